@@ -1,0 +1,3 @@
+//! The compiler: SPIR-V to IR to Valhall machine code.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
