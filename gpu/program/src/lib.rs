@@ -1,4 +1,64 @@
 //! A compiled shader as a binary: what shaderc writes and the runtime reads.
+//!
+//! A program is one contiguous little-endian blob: a header, the machine code, and small tables of what the code
+//! expects (FAU words, bindings, push-constant ranges). The compiler fills a [`ProgramParts`] and
+//! [encodes](ProgramParts::encode) it; an image embeds the bytes ([`include_program!`]); the runtime
+//! [parses](Program::parse) them without allocation. Parsing checks everything once, so that nothing that comes out of
+//! a [`Program`] needs another check.
+//!
+//! Needs: nothing.  Guarantees: `Program::parse(parts.encode())` gives the parts back; damaged bytes are an error.
+//! Never: knows what the code does (that is `eitri-isa`), or where it will be loaded.
+//! Facts: hardware/compiler-abi.md 1 (tables and handles), 3.1 (preloads), 3.9 (what a driver needs), 4 (FAU).
+//!
+//! ```
+//! use eitri_program::{Arch, FauWord, Program, ProgramParts, RegisterFile, Stage, WorkgroupSize};
+//!
+//! let parts = ProgramParts {
+//!     arch: Arch::V10,
+//!     stage: Stage::Compute,
+//!     entry: "main",
+//!     code: &[0x7800_C000_0000_0000], // NOP.end
+//!     registers: RegisterFile::Half,
+//!     preload: 0,
+//!     workgroup: WorkgroupSize::new(64, 1, 1)?,
+//!     shared_bytes: 0,
+//!     scratch_bytes: 0,
+//!     push_constant_bytes: 4,
+//!     fau: &[FauWord::PushConstant { offset: 0 }],
+//!     bindings: &[],
+//!     push_ranges: &[],
+//! };
+//! let mut bytes = [0; 256];
+//! let length = parts.encode(&mut bytes)?;
+//! let program = Program::parse(&bytes[..length])?;
+//! assert_eq!(program.entry(), "main");
+//! assert_eq!(program.fau().count(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
+
+mod binding;
+mod embed;
+mod encode;
+mod error;
+mod fau;
+mod header;
+mod layout;
+mod program;
+
+pub use binding::{Access, Binding, BindingKind, DescriptorSlot, PushRange};
+pub use embed::Aligned;
+pub use encode::ProgramParts;
+pub use error::{EncodeError, ProgramError, Table};
+pub use fau::{Axis, FauWord};
+pub use header::{Arch, RegisterFile, Stage, WorkgroupSize};
+pub use program::Program;
+
+/// Most FAU words (32 bits each) that a program may ask for: 64 slots of 64 bits (hardware/compiler-abi.md 4).
+pub const MAX_FAU_WORDS: usize = 128;
+/// Most bytes of push constants: the Vulkan maximum that the ABI carries (hardware/compiler-abi.md 4).
+pub const MAX_PUSH_CONSTANT_BYTES: u32 = 256;
+/// Alignment of the blob in memory, in bytes, so that the code inside can be read as words.
+pub const ALIGNMENT: usize = 8;

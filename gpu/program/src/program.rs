@@ -1,0 +1,304 @@
+//! Reading: bytes to a checked program, with no allocation.
+//!
+//! Guarantees: after `parse`, no accessor can fail.
+
+use crate::binding::{Binding, DescriptorSlot, PushRange};
+use crate::error::{ProgramError, Table};
+use crate::fau::FauWord;
+use crate::header::{Arch, RegisterFile, Stage, WorkgroupSize};
+use crate::layout::{
+    BINDING_BYTES, CODE_WORD_BYTES, CRC, Counts, FAU_BYTES, HEADER_BYTES, MAGIC, PUSH_RANGE_BYTES,
+    Sections, VERSION, read_word, word,
+};
+use crate::{MAX_FAU_WORDS, MAX_PUSH_CONSTANT_BYTES};
+
+/// A checked program that borrows its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Program<'a> {
+    bytes: &'a [u8],
+    sections: Sections,
+    arch: Arch,
+    stage: Stage,
+    entry: &'a str,
+    registers: RegisterFile,
+    preload: u16,
+    workgroup: WorkgroupSize,
+    shared_bytes: u32,
+    scratch_bytes: u32,
+    push_constant_bytes: u32,
+}
+
+impl<'a> Program<'a> {
+    /// Checks the whole of `bytes`: sum, header, and every record.
+    ///
+    /// # Errors
+    /// A [`ProgramError`] that names the first thing that is wrong.
+    pub fn parse(bytes: &'a [u8]) -> Result<Program<'a>, ProgramError> {
+        let header = Header::checked(bytes)?;
+        let counts = Counts {
+            code: header.count(word::CODE_WORDS)?,
+            fau: header.count(word::FAU_WORDS)?,
+            bindings: header.count(word::BINDINGS)?,
+            push_ranges: header.count(word::PUSH_RANGES)?,
+            entry: header.count(word::ENTRY_BYTES)?,
+        };
+        let sections = Sections::of(&counts).ok_or(ProgramError::Length {
+            found: bytes.len(),
+            wanted: usize::MAX,
+        })?;
+        if sections.length() != bytes.len() {
+            return Err(ProgramError::Length {
+                found: bytes.len(),
+                wanted: sections.length(),
+            });
+        }
+        if counts.code == 0 {
+            return Err(ProgramError::NoCode);
+        }
+        if counts.fau > MAX_FAU_WORDS {
+            return Err(header.bad(word::FAU_WORDS));
+        }
+        let entry = core::str::from_utf8(sections.entry.of(bytes)).map_err(|error| {
+            ProgramError::EntryName {
+                valid: error.valid_up_to(),
+            }
+        })?;
+        let program = Program {
+            bytes,
+            sections,
+            arch: header.meaning(word::ARCH, Arch::from_major)?,
+            stage: header.meaning(word::STAGE, Stage::from_code)?,
+            entry,
+            registers: header.meaning(word::REGISTERS, RegisterFile::from_registers)?,
+            preload: header.meaning(word::PRELOAD, |mask| u16::try_from(mask).ok())?,
+            workgroup: WorkgroupSize::new(
+                header.get(word::WORKGROUP_X)?,
+                header.get(word::WORKGROUP_Y)?,
+                header.get(word::WORKGROUP_Z)?,
+            )?,
+            shared_bytes: header.get(word::SHARED_BYTES)?,
+            scratch_bytes: header.get(word::SCRATCH_BYTES)?,
+            push_constant_bytes: header.meaning(word::PUSH_BYTES, |bytes| {
+                (bytes <= MAX_PUSH_CONSTANT_BYTES && bytes % 4 == 0).then_some(bytes)
+            })?,
+        };
+        program.check_records()?;
+        Ok(program)
+    }
+
+    fn check_records(&self) -> Result<(), ProgramError> {
+        let push = self.push_constant_bytes;
+        for (index, record) in records::<2>(self.sections.fau.of(self.bytes), FAU_BYTES).enumerate()
+        {
+            FauWord::from_record(record, push).ok_or(bad_record(Table::Fau, index, &record))?;
+        }
+        let bindings = self.sections.bindings.of(self.bytes);
+        for (index, record) in records::<7>(bindings, BINDING_BYTES).enumerate() {
+            let binding = Binding::from_record(record);
+            let binding = binding.ok_or(bad_record(Table::Bindings, index, &record))?;
+            let twin =
+                |other: &Binding| (other.set, other.binding) == (binding.set, binding.binding);
+            if self.bindings().take(index).any(|other| twin(&other)) {
+                return Err(ProgramError::DuplicateBinding {
+                    set: binding.set,
+                    binding: binding.binding,
+                });
+            }
+        }
+        let ranges = self.sections.push_ranges.of(self.bytes);
+        for (index, record) in records::<2>(ranges, PUSH_RANGE_BYTES).enumerate() {
+            PushRange::from_record(record, push).ok_or(bad_record(
+                Table::PushRanges,
+                index,
+                &record,
+            ))?;
+        }
+        Ok(())
+    }
+
+    /// The bytes that this program was parsed from.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Generation that the code is for.
+    pub fn arch(&self) -> Arch {
+        self.arch
+    }
+
+    /// Stage that the code runs as.
+    pub fn stage(&self) -> Stage {
+        self.stage
+    }
+
+    /// Name of the entry point in the shader's text.
+    pub fn entry(&self) -> &'a str {
+        self.entry
+    }
+
+    /// The machine code, little endian, 8 bytes an instruction. It must be loaded at a 128-byte boundary of
+    /// executable memory and padded with zeros (hardware/compiler-abi.md 3.9).
+    pub fn code_bytes(&self) -> &'a [u8] {
+        self.sections.code.of(self.bytes)
+    }
+
+    /// The machine code, one instruction an item.
+    pub fn code(&self) -> impl ExactSizeIterator<Item = u64> + use<'a> {
+        let words = self.code_bytes().chunks_exact(CODE_WORD_BYTES);
+        words.map(|raw| {
+            raw.iter()
+                .rev()
+                .fold(0, |word, byte| word << 8 | u64::from(*byte))
+        })
+    }
+
+    /// Registers that each thread needs.
+    pub fn registers(&self) -> RegisterFile {
+        self.registers
+    }
+
+    /// Registers that the hardware must fill before the first instruction: bit n is r(48 + n).
+    pub fn preload(&self) -> u16 {
+        self.preload
+    }
+
+    /// Invocations of a workgroup.
+    pub fn workgroup(&self) -> WorkgroupSize {
+        self.workgroup
+    }
+
+    /// Shared memory of a workgroup, in bytes.
+    pub fn shared_bytes(&self) -> u32 {
+        self.shared_bytes
+    }
+
+    /// Thread-local memory (scratch and spills) of a thread, in bytes.
+    pub fn scratch_bytes(&self) -> u32 {
+        self.scratch_bytes
+    }
+
+    /// Bytes of push constants that the shader declares: a multiple of 4.
+    pub fn push_constant_bytes(&self) -> u32 {
+        self.push_constant_bytes
+    }
+
+    /// What to put into the FAU words, in order; at most [`MAX_FAU_WORDS`].
+    pub fn fau(&self) -> impl Iterator<Item = FauWord> + use<'a> {
+        let push = self.push_constant_bytes;
+        records::<2>(self.sections.fau.of(self.bytes), FAU_BYTES)
+            .map_while(move |record| FauWord::from_record(record, push))
+    }
+
+    /// The resources that the code uses, each set and binding once.
+    pub fn bindings(&self) -> impl Iterator<Item = Binding> + use<'a> {
+        records::<7>(self.sections.bindings.of(self.bytes), BINDING_BYTES)
+            .map_while(Binding::from_record)
+    }
+
+    /// The members of the push-constant block.
+    pub fn push_ranges(&self) -> impl Iterator<Item = PushRange> + use<'a> {
+        let push = self.push_constant_bytes;
+        records::<2>(self.sections.push_ranges.of(self.bytes), PUSH_RANGE_BYTES)
+            .map_while(move |record| PushRange::from_record(record, push))
+    }
+
+    /// Descriptors that `table` must hold: one more than the highest index in use; 0 when the table is unused.
+    pub fn table_length(&self, table: u8) -> u32 {
+        let ends = self
+            .bindings()
+            .filter(|binding| binding.slot.table == table);
+        // No overflow: a binding's last index is below 2^24, checked by `Binding::from_record`.
+        let ends = ends.map(|binding| binding.slot.index.saturating_add(binding.count));
+        ends.max().unwrap_or(0)
+    }
+
+    /// Highest table in use; `None` when the program has no bindings.
+    pub fn highest_table(&self) -> Option<u8> {
+        let slots = self.bindings().map(|binding| binding.slot);
+        slots.map(|DescriptorSlot { table, .. }| table).max()
+    }
+}
+
+/// The records of a table as words; a rest shorter than a record is left out.
+fn records<const WORDS: usize>(
+    bytes: &[u8],
+    record: usize,
+) -> impl Iterator<Item = [u32; WORDS]> + '_ {
+    bytes.chunks_exact(record).map(|raw| {
+        core::array::from_fn(|index| read_word(raw, index.saturating_mul(4)).unwrap_or(0))
+    })
+}
+
+fn bad_record(table: Table, index: usize, record: &[u32]) -> ProgramError {
+    let at = |position: usize| record.get(position).copied().unwrap_or(0);
+    ProgramError::Record {
+        table,
+        index,
+        kind: at(0),
+        value: at(1),
+    }
+}
+
+/// The header's words, after magic, version, length and sum have been found good.
+struct Header<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Header<'a> {
+    fn checked(bytes: &'a [u8]) -> Result<Header<'a>, ProgramError> {
+        let mut found = [0; 8];
+        for (to, from) in found.iter_mut().zip(bytes) {
+            *to = *from;
+        }
+        if found != MAGIC {
+            return Err(ProgramError::Magic { found });
+        }
+        let header = Header { bytes };
+        let version = header.get(word::VERSION)?;
+        if version != VERSION {
+            return Err(ProgramError::Version {
+                found: version,
+                wanted: VERSION,
+            });
+        }
+        let wanted = header.count(word::LENGTH)?;
+        if wanted != bytes.len() || wanted < HEADER_BYTES {
+            return Err(ProgramError::Length {
+                found: bytes.len(),
+                wanted: wanted.max(HEADER_BYTES),
+            });
+        }
+        let wanted = header.get(word::SUM)?;
+        let found = CRC.checksum(bytes.get(word::SUM + 4..).unwrap_or(&[]));
+        if found != wanted {
+            return Err(ProgramError::Sum { found, wanted });
+        }
+        Ok(header)
+    }
+
+    fn get(&self, offset: usize) -> Result<u32, ProgramError> {
+        read_word(self.bytes, offset).ok_or(ProgramError::Length {
+            found: self.bytes.len(),
+            wanted: HEADER_BYTES,
+        })
+    }
+
+    fn count(&self, offset: usize) -> Result<usize, ProgramError> {
+        usize::try_from(self.get(offset)?).map_err(|_| self.bad(offset))
+    }
+
+    fn meaning<T>(
+        &self,
+        offset: usize,
+        meaning: impl FnOnce(u32) -> Option<T>,
+    ) -> Result<T, ProgramError> {
+        meaning(self.get(offset)?).ok_or_else(|| self.bad(offset))
+    }
+
+    fn bad(&self, offset: usize) -> ProgramError {
+        ProgramError::Header {
+            offset,
+            value: read_word(self.bytes, offset).unwrap_or(0),
+        }
+    }
+}
