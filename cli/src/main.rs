@@ -1,4 +1,32 @@
 //! The `eitri` command: everything a person runs, developers' tasks included.
+//!
+//! stdout is the result, stderr the talk. The exit status is that of [`outcome::Status`].
 #![forbid(unsafe_code)]
 
-fn main() {}
+mod buffer_source;
+mod commands;
+mod outcome;
+mod process;
+mod progress;
+mod setup;
+mod shader_file;
+mod whole_file;
+mod workspace;
+
+use clap::Parser;
+
+/// Bring-up of Arm Mali Valhall CSF GPUs with no operating system underneath.
+///
+/// Exit status: 0 good; 1 a check or a test said no; 2 the request can't be carried out (usage, bad input,
+/// unsupported, a shader that never ends); 3 something on this machine is missing; 101 a bug of ours.
+#[derive(Parser)]
+#[command(name = "eitri", version, max_term_width = 110)]
+struct Eitri {
+    #[command(subcommand)]
+    command: commands::Command,
+}
+
+fn main() -> std::process::ExitCode {
+    // clap answers a wrong command line with status 2 by itself, as it must be.
+    outcome::report(commands::run(Eitri::parse().command))
+}

@@ -1,0 +1,84 @@
+//! How a command ends: exit statuses, and failures as a person sees them.
+//!
+//! Guarantees: every failure is printed once, on stderr, with its cause; stdout stays the result.
+//! Facts: the table of statuses is in `--help` and in docs/cli.md.
+
+use miette::Diagnostic;
+use std::process::ExitCode;
+
+/// Exit status of the command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// All went well.
+    Good,
+    /// A check or a test said no.
+    CheckFailed,
+    /// The request can't be carried out: bad input, something unsupported, a shader that never ends.
+    Refused,
+    /// Something on this machine is missing: a tool, a target, a board.
+    Missing,
+}
+
+impl Status {
+    fn code(self) -> ExitCode {
+        match self {
+            Status::Good => ExitCode::SUCCESS,
+            Status::CheckFailed => ExitCode::from(1),
+            Status::Refused => ExitCode::from(2),
+            Status::Missing => ExitCode::from(3),
+        }
+    }
+}
+
+/// Why a command did not do what was asked, and with which status it ends.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    status: Status,
+    report: Box<miette::Report>,
+}
+
+impl Failure {
+    /// A check said no.
+    pub(crate) fn check(cause: impl Diagnostic + Send + Sync + 'static) -> Failure {
+        Failure::new(Status::CheckFailed, cause)
+    }
+
+    /// The request can't be carried out.
+    pub(crate) fn refused(cause: impl Diagnostic + Send + Sync + 'static) -> Failure {
+        Failure::new(Status::Refused, cause)
+    }
+
+    /// Something on this machine is missing.
+    pub(crate) fn missing(cause: impl Diagnostic + Send + Sync + 'static) -> Failure {
+        Failure::new(Status::Missing, cause)
+    }
+
+    fn new(status: Status, cause: impl Diagnostic + Send + Sync + 'static) -> Failure {
+        let report = Box::new(miette::Report::new(cause));
+        Failure { status, report }
+    }
+}
+
+/// A file or stream that could not be read or written.
+#[derive(Debug, thiserror::Error, Diagnostic)]
+#[error("can't {action} {path}")]
+pub(crate) struct FileError {
+    /// `read`, `write`…
+    pub(crate) action: &'static str,
+    /// As the user wrote it; `standard input` and the like for streams.
+    pub(crate) path: String,
+    /// What the system said.
+    #[source]
+    pub(crate) cause: std::io::Error,
+}
+
+/// Prints a failure, and gives the status for the system.
+pub(crate) fn report(outcome: Result<Status, Failure>) -> ExitCode {
+    match outcome {
+        Ok(status) => status.code(),
+        Err(failure) => {
+            eprintln!("{:?}", failure.report);
+            failure.status.code()
+        }
+    }
+}

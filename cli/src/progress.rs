@@ -1,0 +1,46 @@
+//! Progress on stderr: a spinner on a terminal, one line a step elsewhere.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// A step under way.
+pub(crate) struct Step {
+    what: String,
+    started: Instant,
+    bar: Option<ProgressBar>,
+}
+
+/// Says that `what` has begun.
+pub(crate) fn start(what: &str) -> Step {
+    let bar = std::io::stderr().is_terminal().then(|| {
+        let bar = ProgressBar::new_spinner();
+        // The template is a constant that indicatif accepts; its own default would do as well.
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+            bar.set_style(style);
+        }
+        bar.set_message(what.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(120));
+        bar
+    });
+    if bar.is_none() {
+        eprintln!("     … {what}");
+    }
+    Step {
+        what: what.to_owned(),
+        started: Instant::now(),
+        bar,
+    }
+}
+
+impl Step {
+    /// Says how the step ended, and how long it took.
+    pub(crate) fn finish(self, good: bool) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        let mark = if good { "    ok" } else { "FAILED" };
+        let seconds = self.started.elapsed().as_secs_f32();
+        eprintln!("{mark} {} ({seconds:.1} s)", self.what);
+    }
+}
