@@ -1,3 +1,5 @@
 //! The compiler: SPIR-V to IR to Valhall machine code.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
+
+pub mod ir;

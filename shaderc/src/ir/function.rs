@@ -1,0 +1,568 @@
+//! A function: values, instructions, blocks, and what the shader needs from outside.
+//!
+//! Needs: nothing.  Guarantees: ids are never reused; a constant of a given type and bits is one value.
+//! Facts: hardware/compiler-abi.md 1 to 4 for handles and FAU words.
+use std::collections::HashMap;
+
+use super::inst::{Inst, InstData, Op};
+use super::{BlockId, Kind, Type, Value};
+
+super::id! {
+    /// A variable of one invocation, printed `v1`. Gone in the lowered form.
+    Var, "v"
+}
+
+/// Elements of one type, reached by number.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VarData {
+    /// Type of each element.
+    pub ty: Type,
+    /// Number of elements, at least 1.
+    pub len: u32,
+    /// The name in the source, or empty.
+    pub name: String,
+}
+
+/// How a value is defined.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ValueDef {
+    /// These bits, in every block.
+    Word(u32),
+    /// This truth value, in every block.
+    Bool(bool),
+    /// Result number `1` of instruction `0`.
+    Result(Inst, u8),
+    /// A phi of that block.
+    Phi(BlockId),
+}
+
+/// X, Y or Z.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Axis {
+    /// The first.
+    X,
+    /// The second.
+    Y,
+    /// The third.
+    Z,
+}
+
+impl Axis {
+    /// All, in order.
+    pub const ALL: [Axis; 3] = [Axis::X, Axis::Y, Axis::Z];
+
+    /// 0, 1 or 2.
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Its letter.
+    pub fn name(self) -> &'static str {
+        ["x", "y", "z"][self.index()]
+    }
+}
+
+/// What fills a word of FAU at dispatch.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum FauWord {
+    /// The push-constant word at this byte offset, a multiple of 4.
+    PushConstant(u32),
+    /// Number of workgroups of the dispatch.
+    NumWorkgroups(Axis),
+    /// These bits. The IR has constants of its own: only a back end adds such words.
+    Constant(u32),
+}
+
+/// Kinds of descriptors.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BindingKind {
+    /// Storage buffer: read and written.
+    Storage,
+    /// Uniform buffer: read.
+    Uniform,
+}
+
+/// A descriptor, or an array of them, that the shader uses.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Binding {
+    /// Descriptor set.
+    pub set: u32,
+    /// Number in the set.
+    pub binding: u32,
+    /// Length of the array of descriptors; 1 if it is none.
+    pub count: u32,
+    /// What the descriptors are.
+    pub kind: BindingKind,
+    /// Whether the shader stores to it.
+    pub written: bool,
+    /// Handle of the first: `(set + 1) << 24 | index`. That of element n is n more.
+    pub handle: u32,
+    /// The name in the source, or empty.
+    pub name: String,
+}
+
+/// A line of the source.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct SourceLine {
+    /// File name as the front compiler gave it.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// From 1; 0 if unknown.
+    pub column: u32,
+}
+
+/// Where an instruction came from.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Position {
+    /// Byte offset of the SPIR-V instruction in the module.
+    pub offset: u32,
+    /// Its result id, if it has one.
+    pub id: Option<u32>,
+    /// From OpLine.
+    pub source: Option<SourceLine>,
+}
+
+super::id! {
+    /// An entry of a function's list of positions. 0 is "unknown".
+    PositionId, "p"
+}
+
+impl PositionId {
+    /// Made by the compiler, not from an instruction of the module.
+    pub const UNKNOWN: PositionId = PositionId(0);
+}
+
+/// A choice between values by the block that control came from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Phi {
+    /// What it defines.
+    pub result: Value,
+    /// One value for each predecessor, each predecessor once, in any order.
+    pub sources: Vec<(BlockId, Value)>,
+}
+
+/// How a block ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Terminator {
+    /// To that block.
+    Jump(BlockId),
+    /// By a boolean. The two blocks differ.
+    Branch {
+        /// A [`Type::Bool`].
+        condition: Value,
+        /// Where to if it is true.
+        then: BlockId,
+        /// Where to if it is false.
+        otherwise: BlockId,
+    },
+    /// By a word. High. Several cases may share a block.
+    Switch {
+        /// A [`Type::W32`].
+        selector: Value,
+        /// Where to for which value; each value once.
+        cases: Vec<(u32, BlockId)>,
+        /// Where to for all others.
+        default: BlockId,
+    },
+    /// The invocation ends.
+    Return,
+    /// Control never comes here. A back end ends the invocation.
+    Unreachable,
+}
+
+impl Terminator {
+    /// The blocks it may go to, in order; one may be there twice.
+    pub fn targets(&self) -> Vec<BlockId> {
+        match self {
+            Terminator::Jump(target) => vec![*target],
+            Terminator::Branch {
+                then, otherwise, ..
+            } => vec![*then, *otherwise],
+            Terminator::Switch { cases, default, .. } => {
+                let mut targets: Vec<BlockId> = cases.iter().map(|(_, block)| *block).collect();
+                targets.push(*default);
+                targets
+            }
+            Terminator::Return | Terminator::Unreachable => vec![],
+        }
+    }
+
+    /// Replaces every target.
+    pub fn map_targets(&mut self, mut map: impl FnMut(BlockId) -> BlockId) {
+        match self {
+            Terminator::Jump(target) => *target = map(*target),
+            Terminator::Branch {
+                then, otherwise, ..
+            } => {
+                *then = map(*then);
+                *otherwise = map(*otherwise);
+            }
+            Terminator::Switch { cases, default, .. } => {
+                for (_, target) in cases {
+                    *target = map(*target);
+                }
+                *default = map(*default);
+            }
+            Terminator::Return | Terminator::Unreachable => {}
+        }
+    }
+
+    /// The value that decides, if one does.
+    pub fn operand(&self) -> Option<Value> {
+        match self {
+            Terminator::Branch { condition, .. } => Some(*condition),
+            Terminator::Switch { selector, .. } => Some(*selector),
+            Terminator::Jump(_) | Terminator::Return | Terminator::Unreachable => None,
+        }
+    }
+
+    /// The value that decides, to be replaced.
+    pub fn operand_mut(&mut self) -> Option<&mut Value> {
+        match self {
+            Terminator::Branch { condition, .. } => Some(condition),
+            Terminator::Switch { selector, .. } => Some(selector),
+            Terminator::Jump(_) | Terminator::Return | Terminator::Unreachable => None,
+        }
+    }
+}
+
+/// Straight code.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Block {
+    /// All at once, on entry.
+    pub phis: Vec<Phi>,
+    /// In order.
+    pub insts: Vec<Inst>,
+    /// Last.
+    pub terminator: Terminator,
+    /// Where the terminator came from.
+    pub position: PositionId,
+}
+
+/// An entry point with everything it calls.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Name of the entry point.
+    pub name: String,
+    /// Invocations of a workgroup.
+    pub workgroup_size: [u32; 3],
+    /// Bytes of shared memory, a multiple of 16.
+    pub shared_bytes: u32,
+    /// Bytes of scratch memory of an invocation, a multiple of 16.
+    pub scratch_bytes: u32,
+    /// Descriptors, ordered by set and binding.
+    pub bindings: Vec<Binding>,
+    /// FAU words by number.
+    pub fau: Vec<FauWord>,
+    /// Bytes of push constants that the shader declares, a multiple of 4.
+    pub push_constant_bytes: u32,
+    /// Blocks in the order described in [`crate::ir`]. Blocks that are not listed don't exist any more.
+    pub layout: Vec<BlockId>,
+    vars: Vec<VarData>,
+    values: Vec<(Type, ValueDef)>,
+    constants: HashMap<(Type, u32), Value>,
+    insts: Vec<InstData>,
+    blocks: Vec<Block>,
+    positions: Vec<Position>,
+    position_ids: HashMap<Position, PositionId>,
+}
+
+impl Function {
+    /// A function without blocks.
+    pub fn new(name: impl Into<String>) -> Function {
+        Function {
+            name: name.into(),
+            workgroup_size: [1; 3],
+            shared_bytes: 0,
+            scratch_bytes: 0,
+            bindings: vec![],
+            fau: vec![],
+            push_constant_bytes: 0,
+            layout: vec![],
+            vars: vec![],
+            values: vec![],
+            constants: HashMap::new(),
+            insts: vec![],
+            blocks: vec![],
+            positions: vec![Position::default()],
+            position_ids: HashMap::new(),
+        }
+    }
+
+    /// The first block.
+    ///
+    /// # Panics
+    /// Without blocks.
+    pub fn entry(&self) -> BlockId {
+        self.layout[0]
+    }
+
+    // Values.
+
+    /// The word constant with these bits.
+    pub fn word(&mut self, bits: u32) -> Value {
+        self.constant(Type::W32, bits, ValueDef::Word(bits))
+    }
+
+    /// The word constant with the bits of this float.
+    pub fn float(&mut self, value: f32) -> Value {
+        self.word(value.to_bits())
+    }
+
+    /// The boolean constant.
+    pub fn bool(&mut self, value: bool) -> Value {
+        self.constant(Type::Bool, value.into(), ValueDef::Bool(value))
+    }
+
+    fn constant(&mut self, ty: Type, bits: u32, def: ValueDef) -> Value {
+        if let Some(value) = self.constants.get(&(ty, bits)) {
+            return *value;
+        }
+        let value = self.new_value(ty, def);
+        self.constants.insert((ty, bits), value);
+        value
+    }
+
+    fn new_value(&mut self, ty: Type, def: ValueDef) -> Value {
+        let value = Value(self.values.len() as u32);
+        self.values.push((ty, def));
+        value
+    }
+
+    /// The constant of that type whose interpreter's bits these are: a boolean is 0 or 1.
+    pub fn constant_of(&mut self, ty: Type, bits: u32) -> Value {
+        match ty {
+            Type::Bool => self.bool(bits != 0),
+            Type::W32 => self.word(bits),
+        }
+    }
+
+    /// What the value is.
+    pub fn ty(&self, value: Value) -> Type {
+        self.values[value.index()].0
+    }
+
+    /// How the value is defined.
+    pub fn def(&self, value: Value) -> ValueDef {
+        self.values[value.index()].1
+    }
+
+    /// The bits of a word constant.
+    pub fn as_word(&self, value: Value) -> Option<u32> {
+        match self.def(value) {
+            ValueDef::Word(bits) => Some(bits),
+            ValueDef::Bool(_) | ValueDef::Result(..) | ValueDef::Phi(_) => None,
+        }
+    }
+
+    /// A boolean constant.
+    pub fn as_bool(&self, value: Value) -> Option<bool> {
+        match self.def(value) {
+            ValueDef::Bool(value) => Some(value),
+            ValueDef::Word(_) | ValueDef::Result(..) | ValueDef::Phi(_) => None,
+        }
+    }
+
+    /// The bits of any constant, a boolean as 0 or 1.
+    pub fn as_bits(&self, value: Value) -> Option<u32> {
+        match self.def(value) {
+            ValueDef::Word(bits) => Some(bits),
+            ValueDef::Bool(value) => Some(value.into()),
+            ValueDef::Result(..) | ValueDef::Phi(_) => None,
+        }
+    }
+
+    /// The instruction that defines the value.
+    pub fn def_inst(&self, value: Value) -> Option<&InstData> {
+        match self.def(value) {
+            ValueDef::Result(inst, _) => Some(self.inst(inst)),
+            ValueDef::Word(_) | ValueDef::Bool(_) | ValueDef::Phi(_) => None,
+        }
+    }
+
+    /// Number of values; a value's index is less.
+    pub fn value_count(&self) -> usize {
+        self.values.len()
+    }
+
+    // Instructions.
+
+    /// The instruction.
+    pub fn inst(&self, inst: Inst) -> &InstData {
+        &self.insts[inst.index()]
+    }
+
+    /// The instruction, to change operands, operation or position. Its results stay.
+    pub fn inst_mut(&mut self, inst: Inst) -> &mut InstData {
+        &mut self.insts[inst.index()]
+    }
+
+    /// Number of instructions ever made; an instruction's index is less.
+    pub fn inst_count(&self) -> usize {
+        self.insts.len()
+    }
+
+    /// Makes an instruction that stands in no block yet, with new results.
+    pub fn new_inst(
+        &mut self,
+        op: Op,
+        args: Vec<Value>,
+        exact: bool,
+        position: PositionId,
+    ) -> Inst {
+        let inst = Inst(self.insts.len() as u32);
+        let (_, kinds) = op.signature(|var| self.var(var).ty.kind());
+        // The type of a result of kind T is that of the operands of kind T; `select` has its first at 1.
+        let results = kinds
+            .iter()
+            .enumerate()
+            .map(|(number, kind)| {
+                let ty = kind
+                    .ty()
+                    .or_else(|| args.get(1).map(|arg| self.ty(*arg)))
+                    .unwrap_or(Type::W32);
+                self.new_value(ty, ValueDef::Result(inst, number as u8))
+            })
+            .collect();
+        self.insts.push(InstData {
+            op,
+            args,
+            results,
+            exact,
+            position,
+        });
+        inst
+    }
+
+    /// The kinds of an instruction's operands and results.
+    pub fn signature(&self, op: Op) -> (Vec<Kind>, Vec<Kind>) {
+        op.signature(|var| self.var(var).ty.kind())
+    }
+
+    // Blocks.
+
+    /// Makes an empty block at the end of the layout. It ends in [`Terminator::Unreachable`] until that is replaced.
+    pub fn new_block(&mut self) -> BlockId {
+        let block = self.new_detached_block();
+        self.layout.push(block);
+        block
+    }
+
+    /// Makes an empty block that isn't in the layout yet.
+    pub fn new_detached_block(&mut self) -> BlockId {
+        let block = BlockId(self.blocks.len() as u32);
+        self.blocks.push(Block {
+            phis: vec![],
+            insts: vec![],
+            terminator: Terminator::Unreachable,
+            position: PositionId::UNKNOWN,
+        });
+        block
+    }
+
+    /// The block.
+    pub fn block(&self, block: BlockId) -> &Block {
+        &self.blocks[block.index()]
+    }
+
+    /// The block, to change.
+    pub fn block_mut(&mut self, block: BlockId) -> &mut Block {
+        &mut self.blocks[block.index()]
+    }
+
+    /// Number of blocks ever made; a block's index is less.
+    pub fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Adds a phi without sources and returns its value.
+    pub fn new_phi(&mut self, block: BlockId, ty: Type) -> Value {
+        let result = self.new_value(ty, ValueDef::Phi(block));
+        self.block_mut(block).phis.push(Phi {
+            result,
+            sources: vec![],
+        });
+        result
+    }
+
+    // Variables, FAU, positions.
+
+    /// Makes a variable.
+    pub fn new_var(&mut self, data: VarData) -> Var {
+        let var = Var(self.vars.len() as u32);
+        self.vars.push(data);
+        var
+    }
+
+    /// The variable.
+    pub fn var(&self, var: Var) -> &VarData {
+        &self.vars[var.index()]
+    }
+
+    /// All variables ever made.
+    pub fn vars(&self) -> impl Iterator<Item = (Var, &VarData)> {
+        self.vars
+            .iter()
+            .enumerate()
+            .map(|(index, data)| (Var(index as u32), data))
+    }
+
+    /// The number of this FAU word, which is added if it isn't there.
+    pub fn fau_word(&mut self, word: FauWord) -> u32 {
+        let found = self.fau.iter().position(|other| *other == word);
+        let index = found.unwrap_or_else(|| {
+            self.fau.push(word);
+            self.fau.len() - 1
+        });
+        index as u32
+    }
+
+    /// The entry for this position, which is added if it isn't there.
+    pub fn position_id(&mut self, position: Position) -> PositionId {
+        if let Some(id) = self.position_ids.get(&position) {
+            return *id;
+        }
+        let id = PositionId(self.positions.len() as u32);
+        self.positions.push(position.clone());
+        self.position_ids.insert(position, id);
+        id
+    }
+
+    /// The position.
+    pub fn position(&self, id: PositionId) -> &Position {
+        &self.positions[id.index()]
+    }
+
+    // Walks.
+
+    /// All instructions, in layout order, with their blocks.
+    pub fn placed_insts(&self) -> impl Iterator<Item = (BlockId, Inst)> {
+        self.layout.iter().flat_map(|block| {
+            self.block(*block)
+                .insts
+                .iter()
+                .map(move |inst| (*block, *inst))
+        })
+    }
+
+    /// Replaces every use of a value, phi sources and conditions included. `map` is called on each.
+    pub fn map_uses(&mut self, mut map: impl FnMut(Value) -> Value) {
+        for block in self.layout.clone() {
+            let data = &mut self.blocks[block.index()];
+            for phi in &mut data.phis {
+                for (_, value) in &mut phi.sources {
+                    *value = map(*value);
+                }
+            }
+            if let Some(value) = data.terminator.operand_mut() {
+                *value = map(*value);
+            }
+            for inst in &data.insts {
+                for value in &mut self.insts[inst.index()].args {
+                    *value = map(*value);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Instructions: operation, operands, results, position.
+//!
+//! Needs: `alu` for what is pure.  Guarantees: `signature` says for every operation which operands and results it has.
+//! Facts: hardware/compiler-abi.md 1.2, 2 and 3.6; hardware/compiler-isel.md 9.
+use super::function::{Axis, PositionId, Var};
+use super::{Alu, Kind, Type, Value};
+
+/// What an instruction does. Everything but its operands, so two pure instructions with equal operations and equal
+/// operands give the same.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Op {
+    /// A pure operation on scalars.
+    Alu(Alu),
+    /// A number that the hardware gives each invocation. No operands.
+    SysVal(SysVal),
+    /// Word n of [`super::Function::fau`]: the same for the whole dispatch. No operands.
+    Fau(u32),
+    /// Size in bytes of the buffer whose handle is the operand. High: becomes a load from the descriptor.
+    BufferSize,
+    /// Operands: address. Results: `access.count` words from there.
+    Load(Access),
+    /// Operands: address, then `access.count` words. They are written one after the other from the address.
+    Store(Access),
+    /// Operands: address, value, and for [`AtomicOp::CompareExchange`] the expected value. Result: the word before.
+    /// `access.count` is 1.
+    Atomic(AtomicOp, Access),
+    /// All invocations of the workgroup arrive before any leaves. It orders memory as [`Op::Fence`] does.
+    Barrier,
+    /// Accesses of buffers and shared memory before it are seen by others before those after it; nobody waits.
+    Fence,
+    /// Operand: element number. High. An element out of range reads as zero.
+    LoadVar(Var),
+    /// Operands: element number, value. High. An element out of range is not written.
+    StoreVar(Var),
+}
+
+/// A load, store or atomic without its operands.
+///
+/// The address is two operands in [`Space::Buffer`], handle then byte offset, and one in the others, a byte offset.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Access {
+    /// Which memory.
+    pub space: Space,
+    /// Number of 32-bit words, 1 to 4.
+    pub count: u8,
+    /// The byte offset is a multiple of this: a power of two, 4 to 16.
+    pub align: u8,
+    /// What else may happen to the memory.
+    pub memory: Memory,
+}
+
+/// Kinds of memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Space {
+    /// Storage and uniform buffers, by handle. Words outside the buffer read as zero.
+    Buffer,
+    /// Shared by the workgroup: `Function::shared_bytes` of them.
+    Shared,
+    /// Of one invocation: `Function::scratch_bytes` of them.
+    Scratch,
+}
+
+/// What may be assumed of an access.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Memory {
+    /// Nobody writes it during the dispatch: a load may move, repeat or go.
+    Constant,
+    /// Others write it only where they synchronise with this invocation.
+    Plain,
+    /// May change at any time: every access stays, in order.
+    Volatile,
+}
+
+/// Numbers that the hardware gives each invocation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SysVal {
+    /// Position in the workgroup.
+    LocalId(Axis),
+    /// The workgroup's position in the dispatch.
+    WorkgroupId(Axis),
+    /// `WorkgroupId * workgroup_size + LocalId`.
+    GlobalId(Axis),
+}
+
+/// Read-modify-write operations on a 32-bit word.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AtomicOp {
+    /// old + value
+    Add,
+    /// Signed minimum.
+    SMin,
+    /// Signed maximum.
+    SMax,
+    /// Unsigned minimum.
+    UMin,
+    /// Unsigned maximum.
+    UMax,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// value
+    Exchange,
+    /// value if old equals the expected value, else old
+    CompareExchange,
+}
+
+/// An instruction.
+#[derive(Clone, PartialEq, Debug)]
+pub struct InstData {
+    /// What it does.
+    pub op: Op,
+    /// What it reads.
+    pub args: Vec<Value>,
+    /// What it defines.
+    pub results: Vec<Value>,
+    /// No rewrite may change the value (SPIR-V's NoContraction): no contraction, no reassociation.
+    pub exact: bool,
+    /// Where it came from.
+    pub position: PositionId,
+}
+
+super::id! {
+    /// An instruction of a function, printed `i7`.
+    Inst, "i"
+}
+
+impl Access {
+    /// Number of operands that make the address.
+    pub fn address_operands(self) -> usize {
+        match self.space {
+            Space::Buffer => 2,
+            Space::Shared | Space::Scratch => 1,
+        }
+    }
+}
+
+impl Op {
+    /// The access, if it touches memory through one.
+    pub fn access(self) -> Option<Access> {
+        match self {
+            Op::Load(access) | Op::Store(access) | Op::Atomic(_, access) => Some(access),
+            Op::Alu(_)
+            | Op::SysVal(_)
+            | Op::Fau(_)
+            | Op::BufferSize
+            | Op::Barrier
+            | Op::Fence
+            | Op::LoadVar(_)
+            | Op::StoreVar(_) => None,
+        }
+    }
+
+    /// Whether it does something besides giving its results, so that it stays though nobody reads them.
+    pub fn has_effect(self) -> bool {
+        match self {
+            Op::Alu(_) | Op::SysVal(_) | Op::Fau(_) | Op::BufferSize | Op::LoadVar(_) => false,
+            Op::Load(access) => access.memory == Memory::Volatile,
+            Op::Store(_) | Op::Atomic(..) | Op::Barrier | Op::Fence | Op::StoreVar(_) => true,
+        }
+    }
+
+    /// Whether equal operands give equal results wherever it stands, so that it may move and be shared.
+    pub fn is_pure(self) -> bool {
+        match self {
+            Op::Alu(_) | Op::SysVal(_) | Op::Fau(_) | Op::BufferSize => true,
+            Op::Load(access) => access.memory == Memory::Constant,
+            Op::Store(_)
+            | Op::Atomic(..)
+            | Op::Barrier
+            | Op::Fence
+            | Op::LoadVar(_)
+            | Op::StoreVar(_) => false,
+        }
+    }
+
+    /// Kinds of the operands and of the results. `var` tells the kind of a variable's elements.
+    pub fn signature(self, var: impl Fn(Var) -> Kind) -> (Vec<Kind>, Vec<Kind>) {
+        let address = |access: Access| vec![Kind::I; access.address_operands()];
+        match self {
+            Op::Alu(alu) => (alu.operands().to_vec(), vec![alu.result()]),
+            Op::SysVal(_) | Op::Fau(_) => (vec![], vec![Kind::I]),
+            Op::BufferSize => (vec![Kind::I], vec![Kind::I]),
+            Op::Load(access) => (address(access), vec![Kind::I; access.count.into()]),
+            Op::Store(access) => {
+                let mut args = address(access);
+                args.extend(vec![Kind::I; access.count.into()]);
+                (args, vec![])
+            }
+            Op::Atomic(atomic, access) => {
+                let mut args = address(access);
+                args.extend(vec![Kind::I; atomic.operands()]);
+                (args, vec![Kind::I])
+            }
+            Op::Barrier | Op::Fence => (vec![], vec![]),
+            Op::LoadVar(name) => (vec![Kind::I], vec![var(name)]),
+            Op::StoreVar(name) => (vec![Kind::I, var(name)], vec![]),
+        }
+    }
+}
+
+impl AtomicOp {
+    /// All of them, with their names in the text form.
+    pub const ALL: &'static [(AtomicOp, &'static str)] = &[
+        (AtomicOp::Add, "add"),
+        (AtomicOp::SMin, "smin"),
+        (AtomicOp::SMax, "smax"),
+        (AtomicOp::UMin, "umin"),
+        (AtomicOp::UMax, "umax"),
+        (AtomicOp::And, "and"),
+        (AtomicOp::Or, "or"),
+        (AtomicOp::Xor, "xor"),
+        (AtomicOp::Exchange, "exchange"),
+        (AtomicOp::CompareExchange, "compare_exchange"),
+    ];
+
+    /// Number of operands after the address.
+    pub fn operands(self) -> usize {
+        if self == AtomicOp::CompareExchange {
+            2
+        } else {
+            1
+        }
+    }
+
+    /// The name in the text form.
+    pub fn name(self) -> &'static str {
+        AtomicOp::ALL
+            .iter()
+            .find(|(op, _)| *op == self)
+            .map_or("?", |(_, name)| name)
+    }
+}
+
+impl Type {
+    /// The kind with which a value of this type prints when nothing says more.
+    pub fn kind(self) -> Kind {
+        match self {
+            Type::Bool => Kind::B,
+            Type::W32 => Kind::I,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The IR: SSA over 32-bit words and booleans, one function, blocks in structured order.
+//!
+//! Needs: nothing.  Guarantees: what `verify` checks.  Facts: hardware/compiler-ir.md 1 and 6.
+//!
+//! # Shape
+//! * A [`Function`] is a whole entry point: calls are inlined by the front end.
+//! * A [`Value`] is one scalar: a [`Type::Bool`] or a [`Type::W32`], a 32-bit word without a kind. Whether a word
+//!   is an integer or a float is said by the operation that reads it, so a bitcast is nothing at all.
+//!   There are no vectors: a memory access has 1 to 4 results or 1 to 4 stored values.
+//! * A value is defined by an instruction, by a phi, or it is a constant; constants are interned and stand in no
+//!   block. There is no undefined value: what SPIR-V leaves undefined is zero.
+//! * A [`Block`] has phis, instructions and one [`Terminator`].
+//! * Every instruction keeps a [`Position`]: where it came from in the SPIR-V and in the source.
+//! * A buffer access names its descriptor by a *handle* (`table << 24 | index`, compiler-abi.md 1.2), nearly always
+//!   a constant, and a byte offset. [`Binding`]s list what the handles mean.
+//!
+//! # Block order
+//! [`Function::layout`] lists the blocks in the order in which they will be placed. The entry is first. Every edge
+//! goes down, except that a loop's latch jumps up to its header, which dominates it. The blocks of a loop (all that
+//! reach its latch without leaving through the header) are contiguous. So every join comes after all blocks that
+//! lead to it, which is what reconvergence wants (compiler-backend.md 8.4). Loops, joins and dominance are not
+//! stored: [`cfg`](crate::ir::cfg) derives them.
+//!
+//! # The lowered form
+//! What the back end receives; `verify::lowered` checks it:
+//! * no [`Op::LoadVar`], [`Op::StoreVar`], [`Op::BufferSize`], no [`Terminator::Switch`];
+//! * no [`Alu`] whose row says [`Level::High`];
+//! * loads and stores of [`Space::Scratch`] and [`Space::Shared`] have at most 16 bytes, are aligned to a power of two
+//!   not less than their size, and so never straddle 16 bytes. Buffer accesses are aligned to 4 at least;
+//! * a constant operand of a commutative operation is the last one, so `iadd x, constant` is how an address with a
+//!   constant part looks;
+//! * no critical edges: an edge out of a block with two successors leads to a block with one predecessor;
+//! * every block is reachable from the entry. A loop may have no exit; then nothing may return.
+pub mod alu;
+pub mod build;
+pub mod cfg;
+pub mod function;
+pub mod inst;
+pub mod print;
+
+pub use alu::{Alu, Kind, Level};
+pub use build::Builder;
+pub use function::{
+    Axis, Binding, BindingKind, Block, FauWord, Function, Phi, Position, PositionId, SourceLine,
+    Terminator, ValueDef, Var, VarData,
+};
+pub use inst::{Access, AtomicOp, Inst, InstData, Memory, Op, Space, SysVal};
+
+/// What a value is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub enum Type {
+    /// True or false. It has no size; a back end chooses a form.
+    Bool,
+    /// 32 bits: an integer of either sign or a binary32, as the reading operation says.
+    W32,
+}
+
+impl std::fmt::Display for Type {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Type::Bool => "bool",
+            Type::W32 => "w32",
+        })
+    }
+}
+
+/// A number that names one thing of a function; printed with the prefix of its kind.
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(pub(crate) u32);
+
+        impl $name {
+            /// The number, to index a table that has an entry for each.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+pub(crate) use id;
+
+id! {
+    /// A value, printed `%3` (a constant is printed as the constant).
+    Value, "%"
+}
+id! {
+    /// A block, printed `b2`.
+    BlockId, "b"
+}

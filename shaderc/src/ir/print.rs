@@ -1,0 +1,205 @@
+//! Printer: the text form, which `parse` reads back.
+//!
+//! Needs: any function, even a wrong one.  Guarantees: prints every block of the layout.
+use std::fmt;
+
+use super::function::{BindingKind, FauWord, Function, Terminator, ValueDef};
+use super::inst::{Access, Inst, Memory, Op, Space, SysVal};
+use super::{Kind, Value};
+
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.workgroup_size;
+        writeln!(f, "function {}", self.name)?;
+        writeln!(f, "workgroup {x} {y} {z}")?;
+        for (name, bytes) in [
+            ("shared", self.shared_bytes),
+            ("scratch", self.scratch_bytes),
+            ("push", self.push_constant_bytes),
+        ] {
+            if bytes != 0 {
+                writeln!(f, "{name} {bytes}")?;
+            }
+        }
+        for binding in &self.bindings {
+            let kind = match binding.kind {
+                BindingKind::Storage => "storage",
+                BindingKind::Uniform => "uniform",
+            };
+            write!(
+                f,
+                "binding {} {} {kind} handle {:#x}",
+                binding.set, binding.binding, binding.handle
+            )?;
+            if binding.count != 1 {
+                write!(f, " count {}", binding.count)?;
+            }
+            if binding.written {
+                write!(f, " written")?;
+            }
+            writeln!(f)?;
+        }
+        for (number, word) in self.fau.iter().enumerate() {
+            match word {
+                FauWord::PushConstant(offset) => writeln!(f, "fau {number} push {offset}")?,
+                FauWord::NumWorkgroups(axis) => {
+                    writeln!(f, "fau {number} num_workgroups.{}", axis.name())?;
+                }
+                FauWord::Constant(bits) => writeln!(f, "fau {number} constant {bits:#x}")?,
+            }
+        }
+        for (var, data) in self.vars() {
+            writeln!(f, "var {var} {} {}", data.ty, data.len)?;
+        }
+        for block in &self.layout {
+            writeln!(f, "{block}:")?;
+            let data = self.block(*block);
+            for phi in &data.phis {
+                write!(f, "  {} = phi.{}", phi.result, self.ty(phi.result))?;
+                for (number, (from, value)) in phi.sources.iter().enumerate() {
+                    let comma = if number == 0 { "" } else { "," };
+                    let value = self.show(*value, self.ty(phi.result).kind());
+                    write!(f, "{comma} {from}: {value}")?;
+                }
+                writeln!(f)?;
+            }
+            for inst in &data.insts {
+                writeln!(f, "  {}", self.show_inst(*inst))?;
+            }
+            writeln!(f, "  {}", self.show_terminator(&data.terminator))?;
+        }
+        Ok(())
+    }
+}
+
+impl Function {
+    /// A value as an operand of that kind: constants as themselves, others by number.
+    pub(crate) fn show(&self, value: Value, kind: Kind) -> String {
+        if value.index() >= self.value_count() {
+            return format!("{value}");
+        }
+        match (self.def(value), kind) {
+            (ValueDef::Word(bits), Kind::F) => show_float(bits),
+            (ValueDef::Word(bits), Kind::I | Kind::B | Kind::T) => show_word(bits),
+            (ValueDef::Bool(value), _) => value.to_string(),
+            (ValueDef::Result(..) | ValueDef::Phi(_), _) => value.to_string(),
+        }
+    }
+
+    /// An instruction as the text form has it.
+    pub(crate) fn show_inst(&self, inst: Inst) -> String {
+        let data = self.inst(inst);
+        let results: Vec<String> = data.results.iter().map(Value::to_string).collect();
+        let (kinds, _) = self.signature(data.op);
+        let args: Vec<String> = data
+            .args
+            .iter()
+            .enumerate()
+            .map(|(number, arg)| self.show(*arg, kinds.get(number).copied().unwrap_or(Kind::I)))
+            .collect();
+        let mut text = String::new();
+        if !results.is_empty() {
+            text = format!("{} = ", results.join(", "));
+        }
+        text += &show_op(data.op);
+        if data.exact {
+            text += " exact";
+        }
+        if !args.is_empty() {
+            text += &format!(" {}", args.join(", "));
+        }
+        text
+    }
+
+    /// A terminator as the text form has it.
+    pub(crate) fn show_terminator(&self, terminator: &Terminator) -> String {
+        match terminator {
+            Terminator::Jump(target) => format!("jump {target}"),
+            Terminator::Branch {
+                condition,
+                then,
+                otherwise,
+            } => format!(
+                "branch {}, {then}, {otherwise}",
+                self.show(*condition, Kind::B)
+            ),
+            Terminator::Switch {
+                selector,
+                cases,
+                default,
+            } => {
+                let mut text = format!("switch {}", self.show(*selector, Kind::I));
+                for (value, target) in cases {
+                    text += &format!(", {value}: {target}");
+                }
+                text + &format!(", default: {default}")
+            }
+            Terminator::Return => "return".into(),
+            Terminator::Unreachable => "unreachable".into(),
+        }
+    }
+}
+
+/// Small numbers of either sign in decimal, others in hexadecimal.
+fn show_word(bits: u32) -> String {
+    let signed = bits as i32;
+    if (-4096..1 << 20).contains(&signed) {
+        signed.to_string()
+    } else {
+        format!("{bits:#x}")
+    }
+}
+
+/// A float that reads back as the same bits: decimal with a point, or its bits.
+fn show_float(bits: u32) -> String {
+    let value = f32::from_bits(bits);
+    if value.is_finite() {
+        format!("{value:?}")
+    } else {
+        format!("{bits:#x}")
+    }
+}
+
+fn show_access(access: Access) -> String {
+    let space = match access.space {
+        Space::Buffer => "buffer",
+        Space::Shared => "shared",
+        Space::Scratch => "scratch",
+    };
+    let memory = match access.memory {
+        Memory::Constant => ".constant",
+        Memory::Plain => "",
+        Memory::Volatile => ".volatile",
+    };
+    let count = if access.count == 1 {
+        String::new()
+    } else {
+        format!(".{}", access.count)
+    };
+    let align = if access.align == 4 {
+        String::new()
+    } else {
+        format!(".align{}", access.align)
+    };
+    format!("{space}{memory}{count}{align}")
+}
+
+fn show_op(op: Op) -> String {
+    match op {
+        Op::Alu(alu) => alu.name().into(),
+        Op::SysVal(SysVal::LocalId(axis)) => format!("local_id.{}", axis.name()),
+        Op::SysVal(SysVal::WorkgroupId(axis)) => format!("workgroup_id.{}", axis.name()),
+        Op::SysVal(SysVal::GlobalId(axis)) => format!("global_id.{}", axis.name()),
+        Op::Fau(number) => format!("fau.{number}"),
+        Op::BufferSize => "buffer_size".into(),
+        Op::Load(access) => format!("load.{}", show_access(access)),
+        Op::Store(access) => format!("store.{}", show_access(access)),
+        Op::Atomic(atomic, access) => {
+            format!("atomic.{}.{}", atomic.name(), show_access(access))
+        }
+        Op::Barrier => "barrier".into(),
+        Op::Fence => "fence".into(),
+        Op::LoadVar(var) => format!("load.{var}"),
+        Op::StoreVar(var) => format!("store.{var}"),
+    }
+}
