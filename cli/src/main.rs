@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod buffer_source;
+mod checks;
 mod commands;
 mod outcome;
 mod process;

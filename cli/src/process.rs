@@ -144,7 +144,12 @@ mod tests {
     fn run(script: &str, limit: Duration) -> Finished {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new("sh");
-        run_logged(command.args(["-c", script]), &folder.path().join("log"), limit).unwrap()
+        run_logged(
+            command.args(["-c", script]),
+            &folder.path().join("log"),
+            limit,
+        )
+        .unwrap()
     }
 
     #[test]
@@ -153,7 +158,11 @@ mod tests {
         assert!(!run("exit 3", Duration::from_secs(10)).end.good());
         let stopped = run("sleep 100 & sleep 100", Duration::from_millis(100));
         assert!(matches!(stopped.end, End::TimedOut));
-        assert!(stopped.took < Duration::from_secs(5), "took {:?}", stopped.took);
+        assert!(
+            stopped.took < Duration::from_secs(5),
+            "took {:?}",
+            stopped.took
+        );
     }
 
     #[test]

@@ -21,11 +21,15 @@ const DOWNLOAD_LIMIT: Duration = Duration::from_secs(900);
 #[derive(Debug, Error, Diagnostic)]
 pub(crate) enum SetupError {
     #[error("`{QEMU}` is not installed")]
-    #[diagnostic(help("install the package {QEMU_PACKAGE}: `apt-get install {QEMU_PACKAGE}` as root on Debian"))]
+    #[diagnostic(help(
+        "install the package {QEMU_PACKAGE}: `apt-get install {QEMU_PACKAGE}` as root on Debian"
+    ))]
     NoQemu,
     #[error("`{command}` failed\n{output}")]
     Command { command: String, output: String },
-    #[error("the Rust target {BARE_METAL_TARGET} is not installed, and there is no `rustup` to add it")]
+    #[error(
+        "the Rust target {BARE_METAL_TARGET} is not installed, and there is no `rustup` to add it"
+    )]
     #[diagnostic(help("install rustup (https://rustup.rs), or the target with your own Rust"))]
     NoRustup,
 }
@@ -41,7 +45,11 @@ pub(crate) fn bare_metal_target(workspace: &Workspace) -> Result<(), Failure> {
     if !answers("rustup", &["--version"]) {
         return Err(Failure::missing(SetupError::NoRustup));
     }
-    download("adding the Rust target aarch64-unknown-none", &mut rustup, workspace)
+    download(
+        "adding the Rust target aarch64-unknown-none",
+        &mut rustup,
+        workspace,
+    )
 }
 
 /// Whether the toolchain has a `core` for the target: asked of rustc itself, so that any installation will do.
@@ -65,7 +73,11 @@ pub(crate) fn qemu(workspace: &Workspace) -> Result<(), Failure> {
         return Err(Failure::missing(SetupError::NoQemu));
     }
     let mut update = Command::new("apt-get");
-    download("reading Debian's package lists", update.arg("update"), workspace)?;
+    download(
+        "reading Debian's package lists",
+        update.arg("update"),
+        workspace,
+    )?;
     let mut install = Command::new("apt-get");
     install.env("DEBIAN_FRONTEND", "noninteractive");
     install.args(["install", "-y", "--no-install-recommends", QEMU_PACKAGE]);
