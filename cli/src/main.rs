@@ -11,6 +11,7 @@ mod process;
 mod progress;
 mod setup;
 mod shader_file;
+mod text_input;
 mod whole_file;
 mod workspace;
 

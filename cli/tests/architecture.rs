@@ -1,0 +1,203 @@
+//! The invariants of docs/architecture.md that a test can hold.
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What each of our crates may depend on, of our crates. A row that is no longer needed in full fails too.
+#[rustfmt::skip]
+const ARROWS: &[(&str, &[&str])] = &[
+    ("eitri-isa",         &[]),
+    ("eitri-cs",          &[]),
+    ("eitri-descriptors", &[]),
+    ("eitri-csf",         &[]),
+    ("eitri-program",     &[]),
+    ("eitri-testdata",    &[]),
+    ("eitri-runtime",     &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-program"]),
+    ("eitri-model",       &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa"]),
+    ("eitri-shaderc",     &["eitri-isa", "eitri-program"]),
+    ("eitri-job",         &["eitri-program", "eitri-runtime"]),
+    ("eitri-kernel",      &[]),
+    ("eitri-boards",      &["eitri-csf", "eitri-kernel", "eitri-runtime"]),
+    ("eitri-image",       &["eitri-boards", "eitri-job", "eitri-kernel", "eitri-runtime"]),
+    ("eitri-monitor",     &["eitri-boards", "eitri-kernel", "eitri-model"]),
+    ("eitri",             &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa", "eitri-job", "eitri-model", "eitri-program", "eitri-runtime", "eitri-shaderc"]),
+];
+
+/// Folders whose code may hold `unsafe`: the kernel, the boards, and what runs on them.
+const MAY_BE_UNSAFE: &[&str] = &["kernel", "boards", "qemu-tests"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .unwrap()
+        .to_owned()
+}
+
+fn metadata() -> Value {
+    let output = Command::new(env!("CARGO"))
+        .current_dir(root())
+        .args([
+            "metadata",
+            "--no-deps",
+            "--format-version",
+            "1",
+            "--offline",
+        ])
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Our crates, and what each needs of our crates outside its tests.
+fn arrows() -> BTreeMap<String, BTreeSet<String>> {
+    let metadata = metadata();
+    let packages = metadata["packages"].as_array().unwrap();
+    let name = |package: &Value| package["name"].as_str().unwrap().to_owned();
+    let ours: BTreeSet<String> = packages.iter().map(name).collect();
+    let needs = |package: &Value| {
+        let dependencies = package["dependencies"].as_array().unwrap().iter();
+        let outside_tests = dependencies.filter(|dependency| dependency["kind"] != "dev");
+        outside_tests
+            .map(name)
+            .filter(|name| ours.contains(name))
+            .collect()
+    };
+    packages
+        .iter()
+        .map(|package| (name(package), needs(package)))
+        .collect()
+}
+
+#[test]
+fn crates_depend_downwards_only() {
+    let mut wrong = Vec::new();
+    let found = arrows();
+    for (name, needs) in &found {
+        let Some((_, allowed)) = ARROWS.iter().find(|(of, _)| of == name) else {
+            wrong.push(format!(
+                "{name} has no row in ARROWS: say what it may depend on"
+            ));
+            continue;
+        };
+        for need in needs
+            .iter()
+            .filter(|need| !allowed.contains(&need.as_str()))
+        {
+            wrong.push(format!(
+                "{name} -> {need} is not an arrow of docs/architecture.md"
+            ));
+        }
+        for unused in allowed.iter().filter(|allowed| !needs.contains(**allowed)) {
+            wrong.push(format!(
+                "{name} -> {unused} is allowed but not there: drop it from ARROWS"
+            ));
+        }
+    }
+    for (name, _) in ARROWS.iter().filter(|(name, _)| !found.contains_key(*name)) {
+        wrong.push(format!("{name} has a row in ARROWS but is no crate"));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn crate_roots() -> Vec<PathBuf> {
+    let metadata = metadata();
+    let packages = metadata["packages"].as_array().unwrap();
+    let targets = packages
+        .iter()
+        .flat_map(|package| package["targets"].as_array().unwrap());
+    let shipped = targets.filter(|target| {
+        let kinds = target["kind"].as_array().unwrap();
+        kinds.iter().any(|kind| kind == "lib" || kind == "bin")
+    });
+    shipped
+        .map(|target| PathBuf::from(target["src_path"].as_str().unwrap()))
+        .collect()
+}
+
+#[test]
+fn unsafe_stands_only_where_it_may() {
+    let root = root();
+    for path in crate_roots() {
+        let inside = path.strip_prefix(&root).unwrap();
+        if MAY_BE_UNSAFE
+            .iter()
+            .any(|folder| inside.starts_with(folder))
+        {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(
+            text.contains("#![forbid(unsafe_code)]"),
+            "{} does not forbid unsafe code",
+            inside.display()
+        );
+    }
+}
+
+#[test]
+fn every_shipped_crate_has_a_doc_example() {
+    for path in crate_roots() {
+        if path.ends_with("lib.rs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert!(
+                text.contains("//! ```"),
+                "{} has no example that runs",
+                path.display()
+            );
+        }
+    }
+}
+
+/// Lines that each file of the tree may have before it needs a reason.
+const MOST_LINES: usize = 800;
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && name != "target" && !name.starts_with('.') {
+            sources(&path, found);
+        } else if name.ends_with(".rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn files_stay_small_and_their_names_say_something() {
+    let mut found = Vec::new();
+    sources(&root(), &mut found);
+    let mut wrong = Vec::new();
+    for path in found {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines = text.lines().count();
+        if lines > MOST_LINES {
+            wrong.push(format!(
+                "{} has {lines} lines: split it by subject",
+                path.display()
+            ));
+        }
+        let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
+        if ["util", "utils", "common", "misc", "helper", "helpers"].contains(&stem.as_str()) {
+            wrong.push(format!("{}: a name that says nothing", path.display()));
+        }
+        if text
+            .lines()
+            .next()
+            .is_none_or(|line| !line.starts_with("//!") && !line.starts_with("#!"))
+        {
+            wrong.push(format!(
+                "{} does not open with a line that says what it is",
+                path.display()
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
