@@ -1,0 +1,88 @@
+//! Assignment: finds a run of registers for every bundle, first fit, in one of several orders.
+//!
+//! No order is best for all functions, so `allocate` tries them all before it spills.
+//! Facts: hardware/compiler-backend.md 7.1, 7.2 (6), 7.4.
+
+use super::bundles::Bundle;
+use super::file::RegisterFile;
+use crate::valhall::liveness::Range;
+use crate::valhall::mir::Register;
+
+/// In which order bundles choose; those with a fixed register always choose first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Order {
+    /// As they begin to live: few holes between short lives.
+    Start,
+    /// Wide ones first, then as they begin: few misses from alignment.
+    Width,
+    /// Those that live longest first.
+    Length,
+    /// Those that cost most in memory first, so that what finds no place is cheap to spill.
+    Weight,
+}
+
+/// When each register is taken.
+struct Occupied(Vec<Vec<Range>>);
+
+impl Occupied {
+    /// True when every word of the bundle is free at `base`.
+    fn fits(&self, bundle: &Bundle, base: usize) -> bool {
+        bundle.words.iter().enumerate().all(|(word, segments)| {
+            let taken = &self.0[base + word];
+            segments.iter().all(|segment| {
+                let next = taken.partition_point(|range| range.to <= segment.range.from);
+                taken.get(next).is_none_or(|range| range.from >= segment.range.to)
+            })
+        })
+    }
+
+    fn take(&mut self, bundle: &Bundle, base: usize) {
+        for (word, segments) in bundle.words.iter().enumerate() {
+            let taken = &mut self.0[base + word];
+            for segment in segments {
+                let at = taken.partition_point(|range| range.from < segment.range.from);
+                taken.insert(at, segment.range);
+            }
+        }
+    }
+}
+
+/// What an assignment found.
+pub(crate) struct Assigned {
+    /// By bundle: its first register.
+    pub(crate) bases: Vec<Option<usize>>,
+    /// Bundles that found no place.
+    pub(crate) failed: Vec<usize>,
+}
+
+/// Chooses registers for all bundles. `weights` says what each would cost in memory.
+pub(crate) fn assign(bundles: &[Bundle], weights: &[f64], file: RegisterFile, order: Order) -> Assigned {
+    let mut queue: Vec<usize> = (0..bundles.len()).collect();
+    let width = |index: usize| bundles[index].words.len();
+    match order {
+        Order::Start => queue.sort_by_key(|&index| bundles[index].start()),
+        Order::Width => queue.sort_by_key(|&index| (usize::MAX - width(index), bundles[index].start())),
+        Order::Length => queue.sort_by_key(|&index| u32::MAX - bundles[index].length()),
+        Order::Weight => queue.sort_by(|&a, &b| {
+            weights[b].total_cmp(&weights[a]).then(width(b).cmp(&width(a))).then(bundles[a].start().cmp(&bundles[b].start()))
+        }),
+    }
+    queue.sort_by_key(|&index| bundles[index].fixed.is_none());
+    let mut occupied = Occupied(vec![Vec::new(); Register::COUNT]);
+    let mut assigned = Assigned { bases: vec![None; bundles.len()], failed: Vec::new() };
+    for index in queue {
+        let bundle = &bundles[index];
+        let allowed = |base: &usize| {
+            bundle.parity.is_none_or(|parity| base % 2 == parity)
+                && bundle.fixed.is_none_or(|register| register == *base)
+        };
+        match file.bases(width(index)).filter(allowed).find(|&base| occupied.fits(bundle, base)) {
+            Some(base) => {
+                occupied.take(bundle, base);
+                assigned.bases[index] = Some(base);
+            }
+            None => assigned.failed.push(index),
+        }
+    }
+    assigned
+}

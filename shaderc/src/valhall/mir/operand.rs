@@ -1,0 +1,234 @@
+//! Operands: what an instruction reads and writes, before and after allocation.
+//!
+//! Facts: hardware/valhall-isa.md 2 (source byte), 2.2 (special values), 7.3 (source modifiers).
+
+use std::fmt;
+
+use super::modifier::Select;
+
+/// One 32-bit word of the program, not yet in a register.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) struct Value(pub(crate) u32);
+
+impl Value {
+    /// The value's place in tables that have an entry a value.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "%{}", self.0)
+    }
+}
+
+/// One of the 64 registers of a thread.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) struct Register(u8);
+
+impl Register {
+    /// How many registers a thread can have.
+    pub(crate) const COUNT: usize = 64;
+
+    /// Register `number`, or `None` above r63.
+    pub(crate) const fn new(number: u8) -> Option<Register> {
+        if (number as usize) < Register::COUNT {
+            Some(Register(number))
+        } else {
+            None
+        }
+    }
+
+    /// 0..=63.
+    pub(crate) const fn number(self) -> u8 {
+        self.0
+    }
+
+    /// This register's bit in a mask of all registers.
+    pub(crate) const fn bit(self) -> u64 {
+        1 << self.0
+    }
+}
+
+impl fmt::Display for Register {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "r{}", self.0)
+    }
+}
+
+/// A word that an instruction reads or writes: a value, and after allocation a register.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) enum Word {
+    Value(Value),
+    Register(Register),
+}
+
+impl Word {
+    /// The value, while there is one.
+    pub(crate) fn value(self) -> Option<Value> {
+        match self {
+            Word::Value(value) => Some(value),
+            Word::Register(_) => None,
+        }
+    }
+
+    /// The register, once there is one.
+    pub(crate) fn register(self) -> Option<Register> {
+        match self {
+            Word::Register(register) => Some(register),
+            Word::Value(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Word::Value(value) => value.fmt(f),
+            Word::Register(register) => register.fmt(f),
+        }
+    }
+}
+
+/// Special values that compute programs read.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) enum Special {
+    ThreadLocalPointer,
+    WorkgroupLocalPointer,
+    LaneId,
+}
+
+impl Special {
+    pub(crate) const ALL: [Special; 3] =
+        [Special::ThreadLocalPointer, Special::WorkgroupLocalPointer, Special::LaneId];
+
+    /// The name in assembly text.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Special::ThreadLocalPointer => "thread_local_pointer",
+            Special::WorkgroupLocalPointer => "workgroup_local_pointer",
+            Special::LaneId => "lane_id",
+        }
+    }
+
+    /// The FAU page that it is read through.
+    pub(crate) fn page(self) -> u8 {
+        match self {
+            Special::ThreadLocalPointer | Special::WorkgroupLocalPointer => 1,
+            Special::LaneId => 3,
+        }
+    }
+}
+
+/// The 32-bit half of a 64-bit special value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) enum Half {
+    Low,
+    High,
+}
+
+/// What a source reads.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) enum Operand {
+    /// A 32-bit word.
+    Word(Word),
+    /// A 64-bit pair: low word, high word.
+    Pair(Word, Word),
+    /// A constant that `legalise_constants` has still to place.
+    Constant(u32),
+    /// Uniform word; as a 64-bit source this word (even) and the next.
+    Fau(u8),
+    /// Entry of the immediate table; as a 64-bit source zero-extended.
+    Table(u8),
+    /// A special value, or one half of it.
+    Special(Special, Half),
+}
+
+impl Operand {
+    /// The words of the program that it reads: none, one or two.
+    pub(crate) fn words(self) -> impl Iterator<Item = Word> {
+        let (first, second) = match self {
+            Operand::Word(word) => (Some(word), None),
+            Operand::Pair(low, high) => (Some(low), Some(high)),
+            Operand::Constant(_) | Operand::Fau(_) | Operand::Table(_) | Operand::Special(..) => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+}
+
+/// A source: an operand, and what is done to it on the way in (selection, then absolute value, then negation).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) struct Source {
+    pub(crate) operand: Operand,
+    pub(crate) select: Select,
+    pub(crate) abs: bool,
+    pub(crate) neg: bool,
+    /// Complement of all bits.
+    pub(crate) not: bool,
+    /// The word is dead after this instruction; set by `mark_last_use` alone.
+    pub(crate) last: bool,
+}
+
+impl Source {
+    /// `operand` as it is.
+    pub(crate) fn plain(operand: Operand) -> Source {
+        Source { operand, select: Select::All, abs: false, neg: false, not: false, last: false }
+    }
+
+    /// A value as it is.
+    pub(crate) fn value(value: Value) -> Source {
+        Source::plain(Operand::Word(Word::Value(value)))
+    }
+
+    /// A constant, to be placed later.
+    pub(crate) fn constant(bits: u32) -> Source {
+        Source::plain(Operand::Constant(bits))
+    }
+
+    /// The same with a selection of bytes or halves.
+    pub(crate) fn select(self, select: Select) -> Source {
+        Source { select, ..self }
+    }
+
+    /// The negated source.
+    pub(crate) fn negated(self) -> Source {
+        Source { neg: !self.neg, ..self }
+    }
+
+    /// True when nothing is done to the operand.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.select == Select::All && !self.abs && !self.neg && !self.not
+    }
+}
+
+/// Memory that a message touches; accesses to different spaces never meet.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) enum Space {
+    /// Read-only for the whole dispatch: never ordered against anything.
+    Constant,
+    /// Storage buffers.
+    Buffer,
+    /// Workgroup memory.
+    Shared,
+    /// The program's own variables in thread-local memory.
+    Scratch,
+    /// Spill slots in thread-local memory.
+    Spill,
+}
+
+impl Space {
+    pub(crate) const ALL: [Space; 5] =
+        [Space::Constant, Space::Buffer, Space::Shared, Space::Scratch, Space::Spill];
+
+    /// The name in MIR text.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Space::Constant => "constant",
+            Space::Buffer => "buffer",
+            Space::Shared => "shared",
+            Space::Scratch => "scratch",
+            Space::Spill => "spill",
+        }
+    }
+}

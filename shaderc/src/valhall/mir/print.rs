@@ -1,0 +1,124 @@
+//! Text of machine IR, for `--print-after`, messages and tests; `parse` reads it back.
+//!
+//! An instruction is `dests = MNEMONIC.words @staging, sources, keys`: runs are joined by `:`, a 64-bit source is
+//! `[low:high]`, a constant `#0x…`, and the keys are `imm:`, `to:`, `space:` and `slot:`.
+
+use std::fmt;
+
+use super::function::{Block, Fau, Function, Instr, Terminator};
+use super::modifier::{Flow, Select};
+use super::operand::{Half, Operand, Source, Word};
+
+/// Words joined by `:`.
+fn run(words: &[Word]) -> String {
+    words.iter().map(Word::to_string).collect::<Vec<_>>().join(":")
+}
+
+impl fmt::Display for Operand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Operand::Word(word) => write!(f, "{word}"),
+            Operand::Pair(low, high) => write!(f, "[{low}:{high}]"),
+            Operand::Constant(bits) => write!(f, "#{bits:#x}"),
+            Operand::Fau(word) => write!(f, "u{word}"),
+            Operand::Table(entry) => write!(f, "t{entry}"),
+            Operand::Special(special, Half::Low) => f.write_str(special.name()),
+            Operand::Special(special, Half::High) => write!(f, "{}.high", special.name()),
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.last {
+            f.write_str("^")?;
+        }
+        write!(f, "{}", self.operand)?;
+        for (set, word) in [(self.neg, "neg"), (self.abs, "abs"), (self.not, "not")] {
+            if set {
+                write!(f, ".{word}")?;
+            }
+        }
+        match self.select {
+            Select::All => Ok(()),
+            select => write!(f, ".{}", select.text()),
+        }
+    }
+}
+
+impl fmt::Display for Instr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.dests.is_empty() {
+            write!(f, "{} = ", run(&self.dests))?;
+        }
+        f.write_str(self.op.mnemonic())?;
+        for modifier in &self.modifiers {
+            write!(f, ".{}", modifier.text())?;
+        }
+        if self.flow != Flow::None {
+            write!(f, ".{}", self.flow.text())?;
+        }
+        let mut items = Vec::new();
+        if !self.staging.is_empty() {
+            items.push(format!("@{}", run(&self.staging)));
+        }
+        items.extend(self.sources.iter().map(Source::to_string));
+        items.extend(self.immediate.map(|value| format!("imm:{value}")));
+        items.extend(self.target.map(|block| format!("to:{block}")));
+        items.extend(self.space.map(|space| format!("space:{}", space.name())));
+        items.extend(self.slot.map(|slot| format!("slot:{slot}")));
+        if !items.is_empty() {
+            write!(f, " {}", items.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Terminator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Terminator::Jump(to) => write!(f, "jump {to}"),
+            Terminator::Branch { condition, taken, otherwise } => write!(f, "branch {condition}, {taken}, {otherwise}"),
+            Terminator::End => f.write_str("end"),
+        }
+    }
+}
+
+impl fmt::Display for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for phi in &self.phis {
+            let sources: Vec<String> = phi.sources.iter().map(|(block, operand)| format!("{block} {operand}")).collect();
+            writeln!(f, "  {} = phi {}", phi.dest, sources.join(", "))?;
+        }
+        for instr in &self.instrs {
+            writeln!(f, "  {instr}")?;
+        }
+        writeln!(f, "  {}", self.terminator)
+    }
+}
+
+impl fmt::Display for Fau {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fau::Push(offset) => write!(f, "push {offset}"),
+            Fau::Constant(bits) => write!(f, "constant {bits:#x}"),
+            Fau::Workgroups(component) => write!(f, "workgroups {component}"),
+            Fau::Unused => f.write_str("unused"),
+        }
+    }
+}
+
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (word, fau) in self.fau.iter().enumerate() {
+            writeln!(f, "fau u{word} = {fau}")?;
+        }
+        for preload in &self.preloads {
+            writeln!(f, "preload {} = {}", preload.dest, preload.register)?;
+        }
+        for id in self.block_ids() {
+            write!(f, "{id}:\n{}", self.block(id))?;
+        }
+        Ok(())
+    }
+}

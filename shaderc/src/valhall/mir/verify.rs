@@ -1,0 +1,159 @@
+//! Verifier: what every pass up to allocation may rely on.
+//!
+//! Checks that block references exist, that phi edges are the predecessors, that every value has one definition, and
+//! that it dominates each use. After `lower_phis` (`Form::Variables`) a value may be written several times; then it
+//! must have been written on every path to each use.
+
+use std::fmt;
+
+use super::function::{BlockId, Function};
+use super::operand::Value;
+
+/// What the verified function may contain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    /// Phis, one definition a value.
+    Ssa,
+    /// No phis, several definitions a value.
+    Variables,
+}
+
+/// A broken rule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Broken {
+    /// A successor or phi edge names a block that is not there, or not a predecessor.
+    Edge { block: BlockId, other: BlockId },
+    /// Two definitions of one value.
+    DefinedTwice { block: BlockId, value: Value },
+    /// A use that some path reaches without a definition.
+    Undefined { block: BlockId, value: Value, text: String },
+    /// A phi where there must be none.
+    Phi { block: BlockId },
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Broken::Edge { block, other } => write!(f, "{block}: no edge with {other}"),
+            Broken::DefinedTwice { block, value } => write!(f, "{block}: second definition of {value}"),
+            Broken::Undefined { block, value, text } => write!(f, "{block}: {value} is not defined on every path: {text}"),
+            Broken::Phi { block } => write!(f, "{block}: phi after lower_phis"),
+        }
+    }
+}
+
+/// Every broken rule of `function`.
+pub(crate) fn verify(function: &Function, form: Form) -> Vec<Broken> {
+    let mut broken = check_edges(function, form);
+    if !broken.is_empty() {
+        return broken;
+    }
+    if form == Form::Ssa {
+        check_definitions(function, &mut broken);
+    }
+    check_uses(function, &mut broken);
+    broken
+}
+
+fn check_edges(function: &Function, form: Form) -> Vec<Broken> {
+    let mut broken = Vec::new();
+    let count = function.blocks.len();
+    for id in function.block_ids() {
+        for other in function.block(id).terminator.successors().filter(|other| other.index() >= count) {
+            broken.push(Broken::Edge { block: id, other });
+        }
+    }
+    if !broken.is_empty() {
+        return broken;
+    }
+    let predecessors = function.predecessors();
+    for id in function.block_ids() {
+        for phi in &function.block(id).phis {
+            if form == Form::Variables {
+                broken.push(Broken::Phi { block: id });
+            }
+            let edges: Vec<BlockId> = phi.sources.iter().map(|&(from, _)| from).collect();
+            let expected = &predecessors[id.index()];
+            let strange = edges.iter().find(|from| !expected.contains(from));
+            let missing = expected.iter().find(|from| !edges.contains(from));
+            if let Some(&other) = strange.or(missing) {
+                broken.push(Broken::Edge { block: id, other });
+            }
+        }
+    }
+    broken
+}
+
+fn check_definitions(function: &Function, broken: &mut Vec<Broken>) {
+    let mut defined = vec![false; function.values as usize];
+    let mut define = |block: BlockId, value: Value| {
+        if std::mem::replace(&mut defined[value.index()], true) {
+            broken.push(Broken::DefinedTwice { block, value });
+        }
+    };
+    for value in function.preloads.iter().filter_map(|preload| preload.dest.value()) {
+        define(BlockId(0), value);
+    }
+    for id in function.block_ids() {
+        let block = function.block(id);
+        block.phis.iter().for_each(|phi| define(id, phi.dest));
+        block.instrs.iter().flat_map(|instr| instr.written_values()).for_each(|value| define(id, value));
+    }
+}
+
+/// Forward dataflow: the values that are defined on every path to the start of each block.
+fn check_uses(function: &Function, broken: &mut Vec<Broken>) {
+    let predecessors = function.predecessors();
+    let count = function.values as usize;
+    let mut at_end: Vec<Option<Vec<bool>>> = vec![None; function.blocks.len()];
+    let entry_of = |id: BlockId, at_end: &[Option<Vec<bool>>]| -> Vec<bool> {
+        let mut defined = vec![id.index() != 0; count];
+        for from in &predecessors[id.index()] {
+            if let Some(other) = &at_end[from.index()] {
+                defined.iter_mut().zip(other).for_each(|(mine, theirs)| *mine &= theirs);
+            }
+        }
+        if id.index() == 0 {
+            function.preloads.iter().filter_map(|preload| preload.dest.value()).for_each(|value| defined[value.index()] = true);
+        }
+        defined
+    };
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for id in function.block_ids() {
+            let mut defined = entry_of(id, &at_end);
+            let block = function.block(id);
+            block.phis.iter().for_each(|phi| defined[phi.dest.index()] = true);
+            block.instrs.iter().flat_map(|instr| instr.written_values()).for_each(|value| defined[value.index()] = true);
+            if at_end[id.index()].as_ref() != Some(&defined) {
+                at_end[id.index()] = Some(defined);
+                changed = true;
+            }
+        }
+    }
+    for id in function.block_ids() {
+        let mut defined = entry_of(id, &at_end);
+        let block = function.block(id);
+        for phi in &block.phis {
+            for (from, operand) in &phi.sources {
+                let known = at_end[from.index()].as_ref();
+                for value in operand.words().filter_map(|word| word.value()) {
+                    if !known.is_some_and(|known| known[value.index()]) {
+                        broken.push(Broken::Undefined { block: id, value, text: format!("{} = phi {from}", phi.dest) });
+                    }
+                }
+            }
+            defined[phi.dest.index()] = true;
+        }
+        for instr in &block.instrs {
+            for value in instr.read_values().filter(|value| !defined[value.index()]) {
+                broken.push(Broken::Undefined { block: id, value, text: instr.to_string() });
+            }
+            instr.written_values().for_each(|value| defined[value.index()] = true);
+        }
+        if let Some(value) = block.terminator.read().and_then(|word| word.value()).filter(|value| !defined[value.index()]) {
+            broken.push(Broken::Undefined { block: id, value, text: block.terminator.to_string() });
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Edge splitting: an edge from a block with two successors to a block with phis gets a block of its own.
+//!
+//! Needs: SSA.  Guarantees: every predecessor of a block with phis (and with several predecessors) has one successor,
+//! so that `lower_phis` can put copies at its end. The new block stands right after the branch, so joins stay behind
+//! everything that leads to them.  Facts: hardware/compiler-backend.md 7.4, 8.4.
+
+use super::mir::{Block, BlockId, Function, Terminator};
+
+/// Splits the edges. True when there were any.
+pub(crate) fn split_edges(function: &mut Function) -> bool {
+    let predecessors = function.predecessors();
+    // For each old block: the successors to reach through a new block.
+    let splits: Vec<Vec<BlockId>> = function
+        .block_ids()
+        .map(|id| {
+            let successors: Vec<BlockId> = function.block(id).terminator.successors().collect();
+            let critical = |to: &BlockId| {
+                successors.len() > 1 && predecessors[to.index()].len() > 1 && !function.block(*to).phis.is_empty()
+            };
+            successors.iter().copied().filter(critical).collect()
+        })
+        .collect();
+    if splits.iter().all(Vec::is_empty) {
+        return false;
+    }
+    let mut new_id = Vec::with_capacity(splits.len());
+    let mut next = 0;
+    for split in &splits {
+        new_id.push(BlockId(next));
+        next += 1 + split.len() as u32;
+    }
+    let old = std::mem::take(&mut function.blocks);
+    for (index, mut block) in old.into_iter().enumerate() {
+        let own = new_id[index];
+        for phi in &mut block.phis {
+            for (from, _) in &mut phi.sources {
+                let position = splits[from.index()].iter().position(|to| to.index() == index);
+                let through = position.map_or(0, |position| position as u32 + 1);
+                *from = BlockId(new_id[from.index()].0 + through);
+            }
+        }
+        block.terminator.map_successors(|to| match splits[index].iter().position(|&split| split == to) {
+            Some(position) => BlockId(own.0 + position as u32 + 1),
+            None => new_id[to.index()],
+        });
+        function.blocks.push(block);
+        for to in &splits[index] {
+            function.blocks.push(Block::new(Terminator::Jump(new_id[to.index()])));
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::valhall::mir::{Form, verify};
+
+    #[test]
+    fn a_loop_that_branches_back_gets_a_latch() {
+        let mut function = Function::parse(
+            "preload %0 = r60
+            b0:
+              jump b1
+            b1:
+              %1 = phi b0 #0x0, b1 %2
+              %2 = IADD.u32 %1, %0
+              branch %2, b1, b2
+            b2:
+              end",
+        )
+        .expect("text is MIR");
+        assert!(split_edges(&mut function));
+        assert_eq!(verify(&function, Form::Ssa), []);
+        let text = function.to_string();
+        assert!(text.contains("%1 = phi b0 #0x0, b2 %2"), "{text}");
+        assert!(text.contains("branch %2, b2, b3"), "{text}");
+        assert!(text.contains("b2:\n  jump b1\n"), "{text}");
+    }
+}
