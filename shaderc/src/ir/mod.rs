@@ -36,7 +36,9 @@ pub mod build;
 pub mod cfg;
 pub mod function;
 pub mod inst;
+pub mod parse;
 pub mod print;
+pub mod verify;
 
 pub use alu::{Alu, Kind, Level};
 pub use build::Builder;

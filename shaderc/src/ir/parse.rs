@@ -1,0 +1,457 @@
+//! Parser of the text form: for tests, and for looking at one pass alone.
+//!
+//! Needs: what `print` writes; comments from `;`.  Guarantees: any text gives a function or an error with a line.
+//! Never: checks more than it needs to build the function; `verify` does that.
+use std::collections::HashMap;
+use std::fmt;
+
+use super::function::{
+    Axis, Binding, BindingKind, FauWord, Function, PositionId, Terminator, Var, VarData,
+};
+use super::inst::{Access, AtomicOp, Memory, Op, Space, SysVal};
+use super::{Alu, BlockId, Type, Value};
+
+/// Why a text isn't a function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ParseError {
+    /// From 1.
+    pub line: usize,
+    /// What was expected or is wrong.
+    pub problem: Problem,
+    /// The word at fault.
+    pub word: String,
+}
+
+/// What is wrong with a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Problem {
+    /// Nothing starts like this.
+    UnknownLine,
+    /// A number was expected.
+    Number,
+    /// No operation has this name.
+    UnknownOperation,
+    /// The block isn't in the text.
+    UnknownBlock,
+    /// The value isn't defined above.
+    UnknownValue,
+    /// The name is defined a second time.
+    DefinedTwice,
+    /// Not as many operands or results as the operation has.
+    Count,
+    /// Not a type.
+    UnknownType,
+    /// There is no such variable.
+    UnknownVariable,
+    /// An instruction stands outside a block or after the end of one.
+    OutsideBlock,
+    /// Something is missing at the end of the line.
+    Incomplete,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.problem {
+            Problem::UnknownLine => "no line starts like this",
+            Problem::Number => "a number is expected",
+            Problem::UnknownOperation => "no operation has this name",
+            Problem::UnknownBlock => "there is no such block",
+            Problem::UnknownValue => "the value is not defined above",
+            Problem::DefinedTwice => "this is defined a second time",
+            Problem::Count => "wrong number of operands or results",
+            Problem::UnknownType => "the types are `bool` and `w32`",
+            Problem::UnknownVariable => "there is no such variable",
+            Problem::OutsideBlock => "an instruction stands between a label and a terminator",
+            Problem::Incomplete => "the line is incomplete",
+        };
+        write!(f, "line {}: {what}: `{}`", self.line, self.word)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+/// Reads one function.
+///
+/// # Errors
+/// The first line that can't be understood.
+pub fn parse(text: &str) -> Result<Function, ParseError> {
+    let mut parser = Parser {
+        function: Function::new("main"),
+        values: HashMap::new(),
+        blocks: HashMap::new(),
+        vars: HashMap::new(),
+        current: None,
+        pending: vec![],
+        line: 0,
+    };
+    for (number, line) in text.lines().enumerate() {
+        if let Some(name) = code(line).strip_suffix(':') {
+            parser.line = number + 1;
+            let block = parser.function.new_block();
+            if parser
+                .blocks
+                .insert(name.trim().to_owned(), block)
+                .is_some()
+            {
+                return Err(parser.error(Problem::DefinedTwice, name));
+            }
+        }
+    }
+    for (number, line) in text.lines().enumerate() {
+        parser.line = number + 1;
+        let line = code(line);
+        if !line.is_empty() {
+            parser.line(line)?;
+        }
+    }
+    parser.line = text.lines().count();
+    parser.finish()
+}
+
+fn code(line: &str) -> &str {
+    line.split(';').next().unwrap_or("").trim()
+}
+
+struct Parser {
+    function: Function,
+    values: HashMap<String, Value>,
+    blocks: HashMap<String, BlockId>,
+    vars: HashMap<String, Var>,
+    current: Option<BlockId>,
+    /// Phi sources, which may be defined further down: block, index of the phi, predecessor, word, line.
+    pending: Vec<(BlockId, usize, BlockId, String, usize)>,
+    line: usize,
+}
+
+impl Parser {
+    fn error(&self, problem: Problem, word: &str) -> ParseError {
+        ParseError {
+            line: self.line,
+            problem,
+            word: word.trim().to_owned(),
+        }
+    }
+
+    fn finish(mut self) -> Result<Function, ParseError> {
+        for (block, index, from, word, line) in std::mem::take(&mut self.pending) {
+            self.line = line;
+            let result = self.function.block(block).phis[index].result;
+            let value = self.value(&word, self.function.ty(result))?;
+            let phi = &mut self.function.block_mut(block).phis[index];
+            phi.sources.push((from, value));
+        }
+        Ok(self.function)
+    }
+
+    fn line(&mut self, line: &str) -> Result<(), ParseError> {
+        if let Some(name) = line.strip_suffix(':') {
+            self.current = self.blocks.get(name.trim()).copied();
+            return Ok(());
+        }
+        let (first, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim();
+        if self.current.is_none() {
+            return self.header(first, rest);
+        }
+        match first {
+            "jump" => {
+                let target = self.target(rest)?;
+                self.end(Terminator::Jump(target))
+            }
+            "branch" => {
+                let [condition, then, otherwise] = self.words(rest)?;
+                let terminator = Terminator::Branch {
+                    condition: self.value(condition, Type::Bool)?,
+                    then: self.target(then)?,
+                    otherwise: self.target(otherwise)?,
+                };
+                self.end(terminator)
+            }
+            "switch" => self.switch(rest),
+            "return" => self.end(Terminator::Return),
+            "unreachable" => self.end(Terminator::Unreachable),
+            _ => self.inst(line),
+        }
+    }
+
+    fn header(&mut self, first: &str, rest: &str) -> Result<(), ParseError> {
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        let word = |index: usize| words.get(index).copied().unwrap_or("");
+        match first {
+            "function" => self.function.name = rest.to_owned(),
+            "workgroup" => {
+                for axis in 0..3 {
+                    self.function.workgroup_size[axis] = self.number(word(axis))?;
+                }
+            }
+            "shared" => self.function.shared_bytes = self.number(rest)?,
+            "scratch" => self.function.scratch_bytes = self.number(rest)?,
+            "push" => self.function.push_constant_bytes = self.number(rest)?,
+            "binding" => {
+                let binding = Binding {
+                    set: self.number(word(0))?,
+                    binding: self.number(word(1))?,
+                    kind: match word(2) {
+                        "storage" => BindingKind::Storage,
+                        "uniform" => BindingKind::Uniform,
+                        other => return Err(self.error(Problem::UnknownLine, other)),
+                    },
+                    handle: self.number(word(4))?,
+                    count: match words.iter().position(|word| *word == "count") {
+                        Some(index) => self.number(word(index + 1))?,
+                        None => 1,
+                    },
+                    written: words.contains(&"written"),
+                    name: String::new(),
+                };
+                self.function.bindings.push(binding);
+            }
+            "fau" => {
+                let word = match (word(1), word(2)) {
+                    ("push", offset) => FauWord::PushConstant(self.number(offset)?),
+                    ("constant", bits) => FauWord::Constant(self.number(bits)?),
+                    (name, _) => match name.strip_prefix("num_workgroups.") {
+                        Some(name) => FauWord::NumWorkgroups(self.axis(name)?),
+                        None => return Err(self.error(Problem::UnknownLine, name)),
+                    },
+                };
+                self.function.fau.push(word);
+            }
+            "var" => {
+                let data = VarData {
+                    ty: self.ty(word(1))?,
+                    len: self.number(word(2))?,
+                    name: String::new(),
+                };
+                let var = self.function.new_var(data);
+                self.vars.insert(word(0).to_owned(), var);
+            }
+            _ if first.starts_with('%') => return Err(self.error(Problem::OutsideBlock, first)),
+            _ => return Err(self.error(Problem::UnknownLine, first)),
+        }
+        Ok(())
+    }
+
+    fn block(&self, word: &str) -> Result<BlockId, ParseError> {
+        self.current
+            .ok_or_else(|| self.error(Problem::OutsideBlock, word))
+    }
+
+    fn end(&mut self, terminator: Terminator) -> Result<(), ParseError> {
+        let block = self.block("")?;
+        self.function.block_mut(block).terminator = terminator;
+        Ok(())
+    }
+
+    fn switch(&mut self, rest: &str) -> Result<(), ParseError> {
+        let mut parts = rest.split(',');
+        let selector = self.value(parts.next().unwrap_or(""), Type::W32)?;
+        let mut cases = vec![];
+        let mut default = None;
+        for part in parts {
+            let Some((value, target)) = part.split_once(':') else {
+                return Err(self.error(Problem::Incomplete, part));
+            };
+            let target = self.target(target)?;
+            if value.trim() == "default" {
+                default = Some(target);
+            } else {
+                cases.push((self.number(value)?, target));
+            }
+        }
+        let default = default.ok_or_else(|| self.error(Problem::Incomplete, rest))?;
+        self.end(Terminator::Switch {
+            selector,
+            cases,
+            default,
+        })
+    }
+
+    fn inst(&mut self, line: &str) -> Result<(), ParseError> {
+        let block = self.block(line)?;
+        let (results, body) = match line.split_once('=') {
+            Some((results, body)) => (results.split(',').map(str::trim).collect(), body.trim()),
+            None => (vec![], line),
+        };
+        let (name, rest) = body.split_once(char::is_whitespace).unwrap_or((body, ""));
+        if let Some(ty) = name.strip_prefix("phi.") {
+            return self.phi(block, &results, ty, rest);
+        }
+        let op = self.op(name)?;
+        let (exact, rest) = match rest.trim().strip_prefix("exact") {
+            Some(rest) => (true, rest),
+            None => (false, rest),
+        };
+        let words: Vec<&str> = match rest.trim() {
+            "" => vec![],
+            rest => rest.split(',').map(str::trim).collect(),
+        };
+        let (kinds, kinds_out) = self.function.signature(op);
+        if words.len() != kinds.len() || results.len() != kinds_out.len() {
+            return Err(self.error(Problem::Count, body));
+        }
+        let mut args = vec![];
+        for (word, kind) in words.iter().zip(kinds) {
+            let ty = kind.ty().unwrap_or(match *word {
+                "true" | "false" => Type::Bool,
+                _ => Type::W32,
+            });
+            args.push(self.value(word, ty)?);
+        }
+        let inst = self.function.new_inst(op, args, exact, PositionId::UNKNOWN);
+        self.function.block_mut(block).insts.push(inst);
+        for (name, value) in results.iter().zip(self.function.inst(inst).results.clone()) {
+            self.define(name, value)?;
+        }
+        Ok(())
+    }
+
+    fn phi(
+        &mut self,
+        block: BlockId,
+        results: &[&str],
+        ty: &str,
+        rest: &str,
+    ) -> Result<(), ParseError> {
+        let ty = self.ty(ty)?;
+        let [name] = results else {
+            return Err(self.error(Problem::Count, rest));
+        };
+        let value = self.function.new_phi(block, ty);
+        self.define(name, value)?;
+        let index = self.function.block(block).phis.len() - 1;
+        for part in rest.split(',').filter(|part| !part.trim().is_empty()) {
+            let Some((from, word)) = part.split_once(':') else {
+                return Err(self.error(Problem::Incomplete, part));
+            };
+            let from = self.target(from)?;
+            self.pending
+                .push((block, index, from, word.trim().to_owned(), self.line));
+        }
+        Ok(())
+    }
+
+    fn define(&mut self, name: &str, value: Value) -> Result<(), ParseError> {
+        if !name.starts_with('%') || self.values.insert(name.to_owned(), value).is_some() {
+            return Err(self.error(Problem::DefinedTwice, name));
+        }
+        Ok(())
+    }
+
+    fn op(&self, name: &str) -> Result<Op, ParseError> {
+        if let Some(alu) = Alu::from_name(name) {
+            return Ok(Op::Alu(alu));
+        }
+        let (head, tail) = name.split_once('.').unwrap_or((name, ""));
+        match head {
+            "local_id" => Ok(Op::SysVal(SysVal::LocalId(self.axis(tail)?))),
+            "workgroup_id" => Ok(Op::SysVal(SysVal::WorkgroupId(self.axis(tail)?))),
+            "global_id" => Ok(Op::SysVal(SysVal::GlobalId(self.axis(tail)?))),
+            "fau" => Ok(Op::Fau(self.number(tail)?)),
+            "buffer_size" => Ok(Op::BufferSize),
+            "barrier" => Ok(Op::Barrier),
+            "fence" => Ok(Op::Fence),
+            "load" | "store" if tail.starts_with('v') && !tail.contains('.') => {
+                let var = self.vars.get(tail).copied();
+                let var = var.ok_or_else(|| self.error(Problem::UnknownVariable, tail))?;
+                Ok(if head == "load" {
+                    Op::LoadVar(var)
+                } else {
+                    Op::StoreVar(var)
+                })
+            }
+            "load" => Ok(Op::Load(self.access(tail)?)),
+            "store" => Ok(Op::Store(self.access(tail)?)),
+            "atomic" => {
+                let (op, access) = tail.split_once('.').unwrap_or((tail, ""));
+                let found = AtomicOp::ALL.iter().find(|(_, name)| *name == op);
+                let (op, _) = found.ok_or_else(|| self.error(Problem::UnknownOperation, op))?;
+                Ok(Op::Atomic(*op, self.access(access)?))
+            }
+            _ => Err(self.error(Problem::UnknownOperation, name)),
+        }
+    }
+
+    fn access(&self, text: &str) -> Result<Access, ParseError> {
+        let mut parts = text.split('.');
+        let space = match parts.next() {
+            Some("buffer") => Space::Buffer,
+            Some("shared") => Space::Shared,
+            Some("scratch") => Space::Scratch,
+            _ => return Err(self.error(Problem::UnknownOperation, text)),
+        };
+        let mut access = Access {
+            space,
+            count: 1,
+            align: 4,
+            memory: Memory::Plain,
+        };
+        for part in parts {
+            match part {
+                "constant" => access.memory = Memory::Constant,
+                "volatile" => access.memory = Memory::Volatile,
+                "2" | "3" | "4" => access.count = part.as_bytes()[0] - b'0',
+                "align8" => access.align = 8,
+                "align16" => access.align = 16,
+                _ => return Err(self.error(Problem::UnknownOperation, part)),
+            }
+        }
+        Ok(access)
+    }
+
+    fn axis(&self, name: &str) -> Result<Axis, ParseError> {
+        let found = Axis::ALL.into_iter().find(|axis| axis.name() == name);
+        found.ok_or_else(|| self.error(Problem::UnknownOperation, name))
+    }
+
+    fn ty(&self, name: &str) -> Result<Type, ParseError> {
+        match name {
+            "bool" => Ok(Type::Bool),
+            "w32" => Ok(Type::W32),
+            _ => Err(self.error(Problem::UnknownType, name)),
+        }
+    }
+
+    fn target(&self, word: &str) -> Result<BlockId, ParseError> {
+        let found = self.blocks.get(word.trim()).copied();
+        found.ok_or_else(|| self.error(Problem::UnknownBlock, word))
+    }
+
+    fn value(&mut self, word: &str, ty: Type) -> Result<Value, ParseError> {
+        let word = word.trim();
+        if word.starts_with('%') {
+            let found = self.values.get(word).copied();
+            return found.ok_or_else(|| self.error(Problem::UnknownValue, word));
+        }
+        match (ty, word) {
+            (Type::Bool, "true") => Ok(self.function.bool(true)),
+            (Type::Bool, "false") => Ok(self.function.bool(false)),
+            (Type::Bool, _) => Err(self.error(Problem::UnknownValue, word)),
+            (Type::W32, _) => {
+                let bits = self.number(word)?;
+                Ok(self.function.word(bits))
+            }
+        }
+    }
+
+    /// A word in decimal of either sign, in hexadecimal, or a float with a point or an exponent.
+    fn number(&self, word: &str) -> Result<u32, ParseError> {
+        let word = word.trim();
+        let parsed = if let Some(digits) = word.strip_prefix("0x") {
+            u32::from_str_radix(digits, 16).ok()
+        } else if word.contains(['.', 'e']) {
+            word.parse::<f32>().ok().map(f32::to_bits)
+        } else {
+            let signed = word.parse::<i32>().ok().map(|value| value as u32);
+            signed.or_else(|| word.parse::<u32>().ok())
+        };
+        parsed.ok_or_else(|| self.error(Problem::Number, word))
+    }
+
+    fn words<'t, const N: usize>(&self, rest: &'t str) -> Result<[&'t str; N], ParseError> {
+        let words: Vec<&str> = rest.split(',').map(str::trim).collect();
+        words
+            .try_into()
+            .map_err(|_| self.error(Problem::Count, rest))
+    }
+}

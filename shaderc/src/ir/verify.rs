@@ -1,0 +1,474 @@
+//! Verifier: everything that a function must be, all violations at once.
+//!
+//! Needs: nothing; any function may be given.  Guarantees: a function without violations is safe to walk by every pass
+//! and by the interpreter.  Never: changes anything.  Facts: hardware/compiler-ir.md 1.2 and 6.
+use std::collections::HashSet;
+use std::fmt;
+
+use super::cfg::{Cfg, inst_blocks};
+use super::function::{Function, Terminator, ValueDef};
+use super::inst::{Access, Inst, Memory, Op, Space};
+use super::{BlockId, Kind, Level, Type, Value};
+
+/// One thing that is wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Violation {
+    /// The block where, if in one.
+    pub block: Option<BlockId>,
+    /// The instruction, phi or terminator as text, if at one.
+    pub text: Option<String>,
+    /// What is wrong.
+    pub rule: Rule,
+}
+
+/// What a function may violate.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Rule {
+    /// There is no block.
+    NoBlocks,
+    /// A block stands in the layout twice.
+    BlockTwice,
+    /// The entry can be jumped to.
+    EntryHasPredecessor(BlockId),
+    /// The block can't be reached.
+    Unreachable,
+    /// The target isn't in the layout.
+    MissingTarget(BlockId),
+    /// Both sides of a branch, or two cases of a switch with one value, are the same.
+    SameTarget,
+    /// An edge goes up to a block that doesn't dominate its source.
+    EdgeUp(BlockId),
+    /// The block stands between blocks of a loop that it doesn't belong to.
+    LoopNotContiguous(BlockId),
+    /// An edge enters a loop beside its header.
+    Irreducible(BlockId),
+    /// The instruction stands in two places.
+    InstTwice,
+    /// So many operands were wanted.
+    OperandCount(usize),
+    /// So many results were wanted.
+    ResultCount(usize),
+    /// An operand has the other type than this.
+    OperandType(Value, Type),
+    /// A result has the other type than this.
+    ResultType(Value, Type),
+    /// The value's definition stands in no block.
+    NotPlaced(Value),
+    /// The value isn't defined on every path to here.
+    NotDominated(Value),
+    /// The phi has no source for that predecessor.
+    PhiSourceMissing(BlockId),
+    /// The phi has a source for a block that isn't a predecessor, or two for one.
+    PhiSourceExtra(BlockId),
+    /// The number of words or the alignment is impossible.
+    BadAccess,
+    /// There is no FAU word of that number.
+    NoFauWord(u32),
+    /// There is no variable of that number.
+    NoVariable,
+    /// Not allowed in the lowered form.
+    NotLowered,
+    /// Lowered form: a constant stands before the last operand of an operation that commutes.
+    ConstantFirst,
+    /// Lowered form: an edge between a block with several successors and one with several predecessors.
+    CriticalEdge(BlockId),
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(block) = self.block {
+            write!(f, "{block}: ")?;
+        }
+        if let Some(text) = &self.text {
+            write!(f, "`{text}`: ")?;
+        }
+        write!(f, "{}", self.rule)
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rule::NoBlocks => write!(f, "a function has at least one block"),
+            Rule::BlockTwice => write!(f, "the block stands in the layout twice"),
+            Rule::EntryHasPredecessor(from) => write!(f, "{from} jumps to the entry"),
+            Rule::Unreachable => write!(f, "no path leads here"),
+            Rule::MissingTarget(target) => write!(f, "{target} is not in the layout"),
+            Rule::SameTarget => write!(f, "two alternatives are the same"),
+            Rule::EdgeUp(target) => {
+                write!(f, "goes up to {target}, which doesn't dominate this block")
+            }
+            Rule::LoopNotContiguous(header) => {
+                write!(f, "stands inside the loop of {header} but isn't part of it")
+            }
+            Rule::Irreducible(header) => write!(f, "enters the loop of {header} from the side"),
+            Rule::InstTwice => write!(f, "the instruction stands in two places"),
+            Rule::OperandCount(wanted) => write!(f, "needs {wanted} operands"),
+            Rule::ResultCount(wanted) => write!(f, "needs {wanted} results"),
+            Rule::OperandType(value, ty) => write!(f, "operand {value} must be {ty}"),
+            Rule::ResultType(value, ty) => write!(f, "result {value} must be {ty}"),
+            Rule::NotPlaced(value) => write!(f, "{value} is defined in no block"),
+            Rule::NotDominated(value) => write!(f, "{value} isn't defined on every path to here"),
+            Rule::PhiSourceMissing(from) => write!(f, "no source for predecessor {from}"),
+            Rule::PhiSourceExtra(from) => write!(f, "one source too many for {from}"),
+            Rule::BadAccess => {
+                write!(f, "1 to 4 words (an atomic: 1), aligned to 4, 8 or 16")
+            }
+            Rule::NoFauWord(number) => write!(f, "there is no FAU word {number}"),
+            Rule::NoVariable => write!(f, "there is no such variable"),
+            Rule::NotLowered => write!(f, "not allowed in the lowered form"),
+            Rule::ConstantFirst => write!(f, "the constant must be the last operand"),
+            Rule::CriticalEdge(target) => write!(f, "the edge to {target} is critical"),
+        }
+    }
+}
+
+/// Checks a function of any stage.
+///
+/// # Errors
+/// All violations, in layout order.
+pub fn verify(function: &Function) -> Result<(), Vec<Violation>> {
+    let mut verifier = Verifier::new(function);
+    verifier.check();
+    verifier.finish()
+}
+
+/// Checks that a function is in the lowered form, on top of [`verify`].
+///
+/// # Errors
+/// All violations, in layout order.
+pub fn lowered(function: &Function) -> Result<(), Vec<Violation>> {
+    verify(function)?;
+    let mut verifier = Verifier::new(function);
+    verifier.check_lowered();
+    verifier.finish()
+}
+
+struct Verifier<'f> {
+    function: &'f Function,
+    cfg: Cfg,
+    places: Vec<Option<BlockId>>,
+    violations: Vec<Violation>,
+    block: Option<BlockId>,
+    text: Option<String>,
+}
+
+impl<'f> Verifier<'f> {
+    fn new(function: &'f Function) -> Self {
+        let targets_exist = function.layout.iter().all(|block| {
+            let targets = function.block(*block).terminator.targets();
+            targets
+                .iter()
+                .all(|target| target.index() < function.block_count())
+        });
+        let cfg = if targets_exist {
+            Cfg::new(function)
+        } else {
+            Cfg::new(&Function::new(""))
+        };
+        Verifier {
+            function,
+            cfg,
+            places: inst_blocks(function),
+            violations: vec![],
+            block: None,
+            text: None,
+        }
+    }
+
+    fn finish(self) -> Result<(), Vec<Violation>> {
+        if self.violations.is_empty() {
+            Ok(())
+        } else {
+            Err(self.violations)
+        }
+    }
+
+    fn report(&mut self, rule: Rule) {
+        self.violations.push(Violation {
+            block: self.block,
+            text: self.text.clone(),
+            rule,
+        });
+    }
+
+    fn check(&mut self) {
+        let function = self.function;
+        if function.layout.is_empty() {
+            self.report(Rule::NoBlocks);
+            return;
+        }
+        self.check_edges();
+        if !self.violations.is_empty() {
+            // Without sound edges dominance means nothing.
+            return;
+        }
+        self.check_order();
+        let mut seen = HashSet::new();
+        for block in &function.layout {
+            self.block = Some(*block);
+            self.check_phis(*block);
+            for (number, inst) in function.block(*block).insts.iter().enumerate() {
+                self.text = Some(function.show_inst(*inst));
+                if !seen.insert(*inst) {
+                    self.report(Rule::InstTwice);
+                }
+                self.check_inst(*block, number, *inst);
+            }
+            let terminator = &function.block(*block).terminator;
+            self.text = Some(function.show_terminator(terminator));
+            if let Some(value) = terminator.operand() {
+                let ty = match terminator {
+                    Terminator::Switch { .. } => Type::W32,
+                    _ => Type::Bool,
+                };
+                self.check_operand(value, Some(ty));
+                self.check_use(value, *block, usize::MAX);
+            }
+            self.text = None;
+        }
+    }
+
+    fn check_edges(&mut self) {
+        let function = self.function;
+        let placed: HashSet<BlockId> = function.layout.iter().copied().collect();
+        let mut seen = HashSet::new();
+        for block in &function.layout {
+            self.block = Some(*block);
+            if !seen.insert(*block) {
+                self.report(Rule::BlockTwice);
+            }
+            let terminator = &function.block(*block).terminator;
+            self.text = Some(function.show_terminator(terminator));
+            for target in terminator.targets() {
+                if !placed.contains(&target) {
+                    self.report(Rule::MissingTarget(target));
+                }
+            }
+            match terminator {
+                Terminator::Branch {
+                    then, otherwise, ..
+                } if then == otherwise => self.report(Rule::SameTarget),
+                Terminator::Switch { cases, .. } => {
+                    let values: HashSet<u32> = cases.iter().map(|(value, _)| *value).collect();
+                    if values.len() != cases.len() {
+                        self.report(Rule::SameTarget);
+                    }
+                }
+                _ => {}
+            }
+            self.text = None;
+        }
+    }
+
+    fn check_order(&mut self) {
+        let function = self.function;
+        let mut number = vec![usize::MAX; function.block_count()];
+        for (index, block) in function.layout.iter().enumerate() {
+            number[block.index()] = index;
+        }
+        if let Some((from, to)) = self.cfg.irreducible_edge() {
+            self.block = Some(from);
+            self.report(Rule::Irreducible(to));
+        }
+        for block in &function.layout {
+            self.block = Some(*block);
+            if !self.cfg.reachable(*block) {
+                self.report(Rule::Unreachable);
+            }
+            for target in function.block(*block).terminator.targets() {
+                if target == function.entry() {
+                    self.report(Rule::EntryHasPredecessor(*block));
+                }
+                let up = number[target.index()] <= number[block.index()];
+                if up && self.cfg.reachable(*block) && !self.cfg.dominates(target, *block) {
+                    self.report(Rule::EdgeUp(target));
+                }
+            }
+        }
+        for natural in self.cfg.loops.clone() {
+            // `blocks` is in layout order, so it is contiguous if it spans as many places as it has blocks.
+            let first = number[natural.blocks[0].index()];
+            for (index, block) in natural.blocks.iter().enumerate() {
+                if number[block.index()] != first + index {
+                    self.block = Some(function.layout[first + index]);
+                    self.report(Rule::LoopNotContiguous(natural.header));
+                    break;
+                }
+            }
+        }
+        self.block = None;
+    }
+
+    fn check_phis(&mut self, block: BlockId) {
+        let function = self.function;
+        let predecessors = self.cfg.predecessors(block).to_vec();
+        for phi in &function.block(block).phis {
+            self.text = Some(format!("{} = phi", phi.result));
+            let mut missing = predecessors.clone();
+            for (from, value) in &phi.sources {
+                match missing.iter().position(|other| other == from) {
+                    Some(index) => {
+                        missing.swap_remove(index);
+                    }
+                    None => self.report(Rule::PhiSourceExtra(*from)),
+                }
+                self.check_operand(*value, Some(function.ty(phi.result)));
+                self.check_use(*value, *from, usize::MAX);
+            }
+            for from in missing {
+                self.report(Rule::PhiSourceMissing(from));
+            }
+            if function.def(phi.result) != ValueDef::Phi(block) {
+                self.report(Rule::NotPlaced(phi.result));
+            }
+        }
+        self.text = None;
+    }
+
+    fn check_inst(&mut self, block: BlockId, number: usize, inst: Inst) {
+        let function = self.function;
+        let data = function.inst(inst);
+        match data.op {
+            Op::LoadVar(var) | Op::StoreVar(var) if var.index() >= function.vars().count() => {
+                self.report(Rule::NoVariable);
+                return;
+            }
+            Op::Fau(word) if word as usize >= function.fau.len() => {
+                self.report(Rule::NoFauWord(word));
+            }
+            _ => {}
+        }
+        if let Some(access) = data.op.access() {
+            let words_ok = match data.op {
+                Op::Atomic(..) => access.count == 1,
+                _ => (1..=4).contains(&access.count),
+            };
+            if !words_ok || ![4, 8, 16].contains(&access.align) {
+                self.report(Rule::BadAccess);
+                return;
+            }
+        }
+        let (args, results) = function.signature(data.op);
+        if data.args.len() != args.len() {
+            self.report(Rule::OperandCount(args.len()));
+            return;
+        }
+        if data.results.len() != results.len() {
+            self.report(Rule::ResultCount(results.len()));
+            return;
+        }
+        let mut common = None;
+        for (value, kind) in data.args.iter().zip(&args) {
+            let ty = match kind {
+                Kind::T => *common.get_or_insert(function.ty(*value)),
+                Kind::B => Type::Bool,
+                Kind::I | Kind::F => Type::W32,
+            };
+            self.check_operand(*value, Some(ty));
+            self.check_use(*value, block, number);
+        }
+        for (value, kind) in data.results.iter().zip(&results) {
+            let ty = kind.ty().or(common).unwrap_or(Type::W32);
+            if function.ty(*value) != ty {
+                self.report(Rule::ResultType(*value, ty));
+            }
+        }
+    }
+
+    fn check_operand(&mut self, value: Value, ty: Option<Type>) {
+        if let Some(ty) = ty
+            && self.function.ty(value) != ty
+        {
+            self.report(Rule::OperandType(value, ty));
+        }
+    }
+
+    /// Checks that a value is defined before instruction `number` of `block`.
+    fn check_use(&mut self, value: Value, block: BlockId, number: usize) {
+        let (def, before) = match self.function.def(value) {
+            ValueDef::Word(_) | ValueDef::Bool(_) => return,
+            ValueDef::Phi(def) => {
+                let phis = &self.function.block(def).phis;
+                let placed = phis.iter().any(|phi| phi.result == value);
+                (placed.then_some(def), true)
+            }
+            ValueDef::Result(inst, _) => {
+                let def = self.places[inst.index()];
+                let before = def != Some(block)
+                    || number == usize::MAX
+                    || self.function.block(block).insts[..number].contains(&inst);
+                (def, before)
+            }
+        };
+        match def {
+            None => self.report(Rule::NotPlaced(value)),
+            Some(def) => {
+                let reachable = self.cfg.reachable(block);
+                if reachable && (!before || !self.cfg.dominates(def, block)) {
+                    self.report(Rule::NotDominated(value));
+                }
+            }
+        }
+    }
+
+    fn check_lowered(&mut self) {
+        let function = self.function;
+        for block in &function.layout {
+            self.block = Some(*block);
+            for inst in &function.block(*block).insts {
+                self.text = Some(function.show_inst(*inst));
+                self.check_lowered_inst(*inst);
+            }
+            let terminator = &function.block(*block).terminator;
+            self.text = Some(function.show_terminator(terminator));
+            if matches!(terminator, Terminator::Switch { .. }) {
+                self.report(Rule::NotLowered);
+            }
+            let targets = terminator.targets();
+            for target in &targets {
+                if targets.len() > 1 && self.cfg.predecessors(*target).len() > 1 {
+                    self.report(Rule::CriticalEdge(*target));
+                }
+            }
+            self.text = None;
+        }
+    }
+
+    fn check_lowered_inst(&mut self, inst: Inst) {
+        let function = self.function;
+        let data = function.inst(inst);
+        let low = match data.op {
+            Op::Alu(alu) => alu.level() == Level::Low,
+            Op::LoadVar(_) | Op::StoreVar(_) | Op::BufferSize => false,
+            Op::Load(access) | Op::Store(access) | Op::Atomic(_, access) => aligned(access),
+            Op::SysVal(_) | Op::Fau(_) | Op::Barrier | Op::Fence => true,
+        };
+        if !low {
+            self.report(Rule::NotLowered);
+        }
+        if let Op::Alu(alu) = data.op
+            && alu.commutes()
+            && function.as_bits(data.args[0]).is_some()
+            && function.as_bits(data.args[1]).is_none()
+        {
+            self.report(Rule::ConstantFirst);
+        }
+    }
+}
+
+/// Whether the lowered form allows an access of that size and alignment.
+pub fn aligned(access: Access) -> bool {
+    let natural = match access.count {
+        1 => 4,
+        2 => 8,
+        _ => 16,
+    };
+    match access.space {
+        Space::Buffer => true,
+        Space::Shared | Space::Scratch => {
+            access.align >= natural
+                && (access.space != Space::Scratch || access.memory == Memory::Plain)
+        }
+    }
+}
