@@ -2,3 +2,10 @@
 #![no_std]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
+
+#[cfg(test)]
+extern crate std;
+
+pub mod platform;
+
+pub use platform::{Instant, Lines, PhysicalAddress, Platform, SystemCoherency};
