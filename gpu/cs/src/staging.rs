@@ -1,0 +1,16 @@
+//! Registers that jobs read: what each means, by kind of job and architecture.
+
+/// A kind of job, by the registers it reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StagingMap {
+    /// RUN_COMPUTE and RUN_COMPUTE_INDIRECT.
+    Compute,
+    /// RUN_IDVS and RUN_IDVS2.
+    Idvs,
+    /// RUN_FRAGMENT.
+    Fragment,
+    /// RUN_FULLSCREEN.
+    Fullscreen,
+    /// RUN_TILING.
+    Tiling,
+}
