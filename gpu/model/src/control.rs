@@ -1,0 +1,144 @@
+//! GPU control: commands, reset, cache flushes, status, the settings that must stand before the L2 is on.
+//!
+//! Facts: hardware/csf-mmio.md 4, 6, 8, 16 and 18.
+
+use crate::diagnosis::RegisterMisuse;
+use crate::fabric::{Due, Fabric};
+use crate::injection::Injection;
+use crate::mmu::AccessKind;
+use crate::power::Power;
+use eitri_csf::command::{CacheFlush, FlushMode, GpuCommand};
+use eitri_csf::registers::control::{Coherency, coherency_enable, gpu_status, l2_config};
+use eitri_csf::registers::interrupts::gpu_irq;
+
+/// Settings and the state of commands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Control {
+    pub(crate) l2_config: u32,
+    pub(crate) hash: [u32; 3],
+    /// COHERENCY_ENABLE, where it was written since the last reset.
+    coherency: Option<u32>,
+    /// The hash in force: that of the moment the L2 came on.
+    latched_hash: Option<[u32; 3]>,
+    resetting: bool,
+    flushing: bool,
+}
+
+/// What a command leaves to the device as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Consequence {
+    /// Nothing.
+    None,
+    /// Everything stops and loses its state.
+    Reset,
+}
+
+impl Control {
+    /// A write to GPU_COMMAND.
+    pub(crate) fn command(&mut self, fabric: &mut Fabric, power: &Power, value: u32) -> Consequence {
+        if let Some(exception) = fabric.injections.take_map(|injection| match injection {
+            Injection::GpuFault { exception } => Some(exception),
+            _ => None,
+        }) {
+            fabric.record_gpu_fault(exception, AccessKind::Read, None);
+        }
+        let Some(command) = GpuCommand::decode(value) else {
+            fabric.journal.report(RegisterMisuse::UnknownCommand { value });
+            return Consequence::None;
+        };
+        if self.resetting {
+            fabric.journal.report(RegisterMisuse::CommandWhileResetting { value });
+            return Consequence::None;
+        }
+        match command {
+            GpuCommand::Nop => {}
+            GpuCommand::Time(on) => fabric.clock.count_cycles(on),
+            GpuCommand::ClearFault => fabric.gpu_fault = None,
+            GpuCommand::Reset(_) => {
+                *self = Control {
+                    resetting: true,
+                    ..Control::default()
+                };
+                return Consequence::Reset;
+            }
+            GpuCommand::FlushCaches(flush) => self.flush(fabric, power, flush, value),
+        }
+        Consequence::None
+    }
+
+    fn flush(&mut self, fabric: &mut Fabric, power: &Power, flush: CacheFlush, value: u32) {
+        if self.flushing {
+            fabric.journal.report(RegisterMisuse::FlushWhileFlushing { value });
+            return;
+        }
+        let other = matches!(flush.other, FlushMode::Clean | FlushMode::CleanInvalidate);
+        if flush.l2 == FlushMode::Invalidate || flush.load_store == FlushMode::Invalidate || other {
+            fabric.journal.report(RegisterMisuse::UselessFlush { value });
+        }
+        if !power.is_l2_on() {
+            fabric.journal.report(RegisterMisuse::FlushWithoutL2 { value });
+        }
+        self.flushing = true;
+        if !fabric.injections.holds(Injection::FlushNeverCompletes) {
+            fabric.after(fabric.config.latencies.flush, Due::Flush);
+        }
+    }
+
+    pub(crate) fn flush_completed(&mut self, fabric: &mut Fabric) {
+        self.flushing = false;
+        fabric.count_flush();
+        let bit = gpu_irq::CLEAN_CACHES_COMPLETED.mask32();
+        fabric.irq.gpu.raise(bit);
+    }
+
+    pub(crate) fn reset_completed(&mut self, fabric: &mut Fabric) {
+        self.resetting = false;
+        fabric.irq.gpu.raise(gpu_irq::RESET_COMPLETED.mask32());
+    }
+
+    pub(crate) fn coherency(&self) -> u32 {
+        // FACT: the reset value is not established; "none" is what a system without coherency needs.
+        self.coherency.unwrap_or(Coherency::None.number())
+    }
+
+    pub(crate) fn set_coherency(&mut self, fabric: &mut Fabric, power: &Power, value: u32) {
+        if power.is_l2_on() {
+            fabric.journal.report(RegisterMisuse::CoherencyUnderPower { value });
+        }
+        let known = match coherency_enable::PROTOCOL.get(value) {
+            Some(Coherency::None) => true,
+            Some(Coherency::AceLite) => fabric.config.product.coherency_features & 1 != 0,
+            _ => false,
+        };
+        if !known {
+            fabric.journal.report(RegisterMisuse::UnknownCoherency { value });
+        }
+        self.coherency = Some(value);
+    }
+
+    /// The L2 begins to power up: the settings in force now count.
+    pub(crate) fn latch_l2_settings(&mut self, fabric: &mut Fabric) {
+        if self.coherency.is_none() {
+            fabric.journal.report(RegisterMisuse::CoherencyNotChosen);
+        }
+        let enabled = l2_config::ASN_HASH_ENABLE.get(self.l2_config);
+        self.latched_hash = enabled.then_some(self.hash);
+    }
+
+    /// Whether this part's caches find anything with the hash in force.
+    pub(crate) fn has_needed_hash(&self, fabric: &Fabric) -> bool {
+        let needed = fabric.config.product.needs_hash;
+        needed.is_none() || needed == self.latched_hash
+    }
+
+    /// GPU_STATUS.
+    pub(crate) fn status(&self, fabric: &Fabric, power: &Power, busy: bool) -> u32 {
+        let power_active = eitri_csf::registers::power::Domain::ALL
+            .iter()
+            .any(|domain| power.changing(*domain) != 0);
+        let status = gpu_status::GPU_ACTIVE.word(busy || self.resetting || self.flushing);
+        let status = gpu_status::POWER_ACTIVE.set32(status, power_active);
+        let status = gpu_status::PAGE_FAULT.set32(status, fabric.irq.mmu.raw() & 0xffff != 0);
+        gpu_status::CYCLE_COUNT.set32(status, fabric.clock.is_counting())
+    }
+}

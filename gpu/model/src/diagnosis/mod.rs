@@ -1,0 +1,191 @@
+//! Diagnoses: what the driver under test did wrong, as typed values.
+//!
+//! Each names the register, word or instruction, the value, and the section of the facts that has the rule. Guarantees:
+//! bounded, whatever the driver does: equal ones are counted, and beyond a limit only their number is kept.
+
+#[macro_use]
+mod table;
+mod registers;
+mod shader;
+mod streams;
+
+pub use registers::{FirmwareMisuse, MmuMisuse, RegisterMisuse};
+pub use shader::ShaderMisuse;
+pub use streams::{StreamMisuse, StreamPlace};
+
+use crate::clock::Nanoseconds;
+use crate::trace::{Event, Sink};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::fmt;
+
+/// Different diagnoses that are kept.
+pub const KEPT_DIAGNOSES: usize = 256;
+
+/// Something the driver did wrong.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Misuse {
+    /// Of a register.
+    Register(RegisterMisuse),
+    /// Of an address space.
+    Mmu(MmuMisuse),
+    /// Of the firmware: its image, its interface in memory, groups and streams from outside.
+    Firmware(FirmwareMisuse),
+    /// By an instruction of a stream.
+    Stream {
+        /// Where.
+        place: StreamPlace,
+        /// What.
+        misuse: StreamMisuse,
+    },
+    /// By a shader.
+    Shader {
+        /// GPU address of the instruction.
+        address: u64,
+        /// What.
+        misuse: ShaderMisuse,
+    },
+}
+
+/// A misuse, when it happened first and how often.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Diagnosis {
+    /// Virtual time of the first occurrence.
+    pub time: Nanoseconds,
+    /// The host's program counter at the access, where the host told it.
+    pub pc: Option<u64>,
+    /// What was done.
+    pub misuse: Misuse,
+    /// How often.
+    pub count: u64,
+}
+
+impl Misuse {
+    /// The section of the facts that has the rule.
+    pub fn rule(&self) -> &'static str {
+        match self {
+            Misuse::Register(misuse) => misuse.rule(),
+            Misuse::Mmu(misuse) => misuse.rule(),
+            Misuse::Firmware(misuse) => misuse.rule(),
+            Misuse::Stream { misuse, .. } => misuse.rule(),
+            Misuse::Shader { misuse, .. } => misuse.rule(),
+        }
+    }
+}
+
+impl fmt::Display for Misuse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Misuse::Register(misuse) => write!(f, "{misuse}")?,
+            Misuse::Mmu(misuse) => write!(f, "{misuse}")?,
+            Misuse::Firmware(misuse) => write!(f, "{misuse}")?,
+            Misuse::Stream { place, misuse } => write!(f, "{place}: {misuse}")?,
+            Misuse::Shader { address, misuse } => write!(f, "shader at {address:#x}: {misuse}")?,
+        }
+        write!(f, " ({})", self.rule())
+    }
+}
+
+impl fmt::Display for Diagnosis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ns: {}", self.time, self.misuse)?;
+        if let Some(pc) = self.pc {
+            write!(f, ", by the code at {pc:#x}")?;
+        }
+        if self.count > 1 {
+            write!(f, ", {} times", self.count)?;
+        }
+        Ok(())
+    }
+}
+
+impl From<RegisterMisuse> for Misuse {
+    fn from(misuse: RegisterMisuse) -> Misuse {
+        Misuse::Register(misuse)
+    }
+}
+
+impl From<MmuMisuse> for Misuse {
+    fn from(misuse: MmuMisuse) -> Misuse {
+        Misuse::Mmu(misuse)
+    }
+}
+
+impl From<FirmwareMisuse> for Misuse {
+    fn from(misuse: FirmwareMisuse) -> Misuse {
+        Misuse::Firmware(misuse)
+    }
+}
+
+/// Where diagnoses and traces go.
+#[derive(Default)]
+pub(crate) struct Journal {
+    entries: Vec<Diagnosis>,
+    /// Diagnoses beyond the limit.
+    dropped: u64,
+    sink: Option<Box<dyn Sink>>,
+    time: Nanoseconds,
+    pc: Option<u64>,
+}
+
+impl Journal {
+    /// Who is looking at the device, and when, for what is reported next.
+    pub(crate) fn set_context(&mut self, time: Nanoseconds, pc: Option<u64>) {
+        self.time = time;
+        self.pc = pc;
+    }
+
+    pub(crate) fn set_sink(&mut self, sink: Option<Box<dyn Sink>>) {
+        self.sink = sink;
+    }
+
+    pub(crate) fn report(&mut self, misuse: impl Into<Misuse>) {
+        let misuse = misuse.into();
+        if let Some(known) = self.entries.iter_mut().find(|it| it.misuse == misuse) {
+            known.count += 1;
+        } else if self.entries.len() < KEPT_DIAGNOSES {
+            self.entries.push(Diagnosis {
+                time: self.time,
+                pc: self.pc,
+                misuse,
+                count: 1,
+            });
+        } else {
+            self.dropped += 1;
+        }
+    }
+
+    #[inline]
+    pub(crate) fn is_traced(&self) -> bool {
+        self.sink.is_some()
+    }
+
+    #[inline]
+    pub(crate) fn trace(&mut self, event: Event) {
+        if let Some(sink) = &mut self.sink {
+            sink.event(self.time, event);
+        }
+    }
+
+    pub(crate) fn diagnoses(&self) -> &[Diagnosis] {
+        &self.entries
+    }
+
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+        self.dropped = 0;
+    }
+}
+
+impl fmt::Debug for Journal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Journal")
+            .field("entries", &self.entries)
+            .field("dropped", &self.dropped)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,69 @@
+//! Misuse by the instructions of a stream.
+
+use core::fmt;
+
+/// An instruction of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamPlace {
+    /// Group slot.
+    pub group: u8,
+    /// Stream number.
+    pub stream: u8,
+    /// Frames in use; 1 is the ring itself.
+    pub depth: u8,
+    /// GPU address of the instruction.
+    pub address: u64,
+    /// The instruction.
+    pub word: u64,
+}
+
+impl fmt::Display for StreamPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let StreamPlace {
+            group,
+            stream,
+            depth,
+            address,
+            word,
+        } = self;
+        write!(
+            f,
+            "slot {group} stream {stream}, instruction {word:#018x} at {address:#x} (depth {depth})"
+        )
+    }
+}
+
+misuses! {
+    /// Misuse by an instruction of a stream; the numbers are the checks of the table in command-stream.md 8.
+    StreamMisuse {
+        Undefined                                       = "the opcode or a field has no meaning on this architecture", "command-stream.md 8 (1 to 3)";
+        NotModelled                                     = "the instruction is known but not modelled", "command-stream.md 3";
+        ReservedBits { bits: u64 }                      = "reserved bits {bits:#x} are set", "command-stream.md 8 (4)";
+        RegisterOutOfRange { register: u32 }            = "register r{register} does not exist", "command-stream.md 8 (5)";
+        OddPair { register: u32 }                       = "the pair at r{register} begins with an odd register", "command-stream.md 8 (6)";
+        NeverWritten { register: u32 }                  = "r{register} is read but was never written", "command-stream.md 8 (7)";
+        ReadWhileLoading { register: u32 }              = "r{register} is read while a load to it is outstanding", "command-stream.md 8 (8)";
+        WrittenWhileStoring { register: u32 }           = "r{register} is written while a store from it is outstanding", "command-stream.md 8 (9)";
+        BufferAlignment { address: u64, length: u64 }   = "the buffer {address:#x}, {length:#x} bytes, is not 64-byte aligned with whole instructions", "command-stream.md 8 (13)";
+        CallStackOverflow                               = "CALL with 8 frames in use", "command-stream.md 8 (14)";
+        JumpInRing                                      = "JUMP in the ring itself", "command-stream.md 8 (15)";
+        BranchOutside { target: u64 }                   = "the branch to {target:#x} leaves the buffer", "command-stream.md 8 (16)";
+        EndlessLoop                                     = "the stream loops without blocking or any effect on memory", "command-stream.md 8 (17)";
+        DataAlignment { address: u64, alignment: u64 }  = "address {address:#x} is not a multiple of {alignment}", "command-stream.md 8 (18)";
+        SlotOutOfRange { slot: u32 }                    = "scoreboard slot {slot} does not exist", "command-stream.md 8 (20)";
+        WaitsForItself { slot: u32 }                    = "a deferred instruction signals slot {slot}, which it waits for", "command-stream.md 8 (21)";
+        SlotWithoutWait { slot: u32 }                   = "signal slot {slot} is given though nothing is waited for", "command-stream.md 8 (22)";
+        WaitOnUnusedSlot { mask: u32 }                  = "slots {mask:#x} are waited for, but nothing was counted on them", "command-stream.md 8 (23)";
+        NeverSignalled { address: u64, value: u64, reference: u64 } = "everything waits; the object at {address:#x} holds {value:#x} against {reference:#x}", "command-stream.md 8 (24)";
+        WithoutResource { needed: u32 }                 = "a job runs without holding resources {needed:#x}", "command-stream.md 8 (29)";
+        ResourceNotAllowed { asked: u32 }               = "resources {asked:#x} are asked for, which the group may not use", "command-stream.md 8 (30)";
+        StagingInvalid { register: u32, value: u64 }    = "staging register r{register} = {value:#x} is not valid for the job", "command-stream.md 8 (32)";
+        DescriptorAlignment { address: u64, alignment: u64 } = "the descriptor at {address:#x} is not aligned to {alignment}", "command-stream.md 8 (33)";
+        DescriptorInvalid { address: u64, word: u32, value: u32 } = "word {word} = {value:#x} of the descriptor at {address:#x} is not valid", "descriptors.md 3";
+        WorkgroupTooLarge { threads: u64 }              = "a workgroup of {threads} threads", "descriptors.md 13";
+        MergedWithSharedMemory                          = "workgroups may be merged, but the job has workgroup memory", "descriptors.md 13";
+        CounterDisabled                                 = "the cycle counter is stored while it is disabled", "command-stream.md 8 (44)";
+        Progress                                        = "progress values are used, whose rules are not established", "command-stream.md 8 (46)";
+        TlsTooSmall { address: u64 }                    = "thread-local storage at {address:#x} is not usable", "descriptors.md 11";
+    }
+}

@@ -1,0 +1,257 @@
+//! What all units share: time, interrupts, address translation, the agenda, the journal.
+//!
+//! Guarantees: every access to GPU memory in the model goes through [`Fabric::read`] and its siblings.
+
+use crate::clock::{Agenda, Clock, Nanoseconds};
+use crate::config::Config;
+use crate::diagnosis::{Journal, MmuMisuse};
+use crate::injection::{Injection, Injections};
+use crate::irq::Interrupts;
+use crate::memory::{BusError, PAGE, PhysicalMemory};
+use crate::mmu::{AccessKind, Mmu, Refusal, Request, Source};
+use eitri_csf::registers::control::gpu_faultstatus;
+use eitri_csf::registers::interrupts::gpu_irq;
+use eitri_csf::registers::power::Domain;
+
+/// What the agenda holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// A reset completes.
+    Reset,
+    /// Power changes of a domain complete.
+    Power(Domain),
+    /// A cache flush by GPU_COMMAND completes.
+    Flush,
+    /// A command to an address space completes.
+    AddressSpace(u8),
+    /// The microcontroller finishes its boot.
+    Boot,
+    /// The microcontroller has stopped.
+    Stop,
+    /// The firmware looks at its doorbell.
+    Doorbell,
+    /// A stream's own doorbell arrives.
+    UserDoorbell(u8),
+    /// All groups have been idle for IDLE_TIMER.
+    Idle,
+    /// Idle shader cores lose power.
+    CoresOff,
+    /// Cache flushes by streams complete.
+    StreamFlush,
+}
+
+/// The fault recorded in GPU_FAULTSTATUS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct GpuFault {
+    pub(crate) status: u32,
+    pub(crate) address: u64,
+}
+
+/// Time, interrupts, translation, agenda, journal.
+pub(crate) struct Fabric {
+    pub(crate) config: Config,
+    pub(crate) clock: Clock,
+    pub(crate) irq: Interrupts,
+    pub(crate) mmu: Mmu,
+    pub(crate) agenda: Agenda<Due>,
+    pub(crate) journal: Journal,
+    pub(crate) injections: Injections,
+    pub(crate) gpu_fault: Option<GpuFault>,
+    /// LATEST_FLUSH, 24 bits.
+    pub(crate) latest_flush: u32,
+}
+
+impl Fabric {
+    pub(crate) fn new(config: Config) -> Fabric {
+        let product = config.product;
+        Fabric {
+            clock: Clock::new(config.clock_hz, config.timestamp_hz),
+            irq: Interrupts::default(),
+            mmu: Mmu::new(product.va_bits(), product.pa_bits()),
+            agenda: Agenda::new(),
+            journal: Journal::default(),
+            injections: Injections::new(config.injections.clone()),
+            gpu_fault: None,
+            latest_flush: 1,
+            config,
+        }
+    }
+
+    /// Puts `due` on the agenda, `delay` from now.
+    pub(crate) fn after(&mut self, delay: Nanoseconds, due: Due) {
+        self.agenda.add(&self.clock, delay, due);
+    }
+
+    /// A cache flush has happened: a new id, never 0.
+    pub(crate) fn count_flush(&mut self) {
+        self.latest_flush = (self.latest_flush + 1) & 0xff_ffff;
+        self.latest_flush = self.latest_flush.max(1);
+    }
+
+    /// Records a fault of the GPU, unless one is recorded already.
+    pub(crate) fn record_gpu_fault(&mut self, exception: u8, kind: AccessKind, address: Option<u64>) {
+        if self.gpu_fault.is_some() {
+            return;
+        }
+        let status = gpu_faultstatus::EXCEPTION.word(exception.into());
+        let status = gpu_faultstatus::ACCESS.set32(status, kind);
+        let status = gpu_faultstatus::ADDRESS_VALID.set32(status, address.is_some());
+        self.gpu_fault = Some(GpuFault {
+            status,
+            address: address.unwrap_or(0),
+        });
+        self.irq.gpu.raise(gpu_irq::GPU_FAULT.mask32());
+    }
+
+    /// The physical address of `address` for an access of this kind.
+    ///
+    /// # Errors
+    /// As [`Mmu::translate`].
+    #[inline]
+    pub(crate) fn translate(
+        &mut self,
+        memory: &mut dyn PhysicalMemory,
+        request: Request,
+    ) -> Result<u64, Refusal> {
+        if !self.injections.is_empty() {
+            let space = request.space;
+            if self.injections.take(Injection::PageFault { space }) {
+                let stall = self.mmu.stall(space);
+                let translation_fault = 0xC3;
+                let irq = &mut self.irq.mmu;
+                return Err(self.mmu.refuse(
+                    irq,
+                    &mut self.journal,
+                    request,
+                    stall,
+                    translation_fault,
+                ));
+            }
+        }
+        self.mmu
+            .translate(memory, &mut self.irq.mmu, &mut self.journal, request)
+            .map_err(|refusal| match refusal {
+                Refusal::Bus(error) => self.bus_error(request, error),
+                other => other,
+            })
+    }
+
+    /// Nothing answers at a physical address: the GPU records it.
+    #[cold]
+    pub(crate) fn bus_error(&mut self, request: Request, error: BusError) -> Refusal {
+        self.journal.report(MmuMisuse::BusError {
+            space: request.space,
+            address: request.address,
+            physical: error.address,
+        });
+        let gpu_bus_fault = 0x80;
+        self.record_gpu_fault(gpu_bus_fault, request.kind, Some(error.address));
+        Refusal::Bus(error)
+    }
+
+    /// Reads bytes from a space; they may cross pages.
+    ///
+    /// # Errors
+    /// As [`Fabric::translate`], or [`Refusal::Bus`].
+    pub(crate) fn read(
+        &mut self,
+        memory: &mut dyn PhysicalMemory,
+        access: Access,
+        bytes: &mut [u8],
+    ) -> Result<(), Refusal> {
+        let mut address = access.address;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let request = access.at(address, AccessKind::Read);
+            let physical = self.translate(memory, request)?;
+            let room = (PAGE - address % PAGE).min(rest.len() as u64) as usize;
+            let (now, later) = rest.split_at_mut(room);
+            memory
+                .read(physical, now)
+                .map_err(|error| self.bus_error(request, error))?;
+            address = address.wrapping_add(room as u64);
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// Writes bytes to a space; they may cross pages, but nothing is written unless all of it can be.
+    ///
+    /// # Errors
+    /// As [`Fabric::read`].
+    pub(crate) fn write(
+        &mut self,
+        memory: &mut dyn PhysicalMemory,
+        access: Access,
+        bytes: &[u8],
+    ) -> Result<(), Refusal> {
+        let last = access.address.wrapping_add(bytes.len().saturating_sub(1) as u64);
+        self.translate(memory, access.at(last, AccessKind::Write))?;
+        let mut address = access.address;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let request = access.at(address, AccessKind::Write);
+            let physical = self.translate(memory, request)?;
+            let room = (PAGE - address % PAGE).min(rest.len() as u64) as usize;
+            let (now, later) = rest.split_at(room);
+            memory
+                .write(physical, now)
+                .map_err(|error| self.bus_error(request, error))?;
+            address = address.wrapping_add(room as u64);
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// The 32-bit word at `access`.
+    ///
+    /// # Errors
+    /// As [`Fabric::read`].
+    pub(crate) fn read32(
+        &mut self,
+        memory: &mut dyn PhysicalMemory,
+        access: Access,
+    ) -> Result<u32, Refusal> {
+        let mut bytes = [0; 4];
+        self.read(memory, access, &mut bytes)?;
+        Ok(u32::from_le_bytes(bytes))
+    }
+
+    /// The 64-bit word at `access`.
+    ///
+    /// # Errors
+    /// As [`Fabric::read`].
+    pub(crate) fn read64(
+        &mut self,
+        memory: &mut dyn PhysicalMemory,
+        access: Access,
+    ) -> Result<u64, Refusal> {
+        let mut bytes = [0; 8];
+        self.read(memory, access, &mut bytes)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+}
+
+/// Where a unit accesses memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Access {
+    pub(crate) space: u8,
+    pub(crate) address: u64,
+    pub(crate) source: Source,
+}
+
+impl Access {
+    fn at(self, address: u64, kind: AccessKind) -> Request {
+        Request {
+            space: self.space,
+            address,
+            kind,
+            source: self.source,
+        }
+    }
+
+    /// The same unit and space at another address.
+    pub(crate) fn to(self, address: u64) -> Access {
+        Access { address, ..self }
+    }
+}

@@ -1,0 +1,508 @@
+//! The device: what a host sees of it.
+//!
+//! Guarantees: no call panics or takes unbounded time, whatever the host does; all state is in fields, none is global.
+
+use crate::clock::Nanoseconds;
+use crate::config::{Config, Product};
+use crate::control::{Consequence, Control};
+use crate::diagnosis::{Diagnosis, MmuMisuse, Misuse, RegisterMisuse};
+use crate::fabric::{Due, Fabric};
+use crate::firmware::Mcu;
+use crate::injection::Injection;
+use crate::irq::Lines;
+use crate::memory::PhysicalMemory;
+use crate::mmu::{SPACES, Space};
+use crate::power::Power;
+use crate::trace::{Event, Sink};
+use crate::window::{self, Write};
+use alloc::boxed::Box;
+use eitri_csf::arch::Arch;
+use eitri_csf::command::AsCommand;
+use eitri_csf::registers::address_space::{
+    TranslationMode, as_command, as_faultstatus, lockaddr, transcfg,
+};
+use eitri_csf::registers::doorbell::{DOORBELL, KERNEL_DOORBELL, doorbell};
+use eitri_csf::registers::interrupts::mmu_irq;
+use eitri_csf::registers::power::Domain;
+
+/// How long one call of [`Gpu::run`] may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Virtual time that passes at most.
+    pub time: Nanoseconds,
+    /// Instructions of streams and warps that are executed at most: what bounds the host's time.
+    pub instructions: u64,
+}
+
+impl Budget {
+    /// `time` of virtual time, and as many instructions as a slow host executes in a few milliseconds.
+    pub const fn of(time: Nanoseconds) -> Budget {
+        Budget {
+            time,
+            instructions: 20_000,
+        }
+    }
+}
+
+/// What [`Gpu::run`] left behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// There is work that could go on at once: call again.
+    Busy,
+    /// Nothing happens before this time, unless the host does something.
+    Waiting(Nanoseconds),
+    /// Nothing happens until the host does something.
+    Idle,
+}
+
+/// The GPU.
+pub struct Gpu {
+    pub(crate) fabric: Fabric,
+    pub(crate) power: Power,
+    pub(crate) control: Control,
+    pub(crate) mcu: Mcu,
+}
+
+impl Gpu {
+    /// A GPU as it is after power was applied: everything off, nothing mapped.
+    pub fn new(config: Config) -> Gpu {
+        let part = config.product.part;
+        Gpu {
+            power: Power::new(part.l2_present, part.tiler_present, part.shader_present),
+            control: Control::default(),
+            mcu: Mcu::new(&config),
+            fabric: Fabric::new(config),
+        }
+    }
+
+    /// The host reads the 32-bit register word at `offset` bytes of the window.
+    ///
+    /// Offsets without a register read as 0; misuse is diagnosed. Time advances by one access.
+    pub fn read32(&mut self, memory: &mut dyn PhysicalMemory, offset: u32) -> u32 {
+        self.read32_at(memory, offset, None)
+    }
+
+    /// As [`Gpu::read32`], with the host's program counter for diagnoses.
+    pub fn read32_at(
+        &mut self,
+        memory: &mut dyn PhysicalMemory,
+        offset: u32,
+        pc: Option<u64>,
+    ) -> u32 {
+        self.fabric.journal.set_context(self.fabric.clock.now(), pc);
+        let value = window::read(self, offset);
+        self.fabric.journal.trace(Event::Read { offset, value });
+        // What the host saw was the state before this look at the device; what is due now shows at the next.
+        self.pass_access(memory);
+        value
+    }
+
+    /// The host writes the 32-bit register word at `offset` bytes of the window.
+    ///
+    /// Writes to nothing and to read-only registers are ignored and diagnosed. Time advances by one access.
+    pub fn write32(&mut self, memory: &mut dyn PhysicalMemory, offset: u32, value: u32) {
+        self.write32_at(memory, offset, value, None);
+    }
+
+    /// As [`Gpu::write32`], with the host's program counter for diagnoses.
+    pub fn write32_at(
+        &mut self,
+        memory: &mut dyn PhysicalMemory,
+        offset: u32,
+        value: u32,
+        pc: Option<u64>,
+    ) {
+        self.pass_access(memory);
+        self.fabric.journal.set_context(self.fabric.clock.now(), pc);
+        self.fabric.journal.trace(Event::Write { offset, value });
+        window::write(self, offset, value);
+    }
+
+    /// Lets the device work until the budget is used up or nothing is left to do in its time.
+    ///
+    /// Virtual time passes even while nothing happens: a host without a clock of its own waits by calling this.
+    pub fn run(&mut self, memory: &mut dyn PhysicalMemory, budget: Budget) -> Progress {
+        self.fabric.clock.observe();
+        let end = self.fabric.clock.now().saturating_add(budget.time);
+        let mut instructions = budget.instructions;
+        loop {
+            self.handle_due(memory);
+            let now = self.fabric.clock.now();
+            if now >= end {
+                break;
+            }
+            if instructions == 0 {
+                return Progress::Busy;
+            }
+            if self.mcu.is_busy(&self.fabric, &self.power) {
+                let slice = instructions.min(1000);
+                let time = end - now;
+                let used = self.mcu.work(&mut self.fabric, &self.power, memory, slice, time);
+                instructions -= used.min(instructions);
+                if used != 0 {
+                    continue;
+                }
+            }
+            let wake = self.fabric.agenda.next().map_or(end, |due| due.clamp(now, end));
+            if wake == now {
+                // Due but not yet to be seen: an observation of the host is missing.
+                break;
+            }
+            self.fabric.clock.advance(wake - now);
+        }
+        self.progress()
+    }
+
+    fn progress(&self) -> Progress {
+        if self.mcu.is_busy(&self.fabric, &self.power) {
+            Progress::Busy
+        } else {
+            self.fabric.agenda.next().map_or(Progress::Idle, Progress::Waiting)
+        }
+    }
+
+    /// The levels of the interrupt lines.
+    pub fn lines(&self) -> Lines {
+        self.fabric.irq.lines()
+    }
+
+    /// Virtual time since the start.
+    pub fn now(&self) -> Nanoseconds {
+        self.fabric.clock.now()
+    }
+
+    /// When something happens by itself next; `None` if nothing will.
+    pub fn next_event(&self) -> Option<Nanoseconds> {
+        self.fabric.agenda.next()
+    }
+
+    /// What the driver did wrong so far; at most [`crate::diagnosis::KEPT_DIAGNOSES`] different ones.
+    pub fn diagnoses(&self) -> &[Diagnosis] {
+        self.fabric.journal.diagnoses()
+    }
+
+    /// How many diagnoses were not kept.
+    pub fn dropped_diagnoses(&self) -> u64 {
+        self.fabric.journal.dropped()
+    }
+
+    /// Forgets all diagnoses.
+    pub fn clear_diagnoses(&mut self) {
+        self.fabric.journal.clear();
+    }
+
+    /// From now on `injection` goes wrong.
+    pub fn inject(&mut self, injection: Injection) {
+        self.fabric.injections.add(injection);
+    }
+
+    /// `injection` goes right again. What is stuck already stays stuck until a reset.
+    pub fn withdraw(&mut self, injection: Injection) {
+        self.fabric.injections.remove(injection);
+    }
+
+    /// Sends events to `sink`, or to nobody.
+    pub fn trace_to(&mut self, sink: Option<Box<dyn Sink>>) {
+        self.fabric.journal.set_sink(sink);
+    }
+
+    /// Which part this is.
+    pub fn product(&self) -> &Product {
+        &self.fabric.config.product
+    }
+
+    pub(crate) fn report(&mut self, misuse: impl Into<Misuse>) {
+        self.fabric.journal.report(misuse);
+    }
+
+    /// One access of the host passes: time, one observation, and what is due.
+    fn pass_access(&mut self, memory: &mut dyn PhysicalMemory) {
+        self.fabric.clock.advance(self.fabric.config.latencies.access);
+        self.fabric.clock.observe();
+        self.handle_due(memory);
+    }
+
+    fn handle_due(&mut self, memory: &mut dyn PhysicalMemory) {
+        while let Some(due) = self.fabric.agenda.take_due(&self.fabric.clock) {
+            self.fabric.journal.set_context(self.fabric.clock.now(), None);
+            let fabric = &mut self.fabric;
+            match due {
+                Due::Reset => self.control.reset_completed(fabric),
+                Due::Power(domain) => self.power.complete(fabric, domain),
+                Due::Flush => self.control.flush_completed(fabric),
+                Due::AddressSpace(number) => self.complete_as_command(number),
+                Due::Boot => {
+                    let hash = self.control.has_needed_hash(fabric);
+                    self.mcu.boot(fabric, memory, self.power.is_l2_on(), hash);
+                }
+                Due::Stop => self.mcu.stopped(fabric),
+                Due::Doorbell => self.mcu.doorbell(fabric, &mut self.power, memory),
+                Due::UserDoorbell(number) => self.mcu.user_doorbell(fabric, memory, number),
+                Due::Idle => self.mcu.idle_timer(fabric, memory),
+                Due::CoresOff => self.mcu.cores_off(fabric, &mut self.power),
+                Due::StreamFlush => self.mcu.flushes_completed(fabric),
+            }
+        }
+        self.mcu.settle(&mut self.fabric, &mut self.power, memory);
+    }
+
+    // What registers do; the rows of `window` name these.
+
+    pub(crate) fn command(&mut self, value: u32) {
+        let consequence = self.control.command(&mut self.fabric, &self.power, value);
+        if consequence == Consequence::Reset {
+            self.reset();
+        }
+    }
+
+    /// Everything stops and loses its state; shared memory is untouched.
+    fn reset(&mut self) {
+        let fabric = &mut self.fabric;
+        fabric.agenda.remove(|_| true);
+        fabric.mmu.reset();
+        fabric.gpu_fault = None;
+        fabric.clock.count_cycles(false);
+        self.power.reset();
+        self.mcu.reset();
+        for block in [&mut fabric.irq.job, &mut fabric.irq.mmu, &mut fabric.irq.gpu] {
+            block.clear(u32::MAX);
+            if !fabric.config.masks_survive_reset {
+                block.set_mask(0);
+            }
+        }
+        if !fabric.injections.holds(Injection::ResetNeverCompletes) {
+            fabric.after(fabric.config.latencies.reset, Due::Reset);
+        }
+    }
+
+    pub(crate) fn status(&mut self) -> u32 {
+        let busy = self.mcu.is_busy(&self.fabric, &self.power);
+        self.control.status(&self.fabric, &self.power, busy)
+    }
+
+    pub(crate) fn active_units(&self, domain: Domain) -> u64 {
+        let active = match domain {
+            Domain::L2 => self.mcu.is_running(),
+            Domain::Tiler => false,
+            Domain::Shader => self.mcu.has_jobs(),
+        };
+        if active { self.power.ready(domain) } else { 0 }
+    }
+
+    pub(crate) fn write_l2_config(&mut self, write: Write) {
+        self.check_l2_off("L2_CONFIG", write.value);
+        self.control.l2_config = write.value;
+    }
+
+    pub(crate) fn write_hash(&mut self, write: Write) {
+        self.check_l2_off("ASN_HASH", write.value);
+        self.control.hash[write.index as usize % 3] = write.value;
+    }
+
+    fn check_l2_off(&mut self, name: &'static str, value: u32) {
+        if self.power.is_l2_on() {
+            self.report(RegisterMisuse::ConfigUnderPower { name, value });
+        }
+    }
+
+    pub(crate) fn write_timestamp_offset(&mut self, write: Write) {
+        let clock = &mut self.fabric.clock;
+        clock.timestamp_offset = write.into(clock.timestamp_offset);
+    }
+
+    pub(crate) fn write_coherency(&mut self, write: Write) {
+        let power = self.power;
+        self.control.set_coherency(&mut self.fabric, &power, write.value);
+    }
+
+    pub(crate) fn write_power(&mut self, domain: Domain, on: bool, mask: u64) {
+        if mask == 0 {
+            return;
+        }
+        if domain != Domain::L2 {
+            let register = if on { domain.power_on() } else { domain.power_off() };
+            self.report(RegisterMisuse::HostPowersCores {
+                name: register.name,
+                units: mask,
+            });
+        } else if on {
+            self.control.latch_l2_settings(&mut self.fabric);
+        } else if self.mcu.is_running() {
+            self.report(RegisterMisuse::L2OffUnderMcu);
+            self.mcu.crash(&mut self.fabric);
+        }
+        self.power.request(&mut self.fabric, domain, on, mask);
+    }
+
+    pub(crate) fn write_mcu_control(&mut self, value: u32) {
+        self.mcu.control(&mut self.fabric, value);
+    }
+
+    pub(crate) fn read_latest_flush(&mut self) -> u32 {
+        if !self.power.is_l2_on() {
+            self.report(RegisterMisuse::LatestFlushWithoutPower);
+        }
+        self.fabric.latest_flush
+    }
+
+    pub(crate) fn write_doorbell(&mut self, write: Write) {
+        let number = write.index;
+        if write.value & !doorbell::RING.mask32() != 0 {
+            self.report(RegisterMisuse::DoorbellBits {
+                number,
+                value: write.value,
+            });
+        }
+        if !doorbell::RING.get(write.value) {
+            return;
+        }
+        if !self.mcu.is_running() {
+            self.report(RegisterMisuse::DoorbellWithoutMcu { number });
+            return;
+        }
+        debug_assert!(number < DOORBELL.count);
+        let delay = self.fabric.config.latencies.firmware;
+        if number == KERNEL_DOORBELL {
+            self.fabric.after(delay, Due::Doorbell);
+        } else {
+            self.fabric.after(delay, Due::UserDoorbell(number as u8));
+        }
+    }
+
+    // Address spaces.
+
+    pub(crate) fn space(&self, number: u32) -> &Space {
+        self.fabric.mmu.space(number as u8)
+    }
+
+    fn space_to_write(&mut self, number: u32) -> &mut Space {
+        if self.product().part.as_present >> number & 1 == 0 {
+            self.report(MmuMisuse::AbsentSpace {
+                space: number as u8,
+            });
+        }
+        self.fabric.mmu.space_mut(number as u8)
+    }
+
+    pub(crate) fn write_transtab(&mut self, write: Write) {
+        let register = &mut self.space_to_write(write.index).programmed.transtab;
+        *register = write.into(*register);
+    }
+
+    pub(crate) fn write_memattr(&mut self, write: Write) {
+        let register = &mut self.space_to_write(write.index).programmed.memattr;
+        *register = write.into(*register);
+    }
+
+    pub(crate) fn write_transcfg(&mut self, write: Write) {
+        let register = &mut self.space_to_write(write.index).programmed.transcfg;
+        *register = write.into(*register);
+    }
+
+    pub(crate) fn write_lockaddr(&mut self, write: Write) {
+        let register = &mut self.space_to_write(write.index).lockaddr;
+        *register = write.into(*register);
+    }
+
+    pub(crate) fn as_fault_status(&self, number: u32) -> u32 {
+        self.space(number).fault.map_or(0, |fault| {
+            let status = as_faultstatus::EXCEPTION.word(fault.exception.into());
+            let status = as_faultstatus::ACCESS.set32(status, fault.kind);
+            let status = as_faultstatus::DECODE_FAULT.set32(status, true);
+            as_faultstatus::SOURCE.set32(status, fault.source.id().into())
+        })
+    }
+
+    pub(crate) fn write_as_command(&mut self, write: Write) {
+        let (space, value) = (write.index as u8, write.value);
+        debug_assert!(usize::from(space) < SPACES);
+        if self.product().part.as_present >> space & 1 == 0 {
+            return self.report(MmuMisuse::AbsentSpace { space });
+        }
+        let Some(command) = as_command::COMMAND.get(value) else {
+            return self.report(MmuMisuse::UnknownCommand { space, value });
+        };
+        if self.space(write.index).pending.is_some() {
+            return self.report(MmuMisuse::CommandWhileBusy { space, value });
+        }
+        if matches!(command, AsCommand::FlushPt | AsCommand::FlushMem)
+            && self.product().arch() > Arch::V11
+        {
+            self.report(MmuMisuse::DeprecatedCommand { space, value });
+        }
+        if !self.power.is_l2_on() {
+            self.report(MmuMisuse::CommandWithoutL2 { space, value });
+        }
+        self.fabric.mmu.space_mut(space).pending = Some(value);
+        let stuck = Injection::AddressSpaceStuck { space };
+        if !self.fabric.injections.holds(stuck) {
+            let delay = self.fabric.config.latencies.address_space;
+            self.fabric.after(delay, Due::AddressSpace(space));
+        }
+    }
+
+    fn complete_as_command(&mut self, number: u8) {
+        let smallest = self.smallest_lock(number);
+        let space = self.fabric.mmu.space_mut(number);
+        let Some(command) = space.pending.take().and_then(|value| as_command::COMMAND.get(value))
+        else {
+            return;
+        };
+        match command {
+            AsCommand::Nop => {}
+            AsCommand::Update => {
+                space.update();
+                self.check_setup(number);
+            }
+            AsCommand::Lock => space.lock(smallest),
+            AsCommand::Unlock => {
+                if !space.unlock() {
+                    self.report(MmuMisuse::UnlockWithoutLock { space: number });
+                }
+            }
+            // Both release the lock they were given; without one they only flush.
+            AsCommand::FlushPt | AsCommand::FlushMem => {
+                space.lock(smallest);
+                space.unlock();
+                self.fabric.count_flush();
+            }
+        }
+        let bit = mmu_irq::COMPLETED.word(1 << number);
+        self.fabric.irq.mmu.raise(bit);
+    }
+
+    /// log2 of the least bytes of a region that can be locked.
+    fn smallest_lock(&mut self, number: u8) -> u32 {
+        let smallest = if self.product().arch() >= Arch::V12 { 12 } else { 15 };
+        let space = self.fabric.mmu.space(number);
+        let locks = space.pending == Some(AsCommand::Lock.number());
+        let lockaddr = space.lockaddr;
+        if locks && lockaddr::SIZE.get(lockaddr) + 1 < smallest {
+            self.report(MmuMisuse::SmallLock {
+                space: number,
+                lockaddr,
+            });
+        }
+        smallest
+    }
+
+    /// Reports what is wrong with a space's new settings.
+    fn check_setup(&mut self, space: u8) {
+        let setup = self.fabric.mmu.space(space).active;
+        let transcfg = setup.transcfg;
+        match transcfg::MODE.get(transcfg) {
+            Some(TranslationMode::Unmapped) => return,
+            Some(TranslationMode::Aarch64K4 | TranslationMode::Identity) => {}
+            _ => return self.report(MmuMisuse::UnknownMode { space, transcfg }),
+        }
+        if !(7..=30).contains(&transcfg::INPUT_SIZE.get(transcfg)) {
+            self.report(MmuMisuse::InputSize { space, transcfg });
+        }
+        if setup.transtab & 0xf != 0 {
+            self.report(MmuMisuse::MisalignedTable {
+                space,
+                transtab: setup.transtab,
+            });
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Physical memory: what the model asks of its host.
+//!
+//! The host decides what an address means: an array in an ordinary process, the machine's own memory under a monitor.
+//! Guarantees: the model never assumes that an access succeeds, and never asks for more than a page at once.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use core::fmt;
+
+/// Bytes of a page: the granule of the tables and of [`SparseMemory`].
+pub const PAGE: u64 = 4096;
+
+/// The host has nothing at a physical address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BusError {
+    /// The physical address.
+    pub address: u64,
+}
+
+impl fmt::Display for BusError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no memory at physical address {:#x}", self.address)
+    }
+}
+
+impl core::error::Error for BusError {}
+
+/// The memory behind the GPU's page tables.
+///
+/// Accesses are little-endian, never cross a page, and may have any alignment. An aligned access of 4 or 8 bytes should
+/// be one access to memory, since the CPU looks at the same words.
+pub trait PhysicalMemory {
+    /// Copies the bytes from `address` on into `bytes`.
+    ///
+    /// # Errors
+    /// [`BusError`] where nothing answers; `bytes` is then unspecified.
+    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), BusError>;
+
+    /// Copies `bytes` to `address` and on.
+    ///
+    /// # Errors
+    /// [`BusError`] where nothing answers.
+    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), BusError>;
+
+    /// The 32-bit word at `address`.
+    ///
+    /// # Errors
+    /// As [`PhysicalMemory::read`].
+    fn read32(&mut self, address: u64) -> Result<u32, BusError> {
+        let mut bytes = [0; 4];
+        self.read(address, &mut bytes)?;
+        Ok(u32::from_le_bytes(bytes))
+    }
+
+    /// The 64-bit word at `address`.
+    ///
+    /// # Errors
+    /// As [`PhysicalMemory::read`].
+    fn read64(&mut self, address: u64) -> Result<u64, BusError> {
+        let mut bytes = [0; 8];
+        self.read(address, &mut bytes)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    /// Writes the 32-bit word at `address`.
+    ///
+    /// # Errors
+    /// As [`PhysicalMemory::write`].
+    fn write32(&mut self, address: u64, value: u32) -> Result<(), BusError> {
+        self.write(address, &value.to_le_bytes())
+    }
+
+    /// Writes the 64-bit word at `address`.
+    ///
+    /// # Errors
+    /// As [`PhysicalMemory::write`].
+    fn write64(&mut self, address: u64, value: u64) -> Result<(), BusError> {
+        self.write(address, &value.to_le_bytes())
+    }
+}
+
+/// Memory for tests and ordinary processes: pages appear when they are first written, within a limit.
+#[derive(Debug, Default)]
+pub struct SparseMemory {
+    pages: BTreeMap<u64, Box<[u8; PAGE as usize]>>,
+    limit: u64,
+    /// The page of the last access, out of the tree: most accesses stay in one page.
+    last: Option<(u64, Box<[u8; PAGE as usize]>)>,
+}
+
+impl SparseMemory {
+    /// Memory from address 0 to `limit` bytes; untouched pages read as zero and cost nothing.
+    pub fn new(limit: u64) -> SparseMemory {
+        SparseMemory {
+            limit,
+            ..SparseMemory::default()
+        }
+    }
+
+    /// The page of `address`, brought to the front; `None` beyond the limit.
+    fn page(&mut self, address: u64) -> Option<&mut [u8; PAGE as usize]> {
+        let number = address / PAGE;
+        if self.last.as_ref().map(|(last, _)| *last) != Some(number) {
+            if address >= self.limit {
+                return None;
+            }
+            if let Some((old, page)) = self.last.take() {
+                self.pages.insert(old, page);
+            }
+            let page = self.pages.remove(&number);
+            self.last = Some((number, page.unwrap_or_else(|| Box::new([0; PAGE as usize]))));
+        }
+        self.last.as_mut().map(|(_, page)| &mut **page)
+    }
+}
+
+impl PhysicalMemory for SparseMemory {
+    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), BusError> {
+        let start = (address % PAGE) as usize;
+        self.page(address)
+            .and_then(|page| page.get(start..start + bytes.len()))
+            .map(|source| bytes.copy_from_slice(source))
+            .ok_or(BusError { address })
+    }
+
+    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), BusError> {
+        let start = (address % PAGE) as usize;
+        self.page(address)
+            .and_then(|page| page.get_mut(start..start + bytes.len()))
+            .map(|target| target.copy_from_slice(bytes))
+            .ok_or(BusError { address })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_keep_what_was_written_to_them() {
+        let mut memory = SparseMemory::new(1 << 20);
+        for page in 0..8u64 {
+            assert_eq!(memory.write32(page * PAGE + 8, page as u32 + 1), Ok(()));
+        }
+        for page in 0..8u64 {
+            assert_eq!(memory.read64(page * PAGE + 8), Ok(page + 1));
+        }
+        let beyond = BusError { address: 1 << 20 };
+        assert_eq!(memory.read32(1 << 20), Err(beyond));
+        assert_eq!(memory.write32(PAGE - 2, 0), Err(BusError { address: PAGE - 2 }));
+    }
+}

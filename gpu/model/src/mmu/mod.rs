@@ -1,0 +1,213 @@
+//! The MMU: address spaces, their registers and commands, translation with a cache, faults.
+//!
+//! Guarantees: nothing programmed takes effect before UPDATE; a translation once cached stays until the host invalidates
+//! it, so missing maintenance shows; a walk reads at most four entries, whatever the tables say.
+//!
+//! Facts: hardware/gpu-mmu.md, section 9 for the duties.
+
+mod space;
+mod walk;
+
+pub use walk::{AccessKind, PageFault};
+
+use crate::diagnosis::{Journal, MmuMisuse};
+use crate::irq::IrqBlock;
+use crate::memory::{BusError, PAGE, PhysicalMemory};
+pub(crate) use space::Space;
+use walk::walk;
+
+/// Address spaces in the register map.
+pub(crate) const SPACES: usize = 16;
+
+/// The address space of the microcontroller.
+pub(crate) const MCU_SPACE: u8 = 0;
+
+/// Why an access did not happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// It waits until the host changes the address space; see [`Stall`].
+    Stalled(Stall),
+    /// It failed and the unit is told.
+    Fault(PageFault),
+    /// The translation is good but the host has no memory there.
+    Bus(BusError),
+}
+
+/// An access that waits for a command to its address space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stall {
+    pub(crate) space: u8,
+    /// The space's generation when the access was refused.
+    generation: u64,
+}
+
+/// All address spaces.
+#[derive(Clone, Debug)]
+pub(crate) struct Mmu {
+    spaces: [Space; SPACES],
+    va_bits: u32,
+    pa_bits: u32,
+}
+
+impl Mmu {
+    pub(crate) fn new(va_bits: u32, pa_bits: u32) -> Mmu {
+        Mmu {
+            spaces: core::array::from_fn(|_| Space::default()),
+            va_bits,
+            pa_bits,
+        }
+    }
+
+    /// All address spaces unmapped, as after a reset.
+    pub(crate) fn reset(&mut self) {
+        for space in &mut self.spaces {
+            space.reset();
+        }
+    }
+
+    pub(crate) fn space(&self, number: u8) -> &Space {
+        &self.spaces[usize::from(number) % SPACES]
+    }
+
+    pub(crate) fn space_mut(&mut self, number: u8) -> &mut Space {
+        &mut self.spaces[usize::from(number) % SPACES]
+    }
+
+    /// Whether what an access waited for may have changed.
+    pub(crate) fn may_retry(&self, stall: Stall) -> bool {
+        self.space(stall.space).generation() != stall.generation
+    }
+
+    /// The physical address of `address` in a space, for an access that stays within a page.
+    ///
+    /// # Errors
+    /// [`Refusal::Fault`] from the microcontroller's space and from unmapped ones, else [`Refusal::Stalled`].
+    #[inline]
+    pub(crate) fn translate(
+        &mut self,
+        memory: &mut dyn PhysicalMemory,
+        irq: &mut IrqBlock,
+        journal: &mut Journal,
+        request: Request,
+    ) -> Result<u64, Refusal> {
+        let space = &self.spaces[usize::from(request.space) % SPACES];
+        if let Some(cached) = space.cached(request.address)
+            && cached.allows(request.kind)
+            && !space.is_locked(request.address)
+        {
+            return Ok(cached.frame | request.address % PAGE);
+        }
+        self.translate_slowly(memory, irq, journal, request)
+    }
+
+    fn translate_slowly(
+        &mut self,
+        memory: &mut dyn PhysicalMemory,
+        irq: &mut IrqBlock,
+        journal: &mut Journal,
+        request: Request,
+    ) -> Result<u64, Refusal> {
+        let (va_bits, pa_bits) = (self.va_bits, self.pa_bits);
+        let space = self.space_mut(request.space);
+        let stall = Stall {
+            space: request.space,
+            generation: space.generation(),
+        };
+        if space.is_locked(request.address) {
+            journal.report(MmuMisuse::WaitsForLock {
+                space: request.space,
+                address: request.address,
+            });
+            return Err(Refusal::Stalled(stall));
+        }
+        let Request { address, kind, .. } = request;
+        match walk(&space.active, memory, address, kind, va_bits, pa_bits) {
+            Ok(translation) => {
+                space.cache(request.address, translation);
+                Ok(translation.frame | request.address % PAGE)
+            }
+            Err(walk::Failure::Exception(exception)) => {
+                Err(self.refuse(irq, journal, request, stall, exception))
+            }
+            Err(walk::Failure::Bus(error)) => Err(Refusal::Bus(error)),
+        }
+    }
+
+    /// Latches a fault and decides whether the access waits or fails.
+    pub(crate) fn refuse(
+        &mut self,
+        irq: &mut IrqBlock,
+        journal: &mut Journal,
+        request: Request,
+        stall: Stall,
+        exception: u8,
+    ) -> Refusal {
+        let fault = PageFault {
+            space: request.space,
+            address: request.address,
+            kind: request.kind,
+            exception,
+            source: request.source,
+        };
+        journal.trace(crate::trace::Event::PageFault(fault));
+        let bit = 1u32 << (request.space % 16);
+        let space = self.space_mut(request.space);
+        // The first fault counts until the host has cleared its bit.
+        if irq.raw() & bit == 0 {
+            space.fault = Some(fault);
+            irq.raise(bit);
+        }
+        if request.space == MCU_SPACE || space.is_unmapped() {
+            Refusal::Fault(fault)
+        } else {
+            Refusal::Stalled(stall)
+        }
+    }
+
+    /// The stall of an access to `space` that is refused now.
+    pub(crate) fn stall(&self, space: u8) -> Stall {
+        Stall {
+            space,
+            generation: self.space(space).generation(),
+        }
+    }
+}
+
+/// An access as a unit asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Request {
+    pub(crate) space: u8,
+    pub(crate) address: u64,
+    pub(crate) kind: AccessKind,
+    /// Which unit, for FAULTSTATUS.
+    pub(crate) source: Source,
+}
+
+/// Units that access memory. FACT: the source ids in FAULTSTATUS are undocumented; these numbers are the model's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The microcontroller.
+    Mcu,
+    /// A stream of this group slot.
+    Stream {
+        /// Group slot.
+        group: u8,
+        /// Stream number.
+        stream: u8,
+    },
+    /// A shader core.
+    Core(u8),
+}
+
+impl Source {
+    /// The id in FAULTSTATUS bits 31:16.
+    pub(crate) fn id(self) -> u16 {
+        match self {
+            Source::Mcu => 0,
+            Source::Stream { group, stream } => {
+                0x1000 | u16::from(group & 31) << 5 | u16::from(stream & 31)
+            }
+            Source::Core(core) => 0x8000 | u16::from(core),
+        }
+    }
+}

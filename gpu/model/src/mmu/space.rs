@@ -1,0 +1,156 @@
+//! One address space: what is programmed, what is active, what is cached, locked and pending.
+//!
+//! Facts: hardware/gpu-mmu.md 2 to 5.
+
+use super::walk::{AccessKind, PageFault};
+use crate::memory::PAGE;
+use alloc::boxed::Box;
+use eitri_csf::registers::address_space::{TranslationMode, lockaddr, transcfg};
+
+/// The registers that UPDATE makes active.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Setup {
+    pub(crate) transtab: u64,
+    pub(crate) memattr: u64,
+    pub(crate) transcfg: u64,
+}
+
+/// A translation of one page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Translation {
+    /// Physical address of the page.
+    pub(crate) frame: u64,
+    pub(crate) readable: bool,
+    pub(crate) writable: bool,
+    pub(crate) executable: bool,
+}
+
+impl Translation {
+    #[inline]
+    pub(super) fn allows(&self, kind: AccessKind) -> bool {
+        match kind {
+            AccessKind::Read => self.readable,
+            AccessKind::Write => self.writable,
+            AccessKind::Atomic => self.readable && self.writable,
+            AccessKind::Execute => self.readable && self.executable,
+        }
+    }
+}
+
+/// A locked region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Region {
+    first: u64,
+    last: u64,
+}
+
+/// Entries of a space's translation cache.
+const ENTRIES: usize = 256;
+
+type Cache = [Option<(u64, Translation)>; ENTRIES];
+
+/// One address space.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Space {
+    /// What the host last wrote.
+    pub(crate) programmed: Setup,
+    pub(crate) lockaddr: u64,
+    /// What translates.
+    pub(crate) active: Setup,
+    /// The fault in FAULTSTATUS.
+    pub(crate) fault: Option<PageFault>,
+    /// The command in progress.
+    pub(crate) pending: Option<u32>,
+    locked: Option<Region>,
+    cache: Option<Box<Cache>>,
+    generation: u64,
+}
+
+impl Space {
+    pub(super) fn reset(&mut self) {
+        *self = Space {
+            generation: self.generation + 1,
+            ..Space::default()
+        };
+    }
+
+    /// Grows whenever a stalled access may get another answer.
+    pub(super) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Whether every access faults. A space that was never set up is unmapped too.
+    pub(crate) fn is_unmapped(&self) -> bool {
+        self.active == Setup::default()
+            || transcfg::MODE.get(self.active.transcfg) == Some(TranslationMode::Unmapped)
+    }
+
+    /// UPDATE: the programmed registers become active.
+    pub(crate) fn update(&mut self) {
+        self.active = self.programmed;
+        self.locked = None;
+        self.cache = None;
+        self.generation += 1;
+    }
+
+    /// LOCK: accesses to the region of LOCKADDR wait. `smallest` is the least log2 of a region's bytes.
+    pub(crate) fn lock(&mut self, smallest: u32) {
+        let bits = (lockaddr::SIZE.get(self.lockaddr) + 1).max(smallest);
+        let region = if bits >= 64 {
+            Region {
+                first: 0,
+                last: u64::MAX,
+            }
+        } else {
+            let first = (lockaddr::BASE.get(self.lockaddr) << 12) >> bits << bits;
+            Region {
+                first,
+                last: first | ((1 << bits) - 1),
+            }
+        };
+        self.locked = Some(region);
+        self.forget(region);
+    }
+
+    /// UNLOCK; whether anything was locked.
+    pub(crate) fn unlock(&mut self) -> bool {
+        let region = self.locked.take();
+        if let Some(region) = region {
+            self.forget(region);
+        }
+        self.generation += 1;
+        region.is_some()
+    }
+
+    pub(crate) fn holds_lock(&self) -> bool {
+        self.locked.is_some()
+    }
+
+    #[inline]
+    pub(super) fn is_locked(&self, address: u64) -> bool {
+        self.locked
+            .is_some_and(|region| (region.first..=region.last).contains(&address))
+    }
+
+    #[inline]
+    pub(super) fn cached(&self, address: u64) -> Option<Translation> {
+        let page = address / PAGE;
+        let (cached, translation) = self.cache.as_ref()?[page as usize % ENTRIES]?;
+        (cached == page).then_some(translation)
+    }
+
+    pub(super) fn cache(&mut self, address: u64, translation: Translation) {
+        let page = address / PAGE;
+        let cache = self.cache.get_or_insert_with(|| Box::new([None; ENTRIES]));
+        cache[page as usize % ENTRIES] = Some((page, translation));
+    }
+
+    fn forget(&mut self, region: Region) {
+        let pages = region.first / PAGE..=region.last / PAGE;
+        for entry in self.cache.iter_mut().flat_map(|cache| cache.iter_mut()) {
+            if entry.is_some_and(|(page, _)| pages.contains(&page)) {
+                *entry = None;
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Integer arithmetic: add, subtract, multiply, averages, dot products, counting.
+//!
+//! Facts: hardware/valhall-isa.md 8.3 and 9.3.
+
+use crate::shader::lanes::{Lanes, Part, bytes, words};
+
+/// An operation on integer parts; the sources are 0, 1 and, for dot products and carries, 2.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Integer {
+    /// A + B.
+    Add { part: Part, saturate: bool },
+    /// A - B.
+    Subtract { part: Part, saturate: bool },
+    /// Low bits of A * B.
+    Multiply { part: Part, saturate: bool },
+    /// (A + B) / 2 without overflow, toward minus infinity or, `up`, toward plus infinity.
+    Average { part: Part, up: bool },
+    /// |A|; the most negative value maps to itself.
+    Absolute { part: Part },
+    /// Leading zeros of A; `mask` gives all ones for a zero part instead of its width.
+    LeadingZeros { part: Part, mask: bool },
+    /// Set bits of A.
+    PopulationCount,
+    /// C + the dot product of four bytes of A and B.
+    DotProduct { signed: bool, saturate: bool },
+    /// A + B + C, or the carry out of it. FACT: operand roles are inferred (valhall-isa.md 9.3).
+    AddCarry { return_carry: bool },
+    /// A - B - C, or the borrow out of it. FACT: as `AddCarry`.
+    SubtractBorrow { return_borrow: bool },
+}
+
+impl Integer {
+    pub(super) fn run(self, [a, b, c, _]: &[Lanes; 4], out: &mut Lanes) {
+        match self {
+            // The commonest operations of all, kept plain for the host's vector unit.
+            Integer::Add {
+                part: Part::U32 | Part::S32,
+                saturate: false,
+            } => words([a, b], out, |[a, b]| a.wrapping_add(b)),
+            Integer::Multiply {
+                part: Part::U32 | Part::S32,
+                saturate: false,
+            } => words([a, b], out, |[a, b]| a.wrapping_mul(b)),
+            Integer::Add { part, saturate } => part.map([a, b], out, |[a, b]| {
+                finish(part, saturate, i128::from(a + b))
+            }),
+            Integer::Subtract { part, saturate } => part.map([a, b], out, |[a, b]| {
+                finish(part, saturate, i128::from(a - b))
+            }),
+            Integer::Multiply { part, saturate } => part.map([a, b], out, |[a, b]| {
+                finish(part, saturate, i128::from(a) * i128::from(b))
+            }),
+            Integer::Average { part, up } => {
+                part.map([a, b], out, |[a, b]| (a + b + i64::from(up)) >> 1);
+            }
+            Integer::Absolute { part } => part.map([a], out, |[a]| a.abs()),
+            Integer::LeadingZeros { part, mask } => part.map([a], out, |[a]| match a {
+                0 if mask => -1,
+                _ => i64::from(a.leading_zeros()) - i64::from(64 - part.bits()),
+            }),
+            Integer::PopulationCount => words([a], out, |[a]| a.count_ones()),
+            Integer::DotProduct { signed, saturate } => words([a, b, c], out, |[a, b, c]| {
+                dot_product(a, b, c, signed, saturate)
+            }),
+            Integer::AddCarry { return_carry } => words([a, b, c], out, |[a, b, c]| {
+                let sum = u64::from(a) + u64::from(b) + u64::from(c);
+                if return_carry {
+                    (sum >> 32) as u32
+                } else {
+                    sum as u32
+                }
+            }),
+            Integer::SubtractBorrow { return_borrow } => words([a, b, c], out, |[a, b, c]| {
+                let difference = i64::from(a) - i64::from(b) - i64::from(c);
+                if return_borrow {
+                    u32::from(difference < 0)
+                } else {
+                    difference as u32
+                }
+            }),
+        }
+    }
+}
+
+fn finish(part: Part, saturate: bool, exact: i128) -> i64 {
+    if saturate {
+        part.saturate(exact)
+    } else {
+        exact as i64
+    }
+}
+
+fn dot_product(a: u32, b: u32, c: u32, signed: bool, saturate: bool) -> u32 {
+    let (a, b) = (a.to_le_bytes(), b.to_le_bytes());
+    let products = a.iter().zip(b).map(|(&a, b)| {
+        if signed {
+            i64::from(a as i8) * i64::from(b as i8)
+        } else {
+            i64::from(a) * i64::from(b)
+        }
+    });
+    let part = if signed { Part::S32 } else { Part::U32 };
+    let c = if signed { i64::from(c as i32) } else { i64::from(c) };
+    finish(part, saturate, i128::from(c + products.sum::<i64>())) as u32
+}
+
+/// The bytes of a register with each byte's bits reversed; four of them in reversed order reverse the word.
+pub(super) fn reverse_bits(a: &Lanes, out: &mut Lanes) {
+    bytes([a], out, |[a]| a.reverse_bits());
+    let halfway = *out;
+    words([&halfway], out, |[a]| a.swap_bytes());
+}

@@ -1,0 +1,50 @@
+//! Operations with a 64-bit result.
+//!
+//! Facts: hardware/valhall-isa.md 9.3 (SHADDX, IMULD, SEG_ADD), 9.4 (shifts).
+
+use super::Shift;
+use crate::shader::lanes::WideLanes;
+
+/// An operation on 64-bit values; sources A, B, C.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Wide {
+    /// A + B.
+    Add,
+    /// A - B.
+    Subtract,
+    /// A + (B << shift).
+    ShiftAdd { shift: u8 },
+    /// The product of the low words of A and B.
+    Multiply,
+    /// A + B, or A - B; a null A may stay null.
+    ///
+    /// FACT: the exact test for null is not established (valhall-isa.md 9.3): a value of 0 is taken.
+    SegmentAdd { negate: bool, preserve_null: bool },
+    /// Shift A by the low byte of B, join with C.
+    Shift(Shift),
+    /// Complement of A.
+    Not,
+}
+
+impl Wide {
+    /// Sets `out` to the operation's result in every lane.
+    pub(crate) fn run(self, [a, b, c]: [&WideLanes; 3], out: &mut WideLanes) {
+        for (lane, out) in out.iter_mut().enumerate() {
+            let (a, b, c) = (a[lane], b[lane], c[lane]);
+            *out = match self {
+                Wide::Add => a.wrapping_add(b),
+                Wide::Subtract => a.wrapping_sub(b),
+                Wide::ShiftAdd { shift } => a.wrapping_add(b << (shift & 7)),
+                Wide::Multiply => u64::from(a as u32) * u64::from(b as u32),
+                Wide::SegmentAdd {
+                    preserve_null: true,
+                    ..
+                } if a == 0 => 0,
+                Wide::SegmentAdd { negate: true, .. } => a.wrapping_sub(b),
+                Wide::SegmentAdd { .. } => a.wrapping_add(b),
+                Wide::Shift(shift) => shift.part(64, a, b, c),
+                Wide::Not => !a,
+            };
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Lanes: a register of a warp, and the types of the parts that one operation treats alike.
+//!
+//! Registers are kept as an array over the threads of the warp, so that an operation is one loop that the host's vector
+//! unit can run. A *lane* is a thread's place in the warp; a *part* is a byte, half or word inside its register.
+
+/// Threads of a warp. Facts: hardware/valhall-isa.md 14.
+pub(crate) const WARP: usize = 16;
+
+/// One 32-bit register of a warp, a word a thread.
+pub(crate) type Lanes = [u32; WARP];
+
+/// Two registers of a warp as one 64-bit value a thread.
+pub(crate) type WideLanes = [u64; WARP];
+
+/// The integer parts of a 32-bit register that an operation works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Four unsigned bytes.
+    U8,
+    /// Four signed bytes.
+    S8,
+    /// Two unsigned halves.
+    U16,
+    /// Two signed halves.
+    S16,
+    /// One unsigned word.
+    U32,
+    /// One signed word.
+    S32,
+}
+
+impl Part {
+    /// Bits of one part.
+    pub(crate) const fn bits(self) -> u32 {
+        match self {
+            Part::U8 | Part::S8 => 8,
+            Part::U16 | Part::S16 => 16,
+            Part::U32 | Part::S32 => 32,
+        }
+    }
+
+    /// Whether the parts are signed.
+    pub(crate) const fn signed(self) -> bool {
+        matches!(self, Part::S8 | Part::S16 | Part::S32)
+    }
+
+    /// The nearest value that a part can hold.
+    pub(crate) fn saturate(self, value: i128) -> i64 {
+        let bits = self.bits();
+        let (low, high) = if self.signed() {
+            (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
+        } else {
+            (0, (1i128 << bits) - 1)
+        };
+        value.clamp(low, high) as i64
+    }
+
+    /// Sets every part of `out` to `f` of the same parts of the sources; of the result only the part's bits count.
+    #[inline(always)]
+    pub(crate) fn map<const N: usize>(
+        self,
+        sources: [&Lanes; N],
+        out: &mut Lanes,
+        f: impl Fn([i64; N]) -> i64,
+    ) {
+        match self {
+            Part::U32 => words(sources, out, |w| f(w.map(i64::from)) as u32),
+            Part::S32 => words(sources, out, |w| f(w.map(|w| i64::from(w as i32))) as u32),
+            Part::U16 => halves(sources, out, |h| f(h.map(i64::from)) as u16),
+            Part::S16 => halves(sources, out, |h| f(h.map(|h| i64::from(h as i16))) as u16),
+            Part::U8 => bytes(sources, out, |b| f(b.map(i64::from)) as u8),
+            Part::S8 => bytes(sources, out, |b| f(b.map(|b| i64::from(b as i8))) as u8),
+        }
+    }
+}
+
+/// Sets every word of `out` to `f` of the same words of the sources.
+#[inline(always)]
+pub(crate) fn words<const N: usize>(
+    sources: [&Lanes; N],
+    out: &mut Lanes,
+    f: impl Fn([u32; N]) -> u32,
+) {
+    for (lane, out) in out.iter_mut().enumerate() {
+        *out = f(sources.map(|source| source[lane]));
+    }
+}
+
+/// Sets every half of `out` to `f` of the same halves of the sources.
+#[inline(always)]
+pub(crate) fn halves<const N: usize>(
+    sources: [&Lanes; N],
+    out: &mut Lanes,
+    f: impl Fn([u16; N]) -> u16,
+) {
+    words(sources, out, |w| {
+        let low = f(w.map(|w| w as u16));
+        let high = f(w.map(|w| (w >> 16) as u16));
+        u32::from(low) | u32::from(high) << 16
+    });
+}
+
+/// Sets every byte of `out` to `f` of the same bytes of the sources.
+#[inline(always)]
+pub(crate) fn bytes<const N: usize>(
+    sources: [&Lanes; N],
+    out: &mut Lanes,
+    f: impl Fn([u8; N]) -> u8,
+) {
+    words(sources, out, |w| {
+        u32::from_le_bytes(core::array::from_fn(|i| {
+            f(w.map(|w| (w >> (8 * i)) as u8))
+        }))
+    });
+}
