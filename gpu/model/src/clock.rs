@@ -30,7 +30,7 @@ impl Clock {
     pub(crate) fn new(cycle_hz: u64, timestamp_hz: u64) -> Clock {
         Clock {
             now: 0,
-            observations: 0,
+            observations: 1,
             cycle_hz: cycle_hz.max(1),
             timestamp_hz: timestamp_hz.max(1),
             timestamp_offset: 0,
@@ -123,6 +123,17 @@ impl<E: Copy + PartialEq> Agenda<E> {
             self.entries.push(Entry {
                 due: clock.now().saturating_add(delay),
                 caused_at: clock.observations,
+                event,
+            });
+        }
+    }
+
+    /// As [`Agenda::add`], for an event that the host did not cause.
+    pub(crate) fn add_internal(&mut self, clock: &Clock, delay: Nanoseconds, event: E) {
+        if !self.holds(event) {
+            self.entries.push(Entry {
+                due: clock.now().saturating_add(delay),
+                caused_at: 0,
                 event,
             });
         }

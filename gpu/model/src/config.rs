@@ -79,12 +79,16 @@ impl Product {
 
     /// Bits of a virtual address.
     pub fn va_bits(&self) -> u32 {
-        mmu_features::VA_BITS.get(self.part.mmu_features).clamp(25, 48)
+        mmu_features::VA_BITS
+            .get(self.part.mmu_features)
+            .clamp(25, 48)
     }
 
     /// Bits of a physical address.
     pub fn pa_bits(&self) -> u32 {
-        mmu_features::PA_BITS.get(self.part.mmu_features).clamp(32, 48)
+        mmu_features::PA_BITS
+            .get(self.part.mmu_features)
+            .clamp(32, 48)
     }
 
     /// Registers of a stream.

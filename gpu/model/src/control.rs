@@ -35,7 +35,12 @@ pub(crate) enum Consequence {
 
 impl Control {
     /// A write to GPU_COMMAND.
-    pub(crate) fn command(&mut self, fabric: &mut Fabric, power: &Power, value: u32) -> Consequence {
+    pub(crate) fn command(
+        &mut self,
+        fabric: &mut Fabric,
+        power: &Power,
+        value: u32,
+    ) -> Consequence {
         if let Some(exception) = fabric.injections.take_map(|injection| match injection {
             Injection::GpuFault { exception } => Some(exception),
             _ => None,
@@ -43,11 +48,15 @@ impl Control {
             fabric.record_gpu_fault(exception, AccessKind::Read, None);
         }
         let Some(command) = GpuCommand::decode(value) else {
-            fabric.journal.report(RegisterMisuse::UnknownCommand { value });
+            fabric
+                .journal
+                .report(RegisterMisuse::UnknownCommand { value });
             return Consequence::None;
         };
         if self.resetting {
-            fabric.journal.report(RegisterMisuse::CommandWhileResetting { value });
+            fabric
+                .journal
+                .report(RegisterMisuse::CommandWhileResetting { value });
             return Consequence::None;
         }
         match command {
@@ -68,15 +77,21 @@ impl Control {
 
     fn flush(&mut self, fabric: &mut Fabric, power: &Power, flush: CacheFlush, value: u32) {
         if self.flushing {
-            fabric.journal.report(RegisterMisuse::FlushWhileFlushing { value });
+            fabric
+                .journal
+                .report(RegisterMisuse::FlushWhileFlushing { value });
             return;
         }
         let other = matches!(flush.other, FlushMode::Clean | FlushMode::CleanInvalidate);
         if flush.l2 == FlushMode::Invalidate || flush.load_store == FlushMode::Invalidate || other {
-            fabric.journal.report(RegisterMisuse::UselessFlush { value });
+            fabric
+                .journal
+                .report(RegisterMisuse::UselessFlush { value });
         }
         if !power.is_l2_on() {
-            fabric.journal.report(RegisterMisuse::FlushWithoutL2 { value });
+            fabric
+                .journal
+                .report(RegisterMisuse::FlushWithoutL2 { value });
         }
         self.flushing = true;
         if !fabric.injections.holds(Injection::FlushNeverCompletes) {
@@ -103,7 +118,9 @@ impl Control {
 
     pub(crate) fn set_coherency(&mut self, fabric: &mut Fabric, power: &Power, value: u32) {
         if power.is_l2_on() {
-            fabric.journal.report(RegisterMisuse::CoherencyUnderPower { value });
+            fabric
+                .journal
+                .report(RegisterMisuse::CoherencyUnderPower { value });
         }
         let known = match coherency_enable::PROTOCOL.get(value) {
             Some(Coherency::None) => true,
@@ -111,7 +128,9 @@ impl Control {
             _ => false,
         };
         if !known {
-            fabric.journal.report(RegisterMisuse::UnknownCoherency { value });
+            fabric
+                .journal
+                .report(RegisterMisuse::UnknownCoherency { value });
         }
         self.coherency = Some(value);
     }

@@ -82,6 +82,11 @@ impl Fabric {
         self.agenda.add(&self.clock, delay, due);
     }
 
+    /// As [`Fabric::after`] for what the device itself causes: nobody needs to look at it first.
+    pub(crate) fn later(&mut self, delay: Nanoseconds, due: Due) {
+        self.agenda.add_internal(&self.clock, delay, due);
+    }
+
     /// A cache flush has happened: a new id, never 0.
     pub(crate) fn count_flush(&mut self) {
         self.latest_flush = (self.latest_flush + 1) & 0xff_ffff;
@@ -89,7 +94,12 @@ impl Fabric {
     }
 
     /// Records a fault of the GPU, unless one is recorded already.
-    pub(crate) fn record_gpu_fault(&mut self, exception: u8, kind: AccessKind, address: Option<u64>) {
+    pub(crate) fn record_gpu_fault(
+        &mut self,
+        exception: u8,
+        kind: AccessKind,
+        address: Option<u64>,
+    ) {
         if self.gpu_fault.is_some() {
             return;
         }
@@ -185,7 +195,9 @@ impl Fabric {
         access: Access,
         bytes: &[u8],
     ) -> Result<(), Refusal> {
-        let last = access.address.wrapping_add(bytes.len().saturating_sub(1) as u64);
+        let last = access
+            .address
+            .wrapping_add(bytes.len().saturating_sub(1) as u64);
         self.translate(memory, access.at(last, AccessKind::Write))?;
         let mut address = access.address;
         let mut rest = bytes;

@@ -1,4 +1,59 @@
 //! The GPU in software: registers, firmware interface, streams, shader cores.
+//!
+//! A device, not a mock: a driver programs it as it programs hardware, and whatever the driver does wrong becomes a typed
+//! diagnosis. It runs in an ordinary process and under a monitor on bare metal alike: the host gives it physical memory,
+//! forwards register accesses, and lets it run; time is virtual. See `README.md` for what it does about hostile drivers.
+//!
+//! Needs: `alloc`.  Guarantees: no panic, bounded memory and bounded time a call, whatever driver and shaders do.
+//! Never: names the runtime, or relies on what it happens to do.  Facts: hardware/csf-host-interface.md 6 lists the duties.
+//!
+//! ```
+//! use eitri_model::{Config, Gpu, SparseMemory};
+//! use eitri_csf::registers::identity::GPU_ID;
+//!
+//! let mut memory = SparseMemory::new(1 << 30);
+//! let mut gpu = Gpu::new(Config::default());
+//! assert_eq!(gpu.read32(&mut memory, GPU_ID.offset), 0xA867_0005);
+//! assert_eq!(gpu.diagnoses(), &[]);
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+// What a host deals with.
+mod config;
+mod gpu;
+mod injection;
+mod irq;
+mod memory;
+mod trace;
+
+pub mod diagnosis;
+
+// What every unit builds on.
+mod clock;
+mod fabric;
+mod mmu;
+
+// The device from outside in.
+mod control;
+mod power;
+mod window;
+
+mod firmware;
+
+mod shader;
+
+pub use clock::Nanoseconds;
+pub use config::{Config, Latencies, Product};
+pub use firmware::stub::stub_firmware;
+pub use gpu::{Budget, Gpu, Progress};
+pub use injection::Injection;
+pub use irq::Lines;
+pub use memory::{BusError, PAGE, PhysicalMemory, SparseMemory};
+pub use mmu::{AccessKind, PageFault, Source};
+pub use trace::{Event, Sink};

@@ -147,6 +147,9 @@ mod tests {
         }
         let beyond = BusError { address: 1 << 20 };
         assert_eq!(memory.read32(1 << 20), Err(beyond));
-        assert_eq!(memory.write32(PAGE - 2, 0), Err(BusError { address: PAGE - 2 }));
+        assert_eq!(
+            memory.write32(PAGE - 2, 0),
+            Err(BusError { address: PAGE - 2 })
+        );
     }
 }

@@ -65,7 +65,11 @@ impl Power {
 
     /// A write to PWRON or PWROFF.
     pub(crate) fn request(&mut self, fabric: &mut Fabric, domain: Domain, on: bool, mask: u64) {
-        let register = if on { domain.power_on() } else { domain.power_off() };
+        let register = if on {
+            domain.power_on()
+        } else {
+            domain.power_off()
+        };
         let changing = mask & self.changing(domain);
         if changing != 0 {
             fabric.journal.report(RegisterMisuse::PowerWhileChanging {
@@ -98,7 +102,12 @@ impl Power {
             started
         };
         if started != 0 && !Power::is_stuck(fabric, domain) {
-            fabric.after(fabric.config.latencies.power, Due::Power(domain));
+            let delay = fabric.config.latencies.power;
+            match domain {
+                Domain::L2 => fabric.after(delay, Due::Power(domain)),
+                // The firmware's doing.
+                Domain::Tiler | Domain::Shader => fabric.later(delay, Due::Power(domain)),
+            }
         }
     }
 

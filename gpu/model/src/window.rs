@@ -48,19 +48,35 @@ struct Row {
 }
 
 const fn constant(register: Register, read: Reader) -> Row {
-    Row { register, read: Some(read), write: None }
+    Row {
+        register,
+        read: Some(read),
+        write: None,
+    }
 }
 
 const fn read_only(register: Register, read: Reader) -> Row {
-    Row { register, read: Some(read), write: None }
+    Row {
+        register,
+        read: Some(read),
+        write: None,
+    }
 }
 
 const fn write_only(register: Register, write: Writer) -> Row {
-    Row { register, read: None, write: Some(write) }
+    Row {
+        register,
+        read: None,
+        write: Some(write),
+    }
 }
 
 const fn both(register: Register, read: Reader, write: Writer) -> Row {
-    Row { register, read: Some(read), write: Some(write) }
+    Row {
+        register,
+        read: Some(read),
+        write: Some(write),
+    }
 }
 
 #[rustfmt::skip]
@@ -310,8 +326,18 @@ mod tests {
             let Some(row) = row(register) else {
                 panic!("{} has no row", register.name);
             };
-            assert_eq!(row.read.is_some(), register.access.readable(), "{}", register.name);
-            assert_eq!(row.write.is_some(), register.access.writable(), "{}", register.name);
+            assert_eq!(
+                row.read.is_some(),
+                register.access.readable(),
+                "{}",
+                register.name
+            );
+            assert_eq!(
+                row.write.is_some(),
+                register.access.writable(),
+                "{}",
+                register.name
+            );
         }
     }
 }

@@ -13,7 +13,7 @@ pub use walk::{AccessKind, PageFault};
 use crate::diagnosis::{Journal, MmuMisuse};
 use crate::irq::IrqBlock;
 use crate::memory::{BusError, PAGE, PhysicalMemory};
-pub(crate) use space::Space;
+pub(crate) use space::{Space, Translation};
 use walk::walk;
 
 /// Address spaces in the register map.
@@ -162,6 +162,25 @@ impl Mmu {
         } else {
             Refusal::Stalled(stall)
         }
+    }
+
+    /// The translation of a page, without any effect on the space; `None` if it has none.
+    pub(crate) fn look(
+        &self,
+        memory: &mut dyn PhysicalMemory,
+        space: u8,
+        address: u64,
+    ) -> Option<Translation> {
+        let setup = &self.space(space).active;
+        walk(
+            setup,
+            memory,
+            address,
+            AccessKind::Read,
+            self.va_bits,
+            self.pa_bits,
+        )
+        .ok()
     }
 
     /// The stall of an access to `space` that is refused now.

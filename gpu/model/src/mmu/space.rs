@@ -27,7 +27,7 @@ pub(crate) struct Translation {
 
 impl Translation {
     #[inline]
-    pub(super) fn allows(&self, kind: AccessKind) -> bool {
+    pub(crate) fn allows(&self, kind: AccessKind) -> bool {
         match kind {
             AccessKind::Read => self.readable,
             AccessKind::Write => self.writable,

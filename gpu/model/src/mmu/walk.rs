@@ -97,10 +97,13 @@ pub(super) fn walk(
                 }
                 (table, level) = (next, below);
             }
-            (Decoded::Leaf {
-                address: base,
-                attributes,
-            }, _) => {
+            (
+                Decoded::Leaf {
+                    address: base,
+                    attributes,
+                },
+                _,
+            ) => {
                 if !attributes.accessed && !transcfg::NO_ACCESS_FLAG_FAULT.get(setup.transcfg) {
                     return Err(Failure::Exception(ACCESS_FLAG + number));
                 }

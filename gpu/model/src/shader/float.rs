@@ -181,7 +181,11 @@ pub(crate) fn add_odd(a: f64, b: f64, round: Round) -> f64 {
     if sum == 0.0 {
         // Exact cancellation is -0 when rounding down, +0 otherwise.
         let opposite = a.is_sign_negative() != b.is_sign_negative();
-        return if opposite && round == Round::Down { -0.0 } else { sum };
+        return if opposite && round == Round::Down {
+            -0.0
+        } else {
+            sum
+        };
     }
     let part = sum - a;
     let error = (a - (sum - part)) + (b - part);
@@ -233,7 +237,11 @@ pub(crate) fn fma32(a: u32, b: u32, c: u32, round: Round) -> u32 {
 /// The bits of `value`, any NaN replaced by the one NaN of results.
 #[inline]
 pub(crate) fn canonical32(value: f32) -> u32 {
-    if value.is_nan() { NAN32 } else { value.to_bits() }
+    if value.is_nan() {
+        NAN32
+    } else {
+        value.to_bits()
+    }
 }
 
 /// A binary32 value as binary64, exactly.
@@ -285,7 +293,11 @@ pub(crate) fn integral(value: f64, round: Round) -> f64 {
         Round::Zero => false,
     };
     let result = (down + u64::from(up)) as f64;
-    if value.is_sign_negative() { -result } else { result }
+    if value.is_sign_negative() {
+        -result
+    } else {
+        result
+    }
 }
 
 /// The smaller of two binary64 values: the other one where one is NaN, and -0 below +0.
@@ -419,7 +431,11 @@ pub(crate) fn flush32(bits: u32) -> u32 {
 
 /// A binary16 value, a subnormal replaced by the zero of its sign.
 pub(crate) fn flush16(bits: u16) -> u16 {
-    if bits & 0x7c00 == 0 { bits & 0x8000 } else { bits }
+    if bits & 0x7c00 == 0 {
+        bits & 0x8000
+    } else {
+        bits
+    }
 }
 
 #[cfg(test)]

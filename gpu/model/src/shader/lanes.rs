@@ -108,8 +108,6 @@ pub(crate) fn bytes<const N: usize>(
     f: impl Fn([u8; N]) -> u8,
 ) {
     words(sources, out, |w| {
-        u32::from_le_bytes(core::array::from_fn(|i| {
-            f(w.map(|w| (w >> (8 * i)) as u8))
-        }))
+        u32::from_le_bytes(core::array::from_fn(|i| f(w.map(|w| (w >> (8 * i)) as u8))))
     });
 }

@@ -3,8 +3,8 @@
 //! Facts: hardware/valhall-isa.md 8.2 and 9.6.
 
 use crate::shader::float::{
-    self, Clamp, FloatPolicy, Format, Round, add_odd, add32, clamp16, clamp32, clamped, fma_odd,
-    fma32, flush16, flush32, narrow, single_to_half, wide16, wide32,
+    self, Clamp, FloatPolicy, Format, Round, add_odd, add32, clamp16, clamp32, clamped, flush16,
+    flush32, fma_odd, fma32, narrow, single_to_half, wide16, wide32,
 };
 use crate::shader::lanes::{Lanes, halves, words};
 
@@ -231,7 +231,11 @@ impl Arithmetic {
                 clamp,
                 toward_zero,
             } => {
-                let round = if toward_zero { Round::Zero } else { Round::NearestEven };
+                let round = if toward_zero {
+                    Round::Zero
+                } else {
+                    Round::NearestEven
+                };
                 words([a, b, c, d], out, |[a, b, c, d]| {
                     clamp32(fma_rscale(a, b, c, d as i32, mode, round), clamp)
                 });

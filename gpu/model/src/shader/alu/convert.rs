@@ -50,11 +50,19 @@ impl Convert {
                 halves([&a], out, |[a]| to_integer(wide16(a), part, round) as u16);
             }
             Convert::IntegerToSingle { signed, round } => words([a], out, |[a]| {
-                let value = if signed { f64::from(a as i32) } else { f64::from(a) };
+                let value = if signed {
+                    f64::from(a as i32)
+                } else {
+                    f64::from(a)
+                };
                 narrow(value, 0, Format::Binary32, round)
             }),
             Convert::IntegersToHalves { signed, round } => halves([a], out, |[a]| {
-                let value = if signed { f64::from(a as i16) } else { f64::from(a) };
+                let value = if signed {
+                    f64::from(a as i16)
+                } else {
+                    f64::from(a)
+                };
                 policy.result16(narrow(value, 0, Format::Binary16, round) as u16)
             }),
             Convert::HalfToSingle => words([a], out, |[a]| {

@@ -100,7 +100,11 @@ fn dot_product(a: u32, b: u32, c: u32, signed: bool, saturate: bool) -> u32 {
         }
     });
     let part = if signed { Part::S32 } else { Part::U32 };
-    let c = if signed { i64::from(c as i32) } else { i64::from(c) };
+    let c = if signed {
+        i64::from(c as i32)
+    } else {
+        i64::from(c)
+    };
     finish(part, saturate, i128::from(c + products.sum::<i64>())) as u32
 }
 
