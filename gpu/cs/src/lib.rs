@@ -30,7 +30,14 @@ pub mod instr;
 pub mod staging;
 pub mod table;
 
+// What a driver does with them.
+pub mod builder;
+mod layout;
+mod usage;
+
 pub use arch::{Arch, Arches, UnknownArch};
 pub use instr::{DecodeError, EncodeError, Instr};
+pub use layout::{Layout, SubQueue};
 pub use register::{Pair, Reg, RegMask, RegSet};
 pub use scoreboard::{Slot, SlotMask};
+pub use usage::Usage;

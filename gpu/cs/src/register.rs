@@ -32,6 +32,9 @@ impl fmt::Display for Reg {
 pub struct Pair(u8);
 
 impl Pair {
+    /// `d0`.
+    pub const ZERO: Pair = Pair(0);
+
     /// The pair whose low half is register `number`; `None` where that is odd.
     pub const fn new(number: u8) -> Option<Pair> {
         if number.is_multiple_of(2) {

@@ -1,5 +1,9 @@
 //! Registers that jobs read: what each means, by kind of job and architecture.
 
+use crate::arch::Arch;
+use crate::register::RegSet;
+use crate::table::Info;
+
 /// A kind of job, by the registers it reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StagingMap {
@@ -13,4 +17,10 @@ pub enum StagingMap {
     Fullscreen,
     /// RUN_TILING.
     Tiling,
+}
+
+impl StagingMap {
+    pub(crate) fn registers(self, _info: &Info, _word: u64, _arch: Arch) -> RegSet {
+        RegSet::EMPTY
+    }
 }

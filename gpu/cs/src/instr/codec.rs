@@ -36,9 +36,9 @@ pub enum EncodeError {
         /// The value.
         value: i128,
         /// The least value that fits.
-        min: i128,
+        min: i64,
         /// The largest value that fits.
-        max: i128,
+        max: i64,
     },
 }
 
@@ -216,7 +216,7 @@ pub(crate) fn place(
     if back == raw {
         return Ok(cut << bits.low);
     }
-    let max = i128::from(bits.max());
+    let max = bits.max().cast_signed(); // a field has 56 bits at most
     let (value, min, max) = match field.kind {
         FieldKind::Signed => (raw.cast_signed().into(), -(max / 2) - 1, max / 2),
         FieldKind::Bytes8 => (i128::from(raw) * 8, 0, max * 8),

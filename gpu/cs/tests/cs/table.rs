@@ -1,6 +1,6 @@
 //! The tables say what the data file of the facts says: every instruction, field, value, on every architecture.
 
-mod facts;
+use crate::facts;
 
 use eitri_cs::field::{Access, EnumInfo, Extent, FieldInfo, FieldKind, When};
 use eitri_cs::instr::INSTRUCTIONS;

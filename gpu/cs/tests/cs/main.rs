@@ -1,0 +1,6 @@
+//! The crate against the facts, one binary so that it builds once.
+
+mod facts;
+
+mod builder;
+mod table;
