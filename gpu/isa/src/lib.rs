@@ -1,4 +1,59 @@
 //! Valhall shader instructions: encode, decode, assemble, disassemble.
+//!
+//! Everything derives from one table (`table`), a row an instruction. An [`Instr`] is an instruction as a value:
+//! built by a compiler, read from text, or decoded from a word; only a legal one encodes.
+//!
+//! ```
+//! use eitri_isa::{Arch, Constant, Instr, Op, Reg, Src};
+//!
+//! let r = |index| Reg::new(index).expect("below 64");
+//! let add = Instr::new(Op::FaddF32)
+//!     .with_dest(r(0))
+//!     .with_sources(&[Src::reg(r(1)), Src::constant(Constant::ONE_F32).neg()])?;
+//! let word = add.encode(Arch::V10)?;
+//! assert_eq!(word, 0x00a4_c010_0000_d001);
+//! assert_eq!(Instr::decode(word, Arch::V10), Ok(add));
+//! # Ok::<(), eitri_isa::EncodeError>(())
+//! ```
+//!
+//! Facts: hardware/valhall-isa.md, data/valhall-isa.json.
 #![no_std]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
+
+// The parts of an instruction, from the smallest up.
+mod arch;
+mod constants;
+mod flow;
+mod register;
+mod select;
+mod select_tables;
+mod source;
+mod special;
+pub mod values;
+
+// The table.
+pub mod field;
+mod op;
+pub mod row;
+mod table;
+
+// The instruction and its word.
+mod decode;
+mod encode;
+mod error;
+mod instr;
+mod rules;
+
+pub use arch::{Arch, Archs, UnknownArch};
+pub use constants::Constant;
+pub use error::{DecodeError, EncodeError, Part, Rule};
+pub use field::ImmId;
+pub use flow::Flow;
+pub use instr::{Instr, MAX_SOURCES};
+pub use op::Op;
+pub use register::{Dest, Mask, Reg, RegRange};
+pub use select::{Lanes, Select, SelectRow, SelectTable};
+pub use source::{Half, Operand, Src, Uniform};
+pub use special::{RenderTarget, Special, SpecialRow};
+pub use values::Flag;

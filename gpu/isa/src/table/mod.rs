@@ -1,0 +1,234 @@
+//! The instruction table: one row an instruction, one file a family.
+//!
+//! A row is, in columns: the instruction, its name, its mnemonic in Mesa 26.2 text (`=` the same, `-` unknown to that
+//! tool), opcode, secondary opcodes, unit, kind, type of the result, generations, destination, staging ranges, sources,
+//! immediates, modifiers in the order of the text; then, rarely, what is particular to it. What rows share
+//! stands once: [`sources`], [`staging`], [`fields`]. Everything else in this crate derives from these rows.
+//! Facts: hardware/valhall-isa.md sections 1, 14, 15 and 18; data/valhall-isa.json.
+
+mod atomics;
+mod attributes;
+mod bitwise;
+mod control;
+mod conversions;
+mod fields;
+mod float;
+mod functions;
+mod index;
+mod integer;
+mod lanes;
+mod memory;
+mod moves;
+mod selects;
+mod sources;
+mod staging;
+mod textures;
+mod tile;
+mod varyings;
+
+pub(crate) use index::{find, masks};
+
+use crate::arch::{Arch, Archs};
+use crate::row::{DestKind, IssueChange, Layout, Match, Row, Unit};
+
+// Generations, as rows name them.
+const ALL: Archs = Archs::ALL;
+const TO_V9: Archs = Archs::until(Arch::V9);
+const TO_V10: Archs = Archs::until(Arch::V10);
+const TO_V13: Archs = Archs::until(Arch::V13);
+const V11_ON: Archs = Archs::since(Arch::V11);
+const V12_ON: Archs = Archs::since(Arch::V12);
+const V14_ON: Archs = Archs::since(Arch::V14);
+
+// Secondary opcodes, as rows name them.
+
+/// Class R1 and D1: bits 16..20.
+const fn r1(value: u64) -> Match {
+    Match::bits(16, 0x1F, value)
+}
+
+/// Class R2 and D2: bits 16..19.
+const fn r2(value: u64) -> Match {
+    Match::bits(16, 0xF, value)
+}
+
+/// Logic operation in bits 24..25, kind of shift in bits 32..34.
+const fn shift(value: u64) -> Match {
+    Match::bits(24, 0x703, value)
+}
+
+/// Bits 24..25.
+const fn at24(value: u64) -> Match {
+    Match::bits(24, 0x3, value)
+}
+
+/// Bits 24..27.
+const fn at24w(value: u64) -> Match {
+    Match::bits(24, 0xF, value)
+}
+
+/// Bit 25.
+const fn at25(value: u64) -> Match {
+    Match::bits(25, 0x1, value)
+}
+
+/// Memory width, bits 27..29.
+const fn width(value: u64) -> Match {
+    Match::bits(27, 0x7, value)
+}
+
+/// Attribute or texture, bits 37..38.
+const fn at37(value: u64) -> Match {
+    Match::bits(37, 0x3, value)
+}
+
+// Unit and cost where they are not the base model's.
+const CLZ: &[IssueChange] = &[IssueChange {
+    archs: ALL,
+    unit: Unit::Sfu,
+    cycles: 1,
+}];
+const CLPER: &[IssueChange] = &[IssueChange {
+    archs: V11_ON,
+    unit: Unit::Cvt,
+    cycles: 2,
+}];
+const FROUND: &[IssueChange] = &[IssueChange {
+    archs: V11_ON,
+    unit: Unit::Fma,
+    cycles: 2,
+}];
+
+impl Row {
+    /// Adds what follows from the other columns: the opcode's bits and the placeholder.
+    const fn complete(self, opcode: u64, secondary: &[Match]) -> Self {
+        let mut mask = 0x1FF << 48;
+        let mut value = opcode << 48;
+        let mut index = 0;
+        while index < secondary.len() {
+            mask |= secondary[index].mask;
+            value |= secondary[index].value;
+            index += 1;
+        }
+        // An instruction with neither destination nor staging range carries r0 with a full mask, but for its fields' bits.
+        let mut fixed = 0;
+        if matches!(self.dest, DestKind::None) && self.staging.is_empty() {
+            fixed = 0xFF << 40;
+            index = 0;
+            while index < self.fields.len() {
+                fixed &= !self.fields[index].mask();
+                index += 1;
+            }
+        }
+        let fixed = Match {
+            mask: fixed,
+            value: fixed & (0xC0 << 40),
+        };
+        Self {
+            matches: Match { mask, value },
+            fixed,
+            ..self
+        }
+    }
+
+    /// Written in Mesa 24.1 text with another mnemonic and a word of its own.
+    const fn mesa24(self, mnemonic: &'static str, word: &'static str) -> Self {
+        Self {
+            mesa24: mnemonic,
+            mesa24_word: Some(word),
+            ..self
+        }
+    }
+
+    /// Only these bits of the primary opcode count; a field holds the others.
+    const fn opcode_mask(self, mask: u64) -> Self {
+        let matches = Match {
+            mask: (self.matches.mask & !(0x1FF << 48)) | (mask << 48),
+            ..self.matches
+        };
+        Self { matches, ..self }
+    }
+
+    const fn layout(self, layout: Layout) -> Self {
+        Self { layout, ..self }
+    }
+
+    const fn changes(self, issue: &'static [IssueChange]) -> Self {
+        Self { issue, ..self }
+    }
+}
+
+/// Calls the macro of each family in turn, with the rows gathered so far, then `define!` with all of them.
+macro_rules! gather {
+    ({ $($rows:tt)* } []) => { define! { $($rows)* } };
+    ({ $($rows:tt)* } [$family:ident $($rest:ident)*]) => {
+        $family::$family! { gather_next { $($rows)* } [$($rest)*] }
+    };
+}
+
+macro_rules! gather_next {
+    ({ $($rows:tt)* } $rest:tt $($family:tt)*) => { gather! { { $($rows)* $($family)* } $rest } };
+}
+
+macro_rules! mesa26 {
+    (= $name:literal) => {
+        Some($name)
+    };
+    (- $name:literal) => {
+        None
+    };
+    ($other:literal $name:literal) => {
+        Some($other)
+    };
+}
+
+macro_rules! define {
+    ($(
+        $op:ident $name:literal $mesa26:tt $opcode:literal [$($secondary:expr),*] $unit:ident $kind:ident $type:ident
+        $archs:ident $dest:ident [$($staging:ident),*] [$($source:ident),*] [$($immediate:ident),*] [$($field:ident),*]
+        $(.$method:ident($($argument:expr),*))*;
+    )*) => {
+        /// An instruction: one variant a row of the table.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u16)]
+        pub enum Op {
+            $(#[doc = concat!("`", $name, "`")] $op,)*
+        }
+
+        impl Op {
+            /// Every instruction, family by family.
+            pub const ALL: &'static [Self] = &[$(Self::$op),*];
+        }
+
+        /// The table.
+        pub(crate) static ROWS: [Row; Op::ALL.len()] = [$(
+            Row {
+                op: Op::$op,
+                name: $name,
+                mesa24: $name,
+                mesa24_word: None,
+                mesa26: mesa26!($mesa26 $name),
+                matches: Match { mask: 0, value: 0 },
+                fixed: Match { mask: 0, value: 0 },
+                unit: Unit::$unit,
+                issue: &[],
+                kind: crate::row::Kind::$kind,
+                ty: crate::row::Type::$type,
+                archs: $archs,
+                dest: DestKind::$dest,
+                staging: &[$(staging::$staging),*],
+                sources: &[$(sources::$source),*],
+                immediates: &[$(fields::$immediate),*],
+                fields: &[$(fields::$field),*],
+                layout: Layout::Full,
+            }
+            .complete($opcode, &[$($secondary),*])
+            $(.$method($($argument),*))*
+        ),*];
+    };
+}
+
+gather! { {} [
+    control moves conversions integer float functions bitwise selects lanes
+    memory attributes varyings tile textures atomics
+] }
