@@ -1,0 +1,104 @@
+//! Host: what a board can do for an image besides running it, where something watches it.
+//!
+//! Only test plumbing goes through here; an image must do its work without it.
+
+use core::fmt;
+
+/// How an image ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Everything went well.
+    Success,
+    /// A check said no, or the device failed.
+    Failed,
+    /// The request can't be carried out.
+    Refused,
+    /// A panic.
+    Panic,
+    /// An exception that nothing handles.
+    Exception,
+    /// Nothing happened for too long.
+    Watchdog,
+}
+
+impl Exit {
+    /// The status as the host sees it.
+    pub const fn status(self) -> u8 {
+        match self {
+            Exit::Success => 0,
+            Exit::Failed => 1,
+            Exit::Refused => 2,
+            Exit::Panic => 101,
+            Exit::Exception => 102,
+            Exit::Watchdog => 124,
+        }
+    }
+}
+
+/// Why the host did not do something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostError {
+    /// The path or the text does not fit into the buffer for it.
+    TooLong {
+        /// Bytes that there are at most.
+        limit: usize,
+    },
+    /// The host refused; the number is its own.
+    Refused {
+        /// Which call.
+        call: &'static str,
+        /// The host's error number.
+        errno: i64,
+    },
+}
+
+impl fmt::Display for HostError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HostError::TooLong { limit } => write!(f, "longer than {limit} bytes"),
+            HostError::Refused { call, errno } => {
+                write!(f, "the host refused to {call}: error {errno}")
+            }
+        }
+    }
+}
+
+/// A file of the host that is open for writing.
+#[derive(Debug, PartialEq, Eq)]
+pub struct HostFile(pub(crate) u64);
+
+/// The host's files and the command line it gave.
+pub trait Host: Sync {
+    /// The command line, as text in `buffer`.
+    ///
+    /// # Errors
+    /// When it does not fit, or the host has none.
+    fn command_line<'b>(&self, buffer: &'b mut [u8]) -> Result<&'b str, HostError>;
+
+    /// Makes an empty file.
+    ///
+    /// # Errors
+    /// When the host can't.
+    fn create(&self, path: &str) -> Result<HostFile, HostError>;
+
+    /// Appends to a file.
+    ///
+    /// # Errors
+    /// When not all bytes were written.
+    fn write(&self, file: &mut HostFile, bytes: &[u8]) -> Result<(), HostError>;
+
+    /// Closes a file.
+    ///
+    /// # Errors
+    /// When the host can't.
+    fn close(&self, file: HostFile) -> Result<(), HostError>;
+
+    /// Gives a file another name, replacing what has it.
+    ///
+    /// # Errors
+    /// When the host can't.
+    fn rename(&self, from: &str, to: &str) -> Result<(), HostError>;
+
+    /// Says a line or a part of one on the host's side channel.
+    fn say(&self, text: &str);
+}

@@ -1,0 +1,173 @@
+//! Crash: what is printed when an image can't go on, and how it ends.
+//!
+//! Guarantees: a report names what happened, where, all registers and the return addresses; a crash inside a report
+//! ends the image at once, with the status of the first.
+
+use crate::syndrome::Syndrome;
+use crate::{backtrace, console, interrupts, linked, logger, println};
+use aarch64_rt::{ExceptionHandlers, RegisterState, RegisterStateRef};
+use core::panic::PanicInfo;
+use core::sync::atomic::{AtomicBool, Ordering};
+use cortex_a::registers::{ESR_EL1, FAR_EL1, Readable, SP_EL0};
+use eitri_boards::{Exit, Region};
+use spin::Once;
+
+static EXIT: Once<fn(Exit) -> !> = Once::new();
+static REPORTING: AtomicBool = AtomicBool::new(false);
+
+/// Tells how the image ends after a report.
+pub(crate) fn exit_through(exit: fn(Exit) -> !) {
+    EXIT.call_once(|| exit);
+}
+
+fn end(status: Exit) -> ! {
+    if let Some(exit) = EXIT.get() {
+        exit(status)
+    }
+    loop {
+        interrupts::sleep();
+    }
+}
+
+/// Takes the console from whoever had it. Ends the image if a report is under way already.
+fn begin_report(status: Exit) {
+    if REPORTING.swap(true, Ordering::Relaxed) {
+        end(status);
+    }
+    console::seize();
+    logger::abandon_frame();
+}
+
+fn print_frames(frame: u64) {
+    println!("return addresses, innermost first:");
+    let stacks = [linked::main_stack(), linked::boot_stack()];
+    for (index, address) in backtrace::frames(frame, &stacks).enumerate() {
+        println!("  {index:2}: {address:#018x}");
+    }
+}
+
+/// Reports a panic and ends the image. What [`crate::image!`] makes the panic handler.
+#[inline(never)]
+pub fn panicked(info: &PanicInfo<'_>) -> ! {
+    interrupts::masked(|| {
+        begin_report(Exit::Panic);
+        println!("\n{info}");
+        let frame: u64;
+        // SAFETY: reads a register.
+        unsafe {
+            core::arch::asm!("mov {}, x29", out(reg) frame, options(nomem, nostack, preserves_flags));
+        }
+        print_frames(frame);
+        end(Exit::Panic)
+    })
+}
+
+/// Adds the registers that a call preserves to those that the vector saved, and calls a report that does not return.
+macro_rules! report_with_all_registers {
+    ($report:ident) => {
+        core::arch::naked_asm!(
+            "stp x19, x20, [sp, #-80]!",
+            "stp x21, x22, [sp, #16]",
+            "stp x23, x24, [sp, #32]",
+            "stp x25, x26, [sp, #48]",
+            "stp x27, x28, [sp, #64]",
+            "mov x1, sp",
+            "b {report}",
+            report = sym $report,
+        )
+    };
+}
+
+/// The exception vectors' handlers.
+pub struct Vectors;
+
+impl ExceptionHandlers for Vectors {
+    #[unsafe(naked)]
+    extern "C" fn sync_current(_state: RegisterStateRef<'_>) {
+        report_with_all_registers!(report_synchronous)
+    }
+
+    extern "C" fn irq_current(_state: RegisterStateRef<'_>) {
+        interrupts::dispatch();
+    }
+
+    #[unsafe(naked)]
+    extern "C" fn fiq_current(_state: RegisterStateRef<'_>) {
+        report_with_all_registers!(report_fiq)
+    }
+
+    #[unsafe(naked)]
+    extern "C" fn serror_current(_state: RegisterStateRef<'_>) {
+        report_with_all_registers!(report_serror)
+    }
+}
+
+/// x19 to x28.
+type Preserved = [u64; 10];
+
+extern "C" fn report_synchronous(state: &RegisterState, preserved: &Preserved) -> ! {
+    report("exception", state, preserved)
+}
+
+extern "C" fn report_fiq(state: &RegisterState, preserved: &Preserved) -> ! {
+    report("fast interrupt, which nothing here uses", state, preserved)
+}
+
+extern "C" fn report_serror(state: &RegisterState, preserved: &Preserved) -> ! {
+    report(
+        "SError: an earlier access to memory or a device failed",
+        state,
+        preserved,
+    )
+}
+
+fn report(what: &str, state: &RegisterState, preserved: &Preserved) -> ! {
+    begin_report(Exit::Exception);
+    let syndrome = Syndrome(ESR_EL1.get());
+    let (far, stack) = (FAR_EL1.get(), SP_EL0.get());
+    println!("\n{what}: {syndrome}");
+    println!("  at   {:#018x}", state.elr);
+    if syndrome.has_address() {
+        println!("  for  {far:#018x}{}", place(far));
+    }
+    println!("registers:");
+    let general = |index: usize| match index {
+        0..=18 => state.registers[index],
+        19..=28 => preserved[index - 19],
+        29 => state.fp,
+        // aarch64-rt calls it `sp`, and saves x30 there.
+        _ => state.sp,
+    };
+    for row in 0..8 {
+        let columns = (4 * row)..(4 * row + 4).min(31);
+        for index in columns {
+            crate::print!("  x{index:<2} {:016x}", general(index));
+        }
+        println!();
+    }
+    println!("  sp  {stack:016x}  spsr {:08x}", state.spsr);
+    print_frames(state.fp);
+    end(Exit::Exception)
+}
+
+/// What an address that faulted is near to.
+fn place(address: u64) -> &'static str {
+    /// Pages without a mapping below the stacks, as the linker script leaves them.
+    const GUARD: usize = 4096;
+    let guards = [linked::main_stack(), linked::boot_stack()].map(|stack| Region {
+        base: stack.base - GUARD,
+        bytes: GUARD,
+    });
+    let within = |region: &Region| (region.base as u64..region.end() as u64).contains(&address);
+    if guards.iter().any(within) {
+        ", below the stack: it overflowed"
+    } else if within(&linked::text()) {
+        ", in the code"
+    } else if within(&linked::rodata()) {
+        ", in the constants"
+    } else if address < 4096 {
+        ", a null pointer"
+    } else {
+        ""
+    }
+}

@@ -1,0 +1,169 @@
+//! Interrupts: the GIC, and who is told about which interrupt.
+//!
+//! Needs: a GIC of version 3 whose registers are mapped.  Guarantees: a handler runs with interrupts masked; an
+//! interrupt that nobody registered for is disabled and reported once, so that it can't starve the image.
+//! Facts: hardware/boards.md sections 4 and 5 (steps 6 and 7).
+
+use crate::println;
+use arm_gic::gicv3::registers::{Gicd, GicrSgi};
+use arm_gic::gicv3::{GicCpuInterface, GicV3};
+use arm_gic::{IntId, InterruptGroup, Trigger, UniqueMmioPointer};
+use core::ptr::NonNull;
+use cortex_a::registers::{DAIF, Readable, Writeable};
+use eitri_boards::{Gic, Spi};
+use spin::Mutex;
+
+/// The CPU that everything runs on, as the GIC counts.
+const CPU: usize = 0;
+/// Between the highest and the lowest that a CPU in the non-secure state can set.
+const PRIORITY: u8 = 0xA0;
+/// Lets every priority through.
+const ALL_PRIORITIES: u8 = 0xFF;
+/// The architecture revision that [`open`] drives, in GICD_PIDR2.
+const GIC_V3: u8 = 3;
+/// Handlers that may be registered at most.
+const HANDLERS: usize = 8;
+
+/// Which interrupt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interrupt {
+    /// A private one, by its PPI number.
+    Private(u32),
+    /// A shared one.
+    Shared(Spi),
+}
+
+impl Interrupt {
+    fn id(self) -> IntId {
+        match self {
+            Interrupt::Private(number) => IntId::ppi(number),
+            Interrupt::Shared(Spi(number)) => IntId::spi(number),
+        }
+    }
+}
+
+type Handler = (Interrupt, fn(Interrupt));
+
+static GIC: Mutex<Option<GicV3<'static>>> = Mutex::new(None);
+static HANDLED: Mutex<[Option<Handler>; HANDLERS]> = Mutex::new([None; HANDLERS]);
+
+/// Sets the GIC up, with every interrupt disabled.
+pub(crate) fn open(board: &Gic) {
+    let (Some(distributor), Some(redistributors)) = (
+        NonNull::new(board.distributor as *mut Gicd),
+        NonNull::new(board.redistributors as *mut GicrSgi),
+    ) else {
+        return;
+    };
+    // SAFETY: the board says that the registers are there; they are mapped as device memory; this is the only driver.
+    let gic = unsafe {
+        let distributor = UniqueMmioPointer::new(distributor);
+        GicV3::new(distributor, redistributors, board.cpus)
+    };
+    let mut gic = match gic {
+        Ok(gic) => gic,
+        Err(error) => panic!("GIC redistributors at {:#x}: {error}", board.redistributors),
+    };
+    let version = gic.distributor().pidr2().arch_rev();
+    assert!(
+        version == GIC_V3,
+        "GIC at {:#x} is of version {version}, not {GIC_V3}",
+        board.distributor
+    );
+    gic.setup(CPU);
+    GicCpuInterface::set_priority_mask(ALL_PRIORITIES);
+    *GIC.lock() = Some(gic);
+}
+
+fn with_gic<T>(f: impl FnOnce(&mut GicV3<'static>) -> T) -> Option<T> {
+    masked(|| GIC.lock().as_mut().map(f))
+}
+
+/// Why an interrupt can't be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegisterError {
+    /// As many handlers as there can be are registered.
+    Full,
+    /// The GIC does not have it.
+    NoSuchInterrupt(Interrupt),
+}
+
+/// Calls `handler` when `interrupt` (level-triggered) comes. It stays disabled until [`enable`].
+///
+/// # Errors
+/// When there are too many handlers, or no such interrupt.
+pub fn register(interrupt: Interrupt, handler: fn(Interrupt)) -> Result<(), RegisterError> {
+    masked(|| {
+        let mut handled = HANDLED.lock();
+        let place = handled.iter_mut().find(|place| match place {
+            Some((taken, _)) => *taken == interrupt,
+            None => true,
+        });
+        *place.ok_or(RegisterError::Full)? = Some((interrupt, handler));
+        Ok(())
+    })?;
+    let id = interrupt.id();
+    let set = with_gic(|gic| {
+        gic.set_interrupt_priority(id, Some(CPU), PRIORITY)?;
+        gic.set_trigger(id, Some(CPU), Trigger::Level)
+    });
+    match set {
+        Some(Ok(())) => Ok(()),
+        Some(Err(_)) | None => Err(RegisterError::NoSuchInterrupt(interrupt)),
+    }
+}
+
+/// Lets a registered interrupt come.
+pub fn enable(interrupt: Interrupt) {
+    set_enabled(interrupt.id(), true);
+}
+
+/// Keeps an interrupt from coming.
+pub fn disable(interrupt: Interrupt) {
+    set_enabled(interrupt.id(), false);
+}
+
+fn set_enabled(id: IntId, enabled: bool) {
+    // The only error is that there is no such interrupt: it was registered, so there is.
+    let _ = with_gic(|gic| gic.enable_interrupt(id, Some(CPU), enabled));
+}
+
+/// Takes every interrupt that is pending. Called by the exception vector.
+pub(crate) fn dispatch() {
+    while let Some(id) = GicCpuInterface::get_and_acknowledge_interrupt(InterruptGroup::Group1) {
+        let handler = HANDLED
+            .lock()
+            .iter()
+            .flatten()
+            .find(|(interrupt, _)| interrupt.id() == id)
+            .copied();
+        match handler {
+            Some((interrupt, handler)) => handler(interrupt),
+            None => {
+                set_enabled(id, false);
+                println!("interrupt {id:?}, which nobody registered for: disabled");
+            }
+        }
+        GicCpuInterface::end_interrupt(id, InterruptGroup::Group1);
+    }
+}
+
+/// Runs `f` with interrupts masked.
+pub fn masked<T>(f: impl FnOnce() -> T) -> T {
+    let before = DAIF.get();
+    // SError stays as it is: a bus error should name itself at once.
+    DAIF.set(before | DAIF::I::Masked.value | DAIF::F::Masked.value);
+    let result = f();
+    DAIF.set(before);
+    result
+}
+
+/// Lets interrupts and SErrors come.
+pub(crate) fn unmask() {
+    DAIF.write(DAIF::D::Masked + DAIF::A::Unmasked + DAIF::I::Unmasked + DAIF::F::Unmasked);
+}
+
+/// Sleeps until an interrupt is pending, even one that is masked by [`masked`].
+pub fn sleep() {
+    arm_gic::wfi();
+}

@@ -1,0 +1,56 @@
+//! The bare-metal kernel: from the first instruction to an image's own `main`.
+//!
+//! An image states its board and its main function with [`image!`]; everything else is here. The kernel runs at EL1 on
+//! one CPU, with the MMU and caches on; entered at EL2 it drops to EL1 first.
+//!
+//! Guarantees: the console says within the first millisecond that the image lives; whatever goes wrong afterwards (an
+//! exception, a panic, a stack that overflows) ends in a report there and in an exit status of its own.
+//! Never: names a board; that is a value of `eitri_boards`.  Facts: hardware/boards.md sections 2 and 3.
+//!
+//! ```ignore
+//! #![no_std]
+//! #![no_main]
+//!
+//! eitri_kernel::image! {
+//!     board: eitri_boards::qemu_virt::BOARD,
+//!     main: main,
+//! }
+//!
+//! fn main(kernel: eitri_kernel::Kernel) -> eitri_boards::Exit {
+//!     eitri_kernel::println!("running on {}", kernel.board.name);
+//!     eitri_boards::Exit::Success
+//! }
+//! ```
+#![no_std]
+#![warn(missing_docs)]
+
+extern crate alloc;
+
+// From the first instruction on.
+pub mod entry;
+mod start;
+
+// What an image uses.
+pub mod console;
+pub mod heap;
+pub mod interrupts;
+pub mod logger;
+pub mod memory;
+pub mod time;
+
+// When something goes wrong.
+pub mod backtrace;
+pub mod crash;
+pub mod syndrome;
+
+mod build_id;
+mod linked;
+
+pub use build_id::BuildId;
+pub use linked::main_stack;
+pub use start::{Kernel, start};
+
+#[doc(hidden)]
+pub use aarch64_rt;
+#[doc(hidden)]
+pub use eitri_boards;

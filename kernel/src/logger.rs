@@ -1,0 +1,75 @@
+//! Logger: `defmt` over the console, beside plain text.
+//!
+//! A frame is a zero byte, the encoded frame (rzCOBS, which has no zero byte), and a zero byte. Text has no zero byte
+//! either. So a reader of the console switches at every zero: text, frame, text. The first frame carries the build id.
+//!
+//! Guarantees: one frame is not interrupted by another, nor by text; a crash ends an open frame before its report.
+
+use crate::build_id::BuildId;
+use crate::{console, time};
+use core::sync::atomic::{AtomicBool, Ordering};
+use cortex_a::registers::{DAIF, Readable, Writeable};
+use defmt::Encoder;
+use spin::Mutex;
+
+/// Separates frames from text.
+const SEPARATOR: u8 = 0;
+
+struct Open {
+    encoder: Encoder,
+    /// DAIF before the frame began.
+    before: u64,
+}
+
+static OPEN: Mutex<Open> = Mutex::new(Open {
+    encoder: Encoder::new(),
+    before: 0,
+});
+static IN_FRAME: AtomicBool = AtomicBool::new(false);
+
+#[defmt::global_logger]
+struct Logger;
+
+// SAFETY: one CPU. `acquire` masks interrupts until `release`, so calls come in the order that the trait promises, from
+// one context; a report of a crash ends the frame by `abandon_frame` and logs nothing afterwards.
+unsafe impl defmt::Logger for Logger {
+    fn acquire() {
+        let before = DAIF.get();
+        DAIF.set(before | DAIF::I::Masked.value | DAIF::F::Masked.value);
+        let mut open = OPEN.lock();
+        open.before = before;
+        IN_FRAME.store(true, Ordering::Relaxed);
+        console::send(&[SEPARATOR]);
+        // What the encoder would begin the very first frame with is a separator of its own.
+        open.encoder.start_frame(|_| {});
+    }
+
+    unsafe fn flush() {}
+
+    unsafe fn release() {
+        let mut open = OPEN.lock();
+        open.encoder.end_frame(console::send);
+        IN_FRAME.store(false, Ordering::Relaxed);
+        let before = open.before;
+        drop(open);
+        DAIF.set(before);
+    }
+
+    unsafe fn write(bytes: &[u8]) {
+        OPEN.lock().encoder.write(bytes, console::send);
+    }
+}
+
+defmt::timestamp!("{=u64:us}", time::now().as_micros() as u64);
+
+/// Logs the first frame.
+pub(crate) fn announce() {
+    defmt::info!("build {=[u8]:02x}", BuildId::of_image().bytes());
+}
+
+/// Ends a frame that was open when the image crashed, so that text can follow.
+pub(crate) fn abandon_frame() {
+    if IN_FRAME.swap(false, Ordering::Relaxed) {
+        console::send(&[SEPARATOR]);
+    }
+}

@@ -1,0 +1,101 @@
+//! Syndrome: what an exception's ESR says, in words.
+//!
+//! Serves EL1 and EL2 alike: the layout is the same.
+//! Facts: the field positions and codes are those of the architecture's ESR_ELx; boards.md 5 step 3 has one of them.
+
+use core::fmt;
+
+/// An ESR value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Syndrome(pub u64);
+
+/// What an exception was taken for: the codes that an image can meet.
+#[rustfmt::skip]
+const CLASSES: &[(u8, &str)] = &[
+    (0x00, "undefined instruction"),
+    (0x01, "WFI or WFE"),
+    (0x07, "FP or SIMD access"),
+    (0x0E, "illegal execution state"),
+    (0x15, "SVC"),
+    (0x16, "HVC"),
+    (0x17, "SMC"),
+    (0x18, "system register access"),
+    (0x20, "instruction abort, lower level"),
+    (0x21, "instruction abort"),
+    (0x22, "PC alignment"),
+    (0x24, "data abort, lower level"),
+    (0x25, "data abort"),
+    (0x26, "SP alignment"),
+    (0x2C, "floating-point exception"),
+    (0x2F, "SError"),
+    (0x3C, "BRK"),
+];
+
+/// What an abort was for; the low two bits of the first four are a level.
+#[rustfmt::skip]
+const STATUSES: &[(u8, u8, &str)] = &[
+    // code, mask, words
+    (0x00, 0x3C, "address size"),
+    (0x04, 0x3C, "nothing mapped"),
+    (0x08, 0x3C, "access flag"),
+    (0x0C, 0x3C, "permission"),
+    (0x10, 0x3F, "external abort"),
+    (0x14, 0x3C, "external abort on a table walk"),
+    (0x18, 0x3F, "parity or ECC"),
+    (0x21, 0x3F, "alignment"),
+    (0x30, 0x3F, "TLB conflict"),
+];
+
+impl Syndrome {
+    /// Exception class.
+    pub const fn class(self) -> u8 {
+        (self.0 >> 26 & 0x3F) as u8
+    }
+
+    /// Whether it is a data abort.
+    pub const fn is_data_abort(self) -> bool {
+        matches!(self.class(), 0x24 | 0x25)
+    }
+
+    /// Whether FAR says where it was.
+    pub const fn has_address(self) -> bool {
+        matches!(self.class(), 0x20 | 0x21 | 0x22 | 0x24 | 0x25)
+    }
+
+    /// The class in words.
+    pub fn class_name(self) -> &'static str {
+        let class = self.class();
+        let row = CLASSES.iter().find(|row| row.0 == class);
+        row.map_or("unknown class", |row| row.1)
+    }
+
+    /// Why an abort happened, in words; `None` for what is not an abort.
+    pub fn status_name(self) -> Option<&'static str> {
+        if !matches!(self.class(), 0x20 | 0x21 | 0x24 | 0x25) {
+            return None;
+        }
+        let code = (self.0 & 0x3F) as u8;
+        let row = STATUSES.iter().find(|row| code & row.1 == row.0);
+        Some(row.map_or("unknown status", |row| row.2))
+    }
+
+    /// Whether a data abort was a write.
+    pub const fn is_write(self) -> bool {
+        self.is_data_abort() && self.0 >> 6 & 1 == 1
+    }
+}
+
+impl fmt::Display for Syndrome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.class_name())?;
+        if let Some(status) = self.status_name() {
+            let access = match (self.is_data_abort(), self.is_write()) {
+                (true, true) => " on a write",
+                (true, false) => " on a read",
+                (false, _) => "",
+            };
+            write!(f, ": {status}{access}")?;
+        }
+        write!(f, " (ESR {:#010x})", self.0)
+    }
+}

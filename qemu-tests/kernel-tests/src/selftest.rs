@@ -1,0 +1,205 @@
+//! Tests of the kernel, run inside it. The result is in TAP: a plan, then one line a test.
+#![no_std]
+#![no_main]
+
+extern crate alloc;
+
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicU32, Ordering};
+use core::time::Duration;
+use cortex_a::registers::{CurrentEL, Readable, SCTLR_EL1, SPSel};
+use eitri_boards::Exit;
+use eitri_kernel::interrupts::{self, Interrupt};
+use eitri_kernel::memory::{self, Translation};
+use eitri_kernel::{Kernel, heap, println, time};
+use embedded_hal::delay::DelayNs;
+
+eitri_kernel::image! {
+    board: eitri_boards::qemu_virt::BOARD,
+    main: main,
+}
+
+/// What a test found wrong: what it expected, and what it got.
+type Outcome = Result<(), (&'static str, u64)>;
+
+type Test = (&'static str, fn(&Kernel) -> Outcome);
+
+const TESTS: &[Test] = &[
+    ("runs at EL1 on its own stack", runs_at_el1),
+    ("the MMU and both caches are on", caches_are_on),
+    (
+        "code is cached, shared memory is not, registers are a device",
+        attributes,
+    ),
+    ("code and constants can't be written", read_only),
+    ("the page below the stack is not mapped", guard_page),
+    ("the heap gives memory and takes it back", heap_works),
+    ("the counter counts, and a delay lasts", counter_counts),
+    (
+        "the timer's interrupt comes, when it should",
+        timer_interrupt,
+    ),
+    (
+        "an interrupt that is disabled does not come",
+        disabled_interrupt,
+    ),
+    ("the host gives a command line", command_line),
+    ("defmt logs beside text", logs),
+];
+
+fn main(kernel: Kernel) -> Exit {
+    println!("1..{}", TESTS.len());
+    let mut all = true;
+    for (index, (name, test)) in TESTS.iter().enumerate() {
+        let number = index + 1;
+        match test(&kernel) {
+            Ok(()) => println!("ok {number} - {name}"),
+            Err((expected, got)) => {
+                all = false;
+                println!("not ok {number} - {name}: expected {expected}, got {got:#x}");
+            }
+        }
+    }
+    if all { Exit::Success } else { Exit::Failed }
+}
+
+fn expect(good: bool, expected: &'static str, got: u64) -> Outcome {
+    if good { Ok(()) } else { Err((expected, got)) }
+}
+
+fn runs_at_el1(_: &Kernel) -> Outcome {
+    let level = CurrentEL.read(CurrentEL::EL);
+    expect(level == 1, "EL1", level)?;
+    expect(SPSel.get() & 1 == 0, "SP_EL0", SPSel.get())
+}
+
+fn caches_are_on(_: &Kernel) -> Outcome {
+    let control = SCTLR_EL1.get();
+    let wanted = (SCTLR_EL1::M::SET + SCTLR_EL1::C::SET + SCTLR_EL1::I::SET).value;
+    expect(control & wanted == wanted, "M, C and I set", control)
+}
+
+fn attribute_of(address: usize) -> u64 {
+    match memory::translate(address) {
+        Translation::Mapped { attribute, .. } => u64::from(attribute),
+        Translation::Fault(status) => 0x100 | u64::from(status),
+    }
+}
+
+fn attributes(kernel: &Kernel) -> Outcome {
+    let code = attribute_of(main as fn(Kernel) -> Exit as usize);
+    expect(code == 0xFF, "write-back code (0xff)", code)?;
+    let shared = attribute_of(kernel.board.memory.shared.base);
+    expect(shared == 0x44, "non-cacheable shared memory (0x44)", shared)?;
+    let console = attribute_of(kernel.board.console.base);
+    expect(console == 0x04, "device registers (0x04)", console)
+}
+
+fn read_only(_: &Kernel) -> Outcome {
+    let code = memory::may_write(main as fn(Kernel) -> Exit as usize);
+    expect(!code, "no write to code", u64::from(code))?;
+    let constants = memory::may_write(TESTS.as_ptr() as usize);
+    expect(!constants, "no write to constants", u64::from(constants))?;
+    let variables = memory::may_write((&raw const TICKS) as usize);
+    expect(variables, "a write to variables", u64::from(variables))
+}
+
+fn guard_page(_: &Kernel) -> Outcome {
+    let below = eitri_kernel::main_stack().base - 16;
+    let translated = attribute_of(below);
+    expect(
+        translated & 0x100 != 0,
+        "a fault below the stack",
+        translated,
+    )
+}
+
+fn heap_works(_: &Kernel) -> Outcome {
+    let (before, _) = heap::usage();
+    let mut numbers: Vec<u64> = (0..10_000).collect();
+    numbers.reverse();
+    let sum: u64 = numbers.iter().sum();
+    expect(sum == 49_995_000, "the sum of what was stored", sum)?;
+    let (during, _) = heap::usage();
+    expect(
+        during >= before + 80_000,
+        "80000 bytes in use",
+        during as u64,
+    )?;
+    drop(numbers);
+    let (after, _) = heap::usage();
+    expect(after == before, "all given back", after as u64)
+}
+
+fn counter_counts(_: &Kernel) -> Outcome {
+    expect(
+        time::counter_hertz() > 0,
+        "a frequency",
+        time::counter_hertz(),
+    )?;
+    let before = time::now();
+    time::Delay.delay_us(2000);
+    let passed = time::now() - before;
+    expect(
+        passed >= Duration::from_micros(2000),
+        "2000 us or more",
+        passed.as_micros() as u64,
+    )
+}
+
+static TICKS: AtomicU32 = AtomicU32::new(0);
+
+fn tick(_: Interrupt) {
+    TICKS.fetch_add(1, Ordering::Relaxed);
+    time::alarm_off();
+}
+
+fn wait_for_tick(limit: Duration) -> Duration {
+    let start = time::now();
+    while TICKS.load(Ordering::Relaxed) == 0 && time::now() - start < limit {
+        core::hint::spin_loop();
+    }
+    time::now() - start
+}
+
+fn timer_interrupt(kernel: &Kernel) -> Outcome {
+    let timer = Interrupt::Private(kernel.board.virtual_timer_ppi);
+    interrupts::register(timer, tick).map_err(|_| ("a handler", 0))?;
+    interrupts::enable(timer);
+    TICKS.store(0, Ordering::Relaxed);
+    time::alarm_at(time::now() + Duration::from_millis(3));
+    let waited = wait_for_tick(Duration::from_secs(2));
+    let ticks = TICKS.load(Ordering::Relaxed);
+    expect(ticks == 1, "one tick", u64::from(ticks))?;
+    expect(
+        waited >= Duration::from_micros(2500),
+        "3 ms",
+        waited.as_micros() as u64,
+    )
+}
+
+fn disabled_interrupt(kernel: &Kernel) -> Outcome {
+    let timer = Interrupt::Private(kernel.board.virtual_timer_ppi);
+    interrupts::disable(timer);
+    TICKS.store(0, Ordering::Relaxed);
+    time::alarm_at(time::now());
+    wait_for_tick(Duration::from_millis(5));
+    time::alarm_off();
+    let ticks = TICKS.load(Ordering::Relaxed);
+    expect(ticks == 0, "no tick", u64::from(ticks))
+}
+
+fn command_line(kernel: &Kernel) -> Outcome {
+    let host = kernel.board.host.ok_or(("a host", 0))?;
+    let mut buffer = [0; 256];
+    let line = host
+        .command_line(&mut buffer)
+        .map_err(|_| ("a command line", 0))?;
+    let found = line.split_whitespace().any(|word| word == "selftest");
+    expect(found, "the word selftest in it", line.len() as u64)
+}
+
+fn logs(_: &Kernel) -> Outcome {
+    defmt::warn!("a frame in the middle of text, {=u32}", 42);
+    Ok(())
+}
