@@ -97,6 +97,8 @@ pub struct Binding {
     pub written: bool,
     /// Handle of the first: `(set + 1) << 24 | index`. That of element n is n more.
     pub handle: u32,
+    /// Fewest bytes of the buffer: the block without its runtime array.
+    pub min_bytes: u32,
     /// The name in the source, or empty.
     pub name: String,
 }

@@ -202,6 +202,10 @@ impl Parser {
                         None => 1,
                     },
                     written: words.contains(&"written"),
+                    min_bytes: match words.iter().position(|word| *word == "bytes") {
+                        Some(index) => self.number(word(index + 1))?,
+                        None => 0,
+                    },
                     name: String::new(),
                 };
                 self.function.bindings.push(binding);

@@ -34,6 +34,9 @@ impl fmt::Display for Function {
             if binding.count != 1 {
                 write!(f, " count {}", binding.count)?;
             }
+            if binding.min_bytes != 0 {
+                write!(f, " bytes {}", binding.min_bytes)?;
+            }
             if binding.written {
                 write!(f, " written")?;
             }

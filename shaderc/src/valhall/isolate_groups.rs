@@ -24,7 +24,10 @@ pub(crate) fn isolate_groups(function: &mut Function) {
                 }
             }
             if instr.staging.len() > 1 {
-                instr.staging.iter_mut().for_each(|word| *word = isolate(*word));
+                instr
+                    .staging
+                    .iter_mut()
+                    .for_each(|word| *word = isolate(*word));
             }
             out.append(&mut copies);
             out.push(instr);

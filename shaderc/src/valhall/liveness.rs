@@ -32,12 +32,17 @@ impl ValueSet {
     }
 
     fn union(&mut self, other: &ValueSet) {
-        self.0.iter_mut().zip(&other.0).for_each(|(mine, theirs)| *mine |= theirs);
+        self.0
+            .iter_mut()
+            .zip(&other.0)
+            .for_each(|(mine, theirs)| *mine |= theirs);
     }
 
     fn iter(&self) -> impl Iterator<Item = Value> {
         self.0.iter().enumerate().flat_map(|(word, &bits)| {
-            (0..64).filter(move |bit| bits >> bit & 1 != 0).map(move |bit| Value(word as u32 * 64 + bit))
+            (0..64)
+                .filter(move |bit| bits >> bit & 1 != 0)
+                .map(move |bit| Value(word as u32 * 64 + bit))
         })
     }
 }
@@ -61,8 +66,11 @@ fn reads_late(instr: &Instr) -> bool {
 pub(crate) fn compute(function: &Function) -> Liveness {
     let live_out = live_at_ends(function);
     let count = function.values as usize;
-    let mut liveness =
-        Liveness { ranges: vec![Vec::new(); count], uses: vec![0.0; count], definitions: vec![0; count] };
+    let mut liveness = Liveness {
+        ranges: vec![Vec::new(); count],
+        uses: vec![0.0; count],
+        definitions: vec![0; count],
+    };
     let depths = function.loop_depths();
     // Point 0 and 1 belong to the preloads; then every instruction and every terminator has two points.
     let mut starts = Vec::with_capacity(function.blocks.len());
@@ -74,7 +82,11 @@ pub(crate) fn compute(function: &Function) -> Liveness {
     let mut end_of: Vec<u32> = vec![0; count];
     for id in (0..function.blocks.len() as u32).rev().map(BlockId) {
         let block = function.block(id);
-        let start = if id.index() == 0 { 0 } else { starts[id.index()] };
+        let start = if id.index() == 0 {
+            0
+        } else {
+            starts[id.index()]
+        };
         let terminator = starts[id.index()] + 2 * block.instrs.len() as u32;
         let weight = 10f64.powi(depths[id.index()].min(6) as i32);
         // `end_of` holds, for each value live here, one more than the end of its range (0: not live).
@@ -85,7 +97,9 @@ pub(crate) fn compute(function: &Function) -> Liveness {
                 live.push(value);
             }
         };
-        live_out[id.index()].iter().for_each(|value| extend(value, terminator + 2, &mut end_of));
+        live_out[id.index()]
+            .iter()
+            .for_each(|value| extend(value, terminator + 2, &mut end_of));
         if let Some(value) = block.terminator.read().and_then(|word| word.value()) {
             extend(value, terminator + 1, &mut end_of);
             liveness.uses[value.index()] += weight;
@@ -111,14 +125,24 @@ pub(crate) fn compute(function: &Function) -> Liveness {
             }
         }
         if id.index() == 0 {
-            for value in function.preloads.iter().filter_map(|preload| preload.dest.value()) {
+            for value in function
+                .preloads
+                .iter()
+                .filter_map(|preload| preload.dest.value())
+            {
                 liveness.define(value, 1, weight, &mut end_of);
             }
         }
         for value in live {
             let end = std::mem::take(&mut end_of[value.index()]);
             if end != 0 {
-                liveness.prepend(value, Range { from: start, to: end - 1 });
+                liveness.prepend(
+                    value,
+                    Range {
+                        from: start,
+                        to: end - 1,
+                    },
+                );
             }
         }
     }
@@ -153,7 +177,11 @@ impl Liveness {
 
 /// Backward dataflow to a fixed point.
 fn live_at_ends(function: &Function) -> Vec<ValueSet> {
-    let mut live_in: Vec<ValueSet> = function.blocks.iter().map(|_| ValueSet::new(function.values)).collect();
+    let mut live_in: Vec<ValueSet> = function
+        .blocks
+        .iter()
+        .map(|_| ValueSet::new(function.values))
+        .collect();
     let mut live_out = live_in.clone();
     let mut changed = true;
     while changed {
@@ -161,7 +189,10 @@ fn live_at_ends(function: &Function) -> Vec<ValueSet> {
         for index in (0..function.blocks.len()).rev() {
             let block = &function.blocks[index];
             let mut live = ValueSet::new(function.values);
-            block.terminator.successors().for_each(|to| live.union(&live_in[to.index()]));
+            block
+                .terminator
+                .successors()
+                .for_each(|to| live.union(&live_in[to.index()]));
             live_out[index] = live.clone();
             if let Some(value) = block.terminator.read().and_then(|word| word.value()) {
                 live.insert(value);

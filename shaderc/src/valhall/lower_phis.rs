@@ -25,16 +25,28 @@ pub(crate) fn lower_phis(function: &mut Function) -> bool {
         let mut starts = Vec::with_capacity(phis.len());
         for phi in phis {
             let variable = function.new_value();
-            starts.push(Instr::copy(Word::Value(phi.dest), Word::Value(variable), Location::default()));
+            starts.push(Instr::copy(
+                Word::Value(phi.dest),
+                Word::Value(variable),
+                Location::default(),
+            ));
             for (from, operand) in phi.sources {
-                edges[from.index()].push(EdgeCopy { variable, from: operand, dest: phi.dest });
+                edges[from.index()].push(EdgeCopy {
+                    variable,
+                    from: operand,
+                    dest: phi.dest,
+                });
             }
         }
         function.blocks[index].instrs.splice(0..0, starts);
     }
     for (index, copies) in edges.into_iter().enumerate() {
         let block = &mut function.blocks[BlockId(index as u32).index()];
-        block.instrs.extend(order(copies).into_iter().map(|copy| move_to(copy.variable, copy.from)));
+        block.instrs.extend(
+            order(copies)
+                .into_iter()
+                .map(|copy| move_to(copy.variable, copy.from)),
+        );
     }
     changed
 }
@@ -46,7 +58,9 @@ fn order(mut copies: Vec<EdgeCopy>) -> Vec<EdgeCopy> {
     while !copies.is_empty() {
         let reads = |copy: &EdgeCopy, value: Value| copy.from == Operand::Word(Word::Value(value));
         let free = copies.iter().position(|copy| {
-            !copies.iter().any(|other| other.variable != copy.variable && reads(other, copy.dest))
+            !copies
+                .iter()
+                .any(|other| other.variable != copy.variable && reads(other, copy.dest))
         });
         ordered.push(copies.remove(free.unwrap_or(0)));
     }
@@ -55,7 +69,11 @@ fn order(mut copies: Vec<EdgeCopy>) -> Vec<EdgeCopy> {
 
 /// A move of any operand to a variable.
 fn move_to(variable: Value, from: Operand) -> Instr {
-    Instr { dests: vec![Word::Value(variable)], sources: vec![Source::plain(from)], ..Instr::new(Op::Mov) }
+    Instr {
+        dests: vec![Word::Value(variable)],
+        sources: vec![Source::plain(from)],
+        ..Instr::new(Op::Mov)
+    }
 }
 
 #[cfg(test)]
@@ -82,6 +100,11 @@ mod tests {
         .expect("text is MIR");
         assert!(lower_phis(&mut function));
         assert_eq!(verify(&function, Form::Variables), []);
-        assert!(function.to_string().contains("b2:\n  %4 = MOV.i32 %2\n  %5 = MOV.i32 %3\n"), "{function}");
+        assert!(
+            function
+                .to_string()
+                .contains("b2:\n  %4 = MOV.i32 %2\n  %5 = MOV.i32 %3\n"),
+            "{function}"
+        );
     }
 }

@@ -15,7 +15,9 @@ pub(crate) fn split_edges(function: &mut Function) -> bool {
         .map(|id| {
             let successors: Vec<BlockId> = function.block(id).terminator.successors().collect();
             let critical = |to: &BlockId| {
-                successors.len() > 1 && predecessors[to.index()].len() > 1 && !function.block(*to).phis.is_empty()
+                successors.len() > 1
+                    && predecessors[to.index()].len() > 1
+                    && !function.block(*to).phis.is_empty()
             };
             successors.iter().copied().filter(critical).collect()
         })
@@ -34,18 +36,24 @@ pub(crate) fn split_edges(function: &mut Function) -> bool {
         let own = new_id[index];
         for phi in &mut block.phis {
             for (from, _) in &mut phi.sources {
-                let position = splits[from.index()].iter().position(|to| to.index() == index);
+                let position = splits[from.index()]
+                    .iter()
+                    .position(|to| to.index() == index);
                 let through = position.map_or(0, |position| position as u32 + 1);
                 *from = BlockId(new_id[from.index()].0 + through);
             }
         }
-        block.terminator.map_successors(|to| match splits[index].iter().position(|&split| split == to) {
-            Some(position) => BlockId(own.0 + position as u32 + 1),
-            None => new_id[to.index()],
+        block.terminator.map_successors(|to| {
+            match splits[index].iter().position(|&split| split == to) {
+                Some(position) => BlockId(own.0 + position as u32 + 1),
+                None => new_id[to.index()],
+            }
         });
         function.blocks.push(block);
         for to in &splits[index] {
-            function.blocks.push(Block::new(Terminator::Jump(new_id[to.index()])));
+            function
+                .blocks
+                .push(Block::new(Terminator::Jump(new_id[to.index()])));
         }
     }
     true

@@ -31,7 +31,9 @@ impl Occupied {
             let taken = &self.0[base + word];
             segments.iter().all(|segment| {
                 let next = taken.partition_point(|range| range.to <= segment.range.from);
-                taken.get(next).is_none_or(|range| range.from >= segment.range.to)
+                taken
+                    .get(next)
+                    .is_none_or(|range| range.from >= segment.range.to)
             })
         })
     }
@@ -56,27 +58,44 @@ pub(crate) struct Assigned {
 }
 
 /// Chooses registers for all bundles. `weights` says what each would cost in memory.
-pub(crate) fn assign(bundles: &[Bundle], weights: &[f64], file: RegisterFile, order: Order) -> Assigned {
+pub(crate) fn assign(
+    bundles: &[Bundle],
+    weights: &[f64],
+    file: RegisterFile,
+    order: Order,
+) -> Assigned {
     let mut queue: Vec<usize> = (0..bundles.len()).collect();
     let width = |index: usize| bundles[index].words.len();
     match order {
         Order::Start => queue.sort_by_key(|&index| bundles[index].start()),
-        Order::Width => queue.sort_by_key(|&index| (usize::MAX - width(index), bundles[index].start())),
+        Order::Width => {
+            queue.sort_by_key(|&index| (usize::MAX - width(index), bundles[index].start()))
+        }
         Order::Length => queue.sort_by_key(|&index| u32::MAX - bundles[index].length()),
         Order::Weight => queue.sort_by(|&a, &b| {
-            weights[b].total_cmp(&weights[a]).then(width(b).cmp(&width(a))).then(bundles[a].start().cmp(&bundles[b].start()))
+            weights[b]
+                .total_cmp(&weights[a])
+                .then(width(b).cmp(&width(a)))
+                .then(bundles[a].start().cmp(&bundles[b].start()))
         }),
     }
     queue.sort_by_key(|&index| bundles[index].fixed.is_none());
     let mut occupied = Occupied(vec![Vec::new(); Register::COUNT]);
-    let mut assigned = Assigned { bases: vec![None; bundles.len()], failed: Vec::new() };
+    let mut assigned = Assigned {
+        bases: vec![None; bundles.len()],
+        failed: Vec::new(),
+    };
     for index in queue {
         let bundle = &bundles[index];
         let allowed = |base: &usize| {
             bundle.parity.is_none_or(|parity| base % 2 == parity)
                 && bundle.fixed.is_none_or(|register| register == *base)
         };
-        match file.bases(width(index)).filter(allowed).find(|&base| occupied.fits(bundle, base)) {
+        match file
+            .bases(width(index))
+            .filter(allowed)
+            .find(|&base| occupied.fits(bundle, base))
+        {
             Some(base) => {
                 occupied.take(bundle, base);
                 assigned.bases[index] = Some(base);

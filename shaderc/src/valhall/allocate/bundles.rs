@@ -51,10 +51,24 @@ impl Bundles {
     /// Builds the bundles of a function whose groups are isolated.
     pub(crate) fn build(function: &Function, liveness: &Liveness, preloads: Preloads) -> Bundles {
         let origins = find_origins(function, liveness);
-        let mut bundles = Bundles { bundles: Vec::new(), place: vec![None; function.values as usize] };
-        for (index, ranges) in liveness.ranges.iter().enumerate().filter(|(_, ranges)| !ranges.is_empty()) {
+        let mut bundles = Bundles {
+            bundles: Vec::new(),
+            place: vec![None; function.values as usize],
+        };
+        for (index, ranges) in liveness
+            .ranges
+            .iter()
+            .enumerate()
+            .filter(|(_, ranges)| !ranges.is_empty())
+        {
             let value = Value(index as u32);
-            let segments = ranges.iter().map(|&range| Segment { range, origin: origins[index] }).collect();
+            let segments = ranges
+                .iter()
+                .map(|&range| Segment {
+                    range,
+                    origin: origins[index],
+                })
+                .collect();
             bundles.place[index] = Some((bundles.bundles.len(), 0));
             bundles.bundles.push(Some(Bundle {
                 members: vec![(value, 0)],
@@ -64,7 +78,10 @@ impl Bundles {
             }));
         }
         for preload in &function.preloads {
-            if let Some((bundle, _)) = preload.dest.value().and_then(|value| bundles.place[value.index()])
+            if let Some((bundle, _)) = preload
+                .dest
+                .value()
+                .and_then(|value| bundles.place[value.index()])
                 && let Some(bundle) = &mut bundles.bundles[bundle]
             {
                 bundle.fixed = Some(usize::from(preload.register.number()));
@@ -84,7 +101,9 @@ impl Bundles {
         for instr in function.blocks.iter().flat_map(|block| &block.instrs) {
             for group in instr.groups() {
                 let values: Vec<Value> = group.iter().filter_map(|word| word.value()).collect();
-                let Some(&first) = values.first() else { continue };
+                let Some(&first) = values.first() else {
+                    continue;
+                };
                 // Isolation made group members fresh or freshly written, so these joins cannot fail.
                 for (offset, &value) in values.iter().enumerate().skip(1) {
                     self.join(first, value, offset as isize);
@@ -105,7 +124,10 @@ impl Bundles {
         for (block, depth) in function.blocks.iter().zip(depths) {
             for (to, from) in block.instrs.iter().filter_map(|instr| instr.as_copy()) {
                 if let (Word::Value(to), Word::Value(from)) = (to, from) {
-                    let preloaded = function.preloads.iter().any(|preload| preload.dest == Word::Value(from));
+                    let preloaded = function
+                        .preloads
+                        .iter()
+                        .any(|preload| preload.dest == Word::Value(from));
                     if !(preloaded && preloads == Preloads::Move) {
                         copies.push((depth, to, from));
                     }
@@ -120,15 +142,21 @@ impl Bundles {
 
     /// Puts `b` `distance` words behind `a`, if that contradicts nothing. True when they are so.
     fn join(&mut self, a: Value, b: Value, distance: isize) -> bool {
-        let (Some((first, word_a)), Some((second, word_b))) = (self.place[a.index()], self.place[b.index()]) else {
+        let (Some((first, word_a)), Some((second, word_b))) =
+            (self.place[a.index()], self.place[b.index()])
+        else {
             return false;
         };
         let shift = word_a as isize + distance - word_b as isize;
         if first == second {
             return shift == 0;
         }
-        let (Some(left), Some(right)) = (&self.bundles[first], &self.bundles[second]) else { return false };
-        let Some(joined) = left.joined(right, shift) else { return false };
+        let (Some(left), Some(right)) = (&self.bundles[first], &self.bundles[second]) else {
+            return false;
+        };
+        let Some(joined) = left.joined(right, shift) else {
+            return false;
+        };
         for &(value, word) in &joined.members {
             self.place[value.index()] = Some((first, word));
         }
@@ -142,19 +170,27 @@ impl Bundle {
     /// Both bundles as one, with `other`'s first word at word `shift` of `self`'s, unless they contradict each other.
     fn joined(&self, other: &Bundle, shift: isize) -> Option<Bundle> {
         // In the new bundle, whose first word is the lower of the two.
-        let (mine, theirs) = if shift >= 0 { (0, shift as usize) } else { (shift.unsigned_abs(), 0) };
+        let (mine, theirs) = if shift >= 0 {
+            (0, shift as usize)
+        } else {
+            (shift.unsigned_abs(), 0)
+        };
         let width = (self.words.len() + mine).max(other.words.len() + theirs);
         if width > WIDEST {
             return None;
         }
-        let parity = agree(self.parity.map(|parity| (parity + mine) % 2), other.parity.map(|parity| (parity + theirs) % 2))?;
+        let parity = agree(
+            self.parity.map(|parity| (parity + mine) % 2),
+            other.parity.map(|parity| (parity + theirs) % 2),
+        )?;
         let moved = |fixed: Option<usize>, by: usize| match fixed {
             Some(register) => register.checked_sub(by).map(Some),
             None => Some(None),
         };
         let fixed = agree(moved(self.fixed, mine)?, moved(other.fixed, theirs)?)?;
         if let Some(register) = fixed
-            && (register + width > Register::COUNT || parity.is_some_and(|parity| register % 2 != parity))
+            && (register + width > Register::COUNT
+                || parity.is_some_and(|parity| register % 2 != parity))
         {
             return None;
         }
@@ -165,19 +201,43 @@ impl Bundle {
         for (word, segments) in other.words.iter().enumerate() {
             words[word + theirs] = merge(&words[word + theirs], segments)?;
         }
-        let members = self.members.iter().map(|&(value, word)| (value, word + mine));
-        let members = members.chain(other.members.iter().map(|&(value, word)| (value, word + theirs))).collect();
-        Some(Bundle { members, words, parity, fixed })
+        let members = self
+            .members
+            .iter()
+            .map(|&(value, word)| (value, word + mine));
+        let members = members
+            .chain(
+                other
+                    .members
+                    .iter()
+                    .map(|&(value, word)| (value, word + theirs)),
+            )
+            .collect();
+        Some(Bundle {
+            members,
+            words,
+            parity,
+            fixed,
+        })
     }
 
     /// The first point at which it is live.
     pub(crate) fn start(&self) -> u32 {
-        self.words.iter().filter_map(|segments| segments.first()).map(|segment| segment.range.from).min().unwrap_or(0)
+        self.words
+            .iter()
+            .filter_map(|segments| segments.first())
+            .map(|segment| segment.range.from)
+            .min()
+            .unwrap_or(0)
     }
 
     /// For how many points its words are live, added up.
     pub(crate) fn length(&self) -> u32 {
-        self.words.iter().flatten().map(|segment| segment.range.to - segment.range.from).sum()
+        self.words
+            .iter()
+            .flatten()
+            .map(|segment| segment.range.to - segment.range.from)
+            .sum()
     }
 }
 
@@ -212,7 +272,12 @@ fn merge(a: &[Segment], b: &[Segment]) -> Option<Vec<Segment>> {
 fn find_origins(function: &Function, liveness: &Liveness) -> Vec<Value> {
     let mut origins: Vec<Value> = (0..function.values).map(Value).collect();
     let once = |value: Value| liveness.definitions[value.index()] == 1;
-    for instr in function.blocks.iter().flat_map(|block| &block.instrs).filter(|instr| instr.op == Op::Mov) {
+    for instr in function
+        .blocks
+        .iter()
+        .flat_map(|block| &block.instrs)
+        .filter(|instr| instr.op == Op::Mov)
+    {
         if let Some((Word::Value(to), Word::Value(from))) = instr.as_copy()
             && once(to)
             && once(from)

@@ -22,11 +22,21 @@ enum Place {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Wrong {
     /// The use of `value` at `text` reads a register that holds something else on some path.
-    Holds { block: BlockId, text: String, value: Value, register: Option<Register>, holds: Vec<Value> },
+    Holds {
+        block: BlockId,
+        text: String,
+        value: Value,
+        register: Option<Register>,
+        holds: Vec<Value>,
+    },
     /// The words of a group are not consecutive, or begin at an odd register.
     Group { block: BlockId, text: String },
     /// A value that was made again was made differently.
-    Remade { block: BlockId, text: String, value: Value },
+    Remade {
+        block: BlockId,
+        text: String,
+        value: Value,
+    },
     /// A written register is used by something that is read in the second cycle.
     Early { block: BlockId, text: String },
 }
@@ -34,13 +44,31 @@ pub(crate) enum Wrong {
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Wrong::Holds { block, text, value, register, holds } => {
-                let place = register.map_or("no register".to_owned(), |register| register.to_string());
-                write!(f, "{block}: `{text}` wants {value} from {place}, which holds {holds:?}")
+            Wrong::Holds {
+                block,
+                text,
+                value,
+                register,
+                holds,
+            } => {
+                let place =
+                    register.map_or("no register".to_owned(), |register| register.to_string());
+                write!(
+                    f,
+                    "{block}: `{text}` wants {value} from {place}, which holds {holds:?}"
+                )
             }
-            Wrong::Group { block, text } => write!(f, "{block}: `{text}` has a group that is not consecutive and even"),
-            Wrong::Remade { block, text, value } => write!(f, "{block}: `{text}` does not make {value}"),
-            Wrong::Early { block, text } => write!(f, "{block}: `{text}` overwrites a source between its cycles"),
+            Wrong::Group { block, text } => write!(
+                f,
+                "{block}: `{text}` has a group that is not consecutive and even"
+            ),
+            Wrong::Remade { block, text, value } => {
+                write!(f, "{block}: `{text}` does not make {value}")
+            }
+            Wrong::Early { block, text } => write!(
+                f,
+                "{block}: `{text}` overwrites a source between its cycles"
+            ),
         }
     }
 }
@@ -62,7 +90,12 @@ pub(crate) fn check(
     registers: &Registers,
     spills: &Spills,
 ) -> Result<(), Wrong> {
-    let checker = Checker { original, function, registers, spills };
+    let checker = Checker {
+        original,
+        function,
+        registers,
+        spills,
+    };
     let mut entries: Vec<Option<State>> = vec![None; function.blocks.len()];
     let mut entry = State::new();
     for preload in &function.preloads {
@@ -71,19 +104,32 @@ pub(crate) fn check(
             if checker.register(value) != Some(preload.register) {
                 let holds = vec![value];
                 let text = format!("preload of {}", preload.register);
-                return Err(Wrong::Holds { block: BlockId(0), text, value, register: checker.register(value), holds });
+                return Err(Wrong::Holds {
+                    block: BlockId(0),
+                    text,
+                    value,
+                    register: checker.register(value),
+                    holds,
+                });
             }
         }
     }
     entries[0] = Some(entry);
     let mut work = vec![BlockId(0)];
     while let Some(id) = work.pop() {
-        let Some(mut state) = entries[id.index()].clone() else { continue };
+        let Some(mut state) = entries[id.index()].clone() else {
+            continue;
+        };
         for instr in &function.block(id).instrs {
             checker.step(id, instr, &mut state)?;
         }
         if let Some(Word::Value(value)) = function.block(id).terminator.read() {
-            checker.read(id, &function.block(id).terminator.to_string(), value, &state)?;
+            checker.read(
+                id,
+                &function.block(id).terminator.to_string(),
+                value,
+                &state,
+            )?;
         }
         for to in function.block(id).terminator.successors() {
             let met = match &entries[to.index()] {
@@ -123,8 +169,16 @@ impl Checker<'_> {
         if held.is_some_and(|held| held.contains(&self.meant(value))) {
             return Ok(());
         }
-        let holds = held.map(|held| held.iter().copied().collect()).unwrap_or_default();
-        Err(Wrong::Holds { block, text: text.to_owned(), value: self.meant(value), register, holds })
+        let holds = held
+            .map(|held| held.iter().copied().collect())
+            .unwrap_or_default();
+        Err(Wrong::Holds {
+            block,
+            text: text.to_owned(),
+            value: self.meant(value),
+            register,
+            holds,
+        })
     }
 
     /// A new definition: this register holds it, and it is nowhere else any more.
@@ -148,9 +202,16 @@ impl Checker<'_> {
             self.read(block, &text, value, state)?;
         }
         self.check_groups(block, &text, instr)?;
-        match (instr.space, instr.immediate, instr.dests.first(), instr.staging.first()) {
+        match (
+            instr.space,
+            instr.immediate,
+            instr.dests.first(),
+            instr.staging.first(),
+        ) {
             (Some(Space::Spill), Some(slot), None, Some(&Word::Value(from))) => {
-                let held = self.register(from).and_then(|register| state.get(&Place::Register(register)).cloned());
+                let held = self
+                    .register(from)
+                    .and_then(|register| state.get(&Place::Register(register)).cloned());
                 state.insert(Place::Slot(slot), held.unwrap_or_default());
                 return Ok(());
             }
@@ -171,7 +232,10 @@ impl Checker<'_> {
             if self.spills.remade.contains(&value) {
                 self.check_remade(block, &text, instr, value)?;
                 if let Some(register) = self.register(value) {
-                    state.insert(Place::Register(register), BTreeSet::from([self.meant(value)]));
+                    state.insert(
+                        Place::Register(register),
+                        BTreeSet::from([self.meant(value)]),
+                    );
                 }
             } else {
                 self.define(state, value);
@@ -189,7 +253,9 @@ impl Checker<'_> {
                 held.insert(meant);
             }
         }
-        let held = self.register(from).and_then(|register| state.get(&Place::Register(register)).cloned());
+        let held = self
+            .register(from)
+            .and_then(|register| state.get(&Place::Register(register)).cloned());
         if let (Some(register), Some(held)) = (self.register(to), held) {
             state.insert(Place::Register(register), held);
         }
@@ -198,7 +264,9 @@ impl Checker<'_> {
     /// A copy between values of one slot, which is no instruction.
     fn rename(&self, instr: &Instr, state: &mut State) {
         let note = instr.immediate.and_then(|note| usize::try_from(note).ok());
-        let Some(&(to, from, slot)) = note.and_then(|note| self.spills.renames.get(note)) else { return };
+        let Some(&(to, from, slot)) = note.and_then(|note| self.spills.renames.get(note)) else {
+            return;
+        };
         let (to, from) = (self.meant(to), self.meant(from));
         state.values_mut().for_each(|held| {
             held.remove(&to);
@@ -211,14 +279,21 @@ impl Checker<'_> {
     }
 
     fn check_groups(&self, block: BlockId, text: &str, instr: &Instr) -> Result<(), Wrong> {
-        let number = |word: &Word| word.value().and_then(|value| self.register(value)).map(Register::number);
+        let number = |word: &Word| {
+            word.value()
+                .and_then(|value| self.register(value))
+                .map(Register::number)
+        };
         for group in instr.groups() {
             let numbers: Option<Vec<u8>> = group.iter().map(number).collect();
             let good = numbers.is_some_and(|numbers| {
                 numbers[0].is_multiple_of(2) && numbers.windows(2).all(|two| two[1] == two[0] + 1)
             });
             if !good {
-                return Err(Wrong::Group { block, text: text.to_owned() });
+                return Err(Wrong::Group {
+                    block,
+                    text: text.to_owned(),
+                });
             }
         }
         let wide = instr.op.message() == crate::valhall::mir::Message::No && instr.dests.len() > 1;
@@ -228,22 +303,40 @@ impl Checker<'_> {
             _ => false,
         });
         if wide && early {
-            return Err(Wrong::Early { block, text: text.to_owned() });
+            return Err(Wrong::Early {
+                block,
+                text: text.to_owned(),
+            });
         }
         Ok(())
     }
 
-    fn check_remade(&self, block: BlockId, text: &str, instr: &Instr, value: Value) -> Result<(), Wrong> {
+    fn check_remade(
+        &self,
+        block: BlockId,
+        text: &str,
+        instr: &Instr,
+        value: Value,
+    ) -> Result<(), Wrong> {
         let meant = self.meant(value);
         let word = Word::Value(meant);
-        let mut definitions =
-            self.original.blocks.iter().flat_map(|block| &block.instrs).filter(|instr| instr.dests.contains(&word));
+        let mut definitions = self
+            .original
+            .blocks
+            .iter()
+            .flat_map(|block| &block.instrs)
+            .filter(|instr| instr.dests.contains(&word));
         let alike = definitions.next().is_some_and(|first| {
-            (first.op, &first.sources, first.immediate) == (instr.op, &instr.sources, instr.immediate)
+            (first.op, &first.sources, first.immediate)
+                == (instr.op, &instr.sources, instr.immediate)
         });
         if alike && definitions.next().is_none() {
             return Ok(());
         }
-        Err(Wrong::Remade { block, text: text.to_owned(), value: meant })
+        Err(Wrong::Remade {
+            block,
+            text: text.to_owned(),
+            value: meant,
+        })
     }
 }

@@ -17,7 +17,11 @@ impl RegisterFile {
     /// The file without all but the `count` lowest of its registers below r48 and the preloaded ones above.
     /// Shrinks the file so that small functions spill.
     pub(crate) fn limited(self, count: u32, preloaded: u64) -> RegisterFile {
-        let low = if count < 48 { (1u64 << count) - 1 } else { (1 << 48) - 1 };
+        let low = if count < 48 {
+            (1u64 << count) - 1
+        } else {
+            (1 << 48) - 1
+        };
         RegisterFile(self.0 & (low | preloaded))
     }
 
@@ -39,7 +43,11 @@ mod tests {
 
     #[test]
     fn runs_do_not_cross_the_hole_of_the_half_file() {
-        assert!(RegisterFile::HALF.bases(4).all(|base| base <= 12 || (48..=60).contains(&base)));
+        assert!(
+            RegisterFile::HALF
+                .bases(4)
+                .all(|base| base <= 12 || (48..=60).contains(&base))
+        );
         assert_eq!(RegisterFile::FULL.bases(1).count(), 64);
     }
 }

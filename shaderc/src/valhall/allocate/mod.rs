@@ -61,16 +61,29 @@ pub(crate) enum AllocateError {
 const MOST_ROUNDS: usize = 1000;
 
 /// Allocates registers in place.
-pub(crate) fn allocate(function: &mut Function, options: AllocateOptions) -> Result<Allocated, AllocateError> {
-    let preloaded = function.preloads.iter().fold(0, |mask, preload| mask | preload.register.bit());
-    let limited = |file: RegisterFile| options.limit.map_or(file, |count| file.limited(count, preloaded));
+pub(crate) fn allocate(
+    function: &mut Function,
+    options: AllocateOptions,
+) -> Result<Allocated, AllocateError> {
+    let preloaded = function
+        .preloads
+        .iter()
+        .fold(0, |mask, preload| mask | preload.register.bit());
+    let limited = |file: RegisterFile| {
+        options
+            .limit
+            .map_or(file, |count| file.limited(count, preloaded))
+    };
     let original = function.clone();
     let mut spills = Spills::default();
     let full = limited(RegisterFile::FULL);
     for round in 0..MOST_ROUNDS {
         let files = [(RegisterFile::HALF, 32), (RegisterFile::FULL, 64)];
         // Once something had to be spilled for 64 registers, 32 are hopeless.
-        for (file, count) in files.into_iter().skip(usize::from(round > 0 || options.full_file)) {
+        for (file, count) in files
+            .into_iter()
+            .skip(usize::from(round > 0 || options.full_file))
+        {
             if let Some(registers) = place_all(function, limited(file)) {
                 if cfg!(debug_assertions) {
                     check_registers::check(&original, function, &registers, &spills)
@@ -125,26 +138,47 @@ fn registers_of(function: &Function, bundles: &[Bundle], bases: &[Option<usize>]
 }
 
 /// The members of the bundles that find no place when those that are dear in memory choose first.
-fn find_victims(function: &Function, file: RegisterFile, spills: &Spills) -> Vec<Vec<(Value, usize)>> {
+fn find_victims(
+    function: &Function,
+    file: RegisterFile,
+    spills: &Spills,
+) -> Vec<Vec<(Value, usize)>> {
     let liveness = liveness::compute(function);
     let mut bundles = Bundles::build(function, &liveness, Preloads::Move).into_vec();
-    let spillable = |bundle: &Bundle| bundle.members.iter().any(|(value, _)| !spills.keep.contains(value));
+    let spillable = |bundle: &Bundle| {
+        bundle
+            .members
+            .iter()
+            .any(|(value, _)| !spills.keep.contains(value))
+    };
     let weight = |bundle: &Bundle| {
         if !spillable(bundle) {
             return f64::INFINITY;
         }
-        let uses: f64 = bundle.members.iter().map(|(value, _)| liveness.uses[value.index()]).sum();
+        let uses: f64 = bundle
+            .members
+            .iter()
+            .map(|(value, _)| liveness.uses[value.index()])
+            .sum();
         uses / f64::from(bundle.length().max(1))
     };
     let weights: Vec<f64> = bundles.iter().map(weight).collect();
     let assigned = assign(&bundles, &weights, file, Order::Weight);
-    let mut victims: Vec<usize> = assigned.failed.iter().copied().filter(|&index| spillable(&bundles[index])).collect();
+    let mut victims: Vec<usize> = assigned
+        .failed
+        .iter()
+        .copied()
+        .filter(|&index| spillable(&bundles[index]))
+        .collect();
     if victims.is_empty() {
         // What must stay found no place: make room by the cheapest of the rest.
         let rest = (0..bundles.len()).filter(|&index| spillable(&bundles[index]));
         victims.extend(rest.min_by(|&a, &b| weights[a].total_cmp(&weights[b])));
     }
-    victims.into_iter().map(|index| std::mem::take(&mut bundles[index].members)).collect()
+    victims
+        .into_iter()
+        .map(|index| std::mem::take(&mut bundles[index].members))
+        .collect()
 }
 
 /// Replaces values by their registers and drops what became nothing. Returns how many registers are named.
@@ -162,18 +196,27 @@ fn apply(function: &mut Function, registers: &Registers) -> u32 {
             instr.map_reads(place);
             instr.dests.iter_mut().for_each(|word| *word = place(*word));
         }
-        block.instrs.retain(|instr| instr.op != Op::Nop && instr.as_copy().is_none_or(|(to, from)| to != from));
+        block.instrs.retain(|instr| {
+            instr.op != Op::Nop && instr.as_copy().is_none_or(|(to, from)| to != from)
+        });
         if let super::mir::Terminator::Branch { condition, .. } = &mut block.terminator
             && let super::mir::Operand::Word(word) = condition.operand
         {
             condition.operand = super::mir::Operand::Word(place(word));
         }
         for instr in &block.instrs {
-            named.extend(instr.reads().chain(instr.dests.iter().copied()).filter_map(Word::register));
+            named.extend(
+                instr
+                    .reads()
+                    .chain(instr.dests.iter().copied())
+                    .filter_map(Word::register),
+            );
         }
         named.extend(block.terminator.read().and_then(Word::register));
     }
     // A preload that nobody reads any more needs no register.
-    function.preloads.retain(|preload| preload.dest.register().is_some());
+    function
+        .preloads
+        .retain(|preload| preload.dest.register().is_some());
     named.len() as u32
 }

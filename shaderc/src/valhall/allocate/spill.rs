@@ -39,11 +39,18 @@ enum Home {
 const REACH: u32 = 0x7ffc;
 
 /// Moves the members of `bundles` (each with its word) out of registers. False when thread-local memory is used up.
-pub(crate) fn spill(function: &mut Function, spills: &mut Spills, bundles: &[Vec<(Value, usize)>]) -> bool {
+pub(crate) fn spill(
+    function: &mut Function,
+    spills: &mut Spills,
+    bundles: &[Vec<(Value, usize)>],
+) -> bool {
     let mut homes = BTreeMap::new();
     for members in bundles {
         let mut slots: BTreeMap<usize, i64> = BTreeMap::new();
-        for &(value, word) in members.iter().filter(|(value, _)| !spills.keep.contains(value)) {
+        for &(value, word) in members
+            .iter()
+            .filter(|(value, _)| !spills.keep.contains(value))
+        {
             if let Some(instr) = remake(function, value) {
                 homes.insert(value, Home::Remake(Box::new(instr)));
                 continue;
@@ -59,7 +66,12 @@ pub(crate) fn spill(function: &mut Function, spills: &mut Spills, bundles: &[Vec
     if function.scratch_bytes > REACH {
         return false;
     }
-    Rewriter { function, spills, homes }.run();
+    Rewriter {
+        function,
+        spills,
+        homes,
+    }
+    .run();
     true
 }
 
@@ -69,9 +81,14 @@ fn remake(function: &Function, value: Value) -> Option<Instr> {
     if function.preloads.iter().any(|preload| preload.dest == word) {
         return None;
     }
-    let mut definitions =
-        function.blocks.iter().flat_map(|block| &block.instrs).filter(|instr| instr.dests.contains(&word));
-    let only = definitions.next().filter(|_| definitions.next().is_none())?;
+    let mut definitions = function
+        .blocks
+        .iter()
+        .flat_map(|block| &block.instrs)
+        .filter(|instr| instr.dests.contains(&word));
+    let only = definitions
+        .next()
+        .filter(|_| definitions.next().is_none())?;
     let cheap = matches!(only.op, Op::Mov | Op::IAddImm) && only.reads().next().is_none();
     cheap.then(|| only.clone())
 }
@@ -96,11 +113,18 @@ impl Rewriter<'_> {
         }
         for index in 0..self.function.blocks.len() {
             let instrs = std::mem::take(&mut self.function.blocks[index].instrs);
-            let mut out = if index == 0 { std::mem::take(&mut entry) } else { Vec::new() };
+            let mut out = if index == 0 {
+                std::mem::take(&mut entry)
+            } else {
+                Vec::new()
+            };
             for instr in instrs {
                 self.rewrite(instr, &mut out);
             }
-            if let Some(value) = self.function.blocks[index].terminator.read().and_then(Word::value)
+            if let Some(value) = self.function.blocks[index]
+                .terminator
+                .read()
+                .and_then(Word::value)
                 && self.homes.contains_key(&value)
             {
                 let fresh = self.bring(value, Location::default(), &mut out);
@@ -119,17 +143,26 @@ impl Rewriter<'_> {
             return;
         }
         let mut brought: BTreeMap<Value, Value> = BTreeMap::new();
-        let wanted: Vec<Value> = instr.read_values().filter(|value| self.homes.contains_key(value)).collect();
+        let wanted: Vec<Value> = instr
+            .read_values()
+            .filter(|value| self.homes.contains_key(value))
+            .collect();
         for value in wanted {
             if !brought.contains_key(&value) {
                 let fresh = self.bring(value, instr.location, out);
                 brought.insert(value, fresh);
             }
         }
-        instr.map_reads(|word| word.value().and_then(|value| brought.get(&value)).map_or(word, |&fresh| Word::Value(fresh)));
+        instr.map_reads(|word| {
+            word.value()
+                .and_then(|value| brought.get(&value))
+                .map_or(word, |&fresh| Word::Value(fresh))
+        });
         let mut stores = Vec::new();
         for index in 0..instr.dests.len() {
-            let Some(value) = instr.dests[index].value() else { continue };
+            let Some(value) = instr.dests[index].value() else {
+                continue;
+            };
             match self.homes.get(&value).cloned() {
                 Some(Home::Slot(slot)) => {
                     let fresh = self.stand_in(value);
@@ -147,12 +180,18 @@ impl Rewriter<'_> {
 
     /// A copy from or to memory is a load or a store alone. True when `instr` was one.
     fn rewrite_copy(&mut self, instr: &Instr, out: &mut Vec<Instr>) -> bool {
-        let Some((Word::Value(to), Word::Value(from))) = instr.as_copy() else { return false };
+        let Some((Word::Value(to), Word::Value(from))) = instr.as_copy() else {
+            return false;
+        };
         match (self.homes.get(&to).cloned(), self.homes.get(&from).cloned()) {
             (Some(Home::Slot(slot)), Some(Home::Slot(other))) if slot == other => {
                 let note = self.spills.renames.len() as i64;
                 self.spills.renames.push((to, from, slot));
-                out.push(Instr { immediate: Some(note), location: instr.location, ..Instr::new(Op::Nop) });
+                out.push(Instr {
+                    immediate: Some(note),
+                    location: instr.location,
+                    ..Instr::new(Op::Nop)
+                });
                 true
             }
             _ => false,
@@ -165,12 +204,19 @@ impl Rewriter<'_> {
         match self.homes.get(&value).cloned() {
             Some(Home::Slot(slot)) => {
                 self.spills.loads += 1;
-                let load = Instr { dests: vec![Word::Value(fresh)], ..spill_access(Op::Load32, slot, location) };
+                let load = Instr {
+                    dests: vec![Word::Value(fresh)],
+                    ..spill_access(Op::Load32, slot, location)
+                };
                 out.push(load.with(Modifier::Unsigned));
             }
             Some(Home::Remake(instr)) => {
                 self.spills.remade.insert(fresh);
-                out.push(Instr { dests: vec![Word::Value(fresh)], location, ..*instr });
+                out.push(Instr {
+                    dests: vec![Word::Value(fresh)],
+                    location,
+                    ..*instr
+                });
             }
             None => {}
         }
@@ -179,7 +225,10 @@ impl Rewriter<'_> {
 
     fn store(&mut self, slot: i64, value: Value, location: Location) -> Instr {
         self.spills.stores += 1;
-        Instr { staging: vec![Word::Value(value)], ..spill_access(Op::Store32, slot, location) }
+        Instr {
+            staging: vec![Word::Value(value)],
+            ..spill_access(Op::Store32, slot, location)
+        }
     }
 
     /// A new value that carries the bits of `value` for a moment.
@@ -195,6 +244,12 @@ impl Rewriter<'_> {
 /// An access to a spill slot. Lanes that the shader discarded need their slots too: hence `force`.
 fn spill_access(op: Op, slot: i64, location: Location) -> Instr {
     let pointer = Source::plain(Operand::Special(Special::ThreadLocalPointer, Half::Low));
-    Instr { sources: vec![pointer], immediate: Some(slot), space: Some(Space::Spill), location, ..Instr::new(op) }
-        .with(Modifier::Force)
+    Instr {
+        sources: vec![pointer],
+        immediate: Some(slot),
+        space: Some(Space::Spill),
+        location,
+        ..Instr::new(op)
+    }
+    .with(Modifier::Force)
 }

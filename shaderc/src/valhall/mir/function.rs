@@ -102,7 +102,10 @@ impl Instr {
 
     /// Every word read: sources, then staging.
     pub(crate) fn reads(&self) -> impl Iterator<Item = Word> {
-        self.sources.iter().flat_map(|source| source.operand.words()).chain(self.staging.iter().copied())
+        self.sources
+            .iter()
+            .flat_map(|source| source.operand.words())
+            .chain(self.staging.iter().copied())
     }
 
     /// Every value read.
@@ -128,11 +131,16 @@ impl Instr {
 
     /// The runs of words that must lie in consecutive registers: written, read staging, 64-bit sources.
     pub(crate) fn groups(&self) -> impl Iterator<Item = Vec<Word>> {
-        let pairs = self.sources.iter().filter_map(|source| match source.operand {
-            Operand::Pair(low, high) => Some(vec![low, high]),
-            _ => None,
-        });
-        let runs = [self.dests.clone(), self.staging.clone()].into_iter().filter(|run| run.len() > 1);
+        let pairs = self
+            .sources
+            .iter()
+            .filter_map(|source| match source.operand {
+                Operand::Pair(low, high) => Some(vec![low, high]),
+                _ => None,
+            });
+        let runs = [self.dests.clone(), self.staging.clone()]
+            .into_iter()
+            .filter(|run| run.len() > 1);
         runs.chain(pairs)
     }
 
@@ -164,7 +172,11 @@ pub(crate) struct Phi {
 pub(crate) enum Terminator {
     Jump(BlockId),
     /// To `taken` when the condition's word is not zero, else to `otherwise`.
-    Branch { condition: Source, taken: BlockId, otherwise: BlockId },
+    Branch {
+        condition: Source,
+        taken: BlockId,
+        otherwise: BlockId,
+    },
     /// The thread returns.
     End,
 }
@@ -174,10 +186,14 @@ impl Terminator {
     pub(crate) fn successors(&self) -> impl Iterator<Item = BlockId> {
         let (first, second) = match *self {
             Terminator::Jump(to) => (Some(to), None),
-            Terminator::Branch { taken, otherwise, .. } => (Some(taken), Some(otherwise)),
+            Terminator::Branch {
+                taken, otherwise, ..
+            } => (Some(taken), Some(otherwise)),
             Terminator::End => (None, None),
         };
-        first.into_iter().chain(second.filter(|&block| Some(block) != first))
+        first
+            .into_iter()
+            .chain(second.filter(|&block| Some(block) != first))
     }
 
     /// The value that decides.
@@ -192,7 +208,9 @@ impl Terminator {
     pub(crate) fn map_successors(&mut self, mut change: impl FnMut(BlockId) -> BlockId) {
         match self {
             Terminator::Jump(to) => *to = change(*to),
-            Terminator::Branch { taken, otherwise, .. } => {
+            Terminator::Branch {
+                taken, otherwise, ..
+            } => {
                 *taken = change(*taken);
                 *otherwise = change(*otherwise);
             }
@@ -212,7 +230,11 @@ pub(crate) struct Block {
 impl Block {
     /// An empty block.
     pub(crate) fn new(terminator: Terminator) -> Block {
-        Block { phis: Vec::new(), instrs: Vec::new(), terminator }
+        Block {
+            phis: Vec::new(),
+            instrs: Vec::new(),
+            terminator,
+        }
     }
 }
 
@@ -285,7 +307,12 @@ impl Function {
         let mut depths = vec![0; self.blocks.len()];
         let mut ends = vec![None; self.blocks.len()];
         for id in self.block_ids() {
-            for successor in self.block(id).terminator.successors().filter(|&successor| successor <= id) {
+            for successor in self
+                .block(id)
+                .terminator
+                .successors()
+                .filter(|&successor| successor <= id)
+            {
                 ends[successor.index()] = Some(id.index());
             }
         }
@@ -301,7 +328,13 @@ impl Function {
     pub(crate) fn loop_count(&self) -> usize {
         let mut headers: Vec<BlockId> = self
             .block_ids()
-            .flat_map(|id| self.block(id).terminator.successors().filter(move |&to| to <= id).collect::<Vec<_>>())
+            .flat_map(|id| {
+                self.block(id)
+                    .terminator
+                    .successors()
+                    .filter(move |&to| to <= id)
+                    .collect::<Vec<_>>()
+            })
             .collect();
         headers.sort();
         headers.dedup();

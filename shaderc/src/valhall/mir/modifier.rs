@@ -126,9 +126,9 @@ impl Flow {
             Flow::None => "",
             Flow::Wait(mask) if mask & Flow::BARRIER != 0 => "wait",
             Flow::Wait(mask) if mask & !Flow::GENERAL != 0 => "wait0126",
-            Flow::Wait(mask) => {
-                ["", "wait0", "wait1", "wait01", "wait2", "wait02", "wait12", "wait012"][usize::from(mask & Flow::GENERAL)]
-            }
+            Flow::Wait(mask) => [
+                "", "wait0", "wait1", "wait01", "wait2", "wait02", "wait12", "wait012",
+            ][usize::from(mask & Flow::GENERAL)],
             Flow::Reconverge => "reconverge",
             Flow::End => "end",
         }

@@ -100,8 +100,11 @@ pub(crate) enum Special {
 }
 
 impl Special {
-    pub(crate) const ALL: [Special; 3] =
-        [Special::ThreadLocalPointer, Special::WorkgroupLocalPointer, Special::LaneId];
+    pub(crate) const ALL: [Special; 3] = [
+        Special::ThreadLocalPointer,
+        Special::WorkgroupLocalPointer,
+        Special::LaneId,
+    ];
 
     /// The name in assembly text.
     pub(crate) fn name(self) -> &'static str {
@@ -151,7 +154,9 @@ impl Operand {
         let (first, second) = match self {
             Operand::Word(word) => (Some(word), None),
             Operand::Pair(low, high) => (Some(low), Some(high)),
-            Operand::Constant(_) | Operand::Fau(_) | Operand::Table(_) | Operand::Special(..) => (None, None),
+            Operand::Constant(_) | Operand::Fau(_) | Operand::Table(_) | Operand::Special(..) => {
+                (None, None)
+            }
         };
         first.into_iter().chain(second)
     }
@@ -173,7 +178,14 @@ pub(crate) struct Source {
 impl Source {
     /// `operand` as it is.
     pub(crate) fn plain(operand: Operand) -> Source {
-        Source { operand, select: Select::All, abs: false, neg: false, not: false, last: false }
+        Source {
+            operand,
+            select: Select::All,
+            abs: false,
+            neg: false,
+            not: false,
+            last: false,
+        }
     }
 
     /// A value as it is.
@@ -193,7 +205,10 @@ impl Source {
 
     /// The negated source.
     pub(crate) fn negated(self) -> Source {
-        Source { neg: !self.neg, ..self }
+        Source {
+            neg: !self.neg,
+            ..self
+        }
     }
 
     /// True when nothing is done to the operand.
@@ -218,8 +233,13 @@ pub(crate) enum Space {
 }
 
 impl Space {
-    pub(crate) const ALL: [Space; 5] =
-        [Space::Constant, Space::Buffer, Space::Shared, Space::Scratch, Space::Spill];
+    pub(crate) const ALL: [Space; 5] = [
+        Space::Constant,
+        Space::Buffer,
+        Space::Shared,
+        Space::Scratch,
+        Space::Spill,
+    ];
 
     /// The name in MIR text.
     pub(crate) fn name(self) -> &'static str {

@@ -24,8 +24,10 @@ impl Function {
         for (number, line) in text.lines().enumerate() {
             let code = line.split(';').next().unwrap_or_default().trim();
             if !code.is_empty() {
-                parse_line(&mut function, code)
-                    .ok_or_else(|| ParseError { line: number + 1, text: line.to_owned() })?;
+                parse_line(&mut function, code).ok_or_else(|| ParseError {
+                    line: number + 1,
+                    text: line.to_owned(),
+                })?;
             }
         }
         function.values = count_values(&function);
@@ -43,10 +45,16 @@ fn count_values(function: &Function) -> u32 {
     for block in &function.blocks {
         for phi in &block.phis {
             see(Some(phi.dest));
-            phi.sources.iter().flat_map(|(_, operand)| operand.words()).for_each(|word| see(word.value()));
+            phi.sources
+                .iter()
+                .flat_map(|(_, operand)| operand.words())
+                .for_each(|word| see(word.value()));
         }
         for instr in &block.instrs {
-            instr.read_values().chain(instr.written_values()).for_each(|value| see(Some(value)));
+            instr
+                .read_values()
+                .chain(instr.written_values())
+                .for_each(|value| see(Some(value)));
         }
         see(block.terminator.read().and_then(Word::value));
     }
@@ -56,8 +64,13 @@ fn count_values(function: &Function) -> u32 {
 fn parse_line(function: &mut Function, code: &str) -> Option<()> {
     if let Some(rest) = code.strip_prefix("preload ") {
         let (dest, register) = rest.split_once(" = ")?;
-        let Word::Register(register) = parse_word(register)? else { return None };
-        function.preloads.push(Preload { dest: parse_word(dest)?, register });
+        let Word::Register(register) = parse_word(register)? else {
+            return None;
+        };
+        function.preloads.push(Preload {
+            dest: parse_word(dest)?,
+            register,
+        });
         return Some(());
     }
     if let Some(rest) = code.strip_prefix("fau ") {
@@ -98,7 +111,10 @@ fn parse_line(function: &mut Function, code: &str) -> Option<()> {
                 Some((parse_block(from)?, parse_source(operand)?.operand))
             })
             .collect::<Option<Vec<_>>>()?;
-        block.phis.push(Phi { dest: parse_word(dest)?.value()?, sources });
+        block.phis.push(Phi {
+            dest: parse_word(dest)?.value()?,
+            sources,
+        });
     } else {
         block.instrs.push(parse_instr(code)?);
     }
@@ -106,7 +122,10 @@ fn parse_line(function: &mut Function, code: &str) -> Option<()> {
 }
 
 fn split(text: &str) -> Vec<String> {
-    text.split(',').map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect()
+    text.split(',')
+        .map(|item| item.trim().to_owned())
+        .filter(|item| !item.is_empty())
+        .collect()
 }
 
 fn parse_number(text: &str) -> Option<u32> {
@@ -133,7 +152,10 @@ fn parse_run(text: &str) -> Option<Vec<Word>> {
 }
 
 fn parse_operand(text: &str) -> Option<Operand> {
-    if let Some(special) = Special::ALL.into_iter().find(|special| special.name() == text) {
+    if let Some(special) = Special::ALL
+        .into_iter()
+        .find(|special| special.name() == text)
+    {
         return Some(Operand::Special(special, Half::Low));
     }
     if let Some(pair) = text.strip_prefix('[') {
@@ -153,16 +175,23 @@ fn parse_operand(text: &str) -> Option<Operand> {
 }
 
 fn parse_source(text: &str) -> Option<Source> {
-    let (text, last) = text.strip_prefix('^').map_or((text, false), |rest| (rest, true));
+    let (text, last) = text
+        .strip_prefix('^')
+        .map_or((text, false), |rest| (rest, true));
     let mut parts = text.split('.');
-    let mut source = Source { last, ..Source::plain(parse_operand(parts.next()?)?) };
+    let mut source = Source {
+        last,
+        ..Source::plain(parse_operand(parts.next()?)?)
+    };
     for part in parts {
         match part {
             "neg" => source.neg = true,
             "abs" => source.abs = true,
             "not" => source.not = true,
             "high" => {
-                let Operand::Special(special, _) = source.operand else { return None };
+                let Operand::Special(special, _) = source.operand else {
+                    return None;
+                };
                 source.operand = Operand::Special(special, Half::High);
             }
             _ => source.select = *Select::ALL.iter().find(|select| select.text() == part)?,
@@ -172,8 +201,13 @@ fn parse_source(text: &str) -> Option<Source> {
 }
 
 fn parse_flow(word: &str) -> Option<Flow> {
-    let waits = [0b1100_0111, 0b0100_0111].into_iter().chain(1..=7).map(Flow::Wait);
-    waits.chain([Flow::Reconverge, Flow::End]).find(|flow| flow.text() == word)
+    let waits = [0b1100_0111, 0b0100_0111]
+        .into_iter()
+        .chain(1..=7)
+        .map(Flow::Wait);
+    waits
+        .chain([Flow::Reconverge, Flow::End])
+        .find(|flow| flow.text() == word)
 }
 
 fn parse_instr(code: &str) -> Option<Instr> {
@@ -182,13 +216,29 @@ fn parse_instr(code: &str) -> Option<Instr> {
         None => (Vec::new(), code),
     };
     let (head, operands) = rest.split_once(' ').unwrap_or((rest, ""));
-    let fits = |op: &&Op| head.strip_prefix(op.mnemonic()).is_some_and(|tail| tail.is_empty() || tail.starts_with('.'));
-    let op = *Op::ALL.iter().filter(fits).max_by_key(|op| op.mnemonic().len())?;
-    let mut instr = Instr { dests, ..Instr::new(op) };
-    for word in head[op.mnemonic().len()..].split('.').filter(|word| !word.is_empty()) {
+    let fits = |op: &&Op| {
+        head.strip_prefix(op.mnemonic())
+            .is_some_and(|tail| tail.is_empty() || tail.starts_with('.'))
+    };
+    let op = *Op::ALL
+        .iter()
+        .filter(fits)
+        .max_by_key(|op| op.mnemonic().len())?;
+    let mut instr = Instr {
+        dests,
+        ..Instr::new(op)
+    };
+    for word in head[op.mnemonic().len()..]
+        .split('.')
+        .filter(|word| !word.is_empty())
+    {
         match parse_flow(word) {
             Some(flow) => instr.flow = flow,
-            None => instr.add_modifier(*Modifier::ALL.iter().find(|modifier| modifier.text() == word)?),
+            None => instr.add_modifier(
+                *Modifier::ALL
+                    .iter()
+                    .find(|modifier| modifier.text() == word)?,
+            ),
         }
     }
     for item in split(operands) {
@@ -228,7 +278,8 @@ b2:
   r3 = IADD_IMM.i32.end ^r2, imm:1
   end
 ";
-    let function = Function::parse(text).unwrap_or_else(|error| panic!("line {}: {}", error.line, error.text));
+    let function =
+        Function::parse(text).unwrap_or_else(|error| panic!("line {}: {}", error.line, error.text));
     assert_eq!(function.to_string(), text);
     assert_eq!(function.values, 5);
 }

@@ -11,7 +11,11 @@ use super::operand::{Half, Operand, Source, Word};
 
 /// Words joined by `:`.
 fn run(words: &[Word]) -> String {
-    words.iter().map(Word::to_string).collect::<Vec<_>>().join(":")
+    words
+        .iter()
+        .map(Word::to_string)
+        .collect::<Vec<_>>()
+        .join(":")
 }
 
 impl fmt::Display for Operand {
@@ -78,7 +82,11 @@ impl fmt::Display for Terminator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Terminator::Jump(to) => write!(f, "jump {to}"),
-            Terminator::Branch { condition, taken, otherwise } => write!(f, "branch {condition}, {taken}, {otherwise}"),
+            Terminator::Branch {
+                condition,
+                taken,
+                otherwise,
+            } => write!(f, "branch {condition}, {taken}, {otherwise}"),
             Terminator::End => f.write_str("end"),
         }
     }
@@ -87,7 +95,11 @@ impl fmt::Display for Terminator {
 impl fmt::Display for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for phi in &self.phis {
-            let sources: Vec<String> = phi.sources.iter().map(|(block, operand)| format!("{block} {operand}")).collect();
+            let sources: Vec<String> = phi
+                .sources
+                .iter()
+                .map(|(block, operand)| format!("{block} {operand}"))
+                .collect();
             writeln!(f, "  {} = phi {}", phi.dest, sources.join(", "))?;
         }
         for instr in &self.instrs {

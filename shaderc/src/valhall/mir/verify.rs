@@ -26,7 +26,11 @@ pub(crate) enum Broken {
     /// Two definitions of one value.
     DefinedTwice { block: BlockId, value: Value },
     /// A use that some path reaches without a definition.
-    Undefined { block: BlockId, value: Value, text: String },
+    Undefined {
+        block: BlockId,
+        value: Value,
+        text: String,
+    },
     /// A phi where there must be none.
     Phi { block: BlockId },
 }
@@ -35,8 +39,12 @@ impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Broken::Edge { block, other } => write!(f, "{block}: no edge with {other}"),
-            Broken::DefinedTwice { block, value } => write!(f, "{block}: second definition of {value}"),
-            Broken::Undefined { block, value, text } => write!(f, "{block}: {value} is not defined on every path: {text}"),
+            Broken::DefinedTwice { block, value } => {
+                write!(f, "{block}: second definition of {value}")
+            }
+            Broken::Undefined { block, value, text } => {
+                write!(f, "{block}: {value} is not defined on every path: {text}")
+            }
             Broken::Phi { block } => write!(f, "{block}: phi after lower_phis"),
         }
     }
@@ -59,7 +67,12 @@ fn check_edges(function: &Function, form: Form) -> Vec<Broken> {
     let mut broken = Vec::new();
     let count = function.blocks.len();
     for id in function.block_ids() {
-        for other in function.block(id).terminator.successors().filter(|other| other.index() >= count) {
+        for other in function
+            .block(id)
+            .terminator
+            .successors()
+            .filter(|other| other.index() >= count)
+        {
             broken.push(Broken::Edge { block: id, other });
         }
     }
@@ -91,13 +104,21 @@ fn check_definitions(function: &Function, broken: &mut Vec<Broken>) {
             broken.push(Broken::DefinedTwice { block, value });
         }
     };
-    for value in function.preloads.iter().filter_map(|preload| preload.dest.value()) {
+    for value in function
+        .preloads
+        .iter()
+        .filter_map(|preload| preload.dest.value())
+    {
         define(BlockId(0), value);
     }
     for id in function.block_ids() {
         let block = function.block(id);
         block.phis.iter().for_each(|phi| define(id, phi.dest));
-        block.instrs.iter().flat_map(|instr| instr.written_values()).for_each(|value| define(id, value));
+        block
+            .instrs
+            .iter()
+            .flat_map(|instr| instr.written_values())
+            .for_each(|value| define(id, value));
     }
 }
 
@@ -110,11 +131,18 @@ fn check_uses(function: &Function, broken: &mut Vec<Broken>) {
         let mut defined = vec![id.index() != 0; count];
         for from in &predecessors[id.index()] {
             if let Some(other) = &at_end[from.index()] {
-                defined.iter_mut().zip(other).for_each(|(mine, theirs)| *mine &= theirs);
+                defined
+                    .iter_mut()
+                    .zip(other)
+                    .for_each(|(mine, theirs)| *mine &= theirs);
             }
         }
         if id.index() == 0 {
-            function.preloads.iter().filter_map(|preload| preload.dest.value()).for_each(|value| defined[value.index()] = true);
+            function
+                .preloads
+                .iter()
+                .filter_map(|preload| preload.dest.value())
+                .for_each(|value| defined[value.index()] = true);
         }
         defined
     };
@@ -124,8 +152,15 @@ fn check_uses(function: &Function, broken: &mut Vec<Broken>) {
         for id in function.block_ids() {
             let mut defined = entry_of(id, &at_end);
             let block = function.block(id);
-            block.phis.iter().for_each(|phi| defined[phi.dest.index()] = true);
-            block.instrs.iter().flat_map(|instr| instr.written_values()).for_each(|value| defined[value.index()] = true);
+            block
+                .phis
+                .iter()
+                .for_each(|phi| defined[phi.dest.index()] = true);
+            block
+                .instrs
+                .iter()
+                .flat_map(|instr| instr.written_values())
+                .for_each(|value| defined[value.index()] = true);
             if at_end[id.index()].as_ref() != Some(&defined) {
                 at_end[id.index()] = Some(defined);
                 changed = true;
@@ -140,7 +175,11 @@ fn check_uses(function: &Function, broken: &mut Vec<Broken>) {
                 let known = at_end[from.index()].as_ref();
                 for value in operand.words().filter_map(|word| word.value()) {
                     if !known.is_some_and(|known| known[value.index()]) {
-                        broken.push(Broken::Undefined { block: id, value, text: format!("{} = phi {from}", phi.dest) });
+                        broken.push(Broken::Undefined {
+                            block: id,
+                            value,
+                            text: format!("{} = phi {from}", phi.dest),
+                        });
                     }
                 }
             }
@@ -148,12 +187,27 @@ fn check_uses(function: &Function, broken: &mut Vec<Broken>) {
         }
         for instr in &block.instrs {
             for value in instr.read_values().filter(|value| !defined[value.index()]) {
-                broken.push(Broken::Undefined { block: id, value, text: instr.to_string() });
+                broken.push(Broken::Undefined {
+                    block: id,
+                    value,
+                    text: instr.to_string(),
+                });
             }
-            instr.written_values().for_each(|value| defined[value.index()] = true);
+            instr
+                .written_values()
+                .for_each(|value| defined[value.index()] = true);
         }
-        if let Some(value) = block.terminator.read().and_then(|word| word.value()).filter(|value| !defined[value.index()]) {
-            broken.push(Broken::Undefined { block: id, value, text: block.terminator.to_string() });
+        if let Some(value) = block
+            .terminator
+            .read()
+            .and_then(|word| word.value())
+            .filter(|value| !defined[value.index()])
+        {
+            broken.push(Broken::Undefined {
+                block: id,
+                value,
+                text: block.terminator.to_string(),
+            });
         }
     }
 }

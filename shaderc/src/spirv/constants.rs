@@ -1,0 +1,225 @@
+//! Constants and specialisation constants, as the bits of their scalars.
+//!
+//! Needs: types, earlier constants, options.  Guarantees: the number of scalars is bounded.
+//! OpSpecConstantOp is computed by the interpreter's functions, so it agrees with everything else.
+use std::rc::Rc;
+
+use rspirv::spirv::{Decoration, Op};
+
+use super::error::{Error, Feature, Invalid};
+use super::module::Module;
+use super::ops;
+use super::reader::{Instr, Result};
+use super::types::Type;
+use crate::interp::eval::eval;
+use crate::ir::Alu;
+
+/// A constant: booleans are 0 or 1.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Constant {
+    pub ty: Rc<Type>,
+    pub bits: Rc<[u32]>,
+}
+
+/// Whether an instruction declares a constant.
+pub(crate) fn is_constant(op: Op) -> bool {
+    matches!(
+        op,
+        Op::ConstantTrue
+            | Op::ConstantFalse
+            | Op::Constant
+            | Op::ConstantComposite
+            | Op::ConstantNull
+            | Op::SpecConstantTrue
+            | Op::SpecConstantFalse
+            | Op::SpecConstant
+            | Op::SpecConstantComposite
+            | Op::SpecConstantOp
+            | Op::Undef
+    )
+}
+
+/// Computes a constant.
+pub(crate) fn declare(module: &Module, instr: &Instr) -> Result<Constant> {
+    let ty = module.ty(instr, instr.result_type()?)?;
+    if !ty.is_value() {
+        return Err(match &*ty {
+            Type::Array { .. } | Type::Struct { .. } => {
+                instr.unsupported(Feature::Limit, "a constant of that size")
+            }
+            _ => instr.invalid(Invalid::TypeMismatch),
+        });
+    }
+    let scalars = ty.scalars() as usize;
+    let bits = match instr.op {
+        Op::ConstantNull | Op::Undef => vec![0; scalars],
+        Op::ConstantTrue | Op::ConstantFalse | Op::SpecConstantTrue | Op::SpecConstantFalse => {
+            if *ty != Type::Bool {
+                return Err(instr.invalid(Invalid::TypeMismatch));
+            }
+            let default = matches!(instr.op, Op::ConstantTrue | Op::SpecConstantTrue);
+            vec![match specialised(module, instr)? {
+                Some(bits) => u32::from(bits != 0),
+                None => default.into(),
+            }]
+        }
+        Op::Constant | Op::SpecConstant => {
+            if !matches!(&*ty, Type::Int { .. } | Type::Float) {
+                return Err(instr.invalid(Invalid::TypeMismatch));
+            }
+            vec![specialised(module, instr)?.unwrap_or(instr.word(0)?)]
+        }
+        Op::ConstantComposite | Op::SpecConstantComposite => {
+            let mut bits = vec![];
+            for (index, id) in instr.operands.iter().enumerate() {
+                let part = module.constant(instr, *id)?;
+                let wanted = u32::try_from(index).ok().and_then(|index| ty.part(index));
+                if wanted.is_none_or(|(wanted, _)| wanted != part.ty) {
+                    return Err(instr.invalid(Invalid::TypeMismatch));
+                }
+                bits.extend_from_slice(&part.bits);
+            }
+            bits
+        }
+        Op::SpecConstantOp => compute(module, instr, &ty)?,
+        _ => return Err(instr.invalid(Invalid::Misplaced)),
+    };
+    if bits.len() != scalars {
+        return Err(instr.invalid(Invalid::TypeMismatch));
+    }
+    Ok(Constant {
+        ty,
+        bits: bits.into(),
+    })
+}
+
+/// The value that the options give a specialisation constant.
+fn specialised(module: &Module, instr: &Instr) -> Result<Option<u32>> {
+    if matches!(
+        instr.op,
+        Op::Constant | Op::ConstantTrue | Op::ConstantFalse
+    ) {
+        return Ok(None);
+    }
+    let decorations = module.decorations.of(instr.result()?);
+    let spec = decorations.literal(Decoration::SpecId);
+    Ok(spec.and_then(|id| module.spec_constants.get(&id).copied()))
+}
+
+fn compute(module: &Module, instr: &Instr, ty: &Rc<Type>) -> Result<Vec<u32>> {
+    let number = instr.word(0)?;
+    let op = Op::from_u32(number).ok_or_else(|| instr.invalid(Invalid::Literal(number)))?;
+    let operand = |index: usize| module.constant(instr, instr.word(index)?);
+    match op {
+        Op::CompositeExtract => {
+            let mut part = operand(1)?;
+            for index in instr.rest(2) {
+                part = extract(instr, &part, *index)?;
+            }
+            same_type(instr, ty, &part.ty)?;
+            Ok(part.bits.to_vec())
+        }
+        Op::CompositeInsert => {
+            let (object, whole) = (operand(1)?, operand(2)?);
+            let (mut at, mut part) = (0, whole.ty.clone());
+            for index in instr.rest(3) {
+                let (inner, before) = part
+                    .part(*index)
+                    .ok_or_else(|| instr.invalid(Invalid::Index(*index)))?;
+                at += before as usize;
+                part = inner;
+            }
+            same_type(instr, &part, &object.ty)?;
+            let mut bits = whole.bits.to_vec();
+            bits[at..at + object.bits.len()].copy_from_slice(&object.bits);
+            Ok(bits)
+        }
+        Op::VectorShuffle => {
+            let both: Vec<u32> = [operand(1)?.bits.to_vec(), operand(2)?.bits.to_vec()].concat();
+            let pick = |index: &u32| match *index {
+                u32::MAX => Ok(0),
+                index => both
+                    .get(index as usize)
+                    .copied()
+                    .ok_or_else(|| instr.invalid(Invalid::Index(index))),
+            };
+            instr.rest(3).iter().map(pick).collect()
+        }
+        Op::Select => {
+            let (condition, yes, no) = (operand(1)?, operand(2)?, operand(3)?);
+            same_type(instr, ty, &yes.ty)?;
+            same_type(instr, ty, &no.ty)?;
+            let parts = yes.bits.iter().zip(no.bits.iter()).enumerate();
+            let choose = parts.map(|(index, (yes, no))| {
+                let condition = condition
+                    .bits
+                    .get(index)
+                    .or(condition.bits.first())
+                    .copied();
+                if condition.unwrap_or(0) != 0 {
+                    *yes
+                } else {
+                    *no
+                }
+            });
+            Ok(choose.collect())
+        }
+        // Of 32 bits to 32 bits.
+        Op::UConvert | Op::SConvert | Op::FConvert | Op::Bitcast | Op::CopyObject => {
+            Ok(operand(1)?.bits.to_vec())
+        }
+        Op::QuantizeToF16 => Ok(operand(1)?
+            .bits
+            .iter()
+            .map(|bits| eval(Alu::FQuantize16, [*bits, 0, 0, 0]))
+            .collect()),
+        _ => {
+            let recipe = ops::scalar::recipe(op).ok_or_else(|| {
+                instr.unsupported(Feature::Use, format!("OpSpecConstantOp of Op{op:?}"))
+            })?;
+            let mut operands = vec![];
+            for index in 1..=recipe.operands {
+                operands.push(operand(index)?);
+            }
+            let mut bits = vec![];
+            for index in 0..ty.scalars() as usize {
+                let mut args = [0; 4];
+                for (arg, operand) in args.iter_mut().zip(&operands) {
+                    let bits = operand.bits.get(index).copied();
+                    *arg = bits.ok_or_else(|| instr.invalid(Invalid::TypeMismatch))?;
+                }
+                bits.push(recipe.eval(args));
+            }
+            Ok(bits)
+        }
+    }
+}
+
+fn extract(instr: &Instr, constant: &Constant, index: u32) -> Result<Constant> {
+    let (ty, before) = constant
+        .ty
+        .part(index)
+        .ok_or_else(|| instr.invalid(Invalid::Index(index)))?;
+    let start = before as usize;
+    let bits = constant.bits[start..start + ty.scalars() as usize].into();
+    Ok(Constant { ty, bits })
+}
+
+fn same_type(instr: &Instr, a: &Type, b: &Type) -> Result<()> {
+    if a == b {
+        Ok(())
+    } else {
+        Err(instr.invalid(Invalid::TypeMismatch))
+    }
+}
+
+/// Every specialisation that the options ask for must exist.
+pub(crate) fn check_options(module: &Module) -> Result<()> {
+    for id in module.spec_constants.keys() {
+        let mut known = module.decorations.with(Decoration::SpecId);
+        if !known.any(|(_, spec)| spec == *id) {
+            return Err(Box::new(Error::NoSpecConstant(*id)));
+        }
+    }
+    Ok(())
+}

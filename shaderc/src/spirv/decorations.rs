@@ -1,0 +1,67 @@
+//! Decorations: what annotations say about ids and members.
+//!
+//! Needs: nothing.  Guarantees: unknown decorations are kept but never matter.
+use std::collections::HashMap;
+
+use rspirv::spirv::Decoration;
+
+/// Decorations of the whole module.
+#[derive(Default)]
+pub(crate) struct DecorationTable {
+    ids: HashMap<u32, Vec<(u32, Vec<u32>)>>,
+    members: HashMap<(u32, u32), Vec<(u32, Vec<u32>)>>,
+}
+
+/// The decorations of one target.
+#[derive(Clone, Copy)]
+pub(crate) struct Decorations<'t>(&'t [(u32, Vec<u32>)]);
+
+impl DecorationTable {
+    /// Adds a decoration with its literals.
+    pub fn decorate(&mut self, id: u32, decoration: u32, operands: &[u32]) {
+        let list = self.ids.entry(id).or_default();
+        list.push((decoration, operands.to_vec()));
+    }
+
+    /// Adds a decoration of a member.
+    pub fn decorate_member(&mut self, id: u32, member: u32, decoration: u32, operands: &[u32]) {
+        let list = self.members.entry((id, member)).or_default();
+        list.push((decoration, operands.to_vec()));
+    }
+
+    /// The decorations of an id.
+    pub fn of(&self, id: u32) -> Decorations<'_> {
+        Decorations(self.ids.get(&id).map_or(&[], Vec::as_slice))
+    }
+
+    /// The decorations of a member of a struct.
+    pub fn of_member(&self, id: u32, member: u32) -> Decorations<'_> {
+        Decorations(self.members.get(&(id, member)).map_or(&[], Vec::as_slice))
+    }
+
+    /// All ids with that decoration, with its first literal.
+    pub fn with(&self, decoration: Decoration) -> impl Iterator<Item = (u32, u32)> {
+        self.ids.iter().filter_map(move |(id, list)| {
+            let literal = Decorations(list).literal(decoration)?;
+            Some((*id, literal))
+        })
+    }
+}
+
+impl<'t> Decorations<'t> {
+    /// The literals of a decoration that is there.
+    pub fn find(&self, decoration: Decoration) -> Option<&'t [u32]> {
+        let found = self.0.iter().find(|(kind, _)| *kind == decoration as u32);
+        found.map(|(_, operands)| operands.as_slice())
+    }
+    /// The first literal of a decoration.
+    pub fn literal(&self, decoration: Decoration) -> Option<u32> {
+        self.find(decoration)
+            .and_then(|operands| operands.first().copied())
+    }
+
+    /// Whether the decoration is there.
+    pub fn has(&self, decoration: Decoration) -> bool {
+        self.find(decoration).is_some()
+    }
+}

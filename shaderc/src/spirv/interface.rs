@@ -1,0 +1,411 @@
+//! The interface: buffers, push constants, shared memory, built-in variables, private globals.
+//!
+//! Needs: a module.  Guarantees: descriptors are numbered by set and binding, without holes.
+//! Facts: hardware/compiler-abi.md 1.2 to 1.4, 3.6, 4; hardware/compiler-ir.md 3.9 (built-ins).
+use std::rc::Rc;
+
+use rspirv::spirv::{BuiltIn, Decoration, StorageClass};
+
+use super::error::{Feature, Invalid};
+use super::layout::{MAX_ALIGN, Rules};
+use super::module::Global;
+use super::pointer::{Area, Index, Local, Offset, Place, Pointer, Target};
+use super::reader::{Instr, Result};
+use super::translate::{Composite, Item, Translator};
+use super::types::{MatrixLayout, Type};
+use crate::ir::{self, Alu, Axis, Binding, BindingKind, FauWord, Memory, SysVal, Value, VarData};
+
+/// Highest descriptor set: its table is one more, and tables from 12 on have other meanings (compiler-abi.md 1.2).
+const MAX_SET: u32 = 10;
+/// Most descriptors of a set that are counted.
+const MAX_DESCRIPTORS: u32 = 1 << 20;
+/// Most bytes of push constants (compiler-abi.md 4).
+const MAX_PUSH: u64 = 256;
+/// Most bytes of shared memory of a workgroup.
+const MAX_SHARED: u64 = 32 * 1024;
+
+impl Translator<'_> {
+    /// Declares all global variables that matter.
+    pub fn declare_globals(&mut self) -> Result<()> {
+        let module = self.module;
+        let mut buffers = vec![];
+        for (id, global) in &module.globals {
+            let instr = &global.instr;
+            match global.class {
+                StorageClass::StorageBuffer | StorageClass::Uniform => {
+                    buffers.push((*id, global));
+                }
+                StorageClass::PushConstant => self.push_constants(*id, global)?,
+                StorageClass::Workgroup => self.shared(*id, global)?,
+                StorageClass::Private => {
+                    let pointer = self.private(instr, &global.pointee, &self.name(*id))?;
+                    self.initialize(instr, &pointer, global.initializer)?;
+                    self.globals.insert(*id, Item::Pointer(pointer));
+                }
+                StorageClass::Input => {
+                    if self.module.entry_interface(*id) {
+                        self.built_in(*id, global)?;
+                    }
+                }
+                class => {
+                    // An unused variable of another stage's entry point does no harm.
+                    if self.module.entry_interface(*id) {
+                        return Err(instr.unsupported(Feature::StorageClass, format!("{class:?}")));
+                    }
+                }
+            }
+        }
+        self.buffers(buffers)
+    }
+
+    fn name(&self, id: u32) -> String {
+        self.module.names.get(&id).cloned().unwrap_or_default()
+    }
+
+    fn buffers(&mut self, variables: Vec<(u32, &Global)>) -> Result<()> {
+        let mut found = vec![];
+        for (id, global) in variables {
+            let decorations = self.module.decorations.of(id);
+            let set = decorations.literal(Decoration::DescriptorSet).unwrap_or(0);
+            let binding = decorations.literal(Decoration::Binding).unwrap_or(0);
+            if set > MAX_SET {
+                let limit = format!("descriptor set {set}, above {MAX_SET}");
+                return Err(global.instr.unsupported(Feature::Limit, limit));
+            }
+            found.push((set, binding, id, global));
+        }
+        found.sort_by_key(|(set, binding, id, _)| (*set, *binding, *id));
+        for (set, binding, id, global) in found {
+            let index = self.binding(set, binding, id, global)?;
+            let (kind, count, handle) = {
+                let binding = &self.builder.function.bindings[index];
+                (binding.kind, binding.count, binding.handle)
+            };
+            let target = match &*global.pointee {
+                Type::Array { .. } => Target::Descriptors {
+                    binding: index,
+                    count,
+                },
+                _ => {
+                    let handle = self.builder.word(handle);
+                    Target::Memory(self.block_place(handle, index))
+                }
+            };
+            let mut target = target;
+            if let Target::Memory(place) = &mut target {
+                place.memory = self.memory_of(id, kind);
+            }
+            let pointer = Pointer {
+                ty: global.pointee.clone(),
+                target,
+            };
+            self.globals.insert(id, Item::Pointer(pointer));
+        }
+        Ok(())
+    }
+
+    /// The binding of a buffer variable; two variables may share one.
+    fn binding(&mut self, set: u32, number: u32, id: u32, global: &Global) -> Result<usize> {
+        let instr = &global.instr;
+        let (block, count) = match &*global.pointee {
+            Type::Array { element, len, .. } => (element, *len),
+            Type::RuntimeArray { .. } => {
+                return Err(instr.unsupported(Feature::Use, "an unsized array of descriptors"));
+            }
+            _ => (&global.pointee, 1),
+        };
+        if !matches!(&**block, Type::Struct { .. }) {
+            return Err(instr.invalid(Invalid::TypeMismatch));
+        }
+        // Before SPIR-V 1.3 a storage buffer had class Uniform and BufferBlock on its struct.
+        let kind = match (global.class, &**block) {
+            (StorageClass::StorageBuffer, _) => BindingKind::Storage,
+            (
+                _,
+                Type::Struct {
+                    buffer_block: true, ..
+                },
+            ) => BindingKind::Storage,
+            _ => BindingKind::Uniform,
+        };
+        let bytes = Rules::Decorated.size(instr, block, MatrixLayout::default())?;
+        let min_bytes = u32::try_from(bytes)
+            .map_err(|_| instr.unsupported(Feature::Limit, "a buffer of 4 GiB"))?;
+        let name = self.name(id);
+        let bindings = &mut self.builder.function.bindings;
+        if let Some(last) = bindings.last_mut()
+            && (last.set, last.binding) == (set, number)
+        {
+            if last.kind != kind || last.count != count {
+                return Err(instr.unsupported(Feature::Use, "two kinds of buffer at one binding"));
+            }
+            last.min_bytes = last.min_bytes.max(min_bytes);
+            return Ok(bindings.len() - 1);
+        }
+        let first = match bindings.last() {
+            Some(last) if last.set == set => (last.handle & 0xff_ffff) + last.count,
+            _ => 0,
+        };
+        if first.saturating_add(count) > MAX_DESCRIPTORS {
+            return Err(instr.unsupported(Feature::Limit, "that many descriptors in a set"));
+        }
+        bindings.push(Binding {
+            set,
+            binding: number,
+            count,
+            kind,
+            written: false,
+            handle: (set + 1) << 24 | first,
+            min_bytes,
+            name,
+        });
+        Ok(self.builder.function.bindings.len() - 1)
+    }
+
+    /// The start of a buffer.
+    pub fn block_place(&self, handle: Value, binding: usize) -> Place {
+        let kind = self.builder.function.bindings[binding].kind;
+        Place {
+            area: Area::Buffer(handle, binding),
+            rules: Rules::Decorated,
+            at: Offset::default(),
+            align: MAX_ALIGN,
+            matrix: MatrixLayout::default(),
+            component_stride: 4,
+            memory: match kind {
+                BindingKind::Uniform => Memory::Constant,
+                BindingKind::Storage => Memory::Plain,
+            },
+        }
+    }
+
+    fn memory_of(&self, id: u32, kind: BindingKind) -> Memory {
+        let decorations = self.module.decorations.of(id);
+        if kind == BindingKind::Uniform {
+            Memory::Constant
+        } else if decorations.has(Decoration::Volatile) || decorations.has(Decoration::Coherent) {
+            Memory::Volatile
+        } else {
+            Memory::Plain
+        }
+    }
+
+    fn push_constants(&mut self, id: u32, global: &Global) -> Result<()> {
+        let instr = &global.instr;
+        let bytes = Rules::Decorated.size(instr, &global.pointee, MatrixLayout::default())?;
+        if bytes > MAX_PUSH {
+            return Err(instr.unsupported(
+                Feature::Limit,
+                format!("{bytes} bytes of push constants, more than {MAX_PUSH}"),
+            ));
+        }
+        let declared = &mut self.builder.function.push_constant_bytes;
+        *declared = (*declared).max(bytes as u32);
+        let pointer = Pointer {
+            ty: global.pointee.clone(),
+            target: Target::Memory(Place {
+                area: Area::Push,
+                rules: Rules::Decorated,
+                at: Offset::default(),
+                align: MAX_ALIGN,
+                matrix: MatrixLayout::default(),
+                component_stride: 4,
+                memory: Memory::Constant,
+            }),
+        };
+        self.globals.insert(id, Item::Pointer(pointer));
+        Ok(())
+    }
+
+    /// A word of the push constants. FAU can't be indexed, so a dynamic offset becomes selects (compiler-lowering.md 4).
+    pub fn load_push(&mut self, instr: &Instr, at: Offset, plus: u32) -> Result<Value> {
+        let words = self.builder.function.push_constant_bytes / 4;
+        let word = at.constant.wrapping_add(plus) / 4;
+        let Some(dynamic) = at.dynamic else {
+            if word >= words {
+                return Err(instr.invalid(Invalid::Index(word)));
+            }
+            return Ok(self.builder.fau(FauWord::PushConstant(4 * word)));
+        };
+        let mut value = self.builder.word(0);
+        for number in word.min(words)..words {
+            let here = self
+                .builder
+                .alu_word(Alu::IEq, dynamic, 4 * (number - word));
+            let candidate = self.builder.fau(FauWord::PushConstant(4 * number));
+            value = self.builder.select(here, candidate, value);
+        }
+        Ok(value)
+    }
+
+    fn shared(&mut self, id: u32, global: &Global) -> Result<()> {
+        let instr = &global.instr;
+        let bytes = Rules::Computed.size(instr, &global.pointee, MatrixLayout::default())?;
+        let start = self.builder.function.shared_bytes;
+        let end = u64::from(start).saturating_add(bytes);
+        if end > MAX_SHARED {
+            let limit = format!("{end} bytes of shared memory, more than {MAX_SHARED}");
+            return Err(instr.unsupported(Feature::Limit, limit));
+        }
+        self.builder.function.shared_bytes = (end as u32).next_multiple_of(16);
+        let decorations = self.module.decorations.of(id);
+        let volatile =
+            decorations.has(Decoration::Volatile) || decorations.has(Decoration::Coherent);
+        let pointer = Pointer {
+            ty: global.pointee.clone(),
+            target: Target::Memory(Place {
+                area: Area::Shared,
+                rules: Rules::Computed,
+                at: Offset {
+                    constant: start,
+                    dynamic: None,
+                },
+                align: MAX_ALIGN,
+                matrix: MatrixLayout::default(),
+                component_stride: 4,
+                memory: if volatile {
+                    Memory::Volatile
+                } else {
+                    Memory::Plain
+                },
+            }),
+        };
+        self.globals.insert(id, Item::Pointer(pointer));
+        if let Some(initializer) = global.initializer {
+            return Err(instr.invalid(Invalid::Wanted(initializer, "absent for shared memory")));
+        }
+        Ok(())
+    }
+
+    /// A private variable.
+    pub fn private(&mut self, instr: &Instr, ty: &Rc<Type>, name: &str) -> Result<Pointer> {
+        if !ty.is_value() {
+            return Err(instr.unsupported(Feature::Use, "a private variable of that type"));
+        }
+        let node = self.local(ty, name);
+        Ok(Pointer {
+            ty: ty.clone(),
+            target: Target::Local {
+                node: Rc::new(node),
+                at: Offset::default(),
+            },
+        })
+    }
+
+    fn local(&mut self, ty: &Type, name: &str) -> Local {
+        if let Type::Struct { members, .. } = ty
+            && !members.is_empty()
+        {
+            let parts = members
+                .iter()
+                .map(|member| Rc::new(self.local(&member.ty, name)));
+            return Local::Struct(parts.collect());
+        }
+        let mut types = vec![];
+        ty.flatten(&mut types);
+        let all_bool = !types.is_empty() && types.iter().all(|ty| *ty == ir::Type::Bool);
+        let data = VarData {
+            ty: if all_bool {
+                ir::Type::Bool
+            } else {
+                ir::Type::W32
+            },
+            len: (types.len() as u32).max(1),
+            name: name.to_owned(),
+        };
+        Local::Leaf(self.builder.function.new_var(data))
+    }
+
+    /// Stores a variable's initial value, if it has one.
+    pub fn initialize(
+        &mut self,
+        instr: &Instr,
+        pointer: &Pointer,
+        initializer: Option<u32>,
+    ) -> Result<()> {
+        let Some(id) = initializer else {
+            return Ok(());
+        };
+        let value = self.composite(instr, id)?;
+        self.store(instr, pointer, &value, Memory::Plain)
+    }
+
+    fn built_in(&mut self, id: u32, global: &Global) -> Result<()> {
+        let instr = &global.instr;
+        let decorations = self.module.decorations.of(id);
+        let Some(number) = decorations.literal(Decoration::BuiltIn) else {
+            return Err(instr.unsupported(Feature::StorageClass, "Input without BuiltIn"));
+        };
+        let built_in =
+            BuiltIn::from_u32(number).ok_or_else(|| instr.invalid(Invalid::Literal(number)))?;
+        let scalars = match built_in {
+            BuiltIn::LocalInvocationId => self.three(SysVal::LocalId),
+            BuiltIn::WorkgroupId => self.three(SysVal::WorkgroupId),
+            BuiltIn::GlobalInvocationId => self.three(SysVal::GlobalId),
+            BuiltIn::NumWorkgroups => {
+                let words = Axis::ALL.map(|axis| self.builder.num_workgroups(axis));
+                words.to_vec()
+            }
+            BuiltIn::WorkgroupSize => {
+                let size = self.builder.function.workgroup_size;
+                size.map(|size| self.builder.word(size)).to_vec()
+            }
+            BuiltIn::LocalInvocationIndex => {
+                // (z * size.y + y) * size.x + x
+                let [x, y, _] = self.builder.function.workgroup_size;
+                let local = self.three(SysVal::LocalId);
+                let index = self.builder.alu_word(Alu::IMul, local[2], y);
+                let index = self.builder.alu(Alu::IAdd, &[index, local[1]]);
+                let index = self.builder.alu_word(Alu::IMul, index, x);
+                vec![self.builder.alu(Alu::IAdd, &[index, local[0]])]
+            }
+            other => return Err(instr.unsupported(Feature::BuiltIn, format!("{other:?}"))),
+        };
+        if global.pointee.scalars() != scalars.len() as u64
+            || *global.pointee.component() == Type::Bool
+        {
+            return Err(instr.invalid(Invalid::TypeMismatch));
+        }
+        let pointer = Pointer {
+            ty: global.pointee.clone(),
+            target: Target::Fixed(Composite {
+                ty: global.pointee.clone(),
+                scalars: scalars.into(),
+            }),
+        };
+        self.globals.insert(id, Item::Pointer(pointer));
+        Ok(())
+    }
+
+    fn three(&mut self, sys_val: impl Fn(Axis) -> SysVal) -> Vec<Value> {
+        Axis::ALL
+            .map(|axis| self.builder.sys_val(sys_val(axis)))
+            .to_vec()
+    }
+
+    /// Length of the runtime array that is member `member` of a block: (size - offset) / stride.
+    pub fn array_length(&mut self, instr: &Instr, block: &Pointer, member: u32) -> Result<Value> {
+        let Target::Memory(Place {
+            area: Area::Buffer(handle, _),
+            rules,
+            ..
+        }) = block.target
+        else {
+            return Err(instr.invalid(Invalid::TypeMismatch));
+        };
+        let array = self.step(instr, block, Index::Constant(member))?;
+        if !matches!(&*array.ty, Type::RuntimeArray { .. }) {
+            return Err(instr.invalid(Invalid::TypeMismatch));
+        }
+        let offset = rules.member_offset(instr, &block.ty, member)?;
+        let stride = rules.array_stride(instr, &array.ty)?;
+        if stride == 0 {
+            return Err(instr.invalid(Invalid::NoLayout("ArrayStride")));
+        }
+        let size = self.builder.inst(ir::Op::BufferSize, &[handle])[0];
+        // A buffer that ends before the array has none of its elements.
+        let size = self.builder.alu_word(Alu::UMax, size, offset);
+        let bytes = self.builder.alu_word(Alu::ISub, size, offset);
+        Ok(self.builder.alu_word(Alu::UDiv, bytes, stride))
+    }
+}

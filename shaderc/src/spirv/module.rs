@@ -1,0 +1,518 @@
+//! A module: everything outside functions, and functions as lists of blocks.
+//!
+//! Needs: instructions of `reader`.  Guarantees: types and constants are built, ids are unique, every block has a
+//! label and ends in its only terminator.  What isn't supported is refused here unless a function must use it to matter.
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::rc::Rc;
+
+use rspirv::spirv::{
+    AddressingModel, BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, MemoryModel,
+    Op, StorageClass,
+};
+
+use super::constants::{self, Constant};
+use super::decorations::DecorationTable;
+use super::error::{Error, Feature, Invalid};
+use super::reader::{self, Instr, Result, is_terminator};
+use super::types::{self, Type};
+
+/// Capabilities that are supported, or that ask for nothing.
+const CAPABILITIES: &[Capability] = &[
+    Capability::Matrix,
+    Capability::Shader,
+    Capability::DotProduct,
+    Capability::DotProductInput4x8BitPacked,
+    Capability::VulkanMemoryModel,
+    Capability::VulkanMemoryModelDeviceScope,
+    // Descriptor arrays with indices that the whole workgroup shares.
+    Capability::UniformBufferArrayDynamicIndexing,
+    Capability::StorageBufferArrayDynamicIndexing,
+    // Any float control is what the hardware does anyway: rounding to even, denormals and NaN kept.
+    Capability::DenormPreserve,
+    Capability::SignedZeroInfNanPreserve,
+    Capability::RoundingModeRTE,
+];
+
+/// A set of extended instructions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum InstructionSet {
+    Glsl,
+    /// Instructions without meaning for the result.
+    NonSemantic,
+}
+
+/// A variable outside functions.
+#[derive(Clone, Debug)]
+pub(crate) struct Global {
+    pub instr: Instr,
+    pub class: StorageClass,
+    pub pointee: Rc<Type>,
+    pub initializer: Option<u32>,
+}
+
+/// A block of a function.
+#[derive(Clone, Debug)]
+pub(crate) struct SpvBlock {
+    pub label: u32,
+    /// All but the label; the last is the only terminator.
+    pub instrs: Vec<Instr>,
+}
+
+/// A function.
+#[derive(Clone, Debug)]
+pub(crate) struct SpvFunction {
+    pub instr: Instr,
+    pub result: Rc<Type>,
+    pub parameters: Vec<(u32, Rc<Type>)>,
+    pub blocks: Vec<SpvBlock>,
+}
+
+/// The entry point that is compiled.
+#[derive(Clone, Debug)]
+pub(crate) struct EntryPoint {
+    pub name: String,
+    pub function: u32,
+    pub instr: Instr,
+    /// Ids of the variables that it uses.
+    interface: Vec<u32>,
+    /// The OpExecutionModeId with LocalSizeId.
+    size: Option<Instr>,
+}
+
+/// A module that was read.
+pub(crate) struct Module {
+    pub spec_constants: BTreeMap<u32, u32>,
+    pub names: HashMap<u32, String>,
+    pub decorations: DecorationTable,
+    pub sets: HashMap<u32, InstructionSet>,
+    pub globals: Vec<(u32, Global)>,
+    pub functions: HashMap<u32, SpvFunction>,
+    pub entry: EntryPoint,
+    pub workgroup_size: [u32; 3],
+    strings: HashMap<u32, String>,
+    types: HashMap<u32, Rc<Type>>,
+    constants: HashMap<u32, Constant>,
+    defined: HashSet<u32>,
+}
+
+impl Module {
+    /// Reads a module for one entry point, and checks what can be checked without looking into functions.
+    pub fn read(
+        bytes: &[u8],
+        wanted: Option<&str>,
+        spec_constants: &BTreeMap<u32, u32>,
+    ) -> std::result::Result<Module, Vec<Error>> {
+        let instrs = reader::read(bytes).map_err(|error| vec![*error])?;
+        let refused = refused_capabilities(&instrs);
+        if !refused.is_empty() {
+            return Err(refused);
+        }
+        Module::build(instrs, wanted, spec_constants).map_err(|error| vec![*error])
+    }
+
+    fn build(
+        mut instrs: Vec<Instr>,
+        wanted: Option<&str>,
+        spec_constants: &BTreeMap<u32, u32>,
+    ) -> Result<Module> {
+        let entry = choose_entry(&instrs, wanted)?;
+        let mut module = Module {
+            spec_constants: spec_constants.clone(),
+            names: HashMap::new(),
+            decorations: DecorationTable::default(),
+            sets: HashMap::new(),
+            globals: vec![],
+            functions: HashMap::new(),
+            workgroup_size: [0; 3],
+            entry,
+            strings: HashMap::new(),
+            types: HashMap::new(),
+            constants: HashMap::new(),
+            defined: HashSet::new(),
+        };
+        for instr in &instrs {
+            if instr.op == Op::String {
+                let text = instr.string(0)?.0;
+                module.strings.insert(instr.result()?, text);
+            }
+        }
+        module.name_lines(&mut instrs);
+        let mut body: Option<SpvFunction> = None;
+        for instr in instrs {
+            if let Some(id) = instr.result
+                && (id == 0 || !module.defined.insert(id))
+            {
+                return Err(instr.invalid(Invalid::DefinedTwice(id)));
+            }
+            match (&mut body, instr.op) {
+                (None, Op::Function) => body = Some(module.begin_function(instr)?),
+                (None, _) => module.declare(&instr)?,
+                (Some(_), Op::FunctionEnd) => {
+                    if let Some(function) = body.take() {
+                        module.end_function(function)?;
+                    }
+                }
+                (Some(function), _) => module.add_to_function(function, instr)?,
+            }
+        }
+        if let Some(function) = body {
+            return Err(function.instr.invalid(Invalid::Unfinished));
+        }
+        constants::check_options(&module)?;
+        module.find_workgroup_size()?;
+        Ok(module)
+    }
+
+    /// Gives every instruction its line as text, for errors and positions.
+    fn name_lines(&self, instrs: &mut [Instr]) {
+        for instr in instrs {
+            if let Some(line) = instr.line {
+                let file = self.strings.get(&line.file).map_or("", String::as_str);
+                let text = match line.column {
+                    0 => format!("{file}:{}", line.line),
+                    column => format!("{file}:{}:{column}", line.line),
+                };
+                instr.source = Some(text.into());
+            }
+        }
+    }
+
+    /// The text of an OpString.
+    pub fn string(&self, id: u32) -> Option<&str> {
+        self.strings.get(&id).map(String::as_str)
+    }
+
+    /// Whether the entry point uses a variable.
+    pub fn entry_interface(&self, id: u32) -> bool {
+        self.entry.interface.contains(&id)
+    }
+
+    /// The type with that id.
+    pub fn ty(&self, instr: &Instr, id: u32) -> Result<Rc<Type>> {
+        match self.types.get(&id) {
+            Some(ty) => Ok(ty.clone()),
+            None => Err(instr.invalid(self.wanted(id, "a type"))),
+        }
+    }
+
+    /// The constant with that id.
+    pub fn constant(&self, instr: &Instr, id: u32) -> Result<Constant> {
+        match self.constants.get(&id) {
+            Some(constant) => Ok(constant.clone()),
+            None => Err(instr.invalid(self.wanted(id, "a constant"))),
+        }
+    }
+
+    /// The constant with that id, if it is one.
+    pub fn find_constant(&self, id: u32) -> Option<&Constant> {
+        self.constants.get(&id)
+    }
+
+    /// The bits of a constant integer.
+    pub fn constant_word(&self, instr: &Instr, id: u32) -> Result<u32> {
+        let constant = self.constant(instr, id)?;
+        match (&*constant.ty, &*constant.bits) {
+            (Type::Int { .. }, [bits]) => Ok(*bits),
+            _ => Err(instr.invalid(Invalid::Wanted(id, "a constant integer"))),
+        }
+    }
+
+    /// What is wrong with an id that names nothing suitable.
+    pub fn wanted(&self, id: u32, what: &'static str) -> Invalid {
+        if self.defined.contains(&id) {
+            Invalid::Wanted(id, what)
+        } else {
+            Invalid::UndefinedId(id)
+        }
+    }
+
+    fn declare(&mut self, instr: &Instr) -> Result<()> {
+        match instr.op {
+            Op::Capability
+            | Op::Extension
+            | Op::Source
+            | Op::SourceContinued
+            | Op::SourceExtension
+            | Op::String
+            | Op::ModuleProcessed
+            | Op::MemberName
+            | Op::EntryPoint
+            | Op::Nop
+            | Op::DecorateString
+            | Op::MemberDecorateString
+            // Decorations of groups come before the group itself; nothing else uses them.
+            | Op::DecorationGroup => Ok(()),
+            Op::ExtInstImport => {
+                let (name, _) = instr.string(0)?;
+                let set = match name.as_str() {
+                    "GLSL.std.450" => InstructionSet::Glsl,
+                    _ if name.starts_with("NonSemantic.") => InstructionSet::NonSemantic,
+                    _ => return Err(instr.unsupported(Feature::InstructionSet, name)),
+                };
+                self.sets.insert(instr.result()?, set);
+                Ok(())
+            }
+            Op::ExtInst | Op::ExtInstWithForwardRefsKHR => match self.sets.get(&instr.word(0)?) {
+                Some(InstructionSet::NonSemantic) => Ok(()),
+                _ => Err(instr.invalid(Invalid::Misplaced)),
+            },
+            Op::MemoryModel => check_model(instr),
+            Op::ExecutionMode | Op::ExecutionModeId => self.execution_mode(instr),
+            Op::Name => {
+                let (name, _) = instr.string(1)?;
+                self.names.insert(instr.word(0)?, name);
+                Ok(())
+            }
+            Op::Decorate | Op::DecorateId => {
+                let (id, decoration) = (instr.word(0)?, instr.word(1)?);
+                self.decorations.decorate(id, decoration, instr.rest(2));
+                Ok(())
+            }
+            Op::MemberDecorate => {
+                let (id, member, decoration) = (instr.word(0)?, instr.word(1)?, instr.word(2)?);
+                self.decorations
+                    .decorate_member(id, member, decoration, instr.rest(3));
+                Ok(())
+            }
+            Op::Variable => self.global(instr),
+            op if constants::is_constant(op) => {
+                let constant = constants::declare(self, instr)?;
+                self.constants.insert(instr.result()?, constant);
+                Ok(())
+            }
+            _ if instr.name.starts_with("Type") && instr.result.is_some() => {
+                let ty = types::declare(self, instr)?;
+                self.types.insert(instr.result()?, Rc::new(ty));
+                Ok(())
+            }
+            Op::GroupDecorate | Op::GroupMemberDecorate | Op::TypeForwardPointer => {
+                Err(instr.unsupported(Feature::Instruction, format!("Op{}", instr.name)))
+            }
+            _ => Err(instr.invalid(Invalid::Misplaced)),
+        }
+    }
+
+    fn global(&mut self, instr: &Instr) -> Result<()> {
+        let ty = self.ty(instr, instr.result_type()?)?;
+        let Type::Pointer { class, pointee } = &*ty else {
+            return Err(instr.invalid(Invalid::TypeMismatch));
+        };
+        if instr.word(0)? != *class as u32 || *class == StorageClass::Function {
+            return Err(instr.invalid(Invalid::TypeMismatch));
+        }
+        let global = Global {
+            instr: instr.clone(),
+            class: *class,
+            pointee: pointee.clone(),
+            initializer: instr.operands.get(1).copied(),
+        };
+        self.globals.push((instr.result()?, global));
+        Ok(())
+    }
+
+    fn begin_function(&self, instr: Instr) -> Result<SpvFunction> {
+        let ty = self.ty(&instr, instr.word(1)?)?;
+        let Type::Function { result, .. } = &*ty else {
+            return Err(instr.invalid(Invalid::TypeMismatch));
+        };
+        Ok(SpvFunction {
+            result: result.clone(),
+            parameters: vec![],
+            blocks: vec![],
+            instr,
+        })
+    }
+
+    fn add_to_function(&self, function: &mut SpvFunction, instr: Instr) -> Result<()> {
+        let open = function.blocks.last().is_some_and(|block| {
+            block
+                .instrs
+                .last()
+                .is_none_or(|last| !is_terminator(last.op))
+        });
+        match instr.op {
+            Op::FunctionParameter if function.blocks.is_empty() => {
+                let ty = self.ty(&instr, instr.result_type()?)?;
+                function.parameters.push((instr.result()?, ty));
+                Ok(())
+            }
+            Op::Label if !open => {
+                function.blocks.push(SpvBlock {
+                    label: instr.result()?,
+                    instrs: vec![],
+                });
+                Ok(())
+            }
+            // Debug instructions may follow a terminator.
+            Op::Nop => Ok(()),
+            Op::Label | Op::Function | Op::FunctionParameter => {
+                Err(instr.invalid(Invalid::Misplaced))
+            }
+            _ if !open => Err(instr.invalid(Invalid::Misplaced)),
+            _ => {
+                if let Some(block) = function.blocks.last_mut() {
+                    block.instrs.push(instr);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn end_function(&mut self, function: SpvFunction) -> Result<()> {
+        let finished = function.blocks.iter().all(|block| {
+            block
+                .instrs
+                .last()
+                .is_some_and(|last| is_terminator(last.op))
+        });
+        if !finished {
+            return Err(function.instr.invalid(Invalid::Unfinished));
+        }
+        let ty = self.ty(&function.instr, function.instr.word(1)?)?;
+        let parameters: Vec<Rc<Type>> = function
+            .parameters
+            .iter()
+            .map(|(_, ty)| ty.clone())
+            .collect();
+        let fits =
+            matches!(&*ty, Type::Function { parameters: wanted, .. } if **wanted == *parameters);
+        let returns = self.ty(&function.instr, function.instr.result_type()?)? == function.result;
+        if !fits || !returns {
+            return Err(function.instr.invalid(Invalid::TypeMismatch));
+        }
+        self.functions.insert(function.instr.result()?, function);
+        Ok(())
+    }
+
+    fn execution_mode(&mut self, instr: &Instr) -> Result<()> {
+        if instr.word(0)? != self.entry.function {
+            return Ok(());
+        }
+        let number = instr.word(1)?;
+        let mode = ExecutionMode::from_u32(number)
+            .ok_or_else(|| instr.invalid(Invalid::Literal(number)))?;
+        match mode {
+            ExecutionMode::LocalSize => {
+                for axis in 0..3 {
+                    self.workgroup_size[axis] = instr.word(2 + axis)?;
+                }
+                Ok(())
+            }
+            // Its operands are constants that stand further down: `find_workgroup_size` reads them.
+            ExecutionMode::LocalSizeId => {
+                self.entry.size = Some(instr.clone());
+                Ok(())
+            }
+            ExecutionMode::DenormPreserve
+            | ExecutionMode::SignedZeroInfNanPreserve
+            | ExecutionMode::RoundingModeRTE => Ok(()),
+            _ => Err(instr.unsupported(Feature::ExecutionMode, format!("{mode:?}"))),
+        }
+    }
+
+    fn find_workgroup_size(&mut self) -> Result<()> {
+        let instr = self.entry.instr.clone();
+        if let Some(size) = &self.entry.size {
+            for axis in 0..3 {
+                self.workgroup_size[axis] = self.constant_word(size, size.word(2 + axis)?)?;
+            }
+        }
+        let mut sizes = self.decorations.with(Decoration::BuiltIn);
+        let size = sizes.find(|(_, builtin)| *builtin == BuiltIn::WorkgroupSize as u32);
+        if let Some((id, _)) = size {
+            let constant = self.constant(&instr, id)?;
+            let bits: [u32; 3] = (&*constant.bits)
+                .try_into()
+                .map_err(|_| instr.invalid(Invalid::WorkgroupSize))?;
+            self.workgroup_size = bits;
+        }
+        let total = self
+            .workgroup_size
+            .iter()
+            .fold(1u64, |total, size| total.saturating_mul((*size).into()));
+        match total {
+            0 => Err(instr.invalid(Invalid::WorkgroupSize)),
+            1..=1024 => Ok(()),
+            _ => Err(instr.unsupported(Feature::Limit, format!("a workgroup of {total}"))),
+        }
+    }
+}
+
+/// All capabilities and extensions that aren't supported: a user wants to know them at once.
+fn refused_capabilities(instrs: &[Instr]) -> Vec<Error> {
+    let mut errors = vec![];
+    for instr in instrs {
+        if instr.op != Op::Capability {
+            continue;
+        }
+        let Ok(number) = instr.word(0) else {
+            continue;
+        };
+        let capability = Capability::from_u32(number);
+        if capability.is_none_or(|capability| !CAPABILITIES.contains(&capability)) {
+            let name = match capability {
+                Some(capability) => format!("{capability:?}"),
+                None => number.to_string(),
+            };
+            errors.push(*instr.unsupported(Feature::Capability, name));
+        }
+    }
+    errors
+}
+
+fn check_model(instr: &Instr) -> Result<()> {
+    let (addressing, memory) = (instr.word(0)?, instr.word(1)?);
+    match AddressingModel::from_u32(addressing) {
+        Some(AddressingModel::Logical) => {}
+        Some(model) => return Err(instr.unsupported(Feature::Model, format!("{model:?}"))),
+        None => return Err(instr.invalid(Invalid::Literal(addressing))),
+    }
+    match MemoryModel::from_u32(memory) {
+        Some(MemoryModel::GLSL450 | MemoryModel::Vulkan) => Ok(()),
+        Some(model) => Err(instr.unsupported(Feature::Model, format!("{model:?}"))),
+        None => Err(instr.invalid(Invalid::Literal(memory))),
+    }
+}
+
+fn choose_entry(instrs: &[Instr], wanted: Option<&str>) -> Result<EntryPoint> {
+    let mut found = vec![];
+    let mut other = None;
+    for instr in instrs.iter().filter(|instr| instr.op == Op::EntryPoint) {
+        let model = instr.word(0)?;
+        let (name, end) = instr.string(2)?;
+        if wanted.is_some_and(|wanted| wanted != name) && ExecutionModel::from_u32(model).is_some()
+        {
+            if model == ExecutionModel::GLCompute as u32 {
+                found.push((name, None));
+            }
+            continue;
+        }
+        match ExecutionModel::from_u32(model) {
+            Some(ExecutionModel::GLCompute) => {
+                let entry = EntryPoint {
+                    name: name.clone(),
+                    function: instr.word(1)?,
+                    instr: instr.clone(),
+                    interface: instr.rest(end).to_vec(),
+                    size: None,
+                };
+                found.push((name, Some(entry)));
+            }
+            Some(model) => {
+                let refusal = instr.unsupported(Feature::ExecutionModel, format!("{model:?}"));
+                other.get_or_insert(refusal);
+            }
+            None => return Err(instr.invalid(Invalid::Literal(model))),
+        }
+    }
+    let names: Vec<String> = found.iter().map(|(name, _)| name.clone()).collect();
+    let mut entries: Vec<EntryPoint> = found.into_iter().filter_map(|(_, entry)| entry).collect();
+    match (entries.len(), other) {
+        (1, _) => Ok(entries.remove(0)),
+        (0, Some(refusal)) => Err(refusal),
+        _ => Err(Box::new(Error::NoEntryPoint {
+            wanted: wanted.map(str::to_owned),
+            found: names,
+        })),
+    }
+}

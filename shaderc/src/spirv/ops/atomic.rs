@@ -1,0 +1,151 @@
+//! Atomics and barriers.
+//!
+//! Facts: hardware/compiler-isel.md 9; hardware/compiler-correctness.md 3 (fences), 5.10 (barriers).
+use rspirv::spirv::{self, Op, Scope};
+
+use crate::ir::{self, Alu, AtomicOp, Memory, Value};
+use crate::spirv::error::{Feature, Invalid};
+use crate::spirv::pointer::{Area, Target};
+use crate::spirv::reader::{Instr, Result};
+use crate::spirv::translate::Translator;
+use crate::spirv::types::Type;
+
+/// Translates an instruction of this family; false if it is of another.
+pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<bool> {
+    let atomic = match op {
+        Op::AtomicIAdd | Op::AtomicISub | Op::AtomicIIncrement | Op::AtomicIDecrement => {
+            AtomicOp::Add
+        }
+        Op::AtomicSMin => AtomicOp::SMin,
+        Op::AtomicUMin => AtomicOp::UMin,
+        Op::AtomicSMax => AtomicOp::SMax,
+        Op::AtomicUMax => AtomicOp::UMax,
+        Op::AtomicAnd => AtomicOp::And,
+        Op::AtomicOr => AtomicOp::Or,
+        Op::AtomicXor => AtomicOp::Xor,
+        Op::AtomicExchange => AtomicOp::Exchange,
+        Op::AtomicCompareExchange => AtomicOp::CompareExchange,
+        Op::AtomicLoad => return load(t, instr),
+        Op::AtomicStore => return store(t, instr),
+        Op::ControlBarrier => return control_barrier(t, instr),
+        Op::MemoryBarrier => {
+            t.builder.inst(ir::Op::Fence, &[]);
+            return Ok(true);
+        }
+        _ => return Ok(false),
+    };
+    let operands = match op {
+        Op::AtomicIIncrement => vec![t.builder.word(1)],
+        Op::AtomicIDecrement => vec![t.builder.word(u32::MAX)],
+        Op::AtomicISub => {
+            let value = t.scalar(instr, 3, ir::Type::W32)?;
+            vec![t.builder.alu(Alu::INeg, &[value])]
+        }
+        Op::AtomicCompareExchange => vec![
+            t.scalar(instr, 4, ir::Type::W32)?,
+            t.scalar(instr, 5, ir::Type::W32)?,
+        ],
+        _ => vec![t.scalar(instr, 3, ir::Type::W32)?],
+    };
+    let semantics = instr.word(2)?;
+    fence(t, instr, semantics, Order::Before)?;
+    let old = place(t, instr, atomic, &operands)?;
+    fence(t, instr, semantics, Order::After)?;
+    t.define(instr, vec![old])?;
+    Ok(true)
+}
+
+/// On which side of an atomic a fence stands.
+#[derive(PartialEq)]
+enum Order {
+    Before,
+    After,
+}
+
+/// A fence if the memory semantics ask for one on this side.
+fn fence(t: &mut Translator<'_>, instr: &Instr, semantics: u32, side: Order) -> Result<()> {
+    let semantics = t.module.constant_word(instr, semantics)?;
+    let semantics = spirv::MemorySemantics::from_bits_retain(semantics);
+    let both =
+        spirv::MemorySemantics::ACQUIRE_RELEASE | spirv::MemorySemantics::SEQUENTIALLY_CONSISTENT;
+    let asks = both
+        | match side {
+            Order::Before => spirv::MemorySemantics::RELEASE,
+            Order::After => spirv::MemorySemantics::ACQUIRE,
+        };
+    if semantics.intersects(asks) {
+        t.builder.inst(ir::Op::Fence, &[]);
+    }
+    Ok(())
+}
+
+/// Does an atomic at the place of operand 0; the word before.
+fn place(t: &mut Translator<'_>, instr: &Instr, op: AtomicOp, operands: &[Value]) -> Result<Value> {
+    let pointer = t.pointer(instr, 0)?;
+    match &*pointer.ty {
+        Type::Int { .. } => {}
+        // Moving bits is all that these do.
+        Type::Float if op == AtomicOp::Exchange => {}
+        Type::Float => return Err(instr.unsupported(Feature::Use, "an atomic on floats")),
+        _ => return Err(instr.invalid(Invalid::TypeMismatch)),
+    }
+    let place = match &pointer.target {
+        Target::Memory(place) if place.area != Area::Push => place,
+        Target::Local { .. } => {
+            return Err(instr.unsupported(Feature::Use, "an atomic on a private variable"));
+        }
+        _ => return Err(instr.invalid(Invalid::TypeMismatch)),
+    };
+    if let Area::Buffer(_, binding) = place.area {
+        let binding = &mut t.builder.function.bindings[binding];
+        if binding.kind == ir::BindingKind::Uniform {
+            return Err(instr.invalid(Invalid::TypeMismatch));
+        }
+        binding.written = true;
+    }
+    let (address, access) = t.address(place, 1);
+    Ok(t.builder.atomic(op, access, &address, operands))
+}
+
+fn load(t: &mut Translator<'_>, instr: &Instr) -> Result<bool> {
+    let semantics = instr.word(2)?;
+    let pointer = t.pointer(instr, 0)?;
+    if !matches!(&*pointer.ty, Type::Int { .. } | Type::Float) {
+        return Err(instr.invalid(Invalid::TypeMismatch));
+    }
+    fence(t, instr, semantics, Order::Before)?;
+    let value = t.load(instr, &pointer, Memory::Volatile)?;
+    fence(t, instr, semantics, Order::After)?;
+    t.define(instr, value.scalars.to_vec())?;
+    Ok(true)
+}
+
+fn store(t: &mut Translator<'_>, instr: &Instr) -> Result<bool> {
+    let semantics = instr.word(2)?;
+    let pointer = t.pointer(instr, 0)?;
+    let value = t.operand(instr, 3)?;
+    if !matches!(&*pointer.ty, Type::Int { .. } | Type::Float) {
+        return Err(instr.invalid(Invalid::TypeMismatch));
+    }
+    fence(t, instr, semantics, Order::Before)?;
+    t.store(instr, &pointer, &value, Memory::Volatile)?;
+    fence(t, instr, semantics, Order::After)?;
+    Ok(true)
+}
+
+fn control_barrier(t: &mut Translator<'_>, instr: &Instr) -> Result<bool> {
+    let scope = t.module.constant_word(instr, instr.word(0)?)?;
+    match Scope::from_u32(scope) {
+        Some(Scope::Workgroup) => {
+            t.builder.inst(ir::Op::Barrier, &[]);
+        }
+        Some(Scope::Invocation) => {
+            t.builder.inst(ir::Op::Fence, &[]);
+        }
+        Some(scope) => {
+            return Err(instr.unsupported(Feature::Scope, format!("{scope:?} of a barrier")));
+        }
+        None => return Err(instr.invalid(Invalid::Literal(scope))),
+    }
+    Ok(true)
+}

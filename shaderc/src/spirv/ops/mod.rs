@@ -1,0 +1,9 @@
+//! SPIR-V instructions to IR, one file a family.
+//!
+//! Facts: hardware/compiler-isel.md 15.1.
+pub(crate) mod algebra;
+pub(crate) mod atomic;
+pub(crate) mod composite;
+pub(crate) mod integer;
+pub(crate) mod memory;
+pub(crate) mod scalar;

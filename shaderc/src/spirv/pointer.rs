@@ -1,0 +1,534 @@
+//! Pointers: what a chain of accesses leads to, resolved while translating.
+//!
+//! Needs: variables of `interface` and of functions.  Guarantees: no pointer is a value of the IR: it is a variable's
+//! element number, or a place in memory as constant plus dynamic byte offset.
+use std::rc::Rc;
+
+use super::error::{Feature, Invalid};
+use super::layout::{MAX_ALIGN, Rules};
+use super::reader::{Instr, Result};
+use super::translate::{Composite, Translator};
+use super::types::{MatrixLayout, Type};
+use crate::ir::{self, Access, Alu, Memory, Op, Space, Value, Var};
+
+/// A place, and the type of what is there.
+#[derive(Clone, Debug)]
+pub(crate) struct Pointer {
+    pub ty: Rc<Type>,
+    pub target: Target,
+}
+
+/// Kinds of places.
+#[derive(Clone, Debug)]
+pub(crate) enum Target {
+    /// A private variable, from that scalar on.
+    Local { node: Rc<Local>, at: Offset },
+    /// Memory.
+    Memory(Place),
+    /// A read-only value.
+    Fixed(Composite),
+    /// Descriptors of blocks, before one is chosen.
+    Descriptors { binding: usize, count: u32 },
+}
+
+/// A private variable: structs are taken apart, so that each part can become a value of its own.
+#[derive(Debug)]
+pub(crate) enum Local {
+    /// All scalars are elements of one variable. If they are of both types, booleans are words there.
+    Leaf(Var),
+    /// A part for each member.
+    Struct(Vec<Rc<Local>>),
+}
+
+/// A place in memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub area: Area,
+    pub rules: Rules,
+    pub at: Offset,
+    /// Largest power of two, up to 16, that divides the byte offset.
+    pub align: u32,
+    pub matrix: MatrixLayout,
+    /// Bytes from one component of a vector to the next.
+    pub component_stride: u32,
+    pub memory: Memory,
+}
+
+/// What memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Area {
+    /// With its handle, and the index of the binding in the function.
+    Buffer(Value, usize),
+    Shared,
+    /// Read through FAU.
+    Push,
+}
+
+/// A number of scalars or bytes: constant plus dynamic part.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Offset {
+    pub constant: u32,
+    pub dynamic: Option<Value>,
+}
+
+/// An index of an access chain.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Index {
+    Constant(u32),
+    Dynamic(Value),
+}
+
+impl Translator<'_> {
+    /// The pointer to a part.
+    pub fn step(&mut self, instr: &Instr, pointer: &Pointer, index: Index) -> Result<Pointer> {
+        if let Target::Descriptors { binding, count } = pointer.target {
+            return self.choose_descriptor(instr, pointer, binding, count, index);
+        }
+        // An index past the end of an array is legal in code that never runs: it means the last element.
+        let index = match (index, &*pointer.ty) {
+            (Index::Constant(index), Type::Array { len, .. }) => {
+                Index::Constant(index.min(len - 1))
+            }
+            (index, _) => index,
+        };
+        let constant = match index {
+            Index::Constant(index) => index,
+            Index::Dynamic(_) => 0,
+        };
+        if matches!(&*pointer.ty, Type::Struct { .. }) && matches!(index, Index::Dynamic(_)) {
+            return Err(instr.invalid(Invalid::TypeMismatch));
+        }
+        let Some((ty, before)) = pointer.ty.part(constant) else {
+            let composite = pointer.ty.part(0).is_some();
+            return Err(instr.invalid(match composite {
+                true => Invalid::Index(constant),
+                false => Invalid::TypeMismatch,
+            }));
+        };
+        let target = match &pointer.target {
+            Target::Local { node, at } => match (&**node, index) {
+                (Local::Struct(parts), Index::Constant(index)) => Target::Local {
+                    node: parts[index as usize].clone(),
+                    at: Offset::default(),
+                },
+                (_, index) => {
+                    let mut at = *at;
+                    match index {
+                        Index::Constant(_) => {
+                            at.constant = at.constant.wrapping_add(before as u32);
+                        }
+                        Index::Dynamic(index) => {
+                            self.add_scaled(&mut at, index, ty.scalars() as u32);
+                        }
+                    }
+                    Target::Local {
+                        node: node.clone(),
+                        at,
+                    }
+                }
+            },
+            Target::Memory(place) => {
+                Target::Memory(self.step_in_memory(instr, &pointer.ty, place, index)?)
+            }
+            Target::Fixed(composite) => {
+                let part = match index {
+                    Index::Constant(_) => {
+                        let start = before as usize;
+                        composite.scalars[start..start + ty.scalars() as usize].to_vec()
+                    }
+                    Index::Dynamic(index) => self.extract_dynamic(composite, &ty, index),
+                };
+                Target::Fixed(Composite {
+                    ty: ty.clone(),
+                    scalars: part.into(),
+                })
+            }
+            Target::Descriptors { .. } => return Err(instr.invalid(Invalid::TypeMismatch)),
+        };
+        Ok(Pointer { ty, target })
+    }
+
+    /// A part of a value chosen at run time: a chain of selects; out of range gives the last.
+    pub fn extract_dynamic(
+        &mut self,
+        composite: &Composite,
+        part: &Rc<Type>,
+        index: Value,
+    ) -> Vec<Value> {
+        let size = (part.scalars() as usize).max(1);
+        let mut parts = composite.scalars.chunks(size).enumerate();
+        let Some((_, first)) = parts.next() else {
+            return vec![];
+        };
+        let mut chosen = first.to_vec();
+        for (number, scalars) in parts {
+            let here = self.builder.alu_word(Alu::UGe, index, number as u32);
+            for (value, scalar) in chosen.iter_mut().zip(scalars) {
+                *value = self.builder.select(here, *scalar, *value);
+            }
+        }
+        chosen
+    }
+
+    fn choose_descriptor(
+        &mut self,
+        instr: &Instr,
+        pointer: &Pointer,
+        binding: usize,
+        count: u32,
+        index: Index,
+    ) -> Result<Pointer> {
+        let Type::Array { element, .. } = &*pointer.ty else {
+            return Err(instr.invalid(Invalid::TypeMismatch));
+        };
+        let base = self.builder.function.bindings[binding].handle;
+        let handle = match index {
+            Index::Constant(index) if index < count => self.builder.word(base + index),
+            Index::Constant(index) => return Err(instr.invalid(Invalid::Index(index))),
+            Index::Dynamic(index) => {
+                // Past the end lie other descriptors: compiler-lowering.md 3.1.
+                let clamped = self.builder.alu_word(Alu::UMin, index, count - 1);
+                self.builder.alu_word(Alu::IAdd, clamped, base)
+            }
+        };
+        Ok(Pointer {
+            ty: element.clone(),
+            target: Target::Memory(self.block_place(handle, binding)),
+        })
+    }
+
+    fn step_in_memory(
+        &mut self,
+        instr: &Instr,
+        ty: &Rc<Type>,
+        place: &Place,
+        index: Index,
+    ) -> Result<Place> {
+        let mut place = place.clone();
+        let stride = match &**ty {
+            Type::Struct { members, .. } => {
+                let Index::Constant(index) = index else {
+                    return Err(instr.invalid(Invalid::TypeMismatch));
+                };
+                let offset = place.rules.member_offset(instr, ty, index)?;
+                let member = &members[index as usize];
+                place.matrix = member.matrix;
+                if member.volatile {
+                    place.memory = Memory::Volatile;
+                }
+                place.add_constant(offset);
+                return Ok(place);
+            }
+            Type::Array { .. } | Type::RuntimeArray { .. } => {
+                place.rules.array_stride(instr, ty)?
+            }
+            Type::Matrix { column, .. } => {
+                let stride = place.rules.matrix_stride(instr, column, place.matrix)?;
+                if place.matrix.row_major {
+                    place.component_stride = stride;
+                    4
+                } else {
+                    stride
+                }
+            }
+            Type::Vector { .. } => place.component_stride,
+            _ => return Err(instr.invalid(Invalid::TypeMismatch)),
+        };
+        match index {
+            Index::Constant(index) => place.add_constant(stride.wrapping_mul(index)),
+            Index::Dynamic(index) => {
+                self.add_scaled(&mut place.at, index, stride);
+                place.align = place.align.min(power_of_two(stride));
+            }
+        }
+        Ok(place)
+    }
+
+    /// Adds `index * scale`.
+    fn add_scaled(&mut self, at: &mut Offset, index: Value, scale: u32) {
+        let scaled = match scale {
+            1 => index,
+            scale => self.builder.alu_word(Alu::IMul, index, scale),
+        };
+        at.dynamic = Some(match at.dynamic {
+            None => scaled,
+            Some(other) => self.builder.alu(Alu::IAdd, &[other, scaled]),
+        });
+    }
+
+    /// The offset as one value, so much further.
+    pub fn offset_value(&mut self, at: Offset, plus: u32) -> Value {
+        let constant = at.constant.wrapping_add(plus);
+        match at.dynamic {
+            None => self.builder.word(constant),
+            Some(dynamic) if constant == 0 => dynamic,
+            Some(dynamic) => self.builder.alu_word(Alu::IAdd, dynamic, constant),
+        }
+    }
+
+    /// Reads all that a pointer points to.
+    pub fn load(&mut self, instr: &Instr, pointer: &Pointer, memory: Memory) -> Result<Composite> {
+        if !pointer.ty.is_value() {
+            return Err(instr.unsupported(Feature::Use, "a load of that type"));
+        }
+        let mut scalars = vec![];
+        match &pointer.target {
+            Target::Fixed(composite) => return Ok(composite.clone()),
+            Target::Local { node, at } => self.load_local(node, *at, &pointer.ty, &mut scalars),
+            Target::Memory(place) => {
+                let mut place = place.clone();
+                place.strengthen(memory);
+                self.load_memory(instr, &place, &pointer.ty, &mut scalars)?;
+            }
+            Target::Descriptors { .. } => {
+                return Err(instr.unsupported(Feature::Use, "a load of descriptors"));
+            }
+        }
+        Ok(Composite {
+            ty: pointer.ty.clone(),
+            scalars: scalars.into(),
+        })
+    }
+
+    /// Writes a value of the pointer's type.
+    pub fn store(
+        &mut self,
+        instr: &Instr,
+        pointer: &Pointer,
+        value: &Composite,
+        memory: Memory,
+    ) -> Result<()> {
+        if value.ty != pointer.ty {
+            return Err(instr.invalid(Invalid::TypeMismatch));
+        }
+        match &pointer.target {
+            Target::Local { node, at } => {
+                let mut scalars = value.scalars.iter().copied();
+                self.store_local(node, *at, &pointer.ty, &mut scalars);
+                Ok(())
+            }
+            Target::Memory(place) => {
+                let mut place = place.clone();
+                match place.area {
+                    Area::Push => return Err(instr.invalid(Invalid::TypeMismatch)),
+                    Area::Buffer(_, binding) => {
+                        let binding = &mut self.builder.function.bindings[binding];
+                        if binding.kind == ir::BindingKind::Uniform {
+                            return Err(instr.invalid(Invalid::TypeMismatch));
+                        }
+                        binding.written = true;
+                    }
+                    Area::Shared => {}
+                }
+                place.strengthen(memory);
+                self.store_memory(
+                    instr,
+                    &place,
+                    &pointer.ty,
+                    &mut value.scalars.iter().copied(),
+                )
+            }
+            Target::Fixed(_) | Target::Descriptors { .. } => {
+                Err(instr.invalid(Invalid::TypeMismatch))
+            }
+        }
+    }
+
+    fn load_local(&mut self, node: &Local, at: Offset, ty: &Type, out: &mut Vec<Value>) {
+        match (node, ty) {
+            (Local::Struct(parts), Type::Struct { members, .. }) => {
+                for (part, member) in parts.iter().zip(members.iter()) {
+                    self.load_local(part, Offset::default(), &member.ty, out);
+                }
+            }
+            (Local::Leaf(var), ty) => {
+                let mut types = vec![];
+                ty.flatten(&mut types);
+                let held = self.builder.function.var(*var).ty;
+                for (number, wanted) in types.into_iter().enumerate() {
+                    let element = self.offset_value(at, number as u32);
+                    let value = self.builder.load_var(*var, element);
+                    out.push(self.from_held(value, held, wanted));
+                }
+            }
+            // Variables are made from the types that pointers to them have.
+            (Local::Struct(_), _) => {}
+        }
+    }
+
+    fn store_local(
+        &mut self,
+        node: &Local,
+        at: Offset,
+        ty: &Type,
+        scalars: &mut dyn Iterator<Item = Value>,
+    ) {
+        match (node, ty) {
+            (Local::Struct(parts), Type::Struct { members, .. }) => {
+                for (part, member) in parts.iter().zip(members.iter()) {
+                    self.store_local(part, Offset::default(), &member.ty, scalars);
+                }
+            }
+            (Local::Leaf(var), ty) => {
+                let held = self.builder.function.var(*var).ty;
+                for number in 0..ty.scalars() {
+                    let Some(value) = scalars.next() else { return };
+                    let element = self.offset_value(at, number as u32);
+                    let value = self.to_held(value, held);
+                    self.builder.store_var(*var, element, value);
+                }
+            }
+            (Local::Struct(_), _) => {}
+        }
+    }
+
+    /// A value as memory or a variable of words holds it.
+    fn to_held(&mut self, value: Value, held: ir::Type) -> Value {
+        if held == ir::Type::W32 && self.builder.function.ty(value) == ir::Type::Bool {
+            self.builder.alu(Alu::B2I, &[value])
+        } else {
+            value
+        }
+    }
+
+    /// A value that memory or a variable holds, as its own type.
+    fn from_held(&mut self, value: Value, held: ir::Type, wanted: ir::Type) -> Value {
+        if held == ir::Type::W32 && wanted == ir::Type::Bool {
+            self.builder.alu_word(Alu::INe, value, 0)
+        } else {
+            value
+        }
+    }
+
+    /// Calls `each` for every scalar or vector of words that lies together.
+    fn runs(
+        &mut self,
+        instr: &Instr,
+        place: &Place,
+        ty: &Rc<Type>,
+        each: &mut dyn FnMut(&mut Self, &Place, u32, ir::Type) -> Result<()>,
+    ) -> Result<()> {
+        match &**ty {
+            Type::Bool | Type::Int { .. } | Type::Float => {
+                let scalar = ty.scalar().unwrap_or(ir::Type::W32);
+                let in_buffer = place.rules == Rules::Decorated;
+                if scalar == ir::Type::Bool && in_buffer {
+                    return Err(instr.invalid(Invalid::TypeMismatch));
+                }
+                each(self, place, 1, scalar)
+            }
+            Type::Vector { component, count }
+                if place.component_stride == 4 && **component != Type::Bool =>
+            {
+                each(self, place, *count, ir::Type::W32)
+            }
+            Type::Vector { count, .. } | Type::Matrix { count, .. } => {
+                self.run_parts(instr, place, ty, *count, each)
+            }
+            Type::Array { len, .. } => self.run_parts(instr, place, ty, *len, each),
+            Type::Struct { members, .. } => {
+                self.run_parts(instr, place, ty, members.len() as u32, each)
+            }
+            Type::Void
+            | Type::RuntimeArray { .. }
+            | Type::Pointer { .. }
+            | Type::Function { .. } => Err(instr.invalid(Invalid::TypeMismatch)),
+        }
+    }
+
+    fn run_parts(
+        &mut self,
+        instr: &Instr,
+        place: &Place,
+        ty: &Rc<Type>,
+        count: u32,
+        each: &mut dyn FnMut(&mut Self, &Place, u32, ir::Type) -> Result<()>,
+    ) -> Result<()> {
+        for index in 0..count {
+            let part = self.step_in_memory(instr, ty, place, Index::Constant(index))?;
+            let (inner, _) = ty
+                .part(index)
+                .ok_or_else(|| instr.invalid(Invalid::TypeMismatch))?;
+            self.runs(instr, &part, &inner, each)?;
+        }
+        Ok(())
+    }
+
+    fn load_memory(
+        &mut self,
+        instr: &Instr,
+        place: &Place,
+        ty: &Rc<Type>,
+        out: &mut Vec<Value>,
+    ) -> Result<()> {
+        self.runs(instr, place, ty, &mut |this, place, count, scalar| {
+            let words = if place.area == Area::Push {
+                (0..count)
+                    .map(|number| this.load_push(instr, place.at, 4 * number))
+                    .collect::<Result<Vec<Value>>>()?
+            } else {
+                let (address, access) = this.address(place, count);
+                this.builder.inst(Op::Load(access), &address)
+            };
+            for word in words {
+                out.push(this.from_held(word, ir::Type::W32, scalar));
+            }
+            Ok(())
+        })
+    }
+
+    fn store_memory(
+        &mut self,
+        instr: &Instr,
+        place: &Place,
+        ty: &Rc<Type>,
+        scalars: &mut dyn Iterator<Item = Value>,
+    ) -> Result<()> {
+        self.runs(instr, place, ty, &mut |this, place, count, _| {
+            let mut words = vec![];
+            for scalar in scalars.take(count as usize) {
+                words.push(this.to_held(scalar, ir::Type::W32));
+            }
+            let (address, access) = this.address(place, count);
+            this.builder.store(access, &address, &words);
+            Ok(())
+        })
+    }
+
+    /// Address operands and access for so many words at a place in a buffer or in shared memory.
+    pub fn address(&mut self, place: &Place, count: u32) -> (Vec<Value>, Access) {
+        let offset = self.offset_value(place.at, 0);
+        let (space, address) = match place.area {
+            Area::Buffer(handle, _) => (Space::Buffer, vec![handle, offset]),
+            Area::Shared | Area::Push => (Space::Shared, vec![offset]),
+        };
+        let access = Access {
+            space,
+            count: count as u8,
+            align: place.align as u8,
+            memory: place.memory,
+        };
+        (address, access)
+    }
+}
+
+impl Place {
+    fn add_constant(&mut self, bytes: u32) {
+        self.at.constant = self.at.constant.wrapping_add(bytes);
+        self.align = self.align.min(power_of_two(bytes));
+    }
+
+    fn strengthen(&mut self, memory: Memory) {
+        if memory == Memory::Volatile {
+            self.memory = memory;
+        }
+    }
+}
+
+/// The largest power of two up to [`MAX_ALIGN`] that divides a number of bytes.
+fn power_of_two(bytes: u32) -> u32 {
+    match bytes {
+        0 => MAX_ALIGN,
+        bytes => (1 << bytes.trailing_zeros()).min(MAX_ALIGN),
+    }
+}

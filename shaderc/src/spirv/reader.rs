@@ -1,0 +1,217 @@
+//! Words to instructions: framing, and rspirv's grammar for names and operands.
+//!
+//! Needs: any bytes.  Guarantees: every instruction has a known opcode and all operands that its grammar demands.
+//! rspirv's own parser isn't used: it panics on some malformed OpSpecConstantOp, and drops trailing operands of others.
+use std::rc::Rc;
+
+use rspirv::grammar::{INSTRUCTION_TABLE, OperandKind, OperandQuantifier};
+use rspirv::spirv::{self, Op};
+
+use super::error::{Error, Feature, Framing, Invalid, Place};
+
+/// A result of reading: errors are large, so they are boxed.
+pub(crate) type Result<T> = std::result::Result<T, Box<Error>>;
+
+/// A source line as OpLine gives it; the file is the id of an OpString.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Line {
+    pub file: u32,
+    pub line: u32,
+    pub column: u32,
+}
+
+/// An instruction of the module.
+#[derive(Clone, Debug)]
+pub(crate) struct Instr {
+    pub op: Op,
+    /// Name without `Op`.
+    pub name: &'static str,
+    pub ty: Option<u32>,
+    pub result: Option<u32>,
+    /// All words after type and result.
+    pub operands: Rc<[u32]>,
+    /// Byte offset.
+    pub offset: u32,
+    /// The line in force, and its text once strings are known.
+    pub line: Option<Line>,
+    pub source: Option<Rc<str>>,
+}
+
+impl Instr {
+    pub fn place(&self) -> Place {
+        Place {
+            offset: self.offset,
+            name: format!("Op{}", self.name),
+            id: self.result,
+            source: self.source.as_deref().map(str::to_owned),
+        }
+    }
+
+    pub fn invalid(&self, what: Invalid) -> Box<Error> {
+        Box::new(Error::Invalid {
+            place: self.place(),
+            what,
+        })
+    }
+
+    pub fn unsupported(&self, feature: Feature, name: impl Into<String>) -> Box<Error> {
+        Box::new(Error::Unsupported {
+            place: self.place(),
+            feature,
+            name: name.into(),
+        })
+    }
+
+    /// Operand word `index`.
+    pub fn word(&self, index: usize) -> Result<u32> {
+        let word = self.operands.get(index).copied();
+        word.ok_or_else(|| self.invalid(Invalid::MissingOperand))
+    }
+
+    /// Operand words from `index` on.
+    pub fn rest(&self, index: usize) -> &[u32] {
+        self.operands.get(index..).unwrap_or(&[])
+    }
+
+    /// The result id, which the grammar says is there.
+    pub fn result(&self) -> Result<u32> {
+        self.result
+            .ok_or_else(|| self.invalid(Invalid::MissingOperand))
+    }
+
+    /// The result type id, which the grammar says is there.
+    pub fn result_type(&self) -> Result<u32> {
+        self.ty.ok_or_else(|| self.invalid(Invalid::MissingOperand))
+    }
+
+    /// The string that begins at operand `index`, and the index after it.
+    pub fn string(&self, index: usize) -> Result<(String, usize)> {
+        let mut bytes = vec![];
+        for (number, word) in self.rest(index).iter().enumerate() {
+            for byte in word.to_le_bytes() {
+                if byte == 0 {
+                    let text = String::from_utf8(bytes);
+                    let text = text.map_err(|_| self.invalid(Invalid::String))?;
+                    return Ok((text, index + number + 1));
+                }
+                bytes.push(byte);
+            }
+        }
+        Err(self.invalid(Invalid::String))
+    }
+}
+
+const HEADER_WORDS: usize = 5;
+
+/// Splits a module into instructions; OpLine and OpNoLine are taken in, the rest is as it stands.
+pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Instr>> {
+    let framing = |framing| Box::new(Error::NotSpirv(framing));
+    if !bytes.len().is_multiple_of(4) || bytes.len() < 4 * HEADER_WORDS {
+        return Err(framing(Framing::Length(bytes.len())));
+    }
+    let words = words(bytes).map_err(|magic| framing(Framing::Magic(magic)))?;
+    let [_, major, minor, _] = words[1].to_be_bytes();
+    if major != spirv::MAJOR_VERSION || minor > spirv::MINOR_VERSION {
+        return Err(framing(Framing::Version(major, minor)));
+    }
+    let mut instructions = vec![];
+    let mut line = None;
+    let mut at = HEADER_WORDS;
+    while at < words.len() {
+        let offset = 4 * at as u32;
+        let count = (words[at] >> 16) as usize;
+        let opcode = words[at] as u16;
+        if count == 0 || at + count > words.len() {
+            return Err(framing(Framing::WordCount(offset)));
+        }
+        let grammar = INSTRUCTION_TABLE
+            .lookup_opcode(opcode.into())
+            .ok_or_else(|| framing(Framing::Opcode(offset, opcode)))?;
+        let mut operands = &words[at + 1..at + count];
+        let mut instr = Instr {
+            op: grammar.opcode,
+            name: grammar.opname,
+            ty: None,
+            result: None,
+            operands: Rc::from([]),
+            offset,
+            line,
+            source: None,
+        };
+        let mut needed = 0;
+        for logical in grammar.operands {
+            match logical.kind {
+                OperandKind::IdResultType | OperandKind::IdResult => {
+                    let (first, rest) = operands
+                        .split_first()
+                        .ok_or_else(|| instr.invalid(Invalid::MissingOperand))?;
+                    operands = rest;
+                    if logical.kind == OperandKind::IdResult {
+                        instr.result = Some(*first);
+                    } else {
+                        instr.ty = Some(*first);
+                    }
+                }
+                _ => needed += usize::from(logical.quantifier == OperandQuantifier::One),
+            }
+        }
+        if operands.len() < needed {
+            return Err(instr.invalid(Invalid::MissingOperand));
+        }
+        instr.operands = Rc::from(operands);
+        at += count;
+        match instr.op {
+            Op::Line => {
+                line = Some(Line {
+                    file: instr.word(0)?,
+                    line: instr.word(1)?,
+                    column: instr.word(2)?,
+                });
+            }
+            Op::NoLine => line = None,
+            _ => {
+                // A line holds to the end of its block at most.
+                if is_terminator(instr.op) || instr.op == Op::FunctionEnd {
+                    line = None;
+                }
+                instructions.push(instr);
+            }
+        }
+    }
+    Ok(instructions)
+}
+
+/// The words in this machine's order, or the first word if it isn't the magic number in either.
+fn words(bytes: &[u8]) -> std::result::Result<Vec<u32>, u32> {
+    let chunks = || {
+        bytes
+            .chunks_exact(4)
+            .map(|word| [word[0], word[1], word[2], word[3]])
+    };
+    let little: Vec<u32> = chunks().map(u32::from_le_bytes).collect();
+    match little.first() {
+        Some(&spirv::MAGIC_NUMBER) => Ok(little),
+        Some(word) if word.swap_bytes() == spirv::MAGIC_NUMBER => {
+            Ok(chunks().map(u32::from_be_bytes).collect())
+        }
+        first => Err(first.copied().unwrap_or(0)),
+    }
+}
+
+/// Whether an instruction ends a block.
+pub(crate) fn is_terminator(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Branch
+            | Op::BranchConditional
+            | Op::Switch
+            | Op::Return
+            | Op::ReturnValue
+            | Op::Kill
+            | Op::Unreachable
+            | Op::TerminateInvocation
+            | Op::IgnoreIntersectionKHR
+            | Op::TerminateRayKHR
+            | Op::EmitMeshTasksEXT
+    )
+}

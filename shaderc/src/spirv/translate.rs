@@ -1,0 +1,610 @@
+//! The translator: functions inlined, blocks in reverse postorder, ids to values and pointers.
+//!
+//! Needs: a module.  Guarantees: bounded: depth of calls and number of instructions have limits.
+//! Merge instructions are not needed: the flow must be reducible, which `verify` checks afterwards, and the order of
+//! blocks is derived (`ir::cfg::order_blocks`).  Facts: hardware/compiler-ir.md 1.3; hardware/compiler-isel.md 15.
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use rspirv::spirv::{Decoration, Op};
+
+use super::error::{Feature, Invalid};
+use super::glsl;
+use super::module::{InstructionSet, Module, SpvBlock, SpvFunction};
+use super::ops;
+use super::pointer::Pointer;
+use super::reader::{Instr, Result};
+use super::types::Type;
+use crate::ir::{
+    self, BlockId, Builder, Function, Position, PositionId, SourceLine, Terminator, Value,
+};
+
+/// Deepest nesting of calls: they are inlined, so the translator recurses.
+const MAX_CALLS: usize = 48;
+/// Most instructions of the function that results from inlining.
+const MAX_INSTRUCTIONS: usize = 1 << 19;
+
+/// A value of any type, as its scalars in order.
+#[derive(Clone, Debug)]
+pub(crate) struct Composite {
+    pub ty: Rc<Type>,
+    pub scalars: Rc<[Value]>,
+}
+
+/// What an id names inside a function.
+#[derive(Clone, Debug)]
+pub(crate) enum Item {
+    Value(Composite),
+    Pointer(Pointer),
+}
+
+/// A phi whose sources are filled in when all blocks of the function are translated.
+struct PendingPhi {
+    instr: Instr,
+    block: BlockId,
+    results: Rc<[Value]>,
+}
+
+/// A function that is being translated at one place of call.
+pub(crate) struct Frame {
+    function: u32,
+    items: HashMap<u32, Item>,
+    /// First block of each label.
+    starts: HashMap<u32, BlockId>,
+    /// Block in which the translation of each label's block ended.
+    ends: HashMap<u32, BlockId>,
+    phis: Vec<PendingPhi>,
+    /// Where to go on after it; none for the entry point.
+    continuation: Option<BlockId>,
+    returns: Vec<(BlockId, Rc<[Value]>)>,
+    result: Rc<Type>,
+}
+
+/// Translates one entry point.
+pub(crate) struct Translator<'m> {
+    pub module: &'m Module,
+    pub builder: Builder<'m>,
+    pub globals: HashMap<u32, Item>,
+    frames: Vec<Frame>,
+}
+
+/// Translates a module's entry point.
+pub(crate) fn translate(module: &Module) -> Result<Function> {
+    let mut function = Function::new(&module.entry.name);
+    function.workgroup_size = module.workgroup_size;
+    let prologue = function.new_block();
+    let mut translator = Translator {
+        module,
+        builder: Builder::new(&mut function, prologue),
+        globals: HashMap::new(),
+        frames: vec![],
+    };
+    translator.declare_globals()?;
+    let entry = module.functions.get(&module.entry.function);
+    let entry = entry.ok_or_else(|| {
+        let wanted = module.wanted(module.entry.function, "a function");
+        module.entry.instr.invalid(wanted)
+    })?;
+    if !entry.parameters.is_empty() || *entry.result != Type::Void {
+        return Err(entry.instr.invalid(Invalid::TypeMismatch));
+    }
+    translator.function(module.entry.function, entry, vec![], None)?;
+    ir::cfg::order_blocks(&mut function);
+    Ok(function)
+}
+
+impl Translator<'_> {
+    fn frame(&mut self, instr: &Instr) -> Result<&mut Frame> {
+        self.frames
+            .last_mut()
+            .ok_or_else(|| instr.invalid(Invalid::Misplaced))
+    }
+
+    /// What an id names.
+    pub fn item(&mut self, instr: &Instr, id: u32) -> Result<Item> {
+        let local = self.frames.last().and_then(|frame| frame.items.get(&id));
+        if let Some(item) = local.or_else(|| self.globals.get(&id)) {
+            return Ok(item.clone());
+        }
+        let Some(constant) = self.module.find_constant(id) else {
+            return Err(instr.invalid(self.module.wanted(id, "a value that is defined before")));
+        };
+        let mut types = vec![];
+        constant.ty.flatten(&mut types);
+        let scalars = types
+            .iter()
+            .zip(constant.bits.iter())
+            .map(|(ty, bits)| self.builder.function.constant_of(*ty, *bits));
+        Ok(Item::Value(Composite {
+            ty: constant.ty.clone(),
+            scalars: scalars.collect(),
+        }))
+    }
+
+    /// The value of an id.
+    pub fn composite(&mut self, instr: &Instr, id: u32) -> Result<Composite> {
+        match self.item(instr, id)? {
+            Item::Value(composite) => Ok(composite),
+            Item::Pointer(_) => Err(instr.invalid(Invalid::Wanted(id, "a value, not a pointer"))),
+        }
+    }
+
+    /// The value of the operand with that index.
+    pub fn operand(&mut self, instr: &Instr, index: usize) -> Result<Composite> {
+        self.composite(instr, instr.word(index)?)
+    }
+
+    /// The single scalar of an operand that must have that type.
+    pub fn scalar(&mut self, instr: &Instr, index: usize, ty: ir::Type) -> Result<Value> {
+        let composite = self.operand(instr, index)?;
+        match *composite.scalars {
+            [value] if self.builder.function.ty(value) == ty => Ok(value),
+            _ => Err(instr.invalid(Invalid::TypeMismatch)),
+        }
+    }
+
+    /// The pointer that an operand names.
+    pub fn pointer(&mut self, instr: &Instr, index: usize) -> Result<Pointer> {
+        let id = instr.word(index)?;
+        match self.item(instr, id)? {
+            Item::Pointer(pointer) => Ok(pointer),
+            Item::Value(_) => Err(instr.invalid(Invalid::Wanted(id, "a pointer"))),
+        }
+    }
+
+    /// The result type of an instruction.
+    pub fn result_type(&self, instr: &Instr) -> Result<Rc<Type>> {
+        self.module.ty(instr, instr.result_type()?)
+    }
+
+    /// Gives the result of an instruction its scalars, which must fit its type.
+    pub fn define(&mut self, instr: &Instr, scalars: Vec<Value>) -> Result<()> {
+        let ty = self.result_type(instr)?;
+        let mut types = vec![];
+        if ty.is_value() {
+            ty.flatten(&mut types);
+        }
+        let function = &self.builder.function;
+        if !types
+            .iter()
+            .copied()
+            .eq(scalars.iter().map(|value| function.ty(*value)))
+        {
+            return Err(instr.invalid(Invalid::TypeMismatch));
+        }
+        let scalars = scalars.into();
+        self.define_item(instr, Item::Value(Composite { ty, scalars }))
+    }
+
+    /// Gives the result of an instruction its meaning.
+    pub fn define_item(&mut self, instr: &Instr, item: Item) -> Result<()> {
+        let id = instr.result()?;
+        self.frame(instr)?.items.insert(id, item);
+        Ok(())
+    }
+
+    /// Translates a function at the builder's place. Afterwards the builder stands behind it.
+    fn function(
+        &mut self,
+        id: u32,
+        function: &SpvFunction,
+        arguments: Vec<Item>,
+        continuation: Option<BlockId>,
+    ) -> Result<Rc<[Value]>> {
+        let Some(first) = function.blocks.first() else {
+            return Err(function
+                .instr
+                .unsupported(Feature::Use, "an imported function"));
+        };
+        if self.frames.iter().any(|frame| frame.function == id) {
+            return Err(function.instr.invalid(Invalid::Recursion));
+        }
+        if self.frames.len() >= MAX_CALLS {
+            let limit = format!("calls nested more than {MAX_CALLS} deep");
+            return Err(function.instr.unsupported(Feature::Limit, limit));
+        }
+        let ids = function.parameters.iter().map(|(id, _)| *id);
+        let mut frame = Frame {
+            function: id,
+            items: ids.zip(arguments).collect(),
+            starts: HashMap::new(),
+            ends: HashMap::new(),
+            phis: vec![],
+            continuation,
+            returns: vec![],
+            result: function.result.clone(),
+        };
+        for block in &function.blocks {
+            let start = self.builder.function.new_block();
+            frame.starts.insert(block.label, start);
+        }
+        let start = frame.starts[&first.label];
+        self.frames.push(frame);
+        self.builder.terminate(Terminator::Jump(start));
+        for block in reverse_postorder(function)? {
+            self.block(block)?;
+        }
+        self.fill_phis()?;
+        self.finish_call(function)
+    }
+
+    fn block(&mut self, block: &SpvBlock) -> Result<()> {
+        let Some(frame) = self.frames.last() else {
+            return Ok(());
+        };
+        self.builder.block = frame.starts[&block.label];
+        for instr in &block.instrs {
+            self.builder.position = self.position(instr);
+            let decorations = instr.result.map(|id| self.module.decorations.of(id));
+            self.builder.exact =
+                decorations.is_some_and(|decorations| decorations.has(Decoration::NoContraction));
+            if self.builder.function.inst_count() > MAX_INSTRUCTIONS {
+                let limit = format!("a program of more than {MAX_INSTRUCTIONS} instructions");
+                return Err(instr.unsupported(Feature::Limit, limit));
+            }
+            self.instr(instr)?;
+        }
+        let end = self.builder.block;
+        if let Some(frame) = self.frames.last_mut() {
+            frame.ends.insert(block.label, end);
+        }
+        Ok(())
+    }
+
+    fn position(&mut self, instr: &Instr) -> PositionId {
+        let source = instr.line.map(|line| SourceLine {
+            file: self.module.string(line.file).unwrap_or("").to_owned(),
+            line: line.line,
+            column: line.column,
+        });
+        self.builder.function.position_id(Position {
+            offset: instr.offset,
+            id: instr.result,
+            source,
+        })
+    }
+
+    fn instr(&mut self, instr: &Instr) -> Result<()> {
+        if let Some(recipe) = ops::scalar::recipe(instr.op) {
+            return self.by_component(instr, recipe);
+        }
+        match instr.op {
+            Op::Nop
+            | Op::Line
+            | Op::NoLine
+            | Op::SelectionMerge
+            | Op::LoopMerge
+            | Op::Name
+            | Op::ModuleProcessed => Ok(()),
+            Op::Phi => self.phi(instr),
+            Op::FunctionCall => self.call(instr),
+            Op::Branch
+            | Op::BranchConditional
+            | Op::Switch
+            | Op::Return
+            | Op::ReturnValue
+            | Op::Unreachable => self.terminator(instr),
+            Op::Kill | Op::TerminateInvocation | Op::DemoteToHelperInvocation => {
+                Err(instr.invalid(Invalid::Misplaced))
+            }
+            Op::ExtInst | Op::ExtInstWithForwardRefsKHR => {
+                let set = instr.word(0)?;
+                match self.module.sets.get(&set) {
+                    Some(InstructionSet::Glsl) => glsl::instr(self, instr),
+                    Some(InstructionSet::NonSemantic) => Ok(()),
+                    None => Err(instr.invalid(self.module.wanted(set, "an instruction set"))),
+                }
+            }
+            op => {
+                let done = ops::memory::instr(self, instr, op)?
+                    || ops::composite::instr(self, instr, op)?
+                    || ops::algebra::instr(self, instr, op)?
+                    || ops::integer::instr(self, instr, op)?
+                    || ops::atomic::instr(self, instr, op)?;
+                match done {
+                    true => Ok(()),
+                    false => {
+                        Err(instr.unsupported(Feature::Instruction, format!("Op{}", instr.name)))
+                    }
+                }
+            }
+        }
+    }
+
+    fn by_component(&mut self, instr: &Instr, recipe: ops::scalar::Recipe) -> Result<()> {
+        let mut operands = vec![];
+        for index in 0..recipe.operands {
+            let composite = self.operand(instr, index)?;
+            let kind = recipe.operand();
+            let fits = |value: &Value| kind.ty() == Some(self.builder.function.ty(*value));
+            if !composite.scalars.iter().all(fits) {
+                return Err(instr.invalid(Invalid::TypeMismatch));
+            }
+            operands.push(composite);
+        }
+        let count = self.result_type(instr)?.scalars() as usize;
+        if operands
+            .iter()
+            .any(|operand| operand.scalars.len() != count)
+        {
+            return Err(instr.invalid(Invalid::TypeMismatch));
+        }
+        let results = (0..count).map(|component| {
+            let args: Vec<Value> = operands
+                .iter()
+                .map(|operand| operand.scalars[component])
+                .collect();
+            recipe.build(&mut self.builder, &args)
+        });
+        let results = results.collect();
+        self.define(instr, results)
+    }
+
+    fn phi(&mut self, instr: &Instr) -> Result<()> {
+        let ty = self.result_type(instr)?;
+        if matches!(&*ty, Type::Pointer { .. }) {
+            return Err(instr.unsupported(Feature::Use, "OpPhi of pointers"));
+        }
+        if !ty.is_value() {
+            return Err(instr.invalid(Invalid::TypeMismatch));
+        }
+        let block = self.builder.block;
+        if !self.builder.function.block(block).insts.is_empty() {
+            return Err(instr.invalid(Invalid::Misplaced));
+        }
+        let mut types = vec![];
+        ty.flatten(&mut types);
+        let results: Rc<[Value]> = types
+            .into_iter()
+            .map(|ty| self.builder.function.new_phi(block, ty))
+            .collect();
+        self.define(instr, results.to_vec())?;
+        self.frame(instr)?.phis.push(PendingPhi {
+            instr: instr.clone(),
+            block,
+            results,
+        });
+        Ok(())
+    }
+
+    fn fill_phis(&mut self) -> Result<()> {
+        let Some(frame) = self.frames.last_mut() else {
+            return Ok(());
+        };
+        for phi in std::mem::take(&mut frame.phis) {
+            for pair in phi.instr.operands.chunks(2) {
+                let &[value, label] = pair else {
+                    return Err(phi.instr.invalid(Invalid::MissingOperand));
+                };
+                let frame = self.frame(&phi.instr)?;
+                if !frame.starts.contains_key(&label) {
+                    return Err(phi.instr.invalid(Invalid::Wanted(label, "a block")));
+                }
+                // No end: the block is unreachable, so it isn't a predecessor.
+                let Some(from) = frame.ends.get(&label).copied() else {
+                    continue;
+                };
+                let source = self.composite(&phi.instr, value)?;
+                if source.scalars.len() != phi.results.len() {
+                    return Err(phi.instr.invalid(Invalid::TypeMismatch));
+                }
+                let values: HashMap<Value, Value> = phi
+                    .results
+                    .iter()
+                    .copied()
+                    .zip(source.scalars.iter().copied())
+                    .collect();
+                for made in &mut self.builder.function.block_mut(phi.block).phis {
+                    if let Some(value) = values.get(&made.result) {
+                        made.sources.push((from, *value));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, instr: &Instr) -> Result<()> {
+        let id = instr.word(0)?;
+        let module = self.module;
+        let Some(function) = module.functions.get(&id) else {
+            return Err(instr.invalid(module.wanted(id, "a function")));
+        };
+        let mut arguments = vec![];
+        for argument in instr.rest(1) {
+            arguments.push(self.item(instr, *argument)?);
+        }
+        if arguments.len() != function.parameters.len() {
+            return Err(instr.invalid(Invalid::TypeMismatch));
+        }
+        for (argument, (_, wanted)) in arguments.iter().zip(&function.parameters) {
+            let fits = match (argument, &**wanted) {
+                (Item::Value(composite), ty) => *composite.ty == *ty,
+                (Item::Pointer(pointer), Type::Pointer { pointee, .. }) => pointer.ty == *pointee,
+                (Item::Pointer(_), _) => false,
+            };
+            if !fits {
+                return Err(instr.invalid(Invalid::TypeMismatch));
+            }
+        }
+        let continuation = self.builder.function.new_block();
+        let scalars = self.function(id, function, arguments, Some(continuation))?;
+        self.builder.position = self.position(instr);
+        let ty = self.result_type(instr)?;
+        if *ty == Type::Void {
+            return Ok(());
+        }
+        self.define(instr, scalars.to_vec())
+    }
+
+    /// Joins the returns of the function that was translated last.
+    fn finish_call(&mut self, function: &SpvFunction) -> Result<Rc<[Value]>> {
+        let Some(frame) = self.frames.pop() else {
+            return Err(function.instr.invalid(Invalid::Misplaced));
+        };
+        let Some(continuation) = frame.continuation else {
+            return Ok(Rc::from([]));
+        };
+        self.builder.block = continuation;
+        let mut types = vec![];
+        if *frame.result != Type::Void {
+            frame.result.flatten(&mut types);
+        }
+        let mut results = vec![];
+        for (index, ty) in types.into_iter().enumerate() {
+            // A single return needs no phi; none at all means that this place is never reached.
+            let value = match frame.returns.as_slice() {
+                [] => self.builder.function.constant_of(ty, 0),
+                [(_, values)] => values[index],
+                _ => {
+                    let value = self.builder.function.new_phi(continuation, ty);
+                    let phis = &mut self.builder.function.block_mut(continuation).phis;
+                    if let Some(phi) = phis.last_mut() {
+                        let sources = frame.returns.iter();
+                        phi.sources = sources
+                            .map(|(from, values)| (*from, values[index]))
+                            .collect();
+                    }
+                    value
+                }
+            };
+            results.push(value);
+        }
+        Ok(results.into())
+    }
+
+    fn label(&mut self, instr: &Instr, index: usize) -> Result<BlockId> {
+        let label = instr.word(index)?;
+        let start = self.frame(instr)?.starts.get(&label).copied();
+        start.ok_or_else(|| instr.invalid(Invalid::Wanted(label, "a block of this function")))
+    }
+
+    fn terminator(&mut self, instr: &Instr) -> Result<()> {
+        let terminator = match instr.op {
+            Op::Branch => Terminator::Jump(self.label(instr, 0)?),
+            Op::BranchConditional => {
+                let condition = self.scalar(instr, 0, ir::Type::Bool)?;
+                let (then, otherwise) = (self.label(instr, 1)?, self.label(instr, 2)?);
+                if then == otherwise {
+                    Terminator::Jump(then)
+                } else {
+                    Terminator::Branch {
+                        condition,
+                        then,
+                        otherwise,
+                    }
+                }
+            }
+            Op::Switch => self.switch(instr)?,
+            Op::Return | Op::ReturnValue => self.return_from(instr)?,
+            _ => Terminator::Unreachable,
+        };
+        self.builder.terminate(terminator);
+        Ok(())
+    }
+
+    fn switch(&mut self, instr: &Instr) -> Result<Terminator> {
+        let selector = self.scalar(instr, 0, ir::Type::W32)?;
+        let default = self.label(instr, 1)?;
+        let mut cases = vec![];
+        let mut seen = HashSet::new();
+        for index in (2..instr.operands.len()).step_by(2) {
+            let value = instr.word(index)?;
+            let target = self.label(instr, index + 1)?;
+            if !seen.insert(value) {
+                return Err(instr.invalid(Invalid::Literal(value)));
+            }
+            if target != default {
+                cases.push((value, target));
+            }
+        }
+        Ok(match cases.is_empty() {
+            true => Terminator::Jump(default),
+            false => Terminator::Switch {
+                selector,
+                cases,
+                default,
+            },
+        })
+    }
+
+    fn return_from(&mut self, instr: &Instr) -> Result<Terminator> {
+        let scalars: Rc<[Value]> = match instr.op {
+            Op::ReturnValue => {
+                let value = self.operand(instr, 0)?;
+                if value.ty != self.frame(instr)?.result {
+                    return Err(instr.invalid(Invalid::TypeMismatch));
+                }
+                value.scalars
+            }
+            _ => {
+                if *self.frame(instr)?.result != Type::Void {
+                    return Err(instr.invalid(Invalid::TypeMismatch));
+                }
+                Rc::from([])
+            }
+        };
+        let block = self.builder.block;
+        let frame = self.frame(instr)?;
+        frame.returns.push((block, scalars));
+        Ok(match frame.continuation {
+            Some(continuation) => Terminator::Jump(continuation),
+            None => Terminator::Return,
+        })
+    }
+}
+
+/// Labels that a block's terminator names.
+fn targets(block: &SpvBlock) -> Vec<u32> {
+    let Some(last) = block.instrs.last() else {
+        return vec![];
+    };
+    let labels: Vec<usize> = match last.op {
+        Op::Branch => vec![0],
+        Op::BranchConditional => vec![1, 2],
+        Op::Switch => {
+            let cases = (3..last.operands.len()).step_by(2);
+            std::iter::once(1).chain(cases).collect()
+        }
+        _ => vec![],
+    };
+    labels
+        .into_iter()
+        .filter_map(|index| last.operands.get(index).copied())
+        .collect()
+}
+
+/// The blocks that can be reached, each after those that dominate it.
+fn reverse_postorder(function: &SpvFunction) -> Result<Vec<&SpvBlock>> {
+    let by_label: HashMap<u32, &SpvBlock> = function
+        .blocks
+        .iter()
+        .map(|block| (block.label, block))
+        .collect();
+    let mut order = vec![];
+    let mut seen = HashSet::new();
+    let mut stack = vec![];
+    if let Some(first) = function.blocks.first() {
+        seen.insert(first.label);
+        stack.push((first, targets(first)));
+    }
+    while let Some((block, open)) = stack.last_mut() {
+        match open.pop() {
+            Some(label) => {
+                let Some(target) = by_label.get(&label).copied() else {
+                    let last = block.instrs.last().unwrap_or(&function.instr);
+                    return Err(last.invalid(Invalid::Wanted(label, "a block of this function")));
+                };
+                if seen.insert(label) {
+                    stack.push((target, targets(target)));
+                }
+            }
+            None => {
+                order.push(*block);
+                stack.pop();
+            }
+        }
+    }
+    order.reverse();
+    Ok(order)
+}

@@ -1,0 +1,332 @@
+//! Types: a tree with sizes and the layout that decorations give.
+//!
+//! Needs: types declared before their use.  Guarantees: depth and size are bounded, so recursion over a type ends soon.
+use std::rc::Rc;
+
+use rspirv::spirv::{Decoration, Op, StorageClass};
+
+use super::error::{Feature, Invalid};
+use super::module::Module;
+use super::reader::{Instr, Result};
+use crate::ir;
+
+/// Deepest nesting of arrays and structs.
+const MAX_DEPTH: u32 = 32;
+/// Most scalars in a value: larger arrays may exist in memory but not be loaded whole.
+pub(crate) const MAX_SCALARS: u64 = 1 << 14;
+
+/// A type.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Type {
+    Void,
+    Bool,
+    Int {
+        signed: bool,
+    },
+    Float,
+    Vector {
+        component: Rc<Type>,
+        count: u32,
+    },
+    Matrix {
+        column: Rc<Type>,
+        count: u32,
+    },
+    Array {
+        element: Rc<Type>,
+        len: u32,
+        stride: Option<u32>,
+    },
+    RuntimeArray {
+        element: Rc<Type>,
+        stride: Option<u32>,
+    },
+    Struct {
+        members: Rc<[Member]>,
+        /// Decorated BufferBlock: a storage buffer in class Uniform.
+        buffer_block: bool,
+    },
+    Pointer {
+        class: StorageClass,
+        pointee: Rc<Type>,
+    },
+    Function {
+        result: Rc<Type>,
+        parameters: Rc<[Rc<Type>]>,
+    },
+}
+
+/// A member of a struct, with the decorations that say where it lies.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Member {
+    pub ty: Rc<Type>,
+    pub offset: Option<u32>,
+    pub matrix: MatrixLayout,
+    /// Volatile or Coherent.
+    pub volatile: bool,
+}
+
+/// How matrices of a member lie in memory.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct MatrixLayout {
+    pub stride: Option<u32>,
+    pub row_major: bool,
+}
+
+impl Type {
+    /// Number of scalars; a runtime array counts as none, a pointer as one.
+    pub fn scalars(&self) -> u64 {
+        match self {
+            Type::Void | Type::RuntimeArray { .. } | Type::Function { .. } => 0,
+            Type::Bool | Type::Int { .. } | Type::Float | Type::Pointer { .. } => 1,
+            Type::Vector {
+                component: part,
+                count,
+            }
+            | Type::Matrix {
+                column: part,
+                count,
+            } => part.scalars().saturating_mul((*count).into()),
+            Type::Array { element, len, .. } => element.scalars().saturating_mul((*len).into()),
+            Type::Struct { members, .. } => members.iter().fold(0, |sum: u64, member| {
+                sum.saturating_add(member.ty.scalars())
+            }),
+        }
+    }
+
+    fn depth(&self) -> u32 {
+        match self {
+            Type::Void | Type::Bool | Type::Int { .. } | Type::Float => 0,
+            Type::Vector {
+                component: part, ..
+            }
+            | Type::Matrix { column: part, .. }
+            | Type::Array { element: part, .. }
+            | Type::RuntimeArray { element: part, .. }
+            | Type::Pointer { pointee: part, .. } => part.depth() + 1,
+            Type::Struct { members, .. } => members
+                .iter()
+                .map(|member| member.ty.depth() + 1)
+                .max()
+                .unwrap_or(1),
+            Type::Function { .. } => 1,
+        }
+    }
+
+    /// The part that a constant index selects, and the number of scalars before it.
+    pub fn part(&self, index: u32) -> Option<(Rc<Type>, u64)> {
+        let (part, count) = match self {
+            Type::Vector {
+                component: part,
+                count,
+            }
+            | Type::Matrix {
+                column: part,
+                count,
+            }
+            | Type::Array {
+                element: part,
+                len: count,
+                ..
+            } => (part, *count),
+            Type::RuntimeArray { element, .. } => (element, u32::MAX),
+            Type::Struct { members, .. } => {
+                let member = members.get(index as usize)?;
+                let before = members[..index as usize].iter();
+                let before = before.map(|member| member.ty.scalars()).sum();
+                return Some((member.ty.clone(), before));
+            }
+            Type::Void
+            | Type::Bool
+            | Type::Int { .. }
+            | Type::Float
+            | Type::Pointer { .. }
+            | Type::Function { .. } => return None,
+        };
+        (index < count).then(|| (part.clone(), part.scalars() * u64::from(index)))
+    }
+
+    /// The type in the IR, of a scalar.
+    pub fn scalar(&self) -> Option<ir::Type> {
+        match self {
+            Type::Bool => Some(ir::Type::Bool),
+            Type::Int { .. } | Type::Float => Some(ir::Type::W32),
+            _ => None,
+        }
+    }
+
+    /// The types in the IR of all scalars, in order. The caller has checked that there aren't too many.
+    pub fn flatten(&self, out: &mut Vec<ir::Type>) {
+        match self {
+            Type::Bool => out.push(ir::Type::Bool),
+            Type::Int { .. } | Type::Float | Type::Pointer { .. } => out.push(ir::Type::W32),
+            Type::Vector {
+                component: part,
+                count,
+            }
+            | Type::Matrix {
+                column: part,
+                count,
+            }
+            | Type::Array {
+                element: part,
+                len: count,
+                ..
+            } => (0..*count).for_each(|_| part.flatten(out)),
+            Type::Struct { members, .. } => {
+                members.iter().for_each(|member| member.ty.flatten(out))
+            }
+            Type::Void | Type::RuntimeArray { .. } | Type::Function { .. } => {}
+        }
+    }
+
+    /// The component type of a scalar or vector.
+    pub fn component(&self) -> &Type {
+        match self {
+            Type::Vector { component, .. } => component,
+            other => other,
+        }
+    }
+
+    /// Whether it is a float, or a vector or matrix of them.
+    pub fn is_float(&self) -> bool {
+        match self {
+            Type::Matrix { column, .. } => column.is_float(),
+            other => *other.component() == Type::Float,
+        }
+    }
+
+    /// Whether a value of it can be held: known size, not too large, no pointers or functions inside.
+    pub fn is_value(&self) -> bool {
+        match self {
+            Type::Bool | Type::Int { .. } | Type::Float => true,
+            Type::Vector { .. } | Type::Matrix { .. } => true,
+            Type::Array { element, .. } => element.is_value() && self.scalars() <= MAX_SCALARS,
+            Type::Struct { members, .. } => {
+                members.iter().all(|member| member.ty.is_value()) && self.scalars() <= MAX_SCALARS
+            }
+            Type::Void
+            | Type::RuntimeArray { .. }
+            | Type::Pointer { .. }
+            | Type::Function { .. } => false,
+        }
+    }
+}
+
+/// Builds the type of an OpType instruction.
+pub(crate) fn declare(module: &Module, instr: &Instr) -> Result<Type> {
+    let id = instr.result()?;
+    let ty = |index: usize| module.ty(instr, instr.word(index)?);
+    let decorations = module.decorations.of(id);
+    let made = match instr.op {
+        Op::TypeVoid => Type::Void,
+        Op::TypeBool => Type::Bool,
+        Op::TypeInt => match (instr.word(0)?, instr.word(1)?) {
+            (32, signed @ (0 | 1)) => Type::Int {
+                signed: signed == 1,
+            },
+            (width, 0 | 1) => {
+                return Err(instr.unsupported(Feature::Type, format!("{width}-bit integer")));
+            }
+            (_, other) => return Err(instr.invalid(Invalid::Literal(other))),
+        },
+        Op::TypeFloat => match instr.word(0)? {
+            32 => Type::Float,
+            width => return Err(instr.unsupported(Feature::Type, format!("{width}-bit float"))),
+        },
+        Op::TypeVector => {
+            let component = ty(0)?;
+            if component.scalar().is_none() {
+                return Err(instr.invalid(Invalid::TypeMismatch));
+            }
+            let count = instr.word(1)?;
+            if !(2..=4).contains(&count) {
+                return Err(instr.invalid(Invalid::Literal(count)));
+            }
+            Type::Vector { component, count }
+        }
+        Op::TypeMatrix => {
+            let column = ty(0)?;
+            if !matches!(&*column, Type::Vector { component, .. } if **component == Type::Float) {
+                return Err(instr.invalid(Invalid::TypeMismatch));
+            }
+            let count = instr.word(1)?;
+            if !(2..=4).contains(&count) {
+                return Err(instr.invalid(Invalid::Literal(count)));
+            }
+            Type::Matrix { column, count }
+        }
+        Op::TypeArray => {
+            let len = module.constant_word(instr, instr.word(1)?)?;
+            if len == 0 {
+                return Err(instr.invalid(Invalid::Index(0)));
+            }
+            Type::Array {
+                element: storable(instr, ty(0)?)?,
+                len,
+                stride: decorations.literal(Decoration::ArrayStride),
+            }
+        }
+        Op::TypeRuntimeArray => Type::RuntimeArray {
+            element: storable(instr, ty(0)?)?,
+            stride: decorations.literal(Decoration::ArrayStride),
+        },
+        Op::TypeStruct => {
+            let mut members = vec![];
+            for (index, member) in instr.operands.iter().enumerate() {
+                let decorations = module.decorations.of_member(id, index as u32);
+                members.push(Member {
+                    ty: storable(instr, module.ty(instr, *member)?)?,
+                    offset: decorations.literal(Decoration::Offset),
+                    matrix: MatrixLayout {
+                        stride: decorations.literal(Decoration::MatrixStride),
+                        row_major: decorations.has(Decoration::RowMajor),
+                    },
+                    volatile: decorations.has(Decoration::Volatile)
+                        || decorations.has(Decoration::Coherent),
+                });
+            }
+            Type::Struct {
+                members: members.into(),
+                buffer_block: decorations.has(Decoration::BufferBlock),
+            }
+        }
+        Op::TypePointer => {
+            let class = instr.word(0)?;
+            let class = StorageClass::from_u32(class)
+                .ok_or_else(|| instr.invalid(Invalid::Literal(class)))?;
+            Type::Pointer {
+                class,
+                pointee: ty(1)?,
+            }
+        }
+        Op::TypeFunction => {
+            let parameters: Result<Vec<_>> = instr
+                .rest(1)
+                .iter()
+                .map(|parameter| module.ty(instr, *parameter))
+                .collect();
+            Type::Function {
+                result: ty(0)?,
+                parameters: parameters?.into(),
+            }
+        }
+        _ => return Err(instr.unsupported(Feature::Type, format!("Op{}", instr.name))),
+    };
+    if made.depth() > MAX_DEPTH {
+        return Err(instr.unsupported(
+            Feature::Limit,
+            format!("a type nested more than {MAX_DEPTH} deep"),
+        ));
+    }
+    Ok(made)
+}
+
+/// A type that may be part of another.
+fn storable(instr: &Instr, ty: Rc<Type>) -> Result<Rc<Type>> {
+    match &*ty {
+        Type::Void | Type::Function { .. } => Err(instr.invalid(Invalid::TypeMismatch)),
+        Type::Pointer { .. } => Err(instr.unsupported(Feature::Use, "a pointer inside a type")),
+        _ => Ok(ty),
+    }
+}

@@ -1,0 +1,60 @@
+//! The shared kernels through the front end and the IR interpreter, against the expected outputs.
+//!
+//! Both modules of each kernel. Kernels that need what isn't supported yet must be refused by that name.
+mod support;
+
+use eitri_shaderc::interp::interpret;
+use eitri_shaderc::spirv::translate;
+use support::kernel::{Kernel, kernels};
+
+/// Kernels that can't be compiled yet, and the word that the refusal must contain.
+const REFUSED: &[(&str, &str)] = &[
+    ("crc32_blocks", "SampledBuffer"),
+    ("depthwise_f16", "Float16"),
+    ("fft_radix4", "SampledBuffer"),
+    ("gaussian_blur", "ImageQuery"),
+    ("mulmod64", "Int64"),
+    ("stream_compact", "GroupNonUniform"),
+];
+
+fn check(kernel: &Kernel, file: &str) -> Result<u64, String> {
+    let spirv = kernel.module(file);
+    let translated = translate(&spirv, Some("main"), &kernel.spec_constants);
+    let refusal = REFUSED.iter().find(|(name, _)| *name == kernel.name);
+    let function = match (translated, refusal) {
+        (Err(errors), Some((_, word))) => {
+            let text: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            return match text.join("\n") {
+                text if text.contains(word) => Ok(0),
+                text => Err(format!("refused without `{word}`: {text}")),
+            };
+        }
+        (Ok(_), Some(_)) => return Err("compiles now: take it off the list".into()),
+        (Err(errors), None) => return Err(errors[0].to_string()),
+        (Ok(function), None) => function,
+    };
+    let mut buffers = kernel.buffers();
+    let steps =
+        interpret(&function, &kernel.dispatch(), &mut buffers).map_err(|trap| trap.to_string())?;
+    kernel.compare(&buffers)?;
+    Ok(steps)
+}
+
+#[test]
+fn kernels_give_the_expected_outputs() {
+    let mut failures = vec![];
+    for kernel in kernels() {
+        for file in ["spirv", "spirv_opt"] {
+            let start = std::time::Instant::now();
+            match check(&kernel, file) {
+                Ok(steps) => println!(
+                    "{} {file}: {steps} steps in {:?}",
+                    kernel.name,
+                    start.elapsed()
+                ),
+                Err(message) => failures.push(format!("{} {file}: {message}", kernel.name)),
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
