@@ -26,6 +26,8 @@ pub enum Place {
     Head,
     /// After the mnemonic; 26.2 text has it twice, before and after the clamp (a fault of that tool).
     HeadTwiceIn26,
+    /// After the mnemonic; 26.2 reads only its two low bits.
+    HeadTwoBitsIn26,
     /// After the first source in 24.1 text, with these words by value; not in 26.2 text.
     FirstSourceIn24(&'static [&'static str]),
     /// After the mnemonic; not in 26.2 text.

@@ -45,6 +45,11 @@ mod error;
 mod instr;
 mod rules;
 
+// The instruction and its text.
+mod parse;
+mod print;
+mod syntax;
+
 pub use arch::{Arch, Archs, UnknownArch};
 pub use constants::Constant;
 pub use error::{DecodeError, EncodeError, Part, Rule};
@@ -52,8 +57,11 @@ pub use field::ImmId;
 pub use flow::Flow;
 pub use instr::{Instr, MAX_SOURCES};
 pub use op::Op;
+pub use parse::{Expected, ParseError, ParseErrorKind, Span};
+pub use print::Display;
 pub use register::{Dest, Mask, Reg, RegRange};
 pub use select::{Lanes, Select, SelectRow, SelectTable};
 pub use source::{Half, Operand, Src, Uniform};
 pub use special::{RenderTarget, Special, SpecialRow};
+pub use syntax::{Syntax, UnknownSyntax};
 pub use values::Flag;

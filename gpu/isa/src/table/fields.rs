@@ -17,7 +17,9 @@ use crate::values::{
 pub const CLAMP: Field = Field::of::<Clamp>("clamp", 32, 2);
 /// Two bits: no ties away from zero.
 pub const ROUND: Field = Field::of::<RoundMode>("round_mode", 30, 2).only(0b1111);
-pub const ROUND3: Field = Field::of::<RoundMode>("round_mode", 30, 3).note("26.2 reads two bits");
+pub const ROUND3: Field = Field::of::<RoundMode>("round_mode", 30, 3)
+    .at(Place::HeadTwoBitsIn26)
+    .note("both dialects know two of its bits");
 pub const ROUND_TWICE: Field = ROUND
     .at(Place::HeadTwiceIn26)
     .note("not in the syntax of 24.1; 26.2 prints it twice");

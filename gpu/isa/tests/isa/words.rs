@@ -1,8 +1,8 @@
 //! Words: every vector decodes and encodes again.
 
-mod support;
-
 use eitri_isa::{Arch, Instr};
+
+use crate::support;
 
 #[track_caller]
 fn check_word(place: &str, word: u64) {
