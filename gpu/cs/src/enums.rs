@@ -217,6 +217,70 @@ enums! {
         #[default]
         TilerOutOfMemory = 2 "TILER_OOM" "tiler_oom" "the tiler is out of memory";
     }
+
+    /// The kind of primitive that a draw makes.
+    DrawMode "draw_mode" {
+        #[default]
+        None          =  0 "NONE"           "none"           "none";
+        Points        =  1 "POINTS"         "points"         "points";
+        Lines         =  2 "LINES"          "lines"          "lines";
+        LineStrip     =  4 "LINE_STRIP"     "line_strip"     "a strip of lines";
+        LineLoop      =  6 "LINE_LOOP"      "line_loop"      "a closed strip of lines";
+        Triangles     =  8 "TRIANGLES"      "triangles"      "triangles";
+        TriangleStrip = 10 "TRIANGLE_STRIP" "triangle_strip" "a strip of triangles";
+        TriangleFan   = 12 "TRIANGLE_FAN"   "triangle_fan"   "a fan of triangles";
+        Polygon       = 13 "POLYGON"        "polygon"        "a polygon";
+        Quads         = 14 "QUADS"          "quads"          "quads";
+    }
+
+    /// The kind of indices that a draw reads.
+    IndexType "index_type" {
+        #[default]
+        None   = 0 "NONE"   "none"   "not indexed";
+        Uint8  = 1 "UINT8"  "uint8"  "8 bits";
+        Uint16 = 2 "UINT16" "uint16" "16 bits";
+        Uint32 = 3 "UINT32" "uint32" "32 bits";
+    }
+
+    /// The kind of point sizes that a draw reads.
+    PointSizeFormat "point_size_array_format" {
+        #[default]
+        None = 0 "NONE" "none" "one size for all";
+        Fp16 = 2 "FP16" "fp16" "an array of 16-bit floats";
+        Fp32 = 3 "FP32" "fp32" "an array of 32-bit floats";
+    }
+
+    /// What the position record of a vertex holds.
+    PositionFifoFormat "fifo_format" {
+        #[default]
+        Auto     = 0 "AUTO"     "auto"     "what the draw needs";
+        Basic    = 1 "BASIC"    "basic"    "the position";
+        Extended = 2 "EXTENDED" "extended" "the position and more";
+    }
+
+    /// How many pixels, X by Y, share one run of the fragment shader.
+    ShadingRate "vrs_draw_rate" {
+        #[default]
+        One       =  0 "1X1" "1x1" "1 by 1";
+        OneByTwo  =  1 "1X2" "1x2" "1 by 2";
+        OneByFour =  2 "1X4" "1x4" "1 by 4";
+        TwoByOne  =  4 "2X1" "2x1" "2 by 1";
+        Two       =  5 "2X2" "2x2" "2 by 2";
+        TwoByFour =  6 "2X4" "2x4" "2 by 4";
+        FourByOne =  8 "4X1" "4x1" "4 by 1";
+        FourByTwo =  9 "4X2" "4x2" "4 by 2";
+        Four      = 10 "4X4" "4x4" "4 by 4";
+    }
+
+    /// How two shading rates become one.
+    ShadingRateCombiner "vrs_combiner" {
+        #[default]
+        Keep     = 0 "KEEP"    "keep"    "the first";
+        Replace  = 1 "REPLACE" "replace" "the second";
+        Minimum  = 2 "MIN"     "min"     "the smaller";
+        Maximum  = 3 "MAX"     "max"     "the larger";
+        Multiply = 4 "MUL"     "mul"     "the product";
+    }
 }
 
 impl Condition {

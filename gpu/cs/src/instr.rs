@@ -4,7 +4,7 @@
 //! cut or ignored.  Never: says whether a GPU has a register or a slot (that it reports itself).
 //! Facts: hardware/command-stream.md 2 and 3, through [`crate::table`].
 
-mod codec;
+pub(crate) mod codec;
 
 pub use codec::{DecodeError, EncodeError, FieldFault};
 

@@ -30,6 +30,9 @@ pub mod instr;
 pub mod staging;
 pub mod table;
 
+// As people read and write them.
+pub mod text;
+
 // What a driver does with them.
 pub mod builder;
 mod layout;

@@ -175,14 +175,14 @@ pub(super) const fn start(info: &Info, arch: Arch) -> Result<u64, EncodeError> {
 
 /// The bits that a value puts into the word.
 #[inline]
-pub(super) fn put<V: Value>(
-    info: &Info,
+pub(crate) fn put<V: Value>(
+    of: &'static str,
     field: &FieldInfo,
     value: V,
     arch: Arch,
 ) -> Result<u64, EncodeError> {
     let raw = value.to_bits();
-    match place(info, field, raw, arch) {
+    match place(of, field, raw, arch) {
         Ok(placed) => Ok(placed),
         // A default that is not 0 goes without saying where there is no field.
         Err(EncodeError::NoSuchField { .. }) if raw == field.default => Ok(0),
@@ -193,7 +193,7 @@ pub(super) fn put<V: Value>(
 /// The bits that `raw` (a negative number extended to 64 bits) puts into the word.
 #[inline]
 pub(crate) fn place(
-    info: &Info,
+    of: &'static str,
     field: &FieldInfo,
     raw: u64,
     arch: Arch,
@@ -203,7 +203,7 @@ pub(crate) fn place(
             return Ok(0);
         }
         return Err(EncodeError::NoSuchField {
-            instruction: info.name,
+            instruction: of,
             field: field.name,
             arch,
         });
@@ -223,7 +223,7 @@ pub(crate) fn place(
         _ => (raw.into(), 0, max),
     };
     Err(EncodeError::OutOfRange {
-        instruction: info.name,
+        instruction: of,
         field: field.name,
         value,
         min,
@@ -233,8 +233,8 @@ pub(crate) fn place(
 
 /// The value that a field of the word holds.
 #[inline]
-pub(super) fn get<V: Value>(
-    info: &Info,
+pub(crate) fn get<V: Value>(
+    of: &'static str,
     field: &FieldInfo,
     word: u64,
     arch: Arch,
@@ -244,7 +244,7 @@ pub(super) fn get<V: Value>(
     };
     let value = bits.of(word);
     V::from_bits(value, bits.width()).ok_or(DecodeError::BadField {
-        instruction: info.name,
+        instruction: of,
         field: field.name,
         high: bits.high,
         low: bits.low,
@@ -257,7 +257,7 @@ pub(super) fn get<V: Value>(
 }
 
 /// The value of a field that nobody set.
-pub(super) fn default<V: Value>(bits: u64) -> V {
+pub(crate) fn default<V: Value>(bits: u64) -> V {
     V::from_bits(bits, 64).unwrap_or_default()
 }
 

@@ -10,7 +10,7 @@ macro_rules! control_flow { ($next:ident $($families:ident)* { $($rows:tt)* }) =
         condition:      Condition[30:28 V10, 31:28 FROM_V11] "how the value compares with 0";
         value:          Reg[47:40]  "the value; not read for ALWAYS" .reads() .unless("condition", 6);
         offset:         i16[15:0]   "instructions from the next one: -1 is the branch itself";
-    } "BRANCH.{condition} r{value}, #{offset}";
+    } "BRANCH.{condition} r{value}, {%target}";
 
     /// Runs a buffer of instructions and comes back; at most 8 frames, the ring's included.
     CALL Call 0x20 ALL ControlFlow Inline {

@@ -115,7 +115,7 @@ macro_rules! define_instructions {
                             $field $(= $key)?
                             $(: $field_ty [$($bits)*] $field_note $(. $field_column($($field_argument),*))*)?
                         ) };
-                        word |= codec::put(&Self::INFO, field, self.$field, arch)?;
+                        word |= codec::put(Self::INFO.name, field, self.$field, arch)?;
                     )*
                     Ok(word)
                 }
@@ -129,7 +129,7 @@ macro_rules! define_instructions {
                                 $field $(= $key)?
                                 $(: $field_ty [$($bits)*] $field_note $(. $field_column($($field_argument),*))*)?
                             ) };
-                            codec::get(&Self::INFO, field, word, arch)?
+                            codec::get(Self::INFO.name, field, word, arch)?
                         },
                     )*})
                 }

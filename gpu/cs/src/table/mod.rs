@@ -11,6 +11,7 @@
 //! `shared_fields.rs`.  From the rows `instr.rs` makes a type for each instruction, the enum of all, encode and decode;
 //! text, documentation and register use read them as data.  Facts: hardware/command-stream.md 2, 3 and 5.
 
+mod aliases;
 pub(crate) mod define;
 mod info;
 pub(crate) mod shared_fields;
@@ -25,4 +26,5 @@ pub(crate) mod resources;
 pub(crate) mod scoreboard;
 pub(crate) mod sync;
 
+pub use aliases::{ALIASES, Alias};
 pub use info::{Category, Info, Resources, SubOpcode, Text, Timing};

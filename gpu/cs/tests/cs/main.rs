@@ -3,4 +3,7 @@
 mod facts;
 
 mod builder;
+mod properties;
+mod staging;
 mod table;
+mod text;
