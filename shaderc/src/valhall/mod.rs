@@ -3,9 +3,22 @@
 //! `pipeline` is the page to read first: every pass, in order, and why in that order.
 #![allow(dead_code)]
 
-mod allocate;
+mod mir;
+
+mod split_edges;
+mod lower_phis;
 mod isolate_groups;
 mod liveness;
-mod lower_phis;
-mod mir;
-mod split_edges;
+mod allocate;
+mod lower_branches;
+mod scoreboard;
+mod assign_slots;
+mod insert_waits;
+mod insert_flow;
+mod mark_last_use;
+mod check_waits;
+
+#[cfg(test)]
+mod random_function;
+#[cfg(test)]
+mod tests;

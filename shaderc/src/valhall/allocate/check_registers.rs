@@ -81,6 +81,32 @@ struct Checker<'a> {
     function: &'a Function,
     registers: &'a Registers,
     spills: &'a Spills,
+    /// By value of the original: the value that it is a copy of, or itself.
+    roots: Vec<Value>,
+}
+
+/// By value, what it always equals: a value that is written once, by a copy of one that is written once, never
+/// differs from it where both may be read, since the one's definition dominates the other's and that its uses.
+fn find_roots(original: &Function) -> Vec<Value> {
+    let mut written = vec![0; original.values as usize];
+    let preloads = original.preloads.iter().filter_map(|preload| preload.dest.value());
+    let instrs = || original.blocks.iter().flat_map(|block| &block.instrs);
+    preloads.chain(instrs().flat_map(|instr| instr.written_values())).for_each(|value| written[value.index()] += 1);
+    let mut roots: Vec<Value> = (0..original.values).map(Value).collect();
+    for (to, from) in instrs().filter_map(Instr::as_copy) {
+        if let (Word::Value(to), Word::Value(from)) = (to, from)
+            && written[to.index()] == 1
+            && written[from.index()] == 1
+        {
+            roots[to.index()] = from;
+        }
+    }
+    (0..roots.len()).for_each(|index| {
+        while roots[roots[index].index()] != roots[index] {
+            roots[index] = roots[roots[index].index()];
+        }
+    });
+    roots
 }
 
 /// Checks `function` with `registers`; `original` is what it was before anything was spilled.
@@ -90,12 +116,7 @@ pub(crate) fn check(
     registers: &Registers,
     spills: &Spills,
 ) -> Result<(), Wrong> {
-    let checker = Checker {
-        original,
-        function,
-        registers,
-        spills,
-    };
+    let checker = Checker { original, function, registers, spills, roots: find_roots(original) };
     let mut entries: Vec<Option<State>> = vec![None; function.blocks.len()];
     let mut entry = State::new();
     for preload in &function.preloads {
@@ -158,9 +179,10 @@ impl Checker<'_> {
         self.registers[value.index()]
     }
 
-    /// The program's value whose bits `value` carries.
+    /// The program's value whose bits `value` carries, by its root.
     fn meant(&self, value: Value) -> Value {
-        self.spills.stands_for.get(&value).copied().unwrap_or(value)
+        let value = self.spills.stands_for.get(&value).copied().unwrap_or(value);
+        self.roots.get(value.index()).copied().unwrap_or(value)
     }
 
     fn read(&self, block: BlockId, text: &str, value: Value, state: &State) -> Result<(), Wrong> {
@@ -231,11 +253,12 @@ impl Checker<'_> {
         for value in instr.written_values() {
             if self.spills.remade.contains(&value) {
                 self.check_remade(block, &text, instr, value)?;
+                // Whatever stands together with the value somewhere has the same bits.
+                let meant = self.meant(value);
+                let equal = state.values().filter(|held| held.contains(&meant)).flatten().copied();
+                let held = equal.chain([meant]).collect();
                 if let Some(register) = self.register(value) {
-                    state.insert(
-                        Place::Register(register),
-                        BTreeSet::from([self.meant(value)]),
-                    );
+                    state.insert(Place::Register(register), held);
                 }
             } else {
                 self.define(state, value);
@@ -247,7 +270,7 @@ impl Checker<'_> {
     /// `to` becomes what `from` is, wherever that is held, and in its own register.
     fn copy(&self, state: &mut State, to: Value, from: Value) {
         let (meant, source) = (self.meant(to), self.meant(from));
-        for held in state.values_mut() {
+        for held in state.values_mut().filter(|_| meant != source) {
             held.remove(&meant);
             if held.contains(&source) {
                 held.insert(meant);
@@ -268,6 +291,9 @@ impl Checker<'_> {
             return;
         };
         let (to, from) = (self.meant(to), self.meant(from));
+        if to == from {
+            return;
+        }
         state.values_mut().for_each(|held| {
             held.remove(&to);
         });
@@ -311,14 +337,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn check_remade(
-        &self,
-        block: BlockId,
-        text: &str,
-        instr: &Instr,
-        value: Value,
-    ) -> Result<(), Wrong> {
-        let meant = self.meant(value);
+    fn check_remade(&self, block: BlockId, text: &str, instr: &Instr, value: Value) -> Result<(), Wrong> {
+        let meant = self.spills.stands_for.get(&value).copied().unwrap_or(value);
         let word = Word::Value(meant);
         let mut definitions = self
             .original

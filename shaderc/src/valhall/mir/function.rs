@@ -5,6 +5,7 @@ use std::fmt;
 use super::modifier::{Flow, Modifier};
 use super::op::Op;
 use super::operand::{Operand, Register, Source, Space, Value, Word};
+use crate::ir::FauWord;
 
 /// A block's place in [`Function::blocks`], which is also its place in the program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -245,18 +246,6 @@ pub(crate) struct Preload {
     pub(crate) register: Register,
 }
 
-/// A 32-bit uniform word that the runtime fills before the dispatch.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Fau {
-    /// Push constant word at this byte offset.
-    Push(u32),
-    Constant(u32),
-    /// Component 0..=2 of the number of workgroups.
-    Workgroups(u8),
-    /// Nobody reads it: it keeps a 64-bit word aligned.
-    Unused,
-}
-
 /// A whole program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Function {
@@ -265,7 +254,7 @@ pub(crate) struct Function {
     pub(crate) values: u32,
     pub(crate) preloads: Vec<Preload>,
     /// Uniform words, by number.
-    pub(crate) fau: Vec<Fau>,
+    pub(crate) fau: Vec<FauWord>,
     /// Bytes of thread-local memory: the program's variables, then spill slots.
     pub(crate) scratch_bytes: u32,
     /// Names of source files, for listings.

@@ -16,9 +16,7 @@ mod parse;
 mod print;
 mod verify;
 
-pub(crate) use function::{
-    Block, BlockId, Fau, Function, Instr, Location, Phi, Preload, Terminator,
-};
+pub(crate) use function::{Block, BlockId, Function, Instr, Location, Phi, Preload, Terminator};
 pub(crate) use modifier::{Flow, Modifier, Select};
 pub(crate) use op::{Message, Op};
 pub(crate) use operand::{Half, Operand, Register, Source, Space, Special, Value, Word};

@@ -15,6 +15,8 @@ pub(crate) enum Message {
     /// Reads and writes.
     Atomic,
     Barrier,
+    /// No instruction at all: earlier accesses must have happened before later ones.
+    Fence,
 }
 
 macro_rules! ops {
@@ -140,6 +142,7 @@ ops! {
     AtomReturn     "ATOM_RETURN.i32"   Atomic,
     Atom1Return    "ATOM1_RETURN.i32"  Atomic,
     Barrier        "BARRIER"           Barrier,
+    Fence          "FENCE"             Fence,
 }
 
 impl Op {
@@ -151,7 +154,7 @@ impl Op {
     /// True when an instruction may not be removed though nobody reads what it writes.
     pub(crate) fn has_effect(self) -> bool {
         match self.message() {
-            Message::Store | Message::Atomic | Message::Barrier => true,
+            Message::Store | Message::Atomic | Message::Barrier | Message::Fence => true,
             Message::No => matches!(self, Op::Branchz),
             Message::Address | Message::Load => false,
         }

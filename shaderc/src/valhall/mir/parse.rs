@@ -4,10 +4,11 @@
 
 #![cfg(test)]
 
-use super::function::{Block, BlockId, Fau, Function, Instr, Phi, Preload, Terminator};
+use super::function::{Block, BlockId, Function, Instr, Phi, Preload, Terminator};
 use super::modifier::{Flow, Modifier, Select};
 use super::op::Op;
 use super::operand::{Half, Operand, Register, Source, Space, Special, Value, Word};
+use crate::ir::{Axis, FauWord};
 
 /// What was wrong with a line of text.
 #[derive(Debug)]
@@ -77,10 +78,9 @@ fn parse_line(function: &mut Function, code: &str) -> Option<()> {
         let (_, what) = rest.split_once(" = ")?;
         let (kind, argument) = what.split_once(' ').unwrap_or((what, ""));
         function.fau.push(match kind {
-            "push" => Fau::Push(parse_number(argument)?),
-            "constant" => Fau::Constant(parse_number(argument)?),
-            "workgroups" => Fau::Workgroups(argument.parse().ok()?),
-            "unused" => Fau::Unused,
+            "push" => FauWord::PushConstant(parse_number(argument)?),
+            "constant" => FauWord::Constant(parse_number(argument)?),
+            "workgroups" => FauWord::NumWorkgroups(Axis::ALL.into_iter().find(|axis| axis.name() == argument)?),
             _ => return None,
         });
         return Some(());

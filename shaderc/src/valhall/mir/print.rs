@@ -5,9 +5,10 @@
 
 use std::fmt;
 
-use super::function::{Block, Fau, Function, Instr, Terminator};
+use super::function::{Block, Function, Instr, Terminator};
 use super::modifier::{Flow, Select};
 use super::operand::{Half, Operand, Source, Word};
+use crate::ir::FauWord;
 
 /// Words joined by `:`.
 fn run(words: &[Word]) -> String {
@@ -109,21 +110,19 @@ impl fmt::Display for Block {
     }
 }
 
-impl fmt::Display for Fau {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Fau::Push(offset) => write!(f, "push {offset}"),
-            Fau::Constant(bits) => write!(f, "constant {bits:#x}"),
-            Fau::Workgroups(component) => write!(f, "workgroups {component}"),
-            Fau::Unused => f.write_str("unused"),
-        }
+/// What fills a uniform word.
+fn fau_text(word: FauWord) -> String {
+    match word {
+        FauWord::PushConstant(offset) => format!("push {offset}"),
+        FauWord::Constant(bits) => format!("constant {bits:#x}"),
+        FauWord::NumWorkgroups(axis) => format!("workgroups {}", axis.name()),
     }
 }
 
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (word, fau) in self.fau.iter().enumerate() {
-            writeln!(f, "fau u{word} = {fau}")?;
+            writeln!(f, "fau u{word} = {}", fau_text(*fau))?;
         }
         for preload in &self.preloads {
             writeln!(f, "preload {} = {}", preload.dest, preload.register)?;

@@ -1,0 +1,40 @@
+//! Slot assignment: which slot each message signals.
+//!
+//! Barriers have slot 7. Messages without a result share slot 2, so that no reader waits for a store. Those with
+//! results alternate between 0 and 1: all that are issued before the first use of one of them share a slot, so one
+//! wait serves them all while the next group is already on its way.
+//! Facts: hardware/compiler-backend.md 8.1, hardware/compiler-optimization.md 1.15.
+
+use super::mir::{Function, Message};
+use super::scoreboard::register_mask;
+
+/// The slot of barriers.
+const BARRIER: u8 = 7;
+/// The slot of messages without a result.
+const SILENT: u8 = 2;
+
+/// Gives every message a slot.
+pub(crate) fn assign_slots(function: &mut Function) {
+    let mut slot = 0;
+    for block in &mut function.blocks {
+        let mut pending = 0;
+        for instr in &mut block.instrs {
+            let touched = register_mask(instr.reads().chain(instr.dests.iter().copied()));
+            if touched & pending != 0 {
+                pending = 0;
+                slot ^= 1;
+            }
+            match instr.op.message() {
+                Message::No | Message::Fence => {}
+                Message::Barrier => instr.slot = Some(BARRIER),
+                Message::Address | Message::Load | Message::Store | Message::Atomic if instr.dests.is_empty() => {
+                    instr.slot = Some(SILENT);
+                }
+                Message::Address | Message::Load | Message::Store | Message::Atomic => {
+                    instr.slot = Some(slot);
+                    pending |= register_mask(instr.dests.iter().copied());
+                }
+            }
+        }
+    }
+}

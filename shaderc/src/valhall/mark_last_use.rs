@@ -1,0 +1,84 @@
+//! Last-use marks: tells the hardware which registers are dead after an instruction.
+//!
+//! Needs: the final order and all waits.  Guarantees: a mark only where no path reads the register again before it is
+//! written; never on a staging register, nor on one that a message under way may still be reading; on both halves of
+//! a pair or on none. A missing mark costs power, a wrong one the value.  Facts: hardware/compiler-backend.md 5.7.
+
+use super::mir::{BlockId, Function, Instr};
+use super::scoreboard::{GENERAL_SLOTS, register_mask};
+
+/// By slot: registers that messages may still be reading as staging.
+type Reading = [u64; GENERAL_SLOTS];
+
+/// Marks the last uses.
+pub(crate) fn mark_last_use(function: &mut Function) {
+    let live = live_at_ends(function);
+    let reading = reading_at_starts(function);
+    for id in function.block_ids() {
+        let instrs = &mut function.blocks[id.index()].instrs;
+        let mut blocked = Vec::with_capacity(instrs.len());
+        let mut state = reading[id.index()];
+        for instr in instrs.iter() {
+            blocked.push(state.iter().fold(register_mask(instr.staging.iter().copied()), |all, mask| all | mask));
+            step_reading(&mut state, instr);
+        }
+        let mut live = live[id.index()];
+        for (instr, blocked) in instrs.iter_mut().zip(blocked).rev() {
+            live &= !register_mask(instr.dests.iter().copied());
+            for source in &mut instr.sources {
+                let read = register_mask(source.operand.words());
+                source.last = read != 0 && read & (live | blocked) == 0;
+            }
+            live |= register_mask(instr.reads());
+        }
+    }
+}
+
+fn step_reading(state: &mut Reading, instr: &Instr) {
+    if let Some(slot) = instr.slot.map(usize::from).filter(|&slot| slot < GENERAL_SLOTS) {
+        state[slot] |= register_mask(instr.staging.iter().copied());
+    }
+    let drained = instr.flow.drained();
+    for (slot, mask) in state.iter_mut().enumerate() {
+        if drained >> slot & 1 != 0 {
+            *mask = 0;
+        }
+    }
+}
+
+fn reading_at_starts(function: &Function) -> Vec<Reading> {
+    let mut starts = vec![Reading::default(); function.blocks.len()];
+    let mut work: Vec<BlockId> = function.block_ids().collect();
+    while let Some(id) = work.pop() {
+        let mut state = starts[id.index()];
+        function.block(id).instrs.iter().for_each(|instr| step_reading(&mut state, instr));
+        for to in function.block(id).terminator.successors() {
+            let old = starts[to.index()];
+            starts[to.index()].iter_mut().zip(state).for_each(|(mine, theirs)| *mine |= theirs);
+            if starts[to.index()] != old {
+                work.push(to);
+            }
+        }
+    }
+    starts
+}
+
+/// Registers that are read after each block before they are written.
+fn live_at_ends(function: &Function) -> Vec<u64> {
+    let mut live_in = vec![0u64; function.blocks.len()];
+    let mut live_out = vec![0u64; function.blocks.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for id in (0..function.blocks.len()).rev() {
+            let block = &function.blocks[id];
+            live_out[id] = block.terminator.successors().fold(0, |mask, to| mask | live_in[to.index()]);
+            let before = block.instrs.iter().rev().fold(live_out[id], |live, instr| {
+                live & !register_mask(instr.dests.iter().copied()) | register_mask(instr.reads())
+            });
+            changed |= before != live_in[id];
+            live_in[id] = before;
+        }
+    }
+    live_out
+}

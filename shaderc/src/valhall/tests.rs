@@ -1,0 +1,161 @@
+//! Passes on small programs as text, and all of them on random ones.
+
+use proptest::prelude::*;
+
+use super::allocate::{AllocateOptions, allocate};
+use super::assign_slots::assign_slots;
+use super::check_waits::check_waits;
+use super::insert_flow::insert_flow;
+use super::insert_waits::insert_waits;
+use super::lower_branches::lower_branches;
+use super::mark_last_use::mark_last_use;
+use super::mir::Function;
+use super::random_function::{Random, prepare};
+
+/// Runs the passes after allocation on a text and compares each line that has `; expect:` with what it became:
+/// the text after the mark must be in the printed instruction.
+#[track_caller]
+fn check(text: &str) {
+    let mut function = Function::parse(text).unwrap_or_else(|error| panic!("line {}: {}", error.line, error.text));
+    finish(&mut function);
+    assert_eq!(check_waits(&function), Ok(()), "{function}");
+    let printed = function.to_string();
+    let mut rest = printed.as_str();
+    for line in text.lines() {
+        let Some((_, expected)) = line.split_once("; expect:") else { continue };
+        let expected = expected.trim();
+        let at = rest.find(expected).unwrap_or_else(|| panic!("`{expected}` is not in, or not in order in\n{printed}"));
+        rest = &rest[at + expected.len()..];
+    }
+}
+
+fn finish(function: &mut Function) {
+    lower_branches(function);
+    assign_slots(function);
+    insert_waits(function);
+    insert_flow(function);
+    mark_last_use(function);
+}
+
+#[test]
+fn a_reader_waits_on_the_instruction_before() {
+    check(
+        "b0:
+          r0 = LD_BUFFER.i32.unsigned r4, u0, space:buffer  ; expect: LD_BUFFER.i32.unsigned ^r4, u0, space:buffer, slot:0
+          r1 = IADD.u32 r5, r5                              ; expect: IADD.u32.wait0 ^r5, ^r5
+          r2 = IADD.u32 r0, r1
+          STORE.i32 @r2, [r8:r9], imm:0, space:buffer       ; expect: STORE.i32.end @r2, ^[r8:r9]
+          end",
+    );
+}
+
+#[test]
+fn a_register_that_is_being_loaded_is_not_overwritten() {
+    check(
+        "b0:
+          r0 = LD_BUFFER.i32 r4, u0, space:buffer  ; expect: LD_BUFFER.i32.wait0
+          r0 = MOV.i32 r5                          ; expect: r0 = MOV.i32.end
+          end",
+    );
+}
+
+#[test]
+fn a_load_waits_for_a_store_but_constants_do_not() {
+    check(
+        "b0:
+          STORE.i32 @r2, [r8:r9], imm:0, space:buffer  ; expect: STORE.i32 @r2
+          r0 = LD_BUFFER.i32 r4, u0, space:constant    ; expect: LD_BUFFER.i32.wait2
+          r1 = LD_BUFFER.i32 r4, u0, space:buffer
+          end",
+    );
+}
+
+#[test]
+fn spill_slots_are_told_apart() {
+    check(
+        "b0:
+          STORE.i32 @r2, thread_local_pointer, imm:0, space:spill  ; expect: STORE.i32 @r2
+          r0 = LOAD.i32 thread_local_pointer, imm:4, space:spill   ; expect: LOAD.i32.wait2
+          r1 = LOAD.i32 thread_local_pointer, imm:0, space:spill
+          end",
+    );
+}
+
+#[test]
+fn a_barrier_waits_before_and_after() {
+    check(
+        "b0:
+          STORE.i32 @r2, [r8:r9], imm:0, space:shared  ; expect: STORE.i32.wait2
+          BARRIER                                      ; expect: BARRIER.wait slot:7
+          r0 = LOAD.i32 [r8:r9], imm:0, space:shared   ; expect: LOAD.i32.end ^[r8:r9]
+          end",
+    );
+}
+
+#[test]
+fn a_barrier_that_nothing_follows_is_followed_by_the_end() {
+    check(
+        "b0:
+          BARRIER  ; expect: BARRIER.wait slot:7
+          end      ; expect: NOP.end",
+    );
+}
+
+#[test]
+fn a_message_in_a_loop_is_waited_for_on_the_way_round() {
+    check(
+        "b0:
+          jump b1                              ; expect: NOP.reconverge
+        b1:                                    ; expect: NOP.wait0
+          r1 = IADD.u32 r0, r0
+          r0 = LD_BUFFER.i32 r4, u0, space:buffer
+          branch r5, b1, b2                    ; expect: BRANCHZ.reconverge r5, to:b1
+        b2:
+          end                                  ; expect: NOP.end",
+    );
+}
+
+#[test]
+fn an_if_reconverges_at_the_branch_and_at_both_ends() {
+    check(
+        "b0:
+          branch r5, b1, b2            ; expect: BRANCHZ.eq.reconverge ^r5, to:b2
+        b1:
+          r0 = MOV.i32 u0
+          jump b3                      ; expect: BRANCHZ.eq.reconverge t0, to:b3
+        b2:
+          r0 = MOV.i32 u1              ; expect: MOV.i32.reconverge u1
+          jump b3
+        b3:
+          STORE.i32 @r0, [r8:r9], imm:0, space:buffer
+          end",
+    );
+}
+
+#[test]
+fn a_register_that_a_store_may_still_read_is_not_marked() {
+    check(
+        "b0:
+          STORE.i32 @r2, [r8:r9], imm:0, space:buffer
+          r0 = IADD.u32 r2, r3     ; expect: IADD.u32 r2, ^r3
+          r0 = IADD.u32 r0, r0     ; expect: IADD.u32.end ^r0, ^r0
+          end",
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn random_functions_wait_and_flow_safely(
+        choices in prop::collection::vec(any::<u8>(), 0..400),
+        limit in prop::option::of(8u32..40),
+    ) {
+        let mut function = Random::function(&choices);
+        prepare(&mut function);
+        let allocated = allocate(&mut function, AllocateOptions { limit, full_file: false });
+        prop_assert!(allocated.is_ok(), "{:?} limit {:?}", allocated, limit);
+        finish(&mut function);
+        prop_assert_eq!(check_waits(&function), Ok(()), "{}", function);
+    }
+}
