@@ -5,6 +5,7 @@
 //! before its variable is written, which lets `allocate` give both one register.
 //! Facts: hardware/compiler-backend.md 7.2 (1).
 
+use super::legalise::constants;
 use super::mir::{BlockId, Function, Instr, Location, Op, Operand, Source, Value, Word};
 
 /// A copy to place at the end of a predecessor.
@@ -69,10 +70,10 @@ fn order(mut copies: Vec<EdgeCopy>) -> Vec<EdgeCopy> {
 
 /// A move of any operand to a variable.
 fn move_to(variable: Value, from: Operand) -> Instr {
-    Instr {
-        dests: vec![Word::Value(variable)],
-        sources: vec![Source::plain(from)],
-        ..Instr::new(Op::Mov)
+    let dest = Word::Value(variable);
+    match from {
+        Operand::Constant(bits) => constants::make(dest, bits, Location::default()),
+        _ => Instr { dests: vec![dest], sources: vec![Source::plain(from)], ..Instr::new(Op::Mov) },
     }
 }
 

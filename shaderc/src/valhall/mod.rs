@@ -3,7 +3,15 @@
 //! `pipeline` is the page to read first: every pass, in order, and why in that order.
 #![allow(dead_code)]
 
+mod error;
 mod mir;
+
+mod select;
+
+mod propagate_copies;
+mod remove_dead;
+mod legalise;
+mod share_values;
 
 mod split_edges;
 mod lower_phis;

@@ -42,7 +42,8 @@ words! {
         Le "le",
         Gtlt "gtlt",
         Total "total",
-        // Result of a compare; 0 or 1 is no word.
+        // Result of a compare.
+        ResultInt "i1",
         ResultFloat "f1",
         ResultMask "m1",
         ResultChain "u1",

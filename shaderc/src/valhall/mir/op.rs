@@ -80,7 +80,8 @@ ops! {
 
     IAdd           "IADD.u32"          No,
     IAddS          "IADD.s32"          No,
-    IAdd64         "IADD.u64"          No,
+    IAdd64S        "IADD.s64"          No,
+    ShAddXS        "SHADDX.s64"        No,
     IAddImm        "IADD_IMM.i32"      No,
     ISub           "ISUB.u32"          No,
     ISubS          "ISUB.s32"          No,
@@ -98,8 +99,12 @@ ops! {
     RShiftAnd      "RSHIFT_AND.i32"    No,
     RShiftOr       "RSHIFT_OR.i32"     No,
     RShiftXor      "RSHIFT_XOR.i32"    No,
+    ARShiftAnd     "ARSHIFT_AND.i32"   No,
     ARShiftOr      "ARSHIFT_OR.i32"    No,
+    ARShiftXor     "ARSHIFT_XOR.i32"   No,
+    LRotAnd        "LROT_AND.i32"      No,
     LRotOr         "LROT_OR.i32"       No,
+    LRotXor        "LROT_XOR.i32"      No,
 
     F32ToS32       "F32_TO_S32"        No,
     F32ToU32       "F32_TO_U32"        No,

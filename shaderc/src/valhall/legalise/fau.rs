@@ -1,0 +1,151 @@
+//! FAU rules: how many uniforms, table entries and special values one instruction may read.
+//!
+//! Guarantees: at most two different ones an instruction, uniforms and specials of one page and, outside messages, of
+//! one 64-bit word; table entries only with page 0. The rest is moved to registers first, as little as possible.
+//! A message reads no special of page 3.  Facts: hardware/valhall-isa.md 2.3, hardware/compiler-backend.md 5.2.
+
+use std::collections::BTreeSet;
+
+use super::constants;
+use crate::ir::FauWord;
+use crate::valhall::mir::{Function, Half, Instr, Message, Op, Operand, Source, Special, Word};
+
+/// Something that is read without a register.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Read {
+    Uniform(u8),
+    Table(u8),
+    Special(Special, Half),
+}
+
+impl Read {
+    fn of(operand: Operand) -> Option<Read> {
+        match operand {
+            Operand::Fau(word) => Some(Read::Uniform(word)),
+            Operand::Table(entry) => Some(Read::Table(entry)),
+            Operand::Special(special, half) => Some(Read::Special(special, half)),
+            Operand::Word(_) | Operand::Pair(..) | Operand::Constant(_) => None,
+        }
+    }
+
+    fn page(self) -> u8 {
+        match self {
+            Read::Uniform(word) => word / 64,
+            Read::Table(_) => 0,
+            Read::Special(special, _) => special.page(),
+        }
+    }
+
+    /// The 64-bit word that it belongs to; none for table entries.
+    fn slot(self) -> Option<(Option<Special>, u8)> {
+        match self {
+            Read::Uniform(word) => Some((None, word / 2)),
+            Read::Special(special, _) => Some((Some(special), 0)),
+            Read::Table(_) => None,
+        }
+    }
+}
+
+/// True when one instruction may read all of these.
+fn legal(reads: &BTreeSet<Read>, message: bool) -> bool {
+    let pages: BTreeSet<u8> = reads.iter().map(|read| read.page()).collect();
+    let slots: BTreeSet<_> = reads.iter().filter_map(|read| read.slot()).collect();
+    let page3 = reads.iter().any(|read| read.page() == 3);
+    reads.len() <= 2 && pages.len() <= 1 && slots.len() <= if message { 2 } else { 1 } && !(message && page3)
+}
+
+/// Checks one instruction; the packer asks once more.
+pub(crate) fn is_legal(instr: &Instr) -> bool {
+    let reads = instr.sources.iter().filter_map(|source| Read::of(source.operand)).collect();
+    legal(&reads, instr.op.message() != Message::No)
+}
+
+/// The largest legal part of what an instruction reads.
+fn keep(reads: &BTreeSet<Read>, message: bool) -> BTreeSet<Read> {
+    let all: Vec<Read> = reads.iter().copied().collect();
+    let subsets = (0u32..1 << all.len()).map(|bits| {
+        all.iter().enumerate().filter(|(index, _)| bits >> index & 1 != 0).map(|(_, read)| *read).collect()
+    });
+    // A special costs most to move and a constant least, so among equally many the first is best kept last.
+    let worth = |set: &BTreeSet<Read>| {
+        let specials = set.iter().filter(|read| matches!(read, Read::Special(..))).count();
+        (set.len(), specials)
+    };
+    subsets.filter(|set| legal(set, message)).max_by_key(worth).unwrap_or_default()
+}
+
+/// Moves out what instructions may not read together.
+pub(crate) fn legalise_fau(function: &mut Function) {
+    for index in 0..function.blocks.len() {
+        let instrs = std::mem::take(&mut function.blocks[index].instrs);
+        let mut out = Vec::with_capacity(instrs.len());
+        for mut instr in instrs {
+            if !is_legal(&instr) {
+                repair(function, &mut instr, &mut out);
+            }
+            out.push(instr);
+        }
+        function.blocks[index].instrs = out;
+    }
+}
+
+fn repair(function: &mut Function, instr: &mut Instr, out: &mut Vec<Instr>) {
+    let reads = instr.sources.iter().filter_map(|source| Read::of(source.operand)).collect();
+    let kept = keep(&reads, instr.op.message() != Message::No);
+    for moved in reads.difference(&kept) {
+        let dest = Word::Value(function.new_value());
+        let operand = operand_of(*moved);
+        let constant = match *moved {
+            Read::Uniform(word) => match function.fau.get(usize::from(word)) {
+                Some(&FauWord::Constant(bits)) => Some(bits),
+                _ => None,
+            },
+            Read::Table(_) | Read::Special(..) => None,
+        };
+        out.push(match constant {
+            Some(bits) => constants::make(dest, bits, instr.location),
+            None => Instr {
+                dests: vec![dest],
+                sources: vec![Source::plain(operand)],
+                location: instr.location,
+                ..Instr::new(Op::Mov)
+            },
+        });
+        for source in instr.sources.iter_mut().filter(|source| source.operand == operand) {
+            source.operand = Operand::Word(dest);
+        }
+    }
+}
+
+fn operand_of(read: Read) -> Operand {
+    match read {
+        Read::Uniform(word) => Operand::Fau(word),
+        Read::Table(entry) => Operand::Table(entry),
+        Read::Special(special, half) => Operand::Special(special, half),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, moves: &[&str]) {
+        let mut function = Function::parse(&format!("b0:\n {line}\n end")).expect("text is MIR");
+        legalise_fau(&mut function);
+        let instrs = &function.blocks[0].instrs;
+        let got: Vec<String> = instrs[..instrs.len() - 1].iter().map(|instr| instr.sources[0].to_string()).collect();
+        assert_eq!(got, moves, "{function}");
+        assert!(instrs.iter().all(is_legal), "{function}");
+    }
+
+    #[test]
+    fn what_may_not_stand_together_is_moved() {
+        check("%0 = FMA.f32 u0, u1, %1", &[]);
+        check("%0 = FMA.f32 u0, u2, %1", &["u0"]);
+        check("%0 = FMA.f32 u0, u1, t0", &["u0"]);
+        check("%0 = IADD.u32 u64, t1", &["u64"]);
+        check("%0 = LD_BUFFER.i32 u0, u3", &[]);
+        check("%0 = IADD.u32 workgroup_local_pointer, t1", &["t1"]);
+    }
+}

@@ -1,0 +1,49 @@
+//! Dead code: removes what computes words that nobody reads.
+//!
+//! Needs: SSA.  Facts: hardware/compiler-backend.md 3 (9).
+
+use super::mir::{Function, Message, Value, Word};
+
+/// Removes dead instructions and phis.
+pub(crate) fn remove_dead(function: &mut Function) {
+    let needed = find_needed(function);
+    let wanted = |value: Value| needed[value.index()];
+    for block in &mut function.blocks {
+        block.phis.retain(|phi| wanted(phi.dest));
+        block.instrs.retain(|instr| keeps(instr) || instr.written_values().any(wanted));
+    }
+    function.preloads.retain(|preload| preload.dest.value().is_none_or(wanted));
+}
+
+/// True for what stays though nobody reads its result. Loads stay too: the IR has removed those that may go.
+fn keeps(instr: &super::mir::Instr) -> bool {
+    instr.op.has_effect() || instr.op.message() == Message::Load
+}
+
+/// Follows reads backwards from what stays.
+fn find_needed(function: &Function) -> Vec<bool> {
+    let mut needed = vec![false; function.values as usize];
+    let mut work: Vec<Value> = Vec::new();
+    let mut sources: Vec<Vec<Value>> = vec![Vec::new(); function.values as usize];
+    for block in &function.blocks {
+        for phi in &block.phis {
+            let reads = phi.sources.iter().flat_map(|(_, operand)| operand.words()).filter_map(Word::value);
+            sources[phi.dest.index()].extend(reads);
+        }
+        for instr in &block.instrs {
+            if keeps(instr) {
+                work.extend(instr.read_values());
+            }
+            for dest in instr.written_values() {
+                sources[dest.index()].extend(instr.read_values());
+            }
+        }
+        work.extend(block.terminator.read().and_then(Word::value));
+    }
+    while let Some(value) = work.pop() {
+        if !std::mem::replace(&mut needed[value.index()], true) {
+            work.append(&mut sources[value.index()]);
+        }
+    }
+    needed
+}

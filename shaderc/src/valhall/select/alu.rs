@@ -1,0 +1,106 @@
+//! Arithmetic: which instruction each operation of the IR becomes; one line each.
+//!
+//! Facts: hardware/compiler-isel.md 4.
+
+use super::Selector;
+use super::boolean::Compare;
+use crate::ir::{Alu, InstData};
+use crate::valhall::error::Unsupported;
+use crate::valhall::mir::{Modifier, Op};
+
+impl Selector<'_> {
+    /// Selects a pure operation.
+    pub(super) fn alu(&mut self, alu: Alu, data: &InstData) -> Result<(), Unsupported> {
+        if let Some(compare) = Compare::of(alu) {
+            self.compare(compare, data);
+            return Ok(());
+        }
+        match alu {
+            Alu::IAdd => self.integer(Op::IAdd, data),
+            Alu::ISub => self.integer(Op::ISub, data),
+            Alu::IMul => self.integer(Op::IMul, data),
+            Alu::UMulHigh => self.unsigned_high(data),
+            Alu::SMulHigh => self.signed_high(data),
+            Alu::INeg => self.negate(data),
+            Alu::IAbs => self.unary(Op::IAbs, data),
+            Alu::SMin => self.minimum(Op::CselS, Modifier::Lt, data),
+            Alu::SMax => self.minimum(Op::CselS, Modifier::Gt, data),
+            Alu::UMin => self.minimum(Op::CselU, Modifier::Lt, data),
+            Alu::UMax => self.minimum(Op::CselU, Modifier::Gt, data),
+            Alu::UDot4x8 => self.ternary(Op::DotU, data),
+            Alu::SDot4x8 => self.ternary(Op::DotS, data),
+            Alu::IAnd | Alu::IOr | Alu::IXor | Alu::INot | Alu::IShl | Alu::UShr | Alu::SShr | Alu::RotL => {
+                self.bitwise(alu, data);
+            }
+            Alu::BitSelect => self.bit_select(data),
+            Alu::BitCount => self.unary(Op::PopCount, data),
+            Alu::BitReverse => self.unary(Op::BitRev, data),
+            Alu::Clz => self.unary(Op::Clz, data),
+            Alu::BAnd => self.conjunction(data),
+            Alu::BOr => self.disjunction(data),
+            Alu::BXor => self.difference(data),
+            Alu::BNot => self.inverse(data),
+            Alu::Select => self.choose(data),
+            Alu::B2I => self.truth_value(Modifier::ResultInt, data),
+            Alu::B2F => self.truth_value(Modifier::ResultFloat, data),
+            Alu::FAdd | Alu::FSub => self.float_add(alu == Alu::FSub, data),
+            Alu::FMul => self.float_multiply(data),
+            Alu::FFma => self.float_fused(data),
+            Alu::FNeg | Alu::FAbs => self.float_sign(data),
+            Alu::FSat => self.float_saturate(data),
+            Alu::FMin => self.float_extreme(Op::FMin, data),
+            Alu::FMax => self.float_extreme(Op::FMax, data),
+            Alu::FFloor => self.float_unary(Op::FRound, &[Modifier::RoundDown], data),
+            Alu::FCeil => self.float_unary(Op::FRound, &[Modifier::RoundUp], data),
+            Alu::FTrunc => self.float_unary(Op::FRound, &[Modifier::RoundZero], data),
+            Alu::FRoundEven => self.float_unary(Op::FRound, &[], data),
+            Alu::FRcp => self.float_unary(Op::FRcp, &[], data),
+            Alu::FRsq => self.float_unary(Op::FRsq, &[], data),
+            Alu::FrexpMant => self.unary(Op::FrexpM, data),
+            Alu::FrexpExp => self.unary(Op::FrexpE, data),
+            Alu::FExp2 => self.exp2(data),
+            Alu::FLog2 => self.log2(data),
+            Alu::FSin => self.sine(data),
+            Alu::FCos => self.cosine(data),
+            Alu::FLdexp => self.scale(data),
+            Alu::F2I => self.from_float(Op::F32ToS32, data),
+            Alu::F2U => self.from_float(Op::F32ToU32, data),
+            Alu::I2F => self.unary(Op::S32ToF32, data),
+            Alu::U2F => self.to_float_unsigned(data),
+            Alu::PackHalf => self.pack_half(data),
+            Alu::HalfLow | Alu::HalfHigh => self.from_half(data),
+            // `Compare::of` has taken these.
+            Alu::IEq
+            | Alu::INe
+            | Alu::SLt
+            | Alu::SGe
+            | Alu::ULt
+            | Alu::UGe
+            | Alu::FEq
+            | Alu::FNe
+            | Alu::FLt
+            | Alu::FGe
+            // A pass in `lower` has replaced these.
+            | Alu::UDiv
+            | Alu::UMod
+            | Alu::SDiv
+            | Alu::SRem
+            | Alu::SMod
+            | Alu::SSign
+            | Alu::FindLsb
+            | Alu::UFindMsb
+            | Alu::SFindMsb
+            | Alu::BitInsert
+            | Alu::UBitExtract
+            | Alu::SBitExtract
+            | Alu::FDiv
+            | Alu::FSqrt
+            | Alu::FFract
+            | Alu::FSign
+            | Alu::FMod
+            | Alu::FRem
+            | Alu::FQuantize16 => return Err(self.unsupported(alu.name())),
+        }
+        Ok(())
+    }
+}

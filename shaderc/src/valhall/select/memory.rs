@@ -1,0 +1,208 @@
+//! Memory: loads, stores, and the addresses that they and atomics need.
+//!
+//! A buffer is loaded from by handle and offset; to store, its address comes from LEA_PKA. Addresses of one block that
+//! differ by a constant share one, since each is known to lie in the buffer. Workgroup and scratch memory are the
+//! hardware's pointer plus a signed offset.  Facts: hardware/compiler-abi.md 2, 3.6, 3.8; hardware/compiler-isel.md 9.
+
+use super::Selector;
+use crate::ir::{self, Access, Alu, InstData, Memory};
+use crate::valhall::error::Unsupported;
+use crate::valhall::mir::{Half, Instr, Modifier, Op, Operand, Select, Source, Space, Special, Word};
+
+/// A 64-bit address and the constant part of the offset that is already in it.
+#[derive(Clone, Copy)]
+pub(super) struct Address {
+    pub(super) source: Source,
+    included: i64,
+}
+
+/// What an access needs: its address, and the constant that is still to be added.
+pub(super) struct Location {
+    pub(super) address: Source,
+    pub(super) offset: i64,
+}
+
+/// Which constants fit in a message's offset.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Signed 16 bits: loads and stores.
+    Plain,
+    /// Unsigned 8 bits, multiples of 4: atomics.
+    Atomic,
+}
+
+impl Reach {
+    fn contains(self, offset: i64) -> bool {
+        match self {
+            Reach::Plain => i16::try_from(offset).is_ok(),
+            Reach::Atomic => (0..=255).contains(&offset) && offset % 4 == 0,
+        }
+    }
+}
+
+/// The memory of an access.
+pub(super) fn space_of(access: Access) -> Space {
+    match (access.space, access.memory) {
+        (ir::Space::Buffer, Memory::Constant) => Space::Constant,
+        (ir::Space::Buffer, Memory::Plain | Memory::Volatile) => Space::Buffer,
+        (ir::Space::Shared, _) => Space::Shared,
+        (ir::Space::Scratch, _) => Space::Scratch,
+    }
+}
+
+impl Selector<'_> {
+    pub(super) fn load(&mut self, access: Access, data: &InstData) -> Result<(), Unsupported> {
+        let dests: Vec<Word> = data.results.iter().map(|&result| Word::Value(self.word(result))).collect();
+        let space = Some(space_of(access));
+        if access.space == ir::Space::Buffer {
+            let (handle, offset) = (self.plain(data.args[0]), self.plain(data.args[1]));
+            let op = match access.count {
+                1 => Op::LdBuffer32,
+                2 => Op::LdBuffer64,
+                3 => Op::LdBuffer96,
+                4 => Op::LdBuffer128,
+                _ => return Err(self.unsupported("load of more than four words")),
+            };
+            let load = Instr { dests, sources: vec![offset, handle], space, ..Instr::new(op) };
+            self.emit(load.with(Modifier::Unsigned));
+            return Ok(());
+        }
+        let op = match access.count {
+            1 => Op::Load32,
+            2 => Op::Load64,
+            3 => Op::Load96,
+            4 => Op::Load128,
+            _ => return Err(self.unsupported("load of more than four words")),
+        };
+        let Location { address, offset } = self.locate(access, data, Reach::Plain);
+        let load = Instr { dests, sources: vec![address], immediate: Some(offset), space, ..Instr::new(op) };
+        self.emit(forced(load.with(Modifier::Unsigned)));
+        Ok(())
+    }
+
+    pub(super) fn store(&mut self, access: Access, data: &InstData) -> Result<(), Unsupported> {
+        let op = match access.count {
+            1 => Op::Store32,
+            2 => Op::Store64,
+            3 => Op::Store96,
+            4 => Op::Store128,
+            _ => return Err(self.unsupported("store of more than four words")),
+        };
+        let staging = data.args[access.address_operands()..].iter().map(|&value| self.in_register(value)).collect();
+        let Location { address, offset } = self.locate(access, data, Reach::Plain);
+        let space = Some(space_of(access));
+        let sources = vec![address];
+        self.emit(forced(Instr { staging, sources, immediate: Some(offset), space, ..Instr::new(op) }));
+        Ok(())
+    }
+
+    /// Where an access goes.
+    pub(super) fn locate(&mut self, access: Access, data: &InstData, reach: Reach) -> Location {
+        let (handle, offset) = match access.space {
+            ir::Space::Buffer => (Some(data.args[0]), data.args[1]),
+            ir::Space::Shared | ir::Space::Scratch => (None, data.args[0]),
+        };
+        let (base, constant) = self.split_offset(offset);
+        match access.space {
+            ir::Space::Buffer => self.locate_buffer(handle.unwrap_or(offset), base, constant, reach),
+            ir::Space::Shared => self.locate_shared(base, constant, reach),
+            ir::Space::Scratch => self.locate_scratch(base, constant),
+        }
+    }
+
+    /// An offset as a value plus a constant; no value when it is constant.
+    fn split_offset(&self, offset: ir::Value) -> (Option<ir::Value>, i64) {
+        if let Some(bits) = self.ir.as_word(offset) {
+            return (None, i64::from(bits as i32));
+        }
+        match self.alu_of(offset) {
+            Some((Alu::IAdd, data)) => match self.ir.as_word(data.args[1]) {
+                Some(bits) => (Some(data.args[0]), i64::from(bits as i32)),
+                None => (Some(offset), 0),
+            },
+            _ => (Some(offset), 0),
+        }
+    }
+
+    fn locate_buffer(&mut self, handle: ir::Value, base: Option<ir::Value>, constant: i64, reach: Reach) -> Location {
+        if let Some(known) = self.addresses.get(&(handle, base))
+            && reach.contains(constant - known.included)
+        {
+            return Location { address: known.source, offset: constant - known.included };
+        }
+        let handle_source = self.plain(handle);
+        let offset = match base {
+            None => Source::constant(constant as u32),
+            Some(base) if constant == 0 => self.plain(base),
+            Some(base) => {
+                let base = self.plain(base);
+                self.compute(Op::IAdd, &[base, Source::constant(constant as u32)])
+            }
+        };
+        let address = self.compute_pair(Op::LeaPka, vec![offset, handle_source], None);
+        self.addresses.insert((handle, base), Address { source: address, included: constant });
+        Location { address, offset: 0 }
+    }
+
+    fn locate_shared(&mut self, base: Option<ir::Value>, constant: i64, reach: Reach) -> Location {
+        let pointer = Source::plain(Operand::Special(Special::WorkgroupLocalPointer, Half::Low));
+        let offset = if reach.contains(constant) { constant } else { 0 };
+        let Some(base) = base else {
+            if offset == constant {
+                return Location { address: pointer, offset };
+            }
+            let rest = self.compute(Op::Mov, &[Source::constant(constant as u32)]);
+            return Location { address: self.compute_pair(Op::IAdd64S, vec![pointer, rest.select(Select::W0)], None), offset };
+        };
+        if offset == constant
+            && let Some((Alu::IShl, data)) = self.alu_of(base)
+            && let Some(shift @ 0..=7) = self.ir.as_word(data.args[1])
+        {
+            let index = self.in_register(data.args[0]);
+            let index = Source::plain(Operand::Word(index)).select(Select::W0);
+            let address = self.compute_pair(Op::ShAddXS, vec![pointer, index], Some(i64::from(shift)));
+            return Location { address, offset };
+        }
+        let mut index = Source::plain(Operand::Word(self.in_register(base)));
+        if offset != constant {
+            index = self.compute(Op::IAdd, &[index, Source::constant(constant as u32)]);
+        }
+        Location { address: self.compute_pair(Op::IAdd64S, vec![pointer, index.select(Select::W0)], None), offset }
+    }
+
+    /// Packed thread-local memory: only the low word of the pointer takes the offset.
+    fn locate_scratch(&mut self, base: Option<ir::Value>, constant: i64) -> Location {
+        let pointer = Source::plain(Operand::Special(Special::ThreadLocalPointer, Half::Low));
+        let high = Source::plain(Operand::Special(Special::ThreadLocalPointer, Half::High));
+        let offset = if Reach::Plain.contains(constant) { constant } else { 0 };
+        let rest = Source::constant(if offset == constant { 0 } else { constant as u32 });
+        let base = match base {
+            None if offset == constant => return Location { address: pointer, offset },
+            None => rest,
+            Some(base) if offset == constant => self.plain(base),
+            Some(base) => {
+                let base = self.plain(base);
+                self.compute(Op::IAdd, &[base, rest])
+            }
+        };
+        let low = self.compute(Op::IAdd, &[base, pointer]);
+        let high = self.compute(Op::Mov, &[high]);
+        let address = match (low.operand, high.operand) {
+            (Operand::Word(low), Operand::Word(high)) => Source::plain(Operand::Pair(low, high)),
+            _ => pointer,
+        };
+        Location { address, offset }
+    }
+
+    /// An operation with a 64-bit result.
+    fn compute_pair(&mut self, op: Op, sources: Vec<Source>, immediate: Option<i64>) -> Source {
+        let [low, high] = [(); 2].map(|()| Word::Value(self.function.new_value()));
+        self.emit(Instr { dests: vec![low, high], sources, immediate, ..Instr::new(op) });
+        Source::plain(Operand::Pair(low, high))
+    }
+}
+
+/// Thread-local memory is accessed for discarded lanes too.
+fn forced(instr: Instr) -> Instr {
+    if instr.space == Some(Space::Scratch) { instr.with(Modifier::Force) } else { instr }
+}

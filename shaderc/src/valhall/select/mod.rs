@@ -1,0 +1,234 @@
+//! Instruction selection: from lowered IR to machine IR in SSA form.
+//!
+//! Needs: `ir::verify::lowered` holds.  Guarantees: the same blocks in the same order; constants stand as
+//! `Operand::Constant` wherever they occur, for `legalise_constants` to place.
+//! A boolean is a word, all ones or zero. One instruction absorbs what it can read through: sign changes, halves and
+//! bytes of its sources, compares that feed selects, shifts that feed logic, a saturation that follows. What was
+//! absorbed everywhere is left for `remove_dead`.  Facts: hardware/compiler-isel.md 2 to 9.
+
+mod alu;
+mod atomic;
+mod bits;
+mod boolean;
+mod control;
+mod convert;
+mod float;
+mod integer;
+mod memory;
+mod sysval;
+mod transcendental;
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::error::Unsupported;
+use super::mir::{
+    Block, BlockId, Function, Instr, Location, Op, Operand, Register, Source, Terminator, Value, Word,
+};
+use crate::ir;
+
+/// State of a selection.
+struct Selector<'a> {
+    ir: &'a ir::Function,
+    function: Function,
+    /// By IR value: the word that it is. Made when first asked for, which for a loop's phi is before its definition.
+    words: Vec<Option<Value>>,
+    /// By IR value: the instructions that read it, and how often anything does.
+    users: Vec<Users>,
+    /// By IR block index: its place in the layout.
+    places: HashMap<ir::BlockId, BlockId>,
+    preloads: BTreeMap<Register, Value>,
+    /// Addresses of buffers made in this block.
+    addresses: HashMap<(ir::Value, Option<ir::Value>), memory::Address>,
+    /// IR values whose instruction another one has already computed.
+    done: Vec<bool>,
+    /// The instruction being selected, for messages and listings.
+    position: ir::PositionId,
+    location: Location,
+    block: BlockId,
+}
+
+/// Who reads a value.
+#[derive(Clone, Default)]
+struct Users {
+    insts: Vec<ir::inst::Inst>,
+    /// Phis and terminators.
+    others: usize,
+}
+
+/// Selects instructions for a function.
+pub(crate) fn select(ir: &ir::Function) -> Result<Function, Unsupported> {
+    let mut selector = Selector {
+        ir,
+        function: Function { fau: ir.fau.clone(), scratch_bytes: ir.scratch_bytes, ..Function::default() },
+        words: vec![None; ir.value_count()],
+        users: find_users(ir),
+        places: ir.layout.iter().enumerate().map(|(place, &block)| (block, BlockId(place as u32))).collect(),
+        preloads: BTreeMap::new(),
+        addresses: HashMap::new(),
+        done: vec![false; ir.value_count()],
+        position: ir::PositionId::UNKNOWN,
+        location: Location::default(),
+        block: BlockId(0),
+    };
+    selector.run()?;
+    Ok(selector.function)
+}
+
+fn find_users(ir: &ir::Function) -> Vec<Users> {
+    let mut users = vec![Users::default(); ir.value_count()];
+    for (_, inst) in ir.placed_insts() {
+        ir.inst(inst).args.iter().for_each(|arg| users[arg.index()].insts.push(inst));
+    }
+    for block in ir.layout.iter().map(|&block| ir.block(block)) {
+        let phis = block.phis.iter().flat_map(|phi| phi.sources.iter().map(|&(_, value)| value));
+        phis.chain(block.terminator.operand()).for_each(|value| users[value.index()].others += 1);
+    }
+    users
+}
+
+impl Selector<'_> {
+    fn run(&mut self) -> Result<(), Unsupported> {
+        for _ in &self.ir.layout {
+            self.function.blocks.push(Block::new(Terminator::End));
+        }
+        for (place, &block) in self.ir.layout.iter().enumerate() {
+            self.block = BlockId(place as u32);
+            self.addresses.clear();
+            for &inst in &self.ir.block(block).insts {
+                self.inst(inst)?;
+            }
+            self.set_position(self.ir.block(block).position);
+            self.block_end(block)?;
+        }
+        self.finish_preloads();
+        Ok(())
+    }
+
+    fn inst(&mut self, inst: ir::inst::Inst) -> Result<(), Unsupported> {
+        let data = self.ir.inst(inst);
+        self.set_position(data.position);
+        if data.results.first().is_some_and(|result| self.done[result.index()]) {
+            return Ok(());
+        }
+        match data.op {
+            ir::Op::Alu(alu) => self.alu(alu, data),
+            ir::Op::SysVal(sysval) => {
+                self.sysval(sysval, data.results[0]);
+                Ok(())
+            }
+            // Users read the uniform word itself.
+            ir::Op::Fau(_) => Ok(()),
+            ir::Op::Load(access) => self.load(access, data),
+            ir::Op::Store(access) => self.store(access, data),
+            ir::Op::Atomic(atomic, access) => self.atomic(atomic, access, data),
+            ir::Op::Barrier => {
+                self.emit(Instr::new(Op::Barrier));
+                Ok(())
+            }
+            ir::Op::Fence => {
+                self.emit(Instr::new(Op::Fence));
+                Ok(())
+            }
+            ir::Op::BufferSize => Err(self.unsupported("buffer_size")),
+            ir::Op::LoadVar(_) => Err(self.unsupported("load_var")),
+            ir::Op::StoreVar(_) => Err(self.unsupported("store_var")),
+        }
+    }
+
+    /// The error for the instruction at hand.
+    fn unsupported(&self, what: &str) -> Unsupported {
+        Unsupported { what: what.to_owned(), position: self.ir.position(self.position).clone() }
+    }
+
+    fn set_position(&mut self, position: ir::PositionId) {
+        self.position = position;
+        self.location = match &self.ir.position(position).source {
+            Some(line) => {
+                let known = self.function.files.iter().position(|file| *file == line.file);
+                let file = known.unwrap_or_else(|| {
+                    self.function.files.push(line.file.clone());
+                    self.function.files.len() - 1
+                });
+                Location { file: file as u32, line: line.line }
+            }
+            None => Location::default(),
+        };
+    }
+
+    /// Appends an instruction to the block.
+    fn emit(&mut self, instr: Instr) {
+        let location = self.location;
+        self.function.blocks[self.block.index()].instrs.push(Instr { location, ..instr });
+    }
+
+    /// `op` on `sources` into a new word.
+    fn compute(&mut self, op: Op, sources: &[Source]) -> Source {
+        let dest = self.function.new_value();
+        self.emit(Instr { dests: vec![Word::Value(dest)], sources: sources.to_vec(), ..Instr::new(op) });
+        Source::value(dest)
+    }
+
+    /// An instruction that defines an IR value; `instr` needs no destination yet.
+    fn define(&mut self, value: ir::Value, instr: Instr) {
+        let dest = self.word(value);
+        self.emit(Instr { dests: vec![Word::Value(dest)], ..instr });
+    }
+
+    /// The word of an IR value that is not a constant.
+    fn word(&mut self, value: ir::Value) -> Value {
+        *self.words[value.index()].get_or_insert_with(|| self.function.new_value())
+    }
+
+    /// What stands for an IR value where an instruction reads it.
+    fn operand(&mut self, value: ir::Value) -> Operand {
+        match self.ir.def(value) {
+            ir::ValueDef::Word(bits) => Operand::Constant(bits),
+            ir::ValueDef::Bool(truth) => Operand::Constant(if truth { u32::MAX } else { 0 }),
+            ir::ValueDef::Result(inst, _) => match self.ir.inst(inst).op {
+                ir::Op::Fau(word) => u8::try_from(word).map_or(Operand::Constant(0), Operand::Fau),
+                _ => Operand::Word(Word::Value(self.word(value))),
+            },
+            ir::ValueDef::Phi(_) => Operand::Word(Word::Value(self.word(value))),
+        }
+    }
+
+    /// The value as it is.
+    fn plain(&mut self, value: ir::Value) -> Source {
+        Source::plain(self.operand(value))
+    }
+
+    /// The value in a register, as payloads need it.
+    fn in_register(&mut self, value: ir::Value) -> Word {
+        match self.operand(value) {
+            Operand::Word(word) => word,
+            other => {
+                let dest = Word::Value(self.function.new_value());
+                self.emit(Instr { dests: vec![dest], sources: vec![Source::plain(other)], ..Instr::new(Op::Mov) });
+                dest
+            }
+        }
+    }
+
+    /// The pure operation that defines a value, with its operands.
+    fn alu_of(&self, value: ir::Value) -> Option<(ir::Alu, &ir::InstData)> {
+        let data = self.ir.def_inst(value)?;
+        match data.op {
+            ir::Op::Alu(alu) => Some((alu, data)),
+            _ => None,
+        }
+    }
+
+    /// True when exactly one thing reads the value.
+    fn single_use(&self, value: ir::Value) -> bool {
+        let users = &self.users[value.index()];
+        users.insts.len() + users.others == 1
+    }
+
+    /// The instruction that alone reads the value.
+    fn only_user(&self, value: ir::Value) -> Option<&ir::InstData> {
+        if !self.single_use(value) {
+            return None;
+        }
+        self.users[value.index()].insts.first().map(|&inst| self.ir.inst(inst))
+    }
+}
