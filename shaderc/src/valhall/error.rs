@@ -1,7 +1,6 @@
 //! What the back end refuses, and what would be a defect of its own.
 
-use std::fmt;
-
+use super::allocate::AllocateError;
 use crate::ir::Position;
 
 /// An IR instruction that the back end has no code for.
@@ -13,15 +12,63 @@ pub struct Unsupported {
     pub position: Position,
 }
 
-impl fmt::Display for Unsupported {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the Valhall back end has no code for `{}`", self.what)?;
-        match (&self.position.source, self.position.id) {
-            (Some(line), _) => write!(f, " ({}:{})", line.file, line.line),
-            (None, Some(id)) => write!(f, " (SPIR-V %{id})"),
-            (None, None) => Ok(()),
-        }
+/// Why there is no machine code.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Error {
+    /// The shader asks for something that has no code yet.
+    #[error("the Valhall back end has no code for `{}`{}", .0.what, place(&.0.position))]
+    Unsupported(Unsupported),
+    /// Variables and spilled values exceed what one thread can address.
+    #[error("the shader needs more than 32764 bytes of memory for each thread, spilled registers included")]
+    ScratchFull,
+    /// With a limit on registers: one instruction alone needs more.
+    #[error("an instruction needs more registers than the limit leaves")]
+    TooFewRegisters,
+    /// A pass broke a rule of the machine IR: a defect of the compiler.
+    #[error("internal: after {pass}: {}", .rules.join("; "))]
+    Broken {
+        /// The pass.
+        pass: &'static str,
+        /// What was found.
+        rules: Vec<String>,
+    },
+    /// The encoder refused an instruction: a defect of the compiler.
+    #[error("internal: `{text}` can't be encoded: {reason}")]
+    Encode {
+        /// The machine instruction.
+        text: String,
+        /// Why not.
+        reason: String,
+    },
+}
+
+/// A position as people read it, with a space before; nothing when there is none.
+fn place(position: &Position) -> String {
+    match (&position.source, position.id) {
+        (Some(line), _) => format!(" ({}:{})", line.file, line.line),
+        (None, Some(id)) => format!(" (SPIR-V %{id} at byte {})", position.offset),
+        (None, None) => String::new(),
     }
 }
 
-impl std::error::Error for Unsupported {}
+impl Error {
+    pub(super) fn broken(pass: &'static str, rules: Vec<String>) -> Error {
+        Error::Broken { pass, rules }
+    }
+}
+
+impl From<Unsupported> for Error {
+    fn from(unsupported: Unsupported) -> Error {
+        Error::Unsupported(unsupported)
+    }
+}
+
+impl From<AllocateError> for Error {
+    fn from(error: AllocateError) -> Error {
+        match error {
+            AllocateError::TooFewRegisters => Error::TooFewRegisters,
+            AllocateError::ScratchFull => Error::ScratchFull,
+            AllocateError::Wrong(wrong) => Error::broken("allocate", vec![wrong.to_string()]),
+        }
+    }
+}

@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 mod error;
+mod pipeline;
 mod mir;
 
 mod select;
@@ -30,3 +31,5 @@ mod check_waits;
 mod random_function;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_select;

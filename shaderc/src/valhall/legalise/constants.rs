@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn constants_are_found_in_parts_of_the_table() {
         check(SourceKind::Plain, 1, None);
-        check(SourceKind::Unsigned, 1, Some("t8.b1"));
+        check(SourceKind::Unsigned, 1, Some("t4.b3"));
         check(SourceKind::Unsigned, 192, Some("t7.b3"));
         check(SourceKind::Extended, (-4i32) as u32, Some("t3.b2"));
         check(SourceKind::Float, 2.0f32.to_bits(), Some("t28"));

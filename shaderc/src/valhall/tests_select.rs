@@ -1,0 +1,178 @@
+//! Selection and legalisation: IR as text, and the machine IR that it becomes, beside each line.
+
+use super::mir::Function;
+use super::pipeline::{Observer, lower};
+use crate::ir::parse::parse;
+
+/// The machine IR after `pass`.
+fn after(text: &str, wanted: &str) -> String {
+    let ir = parse(text).unwrap_or_else(|error| panic!("{error}"));
+    let mut found = String::new();
+    let observer: &mut Observer<'_> = &mut |pass, function| {
+        if pass == wanted {
+            found = function.to_string();
+        }
+    };
+    if let Err(error) = lower(&ir, Default::default(), observer) {
+        panic!("{error}\n{found}");
+    }
+    found
+}
+
+/// Compares what each line became after legalisation: the texts after `; expect:` must occur in this order, with `%`
+/// standing for any value.
+#[track_caller]
+fn check(body: &str) {
+    let mut text = String::from("function main\nworkgroup 64 1 1\nfau 0 push 0\nfau 1 push 4\nb0:\n");
+    text.push_str("  %x = global_id.x\n  %y = global_id.y\n  %z = global_id.z\n");
+    text.push_str(body);
+    if !body.contains("return") {
+        text.push_str("  return\n");
+    }
+    let got = after(&text, "share_values");
+    let plain = |line: &str| {
+        let mut out = String::new();
+        let mut chars = line.trim().chars().peekable();
+        while let Some(next) = chars.next() {
+            out.push(next);
+            while next == '%' && chars.peek().is_some_and(char::is_ascii_digit) {
+                chars.next();
+            }
+        }
+        out
+    };
+    let printed = plain(&got.lines().map(plain).collect::<Vec<_>>().join("\n"));
+    let mut rest = printed.as_str();
+    for expected in body.lines().filter_map(|line| line.split_once("; expect:")).map(|(_, expected)| expected.trim()) {
+        let at = rest.find(expected).unwrap_or_else(|| panic!("`{expected}` is not, or not in order, in\n{got}"));
+        rest = &rest[at + expected.len()..];
+    }
+}
+
+/// A use of a value that keeps it alive.
+macro_rules! kept {
+    ($body:literal) => {
+        concat!($body, "\n  store.buffer 0x1000000, 0, %r\n")
+    };
+}
+
+#[test]
+fn integers() {
+    check(kept!("  %r = iadd %x, 5                ; expect: IADD_IMM.i32 %, imm:5"));
+    check(kept!("  %r = isub %x, %y               ; expect: ISUB.u32 %, %"));
+    check(kept!("  %r = imul %x, 192              ; expect: IMUL.i32 %, t7.b3"));
+    check(kept!("  %r = smax %x, %y               ; expect: CSEL.s32.gt %, %, %, %"));
+    check(kept!("  %r = umul_high %x, %y          ; expect: %:% = IMULD.u64 %.w0, %.w0"));
+    check(kept!("  %b = iand %x, 255\n  %r = iadd %b, %y   ; expect: IADD.u32 %.b0, %"));
+    check(kept!("  %s = ushr %x, 8\n  %b = iand %s, 255\n  %r = u2f %b   ; expect: U8_TO_F32 %.b1"));
+}
+
+#[test]
+fn bits() {
+    check(kept!("  %r = ishl %x, 3                ; expect: LSHIFT_OR.i32 %, t8.b33, t0"));
+    check(kept!("  %r = ushr %x, %y               ; expect: RSHIFT_OR.i32 %, %.b00, t0"));
+    check(kept!("  %s = ushr %x, 4\n  %r = iand %s, 15   ; expect: RSHIFT_AND.i32 %, t9.b00, u2"));
+    check(kept!("  %r = inot %x                   ; expect: LSHIFT_OR.i32 t0, t0.b00, %.not"));
+    check(kept!("  %n = inot %y\n  %r = iand %x, %n   ; expect: LSHIFT_AND.i32 %, t0.b00, %.not"));
+    check(kept!("  %r = rotl %x, 7                ; expect: LROT_OR.i32 %, t9.b33, t0"));
+    check(kept!("  %r = bit_select %x, %y, %z     ; expect: MUX.i32.bit %, %, %"));
+}
+
+#[test]
+fn booleans() {
+    check(kept!("  %c = slt %x, %y\n  %r = select %c, %x, %z   ; expect: CSEL.s32.lt %, %, %, %"));
+    check(kept!("  %c = slt %x, %y\n  %d = ieq %x, %z\n  %a = band %c, %d
+        ; expect: ICMP_OR.s32.lt.m1 %, %, t0
+        ; expect: ICMP_AND.u32.eq.m1 %, %, %
+      %r = select %a, %x, 0                         ; expect: CSEL.u32.ne %, t0, %, t0"));
+    check(kept!("  %c = flt %x, %y\n  %r = b2f %c    ; expect: FCMP_OR.f32.lt.f1 %, %, t0"));
+}
+
+#[test]
+fn floats() {
+    check(kept!("  %r = fadd %x, 1.0              ; expect: FADD.f32 %, t16"));
+    check(kept!("  %r = fadd %x, 1.25             ; expect: FADD_IMM.f32 %, imm:1067450368"));
+    check(kept!("  %r = fmul %x, %y               ; expect: FMA.f32 %, %, t0.neg"));
+    check(kept!("  %n = fneg %y\n  %r = ffma %x, %n, %z   ; expect: FMA.f32 %, %.neg, %"));
+    check(kept!("  %s = fadd %x, %y\n  %r = fsat %s       ; expect: FADD.f32.clamp_0_1 %, %"));
+    check(kept!("  %h = half_high %x\n  %r = fadd %h, %y  ; expect: FADD.f32 %.h1, %"));
+    check(kept!("  %r = f2i %x                    ; expect: F32_TO_S32.rtz %"));
+    check(kept!("  %r = ffloor %x                 ; expect: FROUND.f32.rtn %"));
+}
+
+#[test]
+fn transcendentals() {
+    check(kept!("  %r = fexp2 %x
+        ; expect: FMA_RSCALE.f32
+        ; expect: F32_TO_S32 %
+        ; expect: FEXP.f32 %, %"));
+    check(kept!("  %r = flog2 %x
+        ; expect: FREXPE.f32.log %
+        ; expect: S32_TO_F32 %
+        ; expect: FADD_LSCALE.f32 t16.neg, %
+        ; expect: FLOGD.f32 %
+        ; expect: FMA.f32 %, %, %"));
+}
+
+#[test]
+fn memory() {
+    check("
+      %a = load.buffer.4 0x1000000, %x         ; expect: %:%:%:% = LD_BUFFER.i128.unsigned %, t4, space:buffer
+      %b, %c = load.buffer.constant.2 0x1000001, 16 ; expect: LD_BUFFER.i64.unsigned
+      store.buffer 0x1000000, %x, %b
+    ".replace("%a =", "%a, %a1, %a2, %a3 =").as_str());
+    check("
+      %o = iadd %x, 4
+      store.buffer.2 0x1000000, %x, %x, %y   ; expect: %:% = LEA_PKA %, t4
+                                             ; expect: STORE.i64 @%:%, [%:%], imm:0, space:buffer
+      store.buffer 0x1000000, %o, %x         ; expect: STORE.i32 @%, [%:%], imm:4, space:buffer
+    ");
+    check("
+      %i = ishl %x, 2
+      %a = load.shared %i                    ; expect: %:% = SHADDX.s64 workgroup_local_pointer, %.w0, imm:2
+                                             ; expect: LOAD.i32.unsigned [%:%], imm:0, space:shared
+      store.shared 8, %a                     ; expect: STORE.i32 @%, workgroup_local_pointer, imm:8, space:shared
+      store.scratch 8, %a                    ; expect: STORE.i32.force @%, thread_local_pointer, imm:8, space:scratch
+    ");
+    check("
+      %a = atomic.add.buffer 0x1000000, %x, 1 ; expect: ATOM1_RETURN.i32.ainc [%:%], imm:0
+      %b = atomic.umax.shared 16, %a          ; expect: ATOM.i32.aumax @%, workgroup_local_pointer, imm:16
+      %c = atomic.compare_exchange.shared 16, %a, %x ; expect: ATOM_RETURN.i32.compare.axchg @%:%, workgroup_local_pointer
+    ");
+}
+
+#[test]
+fn what_has_no_code_is_named() {
+    let ir = parse("function main\nworkgroup 1 1 1\nb0:\n  %a = buffer_size 0x1000000\n  return\n").expect("parses");
+    let error = lower(&ir, Default::default(), &mut |_, _| {}).err().expect("not lowered");
+    assert_eq!(error.to_string(), "the Valhall back end has no code for `buffer_size`");
+}
+
+#[test]
+fn a_loop_compiles_as_in_the_worked_example() {
+    let text = "
+function main
+workgroup 64 1 1
+b0:
+  %n = global_id.x
+  jump b1
+b1:
+  %i = phi.w32 b0: 0, b2: %j
+  %s = phi.w32 b0: 0, b2: %t
+  %c = uge %i, %n
+  branch %c, b3, b2
+b2:
+  %t = iadd %s, %i
+  %j = iadd %i, 1
+  jump b1
+b3:
+  store.buffer 0x1000000, 0, %s
+  return
+";
+    let got = after(text, "mark_last_use");
+    let function = Function::parse(&got).expect("prints what it parses");
+    // Example 4 of hardware/compiler-examples.md: seven instructions before the exit, none of them a copy.
+    let before_exit: usize = function.blocks[..3].iter().map(|block| block.instrs.len()).sum();
+    assert_eq!(before_exit, 7, "{got}");
+    assert!(!got.contains("MOV.i32 r"), "{got}");
+}
