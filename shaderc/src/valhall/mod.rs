@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 mod error;
+mod pack;
 mod pipeline;
 mod mir;
 

@@ -4,41 +4,42 @@
 //! source can do that; the 32-bit constant of an add; a uniform word; a register.
 //! Needs: SSA or not.  Guarantees: no `Operand::Constant` outside phis.  Facts: hardware/compiler-backend.md 5.3.
 
-use super::source_kind::SourceKind;
-use crate::ir::FauWord;
-use crate::valhall::mir::{Function, Instr, Location, Op, Operand, Select, Source, Terminator, Word};
+use eitri_isa::row::Source as SourceRow;
+use eitri_isa::{Arch, Constant, Lanes, Select};
 
-/// The immediate table of v9 and v10.
-// FACT: hardware/valhall-isa.md 2.1; `eitri-isa` has the same table, and a test compares the two.
-#[rustfmt::skip]
-const TABLE: [u32; 32] = [
-    0x0000_0000, 0xffff_ffff, 0x7fff_ffff, 0xfafc_fdfe, 0x0100_0000, 0x8000_2000, 0x7060_5030, 0xc0b0_a090,
-    0x0302_0100, 0x0706_0504, 0x0b0a_0908, 0x0f0e_0d0c, 0x1312_1110, 0x1716_1514, 0x1b1a_1918, 0x1f1e_1d1c,
-    0x3f80_0000, 0x3dcc_cccd, 0x3ea2_f983, 0x3f31_7218, 0x4049_0fdb, 0x0000_0000, 0x477f_ff00, 0x5c00_5bf8,
-    0x2e66_0000, 0x3400_0000, 0x3800_0000, 0x3c00_0000, 0x4000_0000, 0x4400_0000, 0x4800_0000, 0x4248_0000,
-];
+use crate::ir::FauWord;
+use crate::valhall::mir::{Function, Instr, Location, Op, Operand, Source, Terminator, Word};
 
 /// Most uniform words that a program may have.
 const MOST_FAU: usize = 128;
 
+/// The generation whose table of constants is used: that of v9 and v10.
+const ARCH: Arch = Arch::V10;
+
+/// Every entry of the table with its bits.
+fn table() -> impl Iterator<Item = (u8, u32)> {
+    (0..Constant::COUNT).filter_map(|index| Some((index, Constant::new(index)?.value(ARCH))))
+}
+
 /// The entry of the table that is `bits`.
 fn entry(bits: u32) -> Option<u8> {
-    TABLE.iter().position(|&word| word == bits).map(|index| index as u8)
+    Constant::find(bits, ARCH).map(Constant::index)
 }
 
 fn from_table(entry: u8) -> Source {
     Source::plain(Operand::Table(entry))
 }
 
-const HALVES: [Select; 2] = [Select::H0, Select::H1];
-const BYTES: [Select; 4] = [Select::B0, Select::B1, Select::B2, Select::B3];
-const SHIFT_BYTES: [Select; 4] = [Select::B00, Select::B11, Select::B22, Select::B33];
-
-/// The first entry and part for which `reads` gives `bits`.
-fn part(parts: &[Select], bits: u32, reads: impl Fn(u32, usize) -> u32) -> Option<Source> {
-    let places = (0..TABLE.len()).flat_map(|index| (0..parts.len()).map(move |part| (index, part)));
-    let (index, part) = places.into_iter().find(|&(index, part)| reads(TABLE[index], part) == bits)?;
-    Some(from_table(index as u8).select(parts[part]))
+/// What a selection takes from `word`: widened as the source demands.
+fn selected(select: Select, word: u32, float: bool, signed: bool) -> Option<u32> {
+    match (select.lanes(), float, signed) {
+        (Lanes::Half(half), true, _) => Some(half_to_float(word >> (16 * half) & 0xffff)),
+        (Lanes::Half(half), false, false) => Some(word >> (16 * half) & 0xffff),
+        (Lanes::Half(half), false, true) => Some((word >> (16 * half)) as u16 as i16 as u32),
+        (Lanes::Byte(byte), false, false) => Some(word >> (8 * byte) & 0xff),
+        (Lanes::Byte(byte), false, true) => Some((word >> (8 * byte)) as u8 as i8 as u32),
+        _ => None,
+    }
 }
 
 /// A half as binary32.
@@ -54,28 +55,55 @@ fn half_to_float(half: u32) -> u32 {
     }
 }
 
-/// A source of kind `kind` that reads `bits` from the immediate table.
-fn place(kind: SourceKind, bits: u32) -> Option<Source> {
-    if kind == SourceKind::Byte {
-        return part(&SHIFT_BYTES, bits & 0xff, |word, byte| word >> (8 * byte) & 0xff);
+/// A source of `op` that reads `bits` from the table.
+fn place(op: Op, index: usize, bits: u32) -> Option<Source> {
+    let row = op.isa()?.row();
+    let spec = row.sources.get(index)?;
+    if is_shift_amount(spec) {
+        return shift_amount(spec, bits);
+    }
+    if spec.size != 32 {
+        return (spec.size > 32).then(|| entry(bits).map(from_table))?;
     }
     if let Some(index) = entry(bits) {
         return Some(from_table(index));
     }
-    let negated = || entry(bits ^ 1 << 31).map(|index| from_table(index).negated());
-    match kind {
-        SourceKind::Plain | SourceKind::Byte => None,
-        SourceKind::Signed => negated(),
-        SourceKind::Float => {
-            let half = |bits| part(&HALVES, bits, |word, half| half_to_float(word >> (16 * half) & 0xffff));
-            negated().or_else(|| half(bits)).or_else(|| half(bits ^ 1 << 31).map(Source::negated))
-        }
-        SourceKind::Unsigned => part(&BYTES, bits, |word, byte| word >> (8 * byte) & 0xff)
-            .or_else(|| part(&HALVES, bits, |word, half| word >> (16 * half) & 0xffff)),
-        SourceKind::Extended => part(&BYTES, bits, |word, byte| (word >> (8 * byte)) as u8 as i8 as u32)
-            .or_else(|| part(&HALVES, bits, |word, half| (word >> (16 * half)) as u16 as i16 as u32)),
-        SourceKind::Inverted => entry(!bits).map(|index| Source { not: true, ..from_table(index) }),
+    let negated = bits ^ 1 << 31;
+    if spec.neg.is_some()
+        && let Some(index) = entry(negated)
+    {
+        return Some(from_table(index).negated());
     }
+    if spec.not.is_some()
+        && let Some(index) = entry(!bits)
+    {
+        return Some(Source { not: true, ..from_table(index) });
+    }
+    // An integer that becomes a float is extended by the sign of its own type, which the row does not name.
+    let selections = spec.select.filter(|_| spec.float || !row.ty.is_float())?.table.rows;
+    let find = |wanted: u32| {
+        table().find_map(|(index, word)| {
+            let reads = |select: Select| selected(select, word, spec.float, row.ty.is_signed()) == Some(wanted);
+            let select = selections.iter().map(|row| row.select).find(|&select| reads(select))?;
+            Some(from_table(index).select(select))
+        })
+    };
+    find(bits).or_else(|| spec.neg.and_then(|_| find(negated)).map(Source::negated))
+}
+
+/// Shift amounts are bytes, and which byte must be named.
+fn is_shift_amount(spec: &SourceRow) -> bool {
+    spec.size == 8 && spec.select.is_some_and(|select| select.table.by_select(Select::Identity).is_none())
+}
+
+/// The amount as a byte of the table; only the low byte counts.
+fn shift_amount(spec: &SourceRow, bits: u32) -> Option<Source> {
+    const BYTES: [Select; 4] = [Select::B0, Select::B1, Select::B2, Select::B3];
+    let select = spec.select?;
+    table().find_map(|(index, word)| {
+        let byte = (0..4).find(|byte| (word >> (8 * byte) ^ bits) & 0xff == 0)?;
+        select.table.by_select(BYTES[byte]).map(|row| from_table(index).select(row.select))
+    })
 }
 
 /// An instruction that makes a constant.
@@ -158,7 +186,7 @@ fn use_immediate_form(instr: &mut Instr) {
         _ => return,
     };
     let float = instr.op == Op::FAdd;
-    let in_table = float && place(SourceKind::Float, bits).is_some();
+    let in_table = float && place(Op::FAdd, 0, bits).is_some();
     if rest.is_plain() && !in_table && !matches!(rest.operand, Operand::Constant(_)) {
         instr.op = if float { Op::FAddImm } else { Op::IAddImm };
         instr.sources = vec![rest];
@@ -169,8 +197,7 @@ fn use_immediate_form(instr: &mut Instr) {
 /// Places one source, by a move before the instruction if need be.
 fn place_source(function: &mut Function, instr: &mut Instr, index: usize, out: &mut Vec<Instr>) {
     let Operand::Constant(bits) = instr.sources[index].operand else { return };
-    let kind = SourceKind::of(instr.op, index);
-    let source = place(kind, bits).or_else(|| {
+    let source = place(instr.op, index, bits).or_else(|| {
         let word = fau_word(function, bits)?;
         Some(Source::plain(Operand::Fau(word)))
     });
@@ -180,8 +207,9 @@ fn place_source(function: &mut Function, instr: &mut Instr, index: usize, out: &
         Source::plain(Operand::Word(dest))
     });
     // A whole word as a shift amount: its lowest byte.
-    let unnamed = kind == SourceKind::Byte && source.select == Select::All;
-    instr.sources[index] = if unnamed { source.select(Select::B00) } else { source };
+    let spec = instr.op.isa().and_then(|op| op.row().sources.get(index));
+    let unnamed = spec.is_some_and(is_shift_amount) && source.select == Select::Identity;
+    instr.sources[index] = if unnamed { source.select(Select::B0) } else { source };
 }
 
 /// The uniform word that holds a constant.
@@ -202,21 +230,21 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(kind: SourceKind, bits: u32, expected: Option<&str>) {
-        assert_eq!(place(kind, bits).map(|source| source.to_string()).as_deref(), expected, "{kind:?} {bits:#x}");
+    fn check(op: Op, index: usize, bits: u32, expected: Option<&str>) {
+        assert_eq!(place(op, index, bits).map(|source| source.to_string()).as_deref(), expected, "{op:?} {bits:#x}");
     }
 
     #[test]
     fn constants_are_found_in_parts_of_the_table() {
-        check(SourceKind::Plain, 1, None);
-        check(SourceKind::Unsigned, 1, Some("t4.b3"));
-        check(SourceKind::Unsigned, 192, Some("t7.b3"));
-        check(SourceKind::Extended, (-4i32) as u32, Some("t3.b2"));
-        check(SourceKind::Float, 2.0f32.to_bits(), Some("t28"));
-        check(SourceKind::Float, 0.25f32.to_bits(), Some("t25.h1"));
-        check(SourceKind::Float, (-0.5f32).to_bits(), Some("t26.neg.h1"));
-        check(SourceKind::Signed, (-0.0f32).to_bits(), Some("t0.neg"));
-        check(SourceKind::Byte, 24, Some("t14.b00"));
-        check(SourceKind::Inverted, 0x8000_0000, Some("t2.not"));
+        check(Op::Mux, 0, 1, None);
+        check(Op::IAdd, 1, 1, Some("t4.b3"));
+        check(Op::IAdd, 1, 192, Some("t7.b3"));
+        check(Op::ICmpOrS, 1, (-4i32) as u32, Some("t3.b2"));
+        check(Op::FAdd, 1, 2.0f32.to_bits(), Some("t28"));
+        check(Op::FAdd, 1, 0.25f32.to_bits(), Some("t25.h1"));
+        check(Op::FAdd, 1, (-0.5f32).to_bits(), Some("t26.neg.h1"));
+        check(Op::FmaRscale, 2, (-0.0f32).to_bits(), Some("t0.neg"));
+        check(Op::LShiftOr, 1, 24, Some("t14.b0"));
+        check(Op::LShiftOr, 2, 0x8000_0000, Some("t2.not"));
     }
 }

@@ -4,4 +4,3 @@
 
 pub(crate) mod constants;
 pub(crate) mod fau;
-pub(crate) mod source_kind;

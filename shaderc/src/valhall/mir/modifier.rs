@@ -1,105 +1,75 @@
-//! Modifiers: the dot-separated words of an instruction, of a source, and its flow.
+//! Modifiers: the dot-separated words of an instruction, and its flow.
 //!
-//! The words are the assembler's; `pack` hands them to `eitri-isa`, which refuses any that an instruction lacks.
-//! Facts: hardware/valhall-isa.md 6 (flow), 7.3 (source words), 8.2 (clamp, round), 9 (the rest).
+//! Facts: hardware/valhall-isa.md 6 (flow), 8.2 (clamp, round), 9 (the rest).
 
-/// Defines an enum whose variants are assembler words.
-macro_rules! words {
-    ($(#[$meta:meta])* $name:ident { $($variant:ident $text:literal,)* }) => {
-        $(#[$meta])*
+use eitri_isa::values::{AtomicOp, AtomicOp1, Clamp, Condition, MemoryAccess, Mux, ResultType, RoundMode};
+use eitri_isa::{EncodeError, Flag};
+
+/// Defines the modifiers: name, word in MIR text, and how `eitri-isa` is told.
+macro_rules! modifiers {
+    ($($name:ident $text:literal |$to:ident| $set:expr;)*) => {
+        /// Word on an instruction.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-        pub(crate) enum $name { $($variant,)* }
+        pub(crate) enum Modifier { $($name,)* }
 
-        impl $name {
-            /// Every word.
-            pub(crate) const ALL: &'static [$name] = &[$($name::$variant,)*];
-
-            /// The word in assembly text.
+        impl Modifier {
+            /// The word in MIR text.
             pub(crate) fn text(self) -> &'static str {
-                match self { $($name::$variant => $text,)* }
+                match self { $(Modifier::$name => $text,)* }
+            }
+
+            /// The modifier with this word.
+            #[cfg(test)]
+            pub(crate) fn from_text(text: &str) -> Option<Modifier> {
+                match text { $($text => Some(Modifier::$name),)* _ => None }
+            }
+
+            /// Sets it on an instruction of the hardware.
+            pub(crate) fn set(self, instr: &mut eitri_isa::Instr) -> Result<(), EncodeError> {
+                match self { $(Modifier::$name => { let $to = instr; $set })* }
             }
         }
     };
 }
 
-words! {
-    /// Word on the instruction.
-    Modifier {
-        // Result of a float operation.
-        Clamp0Inf "clamp_0_inf",
-        ClampM11 "clamp_m1_1",
-        Clamp01 "clamp_0_1",
-        // Rounding; nearest-even is no word.
-        RoundUp "rtp",
-        RoundDown "rtn",
-        RoundZero "rtz",
-        // Condition of a compare, select or branch.
-        Eq "eq",
-        Gt "gt",
-        Ge "ge",
-        Ne "ne",
-        Lt "lt",
-        Le "le",
-        Gtlt "gtlt",
-        Total "total",
-        // Result of a compare.
-        ResultInt "i1",
-        ResultFloat "f1",
-        ResultMask "m1",
-        ResultChain "u1",
-        // MUX mode; int_zero is no word.
-        MuxBit "bit",
-        Saturate "saturate",
-        NotResult "not_result",
-        // Reduction of FREXP.
-        FrexpLog "log",
-        // Memory.
-        Force "force",
-        Unsigned "unsigned",
-        LaneH0 "h0",
-        LaneW0 "w0",
-        Compare "compare",
-        // Atomic operations.
-        AtomAdd "aadd",
-        AtomSmin "asmin",
-        AtomSmax "asmax",
-        AtomUmin "aumin",
-        AtomUmax "aumax",
-        AtomAnd "aand",
-        AtomOr "aor",
-        AtomXor "axor",
-        AtomExchange "axchg",
-        AtomInc "ainc",
-        AtomDec "adec",
-        // Cross-lane.
-        LaneXor "xor",
-        Subgroup2 "subgroup2",
-        Subgroup4 "subgroup4",
-        Subgroup8 "subgroup8",
-        Subgroup16 "subgroup16",
-    }
-}
-
-words! {
-    /// Selection of bytes or halves of a source.
-    Select {
-        All "",
-        H0 "h0",
-        H1 "h1",
-        H00 "h00",
-        H10 "h10",
-        H11 "h11",
-        B0 "b0",
-        B1 "b1",
-        B2 "b2",
-        B3 "b3",
-        B00 "b00",
-        B11 "b11",
-        B22 "b22",
-        B33 "b33",
-        W0 "w0",
-        And "and",
-    }
+#[rustfmt::skip]
+modifiers! {
+    // Result of a float operation.
+    Clamp01     "clamp_0_1"   |to| to.set(Clamp::ZeroOne);
+    ClampM11    "clamp_m1_1"  |to| to.set(Clamp::MinusOneOne);
+    // Rounding; nearest-even is no word.
+    RoundUp     "rtp"         |to| to.set(RoundMode::Rtp);
+    RoundDown   "rtn"         |to| to.set(RoundMode::Rtn);
+    RoundZero   "rtz"         |to| to.set(RoundMode::Rtz);
+    // Condition of a compare or select; `Eq` of a branch too, where it is a flag.
+    Eq          "eq"          |to| to.set(Condition::Eq).or_else(|_| to.set_flag(Flag::Eq, true));
+    Gt          "gt"          |to| to.set(Condition::Gt);
+    Ge          "ge"          |to| to.set(Condition::Ge);
+    Ne          "ne"          |to| to.set(Condition::Ne);
+    Lt          "lt"          |to| to.set(Condition::Lt);
+    // Result of a compare.
+    ResultInt   "i1"          |to| to.set(ResultType::I1);
+    ResultFloat "f1"          |to| to.set(ResultType::F1);
+    ResultMask  "m1"          |to| to.set(ResultType::M1);
+    MuxBit      "bit"         |to| to.set(Mux::Bit);
+    // Reduction of FREXP.
+    FrexpLog    "log"         |to| to.set_flag(Flag::Log, true);
+    // Memory.
+    Force       "force"       |to| to.set(MemoryAccess::Force);
+    Unsigned    "unsigned"    |to| to.set_flag(Flag::Unsigned, true);
+    Compare     "compare"     |to| to.set_flag(Flag::Compare, true);
+    // Atomic operations.
+    AtomAdd     "aadd"        |to| to.set(AtomicOp::Aadd);
+    AtomSmin    "asmin"       |to| to.set(AtomicOp::Asmin);
+    AtomSmax    "asmax"       |to| to.set(AtomicOp::Asmax);
+    AtomUmin    "aumin"       |to| to.set(AtomicOp::Aumin);
+    AtomUmax    "aumax"       |to| to.set(AtomicOp::Aumax);
+    AtomAnd     "aand"        |to| to.set(AtomicOp::Aand);
+    AtomOr      "aor"         |to| to.set(AtomicOp::Aor);
+    AtomXor     "axor"        |to| to.set(AtomicOp::Axor);
+    AtomExchange "axchg"      |to| to.set(AtomicOp::Axchg);
+    AtomInc     "ainc"        |to| to.set(AtomicOp1::Ainc);
+    AtomDec     "adec"        |to| to.set(AtomicOp1::Adec);
 }
 
 /// What happens after an instruction and before the next.
@@ -121,17 +91,19 @@ impl Flow {
     /// Slot 7: barriers.
     pub(crate) const BARRIER: u8 = 0b1000_0000;
 
-    /// The word in assembly text; nothing for none. A mask that the field cannot say is widened to the next it can.
-    pub(crate) fn text(self) -> &'static str {
+    /// The hardware's value. A mask that the field cannot say is widened to the next it can.
+    pub(crate) fn isa(self) -> eitri_isa::Flow {
+        use eitri_isa::Flow as Isa;
         match self {
-            Flow::None => "",
-            Flow::Wait(mask) if mask & Flow::BARRIER != 0 => "wait",
-            Flow::Wait(mask) if mask & !Flow::GENERAL != 0 => "wait0126",
-            Flow::Wait(mask) => [
-                "", "wait0", "wait1", "wait01", "wait2", "wait02", "wait12", "wait012",
-            ][usize::from(mask & Flow::GENERAL)],
-            Flow::Reconverge => "reconverge",
-            Flow::End => "end",
+            Flow::None => Isa::None,
+            Flow::Wait(mask) if mask & Flow::BARRIER != 0 => Isa::Wait,
+            Flow::Wait(mask) if mask & !Flow::GENERAL != 0 => Isa::Wait0126,
+            Flow::Wait(mask) => {
+                let general = usize::from(mask & Flow::GENERAL);
+                [Isa::None, Isa::Wait0, Isa::Wait1, Isa::Wait01, Isa::Wait2, Isa::Wait02, Isa::Wait12, Isa::Wait012][general]
+            }
+            Flow::Reconverge => Isa::Reconverge,
+            Flow::End => Isa::End,
         }
     }
 

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use super::modifier::Select;
+use eitri_isa::Select;
 
 /// One 32-bit word of the program, not yet in a register.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -96,31 +96,27 @@ impl fmt::Display for Word {
 pub(crate) enum Special {
     ThreadLocalPointer,
     WorkgroupLocalPointer,
-    LaneId,
 }
 
 impl Special {
-    pub(crate) const ALL: [Special; 3] = [
-        Special::ThreadLocalPointer,
-        Special::WorkgroupLocalPointer,
-        Special::LaneId,
-    ];
+    pub(crate) const ALL: [Special; 2] = [Special::ThreadLocalPointer, Special::WorkgroupLocalPointer];
+
+    /// The hardware's value.
+    pub(crate) fn isa(self) -> eitri_isa::Special {
+        match self {
+            Special::ThreadLocalPointer => eitri_isa::Special::ThreadLocalPointer,
+            Special::WorkgroupLocalPointer => eitri_isa::Special::WorkgroupLocalPointer,
+        }
+    }
 
     /// The name in assembly text.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Special::ThreadLocalPointer => "thread_local_pointer",
-            Special::WorkgroupLocalPointer => "workgroup_local_pointer",
-            Special::LaneId => "lane_id",
-        }
+        self.isa().row().name
     }
 
     /// The FAU page that it is read through.
     pub(crate) fn page(self) -> u8 {
-        match self {
-            Special::ThreadLocalPointer | Special::WorkgroupLocalPointer => 1,
-            Special::LaneId => 3,
-        }
+        self.isa().row().page
     }
 }
 
@@ -163,7 +159,7 @@ impl Operand {
 }
 
 /// A source: an operand, and what is done to it on the way in (selection, then absolute value, then negation).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Source {
     pub(crate) operand: Operand,
     pub(crate) select: Select,
@@ -178,14 +174,7 @@ pub(crate) struct Source {
 impl Source {
     /// `operand` as it is.
     pub(crate) fn plain(operand: Operand) -> Source {
-        Source {
-            operand,
-            select: Select::All,
-            abs: false,
-            neg: false,
-            not: false,
-            last: false,
-        }
+        Source { operand, select: Select::Identity, abs: false, neg: false, not: false, last: false }
     }
 
     /// A value as it is.
@@ -213,7 +202,7 @@ impl Source {
 
     /// True when nothing is done to the operand.
     pub(crate) fn is_plain(&self) -> bool {
-        self.select == Select::All && !self.abs && !self.neg && !self.not
+        self.select == Select::Identity && !self.abs && !self.neg && !self.not
     }
 }
 

@@ -5,7 +5,8 @@
 #![cfg(test)]
 
 use super::function::{Block, BlockId, Function, Instr, Phi, Preload, Terminator};
-use super::modifier::{Flow, Modifier, Select};
+use super::modifier::{Flow, Modifier};
+use eitri_isa::Select;
 use super::op::Op;
 use super::operand::{Half, Operand, Register, Source, Space, Special, Value, Word};
 use crate::ir::{Axis, FauWord};
@@ -194,20 +195,21 @@ fn parse_source(text: &str) -> Option<Source> {
                 };
                 source.operand = Operand::Special(special, Half::High);
             }
-            _ => source.select = *Select::ALL.iter().find(|select| select.text() == part)?,
+            _ => source.select = parse_select(part)?,
         }
     }
     Some(source)
 }
 
+fn parse_select(word: &str) -> Option<Select> {
+    use Select::{B0, B1, B2, B3, H0, H1, W0};
+    let known = [H0, H1, B0, B1, B2, B3, W0];
+    known.into_iter().find(|select| format!("{select:?}").eq_ignore_ascii_case(word))
+}
+
 fn parse_flow(word: &str) -> Option<Flow> {
-    let waits = [0b1100_0111, 0b0100_0111]
-        .into_iter()
-        .chain(1..=7)
-        .map(Flow::Wait);
-    waits
-        .chain([Flow::Reconverge, Flow::End])
-        .find(|flow| flow.text() == word)
+    let waits = [0b1100_0111, 0b0100_0111].into_iter().chain(1..=7).map(Flow::Wait);
+    waits.chain([Flow::Reconverge, Flow::End]).find(|flow| flow.isa().word() == word)
 }
 
 fn parse_instr(code: &str) -> Option<Instr> {
@@ -234,11 +236,7 @@ fn parse_instr(code: &str) -> Option<Instr> {
     {
         match parse_flow(word) {
             Some(flow) => instr.flow = flow,
-            None => instr.add_modifier(
-                *Modifier::ALL
-                    .iter()
-                    .find(|modifier| modifier.text() == word)?,
-            ),
+            None => instr.add_modifier(Modifier::from_text(word)?),
         }
     }
     for item in split(operands) {

@@ -6,7 +6,8 @@
 use std::fmt;
 
 use super::function::{Block, Function, Instr, Terminator};
-use super::modifier::{Flow, Select};
+use super::modifier::Flow;
+use eitri_isa::Select;
 use super::operand::{Half, Operand, Source, Word};
 use crate::ir::FauWord;
 
@@ -45,8 +46,8 @@ impl fmt::Display for Source {
             }
         }
         match self.select {
-            Select::All => Ok(()),
-            select => write!(f, ".{}", select.text()),
+            Select::Identity => Ok(()),
+            select => write!(f, ".{}", format!("{select:?}").to_lowercase()),
         }
     }
 }
@@ -61,7 +62,7 @@ impl fmt::Display for Instr {
             write!(f, ".{}", modifier.text())?;
         }
         if self.flow != Flow::None {
-            write!(f, ".{}", self.flow.text())?;
+            write!(f, ".{}", self.flow.isa().word())?;
         }
         let mut items = Vec::new();
         if !self.staging.is_empty() {

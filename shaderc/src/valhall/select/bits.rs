@@ -77,7 +77,7 @@ impl Selector<'_> {
             (None, None) => {
                 let none = Source::constant(0);
                 let b = Source { not: true, ..self.plain(data.args[0]) };
-                Instr { sources: vec![none, none.select(Select::B00), b], ..Instr::new(Op::LShiftOr) }
+                Instr { sources: vec![none, none.select(Select::B0), b], ..Instr::new(Op::LShiftOr) }
             }
         };
         self.define(data.results[0], instr);
@@ -98,7 +98,7 @@ impl Selector<'_> {
         // The complement, if there is one, must stand last.
         let first_inverted = matches!(self.alu_of(data.args[0]), Some((Alu::INot, _)));
         let (a, b) = if first_inverted { (data.args[1], data.args[0]) } else { (data.args[0], data.args[1]) };
-        let none = Source::constant(0).select(Select::B00);
+        let none = Source::constant(0).select(Select::B0);
         let sources = vec![self.integer_source(a), none, self.complemented(b)];
         Instr { sources, ..Instr::new(Shift::Left.op(logic)) }
     }
@@ -116,7 +116,7 @@ impl Selector<'_> {
 
     /// A shift amount: the low byte counts.
     fn amount(&mut self, value: ir::Value) -> Source {
-        self.plain(value).select(Select::B00)
+        self.plain(value).select(Select::B0)
     }
 
     /// Bits of the second operand where the first is set, else of the third.

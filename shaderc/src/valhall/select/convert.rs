@@ -18,8 +18,7 @@ impl Selector<'_> {
         let source = self.integer_source(data.args[0]);
         let (op, source) = match source.select {
             Select::B0 | Select::B1 | Select::B2 | Select::B3 => (Op::U8ToF32, source),
-            Select::H0 => (Op::U16ToF32, source.select(Select::H00)),
-            Select::H1 => (Op::U16ToF32, source.select(Select::H10)),
+            Select::H0 | Select::H1 => (Op::U16ToF32, source),
             _ => (Op::U32ToF32, source),
         };
         self.define(data.results[0], Instr { sources: vec![source], ..Instr::new(op) });

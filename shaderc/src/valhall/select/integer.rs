@@ -47,7 +47,7 @@ impl Selector<'_> {
         let high = self.function.new_value();
         self.long_multiply(data.args[0], data.args[1], Word::Value(high));
         let (a, b) = (self.plain(data.args[0]), self.plain(data.args[1]));
-        let all = Source::constant(31).select(Select::B00);
+        let all = Source::constant(31).select(Select::B0);
         let first = self.compute(Op::ARShiftAnd, &[a, all, b]);
         let second = self.compute(Op::ARShiftAnd, &[b, all, a]);
         let part = self.compute(Op::ISub, &[Source::value(high), first]);

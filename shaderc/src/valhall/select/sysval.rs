@@ -16,9 +16,9 @@ enum Arrival {
 
 fn arrival(sysval: SysVal) -> Arrival {
     match sysval {
-        SysVal::LocalId(Axis::X) => Arrival::Half(55, Select::H00),
-        SysVal::LocalId(Axis::Y) => Arrival::Half(55, Select::H10),
-        SysVal::LocalId(Axis::Z) => Arrival::Half(56, Select::H00),
+        SysVal::LocalId(Axis::X) => Arrival::Half(55, Select::H0),
+        SysVal::LocalId(Axis::Y) => Arrival::Half(55, Select::H1),
+        SysVal::LocalId(Axis::Z) => Arrival::Half(56, Select::H0),
         SysVal::WorkgroupId(Axis::X) => Arrival::Whole(57),
         SysVal::WorkgroupId(Axis::Y) => Arrival::Whole(58),
         SysVal::WorkgroupId(Axis::Z) => Arrival::Whole(59),

@@ -1,0 +1,123 @@
+//! Packing: machine instructions become words.
+//!
+//! Needs: registers, waits, flow.  Guarantees: every word passes the rules of `eitri-isa` and decodes to the
+//! instruction it came from; branch offsets count instructions from the next one.
+//! Facts: hardware/compiler-backend.md 9, hardware/valhall-isa.md 1 to 6.
+
+use eitri_isa::row::DestKind;
+use eitri_isa::values::Slot;
+use eitri_isa::{Arch, Constant, Dest, EncodeError, Operand as IsaOperand, Reg, RegRange, Src};
+
+use super::error::Error;
+use super::mir::{Function, Half, Instr, Operand, Source, Word};
+
+/// What an instruction of machine IR still lacks.
+#[derive(Clone, Debug)]
+enum Unpacked {
+    /// Something that is not an instruction of the hardware, or not in registers.
+    NotFinal,
+    Encode(EncodeError),
+}
+
+impl From<EncodeError> for Unpacked {
+    fn from(error: EncodeError) -> Unpacked {
+        Unpacked::Encode(error)
+    }
+}
+
+/// The words of a program, in order.
+pub(super) fn pack(function: &Function, arch: Arch) -> Result<Vec<u64>, Error> {
+    let starts = block_starts(function);
+    let mut words = Vec::new();
+    for instr in function.blocks.iter().flat_map(|block| &block.instrs) {
+        let offset = instr.target.map(|target| starts[target.index()] as i64 - words.len() as i64 - 1);
+        let word = to_isa(instr, offset).and_then(|packed| Ok(packed.encode(arch)?));
+        words.push(word.map_err(|reason| refused(instr, &reason))?);
+    }
+    Ok(words)
+}
+
+/// The index of each block's first instruction.
+pub(super) fn block_starts(function: &Function) -> Vec<usize> {
+    let mut starts = Vec::with_capacity(function.blocks.len());
+    let mut next = 0;
+    for block in &function.blocks {
+        starts.push(next);
+        next += block.instrs.len();
+    }
+    starts
+}
+
+fn refused(instr: &Instr, reason: &Unpacked) -> Error {
+    let reason = match reason {
+        Unpacked::NotFinal => "it is not final".to_owned(),
+        Unpacked::Encode(error) => error.to_string(),
+    };
+    Error::Encode { text: instr.to_string(), reason }
+}
+
+fn register(word: Word) -> Result<Reg, Unpacked> {
+    word.register().and_then(|register| Reg::new(register.number())).ok_or(Unpacked::NotFinal)
+}
+
+/// Consecutive registers.
+fn range(words: &[Word]) -> Result<RegRange, Unpacked> {
+    match words {
+        [] => Ok(RegRange::EMPTY),
+        [first, ..] => RegRange::new(register(*first)?, words.len() as u8).ok_or(Unpacked::NotFinal),
+    }
+}
+
+fn source(source: &Source) -> Result<Src, Unpacked> {
+    let operand = match source.operand {
+        Operand::Word(word) | Operand::Pair(word, _) => {
+            IsaOperand::Register { reg: register(word)?, last_use: source.last }
+        }
+        Operand::Fau(word) => IsaOperand::from(eitri_isa::Uniform(word)),
+        Operand::Table(entry) => IsaOperand::from(Constant::new(entry).ok_or(Unpacked::NotFinal)?),
+        Operand::Special(special, half) => {
+            let word = match half {
+                Half::Low => eitri_isa::Half::W0,
+                Half::High => eitri_isa::Half::W1,
+            };
+            IsaOperand::Special { special: special.isa(), word }
+        }
+        Operand::Constant(_) => return Err(Unpacked::NotFinal),
+    };
+    Ok(Src { operand, select: source.select, abs: source.abs, neg: source.neg, not: source.not })
+}
+
+fn to_isa(instr: &Instr, branch_offset: Option<i64>) -> Result<eitri_isa::Instr, Unpacked> {
+    let op = instr.op.isa().ok_or(Unpacked::NotFinal)?;
+    let row = op.row();
+    let sources = instr.sources.iter().map(source).collect::<Result<Vec<Src>, Unpacked>>()?;
+    let mut packed = eitri_isa::Instr::new(op).with_flow(instr.flow.isa()).with_sources(&sources)?;
+    match (row.dest, instr.dests.first()) {
+        (DestKind::None, _) => {}
+        (_, Some(&dest)) => packed = packed.with_dest(Dest::full(register(dest)?)),
+        (_, None) => return Err(Unpacked::NotFinal),
+    }
+    for staging in row.staging {
+        match staging.access {
+            eitri_isa::row::Access::Read => packed = packed.with_read(range(&instr.staging)?),
+            eitri_isa::row::Access::Write => packed = packed.with_write(range(&instr.dests)?),
+        }
+    }
+    for modifier in &instr.modifiers {
+        modifier.set(&mut packed)?;
+    }
+    if let Some(slot) = instr.slot {
+        packed.set(match slot {
+            0 => Slot::Slot0,
+            1 => Slot::Slot1,
+            2 => Slot::Slot2,
+            _ => Slot::Slot7,
+        })?;
+    }
+    if let Some(immediate) = instr.immediate.or(branch_offset)
+        && let Some(field) = row.immediates.first()
+    {
+        packed.set_imm(field.id, immediate)?;
+    }
+    Ok(packed)
+}
