@@ -27,7 +27,9 @@ pub(crate) fn assign_slots(function: &mut Function) {
             match instr.op.message() {
                 Message::No | Message::Fence => {}
                 Message::Barrier => instr.slot = Some(BARRIER),
-                Message::Address | Message::Load | Message::Store | Message::Atomic if instr.dests.is_empty() => {
+                Message::Address | Message::Load | Message::Store | Message::Atomic
+                    if instr.dests.is_empty() =>
+                {
                     instr.slot = Some(SILENT);
                 }
                 Message::Address | Message::Load | Message::Store | Message::Atomic => {

@@ -14,7 +14,11 @@ use super::scoreboard::Scoreboard;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Unsafe {
     /// An instruction may run before these slots are drained.
-    NoWait { block: BlockId, text: String, slots: u8 },
+    NoWait {
+        block: BlockId,
+        text: String,
+        slots: u8,
+    },
     /// A message without a slot, or a barrier that does not wait.
     Message { block: BlockId, text: String },
     /// A block's last instruction lacks `end` or `reconverge`, or another has `end`.
@@ -26,8 +30,12 @@ pub(crate) enum Unsafe {
 impl fmt::Display for Unsafe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unsafe::NoWait { block, text, slots } => write!(f, "{block}: `{text}` does not wait for slots {slots:#x}"),
-            Unsafe::Message { block, text } => write!(f, "{block}: `{text}` has no slot or no wait of its own"),
+            Unsafe::NoWait { block, text, slots } => {
+                write!(f, "{block}: `{text}` does not wait for slots {slots:#x}")
+            }
+            Unsafe::Message { block, text } => {
+                write!(f, "{block}: `{text}` has no slot or no wait of its own")
+            }
             Unsafe::Flow { block, text } => write!(f, "{block}: `{text}` has the wrong flow"),
             Unsafe::Branch { block, text } => write!(f, "{block}: `{text}` branches wrongly"),
         }
@@ -41,8 +49,12 @@ pub(crate) fn check_waits(function: &Function) -> Result<(), Unsafe> {
         check_end(function, &predecessors, id)?;
     }
     let mut entries: Vec<Option<Scoreboard>> = vec![None; function.blocks.len()];
-    let mut work: Vec<BlockId> = function.block_ids().filter(|id| predecessors[id.index()].is_empty()).collect();
-    work.iter().for_each(|id| entries[id.index()] = Some(Scoreboard::default()));
+    let mut work: Vec<BlockId> = function
+        .block_ids()
+        .filter(|id| predecessors[id.index()].is_empty())
+        .collect();
+    work.iter()
+        .for_each(|id| entries[id.index()] = Some(Scoreboard::default()));
     while let Some(id) = work.pop() {
         let mut scoreboard = entries[id.index()].clone().unwrap_or_default();
         for instr in &function.block(id).instrs {
@@ -65,7 +77,11 @@ pub(crate) fn check_waits(function: &Function) -> Result<(), Unsafe> {
 fn check_instr(block: BlockId, instr: &Instr, scoreboard: &Scoreboard) -> Result<(), Unsafe> {
     let slots = scoreboard.needed(instr);
     if slots != 0 {
-        return Err(Unsafe::NoWait { block, text: instr.to_string(), slots });
+        return Err(Unsafe::NoWait {
+            block,
+            text: instr.to_string(),
+            slots,
+        });
     }
     let good = match instr.op.message() {
         Message::No => true,
@@ -73,10 +89,21 @@ fn check_instr(block: BlockId, instr: &Instr, scoreboard: &Scoreboard) -> Result
         Message::Barrier => instr.slot == Some(7) && instr.flow.drained() & Flow::BARRIER != 0,
         Message::Address | Message::Load | Message::Store | Message::Atomic => instr.slot.is_some(),
     };
-    if good { Ok(()) } else { Err(Unsafe::Message { block, text: instr.to_string() }) }
+    if good {
+        Ok(())
+    } else {
+        Err(Unsafe::Message {
+            block,
+            text: instr.to_string(),
+        })
+    }
 }
 
-fn check_end(function: &Function, predecessors: &[Vec<BlockId>], id: BlockId) -> Result<(), Unsafe> {
+fn check_end(
+    function: &Function,
+    predecessors: &[Vec<BlockId>],
+    id: BlockId,
+) -> Result<(), Unsafe> {
     let instrs = &function.block(id).instrs;
     let last = instrs.last();
     let text = last.map_or("(empty)".to_owned(), Instr::to_string);
@@ -86,15 +113,29 @@ fn check_end(function: &Function, predecessors: &[Vec<BlockId>], id: BlockId) ->
     }
     let ends_early = |instr: &&Instr| instr.flow == Flow::End;
     if let Some(early) = instrs.iter().rev().skip(1).find(ends_early) {
-        return Err(Unsafe::Flow { block: id, text: early.to_string() });
+        return Err(Unsafe::Flow {
+            block: id,
+            text: early.to_string(),
+        });
     }
-    if let Some(early) = instrs.iter().rev().skip(1).find(|instr| instr.op == Op::Branchz) {
-        return Err(Unsafe::Branch { block: id, text: early.to_string() });
+    if let Some(early) = instrs
+        .iter()
+        .rev()
+        .skip(1)
+        .find(|instr| instr.op == Op::Branchz)
+    {
+        return Err(Unsafe::Branch {
+            block: id,
+            text: early.to_string(),
+        });
     }
     let follows = BlockId(id.0 + 1);
     let target = last.and_then(|last| last.target);
     let always = last.is_some_and(|last| last.reads().next().is_none());
-    let mut reached: Vec<BlockId> = target.into_iter().chain((target.is_none() || !always).then_some(follows)).collect();
+    let mut reached: Vec<BlockId> = target
+        .into_iter()
+        .chain((target.is_none() || !always).then_some(follows))
+        .collect();
     if expected == Flow::End {
         reached.clear();
     }
@@ -102,5 +143,9 @@ fn check_end(function: &Function, predecessors: &[Vec<BlockId>], id: BlockId) ->
     successors.sort();
     reached.sort();
     reached.dedup();
-    if reached == successors { Ok(()) } else { Err(Unsafe::Branch { block: id, text }) }
+    if reached == successors {
+        Ok(())
+    } else {
+        Err(Unsafe::Branch { block: id, text })
+    }
 }

@@ -19,7 +19,9 @@ pub enum Error {
     #[error("the Valhall back end has no code for `{}`{}", .0.what, place(&.0.position))]
     Unsupported(Unsupported),
     /// Variables and spilled values exceed what one thread can address.
-    #[error("the shader needs more than 32764 bytes of memory for each thread, spilled registers included")]
+    #[error(
+        "the shader needs more than 32764 bytes of memory for each thread, spilled registers included"
+    )]
     ScratchFull,
     /// With a limit on registers: one instruction alone needs more.
     #[error("an instruction needs more registers than the limit leaves")]

@@ -29,7 +29,11 @@ pub(crate) fn insert_flow(function: &mut Function) {
             Some(last) if last.flow == Flow::None => last.flow = flow,
             last => {
                 let location = last.map(|last| last.location).unwrap_or_default();
-                instrs.push(Instr { flow, location, ..Instr::new(Op::Nop) });
+                instrs.push(Instr {
+                    flow,
+                    location,
+                    ..Instr::new(Op::Nop)
+                });
             }
         }
     }

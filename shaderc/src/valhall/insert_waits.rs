@@ -40,7 +40,11 @@ fn wait_before(out: &mut Vec<Instr>, needed: u8, reason: &Instr) {
     match out.last_mut().map(|last| &mut last.flow) {
         Some(flow @ Flow::None) => *flow = Flow::Wait(needed),
         Some(Flow::Wait(mask)) => *mask |= needed,
-        _ => out.push(Instr { flow: Flow::Wait(needed), location: reason.location, ..Instr::new(Op::Nop) }),
+        _ => out.push(Instr {
+            flow: Flow::Wait(needed),
+            location: reason.location,
+            ..Instr::new(Op::Nop)
+        }),
     }
 }
 
@@ -51,7 +55,11 @@ fn entries(function: &Function) -> Vec<Scoreboard> {
     work.reverse();
     while let Some(id) = work.pop() {
         let mut scoreboard = entries[id.index()].clone();
-        function.block(id).instrs.iter().for_each(|instr| step(&mut scoreboard, instr));
+        function
+            .block(id)
+            .instrs
+            .iter()
+            .for_each(|instr| step(&mut scoreboard, instr));
         for to in function.block(id).terminator.successors() {
             let mut joined = entries[to.index()].clone();
             joined.join(&scoreboard);

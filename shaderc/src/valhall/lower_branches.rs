@@ -9,7 +9,13 @@ use super::mir::{Block, BlockId, Function, Instr, Modifier, Op, Operand, Source,
 /// Adds the branches.
 pub(crate) fn lower_branches(function: &mut Function) {
     add_jump_blocks(function);
-    if !matches!(function.blocks.last(), Some(Block { terminator: Terminator::End, .. })) {
+    if !matches!(
+        function.blocks.last(),
+        Some(Block {
+            terminator: Terminator::End,
+            ..
+        })
+    ) {
         function.blocks.push(Block::new(Terminator::End));
     }
     for index in 0..function.blocks.len() {
@@ -18,10 +24,16 @@ pub(crate) fn lower_branches(function: &mut Function) {
         let branch = match block.terminator {
             Terminator::Jump(to) if to == next => None,
             Terminator::Jump(to) => Some(always(to)),
-            Terminator::Branch { condition, taken, otherwise } if otherwise == next => Some(when(condition, taken)),
-            Terminator::Branch { condition, otherwise, .. } => {
-                Some(when(condition, otherwise).with(Modifier::Eq))
-            }
+            Terminator::Branch {
+                condition,
+                taken,
+                otherwise,
+            } if otherwise == next => Some(when(condition, taken)),
+            Terminator::Branch {
+                condition,
+                otherwise,
+                ..
+            } => Some(when(condition, otherwise).with(Modifier::Eq)),
             Terminator::End => None,
         };
         block.instrs.extend(branch);
@@ -30,7 +42,11 @@ pub(crate) fn lower_branches(function: &mut Function) {
 
 /// To `target` when `condition` is not zero; with `eq`, when it is zero.
 fn when(condition: Source, target: BlockId) -> Instr {
-    Instr { sources: vec![condition], target: Some(target), ..Instr::new(Op::Branchz) }
+    Instr {
+        sources: vec![condition],
+        target: Some(target),
+        ..Instr::new(Op::Branchz)
+    }
 }
 
 fn always(target: BlockId) -> Instr {
@@ -58,7 +74,9 @@ fn add_jump_blocks(function: &mut Function) {
         let jump = BlockId(function.blocks.len() as u32 + 1);
         let mut extra = None;
         if far && let Terminator::Branch { otherwise, .. } = &mut block.terminator {
-            extra = Some(Block::new(Terminator::Jump(std::mem::replace(otherwise, jump))));
+            extra = Some(Block::new(Terminator::Jump(std::mem::replace(
+                otherwise, jump,
+            ))));
         }
         function.blocks.push(block);
         function.blocks.extend(extra);

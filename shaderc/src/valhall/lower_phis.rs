@@ -73,7 +73,11 @@ fn move_to(variable: Value, from: Operand) -> Instr {
     let dest = Word::Value(variable);
     match from {
         Operand::Constant(bits) => constants::make(dest, bits, Location::default()),
-        _ => Instr { dests: vec![dest], sources: vec![Source::plain(from)], ..Instr::new(Op::Mov) },
+        _ => Instr {
+            dests: vec![dest],
+            sources: vec![Source::plain(from)],
+            ..Instr::new(Op::Mov)
+        },
     }
 }
 

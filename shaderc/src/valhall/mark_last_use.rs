@@ -19,7 +19,13 @@ pub(crate) fn mark_last_use(function: &mut Function) {
         let mut blocked = Vec::with_capacity(instrs.len());
         let mut state = reading[id.index()];
         for instr in instrs.iter() {
-            blocked.push(state.iter().fold(register_mask(instr.staging.iter().copied()), |all, mask| all | mask));
+            blocked.push(
+                state
+                    .iter()
+                    .fold(register_mask(instr.staging.iter().copied()), |all, mask| {
+                        all | mask
+                    }),
+            );
             step_reading(&mut state, instr);
         }
         let mut live = live[id.index()];
@@ -35,7 +41,11 @@ pub(crate) fn mark_last_use(function: &mut Function) {
 }
 
 fn step_reading(state: &mut Reading, instr: &Instr) {
-    if let Some(slot) = instr.slot.map(usize::from).filter(|&slot| slot < GENERAL_SLOTS) {
+    if let Some(slot) = instr
+        .slot
+        .map(usize::from)
+        .filter(|&slot| slot < GENERAL_SLOTS)
+    {
         state[slot] |= register_mask(instr.staging.iter().copied());
     }
     let drained = instr.flow.drained();
@@ -51,10 +61,17 @@ fn reading_at_starts(function: &Function) -> Vec<Reading> {
     let mut work: Vec<BlockId> = function.block_ids().collect();
     while let Some(id) = work.pop() {
         let mut state = starts[id.index()];
-        function.block(id).instrs.iter().for_each(|instr| step_reading(&mut state, instr));
+        function
+            .block(id)
+            .instrs
+            .iter()
+            .for_each(|instr| step_reading(&mut state, instr));
         for to in function.block(id).terminator.successors() {
             let old = starts[to.index()];
-            starts[to.index()].iter_mut().zip(state).for_each(|(mine, theirs)| *mine |= theirs);
+            starts[to.index()]
+                .iter_mut()
+                .zip(state)
+                .for_each(|(mine, theirs)| *mine |= theirs);
             if starts[to.index()] != old {
                 work.push(to);
             }
@@ -72,7 +89,10 @@ fn live_at_ends(function: &Function) -> Vec<u64> {
         changed = false;
         for id in (0..function.blocks.len()).rev() {
             let block = &function.blocks[id];
-            live_out[id] = block.terminator.successors().fold(0, |mask, to| mask | live_in[to.index()]);
+            live_out[id] = block
+                .terminator
+                .successors()
+                .fold(0, |mask, to| mask | live_in[to.index()]);
             let before = block.instrs.iter().rev().fold(live_out[id], |live, instr| {
                 live & !register_mask(instr.dests.iter().copied()) | register_mask(instr.reads())
             });

@@ -1,32 +1,51 @@
 //! Back end: from lowered IR to Valhall machine code.
 //!
-//! `pipeline` is the page to read first: every pass, in order, and why in that order.
-#![allow(dead_code)]
+//! `pipeline` is the page to read first: every pass, in order, and why in that order. Below, the modules stand in the
+//! order in which a shader meets them.
 
 mod error;
-mod pack;
 mod pipeline;
+
 mod mir;
 
 mod select;
 
 mod propagate_copies;
 mod remove_dead;
+
 mod legalise;
+
 mod share_values;
 
 mod split_edges;
+
 mod lower_phis;
+
 mod isolate_groups;
+
 mod liveness;
+
 mod allocate;
+
 mod lower_branches;
+
 mod scoreboard;
+
 mod assign_slots;
+
 mod insert_waits;
+
 mod insert_flow;
+
 mod mark_last_use;
+
 mod check_waits;
+
+mod pack;
+
+mod statistics;
+
+mod listing;
 
 #[cfg(test)]
 mod random_function;
@@ -34,3 +53,92 @@ mod random_function;
 mod tests;
 #[cfg(test)]
 mod tests_select;
+
+use eitri_isa::Arch;
+
+use self::allocate::AllocateOptions;
+pub use self::error::{Error, Unsupported};
+pub use self::pipeline::Observer;
+pub use self::statistics::Statistics;
+use crate::ir;
+
+/// What to compile for, and choices that change the code but not its meaning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Target {
+    /// Generation: v10.
+    pub arch: Arch,
+    /// Allocate only from this many low registers and the preloaded ones, so that even small shaders spill.
+    pub register_limit: Option<u32>,
+    /// Give each thread 64 registers even if 32 are enough.
+    pub full_registers: bool,
+}
+
+impl Target {
+    /// The generation with nothing unusual.
+    pub const fn new(arch: Arch) -> Target {
+        Target {
+            arch,
+            register_limit: None,
+            full_registers: false,
+        }
+    }
+}
+
+/// A compiled shader.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Binary {
+    /// Instructions, without padding.
+    pub code: Vec<u64>,
+    /// Registers that each thread is given: 32 or 64.
+    pub registers: u32,
+    /// Registers r48 to r63 that must be preloaded: bit n is r(48 + n).
+    pub preload: u16,
+    /// FAU words in order: those of the IR, then the compiler's constants.
+    pub fau: Vec<ir::FauWord>,
+    /// Bytes of thread-local memory for each thread, a multiple of 16.
+    pub scratch_bytes: u32,
+    /// What it costs.
+    pub statistics: Statistics,
+    /// The code as text.
+    pub listing: String,
+}
+
+/// Compiles a function that is in lowered form.
+///
+/// # Errors
+/// [`Error::Unsupported`] names what has no code and where it came from. [`Error::ScratchFull`] and
+/// [`Error::TooFewRegisters`] say what ran out. The others are defects of the compiler, found by its own checks.
+pub fn compile(ir: &ir::Function, target: &Target) -> Result<Binary, Error> {
+    compile_observed(ir, target, &mut |_, _| {})
+}
+
+/// As [`compile`]; `observer` is told the name of each pass and the machine IR after it.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_observed(
+    ir: &ir::Function,
+    target: &Target,
+    observer: &mut Observer<'_>,
+) -> Result<Binary, Error> {
+    let options = AllocateOptions {
+        limit: target.register_limit,
+        full_file: target.full_registers,
+    };
+    let lowered = pipeline::lower(ir, options, observer)?;
+    let function = &lowered.function;
+    let code = pack::pack(function, target.arch)?;
+    let preloaded = function
+        .preloads
+        .iter()
+        .filter_map(|preload| preload.register.number().checked_sub(48));
+    Ok(Binary {
+        registers: lowered.allocated.registers_per_thread,
+        preload: preloaded.fold(0, |mask, bit| mask | 1 << bit),
+        fau: function.fau.clone(),
+        scratch_bytes: function.scratch_bytes.next_multiple_of(16),
+        statistics: statistics::count(function, &lowered.allocated, target.arch),
+        listing: listing::list(function, &code),
+        code,
+    })
+}

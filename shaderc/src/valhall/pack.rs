@@ -30,7 +30,9 @@ pub(super) fn pack(function: &Function, arch: Arch) -> Result<Vec<u64>, Error> {
     let starts = block_starts(function);
     let mut words = Vec::new();
     for instr in function.blocks.iter().flat_map(|block| &block.instrs) {
-        let offset = instr.target.map(|target| starts[target.index()] as i64 - words.len() as i64 - 1);
+        let offset = instr
+            .target
+            .map(|target| starts[target.index()] as i64 - words.len() as i64 - 1);
         let word = to_isa(instr, offset).and_then(|packed| Ok(packed.encode(arch)?));
         words.push(word.map_err(|reason| refused(instr, &reason))?);
     }
@@ -53,26 +55,34 @@ fn refused(instr: &Instr, reason: &Unpacked) -> Error {
         Unpacked::NotFinal => "it is not final".to_owned(),
         Unpacked::Encode(error) => error.to_string(),
     };
-    Error::Encode { text: instr.to_string(), reason }
+    Error::Encode {
+        text: instr.to_string(),
+        reason,
+    }
 }
 
 fn register(word: Word) -> Result<Reg, Unpacked> {
-    word.register().and_then(|register| Reg::new(register.number())).ok_or(Unpacked::NotFinal)
+    word.register()
+        .and_then(|register| Reg::new(register.number()))
+        .ok_or(Unpacked::NotFinal)
 }
 
 /// Consecutive registers.
 fn range(words: &[Word]) -> Result<RegRange, Unpacked> {
     match words {
         [] => Ok(RegRange::EMPTY),
-        [first, ..] => RegRange::new(register(*first)?, words.len() as u8).ok_or(Unpacked::NotFinal),
+        [first, ..] => {
+            RegRange::new(register(*first)?, words.len() as u8).ok_or(Unpacked::NotFinal)
+        }
     }
 }
 
 fn source(source: &Source) -> Result<Src, Unpacked> {
     let operand = match source.operand {
-        Operand::Word(word) | Operand::Pair(word, _) => {
-            IsaOperand::Register { reg: register(word)?, last_use: source.last }
-        }
+        Operand::Word(word) | Operand::Pair(word, _) => IsaOperand::Register {
+            reg: register(word)?,
+            last_use: source.last,
+        },
         Operand::Fau(word) => IsaOperand::from(eitri_isa::Uniform(word)),
         Operand::Table(entry) => IsaOperand::from(Constant::new(entry).ok_or(Unpacked::NotFinal)?),
         Operand::Special(special, half) => {
@@ -80,18 +90,33 @@ fn source(source: &Source) -> Result<Src, Unpacked> {
                 Half::Low => eitri_isa::Half::W0,
                 Half::High => eitri_isa::Half::W1,
             };
-            IsaOperand::Special { special: special.isa(), word }
+            IsaOperand::Special {
+                special: special.isa(),
+                word,
+            }
         }
         Operand::Constant(_) => return Err(Unpacked::NotFinal),
     };
-    Ok(Src { operand, select: source.select, abs: source.abs, neg: source.neg, not: source.not })
+    Ok(Src {
+        operand,
+        select: source.select,
+        abs: source.abs,
+        neg: source.neg,
+        not: source.not,
+    })
 }
 
 fn to_isa(instr: &Instr, branch_offset: Option<i64>) -> Result<eitri_isa::Instr, Unpacked> {
     let op = instr.op.isa().ok_or(Unpacked::NotFinal)?;
     let row = op.row();
-    let sources = instr.sources.iter().map(source).collect::<Result<Vec<Src>, Unpacked>>()?;
-    let mut packed = eitri_isa::Instr::new(op).with_flow(instr.flow.isa()).with_sources(&sources)?;
+    let sources = instr
+        .sources
+        .iter()
+        .map(source)
+        .collect::<Result<Vec<Src>, Unpacked>>()?;
+    let mut packed = eitri_isa::Instr::new(op)
+        .with_flow(instr.flow.isa())
+        .with_sources(&sources)?;
     match (row.dest, instr.dests.first()) {
         (DestKind::None, _) => {}
         (_, Some(&dest)) => packed = packed.with_dest(Dest::full(register(dest)?)),

@@ -40,17 +40,26 @@ struct Runner<'o, 'f> {
 
 impl Runner<'_, '_> {
     /// Runs a pass that can't fail. `form` is what the function is afterwards, while the verifier knows it.
-    fn run(&mut self, name: &'static str, form: Option<Form>, pass: impl FnOnce(&mut Function)) -> Result<(), Error> {
+    fn run(
+        &mut self,
+        name: &'static str,
+        form: Option<Form>,
+        pass: impl FnOnce(&mut Function),
+    ) -> Result<(), Error> {
         pass(&mut self.function);
         self.after(name, form)
     }
 
     fn after(&mut self, name: &'static str, form: Option<Form>) -> Result<(), Error> {
         (self.observer)(name, &self.function);
-        match form.filter(|_| cfg!(debug_assertions)).map(|form| verify(&self.function, form)) {
-            Some(broken) if !broken.is_empty() => {
-                Err(Error::broken(name, broken.iter().map(ToString::to_string).collect()))
-            }
+        match form
+            .filter(|_| cfg!(debug_assertions))
+            .map(|form| verify(&self.function, form))
+        {
+            Some(broken) if !broken.is_empty() => Err(Error::broken(
+                name,
+                broken.iter().map(ToString::to_string).collect(),
+            )),
             _ => Ok(()),
         }
     }
@@ -64,7 +73,10 @@ pub(super) fn lower(
 ) -> Result<Lowered, Error> {
     const SSA: Option<Form> = Some(Form::Ssa);
     const VARIABLES: Option<Form> = Some(Form::Variables);
-    let mut runner = Runner { function: select(ir)?, observer };
+    let mut runner = Runner {
+        function: select(ir)?,
+        observer,
+    };
     runner.after("select", SSA)?;
 
     // What selection read through is dead now, and legalisation should not find homes for its constants.
@@ -97,7 +109,11 @@ pub(super) fn lower(
     // Last: it depends on the waits.
     runner.run("mark_last_use", None, mark_last_use)?;
     if cfg!(debug_assertions) {
-        check_waits(&runner.function).map_err(|broken| Error::broken("insert_waits", vec![broken.to_string()]))?;
+        check_waits(&runner.function)
+            .map_err(|broken| Error::broken("insert_waits", vec![broken.to_string()]))?;
     }
-    Ok(Lowered { function: runner.function, allocated })
+    Ok(Lowered {
+        function: runner.function,
+        allocated,
+    })
 }

@@ -8,7 +8,12 @@ use super::mir::{Function, Instr, Operand, Source, Terminator, Value, Word};
 /// Propagates copies of words; `remove_dead` removes them.
 pub(crate) fn propagate_copies(function: &mut Function) {
     let mut originals: Vec<Option<Value>> = vec![None; function.values as usize];
-    for (to, from) in function.blocks.iter().flat_map(|block| &block.instrs).filter_map(Instr::as_copy) {
+    for (to, from) in function
+        .blocks
+        .iter()
+        .flat_map(|block| &block.instrs)
+        .filter_map(Instr::as_copy)
+    {
         let preloaded = function.preloads.iter().any(|preload| preload.dest == from);
         if let (Word::Value(to), Word::Value(from)) = (to, from)
             && !preloaded
@@ -31,9 +36,20 @@ pub(crate) fn propagate_copies(function: &mut Function) {
         }
     };
     for block in &mut function.blocks {
-        block.phis.iter_mut().flat_map(|phi| &mut phi.sources).for_each(|(_, operand)| find_operand(operand));
-        block.instrs.iter_mut().for_each(|instr| instr.map_reads(find));
-        if let Terminator::Branch { condition: Source { operand, .. }, .. } = &mut block.terminator {
+        block
+            .phis
+            .iter_mut()
+            .flat_map(|phi| &mut phi.sources)
+            .for_each(|(_, operand)| find_operand(operand));
+        block
+            .instrs
+            .iter_mut()
+            .for_each(|instr| instr.map_reads(find));
+        if let Terminator::Branch {
+            condition: Source { operand, .. },
+            ..
+        } = &mut block.terminator
+        {
             find_operand(operand);
         }
     }

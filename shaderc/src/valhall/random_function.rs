@@ -5,8 +5,8 @@
 use super::isolate_groups::isolate_groups;
 use super::lower_phis::lower_phis;
 use super::mir::{
-    Block, BlockId, Function, Instr, Modifier, Op, Operand, Phi, Preload, Register, Source, Space, Terminator, Value,
-    Word,
+    Block, BlockId, Function, Instr, Modifier, Op, Operand, Phi, Preload, Register, Source, Space,
+    Terminator, Value, Word,
 };
 use super::split_edges::split_edges;
 
@@ -21,11 +21,18 @@ pub(crate) struct Random<'a> {
 impl<'a> Random<'a> {
     /// The function that `choices` stands for; any list is good.
     pub(crate) fn function(choices: &'a [u8]) -> Function {
-        let mut random = Random { choices: choices.iter().copied(), function: Function::default(), known: Vec::new() };
+        let mut random = Random {
+            choices: choices.iter().copied(),
+            function: Function::default(),
+            known: Vec::new(),
+        };
         for number in [55, 60, 61] {
             let value = random.function.new_value();
             let register = Register::new(number).expect("below 64");
-            random.function.preloads.push(Preload { dest: Word::Value(value), register });
+            random.function.preloads.push(Preload {
+                dest: Word::Value(value),
+                register,
+            });
             random.known.push(value);
         }
         random.open();
@@ -35,7 +42,9 @@ impl<'a> Random<'a> {
     }
 
     fn choose(&mut self, below: usize) -> usize {
-        self.choices.next().map_or(0, |choice| usize::from(choice) % below)
+        self.choices
+            .next()
+            .map_or(0, |choice| usize::from(choice) % below)
     }
 
     fn open(&mut self) -> BlockId {
@@ -66,9 +75,20 @@ impl<'a> Random<'a> {
     fn store(&mut self, count: usize) {
         let op = [Op::Store32, Op::Store64, Op::Store96, Op::Store128][count - 1];
         let staging = (0..count).map(|_| Word::Value(self.pick())).collect();
-        let address = Source::plain(Operand::Pair(Word::Value(self.pick()), Word::Value(self.pick())));
-        let base = Instr { staging, sources: vec![address], immediate: Some(0), ..Instr::new(op) };
-        self.emit(Instr { space: Some(Space::Buffer), ..base });
+        let address = Source::plain(Operand::Pair(
+            Word::Value(self.pick()),
+            Word::Value(self.pick()),
+        ));
+        let base = Instr {
+            staging,
+            sources: vec![address],
+            immediate: Some(0),
+            ..Instr::new(op)
+        };
+        self.emit(Instr {
+            space: Some(Space::Buffer),
+            ..base
+        });
     }
 
     fn statements(&mut self, depth: usize) {
@@ -77,20 +97,40 @@ impl<'a> Random<'a> {
                 0 | 1 => {
                     let sources = vec![Source::value(self.pick()), Source::value(self.pick())];
                     let dests = self.define(1);
-                    self.emit(Instr { dests, sources, ..Instr::new(Op::IAdd) });
+                    self.emit(Instr {
+                        dests,
+                        sources,
+                        ..Instr::new(Op::IAdd)
+                    });
                 }
                 2 => {
                     let constant = self.choose(200) as i64;
                     let dests = self.define(1);
                     let sources = vec![Source::plain(Operand::Table(0))];
-                    self.emit(Instr { dests, sources, immediate: Some(constant), ..Instr::new(Op::IAddImm) });
+                    self.emit(Instr {
+                        dests,
+                        sources,
+                        immediate: Some(constant),
+                        ..Instr::new(Op::IAddImm)
+                    });
                 }
                 3 => {
                     let count = 1 + self.choose(4);
-                    let op = [Op::LdBuffer32, Op::LdBuffer64, Op::LdBuffer96, Op::LdBuffer128][count - 1];
-                    let sources = vec![Source::value(self.pick()), Source::plain(Operand::Table(0))];
+                    let op = [
+                        Op::LdBuffer32,
+                        Op::LdBuffer64,
+                        Op::LdBuffer96,
+                        Op::LdBuffer128,
+                    ][count - 1];
+                    let sources =
+                        vec![Source::value(self.pick()), Source::plain(Operand::Table(0))];
                     let dests = self.define(count);
-                    let load = Instr { dests, sources, space: Some(Space::Buffer), ..Instr::new(op) };
+                    let load = Instr {
+                        dests,
+                        sources,
+                        space: Some(Space::Buffer),
+                        ..Instr::new(op)
+                    };
                     self.emit(load.with(Modifier::Unsigned));
                 }
                 4 => {
@@ -100,12 +140,20 @@ impl<'a> Random<'a> {
                 5 => {
                     let sources = vec![Source::value(self.pick()), Source::value(self.pick())];
                     let dests = self.define(2);
-                    self.emit(Instr { dests, sources, ..Instr::new(Op::IMulD) });
+                    self.emit(Instr {
+                        dests,
+                        sources,
+                        ..Instr::new(Op::IMulD)
+                    });
                 }
                 6 => {
                     let copy = self.pick();
                     let dests = self.define(1);
-                    self.emit(Instr { dests, sources: vec![Source::value(copy)], ..Instr::new(Op::Mov) });
+                    self.emit(Instr {
+                        dests,
+                        sources: vec![Source::value(copy)],
+                        ..Instr::new(Op::Mov)
+                    });
                 }
                 7 => self.branch(depth),
                 _ => self.repeat(depth),
@@ -128,7 +176,11 @@ impl<'a> Random<'a> {
         let else_values: Vec<Value> = (0..3).map(|_| self.pick()).collect();
         self.known = known;
         let join = self.open();
-        self.function.blocks[head.index()].terminator = Terminator::Branch { condition, taken: then, otherwise };
+        self.function.blocks[head.index()].terminator = Terminator::Branch {
+            condition,
+            taken: then,
+            otherwise,
+        };
         self.function.blocks[then_end.index()].terminator = Terminator::Jump(join);
         self.function.blocks[else_end.index()].terminator = Terminator::Jump(join);
         for (mine, other) in then_values.into_iter().zip(else_values) {
@@ -136,7 +188,9 @@ impl<'a> Random<'a> {
             let dest = self.function.new_value();
             self.known.push(dest);
             let sources = vec![(then_end, operand(mine)), (else_end, operand(other))];
-            self.function.blocks[join.index()].phis.push(Phi { dest, sources });
+            self.function.blocks[join.index()]
+                .phis
+                .push(Phi { dest, sources });
         }
     }
 
@@ -155,12 +209,17 @@ impl<'a> Random<'a> {
         let nexts: Vec<Value> = starts.iter().map(|_| self.pick()).collect();
         self.known = known;
         let exit = self.open();
-        self.function.blocks[latch.index()].terminator =
-            Terminator::Branch { condition, taken: header, otherwise: exit };
+        self.function.blocks[latch.index()].terminator = Terminator::Branch {
+            condition,
+            taken: header,
+            otherwise: exit,
+        };
         for ((dest, start), next) in dests.into_iter().zip(starts).zip(nexts) {
             let operand = |value| Operand::Word(Word::Value(value));
             let sources = vec![(before, operand(start)), (latch, operand(next))];
-            self.function.blocks[header.index()].phis.push(Phi { dest, sources });
+            self.function.blocks[header.index()]
+                .phis
+                .push(Phi { dest, sources });
         }
     }
 }

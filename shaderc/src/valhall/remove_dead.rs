@@ -10,9 +10,13 @@ pub(crate) fn remove_dead(function: &mut Function) {
     let wanted = |value: Value| needed[value.index()];
     for block in &mut function.blocks {
         block.phis.retain(|phi| wanted(phi.dest));
-        block.instrs.retain(|instr| keeps(instr) || instr.written_values().any(wanted));
+        block
+            .instrs
+            .retain(|instr| keeps(instr) || instr.written_values().any(wanted));
     }
-    function.preloads.retain(|preload| preload.dest.value().is_none_or(wanted));
+    function
+        .preloads
+        .retain(|preload| preload.dest.value().is_none_or(wanted));
 }
 
 /// True for what stays though nobody reads its result. Loads stay too: the IR has removed those that may go.
@@ -27,7 +31,11 @@ fn find_needed(function: &Function) -> Vec<bool> {
     let mut sources: Vec<Vec<Value>> = vec![Vec::new(); function.values as usize];
     for block in &function.blocks {
         for phi in &block.phis {
-            let reads = phi.sources.iter().flat_map(|(_, operand)| operand.words()).filter_map(Word::value);
+            let reads = phi
+                .sources
+                .iter()
+                .flat_map(|(_, operand)| operand.words())
+                .filter_map(Word::value);
             sources[phi.dest.index()].extend(reads);
         }
         for instr in &block.instrs {

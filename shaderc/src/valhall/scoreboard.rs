@@ -32,7 +32,9 @@ pub(crate) struct Scoreboard {
 
 /// The mask of the registers among `words`.
 pub(crate) fn register_mask(words: impl Iterator<Item = Word>) -> u64 {
-    words.filter_map(Word::register).fold(0, |mask, register| mask | register.bit())
+    words
+        .filter_map(Word::register)
+        .fold(0, |mask, register| mask | register.bit())
 }
 
 /// What tells memory apart.
@@ -50,7 +52,10 @@ impl Scoreboard {
         let touched = register_mask(instr.reads().chain(instr.dests.iter().copied()));
         let slots = (0..GENERAL_SLOTS).filter(|&slot| self.written[slot] & touched != 0);
         let registers = slots.fold(0, |mask, slot| mask | 1 << slot);
-        let accesses = memory_key(instr).and_then(|key| self.memory.get(&key)).copied().unwrap_or_default();
+        let accesses = memory_key(instr)
+            .and_then(|key| self.memory.get(&key))
+            .copied()
+            .unwrap_or_default();
         let memory = match instr.op.message() {
             Message::No | Message::Address => 0,
             Message::Load => accesses.stores,
@@ -63,13 +68,20 @@ impl Scoreboard {
 
     /// Slots with accesses to memory that other threads see.
     fn shared_accesses(&self) -> u8 {
-        let shared = self.memory.iter().filter(|((space, _), _)| matches!(space, Space::Buffer | Space::Shared));
-        shared.fold(0, |mask, (_, accesses)| mask | accesses.loads | accesses.stores)
+        let shared = self
+            .memory
+            .iter()
+            .filter(|((space, _), _)| matches!(space, Space::Buffer | Space::Shared));
+        shared.fold(0, |mask, (_, accesses)| {
+            mask | accesses.loads | accesses.stores
+        })
     }
 
     /// Counts `instr` as issued.
     pub(crate) fn issue(&mut self, instr: &Instr) {
-        let Some(slot) = instr.slot.filter(|&slot| usize::from(slot) < GENERAL_SLOTS) else { return };
+        let Some(slot) = instr.slot.filter(|&slot| usize::from(slot) < GENERAL_SLOTS) else {
+            return;
+        };
         let bit = 1 << slot;
         self.busy |= bit;
         self.written[usize::from(slot)] |= register_mask(instr.dests.iter().copied());
@@ -101,7 +113,10 @@ impl Scoreboard {
     /// Adds what is under way on another path.
     pub(crate) fn join(&mut self, other: &Scoreboard) {
         self.busy |= other.busy;
-        self.written.iter_mut().zip(other.written).for_each(|(mine, theirs)| *mine |= theirs);
+        self.written
+            .iter_mut()
+            .zip(other.written)
+            .for_each(|(mine, theirs)| *mine |= theirs);
         for (key, accesses) in &other.memory {
             let mine = self.memory.entry(*key).or_default();
             mine.loads |= accesses.loads;

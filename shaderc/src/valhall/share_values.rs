@@ -25,10 +25,17 @@ pub(crate) fn share_values(function: &mut Function) {
             if !pure {
                 return true;
             }
-            let key = (instr.op, instr.modifiers.clone(), instr.sources.clone(), instr.immediate);
+            let key = (
+                instr.op,
+                instr.modifiers.clone(),
+                instr.sources.clone(),
+                instr.immediate,
+            );
             match known.get(&key) {
                 Some(earlier) => {
-                    let pairs = instr.written_values().zip(earlier.iter().filter_map(|word| word.value()));
+                    let pairs = instr
+                        .written_values()
+                        .zip(earlier.iter().filter_map(|word| word.value()));
                     replaced.extend(pairs);
                     false
                 }
@@ -40,7 +47,10 @@ pub(crate) fn share_values(function: &mut Function) {
         });
     }
     for block in &mut function.blocks {
-        block.instrs.iter_mut().for_each(|instr| instr.map_reads(|word| substitute(&replaced, word)));
+        block
+            .instrs
+            .iter_mut()
+            .for_each(|instr| instr.map_reads(|word| substitute(&replaced, word)));
         for (_, operand) in block.phis.iter_mut().flat_map(|phi| &mut phi.sources) {
             if let super::mir::Operand::Word(word) = operand {
                 *word = substitute(&replaced, *word);
@@ -55,5 +65,7 @@ pub(crate) fn share_values(function: &mut Function) {
 }
 
 fn substitute(replaced: &HashMap<Value, Value>, word: Word) -> Word {
-    word.value().and_then(|value| replaced.get(&value)).map_or(word, |&value| Word::Value(value))
+    word.value()
+        .and_then(|value| replaced.get(&value))
+        .map_or(word, |&value| Word::Value(value))
 }

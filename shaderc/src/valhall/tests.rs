@@ -16,15 +16,20 @@ use super::random_function::{Random, prepare};
 /// the text after the mark must be in the printed instruction.
 #[track_caller]
 fn check(text: &str) {
-    let mut function = Function::parse(text).unwrap_or_else(|error| panic!("line {}: {}", error.line, error.text));
+    let mut function =
+        Function::parse(text).unwrap_or_else(|error| panic!("line {}: {}", error.line, error.text));
     finish(&mut function);
     assert_eq!(check_waits(&function), Ok(()), "{function}");
     let printed = function.to_string();
     let mut rest = printed.as_str();
     for line in text.lines() {
-        let Some((_, expected)) = line.split_once("; expect:") else { continue };
+        let Some((_, expected)) = line.split_once("; expect:") else {
+            continue;
+        };
         let expected = expected.trim();
-        let at = rest.find(expected).unwrap_or_else(|| panic!("`{expected}` is not in, or not in order in\n{printed}"));
+        let at = rest
+            .find(expected)
+            .unwrap_or_else(|| panic!("`{expected}` is not in, or not in order in\n{printed}"));
         rest = &rest[at + expected.len()..];
     }
 }

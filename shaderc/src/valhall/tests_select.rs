@@ -2,6 +2,7 @@
 
 use super::mir::Function;
 use super::pipeline::{Observer, lower};
+use super::{Target, compile};
 use crate::ir::parse::parse;
 
 /// The machine IR after `pass`.
@@ -23,7 +24,8 @@ fn after(text: &str, wanted: &str) -> String {
 /// standing for any value.
 #[track_caller]
 fn check(body: &str) {
-    let mut text = String::from("function main\nworkgroup 64 1 1\nfau 0 push 0\nfau 1 push 4\nb0:\n");
+    let mut text =
+        String::from("function main\nworkgroup 64 1 1\nfau 0 push 0\nfau 1 push 4\nb0:\n");
     text.push_str("  %x = global_id.x\n  %y = global_id.y\n  %z = global_id.z\n");
     text.push_str(body);
     if !body.contains("return") {
@@ -43,8 +45,14 @@ fn check(body: &str) {
     };
     let printed = plain(&got.lines().map(plain).collect::<Vec<_>>().join("\n"));
     let mut rest = printed.as_str();
-    for expected in body.lines().filter_map(|line| line.split_once("; expect:")).map(|(_, expected)| expected.trim()) {
-        let at = rest.find(expected).unwrap_or_else(|| panic!("`{expected}` is not, or not in order, in\n{got}"));
+    for expected in body
+        .lines()
+        .filter_map(|line| line.split_once("; expect:"))
+        .map(|(_, expected)| expected.trim())
+    {
+        let at = rest
+            .find(expected)
+            .unwrap_or_else(|| panic!("`{expected}` is not, or not in order, in\n{got}"));
         rest = &rest[at + expected.len()..];
     }
 }
@@ -58,60 +66,114 @@ macro_rules! kept {
 
 #[test]
 fn integers() {
-    check(kept!("  %r = iadd %x, 5                ; expect: IADD_IMM.i32 %, imm:5"));
-    check(kept!("  %r = isub %x, %y               ; expect: ISUB.u32 %, %"));
-    check(kept!("  %r = imul %x, 192              ; expect: IMUL.i32 %, t7.b3"));
-    check(kept!("  %r = smax %x, %y               ; expect: CSEL.s32.gt %, %, %, %"));
-    check(kept!("  %r = umul_high %x, %y          ; expect: %:% = IMULD.u64 %.w0, %.w0"));
-    check(kept!("  %b = iand %x, 255\n  %r = iadd %b, %y   ; expect: IADD.u32 %.b0, %"));
-    check(kept!("  %s = ushr %x, 8\n  %b = iand %s, 255\n  %r = u2f %b   ; expect: U8_TO_F32 %.b1"));
+    check(kept!(
+        "  %r = iadd %x, 5                ; expect: IADD_IMM.i32 %, imm:5"
+    ));
+    check(kept!(
+        "  %r = isub %x, %y               ; expect: ISUB.u32 %, %"
+    ));
+    check(kept!(
+        "  %r = imul %x, 192              ; expect: IMUL.i32 %, t7.b3"
+    ));
+    check(kept!(
+        "  %r = smax %x, %y               ; expect: CSEL.s32.gt %, %, %, %"
+    ));
+    check(kept!(
+        "  %r = umul_high %x, %y          ; expect: %:% = IMULD.u64 %.w0, %.w0"
+    ));
+    check(kept!(
+        "  %b = iand %x, 255\n  %r = iadd %b, %y   ; expect: IADD.u32 %.b0, %"
+    ));
+    check(kept!(
+        "  %s = ushr %x, 8\n  %b = iand %s, 255\n  %r = u2f %b   ; expect: U8_TO_F32 %.b1"
+    ));
 }
 
 #[test]
 fn bits() {
-    check(kept!("  %r = ishl %x, 3                ; expect: LSHIFT_OR.i32 %, t8.b3, t0"));
-    check(kept!("  %r = ushr %x, %y               ; expect: RSHIFT_OR.i32 %, %.b0, t0"));
-    check(kept!("  %s = ushr %x, 4\n  %r = iand %s, 15   ; expect: RSHIFT_AND.i32 %, t9.b0, u2"));
-    check(kept!("  %r = inot %x                   ; expect: LSHIFT_OR.i32 t0, t0.b0, %.not"));
-    check(kept!("  %n = inot %y\n  %r = iand %x, %n   ; expect: LSHIFT_AND.i32 %, t0.b0, %.not"));
-    check(kept!("  %r = rotl %x, 7                ; expect: LROT_OR.i32 %, t9.b3, t0"));
-    check(kept!("  %r = bit_select %x, %y, %z     ; expect: MUX.i32.bit %, %, %"));
+    check(kept!(
+        "  %r = ishl %x, 3                ; expect: LSHIFT_OR.i32 %, t8.b3, t0"
+    ));
+    check(kept!(
+        "  %r = ushr %x, %y               ; expect: RSHIFT_OR.i32 %, %.b0, t0"
+    ));
+    check(kept!(
+        "  %s = ushr %x, 4\n  %r = iand %s, 15   ; expect: RSHIFT_AND.i32 %, t9.b0, u2"
+    ));
+    check(kept!(
+        "  %r = inot %x                   ; expect: LSHIFT_OR.i32 t0, t0.b0, %.not"
+    ));
+    check(kept!(
+        "  %n = inot %y\n  %r = iand %x, %n   ; expect: LSHIFT_AND.i32 %, t0.b0, %.not"
+    ));
+    check(kept!(
+        "  %r = rotl %x, 7                ; expect: LROT_OR.i32 %, t9.b3, t0"
+    ));
+    check(kept!(
+        "  %r = bit_select %x, %y, %z     ; expect: MUX.i32.bit %, %, %"
+    ));
 }
 
 #[test]
 fn booleans() {
-    check(kept!("  %c = slt %x, %y\n  %r = select %c, %x, %z   ; expect: CSEL.s32.lt %, %, %, %"));
-    check(kept!("  %c = slt %x, %y\n  %d = ieq %x, %z\n  %a = band %c, %d
+    check(kept!(
+        "  %c = slt %x, %y\n  %r = select %c, %x, %z   ; expect: CSEL.s32.lt %, %, %, %"
+    ));
+    check(kept!(
+        "  %c = slt %x, %y\n  %d = ieq %x, %z\n  %a = band %c, %d
         ; expect: ICMP_OR.s32.lt.m1 %, %, t0
         ; expect: ICMP_AND.u32.eq.m1 %, %, %
-      %r = select %a, %x, 0                         ; expect: CSEL.u32.ne %, t0, %, t0"));
-    check(kept!("  %c = flt %x, %y\n  %r = b2f %c    ; expect: FCMP_OR.f32.lt.f1 %, %, t0"));
+      %r = select %a, %x, 0                         ; expect: CSEL.u32.ne %, t0, %, t0"
+    ));
+    check(kept!(
+        "  %c = flt %x, %y\n  %r = b2f %c    ; expect: FCMP_OR.f32.lt.f1 %, %, t0"
+    ));
 }
 
 #[test]
 fn floats() {
-    check(kept!("  %r = fadd %x, 1.0              ; expect: FADD.f32 %, t16"));
-    check(kept!("  %r = fadd %x, 1.25             ; expect: FADD_IMM.f32 %, imm:1067450368"));
-    check(kept!("  %r = fmul %x, %y               ; expect: FMA.f32 %, %, t0.neg"));
-    check(kept!("  %n = fneg %y\n  %r = ffma %x, %n, %z   ; expect: FMA.f32 %, %.neg, %"));
-    check(kept!("  %s = fadd %x, %y\n  %r = fsat %s       ; expect: FADD.f32.clamp_0_1 %, %"));
-    check(kept!("  %h = half_high %x\n  %r = fadd %h, %y  ; expect: FADD.f32 %.h1, %"));
-    check(kept!("  %r = f2i %x                    ; expect: F32_TO_S32.rtz %"));
-    check(kept!("  %r = ffloor %x                 ; expect: FROUND.f32.rtn %"));
+    check(kept!(
+        "  %r = fadd %x, 1.0              ; expect: FADD.f32 %, t16"
+    ));
+    check(kept!(
+        "  %r = fadd %x, 1.25             ; expect: FADD_IMM.f32 %, imm:1067450368"
+    ));
+    check(kept!(
+        "  %r = fmul %x, %y               ; expect: FMA.f32 %, %, t0.neg"
+    ));
+    check(kept!(
+        "  %n = fneg %y\n  %r = ffma %x, %n, %z   ; expect: FMA.f32 %, %.neg, %"
+    ));
+    check(kept!(
+        "  %s = fadd %x, %y\n  %r = fsat %s       ; expect: FADD.f32.clamp_0_1 %, %"
+    ));
+    check(kept!(
+        "  %h = half_high %x\n  %r = fadd %h, %y  ; expect: FADD.f32 %.h1, %"
+    ));
+    check(kept!(
+        "  %r = f2i %x                    ; expect: F32_TO_S32.rtz %"
+    ));
+    check(kept!(
+        "  %r = ffloor %x                 ; expect: FROUND.f32.rtn %"
+    ));
 }
 
 #[test]
 fn transcendentals() {
-    check(kept!("  %r = fexp2 %x
+    check(kept!(
+        "  %r = fexp2 %x
         ; expect: FMA_RSCALE.f32
         ; expect: F32_TO_S32 %
-        ; expect: FEXP.f32 %, %"));
-    check(kept!("  %r = flog2 %x
+        ; expect: FEXP.f32 %, %"
+    ));
+    check(kept!(
+        "  %r = flog2 %x
         ; expect: FREXPE.f32.log %
         ; expect: S32_TO_F32 %
         ; expect: FADD_LSCALE.f32 t16.neg, %
         ; expect: FLOGD.f32 %
-        ; expect: FMA.f32 %, %, %"));
+        ; expect: FMA.f32 %, %, %"
+    ));
 }
 
 #[test]
@@ -121,12 +183,14 @@ fn memory() {
       %b, %c = load.buffer.constant.2 0x1000001, 16 ; expect: LD_BUFFER.i64.unsigned
       store.buffer 0x1000000, %x, %b
     ".replace("%a =", "%a, %a1, %a2, %a3 =").as_str());
-    check("
+    check(
+        "
       %o = iadd %x, 4
       store.buffer.2 0x1000000, %x, %x, %y   ; expect: %:% = LEA_PKA %, t4
                                              ; expect: STORE.i64 @%:%, [%:%], imm:0, space:buffer
       store.buffer 0x1000000, %o, %x         ; expect: STORE.i32 @%, [%:%], imm:4, space:buffer
-    ");
+    ",
+    );
     check("
       %i = ishl %x, 2
       %a = load.shared %i                    ; expect: %:% = SHADDX.s64 workgroup_local_pointer, %.w0, imm:2
@@ -143,9 +207,15 @@ fn memory() {
 
 #[test]
 fn what_has_no_code_is_named() {
-    let ir = parse("function main\nworkgroup 1 1 1\nb0:\n  %a = buffer_size 0x1000000\n  return\n").expect("parses");
-    let error = lower(&ir, Default::default(), &mut |_, _| {}).err().expect("not lowered");
-    assert_eq!(error.to_string(), "the Valhall back end has no code for `buffer_size`");
+    let ir = parse("function main\nworkgroup 1 1 1\nb0:\n  %a = buffer_size 0x1000000\n  return\n")
+        .expect("parses");
+    let error = lower(&ir, Default::default(), &mut |_, _| {})
+        .err()
+        .expect("not lowered");
+    assert_eq!(
+        error.to_string(),
+        "the Valhall back end has no code for `buffer_size`"
+    );
 }
 
 #[test]
@@ -172,7 +242,56 @@ b3:
     let got = after(text, "mark_last_use");
     let function = Function::parse(&got).expect("prints what it parses");
     // Example 4 of hardware/compiler-examples.md: seven instructions before the exit, none of them a copy.
-    let before_exit: usize = function.blocks[..3].iter().map(|block| block.instrs.len()).sum();
+    let before_exit: usize = function.blocks[..3]
+        .iter()
+        .map(|block| block.instrs.len())
+        .sum();
     assert_eq!(before_exit, 7, "{got}");
     assert!(!got.contains("MOV.i32 r"), "{got}");
+}
+
+#[test]
+fn a_whole_program_packs_and_decodes() {
+    let text = "
+function main
+workgroup 64 1 1
+fau 0 push 0
+b0:
+  %n = global_id.x
+  %l = local_id.y
+  %c = slt %n, %l
+  branch %c, b1, b2
+b1:
+  %o = ishl %n, 2
+  %v = load.buffer 0x1000000, %o
+  %f = fau.0
+  %w = fadd %v, %f
+  %e = fexp2 %w
+  store.buffer 0x1000000, %o, %e
+  jump b2
+b2:
+  barrier
+  %a = atomic.add.shared 16, %n
+  store.buffer 0x1000000, 0, %a
+  return
+";
+    let ir = parse(text).unwrap_or_else(|error| panic!("{error}"));
+    let target = Target::new(eitri_isa::Arch::V10);
+    let binary = compile(&ir, &target).unwrap_or_else(|error| panic!("{error}"));
+    for &word in &binary.code {
+        assert!(
+            eitri_isa::Instr::decode(word, target.arch).is_ok(),
+            "{word:016x} in\n{}",
+            binary.listing
+        );
+    }
+    assert_eq!(binary.registers, 32);
+    // r55 (local id) and r60 (global id).
+    assert_eq!(binary.preload, 1 << 7 | 1 << 12);
+    assert_eq!(binary.statistics.instructions, binary.code.len());
+    assert_eq!(
+        compile(&ir, &target).as_ref(),
+        Ok(&binary),
+        "the same twice"
+    );
 }

@@ -78,7 +78,6 @@ type State = BTreeMap<Place, BTreeSet<Value>>;
 
 struct Checker<'a> {
     original: &'a Function,
-    function: &'a Function,
     registers: &'a Registers,
     spills: &'a Spills,
     /// By value of the original: the value that it is a copy of, or itself.
@@ -89,9 +88,14 @@ struct Checker<'a> {
 /// differs from it where both may be read, since the one's definition dominates the other's and that its uses.
 fn find_roots(original: &Function) -> Vec<Value> {
     let mut written = vec![0; original.values as usize];
-    let preloads = original.preloads.iter().filter_map(|preload| preload.dest.value());
+    let preloads = original
+        .preloads
+        .iter()
+        .filter_map(|preload| preload.dest.value());
     let instrs = || original.blocks.iter().flat_map(|block| &block.instrs);
-    preloads.chain(instrs().flat_map(|instr| instr.written_values())).for_each(|value| written[value.index()] += 1);
+    preloads
+        .chain(instrs().flat_map(|instr| instr.written_values()))
+        .for_each(|value| written[value.index()] += 1);
     let mut roots: Vec<Value> = (0..original.values).map(Value).collect();
     for (to, from) in instrs().filter_map(Instr::as_copy) {
         if let (Word::Value(to), Word::Value(from)) = (to, from)
@@ -116,7 +120,12 @@ pub(crate) fn check(
     registers: &Registers,
     spills: &Spills,
 ) -> Result<(), Wrong> {
-    let checker = Checker { original, function, registers, spills, roots: find_roots(original) };
+    let checker = Checker {
+        original,
+        registers,
+        spills,
+        roots: find_roots(original),
+    };
     let mut entries: Vec<Option<State>> = vec![None; function.blocks.len()];
     let mut entry = State::new();
     for preload in &function.preloads {
@@ -255,7 +264,11 @@ impl Checker<'_> {
                 self.check_remade(block, &text, instr, value)?;
                 // Whatever stands together with the value somewhere has the same bits.
                 let meant = self.meant(value);
-                let equal = state.values().filter(|held| held.contains(&meant)).flatten().copied();
+                let equal = state
+                    .values()
+                    .filter(|held| held.contains(&meant))
+                    .flatten()
+                    .copied();
                 let held = equal.chain([meant]).collect();
                 if let Some(register) = self.register(value) {
                     state.insert(Place::Register(register), held);
@@ -337,7 +350,13 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn check_remade(&self, block: BlockId, text: &str, instr: &Instr, value: Value) -> Result<(), Wrong> {
+    fn check_remade(
+        &self,
+        block: BlockId,
+        text: &str,
+        instr: &Instr,
+        value: Value,
+    ) -> Result<(), Wrong> {
         let meant = self.spills.stands_for.get(&value).copied().unwrap_or(value);
         let word = Word::Value(meant);
         let mut definitions = self

@@ -25,11 +25,6 @@ impl RegisterFile {
         RegisterFile(self.0 & (low | preloaded))
     }
 
-    /// True when `register` belongs to the file.
-    pub(crate) fn contains(self, register: Register) -> bool {
-        self.0 & register.bit() != 0
-    }
-
     /// The bases at which a run of `width` registers lies in the file.
     pub(crate) fn bases(self, width: usize) -> impl Iterator<Item = usize> {
         let run = u64::MAX >> (64 - width.clamp(1, 64));

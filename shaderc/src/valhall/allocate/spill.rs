@@ -5,6 +5,7 @@
 //! again instead. Every word has its own slot of 4 bytes, so no access straddles 16.
 //! Facts: hardware/compiler-abi.md 3.8, hardware/compiler-backend.md 7.2, 7.5.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::valhall::mir::{
@@ -148,9 +149,8 @@ impl Rewriter<'_> {
             .filter(|value| self.homes.contains_key(value))
             .collect();
         for value in wanted {
-            if !brought.contains_key(&value) {
-                let fresh = self.bring(value, instr.location, out);
-                brought.insert(value, fresh);
+            if let Entry::Vacant(entry) = brought.entry(value) {
+                entry.insert(self.bring(value, instr.location, out));
             }
         }
         instr.map_reads(|word| {

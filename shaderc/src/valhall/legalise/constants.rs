@@ -77,14 +77,26 @@ fn place(op: Op, index: usize, bits: u32) -> Option<Source> {
     if spec.not.is_some()
         && let Some(index) = entry(!bits)
     {
-        return Some(Source { not: true, ..from_table(index) });
+        return Some(Source {
+            not: true,
+            ..from_table(index)
+        });
     }
     // An integer that becomes a float is extended by the sign of its own type, which the row does not name.
-    let selections = spec.select.filter(|_| spec.float || !row.ty.is_float())?.table.rows;
+    let selections = spec
+        .select
+        .filter(|_| spec.float || !row.ty.is_float())?
+        .table
+        .rows;
     let find = |wanted: u32| {
         table().find_map(|(index, word)| {
-            let reads = |select: Select| selected(select, word, spec.float, row.ty.is_signed()) == Some(wanted);
-            let select = selections.iter().map(|row| row.select).find(|&select| reads(select))?;
+            let reads = |select: Select| {
+                selected(select, word, spec.float, row.ty.is_signed()) == Some(wanted)
+            };
+            let select = selections
+                .iter()
+                .map(|row| row.select)
+                .find(|&select| reads(select))?;
             Some(from_table(index).select(select))
         })
     };
@@ -93,7 +105,10 @@ fn place(op: Op, index: usize, bits: u32) -> Option<Source> {
 
 /// Shift amounts are bytes, and which byte must be named.
 fn is_shift_amount(spec: &SourceRow) -> bool {
-    spec.size == 8 && spec.select.is_some_and(|select| select.table.by_select(Select::Identity).is_none())
+    spec.size == 8
+        && spec
+            .select
+            .is_some_and(|select| select.table.by_select(Select::Identity).is_none())
 }
 
 /// The amount as a byte of the table; only the low byte counts.
@@ -102,17 +117,32 @@ fn shift_amount(spec: &SourceRow, bits: u32) -> Option<Source> {
     let select = spec.select?;
     table().find_map(|(index, word)| {
         let byte = (0..4).find(|byte| (word >> (8 * byte) ^ bits) & 0xff == 0)?;
-        select.table.by_select(BYTES[byte]).map(|row| from_table(index).select(row.select))
+        select
+            .table
+            .by_select(BYTES[byte])
+            .map(|row| from_table(index).select(row.select))
     })
 }
 
 /// An instruction that makes a constant.
 pub(crate) fn make(dest: Word, bits: u32, location: Location) -> Instr {
     let zero = from_table(0);
-    let base = Instr { dests: vec![dest], location, ..Instr::new(Op::Mov) };
+    let base = Instr {
+        dests: vec![dest],
+        location,
+        ..Instr::new(Op::Mov)
+    };
     match entry(bits) {
-        Some(index) => Instr { sources: vec![from_table(index)], ..base },
-        None => Instr { op: Op::IAddImm, sources: vec![zero], immediate: Some(i64::from(bits)), ..base },
+        Some(index) => Instr {
+            sources: vec![from_table(index)],
+            ..base
+        },
+        None => Instr {
+            op: Op::IAddImm,
+            sources: vec![zero],
+            immediate: Some(i64::from(bits)),
+            ..base
+        },
     }
 }
 
@@ -196,7 +226,9 @@ fn use_immediate_form(instr: &mut Instr) {
 
 /// Places one source, by a move before the instruction if need be.
 fn place_source(function: &mut Function, instr: &mut Instr, index: usize, out: &mut Vec<Instr>) {
-    let Operand::Constant(bits) = instr.sources[index].operand else { return };
+    let Operand::Constant(bits) = instr.sources[index].operand else {
+        return;
+    };
     let source = place(instr.op, index, bits).or_else(|| {
         let word = fau_word(function, bits)?;
         Some(Source::plain(Operand::Fau(word)))
@@ -209,7 +241,11 @@ fn place_source(function: &mut Function, instr: &mut Instr, index: usize, out: &
     // A whole word as a shift amount: its lowest byte.
     let spec = instr.op.isa().and_then(|op| op.row().sources.get(index));
     let unnamed = spec.is_some_and(is_shift_amount) && source.select == Select::Identity;
-    instr.sources[index] = if unnamed { source.select(Select::B0) } else { source };
+    instr.sources[index] = if unnamed {
+        source.select(Select::B0)
+    } else {
+        source
+    };
 }
 
 /// The uniform word that holds a constant.
@@ -231,7 +267,13 @@ mod tests {
 
     #[track_caller]
     fn check(op: Op, index: usize, bits: u32, expected: Option<&str>) {
-        assert_eq!(place(op, index, bits).map(|source| source.to_string()).as_deref(), expected, "{op:?} {bits:#x}");
+        assert_eq!(
+            place(op, index, bits)
+                .map(|source| source.to_string())
+                .as_deref(),
+            expected,
+            "{op:?} {bits:#x}"
+        );
     }
 
     #[test]

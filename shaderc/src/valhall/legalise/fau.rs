@@ -51,12 +51,19 @@ fn legal(reads: &BTreeSet<Read>, message: bool) -> bool {
     let pages: BTreeSet<u8> = reads.iter().map(|read| read.page()).collect();
     let slots: BTreeSet<_> = reads.iter().filter_map(|read| read.slot()).collect();
     let page3 = reads.iter().any(|read| read.page() == 3);
-    reads.len() <= 2 && pages.len() <= 1 && slots.len() <= if message { 2 } else { 1 } && !(message && page3)
+    reads.len() <= 2
+        && pages.len() <= 1
+        && slots.len() <= if message { 2 } else { 1 }
+        && !(message && page3)
 }
 
 /// Checks one instruction; the packer asks once more.
 pub(crate) fn is_legal(instr: &Instr) -> bool {
-    let reads = instr.sources.iter().filter_map(|source| Read::of(source.operand)).collect();
+    let reads = instr
+        .sources
+        .iter()
+        .filter_map(|source| Read::of(source.operand))
+        .collect();
     legal(&reads, instr.op.message() != Message::No)
 }
 
@@ -64,14 +71,24 @@ pub(crate) fn is_legal(instr: &Instr) -> bool {
 fn keep(reads: &BTreeSet<Read>, message: bool) -> BTreeSet<Read> {
     let all: Vec<Read> = reads.iter().copied().collect();
     let subsets = (0u32..1 << all.len()).map(|bits| {
-        all.iter().enumerate().filter(|(index, _)| bits >> index & 1 != 0).map(|(_, read)| *read).collect()
+        all.iter()
+            .enumerate()
+            .filter(|(index, _)| bits >> index & 1 != 0)
+            .map(|(_, read)| *read)
+            .collect()
     });
     // A special costs most to move and a constant least, so among equally many the first is best kept last.
     let worth = |set: &BTreeSet<Read>| {
-        let specials = set.iter().filter(|read| matches!(read, Read::Special(..))).count();
+        let specials = set
+            .iter()
+            .filter(|read| matches!(read, Read::Special(..)))
+            .count();
         (set.len(), specials)
     };
-    subsets.filter(|set| legal(set, message)).max_by_key(worth).unwrap_or_default()
+    subsets
+        .filter(|set| legal(set, message))
+        .max_by_key(worth)
+        .unwrap_or_default()
 }
 
 /// Moves out what instructions may not read together.
@@ -90,7 +107,11 @@ pub(crate) fn legalise_fau(function: &mut Function) {
 }
 
 fn repair(function: &mut Function, instr: &mut Instr, out: &mut Vec<Instr>) {
-    let reads = instr.sources.iter().filter_map(|source| Read::of(source.operand)).collect();
+    let reads = instr
+        .sources
+        .iter()
+        .filter_map(|source| Read::of(source.operand))
+        .collect();
     let kept = keep(&reads, instr.op.message() != Message::No);
     for moved in reads.difference(&kept) {
         let dest = Word::Value(function.new_value());
@@ -111,7 +132,11 @@ fn repair(function: &mut Function, instr: &mut Instr, out: &mut Vec<Instr>) {
                 ..Instr::new(Op::Mov)
             },
         });
-        for source in instr.sources.iter_mut().filter(|source| source.operand == operand) {
+        for source in instr
+            .sources
+            .iter_mut()
+            .filter(|source| source.operand == operand)
+        {
             source.operand = Operand::Word(dest);
         }
     }
@@ -134,7 +159,10 @@ mod tests {
         let mut function = Function::parse(&format!("b0:\n {line}\n end")).expect("text is MIR");
         legalise_fau(&mut function);
         let instrs = &function.blocks[0].instrs;
-        let got: Vec<String> = instrs[..instrs.len() - 1].iter().map(|instr| instr.sources[0].to_string()).collect();
+        let got: Vec<String> = instrs[..instrs.len() - 1]
+            .iter()
+            .map(|instr| instr.sources[0].to_string())
+            .collect();
         assert_eq!(got, moves, "{function}");
         assert!(instrs.iter().all(is_legal), "{function}");
     }

@@ -96,11 +96,6 @@ impl Instr {
         }
     }
 
-    /// True when the modifier is there.
-    pub(crate) fn has(&self, modifier: Modifier) -> bool {
-        self.modifiers.contains(&modifier)
-    }
-
     /// Every word read: sources, then staging.
     pub(crate) fn reads(&self) -> impl Iterator<Item = Word> {
         self.sources

@@ -16,9 +16,9 @@ mod parse;
 mod print;
 mod verify;
 
-pub(crate) use function::{Block, BlockId, Function, Instr, Location, Phi, Preload, Terminator};
 pub(crate) use eitri_isa::Select;
+pub(crate) use function::{Block, BlockId, Function, Instr, Location, Phi, Preload, Terminator};
 pub(crate) use modifier::{Flow, Modifier};
 pub(crate) use op::{Message, Op};
 pub(crate) use operand::{Half, Operand, Register, Source, Space, Special, Value, Word};
-pub(crate) use verify::{Broken, Form, verify};
+pub(crate) use verify::{Form, verify};

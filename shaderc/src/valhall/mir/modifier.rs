@@ -2,7 +2,9 @@
 //!
 //! Facts: hardware/valhall-isa.md 6 (flow), 8.2 (clamp, round), 9 (the rest).
 
-use eitri_isa::values::{AtomicOp, AtomicOp1, Clamp, Condition, MemoryAccess, Mux, ResultType, RoundMode};
+use eitri_isa::values::{
+    AtomicOp, AtomicOp1, Clamp, Condition, MemoryAccess, Mux, ResultType, RoundMode,
+};
 use eitri_isa::{EncodeError, Flag};
 
 /// Defines the modifiers: name, word in MIR text, and how `eitri-isa` is told.
@@ -100,7 +102,16 @@ impl Flow {
             Flow::Wait(mask) if mask & !Flow::GENERAL != 0 => Isa::Wait0126,
             Flow::Wait(mask) => {
                 let general = usize::from(mask & Flow::GENERAL);
-                [Isa::None, Isa::Wait0, Isa::Wait1, Isa::Wait01, Isa::Wait2, Isa::Wait02, Isa::Wait12, Isa::Wait012][general]
+                [
+                    Isa::None,
+                    Isa::Wait0,
+                    Isa::Wait1,
+                    Isa::Wait01,
+                    Isa::Wait2,
+                    Isa::Wait02,
+                    Isa::Wait12,
+                    Isa::Wait012,
+                ][general]
             }
             Flow::Reconverge => Isa::Reconverge,
             Flow::End => Isa::End,

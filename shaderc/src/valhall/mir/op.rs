@@ -34,6 +34,7 @@ macro_rules! ops {
 
         impl Op {
             /// Every instruction, in the order of the table.
+            #[cfg(test)]
             pub(crate) const ALL: &'static [Op] = &[$(Op::$variant,)* Op::Fence];
 
             /// The instruction; none for what is not one.
@@ -146,7 +147,9 @@ impl Op {
 
     /// What the instruction asks of a unit outside the execution engine.
     pub(crate) fn message(self) -> Message {
-        let Some(op) = self.isa() else { return Message::Fence };
+        let Some(op) = self.isa() else {
+            return Message::Fence;
+        };
         match op.row().kind {
             Kind::Load => Message::Load,
             Kind::Store => Message::Store,
@@ -179,6 +182,7 @@ impl Op {
 
     /// True when moving or merging it across other control flow would change its result.
     pub(crate) fn is_cross_lane(self) -> bool {
-        self.isa().is_some_and(|op| op.row().kind == Kind::CrossLane)
+        self.isa()
+            .is_some_and(|op| op.row().kind == Kind::CrossLane)
     }
 }

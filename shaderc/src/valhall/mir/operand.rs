@@ -99,7 +99,10 @@ pub(crate) enum Special {
 }
 
 impl Special {
-    pub(crate) const ALL: [Special; 2] = [Special::ThreadLocalPointer, Special::WorkgroupLocalPointer];
+    /// All of them.
+    #[cfg(test)]
+    pub(crate) const ALL: [Special; 2] =
+        [Special::ThreadLocalPointer, Special::WorkgroupLocalPointer];
 
     /// The hardware's value.
     pub(crate) fn isa(self) -> eitri_isa::Special {
@@ -174,7 +177,14 @@ pub(crate) struct Source {
 impl Source {
     /// `operand` as it is.
     pub(crate) fn plain(operand: Operand) -> Source {
-        Source { operand, select: Select::Identity, abs: false, neg: false, not: false, last: false }
+        Source {
+            operand,
+            select: Select::Identity,
+            abs: false,
+            neg: false,
+            not: false,
+            last: false,
+        }
     }
 
     /// A value as it is.
@@ -222,6 +232,8 @@ pub(crate) enum Space {
 }
 
 impl Space {
+    /// All of them.
+    #[cfg(test)]
     pub(crate) const ALL: [Space; 5] = [
         Space::Constant,
         Space::Buffer,

@@ -6,10 +6,10 @@
 
 use super::function::{Block, BlockId, Function, Instr, Phi, Preload, Terminator};
 use super::modifier::{Flow, Modifier};
-use eitri_isa::Select;
 use super::op::Op;
 use super::operand::{Half, Operand, Register, Source, Space, Special, Value, Word};
 use crate::ir::{Axis, FauWord};
+use eitri_isa::Select;
 
 /// What was wrong with a line of text.
 #[derive(Debug)]
@@ -81,7 +81,9 @@ fn parse_line(function: &mut Function, code: &str) -> Option<()> {
         function.fau.push(match kind {
             "push" => FauWord::PushConstant(parse_number(argument)?),
             "constant" => FauWord::Constant(parse_number(argument)?),
-            "workgroups" => FauWord::NumWorkgroups(Axis::ALL.into_iter().find(|axis| axis.name() == argument)?),
+            "workgroups" => {
+                FauWord::NumWorkgroups(Axis::ALL.into_iter().find(|axis| axis.name() == argument)?)
+            }
             _ => return None,
         });
         return Some(());
@@ -204,12 +206,19 @@ fn parse_source(text: &str) -> Option<Source> {
 fn parse_select(word: &str) -> Option<Select> {
     use Select::{B0, B1, B2, B3, H0, H1, W0};
     let known = [H0, H1, B0, B1, B2, B3, W0];
-    known.into_iter().find(|select| format!("{select:?}").eq_ignore_ascii_case(word))
+    known
+        .into_iter()
+        .find(|select| format!("{select:?}").eq_ignore_ascii_case(word))
 }
 
 fn parse_flow(word: &str) -> Option<Flow> {
-    let waits = [0b1100_0111, 0b0100_0111].into_iter().chain(1..=7).map(Flow::Wait);
-    waits.chain([Flow::Reconverge, Flow::End]).find(|flow| flow.isa().word() == word)
+    let waits = [0b1100_0111, 0b0100_0111]
+        .into_iter()
+        .chain(1..=7)
+        .map(Flow::Wait);
+    waits
+        .chain([Flow::Reconverge, Flow::End])
+        .find(|flow| flow.isa().word() == word)
 }
 
 fn parse_instr(code: &str) -> Option<Instr> {

@@ -7,9 +7,9 @@ use std::fmt;
 
 use super::function::{Block, Function, Instr, Terminator};
 use super::modifier::Flow;
-use eitri_isa::Select;
 use super::operand::{Half, Operand, Source, Word};
 use crate::ir::FauWord;
+use eitri_isa::Select;
 
 /// Words joined by `:`.
 fn run(words: &[Word]) -> String {

@@ -63,12 +63,12 @@ impl Selector<'_> {
             Alu::FSin => self.sine(data),
             Alu::FCos => self.cosine(data),
             Alu::FLdexp => self.scale(data),
-            Alu::F2I => self.from_float(Op::F32ToS32, data),
-            Alu::F2U => self.from_float(Op::F32ToU32, data),
+            Alu::F2I => self.float_to_integer(Op::F32ToS32, data),
+            Alu::F2U => self.float_to_integer(Op::F32ToU32, data),
             Alu::I2F => self.unary(Op::S32ToF32, data),
-            Alu::U2F => self.to_float_unsigned(data),
+            Alu::U2F => self.unsigned_to_float(data),
             Alu::PackHalf => self.pack_half(data),
-            Alu::HalfLow | Alu::HalfHigh => self.from_half(data),
+            Alu::HalfLow | Alu::HalfHigh => self.half_to_float(data),
             // `Compare::of` has taken these.
             Alu::IEq
             | Alu::INe

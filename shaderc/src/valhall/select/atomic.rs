@@ -23,7 +23,12 @@ fn word(atomic: AtomicOp) -> Modifier {
 }
 
 impl Selector<'_> {
-    pub(super) fn atomic(&mut self, atomic: AtomicOp, access: Access, data: &InstData) -> Result<(), Unsupported> {
+    pub(super) fn atomic(
+        &mut self,
+        atomic: AtomicOp,
+        access: Access,
+        data: &InstData,
+    ) -> Result<(), Unsupported> {
         let result = data.results[0];
         let users = &self.users[result.index()];
         let read = !users.insts.is_empty() || users.others > 0;
@@ -35,21 +40,43 @@ impl Selector<'_> {
         };
         let mut staging = Vec::new();
         if !(by_one.is_some() && read) {
-            staging = data.args[access.address_operands()..].iter().map(|&arg| self.in_register(arg)).collect();
+            staging = data.args[access.address_operands()..]
+                .iter()
+                .map(|&arg| self.in_register(arg))
+                .collect();
         }
         let Location { address, offset } = self.locate(access, data, Reach::Atomic);
         let space = Some(space_of(access));
-        let base = Instr { sources: vec![address], immediate: Some(offset), space, ..Instr::new(Op::Atom) };
+        let base = Instr {
+            sources: vec![address],
+            immediate: Some(offset),
+            space,
+            ..Instr::new(Op::Atom)
+        };
         let dests = vec![Word::Value(self.word(result))];
         let instr = match by_one {
-            Some(modifier) if read => Instr { op: Op::Atom1Return, dests, ..base }.with(modifier),
-            _ if atomic == AtomicOp::CompareExchange => {
-                Instr { op: Op::AtomReturn, dests, staging, ..base }.with(word(atomic)).with(Modifier::Compare)
+            Some(modifier) if read => Instr {
+                op: Op::Atom1Return,
+                dests,
+                ..base
             }
+            .with(modifier),
+            _ if atomic == AtomicOp::CompareExchange => Instr {
+                op: Op::AtomReturn,
+                dests,
+                staging,
+                ..base
+            }
+            .with(word(atomic))
+            .with(Modifier::Compare),
             // An exchange always returns: that is the only form in which it is known to exist.
-            _ if read || atomic == AtomicOp::Exchange => {
-                Instr { op: Op::AtomReturn, dests, staging, ..base }.with(word(atomic))
+            _ if read || atomic == AtomicOp::Exchange => Instr {
+                op: Op::AtomReturn,
+                dests,
+                staging,
+                ..base
             }
+            .with(word(atomic)),
             _ => Instr { staging, ..base }.with(word(atomic)),
         };
         self.emit(instr);

@@ -70,14 +70,23 @@ impl Selector<'_> {
         let instr = match (Shift::of(alu), Logic::of(alu)) {
             (Some(shift), _) => {
                 let (a, amount) = (self.integer_source(data.args[0]), self.amount(data.args[1]));
-                Instr { sources: vec![a, amount, Source::constant(0)], ..Instr::new(shift.op(Logic::Or)) }
+                Instr {
+                    sources: vec![a, amount, Source::constant(0)],
+                    ..Instr::new(shift.op(Logic::Or))
+                }
             }
             (None, Some(logic)) => self.logic(logic, data),
             // A complement.
             (None, None) => {
                 let none = Source::constant(0);
-                let b = Source { not: true, ..self.plain(data.args[0]) };
-                Instr { sources: vec![none, none.select(Select::B0), b], ..Instr::new(Op::LShiftOr) }
+                let b = Source {
+                    not: true,
+                    ..self.plain(data.args[0])
+                };
+                Instr {
+                    sources: vec![none, none.select(Select::B0), b],
+                    ..Instr::new(Op::LShiftOr)
+                }
             }
         };
         self.define(data.results[0], instr);
@@ -91,16 +100,30 @@ impl Selector<'_> {
                 && self.single_use(shifted)
             {
                 let (a, amount) = (inner.args[0], inner.args[1]);
-                let sources = vec![self.integer_source(a), self.amount(amount), self.complemented(other)];
-                return Instr { sources, ..Instr::new(shift.op(logic)) };
+                let sources = vec![
+                    self.integer_source(a),
+                    self.amount(amount),
+                    self.complemented(other),
+                ];
+                return Instr {
+                    sources,
+                    ..Instr::new(shift.op(logic))
+                };
             }
         }
         // The complement, if there is one, must stand last.
         let first_inverted = matches!(self.alu_of(data.args[0]), Some((Alu::INot, _)));
-        let (a, b) = if first_inverted { (data.args[1], data.args[0]) } else { (data.args[0], data.args[1]) };
+        let (a, b) = if first_inverted {
+            (data.args[1], data.args[0])
+        } else {
+            (data.args[0], data.args[1])
+        };
         let none = Source::constant(0).select(Select::B0);
         let sources = vec![self.integer_source(a), none, self.complemented(b)];
-        Instr { sources, ..Instr::new(Shift::Left.op(logic)) }
+        Instr {
+            sources,
+            ..Instr::new(Shift::Left.op(logic))
+        }
     }
 
     /// A value, read through a complement.
@@ -108,7 +131,10 @@ impl Selector<'_> {
         match self.alu_of(value) {
             Some((Alu::INot, inner)) => {
                 let inner = inner.args[0];
-                Source { not: true, ..self.plain(inner) }
+                Source {
+                    not: true,
+                    ..self.plain(inner)
+                }
             }
             _ => self.plain(value),
         }
@@ -122,7 +148,13 @@ impl Selector<'_> {
     /// Bits of the second operand where the first is set, else of the third.
     pub(super) fn bit_select(&mut self, data: &InstData) {
         let [mask, a, b] = [0, 1, 2].map(|index| self.plain(data.args[index]));
-        let instr = Instr { sources: vec![a, b, mask], ..Instr::new(Op::Mux) };
-        self.define(data.results[0], instr.with(crate::valhall::mir::Modifier::MuxBit));
+        let instr = Instr {
+            sources: vec![a, b, mask],
+            ..Instr::new(Op::Mux)
+        };
+        self.define(
+            data.results[0],
+            instr.with(crate::valhall::mir::Modifier::MuxBit),
+        );
     }
 }

@@ -73,9 +73,15 @@ impl Compare {
 }
 
 /// A boolean that is not zero, as a compare.
-const SET: Compare = Compare { kind: Kind::Unsigned, condition: Modifier::Ne };
+const SET: Compare = Compare {
+    kind: Kind::Unsigned,
+    condition: Modifier::Ne,
+};
 /// A boolean that is zero.
-const CLEAR: Compare = Compare { kind: Kind::Unsigned, condition: Modifier::Eq };
+const CLEAR: Compare = Compare {
+    kind: Kind::Unsigned,
+    condition: Modifier::Eq,
+};
 
 impl Selector<'_> {
     /// A comparison on its own.
@@ -85,19 +91,39 @@ impl Selector<'_> {
     }
 
     /// A comparison, combined with `third`.
-    fn compare_with(&mut self, compare: Compare, data: &InstData, combine: Combine, third: Source) -> Instr {
+    fn compare_with(
+        &mut self,
+        compare: Compare,
+        data: &InstData,
+        combine: Combine,
+        third: Source,
+    ) -> Instr {
         let [a, b] = [data.args[0], data.args[1]].map(|arg| match compare.kind {
             Kind::Float => self.float_source(arg),
             Kind::Unsigned => self.integer_source(arg),
             Kind::Signed => self.plain(arg),
         });
-        Instr { sources: vec![a, b, third], ..Instr::new(compare.op(combine)) }.with(compare.condition)
+        Instr {
+            sources: vec![a, b, third],
+            ..Instr::new(compare.op(combine))
+        }
+        .with(compare.condition)
     }
 
     /// A boolean word compared with zero, combined with `third`.
-    fn test_with(&mut self, compare: Compare, value: ir::Value, combine: Combine, third: Source) -> Instr {
+    fn test_with(
+        &mut self,
+        compare: Compare,
+        value: ir::Value,
+        combine: Combine,
+        third: Source,
+    ) -> Instr {
         let sources = vec![self.plain(value), Source::constant(0), third];
-        Instr { sources, ..Instr::new(compare.op(combine)) }.with(compare.condition)
+        Instr {
+            sources,
+            ..Instr::new(compare.op(combine))
+        }
+        .with(compare.condition)
     }
 
     /// The comparison that defines `value` and that nobody else reads, inversions included.
@@ -124,7 +150,9 @@ impl Selector<'_> {
     /// `a and b`, `a or b`: one operand's own comparison takes the other one in.
     fn combined(&mut self, combine: Combine, data: &InstData) {
         let orders = [(data.args[1], data.args[0]), (data.args[0], data.args[1])];
-        let found = orders.into_iter().find_map(|(own, other)| Some((self.own_compare(own)?, other)));
+        let found = orders
+            .into_iter()
+            .find_map(|(own, other)| Some((self.own_compare(own)?, other)));
         let instr = match found {
             Some(((compare, inner), other)) => {
                 let third = self.plain(other);
@@ -139,15 +167,27 @@ impl Selector<'_> {
     }
 
     pub(super) fn difference(&mut self, data: &InstData) {
-        let sources = vec![self.plain(data.args[0]), self.plain(data.args[1]), Source::constant(0)];
-        let instr = Instr { sources, ..Instr::new(Op::ICmpOrU) }.with(Modifier::Ne);
+        let sources = vec![
+            self.plain(data.args[0]),
+            self.plain(data.args[1]),
+            Source::constant(0),
+        ];
+        let instr = Instr {
+            sources,
+            ..Instr::new(Op::ICmpOrU)
+        }
+        .with(Modifier::Ne);
         self.define(data.results[0], instr.with(Modifier::ResultMask));
     }
 
     pub(super) fn inverse(&mut self, data: &InstData) {
-        let inverted = self.own_compare(data.args[0]).and_then(|(compare, inner)| Some((compare.inverted()?, inner)));
+        let inverted = self
+            .own_compare(data.args[0])
+            .and_then(|(compare, inner)| Some((compare.inverted()?, inner)));
         let instr = match inverted {
-            Some((compare, inner)) => self.compare_with(compare, &inner, Combine::Or, Source::constant(0)),
+            Some((compare, inner)) => {
+                self.compare_with(compare, &inner, Combine::Or, Source::constant(0))
+            }
             None => self.test_with(CLEAR, data.args[0], Combine::Or, Source::constant(0)),
         };
         self.define(data.results[0], instr.with(Modifier::ResultMask));
@@ -156,7 +196,9 @@ impl Selector<'_> {
     /// A boolean as 0 or 1, of either kind.
     pub(super) fn truth_value(&mut self, result: Modifier, data: &InstData) {
         let instr = match self.own_compare(data.args[0]) {
-            Some((compare, inner)) => self.compare_with(compare, &inner, Combine::Or, Source::constant(0)),
+            Some((compare, inner)) => {
+                self.compare_with(compare, &inner, Combine::Or, Source::constant(0))
+            }
             None => self.test_with(SET, data.args[0], Combine::Or, Source::constant(0)),
         };
         self.define(data.results[0], instr.with(result));
@@ -169,7 +211,9 @@ impl Selector<'_> {
             Some((Alu::BNot, inner)) => (inner.args[0], no, yes),
             _ => (data.args[0], yes, no),
         };
-        let fused = self.alu_of(condition).and_then(|(alu, inner)| Some((Compare::of(alu)?, inner.clone())));
+        let fused = self
+            .alu_of(condition)
+            .and_then(|(alu, inner)| Some((Compare::of(alu)?, inner.clone())));
         let instr = match fused.filter(|(compare, inner)| self.fuses(condition, *compare, inner)) {
             Some((compare, inner)) => {
                 let op = match compare.kind {
@@ -177,12 +221,25 @@ impl Selector<'_> {
                     Kind::Signed => Op::CselS,
                     Kind::Unsigned => Op::CselU,
                 };
-                let sources = vec![self.plain(inner.args[0]), self.plain(inner.args[1]), yes, no];
-                Instr { sources, ..Instr::new(op) }.with(compare.condition)
+                let sources = vec![
+                    self.plain(inner.args[0]),
+                    self.plain(inner.args[1]),
+                    yes,
+                    no,
+                ];
+                Instr {
+                    sources,
+                    ..Instr::new(op)
+                }
+                .with(compare.condition)
             }
             None => {
                 let sources = vec![self.plain(condition), Source::constant(0), yes, no];
-                Instr { sources, ..Instr::new(Op::CselU) }.with(Modifier::Ne)
+                Instr {
+                    sources,
+                    ..Instr::new(Op::CselU)
+                }
+                .with(Modifier::Ne)
             }
         };
         self.define(data.results[0], instr);
@@ -195,12 +252,15 @@ impl Selector<'_> {
         let selects = users.others == 0
             && users.insts.iter().all(|&inst| {
                 let user = self.ir.inst(inst);
-                user.op == ir::Op::Alu(Alu::Select) && user.args[1..].iter().all(|&arg| arg != condition)
+                user.op == ir::Op::Alu(Alu::Select)
+                    && user.args[1..].iter().all(|&arg| arg != condition)
             });
         let modified = inner.args.iter().any(|&arg| match compare.kind {
             Kind::Float => {
-                matches!(self.alu_of(arg), Some((Alu::FNeg | Alu::FAbs | Alu::HalfLow | Alu::HalfHigh, _)))
-                    && self.single_use(arg)
+                matches!(
+                    self.alu_of(arg),
+                    Some((Alu::FNeg | Alu::FAbs | Alu::HalfLow | Alu::HalfHigh, _))
+                ) && self.single_use(arg)
             }
             Kind::Unsigned | Kind::Signed => false,
         });

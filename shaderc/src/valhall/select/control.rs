@@ -13,16 +13,34 @@ impl Selector<'_> {
         let data = self.ir.block(block);
         for phi in &data.phis {
             let dest = self.word(phi.result);
-            let sources = phi.sources.iter().map(|&(from, value)| (self.place(from), self.operand(value))).collect();
-            self.function.blocks[self.block.index()].phis.push(Phi { dest, sources });
+            let sources = phi
+                .sources
+                .iter()
+                .map(|&(from, value)| (self.place(from), self.operand(value)))
+                .collect();
+            self.function.blocks[self.block.index()]
+                .phis
+                .push(Phi { dest, sources });
         }
         let terminator = match &data.terminator {
             ir::Terminator::Jump(to) => Terminator::Jump(self.place(*to)),
-            ir::Terminator::Branch { condition, then, otherwise } => {
+            ir::Terminator::Branch {
+                condition,
+                then,
+                otherwise,
+            } => {
                 let (then, otherwise) = (self.place(*then), self.place(*otherwise));
                 let (condition, truth) = self.branch_word(*condition);
-                let (taken, otherwise) = if truth { (then, otherwise) } else { (otherwise, then) };
-                Terminator::Branch { condition, taken, otherwise }
+                let (taken, otherwise) = if truth {
+                    (then, otherwise)
+                } else {
+                    (otherwise, then)
+                };
+                Terminator::Branch {
+                    condition,
+                    taken,
+                    otherwise,
+                }
             }
             ir::Terminator::Switch { .. } => return Err(self.unsupported("switch")),
             ir::Terminator::Return | ir::Terminator::Unreachable => Terminator::End,

@@ -7,33 +7,59 @@ use crate::ir::{Alu, InstData};
 use crate::valhall::mir::{Instr, Modifier, Op, Operand, Select, Source};
 
 impl Selector<'_> {
-    pub(super) fn from_float(&mut self, op: Op, data: &InstData) {
+    pub(super) fn float_to_integer(&mut self, op: Op, data: &InstData) {
         let (_, source) = self.signed_source(data.args[0]);
-        let instr = Instr { sources: vec![source], ..Instr::new(op) };
+        let instr = Instr {
+            sources: vec![source],
+            ..Instr::new(op)
+        };
         self.define(data.results[0], instr.with(Modifier::RoundZero));
     }
 
     /// From an unsigned word, byte or half.
-    pub(super) fn to_float_unsigned(&mut self, data: &InstData) {
+    pub(super) fn unsigned_to_float(&mut self, data: &InstData) {
         let source = self.integer_source(data.args[0]);
         let (op, source) = match source.select {
             Select::B0 | Select::B1 | Select::B2 | Select::B3 => (Op::U8ToF32, source),
             Select::H0 | Select::H1 => (Op::U16ToF32, source),
             _ => (Op::U32ToF32, source),
         };
-        self.define(data.results[0], Instr { sources: vec![source], ..Instr::new(op) });
+        self.define(
+            data.results[0],
+            Instr {
+                sources: vec![source],
+                ..Instr::new(op)
+            },
+        );
     }
 
     pub(super) fn pack_half(&mut self, data: &InstData) {
-        let sources = data.args.iter().map(|&arg| self.signed_source(arg).1).collect();
-        self.define(data.results[0], Instr { sources, ..Instr::new(Op::V2F32ToV2F16) });
+        let sources = data
+            .args
+            .iter()
+            .map(|&arg| self.signed_source(arg).1)
+            .collect();
+        self.define(
+            data.results[0],
+            Instr {
+                sources,
+                ..Instr::new(Op::V2F32ToV2F16)
+            },
+        );
     }
 
     /// A half that somebody reads as binary32 and cannot widen.
-    pub(super) fn from_half(&mut self, data: &InstData) {
+    pub(super) fn half_to_float(&mut self, data: &InstData) {
         let high = matches!(data.op, crate::ir::Op::Alu(Alu::HalfHigh));
         let word = self.in_register(data.args[0]);
-        let source = Source::plain(Operand::Word(word)).select(if high { Select::H1 } else { Select::H0 });
-        self.define(data.results[0], Instr { sources: vec![source], ..Instr::new(Op::F16ToF32) });
+        let source =
+            Source::plain(Operand::Word(word)).select(if high { Select::H1 } else { Select::H0 });
+        self.define(
+            data.results[0],
+            Instr {
+                sources: vec![source],
+                ..Instr::new(Op::F16ToF32)
+            },
+        );
     }
 }

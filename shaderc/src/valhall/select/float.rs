@@ -19,7 +19,11 @@ impl Selector<'_> {
                 if !matches!(operand, Operand::Word(_)) {
                     return source;
                 }
-                Source { operand, ..source }.select(if alu == Alu::HalfLow { Select::H0 } else { Select::H1 })
+                Source { operand, ..source }.select(if alu == Alu::HalfLow {
+                    Select::H0
+                } else {
+                    Select::H1
+                })
             }
             _ => source,
         }
@@ -36,7 +40,14 @@ impl Selector<'_> {
             }
             value = inner.args[0];
         }
-        (value, Source { neg, abs, ..self.plain(value) })
+        (
+            value,
+            Source {
+                neg,
+                abs,
+                ..self.plain(value)
+            },
+        )
     }
 
     /// Defines a float result, clamped where a saturation is its only reader.
@@ -58,44 +69,102 @@ impl Selector<'_> {
         let a = self.float_source(data.args[0]);
         let b = self.float_source(data.args[1]);
         let b = if subtract { b.negated() } else { b };
-        self.define_float(data.results[0], Instr { sources: vec![a, b], ..Instr::new(Op::FAdd) });
+        self.define_float(
+            data.results[0],
+            Instr {
+                sources: vec![a, b],
+                ..Instr::new(Op::FAdd)
+            },
+        );
     }
 
     pub(super) fn float_multiply(&mut self, data: &InstData) {
         let [a, b] = [0, 1].map(|index| self.float_source(data.args[index]));
-        self.define_float(data.results[0], Instr { sources: vec![a, b, minus_zero()], ..Instr::new(Op::Fma) });
+        self.define_float(
+            data.results[0],
+            Instr {
+                sources: vec![a, b, minus_zero()],
+                ..Instr::new(Op::Fma)
+            },
+        );
     }
 
     pub(super) fn float_fused(&mut self, data: &InstData) {
-        let sources = data.args.iter().map(|&arg| self.float_source(arg)).collect();
-        self.define_float(data.results[0], Instr { sources, ..Instr::new(Op::Fma) });
+        let sources = data
+            .args
+            .iter()
+            .map(|&arg| self.float_source(arg))
+            .collect();
+        self.define_float(
+            data.results[0],
+            Instr {
+                sources,
+                ..Instr::new(Op::Fma)
+            },
+        );
     }
 
     pub(super) fn float_extreme(&mut self, op: Op, data: &InstData) {
-        let sources = data.args.iter().map(|&arg| self.float_source(arg)).collect();
-        self.define_float(data.results[0], Instr { sources, ..Instr::new(op) });
+        let sources = data
+            .args
+            .iter()
+            .map(|&arg| self.float_source(arg))
+            .collect();
+        self.define_float(
+            data.results[0],
+            Instr {
+                sources,
+                ..Instr::new(op)
+            },
+        );
     }
 
     pub(super) fn float_unary(&mut self, op: Op, modifiers: &[Modifier], data: &InstData) {
         let sources = vec![self.float_source(data.args[0])];
-        self.define(data.results[0], Instr { sources, modifiers: modifiers.to_vec(), ..Instr::new(op) });
+        self.define(
+            data.results[0],
+            Instr {
+                sources,
+                modifiers: modifiers.to_vec(),
+                ..Instr::new(op)
+            },
+        );
     }
 
     /// A sign change that somebody reads as it is.
     pub(super) fn float_sign(&mut self, data: &InstData) {
         let sources = vec![self.float_source(data.results[0]), minus_zero()];
-        self.define(data.results[0], Instr { sources, ..Instr::new(Op::FAdd) });
+        self.define(
+            data.results[0],
+            Instr {
+                sources,
+                ..Instr::new(Op::FAdd)
+            },
+        );
     }
 
     pub(super) fn float_saturate(&mut self, data: &InstData) {
         let sources = vec![self.float_source(data.args[0]), minus_zero()];
-        self.define(data.results[0], Instr { sources, ..Instr::new(Op::FAdd) }.with(Modifier::Clamp01));
+        self.define(
+            data.results[0],
+            Instr {
+                sources,
+                ..Instr::new(Op::FAdd)
+            }
+            .with(Modifier::Clamp01),
+        );
     }
 
     /// The exponent takes no modifier: its bits mean something else.
     pub(super) fn scale(&mut self, data: &InstData) {
         let sources = vec![self.float_source(data.args[0]), self.plain(data.args[1])];
-        self.define(data.results[0], Instr { sources, ..Instr::new(Op::LdExp) });
+        self.define(
+            data.results[0],
+            Instr {
+                sources,
+                ..Instr::new(Op::LdExp)
+            },
+        );
     }
 }
 

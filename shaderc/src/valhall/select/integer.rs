@@ -10,30 +10,61 @@ impl Selector<'_> {
     /// Operands as they are.
     pub(super) fn unary(&mut self, op: Op, data: &InstData) {
         let sources = vec![self.plain(data.args[0])];
-        self.define(data.results[0], Instr { sources, ..Instr::new(op) });
+        self.define(
+            data.results[0],
+            Instr {
+                sources,
+                ..Instr::new(op)
+            },
+        );
     }
 
     /// Operands as they are.
     pub(super) fn ternary(&mut self, op: Op, data: &InstData) {
         let sources = data.args.iter().map(|&arg| self.plain(arg)).collect();
-        self.define(data.results[0], Instr { sources, ..Instr::new(op) });
+        self.define(
+            data.results[0],
+            Instr {
+                sources,
+                ..Instr::new(op)
+            },
+        );
     }
 
     /// Two operands that may be bytes or halves.
     pub(super) fn integer(&mut self, op: Op, data: &InstData) {
-        let sources = data.args.iter().map(|&arg| self.integer_source(arg)).collect();
-        self.define(data.results[0], Instr { sources, ..Instr::new(op) });
+        let sources = data
+            .args
+            .iter()
+            .map(|&arg| self.integer_source(arg))
+            .collect();
+        self.define(
+            data.results[0],
+            Instr {
+                sources,
+                ..Instr::new(op)
+            },
+        );
     }
 
     pub(super) fn negate(&mut self, data: &InstData) {
         let sources = vec![Source::constant(0), self.integer_source(data.args[0])];
-        self.define(data.results[0], Instr { sources, ..Instr::new(Op::ISub) });
+        self.define(
+            data.results[0],
+            Instr {
+                sources,
+                ..Instr::new(Op::ISub)
+            },
+        );
     }
 
     /// `a` if `a condition b`, else `b`.
     pub(super) fn minimum(&mut self, op: Op, condition: Modifier, data: &InstData) {
         let (a, b) = (self.plain(data.args[0]), self.plain(data.args[1]));
-        let instr = Instr { sources: vec![a, b, a, b], ..Instr::new(op) };
+        let instr = Instr {
+            sources: vec![a, b, a, b],
+            ..Instr::new(op)
+        };
         self.define(data.results[0], instr.with(condition));
     }
 
@@ -51,7 +82,13 @@ impl Selector<'_> {
         let first = self.compute(Op::ARShiftAnd, &[a, all, b]);
         let second = self.compute(Op::ARShiftAnd, &[b, all, a]);
         let part = self.compute(Op::ISub, &[Source::value(high), first]);
-        self.define(data.results[0], Instr { sources: vec![part, second], ..Instr::new(Op::ISub) });
+        self.define(
+            data.results[0],
+            Instr {
+                sources: vec![part, second],
+                ..Instr::new(Op::ISub)
+            },
+        );
     }
 
     /// The 64-bit product; its low word is new, its high word is `high`.
@@ -61,16 +98,22 @@ impl Selector<'_> {
             let word = self.in_register(arg);
             Source::plain(Operand::Word(word)).select(Select::W0)
         });
-        self.emit(Instr { dests: vec![low, high], sources: sources.to_vec(), ..Instr::new(Op::IMulD) });
+        self.emit(Instr {
+            dests: vec![low, high],
+            sources: sources.to_vec(),
+            ..Instr::new(Op::IMulD)
+        });
     }
 
     /// The value, read through a mask or shift that takes a byte or half of another, zero-extended.
     pub(super) fn integer_source(&mut self, value: ir::Value) -> Source {
         match self.part_of(value) {
-            Some((whole, select)) if self.ir.as_word(whole).is_none() => match self.operand(whole) {
-                operand @ Operand::Word(_) => Source::plain(operand).select(select),
-                _ => self.plain(value),
-            },
+            Some((whole, select)) if self.ir.as_word(whole).is_none() => {
+                match self.operand(whole) {
+                    operand @ Operand::Word(_) => Source::plain(operand).select(select),
+                    _ => self.plain(value),
+                }
+            }
             _ => self.plain(value),
         }
     }

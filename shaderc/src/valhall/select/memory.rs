@@ -7,7 +7,9 @@
 use super::Selector;
 use crate::ir::{self, Access, Alu, InstData, Memory};
 use crate::valhall::error::Unsupported;
-use crate::valhall::mir::{Half, Instr, Modifier, Op, Operand, Select, Source, Space, Special, Word};
+use crate::valhall::mir::{
+    Half, Instr, Modifier, Op, Operand, Select, Source, Space, Special, Word,
+};
 
 /// A 64-bit address and the constant part of the offset that is already in it.
 #[derive(Clone, Copy)]
@@ -52,7 +54,11 @@ pub(super) fn space_of(access: Access) -> Space {
 
 impl Selector<'_> {
     pub(super) fn load(&mut self, access: Access, data: &InstData) -> Result<(), Unsupported> {
-        let dests: Vec<Word> = data.results.iter().map(|&result| Word::Value(self.word(result))).collect();
+        let dests: Vec<Word> = data
+            .results
+            .iter()
+            .map(|&result| Word::Value(self.word(result)))
+            .collect();
         let space = Some(space_of(access));
         if access.space == ir::Space::Buffer {
             let (handle, offset) = (self.plain(data.args[0]), self.plain(data.args[1]));
@@ -63,7 +69,12 @@ impl Selector<'_> {
                 4 => Op::LdBuffer128,
                 _ => return Err(self.unsupported("load of more than four words")),
             };
-            let load = Instr { dests, sources: vec![offset, handle], space, ..Instr::new(op) };
+            let load = Instr {
+                dests,
+                sources: vec![offset, handle],
+                space,
+                ..Instr::new(op)
+            };
             self.emit(load.with(Modifier::Unsigned));
             return Ok(());
         }
@@ -75,7 +86,13 @@ impl Selector<'_> {
             _ => return Err(self.unsupported("load of more than four words")),
         };
         let Location { address, offset } = self.locate(access, data, Reach::Plain);
-        let load = Instr { dests, sources: vec![address], immediate: Some(offset), space, ..Instr::new(op) };
+        let load = Instr {
+            dests,
+            sources: vec![address],
+            immediate: Some(offset),
+            space,
+            ..Instr::new(op)
+        };
         self.emit(forced(load.with(Modifier::Unsigned)));
         Ok(())
     }
@@ -88,11 +105,20 @@ impl Selector<'_> {
             4 => Op::Store128,
             _ => return Err(self.unsupported("store of more than four words")),
         };
-        let staging = data.args[access.address_operands()..].iter().map(|&value| self.in_register(value)).collect();
+        let staging = data.args[access.address_operands()..]
+            .iter()
+            .map(|&value| self.in_register(value))
+            .collect();
         let Location { address, offset } = self.locate(access, data, Reach::Plain);
         let space = Some(space_of(access));
         let sources = vec![address];
-        self.emit(forced(Instr { staging, sources, immediate: Some(offset), space, ..Instr::new(op) }));
+        self.emit(forced(Instr {
+            staging,
+            sources,
+            immediate: Some(offset),
+            space,
+            ..Instr::new(op)
+        }));
         Ok(())
     }
 
@@ -104,7 +130,9 @@ impl Selector<'_> {
         };
         let (base, constant) = self.split_offset(offset);
         match access.space {
-            ir::Space::Buffer => self.locate_buffer(handle.unwrap_or(offset), base, constant, reach),
+            ir::Space::Buffer => {
+                self.locate_buffer(handle.unwrap_or(offset), base, constant, reach)
+            }
             ir::Space::Shared => self.locate_shared(base, constant, reach),
             ir::Space::Scratch => self.locate_scratch(base, constant),
         }
@@ -124,11 +152,20 @@ impl Selector<'_> {
         }
     }
 
-    fn locate_buffer(&mut self, handle: ir::Value, base: Option<ir::Value>, constant: i64, reach: Reach) -> Location {
+    fn locate_buffer(
+        &mut self,
+        handle: ir::Value,
+        base: Option<ir::Value>,
+        constant: i64,
+        reach: Reach,
+    ) -> Location {
         if let Some(known) = self.addresses.get(&(handle, base))
             && reach.contains(constant - known.included)
         {
-            return Location { address: known.source, offset: constant - known.included };
+            return Location {
+                address: known.source,
+                offset: constant - known.included,
+            };
         }
         let handle_source = self.plain(handle);
         let offset = match base {
@@ -140,19 +177,39 @@ impl Selector<'_> {
             }
         };
         let address = self.compute_pair(Op::LeaPka, vec![offset, handle_source], None);
-        self.addresses.insert((handle, base), Address { source: address, included: constant });
+        self.addresses.insert(
+            (handle, base),
+            Address {
+                source: address,
+                included: constant,
+            },
+        );
         Location { address, offset: 0 }
     }
 
     fn locate_shared(&mut self, base: Option<ir::Value>, constant: i64, reach: Reach) -> Location {
         let pointer = Source::plain(Operand::Special(Special::WorkgroupLocalPointer, Half::Low));
-        let offset = if reach.contains(constant) { constant } else { 0 };
+        let offset = if reach.contains(constant) {
+            constant
+        } else {
+            0
+        };
         let Some(base) = base else {
             if offset == constant {
-                return Location { address: pointer, offset };
+                return Location {
+                    address: pointer,
+                    offset,
+                };
             }
             let rest = self.compute(Op::Mov, &[Source::constant(constant as u32)]);
-            return Location { address: self.compute_pair(Op::IAdd64S, vec![pointer, rest.select(Select::W0)], None), offset };
+            return Location {
+                address: self.compute_pair(
+                    Op::IAdd64S,
+                    vec![pointer, rest.select(Select::W0)],
+                    None,
+                ),
+                offset,
+            };
         };
         if offset == constant
             && let Some((Alu::IShl, data)) = self.alu_of(base)
@@ -160,24 +217,41 @@ impl Selector<'_> {
         {
             let index = self.in_register(data.args[0]);
             let index = Source::plain(Operand::Word(index)).select(Select::W0);
-            let address = self.compute_pair(Op::ShAddXS, vec![pointer, index], Some(i64::from(shift)));
+            let address =
+                self.compute_pair(Op::ShAddXS, vec![pointer, index], Some(i64::from(shift)));
             return Location { address, offset };
         }
         let mut index = Source::plain(Operand::Word(self.in_register(base)));
         if offset != constant {
             index = self.compute(Op::IAdd, &[index, Source::constant(constant as u32)]);
         }
-        Location { address: self.compute_pair(Op::IAdd64S, vec![pointer, index.select(Select::W0)], None), offset }
+        Location {
+            address: self.compute_pair(Op::IAdd64S, vec![pointer, index.select(Select::W0)], None),
+            offset,
+        }
     }
 
     /// Packed thread-local memory: only the low word of the pointer takes the offset.
     fn locate_scratch(&mut self, base: Option<ir::Value>, constant: i64) -> Location {
         let pointer = Source::plain(Operand::Special(Special::ThreadLocalPointer, Half::Low));
         let high = Source::plain(Operand::Special(Special::ThreadLocalPointer, Half::High));
-        let offset = if Reach::Plain.contains(constant) { constant } else { 0 };
-        let rest = Source::constant(if offset == constant { 0 } else { constant as u32 });
+        let offset = if Reach::Plain.contains(constant) {
+            constant
+        } else {
+            0
+        };
+        let rest = Source::constant(if offset == constant {
+            0
+        } else {
+            constant as u32
+        });
         let base = match base {
-            None if offset == constant => return Location { address: pointer, offset },
+            None if offset == constant => {
+                return Location {
+                    address: pointer,
+                    offset,
+                };
+            }
             None => rest,
             Some(base) if offset == constant => self.plain(base),
             Some(base) => {
@@ -197,12 +271,21 @@ impl Selector<'_> {
     /// An operation with a 64-bit result.
     fn compute_pair(&mut self, op: Op, sources: Vec<Source>, immediate: Option<i64>) -> Source {
         let [low, high] = [(); 2].map(|()| Word::Value(self.function.new_value()));
-        self.emit(Instr { dests: vec![low, high], sources, immediate, ..Instr::new(op) });
+        self.emit(Instr {
+            dests: vec![low, high],
+            sources,
+            immediate,
+            ..Instr::new(op)
+        });
         Source::plain(Operand::Pair(low, high))
     }
 }
 
 /// Thread-local memory is accessed for discarded lanes too.
 fn forced(instr: Instr) -> Instr {
-    if instr.space == Some(Space::Scratch) { instr.with(Modifier::Force) } else { instr }
+    if instr.space == Some(Space::Scratch) {
+        instr.with(Modifier::Force)
+    } else {
+        instr
+    }
 }

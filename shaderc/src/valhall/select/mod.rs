@@ -22,7 +22,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::error::Unsupported;
 use super::mir::{
-    Block, BlockId, Function, Instr, Location, Op, Operand, Register, Source, Terminator, Value, Word,
+    Block, BlockId, Function, Instr, Location, Op, Operand, Register, Source, Terminator, Value,
+    Word,
 };
 use crate::ir;
 
@@ -59,10 +60,19 @@ struct Users {
 pub(crate) fn select(ir: &ir::Function) -> Result<Function, Unsupported> {
     let mut selector = Selector {
         ir,
-        function: Function { fau: ir.fau.clone(), scratch_bytes: ir.scratch_bytes, ..Function::default() },
+        function: Function {
+            fau: ir.fau.clone(),
+            scratch_bytes: ir.scratch_bytes,
+            ..Function::default()
+        },
         words: vec![None; ir.value_count()],
         users: find_users(ir),
-        places: ir.layout.iter().enumerate().map(|(place, &block)| (block, BlockId(place as u32))).collect(),
+        places: ir
+            .layout
+            .iter()
+            .enumerate()
+            .map(|(place, &block)| (block, BlockId(place as u32)))
+            .collect(),
         preloads: BTreeMap::new(),
         addresses: HashMap::new(),
         done: vec![false; ir.value_count()],
@@ -77,11 +87,18 @@ pub(crate) fn select(ir: &ir::Function) -> Result<Function, Unsupported> {
 fn find_users(ir: &ir::Function) -> Vec<Users> {
     let mut users = vec![Users::default(); ir.value_count()];
     for (_, inst) in ir.placed_insts() {
-        ir.inst(inst).args.iter().for_each(|arg| users[arg.index()].insts.push(inst));
+        ir.inst(inst)
+            .args
+            .iter()
+            .for_each(|arg| users[arg.index()].insts.push(inst));
     }
     for block in ir.layout.iter().map(|&block| ir.block(block)) {
-        let phis = block.phis.iter().flat_map(|phi| phi.sources.iter().map(|&(_, value)| value));
-        phis.chain(block.terminator.operand()).for_each(|value| users[value.index()].others += 1);
+        let phis = block
+            .phis
+            .iter()
+            .flat_map(|phi| phi.sources.iter().map(|&(_, value)| value));
+        phis.chain(block.terminator.operand())
+            .for_each(|value| users[value.index()].others += 1);
     }
     users
 }
@@ -107,7 +124,11 @@ impl Selector<'_> {
     fn inst(&mut self, inst: ir::inst::Inst) -> Result<(), Unsupported> {
         let data = self.ir.inst(inst);
         self.set_position(data.position);
-        if data.results.first().is_some_and(|result| self.done[result.index()]) {
+        if data
+            .results
+            .first()
+            .is_some_and(|result| self.done[result.index()])
+        {
             return Ok(());
         }
         match data.op {
@@ -137,19 +158,29 @@ impl Selector<'_> {
 
     /// The error for the instruction at hand.
     fn unsupported(&self, what: &str) -> Unsupported {
-        Unsupported { what: what.to_owned(), position: self.ir.position(self.position).clone() }
+        Unsupported {
+            what: what.to_owned(),
+            position: self.ir.position(self.position).clone(),
+        }
     }
 
     fn set_position(&mut self, position: ir::PositionId) {
         self.position = position;
         self.location = match &self.ir.position(position).source {
             Some(line) => {
-                let known = self.function.files.iter().position(|file| *file == line.file);
+                let known = self
+                    .function
+                    .files
+                    .iter()
+                    .position(|file| *file == line.file);
                 let file = known.unwrap_or_else(|| {
                     self.function.files.push(line.file.clone());
                     self.function.files.len() - 1
                 });
-                Location { file: file as u32, line: line.line }
+                Location {
+                    file: file as u32,
+                    line: line.line,
+                }
             }
             None => Location::default(),
         };
@@ -158,20 +189,29 @@ impl Selector<'_> {
     /// Appends an instruction to the block.
     fn emit(&mut self, instr: Instr) {
         let location = self.location;
-        self.function.blocks[self.block.index()].instrs.push(Instr { location, ..instr });
+        self.function.blocks[self.block.index()]
+            .instrs
+            .push(Instr { location, ..instr });
     }
 
     /// `op` on `sources` into a new word.
     fn compute(&mut self, op: Op, sources: &[Source]) -> Source {
         let dest = self.function.new_value();
-        self.emit(Instr { dests: vec![Word::Value(dest)], sources: sources.to_vec(), ..Instr::new(op) });
+        self.emit(Instr {
+            dests: vec![Word::Value(dest)],
+            sources: sources.to_vec(),
+            ..Instr::new(op)
+        });
         Source::value(dest)
     }
 
     /// An instruction that defines an IR value; `instr` needs no destination yet.
     fn define(&mut self, value: ir::Value, instr: Instr) {
         let dest = self.word(value);
-        self.emit(Instr { dests: vec![Word::Value(dest)], ..instr });
+        self.emit(Instr {
+            dests: vec![Word::Value(dest)],
+            ..instr
+        });
     }
 
     /// The word of an IR value that is not a constant.
@@ -203,7 +243,11 @@ impl Selector<'_> {
             Operand::Word(word) => word,
             other => {
                 let dest = Word::Value(self.function.new_value());
-                self.emit(Instr { dests: vec![dest], sources: vec![Source::plain(other)], ..Instr::new(Op::Mov) });
+                self.emit(Instr {
+                    dests: vec![dest],
+                    sources: vec![Source::plain(other)],
+                    ..Instr::new(Op::Mov)
+                });
                 dest
             }
         }
@@ -229,6 +273,9 @@ impl Selector<'_> {
         if !self.single_use(value) {
             return None;
         }
-        self.users[value.index()].insts.first().map(|&inst| self.ir.inst(inst))
+        self.users[value.index()]
+            .insts
+            .first()
+            .map(|&inst| self.ir.inst(inst))
     }
 }

@@ -33,29 +33,50 @@ impl Selector<'_> {
         match arrival(sysval) {
             Arrival::Whole(number) => {
                 let source = self.preloaded(number);
-                self.define(result, Instr { sources: vec![source], ..Instr::new(Op::Mov) });
+                self.define(
+                    result,
+                    Instr {
+                        sources: vec![source],
+                        ..Instr::new(Op::Mov)
+                    },
+                );
             }
             Arrival::Half(number, select) => {
                 let source = self.preloaded(number).select(select);
-                self.define(result, Instr { sources: vec![source], ..Instr::new(Op::U16ToU32) });
+                self.define(
+                    result,
+                    Instr {
+                        sources: vec![source],
+                        ..Instr::new(Op::U16ToU32)
+                    },
+                );
             }
         }
     }
 
     /// The word that register `number` has at the start.
     fn preloaded(&mut self, number: u8) -> Source {
-        let Some(register) = Register::new(number) else { return Source::constant(0) };
-        let value = *self.preloads.entry(register).or_insert_with(|| self.function.new_value());
+        let Some(register) = Register::new(number) else {
+            return Source::constant(0);
+        };
+        let value = *self
+            .preloads
+            .entry(register)
+            .or_insert_with(|| self.function.new_value());
         Source::value(value)
     }
 
     /// Copies the preloaded words at the start, where their registers are free to be reused.
     pub(super) fn finish_preloads(&mut self) {
-        let preloads: Vec<(Register, Value)> = std::mem::take(&mut self.preloads).into_iter().collect();
+        let preloads: Vec<(Register, Value)> =
+            std::mem::take(&mut self.preloads).into_iter().collect();
         let mut copies = Vec::with_capacity(preloads.len());
         for (register, value) in preloads {
             let arrived = Word::Value(self.function.new_value());
-            self.function.preloads.push(Preload { dest: arrived, register });
+            self.function.preloads.push(Preload {
+                dest: arrived,
+                register,
+            });
             copies.push(Instr::copy(Word::Value(value), arrived, Default::default()));
         }
         if let Some(entry) = self.function.blocks.first_mut() {

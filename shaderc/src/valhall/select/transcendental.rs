@@ -27,30 +27,52 @@ impl Selector<'_> {
         let scale = Source::constant(EXPONENT_FRACTION);
         let scaled = self.compute(Op::FmaRscale, &[x, float(1.0), minus_zero(), scale]);
         let fixed = self.compute(Op::F32ToS32, &[scaled]);
-        self.define(data.results[0], Instr { sources: vec![fixed, scaled], ..Instr::new(Op::FExp) });
+        self.define(
+            data.results[0],
+            Instr {
+                sources: vec![fixed, scaled],
+                ..Instr::new(Op::FExp)
+            },
+        );
     }
 
     /// The exponent, plus log2(m) / (m - 1) times m - 1 for the mantissa m in [0.75, 1.5).
     pub(super) fn log2(&mut self, data: &InstData) {
         let x = self.plain(data.args[0]);
         let dest = self.function.new_value();
-        let exponent = Instr { dests: vec![crate::valhall::mir::Word::Value(dest)], sources: vec![x], ..Instr::new(Op::FrexpE) };
+        let exponent = Instr {
+            dests: vec![crate::valhall::mir::Word::Value(dest)],
+            sources: vec![x],
+            ..Instr::new(Op::FrexpE)
+        };
         self.emit(exponent.with(Modifier::FrexpLog));
         let exponent = self.compute(Op::S32ToF32, &[Source::value(dest)]);
         let mantissa = self.compute(Op::FAddLscale, &[float(-1.0), x]);
         let quotient = self.compute(Op::FLogD, &[x]);
-        self.define(data.results[0], Instr { sources: vec![quotient, mantissa, exponent], ..Instr::new(Op::Fma) });
+        self.define(
+            data.results[0],
+            Instr {
+                sources: vec![quotient, mantissa, exponent],
+                ..Instr::new(Op::Fma)
+            },
+        );
     }
 
     pub(super) fn sine(&mut self, data: &InstData) {
         let angle = self.reduce(data);
-        let sum = self.compute(Op::Fma, &[angle.half_square.negated(), angle.sine, minus_zero()]);
+        let sum = self.compute(
+            Op::Fma,
+            &[angle.half_square.negated(), angle.sine, minus_zero()],
+        );
         self.correct(data, angle.rest, angle.cosine, sum, angle.sine);
     }
 
     pub(super) fn cosine(&mut self, data: &InstData) {
         let angle = self.reduce(data);
-        let sum = self.compute(Op::Fma, &[angle.half_square.negated(), angle.cosine, minus_zero()]);
+        let sum = self.compute(
+            Op::Fma,
+            &[angle.half_square.negated(), angle.cosine, minus_zero()],
+        );
         self.correct(data, angle.rest, angle.sine.negated(), sum, angle.cosine);
     }
 
@@ -58,9 +80,19 @@ impl Selector<'_> {
     fn correct(&mut self, data: &InstData, rest: Source, slope: Source, sum: Source, base: Source) {
         let dest = self.function.new_value();
         let sources = vec![rest, slope, sum];
-        let product = Instr { dests: vec![crate::valhall::mir::Word::Value(dest)], sources, ..Instr::new(Op::Fma) };
+        let product = Instr {
+            dests: vec![crate::valhall::mir::Word::Value(dest)],
+            sources,
+            ..Instr::new(Op::Fma)
+        };
         self.emit(product.with(Modifier::ClampM11));
-        self.define(data.results[0], Instr { sources: vec![Source::value(dest), base], ..Instr::new(Op::FAdd) });
+        self.define(
+            data.results[0],
+            Instr {
+                sources: vec![Source::value(dest), base],
+                ..Instr::new(Op::FAdd)
+            },
+        );
     }
 
     /// Splits an angle into a step of pi/32, looked up, and a rest.
@@ -73,7 +105,12 @@ impl Selector<'_> {
         let cosine = self.compute(Op::FCosTable, &[steps]);
         let half = Source::constant(u32::MAX);
         let half_square = self.compute(Op::FmaRscale, &[rest, rest, minus_zero(), half]);
-        Angle { rest, sine, cosine, half_square }
+        Angle {
+            rest,
+            sine,
+            cosine,
+            half_square,
+        }
     }
 }
 

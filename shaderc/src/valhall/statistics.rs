@@ -1,0 +1,138 @@
+//! Statistics: what a program costs, counted statically, in the figures that other compilers print.
+//!
+//! Facts: hardware/compiler-optimization.md 3 and 4 (rates of Mali-G610, rules of the later versions).
+
+use std::fmt;
+
+use eitri_isa::Arch;
+use eitri_isa::row::Unit;
+
+use super::allocate::Allocated;
+use super::mir::{Function, Space};
+
+/// Lanes of a core that run FMA, CVT and SFU instructions, and load/store messages, in one cycle.
+const FMA_LANES: f64 = 64.0;
+const CVT_LANES: f64 = 64.0;
+const SFU_LANES: f64 = 16.0;
+const MESSAGES: f64 = 1.0;
+
+/// Weight of one access to a spill slot outside loops; each loop adds as much again.
+const SPILL_WEIGHT: u32 = 10;
+
+/// What a program costs.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Statistics {
+    /// In the program, NOPs included.
+    pub instructions: usize,
+    /// Bytes of the program with the zeros that must follow it: a multiple of 128.
+    pub code_bytes: usize,
+    /// Cycles of the multiply-add unit.
+    pub fma: f64,
+    /// Cycles of the conversion unit.
+    pub cvt: f64,
+    /// Cycles of the special-function unit.
+    pub sfu: f64,
+    /// Cycles of the arithmetic units together.
+    pub alu: f64,
+    /// Cycles of the load/store unit.
+    pub load_store: f64,
+    /// Cycles of the busiest of `alu` and `load_store`.
+    pub cycles: f64,
+    /// 2 when the registers allow full occupancy, else 1.
+    pub threads: u32,
+    /// Distinct registers named.
+    pub registers: u32,
+    /// 64-bit words of FAU.
+    pub uniforms: usize,
+    /// Blocks that begin a loop.
+    pub loops: usize,
+    /// Stores that spilling inserted.
+    pub spills: usize,
+    /// Loads that spilling inserted.
+    pub fills: usize,
+    /// Spills and fills, weighted by loop depth.
+    pub spill_cost: u32,
+}
+
+/// Bytes of a program of so many instructions in memory: padded with zeros, since the fetcher runs ahead.
+fn padded_bytes(instructions: usize) -> usize {
+    (instructions * 8 + 16).next_multiple_of(128)
+}
+
+/// Counts a finished program.
+pub(super) fn count(function: &Function, allocated: &Allocated, arch: Arch) -> Statistics {
+    let (mut fma, mut cvt, mut sfu, mut load_store) = (0u32, 0u32, 0u32, 0u32);
+    let mut spill_cost = 0;
+    let mut instructions = 0;
+    for (block, depth) in function.blocks.iter().zip(function.loop_depths()) {
+        for instr in &block.instrs {
+            instructions += 1;
+            if instr.space == Some(Space::Spill) {
+                spill_cost += SPILL_WEIGHT * (depth + 1);
+            }
+            let Some((unit, cycles)) = instr.op.isa().map(|op| op.row().issue(arch)) else {
+                continue;
+            };
+            match unit {
+                Unit::Fma => fma += u32::from(cycles),
+                Unit::Cvt => cvt += u32::from(cycles),
+                Unit::Sfu => sfu += u32::from(cycles),
+                Unit::Ls => load_store += 1,
+                Unit::V | Unit::Vt | Unit::T | Unit::None => {}
+            }
+        }
+    }
+    let (fma, cvt, sfu) = (
+        f64::from(fma) / FMA_LANES,
+        f64::from(cvt) / CVT_LANES,
+        f64::from(sfu) / SFU_LANES,
+    );
+    let load_store = f64::from(load_store) / MESSAGES;
+    let alu = (fma + cvt + sfu / 4.0).max(sfu);
+    Statistics {
+        instructions,
+        code_bytes: padded_bytes(instructions),
+        fma,
+        cvt,
+        sfu,
+        alu,
+        load_store,
+        cycles: alu.max(load_store),
+        threads: if allocated.registers_per_thread <= 32 {
+            2
+        } else {
+            1
+        },
+        registers: allocated.registers_used,
+        uniforms: function.fau.len().div_ceil(2),
+        loops: function.loop_count(),
+        spills: allocated.spills,
+        fills: allocated.fills,
+        spill_cost,
+    }
+}
+
+impl fmt::Display for Statistics {
+    /// One line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} instructions, {} bytes, {:.4} cycles ({:.4} fma, {:.4} cvt, {:.4} sfu, {:.4} alu, {:.4} load_store), \
+             {} threads, {} registers, {} uniforms, {} loops, {}:{} spills:fills",
+            self.instructions,
+            self.code_bytes,
+            self.cycles,
+            self.fma,
+            self.cvt,
+            self.sfu,
+            self.alu,
+            self.load_store,
+            self.threads,
+            self.registers,
+            self.uniforms,
+            self.loops,
+            self.spills,
+            self.fills
+        )
+    }
+}
