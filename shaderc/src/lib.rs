@@ -4,5 +4,4 @@
 
 pub mod interp;
 pub mod ir;
-pub mod spirv;
 pub mod valhall;

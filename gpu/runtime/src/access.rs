@@ -1,6 +1,6 @@
 //! Access: registers and shared words by the rows of the tables, never by bare offsets.
 //!
-//! A 64-bit register is two accesses, low word first; a running counter is read until its high word stands still.
+//! A 64-bit register is two accesses, low word first.
 //! Facts: hardware/csf-mmio.md section 1.
 
 use crate::platform::{PhysicalAddress, Platform};
@@ -28,22 +28,6 @@ pub trait Access: Platform {
         if register.width == Width::Bits64 {
             self.write32(high_word(register.offset), (value >> 32) as u32);
         }
-    }
-
-    /// Reads a running 64-bit counter of the window; `None` if its high word never stands still.
-    fn read_counter(&mut self, register: Register) -> Option<u64> {
-        /// More often than this a counter's high word cannot change by chance.
-        const TRIES: u32 = 8;
-        let mut high = self.read32(high_word(register.offset));
-        for _ in 0..TRIES {
-            let low = self.read32(register.offset);
-            let again = self.read32(high_word(register.offset));
-            if again == high {
-                return Some(u64::from(high) << 32 | u64::from(low));
-            }
-            high = again;
-        }
-        None
     }
 
     /// Reads 64 bits of memory as two words.

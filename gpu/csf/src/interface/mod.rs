@@ -17,13 +17,15 @@ pub mod stream;
 
 pub mod user_pages;
 
+pub mod sync_object;
+
 // The rules that request and acknowledge words follow.
 pub mod handshake;
 
 use crate::table::Block;
 
 /// All blocks of the interface.
-pub static BLOCKS: [&Block; 11] = [
+pub static BLOCKS: [&Block; 13] = [
     &control::GLB_CONTROL,
     &control::GROUP_CONTROL,
     &control::STREAM_CONTROL,
@@ -35,6 +37,8 @@ pub static BLOCKS: [&Block; 11] = [
     &stream::CS_KERNEL_OUTPUT,
     &user_pages::CS_USER_INPUT_PAGE,
     &user_pages::CS_USER_OUTPUT_PAGE,
+    &sync_object::SYNC64,
+    &sync_object::SYNC32,
 ];
 
 #[cfg(test)]

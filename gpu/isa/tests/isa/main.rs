@@ -1,6 +1,5 @@
 //! Tests of the instruction table against vectors that come from elsewhere, and against itself.
 
-mod properties;
 mod support;
 mod text;
 mod words;

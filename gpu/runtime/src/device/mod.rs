@@ -1,0 +1,102 @@
+//! Device: the GPU as its user holds it, with everything that belongs to it.
+//!
+//! Needs: [`Device::bring_up`].  Guarantees: no call hangs or panics, whatever the GPU or its firmware does; once the
+//! device is lost every call says why, until [`Device::restart`].
+//! Facts: hardware/csf-mmio.md section 16, csf-scheduling.md.
+
+pub(crate) mod caches;
+pub(crate) mod power;
+mod probe;
+mod reset;
+
+mod bring_up;
+mod buffers;
+mod events;
+mod queues;
+#[cfg(test)]
+mod tests;
+
+pub use bring_up::{BringUpError, Options};
+pub use buffers::{Buffer, BufferError};
+pub use events::{DeviceLost, FirmwareCrash};
+pub use power::{DomainState, PowerChange, PowerState, PowerStuck};
+pub use probe::{ProbeError, Properties};
+pub use queues::QueueConfig;
+pub use reset::ResetError;
+pub(crate) use reset::unmask;
+
+use crate::firmware::{Interface, LoadedImage, MAX_SLOTS};
+use crate::group::{Group, GroupId, GroupState};
+use crate::memory::Memory;
+use crate::platform::Platform;
+use crate::vm::Vm;
+use eitri_csf::interface::control::Version;
+use eitri_csf::registers::control::Coherency;
+use heapless::Vec;
+
+/// A running GPU. `'f` is the lifetime of the firmware image, which a restart reads again.
+#[derive(Debug)]
+pub struct Device<'f, P> {
+    pub(crate) platform: P,
+    pub(crate) properties: Properties,
+    pub(crate) coherency: Coherency,
+    pub(crate) memory: Memory,
+    /// The firmware's address space: its sections, suspend buffers, user pages.
+    pub(crate) firmware_vm: Vm,
+    /// The address space of jobs.
+    pub(crate) job_vm: Vm,
+    pub(crate) image: LoadedImage<'f>,
+    pub(crate) interface: Interface,
+    pub(crate) groups: Vec<Group, MAX_SLOTS>,
+    pub(crate) next_group: u32,
+    pub(crate) lost: Option<DeviceLost>,
+}
+
+impl<P: Platform> Device<'_, P> {
+    /// What the GPU is and has.
+    pub fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    /// The interface version that the running firmware offers.
+    pub fn interface_version(&self) -> Version {
+        self.interface.version
+    }
+
+    /// The git hash of the firmware's build, if its image has one.
+    pub fn firmware_build(&self) -> Option<&str> {
+        self.image.image().build_info()
+    }
+
+    /// The platform, for what the runtime does not do.
+    pub fn platform(&mut self) -> &mut P {
+        &mut self.platform
+    }
+
+    /// Why the device is lost, if it is.
+    pub fn lost(&self) -> Option<&DeviceLost> {
+        self.lost.as_ref()
+    }
+
+    /// Memory, in bytes, that is not reusable until the next start because too many pieces were freed.
+    pub fn memory_lost(&self) -> u64 {
+        self.memory.lost()
+    }
+
+    pub(crate) fn alive(&self) -> Result<(), DeviceLost> {
+        match self.lost {
+            Some(lost) => Err(lost),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn group(&self, id: GroupId) -> Option<&Group> {
+        self.groups.iter().find(|group| group.id == id)
+    }
+
+    /// A group that runs, with what its calls need.
+    pub(crate) fn active_group(&mut self, id: GroupId) -> Option<(&mut Group, &mut P, &Interface)> {
+        let group = self.groups.iter_mut().find(|group| group.id == id)?;
+        (group.state == GroupState::Active).then_some((group, &mut self.platform, &self.interface))
+    }
+}

@@ -1,0 +1,198 @@
+//! Power of the L2 cache: the only domain that a host of a CSF GPU switches. Architectures 10 to 13.
+//!
+//! Facts: hardware/csf-mmio.md sections 10, 16.3 and 16.4.
+
+use crate::access::Access;
+use crate::platform::{Platform, SystemCoherency};
+use crate::wait::{Condition, Pace, TimedOut, ms, us, wait_until};
+use core::fmt;
+use eitri_csf::registers::control::{
+    ASN_HASH, COHERENCY_ENABLE, Coherency, L2_CONFIG, coherency_enable, l2_config,
+};
+use eitri_csf::registers::identity::coherency_features;
+use eitri_csf::registers::mcu::MCU_STATUS;
+use eitri_csf::registers::power::{Domain, L2_PWROFF, L2_PWRON, L2_PWRTRANS, L2_READY};
+use eitri_csf::table::Register;
+use thiserror::Error;
+
+/// How long the L2 may take to change state.
+const PACE: Pace = Pace::polling(us(100), ms(20));
+
+/// The one L2 cache that is used, also where there are more.
+const FIRST_L2: u64 = 1;
+
+/// The registers of one domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DomainState {
+    /// Which domain.
+    pub domain: Domain,
+    /// Units that are powered.
+    pub ready: u64,
+    /// Units that are changing state.
+    pub transition: u64,
+    /// Units that are executing.
+    pub active: u64,
+}
+
+/// Everything there is to see about power.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PowerState {
+    /// The three domains.
+    pub domains: [DomainState; 3],
+    /// `MCU_STATUS`.
+    pub mcu_status: u32,
+}
+
+impl PowerState {
+    /// Reads it.
+    pub(crate) fn read<P: Platform>(platform: &mut P) -> PowerState {
+        let domains = Domain::ALL.map(|domain| DomainState {
+            domain,
+            ready: platform.read(domain.ready()),
+            transition: platform.read(domain.transition()),
+            active: platform.read(domain.active()),
+        });
+        PowerState {
+            domains,
+            mcu_status: platform.read_word(MCU_STATUS),
+        }
+    }
+}
+
+impl fmt::Display for PowerState {
+    /// One indented line a domain, and one for the microcontroller.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for DomainState {
+            domain,
+            ready,
+            transition,
+            active,
+        } in &self.domains
+        {
+            let (a, b, c) = (domain.ready(), domain.transition(), domain.active());
+            write!(f, "  {} ({:#x}) = {ready:#x}", a.name, a.offset)?;
+            write!(f, ", {} ({:#x}) = {transition:#x}", b.name, b.offset)?;
+            writeln!(f, ", {} ({:#x}) = {active:#x}", c.name, c.offset)?;
+        }
+        write!(f, "  {}", MCU_STATUS.decode(u64::from(self.mcu_status)))
+    }
+}
+
+/// What was asked of a domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PowerChange {
+    /// Power on.
+    On,
+    /// Power off.
+    Off,
+}
+
+impl fmt::Display for PowerChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            PowerChange::On => "up",
+            PowerChange::Off => "down",
+        })
+    }
+}
+
+/// A domain that did not change its state in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error(
+    "{domain} did not power {change}: {timed_out}\n{state}\n  help: is the GPU's clock running? `eitri explain {}` tells more",
+    timed_out.register.name
+)]
+pub struct PowerStuck {
+    /// The domain.
+    pub domain: Domain,
+    /// What was asked of it.
+    pub change: PowerChange,
+    /// What was waited for.
+    pub timed_out: TimedOut,
+    /// All of power at that time.
+    pub state: PowerState,
+}
+
+/// The bus protocol to use: ACE-Lite where both the system and the GPU can.
+pub(crate) fn choose_coherency(system: SystemCoherency, features: u32) -> Coherency {
+    match system {
+        SystemCoherency::AceLite if coherency_features::ACE_LITE.get(features) => {
+            Coherency::AceLite
+        }
+        SystemCoherency::AceLite | SystemCoherency::None => Coherency::None,
+    }
+}
+
+/// Powers the L2 after a reset: writes first what must stand before it is on.
+///
+/// # Errors
+/// If it does not come up in time.
+pub(crate) fn l2_on<P: Platform>(platform: &mut P, coherency: Coherency) -> Result<(), PowerStuck> {
+    // Read-modify-write: from 12.0.1 the register has a bit that is not ours.
+    let enable = platform.read_word(COHERENCY_ENABLE);
+    let enable = coherency_enable::PROTOCOL.set(u64::from(enable), coherency);
+    platform.write(COHERENCY_ENABLE, enable);
+    if let Some(hash) = platform.slice_hash() {
+        for (number, word) in (0..).zip(hash) {
+            platform.write(ASN_HASH.at(number), u64::from(word));
+        }
+        let config = platform.read(L2_CONFIG);
+        platform.write(L2_CONFIG, l2_config::ASN_HASH_ENABLE.set(config, true));
+    }
+    step(
+        platform,
+        PowerChange::On,
+        L2_PWRTRANS,
+        Condition::clear(FIRST_L2),
+    )?;
+    platform.write(L2_PWRON, FIRST_L2);
+    step(
+        platform,
+        PowerChange::On,
+        L2_READY,
+        Condition::set(FIRST_L2),
+    )
+}
+
+/// Cuts the L2's power. The microcontroller must be stopped and the address spaces unmapped.
+///
+/// # Errors
+/// If it does not go down in time.
+pub(crate) fn l2_off<P: Platform>(platform: &mut P) -> Result<(), PowerStuck> {
+    step(
+        platform,
+        PowerChange::Off,
+        L2_PWRTRANS,
+        Condition::clear(FIRST_L2),
+    )?;
+    platform.write(L2_PWROFF, FIRST_L2);
+    step(
+        platform,
+        PowerChange::Off,
+        L2_PWRTRANS,
+        Condition::clear(FIRST_L2),
+    )?;
+    step(
+        platform,
+        PowerChange::Off,
+        L2_READY,
+        Condition::clear(FIRST_L2),
+    )
+}
+
+fn step<P: Platform>(
+    platform: &mut P,
+    change: PowerChange,
+    register: Register,
+    wanted: Condition,
+) -> Result<(), PowerStuck> {
+    match wait_until(platform, register, wanted, PACE) {
+        Ok(_) => Ok(()),
+        Err(timed_out) => Err(PowerStuck {
+            domain: Domain::L2,
+            change,
+            timed_out,
+            state: PowerState::read(platform),
+        }),
+    }
+}

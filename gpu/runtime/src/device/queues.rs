@@ -1,0 +1,160 @@
+//! Making and destroying queues: their group, streams and memory.
+//!
+//! Facts: hardware/csf-scheduling.md sections 2 and 3.1.
+
+use super::Device;
+use crate::firmware::MAX_STREAMS;
+use crate::group::{Endpoints, Group, GroupId, SuspendBuffers};
+use crate::mmu::Spaces;
+use crate::platform::Platform;
+use crate::queue::{Queue, QueueError, Stream, StreamMemory, StreamShape, SubQueue};
+use crate::vm::{Object, Protection, VmError};
+use eitri_cs::Layout;
+use eitri_cs::builder::Config;
+use eitri_csf::Arch;
+use eitri_csf::interface::sync_object::SYNC64_BYTES;
+use heapless::Vec;
+
+/// How a queue is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueConfig {
+    /// Its priority among queues: 15 highest, 0 lowest. No two queues may have the same: equal priorities can
+    /// dead-lock in the firmware.
+    pub priority: u8,
+}
+
+impl Default for QueueConfig {
+    fn default() -> QueueConfig {
+        QueueConfig { priority: 8 }
+    }
+}
+
+/// The streams that a queue has.
+const SUB_QUEUES: [SubQueue; 1] = [SubQueue::Compute];
+
+impl<P: Platform> Device<'_, P> {
+    /// Makes a queue and starts its group on a free slot of the firmware.
+    ///
+    /// # Errors
+    /// If no slot or memory is free, the priority is taken, or the firmware does not start the group.
+    pub fn create_queue(&mut self, config: QueueConfig) -> Result<Queue, QueueError> {
+        self.process_events()?;
+        let priority = u32::from(config.priority);
+        if priority > 15 {
+            return Err(QueueError::Priority { priority });
+        }
+        if self.groups.iter().any(|group| group.priority() == priority) {
+            return Err(QueueError::PriorityTaken { priority });
+        }
+        let slots = self.interface.slots.iter();
+        let taken = |number| self.groups.iter().any(|group| group.slot.number == number);
+        let slot = slots.clone().find(|slot| !taken(slot.number)).cloned();
+        let slot = slot.ok_or(QueueError::NoSlot { slots: slots.len() })?;
+
+        let arch = cs_arch(self.properties.arch);
+        let shape = StreamShape::new(
+            arch,
+            self.interface.registers(),
+            self.interface.scoreboards(),
+        )?;
+        let suspend = self.suspend_buffers()?;
+        let mut streams: Vec<Stream, MAX_STREAMS> = Vec::new();
+        for sub_queue in SUB_QUEUES {
+            let memory = self.stream_memory()?;
+            // There is room: there are no more sub-queues than streams.
+            let _ = streams.push(Stream::new(sub_queue, memory, shape));
+        }
+        let id = GroupId(self.next_group);
+        self.next_group = self.next_group.wrapping_add(1);
+        let mut group = Group::new(id, slot, streams, suspend, priority);
+        let endpoints = Endpoints {
+            cores: self.properties.cores,
+            tilers: self.properties.tilers,
+        };
+        group.start(
+            &mut self.platform,
+            &self.interface.global,
+            endpoints,
+            Spaces::JOBS,
+        )?;
+        // There is room: a free slot was found.
+        let _ = self.groups.push(group);
+        Ok(Queue { id })
+    }
+
+    /// Destroys a queue; unfinished jobs are lost.
+    ///
+    /// # Errors
+    /// If its group does not end or its memory can't be unmapped.
+    pub fn destroy_queue(&mut self, queue: Queue) -> Result<(), QueueError> {
+        let global = self.interface.global;
+        let position = self.groups.iter().position(|group| group.id == queue.id);
+        let Some(position) = position.filter(|at| *at < self.groups.len()) else {
+            return Ok(());
+        };
+        let mut group = self.groups.swap_remove(position);
+        group.terminate(&mut self.platform, &global)?;
+        let parts = (&mut self.platform, &mut self.memory);
+        group.destroy(parts.0, parts.1, &mut self.firmware_vm, &mut self.job_vm)?;
+        Ok(())
+    }
+
+    /// What command-stream instructions are built for.
+    pub(crate) fn builder_config(&self) -> Config {
+        let mut config = Config::new(cs_arch(self.properties.arch));
+        let registers = u8::try_from(self.interface.registers()).ok();
+        if let Some(layout) = registers.and_then(Layout::with_count) {
+            config.layout = layout;
+            config.writable = layout.all().without(layout.kernel());
+        }
+        if let Ok(slots) = u8::try_from(self.interface.scoreboards()) {
+            config.slots = slots;
+        }
+        config
+    }
+
+    fn suspend_buffers(&mut self) -> Result<SuspendBuffers, VmError> {
+        let facts = self.interface.facts;
+        let normal =
+            self.firmware_object("a suspend buffer", facts.suspend_bytes, Protection::Data)?;
+        let protected = match facts.protected_suspend_bytes {
+            0 => None,
+            bytes => Some(self.firmware_object("a suspend buffer", bytes, Protection::Data)?),
+        };
+        Ok(SuspendBuffers { normal, protected })
+    }
+
+    fn stream_memory(&mut self) -> Result<StreamMemory, VmError> {
+        let pages = self.firmware_object("user pages", Stream::USER_BYTES, Protection::Shared)?;
+        let mut shared = |what, bytes| {
+            let (platform, memory) = (&mut self.platform, &mut self.memory);
+            self.job_vm
+                .create(platform, memory, what, bytes, Protection::Shared)
+        };
+        let ring = shared("a ring buffer", Stream::RING_BYTES)?;
+        let sync = shared("a sync object", SYNC64_BYTES)?;
+        Ok(StreamMemory { ring, sync, pages })
+    }
+
+    fn firmware_object(
+        &mut self,
+        what: &'static str,
+        bytes: impl Into<u64>,
+        protection: Protection,
+    ) -> Result<Object, VmError> {
+        let (platform, memory) = (&mut self.platform, &mut self.memory);
+        self.firmware_vm
+            .create(platform, memory, what, bytes.into(), protection)
+    }
+}
+
+/// The architecture by which command-stream instructions are encoded.
+fn cs_arch(arch: Arch) -> eitri_cs::Arch {
+    match arch {
+        Arch::V10 => eitri_cs::Arch::V10,
+        Arch::V11 => eitri_cs::Arch::V11,
+        Arch::V12 => eitri_cs::Arch::V12,
+        // v14 is refused by the probe.
+        Arch::V13 | Arch::V14 => eitri_cs::Arch::V13,
+    }
+}

@@ -1,0 +1,67 @@
+//! Reset: the GPU into a known state, whatever a boot loader left.
+//!
+//! Afterwards everything a host configured is lost: power is off, address spaces are unmapped, the microcontroller
+//! is stopped, interrupt masks must be written again.  Facts: hardware/csf-mmio.md sections 6, 16.2.
+
+use super::power::PowerState;
+use crate::access::Access;
+use crate::platform::{Lines, Platform};
+use crate::wait::{Condition, Pace, TimedOut, ms, wait_until};
+use core::time::Duration;
+use eitri_csf::command::{GpuCommand, ResetKind};
+use eitri_csf::registers::control::GPU_COMMAND;
+use eitri_csf::registers::interrupts::{GPU_IRQ, InterruptBlock, JOB_IRQ, MMU_IRQ, gpu_irq};
+use thiserror::Error;
+
+/// How long a soft reset may take before a hard one is tried, and a hard one before the device is given up.
+const LIMIT: Duration = ms(500);
+
+/// A reset that did not complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error(
+    "the GPU did not reset, neither softly nor hard: {timed_out}\n{power}\n  help: is the GPU's clock running? `eitri explain GPU_COMMAND` tells more"
+)]
+pub struct ResetError {
+    /// What was waited for last.
+    pub timed_out: TimedOut,
+    /// Power at that time.
+    pub power: PowerState,
+}
+
+/// Resets the GPU: softly, or hard if that does not complete.
+///
+/// # Errors
+/// If neither completes.
+pub(crate) fn reset<P: Platform>(platform: &mut P) -> Result<ResetKind, ResetError> {
+    for block in [GPU_IRQ, JOB_IRQ, MMU_IRQ] {
+        platform.write(block.mask, 0);
+    }
+    if attempt(platform, ResetKind::Soft).is_ok() {
+        return Ok(ResetKind::Soft);
+    }
+    match attempt(platform, ResetKind::Hard) {
+        Ok(()) => Ok(ResetKind::Hard),
+        Err(timed_out) => Err(ResetError {
+            timed_out,
+            power: PowerState::read(platform),
+        }),
+    }
+}
+
+fn attempt<P: Platform>(platform: &mut P, kind: ResetKind) -> Result<(), TimedOut> {
+    let completed = gpu_irq::RESET_COMPLETED.mask();
+    platform.write(GPU_IRQ.clear, completed);
+    platform.write(GPU_IRQ.mask, completed);
+    platform.write(GPU_COMMAND, u64::from(GpuCommand::Reset(kind).word()));
+    // RAWSTAT rather than STATUS: whether masks survive a reset is not established.
+    let pace = Pace::interrupt(Lines::GPU, LIMIT);
+    wait_until(platform, GPU_IRQ.rawstat, Condition::set(completed), pace)?;
+    platform.write(GPU_IRQ.clear, completed);
+    Ok(())
+}
+
+/// Lets the sources of `bits` through, and forgets what was latched before.
+pub(crate) fn unmask<P: Platform>(platform: &mut P, block: InterruptBlock, bits: u32) {
+    platform.write(block.clear, u64::from(bits));
+    platform.write(block.mask, u64::from(bits));
+}

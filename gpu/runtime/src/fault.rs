@@ -1,0 +1,276 @@
+//! Faults: what went wrong with a job, a group or the GPU, as values that say which job, which address, what to do.
+//!
+//! Facts: hardware/csf-scheduling.md section 6, csf-mmio.md section 8, gpu-mmu.md section 8.
+
+use crate::mmu::MmuFault;
+use crate::queue::SubQueue;
+use core::fmt;
+use core::time::Duration;
+use eitri_csf::fault::Exception;
+use eitri_csf::fault::fault_access::AccessKind;
+use eitri_csf::interface::stream::{
+    BlockedReason, CS_STATUS_BLOCKED_REASON, CS_STATUS_WAIT, blocked_reason,
+};
+use eitri_csf::registers::control::gpu_faultstatus;
+use thiserror::Error;
+
+/// What has to be done before work can go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Recovery {
+    /// Nothing: the job has failed, the queue goes on.
+    Continue,
+    /// The queue is dead: destroy it and make another. The runtime has terminated its group.
+    NewQueue,
+    /// The GPU must be started again: [`crate::Device::restart`].
+    Restart,
+}
+
+impl fmt::Display for Recovery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Recovery::Continue => "the queue goes on",
+            Recovery::NewQueue => "the queue was stopped: make another",
+            Recovery::Restart => "the GPU must be restarted",
+        })
+    }
+}
+
+/// What a stream reports in `CS_FAULT` or `CS_FATAL`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamException {
+    /// The code.
+    pub exception: Exception,
+    /// Its 24 bits of data, undocumented.
+    pub data: u32,
+    /// Its 64 bits of information, usually an address.
+    pub info: u64,
+    /// Whether the stream can go on.
+    pub fatal: bool,
+}
+
+/// What is to be seen of a stream that does not get on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamStatus {
+    /// Address of the current instruction.
+    pub command_pointer: u64,
+    /// `CS_STATUS_BLOCKED_REASON`.
+    pub blocked: u32,
+    /// `CS_STATUS_WAIT`.
+    pub wait: u32,
+    /// `CS_STATUS_SCOREBOARDS`: entries in use.
+    pub scoreboards: u32,
+    /// Bytes that the host has put into the ring, ever.
+    pub insert: u64,
+    /// Bytes that were consumed, ever.
+    pub extract: u64,
+    /// Whether the words above are fresh: the firmware answered when asked for them.
+    pub fresh: bool,
+}
+
+impl StreamStatus {
+    /// Why the stream does not go on, if the number has a meaning.
+    pub fn blocked_reason(&self) -> Option<BlockedReason> {
+        blocked_reason::REASON.get(self.blocked)
+    }
+}
+
+impl fmt::Display for StreamStatus {
+    /// Indented lines.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let StreamStatus {
+            insert,
+            extract,
+            command_pointer,
+            scoreboards,
+            ..
+        } = *self;
+        writeln!(f, "  ring: {insert:#x} bytes filled, {extract:#x} consumed")?;
+        if !self.fresh {
+            writeln!(f, "  the firmware did not refresh the status of the stream")?;
+        }
+        writeln!(
+            f,
+            "  instruction at {command_pointer:#x}, scoreboards in use {scoreboards:#x}"
+        )?;
+        writeln!(
+            f,
+            "  {}",
+            CS_STATUS_BLOCKED_REASON.decode(u64::from(self.blocked))
+        )?;
+        write!(f, "  {}", CS_STATUS_WAIT.decode(u64::from(self.wait)))?;
+        match self.blocked_reason() {
+            Some(reason) => write!(f, "\n  {}", reason.about()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Why a job failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Its stream reports an exception.
+    Exception(StreamException),
+    /// Its address space reports a fault.
+    Mmu(MmuFault),
+    /// The firmware saw no progress for too long.
+    NoProgress,
+    /// It did not finish within the limit that the caller gave.
+    TimeLimit {
+        /// The limit.
+        limit: Duration,
+        /// What the stream was doing.
+        status: StreamStatus,
+    },
+    /// It needs a tiler heap, and there is none.
+    TilerMemory,
+    /// It needs protected mode, and there is none.
+    ProtectedMode,
+    /// It was lost with the queue, or with the GPU, through no fault of its own.
+    Lost,
+    /// The sync object carries an error, and no fault was reported.
+    Unreported {
+        /// Status of the sync object.
+        status: u32,
+    },
+}
+
+/// A job, or a whole queue, that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobFault {
+    /// The group slot.
+    pub slot: u32,
+    /// The sub-queue.
+    pub sub_queue: SubQueue,
+    /// The point on the queue's timeline that the job was to reach; `None` if no job could be named.
+    pub job: Option<u64>,
+    /// Why.
+    pub cause: Cause,
+    /// The fault of the address space behind a stream's bus fault, if there was one.
+    pub mmu: Option<MmuFault>,
+    /// What has to be done.
+    pub recovery: Recovery,
+}
+
+impl fmt::Display for JobFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.job {
+            Some(job) => write!(f, "job {job} ")?,
+            None => write!(f, "a job ")?,
+        }
+        let kind = match self.sub_queue {
+            SubQueue::VertexTiler => "vertex-tiler",
+            SubQueue::Fragment => "fragment",
+            SubQueue::Compute => "compute",
+        };
+        write!(f, "of the {kind} queue (slot {}) ", self.slot)?;
+        match self.cause {
+            Cause::Exception(it) => {
+                let kind = if it.fatal {
+                    "failed for good"
+                } else {
+                    "failed"
+                };
+                write!(f, "{kind}: {} ({:#04x})", it.exception, it.exception.0)?;
+                if let Some(row) = it.exception.row() {
+                    write!(f, ": {}", row.about)?;
+                }
+                write!(f, "\n  information {:#x}, data {:#x}", it.info, it.data)?;
+            }
+            Cause::Mmu(fault) => write!(f, "failed: {fault}")?,
+            Cause::NoProgress => {
+                f.write_str("failed: the firmware saw no progress for too long")?
+            }
+            Cause::TimeLimit { limit, status } => {
+                write!(f, "did not finish within {limit:?}\n{status}")?;
+                f.write_str("\n  help: does the shader end?")?;
+            }
+            Cause::TilerMemory => {
+                f.write_str("failed: it needs a tiler heap, and there is none")?
+            }
+            Cause::ProtectedMode => {
+                f.write_str("failed: it needs protected mode, and there is none")?
+            }
+            Cause::Lost => f.write_str("was lost with its queue")?,
+            Cause::Unreported { status } => {
+                write!(
+                    f,
+                    "failed: its sync object carries status {status:#x}, no fault was reported"
+                )?;
+            }
+        }
+        if let Some(fault) = self.mmu {
+            write!(f, "\n  {fault}")?;
+        }
+        let row = match (self.mmu, self.cause) {
+            (Some(fault), _) | (None, Cause::Mmu(fault)) => fault.exception.row(),
+            (None, Cause::Exception(it)) => it.exception.row(),
+            (None, _) => None,
+        };
+        match row.map(|row| row.help) {
+            Some(help) if !help.is_empty() => write!(f, "\n  help: {help}")?,
+            _ => {}
+        }
+        write!(f, "\n  {}", self.recovery)
+    }
+}
+
+impl core::error::Error for JobFault {}
+
+/// A fault of the GPU as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub struct GpuFault {
+    /// The code.
+    pub exception: Exception,
+    /// What kind of access.
+    pub access: AccessKind,
+    /// The address, if it is known.
+    pub address: Option<u64>,
+    /// The address space, if it is known.
+    pub space: Option<u32>,
+    /// The unit.
+    pub unit: u32,
+    /// Whether it happened in protected mode, which hides all else.
+    pub protected: bool,
+}
+
+impl GpuFault {
+    pub(crate) fn decode(status: u32, address: u64, protected: bool) -> GpuFault {
+        use gpu_faultstatus as field;
+        GpuFault {
+            exception: Exception(field::EXCEPTION.get(status) as u8),
+            // Two bits, four kinds: every number has one.
+            access: field::ACCESS.get(status).unwrap_or(AccessKind::Read),
+            address: field::ADDRESS_VALID.get(status).then_some(address),
+            space: field::JASID_VALID
+                .get(status)
+                .then_some(field::JASID.get(status)),
+            unit: field::SOURCE.get(status),
+            protected,
+        }
+    }
+}
+
+impl fmt::Display for GpuFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.protected {
+            return f.write_str("the GPU reports a fault in protected mode, without details");
+        }
+        write!(
+            f,
+            "the GPU reports {}: {}",
+            self.exception,
+            self.access.about()
+        )?;
+        if let Some(address) = self.address {
+            write!(f, " of {address:#x}")?;
+        }
+        if let Some(space) = self.space {
+            write!(f, " in address space {space}")?;
+        }
+        write!(f, " (unit {:#x})", self.unit)?;
+        match self.exception.row() {
+            Some(row) => write!(f, "\n  {}\n  help: {}", row.about, row.help),
+            None => Ok(()),
+        }
+    }
+}

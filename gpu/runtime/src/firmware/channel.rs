@@ -1,0 +1,88 @@
+//! A channel: the request word of a block and its acknowledge word, with the rules by which they change.
+//!
+//! Facts: hardware/csf-firmware.md section 11.
+
+use crate::access::SharedBlock;
+use crate::platform::{Lines, Platform};
+use crate::wait::{Condition, Pace, Source, TimedOut, ms, wait_until};
+use core::time::Duration;
+use eitri_csf::interface::handshake;
+use eitri_csf::table::Register;
+use thiserror::Error;
+
+/// How long the firmware may take to answer a request.
+pub(crate) const ANSWER: Duration = ms(100);
+
+/// A request that the firmware did not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the firmware did not answer {what}: {timed_out}")]
+pub struct RequestIgnored {
+    /// What was requested.
+    pub what: &'static str,
+    /// What was waited for.
+    pub timed_out: TimedOut,
+}
+
+/// A request word and its acknowledge word.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Channel {
+    pub(crate) input: SharedBlock,
+    pub(crate) output: SharedBlock,
+    pub(crate) req: Register,
+    pub(crate) ack: Register,
+}
+
+impl Channel {
+    /// The two words as they are.
+    pub(crate) fn read<P: Platform>(&self, platform: &mut P) -> (u32, u32) {
+        let req = self.input.read_word(platform, self.req);
+        (req, self.output.read_word(platform, self.ack))
+    }
+
+    /// Requests the toggles of `mask`.
+    pub(crate) fn toggle<P: Platform>(&self, platform: &mut P, mask: u32) {
+        let (req, ack) = self.read(platform);
+        self.write(platform, handshake::request(req, ack, mask));
+    }
+
+    /// Writes the level or value bits of `mask`.
+    pub(crate) fn set<P: Platform>(&self, platform: &mut P, mask: u32, value: u32) {
+        let req = self.input.read_word(platform, self.req);
+        self.write(platform, (req & !mask) | (value & mask));
+    }
+
+    /// The events of `mask` that are raised; acknowledges them.
+    pub(crate) fn take_events<P: Platform>(&self, platform: &mut P, mask: u32) -> u32 {
+        let (req, ack) = self.read(platform);
+        let events = (req ^ ack) & mask;
+        if events != 0 {
+            self.write(platform, handshake::acknowledge(req, ack, events));
+        }
+        events
+    }
+
+    /// Waits until the firmware has made ACK equal REQ in all bits of `mask`.
+    pub(crate) fn answered<P: Platform>(
+        &self,
+        platform: &mut P,
+        what: &'static str,
+        mask: u32,
+        limit: Duration,
+    ) -> Result<(), RequestIgnored> {
+        let req = self.input.read_word(platform, self.req);
+        let wanted = Condition::equal(u64::from(mask), u64::from(req));
+        let pace = Pace::interrupt(Lines::JOB, limit);
+        let done = wait_until(
+            platform,
+            Source::Shared(self.output, self.ack),
+            wanted,
+            pace,
+        );
+        done.map(|_| ())
+            .map_err(|timed_out| RequestIgnored { what, timed_out })
+    }
+
+    fn write<P: Platform>(&self, platform: &mut P, req: u32) {
+        self.input.write(platform, self.req, u64::from(req));
+    }
+}

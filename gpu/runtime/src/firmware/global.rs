@@ -1,0 +1,122 @@
+//! The global interface: doorbells, configuration after every boot, ping, halt.
+//!
+//! Facts: hardware/csf-firmware.md sections 8, 8.1, 8.2 and 11.
+
+use super::channel::{ANSWER, Channel, RequestIgnored};
+use crate::access::Access;
+use crate::platform::Platform;
+use crate::wait::ms;
+use eitri_csf::interface::control::Version;
+use eitri_csf::interface::global::{
+    GLB_ACK_IRQ_MASK, GLB_ALLOC_EN, GLB_DB_ACK, GLB_DB_REQ, GLB_HALT_STATUS, GLB_IDLE_TIMER,
+    GLB_PROGRESS_TIMER, GLB_PWROFF_TIMER, GlbState, TimerSource, glb_req, timer_longest,
+    timer_word,
+};
+use eitri_csf::registers::doorbell::{DOORBELL, KERNEL_DOORBELL, doorbell};
+use eitri_csf::table::{Role, role_mask};
+
+/// Idle time, in microseconds, before tiler and shader cores are powered off.
+const POWER_OFF_US: u64 = 10_000;
+/// Time, in microseconds, for which all groups are idle before the firmware says so.
+const IDLE_US: u64 = 800;
+/// GPU cycles / 1024 without progress before a group is reported: about 5 s at 500 MHz.
+const PROGRESS_CYCLES: u32 = 2_560_000;
+
+/// The global requests and their doorbells.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Global {
+    pub(crate) version: Version,
+    pub(crate) requests: Channel,
+}
+
+impl Global {
+    /// Makes the firmware look at the global requests.
+    pub(crate) fn ring<P: Platform>(&self, platform: &mut P) {
+        let word = doorbell::RING.word(true);
+        platform.write(DOORBELL.at(KERNEL_DOORBELL), u64::from(word));
+    }
+
+    /// Makes the firmware look at the requests of these slots.
+    pub(crate) fn ring_slots<P: Platform>(&self, platform: &mut P, slots: u32) {
+        let bells = Channel {
+            req: GLB_DB_REQ,
+            ack: GLB_DB_ACK,
+            ..self.requests
+        };
+        bells.toggle(platform, slots);
+        self.ring(platform);
+    }
+
+    /// Writes cores and timers, as must be done after every boot, and waits until the firmware has taken them.
+    pub(crate) fn configure<P: Platform>(
+        &self,
+        platform: &mut P,
+        cores: u64,
+    ) -> Result<(), RequestIgnored> {
+        let input = self.requests.input;
+        let timer = |microseconds, hertz| match hertz {
+            0 => timer_longest(),
+            hertz => timer_word(microseconds, hertz, TimerSource::Timestamp),
+        };
+        let hertz = platform.counter_hertz();
+        input.write(platform, GLB_ALLOC_EN, cores);
+        input.write(
+            platform,
+            GLB_PWROFF_TIMER,
+            u64::from(timer(POWER_OFF_US, hertz)),
+        );
+        input.write(platform, GLB_IDLE_TIMER, u64::from(timer(IDLE_US, hertz)));
+        input.write(platform, GLB_PROGRESS_TIMER, u64::from(PROGRESS_CYCLES));
+
+        let toggles = glb_req::CFG_ALLOC_EN.mask32()
+            | glb_req::CFG_PROGRESS_TIMER.mask32()
+            | glb_req::CFG_PWROFF_TIMER.mask32();
+        let levels = glb_req::COUNTER_ENABLE.mask32() | glb_req::IDLE_ENABLE.mask32();
+        let mut interrupts = toggles | glb_req::PING.mask32() | glb_req::IDLE_ENABLE.mask32();
+        interrupts |= glb_req::IDLE_EVENT.mask32();
+        if self.version >= Version::GLB_STATE {
+            interrupts |= glb_req::STATE.mask32();
+        }
+        input.write(platform, GLB_ACK_IRQ_MASK, u64::from(interrupts));
+        self.requests.set(platform, levels, levels);
+        self.requests.toggle(platform, toggles);
+        self.ring(platform);
+        self.requests.answered(
+            platform,
+            "the global configuration",
+            toggles | levels,
+            ms(1000),
+        )
+    }
+
+    /// Asks for a sign of life.
+    pub(crate) fn ping<P: Platform>(&self, platform: &mut P) -> Result<(), RequestIgnored> {
+        let ping = glb_req::PING.mask32();
+        self.requests.toggle(platform, ping);
+        self.ring(platform);
+        self.requests.answered(platform, "a ping", ping, ANSWER)
+    }
+
+    /// Asks for an orderly stop. Whether it came to that, `MCU_STATUS` tells.
+    pub(crate) fn request_halt<P: Platform>(&self, platform: &mut P) {
+        if self.version >= Version::GLB_STATE {
+            let halt = glb_req::STATE.word(GlbState::Halt);
+            self.requests.set(platform, glb_req::STATE.mask32(), halt);
+        } else {
+            let halt = glb_req::HALT.mask32();
+            self.requests.set(platform, halt, halt);
+        }
+        self.ring(platform);
+    }
+
+    /// Acknowledges what the firmware reports, so that it can report it again.
+    pub(crate) fn take_events<P: Platform>(&self, platform: &mut P) -> u32 {
+        const EVENTS: u32 = role_mask(glb_req::FIELDS, Role::Event);
+        self.requests.take_events(platform, EVENTS)
+    }
+
+    /// `GLB_HALT_STATUS`: why the firmware stopped.
+    pub(crate) fn halt_status<P: Platform>(&self, platform: &mut P) -> u32 {
+        self.requests.output.read_word(platform, GLB_HALT_STATUS)
+    }
+}

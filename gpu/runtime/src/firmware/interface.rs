@@ -1,0 +1,358 @@
+//! The interface that running firmware offers: found by its control blocks, checked once.
+//!
+//! Guarantees: every block lies inside the shared section; counts are in range; slots are alike.
+//! Facts: hardware/csf-firmware.md sections 6 and 7.
+
+use super::channel::Channel;
+use super::global::Global;
+use crate::access::SharedBlock;
+use crate::platform::{PhysicalAddress, Platform};
+use core::fmt;
+use eitri_csf::interface::control::{
+    GLB_CONTROL, GLB_FEATURES, GLB_GROUP_NUM, GLB_GROUP_STRIDE, GLB_INPUT_VA, GLB_OUTPUT_VA,
+    GLB_VERSION, GROUP_CONTROL, GROUP_CONTROL_OFFSET, GROUP_FEATURES, GROUP_INPUT_VA,
+    GROUP_OUTPUT_VA, GROUP_PROTM_SUSPEND_SIZE, GROUP_STREAM_NUM, GROUP_STREAM_STRIDE,
+    GROUP_SUSPEND_SIZE, GROUPS, SHARED_VA, STREAM_CONTROL, STREAM_CONTROL_OFFSET, STREAM_FEATURES,
+    STREAM_INPUT_VA, STREAM_OUTPUT_VA, STREAMS, Version, glb_group_num, group_stream_num,
+    stream_features,
+};
+use eitri_csf::interface::global::{GLB_ACK, GLB_INPUT, GLB_OUTPUT, GLB_REQ};
+use eitri_csf::interface::group::{CSG_ACK, CSG_INPUT, CSG_OUTPUT, CSG_REQ};
+use eitri_csf::interface::stream::{CS_ACK, CS_KERNEL_INPUT, CS_KERNEL_OUTPUT, CS_REQ};
+use eitri_csf::table::{Block, Register};
+use heapless::Vec;
+use thiserror::Error;
+
+/// Slots that are used: every group on a slot needs a priority of its own, and there are sixteen.
+pub(crate) const MAX_SLOTS: usize = 16;
+/// Streams of a slot that are used: vertex-tiler, fragment, compute.
+pub(crate) const MAX_STREAMS: usize = 3;
+
+/// Why the interface of the firmware is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum InterfaceError {
+    /// The firmware has announced itself, but gives no version.
+    #[error("GLB_VERSION = 0: the firmware has not filled its control block")]
+    NotBooted,
+    /// A count that can't be used.
+    #[error("{register} = {value}, wanted {least} to {most}")]
+    Count {
+        /// The word.
+        register: &'static str,
+        /// Its value.
+        value: u32,
+        /// Least.
+        least: u32,
+        /// Most.
+        most: u32,
+    },
+    /// A block that is not inside the shared section.
+    #[error(
+        "{block} at firmware address {address:#x} is not inside the shared section of {section:#x} bytes"
+    )]
+    Outside {
+        /// Which block.
+        block: &'static str,
+        /// Its firmware address.
+        address: u64,
+        /// Bytes of the section.
+        section: u64,
+    },
+    /// Two slots, or two streams, differ.
+    #[error(
+        "{register} of slot {slot} = {value:#x}, but {first:#x} in the first slot: slots must be alike"
+    )]
+    Unequal {
+        /// The word.
+        register: &'static str,
+        /// The slot.
+        slot: u32,
+        /// Its value.
+        value: u32,
+        /// The value of the first slot or stream.
+        first: u32,
+    },
+}
+
+/// The blocks of a stream.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StreamBlocks {
+    pub(crate) input: SharedBlock,
+    pub(crate) output: SharedBlock,
+}
+
+impl StreamBlocks {
+    /// The stream's requests.
+    pub(crate) const fn requests(&self) -> Channel {
+        Channel {
+            input: self.input,
+            output: self.output,
+            req: CS_REQ,
+            ack: CS_ACK,
+        }
+    }
+}
+
+/// The blocks of a group slot.
+#[derive(Clone, Debug)]
+pub(crate) struct SlotBlocks {
+    pub(crate) number: u32,
+    pub(crate) input: SharedBlock,
+    pub(crate) output: SharedBlock,
+    pub(crate) streams: Vec<StreamBlocks, MAX_STREAMS>,
+}
+
+impl SlotBlocks {
+    /// The slot's requests.
+    pub(crate) const fn requests(&self) -> Channel {
+        Channel {
+            input: self.input,
+            output: self.output,
+            req: CSG_REQ,
+            ack: CSG_ACK,
+        }
+    }
+}
+
+/// What is the same for all slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SlotFacts {
+    pub(crate) features: u32,
+    pub(crate) suspend_bytes: u32,
+    pub(crate) protected_suspend_bytes: u32,
+    pub(crate) streams: u32,
+    pub(crate) stream_features: u32,
+}
+
+/// The interface, checked.
+#[derive(Debug)]
+pub(crate) struct Interface {
+    pub(crate) version: Version,
+    pub(crate) features: u32,
+    pub(crate) group_count: u32,
+    pub(crate) global: Global,
+    pub(crate) slots: Vec<SlotBlocks, MAX_SLOTS>,
+    pub(crate) facts: SlotFacts,
+}
+
+impl Interface {
+    /// Reads and checks the control blocks in the shared section.
+    pub(crate) fn discover<P: Platform>(
+        platform: &mut P,
+        shared: (PhysicalAddress, u64),
+    ) -> Result<Interface, InterfaceError> {
+        let (base, bytes) = shared;
+        let mut reader = Reader {
+            platform,
+            base,
+            bytes,
+        };
+        let global = reader.at_offset(&GLB_CONTROL, 0)?;
+        let version = reader.word(global, GLB_VERSION);
+        let version = Version::from_word(version).ok_or(InterfaceError::NotBooted)?;
+        let features = reader.word(global, GLB_FEATURES);
+        let groups = glb_group_num::GROUPS.get(reader.word(global, GLB_GROUP_NUM));
+        in_range(GLB_GROUP_NUM, groups, *GROUPS.start(), *GROUPS.end())?;
+        let stride = u64::from(reader.word(global, GLB_GROUP_STRIDE));
+        let input = reader.block(&GLB_INPUT, global, GLB_INPUT_VA)?;
+        let output = reader.block(&GLB_OUTPUT, global, GLB_OUTPUT_VA)?;
+        let requests = Channel {
+            input,
+            output,
+            req: GLB_REQ,
+            ack: GLB_ACK,
+        };
+
+        let mut slots = Vec::new();
+        let mut first = None;
+        for number in 0..groups {
+            let offset = stride.saturating_mul(u64::from(number));
+            let offset = offset.saturating_add(u64::from(GROUP_CONTROL_OFFSET));
+            let (slot, facts) = reader.slot(number, offset)?;
+            alike(number, *first.get_or_insert(facts), facts)?;
+            // Slots beyond those that are used are checked all the same.
+            let _ = slots.push(slot);
+        }
+        let facts = first.ok_or(InterfaceError::NotBooted)?;
+        let global = Global { version, requests };
+        Ok(Interface {
+            version,
+            features,
+            group_count: groups,
+            global,
+            slots,
+            facts,
+        })
+    }
+
+    /// Work registers of a stream.
+    pub(crate) fn registers(&self) -> u32 {
+        stream_features::REGISTERS_MINUS_1
+            .get(self.facts.stream_features)
+            .wrapping_add(1)
+    }
+
+    /// Scoreboard entries of a stream.
+    pub(crate) fn scoreboards(&self) -> u32 {
+        stream_features::SCOREBOARDS.get(self.facts.stream_features)
+    }
+}
+
+impl fmt::Display for Interface {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SlotFacts {
+            streams,
+            suspend_bytes,
+            ..
+        } = self.facts;
+        write!(
+            f,
+            "interface {}, features {:#x}, ",
+            self.version, self.features
+        )?;
+        write!(f, "{} group slots of {streams} streams, ", self.group_count)?;
+        write!(
+            f,
+            "{} registers, {} scoreboards, ",
+            self.registers(),
+            self.scoreboards()
+        )?;
+        write!(f, "suspend buffers of {suspend_bytes:#x} bytes")
+    }
+}
+
+/// Reads control blocks with every address checked.
+struct Reader<'a, P> {
+    platform: &'a mut P,
+    base: PhysicalAddress,
+    bytes: u64,
+}
+
+impl<P: Platform> Reader<'_, P> {
+    fn slot(
+        &mut self,
+        number: u32,
+        offset: u64,
+    ) -> Result<(SlotBlocks, SlotFacts), InterfaceError> {
+        let control = self.at_offset(&GROUP_CONTROL, offset)?;
+        let streams = group_stream_num::STREAMS.get(self.word(control, GROUP_STREAM_NUM));
+        in_range(GROUP_STREAM_NUM, streams, *STREAMS.start(), *STREAMS.end())?;
+        let stride = u64::from(self.word(control, GROUP_STREAM_STRIDE));
+        let mut facts = SlotFacts {
+            features: self.word(control, GROUP_FEATURES),
+            suspend_bytes: self.word(control, GROUP_SUSPEND_SIZE),
+            protected_suspend_bytes: self.word(control, GROUP_PROTM_SUSPEND_SIZE),
+            streams,
+            stream_features: 0,
+        };
+        let mut slot = SlotBlocks {
+            number,
+            input: self.block(&CSG_INPUT, control, GROUP_INPUT_VA)?,
+            output: self.block(&CSG_OUTPUT, control, GROUP_OUTPUT_VA)?,
+            streams: Vec::new(),
+        };
+        let first = offset.saturating_add(u64::from(STREAM_CONTROL_OFFSET));
+        for stream in 0..streams {
+            let offset = first.saturating_add(stride.saturating_mul(u64::from(stream)));
+            let control = self.at_offset(&STREAM_CONTROL, offset)?;
+            let features = self.word(control, STREAM_FEATURES);
+            if stream == 0 {
+                facts.stream_features = features;
+            }
+            equal(STREAM_FEATURES, number, features, facts.stream_features)?;
+            let blocks = StreamBlocks {
+                input: self.block(&CS_KERNEL_INPUT, control, STREAM_INPUT_VA)?,
+                output: self.block(&CS_KERNEL_OUTPUT, control, STREAM_OUTPUT_VA)?,
+            };
+            let _ = slot.streams.push(blocks);
+        }
+        Ok((slot, facts))
+    }
+
+    fn word(&mut self, control: SharedBlock, register: Register) -> u32 {
+        control.read_word(self.platform, register)
+    }
+
+    /// The block whose firmware address stands in a control word.
+    fn block(
+        &mut self,
+        block: &Block,
+        control: SharedBlock,
+        word: Register,
+    ) -> Result<SharedBlock, InterfaceError> {
+        let address = u64::from(self.word(control, word));
+        let outside = InterfaceError::Outside {
+            block: block.name,
+            address,
+            section: self.bytes,
+        };
+        let offset = address.checked_sub(u64::from(SHARED_VA)).ok_or(outside)?;
+        self.at_offset(block, offset)
+    }
+
+    fn at_offset(&self, block: &Block, offset: u64) -> Result<SharedBlock, InterfaceError> {
+        let end = block.registers.last().map_or(0, |last| {
+            let bytes = last.stride.saturating_mul(last.count.saturating_sub(1));
+            u64::from(last.offset)
+                .saturating_add(u64::from(bytes))
+                .saturating_add(u64::from(last.width.bytes()))
+        });
+        let inside = offset.checked_add(end).is_some_and(|end| end <= self.bytes);
+        if inside && offset & 3 == 0 {
+            return Ok(SharedBlock::new(self.base.offset(offset)));
+        }
+        let address = u64::from(SHARED_VA).saturating_add(offset);
+        Err(InterfaceError::Outside {
+            block: block.name,
+            address,
+            section: self.bytes,
+        })
+    }
+}
+
+fn in_range(register: Register, value: u32, least: u32, most: u32) -> Result<(), InterfaceError> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(InterfaceError::Count {
+        register: register.name,
+        value,
+        least,
+        most,
+    })
+}
+
+fn equal(register: Register, slot: u32, value: u32, first: u32) -> Result<(), InterfaceError> {
+    if value == first {
+        return Ok(());
+    }
+    Err(InterfaceError::Unequal {
+        register: register.name,
+        slot,
+        value,
+        first,
+    })
+}
+
+fn alike(slot: u32, first: SlotFacts, other: SlotFacts) -> Result<(), InterfaceError> {
+    equal(GROUP_FEATURES, slot, other.features, first.features)?;
+    equal(
+        GROUP_SUSPEND_SIZE,
+        slot,
+        other.suspend_bytes,
+        first.suspend_bytes,
+    )?;
+    equal(
+        GROUP_PROTM_SUSPEND_SIZE,
+        slot,
+        other.protected_suspend_bytes,
+        first.protected_suspend_bytes,
+    )?;
+    equal(GROUP_STREAM_NUM, slot, other.streams, first.streams)?;
+    equal(
+        STREAM_FEATURES,
+        slot,
+        other.stream_features,
+        first.stream_features,
+    )
+}

@@ -1,0 +1,164 @@
+//! Loading: the image's sections into memory and into the firmware's address space.
+//!
+//! Guarantees: contents are as the image says and clean in memory before the microcontroller can start; code is
+//! never writable.  Facts: hardware/csf-firmware.md section 3, csf-mmio.md section 16.7.
+
+use crate::memory::{Memory, OutOfMemory, Pages};
+use crate::mmu::{AddressSpace, MmuError};
+use crate::platform::{PhysicalAddress, Platform};
+use eitri_csf::image::{CacheMode, Image, ImageError, Section, SectionFlags, section_flags};
+use eitri_csf::interface::control::{SHARED_VA, SHARED_VA_END};
+use eitri_csf::page_table::{Attributes, PAGE_BYTES};
+use heapless::Vec;
+use thiserror::Error;
+
+/// Most sections of an image; images at hand have eight or nine.
+const MAX_SECTIONS: usize = 32;
+
+/// Why firmware can't be loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum LoadError {
+    /// The image is not a legal one.
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    /// More sections than the runtime keeps.
+    #[error("the firmware image has more than {MAX_SECTIONS} sections")]
+    TooManySections,
+    /// The shared section is larger than its window.
+    #[error("the firmware's shared section ends at {end:#x}, beyond {SHARED_VA_END:#x}")]
+    SharedTooLarge {
+        /// Its end.
+        end: u32,
+    },
+    /// No memory for a section.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+    /// A section can't be mapped.
+    #[error("the firmware section at {address:#x} can't be mapped: {error}")]
+    Mmu {
+        /// Where the section begins.
+        address: u32,
+        /// Why.
+        error: MmuError,
+    },
+}
+
+/// A firmware image in memory.
+#[derive(Debug)]
+pub(crate) struct LoadedImage<'f> {
+    image: Image<'f>,
+    /// Memory of each section, in the order of the image; `None` for those that are not loaded.
+    places: Vec<Option<Pages>, MAX_SECTIONS>,
+    shared: Pages,
+}
+
+impl<'f> LoadedImage<'f> {
+    /// Checks an image, and loads and maps its sections.
+    pub(crate) fn load<P: Platform>(
+        platform: &mut P,
+        memory: &mut Memory,
+        space: &mut AddressSpace,
+        bytes: &'f [u8],
+    ) -> Result<LoadedImage<'f>, LoadError> {
+        let image = Image::parse(bytes)?;
+        let mut places = Vec::new();
+        let mut shared = None;
+        for section in image.sections() {
+            let place = if is_loaded(&section) {
+                let size = u64::from(section.va.end.wrapping_sub(section.va.start));
+                let pages = memory.take(platform, "a firmware section", size, PAGE_BYTES)?;
+                fill(platform, &section, pages);
+                let range = u64::from(section.va.start)..u64::from(section.va.end);
+                let attributes = attributes(section.flags);
+                space
+                    .map(platform, memory, range, pages.start, attributes)
+                    .map_err(|error| LoadError::Mmu {
+                        address: section.va.start,
+                        error,
+                    })?;
+                if section.flags.has(section_flags::SHARED) && section.va.start == SHARED_VA {
+                    if section.va.end > SHARED_VA_END {
+                        return Err(LoadError::SharedTooLarge {
+                            end: section.va.end,
+                        });
+                    }
+                    shared = Some(pages);
+                }
+                Some(pages)
+            } else {
+                None
+            };
+            places.push(place).map_err(|_| LoadError::TooManySections)?;
+        }
+        // The parser has seen a shared section, but an empty or protected one is not loaded.
+        let shared = shared.ok_or(LoadError::SharedTooLarge { end: SHARED_VA })?;
+        Ok(LoadedImage {
+            image,
+            places,
+            shared,
+        })
+    }
+
+    /// Writes every section again, as a start after a reset needs.
+    pub(crate) fn reload<P: Platform>(&self, platform: &mut P) {
+        for (section, place) in self.image.sections().zip(&self.places) {
+            if let Some(pages) = place {
+                fill(platform, &section, *pages);
+            }
+        }
+    }
+
+    /// The image.
+    pub(crate) const fn image(&self) -> &Image<'f> {
+        &self.image
+    }
+
+    /// Where the shared section lies.
+    pub(crate) const fn shared(&self) -> (PhysicalAddress, u64) {
+        (self.shared.start, self.shared.bytes)
+    }
+
+    /// Where the shared section ends in the firmware's address space: host-made objects come after it.
+    pub(crate) fn shared_end(&self) -> u64 {
+        u64::from(SHARED_VA).wrapping_add(self.shared.bytes)
+    }
+
+    /// How many sections were loaded, and their bytes.
+    pub(crate) fn size(&self) -> (usize, u64) {
+        let loaded = self.places.iter().flatten();
+        loaded.fold((0, 0), |(count, bytes): (usize, u64), pages| {
+            (count.saturating_add(1), bytes.saturating_add(pages.bytes))
+        })
+    }
+}
+
+/// Sections for protected mode need protected memory, which there is none of; empty ones hold nothing.
+fn is_loaded(section: &Section<'_>) -> bool {
+    !section.va.is_empty() && !section.flags.has(section_flags::PROTECTED)
+}
+
+fn attributes(flags: SectionFlags) -> Attributes {
+    let cached = flags.cache() == CacheMode::Cached;
+    let attributes = if cached {
+        Attributes::CACHED
+    } else {
+        Attributes::UNCACHED
+    };
+    let attributes = if flags.has(section_flags::WRITE) {
+        attributes
+    } else {
+        attributes.read_only()
+    };
+    if flags.has(section_flags::EXECUTE) {
+        attributes.execute()
+    } else {
+        attributes
+    }
+}
+
+fn fill<P: Platform>(platform: &mut P, section: &Section<'_>, pages: Pages) {
+    // Zeroed also without the zero flag: an image must not see what another left.
+    platform.zero(pages.start, pages.bytes);
+    platform.write_bytes(pages.start, section.data);
+    platform.clean(pages.start.span(pages.bytes));
+}

@@ -1,0 +1,19 @@
+//! Firmware: its image in memory, the microcontroller that runs it, and the interface that it offers.
+//!
+//! Facts: hardware/csf-firmware.md, csf-mmio.md sections 11 and 16.5 to 16.7.
+
+mod channel;
+mod global;
+mod interface;
+mod load;
+mod mcu;
+
+pub use channel::RequestIgnored;
+pub(crate) use channel::{ANSWER, Channel};
+pub(crate) use global::Global;
+pub use interface::InterfaceError;
+pub(crate) use interface::{Interface, MAX_SLOTS, MAX_STREAMS, SlotBlocks, StreamBlocks};
+pub use load::LoadError;
+pub(crate) use load::LoadedImage;
+pub use mcu::{BootError, HaltError};
+pub(crate) use mcu::{halt, start, stop};

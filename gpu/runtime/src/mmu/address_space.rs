@@ -1,0 +1,240 @@
+//! Address spaces: which tables the hardware walks, and changes to them while it does.
+//!
+//! Space 0 is the firmware's. A change to a live space is lock, edit, flush, unlock, whatever the architecture.
+//! Facts: hardware/gpu-mmu.md sections 2 to 6.
+
+use super::fault::MmuFault;
+use super::tables::{MapError, PageTables};
+use crate::access::Access;
+use crate::device::caches;
+use crate::memory::Memory;
+use crate::platform::{PhysicalAddress, Platform, SystemCoherency};
+use crate::wait::{Condition, Pace, TimedOut, ms, us, wait_until};
+use core::ops::Range;
+use eitri_csf::command::{AsCommand, CacheFlush};
+use eitri_csf::page_table::{
+    Attributes, MEMATTR, MEMATTR_COHERENT, lock_region, transcfg_4k, transcfg_unmapped,
+};
+use eitri_csf::registers::address_space::{
+    AS_COMMAND, AS_FAULTADDRESS, AS_FAULTSTATUS, AS_LOCKADDR, AS_MEMATTR, AS_STATUS, AS_TRANSCFG,
+    AS_TRANSTAB, as_command, as_status,
+};
+use eitri_csf::registers::interrupts::MMU_IRQ;
+use thiserror::Error;
+
+/// A command of an address space that does not end: the GPU must be reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error(
+    "address space {space} does not finish {command}: {timed_out}\n  help: the GPU must be reset"
+)]
+pub struct AsCommandStuck {
+    /// The address space.
+    pub space: u32,
+    /// The command that was given or was to be given.
+    pub command: AsCommand,
+    /// What was waited for.
+    pub timed_out: TimedOut,
+}
+
+/// Why an address space can't be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum MmuError {
+    /// The tables can't be changed so.
+    #[error(transparent)]
+    Map(#[from] MapError),
+    /// The hardware does not finish a command.
+    #[error(transparent)]
+    Stuck(#[from] AsCommandStuck),
+    /// The caches are not flushed in time.
+    #[error(
+        "caches are not flushed after a change of page tables: {0}\n  help: the GPU must be reset"
+    )]
+    Flush(TimedOut),
+    /// The GPU has no such address width.
+    #[error("an address space of {0} bits can't be set up")]
+    Width(u32),
+}
+
+/// A virtual address space with its tables, enabled in the hardware or not.
+#[derive(Debug)]
+pub(crate) struct AddressSpace {
+    number: u32,
+    tables: PageTables,
+    enabled: bool,
+}
+
+impl AddressSpace {
+    /// An empty, disabled space that will have `number` in the hardware.
+    pub(crate) fn new<P: Platform>(
+        platform: &mut P,
+        memory: &mut Memory,
+        number: u32,
+        va_bits: u32,
+    ) -> Result<AddressSpace, MmuError> {
+        let tables = PageTables::new(platform, memory, va_bits)?;
+        Ok(AddressSpace {
+            number,
+            tables,
+            enabled: false,
+        })
+    }
+
+    /// Lets the hardware use the tables.
+    pub(crate) fn enable<P: Platform>(&mut self, platform: &mut P) -> Result<(), MmuError> {
+        let coherent = platform.coherency() == SystemCoherency::AceLite;
+        let bits = self.tables.va_bits();
+        let transcfg = transcfg_4k(bits, coherent).ok_or(MmuError::Width(bits))?;
+        let memattr = if coherent { MEMATTR_COHERENT } else { MEMATTR };
+        self.unmask_faults(platform);
+        self.configure(platform, self.tables.root().0, memattr, transcfg)?;
+        self.enabled = true;
+        Ok(())
+    }
+
+    /// Makes every access fault, and forgets what the hardware holds of the tables.
+    pub(crate) fn disable<P: Platform>(&mut self, platform: &mut P) -> Result<(), MmuError> {
+        if !self.enabled {
+            return Ok(());
+        }
+        let mask = platform.read(MMU_IRQ.mask);
+        platform.write(MMU_IRQ.mask, mask & !self.fault_bit());
+        // Whatever goes wrong from here on, the space is not to be relied on.
+        self.enabled = false;
+        caches::flush(platform, CacheFlush::ALL).map_err(MmuError::Flush)?;
+        self.configure(platform, 0, 0, transcfg_unmapped())?;
+        Ok(())
+    }
+
+    /// Says that a reset has disabled it.
+    pub(crate) fn forget(&mut self) {
+        self.enabled = false;
+    }
+
+    /// Maps `range` to contiguous memory.
+    pub(crate) fn map<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        memory: &mut Memory,
+        range: Range<u64>,
+        physical: PhysicalAddress,
+        attributes: Attributes,
+    ) -> Result<(), MmuError> {
+        self.change(platform, range.clone(), |tables, platform| {
+            tables.map(platform, memory, range, physical, attributes)
+        })
+    }
+
+    /// Unmaps `range`.
+    pub(crate) fn unmap<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        range: Range<u64>,
+    ) -> Result<(), MmuError> {
+        self.change(platform, range.clone(), |tables, platform| {
+            tables.unmap(platform, range)
+        })
+    }
+
+    /// Reads the fault that this space reports, if it does, and clears its interrupt.
+    pub(crate) fn take_fault<P: Platform>(&self, platform: &mut P) -> Option<MmuFault> {
+        if platform.read(MMU_IRQ.rawstat) & self.fault_bit() == 0 {
+            return None;
+        }
+        let status = platform.read_word(AS_FAULTSTATUS.at(self.number));
+        let address = platform.read(AS_FAULTADDRESS.at(self.number));
+        platform.write(MMU_IRQ.clear, self.fault_bit());
+        Some(MmuFault::decode(self.number, status, address))
+    }
+
+    fn unmask_faults<P: Platform>(&self, platform: &mut P) {
+        platform.write(MMU_IRQ.clear, self.fault_bit());
+        let mask = platform.read(MMU_IRQ.mask);
+        platform.write(MMU_IRQ.mask, mask | self.fault_bit());
+    }
+
+    fn fault_bit(&self) -> u64 {
+        1_u64.checked_shl(self.number).unwrap_or(0)
+    }
+
+    fn change<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        range: Range<u64>,
+        edit: impl FnOnce(&PageTables, &mut P) -> Result<(), MapError>,
+    ) -> Result<(), MmuError> {
+        if !self.enabled {
+            return Ok(edit(&self.tables, platform)?);
+        }
+        let bad = MapError::BadRange {
+            start: range.start,
+            end: range.end,
+            bits: self.tables.va_bits(),
+        };
+        let region = lock_region(range.start, range.end).ok_or(bad)?;
+        platform.write(AS_LOCKADDR.at(self.number), region);
+        self.command(platform, AsCommand::Lock)?;
+        let edited = edit(&self.tables, platform);
+        // Unlock in any case: a region left locked would stall the GPU for ever.
+        let flushed = caches::flush(platform, CacheFlush::ALL);
+        self.command(platform, AsCommand::Unlock)?;
+        edited?;
+        flushed.map_err(MmuError::Flush)
+    }
+
+    fn configure<P: Platform>(
+        &self,
+        platform: &mut P,
+        transtab: u64,
+        memattr: u64,
+        transcfg: u64,
+    ) -> Result<(), AsCommandStuck> {
+        self.idle(platform, AsCommand::Update)?;
+        platform.write(AS_TRANSTAB.at(self.number), transtab);
+        platform.write(AS_MEMATTR.at(self.number), memattr);
+        platform.write(AS_TRANSCFG.at(self.number), transcfg);
+        self.command(platform, AsCommand::Update)
+    }
+
+    fn command<P: Platform>(
+        &self,
+        platform: &mut P,
+        command: AsCommand,
+    ) -> Result<(), AsCommandStuck> {
+        self.idle(platform, command)?;
+        let word = as_command::COMMAND.word(command);
+        platform.write(AS_COMMAND.at(self.number), u64::from(word));
+        self.idle(platform, command)
+    }
+
+    fn idle<P: Platform>(
+        &self,
+        platform: &mut P,
+        command: AsCommand,
+    ) -> Result<(), AsCommandStuck> {
+        let pace = Pace::polling(us(10), ms(100));
+        let status = AS_STATUS.at(self.number);
+        let done = wait_until(
+            platform,
+            status,
+            Condition::clear(as_status::ACTIVE.mask()),
+            pace,
+        );
+        let space = self.number;
+        done.map(|_| ()).map_err(|timed_out| AsCommandStuck {
+            space,
+            command,
+            timed_out,
+        })
+    }
+}
+
+/// The two spaces that the runtime uses.
+#[derive(Debug)]
+pub(crate) struct Spaces;
+
+impl Spaces {
+    /// The firmware's space: fixed by the hardware.
+    pub(crate) const FIRMWARE: u32 = 0;
+    /// The space of all jobs.
+    pub(crate) const JOBS: u32 = 1;
+}

@@ -1,0 +1,391 @@
+//! Page tables: maps and unmaps ranges of virtual addresses.
+//!
+//! Needs: the caller has locked the range if the hardware uses the tables.  Guarantees: nothing is mapped twice; a
+//! map that fails leaves nothing mapped; each entry is visible to the walker, a table before the entry that points
+//! to it.  Blocks of 2 MiB are used where address, memory and length allow, and are never split.
+//! Facts: hardware/gpu-mmu.md section 7.
+
+use crate::access::Access;
+use crate::memory::{Memory, OutOfMemory};
+use crate::platform::{PhysicalAddress, Platform};
+use core::ops::Range;
+use eitri_csf::page_table::{Attributes, Decoded, Entry, EntryError, Level, PAGE_BYTES};
+use thiserror::Error;
+
+/// Why a range can't be mapped or unmapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum MapError {
+    /// No memory for a table.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+    /// The range is empty, not page aligned, or beyond the address space.
+    #[error(
+        "addresses {start:#x}..{end:#x} are not whole pages of an address space of {bits} bits"
+    )]
+    BadRange {
+        /// First address.
+        start: u64,
+        /// Address after the last.
+        end: u64,
+        /// Bits of an address.
+        bits: u32,
+    },
+    /// Something is mapped there already.
+    #[error("address {address:#x} is mapped already")]
+    AlreadyMapped {
+        /// The address.
+        address: u64,
+    },
+    /// A part of a 2 MiB block: blocks are unmapped whole.
+    #[error("address {address:#x} lies in a block that is not unmapped as a whole")]
+    PartOfBlock {
+        /// The address.
+        address: u64,
+    },
+    /// An entry can't be built, because the physical address is not aligned or too wide.
+    #[error(transparent)]
+    Entry(#[from] EntryError),
+}
+
+/// The tables of one address space.
+#[derive(Debug)]
+pub(crate) struct PageTables {
+    root: PhysicalAddress,
+    start: Level,
+    va_bits: u32,
+}
+
+/// An entry on the way to an address: where it is and what it says.
+struct Slot {
+    at: PhysicalAddress,
+    entry: Entry,
+}
+
+impl PageTables {
+    /// Empty tables for addresses of `va_bits` bits.
+    pub(crate) fn new<P: Platform>(
+        platform: &mut P,
+        memory: &mut Memory,
+        va_bits: u32,
+    ) -> Result<PageTables, MapError> {
+        let bad = MapError::BadRange {
+            start: 0,
+            end: 0,
+            bits: va_bits,
+        };
+        let start = Level::start(va_bits).ok_or(bad)?;
+        let root = memory
+            .take(platform, "a root page table", PAGE_BYTES, PAGE_BYTES)?
+            .start;
+        Ok(PageTables {
+            root,
+            start,
+            va_bits,
+        })
+    }
+
+    /// Where the root table is.
+    pub(crate) const fn root(&self) -> PhysicalAddress {
+        self.root
+    }
+
+    /// Bits of a virtual address.
+    pub(crate) const fn va_bits(&self) -> u32 {
+        self.va_bits
+    }
+
+    /// Maps `range` to contiguous memory from `physical` on.
+    pub(crate) fn map<P: Platform>(
+        &self,
+        platform: &mut P,
+        memory: &mut Memory,
+        range: Range<u64>,
+        physical: PhysicalAddress,
+        attributes: Attributes,
+    ) -> Result<(), MapError> {
+        self.check(&range)?;
+        let mut done = range.start;
+        while done < range.end {
+            let mapped = done.wrapping_sub(range.start);
+            match self.map_one(
+                platform,
+                memory,
+                done..range.end,
+                physical.offset(mapped),
+                attributes,
+            ) {
+                Ok(bytes) => done = done.wrapping_add(bytes),
+                Err(error) => {
+                    // Nothing of a failed map may stay; what was mapped so far was mapped by whole entries.
+                    if done > range.start {
+                        self.unmap(platform, range.start..done)?;
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Maps the first entry's worth of `range`; gives its bytes.
+    fn map_one<P: Platform>(
+        &self,
+        platform: &mut P,
+        memory: &mut Memory,
+        range: Range<u64>,
+        physical: PhysicalAddress,
+        attributes: Attributes,
+    ) -> Result<u64, MapError> {
+        let address = range.start;
+        let block = Level::L2.bytes();
+        let aligned = (address | physical.0) & block.wrapping_sub(1) == 0;
+        let room = range.end.wrapping_sub(address) >= block;
+        let wanted = if aligned && room {
+            Level::L2
+        } else {
+            Level::L3
+        };
+        let (mut table, mut level) = (self.root, self.start);
+        while level < wanted {
+            let slot = read_slot(platform, table, level, address);
+            table = match slot.entry.decode(level) {
+                Decoded::Table { address } => PhysicalAddress(address),
+                Decoded::Invalid => {
+                    let next = memory
+                        .take(platform, "a page table", PAGE_BYTES, PAGE_BYTES)?
+                        .start;
+                    write_entry(platform, slot.at, Entry::table(level, next.0)?);
+                    next
+                }
+                Decoded::Leaf { .. } | Decoded::Malformed => {
+                    return Err(MapError::AlreadyMapped { address });
+                }
+            };
+            let Some(next) = level.next() else { break };
+            level = next;
+        }
+        let slot = read_slot(platform, table, level, address);
+        match slot.entry.decode(level) {
+            Decoded::Invalid => {}
+            // A table of pages stands where the block would go: fill it page by page.
+            Decoded::Table { address: table } if level == Level::L2 => {
+                let slot = read_slot(platform, PhysicalAddress(table), Level::L3, address);
+                if slot.entry.decode(Level::L3) != Decoded::Invalid {
+                    return Err(MapError::AlreadyMapped { address });
+                }
+                write_entry(
+                    platform,
+                    slot.at,
+                    Entry::leaf(Level::L3, physical.0, attributes)?,
+                );
+                return Ok(PAGE_BYTES);
+            }
+            _ => return Err(MapError::AlreadyMapped { address }),
+        }
+        write_entry(
+            platform,
+            slot.at,
+            Entry::leaf(level, physical.0, attributes)?,
+        );
+        Ok(level.bytes())
+    }
+
+    /// Unmaps everything in `range`; addresses that are not mapped are passed over. Tables stay for reuse.
+    pub(crate) fn unmap<P: Platform>(
+        &self,
+        platform: &mut P,
+        range: Range<u64>,
+    ) -> Result<(), MapError> {
+        self.check(&range)?;
+        let mut address = range.start;
+        while address < range.end {
+            let (slot, level) = self.find(platform, address);
+            let bytes = level.bytes();
+            let first = address & !bytes.wrapping_sub(1);
+            let next = first.wrapping_add(bytes);
+            if let Decoded::Leaf { .. } = slot.entry.decode(level) {
+                if first < range.start || next > range.end {
+                    return Err(MapError::PartOfBlock { address });
+                }
+                write_entry(platform, slot.at, Entry::INVALID);
+            }
+            address = next;
+        }
+        Ok(())
+    }
+
+    /// Where `address` is mapped to, and how.
+    #[cfg(test)]
+    pub(crate) fn translate<P: Platform>(
+        &self,
+        platform: &mut P,
+        address: u64,
+    ) -> Option<(PhysicalAddress, Attributes)> {
+        let (slot, level) = self.find(platform, address);
+        match slot.entry.decode(level) {
+            Decoded::Leaf {
+                address: physical,
+                attributes,
+            } => {
+                let inside = address & level.bytes().wrapping_sub(1);
+                Some((PhysicalAddress(physical).offset(inside), attributes))
+            }
+            _ => None,
+        }
+    }
+
+    /// The last entry of the walk for `address`.
+    fn find<P: Platform>(&self, platform: &mut P, address: u64) -> (Slot, Level) {
+        let (mut table, mut level) = (self.root, self.start);
+        loop {
+            let slot = read_slot(platform, table, level, address);
+            match (slot.entry.decode(level), level.next()) {
+                (Decoded::Table { address }, Some(next)) => {
+                    table = PhysicalAddress(address);
+                    level = next;
+                }
+                _ => return (slot, level),
+            }
+        }
+    }
+
+    fn check(&self, range: &Range<u64>) -> Result<(), MapError> {
+        let whole = (range.start | range.end) & PAGE_BYTES.wrapping_sub(1) == 0;
+        let limit = 1_u64.checked_shl(self.va_bits).unwrap_or(u64::MAX);
+        if whole && range.start < range.end && range.end <= limit {
+            return Ok(());
+        }
+        Err(MapError::BadRange {
+            start: range.start,
+            end: range.end,
+            bits: self.va_bits,
+        })
+    }
+}
+
+fn read_slot<P: Platform>(
+    platform: &mut P,
+    table: PhysicalAddress,
+    level: Level,
+    address: u64,
+) -> Slot {
+    let at = table.offset((level.index(address) as u64).wrapping_mul(8));
+    Slot {
+        at,
+        entry: Entry(platform.load64(at)),
+    }
+}
+
+fn write_entry<P: Platform>(platform: &mut P, at: PhysicalAddress, entry: Entry) {
+    platform.store64(at, entry.0);
+    platform.clean(at.span(8));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Fake;
+
+    fn tables(bytes: u64) -> (Fake, Memory, PageTables) {
+        let (mut fake, mut memory) = (Fake::new(bytes), Memory::new());
+        let tables = PageTables::new(&mut fake, &mut memory, 48).expect("memory");
+        (fake, memory, tables)
+    }
+
+    const BLOCK: u64 = 0x20_0000;
+    const MEMORY: PhysicalAddress = PhysicalAddress(0x8000_0000);
+
+    #[test]
+    fn entries_are_those_of_the_facts() {
+        let (mut fake, mut memory, tables) = tables(0x10_0000);
+        let range = 0x1_0000..0x1_1000;
+        tables
+            .map(&mut fake, &mut memory, range, MEMORY, Attributes::CODE)
+            .expect("free");
+        let (slot, level) = tables.find(&mut fake, 0x1_0000);
+        assert_eq!((slot.entry.0, level), (0x0000_0000_8000_0FC7, Level::L3));
+        let expected = Some((MEMORY.offset(0x123), Attributes::CODE));
+        assert_eq!(tables.translate(&mut fake, 0x1_0123), expected);
+        assert_eq!(tables.translate(&mut fake, 0x1_1000), None);
+    }
+
+    #[test]
+    fn blocks_are_used_where_they_fit_and_unmapped_whole() {
+        let (mut fake, mut memory, tables) = tables(0x10_0000);
+        let range = BLOCK..2 * BLOCK + 0x2000;
+        tables
+            .map(&mut fake, &mut memory, range, MEMORY, Attributes::CACHED)
+            .expect("free");
+        assert_eq!(tables.find(&mut fake, BLOCK).1, Level::L2);
+        assert_eq!(tables.find(&mut fake, 2 * BLOCK).1, Level::L3);
+        let half = tables.unmap(&mut fake, BLOCK..BLOCK + 0x1000);
+        assert_eq!(half, Err(MapError::PartOfBlock { address: BLOCK }));
+        tables
+            .unmap(&mut fake, BLOCK..2 * BLOCK + 0x2000)
+            .expect("whole");
+        assert_eq!(tables.translate(&mut fake, BLOCK), None);
+        assert_eq!(tables.translate(&mut fake, 2 * BLOCK), None);
+    }
+
+    #[test]
+    fn a_block_goes_page_by_page_where_a_table_stands() {
+        let (mut fake, mut memory, tables) = tables(0x10_0000);
+        let small = BLOCK..BLOCK + 0x1000;
+        tables
+            .map(
+                &mut fake,
+                &mut memory,
+                small.clone(),
+                MEMORY,
+                Attributes::CACHED,
+            )
+            .expect("free");
+        tables.unmap(&mut fake, small).expect("mapped");
+        let large = BLOCK..2 * BLOCK;
+        tables
+            .map(&mut fake, &mut memory, large, MEMORY, Attributes::CACHED)
+            .expect("free");
+        let last = 2 * BLOCK - 1;
+        let found = tables
+            .translate(&mut fake, last)
+            .map(|(physical, _)| physical);
+        assert_eq!(found, Some(MEMORY.offset(BLOCK - 1)));
+    }
+
+    #[test]
+    fn nothing_is_mapped_twice_and_a_failed_map_leaves_nothing() {
+        let (mut fake, mut memory, tables) = tables(0x10_0000);
+        let data = Attributes::CACHED;
+        tables
+            .map(&mut fake, &mut memory, 0x5000..0x6000, MEMORY, data)
+            .expect("free");
+        let got = tables.map(&mut fake, &mut memory, 0x3000..0x7000, MEMORY, data);
+        assert_eq!(got, Err(MapError::AlreadyMapped { address: 0x5000 }));
+        assert_eq!(tables.translate(&mut fake, 0x3000), None);
+        assert!(tables.translate(&mut fake, 0x5000).is_some());
+    }
+
+    #[test]
+    fn bad_ranges_and_missing_memory_are_refused() {
+        let (mut fake, mut memory, tables) = tables(0x2000);
+        let data = Attributes::CACHED;
+        for (start, end) in [
+            (0x1000, 0x1000),
+            (0x800, 0x1000),
+            (0x1000, 0x1800),
+            (0, 1 << 49),
+        ] {
+            let got = tables.map(&mut fake, &mut memory, start..end, MEMORY, data);
+            assert_eq!(
+                got,
+                Err(MapError::BadRange {
+                    start,
+                    end,
+                    bits: 48
+                })
+            );
+        }
+        let got = tables.map(&mut fake, &mut memory, 0..0x1000, MEMORY, data);
+        assert!(matches!(got, Err(MapError::OutOfMemory(_))), "{got:?}");
+    }
+}

@@ -1,0 +1,125 @@
+//! The ring buffer of a stream: where the host writes and how far the hardware has read.
+//!
+//! Offsets only grow; the place in the ring is the offset modulo its size, a power of two. A block may wrap around
+//! the end.  Facts: hardware/csf-firmware.md section 10, csf-scheduling.md section 4.
+
+use crate::access::{Access, SharedBlock};
+use crate::platform::{PhysicalAddress, Platform};
+use eitri_csf::interface::user_pages::{CS_EXTRACT, CS_EXTRACT_INIT, CS_INSERT};
+
+/// Bytes of a ring.
+pub(crate) const RING_BYTES: u64 = 64 * 1024;
+
+/// A ring buffer with its user pages.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    memory: PhysicalAddress,
+    input: SharedBlock,
+    output: SharedBlock,
+    insert: u64,
+}
+
+impl Ring {
+    /// An empty ring of [`RING_BYTES`] at `memory`, with its user pages.
+    pub(crate) const fn new(
+        memory: PhysicalAddress,
+        input: SharedBlock,
+        output: SharedBlock,
+    ) -> Ring {
+        Ring {
+            memory,
+            input,
+            output,
+            insert: 0,
+        }
+    }
+
+    /// Bytes written, ever.
+    pub(crate) const fn insert(&self) -> u64 {
+        self.insert
+    }
+
+    /// Bytes that the hardware has consumed, ever.
+    pub(crate) fn extract<P: Platform>(&self, platform: &mut P) -> u64 {
+        self.output.read(platform, CS_EXTRACT)
+    }
+
+    /// Says where reading begins when the stream is started.
+    pub(crate) fn prepare_start<P: Platform>(&self, platform: &mut P) {
+        let extract = self.extract(platform);
+        self.input.write(platform, CS_EXTRACT_INIT, extract);
+        self.input.write(platform, CS_INSERT, self.insert);
+    }
+
+    /// Whether `bytes` more fit.
+    pub(crate) fn has_room<P: Platform>(&self, platform: &mut P, bytes: u64) -> bool {
+        // Nonsense from the hardware (more consumed than was written) counts as a full ring.
+        let used = self
+            .insert
+            .checked_sub(self.extract(platform))
+            .unwrap_or(RING_BYTES);
+        used.checked_add(bytes)
+            .is_some_and(|needed| needed <= RING_BYTES)
+    }
+
+    /// Writes a block, and then says that it is there; [`Ring::has_room`] was true. The doorbell is the caller's.
+    pub(crate) fn push<P: Platform>(&mut self, platform: &mut P, block: &[u64]) {
+        let mut offset = self.insert;
+        for word in block {
+            let at = self.memory.offset(offset & RING_BYTES.wrapping_sub(1));
+            platform.store64(at, *word);
+            platform.clean(at.span(8));
+            offset = offset.wrapping_add(8);
+        }
+        let extract = self.extract(platform);
+        self.input.write(platform, CS_EXTRACT_INIT, extract);
+        self.insert = offset;
+        self.input.write(platform, CS_INSERT, offset);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Fake, MEMORY};
+
+    fn ring() -> (Fake, Ring) {
+        let mut fake = Fake::new(RING_BYTES + 0x2000);
+        let memory = fake.allocate(RING_BYTES + 0x2000, 4096).expect("memory");
+        let input = SharedBlock::new(memory.offset(RING_BYTES));
+        let output = SharedBlock::new(memory.offset(RING_BYTES + 0x1000));
+        (fake, Ring::new(memory, input, output))
+    }
+
+    fn consume(fake: &mut Fake, ring: &Ring, offset: u64) {
+        ring.output.write(fake, CS_EXTRACT, offset);
+    }
+
+    #[test]
+    fn a_block_wraps_around_the_end() {
+        let (mut fake, mut ring) = ring();
+        ring.insert = RING_BYTES - 8;
+        consume(&mut fake, &ring, RING_BYTES - 8);
+        ring.push(&mut fake, &[0xA, 0xB]);
+        let start = PhysicalAddress(MEMORY);
+        assert_eq!(fake.load64(start.offset(RING_BYTES - 8)), 0xA);
+        assert_eq!(fake.load64(start), 0xB);
+        assert_eq!(ring.insert(), RING_BYTES + 8);
+        assert_eq!(ring.input.read(&mut fake, CS_INSERT), RING_BYTES + 8);
+        assert_eq!(ring.input.read(&mut fake, CS_EXTRACT_INIT), RING_BYTES - 8);
+    }
+
+    #[test]
+    fn room_is_what_the_hardware_has_consumed() {
+        let (mut fake, mut ring) = ring();
+        ring.insert = RING_BYTES;
+        assert!(!ring.has_room(&mut fake, 8));
+        consume(&mut fake, &ring, 128);
+        assert!(ring.has_room(&mut fake, 128) && !ring.has_room(&mut fake, 136));
+        consume(&mut fake, &ring, RING_BYTES + 8);
+        assert!(
+            !ring.has_room(&mut fake, 8),
+            "more consumed than was written"
+        );
+    }
+}

@@ -1,0 +1,95 @@
+//! Reports of bring-up: which step, what was found, how long it took.
+//!
+//! A reporter hears of a step before it begins, because a wrong step may hang the machine (hardware/boards.md
+//! section 5), and again when it has succeeded.
+
+use core::fmt;
+use core::time::Duration;
+
+/// A step from power-off to a GPU that takes jobs, and back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Step {
+    /// Read what the GPU is.
+    Probe,
+    /// Reset it.
+    Reset,
+    /// Power the L2 cache.
+    PowerOn,
+    /// Copy and map the firmware's sections.
+    LoadFirmware,
+    /// Give address space 0 to the firmware.
+    EnableFirmwareSpace,
+    /// Start the microcontroller and wait for its boot notice.
+    StartFirmware,
+    /// Check the interface that the firmware offers.
+    CheckInterface,
+    /// Set cores and timers.
+    Configure,
+    /// Ask the firmware for a sign of life.
+    Ping,
+    /// Give an address space to jobs.
+    EnableJobSpace,
+    /// Stop groups.
+    StopGroups,
+    /// Halt and stop the microcontroller.
+    StopFirmware,
+    /// Take the address spaces away.
+    DisableSpaces,
+    /// Cut the L2 cache's power.
+    PowerOff,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Step::Probe => "probe",
+            Step::Reset => "soft reset",
+            Step::PowerOn => "L2 power on",
+            Step::LoadFirmware => "load firmware",
+            Step::EnableFirmwareSpace => "enable firmware address space",
+            Step::StartFirmware => "start firmware",
+            Step::CheckInterface => "check interface",
+            Step::Configure => "configure",
+            Step::Ping => "ping",
+            Step::EnableJobSpace => "enable job address space",
+            Step::StopGroups => "stop groups",
+            Step::StopFirmware => "stop firmware",
+            Step::DisableSpaces => "disable address spaces",
+            Step::PowerOff => "L2 power off",
+        })
+    }
+}
+
+/// A step that has succeeded.
+#[derive(Clone, Copy, Debug)]
+pub struct Done<'a> {
+    /// Which.
+    pub step: Step,
+    /// What was found, one line.
+    pub found: fmt::Arguments<'a>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// Who hears of steps.
+pub trait Reporter {
+    /// A step begins.
+    fn begin(&mut self, step: Step) {
+        let _ = step;
+    }
+
+    /// A step has succeeded.
+    fn done(&mut self, done: &Done<'_>);
+}
+
+/// Hears nothing.
+impl Reporter for () {
+    fn done(&mut self, _: &Done<'_>) {}
+}
+
+/// A closure hears of steps that have succeeded.
+impl<F: FnMut(&Done<'_>)> Reporter for F {
+    fn done(&mut self, done: &Done<'_>) {
+        self(done);
+    }
+}

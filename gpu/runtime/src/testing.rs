@@ -1,0 +1,136 @@
+//! A scripted platform for unit tests: registers that react as told, memory, a clock that a wait moves on.
+//!
+//! It knows nothing of GPUs: a test says which write has which effect. The whole path is tested on the model, elsewhere.
+
+use crate::platform::{Instant, Lines, PhysicalAddress, Platform};
+use core::ops::Range;
+use core::time::Duration;
+use eitri_csf::table::Register;
+use std::boxed::Box;
+use std::collections::BTreeMap;
+use std::vec::Vec;
+
+/// What a write sets off.
+type Reaction = Box<dyn Fn(&mut BTreeMap<u32, u32>, u32)>;
+
+/// Where memory begins.
+pub(crate) const MEMORY: u64 = 0x4000_0000;
+
+pub(crate) struct Fake {
+    pub(crate) registers: BTreeMap<u32, u32>,
+    pub(crate) writes: Vec<(u32, u32)>,
+    reactions: Vec<(u32, Reaction)>,
+    memory: Vec<u32>,
+    used: u64,
+    time: Duration,
+}
+
+impl Fake {
+    /// A platform with `bytes` of memory, on which every register reads 0.
+    pub(crate) fn new(bytes: u64) -> Fake {
+        Fake {
+            registers: BTreeMap::new(),
+            writes: Vec::new(),
+            reactions: Vec::new(),
+            memory: std::vec![0; (bytes / 4) as usize],
+            used: 0,
+            time: Duration::ZERO,
+        }
+    }
+
+    /// Gives a register its value.
+    pub(crate) fn with(mut self, register: Register, value: u64) -> Fake {
+        self.registers.insert(register.offset, value as u32);
+        self.registers
+            .insert(register.offset + 4, (value >> 32) as u32);
+        self
+    }
+
+    /// Lets a write to `register` change others.
+    pub(crate) fn on(
+        mut self,
+        register: Register,
+        reaction: impl Fn(&mut BTreeMap<u32, u32>, u32) + 'static,
+    ) -> Fake {
+        self.reactions.push((register.offset, Box::new(reaction)));
+        self
+    }
+
+    /// What was written to a register last.
+    pub(crate) fn written(&self, register: Register) -> Option<u32> {
+        let mut writes = self.writes.iter().rev();
+        writes
+            .find(|(offset, _)| *offset == register.offset)
+            .map(|(_, value)| *value)
+    }
+
+    fn word(&mut self, address: PhysicalAddress) -> &mut u32 {
+        assert!(address.0.is_multiple_of(4), "{address} is not aligned");
+        let index = (address.0.checked_sub(MEMORY).expect("inside memory") / 4) as usize;
+        &mut self.memory[index]
+    }
+}
+
+/// A reaction: sets bits of another register.
+pub(crate) fn sets(register: Register, bits: u32) -> impl Fn(&mut BTreeMap<u32, u32>, u32) {
+    move |registers, _| *registers.entry(register.offset).or_default() |= bits
+}
+
+/// A reaction: clears the bits that are written from another register.
+pub(crate) fn clears(register: Register) -> impl Fn(&mut BTreeMap<u32, u32>, u32) {
+    move |registers, written| *registers.entry(register.offset).or_default() &= !written
+}
+
+impl Platform for Fake {
+    fn read32(&mut self, offset: u32) -> u32 {
+        assert!(offset.is_multiple_of(4), "{offset:#x} is not aligned");
+        self.registers.get(&offset).copied().unwrap_or(0)
+    }
+
+    fn write32(&mut self, offset: u32, value: u32) {
+        assert!(offset.is_multiple_of(4), "{offset:#x} is not aligned");
+        self.writes.push((offset, value));
+        let mut registers = std::mem::take(&mut self.registers);
+        for (at, reaction) in &self.reactions {
+            if *at == offset {
+                reaction(&mut registers, value);
+            }
+        }
+        self.registers = registers;
+    }
+
+    fn allocate(&mut self, bytes: u64, alignment: u64) -> Option<PhysicalAddress> {
+        let start = (MEMORY + self.used).next_multiple_of(alignment);
+        let end = start + bytes - MEMORY;
+        if end > self.memory.len() as u64 * 4 {
+            return None;
+        }
+        self.used = end;
+        Some(PhysicalAddress(start))
+    }
+
+    fn load32(&mut self, address: PhysicalAddress) -> u32 {
+        *self.word(address)
+    }
+
+    fn store32(&mut self, address: PhysicalAddress, value: u32) {
+        *self.word(address) = value;
+    }
+
+    fn clean(&mut self, _: Range<PhysicalAddress>) {}
+
+    fn invalidate(&mut self, _: Range<PhysicalAddress>) {}
+
+    fn now(&mut self) -> Instant {
+        Instant(self.time)
+    }
+
+    fn counter_hertz(&self) -> u64 {
+        24_000_000
+    }
+
+    fn wait(&mut self, _: Lines, until: Instant) -> Lines {
+        self.time = self.time.max(until.0);
+        Lines::NONE
+    }
+}

@@ -1,0 +1,164 @@
+//! VM: ranges of virtual addresses, and buffer objects in them with their protection.
+//!
+//! Guarantees: code is read-only and executable, data is never executable; two objects never touch (an unmapped page
+//! stands between them, so that an access beyond an object faults); an object's memory is zero at first.
+//! Facts: hardware/gpu-mmu.md section 7, csf-scheduling.md section 2.
+
+use crate::memory::{Memory, OutOfMemory, Pages};
+use crate::mmu::{AddressSpace, MmuError};
+use crate::platform::{PhysicalAddress, Platform};
+use crate::ranges::Ranges;
+use core::fmt;
+use core::ops::Range;
+use eitri_csf::page_table::{Attributes, Level, PAGE_BYTES};
+use thiserror::Error;
+
+/// A virtual address of the GPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GpuAddress(pub u64);
+
+impl GpuAddress {
+    /// The address `bytes` further on (wrapping; addresses have at most 48 bits, so none does).
+    pub const fn offset(self, bytes: u64) -> GpuAddress {
+        GpuAddress(self.0.wrapping_add(bytes))
+    }
+}
+
+impl fmt::Display for GpuAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+/// What an object is for, which decides how it is protected and cached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Protection {
+    /// Shader code: read-only, executable, cached.
+    Code,
+    /// Data of shaders: read and write, never executable, cached. Caches are flushed at the end of a job.
+    Data,
+    /// What host and GPU both look at while work runs: rings, sync objects, user pages. Not cached.
+    Shared,
+}
+
+impl Protection {
+    const fn attributes(self) -> Attributes {
+        match self {
+            Protection::Code => Attributes::CODE,
+            Protection::Data => Attributes::CACHED,
+            Protection::Shared => Attributes::UNCACHED,
+        }
+    }
+}
+
+/// Why an object can't be made or removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum VmError {
+    /// The platform has no more memory.
+    #[error(transparent)]
+    OutOfMemory(#[from] OutOfMemory),
+    /// The address space is full.
+    #[error("no {bytes} bytes of addresses are left for {what}")]
+    OutOfAddresses {
+        /// What it was for.
+        what: &'static str,
+        /// Bytes wanted.
+        bytes: u64,
+    },
+    /// The mapping can't be made or removed.
+    #[error(transparent)]
+    Mmu(#[from] MmuError),
+}
+
+/// Memory that the GPU sees at a virtual address.
+#[derive(Debug)]
+pub(crate) struct Object {
+    address: GpuAddress,
+    pages: Pages,
+    reserved: u64,
+}
+
+impl Object {
+    /// Where the GPU sees it.
+    pub(crate) const fn address(&self) -> GpuAddress {
+        self.address
+    }
+
+    /// Where its memory is.
+    pub(crate) const fn memory(&self) -> PhysicalAddress {
+        self.pages.start
+    }
+
+    /// Its length: whole pages.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.pages.bytes
+    }
+}
+
+/// An address space with the ranges of it that are free.
+#[derive(Debug)]
+pub(crate) struct Vm {
+    pub(crate) space: AddressSpace,
+    free: Ranges<128>,
+}
+
+impl Vm {
+    /// A space in which objects are placed in `range`.
+    pub(crate) fn new(space: AddressSpace, range: Range<u64>) -> Vm {
+        Vm {
+            space,
+            free: Ranges::of(range),
+        }
+    }
+
+    /// Makes an object of at least `bytes` zeroed bytes.
+    pub(crate) fn create<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        memory: &mut Memory,
+        what: &'static str,
+        bytes: u64,
+        protection: Protection,
+    ) -> Result<Object, VmError> {
+        let full = VmError::OutOfAddresses { what, bytes };
+        let block = Level::L2.bytes();
+        let alignment = if bytes >= block { block } else { PAGE_BYTES };
+        let pages = memory.take(platform, what, bytes, alignment)?;
+        let reserved = pages.bytes.checked_add(PAGE_BYTES).ok_or(full)?;
+        let Some(start) = self.free.take(reserved, alignment) else {
+            memory.give_back(pages);
+            return Err(full);
+        };
+        let range = start..start.wrapping_add(pages.bytes);
+        let attributes = protection.attributes();
+        if let Err(error) = self
+            .space
+            .map(platform, memory, range, pages.start, attributes)
+        {
+            self.free.give_back(start..start.wrapping_add(reserved));
+            memory.give_back(pages);
+            return Err(error.into());
+        }
+        Ok(Object {
+            address: GpuAddress(start),
+            pages,
+            reserved,
+        })
+    }
+
+    /// Removes an object that no work uses any more.
+    pub(crate) fn destroy<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        memory: &mut Memory,
+        object: Object,
+    ) -> Result<(), VmError> {
+        let start = object.address.0;
+        self.space
+            .unmap(platform, start..start.wrapping_add(object.pages.bytes))?;
+        self.free
+            .give_back(start..start.wrapping_add(object.reserved));
+        memory.give_back(object.pages);
+        Ok(())
+    }
+}
