@@ -6,14 +6,14 @@ use super::Builder;
 use super::chunk::ChunkSource;
 use super::error::BuildFault;
 use crate::enums::{
-    Condition, DeferMode, ErrorReject, FlushMode, HeapOperationKind, OtherFlushMode, StoredState,
-    StreamState, SyncScope,
+    Condition, DeferMode, ErrorReject, FlushMode, HeapOperationKind, LogicIndex, LogicOp,
+    OtherFlushMode, StoredState, StreamState, SyncScope,
 };
 use crate::instr::{
     AddImm32, AddImm64, Call, ErrorBarrier, FinishFragment, FinishTiling, FlushCache2,
-    HeapOperation, HeapSet, Jump, LoadMultiple, Move32, Move48, Nop, ProgressLoad, ProgressStore,
-    ProgressWait, ReqResource, RunCompute, SetSbEntry, SetStateImm32, StoreMultiple, StoreState,
-    SyncAdd32, SyncAdd64, SyncSet32, SyncSet64, SyncWait32, SyncWait64, Umin32, Wait,
+    HeapOperation, HeapSet, Jump, LoadMultiple, LogicOp32, Move32, Move48, Nop, ProgressLoad,
+    ProgressStore, ProgressWait, ReqResource, RunCompute, SetSbEntry, SetStateImm32, StoreMultiple,
+    StoreState, SyncAdd32, SyncAdd64, SyncSet32, SyncSet64, SyncWait32, SyncWait64, Umin32, Wait,
 };
 use crate::register::{Pair, Reg, RegMask};
 use crate::scoreboard::{Slot, SlotMask};
@@ -126,6 +126,37 @@ impl<'m, S: ChunkSource<'m>> Builder<'m, S> {
             destination: to,
             source_0: a,
             source_1: b,
+        })
+    }
+
+    /// `to = a op b`, bit by bit. v11 and later.
+    pub fn logic32(&mut self, op: LogicOp, to: Reg, a: Reg, b: Reg) -> &mut Self {
+        self.push(LogicOp32 {
+            destination: to,
+            source_0: a,
+            source_1: b,
+            mode: op,
+            index: LogicIndex::Direct,
+        })
+    }
+
+    /// `to = from`, and the bit that `bit` numbers set. v11 and later.
+    pub fn bit_set32(&mut self, to: Reg, from: Reg, bit: Reg) -> &mut Self {
+        self.bit_op32(LogicOp::Or, to, from, bit)
+    }
+
+    /// `to = from`, and the bit that `bit` numbers cleared. v11 and later.
+    pub fn bit_clear32(&mut self, to: Reg, from: Reg, bit: Reg) -> &mut Self {
+        self.bit_op32(LogicOp::AndANb, to, from, bit)
+    }
+
+    fn bit_op32(&mut self, op: LogicOp, to: Reg, from: Reg, bit: Reg) -> &mut Self {
+        self.push(LogicOp32 {
+            destination: to,
+            source_0: from,
+            source_1: bit,
+            mode: op,
+            index: LogicIndex::Index,
         })
     }
 
@@ -399,6 +430,14 @@ impl<'m, S: ChunkSource<'m>> Builder<'m, S> {
             queue,
             source: value,
         })
+    }
+
+    /// NOPs until the number of words in the chunk is a multiple of 8, 64 bytes, as entries of a ring are.
+    pub fn pad_to_64_bytes(&mut self) -> &mut Self {
+        while self.error.is_none() && !self.output.position().is_multiple_of(8) {
+            self.nop();
+        }
+        self
     }
 
     /// `to =` the address of the instruction that follows. Not in a block: that may still move.

@@ -20,7 +20,7 @@ pub enum EncodeError {
     },
     /// The architecture does not have the field, and its value is not the one that goes without saying.
     NoSuchField {
-        /// The instruction's name.
+        /// The name of the instruction, or of the staging word.
         instruction: &'static str,
         /// The field's name.
         field: &'static str,
@@ -29,7 +29,7 @@ pub enum EncodeError {
     },
     /// The field's bits can't hold the value.
     OutOfRange {
-        /// The instruction's name.
+        /// The name of the instruction, or of the staging word.
         instruction: &'static str,
         /// The field's name.
         field: &'static str,
@@ -101,7 +101,7 @@ pub enum DecodeError {
     },
     /// A field's bits mean nothing.
     BadField {
-        /// The instruction's name.
+        /// The name of the instruction, or of the staging word.
         instruction: &'static str,
         /// The field's name.
         field: &'static str,

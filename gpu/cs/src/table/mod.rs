@@ -15,6 +15,7 @@ mod aliases;
 pub(crate) mod define;
 mod info;
 pub(crate) mod shared_fields;
+mod spans;
 
 pub(crate) mod arithmetic;
 pub(crate) mod control_flow;
@@ -28,3 +29,4 @@ pub(crate) mod sync;
 
 pub use aliases::{ALIASES, Alias};
 pub use info::{Category, Info, Resources, SubOpcode, Text, Timing};
+pub use spans::{Span, SpanKind};

@@ -2,13 +2,15 @@
 
 use crate::facts;
 
-use eitri_cs::builder::{BuildError, Builder, Chunk, Config, Defer, Flush, OneChunk};
-use eitri_cs::enums::{Condition, FlushMode, OtherFlushMode, SyncScope, TaskAxis};
-use eitri_cs::instr::{AddImm32, Branch, Instr, Move32, RunCompute};
+use eitri_cs::builder::{
+    BuildError, Builder, Chunk, ChunkSource, Config, Defer, Flush, Label, OneChunk,
+};
+use eitri_cs::enums::{Condition, FlushMode, OtherFlushMode, StreamState, SyncScope, TaskAxis};
+use eitri_cs::instr::{AddImm32, Branch, Instr, Move32, Move48, Nop, RunCompute};
 use eitri_cs::table::Resources;
 use eitri_cs::{Arch, Layout, Reg, RegMask, SlotMask, SubQueue, d, r, slot};
 
-const ADDRESS: u64 = 0x41_0004_0000;
+pub const ADDRESS: u64 = 0x41_0004_0000;
 
 /// The words of the listing that the facts call `name`.
 fn listing(name: &str) -> Vec<u64> {
@@ -23,7 +25,10 @@ fn listing(name: &str) -> Vec<u64> {
 }
 
 /// What `build` writes into one chunk.
-fn try_build(config: Config, build: impl FnOnce(&mut Builder<'_>)) -> Result<Vec<u64>, BuildError> {
+pub fn try_build(
+    config: Config,
+    build: impl FnOnce(&mut Builder<'_>),
+) -> Result<Vec<u64>, BuildError> {
     let mut memory = vec![0; 512];
     let chunk = Chunk {
         address: ADDRESS,
@@ -110,8 +115,8 @@ fn compute_dispatch() {
                         count: slot!(1),
                     }
                 } else {
-                    b.set_state(eitri_cs::enums::StreamState::SelectEndpoint, 3);
-                    b.set_state(eitri_cs::enums::StreamState::MaskWait, 8);
+                    b.set_state(StreamState::SelectEndpoint, 3);
+                    b.set_state(StreamState::MaskWait, 8);
                     Defer::Indirect
                 };
                 b.request(Resources::COMPUTE);
@@ -160,13 +165,14 @@ fn ring_entry() {
         b.wait(b.config().all_slots());
         b.sync_add64(address, value, SyncScope::System, Defer::Now)
             .error_barrier();
+        b.pad_to_64_bytes();
     };
     check(
         Arch::V10,
         |b| {
             b.with_writable(layout.kernel(), build);
         },
-        &listing("ring_job_v10"),
+        &[listing("ring_job_v10"), vec![0; 5]].concat(),
     );
 }
 
@@ -297,4 +303,174 @@ fn chunk_link() {
     assert_eq!((stream.address, stream.length), (ADDRESS, 56));
     assert_eq!(a[..7], listing("chunk_link_a_v10")[..]);
     assert_eq!(b[..2], listing("chunk_link_b_v10")[..]);
+}
+
+/// Three more chunks of 16 words.
+pub struct Chunks(u64);
+
+impl ChunkSource<'static> for Chunks {
+    fn next_chunk(&mut self) -> Option<Chunk<'static>> {
+        self.0 += 1;
+        let words = vec![0; 16].leak();
+        let address = ADDRESS + self.0 * 0x1000;
+        (self.0 < 4).then_some(Chunk { address, words })
+    }
+}
+
+/// How many words `build` leaves in the first of several chunks of 16 words.
+pub fn words_of_root(build: impl FnOnce(&mut Builder<'static, Chunks>)) -> Result<u32, BuildError> {
+    let words = vec![0; 16].leak();
+    let root = Chunk {
+        address: ADDRESS,
+        words,
+    };
+    let mut builder = Builder::new(Config::new(Arch::V10), root, Chunks(0));
+    build(&mut builder);
+    builder.finish().map(|stream| stream.length / 8)
+}
+
+#[test]
+fn a_block_that_does_not_fit_moves_as_one_piece() {
+    // 10 and 3 are 13, one more than 16 less a link's 4: the root is left with the 10 and a link of 3.
+    let length = words_of_root(|b| {
+        (0..10).for_each(|_| {
+            b.nop();
+        });
+        b.block(|b| {
+            b.nop().nop().nop();
+        });
+    });
+    assert_eq!(length, Ok(13));
+    // A block of 2 fits.
+    let length = words_of_root(|b| {
+        (0..10).for_each(|_| {
+            b.nop();
+        });
+        b.block(|b| {
+            b.nop().nop();
+        });
+        b.nop();
+    });
+    assert_eq!(length, Ok(15));
+}
+
+/// Where the builder puts waits for loads and stores by itself.
+#[track_caller]
+fn check_waits(build: impl FnOnce(&mut Builder<'_>), expected: &[usize]) {
+    let config = Config {
+        load_store_slot: Some(slot!(0)),
+        ..Config::new(Arch::V10)
+    };
+    let words = try_build(config, build).unwrap();
+    let is_wait = |word: &u64| matches!(Instr::decode(*word, Arch::V10), Ok(Instr::Wait(_)));
+    let waits = words.iter().enumerate().filter(|(_, word)| is_wait(word));
+    let positions: Vec<_> = waits.map(|(position, _)| position).collect();
+    assert_eq!(positions, expected);
+}
+
+#[test]
+#[rustfmt::skip]
+fn waits_stand_before_registers_in_flight() {
+    // Reading what is loaded, and writing it.
+    check_waits(|b| { b.load64(d!(66), d!(90), 0).add64(d!(68), d!(66), 1); }, &[1]);
+    check_waits(|b| { b.load64(d!(66), d!(90), 0).move32(r!(67), 1); }, &[1]);
+    check_waits(|b| { b.load64(d!(66), d!(90), 0).move32(r!(68), 1); }, &[]);
+    // Once is enough, and the caller's own wait counts.
+    check_waits(|b| { b.load64(d!(66), d!(90), 0).wait(slot!(0)).copy32(r!(66), r!(67)); }, &[1]);
+    // What is stored may be read, not written; its address may be written.
+    check_waits(|b| { b.store64(d!(66), d!(68), 0).copy32(r!(70), r!(66)).move64(d!(68), 0); }, &[]);
+    check_waits(|b| { b.store64(d!(66), d!(68), 0).move32(r!(67), 0); }, &[1]);
+    // Jobs read staging registers.
+    check_waits(|b| { b.load(r!(37), RegMask::first(3), d!(66), 0).run_compute(RunCompute::default()); }, &[1]);
+    check_waits(|b| { b.load(r!(2), RegMask::first(2), d!(66), 0).run_compute(RunCompute::default()); }, &[]);
+    // Branches on what is loaded; either path of an if may have loaded.
+    check_waits(|b| { b.load64(d!(66), d!(90), 0).if_then(Condition::Equal, r!(66), |b| { b.nop(); }); }, &[1]);
+    check_waits(
+        |b| {
+            b.if_else(Condition::Equal, r!(70), |b| { b.load64(d!(66), d!(90), 0); }, |b| { b.nop(); });
+            b.copy32(r!(68), r!(66));
+        },
+        &[4],
+    );
+    // A load in a loop's body is waited for before the body begins again.
+    check_waits(
+        |b| {
+            b.while_do(Condition::Greater, r!(70), |b, _| {
+                b.copy32(r!(68), r!(66)).add32(r!(70), r!(70), -1).load64(d!(66), d!(90), 0);
+            });
+        },
+        &[4],
+    );
+}
+
+#[test]
+fn next_address() {
+    let words = try_build(Config::new(Arch::V10), |b| {
+        b.nop().load_next_address(d!(66)).nop();
+    });
+    let load = Instr::decode(words.unwrap()[1], Arch::V10);
+    let expected = Move48 {
+        destination: d!(66),
+        immediate: ADDRESS + 16,
+    };
+    assert_eq!(load, Ok(Instr::Move48(expected)));
+}
+
+/// command-stream.md 6.2, the table of 64-bit comparisons: condition and half of each branch, and where it leads.
+#[test]
+fn branches_on_pairs() {
+    use Condition::{Always, Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+    const LOW: Reg = r!(66);
+    const HIGH: Reg = r!(67);
+    const NONE: Reg = r!(0);
+    type Branches = &'static [(Condition, Reg, bool)];
+    let rows: [(Condition, Branches); 6] = [
+        (Equal, &[(NotEqual, LOW, false), (Equal, HIGH, true)]),
+        (NotEqual, &[(NotEqual, LOW, true), (NotEqual, HIGH, true)]),
+        (Less, &[(Less, HIGH, true)]),
+        (GreaterEqual, &[(Less, HIGH, false), (Always, NONE, true)]),
+        (
+            LessEqual,
+            &[
+                (Less, HIGH, true),
+                (NotEqual, HIGH, false),
+                (Equal, LOW, true),
+            ],
+        ),
+        (
+            Greater,
+            &[
+                (Less, HIGH, false),
+                (NotEqual, HIGH, true),
+                (NotEqual, LOW, true),
+            ],
+        ),
+    ];
+    for (condition, expected) in rows {
+        let words = try_build(Config::new(Arch::V10), |b| {
+            b.block(|b| {
+                let mut target = Label::new();
+                b.branch64(condition, d!(66), &mut target)
+                    .nop()
+                    .bind(&mut target);
+            });
+        });
+        let count = expected.len();
+        let branch = |(at, &(condition, value, taken)): (usize, &(_, _, bool))| {
+            let to = count + usize::from(taken);
+            Instr::from(Branch {
+                condition,
+                value,
+                offset: (to - at - 1) as i16,
+            })
+        };
+        let mut expected: Vec<_> = expected.iter().enumerate().map(branch).collect();
+        expected.push(Instr::Nop(Nop::default()));
+        let got: Vec<_> = words
+            .unwrap()
+            .iter()
+            .map(|&w| Instr::decode(w, Arch::V10).unwrap())
+            .collect();
+        assert_eq!(got, expected, "{condition:?}");
+    }
 }

@@ -3,6 +3,8 @@
 mod facts;
 
 mod builder;
+mod builder_errors;
+mod programs;
 mod properties;
 mod staging;
 mod table;

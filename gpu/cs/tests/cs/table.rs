@@ -4,7 +4,7 @@ use crate::facts;
 
 use eitri_cs::field::{Access, EnumInfo, Extent, FieldInfo, FieldKind, When};
 use eitri_cs::instr::INSTRUCTIONS;
-use eitri_cs::table::{Info, Resources, Timing};
+use eitri_cs::table::{Info, Resources, SpanKind, Timing};
 use eitri_cs::{Arch, Instr};
 use serde_json::Value;
 
@@ -240,6 +240,34 @@ fn no_two_instructions_overlap() {
             }
         }
     }
+}
+
+#[test]
+fn spans_cover_the_word() {
+    for arch in Arch::ALL {
+        for info in rows(arch) {
+            let mut next = 63;
+            let mut reserved = 0;
+            for span in info.spans(arch) {
+                assert_eq!(i32::from(span.high), next, "{info} on {arch}");
+                next = i32::from(span.low) - 1;
+                if span.what == SpanKind::Reserved {
+                    reserved |= u64::MAX >> (63 - (span.high - span.low)) << span.low;
+                }
+            }
+            assert_eq!(next, -1, "{info} on {arch}");
+            assert_eq!(reserved, !info.defined_bits(arch), "{info} on {arch}");
+        }
+    }
+}
+
+#[test]
+fn instructions_have_names() {
+    let name = |name, arch| Info::named(name, arch).map(|info| info.name);
+    assert_eq!(name("add_immediate32", Arch::V10), Some("ADD_IMM32"));
+    assert_eq!(name("ADD_IMM32", Arch::V10), Some("ADD_IMM32"));
+    assert_eq!(name("sync_wait64", Arch::V12), Some("SYNC_WAIT64"));
+    assert_eq!(name("RUN_IDVS2", Arch::V11), None);
 }
 
 #[test]
