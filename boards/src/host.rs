@@ -17,8 +17,10 @@ pub enum Exit {
     Panic,
     /// An exception that nothing handles.
     Exception,
-    /// Nothing happened for too long.
+    /// It did not end in its time.
     Watchdog,
+    /// What watches the image failed, not the image.
+    Monitor,
 }
 
 impl Exit {
@@ -31,6 +33,7 @@ impl Exit {
             Exit::Panic => 101,
             Exit::Exception => 102,
             Exit::Watchdog => 124,
+            Exit::Monitor => 125,
         }
     }
 }

@@ -47,7 +47,7 @@ mod build_id;
 mod linked;
 
 pub use build_id::BuildId;
-pub use linked::main_stack;
+pub use linked::{heap as heap_region, main_stack};
 pub use start::{Kernel, start};
 
 #[doc(hidden)]

@@ -1,0 +1,252 @@
+//! Interrupts: the physical GIC from EL2, and the virtual one that the image has in its place.
+//!
+//! The image programs the distributor and redistributor itself; only its CPU interface is virtual. Physical interrupts
+//! come to EL2. Those of the monitor are its timer tick and the virtual GIC's maintenance interrupt; every other one is
+//! the image's, and goes into a list register that is tied to the physical interrupt. The GPU's lines have no
+//! physical interrupt: their list registers are free, and follow line and distributor at every entry.
+//!
+//! Facts: hardware/boards.md section 4 (INTIDs); the GIC's registers are the architecture's (GICv3, section 11 and 12).
+
+use alloc::vec::Vec;
+use arm_gic::gicv3::registers::{Gicd, GicrSgi};
+use arm_gic::gicv3::{GicCpuInterface, GicV3};
+use arm_gic::{IntId, InterruptGroup, UniqueMmioPointer};
+use core::ptr::NonNull;
+use core::time::Duration;
+use cortex_a::registers::{
+    CNTFRQ_EL0, CNTHP_CTL_EL2, CNTPCT_EL0, ICC_SRE_EL2, ICH_HCR_EL2, ICH_LR0_EL2, ICH_LR1_EL2,
+    ICH_LR2_EL2, ICH_LR3_EL2, ICH_VMCR_EL2, Readable, Writeable,
+};
+use eitri_boards::Spi;
+use eitri_boards::qemu_virt::BOARD;
+use eitri_model::Lines;
+
+const CPU: usize = 0;
+/// The hypervisor's physical timer.
+const TICK: IntId = IntId::ppi(10);
+/// The virtual GIC's maintenance interrupt.
+const MAINTENANCE: IntId = IntId::ppi(9);
+const ALL_PRIORITIES: u8 = 0xFF;
+/// How often the monitor runs at least.
+const TICK_PERIOD: Duration = Duration::from_millis(1);
+
+/// What came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Came {
+    /// The monitor's tick.
+    Tick,
+    /// Something for the image, or nothing that needs more.
+    Other,
+}
+
+/// The GIC, both sides.
+pub(crate) struct Interrupts {
+    gic: GicV3<'static>,
+    /// Physical interrupts that no list register was free for.
+    waiting: Vec<IntId>,
+}
+
+/// Sets both sides up.
+pub(crate) fn open() -> Interrupts {
+    ICC_SRE_EL2.write(ICC_SRE_EL2::SRE::SET + ICC_SRE_EL2::ENABLE::SET);
+    let (Some(distributor), Some(redistributors)) = (
+        NonNull::new(BOARD.gic.distributor as *mut Gicd),
+        NonNull::new(BOARD.gic.redistributors as *mut GicrSgi),
+    ) else {
+        panic!("the board has no GIC");
+    };
+    // SAFETY: the registers are there and mapped. The image drives them too, which it does with the same word accesses
+    // and never while the monitor runs.
+    let gic = unsafe {
+        let distributor = UniqueMmioPointer::new(distributor);
+        GicV3::new(distributor, redistributors, BOARD.gic.cpus)
+    };
+    let mut gic = match gic {
+        Ok(gic) => gic,
+        Err(error) => panic!("GIC: {error}"),
+    };
+    gic.setup(CPU);
+    GicCpuInterface::set_priority_mask(ALL_PRIORITIES);
+    // The end of a physical interrupt that the image handles is the image's: we only drop its priority.
+    drop_priority_only();
+    ICH_VMCR_EL2.set(0);
+    ICH_HCR_EL2.write(ICH_HCR_EL2::En::SET);
+    let mut interrupts = Interrupts {
+        gic,
+        waiting: Vec::new(),
+    };
+    interrupts.keep_own();
+    interrupts.rearm_tick();
+    interrupts
+}
+
+impl Interrupts {
+    /// The image's set-up of its redistributor disables everything: ours stay on.
+    pub(crate) fn keep_own(&mut self) {
+        for id in [TICK, MAINTENANCE] {
+            // Private interrupts that every GIC has: no error is possible.
+            let _ = self.gic.enable_interrupt(id, Some(CPU), true);
+        }
+    }
+
+    /// Takes a physical interrupt.
+    pub(crate) fn take(&mut self) -> Came {
+        let group = InterruptGroup::Group1;
+        let Some(id) = GicCpuInterface::get_and_acknowledge_interrupt(group) else {
+            return Came::Other;
+        };
+        GicCpuInterface::end_interrupt(id, group);
+        if id == TICK {
+            // Before it is deactivated: the level has to go first.
+            self.rearm_tick();
+        }
+        match id {
+            TICK | MAINTENANCE => deactivate(id),
+            _ => self.waiting.push(id),
+        }
+        if id == TICK { Came::Tick } else { Came::Other }
+    }
+
+    fn rearm_tick(&mut self) {
+        let ticks = CNTFRQ_EL0.get() * TICK_PERIOD.as_micros() as u64 / 1_000_000;
+        let moment = CNTPCT_EL0.get() + ticks;
+        // SAFETY: sets when the timer of EL2 fires.
+        unsafe {
+            core::arch::asm!("msr cnthp_cval_el2, {}", in(reg) moment, options(nostack, nomem));
+        }
+        CNTHP_CTL_EL2.write(CNTHP_CTL_EL2::ENABLE::SET);
+    }
+
+    /// Brings the list registers up to date. Tells whether one has something for the image.
+    pub(crate) fn present(&mut self, lines: Lines) -> bool {
+        let mut lists = ListRegisters::load();
+        let gpu = BOARD.gpu;
+        for (spi, level) in [
+            (gpu.job, lines.job),
+            (gpu.mmu, lines.mmu),
+            (gpu.gpu, lines.gpu),
+        ] {
+            lists.follow(IntId::spi(spi.0), level && is_enabled(spi));
+        }
+        self.waiting.retain(|id| !lists.add_physical(*id));
+        lists.store();
+        lists.has_pending()
+    }
+}
+
+/// Whether a physical interrupt is pending, for us or for the image.
+pub(crate) fn is_physical_pending() -> bool {
+    let pending: u64;
+    // SAFETY: reads a status.
+    unsafe { core::arch::asm!("mrs {}, isr_el1", out(reg) pending, options(nostack, nomem)) };
+    pending != 0
+}
+
+/// Lets a write to ICC_EOIR1_EL1 drop the priority and not deactivate.
+fn drop_priority_only() {
+    /// ICC_CTLR_EL1.EOImode.
+    const EOI_MODE: u64 = 1 << 1;
+    // SAFETY: changes what the end of an interrupt means to this module, which knows.
+    unsafe {
+        core::arch::asm!("msr S3_0_C12_C12_4, {}", "isb", in(reg) EOI_MODE, options(nostack));
+    }
+}
+
+fn deactivate(id: IntId) {
+    // SAFETY: an interrupt of our own, which was acknowledged and whose priority was dropped.
+    unsafe {
+        core::arch::asm!("msr S3_0_C12_C11_1, {}", in(reg) u64::from(id.raw_value()), options(nostack));
+    }
+}
+
+/// Whether the image has enabled a shared interrupt at the distributor.
+fn is_enabled(spi: Spi) -> bool {
+    /// GICD_ISENABLER0; a bit an interrupt.
+    const SET_ENABLE: usize = 0x100;
+    let number = IntId::spi(spi.0).raw_value() as usize;
+    let register = BOARD.gic.distributor + SET_ENABLE + 4 * (number / 32);
+    // SAFETY: a register of the distributor, mapped as a device, whose reads have no effect.
+    let word = unsafe { (register as *const u32).read_volatile() };
+    word >> (number % 32) & 1 == 1
+}
+
+/// One list register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct List(u64);
+
+#[rustfmt::skip]
+impl List {
+    const PENDING:     u64 = 1 << 62;
+    const ACTIVE:      u64 = 1 << 63;
+    const HARDWARE:    u64 = 1 << 61;
+    const GROUP1:      u64 = 1 << 60;
+    /// What the kernel's interrupts have; a virtual one of any other would do.
+    const PRIORITY:    u64 = 0xA0 << 48;
+    const PHYSICAL_AT: u32 = 32;
+    /// Without a physical interrupt: asks for the maintenance interrupt when it is deactivated.
+    const AT_END:      u64 = 1 << 41;
+}
+
+impl List {
+    fn is_free(self) -> bool {
+        self.0 & (List::PENDING | List::ACTIVE) == 0
+    }
+
+    fn is_for(self, id: IntId) -> bool {
+        !self.is_free() && self.0 as u32 == id.raw_value()
+    }
+}
+
+/// The four that QEMU's GIC has.
+struct ListRegisters([List; 4]);
+
+impl ListRegisters {
+    fn load() -> ListRegisters {
+        let values = [
+            ICH_LR0_EL2.get(),
+            ICH_LR1_EL2.get(),
+            ICH_LR2_EL2.get(),
+            ICH_LR3_EL2.get(),
+        ];
+        ListRegisters(values.map(List))
+    }
+
+    fn store(&self) {
+        let [a, b, c, d] = self.0;
+        ICH_LR0_EL2.set(a.0);
+        ICH_LR1_EL2.set(b.0);
+        ICH_LR2_EL2.set(c.0);
+        ICH_LR3_EL2.set(d.0);
+    }
+
+    fn has_pending(&self) -> bool {
+        self.0.iter().any(|list| list.0 & List::PENDING != 0)
+    }
+
+    /// Makes a level-triggered virtual interrupt what its level is. One that is active stays so: the image's end of it
+    /// brings us back, by the maintenance interrupt.
+    fn follow(&mut self, id: IntId, level: bool) {
+        let present = self.0.iter_mut().find(|list| list.is_for(id));
+        match (present, level) {
+            (Some(list), false) if list.0 & List::ACTIVE == 0 => *list = List(0),
+            (None, true) => {
+                self.add(u64::from(id.raw_value()) | List::AT_END);
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds an interrupt that is tied to the physical one. `false` if there is no room.
+    fn add_physical(&mut self, id: IntId) -> bool {
+        let number = u64::from(id.raw_value());
+        self.add(number | number << List::PHYSICAL_AT | List::HARDWARE)
+    }
+
+    fn add(&mut self, identity: u64) -> bool {
+        let Some(free) = self.0.iter_mut().find(|list| list.is_free()) else {
+            return false;
+        };
+        *free = List(identity | List::PENDING | List::GROUP1 | List::PRIORITY);
+        true
+    }
+}

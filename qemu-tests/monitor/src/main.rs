@@ -1,0 +1,63 @@
+//! The EL2 monitor: lets the model play the GPU for an image that does not know.
+//!
+//! QEMU starts it at EL2, with the image in memory at its place. It shows the image all of the machine but the GPU's
+//! register window, starts it at EL1, and then runs whenever the image touches the window, sleeps, or is interrupted:
+//! accesses go to the model, the model's lines come back as virtual interrupts, and the model gets its share of time.
+//!
+//! It talks on the semihosting console, a channel of its own; every line begins with `monitor: `.
+//! Exists for QEMU only, so it names the board; the image under test is not linked with anything in here.
+//! Facts: hardware/boards.md section 4, csf-mmio.md section 1.
+#![no_std]
+#![no_main]
+#![warn(missing_docs)]
+
+extern crate alloc;
+
+// Boot.
+mod entry;
+mod own_memory;
+mod report;
+
+// The machine that the image sees.
+mod guest;
+mod interrupts;
+mod stage2;
+mod vectors;
+
+// The GPU.
+mod access;
+mod gpu;
+mod physical_memory;
+
+mod run;
+mod settings;
+
+use eitri_boards::qemu_virt::BOARD;
+use guest::Guest;
+use report::say;
+use settings::Settings;
+
+fn main() -> ! {
+    eitri_kernel::heap::open(eitri_kernel::heap_region());
+    own_memory::map();
+    vectors::install();
+    let settings = match Settings::read() {
+        Ok(settings) => settings,
+        Err(error) => {
+            say!("{error}");
+            (BOARD.exit)(eitri_boards::Exit::Refused)
+        }
+    };
+    let interrupts = interrupts::open();
+    stage2::show_machine();
+    let gpu = gpu::ModelGpu::new();
+    say!(
+        "GPU of {} at {:#x}, image at {:#x}, limit {} ms",
+        gpu.soc(),
+        BOARD.gpu.window.base,
+        BOARD.memory.ram.base,
+        settings.limit.as_millis()
+    );
+    let guest = Guest::at(BOARD.memory.ram.base as u64, settings.device_tree);
+    run::Monitor::new(guest, interrupts, gpu, &settings).run()
+}

@@ -1,0 +1,56 @@
+//! Report: what the monitor says, line by line, on the semihosting console; and how it ends.
+
+use crate::guest::Guest;
+use alloc::format;
+use core::fmt;
+use core::panic::PanicInfo;
+use eitri_boards::Exit;
+use eitri_boards::qemu_virt::BOARD;
+use eitri_kernel::syndrome::Syndrome;
+
+/// Says a line.
+macro_rules! say {
+    ($($text:tt)*) => { $crate::report::line(format_args!($($text)*)) };
+}
+pub(crate) use say;
+
+pub(crate) fn line(text: fmt::Arguments<'_>) {
+    if let Some(host) = BOARD.host {
+        host.say(&format!("monitor: {text}\n"));
+    }
+}
+
+/// Says what the image was doing.
+pub(crate) fn registers(guest: &Guest) {
+    say!("  image at {:#018x}, SPSR {:#x}", guest.elr, guest.spsr);
+    for (row, values) in guest.x.chunks(4).enumerate() {
+        let mut text = alloc::string::String::new();
+        for (column, value) in values.iter().enumerate() {
+            text += &format!("  x{:<2} {value:016x}", 4 * row + column);
+        }
+        say!("{text}");
+    }
+}
+
+/// The image can't go on.
+pub(crate) fn stop(guest: &Guest, why: fmt::Arguments<'_>, exit: Exit) -> ! {
+    say!("stopped: {why}");
+    registers(guest);
+    (BOARD.exit)(exit)
+}
+
+/// The monitor itself did something wrong.
+pub(crate) extern "C" fn own_fault(esr: u64, elr: u64, far: u64) -> ! {
+    // Without the heap, which may be what is broken.
+    if let Some(host) = BOARD.host {
+        host.say("monitor: fault of the monitor's own\n");
+    }
+    say!("  {} at {elr:#x} for {far:#x}", Syndrome(esr));
+    (BOARD.exit)(Exit::Monitor)
+}
+
+#[panic_handler]
+fn panic(info: &PanicInfo<'_>) -> ! {
+    say!("{info}");
+    (BOARD.exit)(Exit::Monitor)
+}

@@ -1,0 +1,152 @@
+//! Run: the loop between the image and the model.
+
+use crate::access::{self, Direction};
+use crate::gpu::ModelGpu;
+use crate::guest::{Exit, Guest};
+use crate::interrupts::{self, Came, Interrupts};
+use crate::report;
+use crate::settings::Settings;
+use core::time::Duration;
+use cortex_a::registers::{ESR_EL2, Readable};
+use eitri_boards::Exit as End;
+use eitri_boards::qemu_virt::BOARD;
+use eitri_kernel::syndrome::Syndrome;
+use eitri_kernel::time;
+use eitri_model::Progress;
+
+/// Exception classes of what the image may do.
+#[rustfmt::skip]
+mod class {
+    pub(super) const WAIT:       u8 = 0x01;
+    pub(super) const HVC:        u8 = 0x16;
+    pub(super) const DATA_ABORT: u8 = 0x24;
+}
+
+/// Everything that there is.
+pub(crate) struct Monitor {
+    guest: Guest,
+    interrupts: Interrupts,
+    gpu: ModelGpu,
+    limit: Duration,
+    /// When the image must have ended.
+    deadline: Duration,
+}
+
+impl Monitor {
+    /// Puts it together.
+    pub(crate) fn new(
+        guest: Guest,
+        interrupts: Interrupts,
+        gpu: ModelGpu,
+        settings: &Settings,
+    ) -> Monitor {
+        Monitor {
+            guest,
+            interrupts,
+            gpu,
+            limit: settings.limit,
+            deadline: time::now().saturating_add(settings.limit),
+        }
+    }
+
+    /// Runs the image until it ends QEMU, or something ends it.
+    pub(crate) fn run(mut self) -> ! {
+        loop {
+            self.interrupts.present(self.gpu.lines());
+            match self.guest.run() {
+                Exit::Synchronous => self.synchronous(),
+                Exit::Interrupt => self.interrupt(),
+                Exit::FastInterrupt => {
+                    self.stop(format_args!("a fast interrupt came"), End::Exception)
+                }
+                Exit::SystemError => self.stop(format_args!("an SError came"), End::Exception),
+            }
+            self.interrupts.keep_own();
+            self.gpu.say_news();
+        }
+    }
+
+    fn interrupt(&mut self) {
+        if self.interrupts.take() == Came::Tick {
+            self.tick();
+        }
+    }
+
+    /// The image runs without looking at the GPU, or hangs.
+    fn tick(&mut self) {
+        self.gpu.catch_up();
+        if time::now() > self.deadline {
+            let limit = self.limit.as_millis();
+            self.stop(
+                format_args!("the image did not end within {limit} ms"),
+                End::Watchdog,
+            );
+        }
+    }
+
+    fn synchronous(&mut self) {
+        let syndrome = Syndrome(ESR_EL2.get());
+        match syndrome.class() {
+            class::DATA_ABORT => self.data_abort(syndrome),
+            class::WAIT => self.wait(),
+            class::HVC => {
+                // Nobody is here: what the SMC calling convention says for an unknown call.
+                self.guest.set_register(0, u64::MAX);
+            }
+            _ => self.stop(format_args!("{syndrome}"), End::Exception),
+        }
+    }
+
+    fn data_abort(&mut self, syndrome: Syndrome) {
+        let address = access::address();
+        let window = BOARD.gpu.window;
+        let offset = address.wrapping_sub(window.base as u64);
+        if offset >= window.bytes as u64 {
+            self.stop(
+                format_args!("nothing at {address:#x}: {syndrome}"),
+                End::Exception,
+            );
+        }
+        let access = match access::decode() {
+            Ok(access) => access,
+            Err(error) => self.stop(format_args!("GPU window: {error}"), End::Exception),
+        };
+        let pc = self.guest.elr;
+        match access.direction {
+            Direction::Read => {
+                let value = self.gpu.read(offset as u32, pc);
+                self.guest
+                    .set_register(access.register, access.loaded(value));
+            }
+            Direction::Write => {
+                let value = self.guest.register(access.register) as u32;
+                self.gpu.write(offset as u32, value, pc);
+            }
+        }
+        self.guest.skip_instruction();
+    }
+
+    /// The image sleeps until an interrupt: the GPU has the machine to itself.
+    fn wait(&mut self) {
+        self.guest.skip_instruction();
+        loop {
+            let for_image = self.interrupts.present(self.gpu.lines());
+            if for_image || interrupts::is_physical_pending() {
+                return;
+            }
+            match self.gpu.catch_up() {
+                Progress::Busy => {}
+                Progress::Waiting(moment) => {
+                    self.gpu.skip_to(moment);
+                }
+                // The tick ends it at the latest.
+                Progress::Idle => cortex_a::asm::wfi(),
+            }
+        }
+    }
+
+    fn stop(&mut self, why: core::fmt::Arguments<'_>, exit: End) -> ! {
+        self.gpu.say_news();
+        report::stop(&self.guest, why, exit)
+    }
+}

@@ -1,0 +1,92 @@
+//! Stage 2: what the image sees of the machine: everything but the GPU's window and the monitor.
+
+use aarch64_paging::MapError;
+use aarch64_paging::descriptor::Stage2Attributes;
+use aarch64_paging::idmap::IdMap;
+use aarch64_paging::paging::{MemoryRegion, Stage2};
+use cortex_a::registers::{
+    CNTHCTL_EL2, CNTVOFF_EL2, HCR_EL2, MIDR_EL1, MPIDR_EL1, Readable, SCTLR_EL1, VMPIDR_EL2,
+    VTCR_EL2, Writeable,
+};
+use eitri_boards::Region;
+use eitri_boards::qemu_virt::{BOARD, GUEST_RAM};
+
+/// 39 bits of addresses, as VTCR_EL2 is set below.
+const ROOT_LEVEL: usize = 1;
+const T0SZ: u64 = 64 - 39;
+
+const MEMORY: Stage2Attributes = Stage2Attributes::VALID
+    .union(Stage2Attributes::ACCESS_FLAG)
+    .union(Stage2Attributes::S2AP_ACCESS_RW)
+    .union(Stage2Attributes::SH_INNER)
+    .union(Stage2Attributes::MEMATTR_NORMAL_OUTER_WB)
+    .union(Stage2Attributes::MEMATTR_NORMAL_INNER_WB);
+const DEVICE: Stage2Attributes = Stage2Attributes::VALID
+    .union(Stage2Attributes::ACCESS_FLAG)
+    .union(Stage2Attributes::S2AP_ACCESS_RW)
+    .union(Stage2Attributes::MEMATTR_DEVICE_nGnRE)
+    .union(Stage2Attributes::XN);
+
+/// Everything below RAM, in two parts around the window.
+fn devices() -> [Region; 2] {
+    let window = BOARD.gpu.window;
+    [
+        Region::new(0, window.base),
+        Region::new(window.end(), GUEST_RAM.base - window.end()),
+    ]
+}
+
+/// Sets EL1 up: translation by stage 2, interrupts to EL2, WFI to EL2, everything else as on the machine itself.
+pub(crate) fn show_machine() {
+    let mut tables = IdMap::new(ROOT_LEVEL, Stage2);
+    let [below, above] = devices();
+    let mapped = add(&mut tables, below, DEVICE)
+        .and_then(|()| add(&mut tables, above, DEVICE))
+        .and_then(|()| add(&mut tables, GUEST_RAM, MEMORY));
+    if let Err(error) = mapped {
+        panic!("stage 2 tables: {error}");
+    }
+    VTCR_EL2.write(
+        VTCR_EL2::RES1::SET
+            + VTCR_EL2::PS::PA_40B_1TB
+            + VTCR_EL2::TG0::Granule4KB
+            + VTCR_EL2::SH0::Inner
+            + VTCR_EL2::ORGN0::NormalWBRAWA
+            + VTCR_EL2::IRGN0::NormalWBRAWA
+            + VTCR_EL2::SL0::Granule4KBLevel1
+            + VTCR_EL2::T0SZ.val(T0SZ),
+    );
+    // SAFETY: stage 2 concerns EL1 only, which does not run yet. The tables are never dropped.
+    unsafe {
+        tables.activate();
+        core::arch::asm!("tlbi alle1", "dsb nsh", "isb", options(nostack));
+    }
+    core::mem::forget(tables);
+
+    HCR_EL2.write(
+        HCR_EL2::RW::EL1IsAarch64
+            + HCR_EL2::VM::Enable
+            + HCR_EL2::IMO::SET
+            + HCR_EL2::FMO::SET
+            + HCR_EL2::AMO::SET
+            + HCR_EL2::TWI::SET,
+    );
+    CNTHCTL_EL2.write(CNTHCTL_EL2::EL1PCEN::SET + CNTHCTL_EL2::EL1PCTEN::SET);
+    CNTVOFF_EL2.set(0);
+    VMPIDR_EL2.set(MPIDR_EL1.get());
+    // SAFETY: it is what EL1 reads as its own identity.
+    unsafe {
+        core::arch::asm!("msr vpidr_el2, {}", in(reg) MIDR_EL1.get(), options(nostack, nomem));
+    }
+    /// MMU and caches off, the bits that must be one set (hardware/boards.md 2.2).
+    const SCTLR_AT_ENTRY: u64 = 0x30D0_0800;
+    SCTLR_EL1.set(SCTLR_AT_ENTRY);
+}
+
+fn add(
+    tables: &mut IdMap<Stage2>,
+    region: Region,
+    attributes: Stage2Attributes,
+) -> Result<(), MapError> {
+    tables.map_range(&MemoryRegion::new(region.base, region.end()), attributes)
+}
