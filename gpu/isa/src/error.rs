@@ -167,6 +167,14 @@ pub enum EncodeError {
         /// What was given.
         part: Part,
     },
+    /// The instruction's modifier has no such value.
+    #[error("{field} of {op} has no such value")]
+    NoValue {
+        /// The instruction.
+        op: Op,
+        /// The modifier's name.
+        field: &'static str,
+    },
     /// A source can't be negated, inverted, made absolute or select those lanes.
     #[error("source {source_index} of {op} can't be modified by {modifier}")]
     SourceModifier {

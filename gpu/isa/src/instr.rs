@@ -122,7 +122,7 @@ impl Instr {
     /// The same with a modifier set.
     ///
     /// # Errors
-    /// [`EncodeError::NoSuch`] if the instruction lacks the modifier, [`EncodeError::Rule`] if it lacks the value.
+    /// [`EncodeError::NoSuch`] if the instruction lacks the modifier, [`EncodeError::NoValue`] if it lacks the value.
     pub fn with<V: Value>(mut self, value: V) -> Result<Self, EncodeError> {
         self.set(value)?;
         Ok(self)
@@ -167,9 +167,9 @@ impl Instr {
     /// As [`Self::with`].
     pub fn set<V: Value>(&mut self, value: V) -> Result<(), EncodeError> {
         let (index, field) = self.find(V::ID)?;
-        let no_value = EncodeError::NoSuch {
+        let no_value = EncodeError::NoValue {
             op: self.op,
-            part: Part::Modifier(field.name),
+            field: field.name,
         };
         let bits = field.value_of_tag(value.tag()).ok_or(no_value)?;
         if field.allowed & (1 << bits) == 0 {

@@ -45,17 +45,26 @@ mod error;
 mod instr;
 mod rules;
 
+// What others ask of an instruction.
+mod access;
+mod describe;
+mod random;
+
 // The instruction and its text.
+mod loss;
 mod parse;
 mod print;
 mod syntax;
 
+pub use access::{OperandKind, RegAccess};
 pub use arch::{Arch, Archs, UnknownArch};
 pub use constants::Constant;
+pub use describe::{Bits, What};
 pub use error::{DecodeError, EncodeError, Part, Rule};
 pub use field::ImmId;
 pub use flow::Flow;
 pub use instr::{Instr, MAX_SOURCES};
+pub use loss::Loss;
 pub use op::Op;
 pub use parse::{Expected, ParseError, ParseErrorKind, Span};
 pub use print::Display;

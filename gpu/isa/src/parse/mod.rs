@@ -119,6 +119,7 @@ impl Places {
                 self.of_part(Part::Source(source_index))
             }
             EncodeError::Immediate { .. } => self.immediates,
+            EncodeError::NoValue { .. } => self.mnemonic,
             EncodeError::Rule(rule) => match rule {
                 Rule::NoSuchInstruction { .. } | Rule::UnknownLayout { .. } => self.mnemonic,
                 Rule::FieldValue { .. } | Rule::Flow { .. } => self.mnemonic,

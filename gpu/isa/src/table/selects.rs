@@ -9,9 +9,9 @@ macro_rules! selects {
             //instruction name             26 op    secondary   unit kind type  archs  dest    sources                      modifiers
             CselF32      "CSEL.f32"       =  0x154 []          Cvt  Alu  F32   ALL    Word [] [AF32, BF32, CF32, DF32]  [] [CONDITION];
             CselV2f16    "CSEL.v2f16"     =  0x155 []          Cvt  Alu  V2f16 ALL    Word [] [AF16, BF16, CF16, DF16]  [] [CONDITION];
-            CselU32      "CSEL.u32"       =  0x150 []          Cvt  Alu  U32   ALL    Word [] [A32, B32, C32, D32]      [] [CONDITION];
+            CselU32      "CSEL.u32"       =  0x150 []          Cvt  Alu  U32   ALL    Word [] [A32, B32, C32, D32]      [] [CONDITION_INT];
             CselV2u16    "CSEL.v2u16"     =  0x151 []          Cvt  Alu  V2u16 ALL    Word [] [A16, B16, C16, D16]      [] [CONDITION_INT];
-            CselS32      "CSEL.s32"       =  0x158 []          Cvt  Alu  S32   ALL    Word [] [A32, B32, C32, D32]      [] [CONDITION];
+            CselS32      "CSEL.s32"       =  0x158 []          Cvt  Alu  S32   ALL    Word [] [A32, B32, C32, D32]      [] [CONDITION_INT];
             CselV2s16    "CSEL.v2s16"     =  0x159 []          Cvt  Alu  V2s16 ALL    Word [] [A16, B16, C16, D16]      [] [CONDITION_INT];
             MuxI32       "MUX.i32"        =  0x0b8 []          Sfu  Alu  I32   ALL    Word [] [A32, B32, C32]           [] [MUX];
             MuxV2i16     "MUX.v2i16"      =  0x0b9 []          Sfu  Alu  V2i16 ALL    Word [] [A16_S, B16_S, C16_S]     [] [MUX];

@@ -190,25 +190,28 @@ value! {
     SystemTimestamp = 7 "system_timestamp",
 }
 
+/// The generations whose checked accesses are known.
+const V12_V13: Archs = Archs::range(Arch::V12, Arch::V13);
+
 value! {
     /// Width of a checked access (v12, v13).
     MemoryWidth, required:
     /// 8 bits.
-    I8 = 0 "i8",
+    I8 = 0 "i8" [V12_V13],
     /// 16 bits.
-    I16 = 1 "i16",
+    I16 = 1 "i16" [V12_V13],
     /// 24 bits.
-    I24 = 2 "i24",
+    I24 = 2 "i24" [V12_V13],
     /// 32 bits.
-    I32 = 3 "i32",
+    I32 = 3 "i32" [V12_V13],
     /// 48 bits.
-    I48 = 4 "i48",
+    I48 = 4 "i48" [V12_V13],
     /// 64 bits.
-    I64 = 5 "i64",
+    I64 = 5 "i64" [V12_V13],
     /// 96 bits.
-    I96 = 6 "i96",
+    I96 = 6 "i96" [V12_V13],
     /// 128 bits.
-    I128 = 7 "i128",
+    I128 = 7 "i128" [V12_V13],
 }
 
 value! {

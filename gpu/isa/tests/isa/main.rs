@@ -1,5 +1,8 @@
 //! Tests of the instruction table against vectors that come from elsewhere, and against itself.
 
+mod errors;
+mod properties;
 mod support;
+mod table;
 mod text;
 mod words;

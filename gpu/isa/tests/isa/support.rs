@@ -8,17 +8,32 @@ pub struct Vector {
     pub text: String,
 }
 
-fn lines(file: &str) -> Vec<(String, String)> {
-    let Some(text) = eitri_testdata::read_shared(&format!("hardware/data/{file}")) else {
-        return Vec::new();
-    };
-    let numbered = text
+/// Lines, each with its place.
+type Lines = Vec<(String, String)>;
+
+/// The non-empty lines of a text, each with its place.
+fn numbered(file: &str, text: &str) -> Lines {
+    let lines = text
         .lines()
         .enumerate()
         .filter(|(_, line)| !line.is_empty());
-    numbered
+    lines
         .map(|(number, line)| (format!("{file}:{}", number + 1), line.to_owned()))
         .collect()
+}
+
+/// A file beside the clone; no lines (and a report of a skipped test) where there is none.
+fn shared(file: &str) -> Lines {
+    let text = eitri_testdata::read_shared(&format!("hardware/data/{file}"));
+    text.map_or_else(Vec::new, |text| numbered(file, &text))
+}
+
+/// A file that the repository has a copy of.
+fn kept(file: &str) -> Lines {
+    let path = eitri_testdata::kept(file);
+    let text = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    numbered(file, &text)
 }
 
 fn hex(text: &str) -> u64 {
@@ -36,7 +51,7 @@ pub fn cases() -> Vec<Vector> {
             text: text.trim_start().to_owned(),
         }
     };
-    lines("isa-cases.txt").into_iter().map(split).collect()
+    shared("isa-cases.txt").into_iter().map(split).collect()
 }
 
 /// `isa-random.txt`: word, text.
@@ -49,7 +64,7 @@ pub fn random() -> Vec<Vector> {
             text: text.to_owned(),
         }
     };
-    lines("isa-random.txt").into_iter().map(split).collect()
+    kept("isa-random.txt").into_iter().map(split).collect()
 }
 
 /// `isa-dialect-mesa26.txt`: word, 24.1 text, 26.2 text.
@@ -64,13 +79,22 @@ pub fn dialects() -> Vec<(Vector, Vector)> {
         };
         (vector(), vector())
     };
-    lines("isa-dialect-mesa26.txt")
+    kept("isa-dialect-mesa26.txt")
         .into_iter()
         .map(split)
         .collect()
 }
 
 /// `isa-negative-cases.txt`: texts that an assembler must refuse.
-pub fn negative() -> Vec<(String, String)> {
-    lines("isa-negative-cases.txt")
+pub fn negative() -> Lines {
+    shared("isa-negative-cases.txt")
+}
+
+/// The copies of the repository, with the files that they are copies of.
+pub fn copies() -> Vec<(&'static str, Lines, Lines)> {
+    let files = ["isa-random.txt", "isa-dialect-mesa26.txt"];
+    files
+        .into_iter()
+        .map(|file| (file, kept(file), shared(file)))
+        .collect()
 }

@@ -26,3 +26,13 @@ fn every_vector_decodes_and_encodes_again() {
         check_word(&vector.place, vector.word);
     }
 }
+
+#[test]
+fn kept_vectors_are_those_of_the_facts() {
+    for (file, kept, shared) in support::copies() {
+        assert!(
+            shared.is_empty() || kept == shared,
+            "testdata/data/{file} differs from the facts: copy it again"
+        );
+    }
+}
