@@ -5,7 +5,7 @@
 //! 64-bit arithmetic, which takes two cycles: its 32-bit sources live to the end of the instruction.
 //! Facts: hardware/compiler-backend.md 7.1.
 
-use super::mir::{BlockId, Function, Instr, Message, Operand, Value};
+use super::mir::{BlockId, Function, Instr, Message, Operand, Value, Word};
 
 /// Half-open range of points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,18 +16,26 @@ pub(crate) struct Range {
 
 /// A set of values as bits.
 #[derive(Clone, PartialEq, Eq)]
-struct ValueSet(Vec<u64>);
+pub(super) struct ValueSet(Vec<u64>);
 
 impl ValueSet {
     fn new(values: u32) -> ValueSet {
         ValueSet(vec![0; (values as usize).div_ceil(64)])
     }
 
-    fn insert(&mut self, value: Value) {
+    pub(super) fn insert(&mut self, value: Value) {
         self.0[value.index() / 64] |= 1 << (value.index() % 64);
     }
 
-    fn remove(&mut self, value: Value) {
+    pub(super) fn contains(&self, value: Value) -> bool {
+        self.0[value.index() / 64] >> (value.index() % 64) & 1 != 0
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    pub(super) fn remove(&mut self, value: Value) {
         self.0[value.index() / 64] &= !(1 << (value.index() % 64));
     }
 
@@ -175,8 +183,9 @@ impl Liveness {
     }
 }
 
-/// Backward dataflow to a fixed point.
-fn live_at_ends(function: &Function) -> Vec<ValueSet> {
+/// The values that are live at the end of each block, by backward dataflow to a fixed point. A phi reads its sources
+/// at the ends of the predecessors.
+pub(super) fn live_at_ends(function: &Function) -> Vec<ValueSet> {
     let mut live_in: Vec<ValueSet> = function
         .blocks
         .iter()
@@ -189,18 +198,23 @@ fn live_at_ends(function: &Function) -> Vec<ValueSet> {
         for index in (0..function.blocks.len()).rev() {
             let block = &function.blocks[index];
             let mut live = ValueSet::new(function.values);
-            block
-                .terminator
-                .successors()
-                .for_each(|to| live.union(&live_in[to.index()]));
+            for to in block.terminator.successors() {
+                live.union(&live_in[to.index()]);
+                let phis = function.block(to).phis.iter().flat_map(|phi| &phi.sources);
+                let edge = phis.filter(|(from, _)| from.index() == index);
+                edge.flat_map(|(_, operand)| operand.words())
+                    .filter_map(Word::value)
+                    .for_each(|value| live.insert(value));
+            }
             live_out[index] = live.clone();
-            if let Some(value) = block.terminator.read().and_then(|word| word.value()) {
+            if let Some(value) = block.terminator.read().and_then(Word::value) {
                 live.insert(value);
             }
             for instr in block.instrs.iter().rev() {
                 instr.written_values().for_each(|value| live.remove(value));
                 instr.read_values().for_each(|value| live.insert(value));
             }
+            block.phis.iter().for_each(|phi| live.remove(phi.dest));
             if live != live_in[index] {
                 live_in[index] = live;
                 changed = true;

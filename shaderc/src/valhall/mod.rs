@@ -17,6 +17,8 @@ mod legalise;
 
 mod share_values;
 
+mod schedule;
+
 mod split_edges;
 
 mod lower_phis;

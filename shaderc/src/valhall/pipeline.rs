@@ -18,6 +18,7 @@ use super::mark_last_use::mark_last_use;
 use super::mir::{Form, Function, verify};
 use super::propagate_copies::propagate_copies;
 use super::remove_dead::remove_dead;
+use super::schedule::schedule;
 use super::select::select;
 use super::share_values::share_values;
 use super::split_edges::split_edges;
@@ -25,6 +26,11 @@ use crate::ir;
 
 /// Told the name of each pass and the program after it.
 pub type Observer<'a> = dyn FnMut(&'static str, &dyn std::fmt::Display) + 'a;
+
+/// Before `lower_phis`.
+const SSA: Option<Form> = Some(Form::Ssa);
+/// After it.
+const VARIABLES: Option<Form> = Some(Form::Variables);
 
 /// A program ready to be packed.
 pub(super) struct Lowered {
@@ -71,8 +77,6 @@ pub(super) fn lower(
     options: AllocateOptions,
     observer: &mut Observer<'_>,
 ) -> Result<Lowered, Error> {
-    const SSA: Option<Form> = Some(Form::Ssa);
-    const VARIABLES: Option<Form> = Some(Form::Variables);
     let mut runner = Runner {
         function: select(ir)?,
         observer,
@@ -88,6 +92,41 @@ pub(super) fn lower(
     // Legalisation moves the same constant for each reader.
     runner.run("share_values", SSA, share_values)?;
 
+    let mut lowered = finish(runner.function.clone(), options, runner.observer)?;
+    // Half the threads, or memory traffic: worth trying whether another order of instructions needs fewer registers.
+    if lowered.allocated.registers_per_thread > 32 || lowered.allocated.spills > 0 {
+        runner.run("schedule", SSA, |function| {
+            schedule(function);
+        })?;
+        let second = finish(runner.function, options, runner.observer)?;
+        if second.cost() < lowered.cost() {
+            lowered = second;
+        }
+    }
+    Ok(lowered)
+}
+
+impl Lowered {
+    /// What two ways to allocate are compared by: threads first, then accesses to memory, then length.
+    fn cost(&self) -> (u32, usize, usize) {
+        let memory = self.allocated.spills + self.allocated.fills;
+        let length = self
+            .function
+            .blocks
+            .iter()
+            .map(|block| block.instrs.len())
+            .sum();
+        (self.allocated.registers_per_thread, memory, length)
+    }
+}
+
+/// The passes from SSA to the final order.
+fn finish(
+    function: Function,
+    options: AllocateOptions,
+    observer: &mut Observer<'_>,
+) -> Result<Lowered, Error> {
+    let mut runner = Runner { function, observer };
     // Copies at edges need an edge with a place for them.
     runner.run("split_edges", SSA, |function| {
         split_edges(function);

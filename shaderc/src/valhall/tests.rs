@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::allocate::{AllocateOptions, allocate};
 use super::assign_slots::assign_slots;
-use super::check_waits::check_waits;
+use super::check_waits::{Unsafe, check_waits};
 use super::insert_flow::insert_flow;
 use super::insert_waits::insert_waits;
 use super::lower_branches::lower_branches;
@@ -145,6 +145,63 @@ fn a_register_that_a_store_may_still_read_is_not_marked() {
           r0 = IADD.u32 r2, r3     ; expect: IADD.u32 r2, ^r3
           r0 = IADD.u32 r0, r0     ; expect: IADD.u32.end ^r0, ^r0
           end",
+    );
+}
+
+/// The first rule that a finished program breaks.
+#[track_caller]
+fn judge(text: &str) -> Option<Unsafe> {
+    check_waits(
+        &Function::parse(text)
+            .unwrap_or_else(|error| panic!("line {}: {}", error.line, error.text)),
+    )
+    .err()
+}
+
+#[test]
+fn the_checker_finds_a_missing_wait() {
+    let read = judge(
+        "b0:
+          r0 = LD_BUFFER.i32 r4, u0, space:buffer, slot:0
+          r1 = IADD.u32.end r0, r0
+          end",
+    );
+    assert!(
+        matches!(read, Some(Unsafe::NoWait { slots: 1, .. })),
+        "{read:?}"
+    );
+    let around = judge(
+        "b0:
+          jump b1
+        b1:
+          r1 = IADD.u32 r0, r0
+          r0 = LD_BUFFER.i32 r4, u0, space:buffer, slot:1
+          BRANCHZ.reconverge r5, to:b1
+          branch r5, b1, b2
+        b2:
+          NOP.end
+          end",
+    );
+    assert!(
+        matches!(around, Some(Unsafe::Flow { .. })),
+        "the entry must reconverge: {around:?}"
+    );
+}
+
+#[test]
+fn the_checker_finds_wrong_flow() {
+    let no_end = judge("b0:\n r0 = MOV.i32 t0\n end");
+    assert!(matches!(no_end, Some(Unsafe::Flow { .. })), "{no_end:?}");
+    let barrier = judge("b0:\n BARRIER slot:7\n NOP.end\n end");
+    assert!(
+        matches!(barrier, Some(Unsafe::Message { .. })),
+        "{barrier:?}"
+    );
+    let astray =
+        judge("b0:\n BRANCHZ.reconverge r0, to:b0\n branch r0, b1, b1\nb1:\n NOP.end\n end");
+    assert!(
+        matches!(astray, Some(Unsafe::Branch { .. } | Unsafe::Flow { .. })),
+        "{astray:?}"
     );
 }
 

@@ -379,3 +379,78 @@ impl Checker<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SUM: &str = "preload %0 = r60
+        b0:
+          %1 = IADD.u32 %0, %0
+          %2 = IADD.u32 %1, %0
+          %3:%4 = LEA_PKA %2, t0
+          STORE.i32 @%1, [%3:%4], imm:0, space:buffer
+          end";
+
+    /// Checks `SUM` with these registers for %0 to %4.
+    fn judge(registers: [u8; 5]) -> Result<(), Wrong> {
+        let function = Function::parse(SUM).expect("text is MIR");
+        let registers = registers.map(Register::new).to_vec();
+        check(&function, &function, &registers, &Spills::default())
+    }
+
+    #[test]
+    fn a_right_allocation_passes() {
+        assert_eq!(judge([60, 0, 1, 2, 3]), Ok(()));
+        assert_eq!(judge([60, 0, 60, 2, 3]), Ok(()));
+    }
+
+    #[test]
+    fn a_value_that_was_overwritten_is_found() {
+        let Err(Wrong::Holds {
+            value, register, ..
+        }) = judge([60, 60, 1, 2, 3])
+        else {
+            panic!("passed")
+        };
+        assert_eq!((value, register), (Value(0), Register::new(60)));
+        let Err(Wrong::Holds { value, .. }) = judge([60, 0, 1, 0, 1]) else {
+            panic!("passed")
+        };
+        assert_eq!(value, Value(1));
+    }
+
+    #[test]
+    fn a_pair_must_be_even_and_consecutive() {
+        assert!(matches!(judge([60, 0, 1, 3, 4]), Err(Wrong::Group { .. })));
+        assert!(matches!(judge([60, 0, 1, 2, 4]), Err(Wrong::Group { .. })));
+    }
+
+    #[test]
+    fn paths_that_differ_hold_nothing_where_they_meet() {
+        let function = Function::parse(
+            "preload %0 = r60
+            b0:
+              %1 = IADD.u32 %0, %0
+              branch %0, b1, b2
+            b1:
+              %2 = IADD.u32 %0, %0
+              jump b2
+            b2:
+              branch %1, b3, b3
+            b3:
+              end",
+        )
+        .expect("text is MIR");
+        let good = [60, 0, 1].map(Register::new).to_vec();
+        assert_eq!(
+            check(&function, &function, &good, &Spills::default()),
+            Ok(())
+        );
+        let bad = [60, 0, 0].map(Register::new).to_vec();
+        assert!(matches!(
+            check(&function, &function, &bad, &Spills::default()),
+            Err(Wrong::Holds { .. })
+        ));
+    }
+}

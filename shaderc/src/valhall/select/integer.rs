@@ -121,7 +121,7 @@ impl Selector<'_> {
     /// The word of which `value` is a byte or half, and which.
     pub(super) fn part_of(&self, value: ir::Value) -> Option<(ir::Value, Select)> {
         let (alu, data) = self.alu_of(value)?;
-        let amount = |data: &InstData| self.ir.as_word(data.args[1]);
+        let amount = |data: &InstData| data.args.get(1).and_then(|&arg| self.ir.as_word(arg));
         match (alu, amount(data)?) {
             (Alu::UShr, 24) => Some((data.args[0], Select::B3)),
             (Alu::UShr, 16) => Some((data.args[0], Select::H1)),

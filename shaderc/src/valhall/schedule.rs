@@ -1,0 +1,233 @@
+//! Scheduling: reorders the instructions of each block so that fewer words live at once.
+//!
+//! Needs: SSA.  Guarantees: definitions before uses, accesses to one memory in order where one of them writes,
+//! cross-lane operations and barriers in order. Bottom up, greedily; a block keeps its order unless its peak sinks.
+//! Facts: hardware/compiler-backend.md 6.
+
+use std::collections::HashMap;
+
+use super::liveness::{ValueSet, live_at_ends};
+use super::mir::{Block, Function, Instr, Message, Space, Value, Word};
+
+/// Blocks longer than this keep their order: the search is quadratic.
+const LONGEST: usize = 4000;
+
+/// Schedules all blocks. True when any changed.
+pub(crate) fn schedule(function: &mut Function) -> bool {
+    let live = live_at_ends(function);
+    let preloaded: Vec<Word> = function
+        .preloads
+        .iter()
+        .map(|preload| preload.dest)
+        .collect();
+    let mut changed = false;
+    for (block, live) in function.blocks.iter_mut().zip(live) {
+        let mut at_end = live;
+        if let Some(value) = block.terminator.read().and_then(Word::value) {
+            at_end.insert(value);
+        }
+        if block.instrs.len() > LONGEST {
+            continue;
+        }
+        let order = order(block, &at_end, &preloaded);
+        let identity: Vec<usize> = (0..block.instrs.len()).collect();
+        if peak(block, &order, &at_end) < peak(block, &identity, &at_end) {
+            let mut instrs: Vec<Option<Instr>> = std::mem::take(&mut block.instrs)
+                .into_iter()
+                .map(Some)
+                .collect();
+            block.instrs = order
+                .iter()
+                .filter_map(|&index| instrs[index].take())
+                .collect();
+            changed = true;
+        }
+    }
+    changed
+}
+
+/// The most words that live at once, with the instructions in this order.
+fn peak(block: &Block, order: &[usize], at_end: &ValueSet) -> usize {
+    let mut live = at_end.clone();
+    let mut count = live.len();
+    let mut most = count;
+    for &index in order.iter().rev() {
+        let instr = &block.instrs[index];
+        let unread = instr
+            .written_values()
+            .filter(|&value| !live.contains(value))
+            .count();
+        most = most.max(count + unread);
+        count = count + unread - instr.dests.len();
+        instr.written_values().for_each(|value| live.remove(value));
+        for value in instr.read_values() {
+            if !live.contains(value) {
+                live.insert(value);
+                count += 1;
+            }
+        }
+        most = most.max(count);
+    }
+    most
+}
+
+/// What must stay behind what.
+struct Graph {
+    /// By instruction: those that must come before it.
+    before: Vec<Vec<usize>>,
+    /// By instruction: how many must still come after it.
+    after: Vec<usize>,
+}
+
+impl Graph {
+    fn add(&mut self, earlier: usize, later: usize) {
+        if !self.before[later].contains(&earlier) {
+            self.before[later].push(earlier);
+            self.after[earlier] += 1;
+        }
+    }
+}
+
+fn build(block: &Block, preloaded: &[Word]) -> Graph {
+    let count = block.instrs.len();
+    let mut graph = Graph {
+        before: vec![Vec::new(); count],
+        after: vec![0; count],
+    };
+    let mut definitions: HashMap<Value, usize> = HashMap::new();
+    // By memory: the last write, and the reads since.
+    let mut writes: HashMap<Space, usize> = HashMap::new();
+    let mut reads: HashMap<Space, Vec<usize>> = HashMap::new();
+    let mut last_barrier: Option<usize> = None;
+    let mut last_ordered: Option<usize> = None;
+    for (index, instr) in block.instrs.iter().enumerate() {
+        for value in instr.read_values() {
+            if let Some(&definition) = definitions.get(&value) {
+                graph.add(definition, index);
+            }
+        }
+        instr.written_values().for_each(|value| {
+            definitions.insert(value, index);
+        });
+        let pinned = instr
+            .as_copy()
+            .is_some_and(|(_, from)| preloaded.contains(&from));
+        let barrier = pinned || matches!(instr.op.message(), Message::Barrier | Message::Fence);
+        if barrier {
+            (0..index).for_each(|earlier| graph.add(earlier, index));
+            last_barrier = Some(index);
+        } else if let Some(last) = last_barrier {
+            graph.add(last, index);
+        }
+        if instr.op.is_cross_lane() {
+            if let Some(last) = last_ordered.replace(index) {
+                graph.add(last, index);
+            }
+        }
+        let Some(space) = instr.space.filter(|&space| space != Space::Constant) else {
+            continue;
+        };
+        if let Some(&write) = writes.get(&space) {
+            graph.add(write, index);
+        }
+        match instr.op.message() {
+            Message::Load => reads.entry(space).or_default().push(index),
+            Message::Store | Message::Atomic => {
+                reads
+                    .remove(&space)
+                    .into_iter()
+                    .flatten()
+                    .for_each(|read| graph.add(read, index));
+                writes.insert(space, index);
+            }
+            Message::No | Message::Address | Message::Barrier | Message::Fence => {}
+        }
+    }
+    graph
+}
+
+/// An order with little pressure.
+fn order(block: &Block, at_end: &ValueSet, preloaded: &[Word]) -> Vec<usize> {
+    let mut graph = build(block, preloaded);
+    let mut live = at_end.clone();
+    let mut ready: Vec<usize> = (0..block.instrs.len())
+        .filter(|&index| graph.after[index] == 0)
+        .collect();
+    let mut reversed = Vec::with_capacity(block.instrs.len());
+    while !ready.is_empty() {
+        let cost = |index: usize| {
+            let instr = &block.instrs[index];
+            let mut opened: Vec<Value> = instr
+                .read_values()
+                .filter(|&value| !live.contains(value))
+                .collect();
+            opened.sort();
+            opened.dedup();
+            opened.len() as isize - instr.dests.len() as isize
+        };
+        // Among equals the last in the program, so that the order stays where it does not matter.
+        let best = (0..ready.len()).min_by_key(|&at| (cost(ready[at]), usize::MAX - ready[at]));
+        let Some(best) = best else { break };
+        let index = ready.swap_remove(best);
+        reversed.push(index);
+        let instr = &block.instrs[index];
+        instr.written_values().for_each(|value| live.remove(value));
+        instr.read_values().for_each(|value| live.insert(value));
+        for earlier in std::mem::take(&mut graph.before[index]) {
+            graph.after[earlier] -= 1;
+            if graph.after[earlier] == 0 {
+                ready.push(earlier);
+            }
+        }
+    }
+    reversed.reverse();
+    reversed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let mut function = Function::parse(text).expect("text is MIR");
+        schedule(&mut function);
+        let got: Vec<String> = function.blocks[0]
+            .instrs
+            .iter()
+            .map(|instr| instr.dests[0].to_string())
+            .collect();
+        assert_eq!(got.join(" "), expected, "{function}");
+    }
+
+    #[test]
+    fn uses_follow_their_loads() {
+        check(
+            "b0:
+              %0 = LD_BUFFER.i32 t0, u0, space:buffer
+              %1 = LD_BUFFER.i32 t1, u0, space:buffer
+              %2 = LD_BUFFER.i32 t2, u0, space:buffer
+              %3 = IADD.u32 %0, %0
+              %4 = IADD.u32 %1, %3
+              %5 = IADD.u32 %2, %4
+              branch %5, b1, b1
+            b1:
+              end",
+            "%0 %3 %1 %4 %2 %5",
+        );
+    }
+
+    #[test]
+    fn a_load_does_not_pass_an_atomic() {
+        let text = "b0:
+              %0 = LD_BUFFER.i32 t0, u0, space:buffer
+              %1 = ATOM1_RETURN.i32.ainc thread_local_pointer, imm:0, space:buffer
+              %2 = LD_BUFFER.i32 t2, u0, space:buffer
+              %3 = IADD.u32 %0, %2
+              %4 = IADD.u32 %1, %3
+              branch %4, b1, b1
+            b1:
+              end";
+        check(text, "%0 %1 %2 %3 %4");
+    }
+}
