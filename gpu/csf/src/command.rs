@@ -3,6 +3,7 @@
 //! Guarantees: a command is built from its parts and taken apart again by the same rows.
 //! Facts: hardware/csf-mmio.md sections 6 and 15, gpu-mmu.md section 5.
 
+use crate::arch::Arch;
 use crate::table::{fields, values};
 
 values! {
@@ -85,6 +86,16 @@ fields! {
     }
 }
 
+impl AsCommand {
+    /// The first architecture on which a driver must not use the command any more.
+    pub const fn deprecated_since(self) -> Option<Arch> {
+        match self {
+            AsCommand::FlushPt | AsCommand::FlushMem => Some(Arch::V12),
+            AsCommand::Nop | AsCommand::Update | AsCommand::Lock | AsCommand::Unlock => None,
+        }
+    }
+}
+
 /// What `FLUSH_CACHES` does with each kind of cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheFlush {
@@ -117,6 +128,19 @@ impl CacheFlush {
     };
 }
 
+/// What `FLUSH_PA_RANGE` does, and with which caches; the range stands in `GPU_COMMAND_ARG0` and `ARG1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RangeFlush {
+    /// What to do.
+    pub mode: FlushMode,
+    /// With the level-2 cache.
+    pub l2: bool,
+    /// With the load/store caches of the shader cores.
+    pub load_store: bool,
+    /// With the read-only caches.
+    pub other: bool,
+}
+
 /// A command for `GPU_COMMAND`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GpuCommand {
@@ -128,8 +152,14 @@ pub enum GpuCommand {
     Time(bool),
     /// Cleans or invalidates caches.
     FlushCaches(CacheFlush),
+    /// Enters protected mode; not for a host with firmware (V).
+    SetProtectedMode,
+    /// Not for hosts (V).
+    FinishHalt,
     /// Clears the recorded fault.
     ClearFault,
+    /// Cleans or invalidates a range of physical addresses: v12 and later (V).
+    FlushPaRange(RangeFlush),
 }
 
 impl GpuCommand {
@@ -150,7 +180,20 @@ impl GpuCommand {
                 let word = layout::FLUSH_LSC.set32(word, load_store);
                 layout::FLUSH_OTHER.set32(word, other)
             }
+            GpuCommand::SetProtectedMode => with(GpuCommandCode::SetProtectedMode),
+            GpuCommand::FinishHalt => with(GpuCommandCode::FinishHalt),
             GpuCommand::ClearFault => with(GpuCommandCode::ClearFault),
+            GpuCommand::FlushPaRange(RangeFlush {
+                mode,
+                l2,
+                load_store,
+                other,
+            }) => {
+                let word = layout::RANGE_MODE.set32(with(GpuCommandCode::FlushPaRange), mode);
+                let word = layout::RANGE_L2.set32(word, l2);
+                let word = layout::RANGE_LSC.set32(word, load_store);
+                layout::RANGE_OTHER.set32(word, other)
+            }
         }
     }
 
@@ -166,10 +209,15 @@ impl GpuCommand {
                 load_store: layout::FLUSH_LSC.get(word)?,
                 other: layout::FLUSH_OTHER.get(word)?,
             }),
+            GpuCommandCode::SetProtectedMode => GpuCommand::SetProtectedMode,
+            GpuCommandCode::FinishHalt => GpuCommand::FinishHalt,
             GpuCommandCode::ClearFault => GpuCommand::ClearFault,
-            GpuCommandCode::SetProtectedMode
-            | GpuCommandCode::FinishHalt
-            | GpuCommandCode::FlushPaRange => return None,
+            GpuCommandCode::FlushPaRange => GpuCommand::FlushPaRange(RangeFlush {
+                mode: layout::RANGE_MODE.get(word)?,
+                l2: layout::RANGE_L2.get(word),
+                load_store: layout::RANGE_LSC.get(word),
+                other: layout::RANGE_OTHER.get(word),
+            }),
         };
         // A payload with bits that the command has no use for is not that command.
         (command.word() == word).then_some(command)
@@ -197,6 +245,13 @@ mod tests {
         check(GpuCommand::FlushCaches(CacheFlush::ALL), 0x0002_3304);
         check(GpuCommand::FlushCaches(CacheFlush::LOAD_STORE), 0x0000_3004);
         check(GpuCommand::ClearFault, 0x0000_0007);
+        let range = RangeFlush {
+            mode: FlushMode::Clean,
+            l2: true,
+            load_store: true,
+            other: false,
+        };
+        check(GpuCommand::FlushPaRange(range), 0x0000_6108);
     }
 
     #[test]

@@ -41,4 +41,7 @@ pub mod image;
 
 pub mod interface;
 
+// What people ask the tables.
+pub mod explain;
+
 pub use arch::Arch;

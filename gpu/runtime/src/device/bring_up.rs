@@ -15,6 +15,7 @@ use crate::platform::{Instant, Platform};
 use crate::report::{Done, Reporter, Step};
 use crate::vm::Vm;
 use core::fmt;
+use eitri_csf::command::ResetKind;
 use eitri_csf::interface::control::SHARED_VA_END;
 use eitri_csf::registers::interrupts::{GPU_IRQ, gpu_irq};
 use heapless::Vec;
@@ -104,7 +105,11 @@ impl<'f, P: Platform> Device<'f, P> {
         clock.begin(it, Step::Reset);
         let kind = reset(it)?;
         unmask(it, GPU_IRQ, GPU_SOURCES);
-        clock.done(it, Step::Reset, format_args!("{kind} reset completed"));
+        clock.done(
+            it,
+            Step::Reset,
+            format_args!("{} reset completed", reset_name(kind)),
+        );
 
         clock.begin(it, Step::PowerOn);
         l2_on(it, coherency)?;
@@ -174,7 +179,11 @@ impl<'f, P: Platform> Device<'f, P> {
         let _ = stop(it);
         let kind = reset(it)?;
         unmask(it, GPU_IRQ, GPU_SOURCES);
-        clock.done(it, Step::Reset, format_args!("{kind} reset completed"));
+        clock.done(
+            it,
+            Step::Reset,
+            format_args!("{} reset completed", reset_name(kind)),
+        );
         self.record_lost();
         self.firmware_vm.space.forget();
         self.job_vm.space.forget();
@@ -267,6 +276,14 @@ impl<'f, P: Platform> Device<'f, P> {
         l2_off(it)?;
         clock.done(it, Step::PowerOff, format_args!("L2 off"));
         Ok(())
+    }
+}
+
+const fn reset_name(kind: ResetKind) -> &'static str {
+    match kind {
+        ResetKind::Fast => "fast",
+        ResetKind::Soft => "soft",
+        ResetKind::Hard => "hard",
     }
 }
 
