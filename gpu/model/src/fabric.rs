@@ -87,6 +87,13 @@ impl Fabric {
         self.agenda.add_internal(&self.clock, delay, due);
     }
 
+    /// Raises sources of the JOB line.
+    pub(crate) fn raise_job(&mut self, bits: u32) {
+        if !self.injections.take(Injection::JobInterruptLost) {
+            self.irq.job.raise(bits);
+        }
+    }
+
     /// A cache flush has happened: a new id, never 0.
     pub(crate) fn count_flush(&mut self) {
         self.latest_flush = (self.latest_flush + 1) & 0xff_ffff;
@@ -94,12 +101,7 @@ impl Fabric {
     }
 
     /// Records a fault of the GPU, unless one is recorded already.
-    pub(crate) fn record_gpu_fault(
-        &mut self,
-        exception: u8,
-        kind: AccessKind,
-        address: Option<u64>,
-    ) {
+    pub(crate) fn record_gpu_fault(&mut self, exception: u8, kind: AccessKind, address: Option<u64>) {
         if self.gpu_fault.is_some() {
             return;
         }
@@ -195,9 +197,7 @@ impl Fabric {
         access: Access,
         bytes: &[u8],
     ) -> Result<(), Refusal> {
-        let last = access
-            .address
-            .wrapping_add(bytes.len().saturating_sub(1) as u64);
+        let last = access.address.wrapping_add(bytes.len().saturating_sub(1) as u64);
         self.translate(memory, access.at(last, AccessKind::Write))?;
         let mut address = access.address;
         let mut rest = bytes;

@@ -5,7 +5,7 @@
 use crate::clock::Nanoseconds;
 use crate::config::{Config, Product};
 use crate::control::{Consequence, Control};
-use crate::diagnosis::{Diagnosis, Misuse, MmuMisuse, RegisterMisuse};
+use crate::diagnosis::{Diagnosis, MmuMisuse, Misuse, RegisterMisuse};
 use crate::fabric::{Due, Fabric};
 use crate::firmware::Mcu;
 use crate::injection::Injection;
@@ -70,7 +70,7 @@ impl Gpu {
         Gpu {
             power: Power::new(part.l2_present, part.tiler_present, part.shader_present),
             control: Control::default(),
-            mcu: Mcu::new(&config),
+            mcu: Mcu::new(),
             fabric: Fabric::new(config),
         }
     }
@@ -124,17 +124,26 @@ impl Gpu {
     pub fn run(&mut self, memory: &mut dyn PhysicalMemory, budget: Budget) -> Progress {
         self.fabric.clock.observe();
         let end = self.fabric.clock.now().saturating_add(budget.time);
+        let mut instructions = budget.instructions;
         loop {
             self.handle_due(memory);
             let now = self.fabric.clock.now();
             if now >= end {
                 break;
             }
-            let wake = self
-                .fabric
-                .agenda
-                .next()
-                .map_or(end, |due| due.clamp(now, end));
+            if instructions == 0 {
+                return Progress::Busy;
+            }
+            if self.mcu.is_busy(&self.fabric, &self.power) {
+                let slice = instructions.min(1000);
+                let time = end - now;
+                let used = self.mcu.work(&mut self.fabric, &mut self.power, memory, slice, time);
+                instructions -= used.min(instructions);
+                if used != 0 {
+                    continue;
+                }
+            }
+            let wake = self.fabric.agenda.next().map_or(end, |due| due.clamp(now, end));
             if wake == now {
                 // Due but not yet to be seen: an observation of the host is missing.
                 break;
@@ -145,10 +154,11 @@ impl Gpu {
     }
 
     fn progress(&self) -> Progress {
-        self.fabric
-            .agenda
-            .next()
-            .map_or(Progress::Idle, Progress::Waiting)
+        if self.mcu.is_busy(&self.fabric, &self.power) {
+            Progress::Busy
+        } else {
+            self.fabric.agenda.next().map_or(Progress::Idle, Progress::Waiting)
+        }
     }
 
     /// The levels of the interrupt lines.
@@ -207,18 +217,14 @@ impl Gpu {
 
     /// One access of the host passes: time, one observation, and what is due.
     fn pass_access(&mut self, memory: &mut dyn PhysicalMemory) {
-        self.fabric
-            .clock
-            .advance(self.fabric.config.latencies.access);
+        self.fabric.clock.advance(self.fabric.config.latencies.access);
         self.fabric.clock.observe();
         self.handle_due(memory);
     }
 
     fn handle_due(&mut self, memory: &mut dyn PhysicalMemory) {
         while let Some(due) = self.fabric.agenda.take_due(&self.fabric.clock) {
-            self.fabric
-                .journal
-                .set_context(self.fabric.clock.now(), None);
+            self.fabric.journal.set_context(self.fabric.clock.now(), None);
             let fabric = &mut self.fabric;
             match due {
                 Due::Reset => self.control.reset_completed(fabric),
@@ -230,9 +236,14 @@ impl Gpu {
                     self.mcu.boot(fabric, memory, self.power.is_l2_on(), hash);
                 }
                 Due::Stop => self.mcu.stopped(fabric),
-                _ => {}
+                Due::Doorbell => self.mcu.doorbell(fabric, &mut self.power, memory),
+                Due::UserDoorbell(number) => self.mcu.user_doorbell(fabric, memory, number),
+                Due::Idle => self.mcu.idle_timer(fabric, memory),
+                Due::CoresOff => self.mcu.cores_off(fabric, &mut self.power),
+                Due::StreamFlush => self.mcu.flushes_completed(fabric),
             }
         }
+        self.mcu.settle(&mut self.fabric, &mut self.power, memory);
     }
 
     // What registers do; the rows of `window` name these.
@@ -253,11 +264,7 @@ impl Gpu {
         fabric.clock.count_cycles(false);
         self.power.reset();
         self.mcu.reset();
-        for block in [
-            &mut fabric.irq.job,
-            &mut fabric.irq.mmu,
-            &mut fabric.irq.gpu,
-        ] {
+        for block in [&mut fabric.irq.job, &mut fabric.irq.mmu, &mut fabric.irq.gpu] {
             block.clear(u32::MAX);
             if !fabric.config.masks_survive_reset {
                 block.set_mask(0);
@@ -269,7 +276,7 @@ impl Gpu {
     }
 
     pub(crate) fn status(&mut self) -> u32 {
-        let busy = self.mcu.is_running();
+        let busy = self.mcu.is_busy(&self.fabric, &self.power);
         self.control.status(&self.fabric, &self.power, busy)
     }
 
@@ -277,7 +284,7 @@ impl Gpu {
         let active = match domain {
             Domain::L2 => self.mcu.is_running(),
             Domain::Tiler => false,
-            Domain::Shader => false,
+            Domain::Shader => self.mcu.has_jobs(),
         };
         if active { self.power.ready(domain) } else { 0 }
     }
@@ -305,8 +312,7 @@ impl Gpu {
 
     pub(crate) fn write_coherency(&mut self, write: Write) {
         let power = self.power;
-        self.control
-            .set_coherency(&mut self.fabric, &power, write.value);
+        self.control.set_coherency(&mut self.fabric, &power, write.value);
     }
 
     pub(crate) fn write_power(&mut self, domain: Domain, on: bool, mask: u64) {
@@ -314,11 +320,7 @@ impl Gpu {
             return;
         }
         if domain != Domain::L2 {
-            let register = if on {
-                domain.power_on()
-            } else {
-                domain.power_off()
-            };
+            let register = if on { domain.power_on() } else { domain.power_off() };
             self.report(RegisterMisuse::HostPowersCores {
                 name: register.name,
                 units: mask,
@@ -442,10 +444,7 @@ impl Gpu {
     fn complete_as_command(&mut self, number: u8) {
         let smallest = self.smallest_lock(number);
         let space = self.fabric.mmu.space_mut(number);
-        let Some(command) = space
-            .pending
-            .take()
-            .and_then(|value| as_command::COMMAND.get(value))
+        let Some(command) = space.pending.take().and_then(|value| as_command::COMMAND.get(value))
         else {
             return;
         };
@@ -474,11 +473,7 @@ impl Gpu {
 
     /// log2 of the least bytes of a region that can be locked.
     fn smallest_lock(&mut self, number: u8) -> u32 {
-        let smallest = if self.product().arch() >= Arch::V12 {
-            12
-        } else {
-            15
-        };
+        let smallest = if self.product().arch() >= Arch::V12 { 12 } else { 15 };
         let space = self.fabric.mmu.space(number);
         let locks = space.pending == Some(AsCommand::Lock.number());
         let lockaddr = space.lockaddr;

@@ -6,19 +6,28 @@
 //! Facts: hardware/csf-mmio.md 11 and 16.5 to 16.7, csf-firmware.md 6 to 11 and 14.
 
 mod boot;
+mod global;
+mod group;
 mod interface;
+mod schedule;
 pub(crate) mod stub;
+mod suspended;
 
-use crate::config::Config;
-use crate::diagnosis::RegisterMisuse;
+use crate::compute::Cores;
+use crate::diagnosis::{FirmwareMisuse, RegisterMisuse};
 use crate::fabric::{Due, Fabric};
 use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
 use crate::power::Power;
+use alloc::vec::Vec;
 use boot::Conditions;
+use eitri_csf::interface::group::csg_req;
 use eitri_csf::registers::interrupts::{gpu_irq, job_irq};
 use eitri_csf::registers::mcu::{McuRequest, McuState, mcu_control};
-use interface::Interface;
+use global::Global;
+use group::{Change, Slot};
+use interface::{Interface, Stop, Words};
+use suspended::SuspendStore;
 
 /// The microcontroller and what its firmware knows.
 #[derive(Debug)]
@@ -29,15 +38,26 @@ pub(crate) struct Mcu {
     /// Whether the last stop was an orderly halt, so that memory is still the firmware's own.
     warm: bool,
     interface: Option<Interface>,
+    global: Global,
+    slots: Vec<Slot>,
+    cores: Cores,
+    suspended: SuspendStore,
+    /// Whether the host was told that all groups are idle.
+    idle_reported: bool,
 }
 
 impl Mcu {
-    pub(crate) fn new(_config: &Config) -> Mcu {
+    pub(crate) fn new() -> Mcu {
         Mcu {
             state: McuState::Disabled,
             request: McuRequest::Disable,
             warm: false,
             interface: None,
+            global: Global::default(),
+            slots: Vec::new(),
+            cores: Cores::default(),
+            suspended: SuspendStore::default(),
+            idle_reported: false,
         }
     }
 
@@ -63,12 +83,20 @@ impl Mcu {
         }
     }
 
-    /// A reset of the GPU.
+    /// A reset of the GPU. Suspended groups live in memory and survive.
     pub(crate) fn reset(&mut self) {
-        self.state = McuState::Disabled;
-        self.request = McuRequest::Disable;
-        self.warm = false;
+        *self = Mcu {
+            suspended: core::mem::take(&mut self.suspended),
+            ..Mcu::new()
+        };
+    }
+
+    /// The firmware is gone, and with it every group on a slot.
+    fn forget(&mut self) {
         self.interface = None;
+        self.slots.clear();
+        self.cores = Cores::default();
+        self.idle_reported = false;
     }
 
     /// A write to MCU_CONTROL.
@@ -113,31 +141,157 @@ impl Mcu {
         if fabric.injections.holds(Injection::BootFails) {
             return self.crash(fabric);
         }
-        match boot::boot(fabric, memory, conditions) {
-            Ok(interface) => {
-                self.interface = Some(interface);
+        match self.take_over(fabric, memory, conditions) {
+            Ok(()) => {
                 self.enter(fabric, McuState::Enabled);
                 if !fabric.injections.holds(Injection::BootNeverCompletes) {
-                    fabric.irq.job.raise(job_irq::GLOBAL.mask32());
+                    fabric.raise_job(job_irq::GLOBAL.mask32());
                 }
             }
-            Err(interface::Stop::Crash) => self.crash(fabric),
-            Err(interface::Stop::Wait) => {
-                fabric.later(fabric.config.latencies.firmware, Due::Boot);
+            Err(Stop::Crash) => self.crash(fabric),
+            Err(Stop::Wait) => fabric.later(fabric.config.latencies.firmware, Due::Boot),
+        }
+    }
+
+    /// Reads the interface and sets up what answers through it.
+    fn take_over(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        conditions: Conditions,
+    ) -> Result<(), Stop> {
+        let interface = boot::boot(fabric, memory, conditions)?;
+        let mut words = Words { fabric, memory };
+        let warm = !conditions.cold;
+        self.forget();
+        self.global = Global::new(&mut words, &interface, warm)?;
+        for (number, blocks) in interface.groups.iter().enumerate() {
+            let slot = Slot::new(&mut words, number as u8, blocks, warm)?;
+            self.slots.push(slot);
+        }
+        self.interface = Some(interface);
+        Ok(())
+    }
+
+    /// Doorbell 0 has arrived.
+    pub(crate) fn doorbell(
+        &mut self,
+        fabric: &mut Fabric,
+        power: &mut Power,
+        memory: &mut dyn PhysicalMemory,
+    ) {
+        if !self.is_running() {
+            return;
+        }
+        if fabric.injections.take(Injection::McuCrash) {
+            return self.crash(fabric);
+        }
+        match self.look(fabric, memory) {
+            Ok(()) => self.settle(fabric, power, memory),
+            Err(Stop::Wait) => fabric.later(fabric.config.latencies.firmware, Due::Doorbell),
+            Err(Stop::Crash) => self.crash(fabric),
+        }
+    }
+
+    /// Looks at the global interface and at every slot that the host rang for.
+    fn look(&mut self, fabric: &mut Fabric, memory: &mut dyn PhysicalMemory) -> Result<(), Stop> {
+        let Some(interface) = &self.interface else {
+            return Ok(());
+        };
+        let spurious = fabric.injections.take(Injection::SpuriousSyncUpdate);
+        let mut words = Words { fabric, memory };
+        let found = self.global.process(&mut words, interface)?;
+        for (slot, blocks) in self.slots.iter_mut().zip(&interface.groups) {
+            if found.slots >> slot.number & 1 != 0 {
+                if slot.process(&mut words, blocks, &mut self.suspended)? == Change::Done
+                    && slot.group.is_none()
+                {
+                    self.cores.drop_jobs_of(slot.number);
+                }
+            } else {
+                slot.report_silent_requests(&mut words, blocks)?;
             }
+            // A host that has changed a sync object itself rings so that everybody looks.
+            if let Some(group) = &mut slot.group {
+                group.wake();
+                if spurious {
+                    group.pending_events |= csg_req::SYNC_UPDATE.mask32();
+                }
+                self.cores.allow(slot.number, group.allow_compute & self.global.alloc);
+            }
+        }
+        self.report_equal_priorities(fabric);
+        if found.halt && !fabric.injections.holds(Injection::HaltIgnored) {
+            self.halt(fabric);
+        }
+        Ok(())
+    }
+
+    fn report_equal_priorities(&self, fabric: &mut Fabric) {
+        let mut seen: [Option<u8>; 16] = [None; 16];
+        for slot in &self.slots {
+            let Some(group) = &slot.group else { continue };
+            let priority = group.priority();
+            match seen[priority as usize % 16].replace(slot.number) {
+                Some(other) => fabric.journal.report(FirmwareMisuse::EqualPriority {
+                    group: other,
+                    other: slot.number,
+                    priority,
+                }),
+                None => {}
+            }
+        }
+    }
+
+    fn halt(&mut self, fabric: &mut Fabric) {
+        let occupied = self.slots.iter().filter(|slot| slot.group.is_some());
+        let slots = occupied.fold(0, |mask, slot| mask | 1 << slot.number);
+        if slots != 0 {
+            fabric.journal.report(FirmwareMisuse::HaltWithGroups { slots });
+        }
+        self.forget();
+        self.enter(fabric, McuState::Halted);
+    }
+
+    /// The doorbell of a stream has arrived.
+    pub(crate) fn user_doorbell(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        number: u8,
+    ) {
+        if !self.is_running() {
+            return;
+        }
+        let mut words = Words { fabric, memory };
+        let mut found = false;
+        for slot in &mut self.slots {
+            match slot.user_doorbell(&mut words, number.into()) {
+                Ok(here) => found |= here,
+                Err(Stop::Wait) => {
+                    let delay = words.fabric.config.latencies.firmware;
+                    return words.fabric.later(delay, Due::UserDoorbell(number));
+                }
+                Err(Stop::Crash) => return self.crash(fabric),
+            }
+        }
+        if !found {
+            let number = number.into();
+            fabric.journal.report(RegisterMisuse::DoorbellUnused { number });
         }
     }
 
     /// MCU_CONTROL = 0 has taken effect: groups are lost, shared memory is kept.
     pub(crate) fn stopped(&mut self, fabric: &mut Fabric) {
         self.warm = self.state == McuState::Halted;
-        self.interface = None;
+        self.forget();
         self.enter(fabric, McuState::Disabled);
     }
 
     /// The microcontroller can't go on.
     pub(crate) fn crash(&mut self, fabric: &mut Fabric) {
         self.warm = false;
+        self.forget();
         self.enter(fabric, McuState::Fatal);
     }
 }

@@ -1,0 +1,318 @@
+//! Scheduling: streams of all groups in turn, jobs on cores, and what becomes true when they have worked.
+//!
+//! Guarantees: every runnable stream gets its turn; a call ends within its budget.
+//!
+//! Facts: hardware/command-stream.md 8 (interpreter loop), csf-scheduling.md 11.
+
+use super::group::Phase;
+use super::interface::{Stop, Words};
+use super::Mcu;
+use crate::clock::Nanoseconds;
+use crate::compute::Ended;
+use crate::diagnosis::StreamMisuse;
+use crate::fabric::{Due, Fabric};
+use crate::injection::Injection;
+use crate::memory::PhysicalMemory;
+use crate::power::Power;
+use crate::stream::{Blocked, Effects, Stream, exception};
+use crate::trace::Event;
+use eitri_csf::interface::global::glb_req;
+use eitri_csf::interface::group::csg_req;
+use eitri_csf::registers::power::Domain;
+
+/// Instructions of a stream before the next has its turn.
+const TURN: u32 = 32;
+
+impl Mcu {
+    fn streams(&self) -> impl Iterator<Item = &Stream> {
+        let groups = self.slots.iter().filter_map(|slot| slot.group.as_ref());
+        groups
+            .filter(|group| group.phase == Phase::Active)
+            .flat_map(|group| group.streams.iter().flatten())
+    }
+
+    /// Whether anything could be executed at once.
+    pub(crate) fn is_busy(&self, fabric: &Fabric, power: &Power) -> bool {
+        self.is_running()
+            && (self.streams().any(Stream::can_step) || self.cores.can_work(fabric, power))
+    }
+
+    /// Whether jobs are queued or running.
+    pub(crate) fn has_jobs(&self) -> bool {
+        self.cores.has_jobs()
+    }
+
+    /// Executes instructions until `limit` of them or `time` is used up; how many it were.
+    pub(crate) fn work(
+        &mut self,
+        fabric: &mut Fabric,
+        power: &mut Power,
+        memory: &mut dyn PhysicalMemory,
+        limit: u64,
+        time: Nanoseconds,
+    ) -> u64 {
+        let end = fabric.clock.now().saturating_add(time);
+        let mut used = 0;
+        while used < limit && fabric.clock.now() < end && self.is_running() {
+            let mut round = self.run_streams(fabric, memory, limit - used);
+            let warps = self.cores.work(fabric, power, memory, limit - used);
+            fabric.clock.advance(warps * fabric.config.latencies.warp);
+            round += warps;
+            self.settle(fabric, power, memory);
+            if round == 0 {
+                break;
+            }
+            used += round;
+        }
+        used
+    }
+
+    /// A turn of every stream that can go on.
+    fn run_streams(&mut self, fabric: &mut Fabric, memory: &mut dyn PhysicalMemory, limit: u64) -> u64 {
+        let mut used = 0;
+        let mut effects = Effects::default();
+        let now = fabric.clock.now();
+        for slot in &mut self.slots {
+            let Some(group) = &mut slot.group else { continue };
+            if group.phase != Phase::Active {
+                continue;
+            }
+            let mut group_effects = Effects::default();
+            for stream in group.streams.iter_mut().flatten() {
+                let mut turn = 0;
+                while stream.can_step() && turn < TURN && used < limit {
+                    if inject(fabric, stream) {
+                        break;
+                    }
+                    let outcome = stream.step(fabric, memory);
+                    turn += 1;
+                    used += 1;
+                    group.last_progress = now;
+                    group_effects.join(outcome.effects);
+                    if let Some(job) = outcome.job {
+                        self.cores.queue(stream.identity, job);
+                    }
+                    // Others see what this instruction did before its successor runs.
+                    if outcome.effects.wake_group || outcome.effects.flush_started {
+                        break;
+                    }
+                }
+                fabric.clock.advance(u64::from(turn) * fabric.config.latencies.stream);
+            }
+            if group_effects.wake_group {
+                group.wake();
+            }
+            if group_effects.wake_all {
+                group.pending_events |= csg_req::SYNC_UPDATE.mask32();
+            }
+            effects.join(group_effects);
+        }
+        self.spread(fabric, effects);
+        used
+    }
+
+    /// Effects that reach beyond a group.
+    fn spread(&mut self, fabric: &mut Fabric, effects: Effects) {
+        if effects.wake_all {
+            for group in self.slots.iter_mut().filter_map(|slot| slot.group.as_mut()) {
+                group.wake();
+            }
+        }
+        if effects.flush_started {
+            fabric.later(fabric.config.latencies.flush, Due::StreamFlush);
+        }
+    }
+
+    /// Cache flushes of streams are complete.
+    pub(crate) fn flushes_completed(&mut self, fabric: &mut Fabric) {
+        fabric.count_flush();
+        for slot in &mut self.slots {
+            let streams = slot.group.iter_mut().flat_map(|group| group.streams.iter_mut());
+            streams.flatten().for_each(Stream::flushes_completed);
+        }
+    }
+
+    /// Everything that may happen now without a further instruction happens.
+    pub(crate) fn settle(
+        &mut self,
+        fabric: &mut Fabric,
+        power: &mut Power,
+        memory: &mut dyn PhysicalMemory,
+    ) {
+        if !self.is_running() {
+            return;
+        }
+        self.deliver_jobs(fabric);
+        let mut effects = Effects::default();
+        for slot in &mut self.slots {
+            let Some(group) = &mut slot.group else { continue };
+            let mut group_effects = Effects::default();
+            for stream in group.streams.iter_mut().flatten() {
+                group_effects.join(stream.settle(fabric, memory));
+            }
+            if group_effects.wake_group {
+                group.wake();
+            }
+            if group_effects.wake_all {
+                group.pending_events |= csg_req::SYNC_UPDATE.mask32();
+            }
+            group.settle_progress_waits();
+            effects.join(group_effects);
+        }
+        self.spread(fabric, effects);
+        self.power_cores(fabric, power);
+        match self.answer(fabric, memory) {
+            Ok(()) | Err(Stop::Wait) => {}
+            Err(Stop::Crash) => self.crash(fabric),
+        }
+    }
+
+    /// Tells streams of jobs that have ended.
+    fn deliver_jobs(&mut self, fabric: &mut Fabric) {
+        let now = fabric.clock.now();
+        for Ended { owner, slot, progress, fault } in self.cores.take_ended() {
+            fabric.journal.trace(Event::JobEnded {
+                group: owner.group,
+                stream: owner.stream,
+                exception: fault.map_or(0, |fault| fault.exception),
+            });
+            let group = self
+                .slots
+                .get_mut(usize::from(owner.group))
+                .and_then(|slot| slot.group.as_mut());
+            let Some(group) = group else { continue };
+            group.last_progress = now;
+            let Some(Some(stream)) = group.streams.get_mut(usize::from(owner.stream)) else {
+                continue;
+            };
+            stream.count_down(slot);
+            if progress {
+                stream.progress = stream.progress.wrapping_add(1);
+            }
+            if let Some(fault) = fault {
+                if fault.exception == exception::CS_ENDPOINT_FAULT {
+                    stream.fatal(fault.exception, fault.address);
+                } else {
+                    stream.fault(fault.exception, fault.address);
+                }
+            }
+        }
+    }
+
+    /// Firmware powers cores while there are jobs, and off when there have been none for a while.
+    fn power_cores(&mut self, fabric: &mut Fabric, power: &mut Power) {
+        let mask = fabric.config.product.part.shader_present;
+        if self.cores.has_jobs() {
+            fabric.agenda.remove(|due| due == Due::CoresOff);
+            power.switch(fabric, Domain::Shader, true, mask);
+        } else if power.ready(Domain::Shader) != 0
+            && let Some(delay) = self.global.power_off_after
+        {
+            fabric.later(delay, Due::CoresOff);
+        }
+    }
+
+    /// PWROFF_TIMER ran out.
+    pub(crate) fn cores_off(&mut self, fabric: &mut Fabric, power: &mut Power) {
+        if !self.cores.has_jobs() {
+            power.switch(fabric, Domain::Shader, false, u64::MAX);
+        }
+    }
+
+    /// Writes what the host is to see: positions, faults, events, suspended groups.
+    fn answer(&mut self, fabric: &mut Fabric, memory: &mut dyn PhysicalMemory) -> Result<(), Stop> {
+        let Some(interface) = &self.interface else {
+            return Ok(());
+        };
+        let mut words = Words { fabric, memory };
+        let mut any_group = false;
+        let mut all_idle = true;
+        for (slot, blocks) in self.slots.iter_mut().zip(&interface.groups) {
+            slot.publish(&mut words)?;
+            slot.report_faults(&mut words, blocks)?;
+            let number = slot.number;
+            let Some(group) = &mut slot.group else { continue };
+            any_group = true;
+            let drained = !self.cores.has_jobs_of(number);
+            if group.phase == Phase::Suspending {
+                if drained {
+                    let streams = group.streams.iter_mut().flatten();
+                    streams.for_each(Stream::flushes_completed);
+                    slot.finish_suspend(&mut words, blocks, &mut self.suspended)?;
+                }
+                all_idle = false;
+                continue;
+            }
+            let idle = drained && group.is_idle(&mut words, blocks)?;
+            if idle && !group.idle_reported {
+                group.pending_events |= csg_req::IDLE.mask32();
+            }
+            group.idle_reported = idle;
+            all_idle &= idle;
+            let now = words.fabric.clock.now();
+            let limit = self.global.progress_limit.unwrap_or(Nanoseconds::MAX);
+            if idle || group.waits_for_sync_only() && drained {
+                group.last_progress = now;
+                group.progress_reported = false;
+            } else if now - group.last_progress > limit && !group.progress_reported {
+                group.progress_reported = true;
+                group.pending_events |= csg_req::PROGRESS_TIMER_EVENT.mask32();
+            }
+            slot.raise_events(&mut words, blocks)?;
+        }
+        match self.global.idle_after {
+            Some(delay) if any_group && all_idle => {
+                if !self.idle_reported {
+                    words.fabric.later(delay, Due::Idle);
+                }
+            }
+            _ => {
+                words.fabric.agenda.remove(|due| due == Due::Idle);
+                self.idle_reported = false;
+            }
+        }
+        Ok(())
+    }
+
+    /// All groups have been idle for IDLE_TIMER.
+    pub(crate) fn idle_timer(&mut self, fabric: &mut Fabric, memory: &mut dyn PhysicalMemory) {
+        let Some(interface) = &self.interface else { return };
+        self.idle_reported = true;
+        self.report_deadlocks(fabric, memory);
+        let mut words = Words { fabric, memory };
+        let event = glb_req::IDLE_EVENT.mask32();
+        if self.global.raise(&mut words, interface, event) == Err(Stop::Crash) {
+            self.crash(fabric);
+        }
+    }
+
+    /// Reports every stream that waits for an object while nothing on the device could signal it.
+    fn report_deadlocks(&self, fabric: &mut Fabric, memory: &mut dyn PhysicalMemory) {
+        for stream in self.streams() {
+            let misuse: Option<StreamMisuse> = stream.awaited(fabric, memory);
+            if let Some(misuse) = misuse {
+                stream.report_here(fabric, misuse);
+            }
+        }
+    }
+}
+
+/// Injected faults strike the next stream that would execute something.
+fn inject(fabric: &mut Fabric, stream: &mut Stream) -> bool {
+    if fabric.injections.is_empty() {
+        return false;
+    }
+    let fatal = fabric.injections.take_map(|injection| match injection {
+        Injection::StreamFatal { exception } => Some((true, exception)),
+        Injection::StreamFault { exception } => Some((false, exception)),
+        _ => None,
+    });
+    let address = stream.address();
+    match fatal {
+        Some((true, exception)) => stream.fatal(exception, address),
+        Some((false, exception)) => stream.fault(exception, address),
+        None => return false,
+    }
+    debug_assert!(matches!(stream.blocked, Blocked::Fault | Blocked::Fatal));
+    true
+}

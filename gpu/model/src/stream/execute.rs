@@ -1,0 +1,679 @@
+//! One instruction of a stream: fetch, decode, check, execute.
+//!
+//! Facts: hardware/command-stream.md 3 (what each does) and 8 (what is checked).
+
+use super::deferred::{Hindrance, Issue, Operation, Transfer};
+use super::registers::NoSuchRegister;
+use super::{Blocked, FRAMES, Frame, IssuedJob, LOOP_LIMIT, Outcome, Stream, SyncWait, exception};
+use crate::diagnosis::StreamMisuse;
+use crate::fabric::Fabric;
+use crate::memory::PhysicalMemory;
+use crate::mmu::Refusal;
+use crate::trace::Event;
+use alloc::vec::Vec;
+use eitri_cs::enums::{
+    Condition, DeferMode, ErrorReject, SlotFormat, SlotSelection, StreamState, TaskAxis, WaitMode,
+};
+use eitri_cs::{Arch, Instr, Pair, Reg, RegMask, Slot};
+
+/// What becomes of an instruction.
+enum Step {
+    /// It is done: go to the next.
+    Done,
+    /// It waits and is executed again when the wait is over.
+    Blocked(Blocked),
+    /// It waits, and counts as done when the wait is over.
+    DoneAfter(Blocked),
+    /// It has set the place to go on itself.
+    Moved,
+    /// It cannot be executed.
+    Fatal(u8),
+    /// It failed and is dropped.
+    Fault(u8, u64),
+}
+
+impl From<Hindrance> for Step {
+    fn from(hindrance: Hindrance) -> Step {
+        match hindrance {
+            Hindrance::Memory(stall) => Step::Blocked(Blocked::Memory(stall)),
+            Hindrance::Fault(address) => Step::Fault(exception::CS_BUS_FAULT, address),
+        }
+    }
+}
+
+/// The tables' architecture for the product's.
+fn table_arch(arch: eitri_csf::arch::Arch) -> Arch {
+    match arch {
+        eitri_csf::arch::Arch::V10 => Arch::V10,
+        eitri_csf::arch::Arch::V11 => Arch::V11,
+        eitri_csf::arch::Arch::V12 => Arch::V12,
+        _ => Arch::V13,
+    }
+}
+
+impl Stream {
+    /// Executes the next instruction, or ends the frame that has none left.
+    pub(crate) fn step(&mut self, fabric: &mut Fabric, memory: &mut dyn PhysicalMemory) -> Outcome {
+        let mut outcome = Outcome::default();
+        if let Some(frame) = self.frames.last()
+            && frame.next >= frame.end
+        {
+            self.frames.pop();
+            outcome.effects.extract_moved = self.frames.is_empty();
+            return outcome;
+        }
+        if self.frames.is_empty() && self.ring.is_empty() {
+            self.blocked = Blocked::Empty;
+            outcome.effects.extract_moved = true;
+            return outcome;
+        }
+        let address = self.address();
+        let word = match fabric.read64(memory, self.access(address)) {
+            Ok(word) => word,
+            Err(Refusal::Stalled(stall)) => {
+                self.blocked = Blocked::Memory(stall);
+                return outcome;
+            }
+            Err(Refusal::Fault(_) | Refusal::Bus(_)) => {
+                self.fatal(exception::CS_BUS_FAULT, address);
+                return outcome;
+            }
+        };
+        if fabric.journal.is_traced() {
+            fabric.journal.trace(Event::Instruction {
+                group: self.identity.group,
+                stream: self.identity.stream,
+                address,
+                word,
+            });
+        }
+        let arch = table_arch(fabric.config.product.arch());
+        let step = match Instr::decode_ignoring_reserved(word, arch) {
+            Ok((instr, reserved)) => {
+                if reserved != 0 {
+                    self.report(fabric, word, StreamMisuse::ReservedBits { bits: reserved });
+                }
+                self.idle_instructions += 1;
+                if self.idle_instructions > LOOP_LIMIT {
+                    self.report(fabric, word, StreamMisuse::EndlessLoop);
+                    self.idle_instructions = 0;
+                }
+                let executed = self.execute(fabric, memory, word, &instr, &mut outcome);
+                executed.unwrap_or_else(|NoSuchRegister(register)| {
+                    self.report(fabric, word, StreamMisuse::RegisterOutOfRange { register });
+                    Step::Fatal(exception::CS_INSTR_INVALID)
+                })
+            }
+            Err(error) => {
+                self.report(fabric, word, undecodable(error));
+                Step::Fatal(exception::CS_INSTR_INVALID)
+            }
+        };
+        match step {
+            Step::Done => self.advance(),
+            Step::Moved => {}
+            Step::Blocked(why) => {
+                self.blocked = why;
+                self.idle_instructions = 0;
+            }
+            Step::DoneAfter(why) => {
+                self.advance();
+                self.blocked = why;
+                self.idle_instructions = 0;
+            }
+            Step::Fatal(exception) => self.fatal(exception, address),
+            Step::Fault(exception, info) => {
+                self.advance();
+                self.fault(exception, info);
+            }
+        }
+        outcome.effects.extract_moved |= self.frames.is_empty();
+        outcome
+    }
+
+    fn advance(&mut self) {
+        match self.frames.last_mut() {
+            Some(frame) => frame.next = frame.next.wrapping_add(8),
+            None => self.ring.position = self.ring.position.wrapping_add(8),
+        }
+    }
+
+    fn execute(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        word: u64,
+        instr: &Instr,
+        outcome: &mut Outcome,
+    ) -> Result<Step, NoSuchRegister> {
+        if self.compute(fabric, word, instr)? {
+            return Ok(Step::Done);
+        }
+        // What may be deferred or outstanding has a limit; reaching it is a wait, not an error.
+        if !self.has_room() {
+            return Ok(Step::Blocked(Blocked::Full));
+        }
+        macro_rules! defer {
+            ($i:expr, $operation:expr) => {
+                self.defer(fabric, memory, word, ($i.wait_mask.bits(), $i.signal_slot, $i.defer_mode), $operation, outcome)
+            };
+        }
+        macro_rules! sync {
+            ($i:expr, $data:expr, $wide:literal, $add:literal) => {{
+                let address = self.read64(fabric, word, $i.address)?;
+                let value = $data;
+                self.check_aligned(fabric, word, address, if $wide { 16 } else { 8 });
+                let operation = Operation::Sync {
+                    address,
+                    value,
+                    wide: $wide,
+                    add: $add,
+                    propagate: $i.error_propagate,
+                    scope: $i.scope,
+                };
+                defer!($i, operation)
+            }};
+        }
+        Ok(match instr {
+            Instr::LoadMultiple(i) => {
+                let address = self.read64(fabric, word, i.address)?;
+                self.load(fabric, memory, word, address, i.offset, i.base_register, i.mask)?
+            }
+            Instr::StoreMultiple(i) => {
+                let address = self.read64(fabric, word, i.address)?;
+                self.store(fabric, memory, word, address, i.offset, i.base_register, i.mask)?
+            }
+            Instr::StoreState(i) => {
+                let base = self.read64(fabric, word, i.address)?;
+                let address = base.wrapping_add_signed(i.offset.into());
+                self.check_aligned(fabric, word, address, 8);
+                defer!(i, Operation::StoreState { address, state: i.state })
+            }
+            Instr::Branch(i) => self.branch(fabric, word, i.condition, i.value, i.offset)?,
+            Instr::Call(i) => self.call(fabric, word, i.address, i.length, true)?,
+            Instr::Jump(i) => self.call(fabric, word, i.address, i.length, false)?,
+            Instr::SetExceptionHandler(i) => {
+                self.read64(fabric, word, i.address)?;
+                self.read32(fabric, word, i.length)?;
+                // Without a tiler nothing ever runs out of its memory.
+                Step::Done
+            }
+            Instr::ErrorBarrier(_) => {
+                self.error = 0;
+                Step::Done
+            }
+            Instr::ProtRegion(_) => Step::Blocked(Blocked::Protected),
+            Instr::Wait(i) => {
+                let mask = match i.wait_mode {
+                    WaitMode::Immediate => i.wait_mask.bits(),
+                    WaitMode::Indirect => self.mask_wait,
+                };
+                self.count_progress(fabric, word, i.progress_increment);
+                self.wait(fabric, word, mask)
+            }
+            Instr::SetSbEntry(i) => {
+                self.endpoint_slot = self.slot(fabric, word, i.endpoint_entry.number().into());
+                self.other_slot = self.slot(fabric, word, i.other_entry.number().into());
+                Step::Done
+            }
+            Instr::SetState(i) => {
+                let value = self.read32(fabric, word, i.source)?;
+                self.set_state(fabric, word, i.state, value)
+            }
+            Instr::SetStateImm32(i) => self.set_state(fabric, word, i.state, i.value),
+            Instr::NextSbEntry(i) => {
+                let Some(slot) = self.choose_slot() else {
+                    return Ok(Step::Blocked(Blocked::SlotChoice));
+                };
+                let result = match i.format {
+                    SlotFormat::Index => u32::from(slot),
+                    SlotFormat::Mask => 1 << slot,
+                };
+                self.write32(fabric, word, i.destination, result)?;
+                self.last_choice = slot;
+                match i.sb_type {
+                    SlotSelection::NoChange => {}
+                    SlotSelection::Endpoint => self.endpoint_slot = slot,
+                    SlotSelection::Other => self.other_slot = slot,
+                    SlotSelection::Deferred => self.deferred_slot = slot,
+                }
+                Step::Done
+            }
+            Instr::SyncAdd32(i) => sync!(i, self.read32(fabric, word, i.data)?.into(), false, true),
+            Instr::SyncSet32(i) => sync!(i, self.read32(fabric, word, i.data)?.into(), false, false),
+            Instr::SyncAdd64(i) => sync!(i, self.read64(fabric, word, i.data)?, true, true),
+            Instr::SyncSet64(i) => sync!(i, self.read64(fabric, word, i.data)?, true, false),
+            Instr::SyncWait32(i) => {
+                let reference = self.read32(fabric, word, i.data)?.into();
+                self.sync_wait(fabric, memory, word, i.address, i.condition, i.error_reject, (reference, false))?
+            }
+            Instr::SyncWait64(i) => {
+                let reference = self.read64(fabric, word, i.data)?;
+                self.sync_wait(fabric, memory, word, i.address, i.condition, i.error_reject, (reference, true))?
+            }
+            Instr::RunCompute(i) => {
+                let increment = i.task_increment;
+                if increment == 0 {
+                    let misuse = StreamMisuse::StagingInvalid { register: 0, value: 0 };
+                    self.report(fabric, word, misuse);
+                }
+                debug_assert!(matches!(i.task_axis, TaskAxis::X | TaskAxis::Y | TaskAxis::Z));
+                let selects = [i.srt_select, i.fau_select, i.spd_select, i.tsd_select];
+                self.run_compute(fabric, word, selects, i.progress_increment, outcome)?
+            }
+            Instr::RunComputeIndirect(i) => {
+                let selects = [i.srt_select, i.fau_select, i.spd_select, i.tsd_select];
+                self.run_compute(fabric, word, selects, i.progress_increment, outcome)?
+            }
+            Instr::ReqResource(i) => {
+                let bits = [i.compute, i.fragment, i.tiler, i.idvs, i.rt];
+                let asked = bits.iter().enumerate();
+                self.resources = asked.fold(0, |set, (bit, on)| set | u8::from(*on) << bit);
+                Step::Done
+            }
+            Instr::FlushCache2(i) => {
+                let id = self.read32(fabric, word, i.latest_flush_id)?;
+                let (wait, slot) = match i.defer_mode {
+                    DeferMode::Immediate => (i.wait_mask.bits(), i.signal_slot.number()),
+                    DeferMode::Indirect => (self.mask_wait, self.deferred_slot),
+                };
+                let slot = self.slot(fabric, word, slot.into());
+                let issue = Issue {
+                    word,
+                    wait,
+                    slot,
+                    always_counted: true,
+                    operation: Operation::Flush { id },
+                };
+                match self.issue(fabric, memory, issue) {
+                    Ok(effects) => {
+                        outcome.effects.join(effects);
+                        Step::Done
+                    }
+                    Err(hindrance) => hindrance.into(),
+                }
+            }
+            Instr::HeapSet(i) => {
+                self.heap_context = self.read64(fabric, word, i.address)?;
+                Step::Done
+            }
+            Instr::HeapOperation(i) => {
+                // vt_start, vt_end, frag_end are numbers 0, 1 and 3.
+                let counter = (i.operation as u8).min(2);
+                defer!(i, Operation::Heap { counter })
+            }
+            Instr::ProgressStore(i) => {
+                self.report(fabric, word, StreamMisuse::Progress);
+                self.progress = self.read64(fabric, word, i.source)?;
+                Step::Done
+            }
+            Instr::ProgressLoad(i) => {
+                self.report(fabric, word, StreamMisuse::Progress);
+                let value = self.progress;
+                self.write64(fabric, word, i.destination, value)?;
+                Step::Done
+            }
+            Instr::ProgressWait(i) => {
+                self.report(fabric, word, StreamMisuse::Progress);
+                let value = self.read64(fabric, word, i.source)?;
+                Step::DoneAfter(Blocked::Progress { queue: i.queue, value })
+            }
+            Instr::TracePoint(i) => {
+                self.check_tuple(i.base_register, u32::from(i.register_count).saturating_sub(1))?;
+                defer!(i, Operation::Nothing)
+            }
+            Instr::FinishFragment(i) => {
+                self.report(fabric, word, StreamMisuse::NotModelled);
+                defer!(i, Operation::Nothing)
+            }
+            // Graphics, and counters whose sharing is not established.
+            _ => {
+                self.report(fabric, word, StreamMisuse::NotModelled);
+                Step::Fatal(exception::CS_INSTR_INVALID)
+            }
+        })
+    }
+
+    /// Issues an operation that is deferred if it waits for slots.
+    fn defer(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        word: u64,
+        (wait, slot, mode): (u16, Slot, DeferMode),
+        operation: Operation,
+        outcome: &mut Outcome,
+    ) -> Step {
+        let indirect = mode == DeferMode::Indirect;
+        let (wait, slot) = if indirect {
+            (self.mask_wait, self.deferred_slot)
+        } else {
+            (wait, slot.number())
+        };
+        if wait == 0 && slot != 0 && !indirect {
+            let slot = slot.into();
+            self.report(fabric, word, StreamMisuse::SlotWithoutWait { slot });
+        }
+        self.check_mask(fabric, word, wait);
+        let slot = self.slot(fabric, word, slot.into());
+        let issue = Issue {
+            word,
+            wait,
+            slot,
+            always_counted: indirect,
+            operation,
+        };
+        match self.issue(fabric, memory, issue) {
+            Ok(effects) => {
+                outcome.effects.join(effects);
+                Step::Done
+            }
+            Err(hindrance) => hindrance.into(),
+        }
+    }
+
+    /// A slot number that exists; others are reported and cut.
+    fn slot(&mut self, fabric: &mut Fabric, word: u64, slot: u32) -> u8 {
+        if slot >= u32::from(self.slots) {
+            self.report(fabric, word, StreamMisuse::SlotOutOfRange { slot });
+        }
+        slot as u8 % self.slots.max(1)
+    }
+
+    fn check_mask(&mut self, fabric: &mut Fabric, word: u64, mask: u16) {
+        let beyond = u32::from(mask) >> self.slots;
+        if beyond != 0 {
+            let slot = u32::from(self.slots) + beyond.trailing_zeros();
+            self.report(fabric, word, StreamMisuse::SlotOutOfRange { slot });
+        }
+    }
+
+    fn check_aligned(&mut self, fabric: &mut Fabric, word: u64, address: u64, alignment: u64) {
+        if !address.is_multiple_of(alignment) {
+            let misuse = StreamMisuse::DataAlignment { address, alignment };
+            self.report(fabric, word, misuse);
+        }
+    }
+
+    fn count_progress(&mut self, fabric: &mut Fabric, word: u64, increment: bool) {
+        if increment {
+            self.report(fabric, word, StreamMisuse::Progress);
+            self.progress = self.progress.wrapping_add(1);
+        }
+    }
+
+    fn wait(&mut self, fabric: &mut Fabric, word: u64, mask: u16) -> Step {
+        self.check_mask(fabric, word, mask);
+        // A mask of all slots is the usual way to say "everything".
+        let all = ((1u32 << self.slots) - 1) as u16;
+        let unused = mask & !self.used_slots;
+        if unused != 0 && mask != all {
+            let mask = unused.into();
+            self.report(fabric, word, StreamMisuse::WaitOnUnusedSlot { mask });
+        }
+        if mask & self.busy_slots() == 0 {
+            Step::Done
+        } else {
+            Step::DoneAfter(Blocked::Scoreboards(mask))
+        }
+    }
+
+    fn set_state(&mut self, fabric: &mut Fabric, word: u64, state: StreamState, value: u32) -> Step {
+        match state {
+            StreamState::SelectEndpoint => self.endpoint_slot = self.slot(fabric, word, value),
+            StreamState::SelectOther => self.other_slot = self.slot(fabric, word, value),
+            StreamState::SelectDeferred => self.deferred_slot = self.slot(fabric, word, value),
+            StreamState::MaskStream => self.mask_stream = value as u16,
+            StreamState::MaskWait => self.mask_wait = value as u16,
+        }
+        Step::Done
+    }
+
+    /// FACT: the order of choice is not established (command-stream.md 10, 9): the next free one, cyclically.
+    fn choose_slot(&self) -> Option<u8> {
+        let free = self.mask_stream & !self.busy_slots();
+        (1..=self.slots)
+            .map(|distance| (self.last_choice + distance) % self.slots.max(1))
+            .find(|slot| free >> slot & 1 != 0)
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the operands of one instruction")]
+    fn load(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        word: u64,
+        base: u64,
+        offset: i16,
+        first: Reg,
+        mask: RegMask,
+    ) -> Result<Step, NoSuchRegister> {
+        let address = base.wrapping_add_signed(offset.into());
+        self.check_aligned(fabric, word, address, 4);
+        let mut loaded = Vec::new();
+        // Memory is packed: a hole in the mask skips a register, not a word.
+        for (index, place) in mask.offsets().enumerate() {
+            self.check_tuple(first, place.into())?;
+            let number = first.number() + place;
+            self.check_write(fabric, word, number);
+            let at = address.wrapping_add(4 * index as u64);
+            match fabric.read32(memory, self.access(at)) {
+                Ok(value) => loaded.push((number, value)),
+                Err(refusal) => return Ok(Hindrance::of(refusal, at).into()),
+            }
+        }
+        self.outstanding(loaded, (0, 0));
+        Ok(Step::Done)
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the operands of one instruction")]
+    fn store(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        word: u64,
+        base: u64,
+        offset: i16,
+        first: Reg,
+        mask: RegMask,
+    ) -> Result<Step, NoSuchRegister> {
+        let address = base.wrapping_add_signed(offset.into());
+        self.check_aligned(fabric, word, address, 4);
+        let mut bytes = Vec::new();
+        for place in mask.offsets() {
+            let value = self.read(fabric, word, u32::from(first.number()) + u32::from(place))?;
+            bytes.extend_from_slice(&value.to_le_bytes());
+        }
+        if let Err(refusal) = fabric.write(memory, self.access(address), &bytes) {
+            return Ok(Hindrance::of(refusal, address).into());
+        }
+        self.outstanding(Vec::new(), (first.number(), mask.bits()));
+        Ok(Step::Done)
+    }
+
+    fn outstanding(&mut self, loaded: Vec<(u8, u32)>, stored: (u8, u16)) {
+        let slot = self.other_slot;
+        self.count_up(slot);
+        self.transfers.push(Transfer {
+            slot,
+            loaded,
+            stored,
+        });
+        self.idle_instructions = 0;
+    }
+
+    fn branch(
+        &mut self,
+        fabric: &mut Fabric,
+        word: u64,
+        condition: Condition,
+        value: Reg,
+        offset: i16,
+    ) -> Result<Step, NoSuchRegister> {
+        let value = match condition {
+            Condition::Always => 0,
+            _ => self.read32(fabric, word, value)? as i32,
+        };
+        let taken = match condition {
+            Condition::LessEqual => value <= 0,
+            Condition::Greater => value > 0,
+            Condition::Equal => value == 0,
+            Condition::NotEqual => value != 0,
+            Condition::Less => value < 0,
+            Condition::GreaterEqual => value >= 0,
+            Condition::Always => true,
+        };
+        if !taken {
+            return Ok(Step::Done);
+        }
+        let distance = i64::from(offset) + 1;
+        let target = match self.frames.last() {
+            Some(frame) => {
+                let target = frame.next.wrapping_add_signed(8 * distance);
+                (frame.start..=frame.end).contains(&target).then_some(target)
+            }
+            None => self.ring.jumped(self.ring.position, distance),
+        };
+        let Some(target) = target else {
+            let target = self.address().wrapping_add_signed(8 * distance);
+            self.report(fabric, word, StreamMisuse::BranchOutside { target });
+            return Ok(Step::Fatal(exception::CS_INSTR_INVALID));
+        };
+        match self.frames.last_mut() {
+            Some(frame) => frame.next = target,
+            None => self.ring.position = target,
+        }
+        Ok(Step::Moved)
+    }
+
+    fn call(
+        &mut self,
+        fabric: &mut Fabric,
+        word: u64,
+        address: Pair,
+        length: Reg,
+        push: bool,
+    ) -> Result<Step, NoSuchRegister> {
+        let start = self.read64(fabric, word, address)?;
+        let length = u64::from(self.read32(fabric, word, length)?);
+        if !start.is_multiple_of(64) || !length.is_multiple_of(8) {
+            let misuse = StreamMisuse::BufferAlignment { address: start, length };
+            self.report(fabric, word, misuse);
+            if !start.is_multiple_of(8) || !length.is_multiple_of(8) {
+                return Ok(Step::Fatal(exception::CS_INSTR_INVALID));
+            }
+        }
+        let frame = Frame {
+            start,
+            next: start,
+            end: start.saturating_add(length),
+        };
+        if push {
+            if self.frames.len() + 1 >= FRAMES {
+                self.report(fabric, word, StreamMisuse::CallStackOverflow);
+                return Ok(Step::Fatal(exception::CS_CALL_STACK_OVERFLOW));
+            }
+            self.advance();
+            self.frames.push(frame);
+            return Ok(Step::Moved);
+        }
+        match self.frames.last_mut() {
+            Some(current) => {
+                *current = frame;
+                Ok(Step::Moved)
+            }
+            None => {
+                self.report(fabric, word, StreamMisuse::JumpInRing);
+                Ok(Step::Fatal(exception::CS_INSTR_INVALID))
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the operands of one instruction")]
+    fn sync_wait(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        word: u64,
+        address: Pair,
+        condition: Condition,
+        reject: ErrorReject,
+        (reference, wide): (u64, bool),
+    ) -> Result<Step, NoSuchRegister> {
+        let address = self.read64(fabric, word, address)?;
+        self.check_aligned(fabric, word, address, if wide { 16 } else { 8 });
+        let greater = match condition {
+            Condition::LessEqual => false,
+            Condition::Greater => true,
+            _ => {
+                self.report(fabric, word, StreamMisuse::Undefined);
+                return Ok(Step::Fatal(exception::CS_INSTR_INVALID));
+            }
+        };
+        let wait = SyncWait {
+            address,
+            reference,
+            wide,
+            greater,
+            inherit: reject == ErrorReject::Inherit,
+        };
+        Ok(match self.sync_value(fabric, memory, wait) {
+            Err(hindrance) => hindrance.into(),
+            Ok((value, _)) if !wait.holds(value) => Step::Blocked(Blocked::Sync(wait)),
+            // FACT: which value of the field takes the error over is not proven (command-stream.md 10, 18).
+            Ok((_, error)) if error != 0 && wait.inherit => {
+                Step::Fault(exception::CS_INHERIT_FAULT, address)
+            }
+            Ok(_) => Step::Done,
+        })
+    }
+
+    fn run_compute(
+        &mut self,
+        fabric: &mut Fabric,
+        word: u64,
+        selects: [u8; 4],
+        progress: bool,
+        outcome: &mut Outcome,
+    ) -> Result<Step, NoSuchRegister> {
+        const COMPUTE: u8 = 1;
+        if self.resources & COMPUTE == 0 {
+            let needed = COMPUTE.into();
+            self.report(fabric, word, StreamMisuse::WithoutResource { needed });
+        }
+        let mut staging = [0; 40];
+        let [srt, fau, spd, tsd] = selects.map(|select| 2 * u32::from(select & 3));
+        let pairs = [srt, 8 + fau, 16 + spd, 24 + tsd];
+        let read = pairs.iter().flat_map(|&pair| [pair, pair + 1]).chain(32..40);
+        for register in read {
+            staging[register as usize] = self.read(fabric, word, register)?;
+        }
+        if progress {
+            self.report(fabric, word, StreamMisuse::Progress);
+        }
+        let slot = self.endpoint_slot;
+        self.count_up(slot);
+        self.idle_instructions = 0;
+        outcome.job = Some(IssuedJob {
+            staging,
+            selects,
+            slot,
+            progress,
+        });
+        Ok(Step::Done)
+    }
+}
+
+fn undecodable(error: eitri_cs::instr::DecodeError) -> StreamMisuse {
+    use eitri_cs::instr::{DecodeError, FieldFault};
+    match error {
+        DecodeError::BadField {
+            value,
+            fault: FieldFault::OddPair,
+            ..
+        } => StreamMisuse::OddPair {
+            register: value as u32,
+        },
+        _ => StreamMisuse::Undefined,
+    }
+}

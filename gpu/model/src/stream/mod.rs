@@ -1,0 +1,414 @@
+//! A command stream: registers, frames, scoreboards, and what it is waiting for.
+//!
+//! State apart from behaviour: this module holds what a stream *is*; `execute` holds what its instructions do, `deferred`
+//! what happens when scoreboards drain.  Guarantees: bounded, whatever the instructions: frames, deferred operations and
+//! outstanding transfers have limits, and a stream that reaches one waits.
+//!
+//! Facts: hardware/command-stream.md 1.
+
+mod arithmetic;
+mod deferred;
+mod execute;
+mod registers;
+mod ring;
+
+use crate::diagnosis::{StreamMisuse, StreamPlace};
+use crate::fabric::{Access, Fabric};
+use crate::mmu::{Source, Stall};
+use alloc::vec::Vec;
+pub(crate) use deferred::Operation;
+use deferred::{Deferred, Transfer};
+use eitri_csf::interface::stream::{
+    BlockedReason, SyncCondition, WaitSource, blocked_reason, req_resource, status_scoreboards,
+    status_wait,
+};
+pub(crate) use registers::Registers;
+pub(crate) use ring::Ring;
+
+/// Frames of a call stack, the ring included.
+pub(crate) const FRAMES: usize = 8;
+
+/// Scoreboard slots that a field can name.
+pub(crate) const SLOTS: usize = 16;
+
+/// Instructions that a stream may execute without blocking or touching memory before it counts as stuck.
+///
+/// The model's own number: larger than any loop that only computes has a reason to be.
+const LOOP_LIMIT: u32 = 10_000_000;
+
+/// A run of instructions other than the ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Frame {
+    pub(crate) start: u64,
+    pub(crate) next: u64,
+    pub(crate) end: u64,
+}
+
+/// A wait for a sync object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SyncWait {
+    pub(crate) address: u64,
+    pub(crate) reference: u64,
+    pub(crate) wide: bool,
+    /// Goes on when the object is greater than the reference; else when it is not.
+    pub(crate) greater: bool,
+    pub(crate) inherit: bool,
+}
+
+/// Why a stream does not go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Blocked {
+    /// It does.
+    No,
+    /// CS_REQ.STATE is not START.
+    Stopped,
+    /// Nothing in the ring, as far as it has been told.
+    Empty,
+    /// Scoreboard slots must drain.
+    Scoreboards(u16),
+    /// A deferred operation or transfer must finish before another fits.
+    Full,
+    /// A slot of SB_MASK_STREAM must drain.
+    SlotChoice,
+    /// A sync object.
+    Sync(SyncWait),
+    /// The progress value of a stream of the group.
+    Progress { queue: u8, value: u64 },
+    /// An access waits for its address space.
+    Memory(Stall),
+    /// Protected mode, which never comes.
+    Protected,
+    /// A recoverable fault, to be acknowledged.
+    Fault,
+    /// For good.
+    Fatal,
+}
+
+/// A fault to be reported to the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StreamFault {
+    pub(crate) fatal: bool,
+    pub(crate) exception: u8,
+    pub(crate) info: u64,
+}
+
+/// Exceptions that streams raise themselves; their table is `eitri_csf::fault`.
+pub(crate) mod exception {
+    pub(crate) const CS_CONFIG_FAULT: u8 = 0x40;
+    pub(crate) const CS_ENDPOINT_FAULT: u8 = 0x44;
+    pub(crate) const CS_BUS_FAULT: u8 = 0x48;
+    pub(crate) const CS_INSTR_INVALID: u8 = 0x49;
+    pub(crate) const CS_CALL_STACK_OVERFLOW: u8 = 0x4A;
+    pub(crate) const CS_INHERIT_FAULT: u8 = 0x4B;
+}
+
+/// Which stream of which group, and through which address space it works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) group: u8,
+    pub(crate) stream: u8,
+    pub(crate) space: u8,
+}
+
+/// A compute job as a stream issues it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct IssuedJob {
+    /// The staging registers, r0 to r39.
+    pub(crate) staging: [u32; 40],
+    /// SRT, FAU, SPD, TSD select.
+    pub(crate) selects: [u8; 4],
+    /// The slot that counts it.
+    pub(crate) slot: u8,
+    /// Whether the stream's progress value grows when it completes.
+    pub(crate) progress: bool,
+}
+
+/// What executing an instruction asks of the rest of the device.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    pub(crate) job: Option<IssuedJob>,
+    pub(crate) effects: Effects,
+}
+
+/// Effects beyond the stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Effects {
+    /// A sync object was written with group scope or wider: streams of the group look again.
+    pub(crate) wake_group: bool,
+    /// A sync object was written with system scope: all streams look again, and the host is told.
+    pub(crate) wake_all: bool,
+    /// A cache flush was started.
+    pub(crate) flush_started: bool,
+    /// EXTRACT has moved.
+    pub(crate) extract_moved: bool,
+}
+
+impl Effects {
+    pub(crate) fn join(&mut self, other: Effects) {
+        self.wake_group |= other.wake_group;
+        self.wake_all |= other.wake_all;
+        self.flush_started |= other.flush_started;
+        self.extract_moved |= other.extract_moved;
+    }
+}
+
+/// A stream of a group on a slot.
+#[derive(Clone, Debug)]
+pub(crate) struct Stream {
+    pub(crate) identity: Identity,
+    /// The stream's own doorbell; 0 is none.
+    pub(crate) doorbell: u32,
+    pub(crate) ring: Ring,
+    pub(crate) registers: Registers,
+    pub(crate) frames: Vec<Frame>,
+    counters: [u16; SLOTS],
+    /// Slots that anything was ever counted on.
+    used_slots: u16,
+    slots: u8,
+    endpoint_slot: u8,
+    other_slot: u8,
+    deferred_slot: u8,
+    mask_stream: u16,
+    mask_wait: u16,
+    last_choice: u8,
+    deferred: Vec<Deferred>,
+    transfers: Vec<Transfer>,
+    /// Slots of cache flushes in progress.
+    flushing: Vec<u8>,
+    pub(crate) resources: u8,
+    heap: [u32; 3],
+    heap_context: u64,
+    /// The error status since the last barrier: an exception word.
+    pub(crate) error: u32,
+    pub(crate) progress: u64,
+    pub(crate) blocked: Blocked,
+    /// The recoverable faults that the host has not heard of, oldest first.
+    pub(crate) faults: Vec<StreamFault>,
+    /// Whether the host was told of the oldest.
+    pub(crate) reported: bool,
+    /// A sync object may have changed since the last look.
+    pub(crate) look_at_sync: bool,
+    /// Instructions since the last one that blocked or touched memory.
+    idle_instructions: u32,
+}
+
+/// Most faults that wait to be reported; more than jobs can be outstanding adds nothing.
+const KEPT_FAULTS: usize = 16;
+
+impl Stream {
+    /// A stream as START makes it.
+    pub(crate) fn new(fabric: &Fabric, identity: Identity, doorbell: u32, ring: Ring) -> Stream {
+        let product = &fabric.config.product;
+        Stream {
+            identity,
+            doorbell,
+            ring,
+            registers: Registers::new(product.stream_registers()),
+            frames: Vec::new(),
+            counters: [0; SLOTS],
+            used_slots: 0,
+            slots: product.scoreboards() as u8,
+            endpoint_slot: 0,
+            other_slot: 0,
+            deferred_slot: 0,
+            mask_stream: 0,
+            mask_wait: 0,
+            last_choice: 0,
+            deferred: Vec::new(),
+            transfers: Vec::new(),
+            flushing: Vec::new(),
+            resources: 0,
+            heap: [0; 3],
+            heap_context: 0,
+            error: 0,
+            progress: 0,
+            blocked: Blocked::Empty,
+            faults: Vec::new(),
+            reported: false,
+            look_at_sync: false,
+            idle_instructions: 0,
+        }
+    }
+
+    /// Whether it could execute an instruction now.
+    pub(crate) fn can_step(&self) -> bool {
+        self.blocked == Blocked::No
+    }
+
+    /// The address of the current instruction.
+    pub(crate) fn address(&self) -> u64 {
+        self.frames
+            .last()
+            .map_or_else(|| self.ring.address(), |frame| frame.next)
+    }
+
+    fn place(&self, word: u64) -> StreamPlace {
+        StreamPlace {
+            group: self.identity.group,
+            stream: self.identity.stream,
+            depth: self.frames.len() as u8 + 1,
+            address: self.address(),
+            word,
+        }
+    }
+
+    fn report(&self, fabric: &mut Fabric, word: u64, misuse: StreamMisuse) {
+        let place = self.place(word);
+        fabric
+            .journal
+            .report(crate::diagnosis::Misuse::Stream { place, misuse });
+    }
+
+    fn access(&self, address: u64) -> Access {
+        Access {
+            space: self.identity.space,
+            address,
+            source: Source::Stream {
+                group: self.identity.group,
+                stream: self.identity.stream,
+            },
+        }
+    }
+
+    /// A recoverable fault: its operation is dropped, the error status set, the stream waits for the host.
+    pub(crate) fn fault(&mut self, exception: u8, info: u64) {
+        self.error = exception.into();
+        if self.faults.len() < KEPT_FAULTS {
+            self.faults.push(StreamFault {
+                fatal: false,
+                exception,
+                info,
+            });
+        }
+        if self.blocked != Blocked::Fatal {
+            self.blocked = Blocked::Fault;
+        }
+    }
+
+    /// The stream never runs again in this activation.
+    pub(crate) fn fatal(&mut self, exception: u8, info: u64) {
+        if self.blocked == Blocked::Fatal {
+            return;
+        }
+        self.reported = false;
+        self.error = exception.into();
+        self.faults.clear();
+        self.faults.push(StreamFault {
+            fatal: true,
+            exception,
+            info,
+        });
+        self.blocked = Blocked::Fatal;
+    }
+
+    /// Takes over what a suspended stream was, but for the interface words, which the host has written again.
+    pub(crate) fn restore(&mut self, saved: Stream) {
+        let Stream {
+            identity,
+            doorbell,
+            ring,
+            ..
+        } = *self;
+        let position = saved.ring.position;
+        *self = saved;
+        self.identity = identity;
+        self.doorbell = doorbell;
+        self.ring = Ring {
+            position,
+            insert: position,
+            ..ring
+        };
+        // Whatever it waited for may have come meanwhile.
+        self.look_at_sync = true;
+        self.reported = false;
+        if let Blocked::Memory(_) = self.blocked {
+            self.blocked = Blocked::No;
+        }
+    }
+
+    /// Slots that are not empty, a bit a slot.
+    pub(crate) fn busy_slots(&self) -> u16 {
+        let bits = self.counters.iter().enumerate();
+        bits.fold(0, |mask, (slot, count)| mask | u16::from(*count != 0) << slot)
+    }
+
+    fn count_up(&mut self, slot: u8) {
+        let slot = usize::from(slot) % SLOTS;
+        self.counters[slot] = self.counters[slot].saturating_add(1);
+        self.used_slots |= 1 << slot;
+    }
+
+    /// One operation counted on `slot` has ended.
+    pub(crate) fn count_down(&mut self, slot: u8) {
+        let slot = usize::from(slot) % SLOTS;
+        self.counters[slot] = self.counters[slot].saturating_sub(1);
+    }
+
+    /// CS_STATUS_BLOCKED_REASON.
+    pub(crate) fn blocked_reason(&self) -> u32 {
+        let reason = match self.blocked {
+            Blocked::Scoreboards(_) | Blocked::SlotChoice => BlockedReason::ScoreboardWait,
+            Blocked::Full => BlockedReason::Deferred,
+            Blocked::Sync(_) => BlockedReason::SyncWait,
+            Blocked::Progress { .. } => BlockedReason::ProgressWait,
+            Blocked::Protected => BlockedReason::Resource,
+            Blocked::No
+            | Blocked::Stopped
+            | Blocked::Empty
+            | Blocked::Memory(_)
+            | Blocked::Fault
+            | Blocked::Fatal => BlockedReason::Unblocked,
+        };
+        blocked_reason::REASON.word(reason)
+    }
+
+    /// CS_STATUS_WAIT.
+    pub(crate) fn wait_status(&self) -> u32 {
+        match self.blocked {
+            Blocked::Scoreboards(mask) => {
+                let word = status_wait::SCOREBOARDS.word(mask.into());
+                status_wait::SOURCE.set32(word, WaitSource::Wait)
+            }
+            Blocked::Sync(wait) => {
+                let condition = if wait.greater {
+                    SyncCondition::Greater
+                } else {
+                    SyncCondition::LessOrEqual
+                };
+                let word = status_wait::CONDITION.word(condition);
+                let word = status_wait::SYNC_64.set32(word, wait.wide);
+                status_wait::SYNC.set32(word, true)
+            }
+            Blocked::Progress { .. } => status_wait::PROGRESS.word(true),
+            Blocked::Protected => status_wait::PROTECTED.word(true),
+            _ => 0,
+        }
+    }
+
+    /// CS_STATUS_SCOREBOARDS.
+    pub(crate) fn scoreboard_status(&self) -> u32 {
+        status_scoreboards::NONZERO.word(self.busy_slots().into())
+    }
+
+    /// CS_STATUS_REQ_RESOURCE: what is asked for is granted.
+    pub(crate) fn resource_status(&self) -> u32 {
+        let asked = u32::from(self.resources & 0xf);
+        debug_assert_eq!(req_resource::COMPUTE_GRANTED.mask32(), 1 << 16);
+        asked | asked << 16
+    }
+
+    /// HEAP_VT_START, HEAP_VT_END, HEAP_FRAG_END.
+    pub(crate) fn heap_counters(&self) -> [u32; 3] {
+        self.heap
+    }
+
+    /// HEAP_ADDRESS.
+    pub(crate) fn heap_address(&self) -> u64 {
+        self.heap_context
+    }
+
+    /// Whether nothing that it started is outstanding.
+    pub(crate) fn is_drained(&self) -> bool {
+        self.busy_slots() == 0
+    }
+}
