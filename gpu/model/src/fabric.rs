@@ -101,7 +101,12 @@ impl Fabric {
     }
 
     /// Records a fault of the GPU, unless one is recorded already.
-    pub(crate) fn record_gpu_fault(&mut self, exception: u8, kind: AccessKind, address: Option<u64>) {
+    pub(crate) fn record_gpu_fault(
+        &mut self,
+        exception: u8,
+        kind: AccessKind,
+        address: Option<u64>,
+    ) {
         if self.gpu_fault.is_some() {
             return;
         }
@@ -197,7 +202,9 @@ impl Fabric {
         access: Access,
         bytes: &[u8],
     ) -> Result<(), Refusal> {
-        let last = access.address.wrapping_add(bytes.len().saturating_sub(1) as u64);
+        let last = access
+            .address
+            .wrapping_add(bytes.len().saturating_sub(1) as u64);
         self.translate(memory, access.at(last, AccessKind::Write))?;
         let mut address = access.address;
         let mut rest = bytes;

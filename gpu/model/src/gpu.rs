@@ -5,7 +5,7 @@
 use crate::clock::Nanoseconds;
 use crate::config::{Config, Product};
 use crate::control::{Consequence, Control};
-use crate::diagnosis::{Diagnosis, MmuMisuse, Misuse, RegisterMisuse};
+use crate::diagnosis::{Diagnosis, Misuse, MmuMisuse, RegisterMisuse};
 use crate::fabric::{Due, Fabric};
 use crate::firmware::Mcu;
 use crate::injection::Injection;
@@ -137,13 +137,19 @@ impl Gpu {
             if self.mcu.is_busy(&self.fabric, &self.power) {
                 let slice = instructions.min(1000);
                 let time = end - now;
-                let used = self.mcu.work(&mut self.fabric, &mut self.power, memory, slice, time);
+                let used = self
+                    .mcu
+                    .work(&mut self.fabric, &mut self.power, memory, slice, time);
                 instructions -= used.min(instructions);
                 if used != 0 {
                     continue;
                 }
             }
-            let wake = self.fabric.agenda.next().map_or(end, |due| due.clamp(now, end));
+            let wake = self
+                .fabric
+                .agenda
+                .next()
+                .map_or(end, |due| due.clamp(now, end));
             if wake == now {
                 // Due but not yet to be seen: an observation of the host is missing.
                 break;
@@ -157,7 +163,10 @@ impl Gpu {
         if self.mcu.is_busy(&self.fabric, &self.power) {
             Progress::Busy
         } else {
-            self.fabric.agenda.next().map_or(Progress::Idle, Progress::Waiting)
+            self.fabric
+                .agenda
+                .next()
+                .map_or(Progress::Idle, Progress::Waiting)
         }
     }
 
@@ -217,14 +226,18 @@ impl Gpu {
 
     /// One access of the host passes: time, one observation, and what is due.
     fn pass_access(&mut self, memory: &mut dyn PhysicalMemory) {
-        self.fabric.clock.advance(self.fabric.config.latencies.access);
+        self.fabric
+            .clock
+            .advance(self.fabric.config.latencies.access);
         self.fabric.clock.observe();
         self.handle_due(memory);
     }
 
     fn handle_due(&mut self, memory: &mut dyn PhysicalMemory) {
         while let Some(due) = self.fabric.agenda.take_due(&self.fabric.clock) {
-            self.fabric.journal.set_context(self.fabric.clock.now(), None);
+            self.fabric
+                .journal
+                .set_context(self.fabric.clock.now(), None);
             let fabric = &mut self.fabric;
             match due {
                 Due::Reset => self.control.reset_completed(fabric),
@@ -264,7 +277,11 @@ impl Gpu {
         fabric.clock.count_cycles(false);
         self.power.reset();
         self.mcu.reset();
-        for block in [&mut fabric.irq.job, &mut fabric.irq.mmu, &mut fabric.irq.gpu] {
+        for block in [
+            &mut fabric.irq.job,
+            &mut fabric.irq.mmu,
+            &mut fabric.irq.gpu,
+        ] {
             block.clear(u32::MAX);
             if !fabric.config.masks_survive_reset {
                 block.set_mask(0);
@@ -312,7 +329,8 @@ impl Gpu {
 
     pub(crate) fn write_coherency(&mut self, write: Write) {
         let power = self.power;
-        self.control.set_coherency(&mut self.fabric, &power, write.value);
+        self.control
+            .set_coherency(&mut self.fabric, &power, write.value);
     }
 
     pub(crate) fn write_power(&mut self, domain: Domain, on: bool, mask: u64) {
@@ -320,7 +338,11 @@ impl Gpu {
             return;
         }
         if domain != Domain::L2 {
-            let register = if on { domain.power_on() } else { domain.power_off() };
+            let register = if on {
+                domain.power_on()
+            } else {
+                domain.power_off()
+            };
             self.report(RegisterMisuse::HostPowersCores {
                 name: register.name,
                 units: mask,
@@ -444,7 +466,10 @@ impl Gpu {
     fn complete_as_command(&mut self, number: u8) {
         let smallest = self.smallest_lock(number);
         let space = self.fabric.mmu.space_mut(number);
-        let Some(command) = space.pending.take().and_then(|value| as_command::COMMAND.get(value))
+        let Some(command) = space
+            .pending
+            .take()
+            .and_then(|value| as_command::COMMAND.get(value))
         else {
             return;
         };
@@ -473,7 +498,11 @@ impl Gpu {
 
     /// log2 of the least bytes of a region that can be locked.
     fn smallest_lock(&mut self, number: u8) -> u32 {
-        let smallest = if self.product().arch() >= Arch::V12 { 12 } else { 15 };
+        let smallest = if self.product().arch() >= Arch::V12 {
+            12
+        } else {
+            15
+        };
         let space = self.fabric.mmu.space(number);
         let locks = space.pending == Some(AsCommand::Lock.number());
         let lockaddr = space.lockaddr;

@@ -46,6 +46,10 @@ mod window;
 
 mod firmware;
 
+mod stream;
+
+mod compute;
+
 mod shader;
 
 pub use clock::Nanoseconds;

@@ -7,11 +7,10 @@ misuses! {
         NotModelled { word: u64 }                   = "{word:#018x} is known but not modelled", "valhall-isa.md 17";
         WrongStage { word: u64 }                    = "{word:#018x} has no meaning in a compute program", "valhall-isa.md 11";
         FauRules { word: u64 }                      = "{word:#018x} breaks the rules for uniforms, specials and immediates", "valhall-isa.md 2.3";
-        OddPair { register: u8 }                    = "r{register} begins a 64-bit pair or a staging range but is odd", "valhall-isa.md 4";
+        OddPair { word: u64 }                       = "{word:#018x} has a 64-bit pair or a staging range that begins with an odd register", "valhall-isa.md 4";
         RegisterNotAllocated { register: u8 }       = "r{register} is not among the program's registers", "valhall-isa.md 13";
         OutstandingRead { register: u8, slot: u8 }  = "r{register} is read before the message on slot {slot} that writes it was waited for", "valhall-isa.md 6";
         OutstandingWrite { register: u8, slot: u8 } = "r{register} is written before the message on slot {slot} that writes it was waited for", "valhall-isa.md 6";
-        UnorderedAccess { slot: u8 }                = "memory is accessed while an access on slot {slot} is outstanding", "valhall-isa.md 6";
         ReadAfterLastUse { register: u8 }           = "r{register} is read after its last use", "valhall-isa.md 2";
         NeverWritten { register: u8 }               = "r{register} is read but was never written nor preloaded", "valhall-isa.md 13";
         UniformOutOfRange { uniform: u16 }          = "uniform word {uniform} lies beyond the uniforms of the job", "descriptors.md 12";
@@ -19,7 +18,6 @@ misuses! {
         BufferOutOfRange { handle: u32, offset: u32 } = "offset {offset:#x} lies outside the buffer with handle {handle:#x}; reads give 0", "descriptors.md 5";
         NoSuchResource { handle: u32 }              = "no descriptor has the handle {handle:#x}", "descriptors.md 4";
         WrongDescriptor { handle: u32, kind: u8 }   = "the descriptor with handle {handle:#x} is of type {kind}, not a buffer", "descriptors.md 4";
-        AtomicOffset { offset: u32 }                = "the atomic's offset {offset:#x} is not a multiple of its size", "valhall-isa.md 5";
         StagingCount { word: u64 }                  = "{word:#018x} has a staging count that does not fit it", "valhall-isa.md 4";
         BarrierWithoutWait                          = "BARRIER does not carry the wait for slot 7", "valhall-isa.md 11.12";
         BarrierOutstanding { slot: u8 }             = "BARRIER with a message outstanding on slot {slot}", "valhall-isa.md 6";

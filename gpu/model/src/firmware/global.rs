@@ -17,9 +17,8 @@ use eitri_csf::table::{Role, role_mask};
 /// Requests answered by copying REQ into ACK.
 const TOGGLES: u32 = role_mask(glb_req::FIELDS, Role::Toggle);
 /// Levels that ACK follows: all but HALT and, before interface 4.1, STATE.
-const LEVELS: u32 = role_mask(glb_req::FIELDS, Role::Level)
-    & !glb_req::HALT.mask32()
-    & !glb_req::STATE.mask32();
+const LEVELS: u32 =
+    role_mask(glb_req::FIELDS, Role::Level) & !glb_req::HALT.mask32() & !glb_req::STATE.mask32();
 /// Requests that are known but have no effect here.
 const NOT_MODELLED: u32 = glb_req::PROTM_ENTER.mask32()
     | glb_req::PRFCNT_SAMPLE.mask32()
@@ -54,7 +53,11 @@ pub(super) struct Found {
 
 impl Global {
     /// The state after boot. After a warm boot nothing is pending.
-    pub(super) fn new(words: &mut Words<'_>, interface: &Interface, warm: bool) -> Result<Global, Stop> {
+    pub(super) fn new(
+        words: &mut Words<'_>,
+        interface: &Interface,
+        warm: bool,
+    ) -> Result<Global, Stop> {
         let mut global = Global {
             ack: words.get32(interface.output, GLB_ACK)?,
             doorbell_ack: words.get32(interface.output, GLB_DB_ACK)?,
@@ -71,7 +74,11 @@ impl Global {
     }
 
     /// The host rang doorbell 0: does what GLB_REQ asks for.
-    pub(super) fn process(&mut self, words: &mut Words<'_>, interface: &Interface) -> Result<Found, Stop> {
+    pub(super) fn process(
+        &mut self,
+        words: &mut Words<'_>,
+        interface: &Interface,
+    ) -> Result<Found, Stop> {
         let input = interface.input;
         let req = words.get32(input, GLB_REQ)?;
         let reserved = GLB_REQ.reserved_bits() as u32 & req;
@@ -114,9 +121,14 @@ impl Global {
         }
         if idle {
             let value = words.get32(input, GLB_IDLE_TIMER)?;
-            self.idle_after = glb_req::IDLE_ENABLE.get(req).then(|| duration(words, value));
+            self.idle_after = glb_req::IDLE_ENABLE
+                .get(req)
+                .then(|| duration(words, value));
         }
-        words.fabric.clock.count_cycles(glb_req::COUNTER_ENABLE.get(req));
+        words
+            .fabric
+            .clock
+            .count_cycles(glb_req::COUNTER_ENABLE.get(req));
         let mut answered = TOGGLES | LEVELS;
         if words.fabric.injections.holds(Injection::PingIgnored) {
             answered &= !glb_req::PING.mask32();
@@ -129,9 +141,12 @@ impl Global {
         words.set32(interface.output, GLB_DB_ACK, doorbells)?;
         let absent = slots >> interface.groups.len();
         if absent != 0 {
-            words.fabric.journal.report(FirmwareMisuse::DoorbellOfAbsentGroup {
-                bits: absent << interface.groups.len(),
-            });
+            words
+                .fabric
+                .journal
+                .report(FirmwareMisuse::DoorbellOfAbsentGroup {
+                    bits: absent << interface.groups.len(),
+                });
         }
         Ok(Found {
             slots,
@@ -139,7 +154,12 @@ impl Global {
         })
     }
 
-    fn acknowledge(&mut self, words: &mut Words<'_>, interface: &Interface, ack: u32) -> Result<(), Stop> {
+    fn acknowledge(
+        &mut self,
+        words: &mut Words<'_>,
+        interface: &Interface,
+        ack: u32,
+    ) -> Result<(), Stop> {
         let changed = self.ack ^ ack;
         if changed == 0 {
             return Ok(());
@@ -154,7 +174,12 @@ impl Global {
     }
 
     /// Raises a global event unless the last one is unacknowledged.
-    pub(super) fn raise(&mut self, words: &mut Words<'_>, interface: &Interface, event: u32) -> Result<(), Stop> {
+    pub(super) fn raise(
+        &mut self,
+        words: &mut Words<'_>,
+        interface: &Interface,
+        event: u32,
+    ) -> Result<(), Stop> {
         let req = words.get32(interface.input, GLB_REQ)?;
         let ack = handshake::raise(req, self.ack, event);
         self.acknowledge(words, interface, ack)

@@ -109,7 +109,12 @@ impl Slot {
     }
 
     /// Writes CSG_ACK and tells the host of the bits that it wants to hear of.
-    fn acknowledge(&mut self, words: &mut Words<'_>, blocks: &GroupBlocks, ack: u32) -> Result<(), Stop> {
+    fn acknowledge(
+        &mut self,
+        words: &mut Words<'_>,
+        blocks: &GroupBlocks,
+        ack: u32,
+    ) -> Result<(), Stop> {
         let changed = self.ack ^ ack;
         if changed == 0 {
             return Ok(());
@@ -181,18 +186,27 @@ impl Slot {
             words.fabric.journal.report(misuse);
             return Ok(Change::None);
         };
-        let from = if self.group.is_some() { "on the slot" } else { "not on the slot" };
+        let from = if self.group.is_some() {
+            "on the slot"
+        } else {
+            "not on the slot"
+        };
         let wrong = match wanted {
             CsgState::Start | CsgState::Resume => self.group.is_some(),
             CsgState::Suspend => self.group.is_none(),
             CsgState::Terminate => false,
         };
         if wrong {
-            words.fabric.journal.report(FirmwareMisuse::GroupState { group, from, value });
+            words
+                .fabric
+                .journal
+                .report(FirmwareMisuse::GroupState { group, from, value });
         }
         let injections = &words.fabric.injections;
         match wanted {
-            CsgState::Terminate if injections.holds(Injection::TerminateIgnored) => Ok(Change::None),
+            CsgState::Terminate if injections.holds(Injection::TerminateIgnored) => {
+                Ok(Change::None)
+            }
             CsgState::Suspend if injections.holds(Injection::SuspendIgnored) => Ok(Change::None),
             CsgState::Terminate => {
                 self.group = None;
@@ -224,7 +238,10 @@ impl Slot {
         let space = csg_config::JASID.get(words.get32(blocks.input, CSG_CONFIG)?) as u8;
         let present = words.fabric.config.product.part.as_present >> space & 1 != 0;
         if space == MCU_SPACE || !present || words.fabric.mmu.space(space).is_unmapped() {
-            let misuse = FirmwareMisuse::NoSuchSpace { group: number, space };
+            let misuse = FirmwareMisuse::NoSuchSpace {
+                group: number,
+                space,
+            };
             words.fabric.journal.report(misuse);
         }
         self.group = Some(Group {
@@ -259,11 +276,22 @@ impl Slot {
         let present = words.fabric.config.product.part.shader_present;
         let absent = (group.allow_compute | fragment) & !present;
         if absent != 0 {
-            let misuse = FirmwareMisuse::AllowAbsentCores { group: number, mask: absent };
+            let misuse = FirmwareMisuse::AllowAbsentCores {
+                group: number,
+                mask: absent,
+            };
             words.fabric.journal.report(misuse);
         }
-        words.set32(blocks.output, CSG_STATUS_EP_REQ, group.endpoints & 0x003f_ffff)?;
-        words.set32(blocks.output, CSG_STATUS_EP_CURRENT, group.endpoints & 0x000f_ffff)
+        words.set32(
+            blocks.output,
+            CSG_STATUS_EP_REQ,
+            group.endpoints & 0x003f_ffff,
+        )?;
+        words.set32(
+            blocks.output,
+            CSG_STATUS_EP_CURRENT,
+            group.endpoints & 0x000f_ffff,
+        )
     }
 
     /// Starts or stops a stream as CS_REQ says.
@@ -305,11 +333,14 @@ impl Slot {
             Some(CsState::Start) => {}
             Some(CsState::Stop) => *current = None,
             None => {
-                words.fabric.journal.report(FirmwareMisuse::StreamStateUnknown {
-                    group: group_number,
-                    stream: stream_number,
-                    value: req & cs_req::STATE.mask32(),
-                });
+                words
+                    .fabric
+                    .journal
+                    .report(FirmwareMisuse::StreamStateUnknown {
+                        group: group_number,
+                        stream: stream_number,
+                        value: req & cs_req::STATE.mask32(),
+                    });
                 return Ok(());
             }
         }
@@ -344,17 +375,24 @@ impl Slot {
     }
 
     /// CSG_DB_REQ: streams that the host rang for.
-    fn stream_doorbells(&mut self, words: &mut Words<'_>, blocks: &GroupBlocks) -> Result<(), Stop> {
+    fn stream_doorbells(
+        &mut self,
+        words: &mut Words<'_>,
+        blocks: &GroupBlocks,
+    ) -> Result<(), Stop> {
         let req = words.get32(blocks.input, CSG_DB_REQ)?;
         let rung = req ^ self.doorbell_ack;
         self.doorbell_ack = req;
         words.set32(blocks.output, CSG_DB_ACK, req)?;
         let absent = rung.checked_shr(blocks.streams.len() as u32).unwrap_or(0);
         if absent != 0 {
-            words.fabric.journal.report(FirmwareMisuse::DoorbellOfAbsentStream {
-                group: self.number,
-                bits: absent << blocks.streams.len(),
-            });
+            words
+                .fabric
+                .journal
+                .report(FirmwareMisuse::DoorbellOfAbsentStream {
+                    group: self.number,
+                    bits: absent << blocks.streams.len(),
+                });
         }
         for index in 0..blocks.streams.len() {
             let stream_req = words.get32(blocks.streams[index].input, CS_REQ)?;
@@ -374,7 +412,11 @@ impl Slot {
     ) -> Result<(), Stop> {
         let events = STREAM_EVENTS & (req ^ self.stream_acks[index]);
         self.take_stream(words, blocks, index, req)?;
-        let Some(stream) = self.group.as_mut().and_then(|group| group.streams[index].as_mut()) else {
+        let Some(stream) = self
+            .group
+            .as_mut()
+            .and_then(|group| group.streams[index].as_mut())
+        else {
             return Ok(());
         };
         let acknowledged = events & cs_req::FAULT.mask32() == 0;
@@ -392,7 +434,11 @@ impl Slot {
     }
 
     /// The stream whose own doorbell is `number` looks at its ring; whether there is one.
-    pub(super) fn user_doorbell(&mut self, words: &mut Words<'_>, number: u32) -> Result<bool, Stop> {
+    pub(super) fn user_doorbell(
+        &mut self,
+        words: &mut Words<'_>,
+        number: u32,
+    ) -> Result<bool, Stop> {
         let Some(group) = &mut self.group else {
             return Ok(false);
         };
@@ -407,7 +453,11 @@ impl Slot {
     }
 
     /// Stores what the streams are doing.
-    pub(super) fn store_status(&mut self, words: &mut Words<'_>, blocks: &GroupBlocks) -> Result<(), Stop> {
+    pub(super) fn store_status(
+        &mut self,
+        words: &mut Words<'_>,
+        blocks: &GroupBlocks,
+    ) -> Result<(), Stop> {
         let Some(group) = &self.group else {
             return Ok(());
         };
@@ -438,9 +488,16 @@ impl Slot {
     }
 
     /// Reports the oldest fault of each stream that has one the host has not heard of.
-    pub(super) fn report_faults(&mut self, words: &mut Words<'_>, blocks: &GroupBlocks) -> Result<(), Stop> {
+    pub(super) fn report_faults(
+        &mut self,
+        words: &mut Words<'_>,
+        blocks: &GroupBlocks,
+    ) -> Result<(), Stop> {
         for index in 0..blocks.streams.len() {
-            let Some(stream) = self.group.as_mut().and_then(|group| group.streams[index].as_mut())
+            let Some(stream) = self
+                .group
+                .as_mut()
+                .and_then(|group| group.streams[index].as_mut())
             else {
                 continue;
             };
@@ -472,7 +529,11 @@ impl Slot {
     }
 
     /// Raises the events that wait and whose last occurrence was acknowledged.
-    pub(super) fn raise_events(&mut self, words: &mut Words<'_>, blocks: &GroupBlocks) -> Result<(), Stop> {
+    pub(super) fn raise_events(
+        &mut self,
+        words: &mut Words<'_>,
+        blocks: &GroupBlocks,
+    ) -> Result<(), Stop> {
         let Some(group) = &mut self.group else {
             return Ok(());
         };
@@ -488,7 +549,12 @@ impl Slot {
 
     /// Publishes how far rings are consumed, and whether streams work.
     pub(super) fn publish(&mut self, words: &mut Words<'_>) -> Result<(), Stop> {
-        for stream in self.group.iter_mut().flat_map(|group| group.streams.iter_mut()).flatten() {
+        for stream in self
+            .group
+            .iter_mut()
+            .flat_map(|group| group.streams.iter_mut())
+            .flatten()
+        {
             publish(words, stream)?;
         }
         Ok(())
@@ -532,7 +598,10 @@ impl Slot {
         let address = group.suspend_buffer;
         let saved = read_record(words, address).and_then(|record| store.take(&record));
         let Some(saved) = saved else {
-            let misuse = FirmwareMisuse::StaleSuspendBuffer { group: number, address };
+            let misuse = FirmwareMisuse::StaleSuspendBuffer {
+                group: number,
+                address,
+            };
             words.fabric.journal.report(misuse);
             for stream in group.streams.iter_mut().flatten() {
                 stream.fatal(exception::CS_CONFIG_FAULT, address);
@@ -550,16 +619,26 @@ impl Slot {
     }
 
     /// Whether a request of this slot or its streams is pending that no doorbell was rung for.
-    pub(super) fn report_silent_requests(&mut self, words: &mut Words<'_>, blocks: &GroupBlocks) -> Result<(), Stop> {
+    pub(super) fn report_silent_requests(
+        &mut self,
+        words: &mut Words<'_>,
+        blocks: &GroupBlocks,
+    ) -> Result<(), Stop> {
         let req = words.get32(blocks.input, CSG_REQ)?;
         let bits = (req ^ self.ack) & (TOGGLES | csg_req::STATE.mask32());
-        let suspending = self.group.as_ref().is_some_and(|group| group.phase == Phase::Suspending);
+        let suspending = self
+            .group
+            .as_ref()
+            .is_some_and(|group| group.phase == Phase::Suspending);
         if bits != 0 && !suspending {
-            words.fabric.journal.report(FirmwareMisuse::PendingWithoutDoorbell {
-                word: CSG_REQ.name,
-                group: self.number,
-                bits,
-            });
+            words
+                .fabric
+                .journal
+                .report(FirmwareMisuse::PendingWithoutDoorbell {
+                    word: CSG_REQ.name,
+                    group: self.number,
+                    bits,
+                });
         }
         Ok(())
     }
@@ -588,16 +667,31 @@ fn read_record(words: &mut Words<'_>, address: u64) -> Option<[u8; 16]> {
 
 /// A stream that was just taken on: its ring must make sense, and it starts reading at EXTRACT_INIT.
 fn begin(words: &mut Words<'_>, stream: &mut Stream) -> Result<(), Stop> {
-    let Identity { group, stream: number, .. } = stream.identity;
+    let Identity {
+        group,
+        stream: number,
+        ..
+    } = stream.identity;
     let ring = stream.ring;
     if !ring.is_valid() {
         let size = ring.size;
         let base = ring.base;
-        words.fabric.journal.report(if size.is_power_of_two() && size >= 64 {
-            FirmwareMisuse::RingBase { group, stream: number, base }
-        } else {
-            FirmwareMisuse::RingSize { group, stream: number, size }
-        });
+        words
+            .fabric
+            .journal
+            .report(if size.is_power_of_two() && size >= 64 {
+                FirmwareMisuse::RingBase {
+                    group,
+                    stream: number,
+                    base,
+                }
+            } else {
+                FirmwareMisuse::RingSize {
+                    group,
+                    stream: number,
+                    size,
+                }
+            });
         stream.fatal(exception::CS_CONFIG_FAULT, base);
         return Ok(());
     }
@@ -622,7 +716,11 @@ fn user_page_fault(
     if matches!(refusal, Refusal::Stalled(_)) {
         return Err(Stop::Wait);
     }
-    let Identity { group, stream: number, .. } = stream.identity;
+    let Identity {
+        group,
+        stream: number,
+        ..
+    } = stream.identity;
     words.fabric.journal.report(FirmwareMisuse::UserPages {
         group,
         stream: number,
@@ -644,20 +742,30 @@ fn look_at_insert(words: &mut Words<'_>, stream: &mut Stream) -> Result<(), Stop
         Err(refusal) => return user_page_fault(words, stream, at, refusal),
     };
     if !stream.ring.accepts(insert) {
-        let Identity { group, stream: number, .. } = stream.identity;
-        words.fabric.journal.report(FirmwareMisuse::InsertOutOfRange {
+        let Identity {
             group,
             stream: number,
-            insert,
-            extract: stream.ring.position,
-        });
+            ..
+        } = stream.identity;
+        words
+            .fabric
+            .journal
+            .report(FirmwareMisuse::InsertOutOfRange {
+                group,
+                stream: number,
+                insert,
+                extract: stream.ring.position,
+            });
         stream.fatal(exception::CS_CONFIG_FAULT, insert);
         return Ok(());
     }
     stream.ring.insert = insert;
     if stream.blocked == Blocked::Empty && !stream.ring.is_empty() {
         stream.blocked = Blocked::No;
-        let active = stream.ring.user_output.wrapping_add(CS_ACTIVE.offset.into());
+        let active = stream
+            .ring
+            .user_output
+            .wrapping_add(CS_ACTIVE.offset.into());
         if let Err(refusal) = words.set_at(active, &1u32.to_le_bytes()) {
             return user_page_fault(words, stream, active, refusal);
         }
@@ -668,7 +776,12 @@ fn look_at_insert(words: &mut Words<'_>, stream: &mut Stream) -> Result<(), Stop
 fn publish(words: &mut Words<'_>, stream: &mut Stream) -> Result<(), Stop> {
     let ring = stream.ring;
     // While a called buffer runs, EXTRACT still names the CALL.
-    let extract = ring.position - if stream.frames.is_empty() { 0 } else { 8.min(ring.position) };
+    let extract = ring.position
+        - if stream.frames.is_empty() {
+            0
+        } else {
+            8.min(ring.position)
+        };
     if extract == ring.published || !ring.is_valid() {
         return Ok(());
     }
@@ -687,7 +800,11 @@ fn publish(words: &mut Words<'_>, stream: &mut Stream) -> Result<(), Stop> {
 
 impl Group {
     /// Whether every stream is idle in the sense of its IDLE bits.
-    pub(super) fn is_idle(&self, words: &mut Words<'_>, blocks: &GroupBlocks) -> Result<bool, Stop> {
+    pub(super) fn is_idle(
+        &self,
+        words: &mut Words<'_>,
+        blocks: &GroupBlocks,
+    ) -> Result<bool, Stop> {
         for (stream, at) in self.streams.iter().zip(&blocks.streams) {
             let Some(stream) = stream else { continue };
             if !stream.is_drained() {
@@ -697,7 +814,7 @@ impl Group {
                 Blocked::Empty => cs_req::IDLE_EMPTY.mask32(),
                 Blocked::Sync(_) => cs_req::IDLE_SYNC_WAIT.mask32(),
                 Blocked::Protected => cs_req::IDLE_PROTM_PEND.mask32(),
-                Blocked::Stopped | Blocked::Fatal => continue,
+                Blocked::Fatal => continue,
                 _ => return Ok(false),
             };
             if words.get32(at.input, CS_REQ)? & bit == 0 {
@@ -719,7 +836,7 @@ impl Group {
         self.streams.iter().flatten().all(|stream| {
             matches!(
                 stream.blocked,
-                Blocked::Sync(_) | Blocked::Empty | Blocked::Stopped | Blocked::Fatal | Blocked::Fault
+                Blocked::Sync(_) | Blocked::Empty | Blocked::Fatal | Blocked::Fault
             )
         })
     }
@@ -727,7 +844,8 @@ impl Group {
     /// Lets streams go on whose awaited progress value was reached.
     pub(super) fn settle_progress_waits(&mut self) {
         for index in 0..self.streams.len() {
-            let Some(Blocked::Progress { queue, value }) = self.streams[index].as_ref().map(|s| s.blocked)
+            let Some(Blocked::Progress { queue, value }) =
+                self.streams[index].as_ref().map(|s| s.blocked)
             else {
                 continue;
             };

@@ -217,7 +217,8 @@ impl Mcu {
                 if spurious {
                     group.pending_events |= csg_req::SYNC_UPDATE.mask32();
                 }
-                self.cores.allow(slot.number, group.allow_compute & self.global.alloc);
+                self.cores
+                    .allow(slot.number, group.allow_compute & self.global.alloc);
             }
         }
         self.report_equal_priorities(fabric);
@@ -247,7 +248,9 @@ impl Mcu {
         let occupied = self.slots.iter().filter(|slot| slot.group.is_some());
         let slots = occupied.fold(0, |mask, slot| mask | 1 << slot.number);
         if slots != 0 {
-            fabric.journal.report(FirmwareMisuse::HaltWithGroups { slots });
+            fabric
+                .journal
+                .report(FirmwareMisuse::HaltWithGroups { slots });
         }
         self.forget();
         self.enter(fabric, McuState::Halted);
@@ -277,7 +280,9 @@ impl Mcu {
         }
         if !found {
             let number = number.into();
-            fabric.journal.report(RegisterMisuse::DoorbellUnused { number });
+            fabric
+                .journal
+                .report(RegisterMisuse::DoorbellUnused { number });
         }
     }
 

@@ -4,9 +4,9 @@
 //!
 //! Facts: hardware/command-stream.md 8 (interpreter loop), csf-scheduling.md 11.
 
+use super::Mcu;
 use super::group::Phase;
 use super::interface::{Stop, Words};
-use super::Mcu;
 use crate::clock::Nanoseconds;
 use crate::compute::Ended;
 use crate::diagnosis::StreamMisuse;
@@ -68,12 +68,19 @@ impl Mcu {
     }
 
     /// A turn of every stream that can go on.
-    fn run_streams(&mut self, fabric: &mut Fabric, memory: &mut dyn PhysicalMemory, limit: u64) -> u64 {
+    fn run_streams(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        limit: u64,
+    ) -> u64 {
         let mut used = 0;
         let mut effects = Effects::default();
         let now = fabric.clock.now();
         for slot in &mut self.slots {
-            let Some(group) = &mut slot.group else { continue };
+            let Some(group) = &mut slot.group else {
+                continue;
+            };
             if group.phase != Phase::Active {
                 continue;
             }
@@ -97,7 +104,9 @@ impl Mcu {
                         break;
                     }
                 }
-                fabric.clock.advance(u64::from(turn) * fabric.config.latencies.stream);
+                fabric
+                    .clock
+                    .advance(u64::from(turn) * fabric.config.latencies.stream);
             }
             if group_effects.wake_group {
                 group.wake();
@@ -127,7 +136,10 @@ impl Mcu {
     pub(crate) fn flushes_completed(&mut self, fabric: &mut Fabric) {
         fabric.count_flush();
         for slot in &mut self.slots {
-            let streams = slot.group.iter_mut().flat_map(|group| group.streams.iter_mut());
+            let streams = slot
+                .group
+                .iter_mut()
+                .flat_map(|group| group.streams.iter_mut());
             streams.flatten().for_each(Stream::flushes_completed);
         }
     }
@@ -145,7 +157,9 @@ impl Mcu {
         self.deliver_jobs(fabric);
         let mut effects = Effects::default();
         for slot in &mut self.slots {
-            let Some(group) = &mut slot.group else { continue };
+            let Some(group) = &mut slot.group else {
+                continue;
+            };
             let mut group_effects = Effects::default();
             for stream in group.streams.iter_mut().flatten() {
                 group_effects.join(stream.settle(fabric, memory));
@@ -170,7 +184,13 @@ impl Mcu {
     /// Tells streams of jobs that have ended.
     fn deliver_jobs(&mut self, fabric: &mut Fabric) {
         let now = fabric.clock.now();
-        for Ended { owner, slot, progress, fault } in self.cores.take_ended() {
+        for Ended {
+            owner,
+            slot,
+            progress,
+            fault,
+        } in self.cores.take_ended()
+        {
             fabric.journal.trace(Event::JobEnded {
                 group: owner.group,
                 stream: owner.stream,
@@ -231,7 +251,9 @@ impl Mcu {
             slot.publish(&mut words)?;
             slot.report_faults(&mut words, blocks)?;
             let number = slot.number;
-            let Some(group) = &mut slot.group else { continue };
+            let Some(group) = &mut slot.group else {
+                continue;
+            };
             any_group = true;
             let drained = !self.cores.has_jobs_of(number);
             if group.phase == Phase::Suspending {
@@ -276,7 +298,9 @@ impl Mcu {
 
     /// All groups have been idle for IDLE_TIMER.
     pub(crate) fn idle_timer(&mut self, fabric: &mut Fabric, memory: &mut dyn PhysicalMemory) {
-        let Some(interface) = &self.interface else { return };
+        let Some(interface) = &self.interface else {
+            return;
+        };
         self.idle_reported = true;
         self.report_deadlocks(fabric, memory);
         let mut words = Words { fabric, memory };

@@ -122,10 +122,6 @@ impl Space {
         region.is_some()
     }
 
-    pub(crate) fn holds_lock(&self) -> bool {
-        self.locked.is_some()
-    }
-
     #[inline]
     pub(super) fn is_locked(&self, address: u64) -> bool {
         self.locked

@@ -26,19 +26,6 @@ pub(crate) enum Round {
     NearestAway,
 }
 
-impl Round {
-    /// The mode that the 2- or 3-bit field `bits` selects; values that name none are the default.
-    pub(crate) fn from_bits(bits: u32) -> Round {
-        match bits {
-            1 => Round::Up,
-            2 => Round::Down,
-            3 => Round::Zero,
-            4 => Round::NearestAway,
-            _ => Round::NearestEven,
-        }
-    }
-}
-
 /// The range that a result is clamped to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clamp {
@@ -50,18 +37,6 @@ pub(crate) enum Clamp {
     MinusOneToOne,
     /// From +0 to 1.
     ZeroToOne,
-}
-
-impl Clamp {
-    /// The clamp that the 2-bit field `bits` selects.
-    pub(crate) fn from_bits(bits: u32) -> Clamp {
-        match bits & 3 {
-            1 => Clamp::ZeroToInfinity,
-            2 => Clamp::MinusOneToOne,
-            3 => Clamp::ZeroToOne,
-            _ => Clamp::None,
-        }
-    }
 }
 
 /// A binary interchange format that results are narrowed to.

@@ -2,7 +2,31 @@
 //!
 //! Facts: hardware/valhall-isa.md.
 
+// What a value is and what operations compute.
 mod alu;
 mod float;
 mod lanes;
 mod select;
+
+// From words to instructions that are ready to run.
+mod decode;
+mod instruction;
+mod message;
+mod program;
+
+// Threads and what they execute.
+mod environment;
+mod execute;
+mod messages;
+mod warp;
+
+pub(crate) use environment::{Environment, Place};
+pub(crate) use execute::{Executor, JobFault, Stopped, exception};
+pub(crate) use float::FloatPolicy;
+pub(crate) use lanes::WARP;
+pub(crate) use messages::Memory;
+pub(crate) use program::Program;
+pub(crate) use warp::Warp;
+
+#[cfg(test)]
+mod vectors;

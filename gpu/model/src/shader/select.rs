@@ -1,9 +1,11 @@
 //! Selections: which bytes, halves or words of a source an operation sees.
 //!
-//! A source is fetched as 32 or 64 bits, then the selection picks its lanes, then abs and neg apply. Each table of the
-//! instruction set is one row here: what the field's value means, once.
+//! A source is fetched as 32 or 64 bits, then the selection picks its parts, then abs and neg apply. Which value of a field
+//! means which selection stands in the tables of `eitri_isa`; what a selection does stands here.
 //!
-//! Facts: hardware/valhall-isa.md 7.3 (tables), 8.1 (order, extension).
+//! Facts: hardware/valhall-isa.md 8.1 (order, extension).
+
+use eitri_isa as isa;
 
 /// How a narrow lane grows to a wide one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,80 +66,20 @@ impl Select {
         }
     }
 
-    /// The 32-bit integer table (`none h0 h1 b0 b1 b2 b3`); `None` for values that mean nothing.
-    pub(crate) fn word(value: u32, extend: Extend) -> Option<Select> {
-        Some(match value {
-            0 => Select::Identity,
-            2 | 3 => Select::Half(value as u8 - 2, extend),
-            4..=7 => Select::Byte(value as u8 - 4, extend),
-            _ => return None,
+    /// What a 32-bit source with this selection gives. `float` sources of 32 bits convert a half; others grow by `extend`.
+    ///
+    /// `None` for selections that only 64-bit sources and branches have.
+    pub(crate) fn of(lanes: isa::Lanes, float_word: bool, extend: Extend) -> Option<Select> {
+        Some(match lanes {
+            isa::Lanes::Identity => Select::Identity,
+            isa::Lanes::Half(half) if float_word => Select::HalfFloat(half),
+            isa::Lanes::Half(half) => Select::Half(half, extend),
+            isa::Lanes::Byte(byte) => Select::Byte(byte, extend),
+            isa::Lanes::Halves([low, high]) => Select::Halves(low, high),
+            isa::Lanes::Bytes2([low, high]) => Select::BytesToHalves(low, high, extend),
+            isa::Lanes::Bytes4([a, b, c, d]) => Select::Bytes(a, b, c, d),
+            isa::Lanes::Word(_) | isa::Lanes::Test => return None,
         })
-    }
-
-    /// The table of 32-bit float sources (`none h0 h1`).
-    pub(crate) fn float_word(value: u32) -> Option<Select> {
-        Some(match value {
-            0 => Select::Identity,
-            1 | 2 => Select::HalfFloat(value as u8 - 1),
-            _ => return None,
-        })
-    }
-
-    /// The table of 16-bit vector sources; `h01` is the identity.
-    pub(crate) fn halves(value: u32, extend: Extend) -> Option<Select> {
-        Some(match value {
-            0 => Select::Halves(0, 0),
-            1 => Select::Halves(1, 0),
-            2 => Select::Identity,
-            3 => Select::Halves(1, 1),
-            4 => Select::BytesToHalves(0, 0, extend),
-            5 => Select::BytesToHalves(2, 0, extend),
-            6 => Select::BytesToHalves(0, 2, extend),
-            7 => Select::BytesToHalves(2, 2, extend),
-            8 => Select::BytesToHalves(1, 1, extend),
-            9 => Select::BytesToHalves(3, 1, extend),
-            10 => Select::BytesToHalves(1, 3, extend),
-            11 => Select::BytesToHalves(3, 3, extend),
-            12 => Select::BytesToHalves(0, 1, extend),
-            13 => Select::BytesToHalves(2, 3, extend),
-            _ => return None,
-        })
-    }
-
-    /// The table of 8-bit vector sources.
-    pub(crate) fn bytes(value: u32) -> Option<Select> {
-        Some(match value {
-            0 => Select::Identity,
-            1 => Select::Bytes(3, 2, 1, 0),
-            2 => Select::Bytes(0, 1, 0, 1),
-            3 => Select::Bytes(2, 3, 2, 3),
-            4 => Select::Bytes(0, 0, 0, 0),
-            5 => Select::Bytes(1, 1, 1, 1),
-            6 => Select::Bytes(2, 2, 2, 2),
-            7 => Select::Bytes(3, 3, 3, 3),
-            8 => Select::Bytes(2, 3, 0, 1),
-            9 => Select::Bytes(1, 0, 3, 2),
-            10 => Select::Bytes(0, 0, 1, 1),
-            11 => Select::Bytes(2, 2, 3, 3),
-            _ => return None,
-        })
-    }
-
-    /// The shift amounts of a 16-bit vector: a byte a lane.
-    pub(crate) fn half_shifts(value: u32) -> Option<Select> {
-        let (low, high) = match value {
-            0 => (0, 2),
-            4..=7 => (value as u8 - 4, value as u8 - 4),
-            10 => (0, 1),
-            11 => (2, 3),
-            _ => return None,
-        };
-        Some(Select::BytesToHalves(low, high, Extend::Zero))
-    }
-
-    /// Two of four bytes, as the byte-to-half conversions choose them (first in the low two bits).
-    pub(crate) fn byte_pair(value: u32, extend: Extend) -> Select {
-        Select::BytesToHalves((value & 3) as u8, ((value >> 2) & 3) as u8, extend)
     }
 }
 
@@ -155,13 +97,13 @@ pub(crate) enum SelectWide {
 }
 
 impl SelectWide {
-    /// The 64-bit table (`none h0 h1 b0 b1 b2 b3 w0 w1`).
-    pub(crate) fn table(value: u32, extend: Extend) -> Option<SelectWide> {
-        Some(match value {
-            0 => SelectWide::Identity,
-            8 => SelectWide::Word(extend),
-            9 => SelectWide::HighWord(extend),
-            _ => SelectWide::Part(Select::word(value, extend)?, extend),
+    /// What a 64-bit source with this selection gives.
+    pub(crate) fn of(lanes: isa::Lanes, extend: Extend) -> Option<SelectWide> {
+        Some(match lanes {
+            isa::Lanes::Identity => SelectWide::Identity,
+            isa::Lanes::Word(0) => SelectWide::Word(extend),
+            isa::Lanes::Word(_) => SelectWide::HighWord(extend),
+            _ => SelectWide::Part(Select::of(lanes, false, extend)?, extend),
         })
     }
 

@@ -67,15 +67,33 @@ impl Stream {
                 .wrapping_add_signed(i.immediate)),
             Instr::AddImm64(i) => unary!(i, read64, write64, |s: u64| s
                 .wrapping_add_signed(i.immediate.into())),
-            Instr::LshiftImm32(i) => unary!(i, read32, write32, |s: u32| s << (i.shift_amount & 31)),
-            Instr::RshiftImmU32(i) => unary!(i, read32, write32, |s: u32| s >> (i.shift_amount & 31)),
-            Instr::RshiftImmS32(i) => {
-                unary!(i, read32, write32, |s: u32| ((s as i32) >> (i.shift_amount & 31)) as u32);
+            Instr::LshiftImm32(i) => {
+                unary!(i, read32, write32, |s: u32| s << (i.shift_amount & 31))
             }
-            Instr::LshiftImm64(i) => unary!(i, read64, write64, |s: u64| s << (i.shift_amount & 63)),
-            Instr::RshiftImmU64(i) => unary!(i, read64, write64, |s: u64| s >> (i.shift_amount & 63)),
+            Instr::RshiftImmU32(i) => {
+                unary!(i, read32, write32, |s: u32| s >> (i.shift_amount & 31))
+            }
+            Instr::RshiftImmS32(i) => {
+                unary!(
+                    i,
+                    read32,
+                    write32,
+                    |s: u32| ((s as i32) >> (i.shift_amount & 31)) as u32
+                );
+            }
+            Instr::LshiftImm64(i) => {
+                unary!(i, read64, write64, |s: u64| s << (i.shift_amount & 63))
+            }
+            Instr::RshiftImmU64(i) => {
+                unary!(i, read64, write64, |s: u64| s >> (i.shift_amount & 63))
+            }
             Instr::RshiftImmS64(i) => {
-                unary!(i, read64, write64, |s: u64| ((s as i64) >> (i.shift_amount & 63)) as u64);
+                unary!(
+                    i,
+                    read64,
+                    write64,
+                    |s: u64| ((s as i64) >> (i.shift_amount & 63)) as u64
+                );
             }
             Instr::BfextU32(i) => unary!(i, read32, write32, |s: u32| {
                 extract(s.into(), i.position & 31, i.width, 32, false) as u32
@@ -125,7 +143,13 @@ impl Stream {
                     LogicIndex::Index => 1 << (b & 31),
                 };
                 // The mode is the truth table: bit 0 for both set, 1 for a alone, 2 for b alone, 3 for neither.
-                let row = |bit: u32, inputs: u32| if i.mode as u32 >> bit & 1 != 0 { inputs } else { 0 };
+                let row = |bit: u32, inputs: u32| {
+                    if i.mode as u32 >> bit & 1 != 0 {
+                        inputs
+                    } else {
+                        0
+                    }
+                };
                 row(0, a & b) | row(1, a & !b) | row(2, !a & b) | row(3, !a & !b)
             }),
             _ => return Ok(false),

@@ -88,7 +88,11 @@ impl Hindrance {
 
 impl Stream {
     /// Everything that may finish now finishes: transfers if something waits, operations whose slots have drained.
-    pub(crate) fn settle(&mut self, fabric: &mut Fabric, memory: &mut dyn PhysicalMemory) -> Effects {
+    pub(crate) fn settle(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+    ) -> Effects {
         let mut effects = Effects::default();
         if self.blocked != Blocked::No {
             self.finish_transfers();
@@ -100,7 +104,13 @@ impl Stream {
             .position(|deferred| deferred.wait & self.busy_slots() == 0)
         {
             let deferred = self.deferred[index];
-            match self.perform(fabric, memory, deferred.word, deferred.operation, deferred.slot) {
+            match self.perform(
+                fabric,
+                memory,
+                deferred.word,
+                deferred.operation,
+                deferred.slot,
+            ) {
                 Ok(done) => {
                     effects.join(done);
                     self.deferred.remove(index);
@@ -152,7 +162,6 @@ impl Stream {
                 }
             }
             Blocked::No
-            | Blocked::Stopped
             | Blocked::Empty
             | Blocked::Progress { .. }
             | Blocked::Protected
@@ -247,7 +256,11 @@ impl Stream {
 
     /// Whether another deferred operation or transfer fits.
     pub(super) fn has_room(&self) -> bool {
-        let outstanding = [&self.deferred.len(), &self.transfers.len(), &self.flushing.len()];
+        let outstanding = [
+            &self.deferred.len(),
+            &self.transfers.len(),
+            &self.flushing.len(),
+        ];
         outstanding.iter().all(|&&count| count < OUTSTANDING)
     }
 

@@ -155,7 +155,14 @@ impl Stream {
         }
         macro_rules! defer {
             ($i:expr, $operation:expr) => {
-                self.defer(fabric, memory, word, ($i.wait_mask.bits(), $i.signal_slot, $i.defer_mode), $operation, outcome)
+                self.defer(
+                    fabric,
+                    memory,
+                    word,
+                    ($i.wait_mask.bits(), $i.signal_slot, $i.defer_mode),
+                    $operation,
+                    outcome,
+                )
             };
         }
         macro_rules! sync {
@@ -177,17 +184,39 @@ impl Stream {
         Ok(match instr {
             Instr::LoadMultiple(i) => {
                 let address = self.read64(fabric, word, i.address)?;
-                self.load(fabric, memory, word, address, i.offset, i.base_register, i.mask)?
+                self.load(
+                    fabric,
+                    memory,
+                    word,
+                    address,
+                    i.offset,
+                    i.base_register,
+                    i.mask,
+                )?
             }
             Instr::StoreMultiple(i) => {
                 let address = self.read64(fabric, word, i.address)?;
-                self.store(fabric, memory, word, address, i.offset, i.base_register, i.mask)?
+                self.store(
+                    fabric,
+                    memory,
+                    word,
+                    address,
+                    i.offset,
+                    i.base_register,
+                    i.mask,
+                )?
             }
             Instr::StoreState(i) => {
                 let base = self.read64(fabric, word, i.address)?;
                 let address = base.wrapping_add_signed(i.offset.into());
                 self.check_aligned(fabric, word, address, 8);
-                defer!(i, Operation::StoreState { address, state: i.state })
+                defer!(
+                    i,
+                    Operation::StoreState {
+                        address,
+                        state: i.state
+                    }
+                )
             }
             Instr::Branch(i) => self.branch(fabric, word, i.condition, i.value, i.offset)?,
             Instr::Call(i) => self.call(fabric, word, i.address, i.length, true)?,
@@ -240,24 +269,48 @@ impl Stream {
                 Step::Done
             }
             Instr::SyncAdd32(i) => sync!(i, self.read32(fabric, word, i.data)?.into(), false, true),
-            Instr::SyncSet32(i) => sync!(i, self.read32(fabric, word, i.data)?.into(), false, false),
+            Instr::SyncSet32(i) => {
+                sync!(i, self.read32(fabric, word, i.data)?.into(), false, false)
+            }
             Instr::SyncAdd64(i) => sync!(i, self.read64(fabric, word, i.data)?, true, true),
             Instr::SyncSet64(i) => sync!(i, self.read64(fabric, word, i.data)?, true, false),
             Instr::SyncWait32(i) => {
                 let reference = self.read32(fabric, word, i.data)?.into();
-                self.sync_wait(fabric, memory, word, i.address, i.condition, i.error_reject, (reference, false))?
+                self.sync_wait(
+                    fabric,
+                    memory,
+                    word,
+                    i.address,
+                    i.condition,
+                    i.error_reject,
+                    (reference, false),
+                )?
             }
             Instr::SyncWait64(i) => {
                 let reference = self.read64(fabric, word, i.data)?;
-                self.sync_wait(fabric, memory, word, i.address, i.condition, i.error_reject, (reference, true))?
+                self.sync_wait(
+                    fabric,
+                    memory,
+                    word,
+                    i.address,
+                    i.condition,
+                    i.error_reject,
+                    (reference, true),
+                )?
             }
             Instr::RunCompute(i) => {
                 let increment = i.task_increment;
                 if increment == 0 {
-                    let misuse = StreamMisuse::StagingInvalid { register: 0, value: 0 };
+                    let misuse = StreamMisuse::StagingInvalid {
+                        register: 0,
+                        value: 0,
+                    };
                     self.report(fabric, word, misuse);
                 }
-                debug_assert!(matches!(i.task_axis, TaskAxis::X | TaskAxis::Y | TaskAxis::Z));
+                debug_assert!(matches!(
+                    i.task_axis,
+                    TaskAxis::X | TaskAxis::Y | TaskAxis::Z
+                ));
                 let selects = [i.srt_select, i.fau_select, i.spd_select, i.tsd_select];
                 self.run_compute(fabric, word, selects, i.progress_increment, outcome)?
             }
@@ -316,10 +369,16 @@ impl Stream {
             Instr::ProgressWait(i) => {
                 self.report(fabric, word, StreamMisuse::Progress);
                 let value = self.read64(fabric, word, i.source)?;
-                Step::DoneAfter(Blocked::Progress { queue: i.queue, value })
+                Step::DoneAfter(Blocked::Progress {
+                    queue: i.queue,
+                    value,
+                })
             }
             Instr::TracePoint(i) => {
-                self.check_tuple(i.base_register, u32::from(i.register_count).saturating_sub(1))?;
+                self.check_tuple(
+                    i.base_register,
+                    u32::from(i.register_count).saturating_sub(1),
+                )?;
                 defer!(i, Operation::Nothing)
             }
             Instr::FinishFragment(i) => {
@@ -418,7 +477,13 @@ impl Stream {
         }
     }
 
-    fn set_state(&mut self, fabric: &mut Fabric, word: u64, state: StreamState, value: u32) -> Step {
+    fn set_state(
+        &mut self,
+        fabric: &mut Fabric,
+        word: u64,
+        state: StreamState,
+        value: u32,
+    ) -> Step {
         match state {
             StreamState::SelectEndpoint => self.endpoint_slot = self.slot(fabric, word, value),
             StreamState::SelectOther => self.other_slot = self.slot(fabric, word, value),
@@ -530,7 +595,9 @@ impl Stream {
         let target = match self.frames.last() {
             Some(frame) => {
                 let target = frame.next.wrapping_add_signed(8 * distance);
-                (frame.start..=frame.end).contains(&target).then_some(target)
+                (frame.start..=frame.end)
+                    .contains(&target)
+                    .then_some(target)
             }
             None => self.ring.jumped(self.ring.position, distance),
         };
@@ -557,7 +624,10 @@ impl Stream {
         let start = self.read64(fabric, word, address)?;
         let length = u64::from(self.read32(fabric, word, length)?);
         if !start.is_multiple_of(64) || !length.is_multiple_of(8) {
-            let misuse = StreamMisuse::BufferAlignment { address: start, length };
+            let misuse = StreamMisuse::BufferAlignment {
+                address: start,
+                length,
+            };
             self.report(fabric, word, misuse);
             if !start.is_multiple_of(8) || !length.is_multiple_of(8) {
                 return Ok(Step::Fatal(exception::CS_INSTR_INVALID));
@@ -644,7 +714,10 @@ impl Stream {
         let mut staging = [0; 40];
         let [srt, fau, spd, tsd] = selects.map(|select| 2 * u32::from(select & 3));
         let pairs = [srt, 8 + fau, 16 + spd, 24 + tsd];
-        let read = pairs.iter().flat_map(|&pair| [pair, pair + 1]).chain(32..40);
+        let read = pairs
+            .iter()
+            .flat_map(|&pair| [pair, pair + 1])
+            .chain(32..40);
         for register in read {
             staging[register as usize] = self.read(fabric, word, register)?;
         }

@@ -16,7 +16,7 @@ use crate::diagnosis::{StreamMisuse, StreamPlace};
 use crate::fabric::{Access, Fabric};
 use crate::mmu::{Source, Stall};
 use alloc::vec::Vec;
-pub(crate) use deferred::Operation;
+
 use deferred::{Deferred, Transfer};
 use eitri_csf::interface::stream::{
     BlockedReason, SyncCondition, WaitSource, blocked_reason, req_resource, status_scoreboards,
@@ -60,8 +60,6 @@ pub(crate) struct SyncWait {
 pub(crate) enum Blocked {
     /// It does.
     No,
-    /// CS_REQ.STATE is not START.
-    Stopped,
     /// Nothing in the ring, as far as it has been told.
     Empty,
     /// Scoreboard slots must drain.
@@ -329,7 +327,9 @@ impl Stream {
     /// Slots that are not empty, a bit a slot.
     pub(crate) fn busy_slots(&self) -> u16 {
         let bits = self.counters.iter().enumerate();
-        bits.fold(0, |mask, (slot, count)| mask | u16::from(*count != 0) << slot)
+        bits.fold(0, |mask, (slot, count)| {
+            mask | u16::from(*count != 0) << slot
+        })
     }
 
     fn count_up(&mut self, slot: u8) {
@@ -347,17 +347,14 @@ impl Stream {
     /// CS_STATUS_BLOCKED_REASON.
     pub(crate) fn blocked_reason(&self) -> u32 {
         let reason = match self.blocked {
-            Blocked::Scoreboards(_) | Blocked::SlotChoice => BlockedReason::ScoreboardWait,
+            Blocked::Scoreboards(_) | Blocked::SlotChoice => BlockedReason::Scoreboard,
             Blocked::Full => BlockedReason::Deferred,
-            Blocked::Sync(_) => BlockedReason::SyncWait,
-            Blocked::Progress { .. } => BlockedReason::ProgressWait,
+            Blocked::Sync(_) => BlockedReason::Sync,
+            Blocked::Progress { .. } => BlockedReason::Progress,
             Blocked::Protected => BlockedReason::Resource,
-            Blocked::No
-            | Blocked::Stopped
-            | Blocked::Empty
-            | Blocked::Memory(_)
-            | Blocked::Fault
-            | Blocked::Fatal => BlockedReason::Unblocked,
+            Blocked::No | Blocked::Empty | Blocked::Memory(_) | Blocked::Fault | Blocked::Fatal => {
+                BlockedReason::Unblocked
+            }
         };
         blocked_reason::REASON.word(reason)
     }
@@ -373,7 +370,7 @@ impl Stream {
                 let condition = if wait.greater {
                     SyncCondition::Greater
                 } else {
-                    SyncCondition::LessOrEqual
+                    SyncCondition::LessEqual
                 };
                 let word = status_wait::CONDITION.word(condition);
                 let word = status_wait::SYNC_64.set32(word, wait.wide);

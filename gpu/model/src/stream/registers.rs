@@ -114,7 +114,11 @@ impl Stream {
     /// Reports a write to a register that a transfer still needs.
     pub(super) fn check_write(&self, fabric: &mut Fabric, word: u64, number: u8) {
         let register = number.into();
-        if self.transfers.iter().any(|transfer| transfer.stores(number)) {
+        if self
+            .transfers
+            .iter()
+            .any(|transfer| transfer.stores(number))
+        {
             self.report(fabric, word, StreamMisuse::WrittenWhileStoring { register });
         }
         if self.transfers.iter().any(|transfer| transfer.loads(number)) {
@@ -147,6 +151,7 @@ impl Stream {
 
     /// The registers that a tuple operand covers must exist.
     pub(super) fn check_tuple(&self, first: Reg, last_offset: u32) -> Result<(), NoSuchRegister> {
-        self.check(u32::from(first.number()) + last_offset).map(|_| ())
+        self.check(u32::from(first.number()) + last_offset)
+            .map(|_| ())
     }
 }

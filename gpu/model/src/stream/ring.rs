@@ -24,7 +24,8 @@ pub(crate) struct Ring {
 impl Ring {
     /// GPU address of the next instruction.
     pub(crate) fn address(&self) -> u64 {
-        self.base.wrapping_add(self.position & u64::from(self.size.wrapping_sub(1)))
+        self.base
+            .wrapping_add(self.position & u64::from(self.size.wrapping_sub(1)))
     }
 
     pub(crate) fn is_empty(&self) -> bool {

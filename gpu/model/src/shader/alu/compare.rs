@@ -29,20 +29,6 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
-    /// The condition that the 3-bit field `bits` selects.
-    pub(crate) fn from_bits(bits: u32) -> Condition {
-        match bits & 7 {
-            0 => Condition::Equal,
-            1 => Condition::Greater,
-            2 => Condition::GreaterEqual,
-            3 => Condition::NotEqual,
-            4 => Condition::Less,
-            5 => Condition::LessEqual,
-            6 => Condition::Different,
-            _ => Condition::TotalOrder,
-        }
-    }
-
     /// Whether integers may be compared so.
     pub(crate) fn is_integer(self) -> bool {
         !matches!(self, Condition::Different | Condition::TotalOrder)
@@ -109,16 +95,6 @@ pub(crate) enum ResultType {
 }
 
 impl ResultType {
-    /// The type that the 2-bit field `bits` selects.
-    pub(crate) fn from_bits(bits: u32) -> ResultType {
-        match bits & 3 {
-            0 => ResultType::One,
-            1 => ResultType::Float,
-            2 => ResultType::Mask,
-            _ => ResultType::Ordering,
-        }
-    }
-
     #[inline(always)]
     fn of(self, holds: bool, bits: u32) -> i64 {
         if !holds {

@@ -1,0 +1,158 @@
+//! A workgroup: its warps, what their registers hold at the start, and its barriers.
+//!
+//! Facts: hardware/valhall-isa.md 11.12 (BARRIER), 13 (preloads), 14 (how warps are filled).
+
+use super::launch::{Launch, Refused};
+use crate::diagnosis::{Misuse, ShaderMisuse};
+use crate::fabric::Fabric;
+use crate::memory::PhysicalMemory;
+use crate::shader::{
+    Environment, Executor, JobFault, Memory, Place, Program, Stopped, WARP, Warp, exception,
+};
+use alloc::vec::Vec;
+
+/// Instructions of one warp before the next of the workgroup has its turn.
+const TURN: u64 = 128;
+
+/// A workgroup on a core.
+#[derive(Debug)]
+pub(super) struct Workgroup {
+    warps: Vec<Warp>,
+    place: Place,
+    /// The warp that has the next turn.
+    next: usize,
+}
+
+/// What became of a workgroup's turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turned {
+    /// It can go on.
+    GoesOn,
+    /// All its threads have ended.
+    Ended,
+    /// It waits for memory, or the job has failed.
+    Refused(Refused),
+}
+
+impl Workgroup {
+    /// A workgroup whose threads stand at the program's entry.
+    pub(super) fn new(launch: &Launch, core: u8, id: [u32; 3]) -> Workgroup {
+        let threads = launch.threads();
+        let warps = (0..launch.warps()).map(|number| {
+            let first = number * WARP as u32;
+            let mut warp = Warp::new(first, threads - first, launch.entry);
+            preload(launch, &mut warp, first, id);
+            warp
+        });
+        Workgroup {
+            warps: warps.collect(),
+            place: Place { core },
+            next: 0,
+        }
+    }
+
+    pub(super) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Runs its warps in turn for at most `limit` instructions; how many it were.
+    pub(super) fn run(
+        &mut self,
+        environment: &Environment,
+        program: &mut Program,
+        memory_unit: &mut Memory,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        limit: u64,
+    ) -> (u64, Turned) {
+        let mut executor = Executor {
+            program,
+            environment,
+            memory_unit,
+            place: self.place,
+            fabric,
+            memory,
+        };
+        let mut used = 0;
+        // Warps in a row that could not run: with all of them, somebody else must act.
+        let mut idle = 0;
+        while used < limit && idle < self.warps.len() {
+            let index = self.next % self.warps.len();
+            self.next = index + 1;
+            let (executed, stopped) = executor.run(&mut self.warps[index], TURN.min(limit - used));
+            used += executed;
+            match stopped {
+                Stopped::Turn => idle = 0,
+                Stopped::Ended | Stopped::Barrier => idle += 1,
+                Stopped::Stalled(stall) => return (used, Turned::Refused(Refused::Stalled(stall))),
+                Stopped::Fault(fault) => return (used, Turned::Refused(Refused::Fault(fault))),
+            }
+            if executed != 0 {
+                idle = 0;
+            }
+        }
+        if idle < self.warps.len() {
+            return (used, Turned::GoesOn);
+        }
+        (used, self.meet(executor.fabric))
+    }
+
+    /// No warp can run: they have met at a barrier, or they have ended.
+    fn meet(&mut self, fabric: &mut Fabric) -> Turned {
+        if self.warps.iter().all(Warp::has_ended) {
+            return Turned::Ended;
+        }
+        // A thread that has ended takes no part in barriers.
+        if self
+            .warps
+            .iter()
+            .all(|warp| warp.has_ended() || warp.waits())
+        {
+            self.warps.iter_mut().for_each(Warp::release);
+            return Turned::GoesOn;
+        }
+        let address = self.warps.first().map_or(0, |warp| warp.pc);
+        let misuse = ShaderMisuse::BarrierDeadlock;
+        fabric.journal.report(Misuse::Shader { address, misuse });
+        Turned::Refused(Refused::Fault(JobFault {
+            exception: exception::INSTR_BARRIER_FAULT,
+            address,
+        }))
+    }
+}
+
+/// Fills the registers that the program's descriptor asks for.
+fn preload(launch: &Launch, warp: &mut Warp, first: u32, id: [u32; 3]) {
+    let size = launch.grid.size;
+    let offset = launch.grid.offset;
+    let local = |lane: usize| {
+        let index = first + lane as u32;
+        [
+            index % size[0],
+            index / size[0] % size[1],
+            index / size[0] / size[1],
+        ]
+    };
+    let workgroup = |axis: usize| offset[axis].wrapping_add(id[axis]);
+    for bit in (0..16).filter(|bit| launch.preload >> bit & 1 != 0) {
+        let register = 48 + bit;
+        let values = core::array::from_fn(|lane| {
+            let [x, y, z] = local(lane);
+            match register {
+                55 => x | y << 16,
+                56 => z,
+                57..=59 => workgroup(register as usize - 57),
+                60..=62 => {
+                    let axis = register as usize - 60;
+                    let within = [x, y, z][axis];
+                    workgroup(axis)
+                        .wrapping_mul(size[axis])
+                        .wrapping_add(within)
+                }
+                // Nothing is known of the others in compute programs.
+                _ => 0,
+            }
+        });
+        warp.preload(register, values);
+    }
+}

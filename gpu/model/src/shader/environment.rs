@@ -1,0 +1,144 @@
+//! What all threads of a job share: uniforms, resources, thread storage, float policy.
+//!
+//! Facts: hardware/descriptors.md 3 to 5, 11, 12; valhall-isa.md 2.2, 11.3.
+
+use super::float::FloatPolicy;
+use super::instruction::From;
+use super::lanes::{Lanes, WARP, WideLanes};
+use super::warp::Warp;
+use crate::diagnosis::{Journal, Misuse, ShaderMisuse};
+use eitri_isa::{Half, Special};
+
+/// The environment of a workgroup's threads.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Environment {
+    pub(crate) space: u8,
+    pub(crate) policy: FloatPolicy,
+    /// Registers that the program has, a bit a register.
+    pub(crate) allocated: u64,
+    pub(crate) uniforms: alloc::vec::Vec<u32>,
+    /// Address of the resource tables and how many there are.
+    pub(crate) resources: u64,
+    pub(crate) resource_count: u32,
+    /// Base of thread-local storage on core 0, and bytes a thread.
+    pub(crate) tls_base: u64,
+    pub(crate) tls_bytes: u64,
+    /// Threads for which a core has storage.
+    pub(crate) threads_per_core: u64,
+    /// Base of workgroup memory on core 0, bytes of an instance, and instances a core.
+    pub(crate) wls_base: u64,
+    pub(crate) wls_bytes: u64,
+    pub(crate) wls_instances: u64,
+}
+
+/// A workgroup's place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) core: u8,
+}
+
+impl Environment {
+    /// A word of the uniforms; beyond their count they read as 0.
+    fn uniform(&self, journal: &mut Journal, address: u64, index: u8) -> u32 {
+        self.uniforms
+            .get(usize::from(index))
+            .copied()
+            .unwrap_or_else(|| {
+                let uniform = index.into();
+                let misuse = ShaderMisuse::UniformOutOfRange { uniform };
+                journal.report(Misuse::Shader { address, misuse });
+                0
+            })
+    }
+
+    /// What a 32-bit source reads.
+    #[inline]
+    pub(crate) fn fetch(
+        &self,
+        journal: &mut Journal,
+        warp: &Warp,
+        place: Place,
+        from: From,
+    ) -> Lanes {
+        match from {
+            From::Nothing => [0; WARP],
+            From::Register(register) => warp.registers[usize::from(register & 63)],
+            From::Constant(value) => [value; WARP],
+            From::Uniform(index) => [self.uniform(journal, warp.pc, index); WARP],
+            From::Special(special, half) => {
+                let shift = if half == Half::W1 { 32 } else { 0 };
+                self.special(warp, place, special)
+                    .map(|value| (value >> shift) as u32)
+            }
+        }
+    }
+
+    /// What a 64-bit source reads.
+    pub(crate) fn fetch_wide(
+        &self,
+        journal: &mut Journal,
+        warp: &Warp,
+        place: Place,
+        from: From,
+        one_word: bool,
+    ) -> WideLanes {
+        let join = |low: u32, high: u32| u64::from(high) << 32 | u64::from(low);
+        match from {
+            From::Nothing => [0; WARP],
+            From::Register(register) => {
+                let low = &warp.registers[usize::from(register & 63)];
+                if one_word {
+                    return low.map(u64::from);
+                }
+                let high = &warp.registers[usize::from((register + 1) & 63)];
+                core::array::from_fn(|lane| join(low[lane], high[lane]))
+            }
+            From::Constant(value) => [value.into(); WARP],
+            From::Uniform(index) => {
+                let low = self.uniform(journal, warp.pc, index);
+                if one_word {
+                    return [low.into(); WARP];
+                }
+                let high = self.uniform(journal, warp.pc, index | 1);
+                [join(low, high); WARP]
+            }
+            From::Special(special, half) => {
+                let shift = if one_word && half == Half::W1 { 32 } else { 0 };
+                self.special(warp, place, special)
+                    .map(|value| value >> shift)
+            }
+        }
+    }
+
+    /// A special value in each lane.
+    fn special(&self, warp: &Warp, place: Place, special: Special) -> WideLanes {
+        match special {
+            Special::LaneId => core::array::from_fn(|lane| lane as u64),
+            Special::CoreId => [place.core.into(); WARP],
+            Special::ProgramCounter => [warp.pc.wrapping_add(8); WARP],
+            Special::ResourceTablePointer => {
+                [self.resources | u64::from(self.resource_count & 0x3f); WARP]
+            }
+            Special::WorkgroupLocalPointer => {
+                let instance = u64::from(place.core) * self.wls_instances;
+                [self.wls_base.wrapping_add(instance * self.wls_bytes); WARP]
+            }
+            Special::ThreadLocalPointer => {
+                let first = u64::from(place.core) * self.threads_per_core;
+                core::array::from_fn(|lane| {
+                    let thread = first + u64::from(warp.first_thread) + lane as u64;
+                    self.tls_base.wrapping_add(thread * self.tls_bytes)
+                })
+            }
+            // FACT: the split of the bits is not established; the warp's number in its workgroup stands low.
+            Special::WarpId => [u64::from(warp.first_thread) / WARP as u64; WARP],
+            // Of other stages.
+            Special::FramebufferSize
+            | Special::AtestDatum
+            | Special::Sample
+            | Special::BlendDescriptor(_)
+            | Special::ShaderOutput
+            | Special::PrepassState => [0; WARP],
+        }
+    }
+}

@@ -1,0 +1,507 @@
+//! Execution: a warp runs until it ends, waits, stalls, faults, or has had its turn.
+//!
+//! Facts: hardware/valhall-isa.md 6 (flow), 8 (values), 12 (control flow).
+
+use super::decode::Trouble;
+use super::environment::{Environment, Place};
+use super::instruction::{Instruction, Operation, Source, Test};
+use super::lanes::{Lanes, WARP, WideLanes};
+use super::messages::{Memory, Sent};
+use super::program::Program;
+use super::warp::{Warp, bits};
+use crate::diagnosis::{Misuse, ShaderMisuse};
+use crate::fabric::Fabric;
+use crate::memory::PhysicalMemory;
+use crate::mmu::{Refusal, Stall};
+use crate::trace::Event;
+use eitri_isa::Flow;
+
+/// A job's failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct JobFault {
+    pub(crate) exception: u8,
+    pub(crate) address: u64,
+}
+
+/// Exceptions that shaders raise; their table is `eitri_csf::fault`.
+pub(crate) mod exception {
+    pub(crate) const KABOOM: u8 = 0x05;
+    pub(crate) const INSTR_INVALID_PC: u8 = 0x50;
+    pub(crate) const INSTR_INVALID_ENC: u8 = 0x51;
+    pub(crate) const INSTR_BARRIER_FAULT: u8 = 0x55;
+    pub(crate) const DATA_INVALID_FAULT: u8 = 0x58;
+    pub(crate) const IMPRECISE_FAULT: u8 = 0x5B;
+}
+
+/// Why a warp stopped running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stopped {
+    /// It has had its turn.
+    Turn,
+    /// Its threads have ended.
+    Ended,
+    /// Its live threads wait at a barrier.
+    Barrier,
+    /// A memory access waits.
+    Stalled(Stall),
+    /// The job has failed.
+    Fault(JobFault),
+}
+
+impl From<Refusal> for Stopped {
+    fn from(refusal: Refusal) -> Stopped {
+        match refusal {
+            Refusal::Stalled(stall) => Stopped::Stalled(stall),
+            Refusal::Fault(fault) => Stopped::Fault(JobFault {
+                exception: fault.exception,
+                address: fault.address,
+            }),
+            Refusal::Bus(error) => Stopped::Fault(JobFault {
+                exception: exception::IMPRECISE_FAULT,
+                address: error.address,
+            }),
+        }
+    }
+}
+
+/// What executes warps: the program and what is around it.
+pub(crate) struct Executor<'a> {
+    pub(crate) program: &'a mut Program,
+    pub(crate) environment: &'a Environment,
+    pub(crate) memory_unit: &'a mut Memory,
+    pub(crate) place: Place,
+    pub(crate) fabric: &'a mut Fabric,
+    pub(crate) memory: &'a mut dyn PhysicalMemory,
+}
+
+/// What follows an instruction.
+enum Next {
+    /// The instruction after it.
+    Following,
+    /// The running lanes have gone apart, or stopped: choose again.
+    Choose,
+}
+
+impl Executor<'_> {
+    /// Runs a warp for at most `turn` instructions; how many it were, and why it stopped.
+    pub(crate) fn run(&mut self, warp: &mut Warp, turn: u64) -> (u64, Stopped) {
+        let mut used = 0;
+        while used < turn {
+            if warp.lanes == 0 && !warp.choose() {
+                let stopped = if warp.has_ended() {
+                    Stopped::Ended
+                } else {
+                    Stopped::Barrier
+                };
+                return (used, stopped);
+            }
+            used += 1;
+            match self.step(warp) {
+                Ok(Next::Following) => {}
+                Ok(Next::Choose) => warp.park(),
+                Err(stopped) => return (used, stopped),
+            }
+        }
+        (used, Stopped::Turn)
+    }
+
+    fn step(&mut self, warp: &mut Warp) -> Result<Next, Stopped> {
+        if !warp.pc.is_multiple_of(8) {
+            return Err(fault(exception::INSTR_INVALID_PC, warp.pc));
+        }
+        let space = self.environment.space;
+        let (instruction, trouble) =
+            self.program
+                .fetch(self.fabric, self.memory, space, warp.pc)?;
+        let address = warp.pc;
+        let report = |fabric: &mut Fabric, misuse| {
+            fabric.journal.report(Misuse::Shader { address, misuse });
+        };
+        if let Some(trouble) = trouble {
+            let word = instruction.word;
+            report(
+                self.fabric,
+                match trouble {
+                    Trouble::Undefined => ShaderMisuse::Undefined { word },
+                    Trouble::FauRules => ShaderMisuse::FauRules { word },
+                    Trouble::OddPair => ShaderMisuse::OddPair { word },
+                },
+            );
+        }
+        if self.fabric.journal.is_traced() {
+            self.fabric.journal.trace(Event::Shader {
+                address,
+                word: instruction.word,
+                lanes: warp.lanes,
+            });
+        }
+        check_registers(self.fabric, self.environment, warp, instruction);
+        let (flow, running) = (instruction.flow, warp.lanes);
+        let (writes, last_use) = (instruction.writes, instruction.last_use);
+        let mut next = Next::Following;
+        match instruction.operation {
+            Operation::Nop => {}
+            Operation::Alu(alu) => {
+                let mut sources = [[0; WARP]; 4];
+                for (value, source) in sources.iter_mut().zip(&instruction.sources) {
+                    *value = read(self.fabric, self.environment, self.place, warp, source);
+                }
+                let mut result = [0; WARP];
+                alu.run(&sources, &mut result, self.environment.policy);
+                write(warp, instruction.dest, instruction.mask, &result);
+            }
+            Operation::Wide(wide) => {
+                let mut sources = [[0; WARP]; 3];
+                for (value, source) in sources.iter_mut().zip(&instruction.wide) {
+                    let one_word = source.select.reads_one_word();
+                    let journal = &mut self.fabric.journal;
+                    let raw = self.environment.fetch_wide(
+                        journal,
+                        warp,
+                        self.place,
+                        source.from,
+                        one_word,
+                    );
+                    let flip = if source.not { u64::MAX } else { 0 };
+                    *value = raw.map(|bits| source.select.apply(bits) ^ flip);
+                }
+                let mut result = [0; WARP];
+                wide.run([&sources[0], &sources[1], &sources[2]], &mut result);
+                write_wide(warp, instruction.dest, &result);
+            }
+            Operation::LaneMask { subgroup } => {
+                let value = read(
+                    self.fabric,
+                    self.environment,
+                    self.place,
+                    warp,
+                    &instruction.sources[0],
+                );
+                let set = bits(warp.lanes)
+                    .filter(|lane| value[*lane] != 0)
+                    .fold(0u32, |mask, lane| mask | 1 << lane);
+                debug_assert_eq!(usize::from(subgroup), WARP);
+                write(warp, instruction.dest, instruction.mask, &[set; WARP]);
+            }
+            Operation::OtherLane {
+                subgroup,
+                xor,
+                inactive,
+            } => {
+                let value = read(
+                    self.fabric,
+                    self.environment,
+                    self.place,
+                    warp,
+                    &instruction.sources[0],
+                );
+                let lane = read(
+                    self.fabric,
+                    self.environment,
+                    self.place,
+                    warp,
+                    &instruction.sources[1],
+                );
+                let within = usize::from(subgroup) - 1;
+                let result = core::array::from_fn(|own| {
+                    let wanted = lane[own] as usize & 0xff;
+                    let wanted = if xor { (own & within) ^ wanted } else { wanted };
+                    let from = own & !within | wanted & within;
+                    let there = warp.lanes >> from & 1 != 0 && wanted <= within;
+                    if there { value[from] } else { inactive }
+                });
+                write(warp, instruction.dest, instruction.mask, &result);
+            }
+            Operation::Branch {
+                test,
+                if_zero,
+                offset,
+            } => {
+                if test == Test::LowBits {
+                    let word = instruction.word;
+                    report(self.fabric, ShaderMisuse::UnknownBranchTest { word });
+                }
+                let value = read(
+                    self.fabric,
+                    self.environment,
+                    self.place,
+                    warp,
+                    &instruction.sources[0],
+                );
+                let taken = taken(warp, test, if_zero, &value);
+                warp.waited(flow.waits_for());
+                let target = warp
+                    .pc
+                    .wrapping_add(8)
+                    .wrapping_add_signed(8 * i64::from(offset));
+                next = branch(warp, taken, |_| target);
+            }
+            Operation::BranchTo {
+                test,
+                if_zero,
+                absolute,
+            } => {
+                let value = read(
+                    self.fabric,
+                    self.environment,
+                    self.place,
+                    warp,
+                    &instruction.sources[0],
+                );
+                let target = read(
+                    self.fabric,
+                    self.environment,
+                    self.place,
+                    warp,
+                    &instruction.sources[1],
+                );
+                let taken = taken(warp, test, if_zero, &value);
+                warp.waited(flow.waits_for());
+                let base = warp.pc;
+                next = branch(warp, taken, |lane| {
+                    if absolute {
+                        base & !0xffff_ffff | u64::from(target[lane])
+                    } else {
+                        base.wrapping_add(8)
+                            .wrapping_add_signed((target[lane] as i32).into())
+                    }
+                });
+            }
+            Operation::Message(message) => {
+                if !message.counts_fit {
+                    let word = instruction.word;
+                    report(self.fabric, ShaderMisuse::StagingCount { word });
+                }
+                let sent = self.memory_unit.send(
+                    self.fabric,
+                    self.memory,
+                    (self.environment, self.place),
+                    warp,
+                    instruction,
+                    &message,
+                )?;
+                match sent {
+                    Sent::Done => warp.send(message.slot, written_range(message.write)),
+                    Sent::Barrier => {
+                        return Ok(self.barrier(warp, address, flow));
+                    }
+                }
+            }
+            Operation::Kaboom => return Err(fault(exception::KABOOM, address)),
+            Operation::Invalid => return Err(fault(exception::INSTR_INVALID_ENC, address)),
+            Operation::NotModelled => {
+                let word = instruction.word;
+                report(self.fabric, ShaderMisuse::NotModelled { word });
+                return Err(fault(exception::INSTR_INVALID_ENC, address));
+            }
+            Operation::WrongStage => {
+                let word = instruction.word;
+                report(self.fabric, ShaderMisuse::WrongStage { word });
+                return Err(fault(exception::INSTR_INVALID_ENC, address));
+            }
+        }
+        note_registers(warp, running, writes, last_use);
+        Ok(finish(warp, next, flow))
+    }
+
+    fn barrier(&mut self, warp: &mut Warp, address: u64, flow: Flow) -> Next {
+        let mut report = |misuse| {
+            self.fabric
+                .journal
+                .report(Misuse::Shader { address, misuse });
+        };
+        if flow.waits_for() & 1 << 7 == 0 {
+            report(ShaderMisuse::BarrierWithoutWait);
+        }
+        if let Some(slot) = warp.outstanding_slot() {
+            report(ShaderMisuse::BarrierOutstanding { slot });
+        }
+        if warp.lanes != warp.live & !warp.waiting {
+            report(ShaderMisuse::BarrierDiverged {
+                lanes: warp.lanes.into(),
+            });
+        }
+        warp.waited(0xff);
+        warp.pc = warp.pc.wrapping_add(8);
+        if flow.ends_thread() {
+            warp.end();
+        } else {
+            warp.wait_at_barrier();
+        }
+        Next::Choose
+    }
+}
+
+/// Flow control takes effect, and the running lanes move on.
+fn finish(warp: &mut Warp, next: Next, flow: Flow) -> Next {
+    if let Next::Choose = next {
+        // A branch has placed its lanes already.
+        return Next::Choose;
+    }
+    warp.pc = warp.pc.wrapping_add(8);
+    match flow {
+        Flow::None | Flow::WaitResource | Flow::Discard | Flow::Continue => Next::Following,
+        Flow::End => {
+            warp.end();
+            Next::Choose
+        }
+        Flow::Reconverge => Next::Choose,
+        _ => {
+            warp.waited(flow.waits_for());
+            Next::Following
+        }
+    }
+}
+
+/// Notes which registers hold something after an instruction.
+#[inline]
+fn note_registers(warp: &mut Warp, lanes: u16, writes: u64, last_use: u64) {
+    let mut rest = last_use;
+    while rest != 0 {
+        warp.valid[rest.trailing_zeros() as usize] &= !lanes;
+        rest &= rest - 1;
+    }
+    let mut rest = writes;
+    warp.written |= rest;
+    while rest != 0 {
+        warp.valid[rest.trailing_zeros() as usize] |= lanes;
+        rest &= rest - 1;
+    }
+}
+
+fn fault(exception: u8, address: u64) -> Stopped {
+    Stopped::Fault(JobFault { exception, address })
+}
+
+/// The registers of a written range, a bit a register.
+fn written_range((first, count): (u8, u8)) -> u64 {
+    (0..count).fold(0, |mask, index| mask | 1 << ((first + index) & 63))
+}
+
+/// The selected value of a 32-bit source.
+#[inline]
+fn read(
+    fabric: &mut Fabric,
+    environment: &Environment,
+    place: Place,
+    warp: &Warp,
+    source: &Source,
+) -> Lanes {
+    let mut lanes = environment.fetch(&mut fabric.journal, warp, place, source.from);
+    if source.select != super::select::Select::Identity {
+        for bits in &mut lanes {
+            *bits = source.select.apply(*bits);
+        }
+    }
+    if source.keep != u32::MAX || source.flip != 0 {
+        for bits in &mut lanes {
+            *bits = (*bits & source.keep) ^ source.flip;
+        }
+    }
+    lanes
+}
+
+/// Writes a result to the running lanes.
+#[inline]
+fn write(warp: &mut Warp, register: u8, mask: u32, result: &Lanes) {
+    let lanes = warp.lanes;
+    let target = &mut warp.registers[usize::from(register & 63)];
+    if lanes == u16::MAX && mask == u32::MAX {
+        *target = *result;
+        return;
+    }
+    for (lane, (target, result)) in target.iter_mut().zip(result).enumerate() {
+        let mask = if lanes >> lane & 1 != 0 { mask } else { 0 };
+        *target = *target & !mask | result & mask;
+    }
+}
+
+fn write_wide(warp: &mut Warp, register: u8, result: &WideLanes) {
+    write(warp, register, u32::MAX, &result.map(|value| value as u32));
+    let high = result.map(|value| (value >> 32) as u32);
+    write(warp, register.wrapping_add(1), u32::MAX, &high);
+}
+
+/// The running lanes that take a branch.
+fn taken(warp: &Warp, test: Test, if_zero: bool, value: &Lanes) -> u16 {
+    bits(warp.lanes)
+        .filter(|lane| {
+            let value = value[*lane];
+            let holds = match test {
+                Test::Word => value != 0,
+                Test::Half(half) => super::select::half(value, half) != 0,
+                Test::AllOnes => value == u32::MAX,
+                Test::LowBits => !matches!(value >> 3 & 0x3_ffff, 0 | 0x3_ffff),
+            };
+            holds != if_zero
+        })
+        .fold(0, |mask, lane| mask | 1 << lane)
+}
+
+/// Sends the lanes in `taken` elsewhere and the others on.
+fn branch(warp: &mut Warp, taken: u16, target: impl Fn(usize) -> u64) -> Next {
+    let following = warp.pc.wrapping_add(8);
+    for lane in bits(warp.lanes) {
+        let goes = taken >> lane & 1 != 0;
+        warp.pcs[lane] = if goes { target(lane) } else { following };
+    }
+    // The places are noted: parking must not write them over.
+    warp.forget_running();
+    Next::Choose
+}
+
+/// Reports registers that are used before their messages were waited for, or that hold nothing.
+#[inline]
+fn check_registers(
+    fabric: &mut Fabric,
+    environment: &Environment,
+    warp: &mut Warp,
+    instruction: &Instruction,
+) {
+    let used = instruction.reads | instruction.writes;
+    if used & warp.pending != 0 || used & !environment.allocated != 0 {
+        report_use(fabric, environment, warp, instruction);
+    }
+    let lanes = warp.lanes;
+    let mut rest = instruction.reads;
+    while rest != 0 {
+        let register = rest.trailing_zeros();
+        rest &= rest - 1;
+        if warp.valid[register as usize] & lanes != lanes {
+            report_invalid(fabric, warp, register as u8);
+        }
+    }
+}
+
+#[cold]
+fn report_use(
+    fabric: &mut Fabric,
+    environment: &Environment,
+    warp: &Warp,
+    instruction: &Instruction,
+) {
+    let address = warp.pc;
+    let mut report = |misuse| fabric.journal.report(Misuse::Shader { address, misuse });
+    if let Some((register, slot)) = warp.awaited(instruction.reads) {
+        report(ShaderMisuse::OutstandingRead { register, slot });
+    }
+    if let Some((register, slot)) = warp.awaited(instruction.writes & !instruction.reads) {
+        report(ShaderMisuse::OutstandingWrite { register, slot });
+    }
+    let absent = (instruction.reads | instruction.writes) & !environment.allocated;
+    if absent != 0 {
+        let register = absent.trailing_zeros() as u8;
+        report(ShaderMisuse::RegisterNotAllocated { register });
+    }
+}
+
+#[cold]
+fn report_invalid(fabric: &mut Fabric, warp: &Warp, register: u8) {
+    let misuse = if warp.written >> register & 1 != 0 {
+        ShaderMisuse::ReadAfterLastUse { register }
+    } else {
+        ShaderMisuse::NeverWritten { register }
+    };
+    let address = warp.pc;
+    fabric.journal.report(Misuse::Shader { address, misuse });
+}

@@ -1,0 +1,140 @@
+//! Instructions made ready to run: operands resolved, the operation as one value.
+//!
+//! A word is decoded once per program, not once per warp. Facts: hardware/valhall-isa.md 2, 3, 6, 8.1.
+
+use super::alu::{Alu, Wide};
+use super::message::Message;
+use super::select::{Select, SelectWide};
+use eitri_isa::{Flow, Half, Special};
+
+/// What a source reads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum From {
+    /// Not used.
+    Nothing,
+    /// A register; the low one of a pair.
+    Register(u8),
+    /// A uniform word; the low one of a slot.
+    Uniform(u8),
+    /// A constant.
+    Constant(u32),
+    /// A special value, from this word on.
+    Special(Special, Half),
+}
+
+/// A 32-bit source.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Source {
+    pub(crate) from: From,
+    pub(crate) select: Select,
+    /// Bits that abs keeps.
+    pub(crate) keep: u32,
+    /// Bits that neg or not flips.
+    pub(crate) flip: u32,
+}
+
+impl Source {
+    pub(crate) const NONE: Source = Source {
+        from: From::Nothing,
+        select: Select::Identity,
+        keep: u32::MAX,
+        flip: 0,
+    };
+
+    /// A source that is a constant.
+    pub(crate) const fn constant(value: u32) -> Source {
+        Source {
+            from: From::Constant(value),
+            ..Source::NONE
+        }
+    }
+}
+
+/// A 64-bit source.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct WideSource {
+    pub(crate) from: From,
+    pub(crate) select: SelectWide,
+    pub(crate) not: bool,
+}
+
+impl WideSource {
+    pub(crate) const NONE: WideSource = WideSource {
+        from: From::Nothing,
+        select: SelectWide::Identity,
+        not: false,
+    };
+}
+
+/// What a branch tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Test {
+    /// The 32-bit value.
+    Word,
+    /// One half.
+    Half(u8),
+    /// All bits set.
+    AllOnes,
+    /// Bits 3 to 20 are not all alike.
+    LowBits,
+}
+
+/// What an instruction does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Operation {
+    /// Nothing but its flow control.
+    Nop,
+    /// Computes 32 bits.
+    Alu(Alu),
+    /// Computes 64 bits.
+    Wide(Wide),
+    /// A mask of the lanes of a subgroup in which the source is not zero.
+    LaneMask { subgroup: u8 },
+    /// The value of another lane of the subgroup.
+    OtherLane {
+        subgroup: u8,
+        xor: bool,
+        inactive: u32,
+    },
+    /// Goes elsewhere by a number of instructions.
+    Branch {
+        test: Test,
+        if_zero: bool,
+        offset: i32,
+    },
+    /// Goes to where source 1 says.
+    BranchTo {
+        test: Test,
+        if_zero: bool,
+        absolute: bool,
+    },
+    /// Asks a unit outside.
+    Message(Message),
+    /// The deliberate fault.
+    Kaboom,
+    /// No instruction.
+    Invalid,
+    /// An instruction that the model does not know enough about.
+    NotModelled,
+    /// An instruction of another stage.
+    WrongStage,
+}
+
+/// An instruction, ready to run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Instruction {
+    pub(crate) word: u64,
+    pub(crate) operation: Operation,
+    pub(crate) sources: [Source; 4],
+    pub(crate) wide: [WideSource; 3],
+    /// Destination register and the bits of it that are written; 0 is none.
+    pub(crate) dest: u8,
+    pub(crate) mask: u32,
+    pub(crate) flow: Flow,
+    /// Registers that it reads, a bit a register.
+    pub(crate) reads: u64,
+    /// Registers that it writes.
+    pub(crate) writes: u64,
+    /// Registers that are dead afterwards.
+    pub(crate) last_use: u64,
+}

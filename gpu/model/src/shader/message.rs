@@ -1,0 +1,267 @@
+//! Messages: what an instruction asks of a unit outside the execution engine.
+//!
+//! Facts: hardware/valhall-isa.md 4 (staging), 11 (messages).
+
+use eitri_isa::row::Type;
+use eitri_isa::values::{AtomicOp, AtomicOp1, Flag, GclkSource, LoadLane};
+use eitri_isa::{ImmId, Instr, Op};
+
+/// Where a loaded value goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placement {
+    /// Whole registers.
+    Registers,
+    /// One byte of a register; the others keep their value.
+    Byte(u8),
+    /// One half of a register, grown to 16 bits; the other keeps its value.
+    Half(u8),
+    /// One register, grown to 32 bits.
+    Word,
+    /// Two registers, grown to 64 bits.
+    Pair,
+}
+
+/// An atomic's operation on memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Atomic {
+    Add,
+    MinSigned,
+    MaxSigned,
+    MinUnsigned,
+    MaxUnsigned,
+    And,
+    Or,
+    Xor,
+    Exchange,
+    CompareExchange,
+}
+
+/// Where an atomic's operand comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtomicOperand {
+    /// Staging registers.
+    Staging,
+    /// One 32-bit staging register, grown to 64 bits.
+    StagingWord { signed: bool },
+    /// The number itself.
+    Implied(i64),
+}
+
+/// What a message does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Loads from an address.
+    Load {
+        bytes: u8,
+        placement: Placement,
+        unsigned: bool,
+        offset: i32,
+    },
+    /// Stores to an address.
+    Store { bytes: u8, offset: i32 },
+    /// Loads from a buffer by its handle.
+    LoadBuffer {
+        bytes: u8,
+        placement: Placement,
+        unsigned: bool,
+    },
+    /// The address of a byte of a buffer.
+    ByteAddress,
+    /// The address of an element of a buffer.
+    ElementAddress,
+    /// Reads and writes memory as one.
+    Atomic {
+        bytes: u8,
+        operation: Atomic,
+        operand: AtomicOperand,
+        offset: u32,
+    },
+    /// Waits for the workgroup.
+    Barrier,
+    /// Reads the cycle counter, or the timestamp.
+    Clock { timestamp: bool },
+}
+
+/// A message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Message {
+    pub(crate) slot: u8,
+    pub(crate) action: Action,
+    /// First register and number of registers that it reads.
+    pub(crate) read: (u8, u8),
+    /// First register and number of registers that it writes.
+    pub(crate) write: (u8, u8),
+    /// Whether the staging counts are those that the action needs.
+    pub(crate) counts_fit: bool,
+}
+
+/// The message that an instruction sends; `None` where too little is known of it.
+pub(crate) fn decode(instr: &Instr) -> Option<Message> {
+    let range = |range: Option<eitri_isa::RegRange>| {
+        range.map_or((0, 0), |range| (range.first().index(), range.count()))
+    };
+    let (read, write) = (range(instr.read), range(instr.write));
+    let action = action(instr)?;
+    Some(Message {
+        slot: instr.slot().map_or(0, |slot| slot.number()),
+        action,
+        read,
+        write,
+        counts_fit: fits(action, read.1, write.1),
+    })
+}
+
+fn bytes(ty: Type) -> u8 {
+    ty.bits() / 8
+}
+
+fn placement(instr: &Instr) -> Placement {
+    match instr.get::<LoadLane>() {
+        Some(LoadLane::B0) => Placement::Byte(0),
+        Some(LoadLane::B1) => Placement::Byte(1),
+        Some(LoadLane::B2) => Placement::Byte(2),
+        Some(LoadLane::B3) => Placement::Byte(3),
+        Some(LoadLane::H0) => Placement::Half(0),
+        Some(LoadLane::H1) => Placement::Half(1),
+        Some(LoadLane::W0) => Placement::Word,
+        Some(LoadLane::D0) => Placement::Pair,
+        Some(LoadLane::Whole) | None => Placement::Registers,
+    }
+}
+
+fn action(instr: &Instr) -> Option<Action> {
+    let bytes = bytes(instr.row().ty);
+    let offset = instr.imm(ImmId::Offset).unwrap_or(0) as i32;
+    let unsigned = instr.flag(Flag::Unsigned);
+    Some(match instr.op() {
+        Op::LoadI8
+        | Op::LoadI16
+        | Op::LoadI24
+        | Op::LoadI32
+        | Op::LoadI48
+        | Op::LoadI64
+        | Op::LoadI96
+        | Op::LoadI128 => Action::Load {
+            bytes,
+            placement: placement(instr),
+            unsigned,
+            offset,
+        },
+        Op::StoreI8
+        | Op::StoreI16
+        | Op::StoreI24
+        | Op::StoreI32
+        | Op::StoreI48
+        | Op::StoreI64
+        | Op::StoreI96
+        | Op::StoreI128 => Action::Store { bytes, offset },
+        Op::LdBufferI8
+        | Op::LdBufferI16
+        | Op::LdBufferI24
+        | Op::LdBufferI32
+        | Op::LdBufferI48
+        | Op::LdBufferI64
+        | Op::LdBufferI96
+        | Op::LdBufferI128 => Action::LoadBuffer {
+            bytes,
+            placement: placement(instr),
+            unsigned,
+        },
+        Op::LeaPka => Action::ByteAddress,
+        Op::LeaBuf => Action::ElementAddress,
+        Op::AtomI32 | Op::AtomI64 | Op::AtomReturnI32 | Op::AtomReturnI64 => {
+            let (operation, operand) = atomic(instr)?;
+            let offset = offset as u32;
+            Action::Atomic {
+                bytes,
+                operation,
+                operand,
+                offset,
+            }
+        }
+        Op::Atom1ReturnI32 | Op::Atom1ReturnI64 => {
+            let (operation, implied) = match instr.get::<AtomicOp1>()? {
+                AtomicOp1::Ainc => (Atomic::Add, 1),
+                AtomicOp1::Adec => (Atomic::Add, -1),
+                AtomicOp1::Aumax1 => (Atomic::MaxUnsigned, 1),
+                AtomicOp1::Asmax1 => (Atomic::MaxSigned, 1),
+                AtomicOp1::Aor1 => (Atomic::Or, 1),
+            };
+            Action::Atomic {
+                bytes,
+                operation,
+                operand: AtomicOperand::Implied(implied),
+                offset: offset as u32,
+            }
+        }
+        Op::Barrier => Action::Barrier,
+        Op::LdGclkU64 => Action::Clock {
+            timestamp: instr.get::<GclkSource>()? == GclkSource::SystemTimestamp,
+        },
+        _ => return None,
+    })
+}
+
+fn atomic(instr: &Instr) -> Option<(Atomic, AtomicOperand)> {
+    let mut operand = AtomicOperand::Staging;
+    let operation = match instr.atomic_op()? {
+        AtomicOp::Aaddu | AtomicOp::Aadds => {
+            let signed = instr.atomic_op() == Some(AtomicOp::Aadds);
+            operand = AtomicOperand::StagingWord { signed };
+            Atomic::Add
+        }
+        AtomicOp::Aadd => Atomic::Add,
+        AtomicOp::Asmin => Atomic::MinSigned,
+        AtomicOp::Asmax => Atomic::MaxSigned,
+        AtomicOp::Aumin => Atomic::MinUnsigned,
+        AtomicOp::Aumax => Atomic::MaxUnsigned,
+        AtomicOp::Aand => Atomic::And,
+        AtomicOp::Aor => Atomic::Or,
+        AtomicOp::Axor => Atomic::Xor,
+        AtomicOp::Axchg if instr.flag(Flag::Compare) => Atomic::CompareExchange,
+        AtomicOp::Axchg => Atomic::Exchange,
+    };
+    // A comparison goes with the exchange only.
+    if instr.flag(Flag::Compare) && operation != Atomic::CompareExchange {
+        return None;
+    }
+    Some((operation, operand))
+}
+
+/// Whether staging ranges of these lengths are what the action moves.
+fn fits(action: Action, read: u8, write: u8) -> bool {
+    let registers = |bytes: u8| bytes.div_ceil(4);
+    match action {
+        Action::Load {
+            bytes, placement, ..
+        }
+        | Action::LoadBuffer {
+            bytes, placement, ..
+        } => {
+            let wanted = match placement {
+                Placement::Registers => registers(bytes),
+                Placement::Pair => 2,
+                Placement::Byte(_) | Placement::Half(_) | Placement::Word => 1,
+            };
+            write == wanted
+        }
+        Action::Store { bytes, .. } => read == registers(bytes),
+        Action::ByteAddress | Action::ElementAddress | Action::Clock { .. } => write == 2,
+        Action::Atomic {
+            bytes,
+            operation,
+            operand,
+            ..
+        } => {
+            let one = registers(bytes);
+            let wanted = match (operand, operation) {
+                (AtomicOperand::Implied(_), _) => 0,
+                (AtomicOperand::StagingWord { .. }, _) => 1,
+                (AtomicOperand::Staging, Atomic::CompareExchange) => 2 * one,
+                (AtomicOperand::Staging, _) => one,
+            };
+            read == wanted && (write == 0 || write == one)
+        }
+        Action::Barrier => true,
+    }
+}

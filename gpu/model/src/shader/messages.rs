@@ -1,0 +1,488 @@
+//! The memory unit: what messages do to memory.
+//!
+//! Every address of a message is translated before anything is read or written, so a message that stalls or fails has had
+//! no effect and can be sent again. Results are written at once; that they are not used before a wait is checked elsewhere.
+//!
+//! Facts: hardware/valhall-isa.md 11; descriptors.md 4 and 5 (bounds).
+
+use super::environment::{Environment, Place};
+use super::execute::{JobFault, Stopped, exception};
+use super::instruction::{Instruction, Source};
+use super::lanes::{Lanes, WARP};
+use super::message::{Action, Atomic, AtomicOperand, Message, Placement};
+use super::warp::{Warp, bits};
+use crate::compute::descriptors::{Lookup, View, look_up};
+use crate::diagnosis::{Misuse, ShaderMisuse};
+use crate::fabric::{Access, Fabric};
+use crate::memory::{PAGE, PhysicalMemory};
+use crate::mmu::{AccessKind, Refusal, Request, Source as Unit};
+use alloc::vec::Vec;
+
+/// What became of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// It is done.
+    Done,
+    /// The lanes wait for the workgroup.
+    Barrier,
+}
+
+/// Handles whose descriptors are remembered: more than shaders use at a time.
+const REMEMBERED: usize = 64;
+
+/// The memory unit of a job.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memory {
+    /// Descriptors that were looked up.
+    views: Vec<(u32, View)>,
+}
+
+/// Where a lane's access goes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Target {
+    virtual_address: u64,
+    /// Physical address; of the first byte where the access crosses a page.
+    physical: u64,
+    /// Bytes that are accessed; fewer than asked for where a buffer ends.
+    bytes: u8,
+    crosses: bool,
+}
+
+type Targets = [Target; WARP];
+
+/// A message in the hands of the unit.
+struct Sender<'a> {
+    fabric: &'a mut Fabric,
+    memory: &'a mut dyn PhysicalMemory,
+    environment: &'a Environment,
+    place: Place,
+    address: u64,
+}
+
+impl Memory {
+    /// Does what a message of the running lanes asks for.
+    pub(crate) fn send(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        (environment, place): (&Environment, Place),
+        warp: &mut Warp,
+        instruction: &Instruction,
+        message: &Message,
+    ) -> Result<Sent, Stopped> {
+        let mut sender = Sender {
+            fabric,
+            memory,
+            environment,
+            place,
+            address: warp.pc,
+        };
+        match message.action {
+            Action::Barrier => return Ok(Sent::Barrier),
+            Action::Clock { timestamp } => {
+                let clock = &sender.fabric.clock;
+                let value = if timestamp {
+                    clock.timestamp()
+                } else {
+                    clock.cycles()
+                };
+                set_pair(warp, message.write.0, [value; WARP]);
+            }
+            Action::Load {
+                bytes,
+                placement,
+                unsigned,
+                offset,
+            } => {
+                let targets =
+                    sender.locate(warp, instruction, offset.into(), bytes, AccessKind::Read)?;
+                sender.load(warp, message, &targets, placement, unsigned, bytes)?;
+            }
+            Action::Store { bytes, offset } => {
+                let targets =
+                    sender.locate(warp, instruction, offset.into(), bytes, AccessKind::Write)?;
+                for lane in bits(warp.lanes) {
+                    let value = staged(warp, message.read, lane);
+                    sender.write(&targets[lane], &value.to_le_bytes()[..usize::from(bytes)])?;
+                }
+            }
+            Action::Atomic {
+                bytes,
+                operation,
+                operand,
+                offset,
+            } => {
+                let targets =
+                    sender.locate(warp, instruction, offset.into(), bytes, AccessKind::Atomic)?;
+                sender.atomic(warp, message, &targets, (bytes, operation, operand))?;
+            }
+            Action::LoadBuffer {
+                bytes,
+                placement,
+                unsigned,
+            } => {
+                let targets = self.locate_in_buffers(&mut sender, warp, instruction, bytes)?;
+                sender.load(warp, message, &targets, placement, unsigned, bytes)?;
+            }
+            Action::ByteAddress | Action::ElementAddress => {
+                let index = sender.source(warp, &instruction.sources[0]);
+                let handles = sender.source(warp, &instruction.sources[1]);
+                let mut addresses = [0; WARP];
+                for lane in bits(warp.lanes) {
+                    let view = self.view(&mut sender, handles[lane])?;
+                    let index = u64::from(index[lane]);
+                    let scale = match message.action {
+                        Action::ElementAddress => view.stride.into(),
+                        _ => 1,
+                    };
+                    addresses[lane] = view.address.wrapping_add(index * scale);
+                }
+                set_pair(warp, message.write.0, addresses);
+            }
+        }
+        Ok(Sent::Done)
+    }
+
+    /// The buffer that a handle names.
+    fn view(&mut self, sender: &mut Sender<'_>, handle: u32) -> Result<View, Stopped> {
+        if let Some((_, view)) = self.views.iter().find(|(known, _)| *known == handle) {
+            return Ok(*view);
+        }
+        let access = sender.access(0);
+        let environment = sender.environment;
+        let tables = (environment.resources, environment.resource_count);
+        let view = match look_up(sender.fabric, sender.memory, access, tables, handle)? {
+            Lookup::Buffer(view) => view,
+            Lookup::Absent => {
+                sender.report(ShaderMisuse::NoSuchResource { handle });
+                View::default()
+            }
+            Lookup::Wrong(kind) => {
+                sender.report(ShaderMisuse::WrongDescriptor { handle, kind });
+                return Err(Stopped::Fault(JobFault {
+                    exception: exception::DATA_INVALID_FAULT,
+                    address: handle.into(),
+                }));
+            }
+        };
+        if self.views.len() == REMEMBERED {
+            self.views.clear();
+        }
+        self.views.push((handle, view));
+        Ok(view)
+    }
+
+    fn locate_in_buffers(
+        &mut self,
+        sender: &mut Sender<'_>,
+        warp: &Warp,
+        instruction: &Instruction,
+        bytes: u8,
+    ) -> Result<Targets, Stopped> {
+        let offsets = sender.source(warp, &instruction.sources[0]);
+        let handles = sender.source(warp, &instruction.sources[1]);
+        let mut targets = Targets::default();
+        let mut page = None;
+        for lane in bits(warp.lanes) {
+            let (offset, handle) = (offsets[lane], handles[lane]);
+            let view = self.view(sender, handle)?;
+            let left = view.size.saturating_sub(offset.into());
+            // Words beyond the end read 0, also of a vector that begins inside; smaller values are all or nothing.
+            let inside = if left >= bytes.into() {
+                bytes
+            } else if bytes < 4 {
+                0
+            } else {
+                left as u8 & !3
+            };
+            if inside < bytes && view.size != 0 {
+                sender.report(ShaderMisuse::BufferOutOfRange { handle, offset });
+            }
+            let address = view.address.wrapping_add(offset.into());
+            targets[lane] = sender.target(address, inside, AccessKind::Read, &mut page)?;
+        }
+        Ok(targets)
+    }
+}
+
+/// The page of the last translation.
+type LastPage = Option<(u64, u64)>;
+
+impl Sender<'_> {
+    fn report(&mut self, misuse: ShaderMisuse) {
+        let address = self.address;
+        self.fabric
+            .journal
+            .report(Misuse::Shader { address, misuse });
+    }
+
+    fn access(&self, address: u64) -> Access {
+        Access {
+            space: self.environment.space,
+            address,
+            source: Unit::Core(self.place.core),
+        }
+    }
+
+    fn source(&mut self, warp: &Warp, source: &Source) -> Lanes {
+        let journal = &mut self.fabric.journal;
+        let lanes = self
+            .environment
+            .fetch(journal, warp, self.place, source.from);
+        lanes.map(|bits| (source.select.apply(bits) & source.keep) ^ source.flip)
+    }
+
+    /// Where the accesses of all lanes go, by the address in the message's 64-bit source.
+    fn locate(
+        &mut self,
+        warp: &Warp,
+        instruction: &Instruction,
+        offset: i64,
+        bytes: u8,
+        kind: AccessKind,
+    ) -> Result<Targets, Stopped> {
+        let source = instruction.wide[0];
+        let journal = &mut self.fabric.journal;
+        let bases = self
+            .environment
+            .fetch_wide(journal, warp, self.place, source.from, false);
+        let mut targets = Targets::default();
+        let mut page = None;
+        for lane in bits(warp.lanes) {
+            let address = bases[lane].wrapping_add_signed(offset);
+            targets[lane] = self.target(address, bytes, kind, &mut page)?;
+        }
+        Ok(targets)
+    }
+
+    /// Where one access goes; `page` is that of the lane before, which is usually the same.
+    #[inline]
+    fn target(
+        &mut self,
+        address: u64,
+        bytes: u8,
+        kind: AccessKind,
+        page: &mut LastPage,
+    ) -> Result<Target, Stopped> {
+        if bytes == 0 {
+            return Ok(Target::default());
+        }
+        // What compilers guarantee: elements lie at multiples of their size, up to words (atomics: whole).
+        let alignment = match (kind, bytes) {
+            (AccessKind::Atomic, _) => bytes.into(),
+            (_, 2 | 6) => 2,
+            (_, 1 | 3) => 1,
+            _ => 4,
+        };
+        if !address.is_multiple_of(alignment) {
+            self.report(ShaderMisuse::MisalignedAccess { address, bytes });
+        }
+        let number = address / PAGE;
+        let frame = match *page {
+            Some((last, frame)) if last == number => frame,
+            _ => {
+                let frame = self.translate(address, kind)? / PAGE * PAGE;
+                *page = Some((number, frame));
+                frame
+            }
+        };
+        let last = address.wrapping_add(u64::from(bytes) - 1);
+        let crosses = last / PAGE != number;
+        if crosses {
+            self.translate(last, kind)?;
+        }
+        Ok(Target {
+            virtual_address: address,
+            physical: frame | address % PAGE,
+            bytes,
+            crosses,
+        })
+    }
+
+    fn translate(&mut self, address: u64, kind: AccessKind) -> Result<u64, Stopped> {
+        let request = Request {
+            space: self.environment.space,
+            address,
+            kind,
+            source: Unit::Core(self.place.core),
+        };
+        Ok(self.fabric.translate(self.memory, request)?)
+    }
+
+    /// The bytes at a target, as a number; bytes beyond are 0.
+    fn read(&mut self, target: &Target) -> Result<u128, Stopped> {
+        if target.crosses {
+            let mut bytes = [0; 16];
+            let access = self.access(target.virtual_address);
+            let part = &mut bytes[..usize::from(target.bytes)];
+            self.fabric.read(self.memory, access, part)?;
+            return Ok(u128::from_le_bytes(bytes));
+        }
+        let read = match target.bytes {
+            0 => Ok(0),
+            4 => self.memory.read32(target.physical).map(u128::from),
+            8 => self.memory.read64(target.physical).map(u128::from),
+            _ => {
+                let mut bytes = [0; 16];
+                let part = &mut bytes[..usize::from(target.bytes)];
+                let read = self.memory.read(target.physical, part);
+                read.map(|()| u128::from_le_bytes(bytes))
+            }
+        };
+        read.map_err(|error| self.bus_error(target, AccessKind::Read, error))
+    }
+
+    fn write(&mut self, target: &Target, bytes: &[u8]) -> Result<(), Stopped> {
+        if target.crosses {
+            let access = self.access(target.virtual_address);
+            return Ok(self.fabric.write(self.memory, access, bytes)?);
+        }
+        let written = match *bytes {
+            [a, b, c, d] => self
+                .memory
+                .write32(target.physical, u32::from_le_bytes([a, b, c, d])),
+            _ => self.memory.write(target.physical, bytes),
+        };
+        written.map_err(|error| self.bus_error(target, AccessKind::Write, error))
+    }
+
+    #[cold]
+    fn bus_error(
+        &mut self,
+        target: &Target,
+        kind: AccessKind,
+        error: crate::memory::BusError,
+    ) -> Stopped {
+        let request = Request {
+            space: self.environment.space,
+            address: target.virtual_address,
+            kind,
+            source: Unit::Core(self.place.core),
+        };
+        let refusal: Refusal = self.fabric.bus_error(request, error);
+        refusal.into()
+    }
+
+    /// Loads every lane's value and puts it in its place.
+    fn load(
+        &mut self,
+        warp: &mut Warp,
+        message: &Message,
+        targets: &Targets,
+        placement: Placement,
+        unsigned: bool,
+        bytes: u8,
+    ) -> Result<(), Stopped> {
+        let first = message.write.0;
+        let top = u32::from(bytes) * 8;
+        for lane in bits(warp.lanes) {
+            let value = self.read(&targets[lane])?;
+            let grown = if unsigned || top >= 64 {
+                value as u64
+            } else {
+                let up = 64 - top;
+                (((value as u64) << up) as i64 >> up) as u64
+            };
+            let mut set = |register: u8, mask: u32, value: u32| {
+                let target = &mut warp.registers[usize::from(register & 63)][lane];
+                *target = *target & !mask | value & mask;
+            };
+            match placement {
+                Placement::Byte(byte) => {
+                    let shift = 8 * u32::from(byte);
+                    set(first, 0xff << shift, (value as u32) << shift);
+                }
+                Placement::Half(half) => {
+                    let shift = 16 * u32::from(half);
+                    set(first, 0xffff << shift, (grown as u32) << shift);
+                }
+                Placement::Word => set(first, u32::MAX, grown as u32),
+                Placement::Pair => {
+                    set(first, u32::MAX, grown as u32);
+                    set(first.wrapping_add(1), u32::MAX, (grown >> 32) as u32);
+                }
+                Placement::Registers => {
+                    for index in 0..bytes.div_ceil(4) {
+                        let word = (value >> (32 * u32::from(index))) as u32;
+                        set(first.wrapping_add(index), u32::MAX, word);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One lane after another reads, computes and writes.
+    fn atomic(
+        &mut self,
+        warp: &mut Warp,
+        message: &Message,
+        targets: &Targets,
+        (bytes, operation, operand): (u8, Atomic, AtomicOperand),
+    ) -> Result<(), Stopped> {
+        let wide = bytes == 8;
+        for lane in bits(warp.lanes) {
+            let staged = staged(warp, message.read, lane);
+            let (value, compare) = match operand {
+                AtomicOperand::Staging if wide => (staged as u64, (staged >> 64) as u64),
+                AtomicOperand::Staging => (
+                    staged as u64 & 0xffff_ffff,
+                    (staged >> 32) as u64 & 0xffff_ffff,
+                ),
+                AtomicOperand::StagingWord { signed: true } => (staged as i32 as i64 as u64, 0),
+                AtomicOperand::StagingWord { signed: false } => (u64::from(staged as u32), 0),
+                AtomicOperand::Implied(number) => (number as u64, 0),
+            };
+            let old = self.read(&targets[lane])? as u64;
+            let new = if wide {
+                combine(operation, old, value, compare)
+            } else {
+                let sign = |bits: u64| bits as u32 as i32 as i64 as u64;
+                // Grown by sign, 32-bit values keep their order in both senses.
+                combine(operation, sign(old), sign(value), sign(compare))
+            };
+            if (new ^ old) << (64 - 8 * u32::from(bytes)) != 0 {
+                let bytes = &new.to_le_bytes()[..usize::from(bytes)];
+                self.write(&targets[lane], bytes)?;
+            }
+            for index in 0..message.write.1.min(2) {
+                let register = message.write.0.wrapping_add(index);
+                let word = (old >> (32 * u32::from(index))) as u32;
+                warp.registers[usize::from(register & 63)][lane] = word;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn combine(operation: Atomic, old: u64, value: u64, compare: u64) -> u64 {
+    match operation {
+        Atomic::Add => old.wrapping_add(value),
+        Atomic::MinSigned => (old as i64).min(value as i64) as u64,
+        Atomic::MaxSigned => (old as i64).max(value as i64) as u64,
+        Atomic::MinUnsigned => old.min(value),
+        Atomic::MaxUnsigned => old.max(value),
+        Atomic::And => old & value,
+        Atomic::Or => old | value,
+        Atomic::Xor => old ^ value,
+        Atomic::Exchange => value,
+        Atomic::CompareExchange if old == compare => value,
+        Atomic::CompareExchange => old,
+    }
+}
+
+/// The staging registers of a lane as one number, the first register lowest.
+fn staged(warp: &Warp, (first, count): (u8, u8), lane: usize) -> u128 {
+    (0..count.min(4)).fold(0, |value, index| {
+        let register = usize::from(first.wrapping_add(index) & 63);
+        value | u128::from(warp.registers[register][lane]) << (32 * u32::from(index))
+    })
+}
+
+/// Sets a pair of registers in the running lanes.
+fn set_pair(warp: &mut Warp, first: u8, values: [u64; WARP]) {
+    for lane in bits(warp.lanes) {
+        warp.registers[usize::from(first & 63)][lane] = values[lane] as u32;
+        warp.registers[usize::from((first + 1) & 63)][lane] = (values[lane] >> 32) as u32;
+    }
+}

@@ -1,0 +1,192 @@
+//! A warp: sixteen threads, their registers, where each of them is, and what is outstanding.
+//!
+//! One program counter runs at a time: the lowest among the live lanes, with every lane that is there. Who runs is decided
+//! anew after branches, after `reconverge`, and when lanes end or wait.
+//!
+//! Facts: hardware/valhall-isa.md 6 (slots), 12.3 (divergence), 13 (preloads).
+
+use super::lanes::{Lanes, WARP};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// Registers that an instruction can name.
+pub(crate) const REGISTERS: usize = 64;
+
+/// A message whose result was not waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Outstanding {
+    pub(crate) slot: u8,
+    /// Registers that it writes.
+    pub(crate) registers: u64,
+    /// Lanes that sent it and have not waited.
+    pub(crate) lanes: u16,
+}
+
+/// Most messages whose results are watched at a time; beyond, the oldest is forgotten.
+const WATCHED: usize = 64;
+
+/// Sixteen threads.
+#[derive(Clone, Debug)]
+pub(crate) struct Warp {
+    pub(crate) registers: Box<[Lanes; REGISTERS]>,
+    /// Where each lane goes on.
+    pub(crate) pcs: [u64; WARP],
+    /// Lanes that have not ended.
+    pub(crate) live: u16,
+    /// Lanes that wait at a barrier.
+    pub(crate) waiting: u16,
+    /// The lanes that run now, all at `pc`; none: to be decided.
+    pub(crate) lanes: u16,
+    pub(crate) pc: u64,
+    /// Messages not waited for.
+    outstanding: Vec<Outstanding>,
+    /// All registers that they write.
+    pub(crate) pending: u64,
+    /// For each register, the lanes in which it holds a value that may be read.
+    pub(crate) valid: [u16; REGISTERS],
+    /// Registers that were ever written.
+    pub(crate) written: u64,
+    /// Number of the warp's first thread in its workgroup.
+    pub(crate) first_thread: u32,
+}
+
+impl Warp {
+    /// A warp whose first `threads` lanes start at `entry`.
+    pub(crate) fn new(first_thread: u32, threads: u32, entry: u64) -> Warp {
+        let live = ((1u32 << threads.min(WARP as u32)) - 1) as u16;
+        Warp {
+            registers: Box::new([[0; WARP]; REGISTERS]),
+            pcs: [entry; WARP],
+            live,
+            waiting: 0,
+            lanes: 0,
+            pc: entry,
+            outstanding: Vec::new(),
+            pending: 0,
+            valid: [0; REGISTERS],
+            written: 0,
+            first_thread,
+        }
+    }
+
+    /// Fills a register before the program starts.
+    pub(crate) fn preload(&mut self, register: u8, values: Lanes) {
+        let index = usize::from(register) % REGISTERS;
+        self.registers[index] = values;
+        self.valid[index] = u16::MAX;
+        self.written |= 1 << index;
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.live == 0
+    }
+
+    /// Whether every live lane waits at a barrier.
+    pub(crate) fn waits(&self) -> bool {
+        self.live != 0 && self.live == self.waiting
+    }
+
+    /// Decides which lanes run: those at the lowest place. `false` if none can.
+    pub(crate) fn choose(&mut self) -> bool {
+        self.park();
+        let candidates = self.live & !self.waiting;
+        let Some(pc) = bits(candidates).map(|lane| self.pcs[lane]).min() else {
+            return false;
+        };
+        self.pc = pc;
+        self.lanes = bits(candidates)
+            .filter(|lane| self.pcs[*lane] == pc)
+            .fold(0, |mask, lane| mask | 1 << lane);
+        true
+    }
+
+    /// Notes where the running lanes are, and runs none.
+    pub(crate) fn park(&mut self) {
+        for lane in bits(self.lanes) {
+            self.pcs[lane] = self.pc;
+        }
+        self.lanes = 0;
+    }
+
+    /// Runs none; where the lanes are was noted already.
+    pub(crate) fn forget_running(&mut self) {
+        self.lanes = 0;
+    }
+
+    /// The running lanes end.
+    pub(crate) fn end(&mut self) {
+        self.live &= !self.lanes;
+        self.lanes = 0;
+    }
+
+    /// The running lanes wait at a barrier, and go on behind it.
+    pub(crate) fn wait_at_barrier(&mut self) {
+        self.waiting |= self.lanes;
+        self.park();
+    }
+
+    /// The barrier opens.
+    pub(crate) fn release(&mut self) {
+        self.waiting = 0;
+    }
+
+    /// The running lanes have sent a message.
+    pub(crate) fn send(&mut self, slot: u8, registers: u64) {
+        if self.outstanding.len() == WATCHED {
+            self.outstanding.remove(0);
+        }
+        self.outstanding.push(Outstanding {
+            slot,
+            registers,
+            lanes: self.lanes,
+        });
+        self.pending |= registers;
+    }
+
+    /// The running lanes have waited for the slots in `mask`.
+    pub(crate) fn waited(&mut self, mask: u8) {
+        if mask == 0 || self.outstanding.is_empty() {
+            return;
+        }
+        let lanes = self.lanes;
+        for entry in &mut self.outstanding {
+            if mask >> entry.slot & 1 != 0 {
+                entry.lanes &= !lanes;
+            }
+        }
+        self.outstanding.retain(|entry| entry.lanes != 0);
+        self.pending = self
+            .outstanding
+            .iter()
+            .fold(0, |all, it| all | it.registers);
+    }
+
+    /// The slot of an outstanding message of the running lanes that writes one of `registers`, and which.
+    pub(crate) fn awaited(&self, registers: u64) -> Option<(u8, u8)> {
+        let entry = self
+            .outstanding
+            .iter()
+            .find(|entry| entry.lanes & self.lanes != 0 && entry.registers & registers != 0)?;
+        let register = (entry.registers & registers).trailing_zeros() as u8;
+        Some((register, entry.slot))
+    }
+
+    /// A general slot that the running lanes have not waited for.
+    pub(crate) fn outstanding_slot(&self) -> Option<u8> {
+        let mut entries = self.outstanding.iter();
+        entries
+            .find(|entry| entry.slot < 3 && entry.lanes & self.lanes != 0)
+            .map(|entry| entry.slot)
+    }
+}
+
+/// The numbers of the bits that are set.
+#[inline]
+pub(crate) fn bits(mask: u16) -> impl Iterator<Item = usize> + Clone {
+    let mut rest = mask;
+    core::iter::from_fn(move || {
+        let lane = rest.trailing_zeros();
+        rest &= rest.wrapping_sub(1);
+        (lane < 16).then_some(lane as usize)
+    })
+}
