@@ -7,6 +7,7 @@ use crate::fabric::{Due, Fabric};
 use crate::injection::Injection;
 use crate::mmu::AccessKind;
 use crate::power::Power;
+use eitri_csf::arch::Arch;
 use eitri_csf::command::{CacheFlush, FlushMode, GpuCommand};
 use eitri_csf::registers::control::{Coherency, coherency_enable, gpu_status, l2_config};
 use eitri_csf::registers::interrupts::gpu_irq;
@@ -21,7 +22,16 @@ pub(crate) struct Control {
     /// The hash in force: that of the moment the L2 came on.
     latched_hash: Option<[u32; 3]>,
     resetting: bool,
-    flushing: bool,
+    flushing: Option<Flush>,
+}
+
+/// A cache flush in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flush {
+    /// Of whole caches.
+    All,
+    /// Of a range of physical addresses.
+    Range,
 }
 
 /// What a command leaves to the device as a whole.
@@ -71,38 +81,53 @@ impl Control {
                 return Consequence::Reset;
             }
             GpuCommand::FlushCaches(flush) => self.flush(fabric, power, flush, value),
+            GpuCommand::FlushPaRange(_) if fabric.config.product.arch() >= Arch::V12 => {
+                self.start_flush(fabric, power, Flush::Range, value);
+            }
+            GpuCommand::SetProtectedMode | GpuCommand::FinishHalt | GpuCommand::FlushPaRange(_) => {
+                fabric
+                    .journal
+                    .report(RegisterMisuse::UnknownCommand { value });
+            }
         }
         Consequence::None
     }
 
     fn flush(&mut self, fabric: &mut Fabric, power: &Power, flush: CacheFlush, value: u32) {
-        if self.flushing {
-            fabric
-                .journal
-                .report(RegisterMisuse::FlushWhileFlushing { value });
-            return;
-        }
         let other = matches!(flush.other, FlushMode::Clean | FlushMode::CleanInvalidate);
         if flush.l2 == FlushMode::Invalidate || flush.load_store == FlushMode::Invalidate || other {
             fabric
                 .journal
                 .report(RegisterMisuse::UselessFlush { value });
         }
+        self.start_flush(fabric, power, Flush::All, value);
+    }
+
+    fn start_flush(&mut self, fabric: &mut Fabric, power: &Power, flush: Flush, value: u32) {
+        if self.flushing.is_some() {
+            fabric
+                .journal
+                .report(RegisterMisuse::FlushWhileFlushing { value });
+            return;
+        }
         if !power.is_l2_on() {
             fabric
                 .journal
                 .report(RegisterMisuse::FlushWithoutL2 { value });
         }
-        self.flushing = true;
+        self.flushing = Some(flush);
         if !fabric.injections.holds(Injection::FlushNeverCompletes) {
             fabric.after(fabric.config.latencies.flush, Due::Flush);
         }
     }
 
     pub(crate) fn flush_completed(&mut self, fabric: &mut Fabric) {
-        self.flushing = false;
+        let bit = match self.flushing.take() {
+            Some(Flush::All) => gpu_irq::CLEAN_CACHES_COMPLETED.mask32(),
+            Some(Flush::Range) => gpu_irq::FLUSH_PA_RANGE_COMPLETED.mask32(),
+            None => return,
+        };
         fabric.count_flush();
-        let bit = gpu_irq::CLEAN_CACHES_COMPLETED.mask32();
         fabric.irq.gpu.raise(bit);
     }
 
@@ -155,7 +180,7 @@ impl Control {
         let power_active = eitri_csf::registers::power::Domain::ALL
             .iter()
             .any(|domain| power.changing(*domain) != 0);
-        let status = gpu_status::GPU_ACTIVE.word(busy || self.resetting || self.flushing);
+        let status = gpu_status::GPU_ACTIVE.word(busy || self.resetting || self.flushing.is_some());
         let status = gpu_status::POWER_ACTIVE.set32(status, power_active);
         let status = gpu_status::PAGE_FAULT.set32(status, fabric.irq.mmu.raw() & 0xffff != 0);
         gpu_status::CYCLE_COUNT.set32(status, fabric.clock.is_counting())
