@@ -4,4 +4,5 @@
 
 pub mod interp;
 pub mod ir;
+pub mod spirv;
 pub mod valhall;

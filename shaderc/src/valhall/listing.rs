@@ -1,15 +1,17 @@
 //! Listing: the program as text, for people and for tests that must not change unseen.
 //!
-//! One line an instruction: its index, its word, its text; labels where branches lead, and a comment wherever the
-//! source line changes. The same input always gives the same text.
+//! One line an instruction: its index, its word, its text; labels where branches lead, and comments that say where a
+//! branch goes and where the source line changes. The same input always gives the same text.
 
 use std::fmt::Write as _;
+
+use eitri_isa::{Arch, Syntax};
 
 use super::mir::{BlockId, Function};
 use super::pack::block_starts;
 
 /// The listing of a packed program.
-pub(super) fn list(function: &Function, words: &[u64]) -> String {
+pub(super) fn list(function: &Function, words: &[u64], arch: Arch) -> String {
     let mut targeted: Vec<BlockId> = function
         .blocks
         .iter()
@@ -39,10 +41,21 @@ pub(super) fn list(function: &Function, words: &[u64]) -> String {
                     .map_or("", String::as_str);
                 push(&mut text, format_args!("    ; {file}:{}", place.1));
             }
-            push(
-                &mut text,
-                format_args!("{:5}  {word:016x}  {instr}", start + offset),
-            );
+            let index = start + offset;
+            let code = match eitri_isa::Instr::decode(*word, arch) {
+                Ok(decoded) => decoded.display(arch, Syntax::Mesa24).to_string(),
+                Err(_) => instr.to_string(),
+            };
+            match instr.target {
+                Some(to) => push(
+                    &mut text,
+                    format_args!("{index:5}  {word:016x}  {code}  ; to {to}"),
+                ),
+                None => push(
+                    &mut text,
+                    format_args!("{index:5}  {word:016x}  {}", code.trim_end()),
+                ),
+            }
         }
     }
     text

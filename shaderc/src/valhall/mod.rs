@@ -140,7 +140,7 @@ pub fn compile_observed(
         fau: function.fau.clone(),
         scratch_bytes: function.scratch_bytes.next_multiple_of(16),
         statistics: statistics::count(function, &lowered.allocated, target.arch),
-        listing: listing::list(function, &code),
+        listing: listing::list(function, &code, target.arch),
         code,
     })
 }

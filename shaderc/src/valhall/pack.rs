@@ -4,18 +4,21 @@
 //! instruction it came from; branch offsets count instructions from the next one.
 //! Facts: hardware/compiler-backend.md 9, hardware/valhall-isa.md 1 to 6.
 
-use eitri_isa::row::DestKind;
+use eitri_isa::row::{Access, DestKind};
 use eitri_isa::values::Slot;
 use eitri_isa::{Arch, Constant, Dest, EncodeError, Operand as IsaOperand, Reg, RegRange, Src};
 
 use super::error::Error;
 use super::mir::{Function, Half, Instr, Operand, Source, Word};
+use super::scoreboard::register_mask;
 
 /// What an instruction of machine IR still lacks.
 #[derive(Clone, Debug)]
 enum Unpacked {
     /// Something that is not an instruction of the hardware, or not in registers.
     NotFinal,
+    /// The word would touch other registers than the instruction.
+    Registers,
     Encode(EncodeError),
 }
 
@@ -53,6 +56,7 @@ pub(super) fn block_starts(function: &Function) -> Vec<usize> {
 fn refused(instr: &Instr, reason: &Unpacked) -> Error {
     let reason = match reason {
         Unpacked::NotFinal => "it is not final".to_owned(),
+        Unpacked::Registers => "the word touches other registers".to_owned(),
         Unpacked::Encode(error) => error.to_string(),
     };
     Error::Encode {
@@ -106,6 +110,33 @@ fn source(source: &Source) -> Result<Src, Unpacked> {
     })
 }
 
+/// Checks that the packed instruction touches the registers that the machine IR means, in runs of natural length.
+fn check_registers(instr: &Instr, packed: &eitri_isa::Instr) -> Result<(), Unpacked> {
+    let mask = |ranges: &mut dyn Iterator<Item = RegRange>| {
+        ranges
+            .flat_map(RegRange::iter)
+            .fold(0, |mask, register| mask | 1u64 << register.index())
+    };
+    let reads = mask(&mut packed.reads().map(|access| access.registers));
+    let writes = mask(&mut packed.writes().map(|access| access.registers));
+    let natural = [
+        (Access::Read, instr.staging.len()),
+        (Access::Write, instr.dests.len()),
+    ];
+    let counts = natural.iter().all(|&(access, count)| {
+        packed
+            .natural_count(access)
+            .is_none_or(|natural| usize::from(natural) == count)
+    });
+    let same = reads == register_mask(instr.reads())
+        && writes == register_mask(instr.dests.iter().copied());
+    if same && counts {
+        Ok(())
+    } else {
+        Err(Unpacked::Registers)
+    }
+}
+
 fn to_isa(instr: &Instr, branch_offset: Option<i64>) -> Result<eitri_isa::Instr, Unpacked> {
     let op = instr.op.isa().ok_or(Unpacked::NotFinal)?;
     let row = op.row();
@@ -124,8 +155,8 @@ fn to_isa(instr: &Instr, branch_offset: Option<i64>) -> Result<eitri_isa::Instr,
     }
     for staging in row.staging {
         match staging.access {
-            eitri_isa::row::Access::Read => packed = packed.with_read(range(&instr.staging)?),
-            eitri_isa::row::Access::Write => packed = packed.with_write(range(&instr.dests)?),
+            Access::Read => packed = packed.with_read(range(&instr.staging)?),
+            Access::Write => packed = packed.with_write(range(&instr.dests)?),
         }
     }
     for modifier in &instr.modifiers {
@@ -144,5 +175,6 @@ fn to_isa(instr: &Instr, branch_offset: Option<i64>) -> Result<eitri_isa::Instr,
     {
         packed.set_imm(field.id, immediate)?;
     }
+    check_registers(instr, &packed)?;
     Ok(packed)
 }
