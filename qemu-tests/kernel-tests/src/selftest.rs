@@ -4,6 +4,8 @@
 
 extern crate alloc;
 
+mod tap;
+
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
@@ -11,20 +13,16 @@ use cortex_a::registers::{CurrentEL, Readable, SCTLR_EL1, SPSel};
 use eitri_boards::Exit;
 use eitri_kernel::interrupts::{self, Interrupt};
 use eitri_kernel::memory::{self, Translation};
-use eitri_kernel::{Kernel, heap, println, time};
+use eitri_kernel::{Kernel, heap, time};
 use embedded_hal::delay::DelayNs;
+use tap::{Outcome, Test, expect};
 
 eitri_kernel::image! {
     board: eitri_boards::qemu_virt::BOARD,
     main: main,
 }
 
-/// What a test found wrong: what it expected, and what it got.
-type Outcome = Result<(), (&'static str, u64)>;
-
-type Test = (&'static str, fn(&Kernel) -> Outcome);
-
-const TESTS: &[Test] = &[
+const TESTS: &[Test<Kernel>] = &[
     ("runs at EL1 on its own stack", runs_at_el1),
     ("the MMU and both caches are on", caches_are_on),
     (
@@ -47,33 +45,17 @@ const TESTS: &[Test] = &[
     ("defmt logs beside text", logs),
 ];
 
-fn main(kernel: Kernel) -> Exit {
-    println!("1..{}", TESTS.len());
-    let mut all = true;
-    for (index, (name, test)) in TESTS.iter().enumerate() {
-        let number = index + 1;
-        match test(&kernel) {
-            Ok(()) => println!("ok {number} - {name}"),
-            Err((expected, got)) => {
-                all = false;
-                println!("not ok {number} - {name}: expected {expected}, got {got:#x}");
-            }
-        }
-    }
-    if all { Exit::Success } else { Exit::Failed }
+fn main(mut kernel: Kernel) -> Exit {
+    tap::run(TESTS, &mut kernel)
 }
 
-fn expect(good: bool, expected: &'static str, got: u64) -> Outcome {
-    if good { Ok(()) } else { Err((expected, got)) }
-}
-
-fn runs_at_el1(_: &Kernel) -> Outcome {
+fn runs_at_el1(_: &mut Kernel) -> Outcome {
     let level = CurrentEL.read(CurrentEL::EL);
     expect(level == 1, "EL1", level)?;
     expect(SPSel.get() & 1 == 0, "SP_EL0", SPSel.get())
 }
 
-fn caches_are_on(_: &Kernel) -> Outcome {
+fn caches_are_on(_: &mut Kernel) -> Outcome {
     let control = SCTLR_EL1.get();
     let wanted = (SCTLR_EL1::M::SET + SCTLR_EL1::C::SET + SCTLR_EL1::I::SET).value;
     expect(control & wanted == wanted, "M, C and I set", control)
@@ -86,7 +68,7 @@ fn attribute_of(address: usize) -> u64 {
     }
 }
 
-fn attributes(kernel: &Kernel) -> Outcome {
+fn attributes(kernel: &mut Kernel) -> Outcome {
     let code = attribute_of(main as fn(Kernel) -> Exit as usize);
     expect(code == 0xFF, "write-back code (0xff)", code)?;
     let shared = attribute_of(kernel.board.memory.shared.base);
@@ -95,7 +77,7 @@ fn attributes(kernel: &Kernel) -> Outcome {
     expect(console == 0x04, "device registers (0x04)", console)
 }
 
-fn read_only(_: &Kernel) -> Outcome {
+fn read_only(_: &mut Kernel) -> Outcome {
     let code = memory::may_write(main as fn(Kernel) -> Exit as usize);
     expect(!code, "no write to code", u64::from(code))?;
     let constants = memory::may_write(TESTS.as_ptr() as usize);
@@ -104,7 +86,7 @@ fn read_only(_: &Kernel) -> Outcome {
     expect(variables, "a write to variables", u64::from(variables))
 }
 
-fn guard_page(_: &Kernel) -> Outcome {
+fn guard_page(_: &mut Kernel) -> Outcome {
     let below = eitri_kernel::main_stack().base - 16;
     let translated = attribute_of(below);
     expect(
@@ -114,7 +96,7 @@ fn guard_page(_: &Kernel) -> Outcome {
     )
 }
 
-fn heap_works(_: &Kernel) -> Outcome {
+fn heap_works(_: &mut Kernel) -> Outcome {
     let (before, _) = heap::usage();
     let mut numbers: Vec<u64> = (0..10_000).collect();
     numbers.reverse();
@@ -131,7 +113,7 @@ fn heap_works(_: &Kernel) -> Outcome {
     expect(after == before, "all given back", after as u64)
 }
 
-fn counter_counts(_: &Kernel) -> Outcome {
+fn counter_counts(_: &mut Kernel) -> Outcome {
     expect(
         time::counter_hertz() > 0,
         "a frequency",
@@ -162,7 +144,7 @@ fn wait_for_tick(limit: Duration) -> Duration {
     time::now() - start
 }
 
-fn timer_interrupt(kernel: &Kernel) -> Outcome {
+fn timer_interrupt(kernel: &mut Kernel) -> Outcome {
     let timer = Interrupt::Private(kernel.board.virtual_timer_ppi);
     interrupts::register(timer, tick).map_err(|_| ("a handler", 0))?;
     interrupts::enable(timer);
@@ -178,7 +160,7 @@ fn timer_interrupt(kernel: &Kernel) -> Outcome {
     )
 }
 
-fn disabled_interrupt(kernel: &Kernel) -> Outcome {
+fn disabled_interrupt(kernel: &mut Kernel) -> Outcome {
     let timer = Interrupt::Private(kernel.board.virtual_timer_ppi);
     interrupts::disable(timer);
     TICKS.store(0, Ordering::Relaxed);
@@ -189,7 +171,7 @@ fn disabled_interrupt(kernel: &Kernel) -> Outcome {
     expect(ticks == 0, "no tick", u64::from(ticks))
 }
 
-fn command_line(kernel: &Kernel) -> Outcome {
+fn command_line(kernel: &mut Kernel) -> Outcome {
     let host = kernel.board.host.ok_or(("a host", 0))?;
     let mut buffer = [0; 256];
     let line = host
@@ -199,7 +181,7 @@ fn command_line(kernel: &Kernel) -> Outcome {
     expect(found, "the word selftest in it", line.len() as u64)
 }
 
-fn logs(_: &Kernel) -> Outcome {
+fn logs(_: &mut Kernel) -> Outcome {
     defmt::warn!("a frame in the middle of text, {=u32}", 42);
     Ok(())
 }

@@ -7,17 +7,46 @@
 use core::fmt;
 use cortex_a::registers::{ESR_EL2, FAR_EL2, HPFAR_EL2, Readable};
 
-/// A decoded access of 32 bits.
+/// A decoded access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Access {
     /// Guest physical address.
     pub(crate) address: u64,
+    /// How wide it is.
+    pub(crate) width: Width,
     /// The general register that is loaded or stored; 31 is zero.
     pub(crate) register: u8,
-    /// Loads whose register is 64 bits wide and which extend the sign of what was read.
+    /// A load that extends the sign of what was read.
     pub(crate) sign_extended: bool,
+    /// Whether the register is used in its 64 bits.
+    pub(crate) wide_register: bool,
     /// Which way.
     pub(crate) direction: Direction,
+}
+
+/// How wide an access is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Width {
+    /// 1 byte.
+    Byte,
+    /// 2 bytes.
+    Half,
+    /// 4 bytes.
+    Word,
+    /// 8 bytes.
+    Double,
+}
+
+impl Width {
+    /// In bytes.
+    pub(crate) const fn bytes(self) -> u32 {
+        match self {
+            Width::Byte => 1,
+            Width::Half => 2,
+            Width::Word => 4,
+            Width::Double => 8,
+        }
+    }
 }
 
 /// Which way an access goes.
@@ -88,21 +117,22 @@ pub(crate) fn decode() -> Result<Access, AccessError> {
 
 fn decode_syndrome(esr: u64, address: u64) -> Result<Access, AccessError> {
     let bit = |number: u32| esr >> number & 1 == 1;
-    let (valid, sign_extended, wide, write) = (bit(24), bit(21), bit(15), bit(6));
+    let (valid, sign_extended, wide_register, write) = (bit(24), bit(21), bit(15), bit(6));
     if !valid {
         return Err(AccessError::NotDecoded { address, esr });
     }
-    let bytes = 1 << (esr >> 22 & 3);
-    if bytes != 4 {
-        return Err(AccessError::Width { address, bytes });
-    }
-    if !address.is_multiple_of(4) {
-        return Err(AccessError::Unaligned { address });
-    }
+    let width = match esr >> 22 & 3 {
+        0 => Width::Byte,
+        1 => Width::Half,
+        2 => Width::Word,
+        _ => Width::Double,
+    };
     Ok(Access {
         address,
+        width,
         register: (esr >> 16 & 0x1F) as u8,
-        sign_extended: sign_extended && wide,
+        sign_extended,
+        wide_register,
         direction: if write {
             Direction::Write
         } else {
@@ -112,12 +142,30 @@ fn decode_syndrome(esr: u64, address: u64) -> Result<Access, AccessError> {
 }
 
 impl Access {
-    /// What a load leaves in the register.
-    pub(crate) fn loaded(self, value: u32) -> u64 {
-        if self.sign_extended {
-            i64::from(value as i32) as u64
+    /// Checks that it is one of an aligned word.
+    pub(crate) fn of_word(self) -> Result<Access, AccessError> {
+        let (address, bytes) = (self.address, self.width.bytes());
+        if self.width != Width::Word {
+            return Err(AccessError::Width { address, bytes });
+        }
+        if !address.is_multiple_of(4) {
+            return Err(AccessError::Unaligned { address });
+        }
+        Ok(self)
+    }
+
+    /// What a load of `value` leaves in the register.
+    pub(crate) fn loaded(self, value: u64) -> u64 {
+        let unused = 64 - 8 * self.width.bytes();
+        let extended = if self.sign_extended {
+            ((value << unused) as i64 >> unused) as u64
         } else {
-            u64::from(value)
+            value << unused >> unused
+        };
+        if self.wide_register {
+            extended
+        } else {
+            u64::from(extended as u32)
         }
     }
 }

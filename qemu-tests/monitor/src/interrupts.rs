@@ -26,6 +26,8 @@ const CPU: usize = 0;
 const TICK: IntId = IntId::ppi(10);
 /// The virtual GIC's maintenance interrupt.
 const MAINTENANCE: IntId = IntId::ppi(9);
+/// What the image may not disable.
+pub(crate) const OWN: [IntId; 2] = [TICK, MAINTENANCE];
 const ALL_PRIORITIES: u8 = 0xFF;
 /// How often the monitor runs at least.
 const TICK_PERIOD: Duration = Duration::from_millis(1);
@@ -39,9 +41,8 @@ pub(crate) enum Came {
     Other,
 }
 
-/// The GIC, both sides.
+/// What the virtual GIC has yet to present.
 pub(crate) struct Interrupts {
-    gic: GicV3<'static>,
     /// Physical interrupts that no list register was free for.
     waiting: Vec<IntId>,
 }
@@ -71,24 +72,27 @@ pub(crate) fn open() -> Interrupts {
     drop_priority_only();
     ICH_VMCR_EL2.set(0);
     ICH_HCR_EL2.write(ICH_HCR_EL2::En::SET);
-    let mut interrupts = Interrupts {
-        gic,
+    for id in OWN {
+        // Private interrupts that every GIC has: no error is possible.
+        let _ = gic.enable_interrupt(id, Some(CPU), true);
+    }
+    rearm_tick();
+    Interrupts {
         waiting: Vec::new(),
-    };
-    interrupts.keep_own();
-    interrupts.rearm_tick();
-    interrupts
+    }
+}
+
+fn rearm_tick() {
+    let ticks = CNTFRQ_EL0.get() * TICK_PERIOD.as_micros() as u64 / 1_000_000;
+    let moment = CNTPCT_EL0.get() + ticks;
+    // SAFETY: sets when the timer of EL2 fires.
+    unsafe {
+        core::arch::asm!("msr cnthp_cval_el2, {}", in(reg) moment, options(nostack, nomem));
+    }
+    CNTHP_CTL_EL2.write(CNTHP_CTL_EL2::ENABLE::SET);
 }
 
 impl Interrupts {
-    /// The image's set-up of its redistributor disables everything: ours stay on.
-    pub(crate) fn keep_own(&mut self) {
-        for id in [TICK, MAINTENANCE] {
-            // Private interrupts that every GIC has: no error is possible.
-            let _ = self.gic.enable_interrupt(id, Some(CPU), true);
-        }
-    }
-
     /// Takes a physical interrupt.
     pub(crate) fn take(&mut self) -> Came {
         let group = InterruptGroup::Group1;
@@ -98,23 +102,13 @@ impl Interrupts {
         GicCpuInterface::end_interrupt(id, group);
         if id == TICK {
             // Before it is deactivated: the level has to go first.
-            self.rearm_tick();
+            rearm_tick();
         }
         match id {
             TICK | MAINTENANCE => deactivate(id),
             _ => self.waiting.push(id),
         }
         if id == TICK { Came::Tick } else { Came::Other }
-    }
-
-    fn rearm_tick(&mut self) {
-        let ticks = CNTFRQ_EL0.get() * TICK_PERIOD.as_micros() as u64 / 1_000_000;
-        let moment = CNTPCT_EL0.get() + ticks;
-        // SAFETY: sets when the timer of EL2 fires.
-        unsafe {
-            core::arch::asm!("msr cnthp_cval_el2, {}", in(reg) moment, options(nostack, nomem));
-        }
-        CNTHP_CTL_EL2.write(CNTHP_CTL_EL2::ENABLE::SET);
     }
 
     /// Brings the list registers up to date. Tells whether one has something for the image.
@@ -208,7 +202,11 @@ impl ListRegisters {
             ICH_LR2_EL2.get(),
             ICH_LR3_EL2.get(),
         ];
-        ListRegisters(values.map(List))
+        // One that is done still asks for the maintenance interrupt, until it is empty.
+        ListRegisters(values.map(List).map(|list| match list.is_free() {
+            true => List(0),
+            false => list,
+        }))
     }
 
     fn store(&self) {

@@ -21,6 +21,7 @@ mod report;
 // The machine that the image sees.
 mod guest;
 mod interrupts;
+mod redistributor;
 mod stage2;
 mod vectors;
 

@@ -1,15 +1,17 @@
 //! Run: the loop between the image and the model.
 
-use crate::access::{self, Direction};
+use crate::access::{self, Access, Direction};
 use crate::gpu::ModelGpu;
 use crate::guest::{Exit, Guest};
 use crate::interrupts::{self, Came, Interrupts};
+use crate::redistributor;
 use crate::report;
 use crate::settings::Settings;
+use core::fmt;
 use core::time::Duration;
 use cortex_a::registers::{ESR_EL2, Readable};
-use eitri_boards::Exit as End;
 use eitri_boards::qemu_virt::BOARD;
+use eitri_boards::{Exit as End, Region};
 use eitri_kernel::syndrome::Syndrome;
 use eitri_kernel::time;
 use eitri_model::Progress;
@@ -20,6 +22,37 @@ mod class {
     pub(super) const WAIT:       u8 = 0x01;
     pub(super) const HVC:        u8 = 0x16;
     pub(super) const DATA_ABORT: u8 = 0x24;
+}
+
+/// What stage 2 leaves out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Window,
+    Redistributor,
+    Nothing,
+}
+
+impl Place {
+    fn of(address: u64) -> Place {
+        let within = |region: Region| (region.base as u64..region.end() as u64).contains(&address);
+        if within(BOARD.gpu.window) {
+            Place::Window
+        } else if within(redistributor::PAGE) {
+            Place::Redistributor
+        } else {
+            Place::Nothing
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Place::Window => "GPU window",
+            Place::Redistributor => "GIC redistributor",
+            Place::Nothing => "nowhere",
+        })
+    }
 }
 
 /// Everything that there is.
@@ -61,7 +94,6 @@ impl Monitor {
                 }
                 Exit::SystemError => self.stop(format_args!("an SError came"), End::Exception),
             }
-            self.interrupts.keep_own();
             self.gpu.say_news();
         }
     }
@@ -99,31 +131,40 @@ impl Monitor {
 
     fn data_abort(&mut self, syndrome: Syndrome) {
         let address = access::address();
-        let window = BOARD.gpu.window;
-        let offset = address.wrapping_sub(window.base as u64);
-        if offset >= window.bytes as u64 {
-            self.stop(
-                format_args!("nothing at {address:#x}: {syndrome}"),
-                End::Exception,
-            );
+        let place = Place::of(address);
+        if place == Place::Nothing {
+            let why = format_args!("nothing at {address:#x}: {syndrome}");
+            self.stop(why, End::Exception);
         }
         let access = match access::decode() {
             Ok(access) => access,
-            Err(error) => self.stop(format_args!("GPU window: {error}"), End::Exception),
+            Err(error) => self.stop(format_args!("{place}: {error}"), End::Exception),
         };
+        match place {
+            Place::Window => match access.of_word() {
+                Ok(access) => self.access_gpu(access),
+                Err(error) => self.stop(format_args!("{place}: {error}"), End::Exception),
+            },
+            Place::Redistributor => redistributor::pass_on(&mut self.guest, access),
+            Place::Nothing => {}
+        }
+        self.guest.skip_instruction();
+    }
+
+    fn access_gpu(&mut self, access: Access) {
+        let offset = access.address.wrapping_sub(BOARD.gpu.window.base as u64) as u32;
         let pc = self.guest.elr;
         match access.direction {
             Direction::Read => {
-                let value = self.gpu.read(offset as u32, pc);
+                let value = u64::from(self.gpu.read(offset, pc));
                 self.guest
                     .set_register(access.register, access.loaded(value));
             }
             Direction::Write => {
                 let value = self.guest.register(access.register) as u32;
-                self.gpu.write(offset as u32, value, pc);
+                self.gpu.write(offset, value, pc);
             }
         }
-        self.guest.skip_instruction();
     }
 
     /// The image sleeps until an interrupt: the GPU has the machine to itself.
@@ -145,7 +186,7 @@ impl Monitor {
         }
     }
 
-    fn stop(&mut self, why: core::fmt::Arguments<'_>, exit: End) -> ! {
+    fn stop(&mut self, why: fmt::Arguments<'_>, exit: End) -> ! {
         self.gpu.say_news();
         report::stop(&self.guest, why, exit)
     }

@@ -1,5 +1,8 @@
 //! Stage 2: what the image sees of the machine: everything but the GPU's window and the monitor.
+//!
+//! One page of the interrupt controller is left out too and passed on by hand; see [`crate::redistributor`].
 
+use crate::redistributor;
 use aarch64_paging::MapError;
 use aarch64_paging::descriptor::Stage2Attributes;
 use aarch64_paging::idmap::IdMap;
@@ -27,11 +30,12 @@ const DEVICE: Stage2Attributes = Stage2Attributes::VALID
     .union(Stage2Attributes::MEMATTR_DEVICE_nGnRE)
     .union(Stage2Attributes::XN);
 
-/// Everything below RAM, in two parts around the window.
-fn devices() -> [Region; 2] {
-    let window = BOARD.gpu.window;
+/// Everything below RAM, around what is left out.
+fn devices() -> [Region; 3] {
+    let (page, window) = (redistributor::PAGE, BOARD.gpu.window);
     [
-        Region::new(0, window.base),
+        Region::new(0, page.base),
+        Region::new(page.end(), window.base - page.end()),
         Region::new(window.end(), GUEST_RAM.base - window.end()),
     ]
 }
@@ -39,9 +43,9 @@ fn devices() -> [Region; 2] {
 /// Sets EL1 up: translation by stage 2, interrupts to EL2, WFI to EL2, everything else as on the machine itself.
 pub(crate) fn show_machine() {
     let mut tables = IdMap::new(ROOT_LEVEL, Stage2);
-    let [below, above] = devices();
-    let mapped = add(&mut tables, below, DEVICE)
-        .and_then(|()| add(&mut tables, above, DEVICE))
+    let mapped = devices()
+        .into_iter()
+        .try_for_each(|region| add(&mut tables, region, DEVICE))
         .and_then(|()| add(&mut tables, GUEST_RAM, MEMORY));
     if let Err(error) = mapped {
         panic!("stage 2 tables: {error}");

@@ -6,6 +6,7 @@ use crate::report::own_fault;
 core::arch::global_asm!(
     r#"
     .section .text.monitor_vectors, "ax"
+    .global monitor_vectors
     .balign 0x800
     monitor_vectors:
     .rept 8                             // from EL2

@@ -1,0 +1,54 @@
+//! Redistributor: the page where the image could switch the monitor's own interrupts off.
+//!
+//! Everything in it is passed on as it is but one thing: private interrupts of the monitor's stay enabled. Without them
+//! an image that hangs would never be stopped.
+//! Facts: hardware/boards.md section 4; the layout is the architecture's (GICv3, 12.11).
+
+use crate::access::{Access, Direction, Width};
+use crate::guest::Guest;
+use crate::interrupts::OWN;
+use eitri_boards::Region;
+use eitri_boards::qemu_virt::BOARD;
+
+/// The second frame of the first redistributor begins here; 4 KiB of it have registers.
+const SGI_FRAME: usize = 0x1_0000;
+/// GICR_ICENABLER0: a bit that is written as 1 disables an interrupt.
+const CLEAR_ENABLE: u64 = 0x180;
+
+/// The page.
+pub(crate) const PAGE: Region = Region::new(BOARD.gic.redistributors + SGI_FRAME, 0x1000);
+
+/// Does in the image's place what it wanted to.
+pub(crate) fn pass_on(guest: &mut Guest, access: Access) {
+    let address = access.address as usize;
+    match access.direction {
+        Direction::Read => {
+            // SAFETY: a register of the redistributor, mapped as a device; the access is the image's own.
+            let value = unsafe {
+                match access.width {
+                    Width::Byte => u64::from((address as *const u8).read_volatile()),
+                    Width::Half => u64::from((address as *const u16).read_volatile()),
+                    Width::Word => u64::from((address as *const u32).read_volatile()),
+                    Width::Double => (address as *const u64).read_volatile(),
+                }
+            };
+            guest.set_register(access.register, access.loaded(value));
+        }
+        Direction::Write => {
+            let mut value = guest.register(access.register);
+            if access.address == PAGE.base as u64 + CLEAR_ENABLE {
+                let own = OWN.map(|id| 1u64 << id.raw_value());
+                value &= !own.into_iter().fold(0, |all, bit| all | bit);
+            }
+            // SAFETY: as above.
+            unsafe {
+                match access.width {
+                    Width::Byte => (address as *mut u8).write_volatile(value as u8),
+                    Width::Half => (address as *mut u16).write_volatile(value as u16),
+                    Width::Word => (address as *mut u32).write_volatile(value as u32),
+                    Width::Double => (address as *mut u64).write_volatile(value),
+                }
+            }
+        }
+    }
+}
