@@ -1,0 +1,54 @@
+//! Bit fields over 32-bit words: at most 64 bits, anywhere.
+
+/// ORs `value` into the `width` bits from `start`. Bits outside `words` are dropped; a layout's size rules them out.
+#[inline]
+pub(crate) fn or_bits(words: &mut [u32], start: u32, width: u32, value: u64) {
+    let mut done = 0;
+    while done < width {
+        let at = start + done;
+        let step = (32 - at % 32).min(width - done);
+        let part = (value >> done) & ((1 << step) - 1);
+        if let Some(word) = words.get_mut((at / 32) as usize) {
+            *word |= (part as u32) << (at % 32);
+        }
+        done += step;
+    }
+}
+
+/// The `width` bits from `start`; bits outside `words` read as 0.
+#[inline]
+pub(crate) fn bits(words: &[u32], start: u32, width: u32) -> u64 {
+    let mut value = 0;
+    let mut done = 0;
+    while done < width {
+        let at = start + done;
+        let step = (32 - at % 32).min(width - done);
+        let word = words.get((at / 32) as usize).copied().unwrap_or(0);
+        let part = u64::from(word >> (at % 32)) & ((1 << step) - 1);
+        value |= part << done;
+        done += step;
+    }
+    value
+}
+
+/// Clears the `width` bits from `start`.
+pub(crate) fn clear_bits(words: &mut [u32], start: u32, width: u32) {
+    for (index, word) in words.iter_mut().enumerate() {
+        *word &= !crate::row::span_in_word(start, width, index as u32);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_may_cross_words() {
+        let mut words = [0; 3];
+        or_bits(&mut words, 28, 40, 0xAB_CDEF_0123);
+        assert_eq!(words, [0x3000_0000, 0xBCDE_F012, 0xA]);
+        assert_eq!(bits(&words, 28, 40), 0xAB_CDEF_0123);
+        clear_bits(&mut words, 32, 32);
+        assert_eq!(bits(&words, 28, 40), 0xA0_0000_0003);
+    }
+}
