@@ -1,10 +1,14 @@
 //! The shared kernels through the front end and the IR interpreter, against the expected outputs.
 //!
-//! Both modules of each kernel. Kernels that need what isn't supported yet must be refused by that name.
+//! Both modules of each kernel, as translated and in the lowered form. Kernels that need what isn't supported yet must
+//! be refused by that name.
 mod support;
 
 use eitri_shaderc::interp::interpret;
+use eitri_shaderc::ir::Function;
+use eitri_shaderc::ir::verify::lowered;
 use eitri_shaderc::spirv::translate;
+use eitri_shaderc::{Options, front_end};
 use support::kernel::{Kernel, kernels};
 
 /// Kernels that can't be compiled yet, and the word that the refusal must contain.
@@ -17,7 +21,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("stream_compact", "GroupNonUniform"),
 ];
 
-fn check(kernel: &Kernel, file: &str) -> Result<u64, String> {
+/// What a kernel took, for people.
+fn check(kernel: &Kernel, file: &str) -> Result<String, String> {
     let spirv = kernel.module(file);
     let translated = translate(&spirv, Some("main"), &kernel.spec_constants);
     let refusal = REFUSED.iter().find(|(name, _)| *name == kernel.name);
@@ -25,7 +30,7 @@ fn check(kernel: &Kernel, file: &str) -> Result<u64, String> {
         (Err(errors), Some((_, word))) => {
             let text: Vec<String> = errors.iter().map(ToString::to_string).collect();
             return match text.join("\n") {
-                text if text.contains(word) => Ok(0),
+                text if text.contains(word) => Ok(text),
                 text => Err(format!("refused without `{word}`: {text}")),
             };
         }
@@ -33,9 +38,26 @@ fn check(kernel: &Kernel, file: &str) -> Result<u64, String> {
         (Err(errors), None) => return Err(errors[0].to_string()),
         (Ok(function), None) => function,
     };
+    let before = run(kernel, &function)?;
+    let options = Options {
+        spec_constants: kernel.spec_constants.clone(),
+        ..Default::default()
+    };
+    let function = front_end(&spirv, &options).unwrap().function;
+    if let Err(violations) = lowered(&function) {
+        return Err(format!("not lowered: {}\n{function}", violations[0]));
+    }
+    let after = run(kernel, &function).map_err(|message| format!("lowered: {message}"))?;
+    let size = function.placed_insts().count();
+    Ok(format!(
+        "{before} steps, lowered {after} steps, {size} instructions"
+    ))
+}
+
+fn run(kernel: &Kernel, function: &Function) -> Result<u64, String> {
     let mut buffers = kernel.buffers();
     let steps =
-        interpret(&function, &kernel.dispatch(), &mut buffers).map_err(|trap| trap.to_string())?;
+        interpret(function, &kernel.dispatch(), &mut buffers).map_err(|trap| trap.to_string())?;
     kernel.compare(&buffers)?;
     Ok(steps)
 }
@@ -47,11 +69,7 @@ fn kernels_give_the_expected_outputs() {
         for file in ["spirv", "spirv_opt"] {
             let start = std::time::Instant::now();
             match check(&kernel, file) {
-                Ok(steps) => println!(
-                    "{} {file}: {steps} steps in {:?}",
-                    kernel.name,
-                    start.elapsed()
-                ),
+                Ok(what) => println!("{} {file}: {what}, {:?}", kernel.name, start.elapsed()),
                 Err(message) => failures.push(format!("{} {file}: {message}", kernel.name)),
             }
         }

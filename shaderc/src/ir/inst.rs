@@ -28,9 +28,9 @@ pub enum Op {
     Barrier,
     /// Accesses of buffers and shared memory before it are seen by others before those after it; nobody waits.
     Fence,
-    /// Operand: element number. High. An element out of range reads as zero.
+    /// Operand: element number. High. An element out of range reads as any value.
     LoadVar(Var),
-    /// Operands: element number, value. High. An element out of range is not written.
+    /// Operands: element number, value. High. An element out of range writes at most another of the variable.
     StoreVar(Var),
 }
 

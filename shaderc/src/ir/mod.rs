@@ -25,8 +25,8 @@
 //! What the back end receives; `verify::lowered` checks it:
 //! * no [`Op::LoadVar`], [`Op::StoreVar`], [`Op::BufferSize`], no [`Terminator::Switch`];
 //! * no [`Alu`] whose row says [`Level::High`];
-//! * loads and stores of [`Space::Scratch`] and [`Space::Shared`] have at most 16 bytes, are aligned to a power of two
-//!   not less than their size, and so never straddle 16 bytes. Buffer accesses are aligned to 4 at least;
+//! * loads and stores are aligned to the power of two not less than their size (4, 8 or 16 bytes), so that none
+//!   straddles 16 bytes;
 //! * a constant operand of a commutative operation is the last one, so `iadd x, constant` is how an address with a
 //!   constant part looks;
 //! * no critical edges: an edge out of a block with two successors leads to a block with one predecessor;
@@ -38,6 +38,7 @@ pub mod function;
 pub mod inst;
 pub mod parse;
 pub mod print;
+pub mod rewrite;
 pub mod verify;
 
 pub use alu::{Alu, Kind, Level};

@@ -7,7 +7,7 @@ use std::fmt;
 
 use super::cfg::{Cfg, inst_blocks};
 use super::function::{Function, Terminator, ValueDef};
-use super::inst::{Access, Inst, Memory, Op, Space};
+use super::inst::{Access, Inst, Op};
 use super::{BlockId, Kind, Level, Type, Value};
 
 /// One thing that is wrong.
@@ -464,11 +464,5 @@ pub fn aligned(access: Access) -> bool {
         2 => 8,
         _ => 16,
     };
-    match access.space {
-        Space::Buffer => true,
-        Space::Shared | Space::Scratch => {
-            access.align >= natural
-                && (access.space != Space::Scratch || access.memory == Memory::Plain)
-        }
-    }
+    access.align >= natural
 }

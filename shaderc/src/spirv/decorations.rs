@@ -5,11 +5,14 @@ use std::collections::HashMap;
 
 use rspirv::spirv::Decoration;
 
+/// Decorations of one target: number and literals.
+type List = Vec<(u32, Vec<u32>)>;
+
 /// Decorations of the whole module.
 #[derive(Default)]
 pub(crate) struct DecorationTable {
-    ids: HashMap<u32, Vec<(u32, Vec<u32>)>>,
-    members: HashMap<(u32, u32), Vec<(u32, Vec<u32>)>>,
+    ids: HashMap<u32, List>,
+    members: HashMap<(u32, u32), List>,
 }
 
 /// The decorations of one target.

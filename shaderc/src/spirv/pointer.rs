@@ -348,7 +348,7 @@ impl Translator<'_> {
                 for (number, wanted) in types.into_iter().enumerate() {
                     let element = self.offset_value(at, number as u32);
                     let value = self.builder.load_var(*var, element);
-                    out.push(self.from_held(value, held, wanted));
+                    out.push(self.unhold(value, held, wanted));
                 }
             }
             // Variables are made from the types that pointers to them have.
@@ -374,7 +374,7 @@ impl Translator<'_> {
                 for number in 0..ty.scalars() {
                     let Some(value) = scalars.next() else { return };
                     let element = self.offset_value(at, number as u32);
-                    let value = self.to_held(value, held);
+                    let value = self.hold(value, held);
                     self.builder.store_var(*var, element, value);
                 }
             }
@@ -383,7 +383,7 @@ impl Translator<'_> {
     }
 
     /// A value as memory or a variable of words holds it.
-    fn to_held(&mut self, value: Value, held: ir::Type) -> Value {
+    fn hold(&mut self, value: Value, held: ir::Type) -> Value {
         if held == ir::Type::W32 && self.builder.function.ty(value) == ir::Type::Bool {
             self.builder.alu(Alu::B2I, &[value])
         } else {
@@ -392,7 +392,7 @@ impl Translator<'_> {
     }
 
     /// A value that memory or a variable holds, as its own type.
-    fn from_held(&mut self, value: Value, held: ir::Type, wanted: ir::Type) -> Value {
+    fn unhold(&mut self, value: Value, held: ir::Type, wanted: ir::Type) -> Value {
         if held == ir::Type::W32 && wanted == ir::Type::Bool {
             self.builder.alu_word(Alu::INe, value, 0)
         } else {
@@ -471,7 +471,7 @@ impl Translator<'_> {
                 this.builder.inst(Op::Load(access), &address)
             };
             for word in words {
-                out.push(this.from_held(word, ir::Type::W32, scalar));
+                out.push(this.unhold(word, ir::Type::W32, scalar));
             }
             Ok(())
         })
@@ -487,7 +487,7 @@ impl Translator<'_> {
         self.runs(instr, place, ty, &mut |this, place, count, _| {
             let mut words = vec![];
             for scalar in scalars.take(count as usize) {
-                words.push(this.to_held(scalar, ir::Type::W32));
+                words.push(this.hold(scalar, ir::Type::W32));
             }
             let (address, access) = this.address(place, count);
             this.builder.store(access, &address, &words);

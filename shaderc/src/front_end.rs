@@ -1,0 +1,35 @@
+//! From SPIR-V to the lowered form: front end and pipeline together.
+use crate::ir::Function;
+use crate::options::Options;
+use crate::pass::{Runner, Timing};
+use crate::pipeline;
+use crate::spirv::{self, error::Error};
+
+use std::collections::BTreeMap;
+
+/// A shader in the lowered form.
+#[derive(Debug)]
+pub struct Lowered {
+    /// The function.
+    pub function: Function,
+    /// The IR after each pass that `print_after` names.
+    pub prints: Vec<(&'static str, String)>,
+    /// Time by pass.
+    pub timings: BTreeMap<&'static str, Timing>,
+}
+
+/// Compiles up to the form that a back end receives.
+///
+/// # Errors
+/// What is wrong with the module, or what isn't supported.
+pub fn front_end(spirv: &[u8], options: &Options) -> Result<Lowered, Vec<Error>> {
+    let entry = options.entry.as_deref();
+    let mut function = spirv::translate(spirv, entry, &options.spec_constants)?;
+    let mut runner = Runner::new(options.target, &options.print_after);
+    pipeline::lower(&mut function, &mut runner);
+    Ok(Lowered {
+        function,
+        prints: runner.prints,
+        timings: runner.timings,
+    })
+}

@@ -1,0 +1,13 @@
+//! Lowering: towards the form that the back end receives, one file a pass.
+//!
+//! Facts: hardware/compiler-isel.md 4; hardware/compiler-lowering.md 3 and 5; hardware/compiler-ir.md 3.3, 4.1, 4.7.
+pub(crate) mod access_sizes;
+pub(crate) mod bit_fields;
+pub(crate) mod buffer_sizes;
+pub(crate) mod critical_edges;
+pub(crate) mod division;
+pub(crate) mod floats;
+pub(crate) mod indirect_variables;
+pub(crate) mod operand_order;
+pub(crate) mod promote_variables;
+pub(crate) mod switches;

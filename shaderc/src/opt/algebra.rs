@@ -1,0 +1,140 @@
+//! Algebraic rewriting: applies the table `rules`, only ever at the root of a match.
+//!
+//! Needs: nothing.  Guarantees: no rule marked `Inexact` touches an exact instruction; what is built in place of an exact
+//! one is exact.  Facts: hardware/compiler-ir.md 4.7; hardware/compiler-correctness.md 1.2 and 1.4.
+use super::rules::{Pattern, RULES, Rounding, Rule};
+use crate::ir::rewrite::rewrite;
+use crate::ir::{Alu, Builder, Function, InstData, Op, Value};
+use crate::pass::{Changed, Pass};
+use crate::target::Target;
+
+pub(crate) const PASS: Pass = Pass {
+    name: "algebra",
+    what: "applies the algebraic rules",
+    run,
+};
+
+/// Values of a rule's variables.
+type Bindings = [Option<Value>; 8];
+
+fn run(function: &mut Function, _: &Target) -> Changed {
+    let changed = rewrite(function, |b, data| {
+        let Op::Alu(alu) = data.op else { return None };
+        let mut rules = RULES.iter().filter(|rule| rule.root() == alu);
+        rules.find_map(|rule| apply(b, rule, data))
+    });
+    Changed::from_bool(changed)
+}
+
+fn apply(b: &mut Builder<'_>, rule: &Rule, data: &InstData) -> Option<Vec<Value>> {
+    if data.exact && rule.rounding == Rounding::Inexact {
+        return None;
+    }
+    let Pattern::Op(_, patterns) = rule.find else {
+        return None;
+    };
+    let alu = rule.root();
+    for swap in [false, true] {
+        let mut bindings = Bindings::default();
+        let found = (!swap || alu.commutes())
+            && match_operands(b.function, rule, patterns, &data.args, swap, &mut bindings)
+            && rule
+                .holds(|variable| bindings[variable].and_then(|value| b.function.as_word(value)));
+        if found {
+            return Some(vec![build(b, &rule.give, &bindings)?]);
+        }
+    }
+    None
+}
+
+fn match_operands(
+    function: &Function,
+    rule: &Rule,
+    patterns: &[Pattern],
+    args: &[Value],
+    swap: bool,
+    bindings: &mut Bindings,
+) -> bool {
+    let mut order: Vec<Value> = args.to_vec();
+    if swap {
+        order.swap(0, 1);
+    }
+    patterns.len() == order.len()
+        && patterns
+            .iter()
+            .zip(order)
+            .all(|(pattern, value)| match_value(function, rule, pattern, value, bindings))
+}
+
+fn match_value(
+    function: &Function,
+    rule: &Rule,
+    pattern: &Pattern,
+    value: Value,
+    bindings: &mut Bindings,
+) -> bool {
+    match pattern {
+        Pattern::Word(bits) => function.as_word(value) == Some(*bits),
+        Pattern::Bool(wanted) => function.as_bool(value) == Some(*wanted),
+        Pattern::Any(variable) | Pattern::Constant(variable) => {
+            let constant = matches!(pattern, Pattern::Constant(_));
+            if constant && function.as_word(value).is_none() {
+                return false;
+            }
+            let bound = bindings[*variable].get_or_insert(value);
+            *bound == value
+        }
+        Pattern::Op(alu, patterns) => {
+            let Some(data) = function.def_inst(value) else {
+                return false;
+            };
+            if data.op != Op::Alu(*alu) || data.exact && rule.rounding == Rounding::Inexact {
+                return false;
+            }
+            let before = *bindings;
+            for swap in [false, true] {
+                if swap && !alu.commutes() {
+                    break;
+                }
+                if match_operands(function, rule, patterns, &data.args, swap, bindings) {
+                    return true;
+                }
+                *bindings = before;
+            }
+            false
+        }
+    }
+}
+
+fn build(b: &mut Builder<'_>, pattern: &Pattern, bindings: &Bindings) -> Option<Value> {
+    Some(match pattern {
+        Pattern::Any(variable) | Pattern::Constant(variable) => bindings[*variable]?,
+        Pattern::Word(bits) => b.word(*bits),
+        Pattern::Bool(value) => b.function.bool(*value),
+        Pattern::Op(alu, patterns) => {
+            let mut args = vec![];
+            for pattern in *patterns {
+                args.push(build(b, pattern, bindings)?);
+            }
+            fold_or_build(b, *alu, &args)
+        }
+    })
+}
+
+/// Constants are computed at once, so that no rule sees a constant expression.
+fn fold_or_build(b: &mut Builder<'_>, alu: Alu, args: &[Value]) -> Value {
+    let mut bits = [0; 4];
+    for (bit, value) in bits.iter_mut().zip(args) {
+        match b.function.as_bits(*value) {
+            Some(constant) => *bit = constant,
+            None => return b.alu(alu, args),
+        }
+    }
+    match alu.result().ty() {
+        Some(ty) => {
+            let result = crate::interp::eval::eval(alu, bits);
+            b.function.constant_of(ty, result)
+        }
+        None => b.alu(alu, args),
+    }
+}

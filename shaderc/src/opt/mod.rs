@@ -1,0 +1,10 @@
+//! Optimisation: one file a pass; `rules` is the table of algebraic rules.
+//!
+//! Facts: hardware/compiler-ir.md 4; hardware/compiler-optimization.md; hardware/compiler-correctness.md 1 and 5.
+pub(crate) mod algebra;
+pub(crate) mod dead_code;
+pub(crate) mod dead_flow;
+pub(crate) mod fold_constants;
+mod rules;
+pub(crate) mod share_values;
+pub(crate) mod trivial_phis;

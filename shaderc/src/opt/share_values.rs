@@ -1,0 +1,85 @@
+//! Common subexpressions: one instruction for equal ones, if it dominates them.
+//!
+//! Needs: nothing.  Guarantees: exactness is kept if either was exact.  Loads of memory that may change are shared only
+//! inside a block, with nothing between that may write it.  Facts: hardware/compiler-ir.md 4.2.
+use std::collections::HashMap;
+
+use crate::ir::cfg::Cfg;
+use crate::ir::rewrite::replace_uses;
+use crate::ir::{BlockId, Function, Inst, Memory, Op, Space, Value};
+use crate::pass::{Changed, Pass};
+use crate::target::Target;
+
+pub(crate) const PASS: Pass = Pass {
+    name: "share_values",
+    what: "equal pure instructions become one",
+    run,
+};
+
+type Key = (Op, Vec<Value>);
+
+fn run(function: &mut Function, _: &Target) -> Changed {
+    let cfg = Cfg::new(function);
+    let mut seen: HashMap<Key, Vec<(BlockId, Inst)>> = HashMap::new();
+    let mut replaced: HashMap<Value, Value> = HashMap::new();
+    for block in cfg.rpo().to_vec() {
+        let mut loads: HashMap<Key, Inst> = HashMap::new();
+        let mut kept = vec![];
+        for inst in function.block(block).insts.clone() {
+            for arg in &mut function.inst_mut(inst).args {
+                *arg = replaced.get(arg).copied().unwrap_or(*arg);
+            }
+            let data = function.inst(inst);
+            let key = (data.op, data.args.clone());
+            forget(&mut loads, data.op);
+            let earlier = match data.op {
+                Op::Load(access) if access.memory == Memory::Plain => {
+                    let found = loads.get(&key).copied();
+                    loads.entry(key).or_insert(inst);
+                    found
+                }
+                op if op.is_pure() => {
+                    let list = seen.entry(key).or_default();
+                    let found = list.iter().find(|(other, _)| cfg.dominates(*other, block));
+                    let found = found.map(|(_, inst)| *inst);
+                    if found.is_none() {
+                        list.push((block, inst));
+                    }
+                    found
+                }
+                _ => None,
+            };
+            let Some(earlier) = earlier else {
+                kept.push(inst);
+                continue;
+            };
+            let (data, exact) = (function.inst(inst), function.inst(inst).exact);
+            let pairs = data.results.iter().zip(&function.inst(earlier).results);
+            replaced.extend(pairs.map(|(old, new)| (*old, *new)));
+            function.inst_mut(earlier).exact |= exact;
+        }
+        function.block_mut(block).insts = kept;
+    }
+    if replaced.is_empty() {
+        return Changed::No;
+    }
+    replace_uses(function, &replaced);
+    Changed::Yes
+}
+
+/// Forgets the loads whose memory the operation may change or order.
+fn forget(loads: &mut HashMap<Key, Inst>, op: Op) {
+    let written = match op {
+        Op::Store(access) | Op::Atomic(_, access) => Some(access.space),
+        Op::Barrier | Op::Fence => None,
+        _ => return,
+    };
+    loads.retain(|(op, _), _| {
+        let space = op.access().map(|access| access.space);
+        // Scratch belongs to one invocation: no barrier concerns it.
+        match written {
+            Some(written) => space != Some(written),
+            None => space == Some(Space::Scratch),
+        }
+    });
+}

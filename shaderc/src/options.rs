@@ -1,0 +1,26 @@
+//! Options of a compilation.
+use std::collections::BTreeMap;
+
+use crate::target::Target;
+
+/// What a caller may choose.
+///
+/// ```
+/// let options = eitri_shaderc::Options {
+///     entry: Some("main".into()),
+///     spec_constants: [(0, 64)].into(),
+///     ..Default::default()
+/// };
+/// assert!(options.print_after.is_empty());
+/// ```
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// The machine.
+    pub target: Target,
+    /// Name of the entry point; none if the module has only one.
+    pub entry: Option<String>,
+    /// Bits of specialisation constants by SpecId; others keep their defaults.
+    pub spec_constants: BTreeMap<u32, u32>,
+    /// Passes after which the IR is kept as text; `all` for every one.
+    pub print_after: Vec<String>,
+}

@@ -1,0 +1,106 @@
+//! Passes: one wrapper that names, times, prints and verifies each.
+//!
+//! Needs: a verified function.  Guarantees: in debug builds every pass leaves a function that `verify` accepts.
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use crate::ir::Function;
+use crate::ir::verify::verify;
+use crate::target::Target;
+
+/// Whether a pass did anything.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Changed {
+    /// The function is different.
+    Yes,
+    /// The function is as it was.
+    No,
+}
+
+impl Changed {
+    /// From a truth value.
+    pub fn from_bool(changed: bool) -> Changed {
+        if changed { Changed::Yes } else { Changed::No }
+    }
+}
+
+/// A pass over IR.
+#[derive(Clone, Copy)]
+pub struct Pass {
+    /// Its name: that of its file.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub what: &'static str,
+    /// The pass itself.
+    pub run: fn(&mut Function, &Target) -> Changed,
+}
+
+/// How often a pass ran, and how long in all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Timing {
+    /// Times it ran.
+    pub runs: u32,
+    /// Times it changed something.
+    pub changes: u32,
+    /// Sum of all runs.
+    pub time: Duration,
+}
+
+/// Runs passes on one function.
+pub struct Runner<'o> {
+    target: Target,
+    print_after: &'o [String],
+    /// What was printed, pass by pass.
+    pub prints: Vec<(&'static str, String)>,
+    /// By name of the pass.
+    pub timings: BTreeMap<&'static str, Timing>,
+}
+
+/// Most rounds of a set of passes: far above what any shader needs, but an end.
+const MAX_ROUNDS: u32 = 32;
+
+impl<'o> Runner<'o> {
+    /// A runner that keeps the text after each of the named passes (`all` for every one).
+    pub fn new(target: Target, print_after: &'o [String]) -> Runner<'o> {
+        Runner {
+            target,
+            print_after,
+            prints: vec![],
+            timings: BTreeMap::new(),
+        }
+    }
+
+    /// Runs one pass.
+    pub fn run(&mut self, function: &mut Function, pass: Pass) -> Changed {
+        let start = Instant::now();
+        let changed = (pass.run)(function, &self.target);
+        let timing = self.timings.entry(pass.name).or_default();
+        timing.runs += 1;
+        timing.changes += u32::from(changed == Changed::Yes);
+        timing.time += start.elapsed();
+        let wanted = |name: &String| name == pass.name || name == "all";
+        if self.print_after.iter().any(wanted) {
+            self.prints.push((pass.name, function.to_string()));
+        }
+        if cfg!(debug_assertions)
+            && let Err(violations) = verify(function)
+        {
+            let list: Vec<String> = violations.iter().map(ToString::to_string).collect();
+            panic!("after {}:\n{}\n{function}", pass.name, list.join("\n"));
+        }
+        changed
+    }
+
+    /// Runs passes in turn until none changes anything.
+    pub fn fixpoint(&mut self, function: &mut Function, passes: &[Pass]) {
+        for _ in 0..MAX_ROUNDS {
+            let mut changed = false;
+            for pass in passes {
+                changed |= self.run(function, *pass) == Changed::Yes;
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+}
