@@ -10,6 +10,7 @@ use super::error::Error;
 use super::insert_flow::insert_flow;
 use super::insert_waits::insert_waits;
 use super::isolate_groups::isolate_groups;
+use super::legalise::arrange_fau::arrange_fau;
 use super::legalise::constants::legalise_constants;
 use super::legalise::fau::legalise_fau;
 use super::lower_branches::lower_branches;
@@ -88,7 +89,12 @@ pub(super) fn lower(
     runner.run("remove_dead", SSA, remove_dead)?;
     // Constants first: where they go decides what else an instruction may read.
     runner.run("legalise_constants", SSA, legalise_constants)?;
-    runner.run("legalise_fau", SSA, legalise_fau)?;
+    // Then the order of uniform words, which decides what has to be moved. Twice: a constant that was moved needs no
+    // word any more, and without it the others may lie differently.
+    for _ in 0..2 {
+        runner.run("arrange_fau", SSA, arrange_fau)?;
+        runner.run("legalise_fau", SSA, legalise_fau)?;
+    }
     // Legalisation moves the same constant for each reader.
     runner.run("share_values", SSA, share_values)?;
 

@@ -98,7 +98,7 @@ fn bits() {
         "  %r = ushr %x, %y               ; expect: RSHIFT_OR.i32 %, %.b0, t0"
     ));
     check(kept!(
-        "  %s = ushr %x, 4\n  %r = iand %s, 15   ; expect: RSHIFT_AND.i32 %, t9.b0, u2"
+        "  %s = ushr %x, 4\n  %r = iand %s, 15   ; expect: RSHIFT_AND.i32 %, t9.b0, u0"
     ));
     check(kept!(
         "  %r = inot %x                   ; expect: LSHIFT_OR.i32 t0, t0.b0, %.not"
