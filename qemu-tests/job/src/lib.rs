@@ -27,17 +27,22 @@
 #![no_std]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
+#![allow(
+    clippy::result_large_err,
+    reason = "the runtime's errors carry what was seen; a job fails once"
+)]
 
-#[cfg(feature = "host")]
 extern crate alloc;
 
 mod bundle;
 mod cursor;
 pub mod result;
+mod run;
 
 pub use bundle::{Buffer, Bundle, BundleError};
 #[cfg(feature = "host")]
 pub use bundle::{BufferParts, BundleParts};
+pub use run::{Verdict, run};
 
 /// The sum that guards bundles and results.
 const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
