@@ -30,6 +30,12 @@ pub(crate) struct Problem {
     pub(crate) columns: Range<usize>,
 }
 
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
 impl Problem {
     /// A problem of the whole line.
     pub(crate) fn of_line(line: &str, message: impl Into<String>) -> Problem {
@@ -143,16 +149,26 @@ impl Results {
         line: usize,
         result: Result<impl std::fmt::Display, Problem>,
     ) -> Result<(), Failure> {
+        let error = |problem: &Problem| input.error(line, problem);
+        self.put_or(result, error)
+    }
+
+    /// The same for input without lines: `error` says where and what, for a person.
+    pub(crate) fn put_or<P: std::fmt::Display, E: Diagnostic + Send + Sync + 'static>(
+        &mut self,
+        result: Result<impl std::fmt::Display, P>,
+        error: impl FnOnce(&P) -> E,
+    ) -> Result<(), Failure> {
         let written = match result {
             Ok(text) => writeln!(self.out, "{text}"),
             Err(problem) if self.keep_going => {
                 self.failed = true;
-                writeln!(self.out, "error: {}", problem.message)
+                writeln!(self.out, "error: {problem}")
             }
             Err(problem) => {
                 // What was good before it is shown first.
                 self.flush()?;
-                return Err(Failure::refused(input.error(line, &problem)));
+                return Err(Failure::refused(error(&problem)));
             }
         };
         unless_reader_gone(written)

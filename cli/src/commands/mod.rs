@@ -1,5 +1,7 @@
 //! The subcommands: one file each.
 
+mod asm;
+mod disasm;
 mod run;
 mod test;
 
@@ -7,6 +9,10 @@ use crate::outcome::{Failure, Status};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
+    /// Assemble shader instructions: text in, one word of 16 hex digits a line out.
+    Asm(asm::Args),
+    /// Disassemble shader instructions: words in, one instruction a line out.
+    Disasm(disasm::Args),
     /// Compile a shader, run it on a bare-metal image or on the model, and save what it wrote.
     Run(run::Args),
     /// Run every check of the repository, and print a summary.
@@ -15,6 +21,8 @@ pub(crate) enum Command {
 
 pub(crate) fn run(command: Command) -> Result<Status, Failure> {
     match command {
+        Command::Asm(args) => asm::run(&args),
+        Command::Disasm(args) => disasm::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Test(args) => test::run(&args),
     }
