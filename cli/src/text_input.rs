@@ -41,7 +41,7 @@ impl Problem {
     pub(crate) fn of_line(line: &str, message: impl Into<String>) -> Problem {
         Problem {
             message: message.into(),
-            columns: 0..line.trim_end().len(),
+            columns: line.len() - line.trim_start().len()..line.trim_end().len(),
         }
     }
 }
