@@ -1,8 +1,23 @@
 //! The compiler: SPIR-V to IR to Valhall machine code.
+//!
+//! [`compile`] goes the whole way: `spirv` builds IR, `pipeline` says which passes of `lower` and `opt` bring it into
+//! the form that a back end receives (described in [`ir`]), `valhall` makes machine code of it. `interp` runs IR of any
+//! stage and so says what is right.
+//!
+//! ```
+//! use eitri_shaderc::{Options, compile};
+//!
+//! let errors = compile(b"not a module at all!", &Options::default()).unwrap_err();
+//! assert_eq!(
+//!     errors.to_string(),
+//!     "not a SPIR-V module: it begins with 0x20746f6e, not 0x07230203"
+//! );
+//! ```
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 // In reading order: the way of a shader.
+mod compile;
 mod front_end;
 pub mod pipeline;
 
@@ -20,6 +35,7 @@ pub mod valhall;
 mod options;
 mod target;
 
+pub use compile::{Compiled, Error, Errors, compile};
 pub use front_end::{Lowered, front_end};
 pub use options::Options;
 pub use target::Target;

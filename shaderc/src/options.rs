@@ -23,4 +23,8 @@ pub struct Options {
     pub spec_constants: BTreeMap<u32, u32>,
     /// Passes after which the IR is kept as text; `all` for every one.
     pub print_after: Vec<String>,
+    /// Allocate from this many low registers only, so that even small shaders spill.
+    pub register_limit: Option<u32>,
+    /// Give each thread 64 registers even if 32 are enough.
+    pub full_registers: bool,
 }

@@ -8,7 +8,7 @@ use eitri_shaderc::interp::interpret;
 use eitri_shaderc::ir::Function;
 use eitri_shaderc::ir::verify::lowered;
 use eitri_shaderc::spirv::translate;
-use eitri_shaderc::{Options, front_end};
+use eitri_shaderc::{Options, compile, front_end};
 use support::kernel::{Kernel, kernels};
 
 /// Kernels that can't be compiled yet, and the word that the refusal must contain.
@@ -48,9 +48,10 @@ fn check(kernel: &Kernel, file: &str) -> Result<String, String> {
         return Err(format!("not lowered: {}\n{function}", violations[0]));
     }
     let after = run(kernel, &function).map_err(|message| format!("lowered: {message}"))?;
-    let size = function.placed_insts().count();
+    let compiled = compile(&spirv, &options).map_err(|errors| errors.to_string())?;
     Ok(format!(
-        "{before} steps, lowered {after} steps, {size} instructions"
+        "{before} steps, lowered {after} steps; {:?}",
+        compiled.statistics
     ))
 }
 

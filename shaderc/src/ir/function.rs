@@ -259,6 +259,8 @@ pub struct Function {
     pub fau: Vec<FauWord>,
     /// Bytes of push constants that the shader declares, a multiple of 4.
     pub push_constant_bytes: u32,
+    /// Byte offset and length of each member of the push-constant block.
+    pub push_members: Vec<(u32, u32)>,
     /// Blocks in the order described in [`crate::ir`]. Blocks that are not listed don't exist any more.
     pub layout: Vec<BlockId>,
     vars: Vec<VarData>,
@@ -281,6 +283,7 @@ impl Function {
             bindings: vec![],
             fau: vec![],
             push_constant_bytes: 0,
+            push_members: vec![],
             layout: vec![],
             vars: vec![],
             values: vec![],

@@ -199,6 +199,15 @@ impl Translator<'_> {
                 format!("{bytes} bytes of push constants, more than {MAX_PUSH}"),
             ));
         }
+        if let Type::Struct { members, .. } = &*global.pointee {
+            for (index, member) in members.iter().enumerate() {
+                let offset =
+                    Rules::Decorated.member_offset(instr, &global.pointee, index as u32)?;
+                let size = Rules::Decorated.size(instr, &member.ty, member.matrix)?;
+                let list = &mut self.builder.function.push_members;
+                list.push((offset, size as u32));
+            }
+        }
         let declared = &mut self.builder.function.push_constant_bytes;
         *declared = (*declared).max(bytes as u32);
         let pointer = Pointer {
