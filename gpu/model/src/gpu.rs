@@ -200,6 +200,14 @@ impl Gpu {
         self.fabric.journal.clear();
     }
 
+    /// Reports, as a diagnosis each, the streams that wait for a sync object, with its value and what they wait for.
+    ///
+    /// Waiting is no misuse by itself: a host asks this when it has waited in vain.
+    pub fn explain_waits(&mut self, memory: &mut dyn PhysicalMemory) {
+        self.fabric.journal.set_context(self.fabric.clock.now(), None);
+        self.mcu.report_waits(&mut self.fabric, memory);
+    }
+
     /// From now on `injection` goes wrong.
     pub fn inject(&mut self, injection: Injection) {
         self.fabric.injections.add(injection);

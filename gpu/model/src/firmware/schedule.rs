@@ -302,7 +302,6 @@ impl Mcu {
             return;
         };
         self.idle_reported = true;
-        self.report_deadlocks(fabric, memory);
         let mut words = Words { fabric, memory };
         let event = glb_req::IDLE_EVENT.mask32();
         if self.global.raise(&mut words, interface, event) == Err(Stop::Crash) {
@@ -310,8 +309,8 @@ impl Mcu {
         }
     }
 
-    /// Reports every stream that waits for an object while nothing on the device could signal it.
-    fn report_deadlocks(&self, fabric: &mut Fabric, memory: &mut dyn PhysicalMemory) {
+    /// Reports every stream that waits for a sync object: the answer to "why does nothing happen?".
+    pub(crate) fn report_waits(&self, fabric: &mut Fabric, memory: &mut dyn PhysicalMemory) {
         for stream in self.streams() {
             let misuse: Option<StreamMisuse> = stream.awaited(fabric, memory);
             if let Some(misuse) = misuse {
