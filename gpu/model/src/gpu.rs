@@ -204,7 +204,9 @@ impl Gpu {
     ///
     /// Waiting is no misuse by itself: a host asks this when it has waited in vain.
     pub fn explain_waits(&mut self, memory: &mut dyn PhysicalMemory) {
-        self.fabric.journal.set_context(self.fabric.clock.now(), None);
+        self.fabric
+            .journal
+            .set_context(self.fabric.clock.now(), None);
         self.mcu.report_waits(&mut self.fabric, memory);
     }
 

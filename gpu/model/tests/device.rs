@@ -102,7 +102,11 @@ fn address_spaces_take_effect_at_update_and_commands_take_time() {
     bench.power_l2();
     bench.write64(aspace::AS_TRANSCFG.at(1), 0x4200_01C6);
     bench.write(aspace::AS_COMMAND.at(1), 1);
-    assert_eq!(bench.read(aspace::AS_STATUS.at(1)), 1, "in progress for one look at least");
+    assert_eq!(
+        bench.read(aspace::AS_STATUS.at(1)),
+        1,
+        "in progress for one look at least"
+    );
     bench.write(aspace::AS_COMMAND.at(1), 1);
     bench.expect_diagnosis("AS_COMMAND 1 = 0x1 before the command in progress completed");
     bench.poll(aspace::AS_STATUS.at(1), 1, 0);
@@ -120,7 +124,11 @@ fn address_spaces_take_effect_at_update_and_commands_take_time() {
 fn the_firmware_boots_from_the_stub_without_a_complaint() {
     let mut bench = Bench::booted();
     assert_eq!(bench.shared(0), 0x0101_0000, "interface version");
-    assert_eq!(bench.shared(0x1040), 95 | 8 << 8 | 7 << 16, "stream features");
+    assert_eq!(
+        bench.shared(0x1040),
+        95 | 8 << 8 | 7 << 16,
+        "stream features"
+    );
     bench.expect_no_diagnoses();
 }
 
@@ -143,9 +151,18 @@ fn check_boot_failure(change: impl FnOnce(&mut Bench), expected: &str) {
 
 #[test]
 fn a_bad_load_is_refused_with_its_reason() {
-    check_boot_failure(|bench| bench.put(0, 4, &[0]), "the reset vector 0x800000 is no Thumb address");
-    check_boot_failure(|bench| bench.put(0, 0x0080_0000, &[0xff]), "firmware memory at 0x800000 holds 0xe7fdbfff");
-    check_boot_failure(|bench| bench.put(0, 0x0200_0100, &[1]), "firmware memory at 0x2000100 holds 0x1, the image 0x0");
+    check_boot_failure(
+        |bench| bench.put(0, 4, &[0]),
+        "the reset vector 0x800000 is no Thumb address",
+    );
+    check_boot_failure(
+        |bench| bench.put(0, 0x0080_0000, &[0xff]),
+        "firmware memory at 0x800000 holds 0xe7fdbfff",
+    );
+    check_boot_failure(
+        |bench| bench.put(0, 0x0200_0100, &[1]),
+        "firmware memory at 0x2000100 holds 0x1, the image 0x0",
+    );
     check_boot_failure(
         |bench| {
             let physical = bench.physical(0, 0x0080_0000);
@@ -160,7 +177,10 @@ fn a_bad_load_is_refused_with_its_reason() {
         },
         "the shared section at 0x4000000 is not readable and writable",
     );
-    check_boot_failure(|bench| bench.disable_space(0), "address space 0 does not translate");
+    check_boot_failure(
+        |bench| bench.disable_space(0),
+        "address space 0 does not translate",
+    );
     check_boot_failure(
         |bench| {
             bench.write(L2_PWROFF, 1);
@@ -185,8 +205,13 @@ fn a_stale_image_in_memory_that_is_not_there_is_a_fault_of_space_0() {
 
 #[test]
 fn a_part_with_a_custom_hash_needs_it() {
-    let product = Product::all().find(|product| product.needs_hash.is_some()).expect("the MT8196 part");
-    let mut bench = Bench::new(Config { product, ..Config::default() });
+    let product = Product::all()
+        .find(|product| product.needs_hash.is_some())
+        .expect("the MT8196 part");
+    let mut bench = Bench::new(Config {
+        product,
+        ..Config::default()
+    });
     bench.power_l2();
     bench.load_firmware(&stub_firmware());
     bench.enable_space(0);
@@ -197,7 +222,12 @@ fn a_part_with_a_custom_hash_needs_it() {
 
 #[test]
 fn every_time_out_can_be_provoked() {
-    let with = |injection| Bench::new(Config { injections: vec![injection], ..Config::default() });
+    let with = |injection| {
+        Bench::new(Config {
+            injections: vec![injection],
+            ..Config::default()
+        })
+    };
     let mut bench = with(Injection::L2PowerStuck);
     bench.write(L2_PWRON, 1);
     bench.wait(100_000);
@@ -249,7 +279,10 @@ fn nothing_happens_without_a_doorbell() {
     assert_eq!(bench.shared(0x6000), ack);
     bench.ring(0);
     bench.poll_shared(0x6000, 1 << 8, !ack & 1 << 8);
-    assert!(bench.gpu.lines().job, "a ping is among the answers that interrupt");
+    assert!(
+        bench.gpu.lines().job,
+        "a ping is among the answers that interrupt"
+    );
 }
 
 #[test]

@@ -3,10 +3,6 @@
 mod bench;
 
 use bench::{Bench, RING, group_input, group_output, stream_input, stream_output, suspend_buffer};
-use eitri_csf::page_table::Attributes;
-use eitri_csf::registers::address_space as aspace;
-use eitri_csf::registers::interrupts::{JOB_IRQ_CLEAR, JOB_IRQ_RAWSTAT, MMU_IRQ_CLEAR, MMU_IRQ_RAWSTAT};
-use eitri_csf::registers::mcu::MCU_STATUS;
 use eitri_cs::enums::{Condition, ErrorReject, SyncScope};
 use eitri_cs::instr::{
     AddImm32, AddImm64, Branch, Call, ErrorBarrier, FlushCache2, Instr, Jump, LoadMultiple, Move32,
@@ -14,6 +10,12 @@ use eitri_cs::instr::{
     SyncWait64, Umin32, Wait,
 };
 use eitri_cs::{Arch, Pair, Reg, RegMask, Slot, SlotMask};
+use eitri_csf::page_table::Attributes;
+use eitri_csf::registers::address_space as aspace;
+use eitri_csf::registers::interrupts::{
+    JOB_IRQ_CLEAR, JOB_IRQ_RAWSTAT, MMU_IRQ_CLEAR, MMU_IRQ_RAWSTAT,
+};
+use eitri_csf::registers::mcu::MCU_STATUS;
 use eitri_model::{Injection, PhysicalMemory};
 
 /// Data of the tests in address space 1.
@@ -32,15 +34,24 @@ fn d(number: u8) -> Pair {
 }
 
 fn move32(register: u8, immediate: u32) -> u64 {
-    word(Move32 { destination: r(register), immediate })
+    word(Move32 {
+        destination: r(register),
+        immediate,
+    })
 }
 
 fn move48(register: u8, immediate: u64) -> u64 {
-    word(Move48 { destination: d(register), immediate })
+    word(Move48 {
+        destination: d(register),
+        immediate,
+    })
 }
 
 fn wait(mask: u16) -> u64 {
-    word(Wait { wait_mask: SlotMask::new(mask), ..Wait::default() })
+    word(Wait {
+        wait_mask: SlotMask::new(mask),
+        ..Wait::default()
+    })
 }
 
 fn store(base: u8, mask: u16, address: u8, offset: i16) -> u64 {
@@ -85,7 +96,9 @@ fn check(words: &[u64], expected: &[u32]) {
     let mut bench = started();
     bench.submit(0, words);
     bench.drain(0);
-    let got: Vec<u32> = (0..expected.len()).map(|i| bench.get32(1, DATA + 4 * i as u64)).collect();
+    let got: Vec<u32> = (0..expected.len())
+        .map(|i| bench.get32(1, DATA + 4 * i as u64))
+        .collect();
     assert_eq!(got, expected, "\n{}", bench.report());
     bench.expect_no_diagnoses();
 }
@@ -96,10 +109,22 @@ fn moves_arithmetic_and_stores() {
         &[
             move48(0, DATA),
             move32(2, 7),
-            word(AddImm32 { destination: r(3), source: r(2), immediate: -9 }),
-            word(Umin32 { destination: r(4), source_0: r(2), source_1: r(3) }),
+            word(AddImm32 {
+                destination: r(3),
+                source: r(2),
+                immediate: -9,
+            }),
+            word(Umin32 {
+                destination: r(4),
+                source_0: r(2),
+                source_1: r(3),
+            }),
             move48(6, 0xffff_ffff_ffff),
-            word(AddImm64 { destination: d(6), source: d(6), immediate: 2 }),
+            word(AddImm64 {
+                destination: d(6),
+                source: d(6),
+                immediate: 2,
+            }),
             store(2, 0b11_0111, 0, 0),
             wait(1),
         ],
@@ -134,9 +159,21 @@ fn a_loop_counts_down() {
             move48(0, DATA),
             move32(2, 5),
             move32(3, 0),
-            word(AddImm32 { destination: r(3), source: r(3), immediate: 3 }),
-            word(AddImm32 { destination: r(2), source: r(2), immediate: -1 }),
-            word(Branch { condition: Condition::Greater, value: r(2), offset: -3 }),
+            word(AddImm32 {
+                destination: r(3),
+                source: r(3),
+                immediate: 3,
+            }),
+            word(AddImm32 {
+                destination: r(2),
+                source: r(2),
+                immediate: -1,
+            }),
+            word(Branch {
+                condition: Condition::Greater,
+                value: r(2),
+                offset: -3,
+            }),
             store(3, 1, 0, 0),
             wait(1),
         ],
@@ -147,7 +184,15 @@ fn a_loop_counts_down() {
 #[test]
 fn a_register_read_while_it_is_loaded_is_reported() {
     let mut bench = started();
-    bench.submit(0, &[move48(0, DATA), load(8, 1, 0, 0), store(8, 1, 0, 4), wait(1)]);
+    bench.submit(
+        0,
+        &[
+            move48(0, DATA),
+            load(8, 1, 0, 0),
+            store(8, 1, 0, 4),
+            wait(1),
+        ],
+    );
     bench.drain(0);
     bench.expect_diagnosis("r8 is read while a load to it is outstanding");
 }
@@ -158,10 +203,25 @@ fn calls_return_and_nest_to_the_limit() {
     bench.map(1, 0x3000_0000, 0x1000, Attributes::CACHED);
     // A buffer that calls itself with a counter in r10.
     let buffer = [
-        word(AddImm32 { destination: r(10), source: r(10), immediate: -1 }),
-        word(AddImm32 { destination: r(11), source: r(11), immediate: 1 }),
-        word(Branch { condition: Condition::LessEqual, value: r(10), offset: 1 }),
-        word(Call { address: d(4), length: r(6) }),
+        word(AddImm32 {
+            destination: r(10),
+            source: r(10),
+            immediate: -1,
+        }),
+        word(AddImm32 {
+            destination: r(11),
+            source: r(11),
+            immediate: 1,
+        }),
+        word(Branch {
+            condition: Condition::LessEqual,
+            value: r(10),
+            offset: 1,
+        }),
+        word(Call {
+            address: d(4),
+            length: r(6),
+        }),
     ];
     bench.put_words(1, 0x3000_0000, &buffer);
     let run = |depth| {
@@ -171,7 +231,10 @@ fn calls_return_and_nest_to_the_limit() {
             move32(6, 32),
             move32(10, depth),
             move32(11, 0),
-            word(Call { address: d(4), length: r(6) }),
+            word(Call {
+                address: d(4),
+                length: r(6),
+            }),
             store(11, 1, 0, 0),
             wait(1),
         ]
@@ -189,20 +252,44 @@ fn calls_return_and_nest_to_the_limit() {
 fn a_jump_chains_buffers_but_not_the_ring() {
     let mut bench = started();
     bench.map(1, 0x3000_0000, 0x1000, Attributes::CACHED);
-    bench.put_words(1, 0x3000_0000, &[move48(4, 0x3000_0040), move32(6, 16), word(Jump { address: d(4), length: r(6) }), move32(7, 1)]);
+    bench.put_words(
+        1,
+        0x3000_0000,
+        &[
+            move48(4, 0x3000_0040),
+            move32(6, 16),
+            word(Jump {
+                address: d(4),
+                length: r(6),
+            }),
+            move32(7, 1),
+        ],
+    );
     bench.put_words(1, 0x3000_0040, &[move32(7, 2), move32(8, 3)]);
-    bench.submit(0, &[
-        move48(0, DATA),
-        move48(4, 0x3000_0000),
-        move32(6, 32),
-        word(Call { address: d(4), length: r(6) }),
-        store(7, 0b11, 0, 0),
-        wait(1),
-    ]);
+    bench.submit(
+        0,
+        &[
+            move48(0, DATA),
+            move48(4, 0x3000_0000),
+            move32(6, 32),
+            word(Call {
+                address: d(4),
+                length: r(6),
+            }),
+            store(7, 0b11, 0, 0),
+            wait(1),
+        ],
+    );
     bench.drain(0);
     assert_eq!((bench.get32(1, DATA), bench.get32(1, DATA + 4)), (2, 3));
     bench.expect_no_diagnoses();
-    bench.submit(0, &[word(Jump { address: d(4), length: r(6) })]);
+    bench.submit(
+        0,
+        &[word(Jump {
+            address: d(4),
+            length: r(6),
+        })],
+    );
     bench.poll_shared(stream_output(0) + 0x84, 0xff, 0x49);
     bench.expect_diagnosis("JUMP in the ring itself");
 }
@@ -211,15 +298,21 @@ fn a_jump_chains_buffers_but_not_the_ring() {
 fn completion_by_a_sync_object_interrupts_the_host() {
     let mut bench = started();
     bench.write(JOB_IRQ_CLEAR, u32::MAX);
-    bench.submit(0, &[
-        move32(2, 0),
-        word(FlushCache2 { latest_flush_id: r(2), ..FlushCache2::default() }),
-        move48(4, DATA),
-        move48(6, 1),
-        wait(0xff),
-        add64(4, 6, SyncScope::System),
-        word(ErrorBarrier {}),
-    ]);
+    bench.submit(
+        0,
+        &[
+            move32(2, 0),
+            word(FlushCache2 {
+                latest_flush_id: r(2),
+                ..FlushCache2::default()
+            }),
+            move48(4, DATA),
+            move48(6, 1),
+            wait(0xff),
+            add64(4, 6, SyncScope::System),
+            word(ErrorBarrier {}),
+        ],
+    );
     bench.poll(JOB_IRQ_RAWSTAT, 1, 1);
     assert_eq!(bench.get64(1, DATA), 1);
     assert_eq!(bench.get32(1, DATA + 8), 0, "no error");
@@ -232,30 +325,40 @@ fn completion_by_a_sync_object_interrupts_the_host() {
 #[test]
 fn a_deferred_update_waits_for_its_slots() {
     let mut bench = started();
-    bench.submit(0, &[
-        move48(4, DATA),
-        move48(6, 5),
-        move32(2, 0),
-        word(FlushCache2 { latest_flush_id: r(2), signal_slot: Slot::new(2).unwrap(), ..FlushCache2::default() }),
-        word(SyncAdd32 {
-            address: d(4),
-            data: r(6),
-            wait_mask: SlotMask::new(1 << 2),
-            signal_slot: Slot::new(1).unwrap(),
-            ..SyncAdd32::default()
-        }),
-        // Issued, not done: the load sees the old value.
-        load(8, 1, 4, 0),
-        wait(1),
-        store(8, 1, 4, 0x40),
-        wait(1 << 1),
-        load(9, 1, 4, 0),
-        wait(1),
-        store(9, 1, 4, 0x44),
-        wait(1),
-    ]);
+    bench.submit(
+        0,
+        &[
+            move48(4, DATA),
+            move48(6, 5),
+            move32(2, 0),
+            word(FlushCache2 {
+                latest_flush_id: r(2),
+                signal_slot: Slot::new(2).unwrap(),
+                ..FlushCache2::default()
+            }),
+            word(SyncAdd32 {
+                address: d(4),
+                data: r(6),
+                wait_mask: SlotMask::new(1 << 2),
+                signal_slot: Slot::new(1).unwrap(),
+                ..SyncAdd32::default()
+            }),
+            // Issued, not done: the load sees the old value.
+            load(8, 1, 4, 0),
+            wait(1),
+            store(8, 1, 4, 0x40),
+            wait(1 << 1),
+            load(9, 1, 4, 0),
+            wait(1),
+            store(9, 1, 4, 0x44),
+            wait(1),
+        ],
+    );
     bench.drain(0);
-    assert_eq!((bench.get32(1, DATA + 0x40), bench.get32(1, DATA + 0x44)), (0, 5));
+    assert_eq!(
+        (bench.get32(1, DATA + 0x40), bench.get32(1, DATA + 0x44)),
+        (0, 5)
+    );
     bench.expect_no_diagnoses();
 }
 
@@ -263,14 +366,22 @@ fn a_deferred_update_waits_for_its_slots() {
 fn a_wait_blocks_until_another_stream_signals() {
     let mut bench = started();
     bench.start_group(1);
-    bench.submit(1, &[
-        move48(4, DATA),
-        move48(6, 2),
-        word(SyncWait64 { address: d(4), data: d(6), condition: Condition::Greater, error_reject: ErrorReject::Inherit }),
-        move32(8, 99),
-        store(8, 1, 4, 0x40),
-        wait(1),
-    ]);
+    bench.submit(
+        1,
+        &[
+            move48(4, DATA),
+            move48(6, 2),
+            word(SyncWait64 {
+                address: d(4),
+                data: d(6),
+                condition: Condition::Greater,
+                error_reject: ErrorReject::Inherit,
+            }),
+            move32(8, 99),
+            store(8, 1, 4, 0x40),
+            wait(1),
+        ],
+    );
     bench.wait(1000);
     assert_eq!(bench.get32(1, DATA + 0x40), 0);
     bench.expect_no_diagnoses();
@@ -286,9 +397,25 @@ fn a_wait_blocks_until_another_stream_signals() {
     assert_eq!(bench.shared(out + 0x60), 3, "blocked on a sync object");
     assert_eq!(bench.shared64(out + 0x50), DATA);
     assert_eq!(bench.shared(out + 0x58), 2);
-    assert_eq!(bench.shared(out + 0x48) >> 24, 0xC1, "64-bit sync wait, greater");
+    assert_eq!(
+        bench.shared(out + 0x48) >> 24,
+        0xC1,
+        "64-bit sync wait, greater"
+    );
     // Group scope does not reach it, system scope does.
-    bench.submit(0, &[move48(4, DATA), move48(6, 3), word(SyncSet64 { address: d(4), data: d(6), scope: SyncScope::Csg, ..SyncSet64::default() })]);
+    bench.submit(
+        0,
+        &[
+            move48(4, DATA),
+            move48(6, 3),
+            word(SyncSet64 {
+                address: d(4),
+                data: d(6),
+                scope: SyncScope::Csg,
+                ..SyncSet64::default()
+            }),
+        ],
+    );
     bench.drain(0);
     bench.wait(1000);
     assert_eq!(bench.get32(1, DATA + 0x40), 0);
@@ -305,9 +432,20 @@ fn an_invalid_instruction_is_fatal_and_reported_through_the_interface() {
     bench.poll(JOB_IRQ_RAWSTAT, 1, 1);
     let out = stream_output(0);
     assert_eq!(bench.shared(out + 0x84), 0x49);
-    assert_eq!(bench.shared64(out + 0x90), RING, "the address of the instruction");
-    assert_eq!((bench.shared(stream_input(0)) ^ bench.shared(out)) & 1 << 30, 1 << 30, "FATAL");
-    let (asked, answered) = (bench.shared(group_output(0) + 0xC), bench.shared(group_input(0) + 0xC));
+    assert_eq!(
+        bench.shared64(out + 0x90),
+        RING,
+        "the address of the instruction"
+    );
+    assert_eq!(
+        (bench.shared(stream_input(0)) ^ bench.shared(out)) & 1 << 30,
+        1 << 30,
+        "FATAL"
+    );
+    let (asked, answered) = (
+        bench.shared(group_output(0) + 0xC),
+        bench.shared(group_input(0) + 0xC),
+    );
     assert_eq!(asked ^ answered, 1, "IRQ_REQ of stream 0");
     bench.expect_diagnosis("the opcode or a field has no meaning");
 }
@@ -316,7 +454,16 @@ fn an_invalid_instruction_is_fatal_and_reported_through_the_interface() {
 fn a_recoverable_fault_waits_for_the_acknowledge_and_marks_sync_objects() {
     let mut bench = started();
     bench.gpu.inject(Injection::StreamFault { exception: 0x5A });
-    bench.submit(0, &[move48(4, DATA), move48(6, 1), add64(4, 6, SyncScope::System), word(ErrorBarrier {}), add64(4, 6, SyncScope::System)]);
+    bench.submit(
+        0,
+        &[
+            move48(4, DATA),
+            move48(6, 1),
+            add64(4, 6, SyncScope::System),
+            word(ErrorBarrier {}),
+            add64(4, 6, SyncScope::System),
+        ],
+    );
     bench.poll_shared(stream_output(0) + 0x80, 0xff, 0x5A);
     bench.wait(1000);
     assert_eq!(bench.get64(1, DATA), 0, "stopped until acknowledged");
@@ -342,15 +489,29 @@ fn a_page_fault_stalls_until_the_space_is_disabled_and_then_fails() {
     bench.write(MMU_IRQ_CLEAR, 1 << 1);
     bench.disable_space(1);
     bench.wait(1000);
-    let faults = (bench.shared(stream_output(0) + 0x80), bench.shared(stream_output(0) + 0x84));
-    assert!(faults.0 & 0xff == 0x48 || faults.1 & 0xff == 0x48, "{faults:x?}");
+    let faults = (
+        bench.shared(stream_output(0) + 0x80),
+        bench.shared(stream_output(0) + 0x84),
+    );
+    assert!(
+        faults.0 & 0xff == 0x48 || faults.1 & 0xff == 0x48,
+        "{faults:x?}"
+    );
 }
 
 #[test]
 fn a_page_fault_that_is_mended_goes_on() {
     let mut bench = started();
     bench.map(1, 0x7777_1000, 4096, Attributes::CACHED);
-    bench.submit(0, &[move48(4, 0x7777_0000), move32(8, 3), store(8, 1, 4, 0), wait(1)]);
+    bench.submit(
+        0,
+        &[
+            move48(4, 0x7777_0000),
+            move32(8, 3),
+            store(8, 1, 4, 0),
+            wait(1),
+        ],
+    );
     bench.poll(MMU_IRQ_RAWSTAT, 1 << 1, 1 << 1);
     bench.map(1, 0x7777_0000, 4096, Attributes::CACHED);
     bench.write(MMU_IRQ_CLEAR, 1 << 1);
@@ -373,7 +534,11 @@ fn translations_are_kept_until_the_host_invalidates_them() {
     bench.memory.write32(old, 0).unwrap();
     bench.submit(0, &code);
     bench.drain(0);
-    assert_eq!((bench.memory.read32(old), bench.memory.read32(new)), (Ok(1), Ok(0)), "stale");
+    assert_eq!(
+        (bench.memory.read32(old), bench.memory.read32(new)),
+        (Ok(1), Ok(0)),
+        "stale"
+    );
     bench.write64(aspace::AS_LOCKADDR.at(1), DATA | 14);
     bench.command(1, 2);
     bench.flush();
@@ -386,17 +551,29 @@ fn translations_are_kept_until_the_host_invalidates_them() {
 #[test]
 fn suspend_and_resume_keep_registers_and_position() {
     let mut bench = started();
-    bench.submit(0, &[
-        move48(4, DATA),
-        move48(6, 0),
-        move32(8, 77),
-        word(SyncWait64 { address: d(4), data: d(6), condition: Condition::Greater, error_reject: ErrorReject::Inherit }),
-        store(8, 1, 4, 0x40),
-        wait(1),
-    ]);
+    bench.submit(
+        0,
+        &[
+            move48(4, DATA),
+            move48(6, 0),
+            move32(8, 77),
+            word(SyncWait64 {
+                address: d(4),
+                data: d(6),
+                condition: Condition::Greater,
+                error_reject: ErrorReject::Inherit,
+            }),
+            store(8, 1, 4, 0x40),
+            wait(1),
+        ],
+    );
     bench.wait(1000);
     bench.request_state(0, 2);
-    assert_eq!(bench.shared(stream_output(0) + 0x60), 3, "it waited for a sync object");
+    assert_eq!(
+        bench.shared(stream_output(0) + 0x60),
+        3,
+        "it waited for a sync object"
+    );
     assert_eq!(bench.extract(0), 24);
     // The host changes the object itself, and another slot takes the group on.
     let physical = bench.physical(1, DATA);
@@ -428,7 +605,11 @@ fn idleness_is_reported_once_for_the_group_and_for_all() {
     let (req, ack) = (bench.shared(group_input(0)), bench.shared(group_output(0)));
     assert_eq!((req ^ ack) & 1 << 29, 1 << 29, "IDLE");
     bench.wait(2000);
-    assert_eq!((bench.shared(0x2000) ^ bench.shared(0x6000)) & 1 << 26, 1 << 26, "IDLE_EVENT");
+    assert_eq!(
+        (bench.shared(0x2000) ^ bench.shared(0x6000)) & 1 << 26,
+        1 << 26,
+        "IDLE_EVENT"
+    );
 }
 
 #[test]
@@ -446,13 +627,25 @@ fn bad_stream_configurations_are_config_faults() {
 #[test]
 fn state_is_stored_and_resources_are_taken() {
     let mut bench = started();
-    bench.submit(0, &[
-        move48(4, DATA),
-        word(ReqResource { compute: true, ..ReqResource::default() }),
-        word(SetSbEntry { endpoint_entry: Slot::new(3).unwrap(), other_entry: Slot::new(0).unwrap() }),
-        word(StoreState { address: d(4), ..StoreState::default() }),
-        word(ReqResource::default()),
-    ]);
+    bench.submit(
+        0,
+        &[
+            move48(4, DATA),
+            word(ReqResource {
+                compute: true,
+                ..ReqResource::default()
+            }),
+            word(SetSbEntry {
+                endpoint_entry: Slot::new(3).unwrap(),
+                other_entry: Slot::new(0).unwrap(),
+            }),
+            word(StoreState {
+                address: d(4),
+                ..StoreState::default()
+            }),
+            word(ReqResource::default()),
+        ],
+    );
     bench.drain(0);
     assert_ne!(bench.get64(1, DATA), 0, "a timestamp");
     bench.expect_no_diagnoses();

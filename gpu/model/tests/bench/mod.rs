@@ -70,16 +70,21 @@ impl Bench {
     }
 
     pub fn write64(&mut self, register: Register, value: u64) {
-        self.gpu.write32(&mut self.memory, register.offset, value as u32);
-        self.gpu.write32(&mut self.memory, register.offset + 4, (value >> 32) as u32);
+        self.gpu
+            .write32(&mut self.memory, register.offset, value as u32);
+        self.gpu
+            .write32(&mut self.memory, register.offset + 4, (value >> 32) as u32);
     }
 
     /// Lets virtual time pass.
     pub fn wait(&mut self, microseconds: u64) -> Progress {
-        self.gpu.run(&mut self.memory, Budget {
-            time: microseconds * 1000,
-            instructions: 10_000_000,
-        })
+        self.gpu.run(
+            &mut self.memory,
+            Budget {
+                time: microseconds * 1000,
+                instructions: 10_000_000,
+            },
+        )
     }
 
     /// Waits until `register & mask == value`, at most 200 ms.
@@ -101,7 +106,11 @@ impl Bench {
 
     /// All diagnoses, a line each.
     pub fn report(&self) -> String {
-        self.gpu.diagnoses().iter().map(|diagnosis| format!("{diagnosis}\n")).collect()
+        self.gpu
+            .diagnoses()
+            .iter()
+            .map(|diagnosis| format!("{diagnosis}\n"))
+            .collect()
     }
 
     #[track_caller]
@@ -111,7 +120,11 @@ impl Bench {
 
     #[track_caller]
     pub fn expect_diagnosis(&self, part: &str) {
-        assert!(self.report().contains(part), "no diagnosis has {part:?}:\n{}", self.report());
+        assert!(
+            self.report().contains(part),
+            "no diagnosis has {part:?}:\n{}",
+            self.report()
+        );
     }
 
     // Memory.
@@ -134,7 +147,9 @@ impl Bench {
             let entry = self.memory.read64(at).unwrap();
             let next = if entry & 1 == 0 {
                 let next = self.page();
-                self.memory.write64(at, Entry::table(level, next).unwrap().0).unwrap();
+                self.memory
+                    .write64(at, Entry::table(level, next).unwrap().0)
+                    .unwrap();
                 next
             } else {
                 entry & 0x0000_ffff_ffff_f000
@@ -142,11 +157,19 @@ impl Bench {
             (table, level) = (next, below);
         }
         let at = table + 8 * level.index(address) as u64;
-        self.memory.write64(at, Entry::leaf(level, physical, attributes).unwrap().0).unwrap();
+        self.memory
+            .write64(at, Entry::leaf(level, physical, attributes).unwrap().0)
+            .unwrap();
     }
 
     /// Maps fresh memory and returns its physical addresses, page by page.
-    pub fn map(&mut self, space: usize, address: u64, bytes: u64, attributes: Attributes) -> Vec<u64> {
+    pub fn map(
+        &mut self,
+        space: usize,
+        address: u64,
+        bytes: u64,
+        attributes: Attributes,
+    ) -> Vec<u64> {
         (0..bytes.div_ceil(4096))
             .map(|index| {
                 let physical = self.page();
@@ -215,7 +238,10 @@ impl Bench {
         self.write(MMU_IRQ_CLEAR, 0x10001 << space);
         self.write64(aspace::AS_TRANSTAB.at(space), root);
         self.write64(aspace::AS_MEMATTR.at(space), MEMATTR);
-        self.write64(aspace::AS_TRANSCFG.at(space), transcfg_4k(48, false).unwrap());
+        self.write64(
+            aspace::AS_TRANSCFG.at(space),
+            transcfg_4k(48, false).unwrap(),
+        );
         self.command(space, 1);
     }
 
@@ -360,7 +386,10 @@ impl Bench {
         self.shared_write64(group + 0x20, 0x5_0005);
         self.shared_write64(group + 0x28, 0x5_0005);
         self.shared_write(group + 0x30, 1);
-        self.shared_write(group + 0x34, 4 | 4 << 8 | 1 << 16 | (15 - slot as u32) << 28);
+        self.shared_write(
+            group + 0x34,
+            4 | 4 << 8 | 1 << 16 | (15 - slot as u32) << 28,
+        );
         self.shared_write(group + 0x50, 1);
         self.shared_write64(group + 0x40, suspend_buffer(slot));
         self.shared_write(group + 0x4, u32::MAX);
