@@ -88,15 +88,29 @@ impl<P: Platform> Device<'_, P> {
     /// If its group does not end or its memory can't be unmapped.
     pub fn destroy_queue(&mut self, queue: Queue) -> Result<(), QueueError> {
         let global = self.interface.global;
-        let position = self.groups.iter().position(|group| group.id == queue.id);
-        let Some(position) = position.filter(|at| *at < self.groups.len()) else {
+        let Some(mut group) = self.remove_group(queue.id) else {
             return Ok(());
         };
-        let mut group = self.groups.swap_remove(position);
         group.terminate(&mut self.platform, &global)?;
         let parts = (&mut self.platform, &mut self.memory);
         group.destroy(parts.0, parts.1, &mut self.firmware_vm, &mut self.job_vm)?;
         Ok(())
+    }
+
+    /// Takes a group out of the list: the last one fills its place.
+    fn remove_group(&mut self, id: GroupId) -> Option<Group> {
+        let last = self.groups.pop()?;
+        if last.id == id {
+            return Some(last);
+        }
+        match self.groups.iter_mut().find(|group| group.id == id) {
+            Some(place) => Some(core::mem::replace(place, last)),
+            None => {
+                // There is room: it was popped above.
+                let _ = self.groups.push(last);
+                None
+            }
+        }
     }
 
     /// What command-stream instructions are built for.

@@ -194,13 +194,13 @@ impl Group {
 
     /// Gives the group's memory back. It must be dead.
     pub(crate) fn destroy<P: Platform>(
-        self,
+        mut self,
         platform: &mut P,
         memory: &mut Memory,
         firmware: &mut Vm,
         jobs: &mut Vm,
     ) -> Result<(), VmError> {
-        for stream in self.streams {
+        while let Some(stream) = self.streams.pop() {
             let parts = stream.into_memory();
             jobs.destroy(platform, memory, parts.ring)?;
             jobs.destroy(platform, memory, parts.sync)?;
