@@ -89,6 +89,15 @@ impl Lines {
         gpu: true,
     };
 
+    /// These lines but for those of `others`.
+    pub const fn without(self, others: Lines) -> Lines {
+        Lines {
+            job: self.job && !others.job,
+            mmu: self.mmu && !others.mmu,
+            gpu: self.gpu && !others.gpu,
+        }
+    }
+
     /// Whether there is any.
     pub const fn any(self) -> bool {
         self.job || self.mmu || self.gpu

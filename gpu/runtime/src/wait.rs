@@ -3,7 +3,7 @@
 //! Needs: a platform whose clock runs.  Guarantees: every wait ends; a word is looked at once more after the limit,
 //! so that a late interrupt is not a failure.  Facts: limits are those of hardware/csf-mmio.md section 16.
 
-use crate::access::{Access, SharedBlock};
+use crate::access::Access;
 use crate::platform::{Lines, PhysicalAddress, Platform};
 use core::fmt;
 use core::time::Duration;
@@ -94,43 +94,6 @@ impl fmt::Display for Condition {
     }
 }
 
-/// Where the word that is waited for stands.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Source {
-    /// A register of the window.
-    Register(Register),
-    /// A word in shared memory.
-    Shared(SharedBlock, Register),
-}
-
-impl Source {
-    const fn row(self) -> Register {
-        match self {
-            Source::Register(row) | Source::Shared(_, row) => row,
-        }
-    }
-
-    const fn address(self) -> Option<PhysicalAddress> {
-        match self {
-            Source::Register(_) => None,
-            Source::Shared(block, row) => Some(block.address(row)),
-        }
-    }
-
-    fn read<P: Platform>(self, platform: &mut P) -> u64 {
-        match self {
-            Source::Register(row) => platform.read(row),
-            Source::Shared(block, row) => block.read(platform, row),
-        }
-    }
-}
-
-impl From<Register> for Source {
-    fn from(row: Register) -> Source {
-        Source::Register(row)
-    }
-}
-
 /// A wait that came to its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimedOut {
@@ -166,30 +129,29 @@ impl fmt::Display for TimedOut {
 
 impl core::error::Error for TimedOut {}
 
-/// Waits until a register or shared word fulfils `wanted`, and gives its value then.
+/// Waits until a register fulfils `wanted`, and gives its value then.
 ///
 /// # Errors
 /// [`TimedOut`] if it does not within the limit.
 pub(crate) fn wait_until<P: Platform>(
     platform: &mut P,
-    source: impl Into<Source>,
+    register: Register,
     wanted: Condition,
     pace: Pace,
 ) -> Result<u64, TimedOut> {
-    let source = source.into();
     let mut value = 0;
     let found = poll(
         platform,
         |platform| platform,
         pace,
         |platform| {
-            value = source.read(platform);
+            value = platform.read(register);
             Ok::<_, TimedOut>(wanted.holds(value).then_some(value))
         },
     )?;
     found.ok_or(TimedOut {
-        register: source.row(),
-        address: source.address(),
+        register,
+        address: None,
         value,
         wanted,
         limit: pace.limit,
@@ -206,6 +168,9 @@ pub(crate) fn poll<P: Platform, S, T, E>(
     mut probe: impl FnMut(&mut S) -> Result<Option<T>, E>,
 ) -> Result<Option<T>, E> {
     let end = platform_of(state).now().after(pace.limit);
+    // A line that is high for a reason that `probe` does not remove would end every wait at once. So a line that has
+    // ended one wait is left out of the next, and time goes on.
+    let mut stale = Lines::NONE;
     loop {
         let last = platform_of(state).now() >= end;
         if let Some(found) = probe(state)? {
@@ -216,6 +181,6 @@ pub(crate) fn poll<P: Platform, S, T, E>(
         }
         let platform = platform_of(state);
         let next = platform.now().after(pace.step).min(end);
-        platform.wait(pace.lines, next);
+        stale = platform.wait(pace.lines.without(stale), next);
     }
 }

@@ -6,7 +6,7 @@
 use super::Device;
 use crate::access::Access;
 use crate::fault::{Cause, GpuFault, JobFault, Recovery};
-use crate::firmware::{ANSWER, RequestIgnored};
+use crate::firmware::{ANSWER, RequestIgnored, clear_job_line};
 use crate::group::{GroupState, Verdict};
 use crate::mmu::{MmuError, MmuFault};
 use crate::platform::{Lines, Platform};
@@ -14,7 +14,7 @@ use crate::wait::{Pace, poll};
 use core::fmt;
 use eitri_csf::command::GpuCommand;
 use eitri_csf::registers::control::{GPU_COMMAND, GPU_FAULTADDRESS, GPU_FAULTSTATUS};
-use eitri_csf::registers::interrupts::{GPU_IRQ, JOB_IRQ, gpu_irq, job_irq};
+use eitri_csf::registers::interrupts::{GPU_IRQ, gpu_irq};
 use eitri_csf::registers::mcu::{MCU_STATUS, McuState, mcu_status};
 use thiserror::Error;
 
@@ -113,20 +113,14 @@ impl<P: Platform> Device<'_, P> {
         )))
     }
 
-    /// Looks at what the JOB line reports.
+    /// Looks at what the firmware reports. It stands in the words of the global block and of each slot: the bits of the
+    /// JOB line say only that something changed, and may have been cleared by a wait for an answer.
     fn look_at_firmware(&mut self) -> Result<(), DeviceLost> {
-        let seen = self.platform.read(JOB_IRQ.rawstat);
-        if seen == 0 {
-            return Ok(());
-        }
-        self.platform.write(JOB_IRQ.clear, seen);
+        clear_job_line(&mut self.platform);
         let global = self.interface.global;
-        if job_irq::GLOBAL.get(seen) {
-            global.take_events(&mut self.platform);
-        }
-        let slots = job_irq::CSG.get(seen);
+        global.take_events(&mut self.platform);
         for group in &mut self.groups {
-            if group.state != GroupState::Active || slots & group.slot_bit() == 0 {
+            if group.state != GroupState::Active {
                 continue;
             }
             if group.process_events(&mut self.platform, &global) == Verdict::Terminate {

@@ -2,11 +2,12 @@
 //!
 //! Facts: hardware/csf-firmware.md section 11.
 
-use crate::access::SharedBlock;
+use crate::access::{Access, SharedBlock};
 use crate::platform::{Lines, Platform};
-use crate::wait::{Condition, Pace, Source, TimedOut, ms, wait_until};
+use crate::wait::{Condition, Pace, TimedOut, ms, poll};
 use core::time::Duration;
 use eitri_csf::interface::handshake;
+use eitri_csf::registers::interrupts::JOB_IRQ;
 use eitri_csf::table::Register;
 use thiserror::Error;
 
@@ -72,17 +73,39 @@ impl Channel {
         let req = self.input.read_word(platform, self.req);
         let wanted = Condition::equal(u64::from(mask), u64::from(req));
         let pace = Pace::interrupt(Lines::JOB, limit);
-        let done = wait_until(
+        let mut value = 0;
+        let answered = poll(
             platform,
-            Source::Shared(self.output, self.ack),
-            wanted,
+            |it| it,
             pace,
-        );
-        done.map(|_| ())
-            .map_err(|timed_out| RequestIgnored { what, timed_out })
+            |platform| {
+                // The line first, then memory: an answer in between raises it again. What slots report is not lost by
+                // this: it stands in their own words.
+                clear_job_line(platform);
+                value = self.output.read(platform, self.ack);
+                Ok::<_, RequestIgnored>(wanted.holds(value).then_some(()))
+            },
+        )?;
+        let address = Some(self.output.address(self.ack));
+        let timed_out = TimedOut {
+            register: self.ack,
+            address,
+            value,
+            wanted,
+            limit,
+        };
+        answered.ok_or(RequestIgnored { what, timed_out })
     }
 
     fn write<P: Platform>(&self, platform: &mut P, req: u32) {
         self.input.write(platform, self.req, u64::from(req));
+    }
+}
+
+/// Clears whatever holds the JOB line.
+pub(crate) fn clear_job_line<P: Platform>(platform: &mut P) {
+    let seen = platform.read(JOB_IRQ.rawstat);
+    if seen != 0 {
+        platform.write(JOB_IRQ.clear, seen);
     }
 }

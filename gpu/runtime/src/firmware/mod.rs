@@ -9,7 +9,7 @@ mod load;
 mod mcu;
 
 pub use channel::RequestIgnored;
-pub(crate) use channel::{ANSWER, Channel};
+pub(crate) use channel::{ANSWER, Channel, clear_job_line};
 pub(crate) use global::Global;
 pub use interface::InterfaceError;
 pub(crate) use interface::{Interface, MAX_SLOTS, MAX_STREAMS, SlotBlocks, StreamBlocks};

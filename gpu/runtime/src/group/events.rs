@@ -34,9 +34,11 @@ impl Group {
         let requests = self.slot.requests();
         let irq_req = self.slot.output.read_word(platform, CSG_IRQ_REQ);
         let irq_ack = self.slot.input.read_word(platform, CSG_IRQ_ACK);
-        self.slot
-            .input
-            .write(platform, CSG_IRQ_ACK, u64::from(irq_req));
+        if irq_req != irq_ack {
+            self.slot
+                .input
+                .write(platform, CSG_IRQ_ACK, u64::from(irq_req));
+        }
         let interesting = csg_req::SYNC_UPDATE.mask32()
             | csg_req::IDLE.mask32()
             | csg_req::PROGRESS_TIMER_EVENT.mask32();
