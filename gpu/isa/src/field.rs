@@ -49,6 +49,8 @@ pub struct Field {
     pub words: Words,
     /// The values that are legal here, one bit a value.
     pub allowed: u16,
+    /// True if every value that is legal here is so on every generation.
+    pub everywhere: bool,
     /// Where it is written.
     pub place: Place,
     /// What people should know about it.
@@ -71,9 +73,12 @@ impl Field {
         default: Option<u8>,
     ) -> Self {
         let mut allowed = 0;
+        let mut everywhere = true;
         let mut index = 0;
         while index < words.len() {
             allowed |= 1 << words[index].value;
+            let archs = words[index].archs;
+            everywhere &= archs.contains(Arch::V9) && archs.contains(Arch::V14);
             index += 1;
         }
         Self {
@@ -83,6 +88,7 @@ impl Field {
             width,
             words: Words::Enum { words, default },
             allowed,
+            everywhere,
             place: Place::Head,
             note: "",
         }
@@ -98,6 +104,7 @@ impl Field {
             width: 1,
             words: Words::Flag(word),
             allowed: 0b11,
+            everywhere: true,
             place: Place::Head,
             note: "",
         }
@@ -149,10 +156,10 @@ impl Field {
         if self.allowed & (1 << value) == 0 {
             return false;
         }
-        match self.word(value) {
-            Some(word) => word.archs.contains(arch),
-            None => true,
-        }
+        self.everywhere
+            || self
+                .word(value)
+                .is_none_or(|word| word.archs.contains(arch))
     }
 
     /// The number of an enumerator here, by its tag.

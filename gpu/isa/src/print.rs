@@ -45,11 +45,11 @@ impl fmt::Display for Display<'_> {
         };
         f.write_str(mnemonic)?;
         if let (Syntax::Mesa24, Some(word)) = (self.syntax, row.mesa24_word) {
-            write!(f, ".{word}")?;
+            self.suffix(f, word)?;
         }
         self.modifiers(f)?;
         if instr.flow != Flow::None {
-            write!(f, ".{}", instr.flow.word())?;
+            self.suffix(f, instr.flow.word())?;
         }
 
         // 24.1 always writes the blank; the vectors of 26.2 have it cut off where nothing follows.
@@ -112,21 +112,19 @@ impl Display<'_> {
             _ => {}
         }
         match field.words {
-            Words::Flag(word) if value != 0 => write!(f, ".{word}"),
+            Words::Flag(word) if value != 0 => self.suffix(f, word),
             Words::Flag(_) => Ok(()),
             Words::Enum { default, .. } if default == Some(value) => Ok(()),
-            Words::Enum { .. } => write!(
-                f,
-                ".{}",
-                field.word(value).map_or("reserved", |word| word.text)
-            ),
+            Words::Enum { .. } => {
+                self.suffix(f, field.word(value).map_or("reserved", |word| word.text))
+            }
         }
     }
 
     fn dest(&self, f: &mut fmt::Formatter<'_>, kind: DestKind, dest: Dest) -> fmt::Result {
         match (kind, self.syntax) {
             (DestKind::Pair, Syntax::Mesa26) => pair(f, dest.reg, "")?,
-            _ => write!(f, "{}", dest.reg)?,
+            _ => register(f, dest.reg)?,
         }
         f.write_str(match dest.mask {
             Mask::Full => "",
@@ -191,10 +189,10 @@ impl Display<'_> {
 
     fn suffix(&self, f: &mut fmt::Formatter<'_>, word: &str) -> fmt::Result {
         if word.is_empty() {
-            Ok(())
-        } else {
-            write!(f, ".{word}")
+            return Ok(());
         }
+        f.write_char('.')?;
+        f.write_str(word)
     }
 
     fn register(
@@ -205,11 +203,27 @@ impl Display<'_> {
         last_use: bool,
     ) -> fmt::Result {
         match (self.syntax, spec.size) {
-            (Syntax::Mesa24, _) => write!(f, "{}{reg}", if last_use { "^" } else { "" }),
+            (Syntax::Mesa24, _) => {
+                f.write_str(if last_use { "^" } else { "" })?;
+                register(f, reg)
+            }
             (Syntax::Mesa26, 64) => pair(f, reg, if last_use { "^" } else { "" }),
-            (Syntax::Mesa26, _) => write!(f, "{reg}{}", if last_use { "^" } else { "" }),
+            (Syntax::Mesa26, _) => {
+                register(f, reg)?;
+                f.write_str(if last_use { "^" } else { "" })
+            }
         }
     }
+}
+
+/// A register. Listings are mostly registers, so this goes around the formatting machinery.
+fn register(f: &mut fmt::Formatter<'_>, reg: Reg) -> fmt::Result {
+    let (tens, ones) = (reg.index() / 10, reg.index() % 10);
+    f.write_char('r')?;
+    if tens != 0 {
+        f.write_char(char::from(b'0' + tens))?;
+    }
+    f.write_char(char::from(b'0' + ones))
 }
 
 /// A pair of registers; an odd one prints as it stands.
@@ -220,7 +234,8 @@ fn pair(f: &mut fmt::Formatter<'_>, low: Reg, mark: &str) -> fmt::Result {
 fn range(f: &mut fmt::Formatter<'_>, range: RegRange) -> fmt::Result {
     f.write_char('@')?;
     for (index, reg) in range.iter().enumerate() {
-        write!(f, "{}{reg}", if index == 0 { "" } else { ":" })?;
+        f.write_str(if index == 0 { "" } else { ":" })?;
+        register(f, reg)?;
     }
     Ok(())
 }

@@ -167,21 +167,21 @@ pub(crate) fn staging_range(
 
 /// Checks that an atomic's offset is a multiple of its access size.
 pub(crate) fn offset(row: &Row, fields: u64) -> Result<(), Rule> {
+    if row.kind != Kind::Atomic {
+        return Ok(());
+    }
     let size = row.ty.bits() / 8;
-    match row.immediate(ImmId::Offset) {
-        Some(immediate) if row.kind == Kind::Atomic => {
-            let offset = immediate.extract(fields);
-            if offset % i64::from(size) == 0 {
-                Ok(())
-            } else {
-                Err(Rule::Misaligned {
-                    op: row.op,
-                    offset: offset as u8,
-                    size,
-                })
-            }
-        }
-        _ => Ok(()),
+    let offset = row
+        .immediate(ImmId::Offset)
+        .map_or(0, |immediate| immediate.extract(fields));
+    if offset % i64::from(size) == 0 {
+        Ok(())
+    } else {
+        Err(Rule::Misaligned {
+            op: row.op,
+            offset: offset as u8,
+            size,
+        })
     }
 }
 

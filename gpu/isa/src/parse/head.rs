@@ -6,7 +6,7 @@ use crate::flow::Flow;
 use crate::instr::Instr;
 use crate::row::Row;
 use crate::syntax::Syntax;
-use crate::table::ROWS;
+use crate::table;
 
 /// The instruction that the head names, with its modifiers; no operands yet.
 pub(super) fn parse(head: Token<'_>, syntax: Syntax) -> Result<Instr, ParseError> {
@@ -44,40 +44,28 @@ struct State {
     flow: bool,
 }
 
-/// The row with the longest name that the head starts with, and the length of that name.
+/// The row with the longest name that the head starts with, and the length of that name. A name has one dot at most.
 fn mnemonic(head: Token<'_>, syntax: Syntax) -> Result<(&'static Row, usize), ParseError> {
-    let mut best: Option<(&'static Row, usize)> = None;
-    for row in &ROWS {
-        let Some(name) = syntax.mnemonic(row) else {
+    let first = head.text.find('.').unwrap_or(head.text.len());
+    let second = match head.text.get(first + 1..) {
+        Some(rest) => first + 1 + rest.find('.').unwrap_or(rest.len()),
+        None => first,
+    };
+    for end in [second, first] {
+        let (name, after) = head.text.split_at(end);
+        let Some(row) = table::find_mnemonic(name, syntax) else {
             continue;
         };
-        let Some(after) = head.text.strip_prefix(name) else {
-            continue;
-        };
-        if !(after.is_empty() || after.starts_with('.')) {
-            continue;
-        }
         // Two rows may share a name in 24.1 text; a word among the modifiers then says which it is.
-        let word = if syntax == Syntax::Mesa24 {
-            row.mesa24_word
+        let other = if syntax == Syntax::Mesa24 {
+            table::find_mnemonic_with_word(name)
         } else {
             None
         };
-        if word.is_some_and(|word| !after.split('.').any(|other| other == word)) {
-            continue;
-        }
-        let better = match best {
-            None => true,
-            Some((_, length)) => name.len() > length || (name.len() == length && word.is_some()),
-        };
-        if better {
-            best = Some((row, name.len()));
-        }
+        let said = |row: &&'static Row| after.split('.').any(|word| Some(word) == row.mesa24_word);
+        return Ok((other.filter(said).unwrap_or(row), end));
     }
-    best.ok_or_else(|| {
-        let end = head.text.find('.').unwrap_or(head.text.len());
-        head.until(end).error(ParseErrorKind::Mnemonic)
-    })
+    Err(head.until(first).error(ParseErrorKind::Mnemonic))
 }
 
 /// The next word and its length. Some words have a dot in them (`16.32`): the longer reading counts.

@@ -1,9 +1,10 @@
-//! Finds the row of a word: an index by opcode, built when the crate is compiled.
+//! Finds the row of a word or of a mnemonic: indexes by opcode and by name, built when the crate is compiled.
 //!
-//! Guarantees: a look-up touches only rows of the word's own opcode.
+//! Guarantees: a look-up touches only rows of the word's own opcode, or names with the same hash.
 
 use super::{Op, ROWS};
 use crate::row::Row;
+use crate::syntax::Syntax;
 
 const OPCODES: usize = 512;
 
@@ -105,4 +106,94 @@ static MASKS: [Masks; ROWS.len()] = {
 /// The masks of an instruction.
 pub(crate) fn masks(op: Op) -> Masks {
     MASKS[op as usize]
+}
+
+/// Slots of a name index; far more than there are names, so that few share one.
+const SLOTS: usize = 2048;
+const FREE: u16 = u16::MAX;
+
+/// Rows by mnemonic: a hash table with linear probing.
+struct Names {
+    slots: [u16; SLOTS],
+    kind: NameKind,
+}
+
+/// Which name of a row an index holds.
+#[derive(Clone, Copy)]
+enum NameKind {
+    /// Mesa 24.1, rows whose mnemonic says all.
+    Mesa24,
+    /// Mesa 24.1, rows that a word after the mnemonic tells from another.
+    Mesa24WithWord,
+    /// Mesa 26.2.
+    Mesa26,
+}
+
+impl NameKind {
+    const fn of(self, row: &Row) -> Option<&'static str> {
+        match self {
+            Self::Mesa24 if row.mesa24_word.is_none() => Some(row.mesa24),
+            Self::Mesa24WithWord if row.mesa24_word.is_some() => Some(row.mesa24),
+            Self::Mesa26 => row.mesa26,
+            Self::Mesa24 | Self::Mesa24WithWord => None,
+        }
+    }
+}
+
+/// FNV-1a, which scatters short names well.
+const fn slot_of(name: &str) -> usize {
+    let name = name.as_bytes();
+    let (mut hash, mut index) = (0x811C_9DC5_u32, 0);
+    while index < name.len() {
+        hash = (hash ^ name[index] as u32).wrapping_mul(0x0100_0193);
+        index += 1;
+    }
+    (hash ^ (hash >> 16)) as usize % SLOTS
+}
+
+impl Names {
+    const fn new(kind: NameKind) -> Self {
+        let mut slots = [FREE; SLOTS];
+        let mut row = 0;
+        while row < ROWS.len() {
+            if let Some(name) = kind.of(&ROWS[row]) {
+                let mut slot = slot_of(name);
+                while slots[slot] != FREE {
+                    slot = (slot + 1) % SLOTS;
+                }
+                slots[slot] = row as u16;
+            }
+            row += 1;
+        }
+        Self { slots, kind }
+    }
+
+    fn find(&self, name: &str) -> Option<&'static Row> {
+        let mut slot = slot_of(name);
+        while self.slots[slot] != FREE {
+            let row = &ROWS[self.slots[slot] as usize];
+            if self.kind.of(row) == Some(name) {
+                return Some(row);
+            }
+            slot = (slot + 1) % SLOTS;
+        }
+        None
+    }
+}
+
+static MESA24: Names = Names::new(NameKind::Mesa24);
+static MESA24_WITH_WORD: Names = Names::new(NameKind::Mesa24WithWord);
+static MESA26: Names = Names::new(NameKind::Mesa26);
+
+/// The row with this mnemonic.
+pub(crate) fn find_mnemonic(name: &str, syntax: Syntax) -> Option<&'static Row> {
+    match syntax {
+        Syntax::Mesa24 => MESA24.find(name),
+        Syntax::Mesa26 => MESA26.find(name),
+    }
+}
+
+/// The row that Mesa 24.1 text writes with this mnemonic and a word of its own.
+pub(crate) fn find_mnemonic_with_word(name: &str) -> Option<&'static Row> {
+    MESA24_WITH_WORD.find(name)
 }

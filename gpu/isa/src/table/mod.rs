@@ -26,7 +26,7 @@ mod textures;
 mod tile;
 mod varyings;
 
-pub(crate) use index::{find, masks};
+pub(crate) use index::{find, find_mnemonic, find_mnemonic_with_word, masks};
 
 use crate::arch::{Arch, Archs};
 use crate::row::{DestKind, IssueChange, Layout, Match, Row, Unit};
