@@ -65,6 +65,8 @@ mod platform;
 
 mod access;
 
+mod generation;
+
 mod wait;
 
 mod ranges;

@@ -6,6 +6,7 @@ use super::descriptors::{DESCRIPTOR_BYTES, buffer};
 use super::error::CommandError;
 use super::pipeline::Pipeline;
 use crate::device::{Buffer, Device};
+use crate::generation;
 use crate::platform::{PhysicalAddress, Platform};
 use crate::vm::{GpuAddress, Object, Protection};
 use eitri_program::{Binding, Program};
@@ -151,7 +152,8 @@ impl<P: Platform> Device<'_, P> {
                 needed,
             });
         }
-        let descriptor = buffer(target.address().offset(offset).0, length);
+        let arch = generation::of_descriptors(self.properties.arch);
+        let descriptor = buffer(arch, target.address().offset(offset).0, length)?;
         let at = set.place(row.slot.index.saturating_add(element));
         for (word, place) in descriptor.into_iter().zip((0..).step_by(4)) {
             self.platform.store32(at.offset(place), word);

@@ -1,82 +1,174 @@
-//! Descriptors that a dispatch needs, as words.
+//! Descriptors that a dispatch needs, from what the runtime knows to words.
 //!
-//! Facts: hardware/descriptors.md sections 3, 4, 5 and 11.
+//! Facts: hardware/descriptors.md sections 3, 4, 5, 11 and 13.
 
-use eitri_program::RegisterFile;
+use eitri_descriptors::resource::{Buffer, Resource};
+use eitri_descriptors::shader::{
+    AddressMode, ComputeSizeWorkgroup, LocalStorage, Preload, ShaderProgram,
+    ShaderRegisterAllocation, ShaderStage,
+};
+use eitri_descriptors::{Address, Arch, Descriptor, DescriptorError};
+use eitri_program::{Program, RegisterFile};
 
 /// Bytes of a buffer, shader program or local storage descriptor.
 pub(super) const DESCRIPTOR_BYTES: u64 = 32;
-/// Bytes of an entry of the resource table.
-pub(super) const RESOURCE_BYTES: u64 = 16;
-
-fn split(address: u64) -> [u32; 2] {
-    [address as u32, (address >> 32) as u32]
-}
+/// Words of an entry of the resource table.
+pub(super) const RESOURCE_WORDS: usize = 4;
 
 /// A buffer of `bytes` at `address`.
-pub(super) fn buffer(address: u64, bytes: u32) -> [u32; 8] {
-    let [low, high] = split(address);
-    [9 | 1 << 4, bytes, low, high, 0, 0, 0, 0]
+pub(super) fn buffer(arch: Arch, address: u64, bytes: u32) -> Result<[u32; 8], DescriptorError> {
+    pack(
+        arch,
+        Buffer {
+            size: bytes,
+            address: Address(address),
+            ..Buffer::default()
+        },
+    )
 }
 
 /// A table of `bytes` of descriptors at `address`.
-pub(super) fn resource(address: u64, bytes: u32) -> [u32; 4] {
-    let [low, high] = split(address);
-    [low, high | 1 << 24, bytes, 0]
+pub(super) fn resource(
+    arch: Arch,
+    address: u64,
+    bytes: u32,
+) -> Result<[u32; RESOURCE_WORDS], DescriptorError> {
+    pack(
+        arch,
+        Resource {
+            address: Address(address),
+            size: bytes.into(),
+            ..Resource::default()
+        },
+    )
 }
 
-/// A compute shader.
-pub(super) fn shader_program(address: u64, registers: RegisterFile, preload: u16) -> [u32; 8] {
-    let [low, high] = split(address);
-    let allocation = match registers {
-        RegisterFile::Full => 0,
-        RegisterFile::Half => 2,
+/// The compute shader whose code is at `address`.
+pub(super) fn shader_program(
+    arch: Arch,
+    address: u64,
+    program: &Program<'_>,
+) -> Result<[u32; 8], DescriptorError> {
+    let register_allocation = match program.registers() {
+        RegisterFile::Full => ShaderRegisterAllocation::SixtyFourPerThread,
+        RegisterFile::Half => ShaderRegisterAllocation::ThirtyTwoPerThread,
     };
-    [
-        8 | 1 << 4 | allocation << 30,
-        u32::from(preload),
-        low,
-        high,
-        0,
-        0,
-        0,
-        0,
-    ]
+    let preload = Preload {
+        r48_r63: program.preload().into(),
+        ..Preload::default()
+    };
+    pack(
+        arch,
+        ShaderProgram {
+            stage: ShaderStage::Compute,
+            register_allocation,
+            preload,
+            binary: Address(address),
+            ..ShaderProgram::default()
+        },
+    )
 }
 
-/// Thread-local memory: log2 of bytes a thread / 16, and where it is.
+/// The workgroup size register of a program.
+pub(super) fn workgroup_size(arch: Arch, program: &Program<'_>) -> Result<u32, DescriptorError> {
+    let size = program.workgroup();
+    let [word] = pack(
+        arch,
+        ComputeSizeWorkgroup {
+            workgroup_size_x: size.x(),
+            workgroup_size_y: size.y(),
+            workgroup_size_z: size.z(),
+            // A program does not say whether it has barriers, which forbid merging.
+            allow_merging_workgroups: false,
+        },
+    )?;
+    Ok(word)
+}
+
+/// Thread-local memory: log2 of bytes a thread / 16, and where it is (4096-byte aligned).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ThreadStorage {
     pub(super) address: u64,
     pub(super) size_log2: u32,
 }
 
-/// Workgroup memory: log2 of instances a core, log2 of bytes an instance, and where it is.
+/// Workgroup memory: instances a core (a power of two), log2 of bytes an instance, and where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WorkgroupStorage {
     pub(super) address: u64,
-    pub(super) instances_log2: u32,
+    pub(super) instances: u32,
     pub(super) size_log2: u32,
 }
 
 /// Local storage of a job.
 pub(super) fn local_storage(
+    arch: Arch,
     thread: Option<ThreadStorage>,
     workgroup: Option<WorkgroupStorage>,
-) -> [u32; 8] {
-    let (w0, [w2, w3]) = match thread {
-        None => (0, [0, 0]),
-        Some(it) => {
-            let [low, high] = split(it.address >> 8);
-            (it.size_log2, [low, high | 1 << 28])
-        }
-    };
-    let (w1, [w4, w5]) = match workgroup {
-        None => (31, [0, 0]),
-        Some(it) => (
-            it.instances_log2 | (it.size_log2 + 1) << 8,
-            split(it.address),
-        ),
-    };
-    [w0, w1, w2, w3, w4, w5, 0, 0]
+) -> Result<[u32; 8], DescriptorError> {
+    let mut storage = LocalStorage::default();
+    if let Some(ThreadStorage { address, size_log2 }) = thread {
+        storage.tls_size = size_log2;
+        storage.tls_address_mode = AddressMode::Packed;
+        // Packed: the field holds address / 256.
+        storage.tls_base_pointer = Address(address >> 8);
+    }
+    if let Some(WorkgroupStorage {
+        address,
+        instances,
+        size_log2,
+    }) = workgroup
+    {
+        storage.wls_instances = instances;
+        storage.wls_size_scale = size_log2.saturating_add(1);
+        storage.wls_base_pointer = Address(address);
+    }
+    pack(arch, storage)
+}
+
+fn pack<D: Descriptor, const N: usize>(
+    arch: Arch,
+    descriptor: D,
+) -> Result<[u32; N], DescriptorError> {
+    let mut words = [0; N];
+    descriptor.pack(arch, &mut words)?;
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn storage_is_as_the_facts_say() {
+        assert_eq!(
+            local_storage(Arch::V10, None, None),
+            Ok([0, 31, 0, 0, 0, 0, 0, 0])
+        );
+        let thread = ThreadStorage {
+            address: 0x12_3456_7000,
+            size_log2: 5,
+        };
+        let workgroup = WorkgroupStorage {
+            address: 0x8000_0000,
+            instances: 4,
+            size_log2: 7,
+        };
+        assert_eq!(
+            local_storage(Arch::V10, Some(thread), Some(workgroup)),
+            Ok([5, 2 | 8 << 8, 0x1234_5670, 1 << 28, 0x8000_0000, 0, 0, 0])
+        );
+    }
+
+    #[test]
+    fn tables_and_buffers_are_as_the_facts_say() {
+        assert_eq!(
+            buffer(Arch::V10, 0x1_0000_1000, 4096),
+            Ok([0x19, 4096, 0x1000, 1, 0, 0, 0, 0])
+        );
+        assert_eq!(
+            resource(Arch::V10, 0x1000, 64),
+            Ok([0x1000, 1 << 24, 64, 0])
+        );
+    }
 }

@@ -5,6 +5,7 @@ use crate::vm::VmError;
 use core::fmt;
 use eitri_cs::builder::BuildError;
 use eitri_csf::Arch;
+use eitri_descriptors::DescriptorError;
 use thiserror::Error;
 
 /// A limit of the GPU or of the runtime.
@@ -128,6 +129,9 @@ pub enum CommandError {
     /// A dispatch without a pipeline.
     #[error("no pipeline is bound")]
     NoPipeline,
+    /// A descriptor can't be written.
+    #[error(transparent)]
+    Descriptor(#[from] DescriptorError),
     /// The commands can't be written.
     #[error("the commands can't be written: {0:?}")]
     Build(BuildError),

@@ -5,12 +5,13 @@
 
 use super::buffer::CommandBuffer;
 use super::descriptor_set::DescriptorSet;
-use super::descriptors::{RESOURCE_BYTES, local_storage, resource, shader_program};
+use super::descriptors::{RESOURCE_WORDS, local_storage, resource, shader_program, workgroup_size};
 use super::error::{CommandError, Limit};
 use super::pipeline::Pipeline;
 use super::storage::Storage;
 use super::task::{TaskShape, task_shape};
 use crate::device::Device;
+use crate::generation;
 use crate::platform::{PhysicalAddress, Platform};
 use crate::vm::{GpuAddress, Object};
 use eitri_cs::builder::{Builder, Chunk, Flush, OneChunk, Stream};
@@ -19,6 +20,7 @@ use eitri_cs::instr::RunCompute;
 use eitri_cs::table::Resources;
 use eitri_cs::{Reg, Slot, SlotMask, d, r, slot};
 use eitri_csf::registers::doorbell::FLUSH_ALWAYS;
+use eitri_descriptors::Arch;
 use eitri_program::{
     Axis, DescriptorSlot, FauWord, MAX_FAU_WORDS, MAX_PUSH_CONSTANT_BYTES, Program,
 };
@@ -205,14 +207,9 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
             }
             self.storage_in_use = true;
         }
-        let storage = self.place(&local_storage(used.thread, used.workgroup))?;
-        let words = shader_program(pipeline.code().0, program.registers(), program.preload());
-        let shader = self.place(&words)?;
-
-        let size = program.workgroup();
-        let workgroup = [size.x(), size.y(), size.z()];
-        // Sides are at least 1 and at most 1024: `Program::parse` has checked them.
-        let [x, y, z] = workgroup.map(|side| side.saturating_sub(1) & 0x3FF);
+        let arch = self.arch();
+        let storage = self.place(&local_storage(arch, used.thread, used.workgroup)?)?;
+        let shader = self.place(&shader_program(arch, pipeline.code().0, program)?)?;
         let threads = self
             .device
             .properties
@@ -222,9 +219,13 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
             uniforms,
             program: shader,
             storage,
-            workgroup: x | y << 10 | z << 20,
-            task: task_shape(size.invocations(), workgroups, threads),
+            workgroup: workgroup_size(arch, program)?,
+            task: task_shape(program.workgroup().invocations(), workgroups, threads),
         })
+    }
+
+    fn arch(&self) -> Arch {
+        generation::of_descriptors(self.device.properties.arch)
     }
 
     /// The value of the resource table register: the table's address with its number of entries.
@@ -250,24 +251,21 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
                 }
             }
         }
+        let arch = self.arch();
         let count = usize::from(highest)
             .saturating_add(1)
             .next_multiple_of(RESOURCE_GROUP);
-        let mut words =
-            [0; (TABLES.next_multiple_of(RESOURCE_GROUP)) * RESOURCE_BYTES as usize / 4];
-        for (entry, set) in words
-            .chunks_exact_mut(RESOURCE_BYTES as usize / 4)
-            .zip(&self.sets)
-        {
+        let mut words = [0; TABLES.next_multiple_of(RESOURCE_GROUP) * RESOURCE_WORDS];
+        for (entry, set) in words.chunks_exact_mut(RESOURCE_WORDS).zip(&self.sets) {
             if let Some(set) = set {
                 let (address, bytes) = set.descriptors();
-                for (to, from) in entry.iter_mut().zip(resource(address.0, bytes)) {
+                for (to, from) in entry.iter_mut().zip(resource(arch, address.0, bytes)?) {
                     *to = from;
                 }
             }
         }
         let used = words
-            .get(..count.saturating_mul(RESOURCE_BYTES as usize / 4))
+            .get(..count.saturating_mul(RESOURCE_WORDS))
             .unwrap_or(&[]);
         let address = self.place(used)?;
         Ok(address.0 | count as u64)

@@ -66,10 +66,10 @@ impl Storage {
                 let (size, instances, total) =
                     workgroup_size(&properties, bytes, threads, workgroups)?;
                 let address = area(device, &mut self.workgroup, "shared memory", total)?;
-                let (instances_log2, size_log2) = (instances.max(1).ilog2(), size.max(1).ilog2());
+                let size_log2 = size.max(1).ilog2();
                 Some(WorkgroupStorage {
                     address,
-                    instances_log2,
+                    instances,
                     size_log2,
                 })
             }

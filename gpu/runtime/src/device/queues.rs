@@ -4,6 +4,7 @@
 
 use super::Device;
 use crate::firmware::MAX_STREAMS;
+use crate::generation;
 use crate::group::{Endpoints, Group, GroupId, SuspendBuffers};
 use crate::mmu::Spaces;
 use crate::platform::Platform;
@@ -11,7 +12,6 @@ use crate::queue::{Queue, QueueError, Stream, StreamMemory, StreamShape, SubQueu
 use crate::vm::{Object, Protection, VmError};
 use eitri_cs::Layout;
 use eitri_cs::builder::Config;
-use eitri_csf::Arch;
 use eitri_csf::interface::sync_object::SYNC64_BYTES;
 use heapless::Vec;
 
@@ -51,7 +51,7 @@ impl<P: Platform> Device<'_, P> {
         let slot = slots.clone().find(|slot| !taken(slot.number)).cloned();
         let slot = slot.ok_or(QueueError::NoSlot { slots: slots.len() })?;
 
-        let arch = cs_arch(self.properties.arch);
+        let arch = generation::of_commands(self.properties.arch);
         let shape = StreamShape::new(
             arch,
             self.interface.registers(),
@@ -115,7 +115,7 @@ impl<P: Platform> Device<'_, P> {
 
     /// What command-stream instructions are built for.
     pub(crate) fn builder_config(&self) -> Config {
-        let mut config = Config::new(cs_arch(self.properties.arch));
+        let mut config = Config::new(generation::of_commands(self.properties.arch));
         let registers = u8::try_from(self.interface.registers()).ok();
         if let Some(layout) = registers.and_then(Layout::with_count) {
             config.layout = layout;
@@ -159,16 +159,5 @@ impl<P: Platform> Device<'_, P> {
         let (platform, memory) = (&mut self.platform, &mut self.memory);
         self.firmware_vm
             .create(platform, memory, what, bytes.into(), protection)
-    }
-}
-
-/// The architecture by which command-stream instructions are encoded.
-fn cs_arch(arch: Arch) -> eitri_cs::Arch {
-    match arch {
-        Arch::V10 => eitri_cs::Arch::V10,
-        Arch::V11 => eitri_cs::Arch::V11,
-        Arch::V12 => eitri_cs::Arch::V12,
-        // v14 is refused by the probe.
-        Arch::V13 | Arch::V14 => eitri_cs::Arch::V13,
     }
 }
