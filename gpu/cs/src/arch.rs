@@ -94,6 +94,7 @@ impl Arches {
     }
 
     /// Whether `arch` is one of them.
+    #[inline]
     pub const fn contains(self, arch: Arch) -> bool {
         self.first as u8 <= arch as u8 && arch as u8 <= self.last as u8
     }

@@ -30,10 +30,12 @@ macro_rules! enums {
             impl Value for $name {
                 const KIND: FieldKind = FieldKind::Enum(&$name::INFO);
 
+                #[inline]
                 fn to_bits(self) -> u64 {
                     self as u64
                 }
 
+                #[inline]
                 fn from_bits(bits: u64, _: u8) -> Option<$name> {
                     match bits {
                         $( $code => Some($name::$value), )*

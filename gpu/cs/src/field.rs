@@ -69,21 +69,25 @@ pub struct Bits {
 
 impl Bits {
     /// The number of bits.
+    #[inline]
     pub const fn width(self) -> u8 {
         self.high - self.low + 1
     }
 
     /// The largest value that the bits can hold.
+    #[inline]
     pub const fn max(self) -> u64 {
         u64::MAX >> (64 - self.width())
     }
 
     /// Ones where the field stands in the word.
+    #[inline]
     pub const fn mask(self) -> u64 {
         self.max() << self.low
     }
 
     /// The field's bits of `word`.
+    #[inline]
     pub const fn of(self, word: u64) -> u64 {
         word >> self.low & self.max()
     }
@@ -198,6 +202,7 @@ impl FieldInfo {
     }
 
     /// Where the field stands on `arch`; `None` where that has no such field.
+    #[inline]
     pub const fn bits(&self, arch: Arch) -> Option<Bits> {
         let mut i = 0;
         while i < self.bits.len() {
@@ -226,10 +231,12 @@ macro_rules! unsigned {
         impl Value for $ty {
             const KIND: FieldKind = FieldKind::Unsigned;
 
+            #[inline]
             fn to_bits(self) -> u64 {
                 self.into()
             }
 
+            #[inline]
             fn from_bits(bits: u64, _: u8) -> Option<Self> {
                 bits.try_into().ok()
             }
@@ -243,10 +250,12 @@ macro_rules! signed {
         impl Value for $ty {
             const KIND: FieldKind = FieldKind::Signed;
 
+            #[inline]
             fn to_bits(self) -> u64 {
                 i64::from(self).cast_unsigned()
             }
 
+            #[inline]
             fn from_bits(bits: u64, width: u8) -> Option<Self> {
                 sign_extend(bits, width).try_into().ok()
             }
@@ -256,6 +265,7 @@ macro_rules! signed {
 signed!(i16 i32);
 
 /// The number that `width` bits in two's complement stand for. `width` is 1 to 64.
+#[inline]
 pub(crate) const fn sign_extend(bits: u64, width: u8) -> i64 {
     let unused = 64 - width as u32;
     (bits << unused).cast_signed() >> unused
@@ -267,11 +277,13 @@ macro_rules! newtype {
         impl Value for $ty {
             const KIND: FieldKind = FieldKind::$kind;
 
+            #[inline]
             fn to_bits(self) -> u64 {
                 let get: fn(Self) -> $raw = $get;
                 get(self).into()
             }
 
+            #[inline]
             fn from_bits(bits: u64, _: u8) -> Option<Self> {
                 let new: fn($raw) -> Option<Self> = $new;
                 new(bits.try_into().ok()?)

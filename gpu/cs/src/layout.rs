@@ -4,6 +4,7 @@
 
 use crate::arch::Arch;
 use crate::register::{Pair, Reg, RegSet};
+use crate::staging::{StagingMap, StagingRegister};
 
 /// How the registers of a stream are divided. The upper ranges stand at fixed distances from the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,22 @@ pub enum SubQueue {
 impl SubQueue {
     /// All three, by number.
     pub const ALL: [SubQueue; 3] = [SubQueue::VertexTiler, SubQueue::Fragment, SubQueue::Compute];
+
+    /// The registers that its jobs read on `arch`. With [`Layout::scratch`] they are what its code may write, counters
+    /// and the rest aside.
+    // FACT: command-stream.md 6.4 ends the vertex-tiler's at r60 on v10, but 4.2 and 7.3 have d60 there.
+    pub fn job_registers(self, arch: Arch) -> RegSet {
+        let maps: &[StagingMap] = match self {
+            SubQueue::VertexTiler => {
+                &[StagingMap::Idvs, StagingMap::Fullscreen, StagingMap::Tiling]
+            }
+            SubQueue::Fragment => &[StagingMap::Fragment],
+            SubQueue::Compute => &[StagingMap::Compute],
+        };
+        let rows = maps.iter().flat_map(|map| map.rows_of(arch));
+        rows.map(StagingRegister::registers)
+            .fold(RegSet::EMPTY, RegSet::union)
+    }
 }
 
 /// Registers 0 to 65 are for jobs; scratch begins behind them.

@@ -36,11 +36,13 @@ pub mod text;
 // What a driver does with them.
 pub mod builder;
 mod layout;
+mod random;
 mod usage;
 
 pub use arch::{Arch, Arches, UnknownArch};
 pub use instr::{DecodeError, EncodeError, Instr};
 pub use layout::{Layout, SubQueue};
+pub use random::random_word;
 pub use register::{Pair, Reg, RegMask, RegSet};
 pub use scoreboard::{Slot, SlotMask};
 pub use usage::Usage;

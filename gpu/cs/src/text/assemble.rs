@@ -61,7 +61,7 @@ pub fn assemble<'s>(
             };
             found += 1;
         }
-        instructions += usize::from(!cursor.is_done());
+        instructions += usize::from(holds_instruction(&cursor));
     }
     let labels = &mut labels[..found];
     labels.sort_unstable_by_key(|label| (label.name, label.line));
@@ -89,6 +89,11 @@ fn duplicate(source: &str, first: &LabelSlot, second: &LabelSlot) -> TextError {
     let fault = TextFault::DuplicateLabel { first: first.line };
     let at = start..start + second.name.len();
     locate(line, second.line, Fault { at, fault })
+}
+
+/// Whether an instruction begins here, and not the end of the line or a comment, which may begin with `#` here.
+fn holds_instruction(cursor: &Cursor) -> bool {
+    !cursor.is_done() && !cursor.rest().starts_with('#')
 }
 
 /// Takes `name:`.
@@ -136,7 +141,7 @@ impl Iterator for Assembly<'_> {
             while take_label(&mut cursor).is_some() {
                 cursor.skip_spaces();
             }
-            if cursor.is_done() {
+            if !holds_instruction(&cursor) {
                 continue;
             }
             let word = parse::instruction(cursor, self.arch, self);

@@ -1,6 +1,5 @@
 //! What holds for every word and every legal instruction, tried on random ones.
 
-use eitri_cs::field::{FieldInfo, FieldKind};
 use eitri_cs::instr::INSTRUCTIONS;
 use eitri_cs::table::Info;
 use eitri_cs::text::{Syntax, assemble_line, disassemble};
@@ -11,35 +10,17 @@ fn arches() -> impl Strategy<Value = Arch> {
     proptest::sample::select(&Arch::ALL[..])
 }
 
-/// A legal value of a field, from random bits.
-fn legal(field: &FieldInfo, random: u64, max: u64) -> u64 {
-    match field.kind {
-        FieldKind::Enum(info) => info.values[random as usize % info.values.len()].code,
-        FieldKind::Pair => random & max & !1,
-        _ => random & max,
-    }
-}
-
 /// A legal word of an instruction of the architecture.
 fn legal_words() -> impl Strategy<Value = (u64, Arch)> {
-    arches().prop_flat_map(|arch| {
-        let rows: Vec<&Info> = INSTRUCTIONS.to_vec();
-        let rows: Vec<_> = rows
-            .into_iter()
-            .filter(|i| i.arches.contains(arch))
-            .collect();
-        let row = proptest::sample::select(rows);
-        // Small numbers are as likely as any: runs, masks and defaults have their own text.
-        let value = prop_oneof![any::<u64>(), 0..4u64, Just(0)];
-        (row, proptest::collection::vec(value, 12)).prop_map(move |(info, values)| {
-            let mut word = info.fixed_bits();
-            for (field, random) in info.fields.iter().zip(values) {
-                if let Some(bits) = field.bits(arch) {
-                    word |= legal(field, random, bits.max()) << bits.low;
-                }
-            }
-            (word, arch)
-        })
+    // Small numbers are as likely as any: runs, masks and defaults have their own text.
+    let number = prop_oneof![any::<u64>(), 0..4u64, Just(0)];
+    let numbers = proptest::collection::vec(number, 12);
+    (arches(), any::<prop::sample::Index>(), numbers).prop_map(|(arch, row, numbers)| {
+        let has = |info: &&Info| info.arches.contains(arch);
+        let rows: Vec<_> = INSTRUCTIONS.iter().copied().filter(has).collect();
+        let mut numbers = numbers.into_iter().cycle();
+        let word = row.get(&rows).random_word(arch, || numbers.next().unwrap());
+        (word, arch)
     })
 }
 

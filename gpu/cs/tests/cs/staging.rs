@@ -5,7 +5,7 @@ use eitri_cs::instr::{Instr, RunCompute, RunIdvs};
 use eitri_cs::staging::{
     FramebufferPointer, StagingMap, StagingRegister, StagingWhen, WorkgroupSize,
 };
-use eitri_cs::{Arch, RegSet};
+use eitri_cs::{Arch, RegSet, SubQueue};
 use serde_json::Value;
 
 #[test]
@@ -127,4 +127,19 @@ fn words_pack_and_unpack() {
         ..Default::default()
     };
     assert_eq!(pointer.pack(Arch::V10), Ok(0x41_0002_0001));
+}
+
+/// command-stream.md 6.4, which registers the code of a sub-queue may write.
+#[test]
+fn jobs_of_a_sub_queue_read_its_registers() {
+    let inside = |queue: SubQueue, arch, last| {
+        let registers = queue.job_registers(arch);
+        registers.without(RegSet::range(0, last)).is_empty()
+    };
+    assert!(inside(SubQueue::VertexTiler, Arch::V10, 61));
+    assert!(inside(SubQueue::VertexTiler, Arch::V11, 63));
+    assert!(inside(SubQueue::VertexTiler, Arch::V12, 65));
+    assert!(inside(SubQueue::Compute, Arch::V10, 39));
+    let fragment = SubQueue::Fragment.job_registers(Arch::V10);
+    assert_eq!(fragment, RegSet::range(40, 46));
 }

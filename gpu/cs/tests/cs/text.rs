@@ -153,7 +153,7 @@ fn assembled(source: &str, arch: Arch) -> Result<Vec<u64>, TextError> {
 const LOOP: &str = "\
 start: again:
     MOVE32 r66, #0x5        ; the number of rounds
-body:
+body:   # so many times
     ADD_IMMEDIATE32 r66, r66, #-1
     BRANCH.eq r66, end      // forwards
     BRANCH.always r0, body
