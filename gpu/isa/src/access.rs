@@ -1,10 +1,12 @@
-//! Which registers an instruction reads and writes, and how much of them.
+//! What an instruction takes: registers that it reads and writes and how much of them, unit and cycles.
 //!
-//! Facts: hardware/valhall-isa.md sections 2, 3, 4 and 11.
+//! Facts: hardware/valhall-isa.md sections 2, 3, 4, 11, 14 and 15.
 
+use crate::arch::Arch;
+use crate::constants::Constant;
 use crate::instr::Instr;
 use crate::register::{Mask, RegRange};
-use crate::row::{Access, DestKind, Natural, Source};
+use crate::row::{Access, DestKind, Natural, Source, Unit};
 use crate::select::Select;
 use crate::source::{Operand, Src};
 use crate::values::{
@@ -74,6 +76,14 @@ impl Instr {
                 },
                 ..access
             }))
+    }
+
+    /// The unit that it goes to, and the cycles that it takes there; 64-bit arithmetic counts double.
+    pub fn issue(&self, arch: Arch) -> (Unit, u8) {
+        let unshifted = self
+            .source(1)
+            .is_some_and(|shift| shift.operand == Operand::Constant(Constant::ZERO));
+        self.row().issue_if(arch, unshifted)
     }
 
     /// True if it writes only a part of a register and keeps the rest, so that the old value matters.

@@ -51,6 +51,8 @@ pub struct Field {
     pub allowed: u16,
     /// True if every value that is legal here is so on every generation.
     pub everywhere: bool,
+    /// The first generation that knows only the flag set.
+    pub set_since: Option<Arch>,
     /// Where it is written.
     pub place: Place,
     /// What people should know about it.
@@ -89,6 +91,7 @@ impl Field {
             words: Words::Enum { words, default },
             allowed,
             everywhere,
+            set_since: None,
             place: Place::Head,
             note: "",
         }
@@ -105,6 +108,7 @@ impl Field {
             words: Words::Flag(word),
             allowed: 0b11,
             everywhere: true,
+            set_since: None,
             place: Place::Head,
             note: "",
         }
@@ -122,6 +126,15 @@ impl Field {
     pub(crate) const fn only(self, allowed: u16) -> Self {
         Self {
             allowed: self.allowed & allowed,
+            ..self
+        }
+    }
+
+    /// The same flag, which must be set from this generation on.
+    pub(crate) const fn set_since(self, arch: Arch) -> Self {
+        Self {
+            set_since: Some(arch),
+            everywhere: false,
             ..self
         }
     }
@@ -156,10 +169,14 @@ impl Field {
         if self.allowed & (1 << value) == 0 {
             return false;
         }
-        self.everywhere
-            || self
-                .word(value)
-                .is_none_or(|word| word.archs.contains(arch))
+        if self.everywhere {
+            return true;
+        }
+        let must_be_set = self.set_since.is_some_and(|since| arch >= since);
+        let known = self
+            .word(value)
+            .is_none_or(|word| word.archs.contains(arch));
+        known && (value != 0 || !must_be_set)
     }
 
     /// The number of an enumerator here, by its tag.

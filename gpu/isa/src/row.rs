@@ -345,6 +345,8 @@ pub struct IssueChange {
     pub unit: Unit,
     /// Cycles of the unit.
     pub cycles: u8,
+    /// True if this holds only for a shift by the constant 0: a plain and, or, exclusive or.
+    pub only_unshifted: bool,
 }
 
 /// A row of the instruction table.
@@ -444,20 +446,19 @@ impl Row {
         mask
     }
 
-    /// The unit it goes to and the cycles it takes there; 64-bit arithmetic counts double.
+    /// The unit it goes to and the cycles it takes there, whatever its operands; 64-bit arithmetic counts double.
     pub fn issue(&self, arch: Arch) -> (Unit, u8) {
-        for change in self.issue {
-            if change.archs.contains(arch) {
-                return (change.unit, change.cycles);
-            }
+        self.issue_if(arch, false)
+    }
+
+    /// The same, where it is known whether it shifts by the constant 0.
+    pub(crate) fn issue_if(&self, arch: Arch, unshifted: bool) -> (Unit, u8) {
+        let applies = |change: &&IssueChange| {
+            change.archs.contains(arch) && (unshifted || !change.only_unshifted)
+        };
+        match self.issue.iter().find(applies) {
+            Some(change) => (change.unit, change.cycles),
+            None => (self.unit, if self.dest == DestKind::Pair { 2 } else { 1 }),
         }
-        (
-            self.unit,
-            if matches!(self.dest, DestKind::Pair) {
-                2
-            } else {
-                1
-            },
-        )
     }
 }

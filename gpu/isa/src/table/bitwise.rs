@@ -9,7 +9,7 @@ macro_rules! bitwise {
             //instruction   name                26 op    secondary      unit kind type  archs  dest    sources                      immediates modifiers
             NotOldI32       "NOT_OLD.i32"       =  0x091 [r1(0xe)]      Sfu  Alu  I32   TO_V13 Word [] [A32]                        []         [];
             NotOldI64       "NOT_OLD.i64"       =  0x191 [r1(0xe)]      Sfu  Alu  I64   TO_V13 Pair [] [A64]                        []         [];
-            LshiftAndI32    "LSHIFT_AND.i32"    =  0x0b4 [shift(0x100)] Sfu  Alu  I32   ALL    Word [] [A32_I, B8_SHIFT, C32_NOT]   []         [NOT_RESULT];
+            LshiftAndI32    "LSHIFT_AND.i32"    =  0x0b4 [shift(0x100)] Sfu  Alu  I32   ALL    Word [] [A32_I, B8_SHIFT, C32_NOT]   []         [NOT_RESULT] .changes(BITWISE);
             LshiftAndV2i16  "LSHIFT_AND.v2i16"  =  0x0b5 [shift(0x100)] Sfu  Alu  V2i16 ALL    Word [] [A16_I, B8_SHIFT16, C16_NOT] []         [NOT_RESULT];
             LshiftAndV4i8   "LSHIFT_AND.v4i8"   =  0x0b6 [shift(0x100)] Sfu  Alu  V4i8  ALL    Word [] [A8_I, B8_SHIFT8, C8_NOT]    []         [NOT_RESULT];
             LshiftAndI64    "LSHIFT_AND.i64"    =  0x1b7 [shift(0x100)] Sfu  Alu  I64   ALL    Pair [] [A64_I, B8_SHIFT, C64_NOT]   []         [NOT_RESULT];
@@ -17,7 +17,7 @@ macro_rules! bitwise {
             RshiftAndV2i16  "RSHIFT_AND.v2i16"  =  0x0b5 [shift(0x0)]   Sfu  Alu  V2i16 ALL    Word [] [A16_I, B8_SHIFT16, C16_NOT] []         [NOT_RESULT];
             RshiftAndV4i8   "RSHIFT_AND.v4i8"   =  0x0b6 [shift(0x0)]   Sfu  Alu  V4i8  ALL    Word [] [A8_I, B8_SHIFT8, C8_NOT]    []         [NOT_RESULT];
             RshiftAndI64    "RSHIFT_AND.i64"    =  0x1b7 [shift(0x0)]   Sfu  Alu  I64   ALL    Pair [] [A64_I, B8_SHIFT, C64_NOT]   []         [NOT_RESULT];
-            LshiftOrI32     "LSHIFT_OR.i32"     =  0x0b4 [shift(0x101)] Sfu  Alu  I32   ALL    Word [] [A32_I, B8_SHIFT, C32_NOT]   []         [NOT_RESULT];
+            LshiftOrI32     "LSHIFT_OR.i32"     =  0x0b4 [shift(0x101)] Sfu  Alu  I32   ALL    Word [] [A32_I, B8_SHIFT, C32_NOT]   []         [NOT_RESULT] .changes(BITWISE);
             LshiftOrV2i16   "LSHIFT_OR.v2i16"   =  0x0b5 [shift(0x101)] Sfu  Alu  V2i16 ALL    Word [] [A16_I, B8_SHIFT16, C16_NOT] []         [NOT_RESULT];
             LshiftOrV4i8    "LSHIFT_OR.v4i8"    =  0x0b6 [shift(0x101)] Sfu  Alu  V4i8  ALL    Word [] [A8_I, B8_SHIFT8, C8_NOT]    []         [NOT_RESULT];
             LshiftOrI64     "LSHIFT_OR.i64"     =  0x1b7 [shift(0x101)] Sfu  Alu  I64   ALL    Pair [] [A64_I, B8_SHIFT, C64_NOT]   []         [NOT_RESULT];
@@ -25,7 +25,7 @@ macro_rules! bitwise {
             RshiftOrV2i16   "RSHIFT_OR.v2i16"   =  0x0b5 [shift(0x1)]   Sfu  Alu  V2i16 ALL    Word [] [A16_I, B8_SHIFT16, C16_NOT] []         [NOT_RESULT];
             RshiftOrV4i8    "RSHIFT_OR.v4i8"    =  0x0b6 [shift(0x1)]   Sfu  Alu  V4i8  ALL    Word [] [A8_I, B8_SHIFT8, C8_NOT]    []         [NOT_RESULT];
             RshiftOrI64     "RSHIFT_OR.i64"     =  0x1b7 [shift(0x1)]   Sfu  Alu  I64   ALL    Pair [] [A64_I, B8_SHIFT, C64_NOT]   []         [NOT_RESULT];
-            LshiftXorI32    "LSHIFT_XOR.i32"    =  0x0b4 [shift(0x102)] Sfu  Alu  I32   ALL    Word [] [A32_I, B8_SHIFT, C32_NOT]   []         [NOT_RESULT];
+            LshiftXorI32    "LSHIFT_XOR.i32"    =  0x0b4 [shift(0x102)] Sfu  Alu  I32   ALL    Word [] [A32_I, B8_SHIFT, C32_NOT]   []         [NOT_RESULT] .changes(BITWISE);
             LshiftXorV2i16  "LSHIFT_XOR.v2i16"  =  0x0b5 [shift(0x102)] Sfu  Alu  V2i16 ALL    Word [] [A16_I, B8_SHIFT16, C16_NOT] []         [NOT_RESULT];
             LshiftXorV4i8   "LSHIFT_XOR.v4i8"   =  0x0b6 [shift(0x102)] Sfu  Alu  V4i8  ALL    Word [] [A8_I, B8_SHIFT8, C8_NOT]    []         [NOT_RESULT];
             LshiftXorI64    "LSHIFT_XOR.i64"    =  0x1b7 [shift(0x102)] Sfu  Alu  I64   ALL    Pair [] [A64_I, B8_SHIFT, C64_NOT]   []         [NOT_RESULT];

@@ -2,6 +2,7 @@
 //!
 //! Facts: hardware/valhall-isa.md sections 1.2, 5, 7.5 and 19.3; data/valhall-isa.json `extended_fields`.
 
+use crate::arch::Arch;
 use crate::field::{Field, ImmId, Immediate, Place};
 use crate::values::{
     AtomicOp, AtomicOp1, Clamp, Condition, Dimension, FetchComponent, FieldId, Flag, FlatFormat,
@@ -102,7 +103,9 @@ pub const LANE_PAIR: Field = Field::of::<LanePair>("lane_select", 33, 3);
 pub const CONSERVATIVE: Field = Field::flag(Flag::Conservative, 35);
 pub const EQ: Field = Field::flag(Flag::Eq, 36);
 pub const NOT: Field = Field::flag(Flag::Not, 36);
-pub const ABSOLUTE: Field = Field::flag(Flag::Absolute, 40);
+pub const ABSOLUTE: Field = Field::flag(Flag::Absolute, 40)
+    .set_since(Arch::V11)
+    .note("v11 and later know no relative target");
 pub const DIVERGE: Field = Field::flag(Flag::Diverge, 32);
 pub const STACK_MODE: Field = Field::of::<StackMode>("stack_mode", 33, 2);
 
@@ -149,6 +152,16 @@ pub const SECONDARY_WIDTH: Field = Field::of::<SecondaryWidth>("secondary_regist
 pub const VARYING_WIDTH: Field = Field::of::<VaryingWidth>("varying_texture_register_width", 24, 2);
 pub const WRITE_MASK: Field = Field::of::<WriteMask>("write_mask", 22, 4);
 pub const DIMENSION: Field = Field::of::<Dimension>("dimension", 28, 2);
+/// A fetch has no cubes: they are arrays of six faces there.
+pub const DIMENSION_FETCH: Field = DIMENSION.only(0b0111);
+pub const DIMENSION_VARYING: Field = Field::with_words(
+    FieldId::Dimension,
+    "dimension",
+    28,
+    2,
+    Dimension::OF_VARYING,
+    None,
+);
 pub const WIDE_INDICES: Field = Field::flag(Flag::WideIndices, 8);
 pub const ARRAY_ENABLE: Field = Field::flag(Flag::ArrayEnable, 10);
 pub const TEXEL_OFFSET: Field = Field::flag(Flag::TexelOffset, 11);

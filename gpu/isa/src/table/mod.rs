@@ -83,21 +83,22 @@ const fn at37(value: u64) -> Match {
 }
 
 // Unit and cost where they are not the base model's.
-const CLZ: &[IssueChange] = &[IssueChange {
-    archs: ALL,
-    unit: Unit::Sfu,
-    cycles: 1,
+const CLZ: &[IssueChange] = &[change(ALL, Unit::Sfu, 1)];
+const CLPER: &[IssueChange] = &[change(V11_ON, Unit::Cvt, 2)];
+const FROUND: &[IssueChange] = &[change(V11_ON, Unit::Fma, 2)];
+const BITWISE: &[IssueChange] = &[IssueChange {
+    only_unshifted: true,
+    ..change(V11_ON, Unit::Cvt, 1)
 }];
-const CLPER: &[IssueChange] = &[IssueChange {
-    archs: V11_ON,
-    unit: Unit::Cvt,
-    cycles: 2,
-}];
-const FROUND: &[IssueChange] = &[IssueChange {
-    archs: V11_ON,
-    unit: Unit::Fma,
-    cycles: 2,
-}];
+
+const fn change(archs: Archs, unit: Unit, cycles: u8) -> IssueChange {
+    IssueChange {
+        archs,
+        unit,
+        cycles,
+        only_unshifted: false,
+    }
+}
 
 impl Row {
     /// Adds what follows from the other columns: the opcode's bits and the placeholder.

@@ -2,7 +2,7 @@
 //!
 //! Facts: hardware/valhall-isa.md section 11.10.
 
-use super::value;
+use super::{Word, value};
 use crate::arch::{Arch, Archs};
 
 value! {
@@ -16,6 +16,17 @@ value! {
     D3 = 2 "3d",
     /// A cube map.
     Cube = 3 "cube",
+}
+
+impl Dimension {
+    /// Dimensions of a varying texture instruction: cubes since v11.
+    #[rustfmt::skip]
+    pub(crate) const OF_VARYING: &'static [Word] = &[
+        Word { value: 0, tag: Self::D1 as u8,   text: "1d",   archs: Archs::ALL },
+        Word { value: 1, tag: Self::D2 as u8,   text: "2d",   archs: Archs::ALL },
+        Word { value: 2, tag: Self::D3 as u8,   text: "3d",   archs: Archs::ALL },
+        Word { value: 3, tag: Self::Cube as u8, text: "cube", archs: Archs::since(Arch::V11) },
+    ];
 }
 
 value! {

@@ -1,5 +1,7 @@
 //! Tests of the instruction table against vectors that come from elsewhere, and against itself.
 
+mod accesses;
+mod data_file;
 mod errors;
 mod properties;
 mod support;
