@@ -16,7 +16,7 @@ use super::pointer::Pointer;
 use super::reader::{Instr, Result};
 use super::types::Type;
 use crate::ir::{
-    self, BlockId, Builder, Function, Position, PositionId, SourceLine, Terminator, Value,
+    self, BlockId, Builder, Function, Kind, Position, PositionId, SourceLine, Terminator, Value,
 };
 
 /// Deepest nesting of calls: they are inlined, so the translator recurses.
@@ -315,18 +315,15 @@ impl Translator<'_> {
         let mut operands = vec![];
         for index in 0..recipe.operands {
             let composite = self.operand(instr, index)?;
-            let kind = recipe.operand();
-            let fits = |value: &Value| kind.ty() == Some(self.builder.function.ty(*value));
-            if !composite.scalars.iter().all(fits) {
+            if !is_of(&composite.ty, recipe.operand()) {
                 return Err(instr.invalid(Invalid::TypeMismatch));
             }
             operands.push(composite);
         }
-        let count = self.result_type(instr)?.scalars() as usize;
-        if operands
-            .iter()
-            .any(|operand| operand.scalars.len() != count)
-        {
+        let ty = self.result_type(instr)?;
+        let count = ty.scalars() as usize;
+        let same = |operand: &Composite| operand.scalars.len() == count;
+        if !is_of(&ty, recipe.result()) || !operands.iter().all(same) {
             return Err(instr.invalid(Invalid::TypeMismatch));
         }
         let results = (0..count).map(|component| {
@@ -551,6 +548,16 @@ impl Translator<'_> {
             Some(continuation) => Terminator::Jump(continuation),
             None => Terminator::Return,
         })
+    }
+}
+
+/// Whether a type is a scalar or vector of that kind.
+fn is_of(ty: &Type, kind: Kind) -> bool {
+    match kind {
+        Kind::I => matches!(ty.component(), Type::Int { .. }),
+        Kind::F => *ty.component() == Type::Float,
+        Kind::B => *ty.component() == Type::Bool,
+        Kind::T => ty.component().scalar().is_some(),
     }
 }
 

@@ -128,6 +128,15 @@ impl Recipe {
         }
     }
 
+    /// What it gives.
+    pub fn result(self) -> Kind {
+        match self.form {
+            Form::Plain(alu) => alu.result(),
+            // All other forms are of comparisons.
+            _ => Kind::B,
+        }
+    }
+
     /// Computes it for constants.
     pub fn eval(self, args: [u32; 4]) -> u32 {
         let [a, b, ..] = args;

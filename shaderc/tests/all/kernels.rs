@@ -2,14 +2,13 @@
 //!
 //! Both modules of each kernel, as translated and in the lowered form. Kernels that need what isn't supported yet must
 //! be refused by that name.
-mod support;
 
+use crate::support::kernel::{Kernel, kernels};
 use eitri_shaderc::interp::interpret;
 use eitri_shaderc::ir::Function;
 use eitri_shaderc::ir::verify::lowered;
 use eitri_shaderc::spirv::translate;
 use eitri_shaderc::{Options, compile, front_end};
-use support::kernel::{Kernel, kernels};
 
 /// Kernels that can't be compiled yet, and the word that the refusal must contain.
 const REFUSED: &[(&str, &str)] = &[

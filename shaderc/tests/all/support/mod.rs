@@ -1,2 +1,4 @@
 //! What several tests share.
 pub mod kernel;
+pub mod spvasm;
+pub mod wgsl;

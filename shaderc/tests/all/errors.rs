@@ -1,0 +1,398 @@
+//! Every refusal, provoked, with the message as the user sees it.
+use eitri_shaderc::{Options, compile};
+
+use crate::support::spvasm::assemble;
+
+/// Everything before the functions of a module that stores to a buffer.
+const PREAMBLE: &str = r#"
+    OpCapability Shader
+    OpMemoryModel Logical GLSL450
+    OpEntryPoint GLCompute %main "main" %id
+    OpExecutionMode %main LocalSize 4 1 1
+    %file = OpString "a.comp"
+    OpDecorate %id BuiltIn GlobalInvocationId
+    OpDecorate %words ArrayStride 4
+    OpDecorate %block Block
+    OpMemberDecorate %block 0 Offset 0
+    OpDecorate %out DescriptorSet 0
+    OpDecorate %out Binding 0
+    %void = OpTypeVoid
+    %bool = OpTypeBool
+    %u32 = OpTypeInt 32 0
+    %f32 = OpTypeFloat 32
+    %v3 = OpTypeVector %u32 3
+    %in_v3 = OpTypePointer Input %v3
+    %id = OpVariable %in_v3 Input
+    %words = OpTypeRuntimeArray %u32
+    %block = OpTypeStruct %words
+    %ptr_block = OpTypePointer StorageBuffer %block
+    %ptr_u32 = OpTypePointer StorageBuffer %u32
+    %out = OpVariable %ptr_block StorageBuffer
+    %0 = OpConstant %u32 0
+    %1 = OpConstant %u32 1
+    %2 = OpConstant %u32 2
+    %1f = OpConstant %f32 1.0
+    %yes = OpConstantTrue %bool
+    %fn = OpTypeFunction %void
+"#;
+
+/// The body of `main` that is wrong somewhere.
+#[track_caller]
+fn check_body(body: &str, expected: &str) {
+    check(
+        &format!(
+            "{PREAMBLE}
+            %main = OpFunction %void 0 %fn
+            %entry = OpLabel
+            {body}
+            OpFunctionEnd"
+        ),
+        expected,
+    );
+}
+
+#[track_caller]
+fn check(module: &str, expected: &str) {
+    check_bytes(&assemble(module), &Options::default(), expected);
+}
+
+#[track_caller]
+fn check_bytes(bytes: &[u8], options: &Options, expected: &str) {
+    let errors = compile(bytes, options).expect_err("it compiles");
+    // Offsets are checked by one test; elsewhere they would only make texts hard to change.
+    let text = errors.to_string();
+    let mut plain = String::new();
+    for (number, part) in text.split(" (byte ").enumerate() {
+        plain += match number {
+            0 => part,
+            _ => part.split_once(')').map_or(part, |(_, rest)| rest),
+        };
+    }
+    assert_eq!(plain, expected);
+}
+
+#[test]
+fn the_preamble_is_right() {
+    let module = format!(
+        "{PREAMBLE}
+        %main = OpFunction %void 0 %fn
+        %entry = OpLabel
+        %p = OpAccessChain %ptr_u32 %out %0 %1
+        OpStore %p %2
+        OpReturn
+        OpFunctionEnd"
+    );
+    compile(&assemble(&module), &Options::default()).unwrap();
+}
+
+#[test]
+fn errors_say_where() {
+    let module = format!(
+        "{PREAMBLE}
+        %main = OpFunction %void 0 %fn
+        %entry = OpLabel
+        OpLine %file 17 3
+        %sum = OpIAdd %u32 %1 %1f
+        OpReturn
+        OpFunctionEnd"
+    );
+    let bytes = assemble(&module);
+    let errors = compile(&bytes, &Options::default()).unwrap_err();
+    let offset = bytes.len() - 4 * (1 + 1 + 5);
+    assert_eq!(
+        errors.to_string(),
+        format!("a.comp:17:3: OpIAdd %22 (byte {offset}): the types don't go together")
+    );
+}
+
+#[test]
+fn what_is_no_module() {
+    let options = Options::default();
+    check_bytes(
+        b"",
+        &options,
+        "not a SPIR-V module: 0 bytes are no whole module",
+    );
+    check_bytes(
+        &[0; 20],
+        &options,
+        "not a SPIR-V module: it begins with 0x00000000, not 0x07230203",
+    );
+    let mut bytes = assemble("OpCapability Shader");
+    bytes[6] = 9;
+    check_bytes(
+        &bytes,
+        &options,
+        "not a SPIR-V module: version 9.3 is unknown",
+    );
+    let mut bytes = assemble("OpCapability Shader");
+    bytes[22] = 0;
+    check_bytes(
+        &bytes,
+        &options,
+        "not a SPIR-V module: the instruction at byte 20 has an impossible length",
+    );
+    bytes[22] = 2;
+    bytes[20] = 0xfe;
+    bytes[21] = 0xff;
+    check_bytes(
+        &bytes,
+        &options,
+        "not a SPIR-V module: the instruction at byte 20 has the unknown opcode 65534",
+    );
+}
+
+#[test]
+fn all_unsupported_capabilities_at_once() {
+    check(
+        "OpCapability Shader
+         OpCapability Int64
+         OpCapability Geometry",
+        "OpCapability: capability Int64 is not supported\n\
+         OpCapability: capability Geometry is not supported",
+    );
+}
+
+#[test]
+fn entry_points() {
+    let body = "
+        %main = OpFunction %void 0 %fn
+        %entry = OpLabel
+        OpReturn
+        OpFunctionEnd";
+    let bytes = assemble(&format!("{PREAMBLE}{body}"));
+    let options = Options {
+        entry: Some("other".into()),
+        ..Default::default()
+    };
+    check_bytes(
+        &bytes,
+        &options,
+        "no compute entry point `other`; the module has main",
+    );
+    check(
+        &format!("{PREAMBLE}{body}").replace("GLCompute", "Fragment"),
+        "OpEntryPoint: execution model Fragment is not supported",
+    );
+    check(
+        "OpCapability Shader
+         OpMemoryModel Logical GLSL450",
+        "no compute entry point, or more than one; the module has none",
+    );
+    check(
+        &format!("{PREAMBLE}{body}").replace("LocalSize 4 1 1", "LocalSize 4 0 1"),
+        "OpEntryPoint: the workgroup size must be positive",
+    );
+    check(
+        &format!("{PREAMBLE}{body}").replace("LocalSize 4 1 1", "LocalSize 1024 2 1"),
+        "OpEntryPoint: size: a workgroup of 2048 is not supported",
+    );
+    let options = Options {
+        spec_constants: [(7, 1)].into(),
+        ..Default::default()
+    };
+    check_bytes(&bytes, &options, "no specialisation constant has SpecId 7");
+}
+
+#[test]
+fn models_and_modes() {
+    let body = "%p = OpAccessChain %ptr_u32 %out %0 %1
+        OpReturn";
+    let module = format!(
+        "{PREAMBLE}
+        %main = OpFunction %void 0 %fn
+        %entry = OpLabel
+        {body}
+        OpFunctionEnd"
+    );
+    check(
+        &module.replace(
+            "OpMemoryModel Logical GLSL450",
+            "OpMemoryModel Physical64 OpenCL",
+        ),
+        "OpMemoryModel: model Physical64 is not supported",
+    );
+    check(
+        &module.replace("LocalSize 4 1 1", "DerivativeGroupQuadsKHR"),
+        "OpExecutionMode: execution mode DerivativeGroupQuadsKHR is not supported",
+    );
+    check(
+        &module.replace("BuiltIn GlobalInvocationId", "BuiltIn SubgroupSize"),
+        "OpVariable %2: built-in SubgroupSize is not supported",
+    );
+    check(
+        &module.replace("OpTypeInt 32 0", "OpTypeInt 16 0"),
+        "OpTypeInt %9: type 16-bit integer is not supported",
+    );
+    check(
+        &module.replace("OpMemberDecorate %block 0 Offset 0", ""),
+        "OpVariable %6: the type lacks Offset",
+    );
+    check(
+        &module.replace(
+            "OpDecorate %words ArrayStride 4",
+            "OpDecorate %words ArrayStride 2",
+        ),
+        "OpAccessChain %22: use: ArrayStride 2, no multiple of 4 is not supported",
+    );
+}
+
+#[test]
+fn bodies() {
+    check_body(
+        "%x = OpIAdd %u32 %1 %nothing
+         OpReturn",
+        "OpIAdd %22: %23 is not defined before",
+    );
+    check_body(
+        "%x = OpIAdd %u32 %1 %u32
+         OpReturn",
+        "OpIAdd %22: %9 must be a value that is defined before",
+    );
+    check_body(
+        "%x = OpIAdd %u32 %1 %1
+         %x = OpIAdd %u32 %1 %1
+         OpReturn",
+        "OpIAdd %22: %22 is defined a second time",
+    );
+    check_body(
+        "%x = OpCompositeExtract %u32 %1 4
+         OpReturn",
+        "OpCompositeExtract %22: the index 4 is out of range",
+    );
+    check_body(
+        "%x = OpDPdx %f32 %1f
+         OpReturn",
+        "OpDPdx %22: instruction OpDPdx is not supported",
+    );
+    check_body(
+        "OpBranch %main",
+        "OpBranch: %1 must be a block of this function",
+    );
+    check_body(
+        "%x = OpFunctionCall %void %main
+         OpReturn",
+        "OpFunction %1: the function calls itself",
+    );
+    check_body(
+        "OpReturnValue %1",
+        "OpReturnValue: the types don't go together",
+    );
+    check_body("", "OpFunction %1: this is never ended");
+    check_body(
+        "OpReturn
+         OpReturn",
+        "OpReturn: may not stand here",
+    );
+    check_body(
+        "OpControlBarrier %1 %1 %0
+         OpReturn",
+        "OpControlBarrier: scope Device of a barrier is not supported",
+    );
+    check_body("OpIAdd", "OpIAdd: an operand is missing");
+}
+
+#[test]
+fn floats_have_no_atomics() {
+    let module = format!(
+        "{PREAMBLE}
+        %floats = OpTypePointer Workgroup %f32
+        %sum = OpVariable %floats Workgroup
+        %main = OpFunction %void 0 %fn
+        %entry = OpLabel
+        %old = OpAtomicIAdd %f32 %sum %1 %0 %1f
+        OpReturn
+        OpFunctionEnd"
+    );
+    check(
+        &module,
+        "OpAtomicIAdd %24: use: an atomic on floats is not supported",
+    );
+}
+
+#[test]
+fn values_that_are_not_defined_on_every_path() {
+    check_body(
+        "OpSelectionMerge %join 0
+         OpBranchConditional %less %then %join
+         %then = OpLabel
+         %x = OpIAdd %u32 %1 %1
+         OpBranch %join
+         %join = OpLabel
+         %y = OpIAdd %u32 %x %1
+         OpReturn"
+            .replace(
+                "OpSelectionMerge",
+                "%pid = OpLoad %v3 %id
+                 %pidx = OpCompositeExtract %u32 %pid 0
+                 %less = OpULessThan %bool %pidx %2
+                 OpSelectionMerge",
+            )
+            .as_str(),
+        "values or control flow are impossible\n  \
+         b3: `%8 = iadd %7, 1`: %7 isn't defined on every path to here",
+    );
+}
+
+#[test]
+fn a_jump_into_a_loop() {
+    check_body(
+        "%pid = OpLoad %v3 %id
+         %x = OpCompositeExtract %u32 %pid 0
+         %less = OpULessThan %bool %x %2
+         OpSelectionMerge %end 0
+         OpBranchConditional %less %a %b
+         %a = OpLabel
+         OpBranch %b
+         %b = OpLabel
+         OpBranchConditional %less %a %end
+         %end = OpLabel
+         OpReturn",
+        "values or control flow are impossible\n  \
+         b2: enters the loop of b3 from the side\n  \
+         b2: goes up to b3, which doesn't dominate this block",
+    );
+}
+
+#[test]
+fn limits() {
+    // Calls nested deeper than is inlined.
+    let mut module = PREAMBLE.to_owned();
+    for level in 0..60 {
+        module += &format!(
+            "%func{level} = OpFunction %void 0 %fn
+             %l{level} = OpLabel
+             %c{level} = OpFunctionCall %void %func{}
+             OpReturn
+             OpFunctionEnd\n",
+            level + 1
+        );
+    }
+    module += "%func60 = OpFunction %void 0 %fn
+        %l60 = OpLabel
+        OpReturn
+        OpFunctionEnd
+        %main = OpFunction %void 0 %fn
+        %entry = OpLabel
+        %c = OpFunctionCall %void %func0
+        OpReturn
+        OpFunctionEnd";
+    let errors = compile(&assemble(&module), &Options::default()).unwrap_err();
+    let text = errors.to_string();
+    assert!(
+        text.ends_with("size: calls nested more than 48 deep is not supported"),
+        "{text}"
+    );
+    // Types nested without end.
+    let mut module = PREAMBLE.to_owned();
+    module += "%t0 = OpTypeStruct %u32\n";
+    for level in 1..50 {
+        module += &format!("%t{level} = OpTypeStruct %t{}\n", level - 1);
+    }
+    let errors = compile(&assemble(&module), &Options::default()).unwrap_err();
+    let text = errors.to_string();
+    assert!(
+        text.ends_with("size: a type nested more than 32 deep is not supported"),
+        "{text}"
+    );
+}

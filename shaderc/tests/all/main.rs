@@ -1,0 +1,10 @@
+//! The front half of the compiler as its users meet it: modules in, results and errors out.
+//!
+//! One binary, so that it links once.
+mod errors;
+mod interp;
+mod kernels;
+mod lowering;
+mod malformed;
+mod shaders;
+mod support;

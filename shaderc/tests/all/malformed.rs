@@ -1,0 +1,169 @@
+//! Damaged modules: whatever the words, the compiler answers. It never panics and always ends.
+
+use crate::support::{kernel, wgsl};
+use eitri_shaderc::interp::{Buffer, Buffers, Dispatch, interpret};
+use eitri_shaderc::{Options, compile, front_end};
+use proptest::prelude::*;
+
+/// A shader with a bit of everything, for where the shared kernels are missing.
+const SHADER: &str = "
+struct Item { place: vec3<f32>, count: u32, turn: mat3x3<f32> }
+@group(0) @binding(0) var<storage, read_write> items: array<Item>;
+@group(0) @binding(1) var<uniform> limits: vec4<u32>;
+var<workgroup> shared_sum: array<atomic<u32>, 8>;
+var<private> last: array<vec2<i32>, 5>;
+
+fn pick(n: u32) -> f32 {
+    switch n % 4u {
+        case 0u: { return 1.5; }
+        case 1u, 2u: { return f32(n) * 0.25; }
+        default: { return sin(f32(n)); }
+    }
+}
+
+@compute @workgroup_size(8)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    var sum = 0.0;
+    for (var i = 0u; i < limits.x; i++) {
+        if i == limits.y { continue; }
+        if i > limits.z { break; }
+        sum += pick(i) + dot(items[i].turn * items[i].place, vec3<f32>(1.0, 2.0, 3.0));
+        last[i % 5u] = vec2<i32>(i32(i), i32(i) / 3);
+    }
+    atomicAdd(&shared_sum[local], u32(sum));
+    workgroupBarrier();
+    let next = atomicLoad(&shared_sum[(local + 1u) % 8u]);
+    if id.x < arrayLength(&items) {
+        items[id.x].count = next + u32(last[local % 5u].x) + countOneBits(next);
+    }
+}
+";
+
+/// A change of one module.
+#[derive(Clone, Debug)]
+enum Damage {
+    /// The word there (modulo the length) becomes this.
+    Word(usize, u32),
+    /// The word there becomes a small number: likely an id.
+    Small(usize, u32),
+    /// One word is copied over another.
+    Copy(usize, usize),
+    /// One bit changes.
+    Bit(usize, u32),
+    /// An instruction goes.
+    Remove(usize),
+    /// An instruction stands twice.
+    Repeat(usize),
+    /// Everything from there on goes.
+    Cut(usize),
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    let at = 0usize..1 << 20;
+    prop_oneof![
+        1 => (at.clone(), any::<u32>()).prop_map(|(at, word)| Damage::Word(at, word)),
+        6 => (at.clone(), 0u32..200).prop_map(|(at, word)| Damage::Small(at, word)),
+        6 => (at.clone(), at.clone()).prop_map(|(from, to)| Damage::Copy(from, to)),
+        3 => (at.clone(), 0u32..32).prop_map(|(at, bit)| Damage::Bit(at, bit)),
+        3 => at.clone().prop_map(Damage::Remove),
+        2 => at.clone().prop_map(Damage::Repeat),
+        1 => at.prop_map(Damage::Cut),
+    ]
+}
+
+const HEADER: usize = 5;
+
+fn apply(words: &mut Vec<u32>, damage: &Damage) {
+    if words.len() <= HEADER {
+        return;
+    }
+    let count = words.len();
+    let body = |at: usize| HEADER + at % (count - HEADER);
+    match damage {
+        Damage::Word(at, word) | Damage::Small(at, word) => words[body(*at)] = *word,
+        Damage::Copy(from, to) => words[body(*to)] = words[body(*from)],
+        Damage::Bit(at, bit) => words[body(*at)] ^= 1 << bit,
+        Damage::Cut(at) => words.truncate(body(*at)),
+        Damage::Remove(at) | Damage::Repeat(at) => {
+            let mut starts = vec![];
+            let mut next = HEADER;
+            while next < count {
+                starts.push(next);
+                next += ((words[next] >> 16) as usize).max(1);
+            }
+            let start = starts[at % starts.len()];
+            let end = (start + ((words[start] >> 16) as usize).max(1)).min(count);
+            let instruction: Vec<u32> = words[start..end].to_vec();
+            match damage {
+                Damage::Repeat(_) => drop(words.splice(start..start, instruction)),
+                _ => drop(words.drain(start..end)),
+            }
+        }
+    }
+}
+
+fn modules() -> Vec<Vec<u32>> {
+    let words = |bytes: Vec<u8>| -> Vec<u32> {
+        let chunks = bytes.chunks_exact(4);
+        chunks
+            .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
+            .collect()
+    };
+    let mut modules = vec![words(wgsl::compile(SHADER))];
+    for kernel in kernel::kernels() {
+        // Small ones with much variety: a case must be quick.
+        if ["cholesky4x4", "hash_insert", "nested_search", "quantise_q8"].contains(&&*kernel.name) {
+            modules.push(words(kernel.module("spirv")));
+            modules.push(words(kernel.module("spirv_opt")));
+        }
+    }
+    modules
+}
+
+/// Compiles, and runs what compiles.
+fn exercise(words: &[u32]) {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let options = Options::default();
+    let Ok(lowered) = front_end(&bytes, &options) else {
+        return;
+    };
+    let _ = compile(&bytes, &options);
+    let mut buffers = Buffers::new();
+    for binding in &lowered.function.bindings {
+        for element in 0..binding.count.min(16) {
+            let bytes = vec![0; 256];
+            buffers.insert((binding.set, binding.binding, element), Buffer { bytes });
+        }
+    }
+    let dispatch = Dispatch {
+        groups: [1; 3],
+        push_constants: vec![3; 16],
+        step_limit: 20_000,
+    };
+    let _ = interpret(&lowered.function, &dispatch, &mut buffers);
+}
+
+#[test]
+fn the_whole_module_compiles() {
+    let bytes = wgsl::compile(SHADER);
+    let compiled = compile(&bytes, &Options::default()).unwrap();
+    assert!(!compiled.program.is_empty());
+}
+
+#[test]
+fn damaged_modules_never_panic() {
+    let modules = modules();
+    let mut config = ProptestConfig::default();
+    config.failure_persistence = None;
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = 500;
+    }
+    let damages = proptest::collection::vec(damage(), 1..4);
+    proptest!(config, |(number in 0usize..1000, damages in damages)| {
+        let mut words = modules[number % modules.len()].clone();
+        for damage in &damages {
+            apply(&mut words, damage);
+        }
+        exercise(&words);
+    });
+}
