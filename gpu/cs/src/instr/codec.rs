@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::arch::{Arch, Arches};
-use crate::field::{FieldInfo, FieldKind, Value, sign_extend};
+use crate::field::{Bits, FieldInfo, FieldKind, Value, sign_extend};
 use crate::table::Info;
 
 /// Why an instruction has no word.
@@ -216,19 +216,35 @@ pub(crate) fn place(
     if back == raw {
         return Ok(cut << bits.low);
     }
-    let max = bits.max().cast_signed(); // a field has 56 bits at most
-    let (value, min, max) = match field.kind {
-        FieldKind::Signed => (raw.cast_signed().into(), -(max / 2) - 1, max / 2),
-        FieldKind::Bytes8 => (i128::from(raw) * 8, 0, max * 8),
-        _ => (raw.into(), 0, max),
+    let value = match field.kind {
+        FieldKind::Signed => raw.cast_signed().into(),
+        FieldKind::Bytes8 => i128::from(raw) * 8,
+        _ => raw.into(),
     };
-    Err(EncodeError::OutOfRange {
+    Err(out_of_range(of, field, bits, value))
+}
+
+/// The error for a value, as people write it, that the field's bits can't hold.
+#[cold]
+pub(crate) fn out_of_range(
+    of: &'static str,
+    field: &FieldInfo,
+    bits: Bits,
+    value: i128,
+) -> EncodeError {
+    let max = bits.max().cast_signed(); // a field has 58 bits at most
+    let (min, max) = match field.kind {
+        FieldKind::Signed => (-(max / 2) - 1, max / 2),
+        FieldKind::Bytes8 => (0, max * 8),
+        _ => (0, max),
+    };
+    EncodeError::OutOfRange {
         instruction: of,
         field: field.name,
         value,
         min,
         max,
-    })
+    }
 }
 
 /// The value that a field of the word holds.

@@ -1,5 +1,7 @@
 //! Parses an instruction by its template.
 
+mod special;
+
 use core::ops::Range;
 
 use super::cursor::{Cursor, Fault, is_word};
@@ -8,8 +10,8 @@ use super::mnemonic::{self, Form};
 use super::print::has_fields;
 use super::template::{Base, Piece, Pieces};
 use crate::arch::Arch;
-use crate::field::{Bits, FieldInfo, FieldKind};
-use crate::instr::{EncodeError, Instr, codec};
+use crate::field::{FieldInfo, FieldKind};
+use crate::instr::{Instr, codec};
 use crate::table::Info;
 
 /// Where labels lead.
@@ -59,19 +61,7 @@ struct Parser<'s, L> {
     arch: Arch,
     labels: &'s L,
     word: u64,
-    run: Option<Run>,
-}
-
-/// Registers that the text names one by one.
-#[derive(Clone, Copy)]
-struct Run {
-    first: i128,
-    /// Counted from the first.
-    mask: i128,
-    /// The register from which the mask of the word counts.
-    base: i128,
-    /// Where the text that says so begins and ends.
-    at: (usize, usize),
+    run: Option<special::Run>,
 }
 
 impl<L: Labels> Parser<'_, L> {
@@ -165,7 +155,7 @@ impl<L: Labels> Parser<'_, L> {
         };
         let placed = match raw {
             Some(raw) => codec::place(self.info.name, field, raw, self.arch),
-            None => Err(does_not_fit(self.info, field, bits, value)),
+            None => Err(codec::out_of_range(self.info.name, field, bits, value)),
         };
         match placed {
             Ok(placed) => {
@@ -209,217 +199,12 @@ impl<L: Labels> Parser<'_, L> {
             FieldKind::Bytes8 if value % 8 == 0 => self.set(field, value / 8, start),
             FieldKind::Bytes8 => {
                 let bits = field.bits(self.arch);
-                let error = bits.map(|bits| does_not_fit(self.info, field, bits, value));
+                let error =
+                    bits.map(|bits| codec::out_of_range(self.info.name, field, bits, value));
                 let fault = error.map_or(TextFault::Trailing, TextFault::Encode);
                 Err(self.cursor.fault_since(start, fault))
             }
             _ => self.set(field, value, start),
-        }
-    }
-
-    fn special(&mut self, special: &str) -> Result<(), Fault> {
-        match special {
-            "regs" => self.registers(),
-            "mem" => self.memory(),
-            "last_reg" => {
-                let start = self.cursor.at();
-                let Some(last) = self.cursor.take_number(false) else {
-                    return Err(self.cursor.fault(TextFault::ExpectedRegisters));
-                };
-                let first = self.info.field_bits("base_register", self.word, self.arch);
-                self.set_named("register_count", last + 1 - i128::from(first), start)
-            }
-            "imm32" => self.immediate32(),
-            "wait_list" => self.wait_list(),
-            _ => self.target(),
-        }
-    }
-
-    fn register_number(&mut self, class: &str) -> Option<i128> {
-        let start = self.cursor;
-        let number = self
-            .cursor
-            .take(class)
-            .then(|| self.cursor.take_number(false));
-        if number.flatten().is_none() {
-            self.cursor = start;
-        }
-        number.flatten()
-    }
-
-    /// `r66:r67`, or `_`.
-    fn registers(&mut self) -> Result<(), Fault> {
-        let start = self.cursor.at();
-        if self.cursor.take("_") {
-            return self.set_named("mask", 0, start);
-        }
-        let Some(first) = self.register_number("r") else {
-            return Err(self.cursor.fault(TextFault::ExpectedRegisters));
-        };
-        let (mut mask, mut last) = (1, first);
-        while self.cursor.take(":") {
-            let at = self.cursor.at();
-            let Some(next) = self.register_number("r") else {
-                return Err(self.cursor.fault(TextFault::ExpectedRegisters));
-            };
-            if next <= last || next > first + 15 {
-                return Err(self.cursor.fault_since(at, TextFault::RegistersOutOfOrder));
-            }
-            mask |= 1 << (next - first);
-            last = next;
-        }
-        self.run = Some(Run {
-            first,
-            mask,
-            base: first,
-            at: (start, self.cursor.at()),
-        });
-        Ok(())
-    }
-
-    /// Puts the registers that were named into the word, now that their base is known.
-    fn place_run(&mut self) -> Result<(), Fault> {
-        let Some(Run {
-            first,
-            mask,
-            base,
-            at: (start, end),
-        }) = self.run
-        else {
-            return Ok(());
-        };
-        let in_front = u32::try_from(first - base).ok().filter(|&by| by < 16);
-        let moved = in_front.map(|by| mask << by).filter(|mask| mask >> 16 == 0);
-        let placed = match moved {
-            Some(mask) => {
-                let base = self.set_named("base_register", base, start);
-                base.and_then(|()| self.set_named("mask", mask, start))
-            }
-            None => Err(self.cursor.fault_since(start, TextFault::BaseOutOfReach)),
-        };
-        placed.map_err(|fault| Fault {
-            at: start..end,
-            ..fault
-        })
-    }
-
-    /// `[d66]`, `[d66 + 8]`, `[d66 - 8]`.
-    fn memory(&mut self) -> Result<(), Fault> {
-        self.cursor.take_literal("[")?;
-        self.cursor.skip_spaces();
-        self.cursor.take_literal("d")?;
-        if let Some(field) = self.info.field("address") {
-            self.value(field, Base::Decimal)?;
-        }
-        self.cursor.skip_spaces();
-        let start = self.cursor.at();
-        let sign = match (self.cursor.take("+"), self.cursor.take("-")) {
-            (false, false) => None,
-            (plus, _) => Some(if plus { 1 } else { -1 }),
-        };
-        if let Some(sign) = sign {
-            self.cursor.skip_spaces();
-            let Some(offset) = self.cursor.take_number(false) else {
-                let field = "offset";
-                return Err(self.cursor.fault(TextFault::ExpectedNumber { field }));
-            };
-            self.set_named("offset", sign * offset, start)?;
-            self.cursor.skip_spaces();
-        }
-        self.cursor.take_literal("]")
-    }
-
-    /// Bits 31:0 as one number, for all the fields there.
-    fn immediate32(&mut self) -> Result<(), Fault> {
-        let start = self.cursor.at();
-        let Some(value) = self.cursor.take_number(false) else {
-            let field = "immediate";
-            return Err(self.cursor.fault(TextFault::ExpectedNumber { field }));
-        };
-        let here = |field: &&FieldInfo| field.bits(self.arch).is_some_and(|bits| bits.high < 32);
-        let mut fields = self.info.fields.iter().filter(here);
-        let (first, second) = (fields.next(), fields.next());
-        if let (Some(only), None) = (first, second) {
-            // UMIN_IMM prints as a signed number what is an unsigned one.
-            let wraps = only.kind == FieldKind::Unsigned
-                && only.bits(self.arch).is_some_and(|bits| bits.width() == 32);
-            let value = match i32::try_from(value) {
-                Ok(signed) if wraps => signed.cast_unsigned().into(),
-                _ => value,
-            };
-            return self.set(only, value, start);
-        }
-        let bits = u32::try_from(value)
-            .or(i32::try_from(value).map(i32::cast_unsigned))
-            .map_or(1 << 32, u64::from);
-        let mut rest = bits;
-        for field in self.info.fields {
-            if let Some(place) = field.bits(self.arch).filter(|bits| bits.high < 32) {
-                self.set(field, place.of(bits).into(), start)?;
-                rest &= !place.mask();
-            }
-        }
-        match (rest, first) {
-            (0, _) | (_, None) => Ok(()),
-            (_, Some(field)) => {
-                let max = self.info.defined_bits(self.arch) as u32;
-                Err(self.cursor.fault_since(
-                    start,
-                    TextFault::Encode(EncodeError::OutOfRange {
-                        instruction: self.info.name,
-                        field: field.name,
-                        value,
-                        min: 0,
-                        max: max.into(),
-                    }),
-                ))
-            }
-        }
-    }
-
-    /// `0,1,3`, or nothing.
-    fn wait_list(&mut self) -> Result<(), Fault> {
-        let start = self.cursor.at();
-        let mut mask = 0;
-        while let Some(slot) = self.cursor.take_number(false) {
-            if !(0..16).contains(&slot) {
-                let field = "wait_mask";
-                return Err(self
-                    .cursor
-                    .fault_since(start, TextFault::ExpectedNumber { field }));
-            }
-            mask |= 1 << slot;
-            let mut probe = self.cursor;
-            probe.skip_spaces();
-            if !probe.take(",") {
-                break;
-            }
-            probe.skip_spaces();
-            self.cursor = probe;
-        }
-        self.set_named("wait_mask", mask, start)
-    }
-
-    /// `#-7`, or a label.
-    fn target(&mut self) -> Result<(), Fault> {
-        let start = self.cursor.at();
-        if self.cursor.take("#") {
-            return match self.info.field("offset") {
-                Some(field) => self.value(field, Base::Decimal),
-                None => Ok(()),
-            };
-        }
-        let label = self.cursor.take_while(is_label);
-        if label.is_empty() {
-            return Err(self.cursor.fault(TextFault::Expected { text: "#" }));
-        }
-        match self.labels.offset_to(label) {
-            Ok(offset) if i16::try_from(offset).is_err() => {
-                let fault = TextFault::BranchTooFar { offset };
-                Err(self.cursor.fault_since(start, fault))
-            }
-            Ok(offset) => self.set_named("offset", offset.into(), start),
-            Err(fault) => Err(self.cursor.fault_since(start, fault)),
         }
     }
 
@@ -479,23 +264,7 @@ pub(super) fn is_label(character: char) -> bool {
     is_word(character) || character == '.' || character == '$'
 }
 
-fn does_not_fit(info: &Info, field: &FieldInfo, bits: Bits, value: i128) -> EncodeError {
-    let max = bits.max().cast_signed(); // a field has 56 bits at most
-    let (min, max) = match field.kind {
-        FieldKind::Signed => (-(max / 2) - 1, max / 2),
-        FieldKind::Bytes8 => (0, max * 8),
-        _ => (0, max),
-    };
-    EncodeError::OutOfRange {
-        instruction: info.name,
-        field: field.name,
-        value,
-        min,
-        max,
-    }
-}
-
-/// The fields of a range, for [`Fault`].
+/// The character at which `bytes` of the line begin, from 1 on, and how many characters they are.
 pub(super) fn characters(line: &str, bytes: &Range<usize>) -> (usize, usize) {
     let before = line.get(..bytes.start).unwrap_or(line);
     let wrong = line.get(bytes.clone()).unwrap_or("");

@@ -130,6 +130,7 @@ fn people_write_in_many_ways() {
         ("WAIT #0x9",                            "WAIT #9"),
         ("ADD_IMM32 r1, r2, #-0x10",             "ADD_IMMEDIATE32 r1, r2, #-16"),
         ("LOAD_MULTIPLE r66, [ d90 - 8 ]",       "LOAD_MULTIPLE r66, [d90 + -8]"),
+        ("LOAD_MULTIPLE r66, [d90 +-8]",         "LOAD_MULTIPLE r66, [d90 + -8]"),
         ("RUN_COMPUTE.y_axis #2",                "RUN_COMPUTE.y_axis.srt0.spd0.tsd0.fau0 #2"),
         ("STORE_STATE.TIMESTAMP d66, #0, #0, #0", "STORE_STATE.SYSTEM_TIMESTAMP d66, #0, #0, #0"),
     ];
@@ -320,6 +321,22 @@ REQ_RESOURCE.compute {rt}
 1:23: 32 does not fit shift_amount of LSHIFT_IMM32: it takes 0 to 31
 LSHIFT_IMM32 r1, r2, #32
                       ^^",
+    );
+    check_error(
+        "BFEXT_U32 r1, r2, #65536",
+        Arch::V13,
+        "\
+1:20: reserved bits of BFEXT_U32 are set: 0x10000
+BFEXT_U32 r1, r2, #65536
+                   ^^^^^",
+    );
+    check_error(
+        "BFINS_IMM32 r1, r2, #-2147483649",
+        Arch::V13,
+        "\
+1:22: -2147483649 does not fit immediate of BFINS_IMM32: it takes -2147483648 to 4294967295
+BFINS_IMM32 r1, r2, #-2147483649
+                     ^^^^^^^^^^^",
     );
     check_error(
         "PROT_REGION #12",
