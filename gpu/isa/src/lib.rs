@@ -48,6 +48,7 @@ mod rules;
 // What others ask of an instruction.
 mod access;
 mod describe;
+mod meaning;
 mod random;
 
 // The instruction and its text.
