@@ -190,3 +190,11 @@ fn the_generation_decides_what_exists() {
         &["can't read no/such/file"],
     );
 }
+
+#[test]
+fn random_words_find_no_fault_in_the_decoders() {
+    let output = eitri(&["fuzz", "--count", "60000", "--seed", "7"], b"");
+    let seen = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{seen}");
+    has(&seen, &["isa  60000 words: ", " refused, 0 faults"]);
+}

@@ -2,6 +2,7 @@
 
 mod asm;
 mod disasm;
+mod fuzz;
 mod run;
 mod test;
 
@@ -13,6 +14,8 @@ pub(crate) enum Command {
     Asm(asm::Args),
     /// Disassemble shader instructions: words in, one instruction a line out.
     Disasm(disasm::Args),
+    /// Try random words on the decoders.
+    Fuzz(fuzz::Args),
     /// Compile a shader, run it on a bare-metal image or on the model, and save what it wrote.
     Run(run::Args),
     /// Run every check of the repository, and print a summary.
@@ -23,6 +26,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
     match command {
         Command::Asm(args) => asm::run(&args),
         Command::Disasm(args) => disasm::run(&args),
+        Command::Fuzz(args) => fuzz::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Test(args) => test::run(&args),
     }

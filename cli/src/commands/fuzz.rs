@@ -1,0 +1,197 @@
+//! `eitri fuzz`: random words against the decoders.
+//!
+//! A word is refused, or it is legal: then it encodes again as itself, and so does its text unless the dialect leaves
+//! something out. Which word is tried depends on seed and number alone, not on the machine.
+
+use crate::outcome::{Failure, Status};
+use eitri_isa::{Instr, Op, Syntax};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Exit status 1 if a decoder fails; the words at fault are printed, at most ten of each decoder.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Words for each decoder.
+    #[arg(long, default_value_t = 10_000_000, value_name = "WORDS")]
+    count: u64,
+    /// Where the random numbers start.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Only this decoder.
+    #[arg(long)]
+    only: Option<Decoder>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Decoder {
+    /// Shader instructions.
+    Isa,
+}
+
+/// A decoder under test.
+struct Target {
+    decoder: Decoder,
+    name: &'static str,
+    /// A word to try.
+    word: fn(&mut Dice) -> u64,
+    /// True if the word is legal; what is wrong if the decoder contradicts itself.
+    check: fn(u64) -> Result<bool, String>,
+    /// How to look at one word.
+    again: &'static str,
+}
+
+const TARGETS: [Target; 1] = [Target {
+    decoder: Decoder::Isa,
+    name: "isa",
+    word: isa_word,
+    check: isa_check,
+    again: "cargo eitri disasm",
+}];
+
+/// Words that one thread takes at a time.
+const CHUNK: u64 = 10_000;
+/// Faults that are printed of a decoder.
+const SHOWN: usize = 10;
+
+pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    let mut status = Status::Good;
+    for target in &TARGETS {
+        if args.only.is_some_and(|only| only != target.decoder) {
+            continue;
+        }
+        let started = Instant::now();
+        let tally = fuzz(target, args);
+        let seconds = started.elapsed().as_secs_f64();
+        for (word, what) in tally.faults.iter().take(SHOWN) {
+            println!("FAIL {} {word:016x}: {what}", target.name);
+            println!("again: echo {word:016x} | {}", target.again);
+        }
+        println!(
+            "{:<4} {} words: {} legal, {} refused, {} faults ({seconds:.1} s, seed {})",
+            target.name,
+            args.count,
+            tally.legal,
+            args.count - tally.legal - tally.faults.len() as u64,
+            tally.faults.len(),
+            args.seed
+        );
+        if !tally.faults.is_empty() {
+            status = Status::CheckFailed;
+        }
+    }
+    Ok(status)
+}
+
+#[derive(Default)]
+struct Tally {
+    legal: u64,
+    faults: Vec<(u64, String)>,
+}
+
+/// Tries all words of a decoder, on every core.
+fn fuzz(target: &Target, args: &Args) -> Tally {
+    let next = AtomicU64::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let work = || {
+        let mut tally = Tally::default();
+        loop {
+            let first = next.fetch_add(CHUNK, Ordering::Relaxed);
+            if first >= args.count {
+                return tally;
+            }
+            for number in first..args.count.min(first + CHUNK) {
+                try_word(target, args.seed, number, &mut tally);
+            }
+        }
+    };
+    let mut total = Tally::default();
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        for worker in workers {
+            // A panic of a decoder is caught at its word; another one is a bug of this command.
+            let tally = worker
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            total.legal += tally.legal;
+            total.faults.extend(tally.faults);
+        }
+    });
+    // Threads finish in any order.
+    total.faults.sort();
+    total
+}
+
+fn try_word(target: &Target, seed: u64, number: u64, tally: &mut Tally) {
+    let mut dice = Dice(
+        seed.wrapping_mul(0xD134_2543_DE82_EF95)
+            .wrapping_add(number),
+    );
+    let word = (target.word)(&mut dice);
+    match catch_unwind(AssertUnwindSafe(|| (target.check)(word))) {
+        Ok(Ok(legal)) => tally.legal += u64::from(legal),
+        Ok(Err(what)) => tally.faults.push((word, what)),
+        Err(_) => tally.faults.push((word, "panics".to_owned())),
+    }
+}
+
+/// Random numbers (splitmix64).
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn high(&mut self) -> u32 {
+        (self.next() >> 32) as u32
+    }
+}
+
+const ISA_ARCH: eitri_isa::Arch = eitri_isa::Arch::V10;
+
+/// Half of the words are any word at all; the others a legal instruction, every second of them with a bit inverted.
+fn isa_word(dice: &mut Dice) -> u64 {
+    let choice = dice.next();
+    if choice & 1 == 0 {
+        return dice.next();
+    }
+    let op = Op::ALL[(choice >> 32) as usize % Op::ALL.len()];
+    let instr = Instr::random(op, ISA_ARCH, &mut || dice.high());
+    let word = instr.and_then(|instr| instr.encode(ISA_ARCH).ok());
+    let flipped = if choice & 2 == 0 {
+        0
+    } else {
+        1 << (choice >> 8 & 63)
+    };
+    word.unwrap_or_else(|| dice.next()) ^ flipped
+}
+
+fn isa_check(word: u64) -> Result<bool, String> {
+    let Ok(instr) = Instr::decode(word, ISA_ARCH) else {
+        return Ok(false);
+    };
+    let again = instr
+        .encode(ISA_ARCH)
+        .map_err(|error| format!("decodes, but does not encode: {error}"))?;
+    // Mesa's form of an atomic without result decodes to the same instruction as ours.
+    let without_result = matches!(instr.op(), Op::Atom1ReturnI32 | Op::Atom1ReturnI64);
+    if again != word && !(without_result && again ^ word == 0b11 << 46) {
+        return Err(format!("encodes again as {again:016x}"));
+    }
+    for syntax in Syntax::ALL {
+        let text = instr.display(ISA_ARCH, syntax).to_string();
+        if instr.loss(ISA_ARCH, syntax).is_some() {
+            continue;
+        }
+        match Instr::assemble(&text, ISA_ARCH, syntax) {
+            Ok(read) if read == again => {}
+            Ok(read) => return Err(format!("{syntax}: `{text}` assembles to {read:016x}")),
+            Err(error) => return Err(format!("{syntax}: `{text}` does not assemble: {error}")),
+        }
+    }
+    Ok(true)
+}
