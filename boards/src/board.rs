@@ -35,6 +35,8 @@ impl Region {
 pub struct Memory {
     /// Ordinary memory, cached. The image lies in it, at its linked address.
     pub ram: Region,
+    /// Ordinary memory for the heap, cached.
+    pub heap: Region,
     /// Memory for what the GPU and the CPU both use: not cached where the GPU is not coherent.
     pub shared: Region,
     /// Registers, the GPU's window apart.
@@ -117,11 +119,12 @@ impl Board {
     pub(crate) const fn checked(self) -> Board {
         let memory = self.memory;
         assert!(!memory.ram.overlaps(memory.shared));
+        assert!(!memory.heap.overlaps(memory.ram) && !memory.heap.overlaps(memory.shared));
         let mut index = 0;
         while index < memory.devices.len() {
             let device = memory.devices[index];
             assert!(!device.overlaps(memory.ram));
-            assert!(!device.overlaps(memory.shared));
+            assert!(!device.overlaps(memory.heap) && !device.overlaps(memory.shared));
             assert!(!device.overlaps(self.gpu.window));
             index += 1;
         }

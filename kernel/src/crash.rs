@@ -5,7 +5,7 @@
 
 use crate::syndrome::Syndrome;
 use crate::{backtrace, console, interrupts, linked, logger, println};
-use aarch64_rt::{ExceptionHandlers, RegisterState, RegisterStateRef};
+use aarch64_rt::RegisterState;
 use core::panic::PanicInfo;
 use core::sync::atomic::{AtomicBool, Ordering};
 use cortex_a::registers::{ESR_EL1, FAR_EL1, Readable, SP_EL0};
@@ -62,66 +62,11 @@ pub fn panicked(info: &PanicInfo<'_>) -> ! {
     })
 }
 
-/// Adds the registers that a call preserves to those that the vector saved, and calls a report that does not return.
-macro_rules! report_with_all_registers {
-    ($report:ident) => {
-        core::arch::naked_asm!(
-            "stp x19, x20, [sp, #-80]!",
-            "stp x21, x22, [sp, #16]",
-            "stp x23, x24, [sp, #32]",
-            "stp x25, x26, [sp, #48]",
-            "stp x27, x28, [sp, #64]",
-            "mov x1, sp",
-            "b {report}",
-            report = sym $report,
-        )
-    };
-}
-
-/// The exception vectors' handlers.
-pub struct Vectors;
-
-impl ExceptionHandlers for Vectors {
-    #[unsafe(naked)]
-    extern "C" fn sync_current(_state: RegisterStateRef<'_>) {
-        report_with_all_registers!(report_synchronous)
-    }
-
-    extern "C" fn irq_current(_state: RegisterStateRef<'_>) {
-        interrupts::dispatch();
-    }
-
-    #[unsafe(naked)]
-    extern "C" fn fiq_current(_state: RegisterStateRef<'_>) {
-        report_with_all_registers!(report_fiq)
-    }
-
-    #[unsafe(naked)]
-    extern "C" fn serror_current(_state: RegisterStateRef<'_>) {
-        report_with_all_registers!(report_serror)
-    }
-}
-
 /// x19 to x28.
-type Preserved = [u64; 10];
+pub(crate) type Preserved = [u64; 10];
 
-extern "C" fn report_synchronous(state: &RegisterState, preserved: &Preserved) -> ! {
-    report("exception", state, preserved)
-}
-
-extern "C" fn report_fiq(state: &RegisterState, preserved: &Preserved) -> ! {
-    report("fast interrupt, which nothing here uses", state, preserved)
-}
-
-extern "C" fn report_serror(state: &RegisterState, preserved: &Preserved) -> ! {
-    report(
-        "SError: an earlier access to memory or a device failed",
-        state,
-        preserved,
-    )
-}
-
-fn report(what: &str, state: &RegisterState, preserved: &Preserved) -> ! {
+/// Reports an exception and ends the image.
+pub(crate) fn report(what: &str, state: &RegisterState, preserved: &Preserved) -> ! {
     begin_report(Exit::Exception);
     let syndrome = Syndrome(ESR_EL1.get());
     let (far, stack) = (FAR_EL1.get(), SP_EL0.get());

@@ -95,7 +95,7 @@ macro_rules! image {
             $crate::aarch64_rt::DEFAULT_TCR_EL2,
             $crate::aarch64_rt::DEFAULT_TCR_EL3
         );
-        $crate::aarch64_rt::exception_handlers!($crate::crash::Vectors);
+        $crate::aarch64_rt::exception_handlers!($crate::vectors::Vectors);
         $crate::aarch64_rt::entry!(image_main, 8);
 
         fn image_main(x0: u64, _x1: u64, _x2: u64, _x3: u64) -> ! {

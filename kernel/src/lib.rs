@@ -29,6 +29,7 @@ extern crate alloc;
 // From the first instruction on.
 pub mod entry;
 mod start;
+pub mod vectors;
 
 // What an image uses.
 pub mod console;
@@ -43,11 +44,11 @@ pub mod backtrace;
 pub mod crash;
 pub mod syndrome;
 
+// What the linker knows.
 mod build_id;
-mod linked;
+pub mod linked;
 
 pub use build_id::BuildId;
-pub use linked::{heap as heap_region, main_stack};
 pub use start::{Kernel, start};
 
 #[doc(hidden)]

@@ -75,7 +75,7 @@ impl Kind {
     }
 }
 
-/// The table for the time until [`map`]: the image's gibibyte as memory, those with device registers as devices.
+/// The table until the map proper is made: the image's gibibyte as memory, those with device registers as devices.
 ///
 /// In blocks of 1 GiB, since no more fits into one page of constants; what is speculated in that short time lies in the
 /// gibibyte that the image itself is in.
@@ -86,6 +86,11 @@ pub const fn initial_table(board: &Board) -> InitialPagetable {
     let mut table = [0; 512];
     let image = board.memory.ram.base / GIB;
     table[image] = (image * GIB) | VALID.union(CACHED).bits();
+    // Page tables will be made in the heap.
+    assert!(
+        board.memory.heap.base / GIB == image,
+        "a heap in another gibibyte than the image"
+    );
     let device = NEVER_EXECUTED
         .union(El1Attributes::ATTRIBUTE_INDEX_0)
         .bits();
@@ -116,7 +121,11 @@ pub(crate) fn map(board: &Board) {
         (linked::boot_stack(), Kind::Data),
         (linked::main_stack(), Kind::Data),
     ];
-    let board_regions = [(memory.shared, shared), (board.gpu.window, Kind::Device)];
+    let board_regions = [
+        (memory.heap, Kind::Data),
+        (memory.shared, shared),
+        (board.gpu.window, Kind::Device),
+    ];
     let devices = memory.devices.iter().map(|region| (*region, Kind::Device));
     let mut mapped = Ok(());
     for (region, kind) in image.into_iter().chain(board_regions).chain(devices) {

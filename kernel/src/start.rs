@@ -28,7 +28,7 @@ pub fn start(board: &'static Board, device_tree: u64, main: fn(Kernel) -> Exit) 
         CurrentEL.read(CurrentEL::EL),
         MPIDR_EL1.get()
     );
-    heap::open(linked::heap());
+    heap::open(board.memory.heap);
     memory::map(board);
     interrupts::open(&board.gic);
     logger::announce();

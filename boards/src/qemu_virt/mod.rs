@@ -3,7 +3,8 @@
 //! The window lies in a hole that every configuration leaves empty; the monitor of `qemu-tests/monitor` lets the model
 //! answer there. The three interrupts are free on `virt`, and those of the RK3588.
 //!
-//! QEMU puts its device tree at 0x4000_0000 or 0x4800_0000: neither is in the memory stated here.
+//! QEMU puts its device tree at 0x4000_0000 or 0x4800_0000: neither is in the memory stated here, which ends with the
+//! first gibibyte (`-m 1G`).
 //! Facts: hardware/boards.md section 4; window and interrupts are our choice by its item 4.
 
 mod semihosting;
@@ -16,6 +17,7 @@ pub const BOARD: Board = Board {
     name: "qemu-virt",
     memory: Memory {
         ram: Region::new(0x4020_0000, 0x07E0_0000),
+        heap: Region::new(0x7000_0000, 0x1000_0000),
         shared: Region::new(0x5000_0000, 0x2000_0000),
         devices: &[
             Region::new(0x0800_0000, 0x0100_0000), // GIC distributor, ITS, redistributors

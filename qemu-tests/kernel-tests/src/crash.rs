@@ -37,7 +37,7 @@ fn main(kernel: Kernel) -> Exit {
 fn data_abort() {
     // SAFETY: nothing is mapped at this address: the access is taken as an exception.
     unsafe {
-        core::arch::asm!("mov x0, #0x1234", "movk x0, #0x7000, lsl #16", "ldr x0, [x0]", out("x0") _)
+        core::arch::asm!("mov x0, #0x1234", "movk x0, #0x2000, lsl #16", "ldr x0, [x0]", out("x0") _)
     };
 }
 

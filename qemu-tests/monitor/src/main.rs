@@ -39,7 +39,7 @@ use report::say;
 use settings::Settings;
 
 fn main() -> ! {
-    eitri_kernel::heap::open(eitri_kernel::heap_region());
+    eitri_kernel::heap::open(eitri_kernel::linked::heap());
     own_memory::map();
     vectors::install();
     let settings = match Settings::read() {

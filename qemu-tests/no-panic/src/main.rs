@@ -1,0 +1,147 @@
+//! Proof that the runtime can't panic: with a reachable panic, this does not link.
+//!
+//! The program does with the runtime what an image does, from power-off to a finished job and back, on a platform of
+//! bare pointers. Its panic handler calls a function that exists nowhere. The linker drops code that nothing reaches;
+//! so if a panic could be reached, that function is missing:
+//!
+//!     rust-lld: error: undefined symbol: a_panic_can_be_reached
+//!
+//! Build it with `--release` only: the debug build checks for overflow, and that is a panic.
+#![no_std]
+#![no_main]
+
+use core::ops::Range;
+use core::panic::PanicInfo;
+use core::time::Duration;
+use eitri_program::Program;
+use eitri_runtime::{
+    Device, Done, Instant, Lines, Options, PhysicalAddress, Platform, QueueConfig, Step,
+};
+
+#[panic_handler]
+fn panic(_: &PanicInfo<'_>) -> ! {
+    unsafe extern "C" {
+        fn a_panic_can_be_reached() -> !;
+    }
+    // SAFETY: a program that has this call in it does not link.
+    unsafe { a_panic_can_be_reached() }
+}
+
+/// What stands in for everything that comes from outside: the compiler can't know it.
+#[repr(C)]
+struct Outside {
+    window: *mut u32,
+    memory: u64,
+    firmware: &'static [u8],
+    program: &'static [u8],
+    data: &'static mut [u8],
+    groups: [u32; 3],
+    counter: *const u64,
+    lines: *const Lines,
+}
+
+struct Pointers {
+    outside: Outside,
+    next: u64,
+}
+
+impl Platform for Pointers {
+    fn read32(&mut self, offset: u32) -> u32 {
+        // SAFETY: never run.
+        unsafe {
+            self.outside
+                .window
+                .byte_add(offset as usize)
+                .read_volatile()
+        }
+    }
+
+    fn write32(&mut self, offset: u32, value: u32) {
+        // SAFETY: never run.
+        unsafe {
+            self.outside
+                .window
+                .byte_add(offset as usize)
+                .write_volatile(value)
+        }
+    }
+
+    fn allocate(&mut self, bytes: u64, alignment: u64) -> Option<PhysicalAddress> {
+        let base = self.next.checked_next_multiple_of(alignment)?;
+        self.next = base.checked_add(bytes)?;
+        Some(PhysicalAddress(base))
+    }
+
+    fn load32(&mut self, address: PhysicalAddress) -> u32 {
+        // SAFETY: never run.
+        unsafe { (address.0 as *const u32).read_volatile() }
+    }
+
+    fn store32(&mut self, address: PhysicalAddress, value: u32) {
+        // SAFETY: never run.
+        unsafe { (address.0 as *mut u32).write_volatile(value) }
+    }
+
+    fn clean(&mut self, _range: Range<PhysicalAddress>) {}
+
+    fn invalidate(&mut self, _range: Range<PhysicalAddress>) {}
+
+    fn now(&mut self) -> Instant {
+        // SAFETY: never run.
+        Instant(Duration::from_nanos(unsafe {
+            self.outside.counter.read_volatile()
+        }))
+    }
+
+    fn counter_hertz(&self) -> u64 {
+        // SAFETY: never run.
+        unsafe { self.outside.counter.read_volatile() }
+    }
+
+    fn wait(&mut self, _wanted: Lines, _until: Instant) -> Lines {
+        // SAFETY: never run.
+        unsafe { self.outside.lines.read_volatile() }
+    }
+}
+
+fn job(mut outside: Outside) -> Option<()> {
+    let (firmware, shader, groups) = (outside.firmware, outside.program, outside.groups);
+    let values = core::mem::take(&mut outside.data);
+    let next = outside.memory;
+    let platform = Pointers { outside, next };
+    let mut last = Step::Probe;
+    let mut report = |done: &Done<'_>| last = done.step;
+
+    let mut device = Device::bring_up(platform, firmware, Options::default(), &mut report).ok()?;
+    let queue = device.create_queue(QueueConfig::default()).ok()?;
+    let pipeline = device.create_pipeline(&Program::parse(shader).ok()?).ok()?;
+    let buffer = device.create_buffer(values.len() as u64).ok()?;
+    device.write_buffer(&buffer, 0, values).ok()?;
+    let set = device.create_descriptor_set(&pipeline, 0).ok()?;
+    device.bind_buffer(&set, 0, &buffer).ok()?;
+    let mut commands = device.create_command_buffer().ok()?;
+    commands
+        .record(&mut device, |recorder| {
+            recorder.bind_pipeline(&pipeline).bind_descriptor_set(&set);
+            recorder.dispatch(groups)?;
+            Ok(())
+        })
+        .ok()?;
+    let point = queue.submit(&mut device, &commands).ok()?;
+    let limit = Duration::from_secs(1);
+    queue.timeline().wait(&mut device, point, limit).ok()?;
+    device.read_buffer(&buffer, 0, values).ok()?;
+    device.destroy_queue(queue).ok()?;
+    device.shutdown(&mut report).ok()?;
+    Some(())
+}
+
+/// The entry, as far as the linker is concerned.
+///
+/// # Safety
+/// Never called.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn no_panic_start(outside: *const Outside) -> bool {
+    // SAFETY: never run.
+    job(unsafe { outside.read_volatile() }).is_some()
+}
