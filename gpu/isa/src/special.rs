@@ -132,10 +132,39 @@ impl Special {
     }
 
     /// Its row of the table.
-    pub fn row(self) -> &'static SpecialRow {
-        const { &Self::ALL }
-            .iter()
-            .find(|row| row.special == self)
-            .expect("every value has a row: a test holds it")
+    pub const fn row(self) -> &'static SpecialRow {
+        let rows: &'static [SpecialRow] = &Self::ALL;
+        &rows[self.position()]
+    }
+
+    /// Where its row stands.
+    const fn position(self) -> usize {
+        match self {
+            Self::WarpId => 0,
+            Self::FramebufferSize => 1,
+            Self::AtestDatum => 2,
+            Self::Sample => 3,
+            Self::BlendDescriptor(target) => 4 + target.0 as usize,
+            Self::ThreadLocalPointer => 12,
+            Self::WorkgroupLocalPointer => 13,
+            Self::ResourceTablePointer => 14,
+            Self::LaneId => 15,
+            Self::CoreId => 16,
+            Self::ShaderOutput => 17,
+            Self::PrepassState => 18,
+            Self::ProgramCounter => 19,
+        }
     }
 }
+
+/// Rows stand where `position` says.
+const _: () = {
+    let mut index = 0;
+    while index < Special::ALL.len() {
+        assert!(
+            Special::ALL[index].special.position() == index,
+            "rows of special values are out of order"
+        );
+        index += 1;
+    }
+};

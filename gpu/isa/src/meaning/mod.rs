@@ -28,13 +28,34 @@ impl Row {
             .find(|(name, _)| *name == base)
             .map_or("", |(_, meaning)| meaning)
     }
+}
 
-    /// Mnemonics that have a sentence, for the test that none is left over.
-    #[doc(hidden)]
-    pub fn mnemonics_with_meaning() -> impl Iterator<Item = &'static str> {
-        alu::MEANINGS
-            .iter()
-            .chain(message::MEANINGS)
-            .map(|(name, _)| *name)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op::Op;
+
+    #[test]
+    fn every_mnemonic_has_one_sentence_and_none_is_left_over() {
+        for op in Op::ALL {
+            assert!(
+                !op.row().meaning().is_empty(),
+                "{op} has no sentence, or has it in the wrong table"
+            );
+        }
+        for (table, messages) in [(alu::MEANINGS, false), (message::MEANINGS, true)] {
+            for (index, (name, _)) in table.iter().enumerate() {
+                let base = |op: &&Op| op.name().split('.').next() == Some(name);
+                let named = Op::ALL
+                    .iter()
+                    .filter(base)
+                    .any(|op| op.row().kind.is_message() == messages);
+                assert!(named, "{name} is no instruction of this table");
+                assert!(
+                    table[..index].iter().all(|(other, _)| other != name),
+                    "{name} has two sentences"
+                );
+            }
+        }
     }
 }

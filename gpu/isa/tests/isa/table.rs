@@ -184,22 +184,3 @@ fn units_and_costs_follow_the_generation() {
         assert_eq!(and.issue(Arch::V10), (Unit::Sfu, 1), "shift by {shift:?}");
     }
 }
-
-#[test]
-fn every_mnemonic_has_one_meaning() {
-    let base = |op: &Op| op.name().split('.').next().expect("a name");
-    let named: BTreeSet<&str> = Op::ALL.iter().map(base).collect();
-    let told: Vec<&str> = Row::mnemonics_with_meaning().collect();
-    assert_eq!(
-        told.iter().copied().collect::<BTreeSet<_>>(),
-        named,
-        "left: mnemonics with a sentence; right: of rows"
-    );
-    assert_eq!(told.len(), named.len(), "a mnemonic has two sentences");
-    for op in Op::ALL {
-        assert!(
-            !op.row().meaning().is_empty(),
-            "{op}: its sentence stands in the wrong table"
-        );
-    }
-}
