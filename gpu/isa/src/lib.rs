@@ -48,6 +48,7 @@ mod rules;
 // What others ask of an instruction.
 mod access;
 mod describe;
+pub mod explain;
 mod meaning;
 mod random;
 

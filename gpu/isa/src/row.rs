@@ -2,6 +2,8 @@
 //!
 //! Facts: hardware/valhall-isa.md sections 1, 2, 4, 14, 15; data/valhall-isa.json.
 
+use core::fmt;
+
 use crate::arch::{Arch, Archs};
 use crate::field::{Field, ImmId, Immediate};
 use crate::op::Op;
@@ -27,6 +29,21 @@ pub enum Unit {
     T,
     /// Not counted: fragment output, barriers.
     None,
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fma => "FMA",
+            Self::Cvt => "CVT",
+            Self::Sfu => "SFU",
+            Self::Ls => "LS",
+            Self::V => "V",
+            Self::Vt => "VT",
+            Self::T => "T",
+            Self::None => "none",
+        })
+    }
 }
 
 /// What an instruction is, for those who treat kinds of instructions alike.

@@ -2,6 +2,8 @@
 //!
 //! Facts: hardware/valhall-isa.md sections 2 and 7.3.
 
+use core::fmt;
+
 use crate::constants::Constant;
 use crate::register::Reg;
 use crate::select::Select;
@@ -73,6 +75,20 @@ impl Operand {
     /// True if it reads the fast-access unit: a uniform, a special value or a constant.
     pub const fn is_fau(self) -> bool {
         !matches!(self, Self::Register { .. })
+    }
+}
+
+impl fmt::Display for Operand {
+    /// As in text, but for constants: what they hold depends on the generation.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Register { reg, last_use } => {
+                write!(f, "{}{reg}", if last_use { "^" } else { "" })
+            }
+            Self::Uniform(uniform) => write!(f, "u{}", uniform.0),
+            Self::Constant(constant) => write!(f, "constant {}", constant.index()),
+            Self::Special { special, word } => write!(f, "{}.w{}", special.row().name, word as u8),
+        }
     }
 }
 

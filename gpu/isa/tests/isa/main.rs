@@ -3,6 +3,7 @@
 mod accesses;
 mod data_file;
 mod errors;
+mod explain;
 mod properties;
 mod support;
 mod table;
