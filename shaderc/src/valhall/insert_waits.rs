@@ -2,37 +2,51 @@
 //!
 //! Needs: `assign_slots`; registers.  Guarantees: no value is read or overwritten before its message has arrived, and
 //! memory accesses that may meet happen in program order. A wait acts after the instruction that carries it, so it is
-//! put on the one before; at the start of a block that takes a NOP.  Facts: hardware/compiler-backend.md 8.2, 8.3, 8.6.
+//! put on the one before. The first instruction of a block has none before it: the wait goes to the ends of those
+//! predecessors that need it, if they lead nowhere else, or else on a NOP.
+//! Facts: hardware/compiler-backend.md 8.2, 8.3, 8.6.
 
+use std::collections::BTreeMap;
+
+use super::insert_flow::flow_at_end;
 use super::mir::{BlockId, Flow, Function, Instr, Message, Op};
 use super::scoreboard::Scoreboard;
 
+/// Waits that instructions carry for a later block: by block and place in it, the slots.
+type Early = BTreeMap<(BlockId, usize), u8>;
+
 /// Inserts all waits and removes fences, which are nothing but waits.
 pub(crate) fn insert_waits(function: &mut Function) {
-    for (index, entry) in entries(function).into_iter().enumerate() {
+    let early = find_early(function);
+    for (id, entry) in function.block_ids().zip(entries(function, &early)) {
         let mut scoreboard = entry;
         let mut out: Vec<Instr> = Vec::new();
-        for mut instr in std::mem::take(&mut function.blocks[index].instrs) {
+        for (index, mut instr) in std::mem::take(&mut function.blocks[id.index()].instrs)
+            .into_iter()
+            .enumerate()
+        {
             let needed = scoreboard.needed(&instr);
             if needed != 0 {
                 wait_before(&mut out, needed, &instr);
             }
-            step(&mut scoreboard, &instr);
+            let early = early.get(&(id, index)).copied();
+            step(&mut scoreboard, &instr, early);
             match instr.op.message() {
                 Message::Fence => continue,
                 Message::Barrier => instr.flow = Flow::Wait(Flow::GENERAL | Flow::BARRIER),
-                _ => {}
+                _ => instr.flow = early.map_or(Flow::None, Flow::Wait),
             }
             out.push(instr);
         }
-        function.blocks[index].instrs = out;
+        function.blocks[id.index()].instrs = out;
     }
 }
 
-/// What an instruction does to the scoreboard, its own waits included.
-fn step(scoreboard: &mut Scoreboard, instr: &Instr) {
+/// What an instruction does to the scoreboard, the waits before it and its own included.
+fn step(scoreboard: &mut Scoreboard, instr: &Instr, early: Option<u8>) {
     scoreboard.drain(Flow::Wait(scoreboard.needed(instr)));
     scoreboard.issue(instr);
+    scoreboard.drain(early.map_or(Flow::None, Flow::Wait));
 }
 
 /// Puts a wait on the last instruction, or on a new NOP where it has another flow.
@@ -48,18 +62,22 @@ fn wait_before(out: &mut Vec<Instr>, needed: u8, reason: &Instr) {
     }
 }
 
+/// What is under way at the end of a block.
+fn at_end(function: &Function, id: BlockId, entry: &Scoreboard, early: &Early) -> Scoreboard {
+    let mut scoreboard = entry.clone();
+    for (index, instr) in function.block(id).instrs.iter().enumerate() {
+        step(&mut scoreboard, instr, early.get(&(id, index)).copied());
+    }
+    scoreboard
+}
+
 /// What is under way at the start of each block.
-fn entries(function: &Function) -> Vec<Scoreboard> {
+fn entries(function: &Function, early: &Early) -> Vec<Scoreboard> {
     let mut entries = vec![Scoreboard::default(); function.blocks.len()];
     let mut work: Vec<BlockId> = function.block_ids().collect();
     work.reverse();
     while let Some(id) = work.pop() {
-        let mut scoreboard = entries[id.index()].clone();
-        function
-            .block(id)
-            .instrs
-            .iter()
-            .for_each(|instr| step(&mut scoreboard, instr));
+        let scoreboard = at_end(function, id, &entries[id.index()], early);
         for to in function.block(id).terminator.successors() {
             let mut joined = entries[to.index()].clone();
             joined.join(&scoreboard);
@@ -70,4 +88,59 @@ fn entries(function: &Function) -> Vec<Scoreboard> {
         }
     }
     entries
+}
+
+/// Waits for first instructions, where all predecessors with something to wait for have a place for it.
+fn find_early(function: &Function) -> Early {
+    let none = Early::new();
+    let entries = entries(function, &none);
+    let predecessors = function.predecessors();
+    let mut early = Early::new();
+    for id in function.block_ids() {
+        let Some(first) = function.block(id).instrs.first() else {
+            continue;
+        };
+        let needed = entries[id.index()].needed(first);
+        let busy: Vec<(BlockId, u8)> = predecessors[id.index()]
+            .iter()
+            .map(|&from| {
+                (
+                    from,
+                    at_end(function, from, &entries[from.index()], &none).busy() & needed,
+                )
+            })
+            .filter(|&(_, slots)| slots != 0)
+            .collect();
+        let places: Option<Vec<usize>> = busy
+            .iter()
+            .map(|&(from, slots)| carrier(function, &predecessors, from, slots))
+            .collect();
+        for ((from, slots), place) in busy.iter().zip(places.into_iter().flatten()) {
+            *early.entry((*from, place)).or_default() |= slots;
+        }
+    }
+    early
+}
+
+/// The instruction near the end of a block that can carry a wait for `slots`, after all messages on them.
+fn carrier(
+    function: &Function,
+    predecessors: &[Vec<BlockId>],
+    id: BlockId,
+    slots: u8,
+) -> Option<usize> {
+    let block = function.block(id);
+    if block.terminator.successors().count() != 1 {
+        return None;
+    }
+    // The last instruction may have to reconverge; a branch does so always.
+    let taken = usize::from(flow_at_end(function, predecessors, id) != Flow::None);
+    let place = block.instrs.len().checked_sub(1 + taken)?;
+    let later = block.instrs[place + 1..]
+        .iter()
+        .filter_map(|instr| instr.slot);
+    let signals = |slot: u8| slots >> slot & 1 != 0;
+    let free =
+        block.instrs[place].op.message() != Message::Fence && block.instrs[place].op != Op::Branchz;
+    (free && !later.into_iter().any(signals)).then_some(place)
 }

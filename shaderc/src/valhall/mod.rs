@@ -29,6 +29,8 @@ mod liveness;
 
 mod allocate;
 
+mod thread_jumps;
+
 mod lower_branches;
 
 mod scoreboard;

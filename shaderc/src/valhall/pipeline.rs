@@ -23,6 +23,7 @@ use super::schedule::schedule;
 use super::select::select;
 use super::share_values::share_values;
 use super::split_edges::split_edges;
+use super::thread_jumps::thread_jumps;
 use crate::ir;
 
 /// Told the name of each pass and the program after it.
@@ -145,7 +146,8 @@ fn finish(
     let allocated = allocate(&mut runner.function, options)?;
     runner.after("allocate", None)?;
 
-    // Spilling and coalescing are done, so blocks keep their instructions and branches their distances but for waits.
+    // Only now is it known which blocks hold no copies; the rest are final but for waits.
+    runner.run("thread_jumps", None, thread_jumps)?;
     runner.run("lower_branches", None, lower_branches)?;
     runner.run("assign_slots", None, assign_slots)?;
     runner.run("insert_waits", None, insert_waits)?;

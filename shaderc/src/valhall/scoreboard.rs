@@ -77,6 +77,11 @@ impl Scoreboard {
         })
     }
 
+    /// Slots with anything under way.
+    pub(crate) fn busy(&self) -> u8 {
+        self.busy
+    }
+
     /// Counts `instr` as issued.
     pub(crate) fn issue(&mut self, instr: &Instr) {
         let Some(slot) = instr.slot.filter(|&slot| usize::from(slot) < GENERAL_SLOTS) else {

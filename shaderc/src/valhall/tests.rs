@@ -121,6 +121,22 @@ fn a_message_in_a_loop_is_waited_for_on_the_way_round() {
 }
 
 #[test]
+fn a_join_is_waited_for_where_the_message_was_sent() {
+    check(
+        "b0:
+          branch r5, b1, b2
+        b1:
+          r0 = LD_BUFFER.i32 r4, u0, space:buffer  ; expect: LD_BUFFER.i32.wait0
+          r1 = MOV.i32 u0                          ; expect: MOV.i32.reconverge
+          jump b2
+        b2:                                        ; expect: b2:
+          r2 = IADD.u32 r0, r1                     ; expect: r2 = IADD.u32
+          STORE.i32 @r2, [r8:r9], imm:0, space:buffer
+          end",
+    );
+}
+
+#[test]
 fn an_if_reconverges_at_the_branch_and_at_both_ends() {
     check(
         "b0:

@@ -1,0 +1,101 @@
+//! Jump threading: a branch to a block that does nothing but jump goes where that goes.
+//!
+//! Needs: registers.  Guarantees: no empty block but the entry and those that end the program or loop to themselves;
+//! the order of the rest stays. Splitting edges made such blocks, and most of them needed no copies.
+//! Facts: hardware/compiler-backend.md 8.4.
+
+use super::mir::{Block, BlockId, Function, Terminator};
+
+/// Threads all jumps and drops the blocks that nobody enters any more.
+pub(crate) fn thread_jumps(function: &mut Function) {
+    let ends: Vec<BlockId> = function
+        .block_ids()
+        .map(|id| follow(function, id))
+        .collect();
+    for block in &mut function.blocks {
+        block.terminator.map_successors(|to| ends[to.index()]);
+        if let Terminator::Branch {
+            taken, otherwise, ..
+        } = block.terminator
+            && taken == otherwise
+        {
+            block.terminator = Terminator::Jump(taken);
+        }
+    }
+    drop_unreached(function);
+}
+
+/// Where entering `id` leads without doing anything.
+fn follow(function: &Function, id: BlockId) -> BlockId {
+    let mut at = id;
+    // A ring of empty blocks ends where it began to repeat.
+    for _ in 0..function.blocks.len() {
+        match function.block(at) {
+            Block {
+                instrs,
+                terminator: Terminator::Jump(to),
+                ..
+            } if instrs.is_empty() && *to != at => at = *to,
+            _ => break,
+        }
+    }
+    at
+}
+
+fn drop_unreached(function: &mut Function) {
+    let mut reached = vec![false; function.blocks.len()];
+    let mut work = vec![BlockId(0)];
+    while let Some(id) = work.pop() {
+        if !std::mem::replace(&mut reached[id.index()], true) {
+            work.extend(function.block(id).terminator.successors());
+        }
+    }
+    let mut next = 0;
+    let new_ids: Vec<BlockId> = reached
+        .iter()
+        .map(|&reached| {
+            let id = BlockId(next);
+            next += u32::from(reached);
+            id
+        })
+        .collect();
+    let mut flags = reached.into_iter();
+    function.blocks.retain(|_| flags.next().unwrap_or(true));
+    for block in &mut function.blocks {
+        block.terminator.map_successors(|to| new_ids[to.index()]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_if_without_else_branches_to_the_join() {
+        let mut function = Function::parse(
+            "b0:
+              branch r0, b1, b2
+            b1:
+              r1 = MOV.i32 t0
+              jump b3
+            b2:
+              jump b3
+            b3:
+              end",
+        )
+        .expect("text is MIR");
+        thread_jumps(&mut function);
+        assert_eq!(
+            function.to_string(),
+            "b0:\n  branch r0, b1, b2\nb1:\n  r1 = MOV.i32 t0\n  jump b2\nb2:\n  end\n"
+        );
+    }
+
+    #[test]
+    fn a_loop_without_a_body_stays() {
+        let mut function =
+            Function::parse("b0:\n jump b1\nb1:\n jump b2\nb2:\n jump b1").expect("text is MIR");
+        thread_jumps(&mut function);
+        assert!(function.loop_count() == 1, "{function}");
+    }
+}
