@@ -76,76 +76,86 @@ impl Source {
     }
 }
 
-pub const A8: Source = int(0, 8);
-pub const B8: Source = int(1, 8);
-pub const C8: Source = int(2, 8);
-pub const A16: Source = int(0, 16);
-pub const B16: Source = int(1, 16);
-pub const C16: Source = int(2, 16);
-pub const D16: Source = int(3, 16);
-pub const A32: Source = int(0, 32);
-pub const B32: Source = int(1, 32);
-pub const C32: Source = int(2, 32);
-pub const D32: Source = int(3, 32);
-pub const A64: Source = int(0, 64);
-pub const B32_AT16: Source = int(1, 32).at16();
+/// Source operands, a line each.
+macro_rules! sources {
+    ($($name:ident = $value:expr;)*) => {
+        $(pub const $name: Source = $value;)*
+    };
+}
 
-pub const AF16: Source = float(0, 16);
-pub const BF16: Source = float(1, 16);
-pub const CF16: Source = float(2, 16);
-pub const DF16: Source = float(3, 16);
-pub const AF32: Source = float(0, 32);
-pub const BF32: Source = float(1, 32);
-pub const CF32: Source = float(2, 32);
-pub const DF32: Source = float(3, 32);
+#[rustfmt::skip]
+sources! {
+    A8           = int(0, 8);
+    B8           = int(1, 8);
+    C8           = int(2, 8);
+    A16          = int(0, 16);
+    B16          = int(1, 16);
+    C16          = int(2, 16);
+    D16          = int(3, 16);
+    A32          = int(0, 32);
+    B32          = int(1, 32);
+    C32          = int(2, 32);
+    D32          = int(3, 32);
+    A64          = int(0, 64);
+    B32_AT16     = int(1, 32).at16();
 
-pub const AF16_N: Source = float(0, 16).neg_abs();
-pub const BF16_N: Source = float(1, 16).neg_abs();
-pub const AF32_N: Source = float(0, 32).neg_abs();
-pub const BF32_N: Source = float(1, 32).neg_abs();
-pub const CF32_N: Source = float(2, 32).neg_abs();
+    AF16         = float(0, 16);
+    BF16         = float(1, 16);
+    CF16         = float(2, 16);
+    DF16         = float(3, 16);
+    AF32         = float(0, 32);
+    BF32         = float(1, 32);
+    CF32         = float(2, 32);
+    DF32         = float(3, 32);
 
-pub const AF32_W: Source = float(0, 32).narrow(&FLOAT32);
-pub const AF32_N_W: Source = AF32_N.narrow(&FLOAT32);
-pub const BF32_N_W: Source = BF32_N.narrow(&FLOAT32);
-pub const CF32_N_W: Source = CF32_N.narrow(&FLOAT32);
-pub const B32_W: Source = int(1, 32).narrow(&FLOAT32);
+    AF16_N       = float(0, 16).neg_abs();
+    BF16_N       = float(1, 16).neg_abs();
+    AF32_N       = float(0, 32).neg_abs();
+    BF32_N       = float(1, 32).neg_abs();
+    CF32_N       = float(2, 32).neg_abs();
 
-pub const A16_S: Source = int(0, 16).narrow(&FLOAT16);
-pub const B16_S: Source = int(1, 16).narrow(&FLOAT16);
-pub const C16_S: Source = int(2, 16).narrow(&FLOAT16);
-pub const AF16_S: Source = float(0, 16).narrow(&FLOAT16);
-pub const AF16_N_S: Source = AF16_N.narrow(&FLOAT16);
-pub const BF16_N_S: Source = BF16_N.narrow(&FLOAT16);
-pub const CF16_N_S: Source = float(2, 16).neg_abs().narrow(&FLOAT16);
+    AF32_W       = float(0, 32).narrow(&FLOAT32);
+    AF32_N_W     = AF32_N.narrow(&FLOAT32);
+    BF32_N_W     = BF32_N.narrow(&FLOAT32);
+    CF32_N_W     = CF32_N.narrow(&FLOAT32);
+    B32_W        = int(1, 32).narrow(&FLOAT32);
 
-pub const A16_PAIR: Source = int(0, 16).half(&HALF_AS_PAIR);
-pub const B16_PAIR: Source = int(1, 16).half(&HALF_AS_PAIR);
-pub const AF16_N_PAIR: Source = AF16_N.half(&HALF_AS_PAIR);
-pub const AF16_N_HALF: Source = AF16_N.half(&HALF);
-pub const BF16_N_HALF: Source = BF16_N.half(&HALF);
+    A16_S        = int(0, 16).narrow(&FLOAT16);
+    B16_S        = int(1, 16).narrow(&FLOAT16);
+    C16_S        = int(2, 16).narrow(&FLOAT16);
+    AF16_S       = float(0, 16).narrow(&FLOAT16);
+    AF16_N_S     = AF16_N.narrow(&FLOAT16);
+    BF16_N_S     = BF16_N.narrow(&FLOAT16);
+    CF16_N_S     = float(2, 16).neg_abs().narrow(&FLOAT16);
 
-pub const A8_BYTE: Source = int(0, 8).narrow(&BYTE);
-pub const A8_BYTE_HIGH: Source = int(0, 8).select(38, 2, &BYTE);
-pub const B8_BYTE_HIGH: Source = int(1, 8).select(36, 2, &BYTE);
-pub const A8_BYTES: Source = int(0, 8).wide(&BYTE_PAIR);
+    A16_PAIR     = int(0, 16).half(&HALF_AS_PAIR);
+    B16_PAIR     = int(1, 16).half(&HALF_AS_PAIR);
+    AF16_N_PAIR  = AF16_N.half(&HALF_AS_PAIR);
+    AF16_N_HALF  = AF16_N.half(&HALF);
+    BF16_N_HALF  = BF16_N.half(&HALF);
 
-pub const A8_I: Source = int(0, 8).wide(&INT8);
-pub const B8_I: Source = int(1, 8).wide(&INT8);
-pub const A16_I: Source = int(0, 16).wide(&INT16);
-pub const B16_I: Source = int(1, 16).wide(&INT16);
-pub const A32_I: Source = int(0, 32).wide(&INT32);
-pub const B32_I: Source = int(1, 32).wide(&INT32);
-pub const A64_I: Source = int(0, 64).wide(&INT64);
-pub const B64_I: Source = int(1, 64).wide(&INT64_SECOND);
+    A8_BYTE      = int(0, 8).narrow(&BYTE);
+    A8_BYTE_HIGH = int(0, 8).select(38, 2, &BYTE);
+    B8_BYTE_HIGH = int(1, 8).select(36, 2, &BYTE);
+    A8_BYTES     = int(0, 8).wide(&BYTE_PAIR);
 
-pub const B8_SHIFT: Source = int(1, 8).wide(&SHIFT);
-pub const B8_SHIFT16: Source = int(1, 8).wide(&SHIFT16);
-pub const B8_SHIFT8: Source = int(1, 8).wide(&SHIFT8);
-pub const B32_LANE: Source = int(1, 32).wide(&LANE);
-pub const A32_TEST: Source = int(0, 32).select(37, 3, &COMBINE);
+    A8_I         = int(0, 8).wide(&INT8);
+    B8_I         = int(1, 8).wide(&INT8);
+    A16_I        = int(0, 16).wide(&INT16);
+    B16_I        = int(1, 16).wide(&INT16);
+    A32_I        = int(0, 32).wide(&INT32);
+    B32_I        = int(1, 32).wide(&INT32);
+    A64_I        = int(0, 64).wide(&INT64);
+    B64_I        = int(1, 64).wide(&INT64_SECOND);
 
-pub const C8_NOT: Source = int(2, 8).not();
-pub const C16_NOT: Source = int(2, 16).not();
-pub const C32_NOT: Source = int(2, 32).not();
-pub const C64_NOT: Source = int(2, 64).not();
+    B8_SHIFT     = int(1, 8).wide(&SHIFT);
+    B8_SHIFT16   = int(1, 8).wide(&SHIFT16);
+    B8_SHIFT8    = int(1, 8).wide(&SHIFT8);
+    B32_LANE     = int(1, 32).wide(&LANE);
+    A32_TEST     = int(0, 32).select(37, 3, &COMBINE);
+
+    C8_NOT       = int(2, 8).not();
+    C16_NOT      = int(2, 16).not();
+    C32_NOT      = int(2, 32).not();
+    C64_NOT      = int(2, 64).not();
+}
