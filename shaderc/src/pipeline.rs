@@ -4,18 +4,25 @@ use crate::lower::{
     access_sizes, bit_fields, buffer_sizes, critical_edges, division, floats, indirect_variables,
     operand_order, promote_variables, switches,
 };
-use crate::opt::{algebra, dead_code, dead_flow, fold_constants, share_values, trivial_phis};
-use crate::pass::{Pass, Runner};
+use crate::opt::{
+    algebra, dead_code, dead_flow, flatten_branches, fold_constants, fuse_multiply_add,
+    merge_accesses, share_values, trivial_phis, unroll_loops,
+};
+use crate::pass::{Changed, Pass, Runner};
 
 /// Every pass, for `--print-after` and for the list that users see.
 pub const PASSES: &[Pass] = &[
     promote_variables::PASS,
     indirect_variables::PASS,
+    unroll_loops::PASS,
     switches::PASS,
     buffer_sizes::PASS,
     division::PASS,
     bit_fields::PASS,
     floats::PASS,
+    flatten_branches::PASS,
+    fuse_multiply_add::PASS,
+    merge_accesses::PASS,
     access_sizes::PASS,
     operand_order::PASS,
     critical_edges::PASS,
@@ -29,6 +36,7 @@ pub const PASSES: &[Pass] = &[
 
 /// What every stage needs after it: each pass exposes work for the next.
 const CLEAN_UP: &[Pass] = &[
+    promote_variables::PASS, // an index may have become constant
     trivial_phis::PASS,
     fold_constants::PASS,
     operand_order::PASS, // rules look for constants last
@@ -38,15 +46,21 @@ const CLEAN_UP: &[Pass] = &[
     dead_flow::PASS,
 ];
 
+/// Most loops that are unrolled: each is a whole round of clean-up.
+const MAX_UNROLLED: u32 = 64;
+
 /// From the front end's IR to the lowered form.
 pub fn lower(function: &mut Function, runner: &mut Runner<'_>) {
-    // First, since nothing is known about values in variables.
-    runner.run(function, promote_variables::PASS);
     runner.fixpoint(function, CLEAN_UP);
-    // Indices that clean-up made constant need neither selects nor scratch.
-    runner.run(function, promote_variables::PASS);
+    // Inner loops first; with its inner loops gone an outer one may have become short. It makes indices constant.
+    for _ in 0..MAX_UNROLLED {
+        if runner.run(function, unroll_loops::PASS) == Changed::No {
+            break;
+        }
+        runner.fixpoint(function, CLEAN_UP);
+    }
+    // Now every index that can be constant is; the rest needs selects or scratch.
     runner.run(function, indirect_variables::PASS);
-    runner.run(function, promote_variables::PASS);
     runner.fixpoint(function, CLEAN_UP);
 
     // Constants are known by now: division by one is much cheaper.
@@ -55,6 +69,13 @@ pub fn lower(function: &mut Function, runner: &mut Runner<'_>) {
     runner.run(function, division::PASS);
     runner.run(function, bit_fields::PASS);
     runner.run(function, floats::PASS);
+    runner.fixpoint(function, CLEAN_UP);
+
+    // After lowering, which shows what branches cost; it makes longer blocks for the two after it.
+    runner.run(function, flatten_branches::PASS);
+    runner.fixpoint(function, CLEAN_UP);
+    runner.run(function, fuse_multiply_add::PASS);
+    runner.run(function, merge_accesses::PASS);
     runner.run(function, access_sizes::PASS);
     runner.fixpoint(function, CLEAN_UP);
 

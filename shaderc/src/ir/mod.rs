@@ -38,6 +38,7 @@ pub mod function;
 pub mod inst;
 pub mod parse;
 pub mod print;
+pub mod range;
 pub mod rewrite;
 pub mod verify;
 

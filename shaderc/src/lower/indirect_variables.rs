@@ -2,6 +2,7 @@
 //!
 //! Needs: `promote_variables` has run.  Guarantees: after another run of that, no variable is left.
 //! An element number out of range does something harmless.  Facts: hardware/compiler-ir.md 3.3 and 5.
+use crate::ir::range::upper_bound;
 use crate::ir::rewrite::rewrite;
 use crate::ir::{Access, Alu, Builder, Function, Memory, Op, Space, Type, Value, Var};
 use crate::pass::{Changed, Pass};
@@ -24,16 +25,17 @@ const WORD: Access = Access {
 };
 
 fn run(function: &mut Function, _: &Target) -> Changed {
-    let mut used = vec![false; function.vars().count()];
+    let mut indexed = vec![false; function.vars().count()];
     for (_, inst) in function.placed_insts() {
-        if let Op::LoadVar(var) | Op::StoreVar(var) = function.inst(inst).op {
-            used[var.index()] = true;
+        let data = function.inst(inst);
+        if let Op::LoadVar(var) | Op::StoreVar(var) = data.op {
+            indexed[var.index()] |= function.as_word(data.args[0]).is_none();
         }
     }
-    let mut scratch = vec![None; used.len()];
+    let mut scratch = vec![None; indexed.len()];
     let large: Vec<(Var, u32)> = function
         .vars()
-        .filter(|(var, data)| used[var.index()] && data.len > MAX_SELECTED)
+        .filter(|(var, data)| indexed[var.index()] && data.len > MAX_SELECTED)
         .map(|(var, data)| (var, data.len))
         .collect();
     for (var, len) in large {
@@ -104,7 +106,10 @@ fn offset(b: &mut Builder<'_>, var: Var, base: u32, element: Value) -> Value {
     if let Some(number) = b.function.as_word(element) {
         return b.word(base + 4 * number.min(last));
     }
-    let number = b.alu_word(Alu::UMin, element, last);
+    let number = match upper_bound(b.function, element) <= last {
+        true => element,
+        false => b.alu_word(Alu::UMin, element, last),
+    };
     let bytes = b.alu_word(Alu::IShl, number, 2);
     match base {
         0 => bytes,

@@ -4,7 +4,11 @@
 pub(crate) mod algebra;
 pub(crate) mod dead_code;
 pub(crate) mod dead_flow;
+pub(crate) mod flatten_branches;
 pub(crate) mod fold_constants;
+pub(crate) mod fuse_multiply_add;
+pub(crate) mod merge_accesses;
 mod rules;
 pub(crate) mod share_values;
 pub(crate) mod trivial_phis;
+pub(crate) mod unroll_loops;

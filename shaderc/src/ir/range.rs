@@ -1,0 +1,63 @@
+//! Ranges: how large a word can be at most, from how it is computed.
+//!
+//! Needs: nothing.  Guarantees: never too small a bound; `u32::MAX` when nothing is known.
+use super::{Alu, Function, Op, SysVal, Value};
+
+/// Deepest expression that is looked at.
+const DEPTH: u32 = 8;
+
+/// The largest value that a word can have, as unsigned.
+pub fn upper_bound(function: &Function, value: Value) -> u32 {
+    bound(function, value, DEPTH)
+}
+
+fn bound(function: &Function, value: Value, depth: u32) -> u32 {
+    if let Some(word) = function.as_word(value) {
+        return word;
+    }
+    let (Some(data), Some(depth)) = (function.def_inst(value), depth.checked_sub(1)) else {
+        return u32::MAX;
+    };
+    let of = |index: usize| bound(function, data.args[index], depth);
+    let constant = |index: usize| function.as_word(data.args[index]);
+    let alu = match data.op {
+        Op::Alu(alu) => alu,
+        Op::SysVal(SysVal::LocalId(axis)) => {
+            return function.workgroup_size[axis.index()].saturating_sub(1);
+        }
+        _ => return u32::MAX,
+    };
+    match alu {
+        Alu::IAdd => of(0).checked_add(of(1)).unwrap_or(u32::MAX),
+        Alu::IMul => of(0).checked_mul(of(1)).unwrap_or(u32::MAX),
+        Alu::IShl => match constant(1) {
+            Some(by) => {
+                let bits = u64::from(of(0)) << (by & 31);
+                u32::try_from(bits).unwrap_or(u32::MAX)
+            }
+            None => u32::MAX,
+        },
+        Alu::UShr => match constant(1) {
+            Some(by) => of(0) >> (by & 31),
+            None => of(0),
+        },
+        Alu::IAnd | Alu::UMin => of(0).min(of(1)),
+        Alu::IOr | Alu::IXor => all_ones(of(0) | of(1)),
+        Alu::UMax => of(0).max(of(1)),
+        Alu::Select => of(1).max(of(2)),
+        Alu::UDiv => of(0),
+        // The remainder is less than the divisor; by zero it is some value.
+        Alu::UMod => match constant(1) {
+            Some(divisor) if divisor != 0 => of(0).min(divisor - 1),
+            _ => u32::MAX,
+        },
+        Alu::B2I => 1,
+        Alu::BitCount | Alu::Clz => 32,
+        _ => u32::MAX,
+    }
+}
+
+/// The least number of the form 2^n - 1 that isn't less.
+fn all_ones(word: u32) -> u32 {
+    u32::MAX.checked_shr(word.leading_zeros()).unwrap_or(0)
+}

@@ -1,0 +1,111 @@
+//! If-conversion: short branches without effects become straight code and selects.
+//!
+//! Needs: nothing.  Guarantees: only moves what may run needlessly: pure operations and loads of constant memory.
+//! Facts: hardware/compiler-ir.md 4.5: a branch that diverges costs a warp of 16 more than a few instructions.
+use crate::ir::cfg::{Cfg, order_blocks};
+use crate::ir::{BlockId, Builder, Function, Terminator, Value};
+use crate::pass::{Changed, Pass};
+use crate::target::Target;
+
+pub(crate) const PASS: Pass = Pass {
+    name: "flatten_branches",
+    what: "short branches without effects become selects",
+    run,
+};
+
+/// Most instructions on both sides together, selects included.
+const MAX_INSTRUCTIONS: usize = 24;
+
+/// A side of a branch: the block on the way to the join, if there is one.
+type Side = Option<BlockId>;
+
+fn run(function: &mut Function, _: &Target) -> Changed {
+    let mut changed = Changed::No;
+    // From the end, so that inner branches come before those around them.
+    for block in function.layout.clone().into_iter().rev() {
+        let cfg = Cfg::new(function);
+        if let Some((sides, join)) = candidate(function, &cfg, block) {
+            flatten(function, block, sides, join);
+            changed = Changed::Yes;
+        }
+    }
+    if changed == Changed::Yes {
+        order_blocks(function);
+    }
+    changed
+}
+
+/// The two sides of a branch that meet again at once, if it is worth flattening.
+fn candidate(function: &Function, cfg: &Cfg, block: BlockId) -> Option<([Side; 2], BlockId)> {
+    let Terminator::Branch {
+        then, otherwise, ..
+    } = function.block(block).terminator
+    else {
+        return None;
+    };
+    if !cfg.reachable(block) {
+        return None;
+    }
+    let next = |side: BlockId| match function.block(side).terminator {
+        Terminator::Jump(target) if cfg.predecessors(side) == [block] => Some(target),
+        _ => None,
+    };
+    let (sides, join) = match (next(then), next(otherwise)) {
+        (Some(a), Some(b)) if a == b => ([Some(then), Some(otherwise)], a),
+        (Some(a), _) if a == otherwise => ([Some(then), None], a),
+        (_, Some(b)) if b == then => ([None, Some(otherwise)], b),
+        _ => return None,
+    };
+    if join == block || sides.contains(&Some(join)) {
+        return None;
+    }
+    let mut count = function.block(join).phis.len();
+    for side in sides.into_iter().flatten() {
+        let data = function.block(side);
+        let movable = |inst| function.inst(inst).op.is_pure();
+        if !data.phis.is_empty() || !data.insts.iter().all(|inst| movable(*inst)) {
+            return None;
+        }
+        count += data.insts.len();
+    }
+    (count <= MAX_INSTRUCTIONS).then_some((sides, join))
+}
+
+fn flatten(function: &mut Function, block: BlockId, sides: [Side; 2], join: BlockId) {
+    let Terminator::Branch { condition, .. } = function.block(block).terminator else {
+        return;
+    };
+    for side in sides.into_iter().flatten() {
+        let insts = std::mem::take(&mut function.block_mut(side).insts);
+        function.block_mut(block).insts.extend(insts);
+    }
+    let position = function.block(block).position;
+    for number in 0..function.block(join).phis.len() {
+        let sources = function.block(join).phis[number].sources.clone();
+        let value_from = |side: Side| -> Option<Value> {
+            let from = side.unwrap_or(block);
+            let source = sources.iter().find(|(other, _)| *other == from);
+            source.map(|(_, value)| *value)
+        };
+        let (Some(yes), Some(no)) = (value_from(sides[0]), value_from(sides[1])) else {
+            continue;
+        };
+        let value = if yes == no {
+            yes
+        } else {
+            let mut builder = Builder::new(function, block);
+            builder.position = position;
+            builder.select(condition, yes, no)
+        };
+        let phi = &mut function.block_mut(join).phis[number];
+        phi.sources.retain(|(from, _)| {
+            let gone = [sides[0].unwrap_or(block), sides[1].unwrap_or(block)];
+            !gone.contains(from)
+        });
+        phi.sources.push((block, value));
+    }
+    function.block_mut(block).terminator = Terminator::Jump(join);
+    function
+        .layout
+        .retain(|other| !sides.contains(&Some(*other)));
+}

@@ -1,0 +1,385 @@
+//! Loop unrolling: short loops whose number of rounds is known become straight code.
+//!
+//! Needs: constants folded.  Guarantees: only loops whose exit is computed from constants alone are unrolled, and as many
+//! rounds are made as it takes; folding the exit's conditions is left to others.
+//! How: what crosses rounds or leaves the loop goes through variables, so that blocks can simply be copied;
+//! `promote_variables` makes values of them again.  Facts: hardware/compiler-ir.md 4.6.
+use std::collections::{HashMap, HashSet};
+
+use crate::interp::eval::eval;
+use crate::ir::cfg::{Cfg, Loop, order_blocks};
+use crate::ir::{BlockId, Builder, Function, Op, Terminator, Value, ValueDef, Var, VarData};
+use crate::pass::{Changed, Pass};
+use crate::target::Target;
+
+pub(crate) const PASS: Pass = Pass {
+    name: "unroll_loops",
+    what: "short loops with a known number of rounds become straight code",
+    run,
+};
+
+/// What a loop may become. The round in which it is left counts.
+struct Budget {
+    rounds: u32,
+    instructions: usize,
+}
+
+/// Of an ordinary loop: where the loop's own cost weighs, and neighbouring accesses may merge.
+const ORDINARY: Budget = Budget {
+    rounds: 9,
+    instructions: 96,
+};
+/// Of a loop that indexes a variable: with constant indices that costs nothing, else selects or memory.
+const INDEXING: Budget = Budget {
+    rounds: 129,
+    instructions: 4096,
+};
+
+fn run(function: &mut Function, _: &Target) -> Changed {
+    // One loop a run: every copy changes the others' blocks. The innermost are last.
+    let cfg = Cfg::new(function);
+    for natural in cfg.loops.iter().rev() {
+        let inner = cfg
+            .loops
+            .iter()
+            .any(|other| other.header != natural.header && natural.blocks.contains(&other.header));
+        if inner {
+            continue;
+        }
+        if let Some(rounds) = rounds(function, &cfg, natural) {
+            unroll(function, &cfg, natural, rounds);
+            return Changed::Yes;
+        }
+    }
+    Changed::No
+}
+
+/// How often the loop's body begins, if that is known and worth the code.
+fn rounds(function: &Function, cfg: &Cfg, natural: &Loop) -> Option<u32> {
+    let &[latch] = natural.latches.as_slice() else {
+        return None;
+    };
+    let insts = || {
+        let blocks = natural.blocks.iter();
+        blocks.flat_map(|block| &function.block(*block).insts)
+    };
+    if insts().any(|inst| function.inst(*inst).op == Op::Barrier) {
+        return None;
+    }
+    let counted = natural.blocks.iter().find_map(|block| {
+        let Terminator::Branch {
+            condition,
+            then,
+            otherwise,
+        } = function.block(*block).terminator
+        else {
+            return None;
+        };
+        let stays = |target| natural.blocks.contains(&target);
+        if stays(then) == stays(otherwise) || !cfg.dominates(*block, latch) {
+            return None;
+        }
+        let most = INDEXING.rounds;
+        simulate(function, natural, latch, condition, stays(then), most)
+    })?;
+    // Whether a variable is indexed by what is then constant.
+    let mut known = start(function, natural, latch);
+    let indexing = insts().any(|inst| {
+        let data = function.inst(*inst);
+        let variable = matches!(data.op, Op::LoadVar(_) | Op::StoreVar(_));
+        variable
+            && function.as_word(data.args[0]).is_none()
+            && evaluate(function, &mut known, data.args[0], DEPTH).is_some()
+    });
+    let budget = if indexing { INDEXING } else { ORDINARY };
+    let size = insts().count() + natural.blocks.len();
+    let fits = counted <= budget.rounds && counted as usize * size <= budget.instructions;
+    fits.then_some(counted)
+}
+
+/// The header's phis that are constant in the first round.
+fn start(function: &Function, natural: &Loop, latch: BlockId) -> HashMap<Value, u32> {
+    let mut known = HashMap::new();
+    for phi in &function.block(natural.header).phis {
+        let mut entering = phi.sources.iter().filter(|(from, _)| *from != latch);
+        if let (Some((_, value)), None) = (entering.next(), entering.next())
+            && let Some(bits) = function.as_bits(*value)
+        {
+            known.insert(phi.result, bits);
+        }
+    }
+    known
+}
+
+/// Counts rounds until the condition leaves the loop.
+fn simulate(
+    function: &Function,
+    natural: &Loop,
+    latch: BlockId,
+    condition: Value,
+    stay: bool,
+    most: u32,
+) -> Option<u32> {
+    let mut known = start(function, natural, latch);
+    for round in 1..=most {
+        let mut memo = known.clone();
+        let stays = evaluate(function, &mut memo, condition, DEPTH)? != 0;
+        if stays != stay {
+            return Some(round);
+        }
+        let mut next = HashMap::new();
+        for phi in &function.block(natural.header).phis {
+            let source = phi.sources.iter().find(|(from, _)| *from == latch);
+            let bits = source.and_then(|(_, value)| evaluate(function, &mut memo, *value, DEPTH));
+            if let Some(bits) = bits {
+                next.insert(phi.result, bits);
+            }
+        }
+        known = next;
+    }
+    None
+}
+
+/// Deepest expression that is evaluated.
+const DEPTH: u32 = 32;
+
+/// The bits of a value, if they follow from what is known.
+fn evaluate(
+    function: &Function,
+    known: &mut HashMap<Value, u32>,
+    value: Value,
+    depth: u32,
+) -> Option<u32> {
+    if let Some(bits) = function.as_bits(value).or(known.get(&value).copied()) {
+        return Some(bits);
+    }
+    let data = function.def_inst(value)?;
+    let Op::Alu(alu) = data.op else { return None };
+    let mut args = [0; 4];
+    for (arg, value) in args.iter_mut().zip(&data.args) {
+        *arg = evaluate(function, known, *value, depth.checked_sub(1)?)?;
+    }
+    let bits = eval(alu, args);
+    known.insert(value, bits);
+    Some(bits)
+}
+
+fn unroll(function: &mut Function, cfg: &Cfg, natural: &Loop, rounds: u32) {
+    let inside: HashSet<BlockId> = natural.blocks.iter().copied().collect();
+    let mut exits = vec![];
+    for block in &natural.blocks {
+        for target in function.block(*block).terminator.targets() {
+            if !inside.contains(&target) && !exits.contains(&target) {
+                exits.push(target);
+            }
+        }
+    }
+    demote_phis(function, natural.header);
+    for exit in exits {
+        demote_phis(function, exit);
+    }
+    demote_outside_uses(function, cfg, &inside);
+    // The first round is the loop itself; each back edge goes to the next copy, the last one nowhere.
+    let mut latch_rounds = vec![natural.blocks.clone()];
+    for _ in 1..rounds {
+        latch_rounds.push(copy(function, &natural.blocks));
+    }
+    let nowhere = function.new_block();
+    for number in 0..latch_rounds.len() {
+        let header = latch_rounds[number][0];
+        let next = latch_rounds
+            .get(number + 1)
+            .map_or(nowhere, |blocks| blocks[0]);
+        for block in latch_rounds[number].clone() {
+            let terminator = &mut function.block_mut(block).terminator;
+            terminator.map_targets(|target| if target == header { next } else { target });
+        }
+    }
+    order_blocks(function);
+}
+
+/// A variable for a value.
+fn variable(function: &mut Function, value: Value) -> Var {
+    let ty = function.ty(value);
+    function.new_var(VarData {
+        ty,
+        len: 1,
+        name: String::new(),
+    })
+}
+
+/// Phis to variables: stored at the end of each predecessor, loaded where the phi stood.
+fn demote_phis(function: &mut Function, block: BlockId) {
+    let phis = std::mem::take(&mut function.block_mut(block).phis);
+    let zero = function.word(0);
+    let mut loads = vec![];
+    let mut replaced = HashMap::new();
+    let mut stores = vec![];
+    for phi in phis {
+        let var = variable(function, phi.result);
+        let position = function.block(block).position;
+        let load = function.new_inst(Op::LoadVar(var), vec![zero], false, position);
+        replaced.insert(phi.result, function.inst(load).results[0]);
+        loads.push(load);
+        for (from, value) in phi.sources {
+            stores.push((from, var, value));
+        }
+    }
+    for (from, var, value) in stores {
+        let mut builder = Builder::new(function, from);
+        builder.store_var(var, zero, value);
+    }
+    function.block_mut(block).insts.splice(0..0, loads);
+    crate::ir::rewrite::replace_uses(function, &replaced);
+}
+
+/// Values defined inside and used outside go through variables.
+fn demote_outside_uses(function: &mut Function, cfg: &Cfg, inside: &HashSet<BlockId>) {
+    let places = crate::ir::cfg::inst_blocks(function);
+    let mut vars: HashMap<Value, Var> = HashMap::new();
+    let leaves = |function: &Function, value: Value| {
+        let block = cfg.block_of(function, &places, value);
+        block.is_some_and(|block| inside.contains(&block))
+    };
+    let zero = function.word(0);
+    for block in function.layout.clone() {
+        if inside.contains(&block) {
+            continue;
+        }
+        // Sources of phis are read at the end of the predecessor.
+        for number in 0..function.block(block).phis.len() {
+            for source in 0..function.block(block).phis[number].sources.len() {
+                let (from, value) = function.block(block).phis[number].sources[source];
+                if !inside.contains(&from) && leaves(function, value) {
+                    let var = var_of(function, &mut vars, value);
+                    let load = Builder::new(function, from).load_var(var, zero);
+                    function.block_mut(block).phis[number].sources[source].1 = load;
+                }
+            }
+        }
+        let insts = std::mem::take(&mut function.block_mut(block).insts);
+        let mut loaded: HashMap<Value, Value> = HashMap::new();
+        for inst in insts {
+            for number in 0..function.inst(inst).args.len() {
+                let value = function.inst(inst).args[number];
+                if leaves(function, value) {
+                    let load = load_once(function, block, &mut vars, &mut loaded, value);
+                    function.inst_mut(inst).args[number] = load;
+                }
+            }
+            function.block_mut(block).insts.push(inst);
+        }
+        if let Some(value) = function.block(block).terminator.operand()
+            && leaves(function, value)
+        {
+            let load = load_once(function, block, &mut vars, &mut loaded, value);
+            if let Some(operand) = function.block_mut(block).terminator.operand_mut() {
+                *operand = load;
+            }
+        }
+    }
+    let mut in_order: Vec<(Value, Var)> = vars.into_iter().collect();
+    in_order.sort();
+    for (value, var) in in_order {
+        store_after_definition(function, &places, value, var);
+    }
+}
+
+fn var_of(function: &mut Function, vars: &mut HashMap<Value, Var>, value: Value) -> Var {
+    if let Some(var) = vars.get(&value) {
+        return *var;
+    }
+    let var = variable(function, value);
+    vars.insert(value, var);
+    var
+}
+
+fn load_once(
+    function: &mut Function,
+    block: BlockId,
+    vars: &mut HashMap<Value, Var>,
+    loaded: &mut HashMap<Value, Value>,
+    value: Value,
+) -> Value {
+    if let Some(load) = loaded.get(&value) {
+        return *load;
+    }
+    let var = var_of(function, vars, value);
+    let zero = function.word(0);
+    let load = Builder::new(function, block).load_var(var, zero);
+    loaded.insert(value, load);
+    load
+}
+
+fn store_after_definition(
+    function: &mut Function,
+    places: &[Option<BlockId>],
+    value: Value,
+    var: Var,
+) {
+    let zero = function.word(0);
+    let (block, at) = match function.def(value) {
+        ValueDef::Phi(block) => (block, 0),
+        ValueDef::Result(inst, _) => {
+            let Some(block) = places.get(inst.index()).copied().flatten() else {
+                return;
+            };
+            let insts = &function.block(block).insts;
+            let at = insts.iter().position(|other| *other == inst);
+            (block, at.map_or(insts.len(), |at| at + 1))
+        }
+        ValueDef::Word(_) | ValueDef::Bool(_) => return,
+    };
+    let position = function.block(block).position;
+    let store = function.new_inst(Op::StoreVar(var), vec![zero, value], false, position);
+    function.block_mut(block).insts.insert(at, store);
+}
+
+/// Copies blocks; edges and values among them are those of the copies. The header, which comes first, has no phis.
+fn copy(function: &mut Function, blocks: &[BlockId]) -> Vec<BlockId> {
+    let copies: Vec<BlockId> = blocks.iter().map(|_| function.new_block()).collect();
+    let block_map: HashMap<BlockId, BlockId> =
+        blocks.iter().copied().zip(copies.iter().copied()).collect();
+    let mut values: HashMap<Value, Value> = HashMap::new();
+    for (block, copied) in blocks.iter().zip(&copies) {
+        for phi in function.block(*block).phis.clone() {
+            let ty = function.ty(phi.result);
+            let result = function.new_phi(*copied, ty);
+            values.insert(phi.result, result);
+        }
+        for inst in function.block(*block).insts.clone() {
+            let data = function.inst(inst).clone();
+            let made = function.new_inst(data.op, data.args, data.exact, data.position);
+            let results = function.inst(made).results.clone();
+            values.extend(data.results.iter().copied().zip(results));
+            function.block_mut(*copied).insts.push(made);
+        }
+        let (terminator, position) = {
+            let data = function.block(*block);
+            (data.terminator.clone(), data.position)
+        };
+        function.block_mut(*copied).terminator = terminator;
+        function.block_mut(*copied).position = position;
+    }
+    let map = |value: Value| values.get(&value).copied().unwrap_or(value);
+    for (block, copied) in blocks.iter().zip(&copies) {
+        for number in 0..function.block(*block).phis.len() {
+            let sources = function.block(*block).phis[number].sources.clone();
+            function.block_mut(*copied).phis[number].sources = sources
+                .into_iter()
+                .map(|(from, value)| (block_map.get(&from).copied().unwrap_or(from), map(value)))
+                .collect();
+        }
+        for inst in function.block(*copied).insts.clone() {
+            for arg in &mut function.inst_mut(inst).args {
+                *arg = map(*arg);
+            }
+        }
+        let terminator = &mut function.block_mut(*copied).terminator;
+        terminator.map_targets(|target| block_map.get(&target).copied().unwrap_or(target));
+        if let Some(operand) = terminator.operand_mut() {
+            *operand = map(*operand);
+        }
+    }
+    copies
+}
