@@ -77,12 +77,12 @@ impl Clock {
     }
 
     /// The time that `cycles` GPU cycles take.
-    pub(crate) fn from_cycles(&self, cycles: u64) -> Nanoseconds {
+    pub(crate) fn time_of_cycles(&self, cycles: u64) -> Nanoseconds {
         scale(cycles, 1_000_000_000, self.cycle_hz)
     }
 
     /// The time that `ticks` of the system counter take.
-    pub(crate) fn from_ticks(&self, ticks: u64) -> Nanoseconds {
+    pub(crate) fn time_of_ticks(&self, ticks: u64) -> Nanoseconds {
         scale(ticks, 1_000_000_000, self.timestamp_hz)
     }
 }
@@ -194,6 +194,6 @@ mod tests {
         clock.advance(1000);
         assert_eq!(clock.cycles(), 500);
         assert_eq!(clock.timestamp(), 72);
-        assert_eq!(clock.from_cycles(500), 1000);
+        assert_eq!(clock.time_of_cycles(500), 1000);
     }
 }

@@ -236,7 +236,8 @@ fn find(gpu: &mut Gpu, offset: u32, value: Option<u32>) -> Option<Found> {
         Since::Interface(..) => true,
     };
     // GPU_FEATURES reads as 0 before it came: probing it is no misuse.
-    if !exists && !(value.is_none() && found.register == identity::GPU_FEATURES) {
+    let probe = value.is_none() && found.register == identity::GPU_FEATURES;
+    if !exists && !probe {
         gpu.report(RegisterMisuse::NotInArchitecture {
             name: found.register.name,
             offset,

@@ -105,7 +105,7 @@ impl Global {
         }
         if progress {
             let cycles = u64::from(words.get32(input, GLB_PROGRESS_TIMER)?) * 1024;
-            self.progress_limit = (cycles != 0).then(|| words.fabric.clock.from_cycles(cycles));
+            self.progress_limit = (cycles != 0).then(|| words.fabric.clock.time_of_cycles(cycles));
         }
         if alloc {
             self.alloc = words.get(input, GLB_ALLOC_EN)?;
@@ -190,7 +190,7 @@ impl Global {
 fn duration(words: &Words<'_>, value: u32) -> Nanoseconds {
     let ticks = u64::from(timer::VALUE.get(value)) * 1024;
     match timer::SOURCE.get(value) {
-        Some(TimerSource::CycleCount) => words.fabric.clock.from_cycles(ticks),
-        _ => words.fabric.clock.from_ticks(ticks),
+        Some(TimerSource::CycleCount) => words.fabric.clock.time_of_cycles(ticks),
+        _ => words.fabric.clock.time_of_ticks(ticks),
     }
 }

@@ -233,13 +233,12 @@ impl Mcu {
         for slot in &self.slots {
             let Some(group) = &slot.group else { continue };
             let priority = group.priority();
-            match seen[priority as usize % 16].replace(slot.number) {
-                Some(other) => fabric.journal.report(FirmwareMisuse::EqualPriority {
+            if let Some(other) = seen[priority as usize % 16].replace(slot.number) {
+                fabric.journal.report(FirmwareMisuse::EqualPriority {
                     group: other,
                     other: slot.number,
                     priority,
-                }),
-                None => {}
+                });
             }
         }
     }

@@ -95,7 +95,7 @@ impl Mmu {
             && cached.allows(request.kind)
             && !space.is_locked(request.address)
         {
-            return Ok(cached.frame | request.address % PAGE);
+            return Ok(cached.frame | (request.address % PAGE));
         }
         self.translate_slowly(memory, irq, journal, request)
     }
@@ -124,7 +124,7 @@ impl Mmu {
         match walk(&space.active, memory, address, kind, va_bits, pa_bits) {
             Ok(translation) => {
                 space.cache(request.address, translation);
-                Ok(translation.frame | request.address % PAGE)
+                Ok(translation.frame | (request.address % PAGE))
             }
             Err(walk::Failure::Exception(exception)) => {
                 Err(self.refuse(irq, journal, request, stall, exception))

@@ -277,11 +277,7 @@ pub(crate) fn integral(value: f64, round: Round) -> f64 {
 
 /// The smaller of two binary64 values: the other one where one is NaN, and -0 below +0.
 pub(crate) fn min(a: f64, b: f64) -> f64 {
-    if a.is_nan() {
-        b
-    } else if b.is_nan() {
-        a
-    } else if a < b || (a == b && a.is_sign_negative()) {
+    if b.is_nan() || a < b || (a == b && a.is_sign_negative()) {
         a
     } else {
         b
@@ -290,11 +286,7 @@ pub(crate) fn min(a: f64, b: f64) -> f64 {
 
 /// The greater of two binary64 values, by the rules of [`min`].
 pub(crate) fn max(a: f64, b: f64) -> f64 {
-    if a.is_nan() {
-        b
-    } else if b.is_nan() {
-        a
-    } else if a > b || (a == b && !a.is_sign_negative()) {
+    if b.is_nan() || a > b || (a == b && !a.is_sign_negative()) {
         a
     } else {
         b

@@ -293,7 +293,7 @@ impl Sender<'_> {
         }
         Ok(Target {
             virtual_address: address,
-            physical: frame | address % PAGE,
+            physical: frame | (address % PAGE),
             bytes,
             crosses,
         })

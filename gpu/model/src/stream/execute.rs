@@ -237,8 +237,11 @@ impl Stream {
                     WaitMode::Immediate => i.wait_mask.bits(),
                     WaitMode::Indirect => self.mask_wait,
                 };
-                self.count_progress(fabric, word, i.progress_increment);
-                self.wait(fabric, word, mask)
+                let step = self.wait(fabric, word, mask);
+                if let Step::Done = step {
+                    self.count_progress(fabric, word, i.progress_increment);
+                }
+                step
             }
             Instr::SetSbEntry(i) => {
                 self.endpoint_slot = self.slot(fabric, word, i.endpoint_entry.number().into());
@@ -473,7 +476,7 @@ impl Stream {
         if mask & self.busy_slots() == 0 {
             Step::Done
         } else {
-            Step::DoneAfter(Blocked::Scoreboards(mask))
+            Step::Blocked(Blocked::Scoreboards(mask))
         }
     }
 

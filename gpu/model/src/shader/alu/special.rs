@@ -64,8 +64,8 @@ impl Special {
             Special::CosTable => words([a], out, |[a]| {
                 single(policy, libm::cos(f64::from(a & 63) * (PI / 32.0)))
             }),
-            Special::CubeFace1 => words([a, b, c], out, |xyz| cube_magnitude(xyz)),
-            Special::CubeFace2 => words([a, b, c], out, |xyz| cube_face(xyz)),
+            Special::CubeFace1 => words([a, b, c], out, cube_magnitude),
+            Special::CubeFace2 => words([a, b, c], out, cube_face),
             Special::CubeS => words([a, b, c], out, |[z, x, face]| match face >> 29 {
                 0 => negated(z),
                 1 => z,
