@@ -225,6 +225,11 @@ impl Gpu {
         self.fabric.journal.set_sink(sink);
     }
 
+    /// How the model is set up.
+    pub fn config(&self) -> &Config {
+        &self.fabric.config
+    }
+
     /// Which part this is.
     pub fn product(&self) -> &Product {
         &self.fabric.config.product

@@ -623,7 +623,7 @@ fn faults_name_their_cause() {
     one.check_fault(
         "NOP.end",
         0x58,
-        "word 0 = 0x38 of the descriptor at 0x41000000 is not valid",
+        "the field Stage of the descriptor at 0x41000000 is not valid",
     );
     let large = Dispatch {
         size: [1024, 2, 1],

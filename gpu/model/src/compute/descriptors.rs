@@ -1,4 +1,6 @@
-//! Descriptors that a compute job reads from memory.
+//! Descriptors that a compute job reads from memory; their layouts stand in `eitri_descriptors`.
+//!
+//! Bits that no field covers are ignored, as hardware is assumed to do; values that mean nothing are refused.
 //!
 //! Facts: hardware/descriptors.md 3 to 5, 11; lookups 4.
 
@@ -6,9 +8,19 @@ use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refusal;
 use crate::shader::FloatPolicy;
+use eitri_descriptors::resource::{Buffer, DescriptorType, Resource};
+use eitri_descriptors::shader::{
+    AddressMode, FlushToZeroMode, LocalStorage, ShaderProgram, ShaderRegisterAllocation,
+    ShaderStage,
+};
+use eitri_descriptors::{Arch, Descriptor, FieldError};
 
 /// The table through which the resource tables themselves are read.
 const TABLE_OF_TABLES: u32 = 62;
+/// Bytes of a descriptor in a table.
+const DESCRIPTOR_BYTES: u64 = 32;
+/// Bytes of a resource table's entry.
+const RESOURCE_BYTES: u64 = 16;
 
 /// A buffer as a shader sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,24 +41,37 @@ pub(crate) enum Lookup {
     Wrong(u8),
 }
 
-/// A descriptor of 32 bytes.
-type Words = [u32; 8];
+/// The tables' architecture for the product's.
+fn arch(fabric: &Fabric) -> Arch {
+    match fabric.config.product.arch() {
+        eitri_csf::arch::Arch::V10 => Arch::V10,
+        eitri_csf::arch::Arch::V11 => Arch::V11,
+        eitri_csf::arch::Arch::V12 => Arch::V12,
+        _ => Arch::V13,
+    }
+}
 
-fn read(
+/// The first `N` words at an address.
+fn words<const N: usize>(
     fabric: &mut Fabric,
     memory: &mut dyn PhysicalMemory,
     access: Access,
-) -> Result<Words, Refusal> {
-    let mut bytes = [0; 32];
-    fabric.read(memory, access, &mut bytes)?;
-    Ok(core::array::from_fn(|i| {
-        u32::from_le_bytes([
-            bytes[4 * i],
-            bytes[4 * i + 1],
-            bytes[4 * i + 2],
-            bytes[4 * i + 3],
-        ])
-    }))
+) -> Result<[u32; N], Refusal> {
+    let mut words = [0; N];
+    for (word, offset) in words.iter_mut().zip((0..).step_by(4)) {
+        *word = fabric.read32(memory, access.to(access.address.wrapping_add(offset)))?;
+    }
+    Ok(words)
+}
+
+/// The structure at an address; bits in no field are ignored.
+fn structure<D: Descriptor>(
+    fabric: &mut Fabric,
+    memory: &mut dyn PhysicalMemory,
+    access: Access,
+) -> Result<Result<D, FieldError>, Refusal> {
+    let words = words::<8>(fabric, memory, access)?;
+    Ok(D::unpack_at(arch(fabric), &words, 0))
 }
 
 /// Finds the buffer of a handle through the resource tables at `tables` (address, count).
@@ -66,36 +91,41 @@ pub(crate) fn look_up(
     if entry >= count {
         return Ok(Lookup::Absent);
     }
-    let at = access.to(tables.wrapping_add(16 * u64::from(entry)));
-    let low = fabric.read64(memory, at)?;
-    let size = fabric.read32(memory, at.to(at.address.wrapping_add(8)))?;
-    let (address, of_descriptors) = (low & 0x00ff_ffff_ffff_ffff, low >> 56 & 1 != 0);
+    let at = tables.wrapping_add(RESOURCE_BYTES * u64::from(entry));
+    let entry_words = words::<4>(fabric, memory, access.to(at))?;
+    let Ok(resource) = Resource::unpack_at(arch(fabric), &entry_words, 0) else {
+        return Ok(Lookup::Absent);
+    };
     if table == TABLE_OF_TABLES {
         return Ok(Lookup::Buffer(View {
-            address,
-            size: size.into(),
+            address: resource.address.0,
+            size: resource.size,
             stride: 0,
         }));
     }
-    let offset = 32 * u64::from(index);
-    if !of_descriptors || offset >= u64::from(size) {
+    let offset = DESCRIPTOR_BYTES * u64::from(index);
+    if !resource.contains_descriptors || offset >= resource.size {
         return Ok(Lookup::Absent);
     }
-    let words = read(fabric, memory, access.to(address.wrapping_add(offset)))?;
-    Ok(match words[0] & 0xf {
-        0 => Lookup::Absent,
-        9 => Lookup::Buffer(View {
-            address: u64::from(words[3]) << 32 | u64::from(words[2]),
-            size: words[1].into(),
-            stride: words[4],
+    let at = resource.address.0.wrapping_add(offset);
+    let words = words::<8>(fabric, memory, access.to(at))?;
+    let kind = words[0] & 0xf;
+    if kind == DescriptorType::Null as u32 {
+        return Ok(Lookup::Absent);
+    }
+    Ok(match Buffer::unpack_at(arch(fabric), &words, 0) {
+        Ok(buffer) => Lookup::Buffer(View {
+            address: buffer.address.0,
+            size: u64::from(buffer.size_hi) << 32 | u64::from(buffer.size),
+            stride: buffer.stride,
         }),
-        other => Lookup::Wrong(other as u8),
+        Err(_) => Lookup::Wrong(kind as u8),
     })
 }
 
-/// A shader program.
+/// What a job takes from its shader program descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ShaderProgram {
+pub(super) struct Program {
     pub(super) entry: u64,
     /// Whether it has 32 registers rather than 64.
     pub(super) half_registers: bool,
@@ -104,51 +134,43 @@ pub(super) struct ShaderProgram {
     pub(super) policy: FloatPolicy,
 }
 
-/// A word of a descriptor that is not valid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct InvalidWord {
-    pub(super) word: u32,
-    pub(super) value: u32,
-}
+/// The name of a field whose value is not valid.
+pub(super) type InvalidField = &'static str;
 
 /// Reads a shader program descriptor for a compute job.
 pub(super) fn shader_program(
     fabric: &mut Fabric,
     memory: &mut dyn PhysicalMemory,
     access: Access,
-) -> Result<Result<ShaderProgram, InvalidWord>, Refusal> {
-    const SHADER: u32 = 8;
-    const COMPUTE: u32 = 1;
-    let words = read(fabric, memory, access)?;
-    let invalid = |word: u32| InvalidWord {
-        word,
-        value: words[word as usize],
+) -> Result<Result<Program, InvalidField>, Refusal> {
+    let program: ShaderProgram = match structure(fabric, memory, access)? {
+        Ok(program) => program,
+        Err(error) => return Ok(Err(error.field)),
     };
-    let (kind, stage) = (words[0] & 0xf, words[0] >> 4 & 0xf);
-    let (allocation, flush) = (words[0] >> 30, words[0] >> 17 & 3);
-    let entry = u64::from(words[3]) << 32 | u64::from(words[2]);
-    if kind != SHADER || stage != COMPUTE || !matches!(allocation, 0 | 2) {
-        return Ok(Err(invalid(0)));
+    let entry = program.binary.0;
+    if program.stage != ShaderStage::Compute {
+        return Ok(Err("Stage"));
     }
     if entry == 0 || !entry.is_multiple_of(8) {
-        return Ok(Err(invalid(2)));
+        return Ok(Err("Binary"));
     }
-    Ok(Ok(ShaderProgram {
+    let flush = program.flush_to_zero_mode;
+    Ok(Ok(Program {
         entry,
-        half_registers: allocation == 2,
-        preload: words[1] as u16,
+        half_registers: program.register_allocation == ShaderRegisterAllocation::ThirtyTwoPerThread,
+        preload: program.preload.r48_r63 as u16,
         policy: FloatPolicy {
-            flush32: flush != 0,
-            flush16: flush >= 2,
-            suppress_nan: words[0] >> 16 & 1 != 0,
-            suppress_inf: words[0] >> 19 & 1 != 0,
+            flush32: flush != FlushToZeroMode::PreserveSubnormals,
+            flush16: matches!(flush, FlushToZeroMode::Always | FlushToZeroMode::Abrupt),
+            suppress_nan: program.suppress_nan,
+            suppress_inf: program.suppress_inf,
         },
     }))
 }
 
 /// Thread and workgroup storage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct LocalStorage {
+pub(super) struct Storage {
     pub(super) tls_base: u64,
     /// Bytes a thread; 0 is none.
     pub(super) tls_bytes: u64,
@@ -164,38 +186,36 @@ pub(super) fn local_storage(
     fabric: &mut Fabric,
     memory: &mut dyn PhysicalMemory,
     access: Access,
-) -> Result<Result<LocalStorage, InvalidWord>, Refusal> {
-    const PACKED: u32 = 1;
-    const NO_WORKGROUP_MEMORY: u32 = 31;
-    let words = read(fabric, memory, access)?;
-    let mode = words[3] >> 28;
-    if !matches!(mode, 0 | PACKED) {
-        return Ok(Err(InvalidWord {
-            word: 3,
-            value: words[3],
-        }));
-    }
-    let pointer = u64::from(words[3] & 0xffff) << 32 | u64::from(words[2]);
-    let tls_base = if mode == PACKED {
-        pointer << 8
-    } else {
-        pointer
+) -> Result<Result<Storage, InvalidField>, Refusal> {
+    const NO_WORKGROUP_MEMORY: u32 = 1 << 31;
+    let storage: LocalStorage = match structure(fabric, memory, access)? {
+        Ok(storage) => storage,
+        Err(error) => return Ok(Err(error.field)),
     };
-    let log = words[0] & 0x1f;
-    let (instances, scale) = (words[1] & 0x1f, words[1] >> 8 & 0x1f);
-    let has_workgroup_memory = instances != NO_WORKGROUP_MEMORY && scale != 0;
-    Ok(Ok(LocalStorage {
+    let pointer = storage.tls_base_pointer.0;
+    let tls_base = match storage.tls_address_mode {
+        AddressMode::Flat => pointer,
+        AddressMode::Packed => pointer << 8,
+        AddressMode::OutOfBounds => return Ok(Err("TLS Address Mode")),
+    };
+    let has_workgroup_memory =
+        storage.wls_instances != NO_WORKGROUP_MEMORY && storage.wls_size_scale != 0;
+    Ok(Ok(Storage {
         tls_base,
         // 16 bytes are stored as 0 too: the pointer tells.
-        tls_bytes: if pointer == 0 { 0 } else { 16 << log },
-        wls_base: u64::from(words[5]) << 32 | u64::from(words[4]),
+        tls_bytes: if pointer == 0 {
+            0
+        } else {
+            16 << storage.tls_size
+        },
+        wls_base: storage.wls_base_pointer.0,
         wls_bytes: if has_workgroup_memory {
-            1 << (scale - 1)
+            1 << (storage.wls_size_scale - 1)
         } else {
             0
         },
         wls_instances: if has_workgroup_memory {
-            1 << instances
+            storage.wls_instances.into()
         } else {
             1
         },

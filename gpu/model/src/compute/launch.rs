@@ -2,7 +2,7 @@
 //!
 //! Facts: hardware/command-stream.md 4.1 and 8 (32, 33); descriptors.md 2, 3, 11 to 13.
 
-use super::descriptors::{InvalidWord, ShaderProgram, local_storage, shader_program};
+use super::descriptors::{InvalidField, Program, local_storage, shader_program};
 use crate::diagnosis::{Misuse, StreamMisuse, StreamPlace};
 use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
@@ -162,16 +162,8 @@ impl Reader<'_> {
         })
     }
 
-    fn invalid(&self, fabric: &mut Fabric, address: u64, invalid: InvalidWord) -> Refused {
-        let InvalidWord { word, value } = invalid;
-        self.report(
-            fabric,
-            StreamMisuse::DescriptorInvalid {
-                address,
-                word,
-                value,
-            },
-        );
+    fn invalid(&self, fabric: &mut Fabric, address: u64, field: InvalidField) -> Refused {
+        self.report(fabric, StreamMisuse::DescriptorInvalid { address, field });
         self.fail(address)
     }
 
@@ -212,7 +204,7 @@ impl Reader<'_> {
         fabric: &mut Fabric,
         memory: &mut dyn PhysicalMemory,
         register: usize,
-    ) -> Result<ShaderProgram, Refused> {
+    ) -> Result<Program, Refused> {
         let address = self.pair(register);
         self.check_alignment(fabric, address, 32)?;
         match shader_program(fabric, memory, self.access(address))? {

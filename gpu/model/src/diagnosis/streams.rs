@@ -59,7 +59,7 @@ misuses! {
         ResourceNotAllowed { asked: u32 }               = "resources {asked:#x} are asked for, which the group may not use", "command-stream.md 8 (30)";
         StagingInvalid { register: u32, value: u64 }    = "staging register r{register} = {value:#x} is not valid for the job", "command-stream.md 8 (32)";
         DescriptorAlignment { address: u64, alignment: u64 } = "the descriptor at {address:#x} is not aligned to {alignment}", "command-stream.md 8 (33)";
-        DescriptorInvalid { address: u64, word: u32, value: u32 } = "word {word} = {value:#x} of the descriptor at {address:#x} is not valid", "descriptors.md 3";
+        DescriptorInvalid { address: u64, field: &'static str } = "the field {field} of the descriptor at {address:#x} is not valid for the job", "descriptors.md 3";
         WorkgroupTooLarge { threads: u64 }              = "a workgroup of {threads} threads", "descriptors.md 13";
         MergedWithSharedMemory                          = "workgroups may be merged, but the job has workgroup memory", "descriptors.md 13";
         CounterDisabled                                 = "the cycle counter is stored while it is disabled", "command-stream.md 8 (44)";

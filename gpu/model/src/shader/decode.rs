@@ -54,6 +54,7 @@ fn empty(word: u64, operation: Operation, flow: Flow) -> Instruction {
         word,
         operation,
         sources: [Source::NONE; 4],
+        source_count: 0,
         wide: [WideSource::NONE; 3],
         dest: 0,
         mask: 0,
@@ -70,6 +71,7 @@ fn prepare(word: u64, instr: &Instr, arch: Arch) -> Instruction {
     let extend = extension(instr);
     // An operation on 64 bits takes all its sources as 64 bits, a shift amount included.
     let is_wide = matches!(ready.operation, Operation::Wide(_));
+    ready.source_count = row.sources.len().min(4) as u8;
     for (index, spec) in row.sources.iter().enumerate() {
         let Some(source) = instr.source(index) else {
             continue;
@@ -91,6 +93,7 @@ fn prepare(word: u64, instr: &Instr, arch: Arch) -> Instruction {
     }
     if let (Some(constant), true) = (instr.constant(), row.kind == Kind::Alu) {
         ready.sources[row.sources.len().min(3)] = Source::constant(constant);
+        ready.source_count += 1;
     }
     if let Some(dest) = instr.dest {
         ready.dest = dest.reg.index();

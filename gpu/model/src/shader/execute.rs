@@ -64,6 +64,9 @@ impl From<Refusal> for Stopped {
     }
 }
 
+/// What a source reads that an operation does not use.
+static NOTHING: Lanes = [0; WARP];
+
 /// What executes warps: the program and what is around it.
 pub(crate) struct Executor<'a> {
     pub(crate) program: &'a mut Program,
@@ -142,12 +145,20 @@ impl Executor<'_> {
         match instruction.operation {
             Operation::Nop => {}
             Operation::Alu(alu) => {
-                let mut sources = [[0; WARP]; 4];
-                for (value, source) in sources.iter_mut().zip(&instruction.sources) {
-                    *value = read(self.fabric, self.environment, self.place, warp, source);
+                let mut buffers = [[0; WARP]; 4];
+                let mut sources = [&NOTHING; 4];
+                let used = &instruction.sources[..usize::from(instruction.source_count)];
+                for ((source, place), buffer) in used.iter().zip(&mut sources).zip(&mut buffers) {
+                    *place = match source.plain_register() {
+                        Some(register) => &warp.registers[usize::from(register & 63)],
+                        None => {
+                            *buffer = read(self.fabric, self.environment, self.place, warp, source);
+                            buffer
+                        }
+                    };
                 }
                 let mut result = [0; WARP];
-                alu.run(&sources, &mut result, self.environment.policy);
+                alu.run(sources, &mut result, self.environment.policy);
                 write(warp, instruction.dest, instruction.mask, &result);
             }
             Operation::Wide(wide) => {
@@ -356,16 +367,14 @@ fn finish(warp: &mut Warp, next: Next, flow: Flow) -> Next {
 /// Notes which registers hold something after an instruction.
 #[inline]
 fn note_registers(warp: &mut Warp, lanes: u16, writes: u64, last_use: u64) {
-    let mut rest = last_use;
-    while rest != 0 {
-        warp.valid[rest.trailing_zeros() as usize] &= !lanes;
-        rest &= rest - 1;
+    if last_use != 0 {
+        warp.invalidate(lanes, last_use);
     }
-    let mut rest = writes;
-    warp.written |= rest;
-    while rest != 0 {
-        warp.valid[rest.trailing_zeros() as usize] |= lanes;
-        rest &= rest - 1;
+    warp.written |= writes;
+    if lanes == warp.all {
+        warp.valid_everywhere |= writes;
+    } else if writes & !warp.valid_everywhere != 0 {
+        warp.validate(lanes, writes & !warp.valid_everywhere);
     }
 }
 
@@ -388,11 +397,7 @@ fn read(
     source: &Source,
 ) -> Lanes {
     let mut lanes = environment.fetch(&mut fabric.journal, warp, place, source.from);
-    if source.select != super::select::Select::Identity {
-        for bits in &mut lanes {
-            *bits = source.select.apply(*bits);
-        }
-    }
+    source.select.apply_all(&mut lanes);
     if source.keep != u32::MAX || source.flip != 0 {
         for bits in &mut lanes {
             *bits = (*bits & source.keep) ^ source.flip;
@@ -462,8 +467,11 @@ fn check_registers(
     if used & warp.pending != 0 || used & !environment.allocated != 0 {
         report_use(fabric, environment, warp, instruction);
     }
+    if instruction.reads & !warp.valid_everywhere == 0 {
+        return;
+    }
     let lanes = warp.lanes;
-    let mut rest = instruction.reads;
+    let mut rest = instruction.reads & !warp.valid_everywhere;
     while rest != 0 {
         let register = rest.trailing_zeros();
         rest &= rest - 1;

@@ -41,6 +41,19 @@ impl Source {
         flip: 0,
     };
 
+    /// The register that is read as it stands, if that is all.
+    #[inline]
+    pub(crate) fn plain_register(&self) -> Option<u8> {
+        match self.from {
+            From::Register(register)
+                if self.select == Select::Identity && self.keep == u32::MAX && self.flip == 0 =>
+            {
+                Some(register)
+            }
+            _ => None,
+        }
+    }
+
     /// A source that is a constant.
     pub(crate) const fn constant(value: u32) -> Source {
         Source {
@@ -126,6 +139,8 @@ pub(crate) struct Instruction {
     pub(crate) word: u64,
     pub(crate) operation: Operation,
     pub(crate) sources: [Source; 4],
+    /// How many of them it has.
+    pub(crate) source_count: u8,
     pub(crate) wide: [WideSource; 3],
     /// Destination register and the bits of it that are written; 0 is none.
     pub(crate) dest: u8,

@@ -5,6 +5,7 @@
 //!
 //! Facts: hardware/valhall-isa.md 8.1 (order, extension).
 
+use super::lanes::Lanes;
 use eitri_isa as isa;
 
 /// How a narrow lane grows to a wide one.
@@ -63,6 +64,27 @@ impl Select {
                 byte(bits, b2),
                 byte(bits, b3),
             ]),
+        }
+    }
+
+    /// Applies the selection to every lane; which one it is is decided once, not in each lane.
+    #[inline]
+    pub(crate) fn apply_all(self, lanes: &mut Lanes) {
+        macro_rules! each {
+            ($f:expr) => {
+                for bits in lanes.iter_mut() {
+                    *bits = $f(*bits);
+                }
+            };
+        }
+        match self {
+            Select::Identity => {}
+            Select::Byte(index, Extend::Zero) => each!(|bits| u32::from(byte(bits, index))),
+            Select::Half(index, Extend::Zero) => each!(|bits| u32::from(half(bits, index))),
+            Select::Half(index, Extend::Sign) => {
+                each!(|bits| half(bits, index) as i16 as i32 as u32);
+            }
+            _ => each!(|bits| self.apply(bits)),
         }
     }
 

@@ -42,8 +42,12 @@ pub(crate) struct Warp {
     outstanding: Vec<Outstanding>,
     /// All registers that they write.
     pub(crate) pending: u64,
-    /// For each register, the lanes in which it holds a value that may be read.
+    /// Registers that hold a value that may be read in every lane.
+    pub(crate) valid_everywhere: u64,
+    /// For each of the others, the lanes in which it does.
     pub(crate) valid: [u16; REGISTERS],
+    /// Lanes that the warp began with.
+    pub(crate) all: u16,
     /// Registers that were ever written.
     pub(crate) written: u64,
     /// Number of the warp's first thread in its workgroup.
@@ -63,7 +67,9 @@ impl Warp {
             pc: entry,
             outstanding: Vec::new(),
             pending: 0,
+            valid_everywhere: 0,
             valid: [0; REGISTERS],
+            all: live,
             written: 0,
             first_thread,
         }
@@ -73,8 +79,29 @@ impl Warp {
     pub(crate) fn preload(&mut self, register: u8, values: Lanes) {
         let index = usize::from(register) % REGISTERS;
         self.registers[index] = values;
-        self.valid[index] = u16::MAX;
+        self.valid_everywhere |= 1 << index;
         self.written |= 1 << index;
+    }
+
+    /// Registers hold a value in these lanes.
+    pub(crate) fn validate(&mut self, lanes: u16, registers: u64) {
+        for register in registers_of(registers) {
+            self.valid[register] |= lanes;
+        }
+    }
+
+    /// Registers hold nothing in these lanes any more.
+    pub(crate) fn invalidate(&mut self, lanes: u16, registers: u64) {
+        for register in registers_of(registers) {
+            let everywhere = self.valid_everywhere >> register & 1 != 0;
+            let before = if everywhere {
+                self.all
+            } else {
+                self.valid[register]
+            };
+            self.valid[register] = before & !lanes;
+        }
+        self.valid_everywhere &= !registers;
     }
 
     pub(crate) fn has_ended(&self) -> bool {
@@ -178,6 +205,16 @@ impl Warp {
             .find(|entry| entry.slot < 3 && entry.lanes & self.lanes != 0)
             .map(|entry| entry.slot)
     }
+}
+
+/// The numbers of the registers in a mask.
+fn registers_of(mask: u64) -> impl Iterator<Item = usize> {
+    let mut rest = mask;
+    core::iter::from_fn(move || {
+        let register = rest.trailing_zeros();
+        rest &= rest.wrapping_sub(1);
+        (register < 64).then_some(register as usize)
+    })
 }
 
 /// The numbers of the bits that are set.

@@ -114,12 +114,12 @@ pub(crate) enum FlushNan {
 }
 
 impl Arithmetic {
-    pub(super) fn run(self, sources: &[Lanes; 4], out: &mut Lanes, policy: FloatPolicy) {
+    pub(super) fn run(self, sources: [&Lanes; 4], out: &mut Lanes, policy: FloatPolicy) {
         if policy.is_plain() || matches!(self, Arithmetic::Flush { .. }) {
             return self.evaluate(sources, out);
         }
         let (float, integer_source) = self.operands();
-        let mut inputs = *sources;
+        let mut inputs = sources.map(|lanes| *lanes);
         for (index, lanes) in inputs.iter_mut().enumerate() {
             if Some(index) != integer_source {
                 *lanes = lanes.map(|bits| match float {
@@ -128,7 +128,7 @@ impl Arithmetic {
                 });
             }
         }
-        self.evaluate(&inputs, out);
+        self.evaluate(inputs.each_ref(), out);
         match self.result_type() {
             Some(FloatType::Single) => {
                 let exact = *out;
@@ -168,7 +168,7 @@ impl Arithmetic {
         }
     }
 
-    fn evaluate(self, [a, b, c, d]: &[Lanes; 4], out: &mut Lanes) {
+    fn evaluate(self, [a, b, c, d]: [&Lanes; 4], out: &mut Lanes) {
         match self {
             Arithmetic::Add {
                 float: FloatType::Single,

@@ -103,7 +103,7 @@ pub(crate) enum Bits {
 }
 
 impl Bits {
-    pub(super) fn run(self, [a, b, c, _]: &[Lanes; 4], out: &mut Lanes) {
+    pub(super) fn run(self, [a, b, c, _]: [&Lanes; 4], out: &mut Lanes) {
         match self {
             Bits::Shift {
                 part: Part::U32 | Part::S32,

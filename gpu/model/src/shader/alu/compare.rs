@@ -161,7 +161,7 @@ pub(crate) enum Compare {
 }
 
 impl Compare {
-    pub(super) fn run(self, [a, b, c, d]: &[Lanes; 4], out: &mut Lanes, policy: FloatPolicy) {
+    pub(super) fn run(self, [a, b, c, d]: [&Lanes; 4], out: &mut Lanes, policy: FloatPolicy) {
         match self {
             Compare::Select { part, condition } => part.map([a, b, c, d], out, |[a, b, c, d]| {
                 if condition.integers(a, b) { c } else { d }

@@ -30,7 +30,7 @@ pub(crate) enum Convert {
 }
 
 impl Convert {
-    pub(super) fn run(self, [a, b, _, _]: &[Lanes; 4], out: &mut Lanes, policy: FloatPolicy) {
+    pub(super) fn run(self, [a, b, _, _]: [&Lanes; 4], out: &mut Lanes, policy: FloatPolicy) {
         match self {
             Convert::SingleToInteger { signed, round } => {
                 let part = if signed { Part::S32 } else { Part::U32 };

@@ -30,7 +30,7 @@ pub(crate) enum Integer {
 }
 
 impl Integer {
-    pub(super) fn run(self, [a, b, c, _]: &[Lanes; 4], out: &mut Lanes) {
+    pub(super) fn run(self, [a, b, c, _]: [&Lanes; 4], out: &mut Lanes) {
         match self {
             // The commonest operations of all, kept plain for the host's vector unit.
             Integer::Add {

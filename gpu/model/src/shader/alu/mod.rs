@@ -45,9 +45,9 @@ pub(crate) enum Alu {
 
 impl Alu {
     /// Sets `out` to the operation's result in every lane.
-    pub(crate) fn run(self, sources: &[Lanes; 4], out: &mut Lanes, policy: FloatPolicy) {
+    pub(crate) fn run(self, sources: [&Lanes; 4], out: &mut Lanes, policy: FloatPolicy) {
         match self {
-            Alu::Move => *out = sources[0],
+            Alu::Move => *out = *sources[0],
             Alu::Integer(operation) => operation.run(sources, out),
             Alu::Bits(operation) => operation.run(sources, out),
             Alu::Compare(operation) => operation.run(sources, out, policy),

@@ -43,7 +43,7 @@ pub(crate) enum Special {
 }
 
 impl Special {
-    pub(super) fn run(self, [a, b, c, _]: &[Lanes; 4], out: &mut Lanes, policy: FloatPolicy) {
+    pub(super) fn run(self, [a, b, c, _]: [&Lanes; 4], out: &mut Lanes, policy: FloatPolicy) {
         match self {
             Special::Reciprocal => words([a], out, |[a]| single(policy, 1.0 / wide32(flush32(a)))),
             Special::ReciprocalSqrt => words([a], out, |[a]| {
