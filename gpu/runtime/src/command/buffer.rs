@@ -6,7 +6,7 @@ use super::error::CommandError;
 use super::recorder::Recorder;
 use super::storage::Storage;
 use crate::access::Access;
-use crate::device::Device;
+use crate::device::{Device, Request};
 use crate::platform::Platform;
 use crate::vm::{GpuAddress, Object, Protection};
 
@@ -74,10 +74,8 @@ impl<P: Platform> Device<'_, P> {
     /// If there is no memory for it.
     pub fn create_command_buffer(&mut self) -> Result<CommandBuffer, CommandError> {
         let bytes = CommandBuffer::DATA_OFFSET.wrapping_add(CommandBuffer::DATA_BYTES);
-        let (platform, memory) = (&mut self.platform, &mut self.memory);
-        let object = self
-            .job_vm
-            .create(platform, memory, "commands", bytes, Protection::Shared)?;
+        let object =
+            self.create_object(Request::for_jobs("commands", bytes, Protection::Shared))?;
         let words = [0; CommandBuffer::WORDS];
         Ok(CommandBuffer {
             object,
@@ -98,7 +96,6 @@ impl<P: Platform> Device<'_, P> {
             ..
         } = commands;
         storage.release(self)?;
-        let (platform, memory) = (&mut self.platform, &mut self.memory);
-        Ok(self.job_vm.destroy(platform, memory, object)?)
+        Ok(self.destroy_object(object)?)
     }
 }

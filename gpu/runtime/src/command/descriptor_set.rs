@@ -5,7 +5,7 @@
 use super::descriptors::{DESCRIPTOR_BYTES, buffer};
 use super::error::CommandError;
 use super::pipeline::Pipeline;
-use crate::device::{Buffer, Device};
+use crate::device::{Buffer, Device, Request};
 use crate::generation;
 use crate::platform::{PhysicalAddress, Platform};
 use crate::vm::{GpuAddress, Object, Protection};
@@ -78,10 +78,8 @@ impl<P: Platform> Device<'_, P> {
             return Err(CommandError::Set { set });
         }
         let bytes = u64::from(program.table_length(table)).saturating_mul(DESCRIPTOR_BYTES);
-        let (platform, memory) = (&mut self.platform, &mut self.memory);
         let object =
-            self.job_vm
-                .create(platform, memory, "descriptors", bytes, Protection::Shared)?;
+            self.create_object(Request::for_jobs("descriptors", bytes, Protection::Shared))?;
         Ok(DescriptorSet {
             program,
             set,
@@ -95,8 +93,7 @@ impl<P: Platform> Device<'_, P> {
     /// # Errors
     /// If it can't be unmapped: then it stays.
     pub fn destroy_descriptor_set(&mut self, set: DescriptorSet<'_>) -> Result<(), CommandError> {
-        let (platform, memory) = (&mut self.platform, &mut self.memory);
-        Ok(self.job_vm.destroy(platform, memory, set.object)?)
+        Ok(self.destroy_object(set.object)?)
     }
 
     /// Binds all of a buffer to element 0 of `binding`. No job may be using the set.

@@ -1,7 +1,7 @@
 //! A pipeline: a compiled shader with its code where the GPU can run it.
 
 use super::error::{CommandError, Limit};
-use crate::device::Device;
+use crate::device::{Device, Request};
 use crate::platform::Platform;
 use crate::vm::{GpuAddress, Object, Protection};
 use eitri_program::Program;
@@ -58,10 +58,7 @@ impl<P: Platform> Device<'_, P> {
         }
         let code = program.code_bytes();
         let bytes = (code.len() as u64).saturating_add(PREFETCH);
-        let (platform, memory) = (&mut self.platform, &mut self.memory);
-        let object = self
-            .job_vm
-            .create(platform, memory, "code", bytes, Protection::Code)?;
+        let object = self.create_object(Request::for_jobs("code", bytes, Protection::Code))?;
         self.platform.write_bytes(object.memory(), code);
         self.platform.clean(object.memory().span(object.bytes()));
         Ok(Pipeline {
@@ -75,7 +72,6 @@ impl<P: Platform> Device<'_, P> {
     /// # Errors
     /// If it can't be unmapped: then it stays.
     pub fn destroy_pipeline(&mut self, pipeline: Pipeline<'_>) -> Result<(), CommandError> {
-        let (platform, memory) = (&mut self.platform, &mut self.memory);
-        Ok(self.job_vm.destroy(platform, memory, pipeline.code)?)
+        Ok(self.destroy_object(pipeline.code)?)
     }
 }

@@ -6,7 +6,7 @@
 
 use super::descriptors::{ThreadStorage, WorkgroupStorage};
 use super::error::{CommandError, Limit};
-use crate::device::{Device, Properties};
+use crate::device::{Device, Properties, Request};
 use crate::platform::Platform;
 use crate::vm::{Object, Protection};
 use eitri_program::Program;
@@ -84,9 +84,7 @@ impl Storage {
     ) -> Result<(), CommandError> {
         for areas in [&mut self.thread, &mut self.workgroup] {
             while let Some(object) = areas.pop() {
-                device
-                    .job_vm
-                    .destroy(&mut device.platform, &mut device.memory, object)?;
+                device.destroy_object(object)?;
             }
         }
         Ok(())
@@ -168,10 +166,7 @@ fn area<P: Platform>(
             most,
         });
     }
-    let (platform, memory) = (&mut device.platform, &mut device.memory);
-    let object = device
-        .job_vm
-        .create(platform, memory, what, bytes, Protection::Data)?;
+    let object = device.create_object(Request::for_jobs(what, bytes, Protection::Data))?;
     let address = object.address().0;
     // There is room: it was looked for above.
     let _ = areas.push(object);

@@ -10,10 +10,10 @@ use crate::firmware::{
     start, stop,
 };
 use crate::memory::Memory;
-use crate::mmu::{AddressSpace, MmuError, Spaces};
+use crate::mmu::{AddressSpace, MmuError};
 use crate::platform::{Instant, Platform};
 use crate::report::{Done, Reporter, Step};
-use crate::vm::Vm;
+use crate::vm::{Space, Vm};
 use core::fmt;
 use eitri_csf::command::ResetKind;
 use eitri_csf::interface::control::SHARED_VA_END;
@@ -121,7 +121,7 @@ impl<'f, P: Platform> Device<'f, P> {
 
         clock.begin(it, Step::LoadFirmware);
         let bits = properties.va_bits;
-        let mut space = AddressSpace::new(it, &mut memory, Spaces::FIRMWARE, bits)?;
+        let mut space = AddressSpace::new(it, &mut memory, Space::Firmware.number(), bits)?;
         let image = LoadedImage::load(it, &mut memory, &mut space, firmware)?;
         let (sections, bytes) = image.size();
         let build = image.image().build_info().unwrap_or("unknown");
@@ -134,20 +134,24 @@ impl<'f, P: Platform> Device<'f, P> {
         let interface = boot(it, &mut space, &image, properties.cores, &mut clock)?;
 
         clock.begin(it, Step::EnableJobSpace);
-        let mut jobs = AddressSpace::new(it, &mut memory, Spaces::JOBS, bits)?;
+        let mut jobs = AddressSpace::new(it, &mut memory, Space::Jobs.number(), bits)?;
         jobs.enable(it)?;
         clock.done(
             it,
             Step::EnableJobSpace,
-            format_args!("address space {}", Spaces::JOBS),
+            format_args!("address space {}", Space::Jobs.number()),
         );
 
         // A page between the shared section and the first object: an overrun of either faults.
         let first = image
             .shared_end()
             .saturating_add(eitri_csf::page_table::PAGE_BYTES);
-        let firmware_vm = Vm::new(space, first..u64::from(SHARED_VA_END));
-        let job_vm = Vm::new(jobs, options.first_address..options.end_address);
+        let firmware_vm = Vm::new(Space::Firmware, space, first..u64::from(SHARED_VA_END));
+        let job_vm = Vm::new(
+            Space::Jobs,
+            jobs,
+            options.first_address..options.end_address,
+        );
         Ok(Device {
             platform,
             properties,
@@ -218,16 +222,18 @@ impl<'f, P: Platform> Device<'f, P> {
         clock.done(
             it,
             Step::EnableJobSpace,
-            format_args!("address space {}", Spaces::JOBS),
+            format_args!("address space {}", Space::Jobs.number()),
         );
         self.lost = None;
         Ok(())
     }
 
-    /// Stops everything in order and cuts the L2's power; gives the platform back.
+    /// Stops everything and cuts the L2's power; gives the platform back. What does not stop in order is reset, which
+    /// cuts power too.
     ///
     /// # Errors
-    /// The first step that fails, with the platform, so that its owner can cut power all the same.
+    /// What did not stop in order, or that the GPU does not even reset; with the platform, so that its owner can cut
+    /// power all the same.
     pub fn shutdown(mut self, reporter: &mut impl Reporter) -> Result<P, (P, BringUpError)> {
         match self.power_down(reporter) {
             Ok(()) => Ok(self.platform),
@@ -240,27 +246,52 @@ impl<'f, P: Platform> Device<'f, P> {
             reporter,
             since: Instant(core::time::Duration::ZERO),
         };
+        let alive = self.lost.is_none();
+        let orderly = if alive {
+            self.power_down_in_order(&mut clock)
+        } else {
+            Ok(())
+        };
+        if alive && orderly.is_ok() {
+            return Ok(());
+        }
+        let it = &mut self.platform;
+        clock.begin(it, Step::Reset);
+        // A microcontroller that does not stop is stopped by the reset.
+        let _ = stop(it);
+        let reset = reset(it);
+        self.firmware_vm.space.forget();
+        self.job_vm.space.forget();
+        orderly?;
+        let kind = reset_name(reset?);
+        clock.done(
+            &mut self.platform,
+            Step::Reset,
+            format_args!("{kind} reset completed"),
+        );
+        Ok(())
+    }
+
+    fn power_down_in_order<R: Reporter>(
+        &mut self,
+        clock: &mut Clock<'_, R>,
+    ) -> Result<(), BringUpError> {
         let it = &mut self.platform;
         let global = self.interface.global;
-        // A lost device has no firmware to talk to: what is left is to stop and to cut power.
-        let alive = self.lost.is_none();
-        if alive {
-            clock.begin(it, Step::StopGroups);
-            for group in &mut self.groups {
-                group.terminate(it, &global)?;
-            }
-            let count = self.groups.len();
-            clock.done(it, Step::StopGroups, format_args!("{count} groups"));
+        clock.begin(it, Step::StopGroups);
+        for group in &mut self.groups {
+            group.terminate(it, &global)?;
         }
+        let count = self.groups.len();
+        clock.done(it, Step::StopGroups, format_args!("{count} groups"));
+
         clock.begin(it, Step::StopFirmware);
-        if alive {
-            halt(it, &global)?;
-        }
+        halt(it, &global)?;
         stop(it)?;
         clock.done(
             it,
             Step::StopFirmware,
-            format_args!("microcontroller disabled"),
+            format_args!("microcontroller halted and disabled"),
         );
 
         clock.begin(it, Step::DisableSpaces);
@@ -300,7 +331,7 @@ fn boot<P: Platform, R: Reporter>(
     clock.done(
         it,
         Step::EnableFirmwareSpace,
-        format_args!("address space {}", Spaces::FIRMWARE),
+        format_args!("address space {}", Space::Firmware.number()),
     );
 
     clock.begin(it, Step::StartFirmware);

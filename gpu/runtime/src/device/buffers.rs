@@ -4,6 +4,7 @@
 //! after them; the host's reads see what a finished job wrote.
 
 use super::Device;
+use super::objects::Request;
 use crate::platform::Platform;
 use crate::vm::{GpuAddress, Object, Protection, VmError};
 use thiserror::Error;
@@ -64,13 +65,8 @@ impl<P: Platform> Device<'_, P> {
         if bytes == 0 {
             return Err(BufferError::Empty);
         }
-        let object = self.job_vm.create(
-            &mut self.platform,
-            &mut self.memory,
-            "a buffer",
-            bytes,
-            Protection::Data,
-        )?;
+        let request = Request::for_jobs("a buffer", bytes, Protection::Data);
+        let object = self.create_object(request)?;
         Ok(Buffer { object, bytes })
     }
 
@@ -79,10 +75,7 @@ impl<P: Platform> Device<'_, P> {
     /// # Errors
     /// If it can't be unmapped: then it stays.
     pub fn destroy_buffer(&mut self, buffer: Buffer) -> Result<(), BufferError> {
-        let Buffer { object, .. } = buffer;
-        Ok(self
-            .job_vm
-            .destroy(&mut self.platform, &mut self.memory, object)?)
+        Ok(self.destroy_object(buffer.object)?)
     }
 
     /// Writes into a buffer at `offset`, a multiple of 4. No job may be using it.

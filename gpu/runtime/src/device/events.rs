@@ -77,8 +77,22 @@ impl<P: Platform> Device<'_, P> {
     /// Gives the device up until it is restarted.
     pub(crate) fn lose(&mut self, lost: DeviceLost) -> DeviceLost {
         self.lost = Some(lost);
+        // Nothing obeys any more: from here on only tables in memory are changed.
+        self.firmware_vm.space.forget();
+        self.job_vm.space.forget();
         self.record_lost();
         lost
+    }
+
+    /// Gives the device up because the firmware did not answer; finds out whether it has crashed.
+    pub(crate) fn silent(&mut self, ignored: RequestIgnored) -> DeviceLost {
+        let fault = self.firmware_vm.space.take_fault(&mut self.platform);
+        let fatal = mcu_status::STATE.get(self.platform.read(MCU_STATUS)) == Some(McuState::Fatal);
+        let lost = match fatal || fault.is_some() {
+            true => self.crash(fault),
+            false => DeviceLost::Silent(ignored),
+        };
+        self.lose(lost)
     }
 
     fn look_at_lines(&mut self) -> Result<(), DeviceLost> {
@@ -232,6 +246,6 @@ impl<P: Platform> Device<'_, P> {
     pub fn ping(&mut self) -> Result<(), DeviceLost> {
         self.process_events()?;
         let answer = self.interface.global.ping(&mut self.platform);
-        answer.map_err(|silent| self.lose(DeviceLost::Silent(silent)))
+        answer.map_err(|ignored| self.silent(ignored))
     }
 }

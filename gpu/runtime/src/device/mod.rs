@@ -12,6 +12,7 @@ mod reset;
 mod bring_up;
 mod buffers;
 mod events;
+mod objects;
 mod queues;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ mod tests;
 pub use bring_up::{BringUpError, Options};
 pub use buffers::{Buffer, BufferError};
 pub use events::{DeviceLost, FirmwareCrash};
+pub(crate) use objects::Request;
 pub use power::{DomainState, PowerChange, PowerState, PowerStuck};
 pub use probe::{ProbeError, Properties};
 pub use queues::QueueConfig;

@@ -3,13 +3,13 @@
 //! Facts: hardware/csf-scheduling.md sections 2 and 3.1.
 
 use super::Device;
+use super::objects::Request;
 use crate::firmware::MAX_STREAMS;
 use crate::generation;
 use crate::group::{Endpoints, Group, GroupId, SuspendBuffers};
-use crate::mmu::Spaces;
 use crate::platform::Platform;
 use crate::queue::{Queue, QueueError, Stream, StreamMemory, StreamShape, SubQueue};
-use crate::vm::{Object, Protection, VmError};
+use crate::vm::{Protection, Space, VmError};
 use eitri_cs::Layout;
 use eitri_cs::builder::Config;
 use eitri_csf::interface::sync_object::SYNC64_BYTES;
@@ -59,24 +59,30 @@ impl<P: Platform> Device<'_, P> {
         )?;
         let suspend = self.suspend_buffers()?;
         let mut streams: Vec<Stream, MAX_STREAMS> = Vec::new();
-        for sub_queue in SUB_QUEUES {
-            let memory = self.stream_memory()?;
-            // There is room: there are no more sub-queues than streams.
-            let _ = streams.push(Stream::new(sub_queue, memory, shape));
-        }
         let id = GroupId(self.next_group);
+        for sub_queue in SUB_QUEUES {
+            match self.stream_memory() {
+                // There is room: there are no more sub-queues than streams.
+                Ok(memory) => drop(streams.push(Stream::new(sub_queue, memory, shape))),
+                Err(error) => {
+                    self.destroy_group(Group::new(id, slot, streams, suspend, priority));
+                    return Err(error.into());
+                }
+            }
+        }
         self.next_group = self.next_group.wrapping_add(1);
         let mut group = Group::new(id, slot, streams, suspend, priority);
         let endpoints = Endpoints {
             cores: self.properties.cores,
             tilers: self.properties.tilers,
         };
-        group.start(
-            &mut self.platform,
-            &self.interface.global,
-            endpoints,
-            Spaces::JOBS,
-        )?;
+        let global = self.interface.global;
+        let started = group.start(&mut self.platform, &global, endpoints, Space::Jobs.number());
+        if let Err(ignored) = started {
+            let lost = self.silent(ignored);
+            self.destroy_group(group);
+            return Err(lost.into());
+        }
         // There is room: a free slot was found.
         let _ = self.groups.push(group);
         Ok(Queue { id })
@@ -85,16 +91,26 @@ impl<P: Platform> Device<'_, P> {
     /// Destroys a queue; unfinished jobs are lost.
     ///
     /// # Errors
-    /// If its group does not end or its memory can't be unmapped.
+    /// If its group does not end, which costs the device, or its memory can't be unmapped. The queue is gone all the
+    /// same.
     pub fn destroy_queue(&mut self, queue: Queue) -> Result<(), QueueError> {
         let global = self.interface.global;
         let Some(mut group) = self.remove_group(queue.id) else {
             return Ok(());
         };
-        group.terminate(&mut self.platform, &global)?;
-        let parts = (&mut self.platform, &mut self.memory);
-        group.destroy(parts.0, parts.1, &mut self.firmware_vm, &mut self.job_vm)?;
-        Ok(())
+        let ended = group.terminate(&mut self.platform, &global);
+        let lost = ended.err().map(|ignored| self.silent(ignored));
+        let kept = self.destroy_group(group);
+        match (lost, kept) {
+            (Some(lost), _) => Err(lost.into()),
+            (None, Some(error)) => Err(error.into()),
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// Gives the memory of a group back; gives the first error.
+    fn destroy_group(&mut self, group: Group) -> Option<VmError> {
+        self.destroy_objects(group.into_objects())
     }
 
     /// Takes a group out of the list: the last one fills its place.
@@ -129,35 +145,30 @@ impl<P: Platform> Device<'_, P> {
 
     fn suspend_buffers(&mut self) -> Result<SuspendBuffers, VmError> {
         let facts = self.interface.facts;
-        let normal =
-            self.firmware_object("a suspend buffer", facts.suspend_bytes, Protection::Data)?;
-        let protected = match facts.protected_suspend_bytes {
-            0 => None,
-            bytes => Some(self.firmware_object("a suspend buffer", bytes, Protection::Data)?),
-        };
-        Ok(SuspendBuffers { normal, protected })
+        let buffer =
+            |bytes: u32| Request::for_firmware("a suspend buffer", bytes.into(), Protection::Data);
+        let normal = buffer(facts.suspend_bytes);
+        if facts.protected_suspend_bytes == 0 {
+            let normal = self.create_object(normal)?;
+            return Ok(SuspendBuffers {
+                normal,
+                protected: None,
+            });
+        }
+        let both = [normal, buffer(facts.protected_suspend_bytes)];
+        let [normal, protected] = self.create_objects(both)?;
+        Ok(SuspendBuffers {
+            normal,
+            protected: Some(protected),
+        })
     }
 
     fn stream_memory(&mut self) -> Result<StreamMemory, VmError> {
-        let pages = self.firmware_object("user pages", Stream::USER_BYTES, Protection::Shared)?;
-        let mut shared = |what, bytes| {
-            let (platform, memory) = (&mut self.platform, &mut self.memory);
-            self.job_vm
-                .create(platform, memory, what, bytes, Protection::Shared)
-        };
-        let ring = shared("a ring buffer", Stream::RING_BYTES)?;
-        let sync = shared("a sync object", SYNC64_BYTES)?;
+        let [ring, sync, pages] = self.create_objects([
+            Request::for_jobs("a ring buffer", Stream::RING_BYTES, Protection::Shared),
+            Request::for_jobs("a sync object", SYNC64_BYTES, Protection::Shared),
+            Request::for_firmware("user pages", Stream::USER_BYTES, Protection::Shared),
+        ])?;
         Ok(StreamMemory { ring, sync, pages })
-    }
-
-    fn firmware_object(
-        &mut self,
-        what: &'static str,
-        bytes: impl Into<u64>,
-        protection: Protection,
-    ) -> Result<Object, VmError> {
-        let (platform, memory) = (&mut self.platform, &mut self.memory);
-        self.firmware_vm
-            .create(platform, memory, what, bytes.into(), protection)
     }
 }

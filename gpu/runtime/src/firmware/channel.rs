@@ -8,6 +8,7 @@ use crate::wait::{Condition, Pace, TimedOut, ms, poll};
 use core::time::Duration;
 use eitri_csf::interface::handshake;
 use eitri_csf::registers::interrupts::JOB_IRQ;
+use eitri_csf::registers::mcu::MCU_STATUS;
 use eitri_csf::table::Register;
 use thiserror::Error;
 
@@ -16,12 +17,14 @@ pub(crate) const ANSWER: Duration = ms(100);
 
 /// A request that the firmware did not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the firmware did not answer {what}: {timed_out}")]
+#[error("the firmware did not answer {what}: {timed_out}\n  {}", MCU_STATUS.decode(u64::from(*mcu_status)))]
 pub struct RequestIgnored {
     /// What was requested.
     pub what: &'static str,
     /// What was waited for.
     pub timed_out: TimedOut,
+    /// `MCU_STATUS` at that time.
+    pub mcu_status: u32,
 }
 
 /// A request word and its acknowledge word.
@@ -94,7 +97,14 @@ impl Channel {
             wanted,
             limit,
         };
-        answered.ok_or(RequestIgnored { what, timed_out })
+        match answered {
+            Some(()) => Ok(()),
+            None => Err(RequestIgnored {
+                what,
+                timed_out,
+                mcu_status: platform.read_word(MCU_STATUS),
+            }),
+        }
     }
 
     fn write<P: Platform>(&self, platform: &mut P, req: u32) {

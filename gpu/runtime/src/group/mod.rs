@@ -8,10 +8,9 @@ pub(crate) use events::Verdict;
 
 use crate::fault::{Cause, JobFault, Recovery, StreamStatus};
 use crate::firmware::{ANSWER, Channel, Global, MAX_STREAMS, RequestIgnored, SlotBlocks};
-use crate::memory::Memory;
 use crate::platform::Platform;
-use crate::queue::Stream;
-use crate::vm::{Object, Vm, VmError};
+use crate::queue::{Stream, StreamMemory};
+use crate::vm::Object;
 use core::time::Duration;
 use eitri_csf::interface::control::Version;
 use eitri_csf::interface::group::{
@@ -20,6 +19,9 @@ use eitri_csf::interface::group::{
     CsgState, csg_config, csg_req, ep_req,
 };
 use heapless::Vec;
+
+/// Objects of a group at most.
+pub(crate) const MAX_OBJECTS: usize = 2 + 3 * MAX_STREAMS;
 
 /// Which units a group may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,25 +194,18 @@ impl Group {
         Some(fault)
     }
 
-    /// Gives the group's memory back. It must be dead.
-    pub(crate) fn destroy<P: Platform>(
-        mut self,
-        platform: &mut P,
-        memory: &mut Memory,
-        firmware: &mut Vm,
-        jobs: &mut Vm,
-    ) -> Result<(), VmError> {
+    /// The group's memory, to be given back. It must be dead.
+    pub(crate) fn into_objects(mut self) -> Vec<Object, MAX_OBJECTS> {
+        let mut objects = Vec::new();
+        // There is room for two suspend buffers and three objects a stream: MAX_OBJECTS.
+        let mut keep = |object| drop(objects.push(object));
         while let Some(stream) = self.streams.pop() {
-            let parts = stream.into_memory();
-            jobs.destroy(platform, memory, parts.ring)?;
-            jobs.destroy(platform, memory, parts.sync)?;
-            firmware.destroy(platform, memory, parts.pages)?;
+            let StreamMemory { ring, sync, pages } = stream.into_memory();
+            [ring, sync, pages].into_iter().for_each(&mut keep);
         }
-        firmware.destroy(platform, memory, self.suspend.normal)?;
-        match self.suspend.protected {
-            Some(buffer) => firmware.destroy(platform, memory, buffer),
-            None => Ok(()),
-        }
+        keep(self.suspend.normal);
+        self.suspend.protected.into_iter().for_each(&mut keep);
+        objects
     }
 
     /// Its priority among slots.

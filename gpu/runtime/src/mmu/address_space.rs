@@ -119,9 +119,14 @@ impl AddressSpace {
         physical: PhysicalAddress,
         attributes: Attributes,
     ) -> Result<(), MmuError> {
-        self.change(platform, range.clone(), |tables, platform| {
-            tables.map(platform, memory, range, physical, attributes)
-        })
+        let mapped = self.change(platform, range.clone(), |tables, platform| {
+            tables.map(platform, memory, range.clone(), physical, attributes)
+        });
+        if let Err(MmuError::Stuck(_) | MmuError::Flush(_)) = mapped {
+            // The tables may hold the mapping already, and the caller is about to give its memory back.
+            self.tables.unmap(platform, range)?;
+        }
+        mapped
     }
 
     /// Unmaps `range`.
@@ -226,15 +231,4 @@ impl AddressSpace {
             timed_out,
         })
     }
-}
-
-/// The two spaces that the runtime uses.
-#[derive(Debug)]
-pub(crate) struct Spaces;
-
-impl Spaces {
-    /// The firmware's space: fixed by the hardware.
-    pub(crate) const FIRMWARE: u32 = 0;
-    /// The space of all jobs.
-    pub(crate) const JOBS: u32 = 1;
 }

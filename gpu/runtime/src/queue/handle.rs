@@ -9,7 +9,6 @@ use crate::access::Access;
 use crate::command::CommandBuffer;
 use crate::device::{Device, DeviceLost};
 use crate::fault::{Cause, JobFault, Recovery};
-use crate::firmware::RequestIgnored;
 use crate::group::{Group, GroupId, GroupState};
 use crate::platform::{Lines, Platform};
 use crate::vm::VmError;
@@ -65,9 +64,6 @@ pub enum QueueError {
     /// No memory, or no addresses.
     #[error(transparent)]
     Vm(#[from] VmError),
-    /// The firmware did not start or end the group.
-    #[error(transparent)]
-    Silent(#[from] RequestIgnored),
 }
 
 /// Why a job is not submitted.
@@ -258,7 +254,7 @@ impl TimelineSemaphore {
         };
         let fault = group.record_time_limit(platform, COMPUTE, limit, status, recovery);
         if let Err(silent) = ended {
-            device.lose(DeviceLost::Silent(silent));
+            device.silent(silent);
         }
         fault.map_or(WaitError::Gone, WaitError::Job)
     }

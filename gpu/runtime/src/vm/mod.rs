@@ -30,6 +30,25 @@ impl fmt::Display for GpuAddress {
     }
 }
 
+/// An address space that the runtime uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Space {
+    /// The firmware's: number 0, by hardware.
+    Firmware,
+    /// The one of all jobs.
+    Jobs,
+}
+
+impl Space {
+    /// Its number in the hardware.
+    pub(crate) const fn number(self) -> u32 {
+        match self {
+            Space::Firmware => 0,
+            Space::Jobs => 1,
+        }
+    }
+}
+
 /// What an object is for, which decides how it is protected and cached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protection {
@@ -73,12 +92,18 @@ pub enum VmError {
 /// Memory that the GPU sees at a virtual address.
 #[derive(Debug)]
 pub(crate) struct Object {
+    space: Space,
     address: GpuAddress,
     pages: Pages,
     reserved: u64,
 }
 
 impl Object {
+    /// Where it is mapped.
+    pub(crate) const fn space(&self) -> Space {
+        self.space
+    }
+
     /// Where the GPU sees it.
     pub(crate) const fn address(&self) -> GpuAddress {
         self.address
@@ -98,14 +123,16 @@ impl Object {
 /// An address space with the ranges of it that are free.
 #[derive(Debug)]
 pub(crate) struct Vm {
+    kind: Space,
     pub(crate) space: AddressSpace,
     free: Ranges<128>,
 }
 
 impl Vm {
     /// A space in which objects are placed in `range`.
-    pub(crate) fn new(space: AddressSpace, range: Range<u64>) -> Vm {
+    pub(crate) fn new(kind: Space, space: AddressSpace, range: Range<u64>) -> Vm {
         Vm {
+            kind,
             space,
             free: Ranges::of(range),
         }
@@ -140,6 +167,7 @@ impl Vm {
             return Err(error.into());
         }
         Ok(Object {
+            space: self.kind,
             address: GpuAddress(start),
             pages,
             reserved,

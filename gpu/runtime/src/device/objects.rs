@@ -1,0 +1,119 @@
+//! Objects of the device: made and removed in either address space; a space that does not obey costs the device.
+
+use super::{Device, DeviceLost};
+use crate::mmu::MmuError;
+use crate::platform::Platform;
+use crate::vm::{Object, Protection, Space, Vm, VmError};
+use heapless::Vec;
+
+/// An object to make.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    pub(crate) space: Space,
+    pub(crate) what: &'static str,
+    pub(crate) bytes: u64,
+    pub(crate) protection: Protection,
+}
+
+impl Request {
+    /// An object for jobs.
+    pub(crate) const fn for_jobs(
+        what: &'static str,
+        bytes: u64,
+        protection: Protection,
+    ) -> Request {
+        Request {
+            space: Space::Jobs,
+            what,
+            bytes,
+            protection,
+        }
+    }
+
+    /// An object that the firmware uses.
+    pub(crate) const fn for_firmware(
+        what: &'static str,
+        bytes: u64,
+        protection: Protection,
+    ) -> Request {
+        Request {
+            space: Space::Firmware,
+            what,
+            bytes,
+            protection,
+        }
+    }
+}
+
+impl<P: Platform> Device<'_, P> {
+    /// Makes an object.
+    pub(crate) fn create_object(&mut self, request: Request) -> Result<Object, VmError> {
+        let Request {
+            space,
+            what,
+            bytes,
+            protection,
+        } = request;
+        let (vm, platform, memory) = match space {
+            Space::Firmware => (&mut self.firmware_vm, &mut self.platform, &mut self.memory),
+            Space::Jobs => (&mut self.job_vm, &mut self.platform, &mut self.memory),
+        };
+        let made = vm.create(platform, memory, what, bytes, protection);
+        made.map_err(|error| self.note(error))
+    }
+
+    /// Makes all of these objects, or none.
+    pub(crate) fn create_objects<const N: usize>(
+        &mut self,
+        requests: [Request; N],
+    ) -> Result<[Object; N], VmError> {
+        let mut made: Vec<Object, N> = Vec::new();
+        for request in requests {
+            match self.create_object(request) {
+                // There is room: there are no more requests than places.
+                Ok(object) => drop(made.push(object)),
+                Err(error) => {
+                    self.destroy_objects(made);
+                    return Err(error);
+                }
+            }
+        }
+        // Each request has made one object, so the lengths agree.
+        made.into_array().map_err(|_| VmError::OutOfAddresses {
+            what: "objects",
+            bytes: 0,
+        })
+    }
+
+    /// Removes an object that no work uses any more.
+    pub(crate) fn destroy_object(&mut self, object: Object) -> Result<(), VmError> {
+        let (vm, platform, memory): (&mut Vm, _, _) = match object.space() {
+            Space::Firmware => (&mut self.firmware_vm, &mut self.platform, &mut self.memory),
+            Space::Jobs => (&mut self.job_vm, &mut self.platform, &mut self.memory),
+        };
+        let removed = vm.destroy(platform, memory, object);
+        removed.map_err(|error| self.note(error))
+    }
+
+    /// Removes objects as far as possible; gives the first error.
+    pub(crate) fn destroy_objects<const N: usize>(
+        &mut self,
+        mut objects: Vec<Object, N>,
+    ) -> Option<VmError> {
+        let mut first = None;
+        while let Some(object) = objects.pop() {
+            if let Err(error) = self.destroy_object(object) {
+                first = first.or(Some(error));
+            }
+        }
+        first
+    }
+
+    /// An address space that does not obey costs the device.
+    fn note(&mut self, error: VmError) -> VmError {
+        if let VmError::Mmu(mmu @ (MmuError::Stuck(_) | MmuError::Flush(_))) = error {
+            self.lose(DeviceLost::Mmu(mmu));
+        }
+        error
+    }
+}
