@@ -14,8 +14,16 @@ use crate::register::{Pair, Reg};
 pub struct Chunk<'m> {
     /// The GPU's address of the first word; a multiple of 64.
     pub address: u64,
-    /// The words.
+    /// The words. Those from 2^29 - 1 on stay unused: a length in bytes has 32 bits.
     pub words: &'m mut [u64],
+}
+
+impl<'m> Chunk<'m> {
+    fn usable(self) -> Chunk<'m> {
+        let most = self.words.len().min(u32::MAX as usize / 8);
+        let words = self.words.split_at_mut(most).0;
+        Chunk { words, ..self }
+    }
 }
 
 /// Where further chunks come from.
@@ -76,7 +84,7 @@ impl<'m, S: ChunkSource<'m>> Output<'m, S> {
         Output {
             source,
             root_address: root.address,
-            current: root,
+            current: root.usable(),
             position: 0,
             root_length: None,
             patch: None,
@@ -151,6 +159,7 @@ impl<'m, S: ChunkSource<'m>> Output<'m, S> {
             let capacity = self.current.words.len();
             return Err(BuildFault::ChunkFull { capacity });
         };
+        let next = next.usable();
         Self::check(&next)?;
         let room = next.words.len() - Self::RESERVE;
         if length >= room {
@@ -175,7 +184,7 @@ impl<'m, S: ChunkSource<'m>> Output<'m, S> {
 
     /// The current chunk has `words` words: says so to the link that leads to it.
     fn close(&mut self, words: usize) {
-        let bytes = words as u32 * 8;
+        let bytes = words as u32 * 8; // fits, as no more words are used
         match self.patch.take() {
             // The immediate of MOVE32 is bits 31:0 and was written as 0.
             Some(length) => *length |= u64::from(bytes),

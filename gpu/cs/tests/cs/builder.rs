@@ -8,6 +8,7 @@ use eitri_cs::builder::{
 use eitri_cs::enums::{Condition, FlushMode, OtherFlushMode, StreamState, SyncScope, TaskAxis};
 use eitri_cs::instr::{AddImm32, Branch, Instr, Move32, Move48, Nop, RunCompute};
 use eitri_cs::table::Resources;
+use eitri_cs::text::{Syntax, disassemble};
 use eitri_cs::{Arch, Layout, Reg, RegMask, SlotMask, SubQueue, d, r, slot};
 
 pub const ADDRESS: u64 = 0x41_0004_0000;
@@ -303,6 +304,38 @@ fn chunk_link() {
     assert_eq!((stream.address, stream.length), (ADDRESS, 56));
     assert_eq!(a[..7], listing("chunk_link_a_v10")[..]);
     assert_eq!(b[..2], listing("chunk_link_b_v10")[..]);
+}
+
+/// An address from 2^48 on takes two words to load, the whole reserve.
+#[test]
+fn chunk_link_to_a_high_address() {
+    let (mut a, mut b) = ([0; 8], [0; 8]);
+    let mut more = Some(Chunk {
+        address: 0x1_0041_0004_2000,
+        words: &mut b,
+    });
+    let root = Chunk {
+        address: ADDRESS,
+        words: &mut a,
+    };
+    let mut builder = Builder::new(Config::new(Arch::V12), root, || more.take());
+    builder.nop().nop().nop().nop().error_barrier();
+    assert_eq!(builder.finish().unwrap().length, 64);
+    let text: Vec<_> = a[4..]
+        .iter()
+        .map(|&word| {
+            disassemble(word, Arch::V12, Syntax::Eitri)
+                .unwrap()
+                .to_string()
+        })
+        .collect();
+    let expected = [
+        "MOVE32 r126, #0x42000",
+        "MOVE32 r127, #0x10041",
+        "MOVE32 r125, #0x8",
+        "JUMP d126, r125",
+    ];
+    assert_eq!(text, expected);
 }
 
 /// Three more chunks of 16 words.
