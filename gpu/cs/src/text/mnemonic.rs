@@ -61,7 +61,11 @@ fn forms() -> impl Iterator<Item = Form> {
 pub(super) fn candidates(cursor: &Cursor, arch: Arch) -> Result<impl Iterator<Item = Form>, Fault> {
     let rest = cursor.rest();
     let word = &rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())];
-    let begins = |form: &Form| {
+    let initial = |text: &str| text.bytes().next().map(|byte| byte.to_ascii_uppercase());
+    let begins = move |form: &Form| {
+        if initial(form.template) != initial(word) {
+            return false; // most forms, without looking further
+        }
         let name = form.name();
         let start = word.get(..name.len());
         let same = start.is_some_and(|start| start.eq_ignore_ascii_case(name));
