@@ -289,7 +289,7 @@ fn ids_follow_the_workgroup_in_three_dimensions() {
     for z in 0..6u32 {
         for y in 0..2u32 {
             for x in 0..8u32 {
-                expected.push(x % 4 | y << 16 | (z % 3) << 8 | (x / 4) << 28);
+                expected.push((x % 4) | (y << 16) | ((z % 3) << 8) | ((x / 4) << 28));
             }
         }
     }

@@ -10,6 +10,9 @@ mod global;
 mod group;
 mod interface;
 mod schedule;
+mod slot;
+mod status;
+mod streams;
 pub(crate) mod stub;
 mod suspended;
 
@@ -25,8 +28,8 @@ use eitri_csf::interface::group::csg_req;
 use eitri_csf::registers::interrupts::{gpu_irq, job_irq};
 use eitri_csf::registers::mcu::{McuRequest, McuState, mcu_control};
 use global::Global;
-use group::{Change, Slot};
 use interface::{Interface, Stop, Words};
+use slot::{Change, Slot};
 use suspended::SuspendStore;
 
 /// The microcontroller and what its firmware knows.

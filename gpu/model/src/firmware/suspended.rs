@@ -5,10 +5,15 @@
 //!
 //! Facts: hardware/csf-scheduling.md 9 and 11.
 
+use super::interface::{GroupBlocks, Stop, Words};
+use super::slot::Slot;
+use super::streams::look_at_insert;
 use crate::diagnosis::{FirmwareMisuse, Journal};
 use crate::stream::Stream;
+use crate::stream::exception;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use eitri_csf::interface::group::{CsgState, csg_req};
 
 /// Groups that may be suspended at once: far more than there are slots and spaces for.
 const KEPT: usize = 256;
@@ -53,4 +58,74 @@ impl SuspendStore {
             .position(|(kept, _)| generation == kept.to_le_bytes())?;
         self.kept.remove(index).map(|(_, streams)| streams)
     }
+}
+
+impl Slot {
+    /// Saves the group and frees the slot.
+    pub(super) fn finish_suspend(
+        &mut self,
+        words: &mut Words<'_>,
+        blocks: &GroupBlocks,
+        store: &mut SuspendStore,
+    ) -> Result<(), Stop> {
+        self.store_status(words, blocks)?;
+        self.publish(words)?;
+        let Some(group) = self.group.take() else {
+            return Ok(());
+        };
+        let address = group.suspend_buffer;
+        let record = store.keep(&mut words.fabric.journal, group.streams);
+        if words.set_at(address, &record).is_err() {
+            words.fabric.journal.report(FirmwareMisuse::SuspendBuffer {
+                group: self.number,
+                address,
+            });
+        }
+        let ack = csg_req::STATE.set32(self.ack, CsgState::Suspend);
+        self.acknowledge(words, blocks, ack)
+    }
+
+    /// Gives the streams of a group that was started again what the buffer saved.
+    pub(super) fn resume(
+        &mut self,
+        words: &mut Words<'_>,
+        blocks: &GroupBlocks,
+        store: &mut SuspendStore,
+    ) -> Result<(), Stop> {
+        let number = self.number;
+        let Some(group) = &mut self.group else {
+            return Ok(());
+        };
+        let address = group.suspend_buffer;
+        let saved = read_record(words, address).and_then(|record| store.take(&record));
+        let Some(saved) = saved else {
+            let misuse = FirmwareMisuse::StaleSuspendBuffer {
+                group: number,
+                address,
+            };
+            words.fabric.journal.report(misuse);
+            for stream in group.streams.iter_mut().flatten() {
+                stream.fatal(exception::CS_CONFIG_FAULT, address);
+            }
+            return Ok(());
+        };
+        debug_assert_eq!(blocks.streams.len(), group.streams.len());
+        for (fresh, old) in group.streams.iter_mut().zip(saved) {
+            if let (Some(fresh), Some(old)) = (fresh.as_mut(), old) {
+                fresh.restore(old);
+                look_at_insert(words, fresh)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first page of a suspend buffer.
+fn read_record(words: &mut Words<'_>, address: u64) -> Option<[u8; 16]> {
+    let low = words.get_at(address).ok()?;
+    let high = words.get_at(address.wrapping_add(8)).ok()?;
+    let mut record = [0; 16];
+    record[..8].copy_from_slice(&low.to_le_bytes());
+    record[8..].copy_from_slice(&high.to_le_bytes());
+    Some(record)
 }

@@ -5,6 +5,7 @@
 //!
 //! Facts: hardware/gpu-mmu.md, section 9 for the duties.
 
+mod registers;
 mod space;
 mod walk;
 

@@ -11,6 +11,7 @@ mod select;
 // From words to instructions that are ready to run.
 mod decode;
 mod instruction;
+mod meaning;
 mod message;
 mod program;
 

@@ -2,22 +2,19 @@
 //!
 //! Facts: hardware/command-stream.md 3 (what each does) and 8 (what is checked).
 
-use super::deferred::{Hindrance, Issue, Operation, Transfer};
+use super::deferred::{Hindrance, Issue, Operation};
 use super::registers::NoSuchRegister;
-use super::{Blocked, FRAMES, Frame, IssuedJob, LOOP_LIMIT, Outcome, Stream, SyncWait, exception};
+use super::{Blocked, IssuedJob, LOOP_LIMIT, Outcome, Stream, exception};
 use crate::diagnosis::StreamMisuse;
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refusal;
 use crate::trace::Event;
-use alloc::vec::Vec;
-use eitri_cs::enums::{
-    Condition, DeferMode, ErrorReject, SlotFormat, SlotSelection, StreamState, TaskAxis, WaitMode,
-};
-use eitri_cs::{Arch, Instr, Pair, Reg, RegMask, Slot};
+use eitri_cs::enums::{DeferMode, SlotFormat, SlotSelection, TaskAxis, WaitMode};
+use eitri_cs::{Arch, Instr, Slot};
 
 /// What becomes of an instruction.
-enum Step {
+pub(super) enum Step {
     /// It is done: go to the next.
     Done,
     /// It waits and is executed again when the wait is over.
@@ -131,7 +128,7 @@ impl Stream {
         outcome
     }
 
-    fn advance(&mut self) {
+    pub(super) fn advance(&mut self) {
         match self.frames.last_mut() {
             Some(frame) => frame.next = frame.next.wrapping_add(8),
             None => self.ring.position = self.ring.position.wrapping_add(8),
@@ -434,23 +431,13 @@ impl Stream {
         }
     }
 
-    /// A slot number that exists; others are reported and cut.
-    fn slot(&mut self, fabric: &mut Fabric, word: u64, slot: u32) -> u8 {
-        if slot >= u32::from(self.slots) {
-            self.report(fabric, word, StreamMisuse::SlotOutOfRange { slot });
-        }
-        slot as u8 % self.slots.max(1)
-    }
-
-    fn check_mask(&mut self, fabric: &mut Fabric, word: u64, mask: u16) {
-        let beyond = u32::from(mask) >> self.slots;
-        if beyond != 0 {
-            let slot = u32::from(self.slots) + beyond.trailing_zeros();
-            self.report(fabric, word, StreamMisuse::SlotOutOfRange { slot });
-        }
-    }
-
-    fn check_aligned(&mut self, fabric: &mut Fabric, word: u64, address: u64, alignment: u64) {
+    pub(super) fn check_aligned(
+        &mut self,
+        fabric: &mut Fabric,
+        word: u64,
+        address: u64,
+        alignment: u64,
+    ) {
         if !address.is_multiple_of(alignment) {
             let misuse = StreamMisuse::DataAlignment { address, alignment };
             self.report(fabric, word, misuse);
@@ -462,243 +449,6 @@ impl Stream {
             self.report(fabric, word, StreamMisuse::Progress);
             self.progress = self.progress.wrapping_add(1);
         }
-    }
-
-    fn wait(&mut self, fabric: &mut Fabric, word: u64, mask: u16) -> Step {
-        self.check_mask(fabric, word, mask);
-        // A mask of all slots is the usual way to say "everything".
-        let all = ((1u32 << self.slots) - 1) as u16;
-        let unused = mask & !self.used_slots;
-        if unused != 0 && mask != all {
-            let mask = unused.into();
-            self.report(fabric, word, StreamMisuse::WaitOnUnusedSlot { mask });
-        }
-        if mask & self.busy_slots() == 0 {
-            Step::Done
-        } else {
-            Step::Blocked(Blocked::Scoreboards(mask))
-        }
-    }
-
-    fn set_state(
-        &mut self,
-        fabric: &mut Fabric,
-        word: u64,
-        state: StreamState,
-        value: u32,
-    ) -> Step {
-        match state {
-            StreamState::SelectEndpoint => self.endpoint_slot = self.slot(fabric, word, value),
-            StreamState::SelectOther => self.other_slot = self.slot(fabric, word, value),
-            StreamState::SelectDeferred => self.deferred_slot = self.slot(fabric, word, value),
-            StreamState::MaskStream => self.mask_stream = value as u16,
-            StreamState::MaskWait => self.mask_wait = value as u16,
-        }
-        Step::Done
-    }
-
-    /// FACT: the order of choice is not established (command-stream.md 10, 9): the next free one, cyclically.
-    fn choose_slot(&self) -> Option<u8> {
-        let free = self.mask_stream & !self.busy_slots();
-        (1..=self.slots)
-            .map(|distance| (self.last_choice + distance) % self.slots.max(1))
-            .find(|slot| free >> slot & 1 != 0)
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "the operands of one instruction")]
-    fn load(
-        &mut self,
-        fabric: &mut Fabric,
-        memory: &mut dyn PhysicalMemory,
-        word: u64,
-        base: u64,
-        offset: i16,
-        first: Reg,
-        mask: RegMask,
-    ) -> Result<Step, NoSuchRegister> {
-        let address = base.wrapping_add_signed(offset.into());
-        self.check_aligned(fabric, word, address, 4);
-        let mut loaded = Vec::new();
-        // Memory is packed: a hole in the mask skips a register, not a word.
-        for (index, place) in mask.offsets().enumerate() {
-            self.check_tuple(first, place.into())?;
-            let number = first.number() + place;
-            self.check_write(fabric, word, number);
-            let at = address.wrapping_add(4 * index as u64);
-            match fabric.read32(memory, self.access(at)) {
-                Ok(value) => loaded.push((number, value)),
-                Err(refusal) => return Ok(Hindrance::of(refusal, at).into()),
-            }
-        }
-        self.outstanding(loaded, (0, 0));
-        Ok(Step::Done)
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "the operands of one instruction")]
-    fn store(
-        &mut self,
-        fabric: &mut Fabric,
-        memory: &mut dyn PhysicalMemory,
-        word: u64,
-        base: u64,
-        offset: i16,
-        first: Reg,
-        mask: RegMask,
-    ) -> Result<Step, NoSuchRegister> {
-        let address = base.wrapping_add_signed(offset.into());
-        self.check_aligned(fabric, word, address, 4);
-        let mut bytes = Vec::new();
-        for place in mask.offsets() {
-            let value = self.read(fabric, word, u32::from(first.number()) + u32::from(place))?;
-            bytes.extend_from_slice(&value.to_le_bytes());
-        }
-        if let Err(refusal) = fabric.write(memory, self.access(address), &bytes) {
-            return Ok(Hindrance::of(refusal, address).into());
-        }
-        self.outstanding(Vec::new(), (first.number(), mask.bits()));
-        Ok(Step::Done)
-    }
-
-    fn outstanding(&mut self, loaded: Vec<(u8, u32)>, stored: (u8, u16)) {
-        let slot = self.other_slot;
-        self.count_up(slot);
-        self.transfers.push(Transfer {
-            slot,
-            loaded,
-            stored,
-        });
-        self.idle_instructions = 0;
-    }
-
-    fn branch(
-        &mut self,
-        fabric: &mut Fabric,
-        word: u64,
-        condition: Condition,
-        value: Reg,
-        offset: i16,
-    ) -> Result<Step, NoSuchRegister> {
-        let value = match condition {
-            Condition::Always => 0,
-            _ => self.read32(fabric, word, value)? as i32,
-        };
-        let taken = match condition {
-            Condition::LessEqual => value <= 0,
-            Condition::Greater => value > 0,
-            Condition::Equal => value == 0,
-            Condition::NotEqual => value != 0,
-            Condition::Less => value < 0,
-            Condition::GreaterEqual => value >= 0,
-            Condition::Always => true,
-        };
-        if !taken {
-            return Ok(Step::Done);
-        }
-        let distance = i64::from(offset) + 1;
-        let target = match self.frames.last() {
-            Some(frame) => {
-                let target = frame.next.wrapping_add_signed(8 * distance);
-                (frame.start..=frame.end)
-                    .contains(&target)
-                    .then_some(target)
-            }
-            None => self.ring.jumped(self.ring.position, distance),
-        };
-        let Some(target) = target else {
-            let target = self.address().wrapping_add_signed(8 * distance);
-            self.report(fabric, word, StreamMisuse::BranchOutside { target });
-            return Ok(Step::Fatal(exception::CS_INSTR_INVALID));
-        };
-        match self.frames.last_mut() {
-            Some(frame) => frame.next = target,
-            None => self.ring.position = target,
-        }
-        Ok(Step::Moved)
-    }
-
-    fn call(
-        &mut self,
-        fabric: &mut Fabric,
-        word: u64,
-        address: Pair,
-        length: Reg,
-        push: bool,
-    ) -> Result<Step, NoSuchRegister> {
-        let start = self.read64(fabric, word, address)?;
-        let length = u64::from(self.read32(fabric, word, length)?);
-        if !start.is_multiple_of(64) || !length.is_multiple_of(8) {
-            let misuse = StreamMisuse::BufferAlignment {
-                address: start,
-                length,
-            };
-            self.report(fabric, word, misuse);
-            if !start.is_multiple_of(8) || !length.is_multiple_of(8) {
-                return Ok(Step::Fatal(exception::CS_INSTR_INVALID));
-            }
-        }
-        let frame = Frame {
-            start,
-            next: start,
-            end: start.saturating_add(length),
-        };
-        if push {
-            if self.frames.len() + 1 >= FRAMES {
-                self.report(fabric, word, StreamMisuse::CallStackOverflow);
-                return Ok(Step::Fatal(exception::CS_CALL_STACK_OVERFLOW));
-            }
-            self.advance();
-            self.frames.push(frame);
-            return Ok(Step::Moved);
-        }
-        match self.frames.last_mut() {
-            Some(current) => {
-                *current = frame;
-                Ok(Step::Moved)
-            }
-            None => {
-                self.report(fabric, word, StreamMisuse::JumpInRing);
-                Ok(Step::Fatal(exception::CS_INSTR_INVALID))
-            }
-        }
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "the operands of one instruction")]
-    fn sync_wait(
-        &mut self,
-        fabric: &mut Fabric,
-        memory: &mut dyn PhysicalMemory,
-        word: u64,
-        address: Pair,
-        condition: Condition,
-        reject: ErrorReject,
-        (reference, wide): (u64, bool),
-    ) -> Result<Step, NoSuchRegister> {
-        let address = self.read64(fabric, word, address)?;
-        self.check_aligned(fabric, word, address, if wide { 16 } else { 8 });
-        let greater = match condition {
-            Condition::LessEqual => false,
-            Condition::Greater => true,
-            _ => {
-                self.report(fabric, word, StreamMisuse::Undefined);
-                return Ok(Step::Fatal(exception::CS_INSTR_INVALID));
-            }
-        };
-        let wait = SyncWait {
-            address,
-            reference,
-            wide,
-            greater,
-            inherit: reject == ErrorReject::Inherit,
-        };
-        Ok(match self.sync_value(fabric, memory, wait) {
-            Err(hindrance) => hindrance.into(),
-            Ok((value, _)) if !wait.holds(value) => Step::Blocked(Blocked::Sync(wait)),
-            // FACT: which value of the field takes the error over is not proven (command-stream.md 10, 18).
-            Ok((_, error)) if error != 0 && wait.inherit => {
-                Step::Fault(exception::CS_INHERIT_FAULT, address)
-            }
-            Ok(_) => Step::Done,
-        })
     }
 
     fn run_compute(

@@ -9,8 +9,11 @@
 mod arithmetic;
 mod deferred;
 mod execute;
+mod flow;
 mod registers;
 mod ring;
+mod transfer;
+mod waits;
 
 use crate::diagnosis::{StreamMisuse, StreamPlace};
 use crate::fabric::{Access, Fabric};
