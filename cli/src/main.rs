@@ -6,9 +6,15 @@
 mod buffer_source;
 mod checks;
 mod commands;
+mod console;
+mod demo;
+mod dispatch;
+mod host;
+mod image;
 mod outcome;
 mod process;
 mod progress;
+mod qemu;
 mod setup;
 mod shader_file;
 mod text_input;

@@ -1,31 +1,261 @@
 //! `eitri run`: from a shader to its results on a bare-metal image or on the model.
 
-use crate::buffer_source::{BufferArgument, SaveArgument, hex_bytes};
+use crate::buffer_source::{
+    self, BindingName, BufferArgument, SaveArgument, SourceError, hex_bytes,
+};
+use crate::dispatch::{self, Place, Ran, Request};
 use crate::outcome::{Failure, Status};
 use crate::shader_file;
+use crate::whole_file::Pending;
+use eitri_shaderc::{Compiled, Options};
+use miette::Diagnostic;
+use std::path::Path;
+use std::time::Duration;
+use thiserror::Error;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The shader: .wgsl, .comp (GLSL), .spv or .spvasm.
+    /// The shader: .wgsl, .comp or .glsl, .spv, .spvasm.
     shader: String,
     /// Entry point; needed when the module has several.
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
-    /// What a buffer holds before the dispatch.
+    /// What a buffer holds before the dispatch. BINDING is N (set 0) or SET:N; SOURCE is a file, zero:BYTES,
+    /// iota-u32:COUNT, iota-f32:COUNT, fill-u32|i32|f32:VALUE:COUNT, random-u32:SEED:COUNT or hex:DIGITS.
     #[arg(long = "buffer", value_name = "BINDING=SOURCE")]
     buffers: Vec<BufferArgument>,
+    /// Push constants as hex digits, lowest byte first.
+    #[arg(long, value_name = "HEX", value_parser = push_constants)]
+    push: Option<PushConstants>,
+    /// Workgroups.
+    #[arg(long, value_name = "X[,Y[,Z]]", default_value = "1")]
+    groups: Groups,
+    /// Where the content of a buffer goes after the dispatch; `-` is standard output.
     #[arg(long = "save", value_name = "BINDING=FILE")]
     saves: Vec<SaveArgument>,
+    /// Where the job runs.
+    #[arg(long, value_enum, default_value_t = Place::Qemu)]
+    on: Place,
+    /// A firmware image instead of the stub, such as the vendor's mali_csffw.bin.
+    #[arg(long, value_name = "FILE")]
+    firmware: Option<String>,
+    /// Value of a specialisation constant.
+    #[arg(long = "spec", value_name = "ID=VALUE")]
+    specialisation: Vec<SpecConstant>,
+    /// Print the compiler's figures.
+    #[arg(long)]
+    stats: bool,
+    /// Print the machine code as text.
+    #[arg(long)]
+    disasm: bool,
+    /// Print the IR after this pass on stderr; `all` for every pass.
+    #[arg(long, value_name = "PASS")]
+    print_after: Vec<String>,
+    /// Longest that the job may take, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    timeout: u32,
+}
+
+/// The bytes of `--push`.
+#[derive(Clone, Debug)]
+struct PushConstants(Vec<u8>);
+
+fn push_constants(text: &str) -> Result<PushConstants, SourceError> {
+    hex_bytes(text).map(PushConstants)
+}
+
+/// `X[,Y[,Z]]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Groups([u32; 3]);
+
+/// What is wrong with an argument of `run`.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+enum ArgumentError {
+    #[error("`{text}` is not X, X,Y or X,Y,Z with numbers of workgroups of at least 1")]
+    Groups { text: String },
+    #[error("`{text}` is not ID=VALUE with two numbers")]
+    Specialisation { text: String },
+}
+
+impl std::str::FromStr for Groups {
+    type Err = ArgumentError;
+
+    fn from_str(text: &str) -> Result<Groups, ArgumentError> {
+        let error = || ArgumentError::Groups {
+            text: text.to_owned(),
+        };
+        let mut groups = [1; 3];
+        let mut parts = text.split(',');
+        for (place, part) in groups.iter_mut().zip(parts.by_ref()) {
+            *place = part.trim().parse().map_err(|_| error())?;
+        }
+        match parts.next().is_none() && !groups.contains(&0) {
+            true => Ok(Groups(groups)),
+            false => Err(error()),
+        }
+    }
+}
+
+/// `ID=VALUE`: the value is an integer of 32 bits, or a float when it has a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct SpecConstant {
+    id: u32,
+    bits: u32,
+}
+
+impl std::str::FromStr for SpecConstant {
+    type Err = ArgumentError;
+
+    fn from_str(text: &str) -> Result<SpecConstant, ArgumentError> {
+        let bits = |value: &str| {
+            let hex = value
+                .strip_prefix("0x")
+                .map(|digits| u32::from_str_radix(digits, 16).ok());
+            hex.flatten()
+                .or_else(|| value.parse::<u32>().ok())
+                .or_else(|| value.parse::<i32>().ok().map(i32::cast_unsigned))
+                .or_else(|| value.parse::<bool>().ok().map(u32::from))
+                .or_else(|| value.parse::<f32>().ok().map(f32::to_bits))
+        };
+        let parsed = text.split_once('=').and_then(|(id, value)| {
+            let id = id.parse().ok()?;
+            Some(SpecConstant {
+                id,
+                bits: bits(value)?,
+            })
+        });
+        parsed.ok_or_else(|| ArgumentError::Specialisation {
+            text: text.to_owned(),
+        })
+    }
+}
+
+#[derive(Debug, Error, Diagnostic)]
+#[error("--save {name} is given twice for the same file or binding")]
+struct SavedTwice {
+    name: BindingName,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    check_saves(&args.saves)?;
     let shader = shader_file::load(&args.shader)?;
-    let _ = (&shader.spirv, &shader.path, &args.entry, hex_bytes(""));
-    for buffer in &args.buffers {
-        eprintln!("{} {}", buffer.name, buffer.source.bytes()?.len());
+    let options = Options {
+        entry: args.entry.clone(),
+        spec_constants: args
+            .specialisation
+            .iter()
+            .map(|spec| (spec.id, spec.bits))
+            .collect(),
+        print_after: args.print_after.clone(),
+        ..Options::default()
+    };
+    let compiled = dispatch::compile(&shader, &options)?;
+    for (pass, text) in &compiled.prints {
+        eprintln!("; after {pass}\n{text}");
     }
-    for save in &args.saves {
-        crate::whole_file::write(&save.path, &[])?;
-    }
+    let request = Request {
+        buffers: args
+            .buffers
+            .iter()
+            .map(load_buffer)
+            .collect::<Result<_, Failure>>()?,
+        push_constants: args.push.as_ref().map_or(Vec::new(), |push| push.0.clone()),
+        groups: args.groups.0,
+        saves: args.saves.iter().map(|save| save.name).collect(),
+        firmware: args
+            .firmware
+            .as_deref()
+            .map(buffer_source::read)
+            .transpose()?,
+        limit: Duration::from_secs(args.timeout.into()),
+    };
+    let ran = dispatch::run(&shader.path, &compiled, &request, args.on)?;
+    save(&args.saves, &ran)?;
+    report(args, &compiled);
     Ok(Status::Good)
+}
+
+fn load_buffer(argument: &BufferArgument) -> Result<(BindingName, Vec<u8>), Failure> {
+    Ok((argument.name, argument.source.bytes()?))
+}
+
+fn check_saves(saves: &[SaveArgument]) -> Result<(), Failure> {
+    for (index, save) in saves.iter().enumerate() {
+        let same = |other: &SaveArgument| other.name == save.name || other.path == save.path;
+        if saves.iter().take(index).any(same) {
+            return Err(Failure::refused(SavedTwice { name: save.name }));
+        }
+    }
+    Ok(())
+}
+
+/// Writes every file, and only then makes any of them visible.
+fn save(saves: &[SaveArgument], ran: &Ran) -> Result<(), Failure> {
+    let mut pending = Vec::new();
+    for save in saves {
+        let found = ran.saved.iter().find(|(name, _)| *name == save.name);
+        let bytes = found.map_or(&[][..], |(_, bytes)| bytes);
+        pending.push(Pending::write(&save.path, bytes)?);
+    }
+    pending.into_iter().try_for_each(Pending::commit)
+}
+
+/// What was asked for on standard output; a person's own data there is left alone.
+fn report(args: &Args, compiled: &Compiled) {
+    let name = Path::new(&args.shader)
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy();
+    let data_on_stdout = args.saves.iter().any(|save| save.path == "-");
+    let mut text = String::new();
+    if args.stats {
+        text.push_str(&format!(
+            "{name} - compute shader: {}\n",
+            compiled.statistics
+        ));
+    }
+    if args.disasm {
+        text.push_str(&compiled.listing);
+    }
+    match data_on_stdout {
+        true => eprint!("{text}"),
+        false => print!("{text}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_one_to_three_numbers() {
+        assert_eq!("4".parse(), Ok(Groups([4, 1, 1])));
+        assert_eq!("4,5,6".parse(), Ok(Groups([4, 5, 6])));
+        for bad in ["", "0", "4,", "1,2,3,4", "x"] {
+            let error = bad.parse::<Groups>().unwrap_err();
+            assert!(
+                error.to_string().contains("workgroups of at least 1"),
+                "{bad}: {error}"
+            );
+        }
+    }
+
+    #[test]
+    fn specialisation_constants_are_bits() {
+        assert_eq!(
+            "3=-1".parse(),
+            Ok(SpecConstant {
+                id: 3,
+                bits: u32::MAX
+            })
+        );
+        assert_eq!(
+            "0=1.0".parse(),
+            Ok(SpecConstant {
+                id: 0,
+                bits: 0x3F80_0000
+            })
+        );
+        assert!("x".parse::<SpecConstant>().is_err());
+    }
 }

@@ -64,7 +64,8 @@ pub(super) fn demo(picture: &Picture) -> Demo {
         picture.limit,
     ];
     let rows = 0..picture.height;
-    let pixels = rows.flat_map(|row| (0..picture.width).map(move |column| picture.pixel(column, row)));
+    let pixels =
+        rows.flat_map(|row| (0..picture.width).map(move |column| picture.pixel(column, row)));
     let bytes = picture.width as usize * picture.height as usize * 4;
     Demo {
         file: "mandelbrot.wgsl",

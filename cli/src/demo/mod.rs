@@ -41,7 +41,11 @@ impl Demo {
                 expected: expected.len(),
             });
         }
-        let mut differing = expected.iter().zip(written).enumerate().filter(|(_, (a, b))| a != b);
+        let mut differing = expected
+            .iter()
+            .zip(written)
+            .enumerate()
+            .filter(|(_, (a, b))| a != b);
         match differing.next() {
             None => Ok(Checked {
                 words: expected.len(),

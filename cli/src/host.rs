@@ -1,12 +1,18 @@
-//! The runtime's platform in an ordinary process: the model is the GPU, a vector is the memory.
+//! Jobs in this process: the model is the GPU, a vector is the memory, the driver is the image's own.
 //!
 //! Time is the model's own, so that a limit means the same on a slow machine; only a host that has waited longer than
 //! the user's limit in real time moves it forward, which is how a shader that never ends is caught.
 
-use eitri_model::{Budget, BusError, Config, Gpu, PhysicalMemory, Progress};
-use eitri_runtime::{Instant, Lines, PhysicalAddress, Platform};
+use crate::outcome::Failure;
+use eitri_job::result::{JobResult, ResultError, Sink};
+use eitri_job::{Bundle, BundleError};
+use eitri_model::{Budget, BusError, Config, Gpu, PhysicalMemory};
+use eitri_runtime::{Done, Instant, Lines, PhysicalAddress, Platform};
+use miette::Diagnostic;
+use std::convert::Infallible;
 use std::ops::Range;
 use std::time::Duration;
+use thiserror::Error;
 
 /// Physical memory of the machine that the model sits in. The pages that nothing touches cost nothing.
 const MEMORY_BYTES: usize = 1 << 30;
@@ -15,22 +21,58 @@ const MEMORY_BASE: u64 = 0x8000_0000;
 /// Instructions of one slice of work: between two looks at the host's clock.
 const SLICE: u64 = 2_000_000;
 
-/// The machine.
-pub(crate) struct HostPlatform {
+/// Runs a bundle in this process. What the model has to say of the driver goes to stderr.
+pub(crate) fn run(bundle: &[u8], limit: Duration) -> Result<JobResult, Failure> {
+    let read = Bundle::parse(bundle).map_err(|cause| Failure::refused(HostError::Bundle(cause)))?;
+    let mut machine = Machine::new(Config::default(), limit);
+    let mut stream = Stream(Vec::new());
+    let mut quiet = |_: &Done<'_>| {};
+    let Ok(_) = eitri_job::run(&mut machine, &read, &mut quiet, &mut stream);
+    for diagnosis in machine.gpu.diagnoses() {
+        eprintln!("model: {diagnosis}");
+    }
+    JobResult::parse(&stream.0).map_err(|cause| Failure::refused(HostError::Result(cause)))
+}
+
+/// A defect of ours: what we wrote can't be read back.
+#[derive(Debug, Error, Diagnostic)]
+enum HostError {
+    #[error("the job bundle can't be read back")]
+    Bundle(#[source] BundleError),
+    #[error("the job's result can't be read back")]
+    Result(#[source] ResultError),
+}
+
+struct Stream(Vec<u8>);
+
+impl Sink for Stream {
+    type Error = Infallible;
+
+    fn put(&mut self, bytes: &[u8]) -> Result<(), Infallible> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// A machine with a GPU in it.
+struct Machine {
     gpu: Gpu,
     memory: Memory,
     /// First byte of the memory that is not allocated.
     free: u64,
+    counter_hertz: u64,
     started: std::time::Instant,
+    /// Real time after which waiting is given up.
     patience: Duration,
     /// How far the driver's clock was moved ahead of the model's.
     skipped: Duration,
 }
 
-impl HostPlatform {
-    /// A machine that has just been switched on. `patience` is the real time after which waiting is given up.
-    pub(crate) fn new(config: Config, patience: Duration) -> HostPlatform {
-        HostPlatform {
+impl Machine {
+    /// A machine that has just been switched on.
+    fn new(config: Config, patience: Duration) -> Machine {
+        Machine {
+            counter_hertz: config.timestamp_hz,
             gpu: Gpu::new(config),
             memory: Memory {
                 bytes: vec![0; MEMORY_BYTES],
@@ -40,17 +82,6 @@ impl HostPlatform {
             patience,
             skipped: Duration::ZERO,
         }
-    }
-
-    /// The GPU, to ask what it thinks of its driver.
-    pub(crate) fn gpu(&self) -> &Gpu {
-        &self.gpu
-    }
-
-    /// The GPU, to make something go wrong.
-    #[cfg(test)]
-    pub(crate) fn gpu_mut(&mut self) -> &mut Gpu {
-        &mut self.gpu
     }
 
     fn lines(&self) -> Lines {
@@ -63,7 +94,7 @@ impl HostPlatform {
     }
 }
 
-impl Platform for HostPlatform {
+impl Platform for &mut Machine {
     fn read32(&mut self, offset: u32) -> u32 {
         self.gpu.read32(&mut self.memory, offset)
     }
@@ -101,13 +132,14 @@ impl Platform for HostPlatform {
     }
 
     fn counter_hertz(&self) -> u64 {
-        self.gpu.config().timestamp_hz
+        self.counter_hertz
     }
 
     fn wait(&mut self, wanted: Lines, until: Instant) -> Lines {
         loop {
             let lines = self.lines();
-            let hit = (lines.job && wanted.job) || (lines.mmu && wanted.mmu) || (lines.gpu && wanted.gpu);
+            let hit =
+                (lines.job && wanted.job) || (lines.mmu && wanted.mmu) || (lines.gpu && wanted.gpu);
             let left = until.since(self.now());
             if hit || left.is_zero() {
                 return lines;
@@ -120,7 +152,7 @@ impl Platform for HostPlatform {
                 time: u64::try_from(left.as_nanos()).unwrap_or(u64::MAX),
                 instructions: SLICE,
             };
-            let _: Progress = self.gpu.run(&mut self.memory, budget);
+            self.gpu.run(&mut self.memory, budget);
         }
     }
 

@@ -1,0 +1,281 @@
+//! One dispatch from start to end: compile, check what the user gave against what the shader wants, run, read back.
+
+use crate::buffer_source::BindingName;
+use crate::host;
+use crate::outcome::{Failure, Status};
+use crate::qemu;
+use crate::shader_file::Shader;
+use eitri_job::result::{FailureKind, JobResult, Step};
+use eitri_job::{BufferParts, BundleParts};
+use eitri_program::{Binding, Program, ProgramError};
+use eitri_shaderc::Compiled;
+use miette::Diagnostic;
+use std::time::Duration;
+use thiserror::Error;
+
+/// Where a job runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Place {
+    /// A bare-metal image in QEMU, with the model behind its GPU's registers.
+    Qemu,
+    /// The same driver and the same model in this process.
+    Host,
+}
+
+/// What a user asks for.
+pub(crate) struct Request {
+    pub(crate) buffers: Vec<(BindingName, Vec<u8>)>,
+    pub(crate) push_constants: Vec<u8>,
+    pub(crate) groups: [u32; 3],
+    pub(crate) saves: Vec<BindingName>,
+    /// A firmware image; the stub where there is none.
+    pub(crate) firmware: Option<Vec<u8>>,
+    /// Longest that the job may take.
+    pub(crate) limit: Duration,
+}
+
+/// What came of it.
+pub(crate) struct Ran {
+    pub(crate) steps: Vec<Step>,
+    /// Contents of the buffers that were to be saved.
+    pub(crate) saved: Vec<(BindingName, Vec<u8>)>,
+}
+
+/// What the user gave does not fit what the shader wants, or the job failed.
+#[derive(Debug, Error, Diagnostic)]
+pub(crate) enum DispatchError {
+    #[error("{path}: {errors}")]
+    Compile {
+        path: String,
+        errors: eitri_shaderc::Errors,
+    },
+    #[error("{path}: the compiler wrote a program that can't be read back")]
+    Program {
+        path: String,
+        #[source]
+        cause: ProgramError,
+    },
+    #[error("{path}: binding {name} ({kind}) is used by the shader, but no buffer is given for it")]
+    #[diagnostic(help("add --buffer {name}=SOURCE, at least {needed} bytes"))]
+    NoBuffer {
+        path: String,
+        name: BindingName,
+        kind: &'static str,
+        needed: u32,
+    },
+    #[error("{path}: the shader has no binding {name}{}", listed(used))]
+    NoBinding {
+        path: String,
+        name: BindingName,
+        used: Vec<BindingName>,
+    },
+    #[error("binding {name} is given twice")]
+    Twice { name: BindingName },
+    #[error(
+        "{path}: the buffer for binding {name} has {bytes} bytes, the shader's block needs at least {needed}"
+    )]
+    TooSmall {
+        path: String,
+        name: BindingName,
+        bytes: usize,
+        needed: u32,
+    },
+    #[error(
+        "{path}: binding {name} is an array of {count} resources, which `eitri run` can't fill yet"
+    )]
+    Array {
+        path: String,
+        name: BindingName,
+        count: u32,
+    },
+    #[error("{path}: push constants of {given} bytes, but the shader has {wanted}")]
+    #[diagnostic(help("--push takes {} hex digits", wanted * 2))]
+    PushConstants {
+        path: String,
+        given: usize,
+        wanted: u32,
+    },
+    #[error("{groups:?} workgroups: each number must be at least 1")]
+    NoGroups { groups: [u32; 3] },
+    #[error("the job failed: {text}")]
+    Failed { text: String },
+}
+
+fn listed(used: &[BindingName]) -> String {
+    if used.is_empty() {
+        return "; it has none".to_owned();
+    }
+    let names: Vec<String> = used.iter().map(BindingName::to_string).collect();
+    format!("; it has {}", names.join(", "))
+}
+
+fn name_of(binding: &Binding) -> BindingName {
+    BindingName {
+        set: binding.set,
+        binding: binding.binding,
+    }
+}
+
+fn kind_of(binding: &Binding) -> &'static str {
+    match binding.kind {
+        eitri_program::BindingKind::StorageBuffer => "a storage buffer",
+        eitri_program::BindingKind::UniformBuffer => "a uniform buffer",
+    }
+}
+
+/// Compiles one entry point.
+pub(crate) fn compile(
+    shader: &Shader,
+    options: &eitri_shaderc::Options,
+) -> Result<Compiled, Failure> {
+    eitri_shaderc::compile(&shader.spirv, options).map_err(|errors| {
+        Failure::refused(DispatchError::Compile {
+            path: shader.path.clone(),
+            errors,
+        })
+    })
+}
+
+/// Runs a compiled shader.
+pub(crate) fn run(
+    path: &str,
+    compiled: &Compiled,
+    request: &Request,
+    place: Place,
+) -> Result<Ran, Failure> {
+    let bundle = bundle(path, compiled, request)?;
+    let result = match place {
+        Place::Host => host::run(&bundle, request.limit)?,
+        Place::Qemu => qemu::run_job(&bundle, request.limit)?,
+    };
+    finished(result)
+}
+
+/// The bundle for a request, once everything about it has been checked.
+fn bundle(path: &str, compiled: &Compiled, request: &Request) -> Result<Vec<u8>, Failure> {
+    let program = Program::parse(&compiled.program).map_err(|cause| {
+        let path = path.to_owned();
+        Failure::refused(DispatchError::Program { path, cause })
+    })?;
+    check(path, &program, request).map_err(Failure::refused)?;
+    let stub;
+    let firmware = match &request.firmware {
+        Some(image) => image,
+        None => {
+            stub = eitri_model::stub_firmware();
+            &stub
+        }
+    };
+    let buffers: Vec<BufferParts<'_>> = request
+        .buffers
+        .iter()
+        .map(|(name, bytes)| BufferParts {
+            set: name.set,
+            binding: name.binding,
+            data: bytes,
+            // `buffer_source` bounds buffers far below 4 GiB; a file that is larger is caught by `check`.
+            bytes: bytes.len() as u32,
+            save: request.saves.contains(name),
+        })
+        .collect();
+    let parts = BundleParts {
+        program: &compiled.program,
+        firmware,
+        push_constants: &request.push_constants,
+        groups: request.groups,
+        limit_ms: u32::try_from(request.limit.as_millis()).unwrap_or(u32::MAX),
+        buffers: &buffers,
+    };
+    Ok(parts.encode())
+}
+
+/// Whether what the user gave fits what the shader wants.
+fn check(path: &str, program: &Program<'_>, request: &Request) -> Result<(), DispatchError> {
+    let path = path.to_owned();
+    let used: Vec<BindingName> = program
+        .bindings()
+        .map(|binding| name_of(&binding))
+        .collect();
+    for (index, (name, _)) in request.buffers.iter().enumerate() {
+        if request
+            .buffers
+            .iter()
+            .take(index)
+            .any(|(other, _)| other == name)
+        {
+            return Err(DispatchError::Twice { name: *name });
+        }
+    }
+    let given = request.buffers.iter().map(|(name, _)| name);
+    if let Some(name) = given
+        .chain(&request.saves)
+        .find(|name| !used.contains(name))
+    {
+        let name = *name;
+        return Err(DispatchError::NoBinding { path, name, used });
+    }
+    for binding in program.bindings() {
+        let name = name_of(&binding);
+        let needed = binding.min_bytes.max(1);
+        if binding.count != 1 {
+            let count = binding.count;
+            return Err(DispatchError::Array { path, name, count });
+        }
+        let Some((_, bytes)) = request.buffers.iter().find(|(other, _)| *other == name) else {
+            let kind = kind_of(&binding);
+            return Err(DispatchError::NoBuffer {
+                path,
+                name,
+                kind,
+                needed,
+            });
+        };
+        if bytes.len() < needed as usize {
+            let bytes = bytes.len();
+            return Err(DispatchError::TooSmall {
+                path,
+                name,
+                bytes,
+                needed,
+            });
+        }
+    }
+    let (given, wanted) = (request.push_constants.len(), program.push_constant_bytes());
+    if given != wanted as usize {
+        return Err(DispatchError::PushConstants {
+            path,
+            given,
+            wanted,
+        });
+    }
+    let groups = request.groups;
+    if groups.contains(&0) {
+        return Err(DispatchError::NoGroups { groups });
+    }
+    Ok(())
+}
+
+fn finished(result: JobResult) -> Result<Ran, Failure> {
+    if let Some(failure) = result.failure {
+        let status = match failure.kind {
+            FailureKind::Refused => Status::Refused,
+            FailureKind::Device => Status::CheckFailed,
+        };
+        let cause = DispatchError::Failed { text: failure.text };
+        return Err(match status {
+            Status::Refused => Failure::refused(cause),
+            _ => Failure::check(cause),
+        });
+    }
+    let saved = result.buffers.into_iter().map(|buffer| {
+        let name = BindingName {
+            set: buffer.set,
+            binding: buffer.binding,
+        };
+        (name, buffer.bytes)
+    });
+    Ok(Ran {
+        steps: result.steps,
+        saved: saved.collect(),
+    })
+}

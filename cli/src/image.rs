@@ -1,0 +1,167 @@
+//! Bare-metal images: built with cargo, turned into the raw file that a boot loader takes.
+
+use crate::outcome::{Failure, FileError};
+use crate::process::run_logged;
+use crate::progress;
+use crate::setup;
+use crate::workspace::{BARE_METAL_TARGET, Workspace};
+use miette::Diagnostic;
+use object::read::elf::{FileHeader, ProgramHeader};
+use object::{Object, ObjectSymbol, elf};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use thiserror::Error;
+
+/// Longest that a build may take.
+const BUILD_LIMIT: Duration = Duration::from_secs(20 * 60);
+/// Most bytes of a raw image: a stray segment must not fill the disk.
+const MOST_BYTES: u64 = 512 << 20;
+
+/// Why there is no image.
+#[derive(Debug, Error, Diagnostic)]
+pub(crate) enum ImageError {
+    #[error("the image could not be built: `{command}`\n{output}")]
+    Build { command: String, output: String },
+    #[error("{path}: not an AArch64 ELF file")]
+    Elf {
+        path: String,
+        #[source]
+        cause: object::Error,
+    },
+    #[error("{path}: its loadable segments span {bytes:#x} bytes")]
+    Span { path: String, bytes: u64 },
+    #[error("{path} has vanished after it was built")]
+    Gone {
+        path: String,
+        #[source]
+        cause: std::io::Error,
+    },
+}
+
+/// One built program.
+#[derive(Clone, Debug)]
+pub(crate) struct Image {
+    /// The ELF file, with the symbols and the table of log messages.
+    pub(crate) elf: Vec<u8>,
+    path: PathBuf,
+}
+
+/// Builds bare-metal programs.
+pub(crate) struct Builder {
+    workspace: Workspace,
+    /// Held while the target folder is being built in and read from: another `eitri` may want the same file names.
+    _lock: std::fs::File,
+}
+
+impl Builder {
+    /// Sets up what a build needs, and waits until no other `eitri` builds images.
+    pub(crate) fn new() -> Result<Builder, Failure> {
+        let workspace = Workspace::find()?;
+        setup::bare_metal_target(&workspace)?;
+        let folder = workspace.target_folder().join("eitri");
+        let path = folder.join("images.lock");
+        let lock = std::fs::create_dir_all(&folder)
+            .and_then(|()| std::fs::File::create(&path))
+            .and_then(|file| file.lock().map(|()| file));
+        match lock {
+            Ok(lock) => Ok(Builder {
+                workspace,
+                _lock: lock,
+            }),
+            Err(cause) => Err(Failure::missing(FileError {
+                action: "lock",
+                path: path.display().to_string(),
+                cause,
+            })),
+        }
+    }
+
+    /// Builds the program `binary` of `package`, with `job` as its job if it takes one.
+    pub(crate) fn build(
+        &self,
+        package: &str,
+        binary: &str,
+        job: Option<&Path>,
+    ) -> Result<Image, Failure> {
+        let arguments = ["build", "--release", "--target", BARE_METAL_TARGET, "-p", package];
+        let mut command = self.workspace.cargo(&arguments);
+        if let Some(job) = job {
+            command.env("EITRI_JOB", job);
+        }
+        let folder = self.workspace.target_folder();
+        let step = progress::start(&format!("building {binary} for {BARE_METAL_TARGET}"));
+        let log = folder.join("eitri").join(format!("build-{package}.log"));
+        let finished = run_logged(&mut command, &log, BUILD_LIMIT)?;
+        step.finish(finished.end.good());
+        if !finished.end.good() {
+            return Err(Failure::missing(ImageError::Build {
+                command: format!("cargo {}", arguments.join(" ")),
+                output: finished.output(),
+            }));
+        }
+        let path = folder.join(BARE_METAL_TARGET).join("release").join(binary);
+        match std::fs::read(&path) {
+            Ok(elf) => Ok(Image { elf, path }),
+            Err(cause) => Err(Failure::missing(ImageError::Gone {
+                path: path.display().to_string(),
+                cause,
+            })),
+        }
+    }
+}
+
+impl Image {
+    /// Where cargo put the ELF file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The bytes that are booted: every loadable segment at its physical address, less that of the first.
+    pub(crate) fn raw(&self) -> Result<Vec<u8>, Failure> {
+        let path = || self.path.display().to_string();
+        let bad = |cause| Failure::missing(ImageError::Elf { path: path(), cause });
+        let elf = self.elf.as_slice();
+        let header = elf::FileHeader64::<object::LittleEndian>::parse(elf).map_err(bad)?;
+        let endian = header.endian().map_err(bad)?;
+        let segments = header.program_headers(endian, elf).map_err(bad)?;
+        let mut loaded = Vec::new();
+        for segment in segments {
+            if segment.p_type(endian) != elf::PT_LOAD {
+                continue;
+            }
+            // The linker has just written it, so no segment leaves the file.
+            let bytes = segment.data(endian, elf).unwrap_or(&[]);
+            if !bytes.is_empty() {
+                loaded.push((segment.p_paddr(endian), bytes));
+            }
+        }
+        let base = loaded.iter().map(|(address, _)| *address).min().unwrap_or(0);
+        let ends = loaded.iter().map(|(address, bytes)| address.saturating_add(bytes.len() as u64));
+        let span = ends.max().unwrap_or(0) - base;
+        if span > MOST_BYTES {
+            return Err(Failure::missing(ImageError::Span {
+                path: path(),
+                bytes: span,
+            }));
+        }
+        let mut raw = vec![0; span as usize];
+        for (address, bytes) in loaded {
+            // `span` is the largest end less the smallest start, so every segment lies inside.
+            let start = (address - base) as usize;
+            if let Some(place) = raw.get_mut(start..start + bytes.len()) {
+                place.copy_from_slice(bytes);
+            }
+        }
+        Ok(raw)
+    }
+
+    /// Names of the symbols that contain `part`.
+    pub(crate) fn symbols_with(&self, part: &str) -> Result<Vec<String>, Failure> {
+        let file = object::File::parse(self.elf.as_slice()).map_err(|cause| {
+            let path = self.path.display().to_string();
+            Failure::missing(ImageError::Elf { path, cause })
+        })?;
+        let names = file.symbols().filter_map(|symbol| symbol.name().ok().map(str::to_owned));
+        Ok(names.filter(|name| name.contains(part)).collect())
+    }
+}

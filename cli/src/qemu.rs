@@ -1,0 +1,192 @@
+//! Images in QEMU: booted under the EL2 monitor, watched by the host's clock, and read out.
+//!
+//! The command lines and exit statuses are those of qemu-tests/README.md.
+
+use crate::console;
+use crate::image::{Builder, Image};
+use crate::outcome::{Failure, FileError};
+use crate::process::{End, run_logged};
+use crate::progress;
+use crate::setup::{self, QEMU};
+use crate::workspace::Workspace;
+use eitri_job::result::{JobResult, ResultError};
+use miette::Diagnostic;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+use thiserror::Error;
+
+/// Where the monitor expects the image under test in memory.
+const IMAGE_ADDRESS: u64 = 0x4020_0000;
+/// What booting, bring-up and reading out may take on a slow machine, besides the job itself.
+const BRING_UP_LIMIT: Duration = Duration::from_secs(60);
+/// How much longer than the monitor's own limit the host waits before it stops QEMU.
+const GRACE: Duration = Duration::from_secs(20);
+
+/// Why a boot gave no result.
+#[derive(Debug, Error, Diagnostic)]
+pub(crate) enum BootError {
+    #[error("{what}\n{console}{monitor}")]
+    Died {
+        what: String,
+        console: String,
+        monitor: String,
+    },
+    #[error("the image's result can't be read")]
+    Result(#[source] ResultError),
+}
+
+/// What a machine is booted with.
+pub(crate) struct Boot<'a> {
+    /// Booted first: the monitor, or an image that needs none.
+    pub(crate) kernel: &'a Path,
+    /// The raw image that the monitor starts.
+    pub(crate) guest: Option<&'a Path>,
+    /// `virtualization=on`: the kernel is entered at EL2.
+    pub(crate) at_el2: bool,
+    /// Words of the semihosting command line after the first.
+    pub(crate) words: &'a [String],
+    /// Gets `console.log`, `monitor.log` and `qemu.log`.
+    pub(crate) folder: &'a Path,
+    /// Longest that QEMU may run.
+    pub(crate) limit: Duration,
+}
+
+/// How a machine ended.
+pub(crate) struct Booted {
+    pub(crate) end: End,
+    /// What the image sent over its console.
+    pub(crate) console: Vec<u8>,
+    /// What the monitor said.
+    pub(crate) monitor: String,
+    /// What QEMU itself said.
+    pub(crate) qemu: String,
+}
+
+impl Booted {
+    /// QEMU's exit status; `None` when it had to be stopped, or was killed.
+    pub(crate) fn status(&self) -> Option<i32> {
+        match self.end {
+            End::Exited(status) => status.code(),
+            End::TimedOut => None,
+        }
+    }
+}
+
+/// Boots a machine, and waits for its end.
+pub(crate) fn boot(boot: &Boot<'_>) -> Result<Booted, Failure> {
+    let file = |name: &str| boot.folder.join(name);
+    let (console, monitor) = (file("console.log"), file("monitor.log"));
+    let machine = match boot.at_el2 {
+        true => "virt,gic-version=3,virtualization=on",
+        false => "virt,gic-version=3",
+    };
+    let mut semihosting = "enable=on,target=native,chardev=monitor,arg=eitri".to_owned();
+    for word in boot.words {
+        semihosting.push_str(&format!(",arg={}", doubled(word)));
+    }
+    let mut command = Command::new(QEMU);
+    command.args(["-M", machine, "-cpu", "cortex-a57", "-m", "2G"]);
+    command.args(["-display", "none", "-nodefaults", "-no-reboot"]);
+    command.args(["-serial", &format!("file:{}", console.display())]);
+    let path = doubled(&monitor.display().to_string());
+    command.args(["-chardev", &format!("file,id=monitor,path={path}")]);
+    command.args(["-semihosting-config", &semihosting]);
+    command.arg("-kernel").arg(boot.kernel);
+    if let Some(guest) = boot.guest {
+        let path = doubled(&guest.display().to_string());
+        let loader = format!("loader,file={path},addr={IMAGE_ADDRESS:#x},force-raw=on");
+        command.args(["-device", &loader]);
+    }
+    let finished = run_logged(&mut command, &file("qemu.log"), boot.limit)?;
+    Ok(Booted {
+        end: finished.end,
+        console: std::fs::read(&console).unwrap_or_default(),
+        monitor: String::from_utf8_lossy(&std::fs::read(&monitor).unwrap_or_default()).into_owned(),
+        qemu: finished.output(),
+    })
+}
+
+/// A value inside of one of QEMU's options: a comma would end it.
+fn doubled(value: &str) -> String {
+    value.replace(',', ",,")
+}
+
+/// The monitor and an image, ready to boot; both stay in a folder of their own until this is dropped.
+pub(crate) struct Machine {
+    folder: tempfile::TempDir,
+    image: Image,
+}
+
+impl Machine {
+    /// Builds the monitor and the image with `bundle` as its job.
+    fn with_job(bundle: &[u8]) -> Result<Machine, Failure> {
+        setup::qemu(&Workspace::find()?)?;
+        let folder = tempfile::tempdir().map_err(|cause| unwritable(&std::env::temp_dir(), cause))?;
+        let job = folder.path().join("job.bundle");
+        write(&job, bundle)?;
+        let builder = Builder::new()?;
+        let monitor = builder.build("eitri-monitor", "eitri-monitor", None)?;
+        let image = builder.build("eitri-image", "eitri-image", Some(&job))?;
+        write(&folder.path().join("monitor.elf"), &monitor.elf)?;
+        write(&folder.path().join("image.raw"), &image.raw()?)?;
+        Ok(Machine { folder, image })
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    std::fs::write(path, bytes).map_err(|cause| unwritable(path, cause))
+}
+
+fn unwritable(path: &Path, cause: std::io::Error) -> Failure {
+    Failure::missing(FileError {
+        action: "write",
+        path: path.display().to_string(),
+        cause,
+    })
+}
+
+/// Builds an image with `bundle` inside, boots it, and reads its result. `limit` is the job's own.
+pub(crate) fn run_job(bundle: &[u8], limit: Duration) -> Result<JobResult, Failure> {
+    let machine = Machine::with_job(bundle)?;
+    let folder = machine.folder.path();
+    let result = folder.join("result");
+    let inside = limit + BRING_UP_LIMIT;
+    let words = [
+        format!("result={}", result.display()),
+        format!("limit-ms={}", inside.as_millis()),
+    ];
+    let step = progress::start("running the image in QEMU");
+    let booted = boot(&Boot {
+        kernel: &folder.join("monitor.elf"),
+        guest: Some(&folder.join("image.raw")),
+        at_el2: true,
+        words: &words,
+        folder,
+        limit: inside + GRACE,
+    })?;
+    let read = std::fs::read(&result);
+    step.finish(read.is_ok());
+    let diagnoses = booted.monitor.lines().filter(|line| line.starts_with("monitor: diagnosis"));
+    diagnoses.for_each(|line| eprintln!("{line}"));
+    match read {
+        Ok(bytes) => JobResult::parse(&bytes).map_err(|cause| Failure::refused(BootError::Result(cause))),
+        Err(_) => Err(Failure::refused(BootError::Died {
+            what: died(&booted),
+            console: console::decode(&booted.console, &machine.image.elf),
+            monitor: booted.monitor + &booted.qemu,
+        })),
+    }
+}
+
+/// How an image without a result ended, in words.
+fn died(booted: &Booted) -> String {
+    match booted.status() {
+        Some(101) => "the image panicked".to_owned(),
+        Some(102) => "the image took an exception that nothing handles".to_owned(),
+        Some(124) => "the image did not end in its time".to_owned(),
+        Some(125) => "the monitor failed".to_owned(),
+        Some(status) => format!("the image ended with status {status} and without a result"),
+        None => "the image did not end in its time, and QEMU was stopped".to_owned(),
+    }
+}
