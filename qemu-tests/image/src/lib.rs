@@ -1,9 +1,11 @@
-//! What images that drive a GPU share: the runtime's platform on bare metal, and the way of a result to the host.
+//! What images that drive a GPU share: the runtime's platform on bare metal, a job's run, the way of its result.
 #![no_std]
 #![warn(missing_docs)]
 
+mod job;
 mod platform;
 mod result_file;
 
+pub use job::run_job;
 pub use platform::{MmioPlatform, PlatformError};
 pub use result_file::ResultFile;
