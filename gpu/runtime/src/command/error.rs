@@ -133,6 +133,6 @@ pub enum CommandError {
     #[error(transparent)]
     Descriptor(#[from] DescriptorError),
     /// The commands can't be written.
-    #[error("the commands can't be written: {0:?}")]
+    #[error("the commands can't be written: {0}")]
     Build(BuildError),
 }

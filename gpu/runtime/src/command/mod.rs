@@ -11,6 +11,8 @@ mod pipeline;
 mod recorder;
 mod storage;
 mod task;
+#[cfg(test)]
+mod tests;
 
 pub use buffer::CommandBuffer;
 pub use descriptor_set::DescriptorSet;

@@ -27,8 +27,8 @@ pub use queues::QueueConfig;
 pub use reset::ResetError;
 pub(crate) use reset::unmask;
 
-use crate::firmware::{Interface, LoadedImage, MAX_SLOTS};
-use crate::group::{Group, GroupId, GroupState};
+use crate::firmware::{Interface, LoadedImage};
+use crate::group::{Group, GroupId, GroupState, MAX_GROUPS};
 use crate::memory::Memory;
 use crate::platform::Platform;
 use crate::vm::Vm;
@@ -49,7 +49,7 @@ pub struct Device<'f, P> {
     pub(crate) job_vm: Vm,
     pub(crate) image: LoadedImage<'f>,
     pub(crate) interface: Interface,
-    pub(crate) groups: Vec<Group, MAX_SLOTS>,
+    pub(crate) groups: Vec<Group, MAX_GROUPS>,
     pub(crate) next_group: u32,
     pub(crate) lost: Option<DeviceLost>,
 }

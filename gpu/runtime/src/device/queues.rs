@@ -6,7 +6,7 @@ use super::Device;
 use super::objects::Request;
 use crate::firmware::MAX_STREAMS;
 use crate::generation;
-use crate::group::{Endpoints, Group, GroupId, SuspendBuffers};
+use crate::group::{Endpoints, Group, GroupId, MAX_GROUPS, SuspendBuffers};
 use crate::platform::Platform;
 use crate::queue::{Queue, QueueError, Stream, StreamMemory, StreamShape, SubQueue};
 use crate::vm::{Protection, Space, VmError};
@@ -46,10 +46,13 @@ impl<P: Platform> Device<'_, P> {
         if self.groups.iter().any(|group| group.priority() == priority) {
             return Err(QueueError::PriorityTaken { priority });
         }
-        let slots = self.interface.slots.iter();
+        let slots = self.interface.slots.iter().take(MAX_GROUPS);
         let taken = |number| self.groups.iter().any(|group| group.slot.number == number);
-        let slot = slots.clone().find(|slot| !taken(slot.number)).cloned();
-        let slot = slot.ok_or(QueueError::NoSlot { slots: slots.len() })?;
+        let slot = slots
+            .clone()
+            .find(|slot| !taken(slot.number))
+            .cloned()
+            .ok_or(QueueError::NoSlot { slots: slots.len() })?;
 
         let arch = generation::of_commands(self.properties.arch);
         let shape = StreamShape::new(

@@ -24,7 +24,7 @@ use heapless::Vec;
 use thiserror::Error;
 
 /// Slots that are used: every group on a slot needs a priority of its own, and there are sixteen.
-pub(crate) const MAX_SLOTS: usize = 16;
+const MAX_SLOTS: usize = 16;
 /// Streams of a slot that are used: vertex-tiler, fragment, compute.
 pub(crate) const MAX_STREAMS: usize = 3;
 

@@ -7,12 +7,14 @@ mod global;
 mod interface;
 mod load;
 mod mcu;
+#[cfg(test)]
+mod tests;
 
 pub use channel::RequestIgnored;
 pub(crate) use channel::{ANSWER, Channel, clear_job_line};
 pub(crate) use global::Global;
 pub use interface::InterfaceError;
-pub(crate) use interface::{Interface, MAX_SLOTS, MAX_STREAMS, SlotBlocks, StreamBlocks};
+pub(crate) use interface::{Interface, MAX_STREAMS, SlotBlocks, StreamBlocks};
 pub use load::LoadError;
 pub(crate) use load::LoadedImage;
 pub use mcu::{BootError, HaltError};

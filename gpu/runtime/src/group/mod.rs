@@ -20,6 +20,8 @@ use eitri_csf::interface::group::{
 };
 use heapless::Vec;
 
+/// Groups at most: every queue is one.
+pub(crate) const MAX_GROUPS: usize = 4;
 /// Objects of a group at most.
 pub(crate) const MAX_OBJECTS: usize = 2 + 3 * MAX_STREAMS;
 

@@ -79,6 +79,16 @@ impl AddressSpace {
         })
     }
 
+    /// Where an address is mapped to, and how.
+    #[cfg(test)]
+    pub(crate) fn translate<P: Platform>(
+        &self,
+        platform: &mut P,
+        address: u64,
+    ) -> Option<(PhysicalAddress, Attributes)> {
+        self.tables.translate(platform, address)
+    }
+
     /// Lets the hardware use the tables.
     pub(crate) fn enable<P: Platform>(&mut self, platform: &mut P) -> Result<(), MmuError> {
         let coherent = platform.coherency() == SystemCoherency::AceLite;

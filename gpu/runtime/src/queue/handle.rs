@@ -85,7 +85,7 @@ pub enum SubmitError {
     #[error("the command buffer holds no finished commands")]
     NotRecorded,
     /// The call can't be encoded.
-    #[error("the job's call can't be encoded: {0:?}")]
+    #[error("the job's call can't be encoded: {0}")]
     Encode(EncodeError),
 }
 

@@ -7,6 +7,8 @@
 mod handle;
 mod ring;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod wrapper;
 
 pub use handle::{Queue, QueueError, SubmitError, TimelineSemaphore, WaitError};

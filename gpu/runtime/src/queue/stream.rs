@@ -1,6 +1,6 @@
 //! A stream: ring, sync object, and the jobs that are on their way.
 //!
-//! Bounded: at most 64 jobs are in flight.  Facts: hardware/csf-scheduling.md sections 2 to 6.
+//! Bounded: at most 32 jobs are in flight.  Facts: hardware/csf-scheduling.md sections 2 to 6.
 
 use super::SubQueue;
 use super::ring::{RING_BYTES, Ring};
@@ -21,7 +21,7 @@ use eitri_csf::page_table::PAGE_BYTES;
 use heapless::Deque;
 
 /// Jobs of a stream that may be in flight at once.
-pub(crate) const MAX_JOBS: usize = 64;
+pub(crate) const MAX_JOBS: usize = 32;
 
 /// A job in the ring.
 #[derive(Clone, Copy, Debug)]
@@ -151,6 +151,12 @@ impl Stream {
         // There is room: it was looked for above.
         let _ = self.jobs.push_back(job);
         Ok(job.point)
+    }
+
+    /// The sync object, for a test to play the GPU.
+    #[cfg(test)]
+    pub(super) const fn sync_object(&self) -> SharedBlock {
+        self.sync
     }
 
     /// The point that was reached.

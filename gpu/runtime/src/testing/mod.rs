@@ -1,10 +1,14 @@
 //! A scripted platform for unit tests: registers that react as told, memory, a clock that a wait moves on.
 //!
-//! It knows nothing of GPUs: a test says which write has which effect. The whole path is tested on the model, elsewhere.
+//! It knows nothing of GPUs: a test says which write has which effect; [`firmware`] says the effects that bring-up needs.
+//! The whole path is tested on the model, elsewhere.
+
+pub(crate) mod firmware;
 
 use crate::platform::{Instant, Lines, PhysicalAddress, Platform};
 use core::ops::Range;
 use core::time::Duration;
+use eitri_csf::registers::doorbell::DOORBELL;
 use eitri_csf::table::Register;
 use std::boxed::Box;
 use std::collections::BTreeMap;
@@ -12,6 +16,8 @@ use std::vec::Vec;
 
 /// What a write sets off.
 type Reaction = Box<dyn Fn(&mut BTreeMap<u32, u32>, u32)>;
+/// What a doorbell sets off: it reads and writes memory too.
+type Bell = fn(&mut Fake);
 
 /// Where memory begins.
 pub(crate) const MEMORY: u64 = 0x4000_0000;
@@ -23,6 +29,9 @@ pub(crate) struct Fake {
     memory: Vec<u32>,
     used: u64,
     time: Duration,
+    bell: Option<Bell>,
+    /// Interrupt lines that are high, for ever.
+    pub(crate) high: Lines,
 }
 
 impl Fake {
@@ -35,6 +44,8 @@ impl Fake {
             memory: std::vec![0; (bytes / 4) as usize],
             used: 0,
             time: Duration::ZERO,
+            bell: None,
+            high: Lines::NONE,
         }
     }
 
@@ -54,6 +65,22 @@ impl Fake {
     ) -> Fake {
         self.reactions.push((register.offset, Box::new(reaction)));
         self
+    }
+
+    /// Lets the global doorbell have an effect.
+    pub(crate) fn on_bell(mut self, bell: Bell) -> Fake {
+        self.bell = Some(bell);
+        self
+    }
+
+    /// Changes what the global doorbell does.
+    pub(crate) fn set_bell(&mut self, bell: Option<Bell>) {
+        self.bell = bell;
+    }
+
+    /// The bytes of memory that were given out.
+    pub(crate) fn used(&self) -> u64 {
+        self.used
     }
 
     /// What was written to a register last.
@@ -97,6 +124,11 @@ impl Platform for Fake {
             }
         }
         self.registers = registers;
+        if offset == DOORBELL.offset
+            && let Some(bell) = self.bell
+        {
+            bell(self);
+        }
     }
 
     fn allocate(&mut self, bytes: u64, alignment: u64) -> Option<PhysicalAddress> {
@@ -129,8 +161,11 @@ impl Platform for Fake {
         24_000_000
     }
 
-    fn wait(&mut self, _: Lines, until: Instant) -> Lines {
-        self.time = self.time.max(until.0);
-        Lines::NONE
+    fn wait(&mut self, wanted: Lines, until: Instant) -> Lines {
+        // A wanted line that is high ends the wait before any time has passed.
+        if !wanted.any() || !(self.high.without(self.high.without(wanted))).any() {
+            self.time = self.time.max(until.0);
+        }
+        self.high
     }
 }
