@@ -31,6 +31,7 @@ pub mod staging;
 pub mod table;
 
 // As people read and write them.
+pub mod explain;
 pub mod text;
 
 // What a driver does with them.

@@ -62,6 +62,15 @@ pub struct StagingRegister {
 }
 
 impl StagingRegister {
+    /// Whether the job of `word`, which is the instruction `info`, may read it.
+    pub(crate) fn may_be_read(&self, info: &Info, word: u64, arch: Arch) -> bool {
+        match self.when {
+            StagingWhen::Always | StagingWhen::Registers(_) => true,
+            StagingWhen::Field(field, value) => info.field_bits(field, word, arch) == value,
+            StagingWhen::Never => false,
+        }
+    }
+
     /// The registers that it is.
     pub const fn registers(&self) -> RegSet {
         let first = self.register.number();
@@ -98,13 +107,9 @@ impl StagingMap {
 
     /// The registers that the job of `word`, which is the instruction `info`, may read.
     pub(crate) fn registers(self, info: &Info, word: u64, arch: Arch) -> RegSet {
-        let may_read = |row: &&StagingRegister| match row.when {
-            StagingWhen::Always | StagingWhen::Registers(_) => true,
-            StagingWhen::Field(field, value) => info.field_bits(field, word, arch) == value,
-            StagingWhen::Never => false,
-        };
-        let rows = self.rows_of(arch).filter(may_read);
-        rows.map(StagingRegister::registers)
+        self.rows_of(arch)
+            .filter(|row| row.may_be_read(info, word, arch))
+            .map(StagingRegister::registers)
             .fold(RegSet::EMPTY, RegSet::union)
     }
 }

@@ -4,6 +4,7 @@ mod facts;
 
 mod builder;
 mod builder_errors;
+mod explain;
 mod layout;
 mod programs;
 mod properties;
