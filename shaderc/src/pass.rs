@@ -46,10 +46,14 @@ pub struct Timing {
     pub time: Duration,
 }
 
+/// Told the name of each pass and the function after it.
+pub type Observer<'o> = &'o mut dyn FnMut(&'static str, &Function);
+
 /// Runs passes on one function.
 pub struct Runner<'o> {
     target: Target,
     print_after: &'o [String],
+    observer: Option<Observer<'o>>,
     /// What was printed, pass by pass.
     pub prints: Vec<(&'static str, String)>,
     /// By name of the pass.
@@ -65,8 +69,17 @@ impl<'o> Runner<'o> {
         Runner {
             target,
             print_after,
+            observer: None,
             prints: vec![],
             timings: BTreeMap::new(),
+        }
+    }
+
+    /// The same, and `observer` sees the function after every pass.
+    pub fn observed(target: Target, observer: Observer<'o>) -> Runner<'o> {
+        Runner {
+            observer: Some(observer),
+            ..Runner::new(target, &[])
         }
     }
 
@@ -87,6 +100,9 @@ impl<'o> Runner<'o> {
         {
             let list: Vec<String> = violations.iter().map(ToString::to_string).collect();
             panic!("after {}:\n{}\n{function}", pass.name, list.join("\n"));
+        }
+        if let Some(observer) = &mut self.observer {
+            observer(pass.name, function);
         }
         changed
     }

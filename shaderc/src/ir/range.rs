@@ -28,8 +28,8 @@ fn bound(function: &Function, value: Value, depth: u32) -> u32 {
         _ => return u32::MAX,
     };
     match alu {
-        Alu::IAdd => of(0).checked_add(of(1)).unwrap_or(u32::MAX),
-        Alu::IMul => of(0).checked_mul(of(1)).unwrap_or(u32::MAX),
+        Alu::IAdd => of(0).saturating_add(of(1)),
+        Alu::IMul => of(0).saturating_mul(of(1)),
         Alu::IShl => match constant(1) {
             Some(by) => {
                 let bits = u64::from(of(0)) << (by & 31);

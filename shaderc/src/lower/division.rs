@@ -22,8 +22,6 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         let &[n, d] = data.args.as_slice() else {
             return None;
         };
-        // The float part must keep its order.
-        b.exact = true;
         let value = match alu {
             Alu::UDiv => unsigned(b, n, d).0,
             Alu::UMod => unsigned(b, n, d).1,
@@ -83,10 +81,13 @@ fn unsigned_magic(b: &mut Builder<'_>, n: Value, d: u32) -> Value {
 }
 
 fn unsigned_variable(b: &mut Builder<'_>, n: Value, d: Value) -> (Value, Value) {
+    // The float part must keep its order.
+    let exact = std::mem::replace(&mut b.exact, true);
     let float = b.alu(Alu::U2F, &[d]);
     let inverse = b.alu(Alu::FRcp, &[float]);
     let scaled = b.alu_float(Alu::FMul, inverse, SCALE);
     let estimate = b.alu(Alu::F2U, &[scaled]);
+    b.exact = exact;
     // One step of Newton.
     let minus = b.alu(Alu::INeg, &[d]);
     let error = b.alu(Alu::IMul, &[minus, estimate]);

@@ -40,7 +40,9 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         .collect();
     for (var, len) in large {
         scratch[var.index()] = Some(function.scratch_bytes);
-        function.scratch_bytes += (4 * len).next_multiple_of(16);
+        // Far too much is refused by the back end.
+        let bytes = (4 * len).next_multiple_of(16);
+        function.scratch_bytes = function.scratch_bytes.saturating_add(bytes);
     }
     let changed = rewrite(function, |b, data| {
         let (var, stored) = match data.op {
@@ -104,7 +106,7 @@ fn replace(b: &mut Builder<'_>, var: Var, element: Value, value: Value) {
 fn offset(b: &mut Builder<'_>, var: Var, base: u32, element: Value) -> Value {
     let last = b.function.var(var).len - 1;
     if let Some(number) = b.function.as_word(element) {
-        return b.word(base + 4 * number.min(last));
+        return b.word(base.wrapping_add(4 * number.min(last)));
     }
     let number = match upper_bound(b.function, element) <= last {
         true => element,

@@ -33,8 +33,9 @@ fn run(function: &mut Function, _: &Target) -> Changed {
                     b.alu(Alu::FFma, &[a, c, minus])
                 }
                 (None, Some((a, c))) => {
-                    let minus = b.alu(Alu::FNeg, &[a]);
-                    b.alu(Alu::FFma, &[minus, c, x])
+                    // A constant factor, which stands last, is negated for nothing.
+                    let minus = b.alu(Alu::FNeg, &[c]);
+                    b.alu(Alu::FFma, &[a, minus, x])
                 }
                 (None, None) => return None,
             },

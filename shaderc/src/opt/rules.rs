@@ -130,7 +130,7 @@ rules! {
     (RotL a 0)                                  => a;
     (IShl (IShl a k) l)                         => (IShl a (IAdd k l))              if |k, l| k < 32 && l < 32 && k + l < 32;
     (UShr (UShr a k) l)                         => (UShr a (IAdd k l))              if |k, l| k < 32 && l < 32 && k + l < 32;
-    (IShl (IAdd a k) l)                         => (IAdd (IShl a l) (IShl k l));
+    (IShl (IAdd a k) l)                         => (IAdd (IShl a l) (IShl k l))     if part_of_address;
     (IShl (UShr a k) k)                         => (IAnd a (IShl 0xffff_ffff k));
     (UShr (IShl a k) k)                         => (IAnd a (UShr 0xffff_ffff k));
     (IOr  (IShl a k) (UShr a l))                => (RotL a k)                       if rotates;
@@ -281,9 +281,14 @@ rules! {
     (PackHalf (HalfLow a) (HalfHigh a))         ~  a;
 }
 
+/// Whether a shifted sum looks like a byte offset. Other sums stay whole: what is rotated is often one.
+fn part_of_address(term: u32, shift: u32) -> bool {
+    shift <= 4 && (term as i32).unsigned_abs() < 4096
+}
+
 /// Two shifts that make a rotation; with shifts of 1 to 31 the parts don't overlap.
 fn rotates(left: u32, right: u32) -> bool {
-    (1..32).contains(&left) && left + right == 32
+    (1..32).contains(&left) && right == 32 - left
 }
 
 /// Whether two float constants may be multiplied beforehand: not if the product leaves the range.

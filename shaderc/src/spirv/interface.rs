@@ -280,8 +280,8 @@ impl Translator<'_> {
             }),
         };
         self.globals.insert(id, Item::Pointer(pointer));
-        if let Some(initializer) = global.initializer {
-            return Err(instr.invalid(Invalid::Wanted(initializer, "absent for shared memory")));
+        if global.initializer.is_some() {
+            return Err(instr.unsupported(Feature::Use, "an initial value of shared memory"));
         }
         Ok(())
     }

@@ -6,5 +6,7 @@ mod interp;
 mod kernels;
 mod lowering;
 mod malformed;
+mod passes;
+mod random;
 mod shaders;
 mod support;

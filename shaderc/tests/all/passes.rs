@@ -1,0 +1,111 @@
+//! Text files of IR in `tests/passes`: passes run on a function, expectations stand beside their cause.
+//!
+//! The first line names the passes. Then `; => TEXT` means that the result has a line with that text, `; kept: TEXT` that
+//! it was there and still is, `; gone: TEXT` that it was there and is no more. And every function must leave the
+//! same in its buffers afterwards as before.
+use std::path::Path;
+
+use eitri_shaderc::Target;
+use eitri_shaderc::interp::{Buffer, Buffers, Dispatch, interpret};
+use eitri_shaderc::ir::Function;
+use eitri_shaderc::ir::parse::parse;
+use eitri_shaderc::ir::verify::verify;
+use eitri_shaderc::pass::Runner;
+use eitri_shaderc::pipeline::PASSES;
+
+fn outputs(function: &Function) -> Buffers {
+    let mut buffers = Buffers::new();
+    for binding in &function.bindings {
+        let words = (0..64u32).flat_map(|word| (word * 0x0123_4567).to_le_bytes());
+        let bytes = words.collect();
+        buffers.insert((binding.set, binding.binding, 0), Buffer { bytes });
+    }
+    let dispatch = Dispatch {
+        groups: [1; 3],
+        push_constants: vec![],
+        step_limit: 100_000,
+    };
+    interpret(function, &dispatch, &mut buffers)
+        .unwrap_or_else(|trap| panic!("{trap}\n{function}"));
+    buffers
+}
+
+/// What is wrong with a file, line by line.
+fn check(text: &str) -> Vec<String> {
+    let names = text
+        .lines()
+        .next()
+        .unwrap()
+        .strip_prefix("; test ")
+        .unwrap();
+    let mut function = parse(text).unwrap_or_else(|error| panic!("{error}"));
+    verify(&function).unwrap_or_else(|violations| panic!("{}", violations[0]));
+    let (before, expected) = (function.to_string(), outputs(&function));
+    let mut runner = Runner::new(Target::default(), &[]);
+    for name in names.split_whitespace() {
+        let pass = PASSES.iter().find(|pass| pass.name == name);
+        runner.run(
+            &mut function,
+            *pass.unwrap_or_else(|| panic!("no pass {name}")),
+        );
+    }
+    let after = function.to_string();
+    let has = |text: &str, wanted: &str| text.lines().any(|line| line.contains(wanted));
+    let mut wrong = vec![];
+    for (number, line) in text.lines().enumerate().skip(1) {
+        let Some((_, note)) = line.split_once("; ") else {
+            continue;
+        };
+        let (was, is) = (|wanted| has(&before, wanted), |wanted| has(&after, wanted));
+        let problem = if let Some(wanted) = note.strip_prefix("=> ") {
+            (!is(wanted)).then_some("the result lacks this")
+        } else if let Some(wanted) = note.strip_prefix("kept: ") {
+            (!was(wanted) || !is(wanted)).then_some("this wasn't there or has gone")
+        } else if let Some(wanted) = note.strip_prefix("gone: ") {
+            (!was(wanted) || is(wanted)).then_some("this wasn't there or is still")
+        } else {
+            None
+        };
+        if let Some(problem) = problem {
+            wrong.push(format!("line {}: {problem}: {note}", number + 1));
+        }
+    }
+    if outputs(&function) != expected {
+        wrong.push("the function computes something else".into());
+    }
+    if !wrong.is_empty() {
+        wrong.push(after);
+    }
+    wrong
+}
+
+#[test]
+fn passes_do_what_their_files_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes");
+    let mut failures = vec![];
+    let mut tested = vec![];
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        tested.push(path.file_stem().unwrap().to_str().unwrap().to_owned());
+        for problem in check(&text) {
+            failures.push(format!("{}: {problem}", path.display()));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    // Those without a file are tested as part of others.
+    let without = [
+        "operand_order",
+        "trivial_phis",
+        "fold_constants",
+        "dead_code",
+    ];
+    for pass in PASSES {
+        let listed = without.contains(&pass.name);
+        assert!(
+            listed != tested.iter().any(|name| name == pass.name),
+            "{}: one file a pass",
+            pass.name
+        );
+    }
+}
