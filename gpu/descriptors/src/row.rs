@@ -262,7 +262,11 @@ impl Row {
         match self.modifier {
             Modifier::Minus(amount) => self.mask().saturating_add(amount),
             Modifier::Shr(bits) => self.mask() << bits,
-            Modifier::Align(multiple) => self.mask() / multiple * multiple,
+            // A multiple of 0 can't be: without this the compiler keeps a panic for it.
+            Modifier::Align(multiple) => match self.mask().checked_rem(multiple) {
+                Some(rest) => self.mask().saturating_sub(rest),
+                None => self.mask(),
+            },
             Modifier::Plain | Modifier::Log2 => self.mask(),
         }
     }
