@@ -9,6 +9,7 @@ mod descriptors;
 mod error;
 mod pipeline;
 mod recorder;
+mod registers;
 mod storage;
 mod task;
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::descriptor_set::DescriptorSet;
 use super::descriptors::{RESOURCE_WORDS, local_storage, resource, shader_program, workgroup_size};
 use super::error::{CommandError, Limit};
 use super::pipeline::Pipeline;
+use super::registers;
 use super::storage::Storage;
 use super::task::{TaskShape, task_shape};
 use crate::device::Device;
@@ -18,7 +19,7 @@ use eitri_cs::builder::{Builder, Chunk, Flush, OneChunk, Stream};
 use eitri_cs::enums::{FlushMode, OtherFlushMode};
 use eitri_cs::instr::RunCompute;
 use eitri_cs::table::Resources;
-use eitri_cs::{Reg, Slot, SlotMask, d, r, slot};
+use eitri_cs::{Reg, Slot, SlotMask, r, slot};
 use eitri_csf::registers::doorbell::FLUSH_ALWAYS;
 use eitri_descriptors::Arch;
 use eitri_program::{
@@ -331,26 +332,26 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
         Ok(self.area.address.offset(offset))
     }
 
-    fn emit(&mut self, parameters: &Parameters, [x, y, z]: [u32; 3]) {
+    fn emit(&mut self, parameters: &Parameters, workgroups: [u32; 3]) {
         let TaskShape { axis, increment } = parameters.task;
         self.builder
-            .move64(d!(0), parameters.resources)
-            .move64(d!(8), parameters.uniforms)
-            .move64(d!(16), parameters.program.0)
-            .move64(d!(24), parameters.storage.0)
-            .move32(r!(32), 0)
-            .move32(r!(33), parameters.workgroup)
-            .move32(r!(34), 0)
-            .move32(r!(35), 0)
-            .move32(r!(36), 0)
-            .move32(r!(37), x)
-            .move32(r!(38), y)
-            .move32(r!(39), z)
-            .run_compute(RunCompute {
-                task_axis: axis,
-                task_increment: increment,
-                ..RunCompute::default()
-            });
+            .move64(registers::RESOURCES, parameters.resources)
+            .move64(registers::UNIFORMS, parameters.uniforms)
+            .move64(registers::PROGRAM, parameters.program.0)
+            .move64(registers::STORAGE, parameters.storage.0)
+            .move32(registers::ATTRIBUTE_OFFSET, 0)
+            .move32(registers::WORKGROUP_SIZE, parameters.workgroup);
+        for register in registers::FIRST {
+            self.builder.move32(register, 0);
+        }
+        for (register, count) in registers::COUNT.into_iter().zip(workgroups) {
+            self.builder.move32(register, count);
+        }
+        self.builder.run_compute(RunCompute {
+            task_axis: axis,
+            task_increment: increment,
+            ..RunCompute::default()
+        });
     }
 
     fn flush(&mut self, flush: Flush) {
