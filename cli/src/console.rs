@@ -29,7 +29,9 @@ pub(crate) fn decode(sent: &[u8], elf: &[u8]) -> String {
         }
     }
     if undecoded > 0 {
-        text.push_str(&format!("({undecoded} log frames do not belong to this image)\n"));
+        text.push_str(&format!(
+            "({undecoded} log frames do not belong to this image)\n"
+        ));
     }
     text
 }
@@ -40,7 +42,9 @@ fn frame(table: &Table, bytes: &[u8]) -> Option<String> {
     decoder.received(bytes);
     decoder.received(&[0]);
     let frame = decoder.decode().ok()?;
-    let time = frame.display_timestamp().map_or(String::new(), |time| format!("{time} "));
+    let time = frame
+        .display_timestamp()
+        .map_or(String::new(), |time| format!("{time} "));
     let level = frame.level().map_or("print", |level| level.as_str());
     Some(format!("{time}{level:<5} {}", frame.display_message()))
 }
@@ -52,6 +56,9 @@ mod tests {
     #[test]
     fn text_stays_text_and_foreign_frames_are_counted() {
         let shown = decode(b"hello\n\0\x01\x02\0world\n\0\x03\0", b"no ELF file");
-        assert_eq!(shown, "hello\nworld\n(2 log frames do not belong to this image)\n");
+        assert_eq!(
+            shown,
+            "hello\nworld\n(2 log frames do not belong to this image)\n"
+        );
     }
 }

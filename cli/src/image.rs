@@ -83,7 +83,14 @@ impl Builder {
         binary: &str,
         job: Option<&Path>,
     ) -> Result<Image, Failure> {
-        let arguments = ["build", "--release", "--target", BARE_METAL_TARGET, "-p", package];
+        let arguments = [
+            "build",
+            "--release",
+            "--target",
+            BARE_METAL_TARGET,
+            "-p",
+            package,
+        ];
         let mut command = self.workspace.cargo(&arguments);
         if let Some(job) = job {
             command.env("EITRI_JOB", job);
@@ -119,7 +126,12 @@ impl Image {
     /// The bytes that are booted: every loadable segment at its physical address, less that of the first.
     pub(crate) fn raw(&self) -> Result<Vec<u8>, Failure> {
         let path = || self.path.display().to_string();
-        let bad = |cause| Failure::missing(ImageError::Elf { path: path(), cause });
+        let bad = |cause| {
+            Failure::missing(ImageError::Elf {
+                path: path(),
+                cause,
+            })
+        };
         let elf = self.elf.as_slice();
         let header = elf::FileHeader64::<object::LittleEndian>::parse(elf).map_err(bad)?;
         let endian = header.endian().map_err(bad)?;
@@ -135,8 +147,14 @@ impl Image {
                 loaded.push((segment.p_paddr(endian), bytes));
             }
         }
-        let base = loaded.iter().map(|(address, _)| *address).min().unwrap_or(0);
-        let ends = loaded.iter().map(|(address, bytes)| address.saturating_add(bytes.len() as u64));
+        let base = loaded
+            .iter()
+            .map(|(address, _)| *address)
+            .min()
+            .unwrap_or(0);
+        let ends = loaded
+            .iter()
+            .map(|(address, bytes)| address.saturating_add(bytes.len() as u64));
         let span = ends.max().unwrap_or(0) - base;
         if span > MOST_BYTES {
             return Err(Failure::missing(ImageError::Span {
@@ -161,7 +179,9 @@ impl Image {
             let path = self.path.display().to_string();
             Failure::missing(ImageError::Elf { path, cause })
         })?;
-        let names = file.symbols().filter_map(|symbol| symbol.name().ok().map(str::to_owned));
+        let names = file
+            .symbols()
+            .filter_map(|symbol| symbol.name().ok().map(str::to_owned));
         Ok(names.filter(|name| name.contains(part)).collect())
     }
 }

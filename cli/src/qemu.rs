@@ -122,7 +122,8 @@ impl Machine {
     /// Builds the monitor and the image with `bundle` as its job.
     fn with_job(bundle: &[u8]) -> Result<Machine, Failure> {
         setup::qemu(&Workspace::find()?)?;
-        let folder = tempfile::tempdir().map_err(|cause| unwritable(&std::env::temp_dir(), cause))?;
+        let folder =
+            tempfile::tempdir().map_err(|cause| unwritable(&std::env::temp_dir(), cause))?;
         let job = folder.path().join("job.bundle");
         write(&job, bundle)?;
         let builder = Builder::new()?;
@@ -167,10 +168,15 @@ pub(crate) fn run_job(bundle: &[u8], limit: Duration) -> Result<JobResult, Failu
     })?;
     let read = std::fs::read(&result);
     step.finish(read.is_ok());
-    let diagnoses = booted.monitor.lines().filter(|line| line.starts_with("monitor: diagnosis"));
+    let diagnoses = booted
+        .monitor
+        .lines()
+        .filter(|line| line.starts_with("monitor: diagnosis"));
     diagnoses.for_each(|line| eprintln!("{line}"));
     match read {
-        Ok(bytes) => JobResult::parse(&bytes).map_err(|cause| Failure::refused(BootError::Result(cause))),
+        Ok(bytes) => {
+            JobResult::parse(&bytes).map_err(|cause| Failure::refused(BootError::Result(cause)))
+        }
         Err(_) => Err(Failure::refused(BootError::Died {
             what: died(&booted),
             console: console::decode(&booted.console, &machine.image.elf),

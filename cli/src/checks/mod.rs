@@ -2,15 +2,18 @@
 //!
 //! Guarantees: CI and people run the same list; a check that did not run is counted as such.
 
+mod kernel;
+mod shaders;
+mod symbols;
 mod tally;
 
 use crate::outcome::Failure;
 use crate::process::{self, End};
 use crate::progress;
+use crate::whole_file;
 use crate::workspace::{BARE_METAL_TARGET, Workspace};
 use std::path::PathBuf;
-use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 pub(crate) use tally::Tally;
 
 /// What a check needs on the machine before it can run.
@@ -24,13 +27,21 @@ pub(crate) enum Needs {
     Qemu,
 }
 
-/// How the result of a check is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Counting {
-    /// One result: the exit status.
-    ExitStatus,
-    /// The results that `cargo test` prints.
-    CargoTest,
+/// What a check does.
+enum Action {
+    /// A `cargo` command with one result: its exit status.
+    Cargo(&'static [&'static str]),
+    /// `cargo test`: the results that it prints.
+    CargoTest(&'static [&'static str]),
+    /// Code of ours, one result a case.
+    Cases(fn(&Workspace) -> Result<Vec<Case>, Failure>),
+}
+
+/// One result of a check of ours.
+pub(crate) struct Case {
+    name: String,
+    /// What is wrong.
+    failure: Option<String>,
 }
 
 /// One check.
@@ -40,19 +51,43 @@ pub(crate) struct Check {
     /// What it shows.
     pub(crate) what: &'static str,
     pub(crate) needs: Needs,
-    arguments: &'static [&'static str],
-    counting: Counting,
+    action: Action,
 }
 
-/// Packages that build only for the bare-metal target.
-pub(crate) const BARE_METAL_PACKAGES: &[&str] = &[];
+const CLIPPY_BARE_METAL: &[&str] = &[
+    "clippy",
+    "--target",
+    BARE_METAL_TARGET,
+    "-p=eitri-boards",
+    "-p=eitri-image",
+    "-p=eitri-kernel",
+    "-p=eitri-kernel-tests",
+    "-p=eitri-monitor",
+    "-p=eitri-no-panic",
+    "--",
+    "-D",
+    "warnings",
+];
+const NO_PANIC: &[&str] = &[
+    "build",
+    "--release",
+    "--target",
+    BARE_METAL_TARGET,
+    "-p=eitri-no-panic",
+];
 
+/// Every check. Those that fail soonest come first; those that build images last.
 #[rustfmt::skip]
 pub(crate) const ALL: &[Check] = &[
-    Check { name: "fmt",         needs: Needs::Host,   counting: Counting::ExitStatus, what: "formatting",                        arguments: &["fmt", "--all", "--check"] },
-    Check { name: "clippy",      needs: Needs::Host,   counting: Counting::ExitStatus, what: "lints of the host crates",          arguments: &["clippy", "--all-targets", "--", "-D", "warnings"] },
-    Check { name: "docs",        needs: Needs::Host,   counting: Counting::ExitStatus, what: "documentation",                     arguments: &["doc", "--no-deps"] },
-    Check { name: "host",        needs: Needs::Host,   counting: Counting::CargoTest,  what: "tests on the host",                 arguments: &["test", "--no-fail-fast"] },
+    Check { name: "fmt",        needs: Needs::Host,   what: "formatting",                                          action: Action::Cargo(&["fmt", "--all", "--check"]) },
+    Check { name: "clippy",     needs: Needs::Host,   what: "lints of the host crates",                            action: Action::Cargo(&["clippy", "--all-targets", "--", "-D", "warnings"]) },
+    Check { name: "bare-metal", needs: Needs::Target, what: "lints of the bare-metal crates",                      action: Action::Cargo(CLIPPY_BARE_METAL) },
+    Check { name: "docs",       needs: Needs::Host,   what: "documentation",                                       action: Action::Cargo(&["doc", "--no-deps"]) },
+    Check { name: "host",       needs: Needs::Host,   what: "tests on the host",                                   action: Action::CargoTest(&["test", "--no-fail-fast"]) },
+    Check { name: "no-panic",   needs: Needs::Target, what: "the driver links without a panic",                    action: Action::Cargo(NO_PANIC) },
+    Check { name: "symbols",    needs: Needs::Target, what: "the image under test holds no model",                 action: Action::Cases(symbols::run) },
+    Check { name: "kernel",     needs: Needs::Qemu,   what: "the kernel and the monitor in QEMU",                  action: Action::Cases(kernel::run) },
+    Check { name: "shaders",    needs: Needs::Qemu,   what: "shaders give the same bytes in QEMU and on the host", action: Action::Cases(shaders::run) },
 ];
 
 /// Longest that one check may take, builds included.
@@ -73,11 +108,37 @@ impl Check {
     pub(crate) fn run(&self, workspace: &Workspace, bless: bool) -> Result<Outcome, Failure> {
         let folder = workspace.target_folder().join("eitri/test");
         let log = folder.join(format!("{}.log", self.name));
-        let skipped = folder.join(format!("{}.skipped", self.name));
+        match self.action {
+            Action::Cargo(arguments) => {
+                self.run_cargo(workspace, arguments, log, bless, |output, good| {
+                    let _ = output;
+                    Tally::one(good)
+                })
+            }
+            Action::CargoTest(arguments) => {
+                self.run_cargo(workspace, arguments, log, bless, |output, _| {
+                    Tally::of_cargo_test(output)
+                })
+            }
+            Action::Cases(run) => self.run_cases(workspace, run, log),
+        }
+    }
+
+    fn run_cargo(
+        &self,
+        workspace: &Workspace,
+        arguments: &[&str],
+        log: PathBuf,
+        bless: bool,
+        count: impl FnOnce(&str, bool) -> Tally,
+    ) -> Result<Outcome, Failure> {
+        let skipped = log.with_extension("skipped");
         // Absent is as good as empty.
         let _ = std::fs::remove_file(&skipped);
-        let mut command = self.command(workspace);
-        command.env("EITRI_SKIPPED", &skipped);
+        let mut command = workspace.cargo(arguments);
+        command
+            .env("RUSTDOCFLAGS", "-D warnings")
+            .env("EITRI_SKIPPED", &skipped);
         if bless {
             command
                 .env("EITRI_BLESS", "1")
@@ -87,10 +148,7 @@ impl Check {
         let finished = process::run_logged(&mut command, &log, LIMIT)?;
         step.finish(finished.end.good());
         let output = finished.output();
-        let mut tally = match self.counting {
-            Counting::ExitStatus => Tally::one(finished.end.good()),
-            Counting::CargoTest => Tally::of_cargo_test(&output),
-        };
+        let mut tally = count(&output, finished.end.good());
         tally.skip(
             std::fs::read_to_string(&skipped)
                 .unwrap_or_default()
@@ -101,23 +159,59 @@ impl Check {
             // A build that failed has no test that did.
             tally.failed = tally.failed.max(1);
         }
-        let failure = (!finished.end.good()).then(|| tail(&output, &finished.end));
         Ok(Outcome {
             name: self.name,
             tally,
             took: finished.took,
             log,
-            failure,
+            failure: (!finished.end.good()).then(|| tail(&output, &finished.end)),
         })
     }
 
-    fn command(&self, workspace: &Workspace) -> Command {
-        let mut command = workspace.cargo(self.arguments);
-        if self.needs != Needs::Host {
-            command.args(["--target", BARE_METAL_TARGET]);
+    fn run_cases(
+        &self,
+        workspace: &Workspace,
+        run: fn(&Workspace) -> Result<Vec<Case>, Failure>,
+        log: PathBuf,
+    ) -> Result<Outcome, Failure> {
+        let started = Instant::now();
+        let cases = run(workspace)?;
+        let mut tally = Tally::default();
+        let mut text = String::new();
+        let mut failures = String::new();
+        for case in &cases {
+            tally += Tally::one(case.failure.is_none());
+            match &case.failure {
+                None => text.push_str(&format!("ok {}\n", case.name)),
+                Some(failure) => {
+                    let line = format!("FAIL {}: {failure}\n", case.name);
+                    text.push_str(&line);
+                    failures.push_str(&line);
+                }
+            }
         }
-        command.env("RUSTDOCFLAGS", "-D warnings");
-        command
+        if cases.is_empty() {
+            // A suite that has vanished is no success.
+            tally.failed = 1;
+            failures.push_str("no case ran\n");
+        }
+        whole_file::write(&log.to_string_lossy(), text.as_bytes())?;
+        eprintln!(
+            "{} {}",
+            if failures.is_empty() {
+                "    ok"
+            } else {
+                "FAILED"
+            },
+            self.what
+        );
+        Ok(Outcome {
+            name: self.name,
+            tally,
+            took: started.elapsed(),
+            log,
+            failure: (!failures.is_empty()).then_some(failures),
+        })
     }
 }
 

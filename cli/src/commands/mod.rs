@@ -1,6 +1,7 @@
 //! The subcommands: one file each.
 
 mod asm;
+pub(crate) mod demo;
 mod disasm;
 mod fuzz;
 mod run;
@@ -12,6 +13,8 @@ use crate::outcome::{Failure, Status};
 pub(crate) enum Command {
     /// Assemble shader instructions: text in, one word of 16 hex digits a line out.
     Asm(asm::Args),
+    /// Run the demo shaders from power-off to a checked result, and leave a picture.
+    Demo(demo::Args),
     /// Disassemble shader instructions: words in, one instruction a line out.
     Disasm(disasm::Args),
     /// Try random words on the decoders.
@@ -25,6 +28,7 @@ pub(crate) enum Command {
 pub(crate) fn run(command: Command) -> Result<Status, Failure> {
     match command {
         Command::Asm(args) => asm::run(&args),
+        Command::Demo(args) => demo::run(&args),
         Command::Disasm(args) => disasm::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Run(args) => run::run(&args),

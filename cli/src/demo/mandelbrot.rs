@@ -4,8 +4,8 @@ use super::{Demo, binding, bytes_of};
 
 /// What the picture shows.
 pub(crate) struct Picture {
-    pub(crate) width: u32,
-    pub(crate) height: u32,
+    width: u32,
+    height: u32,
     left: f32,
     top: f32,
     step: f32,
@@ -22,6 +22,18 @@ impl Picture {
         step: 1.0 / 64.0,
         limit: 64,
     };
+
+    /// The picture as a PNG file; `None` when there are not as many pixels as it has.
+    pub(crate) fn png(&self, pixels: &[u8]) -> Option<Vec<u8>> {
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, self.width, self.height);
+        encoder.set_color(png::ColorType::Rgba);
+        encoder.set_depth(png::BitDepth::Eight);
+        let mut writer = encoder.write_header().ok()?;
+        writer.write_image_data(pixels).ok()?;
+        writer.finish().ok()?;
+        Some(file)
+    }
 
     /// Rounds until a point is known to leave: the same fused operations as the shader's, so the same bits.
     fn rounds(&self, cx: f32, cy: f32) -> u32 {
@@ -75,5 +87,30 @@ pub(super) fn demo(picture: &Picture) -> Demo {
         groups: [picture.width.div_ceil(16), picture.height.div_ceil(4), 1],
         output: binding(1),
         expected: bytes_of(pixels),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_picture_needs_all_of_its_pixels() {
+        let picture = Picture::WHOLE_SET;
+        let bytes = demo(&picture).expected;
+        let file = picture.png(&bytes).unwrap();
+        assert_eq!(file.get(1..4), Some(&b"PNG"[..]));
+        assert!(picture.png(&bytes[4..]).is_none(), "a pixel is missing");
+    }
+
+    #[test]
+    fn the_picture_shows_the_set() {
+        let picture = Picture::WHOLE_SET;
+        assert_eq!(
+            picture.rounds(0.0, 0.0),
+            picture.limit,
+            "the origin belongs to the set"
+        );
+        assert_eq!(picture.rounds(2.0, 2.0), 1, "a far point leaves at once");
     }
 }

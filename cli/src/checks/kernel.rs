@@ -1,0 +1,203 @@
+//! Images that test the kernel and the way to the GPU, and what must come of each (qemu-tests/README.md).
+
+use super::Case;
+use crate::image::{Builder, Image};
+use crate::outcome::{Failure, FileError};
+use crate::qemu::{Boot, Booted, boot};
+use crate::workspace::Workspace;
+use std::path::Path;
+use std::time::Duration;
+
+/// Longest that one image may run.
+const LIMIT: Duration = Duration::from_secs(90);
+
+/// How an image is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Entry {
+    /// At EL1, by QEMU.
+    El1,
+    /// At EL2, by QEMU.
+    El2,
+    /// At EL1, by the monitor.
+    Monitor,
+}
+
+const EVERY: &[Entry] = &[Entry::El1, Entry::El2, Entry::Monitor];
+const MONITOR: &[Entry] = &[Entry::Monitor];
+
+/// What must be found where.
+#[derive(Clone, Copy, Debug)]
+enum Expect {
+    /// The console has each of these.
+    Console(&'static [&'static str]),
+    /// The console has a TAP plan of so many tests, and an `ok` line for each.
+    Tap(usize),
+    /// The monitor's log has this.
+    MonitorSays(&'static str),
+}
+
+struct Test {
+    image: &'static str,
+    words: &'static [&'static str],
+    entries: &'static [Entry],
+    status: i32,
+    expect: Expect,
+}
+
+#[rustfmt::skip]
+const TESTS: &[Test] = &[
+    Test { image: "eitri-selftest", words: &["selftest"],                        entries: EVERY,   status: 0,   expect: Expect::Tap(12) },
+    Test { image: "eitri-crash",    words: &["data-abort"],                      entries: EVERY,   status: 102, expect: Expect::Console(&["data abort: nothing mapped on a read", "for  0x0000000020001234"]) },
+    Test { image: "eitri-crash",    words: &["undefined"],                       entries: EVERY,   status: 102, expect: Expect::Console(&["exception: undefined instruction"]) },
+    Test { image: "eitri-crash",    words: &["breakpoint"],                      entries: EVERY,   status: 102, expect: Expect::Console(&["exception: BRK"]) },
+    Test { image: "eitri-crash",    words: &["execute-data"],                    entries: EVERY,   status: 102, expect: Expect::Console(&["instruction abort: permission", "in the constants"]) },
+    Test { image: "eitri-crash",    words: &["stack-overflow"],                  entries: EVERY,   status: 102, expect: Expect::Console(&["below the stack: it overflowed"]) },
+    Test { image: "eitri-crash",    words: &["panic"],                           entries: EVERY,   status: 101, expect: Expect::Console(&["on purpose", "crash.rs"]) },
+    Test { image: "eitri-crash",    words: &["memory"],                          entries: EVERY,   status: 101, expect: Expect::Console(&["memory allocation of 1073741824 bytes failed"]) },
+    Test { image: "eitri-window",   words: &["window"],                          entries: MONITOR, status: 0,   expect: Expect::Tap(7) },
+    Test { image: "eitri-window",   words: &["misuse=wide"],                     entries: MONITOR, status: 102, expect: Expect::MonitorSays("an access of 8 bytes") },
+    Test { image: "eitri-window",   words: &["misuse=pair"],                     entries: MONITOR, status: 102, expect: Expect::MonitorSays("no plain load or store of one register") },
+    Test { image: "eitri-window",   words: &["misuse=monitor"],                  entries: MONITOR, status: 102, expect: Expect::MonitorSays("nothing at 0x80000000") },
+    Test { image: "eitri-window",   words: &["misuse=hang", "limit-ms=2000"],    entries: MONITOR, status: 124, expect: Expect::MonitorSays("did not end within 2000 ms") },
+];
+
+/// Runs every test at every entry.
+pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
+    let folder = workspace.target_folder().join("eitri/kernel-tests");
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.join(name);
+        let written = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&path, bytes));
+        written.map(|()| path.clone()).map_err(|cause| {
+            Failure::missing(FileError {
+                action: "write",
+                path: path.display().to_string(),
+                cause,
+            })
+        })
+    };
+    let builder = Builder::new()?;
+    let build = |binary| builder.build("eitri-kernel-tests", binary, None);
+    let monitor = write(
+        "monitor.elf",
+        &builder.build("eitri-monitor", "eitri-monitor", None)?.elf,
+    )?;
+    let mut cases = Vec::new();
+    let mut images: Vec<(&str, Image)> = Vec::new();
+    for test in TESTS {
+        if !images.iter().any(|(name, _)| *name == test.image) {
+            images.push((test.image, build(test.image)?));
+        }
+        let Some((_, image)) = images.iter().find(|(name, _)| *name == test.image) else {
+            continue;
+        };
+        let raw = write(&format!("{}.raw", test.image), &image.raw()?)?;
+        for entry in test.entries {
+            let name = case_name(test, *entry);
+            let logs = folder.join(name.replace('/', "-"));
+            let booted = start(test, *entry, &monitor, &raw, &logs)?;
+            let failure = judge(test, &booted);
+            cases.push(Case { name, failure });
+        }
+    }
+    Ok(cases)
+}
+
+fn case_name(test: &Test, entry: Entry) -> String {
+    let entry = match entry {
+        Entry::El1 => "el1",
+        Entry::El2 => "el2",
+        Entry::Monitor => "monitor",
+    };
+    let word = test
+        .words
+        .first()
+        .copied()
+        .unwrap_or_default()
+        .replace('=', "-");
+    format!("{}/{word}/{entry}", test.image.trim_start_matches("eitri-"))
+}
+
+fn start(
+    test: &Test,
+    entry: Entry,
+    monitor: &Path,
+    raw: &Path,
+    logs: &Path,
+) -> Result<Booted, Failure> {
+    if let Err(cause) = std::fs::create_dir_all(logs) {
+        return Err(Failure::missing(FileError {
+            action: "make the folder",
+            path: logs.display().to_string(),
+            cause,
+        }));
+    }
+    let words: Vec<String> = test.words.iter().map(|word| (*word).to_owned()).collect();
+    let (kernel, guest) = match entry {
+        Entry::Monitor => (monitor, Some(raw)),
+        Entry::El1 | Entry::El2 => (raw, None),
+    };
+    boot(&Boot {
+        kernel,
+        guest,
+        at_el2: entry != Entry::El1,
+        words: &words,
+        folder: logs,
+        limit: LIMIT,
+    })
+}
+
+/// What is wrong with how an image ended.
+fn judge(test: &Test, booted: &Booted) -> Option<String> {
+    let console = String::from_utf8_lossy(&booted.console);
+    let seen = || {
+        format!(
+            "console:\n{console}\nmonitor:\n{}\n{}",
+            booted.monitor, booted.qemu
+        )
+    };
+    if booted.status() != Some(test.status) {
+        let found = booted.status();
+        return Some(format!(
+            "status {found:?}, wanted {}\n{}",
+            test.status,
+            seen()
+        ));
+    }
+    let missing = match test.expect {
+        Expect::Console(parts) => parts
+            .iter()
+            .find(|part| !console.contains(**part))
+            .map(|part| (*part).to_owned()),
+        Expect::MonitorSays(part) => (!booted.monitor.contains(part)).then(|| part.to_owned()),
+        Expect::Tap(count) => missing_tap_line(&console, count),
+    };
+    missing.map(|part| format!("no {part:?}\n{}", seen()))
+}
+
+/// The first line of a plan of `count` tests that is not there.
+fn missing_tap_line(console: &str, count: usize) -> Option<String> {
+    let has = |start: &str| {
+        console
+            .lines()
+            .any(|line| line.trim_end().starts_with(start))
+    };
+    let plan = format!("1..{count}");
+    if !has(&plan) {
+        return Some(plan);
+    }
+    let lines = (1..=count).map(|number| format!("ok {number} - "));
+    lines.into_iter().find(|line| !has(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_that_is_missing_is_seen() {
+        let console = "1..2\nok 1 - timer\nnot ok 2 - heap\n";
+        assert_eq!(missing_tap_line(console, 1), Some("1..1".to_owned()));
+        assert_eq!(missing_tap_line(console, 2), Some("ok 2 - ".to_owned()));
+        assert_eq!(missing_tap_line("1..1\nok 1 - timer\n", 1), None);
+    }
+}
