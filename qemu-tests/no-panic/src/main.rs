@@ -6,7 +6,8 @@
 //!
 //!     rust-lld: error: undefined symbol: a_panic_can_be_reached
 //!
-//! Build it with `--release` only: the debug build checks for overflow, and that is a panic.
+//! Build it with `--profile no-panic`: a release build that inlines across crates. A debug build checks for overflow, and
+//! that is a panic.
 #![no_std]
 #![no_main]
 
