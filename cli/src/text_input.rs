@@ -48,11 +48,11 @@ impl Problem {
 
 /// A [`Problem`] with its place, as a person sees it.
 #[derive(Debug, Error, Diagnostic)]
-#[error("{name}:{line}:{column}: {message}")]
+#[error("{name}:{place}: {message}")]
 pub(crate) struct TextError {
     name: String,
-    line: usize,
-    column: usize,
+    /// Line and column; of raw input the byte.
+    place: String,
     message: String,
     #[source_code]
     source_code: NamedSource<String>,
@@ -60,10 +60,31 @@ pub(crate) struct TextError {
     span: SourceSpan,
 }
 
+/// A word of the input.
+pub(crate) struct Word<'i> {
+    /// Its line, from 0 on.
+    pub(crate) line: usize,
+    /// The text of the line.
+    pub(crate) text: &'i str,
+    /// What it says.
+    pub(crate) value: Result<u64, Problem>,
+}
+
+/// Raw input that ends within a word.
+#[derive(Debug, Error, Diagnostic)]
+#[error("{name}: {bytes} bytes are no whole number of 64-bit words")]
+#[diagnostic(help("without --raw the input is read as text: a word of 16 hex digits a line"))]
+struct PartOfWord {
+    name: String,
+    bytes: usize,
+}
+
 /// The whole input.
 pub(crate) struct Input {
     name: String,
     bytes: Vec<u8>,
+    /// The input was raw words, which are a line each now.
+    is_raw: bool,
 }
 
 impl Input {
@@ -73,12 +94,42 @@ impl Input {
         Ok(Input {
             name: name.to_owned(),
             bytes: buffer_source::read(file)?,
+            is_raw: false,
         })
     }
 
-    /// The input as bytes.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
+    /// Reads words: of `raw` bytes, lowest first, or as text. Raw ones become text, a word of 16 hex digits a line, so that
+    /// a fault is shown in its word.
+    pub(crate) fn read_words(file: &str, raw: bool) -> Result<Input, Failure> {
+        let input = Input::read(file)?;
+        if !raw {
+            return Ok(input);
+        }
+        let (words, rest) = input.bytes.as_chunks::<8>();
+        if !rest.is_empty() {
+            return Err(Failure::refused(PartOfWord {
+                name: input.name,
+                bytes: input.bytes.len(),
+            }));
+        }
+        let line = |word: &[u8; 8]| format!("{:016x}\n", u64::from_le_bytes(*word));
+        Ok(Input {
+            bytes: words.iter().map(line).collect::<String>().into_bytes(),
+            name: input.name,
+            is_raw: true,
+        })
+    }
+
+    /// The words of the input; blank lines and comments are left out.
+    pub(crate) fn words(&self) -> Result<Vec<Word<'_>>, Failure> {
+        let lines = self.text()?.lines().enumerate();
+        let lines = lines.filter(|(_, text)| !is_blank(text));
+        let word = |(line, text)| Word {
+            line,
+            text,
+            value: hex_word(text),
+        };
+        Ok(lines.map(word).collect())
     }
 
     /// The input as text.
@@ -115,10 +166,13 @@ impl Input {
             .and_then(|rest| rest.lines().next())
             .unwrap_or("");
         let before = content.get(..problem.columns.start).unwrap_or(content);
+        let place = match self.is_raw {
+            true => format!(" byte {:#x}", 8 * line),
+            false => format!("{}:{}", line + 1, before.chars().count() + 1),
+        };
         TextError {
             name: self.name.clone(),
-            line: line + 1,
-            column: before.chars().count() + 1,
+            place,
             message: problem.message.clone(),
             source_code: NamedSource::new(&self.name, text.to_owned()),
             span: (start + before.len(), problem.columns.len()).into(),
@@ -149,26 +203,16 @@ impl Results {
         line: usize,
         result: Result<impl std::fmt::Display, Problem>,
     ) -> Result<(), Failure> {
-        let error = |problem: &Problem| input.error(line, problem);
-        self.put_or(result, error)
-    }
-
-    /// The same for input without lines: `error` says where and what, for a person.
-    pub(crate) fn put_or<P: std::fmt::Display, E: Diagnostic + Send + Sync + 'static>(
-        &mut self,
-        result: Result<impl std::fmt::Display, P>,
-        error: impl FnOnce(&P) -> E,
-    ) -> Result<(), Failure> {
         let written = match result {
             Ok(text) => writeln!(self.out, "{text}"),
             Err(problem) if self.keep_going => {
                 self.failed = true;
-                writeln!(self.out, "error: {problem}")
+                writeln!(self.out, "error: {}", problem.message)
             }
             Err(problem) => {
                 // What was good before it is shown first.
                 self.flush()?;
-                return Err(Failure::refused(error(&problem)));
+                return Err(Failure::refused(input.error(line, &problem)));
             }
         };
         unless_reader_gone(written)
@@ -291,6 +335,7 @@ mod tests {
         let input = Input {
             name: "x.s".to_owned(),
             bytes: b"one\ntwo three\n".to_vec(),
+            is_raw: false,
         };
         let problem = Problem {
             message: "no".to_owned(),

@@ -90,7 +90,7 @@ fn bytes_a_line_and_raw_bytes_are_words_too() {
         2,
         "MKVEC.v2i16 r2, ^r2.h00, 0x0.h00\n",
     );
-    has(&stderr, &["byte 0x8: 8000c00000000000: bit 63 is set"]);
+    has(&stderr, &["byte 0x8: bit 63 is set"]);
 }
 
 #[test]

@@ -27,6 +27,8 @@ pub(crate) struct Args {
 enum Decoder {
     /// Shader instructions.
     Isa,
+    /// Command-stream instructions, on every architecture.
+    Cs,
 }
 
 /// A decoder under test.
@@ -41,13 +43,22 @@ struct Target {
     again: &'static str,
 }
 
-const TARGETS: [Target; 1] = [Target {
-    decoder: Decoder::Isa,
-    name: "isa",
-    word: isa_word,
-    check: isa_check,
-    again: "cargo eitri disasm",
-}];
+const TARGETS: [Target; 2] = [
+    Target {
+        decoder: Decoder::Isa,
+        name: "isa",
+        word: isa_word,
+        check: isa_check,
+        again: "cargo eitri disasm",
+    },
+    Target {
+        decoder: Decoder::Cs,
+        name: "cs",
+        word: cs_word,
+        check: cs_check,
+        again: "cargo eitri cs disasm",
+    },
+];
 
 /// Words that one thread takes at a time.
 const CHUNK: u64 = 10_000;
@@ -194,4 +205,45 @@ fn isa_check(word: u64) -> Result<bool, String> {
         }
     }
     Ok(true)
+}
+
+/// As [`isa_word`], of any architecture.
+fn cs_word(dice: &mut Dice) -> u64 {
+    let choice = dice.next();
+    if choice & 1 == 0 {
+        return dice.next();
+    }
+    let arches = eitri_cs::Arch::ALL;
+    let arch = arches[(choice >> 32) as usize % arches.len()];
+    let word = eitri_cs::random_word(arch, || dice.next());
+    match choice & 2 {
+        0 => word,
+        _ => word ^ 1 << (choice >> 8 & 63),
+    }
+}
+
+fn cs_check(word: u64) -> Result<bool, String> {
+    let mut legal = false;
+    for arch in eitri_cs::Arch::ALL {
+        let Ok(instr) = eitri_cs::Instr::decode(word, arch) else {
+            continue;
+        };
+        legal = true;
+        match instr.encode(arch) {
+            Ok(again) if again == word => {}
+            Ok(again) => return Err(format!("{arch}: encodes again as {again:016x}")),
+            Err(error) => {
+                return Err(format!("{arch}: decodes, but does not encode: {error}"));
+            }
+        }
+        let text = eitri_cs::text::disassemble(word, arch, eitri_cs::text::Syntax::Eitri)
+            .map_err(|error| format!("{arch}: decodes, but has no text: {error}"))?
+            .to_string();
+        match eitri_cs::text::assemble_line(&text, arch) {
+            Ok(read) if read == word => {}
+            Ok(read) => return Err(format!("{arch}: `{text}` assembles to {read:016x}")),
+            Err(error) => return Err(format!("{arch}: `{text}` does not assemble: {error}")),
+        }
+    }
+    Ok(legal)
 }

@@ -1,6 +1,7 @@
 //! The subcommands: one file each.
 
 mod asm;
+mod cs;
 pub(crate) mod demo;
 mod disasm;
 mod fuzz;
@@ -17,6 +18,9 @@ pub(crate) enum Command {
     Demo(demo::Args),
     /// Disassemble shader instructions: words in, one instruction a line out.
     Disasm(disasm::Args),
+    /// Assemble and disassemble command streams.
+    #[command(subcommand)]
+    Cs(cs::Command),
     /// Try random words on the decoders.
     Fuzz(fuzz::Args),
     /// Compile a shader, run it on a bare-metal image or on the model, and save what it wrote.
@@ -30,6 +34,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Asm(args) => asm::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Disasm(args) => disasm::run(&args),
+        Command::Cs(command) => cs::run(&command),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Test(args) => test::run(&args),
