@@ -4,9 +4,13 @@ mod asm;
 mod cs;
 pub(crate) mod demo;
 mod disasm;
+mod docs;
+mod explain;
 mod fuzz;
+mod pack;
 mod run;
 mod test;
+mod unpack;
 
 use crate::outcome::{Failure, Status};
 
@@ -21,12 +25,20 @@ pub(crate) enum Command {
     /// Assemble and disassemble command streams.
     #[command(subcommand)]
     Cs(cs::Command),
+    /// Write the reference pages, docs/reference, from the tables.
+    Docs(docs::Args),
+    /// Say what the tables know of a name or a number.
+    Explain(explain::Args),
     /// Try random words on the decoders.
     Fuzz(fuzz::Args),
+    /// Pack a descriptor from named fields, or check a file of packed examples.
+    Pack(pack::Args),
     /// Compile a shader, run it on a bare-metal image or on the model, and save what it wrote.
     Run(run::Args),
     /// Run every check of the repository, and print a summary.
     Test(test::Args),
+    /// Print the fields of a packed descriptor.
+    Unpack(unpack::Args),
 }
 
 pub(crate) fn run(command: Command) -> Result<Status, Failure> {
@@ -35,8 +47,12 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Demo(args) => demo::run(&args),
         Command::Disasm(args) => disasm::run(&args),
         Command::Cs(command) => cs::run(&command),
+        Command::Docs(args) => docs::run(&args),
+        Command::Explain(args) => explain::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
+        Command::Pack(args) => pack::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Test(args) => test::run(&args),
+        Command::Unpack(args) => unpack::run(&args),
     }
 }

@@ -130,6 +130,26 @@ impl<'w> Dynamic<'w> {
         self.put(&row, base, value)
     }
 
+    /// ORs `value` into the field at `path`, as packers do with alternatives that share bits.
+    ///
+    /// # Errors
+    /// An [`AccessError`] that names the field.
+    pub fn or(&mut self, path: &str, value: Value) -> Result<(), AccessError> {
+        let (row, base) = resolve(self.layout, self.arch, path)?;
+        let stored = store(&row, self.arch, value)?;
+        or_bits(self.words, base + row.start, row.width, stored);
+        Ok(())
+    }
+
+    /// The stored bits of the field at `path`.
+    ///
+    /// # Errors
+    /// An [`AccessError`] that names the field.
+    pub fn stored(&self, path: &str) -> Result<u64, AccessError> {
+        let (row, base) = resolve(self.layout, self.arch, path)?;
+        Ok(bits(self.words, base + row.start, row.width))
+    }
+
     fn put(&mut self, row: &Row, base: u32, value: Value) -> Result<(), AccessError> {
         let stored = store(row, self.arch, value)?;
         let start = base.saturating_add(row.start);
@@ -344,6 +364,10 @@ fn print(
     for row in layout.fields(arch) {
         write!(f, "{:indent$}{}: ", "", row.name, indent = depth * 2)?;
         if let Kind::Struct(inner) = row.kind {
+            if row.alternative && !fits(inner, arch, words, base + row.start) {
+                writeln!(f, "(not this)")?;
+                continue;
+            }
             writeln!(f)?;
             print(f, inner, arch, words, base + row.start, depth + 1)?;
             continue;
@@ -353,6 +377,22 @@ fn print(
         writeln!(f)?;
     }
     Ok(())
+}
+
+/// Whether the bits mean something as this structure: discriminators and codes are legal.
+fn fits(layout: &Layout, arch: Arch, words: &[u32], base: u32) -> bool {
+    layout.fields(arch).all(|row| {
+        let stored = bits(words, base + row.start, row.width.min(64));
+        match row.kind {
+            _ if row.alternative => true,
+            Kind::Struct(inner) => fits(inner, arch, words, base + row.start),
+            Kind::Enum(table) if !row.fixed => {
+                stored == 0 || table.of_value(arch, stored).is_some()
+            }
+            Kind::Enum(_) | Kind::Bool if row.fixed => stored == row.default,
+            _ => row.load(stored).is_ok(),
+        }
+    })
 }
 
 fn print_value(f: &mut fmt::Formatter<'_>, row: &Row, arch: Arch, stored: u64) -> fmt::Result {
@@ -393,10 +433,8 @@ fn print_value(f: &mut fmt::Formatter<'_>, row: &Row, arch: Arch, stored: u64) -
     }
 }
 
-/// The structure of that name: blanks, `_`, `-` and case don't count.
+/// The structure or aggregate of that name: blanks, `_`, `-` and case don't count.
 pub fn layout(name: &str) -> Option<&'static Layout> {
-    crate::table::LAYOUTS
-        .iter()
-        .copied()
-        .find(|layout| same_name(layout.name, name))
+    let known = crate::table::LAYOUTS.iter().chain(crate::table::AGGREGATES);
+    known.copied().find(|layout| same_name(layout.name, name))
 }

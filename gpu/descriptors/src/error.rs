@@ -114,7 +114,7 @@ pub enum DescriptorError {
         error: FieldError,
     },
     /// Bits are set that no field covers.
-    #[error("`{structure}`: reserved bits {bits:#010x} of word {word} are set")]
+    #[error("`{structure}`: reserved bits {bits:#010x} of word {word} are set (the lowest is bit {})", bits.trailing_zeros())]
     Reserved {
         /// The structure.
         structure: &'static str,

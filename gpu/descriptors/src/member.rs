@@ -141,6 +141,83 @@ pub struct Address(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct RawOrFloat(pub u32);
 
+/// A GPU virtual address that is a multiple of `ALIGN` bytes; 0 is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Aligned<const ALIGN: u64>(u64);
+
+impl<const ALIGN: u64> Aligned<ALIGN> {
+    /// No address.
+    pub const NULL: Aligned<ALIGN> = Aligned(0);
+
+    /// The address; `None` if it is not aligned.
+    pub const fn new(address: u64) -> Option<Aligned<ALIGN>> {
+        if address.is_multiple_of(ALIGN) {
+            Some(Aligned(address))
+        } else {
+            None
+        }
+    }
+
+    /// The address as a number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl<const ALIGN: u64> From<Aligned<ALIGN>> for Address {
+    fn from(address: Aligned<ALIGN>) -> Address {
+        Address(address.0)
+    }
+}
+
+impl<const ALIGN: u64> Member for Aligned<ALIGN> {
+    const KIND: Kind = Kind::Address;
+
+    #[inline]
+    fn initial(row: &Row) -> Self {
+        Aligned(row.default)
+    }
+
+    #[inline]
+    fn pack(self, row: &Row, _: Arch, words: &mut [u32], base: u32) -> Result<(), FieldError> {
+        pack_number(self.0, row, words, base)
+    }
+
+    #[inline]
+    fn unpack(row: &Row, _: Arch, words: &[u32], base: u32) -> Result<Self, FieldError> {
+        let (value, multiple) = (unpack_number(row, words, base)?, ALIGN);
+        Aligned::new(value).ok_or(row.problem(FieldProblem::NotMultiple { value, multiple }))
+    }
+}
+
+/// A field that may be absent: all bits zero. Of an alternative, also one whose bits mean nothing in this view.
+impl<T: Member> Member for Option<T> {
+    const KIND: Kind = T::KIND;
+
+    #[inline]
+    fn initial(_: &Row) -> Self {
+        None
+    }
+
+    #[inline]
+    fn pack(self, row: &Row, arch: Arch, words: &mut [u32], base: u32) -> Result<(), FieldError> {
+        self.map_or(Ok(()), |value| value.pack(row, arch, words, base))
+    }
+
+    fn unpack(row: &Row, arch: Arch, words: &[u32], base: u32) -> Result<Self, FieldError> {
+        let empty =
+            |start: u32| bits(words, base + row.start + start, (row.width - start).min(32)) == 0;
+        if (0..row.width).step_by(32).all(empty) {
+            return Ok(None);
+        }
+        match T::unpack(row, arch, words, base) {
+            Ok(value) => Ok(Some(value)),
+            Err(_) if row.alternative => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
 /// A 22-bit pixel format: component order, format code, sRGB (hardware/descriptors.md 10).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct PixelFormat(pub u32);

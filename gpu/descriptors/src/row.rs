@@ -67,10 +67,14 @@ pub struct Row {
     pub default: u64,
     /// Whether the default is the only legal value: it tells structures apart.
     pub fixed: bool,
+    /// Whether it is another view of bits that other fields of the structure have too.
+    pub alternative: bool,
     /// Where the field exists.
     pub archs: ArchSet,
     /// Later places: from an architecture on, first bit and width. In order; an unused entry is `None`.
     pub moves: [Option<(Arch, u32, u32)>; 2],
+    /// What it means, with units; a phrase without a full stop.
+    pub about: &'static str,
 }
 
 impl Row {
@@ -84,9 +88,16 @@ impl Row {
             modifier: Modifier::Plain,
             default: 0,
             fixed: false,
+            alternative: false,
             archs: ArchSet::ALL,
             moves: [None; 2],
+            about: "",
         }
+    }
+
+    /// With this meaning.
+    pub const fn about(self, about: &'static str) -> Row {
+        Row { about, ..self }
     }
 
     /// From `arch` on in these bits instead.
@@ -149,6 +160,14 @@ impl Row {
         Row {
             default,
             fixed: true,
+            ..self
+        }
+    }
+
+    /// As another view of bits that other fields have too. Packing ORs the views.
+    pub const fn alternative(self) -> Row {
+        Row {
+            alternative: true,
             ..self
         }
     }
@@ -294,6 +313,10 @@ pub struct Layout {
     pub sizes: &'static [(ArchSet, u32)],
     /// Required alignment in bytes; `None` where that of its surroundings is enough, which is at least 4.
     pub align: Option<u32>,
+    /// What it is for.
+    pub about: &'static str,
+    /// The section of hardware/descriptors.md that tells more.
+    pub section: &'static str,
     /// Its fields, in the order of their first bits.
     pub rows: &'static [Row],
 }
@@ -400,11 +423,29 @@ impl EnumRow {
 pub struct EnumTable {
     /// Name, as the facts spell it.
     pub name: &'static str,
+    /// What it tells.
+    pub about: &'static str,
     /// Its values, in order.
     pub rows: &'static [EnumRow],
 }
 
 impl EnumTable {
+    /// Whether every architecture has all of its values.
+    pub(crate) const fn same_everywhere(&self) -> bool {
+        let mut index = 0;
+        while index < self.rows.len() {
+            let mut arch = 0;
+            while arch < Arch::ALL.len() {
+                if !self.rows[index].archs.contains(Arch::ALL[arch]) {
+                    return false;
+                }
+                arch += 1;
+            }
+            index += 1;
+        }
+        true
+    }
+
     /// The row of a number in `arch`.
     pub fn of_value(&self, arch: Arch, value: u64) -> Option<&'static EnumRow> {
         self.values(arch).find(|row| u64::from(row.value) == value)

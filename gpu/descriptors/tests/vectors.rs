@@ -3,7 +3,8 @@
 use eitri_descriptors::formats::{FORMATS, VkFormat};
 use eitri_descriptors::names::NAMES;
 use eitri_descriptors::{
-    Arch, Dynamic, ENUMS, Kind, LAYOUTS, Layout, Modifier, Printed, Value, layout, same_name,
+    AGGREGATES, Arch, Dynamic, ENUMS, Kind, LAYOUTS, Layout, Modifier, Printed, Row, Value, layout,
+    same_name,
 };
 use serde_json::Value as Json;
 
@@ -206,6 +207,107 @@ fn every_field_of_every_structure_is_as_the_facts_say() {
                     !layout.covered(arch, word),
                     reserved,
                     "reserved bits of word {word} of {name} in {arch}"
+                );
+            }
+        }
+    });
+}
+
+/// The pairs of fields of a structure that share bits.
+fn overlaps(layout: &'static Layout, arch: Arch) -> Vec<(Row, Row)> {
+    let rows: Vec<Row> = layout.fields(arch).collect();
+    let shares = |a: &Row, b: &Row| a.start < b.start + b.width && b.start < a.start + a.width;
+    let pairs = rows
+        .iter()
+        .enumerate()
+        .flat_map(|(index, a)| rows[..index].iter().map(move |b| (*a, *b)));
+    pairs.filter(|(a, b)| shares(a, b)).collect()
+}
+
+#[test]
+fn only_alternatives_share_bits_and_every_alternative_does() {
+    for (layout, arch) in LAYOUTS
+        .iter()
+        .flat_map(|layout| Arch::ALL.map(|arch| (layout, arch)))
+    {
+        let overlaps = overlaps(layout, arch);
+        for (a, b) in &overlaps {
+            let (name, a_name, b_name) = (layout.name, a.name, b.name);
+            assert!(
+                a.alternative || b.alternative,
+                "{name} in {arch}: {a_name} and {b_name} share bits"
+            );
+        }
+    }
+    for layout in LAYOUTS {
+        for row in layout.rows.iter().filter(|row| row.alternative) {
+            let shared = Arch::ALL
+                .into_iter()
+                .flat_map(|arch| overlaps(layout, arch));
+            let used = shared
+                .into_iter()
+                .any(|(a, b)| a.name == row.name || b.name == row.name);
+            assert!(
+                used,
+                "{}.{} is marked as an alternative but has its bits for itself",
+                layout.name, row.name
+            );
+        }
+    }
+}
+
+#[test]
+fn the_facts_name_the_same_overlaps() {
+    each_arch(|arch, data| {
+        for structure in data["structs"].as_array().unwrap() {
+            let layout = layout(structure["name"].as_str().unwrap()).unwrap();
+            let ours = overlaps(layout, arch).len();
+            let fields = structure["fields"].as_array().unwrap().iter();
+            let theirs: usize = fields
+                .map(|field| field["overlaps"].as_array().map_or(0, Vec::len))
+                .sum();
+            assert_eq!(2 * ours, theirs, "overlaps of {} in {arch}", layout.name);
+        }
+    });
+}
+
+#[test]
+fn every_aggregate_is_as_the_facts_say() {
+    each_arch(|arch, data| {
+        let aggregates = data["aggregates"].as_array().unwrap();
+        assert_eq!(AGGREGATES.len(), aggregates.len(), "aggregates of {arch}");
+        for json in aggregates {
+            let name = json["name"].as_str().unwrap();
+            let layout = layout(name).unwrap_or_else(|| panic!("no `{name}` in {arch}"));
+            let of = |json: &Json, key: &str| json[key].as_u64();
+            assert_eq!(
+                layout.size(arch).map(u64::from),
+                of(json, "size"),
+                "size of {name} in {arch}"
+            );
+            assert_eq!(
+                layout.align.map(u64::from),
+                of(json, "align"),
+                "alignment of {name} in {arch}"
+            );
+            for section in json["sections"].as_array().unwrap() {
+                let label = section["name"].as_str().unwrap();
+                let row = layout
+                    .field(arch, label)
+                    .unwrap_or_else(|| panic!("no {name}.{label} in {arch}"));
+                let Kind::Struct(inner) = row.kind else {
+                    panic!("{name}.{label} is no structure")
+                };
+                assert_eq!(section["struct"], inner.name, "{name}.{label} in {arch}");
+                assert_eq!(
+                    Some(u64::from(row.start / 8)),
+                    of(section, "offset"),
+                    "offset of {name}.{label} in {arch}"
+                );
+                assert_eq!(
+                    Some(u64::from(row.width / 8)),
+                    of(section, "size"),
+                    "size of {name}.{label} in {arch}"
                 );
             }
         }

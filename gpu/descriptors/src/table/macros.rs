@@ -2,18 +2,20 @@
 
 /// One structure: its rows, a typed structure, packing and unpacking.
 ///
-/// A row is `field: Type, "Name", start, width, attributes…;`; the attributes are the methods of
+/// A row is `field: Type, "Name", start, width, attributes… => "meaning";`; the attributes are the methods of
 /// [`Row`](crate::row::Row).
 macro_rules! descriptor {
     (
-        $(#[$doc:meta])*
-        $type:ident $name:literal, bytes $([$($bytes:tt)*])+, align $align:expr;
-        $( $field:ident: $member:ty, $label:literal, $start:literal, $width:literal $(, $attribute:ident($($argument:expr),*))*; )*
+        $(#[doc = $doc:literal])+
+        $type:ident $name:literal, bytes $([$($bytes:tt)*])+, align $align:expr, section $section:literal;
+        $( $field:ident: $member:ty, $label:literal, $start:literal, $width:literal
+            $(, $attribute:ident($($argument:expr),*))* => $about:literal; )*
     ) => {
-        $(#[$doc])*
+        $(#[doc = $doc])+
+        #[doc = concat!("\n\nFacts: hardware/descriptors.md ", $section, ".")]
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub struct $type {
-            $( #[doc = concat!("`", $label, "`, ", stringify!($width), " bits from bit ", stringify!($start), ".")]
+            $( #[doc = concat!("`", $label, "`, ", stringify!($width), " bits from bit ", stringify!($start), ": ", $about, ".")]
             pub $field: $member, )*
         }
 
@@ -29,7 +31,9 @@ macro_rules! descriptor {
                 name: $name,
                 sizes: &[ $( $crate::table::macros::descriptor!(@size $($bytes)*) ),+ ],
                 align: $align,
-                rows: &[ $( $crate::table::macros::descriptor!(@row $member, $label, $start, $width $(, $attribute($($argument),*))*) ),* ],
+                about: concat!($($doc),+),
+                section: $section,
+                rows: &[ $( $crate::table::macros::descriptor!(@row $member, $label, $start, $width $(, $attribute($($argument),*))*).about($about) ),* ],
             };
 
             impl Descriptor for $type {
@@ -108,11 +112,11 @@ macro_rules! descriptor {
 /// [`EnumRow`](crate::row::EnumRow).
 macro_rules! enumeration {
     (
-        $(#[$doc:meta])*
+        $(#[doc = $doc:literal])+
         $type:ident $name:literal;
         $( $variant:ident, $label:literal, $value:literal $(, $attribute:ident($argument:expr))*; )*
     ) => {
-        $(#[$doc])*
+        $(#[doc = $doc])+
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum $type {
             $( #[doc = concat!("`", $label, "`.")] $variant = $value, )*
@@ -123,7 +127,7 @@ macro_rules! enumeration {
             pub const TABLE: &'static $crate::row::EnumTable = {
                 use $crate::row::{EnumRow, EnumTable};
                 const ROWS: &[EnumRow] = &[ $( EnumRow::new($label, $value)$(.$attribute($argument))* ),* ];
-                &EnumTable { name: $name, rows: ROWS }
+                &EnumTable { name: $name, about: concat!($($doc),+), rows: ROWS }
             };
 
             /// The number that the hardware reads.
@@ -159,8 +163,13 @@ macro_rules! enumeration {
                 words: &mut [u32],
                 base: u32,
             ) -> Result<(), $crate::error::FieldError> {
-                let _ = arch;
-                u64::from(self.number()).pack(row, arch, words, base)
+                const EVERYWHERE: bool = $type::TABLE.same_everywhere();
+                let value = u64::from(self.number());
+                if !EVERYWHERE && $type::TABLE.of_value(arch, value).is_none() {
+                    let problem = $crate::error::FieldProblem::NotInEnum { value, of: $name };
+                    return Err(row.problem(problem));
+                }
+                value.pack(row, arch, words, base)
             }
 
             fn unpack(

@@ -45,6 +45,9 @@ pub const LAYOUTS: &[&Layout] = &[
     tiler::TilerHeap::LAYOUT, tiler::TilerWeights::LAYOUT, tiler::TilerState::LAYOUT, tiler::TilerContext::LAYOUT,
 ];
 
+/// Structures that stand one behind the other, as one.
+pub const AGGREGATES: &[&Layout] = &[framebuffer::Framebuffer::LAYOUT];
+
 /// Every enumeration that a field uses.
 #[rustfmt::skip]
 pub const ENUMS: &[&EnumTable] = &[

@@ -7,10 +7,11 @@ use crate::row::{EnumRow, EnumTable};
 
 /// One table of names: `"Name", number, attributes…;`.
 macro_rules! names {
-    ($(#[$doc:meta])* $table:ident $name:literal; $( $label:literal, $value:literal $(, $attribute:ident($argument:expr))*; )*) => {
-        $(#[$doc])*
+    ($(#[doc = $doc:literal])+ $table:ident $name:literal; $( $label:literal, $value:literal $(, $attribute:ident($argument:expr))*; )*) => {
+        $(#[doc = $doc])+
         pub static $table: EnumTable = EnumTable {
             name: $name,
+            about: concat!($($doc),+),
             rows: &[ $( EnumRow::new($label, $value)$(.$attribute($argument))* ),* ],
         };
     };
@@ -18,7 +19,7 @@ macro_rules! names {
 
 #[rustfmt::skip]
 names! {
-    /// `Channel`.
+    /// What an output channel takes, in a component swizzle.
     CHANNEL "Channel";
     "R",   0;
     "G",   1;
@@ -30,7 +31,7 @@ names! {
 
 #[rustfmt::skip]
 names! {
-    /// `Format`.
+    /// Code of a pixel format.
     FORMAT "Format";
     "ETC2 RGB8",                    1;
     "ETC2 R11 UNORM",               2;
@@ -195,7 +196,7 @@ names! {
 
 #[rustfmt::skip]
 names! {
-    /// `RGB Component Order`.
+    /// What the output channels take from the stored components.
     RGB_COMPONENT_ORDER "RGB Component Order";
     "RGBA",        0;
     "GRBA",        2;
@@ -229,7 +230,7 @@ names! {
 
 #[rustfmt::skip]
 names! {
-    /// `Task Axis`.
+    /// Axis along which workgroups are cut into tasks.
     TASK_AXIS "Task Axis";
     "X",   0;
     "Y",   1;
@@ -238,7 +239,7 @@ names! {
 
 #[rustfmt::skip]
 names! {
-    /// `COMPUTE SR`.
+    /// State registers of a compute job.
     COMPUTE_SR "COMPUTE SR";
     "SRT_0",                     0;
     "SRT_1",                     2;
@@ -270,7 +271,7 @@ names! {
 
 #[rustfmt::skip]
 names! {
-    /// `IDVS SR`.
+    /// State registers of a draw.
     IDVS_SR "IDVS SR";
     "SRT_0",                     0, until(V11);
     "VERTEX_SRT",                0, since(V12);
@@ -333,7 +334,7 @@ names! {
 
 #[rustfmt::skip]
 names! {
-    /// `FRAGMENT SR`.
+    /// State registers of a fragment job.
     FRAGMENT_SR "FRAGMENT SR";
     "FBD_POINTER",     40;
     "BBOX_MIN",        42;
@@ -346,7 +347,7 @@ names! {
 
 #[rustfmt::skip]
 names! {
-    /// `Register File Format`.
+    /// Format of a value in registers (2024 description of the conversion word).
     REGISTER_FILE_FORMAT "Register File Format";
     "F16",   0;
     "F32",   1;
@@ -358,7 +359,7 @@ names! {
 
 #[rustfmt::skip]
 names! {
-    /// `Downsampling Accumulation Mode`.
+    /// How values are summed when downsampling.
     DOWNSAMPLING_ACCUMULATION_MODE "Downsampling Accumulation Mode";
     "Unsigned normalized integer",   0;
     "Signed normalized integer",     1;
@@ -366,7 +367,7 @@ names! {
 
 #[rustfmt::skip]
 names! {
-    /// `Sample Layout`.
+    /// Layout of samples.
     SAMPLE_LAYOUT "Sample Layout";
     "Ordered 4x Grid",   0;
     "Rotated 4x Grid",   1;
@@ -376,14 +377,14 @@ names! {
 
 #[rustfmt::skip]
 names! {
-    /// `ZS Preload Format`.
+    /// Format of a depth preload.
     ZS_PRELOAD_FORMAT "ZS Preload Format";
     "D32_S8X24",   4;
 }
 
 #[rustfmt::skip]
 names! {
-    /// `YUV Conv K6`.
+    /// Constant 6 of the YUV conversion.
     YUV_CONV_K6 "YUV Conv K6";
     "0",    0;
     "16",   1;
@@ -391,7 +392,7 @@ names! {
 
 #[rustfmt::skip]
 names! {
-    /// `YUV Conv K7 Clamp`.
+    /// Range to which the YUV conversion clamps.
     YUV_CONV_K7_CLAMP "YUV Conv K7 Clamp";
     "MINUS_128_TO_127",   0;
     "MINUS_112_TO_111",   1;
@@ -401,7 +402,7 @@ names! {
 
 #[rustfmt::skip]
 names! {
-    /// `YUV Conv K8`.
+    /// Constant 8 of the YUV conversion.
     YUV_CONV_K8 "YUV Conv K8";
     "220",   0;
     "256",   1;
@@ -409,7 +410,7 @@ names! {
 
 #[rustfmt::skip]
 names! {
-    /// `FULLSCREEN SR`.
+    /// State registers of a full-screen draw.
     FULLSCREEN_SR "FULLSCREEN SR";
     "TILER_CTX",    40, since(V11), until(V11);
     "SCISSOR_BOX",  42, since(V11), until(V11);

@@ -9,7 +9,7 @@ use crate::member::Address;
 
 #[rustfmt::skip]
 enumeration! {
-    /// `Plane Type`.
+    /// Layout of a plane descriptor.
     PlaneType "Plane Type";
     Null,         "Null",             0;
     Generic,      "Generic",          1;
@@ -23,7 +23,7 @@ enumeration! {
 
 #[rustfmt::skip]
 enumeration! {
-    /// `Clump Ordering`.
+    /// Order of texels in memory.
     ClumpOrdering "Clump Ordering";
     TiledUInterleaved,           "Tiled U-Interleaved",              1;
     Linear,                      "Linear",                           2;
@@ -35,7 +35,7 @@ enumeration! {
 
 #[rustfmt::skip]
 enumeration! {
-    /// `Clump Format`.
+    /// Element format of a plane.
     ClumpFormat "Clump Format";
     RAW8,          "RAW8",              0;
     RAW16,         "RAW16",             1;
@@ -87,7 +87,7 @@ enumeration! {
 
 #[rustfmt::skip]
 enumeration! {
-    /// `ASTC 2D Dimension`.
+    /// Texels along an edge of a 2D ASTC block.
     Astc2DDimension "ASTC 2D Dimension";
     Four,   "4",    0;
     Five,   "5",    1;
@@ -99,7 +99,7 @@ enumeration! {
 
 #[rustfmt::skip]
 enumeration! {
-    /// `ASTC 3D Dimension`.
+    /// Texels along an edge of a 3D ASTC block.
     Astc3DDimension "ASTC 3D Dimension";
     Four,  "4",   0;
     Five,  "5",   1;
@@ -109,7 +109,7 @@ enumeration! {
 
 #[rustfmt::skip]
 enumeration! {
-    /// `AFBC Superblock Size`.
+    /// Pixels of an AFBC superblock.
     AfbcSuperblockSize "AFBC Superblock Size";
     SixteenX16,  "16x16",   0;
     ThirtyTwoX8, "32x8",    1;
@@ -118,7 +118,7 @@ enumeration! {
 
 #[rustfmt::skip]
 enumeration! {
-    /// `AFBC Compression Mode`.
+    /// What AFBC compresses.
     AfbcCompressionMode "AFBC Compression Mode";
     R8,           "R8",             0;
     R16,          "R16",            1;
@@ -152,7 +152,7 @@ enumeration! {
 
 #[rustfmt::skip]
 enumeration! {
-    /// `AFRC Block Size`.
+    /// Bytes of an AFRC coding unit.
     AfrcBlockSize "AFRC Block Size";
     Sixteen,    "16",   4;
     TwentyFour, "24",   5;
@@ -161,7 +161,7 @@ enumeration! {
 
 #[rustfmt::skip]
 enumeration! {
-    /// `AFRC Format`.
+    /// Components and order of an AFRC plane.
     AfrcFormat "AFRC Format";
     R8Scan,           "R8 SCAN",             0;
     R8G8Scan,         "R8G8 SCAN",           1;
@@ -200,157 +200,157 @@ enumeration! {
 
 #[rustfmt::skip]
 descriptor! {
-    /// `Plane Header`.
-    PlaneHeader "Plane Header", bytes [4], align Some(32);
-    kind:       DescriptorType, "Type",          0,  4, default(10), until(V12);
-    kind_v13:   DescriptorType, "Type",          0,  4, since(V13);
-    plane_type: PlaneType,      "Plane type",    4,  4;
-    ignore:     u32,            "Ignore",        8, 24;
+    /// What a reader of an unknown plane looks at first.
+    PlaneHeader "Plane Header", bytes [4], align Some(32), section "9";
+    kind:       DescriptorType, "Type",          0,  4, default(10), until(V12)  => "kind of descriptor";
+    kind_v13:   DescriptorType, "Type",          0,  4, since(V13)               => "kind of descriptor";
+    plane_type: PlaneType,      "Plane type",    4,  4                           => "kind of plane";
+    ignore:     u32,            "Ignore",        8, 24                           => "the rest of the word, whatever the kind";
 }
 
 #[rustfmt::skip]
 descriptor! {
-    /// `Null Plane`.
-    NullPlane "Null Plane", bytes [32], align Some(32);
-    kind:       DescriptorType, "Type",          0,  4, fixed(10);
-    plane_type: PlaneType,      "Plane type",    4,  4, fixed(0);
+    /// No plane: reads give 0.
+    NullPlane "Null Plane", bytes [32], align Some(32), section "9";
+    kind:       DescriptorType, "Type",          0,  4, fixed(10)  => "kind of descriptor";
+    plane_type: PlaneType,      "Plane type",    4,  4, fixed(0)   => "kind of plane";
 }
 
 #[rustfmt::skip]
 descriptor! {
-    /// `Generic Plane`.
-    GenericPlane "Generic Plane", bytes [32], align Some(32);
-    kind:            DescriptorType, "Type",               0,  4, fixed(10);
-    plane_type:      PlaneType,      "Plane type",         4,  4, fixed(1);
-    clump_ordering:  ClumpOrdering,  "Clump ordering",     8,  4;
-    clump_format:    ClumpFormat,    "Clump format",      24,  8;
-    size:            u32,            "Size",              32, 32;
-    pointer:         Address,        "Pointer",           64, 64, moved(V11, 64, 48);
-    size_hi:         u32,            "Size hi",          112, 16, since(V11);
-    row_stride:      u32,            "Row stride",       128, 32, moved(V11, 128, 27);
-    slice_stride_hi: u32,            "Slice stride hi",  155,  5, since(V11);
-    slice_stride:    u32,            "Slice stride",     192, 32;
-    width:           u32,            "Width",            224, 16, minus(1), default(1);
-    height:          u32,            "Height",           240, 16, minus(1), default(1);
+    /// A level and layer in memory, linear or in tiles.
+    GenericPlane "Generic Plane", bytes [32], align Some(32), section "9";
+    kind:            DescriptorType, "Type",               0,  4, fixed(10)             => "kind of descriptor";
+    plane_type:      PlaneType,      "Plane type",         4,  4, fixed(1)              => "kind of plane";
+    clump_ordering:  ClumpOrdering,  "Clump ordering",     8,  4                        => "order of texels in memory";
+    clump_format:    ClumpFormat,    "Clump format",      24,  8                        => "number of the element format";
+    size:            u32,            "Size",              32, 32                        => "bytes from Pointer that may be accessed; drivers: rest of the image or the level's bytes";
+    pointer:         Address,        "Pointer",           64, 64, moved(V11, 64, 48)    => "address of the level/layer";
+    size_hi:         u32,            "Size hi",          112, 16, since(V11)            => "bits above those of Size";
+    row_stride:      u32,            "Row stride",       128, 32, moved(V11, 128, 27)   => "bytes: linear: between texel (or block) rows; u-interleaved and 64k: between rows of tiles";
+    slice_stride_hi: u32,            "Slice stride hi",  155,  5, since(V11)            => "bits above those of Slice stride";
+    slice_stride:    u32,            "Slice stride",     192, 32                        => "3D: z stride; MSAA: sample stride; else 0 (2024 driver: layer stride); YCbCr 0";
+    width:           u32,            "Width",            224, 16, minus(1), default(1)  => "level width in texels";
+    height:          u32,            "Height",           240, 16, minus(1), default(1)  => "level height in texels";
 }
 
 #[rustfmt::skip]
 descriptor! {
-    /// `ASTC 2D Plane`.
-    Astc2DPlane "ASTC 2D Plane", bytes [32], align Some(32);
-    kind:            DescriptorType,  "Type",               0,  4, fixed(10);
-    plane_type:      PlaneType,       "Plane type",         4,  4, fixed(4);
-    clump_ordering:  ClumpOrdering,   "Clump ordering",     8,  4;
-    decode_hdr:      bool,            "Decode HDR",        24,  1;
-    decode_wide:     bool,            "Decode Wide",       25,  1;
-    block_width:     Astc2DDimension, "Block width",       26,  3;
-    block_height:    Astc2DDimension, "Block height",      29,  3;
-    size:            u32,             "Size",              32, 32;
-    pointer:         Address,         "Pointer",           64, 64, moved(V11, 64, 48);
-    size_hi:         u32,             "Size hi",          112, 16, since(V11);
-    row_stride:      u32,             "Row stride",       128, 32, moved(V11, 128, 27);
-    slice_stride_hi: u32,             "Slice stride hi",  155,  5, since(V11);
-    slice_stride:    u32,             "Slice stride",     192, 32;
-    width:           u32,             "Width",            224, 16, minus(1), default(1);
-    height:          u32,             "Height",           240, 16, minus(1), default(1);
+    /// A level and layer in 2D ASTC blocks.
+    Astc2DPlane "ASTC 2D Plane", bytes [32], align Some(32), section "9";
+    kind:            DescriptorType,  "Type",               0,  4, fixed(10)             => "kind of descriptor";
+    plane_type:      PlaneType,       "Plane type",         4,  4, fixed(4)              => "kind of plane";
+    clump_ordering:  ClumpOrdering,   "Clump ordering",     8,  4                        => "order of texels in memory";
+    decode_hdr:      bool,            "Decode HDR",        24,  1                        => "1 for HDR profile formats";
+    decode_wide:     bool,            "Decode Wide",       25,  1                        => "1: RGBA16F result; 0: RGBA8 result (sRGB or narrow)";
+    block_width:     Astc2DDimension, "Block width",       26,  3                        => "texels along x";
+    block_height:    Astc2DDimension, "Block height",      29,  3                        => "same codes";
+    size:            u32,             "Size",              32, 32                        => "bytes from Pointer that may be accessed; drivers: rest of the image or the level's bytes";
+    pointer:         Address,         "Pointer",           64, 64, moved(V11, 64, 48)    => "address of the level/layer";
+    size_hi:         u32,             "Size hi",          112, 16, since(V11)            => "bits above those of Size";
+    row_stride:      u32,             "Row stride",       128, 32, moved(V11, 128, 27)   => "bytes: linear: between texel (or block) rows; u-interleaved and 64k: between rows of tiles";
+    slice_stride_hi: u32,             "Slice stride hi",  155,  5, since(V11)            => "bits above those of Slice stride";
+    slice_stride:    u32,             "Slice stride",     192, 32                        => "3D: z stride; MSAA: sample stride; else 0 (2024 driver: layer stride); YCbCr 0";
+    width:           u32,             "Width",            224, 16, minus(1), default(1)  => "level width in texels";
+    height:          u32,             "Height",           240, 16, minus(1), default(1)  => "level height in texels";
 }
 
 #[rustfmt::skip]
 descriptor! {
-    /// `ASTC 3D Plane`.
-    Astc3DPlane "ASTC 3D Plane", bytes [32], align Some(32);
-    kind:            DescriptorType,  "Type",               0,  4, fixed(10);
-    plane_type:      PlaneType,       "Plane type",         4,  4, fixed(5);
-    clump_ordering:  ClumpOrdering,   "Clump ordering",     8,  4;
-    decode_hdr:      bool,            "Decode HDR",        24,  1;
-    decode_wide:     bool,            "Decode Wide",       25,  1;
-    block_width:     Astc3DDimension, "Block width",       26,  2;
-    block_height:    Astc3DDimension, "Block height",      28,  2;
-    block_depth:     Astc3DDimension, "Block depth",       30,  2;
-    size:            u32,             "Size",              32, 32;
-    pointer:         Address,         "Pointer",           64, 64, moved(V11, 64, 48);
-    size_hi:         u32,             "Size hi",          112, 16, since(V11);
-    row_stride:      u32,             "Row stride",       128, 32, moved(V11, 128, 27);
-    slice_stride_hi: u32,             "Slice stride hi",  155,  5, since(V11);
-    slice_stride:    u32,             "Slice stride",     192, 32;
-    width:           u32,             "Width",            224, 16, minus(1), default(1);
-    height:          u32,             "Height",           240, 16, minus(1), default(1);
+    /// A level in 3D ASTC blocks.
+    Astc3DPlane "ASTC 3D Plane", bytes [32], align Some(32), section "9";
+    kind:            DescriptorType,  "Type",               0,  4, fixed(10)             => "kind of descriptor";
+    plane_type:      PlaneType,       "Plane type",         4,  4, fixed(5)              => "kind of plane";
+    clump_ordering:  ClumpOrdering,   "Clump ordering",     8,  4                        => "order of texels in memory";
+    decode_hdr:      bool,            "Decode HDR",        24,  1                        => "1 for HDR profile formats";
+    decode_wide:     bool,            "Decode Wide",       25,  1                        => "1: RGBA16F result; 0: RGBA8 result (sRGB or narrow)";
+    block_width:     Astc3DDimension, "Block width",       26,  2                        => "texels along x";
+    block_height:    Astc3DDimension, "Block height",      28,  2                        => "same codes";
+    block_depth:     Astc3DDimension, "Block depth",       30,  2                        => "same codes";
+    size:            u32,             "Size",              32, 32                        => "bytes from Pointer that may be accessed; drivers: rest of the image or the level's bytes";
+    pointer:         Address,         "Pointer",           64, 64, moved(V11, 64, 48)    => "address of the level/layer";
+    size_hi:         u32,             "Size hi",          112, 16, since(V11)            => "bits above those of Size";
+    row_stride:      u32,             "Row stride",       128, 32, moved(V11, 128, 27)   => "bytes: linear: between texel (or block) rows; u-interleaved and 64k: between rows of tiles";
+    slice_stride_hi: u32,             "Slice stride hi",  155,  5, since(V11)            => "bits above those of Slice stride";
+    slice_stride:    u32,             "Slice stride",     192, 32                        => "3D: z stride; MSAA: sample stride; else 0 (2024 driver: layer stride); YCbCr 0";
+    width:           u32,             "Width",            224, 16, minus(1), default(1)  => "level width in texels";
+    height:          u32,             "Height",           240, 16, minus(1), default(1)  => "level height in texels";
 }
 
 #[rustfmt::skip]
 descriptor! {
-    /// `AFBC Plane`.
-    AfbcPlane "AFBC Plane", bytes [32], align Some(32);
-    kind:                   DescriptorType,      "Type",                      0,  4, fixed(10);
-    plane_type:             PlaneType,           "Plane type",                4,  4, fixed(6);
-    superblock_size:        AfbcSuperblockSize,  "Superblock size",           8,  3;
-    ytr:                    bool,                "YTR",                      16,  1;
-    split_block:            bool,                "Split block",              17,  1;
-    alpha_hint:             bool,                "Alpha hint",               18,  1;
-    tiled_header:           bool,                "Tiled header",             19,  1;
-    prefetch:               bool,                "Prefetch",                 20,  1;
-    compression_mode:       AfbcCompressionMode, "Compression mode",         26,  6;
-    size:                   u32,                 "Size",                     32, 32;
-    pointer:                Address,             "Pointer",                  64, 64, moved(V11, 64, 48);
-    size_hi:                u32,                 "Size hi",                 112, 16, since(V11);
-    header_row_stride:      u32,                 "Header row stride",       128, 32, moved(V11, 128, 27);
-    header_slice_stride_hi: u32,                 "Header slice stride hi",  155,  5, since(V11);
-    header_slice_size:      u32,                 "Header slice size",       160, 32;
-    header_slice_stride:    u32,                 "Header slice stride",     192, 32;
-    width:                  u32,                 "Width",                   224, 16, minus(1), default(1);
-    height:                 u32,                 "Height",                  240, 16, minus(1), default(1);
+    /// A level and layer with lossless compression (AFBC).
+    AfbcPlane "AFBC Plane", bytes [32], align Some(32), section "9";
+    kind:                   DescriptorType,      "Type",                      0,  4, fixed(10)             => "kind of descriptor";
+    plane_type:             PlaneType,           "Plane type",                4,  4, fixed(6)              => "kind of plane";
+    superblock_size:        AfbcSuperblockSize,  "Superblock size",           8,  3                        => "pixels of a superblock";
+    ytr:                    bool,                "YTR",                      16,  1                        => "RGB stored after the reversible YUV transform";
+    split_block:            bool,                "Split block",              17,  1                        => "body blocks split in two halves";
+    alpha_hint:             bool,                "Alpha hint",               18,  1                        => "block alpha hints present; drivers 0";
+    tiled_header:           bool,                "Tiled header",             19,  1                        => "headers in 8x8 groups";
+    prefetch:               bool,                "Prefetch",                 20,  1                        => "drivers 1";
+    compression_mode:       AfbcCompressionMode, "Compression mode",         26,  6                        => "channels that are compressed";
+    size:                   u32,                 "Size",                     32, 32                        => "bytes from Pointer that may be accessed; drivers: rest of the image or the level's bytes";
+    pointer:                Address,             "Pointer",                  64, 64, moved(V11, 64, 48)    => "address of the header area of the level";
+    size_hi:                u32,                 "Size hi",                 112, 16, since(V11)            => "bits above those of Size";
+    header_row_stride:      u32,                 "Header row stride",       128, 32, moved(V11, 128, 27)   => "bytes between rows of header blocks (tiled: rows of 8x8 groups)";
+    header_slice_stride_hi: u32,                 "Header slice stride hi",  155,  5, since(V11)            => "bits above those of Header slice stride";
+    header_slice_size:      u32,                 "Header slice size",       160, 32                        => "bytes of one slice's header area";
+    header_slice_stride:    u32,                 "Header slice stride",     192, 32                        => "3D: bytes between slices' headers; else 0";
+    width:                  u32,                 "Width",                   224, 16, minus(1), default(1)  => "level width in texels";
+    height:                 u32,                 "Height",                  240, 16, minus(1), default(1)  => "level height in texels";
 }
 
 #[rustfmt::skip]
 descriptor! {
-    /// `Chroma 2p Plane`.
-    Chroma2pPlane "Chroma 2p Plane", bytes [32], align Some(32);
-    kind:              DescriptorType, "Type",                 0,  4, fixed(10);
-    plane_type:        PlaneType,      "Plane type",           4,  4, fixed(8);
-    clump_ordering:    ClumpOrdering,  "Clump ordering",       8,  4;
-    clump_format:      ClumpFormat,    "Clump format",        24,  8;
-    size:              u32,            "Size",                32, 32;
-    pointer:           Address,        "Pointer",             64, 64, moved(V11, 64, 48);
-    size_hi:           u32,            "Size hi",            112, 16, since(V11);
-    row_stride:        u32,            "Row stride",         128, 32, moved(V11, 128, 27);
-    width:             u32,            "Width",              160, 16, minus(1), default(1);
-    height:            u32,            "Height",             176, 16, minus(1), default(1);
-    secondary_pointer: Address,        "Secondary Pointer",  192, 64;
+    /// Both chroma planes of a 3-plane YCbCr image.
+    Chroma2pPlane "Chroma 2p Plane", bytes [32], align Some(32), section "9";
+    kind:              DescriptorType, "Type",                 0,  4, fixed(10)             => "kind of descriptor";
+    plane_type:        PlaneType,      "Plane type",           4,  4, fixed(8)              => "kind of plane";
+    clump_ordering:    ClumpOrdering,  "Clump ordering",       8,  4                        => "order of texels in memory";
+    clump_format:      ClumpFormat,    "Clump format",        24,  8                        => "number of the element format";
+    size:              u32,            "Size",                32, 32                        => "bytes of each";
+    pointer:           Address,        "Pointer",             64, 64, moved(V11, 64, 48)    => "Cb plane";
+    size_hi:           u32,            "Size hi",            112, 16, since(V11)            => "bits above those of Size";
+    row_stride:        u32,            "Row stride",         128, 32, moved(V11, 128, 27)   => "common to both";
+    width:             u32,            "Width",              160, 16, minus(1), default(1)  => "chroma width";
+    height:            u32,            "Height",             176, 16, minus(1), default(1)  => "chroma height";
+    secondary_pointer: Address,        "Secondary Pointer",  192, 64                        => "Cr plane";
 }
 
 #[rustfmt::skip]
 descriptor! {
-    /// `AFRC Plane`.
-    AfrcPlane "AFRC Plane", bytes [32], align Some(32);
-    kind:            DescriptorType, "Type",               0,  4, fixed(10);
-    plane_type:      PlaneType,      "Plane type",         4,  4, fixed(10);
-    codec_arguments: u32,            "Codec arguments",    8,  8;
-    block_size:      AfrcBlockSize,  "Block size",        20,  4;
-    format:          AfrcFormat,     "Format",            24,  8;
-    size:            u32,            "Size",              32, 32;
-    pointer:         Address,        "Pointer",           64, 64, moved(V11, 64, 48);
-    size_hi:         u32,            "Size hi",          112, 16, since(V11);
-    row_stride:      u32,            "Row stride",       128, 32, moved(V11, 128, 27);
-    slice_stride_hi: u32,            "Slice stride hi",  155,  5, since(V11);
-    slice_stride:    u32,            "Slice stride",     192, 32;
-    width:           u32,            "Width",            224, 16, minus(1), default(1);
-    height:          u32,            "Height",           240, 16, minus(1), default(1);
+    /// A level and layer with fixed-rate compression (AFRC).
+    AfrcPlane "AFRC Plane", bytes [32], align Some(32), section "9";
+    kind:            DescriptorType, "Type",               0,  4, fixed(10)             => "kind of descriptor";
+    plane_type:      PlaneType,      "Plane type",         4,  4, fixed(10)             => "kind of plane";
+    codec_arguments: u32,            "Codec arguments",    8,  8                        => "drivers 0 (not established)";
+    block_size:      AfrcBlockSize,  "Block size",        20,  4                        => "bytes of a coding unit";
+    format:          AfrcFormat,     "Format",            24,  8                        => "components and order";
+    size:            u32,            "Size",              32, 32                        => "bytes from Pointer that may be accessed; drivers: rest of the image or the level's bytes";
+    pointer:         Address,        "Pointer",           64, 64, moved(V11, 64, 48)    => "alignment 1024 / 512 / 2048 for block size 16 / 24 / 32";
+    size_hi:         u32,            "Size hi",          112, 16, since(V11)            => "bits above those of Size";
+    row_stride:      u32,            "Row stride",       128, 32, moved(V11, 128, 27)   => "bytes per row of AFRC tiles = (width / tile width) x block bytes x 64";
+    slice_stride_hi: u32,            "Slice stride hi",  155,  5, since(V11)            => "bits above those of Slice stride";
+    slice_stride:    u32,            "Slice stride",     192, 32                        => "3D: z stride; MSAA: sample stride; else 0 (2024 driver: layer stride); YCbCr 0";
+    width:           u32,            "Width",            224, 16, minus(1), default(1)  => "level width in texels";
+    height:          u32,            "Height",           240, 16, minus(1), default(1)  => "level height in texels";
 }
 
 #[rustfmt::skip]
 descriptor! {
-    /// `AFRC Chroma 2p Plane`.
-    AfrcChroma2pPlane "AFRC Chroma 2p Plane", bytes [32], align Some(32);
-    kind:              DescriptorType, "Type",                 0,  4, fixed(10);
-    plane_type:        PlaneType,      "Plane type",           4,  4, fixed(11);
-    codec_arguments:   u32,            "Codec arguments",      8,  8;
-    block_size:        AfrcBlockSize,  "Block size",          20,  4;
-    format:            AfrcFormat,     "Format",              24,  8;
-    size:              u32,            "Size",                32, 32;
-    pointer:           Address,        "Pointer",             64, 64, moved(V11, 64, 48);
-    size_hi:           u32,            "Size hi",            112, 16, since(V11);
-    row_stride:        u32,            "Row stride",         128, 32, moved(V11, 128, 27);
-    width:             u32,            "Width",              160, 16, minus(1), default(1);
-    height:            u32,            "Height",             176, 16, minus(1), default(1);
-    secondary_pointer: Address,        "Secondary Pointer",  192, 64;
+    /// Both chroma planes of a 3-plane image with fixed-rate compression.
+    AfrcChroma2pPlane "AFRC Chroma 2p Plane", bytes [32], align Some(32), section "9";
+    kind:              DescriptorType, "Type",                 0,  4, fixed(10)             => "kind of descriptor";
+    plane_type:        PlaneType,      "Plane type",           4,  4, fixed(11)             => "kind of plane";
+    codec_arguments:   u32,            "Codec arguments",      8,  8                        => "drivers 0 (not established)";
+    block_size:        AfrcBlockSize,  "Block size",          20,  4                        => "bytes of a coding unit";
+    format:            AfrcFormat,     "Format",              24,  8                        => "components and order";
+    size:              u32,            "Size",                32, 32                        => "bytes from Pointer that may be accessed; drivers: rest of the image or the level's bytes";
+    pointer:           Address,        "Pointer",             64, 64, moved(V11, 64, 48)    => "address of the level/layer";
+    size_hi:           u32,            "Size hi",            112, 16, since(V11)            => "bits above those of Size";
+    row_stride:        u32,            "Row stride",         128, 32, moved(V11, 128, 27)   => "common";
+    width:             u32,            "Width",              160, 16, minus(1), default(1)  => "level width in texels";
+    height:            u32,            "Height",             176, 16, minus(1), default(1)  => "level height in texels";
+    secondary_pointer: Address,        "Secondary Pointer",  192, 64                        => "Cr plane";
 }

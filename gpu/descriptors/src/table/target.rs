@@ -10,7 +10,7 @@ use crate::member::{Address, Swizzle};
 
 #[rustfmt::skip]
 enumeration! {
-    /// `Writeback Mode`.
+    /// Which family of render-target layouts holds.
     WritebackMode "Writeback Mode";
     Compat,  "Compat",     0;
     AfrcRgb, "AFRC RGB",   6;
@@ -19,7 +19,7 @@ enumeration! {
 
 #[rustfmt::skip]
 enumeration! {
-    /// `Color Buffer Internal Format`.
+    /// Format of a colour target in the tile buffer.
     ColorBufferInternalFormat "Color Buffer Internal Format";
     RawValue,    "Raw Value",     0;
     R8G8B8A8,    "R8G8B8A8",      1;
@@ -41,7 +41,7 @@ enumeration! {
 
 #[rustfmt::skip]
 enumeration! {
-    /// `Color Format`.
+    /// Format of a colour target in memory.
     ColorFormat "Color Format";
     RAW8,               "RAW8",                   0;
     RAW16,              "RAW16",                  1;
@@ -75,7 +75,7 @@ enumeration! {
 
 #[rustfmt::skip]
 enumeration! {
-    /// `Float Color Format`.
+    /// Format of a float colour target in memory.
     FloatColorFormat "Float Color Format";
     RAW8,      "RAW8",         0;
     RAW16,     "RAW16",        1;
@@ -94,7 +94,7 @@ enumeration! {
 
 #[rustfmt::skip]
 enumeration! {
-    /// `RT Downscale`.
+    /// Downscale of a colour target.
     RtDownscale "RT Downscale";
     None, "None",   0;
     TwoX, "2x",     1;
@@ -102,7 +102,7 @@ enumeration! {
 
 #[rustfmt::skip]
 enumeration! {
-    /// `YUV Swizzle`.
+    /// Order of Y, U and V in a YCbCr format.
     YuvSwizzle "YUV Swizzle";
     Yuva, "YUVA",   0;
     Yvua, "YVUA",   1;
@@ -116,7 +116,7 @@ enumeration! {
 
 #[rustfmt::skip]
 enumeration! {
-    /// `YUV Conversion Mode`.
+    /// Standard of the colour conversion.
     YuvConversionMode "YUV Conversion Mode";
     NoConversion, "No Conversion",   0;
     Bt601,        "BT 601",          3;
@@ -126,7 +126,7 @@ enumeration! {
 
 #[rustfmt::skip]
 enumeration! {
-    /// `YUV Cr Siting`.
+    /// Where chroma samples lie.
     YuvCrSiting "YUV Cr Siting";
     CoSited,       "Co-Sited",         0;
     CenterY,       "Center Y",         1;
@@ -139,208 +139,208 @@ enumeration! {
 
 #[rustfmt::skip]
 descriptor! {
-    /// `RT Buffer`.
-    RtBuffer "RT Buffer", bytes [16], align None;
-    base:              Address, "Base",                 0, 64;
-    row_stride:        u32,     "Row Stride",          64, 32, moved(V11, 64, 27);
-    surface_stride_hi: u32,     "Surface Stride hi",   91,  5, since(V11);
-    surface_stride:    u32,     "Surface Stride",      96, 32;
+    /// Memory of a render target.
+    RtBuffer "RT Buffer", bytes [16], align None, section "15";
+    base:              Address, "Base",                 0, 64                      => "address of level/layer";
+    row_stride:        u32,     "Row Stride",          64, 32, moved(V11, 64, 27)  => "bytes: linear: between texel (or block) rows; u-interleaved and 64k: between rows of tiles";
+    surface_stride_hi: u32,     "Surface Stride hi",   91,  5, since(V11)          => "bits above those of Surface Stride";
+    surface_stride:    u32,     "Surface Stride",      96, 32                      => "sample stride for Layered; else ignored";
 }
 
 #[rustfmt::skip]
 descriptor! {
-    /// `RT Clear`.
-    RtClear "RT Clear", bytes [16], align None;
-    color_0: u32, "Color 0",    0, 32;
-    color_1: u32, "Color 1",   32, 32;
-    color_2: u32, "Color 2",   64, 32;
-    color_3: u32, "Color 3",   96, 32;
+    /// What the tile buffer is cleared to: 128 bits.
+    RtClear "RT Clear", bytes [16], align None, section "16";
+    color_0: u32, "Color 0",    0, 32  => "bits 31:0 of the clear value";
+    color_1: u32, "Color 1",   32, 32  => "bits 63:32";
+    color_2: u32, "Color 2",   64, 32  => "bits 95:64";
+    color_3: u32, "Color 3",   96, 32  => "bits 127:96";
 }
 
 #[rustfmt::skip]
 descriptor! {
-    /// `RGB Render Target`.
-    RgbRenderTarget "RGB Render Target", bytes [64], align Some(64);
-    writeback_mode:          WritebackMode,             "Writeback Mode",             0,  4, fixed(0);
-    internal_buffer_offset:  u32,                       "Internal Buffer Offset",     4, 12, shr(4);
-    yuv_enable:              bool,                      "YUV Enable",                24,  1, fixed(0);
-    dithered_clear:          bool,                      "Dithered Clear",            25,  1;
-    internal_format:         ColorBufferInternalFormat, "Internal Format",           26,  6;
-    write_enable:            bool,                      "Write Enable",              32,  1;
-    writeback_format:        ColorFormat,               "Writeback Format",          35,  5;
-    writeback_float_format:  FloatColorFormat,          "Writeback Float Format",    35,  5;
-    writeback_block_format:  BlockFormat,               "Writeback Block Format",    40,  4;
-    writeback_msaa:          Msaa,                      "Writeback MSAA",            44,  2;
-    srgb:                    bool,                      "sRGB",                      46,  1;
-    dithering_enable:        bool,                      "Dithering Enable",          47,  1;
-    swizzle:                 Swizzle,                   "Swizzle",                   48, 12;
-    downscale_mode:          RtDownscale,               "Downscale Mode",            61,  2, since(V11), until(V11);
-    clean_tile_write_enable: bool,                      "Clean Tile Write Enable",   63,  1;
-    writeback_buffer:        RtBuffer,                  "Writeback buffer",         256, 128;
-    clear:                   RtClear,                   "Clear",                    384, 128;
+    /// A colour target in linear or tiled memory.
+    RgbRenderTarget "RGB Render Target", bytes [64], align Some(64), section "15";
+    writeback_mode:          WritebackMode,             "Writeback Mode",            0,   4, fixed(0)                => "tells the layouts of render targets apart";
+    internal_buffer_offset:  u32,                       "Internal Buffer Offset",    4,  12, shr(4)                  => "byte offset of this RT in the tile buffer, multiple of 16";
+    yuv_enable:              bool,                      "YUV Enable",               24,   1, fixed(0)                => "discriminates the YUV layouts";
+    dithered_clear:          bool,                      "Dithered Clear",           25,   1                          => "clear value carries fraction bits; drivers 0";
+    internal_format:         ColorBufferInternalFormat, "Internal Format",          26,   6                          => "format in the tile buffer";
+    write_enable:            bool,                      "Write Enable",             32,   1                          => "0 for absent or discarded targets";
+    writeback_format:        ColorFormat,               "Writeback Format",         35,   5                          => "format in memory";
+    writeback_float_format:  Option<FloatColorFormat>,  "Writeback Float Format",   35,   5, alternative()           => "the same bits, for float internal formats";
+    writeback_block_format:  BlockFormat,               "Writeback Block Format",   40,   4                          => "order of pixels in memory";
+    writeback_msaa:          Msaa,                      "Writeback MSAA",           44,   2                          => "Single: one sample stored; Average: resolve (unweighted mean; float16 only v11+); Layered: one surface per sample";
+    srgb:                    bool,                      "sRGB",                     46,   1                          => "encode RGB on write (and on tile clear packing)";
+    dithering_enable:        bool,                      "Dithering Enable",         47,   1                          => "drivers 1";
+    swizzle:                 Swizzle,                   "Swizzle",                  48,  12                          => "inverse of the format's component order for blendable formats; identity for raw";
+    downscale_mode:          RtDownscale,               "Downscale Mode",           61,   2, since(V11), until(V11)  => "halves the target while it is written";
+    clean_tile_write_enable: bool,                      "Clean Tile Write Enable",  63,   1                          => "set if cleared, or AFBC superblock larger than tile";
+    writeback_buffer:        RtBuffer,                  "Writeback buffer",        256, 128                          => "RT Buffer: base (w8-9), row stride (w10), surface stride (w11)";
+    clear:                   RtClear,                   "Clear",                   384, 128                          => "four words, section 16";
 }
 
 #[rustfmt::skip]
 descriptor! {
-    /// `YUV Render Target`.
-    YuvRenderTarget "YUV Render Target", bytes [64], align Some(64);
-    writeback_mode:          WritebackMode,             "Writeback Mode",             0,  4, fixed(0);
-    internal_buffer_offset:  u32,                       "Internal Buffer Offset",     4, 12, shr(4);
-    yuv_enable:              bool,                      "YUV Enable",                24,  1, fixed(1);
-    dithered_clear:          bool,                      "Dithered Clear",            25,  1;
-    internal_format:         ColorBufferInternalFormat, "Internal Format",           26,  6;
-    write_enable:            bool,                      "Write Enable",              32,  1;
-    writeback_format:        ColorFormat,               "Writeback Format",          35,  5;
-    writeback_block_format:  BlockFormat,               "Writeback Block Format",    40,  4;
-    writeback_msaa:          Msaa,                      "Writeback MSAA",            44,  2;
-    srgb:                    bool,                      "sRGB",                      46,  1;
-    dithering_enable:        bool,                      "Dithering Enable",          47,  1;
-    swizzle:                 Swizzle,                   "Swizzle",                   48, 12;
-    clean_tile_write_enable: bool,                      "Clean Tile Write Enable",   63,  1;
-    yuv_swizzle:             YuvSwizzle,                "YUV Swizzle",               80,  3;
-    full_range:              bool,                      "Full Range",                84,  1;
-    conversion_mode:         YuvConversionMode,         "Conversion Mode",           85,  4;
-    cr_siting:               YuvCrSiting,               "Cr Siting",                 89,  3;
-    unsigned_cr_range:       bool,                      "Unsigned Cr Range",         92,  1;
-    plane_0_base:            Address,                   "Plane 0 Base",             128, 64;
-    plane_1_base:            Address,                   "Plane 1 Base",             192, 64;
-    plane_2_base:            Address,                   "Plane 2 Base",             256, 64;
-    plane_0_stride:          u32,                       "Plane 0 Stride",           320, 32, moved(V11, 320, 27);
-    plane_1_2_stride:        u32,                       "Plane 1 2 Stride",         352, 32, moved(V11, 352, 27);
-    clear:                   RtClear,                   "Clear",                    384, 128;
+    /// A YCbCr target in linear or tiled memory.
+    YuvRenderTarget "YUV Render Target", bytes [64], align Some(64), section "15";
+    writeback_mode:          WritebackMode,             "Writeback Mode",             0,  4, fixed(0)             => "tells the layouts of render targets apart";
+    internal_buffer_offset:  u32,                       "Internal Buffer Offset",     4, 12, shr(4)               => "byte offset of this RT in the tile buffer, multiple of 16";
+    yuv_enable:              bool,                      "YUV Enable",                24,  1, fixed(1)             => "discriminates the YUV layouts";
+    dithered_clear:          bool,                      "Dithered Clear",            25,  1                       => "clear value carries fraction bits; drivers 0";
+    internal_format:         ColorBufferInternalFormat, "Internal Format",           26,  6                       => "format in the tile buffer";
+    write_enable:            bool,                      "Write Enable",              32,  1                       => "0 for absent or discarded targets";
+    writeback_format:        ColorFormat,               "Writeback Format",          35,  5                       => "format in memory";
+    writeback_block_format:  BlockFormat,               "Writeback Block Format",    40,  4                       => "order of pixels in memory";
+    writeback_msaa:          Msaa,                      "Writeback MSAA",            44,  2                       => "Single: one sample stored; Average: resolve (unweighted mean; float16 only v11+); Layered: one surface per sample";
+    srgb:                    bool,                      "sRGB",                      46,  1                       => "encode RGB on write (and on tile clear packing)";
+    dithering_enable:        bool,                      "Dithering Enable",          47,  1                       => "drivers 1";
+    swizzle:                 Swizzle,                   "Swizzle",                   48, 12                       => "inverse of the format's component order for blendable formats; identity for raw";
+    clean_tile_write_enable: bool,                      "Clean Tile Write Enable",   63,  1                       => "set if cleared, or AFBC superblock larger than tile";
+    yuv_swizzle:             YuvSwizzle,                "YUV Swizzle",               80,  3                       => "order of Y, U and V";
+    full_range:              bool,                      "Full Range",                84,  1                       => "1 = full range";
+    conversion_mode:         YuvConversionMode,         "Conversion Mode",           85,  4                       => "standard of the conversion to YCbCr";
+    cr_siting:               YuvCrSiting,               "Cr Siting",                 89,  3                       => "where chroma samples lie";
+    unsigned_cr_range:       bool,                      "Unsigned Cr Range",         92,  1                       => "by its name: chroma is unsigned";
+    plane_0_base:            Address,                   "Plane 0 Base",             128, 64                       => "luma plane";
+    plane_1_base:            Address,                   "Plane 1 Base",             192, 64                       => "first chroma plane";
+    plane_2_base:            Address,                   "Plane 2 Base",             256, 64                       => "second chroma plane";
+    plane_0_stride:          u32,                       "Plane 0 Stride",           320, 32, moved(V11, 320, 27)  => "bytes";
+    plane_1_2_stride:        u32,                       "Plane 1 2 Stride",         352, 32, moved(V11, 352, 27)  => "bytes";
+    clear:                   RtClear,                   "Clear",                    384, 128                      => "four words, section 16";
 }
 
 #[rustfmt::skip]
 descriptor! {
-    /// `AFBC RGB Render Target`.
-    AfbcRgbRenderTarget "AFBC RGB Render Target", bytes [64], align Some(64);
-    writeback_mode:          WritebackMode,             "Writeback Mode",             0,  4, fixed(0);
-    internal_buffer_offset:  u32,                       "Internal Buffer Offset",     4, 12, shr(4);
-    yuv_enable:              bool,                      "YUV Enable",                24,  1, fixed(0);
-    dithered_clear:          bool,                      "Dithered Clear",            25,  1;
-    internal_format:         ColorBufferInternalFormat, "Internal Format",           26,  6;
-    write_enable:            bool,                      "Write Enable",              32,  1;
-    writeback_format:        ColorFormat,               "Writeback Format",          35,  5;
-    writeback_float_format:  FloatColorFormat,          "Writeback Float Format",    35,  5;
-    writeback_block_format:  BlockFormat,               "Writeback Block Format",    40,  4;
-    writeback_msaa:          Msaa,                      "Writeback MSAA",            44,  2;
-    srgb:                    bool,                      "sRGB",                      46,  1;
-    dithering_enable:        bool,                      "Dithering Enable",          47,  1;
-    swizzle:                 Swizzle,                   "Swizzle",                   48, 12;
-    downscale_mode:          RtDownscale,               "Downscale Mode",            61,  2, since(V11), until(V11);
-    clean_tile_write_enable: bool,                      "Clean Tile Write Enable",   63,  1;
-    yuv_transform:           bool,                      "YUV Transform",             64,  1;
-    split_block:             bool,                      "Split block",               65,  1;
-    wide_block:              bool,                      "Wide block",                66,  1;
-    reverse_issue_order:     bool,                      "Reverse issue order",       67,  1;
-    front_buffer:            bool,                      "Front buffer",              68,  1;
-    alpha_hint:              bool,                      "Alpha hint",                69,  1;
-    compression_mode:        AfbcCompressionMode,       "Compression mode",          74,  6;
-    header:                  Address,                   "Header",                   256, 64;
-    row_stride:              u32,                       "Row stride",               320, 32, moved(V11, 320, 27);
-    body_offset:             u32,                       "Body offset",              352, 32;
-    clear:                   RtClear,                   "Clear",                    384, 128;
+    /// A colour target with lossless compression.
+    AfbcRgbRenderTarget "AFBC RGB Render Target", bytes [64], align Some(64), section "15";
+    writeback_mode:          WritebackMode,             "Writeback Mode",            0,   4, fixed(0)                => "tells the layouts of render targets apart";
+    internal_buffer_offset:  u32,                       "Internal Buffer Offset",    4,  12, shr(4)                  => "byte offset of this RT in the tile buffer, multiple of 16";
+    yuv_enable:              bool,                      "YUV Enable",               24,   1, fixed(0)                => "discriminates the YUV layouts";
+    dithered_clear:          bool,                      "Dithered Clear",           25,   1                          => "clear value carries fraction bits; drivers 0";
+    internal_format:         ColorBufferInternalFormat, "Internal Format",          26,   6                          => "format in the tile buffer";
+    write_enable:            bool,                      "Write Enable",             32,   1                          => "0 for absent or discarded targets";
+    writeback_format:        ColorFormat,               "Writeback Format",         35,   5                          => "format in memory";
+    writeback_float_format:  Option<FloatColorFormat>,  "Writeback Float Format",   35,   5, alternative()           => "the same bits, for float internal formats";
+    writeback_block_format:  BlockFormat,               "Writeback Block Format",   40,   4                          => "order of pixels in memory";
+    writeback_msaa:          Msaa,                      "Writeback MSAA",           44,   2                          => "Single: one sample stored; Average: resolve (unweighted mean; float16 only v11+); Layered: one surface per sample";
+    srgb:                    bool,                      "sRGB",                     46,   1                          => "encode RGB on write (and on tile clear packing)";
+    dithering_enable:        bool,                      "Dithering Enable",         47,   1                          => "drivers 1";
+    swizzle:                 Swizzle,                   "Swizzle",                  48,  12                          => "inverse of the format's component order for blendable formats; identity for raw";
+    downscale_mode:          RtDownscale,               "Downscale Mode",           61,   2, since(V11), until(V11)  => "halves the target while it is written";
+    clean_tile_write_enable: bool,                      "Clean Tile Write Enable",  63,   1                          => "set if cleared, or AFBC superblock larger than tile";
+    yuv_transform:           bool,                      "YUV Transform",            64,   1                          => "YTR";
+    split_block:             bool,                      "Split block",              65,   1                          => "body blocks split in two halves";
+    wide_block:              bool,                      "Wide block",               66,   1                          => "superblock wider than 16";
+    reverse_issue_order:     bool,                      "Reverse issue order",      67,   1                          => "superblock larger than tile";
+    front_buffer:            bool,                      "Front buffer",             68,   1                          => "drivers 0";
+    alpha_hint:              bool,                      "Alpha hint",               69,   1                          => "drivers 0";
+    compression_mode:        AfbcCompressionMode,       "Compression mode",         74,   6                          => "channels that are compressed";
+    header:                  Address,                   "Header",                  256,  64                          => "header address";
+    row_stride:              u32,                       "Row stride",              320,  32, moved(V11, 320, 27)     => "header row stride, bytes";
+    body_offset:             u32,                       "Body offset",             352,  32                          => "body - header";
+    clear:                   RtClear,                   "Clear",                   384, 128                          => "four words, section 16";
 }
 
 #[rustfmt::skip]
 descriptor! {
-    /// `AFBC YUV Render Target`.
-    AfbcYuvRenderTarget "AFBC YUV Render Target", bytes [64], align Some(64);
-    writeback_mode:          WritebackMode,             "Writeback Mode",             0,  4, fixed(0);
-    internal_buffer_offset:  u32,                       "Internal Buffer Offset",     4, 12, shr(4);
-    yuv_enable:              bool,                      "YUV Enable",                24,  1, fixed(1);
-    dithered_clear:          bool,                      "Dithered Clear",            25,  1;
-    internal_format:         ColorBufferInternalFormat, "Internal Format",           26,  6;
-    write_enable:            bool,                      "Write Enable",              32,  1;
-    writeback_format:        ColorFormat,               "Writeback Format",          35,  5;
-    writeback_block_format:  BlockFormat,               "Writeback Block Format",    40,  4;
-    writeback_msaa:          Msaa,                      "Writeback MSAA",            44,  2;
-    srgb:                    bool,                      "sRGB",                      46,  1;
-    dithering_enable:        bool,                      "Dithering Enable",          47,  1;
-    swizzle:                 Swizzle,                   "Swizzle",                   48, 12;
-    clean_tile_write_enable: bool,                      "Clean Tile Write Enable",   63,  1;
-    yuv_transform:           bool,                      "YUV Transform",             64,  1;
-    split_block:             bool,                      "Split block",               65,  1;
-    wide_block:              bool,                      "Wide block",                66,  1;
-    reverse_issue_order:     bool,                      "Reverse issue order",       67,  1;
-    front_buffer:            bool,                      "Front buffer",              68,  1;
-    alpha_hint:              bool,                      "Alpha hint",                69,  1;
-    compression_mode:        AfbcCompressionMode,       "Compression mode",          74,  6;
-    yuv_swizzle:             YuvSwizzle,                "YUV Swizzle",               80,  3;
-    full_range:              bool,                      "Full Range",                84,  1;
-    conversion_mode:         YuvConversionMode,         "Conversion Mode",           85,  4;
-    cr_siting:               YuvCrSiting,               "Cr Siting",                 89,  3;
-    unsigned_cr_range:       bool,                      "Unsigned Cr Range",         92,  1;
-    header:                  Address,                   "Header",                   256, 64;
-    row_stride:              u32,                       "Row stride",               320, 32, moved(V11, 320, 27);
-    body_offset:             u32,                       "Body offset",              352, 32;
-    clear:                   RtClear,                   "Clear",                    384, 128;
+    /// A YCbCr target with lossless compression.
+    AfbcYuvRenderTarget "AFBC YUV Render Target", bytes [64], align Some(64), section "15";
+    writeback_mode:          WritebackMode,             "Writeback Mode",             0,  4, fixed(0)             => "tells the layouts of render targets apart";
+    internal_buffer_offset:  u32,                       "Internal Buffer Offset",     4, 12, shr(4)               => "byte offset of this RT in the tile buffer, multiple of 16";
+    yuv_enable:              bool,                      "YUV Enable",                24,  1, fixed(1)             => "discriminates the YUV layouts";
+    dithered_clear:          bool,                      "Dithered Clear",            25,  1                       => "clear value carries fraction bits; drivers 0";
+    internal_format:         ColorBufferInternalFormat, "Internal Format",           26,  6                       => "format in the tile buffer";
+    write_enable:            bool,                      "Write Enable",              32,  1                       => "0 for absent or discarded targets";
+    writeback_format:        ColorFormat,               "Writeback Format",          35,  5                       => "format in memory";
+    writeback_block_format:  BlockFormat,               "Writeback Block Format",    40,  4                       => "order of pixels in memory";
+    writeback_msaa:          Msaa,                      "Writeback MSAA",            44,  2                       => "Single: one sample stored; Average: resolve (unweighted mean; float16 only v11+); Layered: one surface per sample";
+    srgb:                    bool,                      "sRGB",                      46,  1                       => "encode RGB on write (and on tile clear packing)";
+    dithering_enable:        bool,                      "Dithering Enable",          47,  1                       => "drivers 1";
+    swizzle:                 Swizzle,                   "Swizzle",                   48, 12                       => "inverse of the format's component order for blendable formats; identity for raw";
+    clean_tile_write_enable: bool,                      "Clean Tile Write Enable",   63,  1                       => "set if cleared, or AFBC superblock larger than tile";
+    yuv_transform:           bool,                      "YUV Transform",             64,  1                       => "YTR";
+    split_block:             bool,                      "Split block",               65,  1                       => "body blocks split in two halves";
+    wide_block:              bool,                      "Wide block",                66,  1                       => "superblock wider than 16";
+    reverse_issue_order:     bool,                      "Reverse issue order",       67,  1                       => "superblock larger than tile";
+    front_buffer:            bool,                      "Front buffer",              68,  1                       => "drivers 0";
+    alpha_hint:              bool,                      "Alpha hint",                69,  1                       => "block alpha hints present; drivers 0";
+    compression_mode:        AfbcCompressionMode,       "Compression mode",          74,  6                       => "channels that are compressed";
+    yuv_swizzle:             YuvSwizzle,                "YUV Swizzle",               80,  3                       => "order of Y, U and V";
+    full_range:              bool,                      "Full Range",                84,  1                       => "1 = full range";
+    conversion_mode:         YuvConversionMode,         "Conversion Mode",           85,  4                       => "standard of the conversion to YCbCr";
+    cr_siting:               YuvCrSiting,               "Cr Siting",                 89,  3                       => "where chroma samples lie";
+    unsigned_cr_range:       bool,                      "Unsigned Cr Range",         92,  1                       => "by its name: chroma is unsigned";
+    header:                  Address,                   "Header",                   256, 64                       => "header address";
+    row_stride:              u32,                       "Row stride",               320, 32, moved(V11, 320, 27)  => "bytes: linear: between texel (or block) rows; u-interleaved and 64k: between rows of tiles";
+    body_offset:             u32,                       "Body offset",              352, 32                       => "body - header";
+    clear:                   RtClear,                   "Clear",                    384, 128                      => "four words, section 16";
 }
 
 #[rustfmt::skip]
 descriptor! {
-    /// `AFRC RGB Render Target`.
-    AfrcRgbRenderTarget "AFRC RGB Render Target", bytes [64], align Some(64);
-    writeback_mode:          WritebackMode,             "Writeback Mode",             0,  4, fixed(6);
-    internal_buffer_offset:  u32,                       "Internal Buffer Offset",     4, 12, shr(4);
-    dithered_clear:          bool,                      "Dithered Clear",            25,  1;
-    internal_format:         ColorBufferInternalFormat, "Internal Format",           26,  6;
-    writeback_format:        ColorFormat,               "Writeback Format",          32,  8;
-    writeback_msaa:          Msaa,                      "Writeback MSAA",            44,  2;
-    srgb:                    bool,                      "sRGB",                      46,  1;
-    dithering_enable:        bool,                      "Dithering Enable",          47,  1;
-    swizzle:                 Swizzle,                   "Swizzle",                   48, 12;
-    downscale_mode:          RtDownscale,               "Downscale Mode",            61,  2, since(V11), until(V11);
-    clean_tile_write_enable: bool,                      "Clean Tile Write Enable",   63,  1;
-    afrc_block_size:         AfrcBlockSize,             "AFRC Block Size",           68,  4;
-    afrc_format:             AfrcFormat,                "AFRC Format",               72,  8;
-    afrc_codec_args:         u32,                       "AFRC Codec args",           96,  8, until(V12);
-    codec_args:              u32,                       "Codec args",                96,  8, since(V13);
-    writeback_buffer:        RtBuffer,                  "Writeback buffer",         256, 128;
-    clear:                   RtClear,                   "Clear",                    384, 128;
+    /// A colour target with fixed-rate compression.
+    AfrcRgbRenderTarget "AFRC RGB Render Target", bytes [64], align Some(64), section "15";
+    writeback_mode:          WritebackMode,             "Writeback Mode",             0,  4, fixed(6)                => "tells the layouts of render targets apart";
+    internal_buffer_offset:  u32,                       "Internal Buffer Offset",     4, 12, shr(4)                  => "byte offset of this RT in the tile buffer, multiple of 16";
+    dithered_clear:          bool,                      "Dithered Clear",            25,  1                          => "clear value carries fraction bits; drivers 0";
+    internal_format:         ColorBufferInternalFormat, "Internal Format",           26,  6                          => "format in the tile buffer";
+    writeback_format:        ColorFormat,               "Writeback Format",          32,  8                          => "format in memory";
+    writeback_msaa:          Msaa,                      "Writeback MSAA",            44,  2                          => "Single: one sample stored; Average: resolve (unweighted mean; float16 only v11+); Layered: one surface per sample";
+    srgb:                    bool,                      "sRGB",                      46,  1                          => "encode RGB on write (and on tile clear packing)";
+    dithering_enable:        bool,                      "Dithering Enable",          47,  1                          => "drivers 1";
+    swizzle:                 Swizzle,                   "Swizzle",                   48, 12                          => "inverse of the format's component order for blendable formats; identity for raw";
+    downscale_mode:          RtDownscale,               "Downscale Mode",            61,  2, since(V11), until(V11)  => "halves the target while it is written";
+    clean_tile_write_enable: bool,                      "Clean Tile Write Enable",   63,  1                          => "set if cleared, or AFBC superblock larger than tile";
+    afrc_block_size:         AfrcBlockSize,             "AFRC Block Size",           68,  4                          => "bytes of a coding unit";
+    afrc_format:             AfrcFormat,                "AFRC Format",               72,  8                          => "section 9";
+    afrc_codec_args:         u32,                       "AFRC Codec args",           96,  8, until(V12)              => "drivers 0";
+    codec_args:              u32,                       "Codec args",                96,  8, since(V13)              => "drivers 0";
+    writeback_buffer:        RtBuffer,                  "Writeback buffer",         256, 128                         => "RT Buffer: base (w8-9), row stride (w10), surface stride (w11)";
+    clear:                   RtClear,                   "Clear",                    384, 128                         => "four words, section 16";
 }
 
 #[rustfmt::skip]
 descriptor! {
-    /// `AFRC YUV Render Target`.
-    AfrcYuvRenderTarget "AFRC YUV Render Target", bytes [64], align Some(64);
-    writeback_mode:          WritebackMode,             "Writeback Mode",             0,  4, fixed(7);
-    internal_buffer_offset:  u32,                       "Internal Buffer Offset",     4, 12, shr(4);
-    dithered_clear:          bool,                      "Dithered Clear",            25,  1;
-    internal_format:         ColorBufferInternalFormat, "Internal Format",           26,  6;
-    writeback_format:        ColorFormat,               "Writeback Format",          32,  8;
-    writeback_msaa:          Msaa,                      "Writeback MSAA",            44,  2;
-    srgb:                    bool,                      "sRGB",                      46,  1;
-    dithering_enable:        bool,                      "Dithering Enable",          47,  1;
-    swizzle:                 Swizzle,                   "Swizzle",                   48, 12;
-    clean_tile_write_enable: bool,                      "Clean Tile Write Enable",   63,  1;
-    afrc_luma_block_size:    AfrcBlockSize,             "AFRC Luma Block Size",      68,  4;
-    afrc_luma_format:        AfrcFormat,                "AFRC Luma Format",          72,  8;
-    yuv_swizzle:             YuvSwizzle,                "YUV Swizzle",               80,  3;
-    full_range:              bool,                      "Full Range",                84,  1;
-    conversion_mode:         YuvConversionMode,         "Conversion Mode",           85,  4;
-    cr_siting:               YuvCrSiting,               "Cr Siting",                 89,  3;
-    unsigned_cr_range:       bool,                      "Unsigned Cr Range",         92,  1;
-    afrc_luma_codec_args:    u32,                       "AFRC Luma codec args",      96,  8;
-    afrc_chroma_codec_args:  u32,                       "AFRC Chroma codec args",   104,  8;
-    afrc_chroma_block_size:  AfrcBlockSize,             "AFRC Chroma Block Size",   116,  4;
-    afrc_chroma_format:      AfrcFormat,                "AFRC Chroma Format",       120,  8;
-    plane_0_base:            Address,                   "Plane 0 Base",             128, 64;
-    plane_1_base:            Address,                   "Plane 1 Base",             192, 64;
-    plane_2_base:            Address,                   "Plane 2 Base",             256, 64;
-    plane_0_stride:          u32,                       "Plane 0 Stride",           320, 32, moved(V11, 320, 27);
-    plane_1_2_stride:        u32,                       "Plane 1 2 Stride",         352, 32, moved(V11, 352, 27);
-    clear:                   RtClear,                   "Clear",                    384, 128;
+    /// A YCbCr target with fixed-rate compression.
+    AfrcYuvRenderTarget "AFRC YUV Render Target", bytes [64], align Some(64), section "15";
+    writeback_mode:          WritebackMode,             "Writeback Mode",             0,  4, fixed(7)             => "tells the layouts of render targets apart";
+    internal_buffer_offset:  u32,                       "Internal Buffer Offset",     4, 12, shr(4)               => "byte offset of this RT in the tile buffer, multiple of 16";
+    dithered_clear:          bool,                      "Dithered Clear",            25,  1                       => "clear value carries fraction bits; drivers 0";
+    internal_format:         ColorBufferInternalFormat, "Internal Format",           26,  6                       => "format in the tile buffer";
+    writeback_format:        ColorFormat,               "Writeback Format",          32,  8                       => "format in memory";
+    writeback_msaa:          Msaa,                      "Writeback MSAA",            44,  2                       => "Single: one sample stored; Average: resolve (unweighted mean; float16 only v11+); Layered: one surface per sample";
+    srgb:                    bool,                      "sRGB",                      46,  1                       => "encode RGB on write (and on tile clear packing)";
+    dithering_enable:        bool,                      "Dithering Enable",          47,  1                       => "drivers 1";
+    swizzle:                 Swizzle,                   "Swizzle",                   48, 12                       => "inverse of the format's component order for blendable formats; identity for raw";
+    clean_tile_write_enable: bool,                      "Clean Tile Write Enable",   63,  1                       => "set if cleared, or AFBC superblock larger than tile";
+    afrc_luma_block_size:    AfrcBlockSize,             "AFRC Luma Block Size",      68,  4                       => "bytes of a coding unit of luma";
+    afrc_luma_format:        AfrcFormat,                "AFRC Luma Format",          72,  8                       => "components and order of luma";
+    yuv_swizzle:             YuvSwizzle,                "YUV Swizzle",               80,  3                       => "order of Y, U and V";
+    full_range:              bool,                      "Full Range",                84,  1                       => "1 = full range";
+    conversion_mode:         YuvConversionMode,         "Conversion Mode",           85,  4                       => "standard of the conversion to YCbCr";
+    cr_siting:               YuvCrSiting,               "Cr Siting",                 89,  3                       => "where chroma samples lie";
+    unsigned_cr_range:       bool,                      "Unsigned Cr Range",         92,  1                       => "by its name: chroma is unsigned";
+    afrc_luma_codec_args:    u32,                       "AFRC Luma codec args",      96,  8                       => "drivers 0";
+    afrc_chroma_codec_args:  u32,                       "AFRC Chroma codec args",   104,  8                       => "drivers 0";
+    afrc_chroma_block_size:  AfrcBlockSize,             "AFRC Chroma Block Size",   116,  4                       => "bytes of a coding unit of chroma";
+    afrc_chroma_format:      AfrcFormat,                "AFRC Chroma Format",       120,  8                       => "components and order of chroma";
+    plane_0_base:            Address,                   "Plane 0 Base",             128, 64                       => "luma";
+    plane_1_base:            Address,                   "Plane 1 Base",             192, 64                       => "chroma";
+    plane_2_base:            Address,                   "Plane 2 Base",             256, 64                       => "second chroma plane";
+    plane_0_stride:          u32,                       "Plane 0 Stride",           320, 32, moved(V11, 320, 27)  => "bytes";
+    plane_1_2_stride:        u32,                       "Plane 1 2 Stride",         352, 32, moved(V11, 352, 27)  => "bytes";
+    clear:                   RtClear,                   "Clear",                    384, 128                      => "four words, section 16";
 }
 
 #[rustfmt::skip]
 descriptor! {
-    /// `Render Target`.
-    RenderTarget "Render Target", bytes [64], align Some(64);
-    rgb:      RgbRenderTarget,     "RGB",         0, 512;
-    yuv:      YuvRenderTarget,     "YUV",         0, 512;
-    afbc_rgb: AfbcRgbRenderTarget, "AFBC RGB",    0, 512;
-    afbc_yuv: AfbcYuvRenderTarget, "AFBC YUV",    0, 512;
-    afrc_rgb: AfrcRgbRenderTarget, "AFRC RGB",    0, 512;
-    afrc_yuv: AfrcYuvRenderTarget, "AFRC YUV",    0, 512;
+    /// A colour target: one of six layouts, told apart by writeback mode, YUV enable and block format.
+    RenderTarget "Render Target", bytes [64], align Some(64), section "15";
+    rgb:      Option<RgbRenderTarget>,     "RGB",      0, 512, alternative()  => "linear or tiled";
+    yuv:      Option<YuvRenderTarget>,     "YUV",      0, 512, alternative()  => "YCbCr, linear or tiled";
+    afbc_rgb: Option<AfbcRgbRenderTarget>, "AFBC RGB", 0, 512, alternative()  => "lossless compression";
+    afbc_yuv: Option<AfbcYuvRenderTarget>, "AFBC YUV", 0, 512, alternative()  => "YCbCr with lossless compression";
+    afrc_rgb: Option<AfrcRgbRenderTarget>, "AFRC RGB", 0, 512, alternative()  => "fixed-rate compression";
+    afrc_yuv: Option<AfrcYuvRenderTarget>, "AFRC YUV", 0, 512, alternative()  => "YCbCr with fixed-rate compression";
 }

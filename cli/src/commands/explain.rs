@@ -1,0 +1,132 @@
+//! `eitri explain`: what the tables know of a name or a number.
+
+use crate::nearest::suggestion;
+use crate::outcome::{Failure, Status};
+use crate::reference::{Page, SCHEMA, hexadecimal, pages, register_value};
+use miette::Diagnostic;
+use serde_json::json;
+use thiserror::Error;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// An instruction, register, field (`GPU_STATUS.PAGE_FAULT`), descriptor, enumeration, exception code, pixel format,
+    /// product (`G610`) or architecture (`v10`); a register's value (`GPU_STATUS=0x1`, `GPU_ID=…`, `pte=…`); or a number:
+    /// a fault code, a GPU_ID, or a word of 16 hex digits (instruction, page-table entry).
+    #[arg(value_name = "NAME|HEX", required = true)]
+    name: Vec<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    /// The generation by which a word is decoded.
+    #[arg(long, default_value = "v10")]
+    arch: eitri_isa::Arch,
+}
+
+/// A name that no table has.
+#[derive(Debug, Error, Diagnostic)]
+#[error("nothing is called `{name}`")]
+struct Unknown {
+    name: String,
+    #[help]
+    help: String,
+}
+
+/// A value that is no number.
+#[derive(Debug, Error, Diagnostic)]
+#[error("`{value}` is no number")]
+#[diagnostic(help("such as `GPU_STATUS=0x1`"))]
+struct NoNumber {
+    value: String,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    let name = args.name.join(" ");
+    let found = find(name.trim(), args.arch)?;
+    if args.json {
+        let entries: Vec<_> = found.iter().map(Page::json).collect();
+        println!(
+            "{}",
+            json!({ "schema": SCHEMA, "query": name, "entries": entries })
+        );
+    } else {
+        let texts: Vec<_> = found.iter().map(Page::to_string).collect();
+        print!("{}", texts.join("\n"));
+    }
+    Ok(Status::Good)
+}
+
+fn find(name: &str, arch: eitri_isa::Arch) -> Result<Vec<Page>, Failure> {
+    if let Some((register, value)) = name.split_once('=') {
+        let (register, value) = (register.trim(), value.trim());
+        let number = eitri_csf::explain::number(value);
+        let number = number.ok_or_else(|| {
+            Failure::refused(NoNumber {
+                value: value.to_owned(),
+            })
+        })?;
+        return register_value(register, number).ok_or_else(|| unknown(register, &pages()));
+    }
+    let all = pages();
+    let mut found: Vec<Page> = all
+        .iter()
+        .filter(|page| page.answers_to(name))
+        .cloned()
+        .collect();
+    if found.is_empty() {
+        found = field(name, &all);
+    }
+    if found.is_empty()
+        && let Some((value, digits)) = hex(name)
+    {
+        found = hexadecimal(value, digits, arch);
+    }
+    if found.is_empty() {
+        Err(unknown(name, &all))
+    } else {
+        Ok(found)
+    }
+}
+
+/// `REGISTER.FIELD` or `Structure.Field`: the page with that part alone.
+fn field(name: &str, all: &[Page]) -> Vec<Page> {
+    let Some((owner, field)) = name.rsplit_once('.') else {
+        return Vec::new();
+    };
+    let with_field = |page: &Page| {
+        let mut page = page.clone();
+        page.parts
+            .retain(|part| eitri_descriptors::same_name(&part.name, field));
+        page
+    };
+    let owners = all.iter().filter(|page| page.answers_to(owner));
+    owners
+        .map(with_field)
+        .filter(|page| !page.parts.is_empty())
+        .collect()
+}
+
+/// A number in hexadecimal, with or without `0x`, and how many digits it was written with.
+fn hex(text: &str) -> Option<(u64, usize)> {
+    let digits: String = text
+        .trim_start_matches("0x")
+        .trim_start_matches("0X")
+        .chars()
+        .filter(|letter| *letter != '_')
+        .collect();
+    Some((u64::from_str_radix(&digits, 16).ok()?, digits.len()))
+}
+
+fn unknown(name: &str, all: &[Page]) -> Failure {
+    let names = all
+        .iter()
+        .flat_map(|page| std::iter::once(&page.name).chain(&page.aliases));
+    let help = suggestion(
+        name,
+        names.map(String::as_str),
+        "docs/reference lists all names",
+    );
+    Failure::refused(Unknown {
+        name: name.to_owned(),
+        help,
+    })
+}

@@ -1,0 +1,69 @@
+//! Pixel formats as pages.
+
+use super::{Family, Page, arch_text};
+use eitri_descriptors::Arch;
+use eitri_descriptors::formats::{FORMATS, Uses, VkFormat};
+
+pub(super) fn pages() -> Vec<Page> {
+    FORMATS.iter().map(page).collect()
+}
+
+fn page(format: &VkFormat) -> Page {
+    let arch = Arch::ALL
+        .into_iter()
+        .find(|arch| format.archs.contains(*arch))
+        .unwrap_or(Arch::V10);
+    let about = format!(
+        "{} in {} bytes a block, usable as {}.",
+        format.code_name(arch),
+        format.block_bytes,
+        uses(format.uses)
+    );
+    let mut page = Page::new(Family::Format, format.name, about)
+        .fact("pixel format", format!("{:#08x}", format.pixel_format().0))
+        .fact(
+            "code",
+            format!("{} ({})", format.code, format.code_name(arch)),
+        )
+        .fact(
+            "component order",
+            format!("{} ({})", format.order, format.order_name(arch)),
+        )
+        .fact("sRGB", if format.srgb { "yes" } else { "" })
+        .fact("bytes of a block", format.block_bytes.to_string())
+        .fact("usable as", uses(format.uses))
+        .fact("clump format", format.clump)
+        .fact(
+            "exists on",
+            arch_text(&Arch::ALL, |arch| format.archs.contains(arch)),
+        );
+    if let Some(tile) = format.tile {
+        let raw = if tile.raw {
+            ", not blendable by fixed function"
+        } else {
+            ""
+        };
+        page = page
+            .fact("in the tile buffer", tile.internal)
+            .fact("written back as", format!("{}{raw}", tile.writeback));
+    }
+    page.aliases = vec![format!("VK_FORMAT_{}", format.name)];
+    page
+}
+
+/// What a format can be used for, in words.
+pub(super) fn uses(uses: Uses) -> String {
+    let all = [
+        (Uses::VERTEX, "vertex attribute"),
+        (Uses::TEXTURE, "texture"),
+        (Uses::COLOUR_TARGET, "colour target"),
+        (Uses::DEPTH_STENCIL, "depth or stencil target"),
+        (Uses::IMAGE, "storage image"),
+    ];
+    let words: Vec<_> = all
+        .into_iter()
+        .filter(|(one, _)| uses.contains(*one))
+        .map(|(_, word)| word)
+        .collect();
+    words.join(", ")
+}

@@ -1,0 +1,105 @@
+//! Command-stream instructions as pages.
+
+use super::{Code, Family, Page, Part, arch_text};
+use eitri_cs::Arch;
+use eitri_cs::field::{FieldInfo, FieldKind};
+use eitri_cs::instr::INSTRUCTIONS;
+use eitri_cs::table::{Info, SpanKind};
+
+pub(super) fn pages() -> Vec<Page> {
+    INSTRUCTIONS.iter().map(|info| page(info)).collect()
+}
+
+/// The page of an instruction: its bits as on the oldest architecture, and fields that later ones have elsewhere.
+pub(super) fn page(info: &'static Info) -> Page {
+    let mut page = Page::new(Family::StreamInstruction, info.name, info.note)
+        .fact("opcode", format!("{:#04x}", info.opcode))
+        .fact("category", format!("{:?}", info.category))
+        .fact("done", format!("{:?}", info.timing))
+        .fact(
+            "exists on",
+            arch_text(&Arch::ALL, |arch| info.arches.contains(arch)),
+        )
+        .fact("text", info.text.mesa26);
+    page.bits = 64;
+    page.aliases = Arch::ALL
+        .into_iter()
+        .map(|arch| info.mnemonic(arch).to_owned())
+        .collect();
+    page.aliases.dedup();
+    let mut seen: Vec<(u8, u8, String)> = Vec::new();
+    for arch in Arch::ALL
+        .into_iter()
+        .filter(|arch| info.arches.contains(*arch))
+    {
+        for span in info.spans(arch) {
+            let part = part(span.low, span.high, span.what);
+            let key = (span.low, span.high, part.name.clone());
+            if part.name != "reserved" && !seen.contains(&key) {
+                seen.push(key);
+                page.parts.push(Part {
+                    arches: existing(info, &part, span.low, span.high),
+                    ..part
+                });
+            }
+        }
+    }
+    page.parts.sort_by_key(|part| part.low);
+    page
+}
+
+/// Where a part stands in these bits.
+fn existing(info: &'static Info, part: &Part, low: u8, high: u8) -> String {
+    let there: Vec<Arch> = Arch::ALL
+        .into_iter()
+        .filter(|arch| info.arches.contains(*arch))
+        .collect();
+    arch_text(&there, |arch| {
+        info.spans(arch).any(|span| {
+            (span.low, span.high) == (low, high)
+                && self::part(low, high, span.what).name == part.name
+        })
+    })
+}
+
+/// The part that a span is.
+pub(super) fn part(low: u8, high: u8, what: SpanKind) -> Part {
+    let width = u32::from(high - low) + 1;
+    let part = |name: &str, about: String| Part::new(low.into(), width, name, about);
+    match what {
+        SpanKind::Opcode(value) => part("opcode", format!("always {value:#04x}")),
+        SpanKind::SubOpcode(sub) => part(
+            "sub-opcode",
+            format!("{}: always {:#04x}", sub.group, sub.value),
+        ),
+        SpanKind::Reserved => part("reserved", "written as zero".to_owned()),
+        SpanKind::Field(field) => {
+            let mut part = part(field.name, about(field));
+            if let FieldKind::Enum(info) = field.kind {
+                let code = |value: &eitri_cs::field::EnumValue| Code {
+                    number: value.code,
+                    name: value.name.to_owned(),
+                    about: value.note.to_owned(),
+                };
+                part.codes = info.values.iter().map(code).collect();
+            }
+            part
+        }
+    }
+}
+
+fn about(field: &FieldInfo) -> String {
+    let kind = match field.kind {
+        FieldKind::Unsigned => "unsigned",
+        FieldKind::Signed => "signed",
+        FieldKind::Bool => "flag",
+        FieldKind::Enum(info) => info.name,
+        FieldKind::Reg => "register",
+        FieldKind::Pair => "register pair",
+        FieldKind::RegMask => "mask of registers",
+        FieldKind::Slot => "scoreboard slot",
+        FieldKind::SlotMask => "mask of scoreboard slots",
+        FieldKind::Bytes8 => "bytes, stored as a number of 8-byte instructions",
+    };
+    format!("{} ({kind})", field.note.trim())
+}

@@ -1,0 +1,129 @@
+//! Values explained: registers, instruction words, page-table entries, fault codes, GPU_ID.
+
+use super::{Family, Page, Part, instructions, registers, streams};
+use eitri_csf::explain::{Topic, find_value};
+use eitri_csf::fault::Exception;
+use eitri_csf::page_table::{Decoded, Entry, Level};
+
+/// What `NAME=VALUE` means; `None` if no register has the name.
+pub(crate) fn register_value(name: &str, value: u64) -> Option<Vec<Page>> {
+    if ["exception", "fault"]
+        .iter()
+        .any(|word| name.eq_ignore_ascii_case(word))
+    {
+        return Some(exception(value).into_iter().collect());
+    }
+    let topic = find_value(name, value)?;
+    Some(vec![topic_page(&topic, value)])
+}
+
+/// What a bare number may mean.
+pub(crate) fn hexadecimal(value: u64, digits: usize, arch: eitri_isa::Arch) -> Vec<Page> {
+    let mut pages: Vec<Page> = exception(value).into_iter().collect();
+    if (0x1_0000..=0xffff_ffff).contains(&value)
+        && let Some(Topic::GpuId(id)) = find_value("GPU_ID", value)
+        && id.arch().is_some()
+    {
+        pages.extend(register_value("GPU_ID", value).into_iter().flatten());
+    }
+    if digits > 8 {
+        pages.extend(instruction(value, arch));
+        pages.extend(stream_instruction(value, arch));
+        pages.extend(page_table_entry(value));
+    }
+    pages
+}
+
+/// A page-table entry, if it maps something at some level.
+fn page_table_entry(value: u64) -> Option<Page> {
+    let maps = |level| {
+        matches!(
+            Entry(value).decode(level),
+            Decoded::Table { .. } | Decoded::Leaf { .. }
+        )
+    };
+    let topic = find_value("pte", value).filter(|_| Level::ALL.into_iter().any(maps))?;
+    Some(topic_page(&topic, value))
+}
+
+fn exception(value: u64) -> Option<Page> {
+    let code = Exception(u8::try_from(value).ok()?);
+    let row = code.row()?;
+    Some(registers::exception(code, row))
+}
+
+/// A value's page: the text of the tables line by line, and the fields with their numbers.
+fn topic_page(topic: &Topic, value: u64) -> Page {
+    let text = topic.to_string();
+    let mut lines = text.lines().map(str::trim);
+    let first = lines.next().unwrap_or_default().to_owned();
+    let decoded = match topic {
+        Topic::Value(decoded) => Some(*decoded),
+        Topic::GpuId(id) => Some(eitri_csf::registers::identity::GPU_ID.decode(id.0.into())),
+        _ => None,
+    };
+    let name = decoded.map_or_else(
+        || "page-table entry".to_owned(),
+        |decoded| decoded.register.name.to_owned(),
+    );
+    let mut page = Page::new(Family::Value, format!("{name}={value:#x}"), first);
+    page.notes = lines.map(str::to_owned).collect();
+    if let Some(decoded) = decoded {
+        page.bits = decoded.register.width.bytes() * 8;
+        page.parts = decoded
+            .fields()
+            .map(|(field, number)| Part {
+                value: Some(number),
+                ..registers::part(field)
+            })
+            .collect();
+        if decoded.reserved() != 0 {
+            page.notes
+                .push(format!("Reserved bits {:#x} are set.", decoded.reserved()));
+        }
+    }
+    page
+}
+
+/// A shader instruction's word.
+fn instruction(word: u64, arch: eitri_isa::Arch) -> Option<Page> {
+    let instr = eitri_isa::Instr::decode(word, arch).ok()?;
+    let mut page = instructions::page(instr.op().row());
+    fill(&mut page, word);
+    page.about = format!(
+        "{} {}",
+        instr.display(arch, eitri_isa::Syntax::Mesa24),
+        page.about
+    );
+    page.family = Family::Instruction;
+    page.name = format!("{} {word:#018x}", page.name);
+    Some(page)
+}
+
+/// A command-stream instruction's word.
+fn stream_instruction(word: u64, arch: eitri_isa::Arch) -> Option<Page> {
+    let arch: eitri_cs::Arch = arch.to_string().parse().ok()?;
+    let instr = eitri_cs::Instr::decode(word, arch).ok()?;
+    let mut page = streams::page(instr.info());
+    page.parts = instr
+        .info()
+        .spans(arch)
+        .map(|span| streams::part(span.low, span.high, span.what))
+        .collect();
+    page.parts.reverse();
+    fill(&mut page, word);
+    page.name = format!("{} {word:#018x}", page.name);
+    Some(page)
+}
+
+/// Gives each part its number in a word.
+fn fill(page: &mut Page, word: u64) {
+    for part in &mut page.parts {
+        let mask = if part.width >= 64 {
+            u64::MAX
+        } else {
+            (1 << part.width) - 1
+        };
+        part.value = Some(word >> part.low & mask);
+    }
+}
