@@ -286,6 +286,22 @@ fn nothing_happens_without_a_doorbell() {
 }
 
 #[test]
+fn answers_are_not_for_the_host_to_write() {
+    let mut bench = Bench::booted();
+    let ack = bench.shared(0x6000);
+    bench.shared_write(0x6000, ack ^ 0x100);
+    bench.ring(0);
+    bench.wait(100);
+    bench.expect_diagnosis("GLB_ACK was changed by the host");
+    assert_eq!(bench.shared(0x6000), ack, "and written again");
+    let req = bench.shared(0x2000);
+    bench.shared_write(0x2000, req ^ 1 << 24);
+    bench.ring(0);
+    bench.wait(100);
+    bench.expect_diagnosis("GLB_REQ: event bits 0x1000000 were flipped though there was no event");
+}
+
+#[test]
 fn doorbells_without_firmware_are_reported() {
     let mut bench = Bench::new(Config::default());
     bench.ring(0);

@@ -71,7 +71,7 @@ misuses! {
         BlockOutside { name: &'static str, address: u32 }                = "{name} = {address:#x} lies outside the shared section", "csf-firmware.md 6";
         ReservedBits { word: &'static str, value: u32, reserved: u32 }   = "{word} = {value:#x} sets reserved bits {reserved:#x}", "csf-firmware.md 14";
         UnexpectedEventAck { word: &'static str, bits: u32 }             = "{word}: event bits {bits:#x} were flipped though there was no event", "csf-firmware.md 14";
-        OutputWritten { word: &'static str, group: u8, expected: u32, found: u32 } = "{word} of slot {group} was changed by the host from {expected:#x} to {found:#x}", "csf-firmware.md 14";
+        OutputWritten { word: &'static str, expected: u32, found: u32 }  = "{word} was changed by the host from {expected:#x} to {found:#x}", "csf-firmware.md 14";
         HaltWithGroups { slots: u32 }                                    = "HALT with groups on slots {slots:#x}", "csf-firmware.md 14";
         NotModelled { word: &'static str, bits: u32 }                    = "{word}: request {bits:#x} is known but not modelled", "csf-firmware.md 8.1";
         DoorbellOfAbsentGroup { bits: u32 }                              = "GLB_DB_REQ names slots {bits:#x}, which do not exist", "csf-firmware.md 8";
@@ -89,7 +89,7 @@ misuses! {
         RingBase { group: u8, stream: u8, base: u64 }                    = "CS_BASE = {base:#x} of stream {stream} in slot {group} is not aligned to 64", "csf-scheduling.md 11";
         UserPages { group: u8, stream: u8, address: u64 }                = "the user page {address:#x} of stream {stream} in slot {group} is not usable through address space 0", "csf-scheduling.md 2";
         InsertOutOfRange { group: u8, stream: u8, insert: u64, extract: u64 } = "INSERT = {insert:#x} of stream {stream} in slot {group} does not fit EXTRACT = {extract:#x} and the ring", "csf-scheduling.md 11";
-        SharedDoorbell { group: u8, stream: u8, number: u32 }            = "CS_CONFIG of stream {stream} in slot {group} names doorbell {number}, which is the kernel's or another group's", "csf-mmio.md 13";
+        NoSuchDoorbell { group: u8, stream: u8, number: u32 }            = "CS_CONFIG of stream {stream} in slot {group} names doorbell {number}, which is the kernel's or does not exist", "csf-mmio.md 13";
         StreamStateUnknown { group: u8, stream: u8, value: u32 }         = "CS_REQ.STATE = {value} of stream {stream} in slot {group} is no state", "csf-firmware.md 10";
         SuspendBuffersLost { count: u32 }                                = "{count} suspended groups were forgotten: more are kept than any driver needs", "csf-scheduling.md 9";
     }

@@ -56,7 +56,6 @@ misuses! {
         WaitOnUnusedSlot { mask: u32 }                  = "slots {mask:#x} are waited for, but nothing was counted on them", "command-stream.md 8 (23)";
         NeverSignalled { address: u64, value: u64, reference: u64 } = "everything waits; the object at {address:#x} holds {value:#x} against {reference:#x}", "command-stream.md 8 (24)";
         WithoutResource { needed: u32 }                 = "a job runs without holding resources {needed:#x}", "command-stream.md 8 (29)";
-        ResourceNotAllowed { asked: u32 }               = "resources {asked:#x} are asked for, which the group may not use", "command-stream.md 8 (30)";
         StagingInvalid { register: u32, value: u64 }    = "staging register r{register} = {value:#x} is not valid for the job", "command-stream.md 8 (32)";
         DescriptorAlignment { address: u64, alignment: u64 } = "the descriptor at {address:#x} is not aligned to {alignment}", "command-stream.md 8 (33)";
         DescriptorInvalid { address: u64, field: &'static str } = "the field {field} of the descriptor at {address:#x} is not valid for the job", "descriptors.md 3";
@@ -64,6 +63,5 @@ misuses! {
         MergedWithSharedMemory                          = "workgroups may be merged, but the job has workgroup memory", "descriptors.md 13";
         CounterDisabled                                 = "the cycle counter is stored while it is disabled", "command-stream.md 8 (44)";
         Progress                                        = "progress values are used, whose rules are not established", "command-stream.md 8 (46)";
-        TlsTooSmall { address: u64 }                    = "thread-local storage at {address:#x} is not usable", "descriptors.md 11";
     }
 }

@@ -16,6 +16,8 @@ use eitri_csf::table::{Role, role_mask};
 
 /// Requests answered by copying REQ into ACK.
 const TOGGLES: u32 = role_mask(glb_req::FIELDS, Role::Toggle);
+/// Events that firmware raises.
+const EVENTS: u32 = role_mask(glb_req::FIELDS, Role::Event);
 /// Levels that ACK follows: all but HALT and, before interface 4.1, STATE.
 const LEVELS: u32 =
     role_mask(glb_req::FIELDS, Role::Level) & !glb_req::HALT.mask32() & !glb_req::STATE.mask32();
@@ -31,6 +33,8 @@ const NOT_MODELLED: u32 = glb_req::PROTM_ENTER.mask32()
 #[derive(Clone, Debug, Default)]
 pub(super) struct Global {
     ack: u32,
+    /// Events that were raised and not acknowledged.
+    raised: u32,
     doorbell_ack: u32,
     /// Cores that groups may have.
     pub(super) alloc: u64,
@@ -89,6 +93,8 @@ impl Global {
                 reserved,
             });
         }
+        words.defend(interface.output, GLB_ACK, self.ack)?;
+        words.check_events(GLB_REQ, req, self.ack, EVENTS, &mut self.raised);
         let asks = |bit: u32| handshake::pending(req, self.ack, bit);
         let (progress, alloc, power_off, idle) = (
             asks(glb_req::CFG_PROGRESS_TIMER.mask32()),
@@ -181,6 +187,7 @@ impl Global {
         event: u32,
     ) -> Result<(), Stop> {
         let req = words.get32(interface.input, GLB_REQ)?;
+        self.raised |= event;
         let ack = handshake::raise(req, self.ack, event);
         self.acknowledge(words, interface, ack)
     }

@@ -115,6 +115,47 @@ impl Words<'_> {
         self.set(block, word, value.into())
     }
 
+    /// Reports an answer that the host has written over, and writes it again.
+    pub(crate) fn defend(
+        &mut self,
+        block: BlockAt,
+        word: Register,
+        expected: u32,
+    ) -> Result<(), Stop> {
+        let found = self.get32(block, word)?;
+        if found != expected {
+            self.fabric.journal.report(FirmwareMisuse::OutputWritten {
+                word: word.name,
+                expected,
+                found,
+            });
+            self.set32(block, word, expected)?;
+        }
+        Ok(())
+    }
+
+    /// Reports events of `mask` that are acknowledged though they were never raised; `raised` keeps those still open.
+    pub(crate) fn check_events(
+        &mut self,
+        word: Register,
+        req: u32,
+        ack: u32,
+        mask: u32,
+        raised: &mut u32,
+    ) {
+        let open = (req ^ ack) & mask;
+        *raised &= open;
+        let bits = open & !*raised;
+        if bits != 0 {
+            self.fabric
+                .journal
+                .report(FirmwareMisuse::UnexpectedEventAck {
+                    word: word.name,
+                    bits,
+                });
+        }
+    }
+
     /// The 64-bit word at an address that the host chose, in the firmware's space.
     pub(crate) fn get_at(&mut self, address: u64) -> Result<u64, Refusal> {
         let access = Access {

@@ -4,6 +4,7 @@
 
 use super::group::{Group, Phase};
 use super::interface::{GroupBlocks, Stop, Words};
+use super::status::EVENTS;
 use super::suspended::SuspendStore;
 use crate::diagnosis::FirmwareMisuse;
 use crate::injection::Injection;
@@ -26,9 +27,13 @@ pub(super) const TOGGLES: u32 = role_mask(csg_req::FIELDS, Role::Toggle);
 pub(super) struct Slot {
     pub(super) number: u8,
     pub(super) ack: u32,
+    /// Events that were raised and not acknowledged.
+    pub(super) raised: u32,
     pub(super) doorbell_ack: u32,
     pub(super) irq_req: u32,
     pub(super) stream_acks: Vec<u32>,
+    /// The same for streams.
+    pub(super) stream_raised: Vec<u32>,
     pub(super) group: Option<Group>,
 }
 
@@ -45,7 +50,9 @@ impl Slot {
             ack: words.get32(blocks.output, CSG_ACK)?,
             doorbell_ack: words.get32(blocks.output, CSG_DB_ACK)?,
             irq_req: words.get32(blocks.output, CSG_IRQ_REQ)?,
+            raised: 0,
             stream_acks: Vec::new(),
+            stream_raised: alloc::vec![0; blocks.streams.len()],
             group: None,
         };
         for stream in &blocks.streams {
@@ -97,6 +104,7 @@ impl Slot {
         store: &mut SuspendStore,
     ) -> Result<Change, Stop> {
         let req = words.get32(blocks.input, CSG_REQ)?;
+        words.defend(blocks.output, CSG_ACK, self.ack)?;
         self.check_request(words, req);
         let mut ack = self.ack;
         let mut change = Change::None;
@@ -123,6 +131,7 @@ impl Slot {
 
     /// Reports reserved bits, and events acknowledged that were never raised.
     fn check_request(&mut self, words: &mut Words<'_>, req: u32) {
+        words.check_events(CSG_REQ, req, self.ack, EVENTS, &mut self.raised);
         let reserved = CSG_REQ.reserved_bits() as u32 & req;
         if reserved != 0 {
             words.fabric.journal.report(FirmwareMisuse::ReservedBits {

@@ -17,7 +17,7 @@ use eitri_csf::interface::stream::{
 use eitri_csf::table::{Role, role_mask};
 
 /// Events that a group raises.
-const EVENTS: u32 = role_mask(csg_req::FIELDS, Role::Event);
+pub(super) const EVENTS: u32 = role_mask(csg_req::FIELDS, Role::Event);
 
 impl Slot {
     /// Stores what the streams are doing.
@@ -70,6 +70,7 @@ impl Slot {
         let req = words.get32(blocks.input, CSG_REQ)?;
         let free = group.pending_events & !(req ^ self.ack) & EVENTS;
         group.pending_events &= !free;
+        self.raised |= free;
         let ack = handshake::raise(req, self.ack, free);
         self.acknowledge(words, blocks, ack)
     }

@@ -14,6 +14,7 @@ use eitri_csf::interface::stream::{
     CS_REQ, CS_SIZE, CS_STATUS_CMD_PTR, CS_USER_INPUT, CS_USER_OUTPUT, CsState, cs_config, cs_req,
 };
 use eitri_csf::interface::user_pages::{CS_ACTIVE, CS_EXTRACT, CS_EXTRACT_INIT, CS_INSERT};
+use eitri_csf::registers::doorbell::{DOORBELL, KERNEL_DOORBELL};
 use eitri_csf::table::{Role, role_mask};
 
 /// Events that a stream raises.
@@ -47,6 +48,13 @@ impl Slot {
                 };
                 let config = words.get32(at.input, CS_CONFIG)?;
                 let doorbell = cs_config::DOORBELL.get(config);
+                if doorbell == KERNEL_DOORBELL || doorbell >= DOORBELL.count {
+                    words.fabric.journal.report(FirmwareMisuse::NoSuchDoorbell {
+                        group: group_number,
+                        stream: stream_number,
+                        number: doorbell,
+                    });
+                }
                 let identity = Identity {
                     group: group_number,
                     stream: stream_number,
@@ -136,7 +144,11 @@ impl Slot {
         index: usize,
         req: u32,
     ) -> Result<(), Stop> {
-        let events = STREAM_EVENTS & (req ^ self.stream_acks[index]);
+        let ack = self.stream_acks[index];
+        let events = STREAM_EVENTS & (req ^ ack);
+        words.defend(blocks.streams[index].output, CS_ACK, ack)?;
+        let raised = &mut self.stream_raised[index];
+        words.check_events(CS_REQ, req, ack, STREAM_EVENTS, raised);
         self.take_stream(words, blocks, index, req)?;
         let Some(stream) = self
             .group
@@ -210,6 +222,7 @@ impl Slot {
                 continue;
             }
             stream.reported = true;
+            self.stream_raised[index] |= event;
             words.set32(at.output, word, fault.exception.into())?;
             words.set(at.output, info, fault.info)?;
             words.set(at.output, CS_STATUS_CMD_PTR, address)?;
