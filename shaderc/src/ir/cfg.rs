@@ -71,6 +71,11 @@ impl Cfg {
         &self.predecessors[block.index()]
     }
 
+    /// All lists of [`Cfg::predecessors`], by block index, for a pass that keeps them up to date itself.
+    pub fn into_predecessors(self) -> Vec<Vec<BlockId>> {
+        self.predecessors
+    }
+
     /// Whether control can get here at all.
     pub fn reachable(&self, block: BlockId) -> bool {
         self.order[block.index()].is_some()

@@ -2,7 +2,7 @@
 //!
 //! Needs: nothing.  Guarantees: no branch on a constant, no jump to a block with one predecessor.
 //! Never: removes a loop. Whether one ends is the program's affair.  Facts: hardware/compiler-ir.md 4.4.
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::ir::cfg::{Cfg, order_blocks};
 use crate::ir::rewrite::replace_uses;
@@ -129,6 +129,14 @@ fn join(function: &mut Function) -> bool {
 
 /// Removes empty blocks: jumps to them go on, and a branch whose sides lead to the same place becomes selects.
 fn skip_empty(function: &mut Function) -> bool {
+    let cfg = Cfg::new(function);
+    // An edge back to a loop's header keeps its block: several latches would be no gain.
+    let latches: HashSet<BlockId> = cfg
+        .loops
+        .iter()
+        .flat_map(|natural| natural.latches.iter().copied())
+        .collect();
+    let mut predecessors = cfg.into_predecessors();
     let mut changed = false;
     for block in function.layout.clone() {
         let data = function.block(block);
@@ -136,35 +144,38 @@ fn skip_empty(function: &mut Function) -> bool {
         let (true, &Terminator::Jump(target)) = (empty, &data.terminator) else {
             continue;
         };
-        let cfg = Cfg::new(function);
-        // An edge back to a loop's header keeps its block: several latches would be no gain.
-        if target == block || cfg.dominates(target, block) || !cfg.reachable(block) {
+        let sources = predecessors[block.index()].clone();
+        if target == block || latches.contains(&block) || sources.is_empty() {
             continue;
         }
-        let sources = cfg.predecessors(block).to_vec();
-        let has_phis = !function.block(target).phis.is_empty();
         let doubled = sources
             .iter()
-            .any(|source| cfg.predecessors(target).contains(source));
-        if doubled && has_phis {
-            changed |= select_instead(function, &sources, block, target);
-            continue;
-        }
-        for phi in &mut function.block_mut(target).phis {
-            let at = phi.sources.iter().position(|(from, _)| *from == block);
-            if let Some(at) = at {
-                let (_, value) = phi.sources.swap_remove(at);
-                phi.sources
-                    .extend(sources.iter().map(|from| (*from, value)));
+            .any(|source| predecessors[target.index()].contains(source));
+        if doubled && !function.block(target).phis.is_empty() {
+            if !select_instead(function, &sources, block, target) {
+                continue;
+            }
+        } else {
+            for phi in &mut function.block_mut(target).phis {
+                let at = phi.sources.iter().position(|(from, _)| *from == block);
+                if let Some(at) = at {
+                    let (_, value) = phi.sources.swap_remove(at);
+                    phi.sources
+                        .extend(sources.iter().map(|from| (*from, value)));
+                }
+            }
+            for source in &sources {
+                redirect(function, *source, block, target);
             }
         }
-        for source in &sources {
-            redirect(function, *source, block, target);
-        }
-        function.layout.retain(|other| *other != block);
+        let list = &mut predecessors[target.index()];
+        list.retain(|other| *other != block && !sources.contains(other));
+        list.extend(sources);
+        predecessors[block.index()].clear();
         changed = true;
     }
     if changed {
+        // Nothing leads to the empty blocks now: they go.
         order_blocks(function);
     }
     changed
@@ -214,7 +225,6 @@ fn select_instead(
         phi.sources.push((source, value));
     }
     function.block_mut(source).terminator = Terminator::Jump(target);
-    function.layout.retain(|other| *other != empty);
     true
 }
 

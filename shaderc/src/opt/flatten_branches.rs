@@ -21,11 +21,14 @@ type Side = Option<BlockId>;
 
 fn run(function: &mut Function, _: &Target) -> Changed {
     let mut changed = Changed::No;
+    let mut predecessors = Cfg::new(function).into_predecessors();
     // From the end, so that inner branches come before those around them.
     for block in function.layout.clone().into_iter().rev() {
-        let cfg = Cfg::new(function);
-        if let Some((sides, join)) = candidate(function, &cfg, block) {
+        if let Some((sides, join)) = candidate(function, &predecessors, block) {
             flatten(function, block, sides, join);
+            let list = &mut predecessors[join.index()];
+            list.retain(|other| *other != block && !sides.contains(&Some(*other)));
+            list.push(block);
             changed = Changed::Yes;
         }
     }
@@ -36,18 +39,19 @@ fn run(function: &mut Function, _: &Target) -> Changed {
 }
 
 /// The two sides of a branch that meet again at once, if it is worth flattening.
-fn candidate(function: &Function, cfg: &Cfg, block: BlockId) -> Option<([Side; 2], BlockId)> {
+fn candidate(
+    function: &Function,
+    predecessors: &[Vec<BlockId>],
+    block: BlockId,
+) -> Option<([Side; 2], BlockId)> {
     let Terminator::Branch {
         then, otherwise, ..
     } = function.block(block).terminator
     else {
         return None;
     };
-    if !cfg.reachable(block) {
-        return None;
-    }
     let next = |side: BlockId| match function.block(side).terminator {
-        Terminator::Jump(target) if cfg.predecessors(side) == [block] => Some(target),
+        Terminator::Jump(target) if predecessors[side.index()] == [block] => Some(target),
         _ => None,
     };
     let (sides, join) = match (next(then), next(otherwise)) {
@@ -104,8 +108,6 @@ fn flatten(function: &mut Function, block: BlockId, sides: [Side; 2], join: Bloc
         });
         phi.sources.push((block, value));
     }
+    // The sides are reached no more: `order_blocks` drops them.
     function.block_mut(block).terminator = Terminator::Jump(join);
-    function
-        .layout
-        .retain(|other| !sides.contains(&Some(*other)));
 }

@@ -22,7 +22,7 @@ use crate::ir::{
 /// Deepest nesting of calls: they are inlined, so the translator recurses.
 const MAX_CALLS: usize = 48;
 /// Most instructions of the function that results from inlining.
-const MAX_INSTRUCTIONS: usize = 1 << 19;
+const MAX_INSTRUCTIONS: usize = 1 << 17;
 
 /// A value of any type, as its scalars in order.
 #[derive(Clone, Debug)]
