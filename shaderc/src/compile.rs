@@ -85,11 +85,23 @@ impl From<program::EncodeError> for Errors {
 pub fn compile(spirv: &[u8], options: &Options) -> Result<Compiled, Errors> {
     let lowered = front_end(spirv, options)
         .map_err(|errors| Errors(errors.into_iter().map(Error::Spirv).collect()))?;
-    let mut prints: Vec<(String, String)> = lowered
-        .prints
-        .into_iter()
+    let mut compiled = compile_lowered(&lowered.function, options)?;
+    let prints = lowered.prints.into_iter();
+    let machine = std::mem::take(&mut compiled.prints);
+    compiled.prints = prints
         .map(|(pass, text)| (pass.to_owned(), text))
+        .chain(machine)
         .collect();
+    compiled.timings = lowered.timings;
+    Ok(compiled)
+}
+
+/// Compiles a function that is in the lowered form already.
+///
+/// # Errors
+/// What the machine can't do.
+pub fn compile_lowered(function: &Function, options: &Options) -> Result<Compiled, Errors> {
+    let mut prints: Vec<(String, String)> = vec![];
     let target = valhall::Target {
         register_limit: options.register_limit,
         full_registers: options.full_registers,
@@ -104,14 +116,14 @@ pub fn compile(spirv: &[u8], options: &Options) -> Result<Compiled, Errors> {
             prints.push((pass.to_owned(), function.to_string()));
         }
     };
-    let binary = valhall::compile_observed(&lowered.function, &target, &mut observer)?;
-    let program = encode(&lowered.function, &binary)?;
+    let binary = valhall::compile_observed(function, &target, &mut observer)?;
+    let program = encode(function, &binary)?;
     Ok(Compiled {
         program,
         statistics: binary.statistics,
         listing: binary.listing,
         prints,
-        timings: lowered.timings,
+        timings: BTreeMap::new(),
     })
 }
 

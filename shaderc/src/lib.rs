@@ -35,7 +35,7 @@ pub mod valhall;
 mod options;
 mod target;
 
-pub use compile::{Compiled, Error, Errors, compile};
+pub use compile::{Compiled, Error, Errors, compile, compile_lowered};
 pub use front_end::{Lowered, front_end};
 pub use options::Options;
 pub use target::Target;

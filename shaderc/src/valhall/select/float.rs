@@ -155,9 +155,10 @@ impl Selector<'_> {
         );
     }
 
-    /// The exponent takes no modifier: its bits mean something else.
+    /// The exponent takes no modifier, and the mantissa no half: their bits mean something else.
     pub(super) fn scale(&mut self, data: &InstData) {
-        let sources = vec![self.float_source(data.args[0]), self.plain(data.args[1])];
+        let (_, mantissa) = self.signed_source(data.args[0]);
+        let sources = vec![mantissa, self.plain(data.args[1])];
         self.define(
             data.results[0],
             Instr {
