@@ -18,6 +18,8 @@ use thiserror::Error;
 const MEMORY_BYTES: usize = 1 << 30;
 /// Where it starts on the bus: not at 0, so that a forgotten address is found.
 const MEMORY_BASE: u64 = 0x8000_0000;
+/// Diagnoses that are shown: the first ones tell the cause.
+const SHOWN_DIAGNOSES: usize = 8;
 /// Instructions of one slice of work: between two looks at the host's clock.
 const SLICE: u64 = 2_000_000;
 
@@ -28,8 +30,14 @@ pub(crate) fn run(bundle: &[u8], limit: Duration) -> Result<JobResult, Failure> 
     let mut stream = Stream(Vec::new());
     let mut quiet = |_: &Done<'_>| {};
     let Ok(_) = eitri_job::run(&mut machine, &read, &mut quiet, &mut stream);
-    for diagnosis in machine.gpu.diagnoses() {
+    let diagnoses = machine.gpu.diagnoses();
+    for diagnosis in diagnoses.iter().take(SHOWN_DIAGNOSES) {
         eprintln!("model: {diagnosis}");
+    }
+    let kept = diagnoses.len().saturating_sub(SHOWN_DIAGNOSES) as u64;
+    match kept + machine.gpu.dropped_diagnoses() {
+        0 => {}
+        more => eprintln!("model: {more} more like these"),
     }
     JobResult::parse(&stream.0).map_err(|cause| Failure::refused(HostError::Result(cause)))
 }

@@ -1,0 +1,350 @@
+//! `eitri run --on host`, as a person calls it: results, and every kind of wrong input.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn file(&self, name: &str, contents: impl AsRef<[u8]>) -> String {
+        std::fs::write(self.path(name), contents).unwrap();
+        self.path(name).to_str().unwrap().to_owned()
+    }
+
+    fn run(&self, shader: &str, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_eitri"))
+            .current_dir(self.0.path())
+            .args(["run", shader, "--on", "host"])
+            .args(arguments)
+            .env("NO_COLOR", "1")
+            .output()
+            .unwrap()
+    }
+
+    /// The words that the shader leaves in `out.bin`.
+    #[track_caller]
+    fn words(&self, shader: &str, arguments: &[&str]) -> Vec<u32> {
+        let output = self.run(shader, arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{shader}: {stderr}");
+        let bytes = std::fs::read(self.path("out.bin")).unwrap();
+        bytes
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|word| u32::from_le_bytes(*word))
+            .collect()
+    }
+
+    /// Runs what must be refused with status 2, with these words on stderr, and without an output file.
+    #[track_caller]
+    fn refused(&self, shader: &str, arguments: &[&str], parts: &[&str]) {
+        let output = self.run(shader, arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(
+            output.status.code(),
+            Some(2),
+            "{shader} {arguments:?}: {stderr}"
+        );
+        // Long messages are wrapped to the terminal's width.
+        let flat = stderr
+            .replace("│", " ")
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        for part in parts {
+            assert!(flat.contains(part), "no {part:?} in {flat}");
+        }
+        assert!(
+            !self.path("out.bin").exists(),
+            "a partial output file was left"
+        );
+        assert!(output.stdout.is_empty(), "stdout is for results");
+    }
+}
+
+const DOUBLE: &str = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;\n\
+    @compute @workgroup_size(4) fn main(@builtin(global_invocation_id) id: vec3<u32>) {\n\
+        data[id.x] = data[id.x] * 2u;\n\
+    }\n";
+
+fn repository(path: &str) -> String {
+    format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn a_shader_doubles_a_buffer() {
+    let folder = Folder::new();
+    let shader = folder.file("double.wgsl", DOUBLE);
+    let words = folder.words(
+        &shader,
+        &[
+            "--buffer",
+            "0=iota-u32:8",
+            "--groups",
+            "2",
+            "--save",
+            "0=out.bin",
+        ],
+    );
+    assert_eq!(words, [0, 2, 4, 6, 8, 10, 12, 14]);
+}
+
+#[test]
+fn users_shaders_compute_what_they_say() {
+    let folder = Folder::new();
+    let shader = |name: &str| repository(&format!("tests/shaders/{name}"));
+    let sums = folder.words(
+        &shader("prefix_sum.wgsl"),
+        &[
+            "--buffer",
+            "0=fill-u32:3:512",
+            "--buffer",
+            "1=zero:2048",
+            "--buffer",
+            "2=zero:8",
+            "--groups",
+            "2",
+            "--save",
+            "1=out.bin",
+        ],
+    );
+    let expected: Vec<u32> = (0..512).map(|index| 3 * (index % 256 + 1)).collect();
+    assert_eq!(sums, expected);
+    let steps = folder.words(
+        &shader("collatz.wgsl"),
+        &["--buffer", "0=iota-u32:32", "--save", "0=out.bin"],
+    );
+    assert_eq!(steps[..8], [u32::MAX, 0, 1, 7, 2, 5, 8, 16]);
+    assert_eq!(steps[27], 111);
+    let product = folder.words(
+        &shader("matmul.comp"),
+        &[
+            "--buffer",
+            "0=iota-f32:256",
+            "--buffer",
+            "1=fill-f32:1:256",
+            "--buffer",
+            "1:0=zero:1024",
+            "--save",
+            "1:0=out.bin",
+        ],
+    );
+    let row = |index: u32| {
+        (0..16)
+            .map(|k| (index / 16 * 16 + k) as f32)
+            .sum::<f32>()
+            .to_bits()
+    };
+    assert_eq!(product, (0..256).map(row).collect::<Vec<_>>());
+    let bins = folder.words(
+        &shader("histogram.comp"),
+        &[
+            "--buffer",
+            "0=fill-u32:0x01020301:64",
+            "--buffer",
+            "1=zero:1024",
+            "--save",
+            "1=out.bin",
+        ],
+    );
+    assert_eq!(bins[..4], [0, 128, 64, 64]);
+}
+
+#[test]
+fn statistics_and_listing_are_printed_on_demand() {
+    let folder = Folder::new();
+    let shader = folder.file("double.wgsl", DOUBLE);
+    let output = folder.run(&shader, &["--buffer", "0=zero:16", "--stats", "--disasm"]);
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        stdout.starts_with("double.wgsl - compute shader: "),
+        "{stdout}"
+    );
+    assert!(stdout.contains("LEA_PKA"), "{stdout}");
+}
+
+#[test]
+fn files_that_are_no_shaders_are_refused() {
+    let folder = Folder::new();
+    folder.refused(
+        "absent.comp",
+        &[],
+        &["can't read absent.comp", "No such file"],
+    );
+    let text = folder.file("text.spv", "hello, this is text.");
+    folder.refused(&text, &[], &["not a SPIR-V module", "0x6c6c6568"]);
+    let odd = folder.file("odd.spv", [3, 2, 35, 7, 0]);
+    folder.refused(
+        &odd,
+        &[],
+        &["5 bytes are not a whole number of 32-bit words"],
+    );
+    let cut = folder.file("cut.spv", [3, 2, 35, 7, 0, 3, 1, 0]);
+    folder.refused(&cut, &[], &["cut.spv"]);
+    let wgsl = folder.file("bad.wgsl", "fn main() { let x = ; }");
+    folder.refused(&wgsl, &[], &["not valid WGSL", "bad.wgsl:1:21"]);
+    let unknown = folder.file("shader.txt", "void main() {}");
+    folder.refused(&unknown, &[], &["can't tell the language", ".wgsl"]);
+}
+
+#[test]
+fn buffers_that_do_not_fit_are_named() {
+    let folder = Folder::new();
+    let saxpy = repository("demo/saxpy.comp");
+    let saved: &[&str] = &["--save", "1=out.bin"];
+    let with = |more: &[&'static str]| [more, saved].concat();
+    let push = "--push";
+    folder.refused(
+        &saxpy,
+        &with(&["--buffer", "0=zero:64"]),
+        &["binding 0:1 (a storage buffer) is used by the shader"],
+    );
+    folder.refused(
+        &saxpy,
+        &with(&[
+            "--buffer",
+            "0=zero:64",
+            "--buffer",
+            "1=zero:64",
+            "--buffer",
+            "5=zero:4",
+            push,
+            "0000004010000000",
+        ]),
+        &["the shader has no binding 0:5; it has 0:0, 0:1"],
+    );
+    folder.refused(
+        &saxpy,
+        &with(&[
+            "--buffer",
+            "0=zero:64",
+            "--buffer",
+            "1=zero:64",
+            "--buffer",
+            "1=zero:64",
+        ]),
+        &["binding 0:1 is given twice"],
+    );
+    folder.refused(
+        &saxpy,
+        &with(&["--buffer", "0=zero:64", "--buffer", "1=zero:64", push, "00"]),
+        &[
+            "push constants of 1 bytes, but the shader has 8",
+            "--push takes 16 hex digits",
+        ],
+    );
+    let reduce = repository("demo/reduce.comp");
+    folder.refused(
+        &reduce,
+        &with(&["--buffer", "0=zero:512", "--buffer", "1=zero:8"]),
+        &["the buffer for binding 0:1 has 8 bytes, the shader's block needs at least 12"],
+    );
+    folder.refused(
+        &saxpy,
+        &with(&["--buffer", "0=zero:64", "--buffer", "1=absent.bin"]),
+        &["can't read absent.bin"],
+    );
+}
+
+#[test]
+fn a_wrong_command_line_is_refused() {
+    let folder = Folder::new();
+    folder.refused("x.comp", &["--buffer", "0"], &["`0` has no `=`"]);
+    folder.refused(
+        "x.comp",
+        &["--buffer", "0=fill-f32:x:4"],
+        &["`x` is not a number of 32-bit float"],
+    );
+    folder.refused(
+        "x.comp",
+        &["--push", "xyz"],
+        &["`xyz` is not an even number of hex digits"],
+    );
+    folder.refused("x.comp", &["--groups", "0"], &["workgroups of at least 1"]);
+    folder.refused(
+        "x.comp",
+        &["--save", "0=a", "--save", "0=b"],
+        &["--save 0:0 is given twice"],
+    );
+    folder.refused("x.comp", &["--frobnicate"], &["unexpected argument"]);
+}
+
+#[test]
+fn what_the_compiler_lacks_is_refused_by_name() {
+    let folder = Folder::new();
+    let two = DOUBLE.to_owned() + "@compute @workgroup_size(1) fn other() { data[0] = 0u; }\n";
+    let two = folder.file("two.wgsl", two);
+    folder.refused(&two, &["--buffer", "0=zero:16"], &["main", "other"]);
+    folder.refused(
+        &two,
+        &["--entry", "none", "--buffer", "0=zero:16"],
+        &["no compute entry point `none`"],
+    );
+    let half = folder.file(
+        "half.wgsl",
+        "enable f16;\n@group(0) @binding(0) var<storage, read_write> data: array<f16>;\n\
+         @compute @workgroup_size(1) fn main() { data[0] = data[1] * 2.0h; }\n",
+    );
+    folder.refused(
+        &half,
+        &["--buffer", "0=zero:16"],
+        &["Float16 is not supported"],
+    );
+}
+
+#[test]
+fn a_shader_that_never_ends_is_stopped() {
+    let folder = Folder::new();
+    let hang = folder.file(
+        "hang.wgsl",
+        "@group(0) @binding(0) var<storage, read_write> data: array<u32>;\n\
+         @compute @workgroup_size(1) fn main() { while data[0] == 0u { data[1] += 1u; } }\n",
+    );
+    folder.refused(
+        &hang,
+        &[
+            "--buffer",
+            "0=zero:16",
+            "--save",
+            "0=out.bin",
+            "--timeout",
+            "1",
+        ],
+        &["did not finish within 1s", "does the shader end?"],
+    );
+}
+
+#[test]
+fn a_store_outside_of_every_buffer_is_a_fault() {
+    let folder = Folder::new();
+    let wild = folder.file(
+        "wild.wgsl",
+        "@group(0) @binding(0) var<storage, read_write> data: array<u32>;\n\
+         @compute @workgroup_size(1) fn main() { data[data[0] + 100000000u] = 1u; }\n",
+    );
+    folder.refused(
+        &wild,
+        &["--buffer", "0=zero:16", "--save", "0=out.bin"],
+        &["the address is not mapped", "a write of 0x"],
+    );
+}
+
+#[test]
+fn firmware_that_is_none_is_refused() {
+    let folder = Folder::new();
+    let shader = folder.file("double.wgsl", DOUBLE);
+    let firmware = folder.file("firmware.bin", [0; 64]);
+    let output = folder.run(&shader, &["--buffer", "0=zero:16", "--firmware", &firmware]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "zeros are no firmware");
+    assert!(stderr.contains("firmware"), "{stderr}");
+}
