@@ -79,6 +79,10 @@ pub(super) fn lower(
     options: AllocateOptions,
     observer: &mut Observer<'_>,
 ) -> Result<Lowered, Error> {
+    // Selection follows operands and edges without looking twice.
+    ir::verify::verify(ir).map_err(|broken| {
+        Error::broken("lower", broken.iter().map(ToString::to_string).collect())
+    })?;
     let mut runner = Runner {
         function: select(ir)?,
         observer,

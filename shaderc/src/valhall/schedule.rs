@@ -119,10 +119,10 @@ fn build(block: &Block, preloaded: &[Word]) -> Graph {
         } else if let Some(last) = last_barrier {
             graph.add(last, index);
         }
-        if instr.op.is_cross_lane() {
-            if let Some(last) = last_ordered.replace(index) {
-                graph.add(last, index);
-            }
+        if instr.op.is_cross_lane()
+            && let Some(last) = last_ordered.replace(index)
+        {
+            graph.add(last, index);
         }
         let Some(space) = instr.space.filter(|&space| space != Space::Constant) else {
             continue;

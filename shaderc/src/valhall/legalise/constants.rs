@@ -9,9 +9,7 @@ use eitri_isa::{Arch, Constant, Lanes, Select};
 
 use crate::ir::FauWord;
 use crate::valhall::mir::{Function, Instr, Location, Op, Operand, Source, Terminator, Word};
-
-/// Most uniform words that a program may have.
-const MOST_FAU: usize = 128;
+use crate::valhall::select::MOST_FAU;
 
 /// The generation whose table of constants is used: that of v9 and v10.
 const ARCH: Arch = Arch::V10;

@@ -48,6 +48,9 @@ struct Selector<'a> {
     block: BlockId,
 }
 
+/// Most uniform words that the machine has. Facts: hardware/compiler-abi.md 4.
+pub(super) const MOST_FAU: usize = 128;
+
 /// Who reads a value.
 #[derive(Clone, Default)]
 struct Users {
@@ -58,6 +61,12 @@ struct Users {
 
 /// Selects instructions for a function.
 pub(crate) fn select(ir: &ir::Function) -> Result<Function, Unsupported> {
+    if ir.fau.len() > MOST_FAU {
+        return Err(Unsupported {
+            what: format!("{} uniform words, more than {MOST_FAU}", ir.fau.len()),
+            position: ir::Position::default(),
+        });
+    }
     let mut selector = Selector {
         ir,
         function: Function {
