@@ -34,7 +34,8 @@ pub(super) struct Rule {
     pub find: Pattern,
     pub give: Pattern,
     pub rounding: Rounding,
-    condition: Option<fn(u32, u32) -> bool>,
+    /// None or one.
+    conditions: &'static [fn(u32, u32) -> bool],
 }
 
 /// Number of the first constant's letter; the second follows.
@@ -53,8 +54,8 @@ impl Rule {
     /// Whether the condition holds of the constants.
     pub fn holds(&self, constant: impl Fn(usize) -> Option<u32>) -> bool {
         let word = |variable| constant(variable).unwrap_or(0);
-        self.condition
-            .is_none_or(|condition| condition(word(K), word(K + 1)))
+        let mut conditions = self.conditions.iter();
+        conditions.all(|condition| condition(word(K), word(K + 1)))
     }
 }
 
@@ -78,16 +79,11 @@ macro_rules! rules {
     (@rounding ~) => { Rounding::Inexact };
     ($($find:tt $arrow:tt $give:tt $(if $condition:expr)?;)*) => {
         /// All rules; of several that match, the first counts.
-        pub(super) const RULES: &[Rule] = &[$({
-            #[allow(unused_mut, unused_assignments)]
-            let mut condition: Option<fn(u32, u32) -> bool> = None;
-            $(condition = Some($condition);)?
-            Rule {
-                find: pattern!($find),
-                give: pattern!($give),
-                rounding: rules!(@rounding $arrow),
-                condition,
-            }
+        pub(super) const RULES: &[Rule] = &[$(Rule {
+            find: pattern!($find),
+            give: pattern!($give),
+            rounding: rules!(@rounding $arrow),
+            conditions: &[$($condition)?],
         }),*];
     };
 }

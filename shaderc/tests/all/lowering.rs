@@ -144,7 +144,9 @@ fn division_by_constants() {
 fn bit_fields() {
     let all = words(5, 200);
     for op in [Alu::FindLsb, Alu::UFindMsb, Alu::SFindMsb, Alu::SSign] {
-        check(op, &[all.clone()], None, |got, expected| got == expected);
+        check(op, std::slice::from_ref(&all), None, |got, expected| {
+            got == expected
+        });
     }
     for offset in [0, 1, 7, 16, 31] {
         for count in [0, 1, 5, 16, 31, 32] {
@@ -205,13 +207,16 @@ fn floats() {
     ];
     let bits: Vec<u32> = values.iter().map(|x| x.to_bits()).collect();
     let nan = |a: u32, b: u32| f32::from_bits(a).is_nan() && f32::from_bits(b).is_nan();
-    check(Alu::FFract, &[bits.clone()], None, |a, b| {
+    check(Alu::FFract, std::slice::from_ref(&bits), None, |a, b| {
         a == b || nan(a, b)
     });
-    check(Alu::FQuantize16, &[bits.clone()], None, |a, b| {
-        a == b || nan(a, b)
-    });
-    check(Alu::FSqrt, &[bits.clone()], None, |a, b| {
+    check(
+        Alu::FQuantize16,
+        std::slice::from_ref(&bits),
+        None,
+        |a, b| a == b || nan(a, b),
+    );
+    check(Alu::FSqrt, std::slice::from_ref(&bits), None, |a, b| {
         ulps(a, b) <= 3 || nan(a, b)
     });
     let numbers: Vec<u32> = bits

@@ -153,11 +153,15 @@ fn the_whole_module_compiles() {
 #[test]
 fn damaged_modules_never_panic() {
     let modules = modules();
-    let mut config = ProptestConfig::default();
-    config.failure_persistence = None;
-    if std::env::var_os("PROPTEST_CASES").is_none() {
-        config.cases = 500;
-    }
+    let default = ProptestConfig::default();
+    let config = ProptestConfig {
+        failure_persistence: None,
+        cases: match std::env::var_os("PROPTEST_CASES") {
+            Some(_) => default.cases,
+            None => 250,
+        },
+        ..default
+    };
     let damages = proptest::collection::vec(damage(), 1..4);
     proptest!(config, |(number in 0usize..1000, damages in damages)| {
         let mut words = modules[number % modules.len()].clone();

@@ -1,0 +1,217 @@
+//! Control flow inside a function: phis, terminators, the order of blocks.
+//!
+//! Needs: a frame with a block for every label.  Guarantees: a phi has a source for every predecessor that can be
+//! reached.  Facts: hardware/compiler-isel.md 15.1; hardware/compiler-correctness.md 5.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use rspirv::spirv::Op;
+
+use super::error::{Feature, Invalid};
+use super::module::{SpvBlock, SpvFunction};
+use super::reader::{Instr, Result};
+use super::translate::{PendingPhi, Translator};
+use super::types::Type;
+use crate::ir::{self, BlockId, Terminator, Value};
+
+impl Translator<'_> {
+    pub(super) fn phi(&mut self, instr: &Instr) -> Result<()> {
+        let ty = self.result_type(instr)?;
+        if matches!(&*ty, Type::Pointer { .. }) {
+            return Err(instr.unsupported(Feature::Use, "OpPhi of pointers"));
+        }
+        if !ty.is_value() {
+            return Err(instr.invalid(Invalid::TypeMismatch));
+        }
+        let block = self.builder.block;
+        if !self.builder.function.block(block).insts.is_empty() {
+            return Err(instr.invalid(Invalid::Misplaced));
+        }
+        let mut types = vec![];
+        ty.flatten(&mut types);
+        let results: Rc<[Value]> = types
+            .into_iter()
+            .map(|ty| self.builder.function.new_phi(block, ty))
+            .collect();
+        self.define(instr, results.to_vec())?;
+        self.frame(instr)?.phis.push(PendingPhi {
+            instr: instr.clone(),
+            block,
+            results,
+        });
+        Ok(())
+    }
+
+    pub(super) fn fill_phis(&mut self) -> Result<()> {
+        let Some(frame) = self.frames.last_mut() else {
+            return Ok(());
+        };
+        for phi in std::mem::take(&mut frame.phis) {
+            for pair in phi.instr.operands.chunks(2) {
+                let &[value, label] = pair else {
+                    return Err(phi.instr.invalid(Invalid::MissingOperand));
+                };
+                let frame = self.frame(&phi.instr)?;
+                if !frame.starts.contains_key(&label) {
+                    return Err(phi.instr.invalid(Invalid::Wanted(label, "a block")));
+                }
+                // No end: the block is unreachable, so it isn't a predecessor.
+                let Some(from) = frame.ends.get(&label).copied() else {
+                    continue;
+                };
+                let source = self.composite(&phi.instr, value)?;
+                if source.scalars.len() != phi.results.len() {
+                    return Err(phi.instr.invalid(Invalid::TypeMismatch));
+                }
+                let values: HashMap<Value, Value> = phi
+                    .results
+                    .iter()
+                    .copied()
+                    .zip(source.scalars.iter().copied())
+                    .collect();
+                for made in &mut self.builder.function.block_mut(phi.block).phis {
+                    if let Some(value) = values.get(&made.result) {
+                        made.sources.push((from, *value));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn label(&mut self, instr: &Instr, index: usize) -> Result<BlockId> {
+        let label = instr.word(index)?;
+        let start = self.frame(instr)?.starts.get(&label).copied();
+        start.ok_or_else(|| instr.invalid(Invalid::Wanted(label, "a block of this function")))
+    }
+
+    pub(super) fn terminator(&mut self, instr: &Instr) -> Result<()> {
+        let terminator = match instr.op {
+            Op::Branch => Terminator::Jump(self.label(instr, 0)?),
+            Op::BranchConditional => {
+                let condition = self.scalar(instr, 0, ir::Type::Bool)?;
+                let (then, otherwise) = (self.label(instr, 1)?, self.label(instr, 2)?);
+                if then == otherwise {
+                    Terminator::Jump(then)
+                } else {
+                    Terminator::Branch {
+                        condition,
+                        then,
+                        otherwise,
+                    }
+                }
+            }
+            Op::Switch => self.switch(instr)?,
+            Op::Return | Op::ReturnValue => self.return_from(instr)?,
+            _ => Terminator::Unreachable,
+        };
+        self.builder.terminate(terminator);
+        Ok(())
+    }
+
+    fn switch(&mut self, instr: &Instr) -> Result<Terminator> {
+        let selector = self.scalar(instr, 0, ir::Type::W32)?;
+        let default = self.label(instr, 1)?;
+        let mut cases = vec![];
+        let mut seen = HashSet::new();
+        for index in (2..instr.operands.len()).step_by(2) {
+            let value = instr.word(index)?;
+            let target = self.label(instr, index + 1)?;
+            if !seen.insert(value) {
+                return Err(instr.invalid(Invalid::Literal(value)));
+            }
+            if target != default {
+                cases.push((value, target));
+            }
+        }
+        Ok(match cases.is_empty() {
+            true => Terminator::Jump(default),
+            false => Terminator::Switch {
+                selector,
+                cases,
+                default,
+            },
+        })
+    }
+
+    fn return_from(&mut self, instr: &Instr) -> Result<Terminator> {
+        let scalars: Rc<[Value]> = match instr.op {
+            Op::ReturnValue => {
+                let value = self.operand(instr, 0)?;
+                if value.ty != self.frame(instr)?.result {
+                    return Err(instr.invalid(Invalid::TypeMismatch));
+                }
+                value.scalars
+            }
+            _ => {
+                if *self.frame(instr)?.result != Type::Void {
+                    return Err(instr.invalid(Invalid::TypeMismatch));
+                }
+                Rc::from([])
+            }
+        };
+        let block = self.builder.block;
+        let frame = self.frame(instr)?;
+        frame.returns.push((block, scalars));
+        Ok(match frame.continuation {
+            Some(continuation) => Terminator::Jump(continuation),
+            None => Terminator::Return,
+        })
+    }
+}
+
+/// Labels that a block's terminator names.
+fn targets(block: &SpvBlock) -> Vec<u32> {
+    let Some(last) = block.instrs.last() else {
+        return vec![];
+    };
+    let labels: Vec<usize> = match last.op {
+        Op::Branch => vec![0],
+        Op::BranchConditional => vec![1, 2],
+        Op::Switch => {
+            let cases = (3..last.operands.len()).step_by(2);
+            std::iter::once(1).chain(cases).collect()
+        }
+        _ => vec![],
+    };
+    labels
+        .into_iter()
+        .filter_map(|index| last.operands.get(index).copied())
+        .collect()
+}
+
+/// The blocks that can be reached, each after those that dominate it.
+pub(super) fn reverse_postorder(function: &SpvFunction) -> Result<Vec<&SpvBlock>> {
+    let by_label: HashMap<u32, &SpvBlock> = function
+        .blocks
+        .iter()
+        .map(|block| (block.label, block))
+        .collect();
+    let mut order = vec![];
+    let mut seen = HashSet::new();
+    let mut stack = vec![];
+    if let Some(first) = function.blocks.first() {
+        seen.insert(first.label);
+        stack.push((first, targets(first)));
+    }
+    while let Some((block, open)) = stack.last_mut() {
+        match open.pop() {
+            Some(label) => {
+                let Some(target) = by_label.get(&label).copied() else {
+                    let last = block.instrs.last().unwrap_or(&function.instr);
+                    return Err(last.invalid(Invalid::Wanted(label, "a block of this function")));
+                };
+                if seen.insert(label) {
+                    stack.push((target, targets(target)));
+                }
+            }
+            None => {
+                order.push(*block);
+                stack.pop();
+            }
+        }
+    }
+    order.reverse();
+    Ok(order)
+}
