@@ -178,3 +178,34 @@ fn to_isa(instr: &Instr, branch_offset: Option<i64>) -> Result<eitri_isa::Instr,
     check_registers(instr, &packed)?;
     Ok(packed)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The refusal of an instruction, as people see it.
+    #[track_caller]
+    fn check(line: &str, expected: &str) {
+        let function = Function::parse(&format!("b0:\n {line}\n end")).expect("text is MIR");
+        let error = pack(&function, Arch::V10).expect_err("packs");
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn what_cannot_be_encoded_is_named() {
+        check(
+            "%0 = IADD.u32 r0, r1",
+            "internal: `%0 = IADD.u32 r0, r1` can't be encoded: it is not final",
+        );
+        check(
+            "r1:r2 = IMULD.u64 r4.w0, r5.w0",
+            "internal: `r1:r2 = IMULD.u64 r4.w0, r5.w0` can't be encoded: \
+             the destination of IMULD.u64 has 64 bits and must be an even register",
+        );
+        check(
+            "STORE.i64 @r2:r5, [r0:r1], imm:0, space:buffer, slot:0",
+            "internal: `STORE.i64 @r2:r5, [r0:r1], imm:0, space:buffer, slot:0` can't be encoded: \
+             the word touches other registers",
+        );
+    }
+}

@@ -295,3 +295,59 @@ b2:
         "the same twice"
     );
 }
+
+/// The message for a shader that can't be compiled with these choices.
+#[track_caller]
+fn refusal(text: &str, target: &Target) -> String {
+    let ir = parse(text).unwrap_or_else(|error| panic!("{error}"));
+    match compile(&ir, target) {
+        Ok(binary) => panic!("compiles:\n{}", binary.listing),
+        Err(error) => error.to_string(),
+    }
+}
+
+const COPY: &str = "
+b0:
+  %x = global_id.x
+  %o = ishl %x, 4
+  %a, %b, %c, %d = load.buffer.4.align16 0x1000000, %o
+  store.buffer.4.align16 0x1000001, %o, %d, %c, %b, %a
+  return
+";
+
+#[test]
+fn what_runs_out_is_said() {
+    let target = |limit| Target {
+        register_limit: Some(limit),
+        ..Target::new(eitri_isa::Arch::V10)
+    };
+    let small = format!("function main\nworkgroup 1 1 1\n{COPY}");
+    assert_eq!(
+        refusal(&small, &target(2)),
+        "an instruction needs more registers than the limit leaves"
+    );
+    let full = format!("function main\nworkgroup 1 1 1\nscratch 32752\n{COPY}");
+    assert_eq!(
+        refusal(&full, &target(6)),
+        "the shader needs more than 32764 bytes of memory for each thread, spilled registers included"
+    );
+}
+
+#[test]
+fn ir_that_is_broken_is_an_error() {
+    let text = "
+function main
+workgroup 1 1 1
+b0:
+  %c = ieq 1, 2
+  branch %c, b1, b2
+b1:
+  %x = global_id.x
+  jump b2
+b2:
+  store.buffer 0x1000000, 0, %x
+  return
+";
+    let message = refusal(text, &Target::new(eitri_isa::Arch::V10));
+    assert!(message.starts_with("internal: after lower: "), "{message}");
+}
