@@ -117,9 +117,8 @@ impl Cores {
                 continue;
             }
             if fabric.injections.holds(Injection::JobsHang) {
-                // Time passes and nothing comes of it.
-                used += 1;
-                continue;
+                // Time passes, as in an endless loop, and nothing comes of it.
+                return limit;
             }
             // An instruction at least, so that starting a job counts as work.
             used += job.work(fabric, memory, cores & ready, limit - used).max(1);
