@@ -29,17 +29,8 @@ const MAINTENANCE: IntId = IntId::ppi(9);
 /// What the image may not disable.
 pub(crate) const OWN: [IntId; 2] = [TICK, MAINTENANCE];
 const ALL_PRIORITIES: u8 = 0xFF;
-/// How often the monitor runs at least.
+/// How long the image runs at most before the monitor does.
 const TICK_PERIOD: Duration = Duration::from_millis(1);
-
-/// What came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Came {
-    /// The monitor's tick.
-    Tick,
-    /// Something for the image, or nothing that needs more.
-    Other,
-}
 
 /// What the virtual GIC has yet to present.
 pub(crate) struct Interrupts {
@@ -82,7 +73,8 @@ pub(crate) fn open() -> Interrupts {
     }
 }
 
-fn rearm_tick() {
+/// Lets the tick come, a period from now: so the image has that much time however long the model's share took.
+pub(crate) fn rearm_tick() {
     let ticks = CNTFRQ_EL0.get() * TICK_PERIOD.as_micros() as u64 / 1_000_000;
     let moment = CNTPCT_EL0.get() + ticks;
     // SAFETY: sets when the timer of EL2 fires.
@@ -93,22 +85,30 @@ fn rearm_tick() {
 }
 
 impl Interrupts {
-    /// Takes a physical interrupt.
-    pub(crate) fn take(&mut self) -> Came {
+    /// Takes every physical interrupt that is pending: one of ours must not keep those of the image waiting.
+    ///
+    /// Tells whether the tick was among them; the next one comes after [`rearm_tick`].
+    pub(crate) fn take(&mut self) -> bool {
         let group = InterruptGroup::Group1;
-        let Some(id) = GicCpuInterface::get_and_acknowledge_interrupt(group) else {
-            return Came::Other;
-        };
-        GicCpuInterface::end_interrupt(id, group);
-        if id == TICK {
-            // Before it is deactivated: the level has to go first.
-            rearm_tick();
+        let mut ticked = false;
+        while let Some(id) = GicCpuInterface::get_and_acknowledge_interrupt(group) {
+            GicCpuInterface::end_interrupt(id, group);
+            match id {
+                TICK => {
+                    ticked = true;
+                    // The level has to go before it is deactivated.
+                    CNTHP_CTL_EL2.write(CNTHP_CTL_EL2::ENABLE::CLEAR);
+                    deactivate(id);
+                }
+                MAINTENANCE => {
+                    // Its cause goes with the list registers that are done, at the next entry.
+                    deactivate(id);
+                    break;
+                }
+                _ => self.waiting.push(id),
+            }
         }
-        match id {
-            TICK | MAINTENANCE => deactivate(id),
-            _ => self.waiting.push(id),
-        }
-        if id == TICK { Came::Tick } else { Came::Other }
+        ticked
     }
 
     /// Brings the list registers up to date. Tells whether one has something for the image.

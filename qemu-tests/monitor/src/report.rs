@@ -5,7 +5,8 @@ use alloc::format;
 use core::fmt;
 use core::panic::PanicInfo;
 use eitri_boards::Exit;
-use eitri_boards::qemu_virt::BOARD;
+use eitri_boards::qemu_virt::{BOARD, GUEST_RAM};
+use eitri_kernel::backtrace;
 use eitri_kernel::syndrome::Syndrome;
 
 /// Says a line.
@@ -29,6 +30,11 @@ pub(crate) fn registers(guest: &Guest) {
             text += &format!("  x{:<2} {value:016x}", 4 * row + column);
         }
         say!("{text}");
+    }
+    // Its addresses are physical ones, and all of its RAM is mapped here.
+    let [.., frame, _] = guest.x;
+    for address in backtrace::frames(frame, &[GUEST_RAM]) {
+        say!("  returns to {address:#018x}");
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::access::{self, Access, Direction};
 use crate::gpu::ModelGpu;
 use crate::guest::{Exit, Guest};
-use crate::interrupts::{self, Came, Interrupts};
+use crate::interrupts::{self, Interrupts};
 use crate::redistributor;
 use crate::report;
 use crate::settings::Settings;
@@ -99,8 +99,9 @@ impl Monitor {
     }
 
     fn interrupt(&mut self) {
-        if self.interrupts.take() == Came::Tick {
+        if self.interrupts.take() {
             self.tick();
+            interrupts::rearm_tick();
         }
     }
 
