@@ -19,7 +19,7 @@
 //! goes down, except that a loop's latch jumps up to its header, which dominates it. The blocks of a loop (all that
 //! reach its latch without leaving through the header) are contiguous. So every join comes after all blocks that
 //! lead to it, which is what reconvergence wants (compiler-backend.md 8.4). Loops, joins and dominance are not
-//! stored: [`cfg`] derives them.
+//! stored: [`mod@cfg`] derives them.
 //!
 //! # The lowered form
 //! What the back end receives; `verify::lowered` checks it:

@@ -35,7 +35,13 @@ const INDEXING: Budget = Budget {
     instructions: 4096,
 };
 
+/// Functions with more instructions are left alone: each loop costs a clean-up of the whole function.
+const MAX_FUNCTION: usize = 16_384;
+
 fn run(function: &mut Function, _: &Target) -> Changed {
+    if function.placed_insts().count() > MAX_FUNCTION {
+        return Changed::No;
+    }
     // One loop a run: every copy changes the others' blocks. The innermost are last.
     let cfg = Cfg::new(function);
     for natural in cfg.loops.iter().rev() {

@@ -89,6 +89,8 @@ pub(crate) struct Module {
     pub functions: HashMap<u32, SpvFunction>,
     pub entry: EntryPoint,
     pub workgroup_size: [u32; 3],
+    /// No float operation may be rewritten: zeros keep their signs.
+    pub exact: bool,
     strings: HashMap<u32, String>,
     types: HashMap<u32, Rc<Type>>,
     constants: HashMap<u32, Constant>,
@@ -124,6 +126,7 @@ impl Module {
             globals: vec![],
             functions: HashMap::new(),
             workgroup_size: [0; 3],
+            exact: false,
             entry,
             strings: HashMap::new(),
             types: HashMap::new(),
@@ -403,9 +406,11 @@ impl Module {
                 self.entry.size = Some(instr.clone());
                 Ok(())
             }
-            ExecutionMode::DenormPreserve
-            | ExecutionMode::SignedZeroInfNanPreserve
-            | ExecutionMode::RoundingModeRTE => Ok(()),
+            ExecutionMode::DenormPreserve | ExecutionMode::RoundingModeRTE => Ok(()),
+            ExecutionMode::SignedZeroInfNanPreserve => {
+                self.exact = true;
+                Ok(())
+            }
             _ => Err(instr.unsupported(Feature::ExecutionMode, format!("{mode:?}"))),
         }
     }

@@ -238,8 +238,8 @@ impl Translator<'_> {
         for instr in &block.instrs {
             self.builder.position = self.position(instr);
             let decorations = instr.result.map(|id| self.module.decorations.of(id));
-            self.builder.exact =
-                decorations.is_some_and(|decorations| decorations.has(Decoration::NoContraction));
+            self.builder.exact = self.module.exact
+                || decorations.is_some_and(|list| list.has(Decoration::NoContraction));
             if self.builder.function.inst_count() > MAX_INSTRUCTIONS {
                 let limit = format!("a program of more than {MAX_INSTRUCTIONS} instructions");
                 return Err(instr.unsupported(Feature::Limit, limit));

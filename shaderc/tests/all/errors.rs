@@ -293,6 +293,40 @@ fn bodies() {
 }
 
 #[test]
+fn signed_zeros_are_kept_on_demand() {
+    // x + 0 is +0 for -0: a rewriting to x is allowed only without the execution mode.
+    let module = format!(
+        "{PREAMBLE}
+        %0f = OpConstant %f32 0.0
+        %main = OpFunction %void 0 %fn
+        %entry = OpLabel
+        %p = OpAccessChain %ptr_u32 %out %0 %0
+        %x = OpLoad %u32 %p
+        %xf = OpBitcast %f32 %x
+        %y = OpFAdd %f32 %xf %0f
+        %z = OpBitcast %u32 %y
+        OpStore %p %z
+        OpReturn
+        OpFunctionEnd"
+    );
+    let sums = |module: &str| {
+        let lowered = eitri_shaderc::front_end(&assemble(module), &Options::default()).unwrap();
+        lowered.function.to_string().matches("fadd").count()
+    };
+    assert_eq!(sums(&module), 0);
+    let strict = module
+        .replace(
+            "OpCapability Shader",
+            "OpCapability Shader\nOpCapability SignedZeroInfNanPreserve",
+        )
+        .replace(
+            "OpExecutionMode %main",
+            "OpExecutionMode %main SignedZeroInfNanPreserve 32\nOpExecutionMode %main",
+        );
+    assert_eq!(sums(&strict), 1);
+}
+
+#[test]
 fn floats_have_no_atomics() {
     let module = format!(
         "{PREAMBLE}
