@@ -45,7 +45,10 @@ enum FileProblem {
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     match (&args.vectors, &args.structure) {
         (Some(file), _) => check_vectors(file),
-        (None, Some(name)) => Ok(println!("{}", pack(args, name)?)).map(|()| Status::Good),
+        (None, Some(name)) => {
+            println!("{}", pack(args, name)?);
+            Ok(Status::Good)
+        }
         // clap asks for one of them.
         (None, None) => Ok(Status::Refused),
     }
