@@ -37,6 +37,8 @@ pub(crate) fn register_mask(words: impl Iterator<Item = Word>) -> u64 {
         .fold(0, |mask, register| mask | register.bit())
 }
 
+// FACT: compiler-backend.md 8.2 tells of compilers that order all accesses alike; what it gives as the hardware's need
+// is order at the same address, and different kinds of memory share none.
 /// What tells memory apart.
 fn memory_key(instr: &Instr) -> Option<(Space, i64)> {
     match instr.space? {

@@ -76,6 +76,8 @@ impl Selector<'_> {
         self.correct(data, angle.rest, angle.sine.negated(), sum, angle.cosine);
     }
 
+    // FACT: compiler-isel.md 6 says that infinities give NaN through the rest; by valhall-isa.md 8.2 the clamp turns
+    // that NaN into -1. Vulkan asks for nothing outside [-pi, pi], so the recipe stays as it is.
     /// `(rest * slope + sum) + base`, the product kept in [-1, 1].
     fn correct(&mut self, data: &InstData, rest: Source, slope: Source, sum: Source, base: Source) {
         let dest = self.function.new_value();
