@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Longest that one image may run.
-const LIMIT: Duration = Duration::from_secs(90);
+const LIMIT: Duration = Duration::from_secs(180);
 
 /// How an image is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

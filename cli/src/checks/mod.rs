@@ -70,7 +70,8 @@ const CLIPPY_BARE_METAL: &[&str] = &[
 ];
 const NO_PANIC: &[&str] = &[
     "build",
-    "--release",
+    "--profile",
+    "no-panic",
     "--target",
     BARE_METAL_TARGET,
     "-p=eitri-no-panic",

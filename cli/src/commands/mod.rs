@@ -1,6 +1,7 @@
 //! The subcommands: one file each.
 
 mod asm;
+mod bench;
 mod cs;
 pub(crate) mod demo;
 mod disasm;
@@ -18,6 +19,8 @@ use crate::outcome::{Failure, Status};
 pub(crate) enum Command {
     /// Assemble shader instructions: text in, one word of 16 hex digits a line out.
     Asm(asm::Args),
+    /// Measure how fast the tables and the model are.
+    Bench(bench::Args),
     /// Run the demo shaders from power-off to a checked result, and leave a picture.
     Demo(demo::Args),
     /// Disassemble shader instructions: words in, one instruction a line out.
@@ -44,6 +47,7 @@ pub(crate) enum Command {
 pub(crate) fn run(command: Command) -> Result<Status, Failure> {
     match command {
         Command::Asm(args) => asm::run(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Disasm(args) => disasm::run(&args),
         Command::Cs(command) => cs::run(&command),
