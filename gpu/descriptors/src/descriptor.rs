@@ -4,6 +4,9 @@ use crate::arch::Arch;
 use crate::error::{DescriptorError, FieldError};
 use crate::row::Layout;
 
+/// Words of the largest structure: 128 bytes.
+const MOST_WORDS: usize = 32;
+
 /// A structure in GPU memory.
 pub trait Descriptor: Copy + PartialEq + Default {
     /// Its table.
@@ -30,20 +33,26 @@ pub trait Descriptor: Copy + PartialEq + Default {
     #[inline]
     fn pack(&self, arch: Arch, out: &mut [u32]) -> Result<usize, DescriptorError> {
         let (structure, bytes) = (Self::LAYOUT.name, size(Self::LAYOUT, arch)?);
-        let found = out.len() * 4;
-        let Some(words) = out.get_mut(..bytes.div_ceil(4)) else {
-            let needed = bytes;
-            return Err(DescriptorError::Length {
-                structure,
-                needed,
-                found,
-            });
-        };
-        words.fill(0);
-        match self.pack_at(arch, words, 0) {
-            Ok(()) => Ok(bytes),
-            Err(error) => Err(DescriptorError::Field { structure, error }),
+        // Fields are put together here, where the compiler sees all indices, and stored in one go.
+        let mut words = [0; MOST_WORDS];
+        if let Err(error) = self.pack_at(arch, &mut words, 0) {
+            return Err(DescriptorError::Field { structure, error });
         }
+        let (needed, found) = (bytes, out.len() * 4);
+        match (
+            out.get_mut(..bytes.div_ceil(4)),
+            words.get(..bytes.div_ceil(4)),
+        ) {
+            (Some(out), Some(words)) => out.copy_from_slice(words),
+            _ => {
+                return Err(DescriptorError::Length {
+                    structure,
+                    needed,
+                    found,
+                });
+            }
+        }
+        Ok(bytes)
     }
 
     /// Reads a structure from the first words of `words`, and refuses bits that no field covers.
@@ -61,7 +70,7 @@ pub trait Descriptor: Copy + PartialEq + Default {
 }
 
 /// Bytes of a structure.
-#[inline]
+#[inline(always)]
 pub(crate) fn size(layout: &Layout, arch: Arch) -> Result<usize, DescriptorError> {
     match layout.size(arch) {
         Some(bytes) => Ok(bytes as usize),

@@ -26,7 +26,7 @@ pub trait Member: Copy + PartialEq {
     fn unpack(row: &Row, arch: Arch, words: &[u32], base: u32) -> Result<Self, FieldError>;
 }
 
-#[inline]
+#[inline(always)]
 fn pack_number(value: u64, row: &Row, words: &mut [u32], base: u32) -> Result<(), FieldError> {
     or_bits(words, base + row.start, row.width, row.store(value)?);
     Ok(())
@@ -48,7 +48,7 @@ macro_rules! plain_members {
                 $from(row.default)
             }
 
-            #[inline]
+            #[inline(always)]
             fn pack(self, row: &Row, _: Arch, words: &mut [u32], base: u32) -> Result<(), FieldError> {
                 pack_number($to(self), row, words, base)
             }
@@ -80,7 +80,7 @@ impl Member for u32 {
         row.default as u32
     }
 
-    #[inline]
+    #[inline(always)]
     fn pack(self, row: &Row, _: Arch, words: &mut [u32], base: u32) -> Result<(), FieldError> {
         pack_number(self.into(), row, words, base)
     }
@@ -102,7 +102,7 @@ impl Member for i32 {
         sign_extend(row.default, row.width) as i32
     }
 
-    #[inline]
+    #[inline(always)]
     fn pack(self, row: &Row, _: Arch, words: &mut [u32], base: u32) -> Result<(), FieldError> {
         let stored = store_signed(row, self.into())?;
         or_bits(words, base + row.start, row.width, stored);
@@ -178,7 +178,7 @@ impl<const ALIGN: u64> Member for Aligned<ALIGN> {
         Aligned(row.default)
     }
 
-    #[inline]
+    #[inline(always)]
     fn pack(self, row: &Row, _: Arch, words: &mut [u32], base: u32) -> Result<(), FieldError> {
         pack_number(self.0, row, words, base)
     }
@@ -199,7 +199,7 @@ impl<T: Member> Member for Option<T> {
         None
     }
 
-    #[inline]
+    #[inline(always)]
     fn pack(self, row: &Row, arch: Arch, words: &mut [u32], base: u32) -> Result<(), FieldError> {
         self.map_or(Ok(()), |value| value.pack(row, arch, words, base))
     }

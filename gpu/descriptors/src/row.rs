@@ -110,7 +110,7 @@ impl Row {
     }
 
     /// The row as it is in `arch`.
-    #[inline]
+    #[inline(always)]
     pub const fn at(&self, arch: Arch) -> Row {
         let mut row = *self;
         let mut index = 0;
@@ -191,7 +191,7 @@ impl Row {
     }
 
     /// The largest number that the bits hold.
-    #[inline]
+    #[inline(always)]
     pub const fn mask(&self) -> u64 {
         if self.width >= 64 {
             u64::MAX
@@ -204,7 +204,7 @@ impl Row {
     ///
     /// # Errors
     /// A [`FieldError`] when the modifier or the width can't take the value.
-    #[inline]
+    #[inline(always)]
     pub const fn store(&self, value: u64) -> Result<u64, FieldError> {
         let stored = match self.modifier {
             Modifier::Plain => value,
@@ -323,9 +323,17 @@ pub struct Layout {
 
 impl Layout {
     /// Bytes in `arch`; `None` where the structure does not exist.
-    pub fn size(&self, arch: Arch) -> Option<u32> {
-        let row = self.sizes.iter().find(|(archs, _)| archs.contains(arch));
-        row.map(|(_, bytes)| *bytes)
+    #[inline(always)]
+    pub const fn size(&self, arch: Arch) -> Option<u32> {
+        let mut index = 0;
+        while index < self.sizes.len() {
+            let (archs, bytes) = self.sizes[index];
+            if archs.contains(arch) {
+                return Some(bytes);
+            }
+            index += 1;
+        }
+        None
     }
 
     /// The fields of `arch`.

@@ -1,17 +1,24 @@
 //! Bit fields over 32-bit words: at most 64 bits, anywhere.
 
 /// ORs `value` into the `width` bits from `start`. Bits outside `words` are dropped; a layout's size rules them out.
-#[inline]
+///
+/// Straight-line and always inlined: with a place that is known when it is compiled it is an OR or two.
+#[inline(always)]
 pub(crate) fn or_bits(words: &mut [u32], start: u32, width: u32, value: u64) {
-    let mut done = 0;
-    while done < width {
-        let at = start + done;
-        let step = (32 - at % 32).min(width - done);
-        let part = (value >> done) & ((1 << step) - 1);
-        if let Some(word) = words.get_mut((at / 32) as usize) {
-            *word |= (part as u32) << (at % 32);
+    let (word, shift) = ((start / 32) as usize, start % 32);
+    let kept = if width >= 64 {
+        value
+    } else {
+        value & ((1 << width) - 1)
+    };
+    // At most 31 bits of shift and 64 of value: three words.
+    let spread = u128::from(kept) << shift;
+    for part in 0..3 {
+        if shift + width > 32 * part
+            && let Some(word) = words.get_mut(word + part as usize)
+        {
+            *word |= (spread >> (32 * part)) as u32;
         }
-        done += step;
     }
 }
 

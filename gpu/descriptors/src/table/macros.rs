@@ -27,7 +27,8 @@ macro_rules! descriptor {
             use $crate::member::Member;
             use $crate::row::{Kind, Layout, Row};
 
-            static LAYOUT: Layout = Layout {
+            // A constant, so that sizes and places are known where another crate packs.
+            const LAYOUT: &Layout = &Layout {
                 name: $name,
                 sizes: &[ $( $crate::table::macros::descriptor!(@size $($bytes)*) ),+ ],
                 align: $align,
@@ -37,9 +38,9 @@ macro_rules! descriptor {
             };
 
             impl Descriptor for $type {
-                const LAYOUT: &'static Layout = &LAYOUT;
+                const LAYOUT: &'static Layout = LAYOUT;
 
-                #[inline]
+                #[inline(always)]
                 #[allow(unused_variables, reason = "a structure may be all padding")]
                 fn pack_at(&self, arch: Arch, words: &mut [u32], base: u32) -> Result<(), FieldError> {
                     $( {
@@ -80,14 +81,14 @@ macro_rules! descriptor {
             }
 
             impl Member for $type {
-                const KIND: Kind = Kind::Struct(&LAYOUT);
+                const KIND: Kind = Kind::Struct(LAYOUT);
 
                 #[inline]
                 fn initial(_: &Row) -> $type {
                     $type::default()
                 }
 
-                #[inline]
+                #[inline(always)]
                 fn pack(self, row: &Row, arch: Arch, words: &mut [u32], base: u32) -> Result<(), FieldError> {
                     self.pack_at(arch, words, base + row.start)
                 }
@@ -155,7 +156,7 @@ macro_rules! enumeration {
                 $type::from_number(row.default as u32).unwrap_or(FIRST)
             }
 
-            #[inline]
+            #[inline(always)]
             fn pack(
                 self,
                 row: &$crate::row::Row,
