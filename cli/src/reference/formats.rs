@@ -3,9 +3,11 @@
 use super::{Family, Page, arch_text};
 use eitri_descriptors::Arch;
 use eitri_descriptors::formats::{FORMATS, Uses, VkFormat};
+use eitri_descriptors::ycbcr::{YCBCR_FORMATS, YcbcrFormat};
 
 pub(super) fn pages() -> Vec<Page> {
-    FORMATS.iter().map(page).collect()
+    let ycbcr = YCBCR_FORMATS.iter().map(ycbcr);
+    FORMATS.iter().map(page).chain(ycbcr).collect()
 }
 
 fn page(format: &VkFormat) -> Page {
@@ -33,6 +35,7 @@ fn page(format: &VkFormat) -> Page {
         .fact("bytes of a block", format.block_bytes.to_string())
         .fact("usable as", uses(format.uses))
         .fact("clump format", format.clump)
+        .fact("stencil plane", format.stencil_plane.unwrap_or(""))
         .fact(
             "exists on",
             arch_text(&Arch::ALL, |arch| format.archs.contains(arch)),
@@ -48,6 +51,26 @@ fn page(format: &VkFormat) -> Page {
             .fact("written back as", format!("{}{raw}", tile.writeback));
     }
     page.aliases = vec![format!("VK_FORMAT_{}", format.name)];
+    page
+}
+
+fn ycbcr(format: &YcbcrFormat) -> Page {
+    let name = if format.vulkan.is_empty() {
+        format.planes
+    } else {
+        format.vulkan
+    };
+    let mut page = Page::new(
+        Family::Format,
+        name,
+        "YCbCr, with chroma smaller than luma; read without conversion.",
+    )
+    .fact("pixel format", format!("{:#08x}", format.pixel_format().0))
+    .fact("code", format.code.to_string())
+    .fact("planes", format.planes)
+    .fact("swaps U and V", if format.swap { "yes" } else { "" })
+    .fact("clump format", format.clump_code.to_string());
+    page.aliases = vec![format.planes.to_owned(), format!("VK_FORMAT_{name}")];
     page
 }
 

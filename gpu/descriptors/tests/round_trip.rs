@@ -1,8 +1,8 @@
 //! What is packed unpacks, whatever the values; and no bytes make anything panic.
 
 use eitri_descriptors::{
-    AGGREGATES, Arch, Descriptor, Kind, LAYOUTS, Layout, Modifier, Printed, Row, blend,
-    framebuffer, plane, raster, resource, shader, target, texture, tiler,
+    AGGREGATES, Arch, Descriptor, DescriptorError, Kind, LAYOUTS, Layout, Modifier, Printed, Row,
+    blend, framebuffer, plane, raster, resource, shader, target, texture, tiler,
 };
 use proptest::prelude::*;
 
@@ -33,10 +33,13 @@ macro_rules! every_structure {
     };
 }
 
+/// Unpacks words and packs them again.
+type Repack = fn(Arch, &[u32], &mut [u32]) -> Result<usize, DescriptorError>;
+
 /// A structure's functions, without its type.
 struct Typed {
     layout: &'static Layout,
-    repack: fn(Arch, &[u32], &mut [u32]) -> Result<usize, eitri_descriptors::DescriptorError>,
+    repack: Repack,
 }
 
 macro_rules! typed {
@@ -175,7 +178,7 @@ proptest! {
                 words[word as usize] |= 1 << bit;
                 let error = (typed.repack)(arch, &words[..used as usize], &mut [0; MOST_WORDS]);
                 let structure = typed.layout.name;
-                let expected = eitri_descriptors::DescriptorError::Reserved { structure, word, bits: 1 << bit };
+                let expected = DescriptorError::Reserved { structure, word, bits: 1 << bit };
                 prop_assert_eq!(error, Err(expected));
             }
         }

@@ -2,6 +2,7 @@
 
 use eitri_descriptors::formats::{FORMATS, VkFormat};
 use eitri_descriptors::names::NAMES;
+use eitri_descriptors::ycbcr::{YCBCR_FORMATS, YcbcrFormat};
 use eitri_descriptors::{
     AGGREGATES, Arch, Dynamic, ENUMS, Kind, LAYOUTS, Layout, Modifier, Printed, Row, Value, layout,
     same_name,
@@ -378,10 +379,46 @@ fn every_format_is_as_the_facts_say() {
                 (text("internal"), text("writeback"), raw)
             });
             assert_eq!(tile, expected, "{name}");
+            let second = json["stencil_plane"].as_object().map(|plane| {
+                let own = VkFormat::of_name(arch, format.stencil_plane.unwrap_or("")).expect(name);
+                let hardware = format!("{:#08x}", own.pixel_format().0);
+                assert_eq!(plane["hw"], hardware.as_str(), "second plane of {name}");
+                assert_eq!(plane["clump"], own.clump, "second plane of {name}");
+                own.name
+            });
+            assert_eq!(format.stencil_plane, second, "second plane of {name}");
             let found =
                 VkFormat::of_pixel_format(arch, format.pixel_format()).any(|other| other == format);
             assert!(found, "{name} is not found by its own code");
         }
     });
     assert!(!FORMATS.is_empty());
+}
+
+#[test]
+fn every_ycbcr_format_is_as_the_facts_say() {
+    each_arch(|arch, data| {
+        let formats = data["ycbcr_formats"].as_array().unwrap();
+        assert_eq!(
+            YCBCR_FORMATS.len(),
+            formats.len(),
+            "YCbCr formats of {arch}"
+        );
+        for (format, json) in YCBCR_FORMATS.iter().zip(formats) {
+            let planes = format.planes;
+            assert_eq!(json["planes"], planes, "order of rows");
+            let hardware = format!("{:#08x}", format.pixel_format().0);
+            assert_eq!(json["hw"], hardware.as_str(), "{planes}");
+            assert_eq!(json["clump_code"], format.clump_code, "{planes}");
+            let vulkan = json["vk"]
+                .as_str()
+                .unwrap_or("")
+                .trim_start_matches("VK_FORMAT_");
+            assert_eq!(vulkan, format.vulkan, "{planes}");
+            assert!(
+                YcbcrFormat::of_pixel_format(format.pixel_format()).any(|other| other == format),
+                "{planes}"
+            );
+        }
+    });
 }

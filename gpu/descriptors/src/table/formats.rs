@@ -64,6 +64,8 @@ pub struct VkFormat {
     pub clump_code: Option<u32>,
     /// As a colour target.
     pub tile: Option<Tile>,
+    /// The format of the second plane, of a depth format whose stencil has a plane of its own.
+    pub stencil_plane: Option<&'static str>,
     /// Where it exists.
     pub archs: ArchSet,
 }
@@ -138,6 +140,14 @@ impl VkFormat {
         }
     }
 
+    const fn stencil(self, name: &'static str) -> VkFormat {
+        let stencil_plane = Some(name);
+        VkFormat {
+            stencil_plane,
+            ..self
+        }
+    }
+
     const fn plane(self, clump: &'static str) -> VkFormat {
         VkFormat { clump, ..self }
     }
@@ -177,6 +187,7 @@ const fn f(
         clump: "",
         clump_code: None,
         tile: None,
+        stencil_plane: None,
         archs,
     }
 }
@@ -305,7 +316,7 @@ pub static FORMATS: &[VkFormat] = &[
     f("D32_SFLOAT",                               76,   0, Linear, TZ,   4).clump("RAW32", 2),
     f("S8_UINT",                                  93,   2, Linear, TZ,   1).clump("S8", 22),
     f("D24_UNORM_S8_UINT",                        77,   0, Linear, TZ,   4).clump("RAW32", 2),
-    f("D32_SFLOAT_S8_UINT",                       76,   0, Linear, TZ,   4).clump("RAW32", 2),
+    f("D32_SFLOAT_S8_UINT",                       76,   0, Linear, TZ,   4).clump("RAW32", 2).stencil("S8_UINT"),
     f("BC1_RGB_UNORM_BLOCK",                     187,  16, Linear, T,    8).clump("BC1_UNORM", 48),
     f("BC1_RGB_SRGB_BLOCK",                      187,  16, Srgb,   T,    8).clump("BC1_UNORM", 48),
     f("BC1_RGBA_UNORM_BLOCK",                    187,   0, Linear, T,    8).clump("BC1_UNORM", 48),

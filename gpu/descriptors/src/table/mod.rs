@@ -14,6 +14,7 @@ pub mod tiler;
 
 pub mod formats;
 pub mod names;
+pub mod ycbcr;
 
 use crate::descriptor::Descriptor;
 use crate::row::{EnumTable, Layout};
