@@ -1,6 +1,7 @@
 //! Images that test the kernel and the way to the GPU, and what must come of each (qemu-tests/README.md).
 
 use super::Case;
+use crate::console;
 use crate::image::{Builder, Image};
 use crate::outcome::{Failure, FileError};
 use crate::qemu::{Boot, Booted, boot};
@@ -95,7 +96,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
             let name = case_name(test, *entry);
             let logs = folder.join(name.replace('/', "-"));
             let booted = start(test, *entry, &monitor, &raw, &logs)?;
-            let failure = judge(test, &booted);
+            let failure = judge(test, &booted, &console::decode(&booted.console, &image.elf));
             cases.push(Case { name, failure });
         }
     }
@@ -147,8 +148,7 @@ fn start(
 }
 
 /// What is wrong with how an image ended.
-fn judge(test: &Test, booted: &Booted) -> Option<String> {
-    let console = String::from_utf8_lossy(&booted.console);
+fn judge(test: &Test, booted: &Booted, console: &str) -> Option<String> {
     let seen = || {
         format!(
             "console:\n{console}\nmonitor:\n{}\n{}",
@@ -169,7 +169,7 @@ fn judge(test: &Test, booted: &Booted) -> Option<String> {
             .find(|part| !console.contains(**part))
             .map(|part| (*part).to_owned()),
         Expect::MonitorSays(part) => (!booted.monitor.contains(part)).then(|| part.to_owned()),
-        Expect::Tap(count) => missing_tap_line(&console, count),
+        Expect::Tap(count) => missing_tap_line(console, count),
     };
     missing.map(|part| format!("no {part:?}\n{}", seen()))
 }
