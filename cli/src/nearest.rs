@@ -20,9 +20,26 @@ pub(crate) fn suggestion<'c>(
     candidates: impl IntoIterator<Item = &'c str>,
     otherwise: &str,
 ) -> String {
-    match nearest(name, candidates) {
-        Some(found) => format!("did you mean `{found}`?"),
-        None => otherwise.to_owned(),
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    if let Some(found) = nearest(name, candidates.iter().copied()) {
+        return format!("did you mean `{found}`?");
+    }
+    let wanted = letters(name);
+    let contains = |candidate: &&&str| {
+        wanted.len() > 2
+            && letters(candidate)
+                .windows(wanted.len())
+                .any(|part| part == wanted)
+    };
+    let with: Vec<String> = candidates
+        .iter()
+        .filter(contains)
+        .take(5)
+        .map(|found| format!("`{found}`"))
+        .collect();
+    match with.as_slice() {
+        [] => otherwise.to_owned(),
+        with => format!("names with it: {}", with.join(", ")),
     }
 }
 

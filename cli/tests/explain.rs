@@ -112,6 +112,18 @@ fn values_are_taken_apart() {
 }
 
 #[test]
+fn parts_and_numbered_ones_are_found() {
+    explains(&["AS3_STATUS"], &["offset: 0x24e8"]);
+    explains(&["WLS Instances"], &["Local Storage (descriptor)"]);
+    explains(&["lane_id"], &["special value"]);
+    explains(&["SPD_0"], &["register: d16"]);
+    explains(
+        &["AS_FAULTSTATUS=0x3c2"],
+        &["ACCESS = 0x3 Write", "TRANSLATION_FAULT_2 (exception code)"],
+    );
+}
+
+#[test]
 fn unknown_names_are_answered_with_the_nearest() {
     refuses("GPU_STATSU", "did you mean `GPU_STATUS`?");
     refuses("shader-programm", "did you mean `Shader Program`?");

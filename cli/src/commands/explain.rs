@@ -2,7 +2,7 @@
 
 use crate::nearest::suggestion;
 use crate::outcome::{Failure, Status};
-use crate::reference::{Page, SCHEMA, hexadecimal, pages, register_value};
+use crate::reference::{Page, SCHEMA, hexadecimal, numbered, pages, register_value};
 use miette::Diagnostic;
 use serde_json::json;
 use thiserror::Error;
@@ -73,6 +73,9 @@ fn find(name: &str, arch: eitri_isa::Arch) -> Result<Vec<Page>, Failure> {
         .cloned()
         .collect();
     if found.is_empty() {
+        found.extend(numbered(name));
+    }
+    if found.is_empty() {
         found = field(name, &all);
     }
     if found.is_empty()
@@ -87,10 +90,11 @@ fn find(name: &str, arch: eitri_isa::Arch) -> Result<Vec<Page>, Failure> {
     }
 }
 
-/// `REGISTER.FIELD` or `Structure.Field`: the page with that part alone.
+/// `REGISTER.FIELD`, `Structure.Field`, or a field's name alone: the pages that have it, with that part only.
 fn field(name: &str, all: &[Page]) -> Vec<Page> {
-    let Some((owner, field)) = name.rsplit_once('.') else {
-        return Vec::new();
+    let (owner, field) = match name.rsplit_once('.') {
+        Some((owner, field)) => (Some(owner), field),
+        None => (None, name),
     };
     let with_field = |page: &Page| {
         let mut page = page.clone();
@@ -98,7 +102,9 @@ fn field(name: &str, all: &[Page]) -> Vec<Page> {
             .retain(|part| eitri_descriptors::same_name(&part.name, field));
         page
     };
-    let owners = all.iter().filter(|page| page.answers_to(owner));
+    let owners = all
+        .iter()
+        .filter(|page| owner.is_none_or(|owner| page.answers_to(owner)));
     owners
         .map(with_field)
         .filter(|page| !page.parts.is_empty())

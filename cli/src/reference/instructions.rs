@@ -3,10 +3,28 @@
 use super::{Code, Family, Page, Part, arch_text};
 use eitri_isa::field::{Field, Words};
 use eitri_isa::row::{Access, DestKind, Kind, Layout, Row};
-use eitri_isa::{Arch, Bits, Op, What};
+use eitri_isa::{Arch, Bits, Op, Special, SpecialRow, What};
 
 pub(super) fn pages() -> Vec<Page> {
     Op::ALL.iter().map(|op| page(op.row())).collect()
+}
+
+/// The values that the hardware provides.
+pub(super) fn special_values() -> Vec<Page> {
+    let page = |row: &SpecialRow| {
+        Page::new(
+            Family::SpecialValue,
+            row.name,
+            "A value that the hardware provides to any source.",
+        )
+        .fact("page", row.page.to_string())
+        .fact("index", row.index.to_string())
+        .fact(
+            "exists on",
+            arch_text(&Arch::ALL, |arch| row.archs.contains(arch)),
+        )
+    };
+    Special::ALL.iter().map(page).collect()
 }
 
 /// The page of an instruction.

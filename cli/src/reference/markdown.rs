@@ -17,6 +17,8 @@ pub(crate) struct Document {
 const FILES: &[(&str, &[Family], &str, &str)] = &[
     ("instructions.md",    &[Family::Instruction],                      "Shader instructions",         "Words of 64 bits that shader cores execute."),
     ("command-streams.md", &[Family::StreamInstruction],                "Command-stream instructions", "Words of 64 bits that the command-stream front end executes."),
+    ("special-values.md",  &[Family::SpecialValue],                     "Special values",              "What a source of a shader instruction reads besides registers, uniforms and constants."),
+    ("staging.md",         &[Family::StagingRegister],                  "Staging registers",           "What jobs read beside the operands in their words."),
     ("descriptors.md",     &[Family::Descriptor],                       "Descriptors",                 "Structures in memory that the GPU reads."),
     ("enumerations.md",    &[Family::Enumeration],                      "Enumerations of descriptors", "Codes of descriptor fields."),
     ("formats.md",         &[Family::Format],                           "Pixel formats",               "Vulkan's formats, the hardware's codes, and what each can be used for."),

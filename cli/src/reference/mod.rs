@@ -17,13 +17,16 @@ mod values;
 
 pub(crate) use json::SCHEMA;
 pub(crate) use markdown::{Document, documents};
+pub(crate) use registers::numbered;
 pub(crate) use values::{hexadecimal, register_value};
 
 /// What a page is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Family {
     Instruction,
+    SpecialValue,
     StreamInstruction,
+    StagingRegister,
     Descriptor,
     Enumeration,
     Format,
@@ -39,7 +42,9 @@ impl Family {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Family::Instruction => "shader instruction",
+            Family::SpecialValue => "special value",
             Family::StreamInstruction => "command-stream instruction",
+            Family::StagingRegister => "staging register",
             Family::Descriptor => "descriptor",
             Family::Enumeration => "enumeration",
             Family::Format => "pixel format",
@@ -161,7 +166,9 @@ impl Part {
 pub(crate) fn pages() -> Vec<Page> {
     let families = [
         instructions::pages(),
+        instructions::special_values(),
         streams::pages(),
+        streams::staging_registers(),
         descriptors::pages(),
         descriptors::enumerations(),
         formats::pages(),

@@ -1,7 +1,7 @@
 //! Registers, words of the firmware interface and exception codes as pages.
 
 use super::{Code, Family, Page, Part};
-use eitri_csf::explain::blocks;
+use eitri_csf::explain::{Topic, blocks, find};
 use eitri_csf::fault::exception::EXCEPTIONS;
 use eitri_csf::fault::{Exception, ExceptionRow};
 use eitri_csf::table::{Block, FieldRow, Place, Register, Role};
@@ -9,6 +9,14 @@ use eitri_csf::table::{Block, FieldRow, Place, Register, Role};
 pub(super) fn pages() -> Vec<Page> {
     let of = |block: &'static Block| block.registers.iter().map(move |row| page(block, row));
     blocks().flat_map(of).collect()
+}
+
+/// The page of one of a repeated register: `AS3_STATUS`, `DOORBELL[2]`.
+pub(crate) fn numbered(name: &str) -> Option<Page> {
+    match find(name)? {
+        Topic::Register { block, register } => Some(page(block, &register)),
+        _ => None,
+    }
 }
 
 /// The page of a register.
@@ -84,7 +92,7 @@ pub(super) fn exception(code: Exception, row: &ExceptionRow) -> Page {
         .fact("reported by", from.join("; "));
     page.aliases = vec![row.name.to_owned(), format!("{:#04x}", code.0)];
     if !row.help.is_empty() {
-        page.notes.push(format!("Look at: {}.", row.help));
+        page.notes.push(format!("Look at: {}", row.help));
     }
     page
 }

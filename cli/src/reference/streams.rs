@@ -4,10 +4,40 @@ use super::{Code, Family, Page, Part, arch_text};
 use eitri_cs::Arch;
 use eitri_cs::field::{FieldInfo, FieldKind};
 use eitri_cs::instr::INSTRUCTIONS;
+use eitri_cs::staging::{StagingMap, StagingRegister, StagingWhen};
 use eitri_cs::table::{Info, SpanKind};
 
 pub(super) fn pages() -> Vec<Page> {
     INSTRUCTIONS.iter().map(|info| page(info)).collect()
+}
+
+/// The registers that jobs read.
+pub(super) fn staging_registers() -> Vec<Page> {
+    let rows = |map: StagingMap| map.rows().iter().map(move |row| staging_register(map, row));
+    StagingMap::ALL.into_iter().flat_map(rows).collect()
+}
+
+fn staging_register(map: StagingMap, row: &StagingRegister) -> Page {
+    let when = match row.when {
+        StagingWhen::Always => "always".to_owned(),
+        StagingWhen::Field(field, value) => format!("when {field} of the instruction is {value}"),
+        StagingWhen::Registers(condition) => condition.to_owned(),
+        StagingWhen::Never => "never: no instruction selects it".to_owned(),
+    };
+    let kind = if row.is_pair { "d" } else { "r" };
+    let mut page = Page::new(Family::StagingRegister, row.name, row.note)
+        .fact("register", format!("{kind}{}", row.register.number()))
+        .fact("job", format!("{map:?}"))
+        .fact("read", when)
+        .fact(
+            "exists on",
+            arch_text(&Arch::ALL, |arch| row.arches.contains(arch)),
+        );
+    if let Some(word) = row.word {
+        let layout: Vec<_> = word.fields.iter().map(|field| field.name).collect();
+        page = page.fact("layout", format!("{}: {}", word.name, layout.join(", ")));
+    }
+    page
 }
 
 /// The page of an instruction: its bits as on the oldest architecture, and fields that later ones have elsewhere.

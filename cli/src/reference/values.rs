@@ -14,7 +14,14 @@ pub(crate) fn register_value(name: &str, value: u64) -> Option<Vec<Page>> {
         return Some(exception(value).into_iter().collect());
     }
     let topic = find_value(name, value)?;
-    Some(vec![topic_page(&topic, value)])
+    let page = topic_page(&topic, value);
+    // A fault's register names the exception by its code only.
+    let codes = page
+        .parts
+        .iter()
+        .filter(|part| part.name.starts_with("EXCEPTION"));
+    let exceptions: Vec<Page> = codes.filter_map(|part| exception(part.value?)).collect();
+    Some(std::iter::once(page).chain(exceptions).collect())
 }
 
 /// What a bare number may mean.
