@@ -22,6 +22,15 @@ pub(crate) enum Place {
     Host,
 }
 
+/// What is told of a run on standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Talk {
+    /// What goes wrong, and progress.
+    Quiet,
+    /// The image's console too, or each step on the host.
+    Verbose,
+}
+
 /// What a user asks for.
 pub(crate) struct Request {
     pub(crate) buffers: Vec<(BindingName, Vec<u8>)>,
@@ -32,6 +41,7 @@ pub(crate) struct Request {
     pub(crate) firmware: Option<Vec<u8>>,
     /// Longest that the job may take.
     pub(crate) limit: Duration,
+    pub(crate) talk: Talk,
 }
 
 /// What came of it.
@@ -145,8 +155,8 @@ pub(crate) fn run(
 ) -> Result<Ran, Failure> {
     let bundle = bundle(path, compiled, request)?;
     let result = match place {
-        Place::Host => host::run(&bundle, request.limit)?,
-        Place::Qemu => qemu::run_job(&bundle, request.limit)?,
+        Place::Host => host::run(&bundle, request.limit, request.talk)?,
+        Place::Qemu => qemu::run_job(&bundle, request.limit, request.talk)?,
     };
     finished(result)
 }

@@ -3,6 +3,7 @@
 //! Time is the model's own, so that a limit means the same on a slow machine; only a host that has waited longer than
 //! the user's limit in real time moves it forward, which is how a shader that never ends is caught.
 
+use crate::dispatch::Talk;
 use crate::outcome::Failure;
 use eitri_job::result::{JobResult, ResultError, Sink};
 use eitri_job::{Bundle, BundleError};
@@ -24,12 +25,16 @@ const SHOWN_DIAGNOSES: usize = 8;
 const SLICE: u64 = 2_000_000;
 
 /// Runs a bundle in this process. What the model has to say of the driver goes to stderr.
-pub(crate) fn run(bundle: &[u8], limit: Duration) -> Result<JobResult, Failure> {
+pub(crate) fn run(bundle: &[u8], limit: Duration, talk: Talk) -> Result<JobResult, Failure> {
     let read = Bundle::parse(bundle).map_err(|cause| Failure::refused(HostError::Bundle(cause)))?;
     let mut machine = Machine::new(Config::default(), limit);
     let mut stream = Stream(Vec::new());
-    let mut quiet = |_: &Done<'_>| {};
-    let Ok(_) = eitri_job::run(&mut machine, &read, &mut quiet, &mut stream);
+    let mut report = |done: &Done<'_>| {
+        if talk == Talk::Verbose {
+            eprintln!("{}: {} ({:?})", done.step, done.found, done.took);
+        }
+    };
+    let Ok(_) = eitri_job::run(&mut machine, &read, &mut report, &mut stream);
     let diagnoses = machine.gpu.diagnoses();
     for diagnosis in diagnoses.iter().take(SHOWN_DIAGNOSES) {
         eprintln!("model: {diagnosis}");

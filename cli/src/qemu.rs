@@ -3,6 +3,7 @@
 //! The command lines and exit statuses are those of qemu-tests/README.md.
 
 use crate::console;
+use crate::dispatch::Talk;
 use crate::image::{Builder, Image};
 use crate::outcome::{Failure, FileError};
 use crate::process::{End, run_logged};
@@ -150,7 +151,7 @@ fn unwritable(path: &Path, cause: std::io::Error) -> Failure {
 }
 
 /// Builds an image with `bundle` inside, boots it, and reads its result. `limit` is the job's own.
-pub(crate) fn run_job(bundle: &[u8], limit: Duration) -> Result<JobResult, Failure> {
+pub(crate) fn run_job(bundle: &[u8], limit: Duration, talk: Talk) -> Result<JobResult, Failure> {
     let machine = Machine::with_job(bundle)?;
     let folder = machine.folder.path();
     let result = folder.join("result");
@@ -175,13 +176,17 @@ pub(crate) fn run_job(bundle: &[u8], limit: Duration) -> Result<JobResult, Failu
         .lines()
         .filter(|line| line.starts_with("monitor: diagnosis"));
     diagnoses.for_each(|line| eprintln!("{line}"));
+    let console = console::decode(&booted.console, &machine.image.elf);
+    if talk == Talk::Verbose && read.is_ok() {
+        eprint!("{console}{}", booted.monitor);
+    }
     match read {
         Ok(bytes) => {
             JobResult::parse(&bytes).map_err(|cause| Failure::refused(BootError::Result(cause)))
         }
         Err(_) => Err(Failure::refused(BootError::Died {
             what: died(&booted),
-            console: console::decode(&booted.console, &machine.image.elf),
+            console,
             monitor: booted.monitor + &booted.qemu,
         })),
     }

@@ -4,7 +4,7 @@ use super::Case;
 use crate::buffer_source::{BindingName, BufferArgument, SourceError};
 use crate::commands::demo::request;
 use crate::demo::{self, Picture};
-use crate::dispatch::{self, Place, Request};
+use crate::dispatch::{self, Place, Request, Talk};
 use crate::outcome::Failure;
 use crate::shader_file;
 use crate::workspace::Workspace;
@@ -86,6 +86,7 @@ impl UserShader {
                 .collect(),
             firmware: None,
             limit: LIMIT,
+            talk: Talk::Quiet,
         })
     }
 }

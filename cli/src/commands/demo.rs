@@ -1,7 +1,7 @@
 //! `eitri demo`: the whole path once, with a picture at its end.
 
 use crate::demo::{self, Checked, Demo, Difference, Picture};
-use crate::dispatch::{self, Place, Ran, Request};
+use crate::dispatch::{self, Place, Ran, Request, Talk};
 use crate::outcome::{Failure, FileError, Status};
 use crate::shader_file;
 use crate::whole_file;
@@ -92,6 +92,7 @@ pub(crate) fn request(demo: &Demo) -> Request {
         saves: vec![demo.output],
         firmware: None,
         limit: LIMIT,
+        talk: Talk::Quiet,
     }
 }
 

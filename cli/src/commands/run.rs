@@ -3,7 +3,7 @@
 use crate::buffer_source::{
     self, BindingName, BufferArgument, SaveArgument, SourceError, hex_bytes,
 };
-use crate::dispatch::{self, Place, Ran, Request};
+use crate::dispatch::{self, Place, Ran, Request, Talk};
 use crate::outcome::{Failure, Status};
 use crate::shader_file;
 use crate::whole_file::Pending;
@@ -54,6 +54,9 @@ pub(crate) struct Args {
     /// Longest that the job may take, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=3600))]
     timeout: u32,
+    /// Show the image's console, or with `--on host` each step of the bring-up.
+    #[arg(long, short)]
+    verbose: bool,
 }
 
 /// The bytes of `--push`.
@@ -168,6 +171,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             .map(buffer_source::read)
             .transpose()?,
         limit: Duration::from_secs(args.timeout.into()),
+        talk: match args.verbose {
+            true => Talk::Verbose,
+            false => Talk::Quiet,
+        },
     };
     let ran = dispatch::run(&shader.path, &compiled, &request, args.on)?;
     save(&args.saves, &ran)?;
