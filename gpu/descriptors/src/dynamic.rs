@@ -164,6 +164,33 @@ impl<'w> Dynamic<'w> {
     }
 }
 
+/// The value of the field at `path`, of a structure in `words`.
+///
+/// # Errors
+/// An [`AccessError`] that names the field, also where its bits mean nothing.
+pub fn value(layout: &Layout, arch: Arch, words: &[u32], path: &str) -> Result<Value, AccessError> {
+    let (row, base) = resolve(layout, arch, path)?;
+    let stored = bits(words, base + row.start, row.width);
+    Ok(match row.kind {
+        Kind::Int => Value::Signed(sign_extend(stored, row.width)),
+        Kind::Float => Value::Real(f32::from_bits(stored as u32).into()),
+        Kind::Ulod => Value::Real(load_lod(&row, stored, false)),
+        Kind::Slod => Value::Real(load_lod(&row, stored, true)),
+        Kind::Enum(table) => {
+            let value = row.load(stored)?;
+            let problem = FieldProblem::NotInEnum {
+                value,
+                of: table.name,
+            };
+            let known = table.of_value(arch, value);
+            known
+                .map(|_| Value::Number(value))
+                .ok_or(row.problem(problem))?
+        }
+        _ => Value::Number(row.load(stored)?),
+    })
+}
+
 fn put_defaults(
     layout: &Layout,
     arch: Arch,

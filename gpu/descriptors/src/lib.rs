@@ -33,7 +33,7 @@ mod words;
 
 pub use arch::{Arch, ArchSet, UnknownArch};
 pub use descriptor::Descriptor;
-pub use dynamic::{AccessError, Dynamic, Printed, Value, layout};
+pub use dynamic::{AccessError, Dynamic, Printed, Value, layout, value};
 pub use error::{DescriptorError, FieldError, FieldProblem};
 pub use member::{Address, Aligned, Member, PixelFormat, RawOrFloat, Slod, Swizzle, Ulod};
 pub use row::{EnumRow, EnumTable, Kind, Layout, Modifier, Row, same_name};

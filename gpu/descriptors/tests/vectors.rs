@@ -64,15 +64,21 @@ fn hex(words: &[u32]) -> String {
         .collect()
 }
 
-fn vectors() -> Option<Json> {
-    let text = eitri_testdata::read_shared("hardware/data/descriptor-vectors.json")?;
-    Some(serde_json::from_str(&text).unwrap())
+/// The packed examples: the copy kept here, and those beside the clone, which may be more.
+fn vectors() -> Vec<Json> {
+    let kept = eitri_testdata::kept("descriptor-vectors.json");
+    let kept = std::fs::read_to_string(kept).expect("the copy is part of the clone");
+    let shared = eitri_testdata::read_shared("hardware/data/descriptor-vectors.json");
+    let files = std::iter::once(kept).chain(shared);
+    let lists = files.map(|text| serde_json::from_str::<Json>(&text).unwrap());
+    lists
+        .flat_map(|json| json["vectors"].as_array().unwrap().clone())
+        .collect()
 }
 
 #[test]
 fn every_vector_packs_to_its_bytes() {
-    let Some(vectors) = vectors() else { return };
-    for vector in vectors["vectors"].as_array().unwrap() {
+    for vector in &vectors() {
         let words = packed(vector);
         assert_eq!(
             hex(&words),
@@ -85,14 +91,71 @@ fn every_vector_packs_to_its_bytes() {
 
 #[test]
 fn every_vector_prints_without_reserved_bits() {
-    let Some(vectors) = vectors() else { return };
-    for vector in vectors["vectors"].as_array().unwrap() {
+    for vector in &vectors() {
         let words = packed(vector);
         for part in vector["parts"].as_array().unwrap() {
             let layout = layout(part["struct"].as_str().unwrap()).unwrap();
             let start = part["offset"].as_u64().unwrap() as usize / 4;
             let printed = Printed::new(layout, arch(&vector["arch"]), &words[start..]);
             assert!(printed.unwrap().to_string().starts_with(layout.name));
+        }
+    }
+}
+
+/// What a field reads as, against what a vector says; fixed point may have been rounded, or clamped to 5 integer bits.
+fn reads_back(layout: &Layout, arch: Arch, words: &[u32], path: &str, expected: &Json) {
+    if let Json::Object(fields) = expected {
+        for (name, field) in fields {
+            let path = if path.is_empty() {
+                name.clone()
+            } else {
+                format!("{path}.{name}")
+            };
+            reads_back(layout, arch, words, &path, field);
+        }
+        return;
+    }
+    let found = eitri_descriptors::value(layout, arch, words, path)
+        .unwrap_or_else(|error| panic!("{path}: {error}"));
+    let real = |value| match value {
+        Value::Number(number) => number as f64,
+        Value::Signed(number) => number as f64,
+        Value::Real(number) => number,
+    };
+    let wanted = match layout.field(arch, path).map(|row| row.kind) {
+        Some(Kind::Ulod) => real(value(expected)).min(8191.0 / 256.0),
+        _ => real(value(expected)),
+    };
+    let near = (real(found) - wanted).abs() <= 1.0 / 256.0;
+    // What is given as a fraction to a raw field reads back as its bits.
+    let raw = matches!((found, value(expected)), (Value::Number(bits), Value::Real(number)) if f32::from_bits(bits as u32) == number as f32);
+    assert!(
+        near || raw,
+        "{} {path} in {arch}: {found:?}, expected {expected}",
+        layout.name
+    );
+}
+
+#[test]
+fn every_vector_reads_back_as_its_fields() {
+    for vector in &vectors() {
+        let bytes = vector["hex"].as_str().unwrap().as_bytes().chunks(8);
+        let word = |digits: &[u8]| {
+            u32::from_str_radix(std::str::from_utf8(digits).unwrap(), 16)
+                .unwrap()
+                .swap_bytes()
+        };
+        let words: Vec<u32> = bytes.map(word).collect();
+        for part in vector["parts"].as_array().unwrap() {
+            let layout = layout(part["struct"].as_str().unwrap()).unwrap();
+            let start = part["offset"].as_u64().unwrap() as usize / 4;
+            reads_back(
+                layout,
+                arch(&vector["arch"]),
+                &words[start..],
+                "",
+                &part["fields"],
+            );
         }
     }
 }
