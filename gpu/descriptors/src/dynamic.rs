@@ -130,12 +130,20 @@ impl<'w> Dynamic<'w> {
         self.put(&row, base, value)
     }
 
-    /// ORs `value` into the field at `path`, as packers do with alternatives that share bits.
+    /// ORs `value` into the field at `path`, as packers do with alternatives that share bits. Numbers that an
+    /// enumeration does not name are taken: what is compared with other packers' bytes may hold them.
     ///
     /// # Errors
     /// An [`AccessError`] that names the field.
     pub fn or(&mut self, path: &str, value: Value) -> Result<(), AccessError> {
         let (row, base) = resolve(self.layout, self.arch, path)?;
+        let row = match row.kind {
+            Kind::Enum(_) => Row {
+                kind: Kind::Uint,
+                ..row
+            },
+            _ => row,
+        };
         let stored = store(&row, self.arch, value)?;
         or_bits(self.words, base + row.start, row.width, stored);
         Ok(())
@@ -253,11 +261,13 @@ fn store(row: &Row, arch: Arch, value: Value) -> Result<u64, AccessError> {
     let signed = |value: Value| match value {
         Value::Number(number) => i64::try_from(number).map_err(|_| whole()),
         Value::Signed(number) => Ok(number),
+        Value::Real(number) if number as i64 as f64 == number => Ok(number as i64),
         Value::Real(_) => Err(whole()),
     };
     let unsigned = |value: Value| match value {
         Value::Number(number) => Ok(number),
         Value::Signed(number) => u64::try_from(number).map_err(|_| whole()),
+        Value::Real(number) if number as u64 as f64 == number => Ok(number as u64),
         Value::Real(_) => Err(whole()),
     };
     let real = |value: Value| match value {
