@@ -59,6 +59,12 @@ impl Failure {
     }
 }
 
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.report.fmt(f)
+    }
+}
+
 /// A file or stream that could not be read or written.
 #[derive(Debug, thiserror::Error, Diagnostic)]
 #[error("can't {action} {path}")]

@@ -58,7 +58,41 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
             expected: None,
         });
     }
-    runs.iter().map(|run| run.compare(workspace)).collect()
+    let mut cases = runs
+        .iter()
+        .map(|run| run.compare(workspace))
+        .collect::<Result<Vec<_>, _>>()?;
+    cases.push(endless(workspace)?);
+    Ok(cases)
+}
+
+/// A shader that never ends is stopped by the driver in the image, which tells what the GPU was doing.
+fn endless(workspace: &Workspace) -> Result<Case, Failure> {
+    const SAID: &str = "did not finish within 1s";
+    let path = workspace.root().join("cli/tests/shaders/endless.wgsl");
+    let shader = shader_file::load(&path.to_string_lossy())?;
+    let compiled = dispatch::compile(&shader, &Options::default())?;
+    let name = BindingName { set: 0, binding: 0 };
+    let request = Request {
+        buffers: vec![(name, vec![0; 8])],
+        push_constants: Vec::new(),
+        groups: [1; 3],
+        saves: vec![name],
+        firmware: None,
+        limit: Duration::from_secs(1),
+        talk: Talk::Quiet,
+    };
+    let failure = match dispatch::run("endless.wgsl", &compiled, &request, Place::Qemu) {
+        Ok(_) => Some("it ended".to_owned()),
+        Err(failure) => {
+            let text = failure.to_string();
+            (!text.contains(SAID)).then(|| format!("no {SAID:?} in {text}"))
+        }
+    };
+    Ok(Case {
+        name: "endless.wgsl".to_owned(),
+        failure,
+    })
 }
 
 impl UserShader {
