@@ -21,8 +21,8 @@ use crate::table;
 impl Instr {
     /// The instruction that `word` is.
     ///
-    /// Mesa encodes ATOM1_RETURN without result as a range that is *read*, of no registers. That word decodes to the same
-    /// instruction as the one with an empty written range, which is what encodes again.
+    /// FACT: Mesa encodes ATOM1_RETURN without result as a range that is *read*, of no registers (valhall-isa.md 11.11).
+    /// That word decodes to the same instruction as the one with an empty written range, which is what encodes again.
     ///
     /// # Errors
     /// If the word is no instruction of this generation; the error says why.

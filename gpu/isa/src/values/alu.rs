@@ -17,7 +17,7 @@ value! {
     /// Toward zero.
     Rtz = 3 "rtz",
     /// To nearest, ties away from zero. Only where the field has three bits.
-    Rtna = 4 "rtna",
+    Rtna = 4 "rtna", // FACT: the word is ours; the facts name the rounding, not its text (valhall-isa.md 8.2)
 }
 
 value! {

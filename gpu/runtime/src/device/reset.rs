@@ -14,6 +14,7 @@ use eitri_csf::registers::interrupts::{GPU_IRQ, InterruptBlock, JOB_IRQ, MMU_IRQ
 use thiserror::Error;
 
 /// How long a soft reset may take before a hard one is tried, and a hard one before the device is given up.
+/// FACT: no limit is stated for the step from soft to hard; this is the vendor driver's (hardware/csf-mmio.md 16.2).
 const LIMIT: Duration = ms(500);
 
 /// A reset that did not complete.

@@ -71,6 +71,7 @@ impl Global {
         let toggles = glb_req::CFG_ALLOC_EN.mask32()
             | glb_req::CFG_PROGRESS_TIMER.mask32()
             | glb_req::CFG_PWROFF_TIMER.mask32();
+        // FACT: that the firmware mirrors these two in GLB_ACK is not said; drivers that run on hardware wait for it.
         let levels = glb_req::COUNTER_ENABLE.mask32() | glb_req::IDLE_ENABLE.mask32();
         let mut interrupts = toggles | glb_req::PING.mask32() | glb_req::IDLE_ENABLE.mask32();
         interrupts |= glb_req::IDLE_EVENT.mask32();

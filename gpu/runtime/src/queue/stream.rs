@@ -188,6 +188,8 @@ impl Stream {
     }
 
     /// The job that the hardware is at: the one whose part of the ring holds EXTRACT, or the oldest that is not done.
+    ///
+    /// FACT: the facts do not say where EXTRACT stands after a recoverable fault.
     pub(crate) fn current_job<P: Platform>(&self, platform: &mut P) -> Option<u64> {
         let extract = self.ring.extract(platform);
         let reached = self.reached(platform);
