@@ -160,6 +160,34 @@ fn values_that_do_not_fit_are_refused() {
 }
 
 #[test]
+fn values_that_mean_nothing_are_refused() {
+    refuses(
+        &["pack", "buffer", "type=8"],
+        &["8 is not 9, its only legal value"],
+    );
+    refuses(
+        &["pack", "attribute", "offset=2147483648"],
+        &["2147483648 does not fit 32 signed bits"],
+    );
+    refuses(
+        &["pack", "sampler", "wrap mode r=1"],
+        &["1 is no value of `Wrap Mode`", "values: Repeat (8)"],
+    );
+    refuses(
+        &["pack", "blend", "equation=1"],
+        &["`Equation` is a structure: name one of its fields after a dot"],
+    );
+    refuses(
+        &["pack", "blend", "enable.x=1"],
+        &["`Enable` is no structure: nothing can follow it"],
+    );
+    refuses(
+        &["pack", "sampler", "srgb override=maybe"],
+        &["`sRGB override` takes true or false"],
+    );
+}
+
+#[test]
 fn a_descriptor_is_printed() {
     let output = eitri(&["unpack", "buffer", BUFFER.trim()]);
     let text = stdout(&output);

@@ -1,8 +1,8 @@
 //! Descriptors in GPU memory: pack, unpack, print.
 //!
-//! One row a field, one file a family (`table/`). From the rows come typed structures ([`Descriptor`]), access by name
-//! ([`Dynamic`]), printing ([`Printed`]) and documentation ([`LAYOUTS`], [`ENUMS`]). A generation is a set of attributes
-//! on rows (`since`, `until`, `moved`), never a copy.
+//! One row a field, with its meaning, one file a family (`table/`). From the rows come typed structures ([`Descriptor`]),
+//! access by name ([`Dynamic`]), printing ([`Printed`]) and documentation ([`LAYOUTS`], [`ENUMS`]). A generation is a set
+//! of attributes on rows (`since`, `until`, `moved`), never a copy. Packing costs about the stores of the words.
 //!
 //! Needs: nothing.  Guarantees: a packed structure has no reserved bit set, and every field within its range.
 //! Facts: hardware/descriptors.md and its data files.
@@ -27,14 +27,16 @@ mod descriptor;
 mod dynamic;
 mod error;
 mod member;
+mod print;
 mod row;
 mod table;
 mod words;
 
 pub use arch::{Arch, ArchSet, UnknownArch};
 pub use descriptor::Descriptor;
-pub use dynamic::{AccessError, Dynamic, Printed, Value, layout, value};
+pub use dynamic::{AccessError, Dynamic, Value, layout, value};
 pub use error::{DescriptorError, FieldError, FieldProblem};
 pub use member::{Address, Aligned, Member, PixelFormat, RawOrFloat, Slod, Swizzle, Ulod};
+pub use print::Printed;
 pub use row::{EnumRow, EnumTable, Kind, Layout, Modifier, Row, same_name};
 pub use table::*;
