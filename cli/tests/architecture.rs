@@ -208,3 +208,43 @@ fn files_stay_small_and_their_names_say_something() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// The folders that a path in a page can start with.
+const TOP: &[&str] = &[
+    "boards",
+    "cli",
+    "docs",
+    "gpu",
+    "kernel",
+    "linker",
+    "qemu-tests",
+    "shaderc",
+    "testdata",
+];
+
+#[test]
+fn pages_name_paths_that_exist() {
+    let root = root();
+    let pages = [
+        "README.md",
+        "docs/adding.md",
+        "docs/architecture.md",
+        "docs/cli.md",
+        "qemu-tests/README.md",
+    ];
+    let mut wrong = Vec::new();
+    for page in pages {
+        let text = std::fs::read_to_string(root.join(page)).unwrap();
+        // What stands between backticks, every other piece, is code.
+        for code in text.split('`').skip(1).step_by(2) {
+            // `…` and capitals stand for what the reader puts there.
+            let path = code.split(['…', ' ']).next().unwrap();
+            let made_up = path.split('/').any(|part| part.starts_with("NAME"));
+            let ours = path.contains('/') && TOP.contains(&path.split('/').next().unwrap());
+            if ours && !made_up && !root.join(path).exists() {
+                wrong.push(format!("{page} names {path}, which does not exist"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
