@@ -130,11 +130,11 @@ descriptor! {
 descriptor! {
     /// Memory of threads (stack, spills) and of workgroups. One serves all stages of a job.
     LocalStorage "Local Storage", bytes [32], align Some(64), section "11";
-    tls_size:         u32,         "TLS Size",            0,  5                               => "0: none; else log2(bytes per thread / 16), rounded up. 16 bytes store 0 too (inferred)";
-    wls_instances:    u32,         "WLS Instances",      32,  5, log2(), default(0x80000000)  => "instances of workgroup memory per core; 2^31: no workgroup memory";
-    wls_size_base:    u32,         "WLS Size Base",      37,  2                               => "drivers 0; effect not established";
-    wls_size_scale:   u32,         "WLS Size Scale",     40,  5                               => "bytes per instance = 2^(scale - 1) with base 0; drivers: log2(size) + 1";
-    tls_base_pointer: Address,     "TLS Base Pointer",   64, 48                               => "48 bits. Flat mode: address. Packed mode: address >> 8";
-    tls_address_mode: AddressMode, "TLS Address Mode",  124,  4                               => "Drivers: Packed whenever TLS is present (base 4096-aligned), 0 otherwise";
-    wls_base_pointer: Address,     "WLS Base Pointer",  128, 64                               => "4096-byte aligned; the whole area must not cross a 4 GiB boundary";
+    tls_size:         u32,           "TLS Size",            0,  5                               => "0: none; else log2(bytes per thread / 16), rounded up. 16 bytes store 0 too (inferred)";
+    wls_instances:    u32,           "WLS Instances",      32,  5, log2(), default(0x80000000)  => "instances of workgroup memory per core; 2^31: no workgroup memory";
+    wls_size_base:    u32,           "WLS Size Base",      37,  2                               => "drivers 0; effect not established";
+    wls_size_scale:   u32,           "WLS Size Scale",     40,  5                               => "bytes per instance = 2^(scale - 1) with base 0; drivers: log2(size) + 1";
+    tls_base_pointer: Address,       "TLS Base Pointer",   64, 48                               => "48 bits. Flat mode: address. Packed mode: address >> 8";
+    tls_address_mode: AddressMode,   "TLS Address Mode",  124,  4                               => "Drivers: Packed whenever TLS is present (base 4096-aligned), 0 otherwise";
+    wls_base_pointer: Aligned<4096>, "WLS Base Pointer",  128, 64                               => "4096-byte aligned; the whole area must not cross a 4 GiB boundary";
 }

@@ -208,7 +208,7 @@ pub(super) fn local_storage(
         } else {
             16 << storage.tls_size
         },
-        wls_base: storage.wls_base_pointer.0,
+        wls_base: storage.wls_base_pointer.get(),
         wls_bytes: if has_workgroup_memory {
             1 << (storage.wls_size_scale - 1)
         } else {

@@ -7,11 +7,15 @@ use eitri_descriptors::shader::{
     AddressMode, ComputeSizeWorkgroup, LocalStorage, Preload, ShaderProgram,
     ShaderRegisterAllocation, ShaderStage,
 };
-use eitri_descriptors::{Address, Arch, Descriptor, DescriptorError};
+use eitri_descriptors::{
+    Address, Aligned, Arch, Descriptor, DescriptorError, FieldError, FieldProblem,
+};
 use eitri_program::{Program, RegisterFile};
 
 /// Bytes of a buffer, shader program or local storage descriptor.
 pub(super) const DESCRIPTOR_BYTES: u64 = 32;
+/// What workgroup memory is aligned to.
+const PAGE: u64 = 4096;
 /// Words of an entry of the resource table.
 pub(super) const RESOURCE_WORDS: usize = 4;
 
@@ -121,9 +125,23 @@ pub(super) fn local_storage(
     {
         storage.wls_instances = instances;
         storage.wls_size_scale = size_log2.saturating_add(1);
-        storage.wls_base_pointer = Address(address);
+        storage.wls_base_pointer = page_aligned(address)?;
     }
     pack(arch, storage)
+}
+
+/// An address of workgroup memory.
+fn page_aligned(address: u64) -> Result<Aligned<PAGE>, DescriptorError> {
+    Aligned::new(address).ok_or(DescriptorError::Field {
+        structure: LocalStorage::LAYOUT.name,
+        error: FieldError {
+            field: "WLS Base Pointer",
+            problem: FieldProblem::NotMultiple {
+                value: address,
+                multiple: PAGE,
+            },
+        },
+    })
 }
 
 fn pack<D: Descriptor, const N: usize>(
