@@ -303,16 +303,13 @@ impl Source {
     }
 }
 
-/// A file's bytes; `-` is standard input.
+/// A file's bytes, at most [`MAX_BYTES`]; `-` is standard input.
 pub(crate) fn read(path: &str) -> Result<Vec<u8>, Failure> {
     let read = match path {
-        "-" => {
-            let mut bytes = Vec::new();
-            std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(|_| bytes)
-        }
-        _ => std::fs::read(path),
+        "-" => read_bounded(std::io::stdin().lock()),
+        _ => std::fs::File::open(path).and_then(read_bounded),
     };
-    read.map_err(|cause| {
+    let bytes = read.map_err(|cause| {
         Failure::refused(FileError {
             action: "read",
             path: if path == "-" {
@@ -322,7 +319,18 @@ pub(crate) fn read(path: &str) -> Result<Vec<u8>, Failure> {
             },
             cause,
         })
-    })
+    })?;
+    match bytes.len() as u64 {
+        0..=MAX_BYTES => Ok(bytes),
+        bytes => Err(Failure::refused(SourceError::TooLarge { bytes })),
+    }
+}
+
+/// All that there is, up to one byte more than may be: a device file need not end.
+fn read_bounded(from: impl std::io::Read) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::Read::read_to_end(&mut std::io::Read::take(from, MAX_BYTES + 1), &mut bytes)?;
+    Ok(bytes)
 }
 
 /// SplitMix64, high half: the same numbers on every machine and in every release.

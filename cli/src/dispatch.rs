@@ -2,7 +2,7 @@
 
 use crate::buffer_source::BindingName;
 use crate::host;
-use crate::outcome::{Failure, Status};
+use crate::outcome::Failure;
 use crate::qemu;
 use crate::shader_file::Shader;
 use eitri_job::result::{FailureKind, JobResult, Step};
@@ -183,7 +183,7 @@ fn bundle(path: &str, compiled: &Compiled, request: &Request) -> Result<Vec<u8>,
             set: name.set,
             binding: name.binding,
             data: bytes,
-            // `buffer_source` bounds buffers far below 4 GiB; a file that is larger is caught by `check`.
+            // `buffer_source` bounds every buffer far below 4 GiB.
             bytes: bytes.len() as u32,
             save: request.saves.contains(name),
         })
@@ -267,14 +267,10 @@ fn check(path: &str, program: &Program<'_>, request: &Request) -> Result<(), Dis
 
 fn finished(result: JobResult) -> Result<Ran, Failure> {
     if let Some(failure) = result.failure {
-        let status = match failure.kind {
-            FailureKind::Refused => Status::Refused,
-            FailureKind::Device => Status::CheckFailed,
-        };
         let cause = DispatchError::Failed { text: failure.text };
-        return Err(match status {
-            Status::Refused => Failure::refused(cause),
-            _ => Failure::check(cause),
+        return Err(match failure.kind {
+            FailureKind::Refused => Failure::refused(cause),
+            FailureKind::Device => Failure::check(cause),
         });
     }
     let saved = result.buffers.into_iter().map(|buffer| {

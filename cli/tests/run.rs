@@ -248,6 +248,8 @@ fn buffers_that_do_not_fit_are_named() {
         &with(&["--buffer", "0=zero:512", "--buffer", "1=zero:8"]),
         &["the buffer for binding 0:1 has 8 bytes, the shader's block needs at least 12"],
     );
+    let endless = with(&["--buffer", "0=zero:64", "--buffer", "1=/dev/zero"]);
+    folder.refused(&saxpy, &endless, &["the most is 268435456"]);
     folder.refused(
         &saxpy,
         &with(&["--buffer", "0=zero:64", "--buffer", "1=absent.bin"]),

@@ -111,10 +111,7 @@ impl Check {
         let log = folder.join(format!("{}.log", self.name));
         match self.action {
             Action::Cargo(arguments) => {
-                self.run_cargo(workspace, arguments, log, bless, |output, good| {
-                    let _ = output;
-                    Tally::one(good)
-                })
+                self.run_cargo(workspace, arguments, log, bless, |_, good| Tally::one(good))
             }
             Action::CargoTest(arguments) => {
                 self.run_cargo(workspace, arguments, log, bless, |output, _| {
