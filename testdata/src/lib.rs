@@ -61,6 +61,16 @@ pub fn kept(relative: &str) -> PathBuf {
         .join(relative)
 }
 
+/// Whether tests that have a longer form run that one: `cargo eitri test --long` sets `EITRI_LONG=1`.
+///
+/// ```
+/// let seeds = if eitri_testdata::long() { 10_000 } else { 100 };
+/// assert!(seeds >= 100);
+/// ```
+pub fn long() -> bool {
+    std::env::var_os("EITRI_LONG").is_some_and(|value| value == "1")
+}
+
 /// Says on standard error, and in the file that `EITRI_SKIPPED` names, that the running test was skipped.
 pub fn report_skipped(what: &str) {
     let thread = std::thread::current();
