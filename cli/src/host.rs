@@ -5,6 +5,7 @@
 
 use crate::dispatch::Talk;
 use crate::outcome::Failure;
+use crate::streams::talk;
 use eitri_job::result::{JobResult, ResultError, Sink};
 use eitri_job::{Bundle, BundleError};
 use eitri_model::{Budget, BusError, Config, Gpu, PhysicalMemory};
@@ -31,18 +32,18 @@ pub(crate) fn run(bundle: &[u8], limit: Duration, talk: Talk) -> Result<JobResul
     let mut stream = Stream(Vec::new());
     let mut report = |done: &Done<'_>| {
         if talk == Talk::Verbose {
-            eprintln!("{}: {} ({:?})", done.step, done.found, done.took);
+            talk!("{}: {} ({:?})", done.step, done.found, done.took);
         }
     };
     let Ok(_) = eitri_job::run(&mut machine, &read, &mut report, &mut stream);
     let diagnoses = machine.gpu.diagnoses();
     for diagnosis in diagnoses.iter().take(SHOWN_DIAGNOSES) {
-        eprintln!("model: {diagnosis}");
+        talk!("model: {diagnosis}");
     }
     let kept = diagnoses.len().saturating_sub(SHOWN_DIAGNOSES) as u64;
     match kept + machine.gpu.dropped_diagnoses() {
         0 => {}
-        more => eprintln!("model: {more} more like these"),
+        more => talk!("model: {more} more like these"),
     }
     JobResult::parse(&stream.0).map_err(|cause| Failure::refused(HostError::Result(cause)))
 }

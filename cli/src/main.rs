@@ -21,6 +21,7 @@ mod qemu;
 mod reference;
 mod setup;
 mod shader_file;
+mod streams;
 mod text_input;
 mod whole_file;
 mod workspace;

@@ -3,6 +3,7 @@
 //! Guarantees: every failure is printed once, on stderr, with its cause; stdout stays the result.
 //! Facts: the table of statuses is in `--help` and in docs/cli.md.
 
+use crate::streams::talk;
 use miette::Diagnostic;
 use std::process::ExitCode;
 
@@ -83,7 +84,7 @@ pub(crate) fn report(outcome: Result<Status, Failure>) -> ExitCode {
     match outcome {
         Ok(status) => status.code(),
         Err(failure) => {
-            eprintln!("{:?}", failure.report);
+            talk!("{:?}", failure.report);
             failure.status.code()
         }
     }

@@ -1,5 +1,6 @@
 //! Progress on stderr: a spinner on a terminal, one line a step elsewhere.
 
+use crate::streams::talk;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -24,7 +25,7 @@ pub(crate) fn start(what: &str) -> Step {
         bar
     });
     if bar.is_none() {
-        eprintln!("     … {what}");
+        talk!("     … {what}");
     }
     Step {
         what: what.to_owned(),
@@ -41,6 +42,6 @@ impl Step {
         }
         let mark = if good { "    ok" } else { "FAILED" };
         let seconds = self.started.elapsed().as_secs_f32();
-        eprintln!("{mark} {} ({seconds:.1} s)", self.what);
+        talk!("{mark} {} ({seconds:.1} s)", self.what);
     }
 }

@@ -9,6 +9,7 @@ use crate::outcome::{Failure, FileError};
 use crate::process::{End, run_logged};
 use crate::progress;
 use crate::setup::{self, QEMU};
+use crate::streams::{self, talk};
 use crate::workspace::Workspace;
 use eitri_job::result::{JobResult, ResultError};
 use miette::Diagnostic;
@@ -175,10 +176,10 @@ pub(crate) fn run_job(bundle: &[u8], limit: Duration, talk: Talk) -> Result<JobR
         .monitor
         .lines()
         .filter(|line| line.starts_with("monitor: diagnosis"));
-    diagnoses.for_each(|line| eprintln!("{line}"));
+    diagnoses.for_each(|line| talk!("{line}"));
     let console = console::decode(&booted.console, &machine.image.elf);
     if talk == Talk::Verbose && read.is_ok() {
-        eprint!("{console}{}", booted.monitor);
+        streams::say(format_args!("{console}{}", booted.monitor));
     }
     match read {
         Ok(bytes) => {

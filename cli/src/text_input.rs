@@ -4,7 +4,8 @@
 //! a line that fails prints `error: …` in its place.
 
 use crate::buffer_source;
-use crate::outcome::{Failure, FileError, Status};
+use crate::outcome::{Failure, Status};
+use crate::streams::unless_reader_gone;
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use std::io::Write;
 use std::ops::Range;
@@ -231,18 +232,6 @@ impl Results {
         } else {
             Status::Good
         })
-    }
-}
-
-fn unless_reader_gone(written: std::io::Result<()>) -> Result<(), Failure> {
-    match written {
-        Ok(()) => Ok(()),
-        Err(cause) if cause.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        Err(cause) => Err(Failure::refused(FileError {
-            action: "write",
-            path: "standard output".to_owned(),
-            cause,
-        })),
     }
 }
 

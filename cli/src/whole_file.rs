@@ -1,6 +1,7 @@
 //! Files that are written whole or not at all.
 
 use crate::outcome::{Failure, FileError};
+use crate::streams;
 use std::io::Write;
 use std::path::Path;
 
@@ -49,10 +50,7 @@ impl Pending {
                 Ok(_) => Ok(()),
                 Err(error) => Err(failure(&self.path, error.error)),
             },
-            None => {
-                let written = std::io::stdout().lock().write_all(&self.bytes_for_stdout);
-                written.map_err(|cause| failure("standard output", cause))
-            }
+            None => streams::put(&self.bytes_for_stdout),
         }
     }
 }

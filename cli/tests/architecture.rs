@@ -248,3 +248,29 @@ fn pages_name_paths_that_exist() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// The one file that may write to standard output and standard error by itself.
+const WRITES: &str = "cli/src/streams.rs";
+
+#[test]
+fn what_is_printed_minds_a_reader_that_has_gone_away() {
+    let root = root();
+    let mut found = Vec::new();
+    sources(&root.join("cli/src"), &mut found);
+    let mut wrong = Vec::new();
+    for path in found {
+        if path == root.join(WRITES) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (number, line) in text.lines().enumerate() {
+            let code = line.split("//").next().unwrap();
+            // `println!` and its like panic when nobody reads.
+            if code.contains("print!(") || code.contains("println!(") {
+                let (path, line) = (path.display(), number + 1);
+                wrong.push(format!("{path}:{line}: use what {WRITES} has"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -1,26 +1,12 @@
 //! `eitri cs asm` and `eitri cs disasm`, run as a person runs them.
 
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
+mod eitri;
 
-/// Runs `eitri cs`, with `input` on standard input.
-fn eitri_cs(args: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_eitri"))
-        .arg("cs")
-        .args(args)
-        .env("NO_COLOR", "1")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(input).unwrap();
-    child.wait_with_output().unwrap()
-}
+use eitri::eitri;
 
 #[track_caller]
 fn check(args: &[&str], input: &[u8], stdout: &str) {
-    let output = eitri_cs(args, input);
+    let output = eitri(&[&["cs"], args].concat(), input);
     let talk = String::from_utf8_lossy(&output.stderr);
     assert_eq!(talk, "", "stderr of {args:?}");
     assert_eq!(String::from_utf8_lossy(&output.stdout), stdout, "{args:?}");
@@ -89,7 +75,7 @@ fn architectures_and_syntaxes() {
 /// The exit status, and what stdout and stderr hold.
 #[track_caller]
 fn check_error(args: &[&str], input: &[u8], stdout: &str, stderr: &[&str]) {
-    let output = eitri_cs(args, input);
+    let output = eitri(&[&["cs"], args].concat(), input);
     assert_eq!(output.status.code(), Some(2), "{args:?}");
     assert_eq!(String::from_utf8_lossy(&output.stdout), stdout, "{args:?}");
     let talk = String::from_utf8_lossy(&output.stderr);

@@ -1,20 +1,14 @@
 //! `eitri explain` and `eitri docs`, as a person runs them.
 
-use serde_json::Value as Json;
-use std::process::{Command, Output};
+mod eitri;
 
-fn eitri(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_eitri"));
-    command
-        .args(arguments)
-        .env("NO_COLOR", "1")
-        .env_remove("RUST_BACKTRACE");
-    command.output().expect("the binary of this package runs")
-}
+use eitri::{command, eitri};
+use serde_json::Value as Json;
+use std::process::Stdio;
 
 #[track_caller]
 fn explains(arguments: &[&str], lines: &[&str]) {
-    let output = eitri(&[&["explain"], arguments].concat());
+    let output = eitri(&[&["explain"], arguments].concat(), b"");
     let text = String::from_utf8_lossy(&output.stdout);
     for line in lines {
         assert!(
@@ -28,7 +22,7 @@ fn explains(arguments: &[&str], lines: &[&str]) {
 
 #[track_caller]
 fn refuses(name: &str, says: &str) {
-    let output = eitri(&["explain", name]);
+    let output = eitri(&["explain", name], b"");
     let words = String::from_utf8_lossy(&output.stderr)
         .split_whitespace()
         .collect::<Vec<_>>()
@@ -133,7 +127,7 @@ fn unknown_names_are_answered_with_the_nearest() {
 
 #[test]
 fn json_holds_what_the_text_holds() {
-    let output = eitri(&["explain", "--json", "framebuffer pointer"]);
+    let output = eitri(&["explain", "--json", "framebuffer pointer"], b"");
     let json: Json = serde_json::from_slice(&output.stdout).expect("the output is JSON");
     assert_eq!(json["schema"], 1);
     let entry = &json["entries"][0];
@@ -158,11 +152,36 @@ fn json_holds_what_the_text_holds() {
 
 #[test]
 fn the_reference_pages_are_those_of_the_tables() {
-    let output = eitri(&["docs", "--check"]);
+    let output = eitri(&["docs", "--check"], b"");
     let stale = String::from_utf8_lossy(&output.stdout);
     assert_eq!(
         (output.status.code(), stale.as_ref()),
         (Some(0), ""),
         "run `cargo eitri docs`"
     );
+}
+
+#[test]
+fn a_reader_that_has_gone_away_is_no_error() {
+    for arguments in [
+        &["explain", "v10"][..],
+        &["explain", "--json", "v10"],
+        &["pack", "buffer"],
+        &["test", "--list"],
+        &["disasm", "--keep-going"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = command(arguments)
+            .stdin(Stdio::null())
+            .stdout(writer)
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(
+            (output.status.code(), stderr.as_ref()),
+            (Some(0), ""),
+            "eitri {arguments:?}"
+        );
+    }
 }

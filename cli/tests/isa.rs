@@ -1,22 +1,8 @@
 //! `eitri asm` and `eitri disasm`, as a person calls them.
 
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
+mod eitri;
 
-/// What the command does with this standard input.
-fn eitri(arguments: &[&str], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_eitri"))
-        .args(arguments)
-        .env("NO_COLOR", "1")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A command that refuses early may close its input.
-    let _ = child.stdin.take().unwrap().write_all(input);
-    child.wait_with_output().unwrap()
-}
+use eitri::eitri;
 
 #[track_caller]
 fn check(arguments: &[&str], input: &[u8], status: i32, stdout: &str) -> String {

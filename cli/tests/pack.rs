@@ -1,15 +1,9 @@
 //! `eitri pack` and `eitri unpack`, as a person runs them.
 
-use std::process::{Command, Output};
+mod eitri;
 
-fn eitri(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_eitri"));
-    command
-        .args(arguments)
-        .env("NO_COLOR", "1")
-        .env_remove("RUST_BACKTRACE");
-    command.output().expect("the binary of this package runs")
-}
+use eitri::eitri;
+use std::process::Output;
 
 fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
@@ -21,7 +15,7 @@ fn stderr(output: &Output) -> String {
 
 #[track_caller]
 fn prints(arguments: &[&str], expected: &str) {
-    let output = eitri(arguments);
+    let output = eitri(arguments, b"");
     assert_eq!(
         stdout(&output),
         expected,
@@ -33,7 +27,7 @@ fn prints(arguments: &[&str], expected: &str) {
 
 #[track_caller]
 fn refuses(arguments: &[&str], says: &[&str]) {
-    let output = eitri(arguments);
+    let output = eitri(arguments, b"");
     let words = stderr(&output)
         .split_whitespace()
         .collect::<Vec<_>>()
@@ -189,7 +183,7 @@ fn values_that_mean_nothing_are_refused() {
 
 #[test]
 fn a_descriptor_is_printed() {
-    let output = eitri(&["unpack", "buffer", BUFFER.trim()]);
+    let output = eitri(&["unpack", "buffer", BUFFER.trim()], b"");
     let text = stdout(&output);
     for line in [
         "Buffer:",
@@ -224,11 +218,14 @@ fn vectors_are_checked_a_line_each() {
     let Some(path) = eitri_testdata::shared("hardware/data/descriptor-vectors.json") else {
         return;
     };
-    let output = eitri(&[
-        "pack",
-        "--vectors",
-        path.to_str().expect("the path is text"),
-    ]);
+    let output = eitri(
+        &[
+            "pack",
+            "--vectors",
+            path.to_str().expect("the path is text"),
+        ],
+        b"",
+    );
     let text = stdout(&output);
     assert!(
         text.lines()
@@ -249,11 +246,14 @@ fn a_vector_that_is_wrong_fails_alone() {
         {"id": "shape", "arch": 10, "size": -1}
     ]}"#;
     std::fs::write(&file, vectors).expect("the temporary folder is writable");
-    let output = eitri(&[
-        "pack",
-        "--vectors",
-        file.to_str().expect("the path is text"),
-    ]);
+    let output = eitri(
+        &[
+            "pack",
+            "--vectors",
+            file.to_str().expect("the path is text"),
+        ],
+        b"",
+    );
     std::fs::remove_file(&file).expect("it was written");
     assert_eq!(
         stdout(&output),

@@ -10,6 +10,7 @@ mod tally;
 use crate::outcome::Failure;
 use crate::process::{self, End};
 use crate::progress;
+use crate::streams::talk;
 use crate::whole_file;
 use crate::workspace::{BARE_METAL_TARGET, Workspace};
 use std::path::PathBuf;
@@ -194,7 +195,7 @@ impl Check {
             failures.push_str("no case ran\n");
         }
         whole_file::write(&log.to_string_lossy(), text.as_bytes())?;
-        eprintln!(
+        talk!(
             "{} {}",
             if failures.is_empty() {
                 "    ok"

@@ -4,6 +4,7 @@ use crate::demo::{self, Checked, Demo, Difference, Picture};
 use crate::dispatch::{self, Place, Ran, Request, Talk};
 use crate::outcome::{Failure, FileError, Status};
 use crate::shader_file;
+use crate::streams::outln;
 use crate::whole_file;
 use crate::workspace::Workspace;
 use eitri_shaderc::Options;
@@ -46,13 +47,13 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             steps = ran.steps;
         }
     }
-    println!("step                            ms  found");
+    outln!("step                            ms  found")?;
     for step in &steps {
         let milliseconds = step.microseconds as f64 / 1000.0;
-        println!("{:<30} {milliseconds:>6.2}  {}", step.name, step.found);
+        outln!("{:<30} {milliseconds:>6.2}  {}", step.name, step.found)?;
     }
-    println!();
-    let failed = print_results(&outcomes);
+    outln!("")?;
+    let failed = print_results(&outcomes)?;
     let folder = workspace.target_folder().join("demo");
     let path = folder.join("mandelbrot.png");
     let path = path.to_string_lossy();
@@ -65,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     })?;
     if let Some(png) = picture.png(&painted.unwrap_or_default()) {
         whole_file::write(&path, &png)?;
-        println!("\npicture: {path}");
+        outln!("\npicture: {path}")?;
     }
     match failed {
         0 => Ok(Status::Good),
@@ -97,17 +98,15 @@ pub(crate) fn request(demo: &Demo) -> Request {
 }
 
 /// Prints a line a shader, and gives the number of wrong ones.
-fn print_results(outcomes: &[(&Demo, Result<Checked, Difference>)]) -> usize {
-    println!("shader           what                                               result");
+fn print_results(outcomes: &[(&Demo, Result<Checked, Difference>)]) -> Result<usize, Failure> {
+    outln!("shader           what                                               result")?;
     for (demo, outcome) in outcomes {
         let result = match outcome {
             Ok(checked) => format!("ok: {} words as on a CPU", checked.words),
             Err(difference) => format!("WRONG: {difference}"),
         };
-        println!("{:<16} {:<50} {result}", demo.file, demo.what);
+        outln!("{:<16} {:<50} {result}", demo.file, demo.what)?;
     }
-    outcomes
-        .iter()
-        .filter(|(_, outcome)| outcome.is_err())
-        .count()
+    let wrong = outcomes.iter().filter(|(_, outcome)| outcome.is_err());
+    Ok(wrong.count())
 }

@@ -2,6 +2,7 @@
 
 use crate::outcome::{Failure, FileError, Status};
 use crate::reference::{Document, documents};
+use crate::streams::outln;
 use crate::whole_file;
 use crate::workspace::Workspace;
 use std::path::Path;
@@ -26,11 +27,11 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         .collect();
     for document in &stale {
         let path = folder.join(document.file);
-        println!(
+        outln!(
             "{} {}",
             if args.check { "stale" } else { "written" },
             path.display()
-        );
+        )?;
         if !args.check {
             std::fs::create_dir_all(&folder).map_err(|cause| unwritable(&folder, cause))?;
             whole_file::write(&path.to_string_lossy(), document.text.as_bytes())?;

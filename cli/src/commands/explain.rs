@@ -3,6 +3,7 @@
 use crate::nearest::suggestion;
 use crate::outcome::{Failure, Status};
 use crate::reference::{Page, SCHEMA, hexadecimal, numbered, pages, register_value};
+use crate::streams::{self, outln};
 use miette::Diagnostic;
 use serde_json::json;
 use thiserror::Error;
@@ -44,13 +45,13 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let found = find(name.trim(), args.arch)?;
     if args.json {
         let entries: Vec<_> = found.iter().map(Page::json).collect();
-        println!(
+        outln!(
             "{}",
             json!({ "schema": SCHEMA, "query": name, "entries": entries })
-        );
+        )?;
     } else {
         let texts: Vec<_> = found.iter().map(Page::to_string).collect();
-        print!("{}", texts.join("\n"));
+        streams::put(texts.join("\n").as_bytes())?;
     }
     Ok(Status::Good)
 }

@@ -4,6 +4,7 @@
 //! something out. Which word is tried depends on seed and number alone, not on the machine.
 
 use crate::outcome::{Failure, Status};
+use crate::streams::outln;
 use eitri_isa::{Instr, Op, Syntax};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -75,10 +76,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         let tally = fuzz(target, args);
         let seconds = started.elapsed().as_secs_f64();
         for (word, what) in tally.faults.iter().take(SHOWN) {
-            println!("FAIL {} {word:016x}: {what}", target.name);
-            println!("again: echo {word:016x} | {}", target.again);
+            outln!("FAIL {} {word:016x}: {what}", target.name)?;
+            outln!("again: echo {word:016x} | {}", target.again)?;
         }
-        println!(
+        outln!(
             "{:<4} {} words: {} legal, {} refused, {} faults ({seconds:.1} s, seed {})",
             target.name,
             args.count,
@@ -86,7 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             args.count - tally.legal - tally.faults.len() as u64,
             tally.faults.len(),
             args.seed
-        );
+        )?;
         if !tally.faults.is_empty() {
             status = Status::CheckFailed;
         }

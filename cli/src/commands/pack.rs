@@ -4,6 +4,7 @@ use crate::buffer_source;
 use crate::descriptor_names::{NameError, field_error, structure};
 use crate::descriptor_vectors as vectors;
 use crate::outcome::{Failure, Status};
+use crate::streams::outln;
 use eitri_descriptors::{Arch, Dynamic};
 use miette::Diagnostic;
 use serde_json::Value as Json;
@@ -46,7 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     match (&args.vectors, &args.structure) {
         (Some(file), _) => check_vectors(file),
         (None, Some(name)) => {
-            println!("{}", pack(args, name)?);
+            outln!("{}", pack(args, name)?)?;
             Ok(Status::Good)
         }
         // clap asks for one of them.
@@ -112,14 +113,14 @@ fn check_vectors(file: &str) -> Result<Status, Failure> {
     let mut failed = 0;
     for vector in list {
         match vectors::check(vector) {
-            Ok(()) => println!("ok {}", vectors::id(vector)),
+            Ok(()) => outln!("ok {}", vectors::id(vector))?,
             Err(error) => {
                 failed += 1;
-                println!("FAIL {}: {error}", vectors::id(vector));
+                outln!("FAIL {}: {error}", vectors::id(vector))?;
             }
         }
     }
-    println!("{} passed, {failed} failed", list.len() - failed);
+    outln!("{} passed, {failed} failed", list.len() - failed)?;
     Ok(if failed == 0 {
         Status::Good
     } else {

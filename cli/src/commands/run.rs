@@ -6,6 +6,7 @@ use crate::buffer_source::{
 use crate::dispatch::{self, Place, Ran, Request, Talk};
 use crate::outcome::{Failure, Status};
 use crate::shader_file;
+use crate::streams::{self, talk};
 use crate::whole_file::Pending;
 use eitri_shaderc::{Compiled, Options};
 use miette::Diagnostic;
@@ -154,7 +155,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     };
     let compiled = dispatch::compile(&shader, &options)?;
     for (pass, text) in &compiled.prints {
-        eprintln!("; after {pass}\n{text}");
+        talk!("; after {pass}\n{text}");
     }
     let request = Request {
         buffers: args
@@ -178,7 +179,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     };
     let ran = dispatch::run(&shader.path, &compiled, &request, args.on)?;
     save(&args.saves, &ran)?;
-    report(args, &compiled);
+    report(args, &compiled)?;
     Ok(Status::Good)
 }
 
@@ -208,7 +209,7 @@ fn save(saves: &[SaveArgument], ran: &Ran) -> Result<(), Failure> {
 }
 
 /// What was asked for on standard output; a person's own data there is left alone.
-fn report(args: &Args, compiled: &Compiled) {
+fn report(args: &Args, compiled: &Compiled) -> Result<(), Failure> {
     let name = Path::new(&args.shader)
         .file_name()
         .unwrap_or_default()
@@ -225,9 +226,10 @@ fn report(args: &Args, compiled: &Compiled) {
         text.push_str(&compiled.listing);
     }
     match data_on_stdout {
-        true => eprint!("{text}"),
-        false => print!("{text}"),
+        true => streams::say(format_args!("{text}")),
+        false => streams::put(text.as_bytes())?,
     }
+    Ok(())
 }
 
 #[cfg(test)]

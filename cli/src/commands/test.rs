@@ -3,6 +3,7 @@
 use crate::checks::{self, Needs, Tally};
 use crate::outcome::{Failure, Status};
 use crate::setup;
+use crate::streams::outln;
 use crate::workspace::Workspace;
 use miette::Diagnostic;
 use thiserror::Error;
@@ -44,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     }
     if args.list {
         for check in chosen {
-            println!("{:<12} {}", check.name, check.what);
+            outln!("{:<12} {}", check.name, check.what)?;
         }
         return Ok(Status::Good);
     }
@@ -59,22 +60,22 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     for check in chosen {
         outcomes.push(check.run(&workspace, args.bless)?);
     }
-    Ok(summarise(&outcomes))
+    summarise(&outcomes)
 }
 
 /// Prints what failed, the table, and the line of totals; gives the status of the whole.
-fn summarise(outcomes: &[checks::Outcome]) -> Status {
+fn summarise(outcomes: &[checks::Outcome]) -> Result<Status, Failure> {
     for outcome in outcomes {
         if let Some(failure) = &outcome.failure {
-            println!(
+            outln!(
                 "---- {} ({})\n{failure}",
                 outcome.name,
                 outcome.log.display()
-            );
-            println!("again: cargo eitri test --filter {}\n", outcome.name);
+            )?;
+            outln!("again: cargo eitri test --filter {}\n", outcome.name)?;
         }
     }
-    println!("check         passed  failed  skipped   seconds");
+    outln!("check         passed  failed  skipped   seconds")?;
     let mut total = Tally::default();
     for outcome in outcomes {
         let Tally {
@@ -83,16 +84,18 @@ fn summarise(outcomes: &[checks::Outcome]) -> Status {
             skipped,
         } = outcome.tally;
         let (name, seconds) = (outcome.name, outcome.took.as_secs_f32());
-        println!("{name:<12} {passed:>7} {failed:>7} {skipped:>8} {seconds:>9.1}");
+        outln!("{name:<12} {passed:>7} {failed:>7} {skipped:>8} {seconds:>9.1}")?;
         total += outcome.tally;
     }
     // CI reads this line.
-    println!(
+    outln!(
         "{} passed, {} failed, {} skipped",
-        total.passed, total.failed, total.skipped
-    );
-    match total.failed {
+        total.passed,
+        total.failed,
+        total.skipped
+    )?;
+    Ok(match total.failed {
         0 => Status::Good,
         _ => Status::CheckFailed,
-    }
+    })
 }

@@ -2,6 +2,7 @@
 
 use crate::descriptor_names::{NameError, structure};
 use crate::outcome::{Failure, Status};
+use crate::streams;
 use eitri_descriptors::{Arch, DescriptorError, Printed};
 use miette::Diagnostic;
 use thiserror::Error;
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         })
         .collect();
     let printed = Printed::new(layout, args.arch, &words).map_err(NameError::Descriptor)?;
-    print!("{printed}");
+    streams::print(format_args!("{printed}"))?;
     Ok(Status::Good)
 }
 
