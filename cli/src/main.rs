@@ -14,6 +14,7 @@ mod dispatch;
 mod host;
 mod image;
 mod nearest;
+mod open_facts;
 mod outcome;
 mod process;
 mod progress;

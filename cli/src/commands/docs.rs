@@ -1,11 +1,12 @@
-//! `eitri docs`: the reference pages, generated from the tables.
+//! `eitri docs`: pages that are generated: the reference from the tables, the open facts from the marks in the source.
 
+use crate::open_facts;
 use crate::outcome::{Failure, FileError, Status};
-use crate::reference::{Document, documents};
-use crate::streams::outln;
+use crate::reference::documents;
+use crate::streams::{outln, talk};
 use crate::whole_file;
 use crate::workspace::Workspace;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -15,32 +16,33 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    let folder = Workspace::find()?.root().join("docs/reference");
-    let stale: Vec<Document> = documents()
+    let workspace = Workspace::find()?;
+    let folder = workspace.root().join("docs");
+    let sources = open_facts::collect(workspace.root())?;
+    let mut pages: Vec<(PathBuf, String)> = documents()
         .into_iter()
-        .filter(|document| {
-            std::fs::read_to_string(folder.join(document.file))
-                .ok()
-                .as_ref()
-                != Some(&document.text)
-        })
+        .map(|document| (folder.join("reference").join(document.file), document.text))
         .collect();
-    for document in &stale {
-        let path = folder.join(document.file);
-        outln!(
-            "{} {}",
-            if args.check { "stale" } else { "written" },
-            path.display()
-        )?;
-        if !args.check {
-            std::fs::create_dir_all(&folder).map_err(|cause| unwritable(&folder, cause))?;
-            whole_file::write(&path.to_string_lossy(), document.text.as_bytes())?;
+    if !args.check {
+        pages.push((folder.join("open-facts.md"), open_facts::page(&sources)));
+        for fault in open_facts::faults(&sources) {
+            talk!("{fault}");
         }
     }
-    Ok(if args.check && !stale.is_empty() {
-        Status::CheckFailed
-    } else {
-        Status::Good
+    pages.retain(|(path, text)| std::fs::read_to_string(path).ok().as_ref() != Some(text));
+    for (path, text) in &pages {
+        if args.check {
+            outln!("stale {}", path.display())?;
+            continue;
+        }
+        let folder = path.parent().unwrap_or(path);
+        std::fs::create_dir_all(folder).map_err(|cause| unwritable(folder, cause))?;
+        whole_file::write(&path.to_string_lossy(), text.as_bytes())?;
+        outln!("written {}", path.display())?;
+    }
+    Ok(match args.check && !pages.is_empty() {
+        true => Status::CheckFailed,
+        false => Status::Good,
     })
 }
 

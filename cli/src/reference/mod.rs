@@ -16,7 +16,7 @@ mod text;
 mod values;
 
 pub(crate) use json::SCHEMA;
-pub(crate) use markdown::{Document, documents};
+pub(crate) use markdown::documents;
 pub(crate) use registers::numbered;
 pub(crate) use values::{hexadecimal, register_value};
 
