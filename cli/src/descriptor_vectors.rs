@@ -2,7 +2,7 @@
 //!
 //! Guarantees: a line a vector, whatever the file holds; never a panic.  Facts: hardware/descriptors.md 22.
 
-use eitri_descriptors::{AccessError, Arch, DescriptorError, Dynamic, Value, layout};
+use eitri_descriptors::{AccessError, Arch, DescriptorError, Dynamic, SUPPORTED, Value, layout};
 use serde_json::Value as Json;
 use thiserror::Error;
 
@@ -152,7 +152,7 @@ fn arch(json: &Json) -> Result<Arch, VectorError> {
     let text = json
         .as_str()
         .map_or_else(|| json.to_string(), str::to_owned);
-    text.parse().map_err(|_| VectorError::Form {
+    SUPPORTED.parse(&text).map_err(|_| VectorError::Form {
         key: "arch",
         wanted: "one of 10, 11, 12, 13",
     })

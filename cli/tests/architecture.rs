@@ -8,11 +8,12 @@ use std::process::Command;
 /// What each of our crates may depend on, of our crates. A row that is no longer needed in full fails too.
 #[rustfmt::skip]
 const ARROWS: &[(&str, &[&str])] = &[
-    ("eitri-isa",         &[]),
-    ("eitri-cs",          &[]),
-    ("eitri-descriptors", &[]),
-    ("eitri-csf",         &[]),
-    ("eitri-program",     &[]),
+    ("eitri-arch",        &[]),
+    ("eitri-isa",         &["eitri-arch"]),
+    ("eitri-cs",          &["eitri-arch"]),
+    ("eitri-descriptors", &["eitri-arch"]),
+    ("eitri-csf",         &["eitri-arch"]),
+    ("eitri-program",     &["eitri-arch"]),
     ("eitri-testdata",    &[]),
     ("eitri-runtime",     &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-program"]),
     ("eitri-model",       &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa"]),

@@ -133,7 +133,7 @@ fn errors_name_line_and_column_and_underline_the_cause() {
         &["asm", "--arch", "v9"],
         b"",
         "",
-        &["there are v10, v11, v12 and v13"],
+        &["not one of the generations v10-v13"],
     );
     check_error(
         &["disasm", "--arch", "v11", "--syntax", "mesa24"],

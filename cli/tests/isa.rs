@@ -161,11 +161,11 @@ fn the_generation_decides_what_exists() {
     );
     has(
         &check(&["asm"], b"AND_IMM.i32 r0, r1, #0x1\n", 2, ""),
-        &["AND_IMM.i32 exists on v11..v14, not on v10"],
+        &["AND_IMM.i32 exists on v11-v14, not on v10"],
     );
     has(
         &check(&["asm", "--arch", "v8"], b"", 2, ""),
-        &["not a generation that the tables know: v9 to v14"],
+        &["not one of the generations v9-v14"],
     );
     has(
         &check(&["asm", "--syntax", "arm"], b"", 2, ""),

@@ -2,8 +2,8 @@
 
 use crate::outcome::{Failure, Status};
 use crate::text_input::{Input, InputArgs, Problem, Results, Word};
-use eitri_cs::Arch;
 use eitri_cs::text::{LabelSlot, Line, Listing, Syntax, TextError, assemble, disassemble};
+use eitri_cs::{Arch, SUPPORTED};
 use miette::Diagnostic;
 use std::ops::Range;
 use thiserror::Error;
@@ -26,7 +26,7 @@ pub(crate) struct AsmArgs {
     #[command(flatten)]
     input: InputArgs,
     /// The architecture: v10 to v13.
-    #[arg(long, default_value = "v10")]
+    #[arg(long, default_value = "v10", value_parser = |text: &str| SUPPORTED.parse(text))]
     arch: Arch,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct DisasmArgs {
     #[command(flatten)]
     input: InputArgs,
     /// The architecture: v10 to v13.
-    #[arg(long, default_value = "v10")]
+    #[arg(long, default_value = "v10", value_parser = |text: &str| SUPPORTED.parse(text))]
     arch: Arch,
     /// The input is bytes: words of 8, lowest byte first.
     #[arg(long)]

@@ -214,8 +214,10 @@ fn cs_word(dice: &mut Dice) -> u64 {
     if choice & 1 == 0 {
         return dice.next();
     }
-    let arches = eitri_cs::Arch::ALL;
-    let arch = arches[(choice >> 32) as usize % arches.len()];
+    let archs = eitri_cs::SUPPORTED;
+    let Some(arch) = archs.iter().nth((choice >> 32) as usize % archs.len()) else {
+        return choice;
+    };
     let word = eitri_cs::random_word(arch, || dice.next());
     match choice & 2 {
         0 => word,
@@ -225,7 +227,7 @@ fn cs_word(dice: &mut Dice) -> u64 {
 
 fn cs_check(word: u64) -> Result<bool, String> {
     let mut legal = false;
-    for arch in eitri_cs::Arch::ALL {
+    for arch in eitri_cs::SUPPORTED.iter() {
         let Ok(instr) = eitri_cs::Instr::decode(word, arch) else {
             continue;
         };

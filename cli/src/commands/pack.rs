@@ -5,7 +5,7 @@ use crate::descriptor_names::{NameError, field_error, structure};
 use crate::descriptor_vectors as vectors;
 use crate::outcome::{Failure, Status};
 use crate::streams::outln;
-use eitri_descriptors::{Arch, Dynamic};
+use eitri_descriptors::{Arch, Dynamic, SUPPORTED};
 use miette::Diagnostic;
 use serde_json::Value as Json;
 use thiserror::Error;
@@ -20,7 +20,7 @@ pub(crate) struct Args {
     #[arg(value_name = "FIELD=VALUE", allow_hyphen_values = true)]
     fields: Vec<String>,
     /// The generation.
-    #[arg(long, default_value = "v10")]
+    #[arg(long, default_value = "v10", value_parser = |text: &str| SUPPORTED.parse(text))]
     arch: Arch,
     /// Give the fields that are not given their default instead of zero.
     #[arg(long)]

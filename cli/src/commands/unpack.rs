@@ -3,7 +3,7 @@
 use crate::descriptor_names::{NameError, structure};
 use crate::outcome::{Failure, Status};
 use crate::streams;
-use eitri_descriptors::{Arch, DescriptorError, Printed};
+use eitri_descriptors::{Arch, DescriptorError, Printed, SUPPORTED};
 use miette::Diagnostic;
 use thiserror::Error;
 
@@ -16,7 +16,7 @@ pub(crate) struct Args {
     #[arg(value_name = "HEX", required = true)]
     hex: Vec<String>,
     /// The generation.
-    #[arg(long, default_value = "v10")]
+    #[arg(long, default_value = "v10", value_parser = |text: &str| SUPPORTED.parse(text))]
     arch: Arch,
 }
 

@@ -2,7 +2,9 @@
 
 use super::{Code, Family, Page, Part, arch_text};
 use eitri_descriptors::names::NAMES;
-use eitri_descriptors::{AGGREGATES, Arch, ENUMS, EnumTable, Kind, LAYOUTS, Layout, Modifier, Row};
+use eitri_descriptors::{
+    AGGREGATES, Arch, ENUMS, EnumTable, Kind, LAYOUTS, Layout, Modifier, Row, SUPPORTED,
+};
 
 pub(super) fn pages() -> Vec<Page> {
     LAYOUTS
@@ -45,7 +47,7 @@ fn page(layout: &'static Layout) -> Page {
         .fact("alignment", align)
         .fact(
             "exists on",
-            arch_text(&Arch::ALL, |arch| layout.size(arch).is_some()),
+            arch_text(SUPPORTED.iter(), |arch| layout.size(arch).is_some()),
         )
         .fact(
             "facts",
@@ -58,7 +60,7 @@ fn page(layout: &'static Layout) -> Page {
             present.then(|| (row.at(arch).start, row.at(arch).width))
         }) {
             let mut part = Part::new(start, width, row.name, about(row));
-            part.arches = arch_text(&there, |arch| arches.contains(&arch));
+            part.arches = arch_text(there.iter().copied(), |arch| arches.contains(&arch));
             if let Kind::Enum(table) = row.kind {
                 part.codes = codes(table);
             }
@@ -72,7 +74,7 @@ fn page(layout: &'static Layout) -> Page {
 /// The values of `of`, each with the architectures that have it.
 fn runs<T: PartialEq>(of: impl Fn(Arch) -> Option<T>) -> Vec<(T, Vec<Arch>)> {
     let mut runs: Vec<(T, Vec<Arch>)> = Vec::new();
-    for arch in Arch::ALL {
+    for arch in SUPPORTED.iter() {
         let Some(value) = of(arch) else { continue };
         match runs.iter_mut().find(|(known, _)| *known == value) {
             Some((_, arches)) => arches.push(arch),
@@ -117,21 +119,21 @@ fn enumeration(table: &'static EnumTable) -> Page {
     let mut page = Page::new(Family::Enumeration, table.name, table.about);
     page = page.fact(
         "exists on",
-        arch_text(&Arch::ALL, |arch| table.values(arch).next().is_some()),
+        arch_text(SUPPORTED.iter(), |arch| table.values(arch).next().is_some()),
     );
     page.codes = codes(table);
     page
 }
 
 fn codes(table: &EnumTable) -> Vec<Code> {
-    let there: Vec<Arch> = Arch::ALL
-        .into_iter()
+    let there: Vec<Arch> = SUPPORTED
+        .iter()
         .filter(|arch| table.values(*arch).next().is_some())
         .collect();
     let code = |row: &eitri_descriptors::EnumRow| Code {
         number: row.value.into(),
         name: row.name.to_owned(),
-        about: arch_text(&there, |arch| row.archs.contains(arch)),
+        about: arch_text(there.iter().copied(), |arch| row.archs.contains(arch)),
     };
     table.rows.iter().map(code).collect()
 }

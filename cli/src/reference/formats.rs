@@ -1,9 +1,9 @@
 //! Pixel formats as pages.
 
 use super::{Family, Page, arch_text};
-use eitri_descriptors::Arch;
 use eitri_descriptors::formats::{FORMATS, Uses, VkFormat};
 use eitri_descriptors::ycbcr::{YCBCR_FORMATS, YcbcrFormat};
+use eitri_descriptors::{Arch, SUPPORTED};
 
 pub(super) fn pages() -> Vec<Page> {
     let ycbcr = YCBCR_FORMATS.iter().map(ycbcr);
@@ -11,8 +11,8 @@ pub(super) fn pages() -> Vec<Page> {
 }
 
 fn page(format: &VkFormat) -> Page {
-    let arch = Arch::ALL
-        .into_iter()
+    let arch = SUPPORTED
+        .iter()
         .find(|arch| format.archs.contains(*arch))
         .unwrap_or(Arch::V10);
     let about = format!(
@@ -38,7 +38,7 @@ fn page(format: &VkFormat) -> Page {
         .fact("stencil plane", format.stencil_plane.unwrap_or(""))
         .fact(
             "exists on",
-            arch_text(&Arch::ALL, |arch| format.archs.contains(arch)),
+            arch_text(SUPPORTED.iter(), |arch| format.archs.contains(arch)),
         );
     if let Some(tile) = format.tile {
         let raw = if tile.raw {

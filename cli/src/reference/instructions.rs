@@ -3,7 +3,7 @@
 use super::{Code, Family, Page, Part, arch_text};
 use eitri_isa::field::{Field, Words};
 use eitri_isa::row::{Access, DestKind, Kind, Layout, Row};
-use eitri_isa::{Arch, Bits, Op, Special, SpecialRow, What};
+use eitri_isa::{Arch, ArchSet, Bits, Op, Special, SpecialRow, What};
 
 pub(super) fn pages() -> Vec<Page> {
     Op::ALL.iter().map(|op| page(op.row())).collect()
@@ -21,7 +21,7 @@ pub(super) fn special_values() -> Vec<Page> {
         .fact("index", row.index.to_string())
         .fact(
             "exists on",
-            arch_text(&Arch::ALL, |arch| row.archs.contains(arch)),
+            arch_text(ArchSet::ALL.iter(), |arch| row.archs.contains(arch)),
         )
     };
     Special::ALL.iter().map(page).collect()
@@ -47,7 +47,7 @@ pub(super) fn page(row: &'static Row) -> Page {
         .fact("sources", sources(row))
         .fact(
             "exists on",
-            arch_text(&Arch::ALL, |arch| row.archs.contains(arch)),
+            arch_text(ArchSet::ALL.iter(), |arch| row.archs.contains(arch)),
         )
         .fact("Mesa 24.1 text", row.mesa24)
         .fact("Mesa 26.2 text", row.mesa26.unwrap_or(""));
@@ -220,7 +220,7 @@ fn codes(field: &Field) -> Vec<Code> {
             .iter()
             .filter(|word| field.allowed >> word.value & 1 != 0)
             .map(|word| {
-                let mut about = arch_text(&Arch::ALL, |arch| word.archs.contains(arch));
+                let mut about = arch_text(ArchSet::ALL.iter(), |arch| word.archs.contains(arch));
                 if default == Some(word.value) {
                     about = if about.is_empty() {
                         "default".to_owned()

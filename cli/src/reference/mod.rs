@@ -20,6 +20,8 @@ pub(crate) use markdown::documents;
 pub(crate) use registers::numbered;
 pub(crate) use values::{hexadecimal, register_value};
 
+use eitri_csf::Arch;
+
 /// What a page is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Family {
@@ -190,15 +192,16 @@ fn same(left: &str, right: &str) -> bool {
 }
 
 /// `v10`, `v10 and v11`, `v12 and later`: the run of architectures for which `has` holds; empty if all.
-fn arch_text<A: Copy + std::fmt::Display>(all: &[A], has: impl Fn(A) -> bool) -> String {
-    let there: Vec<A> = all.iter().copied().filter(|arch| has(*arch)).collect();
+fn arch_text(known: impl Iterator<Item = Arch>, has: impl Fn(Arch) -> bool) -> String {
+    let known: Vec<Arch> = known.collect();
+    let there: Vec<Arch> = known.iter().copied().filter(|arch| has(*arch)).collect();
     match there.as_slice() {
-        _ if there.len() == all.len() => String::new(),
+        _ if there.len() == known.len() => String::new(),
         [] => "nowhere".to_owned(),
         [one] => one.to_string(),
         several => several
             .iter()
-            .map(A::to_string)
+            .map(Arch::to_string)
             .collect::<Vec<_>>()
             .join(", "),
     }

@@ -1,11 +1,11 @@
 //! Command-stream instructions as pages.
 
 use super::{Code, Family, Page, Part, arch_text};
-use eitri_cs::Arch;
 use eitri_cs::field::{FieldInfo, FieldKind};
 use eitri_cs::instr::INSTRUCTIONS;
 use eitri_cs::staging::{StagingMap, StagingRegister, StagingWhen};
 use eitri_cs::table::{Info, SpanKind};
+use eitri_cs::{Arch, SUPPORTED};
 
 pub(super) fn pages() -> Vec<Page> {
     INSTRUCTIONS.iter().map(|info| page(info)).collect()
@@ -31,7 +31,7 @@ fn staging_register(map: StagingMap, row: &StagingRegister) -> Page {
         .fact("read", when)
         .fact(
             "exists on",
-            arch_text(&Arch::ALL, |arch| row.arches.contains(arch)),
+            arch_text(SUPPORTED.iter(), |arch| row.archs.contains(arch)),
         );
     if let Some(word) = row.word {
         let layout: Vec<_> = word.fields.iter().map(|field| field.name).collect();
@@ -48,20 +48,17 @@ pub(super) fn page(info: &'static Info) -> Page {
         .fact("done", format!("{:?}", info.timing))
         .fact(
             "exists on",
-            arch_text(&Arch::ALL, |arch| info.arches.contains(arch)),
+            arch_text(SUPPORTED.iter(), |arch| info.archs.contains(arch)),
         )
         .fact("text", info.text.mesa26);
     page.bits = 64;
-    page.aliases = Arch::ALL
-        .into_iter()
+    page.aliases = SUPPORTED
+        .iter()
         .map(|arch| info.mnemonic(arch).to_owned())
         .collect();
     page.aliases.dedup();
     let mut seen: Vec<(u8, u8, String)> = Vec::new();
-    for arch in Arch::ALL
-        .into_iter()
-        .filter(|arch| info.arches.contains(*arch))
-    {
+    for arch in SUPPORTED.iter().filter(|arch| info.archs.contains(*arch)) {
         for span in info.spans(arch) {
             let part = part(span.low, span.high, span.what);
             let key = (span.low, span.high, part.name.clone());
@@ -80,11 +77,11 @@ pub(super) fn page(info: &'static Info) -> Page {
 
 /// Where a part stands in these bits.
 fn existing(info: &'static Info, part: &Part, low: u8, high: u8) -> String {
-    let there: Vec<Arch> = Arch::ALL
-        .into_iter()
-        .filter(|arch| info.arches.contains(*arch))
+    let there: Vec<Arch> = SUPPORTED
+        .iter()
+        .filter(|arch| info.archs.contains(*arch))
         .collect();
-    arch_text(&there, |arch| {
+    arch_text(there.iter().copied(), |arch| {
         info.spans(arch).any(|span| {
             (span.low, span.high) == (low, high)
                 && self::part(low, high, span.what).name == part.name

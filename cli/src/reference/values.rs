@@ -109,7 +109,6 @@ fn instruction(word: u64, arch: eitri_isa::Arch) -> Option<Page> {
 
 /// A command-stream instruction's word.
 fn stream_instruction(word: u64, arch: eitri_isa::Arch) -> Option<Page> {
-    let arch: eitri_cs::Arch = arch.to_string().parse().ok()?;
     let instr = eitri_cs::Instr::decode(word, arch).ok()?;
     let mut page = streams::page(instr.info());
     page.parts = instr

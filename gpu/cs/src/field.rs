@@ -3,7 +3,7 @@
 //! Guarantees: a value that does not fit is refused, never cut; decoding bits and encoding them again gives the same bits.
 //! Facts: hardware/command-stream.md 1.5 and 3 (field tables).
 
-use crate::arch::{Arch, Arches};
+use crate::arch::{Arch, ArchSet};
 use crate::register::{Pair, Reg, RegMask};
 use crate::scoreboard::{Slot, SlotMask};
 
@@ -64,7 +64,7 @@ pub struct Bits {
     /// The lowest bit.
     pub low: u8,
     /// Where it holds.
-    pub arches: Arches,
+    pub archs: ArchSet,
 }
 
 impl Bits {
@@ -206,7 +206,7 @@ impl FieldInfo {
     pub const fn bits(&self, arch: Arch) -> Option<Bits> {
         let mut i = 0;
         while i < self.bits.len() {
-            if self.bits[i].arches.contains(arch) {
+            if self.bits[i].archs.contains(arch) {
                 return Some(self.bits[i]);
             }
             i += 1;

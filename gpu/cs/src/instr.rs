@@ -8,7 +8,7 @@ pub(crate) mod codec;
 
 pub use codec::{DecodeError, EncodeError, FieldFault};
 
-use crate::arch::{Arch, Arches};
+use crate::arch::{Arch, on};
 use crate::enums::{
     Condition, DeferMode, ErrorReject, ExceptionType, FlushMode, HeapOperationKind, LogicIndex,
     LogicOp, OtherFlushMode, PipelineStage, ShadingMode, SlotFormat, SlotSelection, StoredState,

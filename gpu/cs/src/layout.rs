@@ -53,10 +53,12 @@ impl Layout {
     /// The layout that `arch` is known to have: 96 registers before v12, 128 from there on.
     // FACT: v11's count is assumed to be 96 (command-stream.md 10, 15); with a GPU at hand use `with_count`.
     pub const fn of(arch: Arch) -> Layout {
-        match arch {
-            Arch::V10 | Arch::V11 => Layout { count: 96 },
-            Arch::V12 | Arch::V13 => Layout { count: 128 },
-        }
+        let count = if arch as u8 >= Arch::V12 as u8 {
+            128
+        } else {
+            96
+        };
+        Layout { count }
     }
 
     /// The layout for as many registers as a GPU reports; `None` for an odd number, or one that leaves no scratch.

@@ -31,7 +31,6 @@ pub mod staging;
 pub mod table;
 
 // As people read and write them.
-pub mod explain;
 pub mod text;
 
 // What a driver does with them.
@@ -40,7 +39,7 @@ mod layout;
 mod random;
 mod usage;
 
-pub use arch::{Arch, Arches, UnknownArch};
+pub use arch::{Arch, ArchSet, SUPPORTED};
 pub use instr::{DecodeError, EncodeError, Instr};
 pub use layout::{Layout, SubQueue};
 pub use random::random_word;

@@ -32,7 +32,7 @@ impl Info {
 
 /// A legal word of any instruction of `arch`, from `random` bits.
 pub fn random_word(arch: Arch, mut random: impl FnMut() -> u64) -> u64 {
-    let has = |info: &&&Info| info.arches.contains(arch);
+    let has = |info: &&&Info| info.archs.contains(arch);
     let rows = || INSTRUCTIONS.iter().filter(has);
     let index = random() % rows().count() as u64;
     match rows().nth(index as usize) {

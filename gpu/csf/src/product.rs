@@ -2,7 +2,7 @@
 //!
 //! Facts: hardware/csf-mmio.md section 5.
 
-use crate::arch::Arch;
+use crate::arch::{Arch, SUPPORTED};
 use crate::registers::identity::{gpu_features, gpu_id};
 use core::fmt;
 
@@ -22,7 +22,7 @@ impl GpuId {
 
     /// The architecture; `None` for GPUs without a command-stream front end, or newer than these tables.
     pub fn arch(self) -> Option<Arch> {
-        Arch::from_major(self.arch_version().0)
+        Arch::from_major(self.arch_version().0).filter(|arch| SUPPORTED.contains(*arch))
     }
 
     /// Product number within the architecture.

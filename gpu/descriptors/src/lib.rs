@@ -32,7 +32,7 @@ mod row;
 mod table;
 mod words;
 
-pub use arch::{Arch, ArchSet, UnknownArch};
+pub use arch::{Arch, ArchSet, SUPPORTED};
 pub use descriptor::Descriptor;
 pub use dynamic::{AccessError, Dynamic, Value, layout, value};
 pub use error::{DescriptorError, FieldError, FieldProblem};

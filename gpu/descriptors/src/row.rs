@@ -3,7 +3,7 @@
 //! Everything derives from these: typed packing, access by name, printing, documentation.
 //! Facts: hardware/descriptors.md 1.1.
 
-use crate::arch::{Arch, ArchSet};
+use crate::arch::{Arch, ArchSet, SUPPORTED};
 use crate::error::{FieldError, FieldProblem};
 
 /// What the bits of a field mean.
@@ -89,7 +89,7 @@ impl Row {
             default: 0,
             fixed: false,
             alternative: false,
-            archs: ArchSet::ALL,
+            archs: SUPPORTED,
             moves: [None; 2],
             about: "",
         }
@@ -403,7 +403,7 @@ impl EnumRow {
         EnumRow {
             name,
             value,
-            archs: ArchSet::ALL,
+            archs: SUPPORTED,
         }
     }
 
@@ -442,12 +442,8 @@ impl EnumTable {
     pub(crate) const fn same_everywhere(&self) -> bool {
         let mut index = 0;
         while index < self.rows.len() {
-            let mut arch = 0;
-            while arch < Arch::ALL.len() {
-                if !self.rows[index].archs.contains(Arch::ALL[arch]) {
-                    return false;
-                }
-                arch += 1;
+            if self.rows[index].archs.len() != SUPPORTED.len() {
+                return false;
             }
             index += 1;
         }

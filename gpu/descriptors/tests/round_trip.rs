@@ -2,7 +2,7 @@
 
 use eitri_descriptors::{
     AGGREGATES, Arch, Descriptor, DescriptorError, Kind, LAYOUTS, Layout, Modifier, Printed, Row,
-    blend, framebuffer, plane, raster, resource, shader, target, texture, tiler,
+    SUPPORTED, blend, framebuffer, plane, raster, resource, shader, target, texture, tiler,
 };
 use proptest::prelude::*;
 
@@ -141,7 +141,7 @@ proptest! {
 
     #[test]
     fn legal_words_survive_unpacking_and_packing(seed: u64) {
-        for (typed, arch) in TYPED.iter().flat_map(|typed| Arch::ALL.map(|arch| (typed, arch))) {
+        for (typed, arch) in TYPED.iter().flat_map(|typed| SUPPORTED.iter().map(move |arch| (typed, arch))) {
             let Some(bytes) = typed.layout.size(arch) else { continue };
             let mut words = [0; MOST_WORDS];
             fill(typed.layout, arch, &mut words, 0, &mut Random(seed));
@@ -155,7 +155,7 @@ proptest! {
 
     #[test]
     fn no_words_make_anything_panic(words: [u32; MOST_WORDS], length in 0..=MOST_WORDS) {
-        for (typed, arch) in TYPED.iter().flat_map(|typed| Arch::ALL.map(|arch| (typed, arch))) {
+        for (typed, arch) in TYPED.iter().flat_map(|typed| SUPPORTED.iter().map(move |arch| (typed, arch))) {
             let mut again = [0; MOST_WORDS];
             let _ = (typed.repack)(arch, &words[..length], &mut again);
             if let Ok(printed) = Printed::new(typed.layout, arch, &words[..length]) {
@@ -166,7 +166,7 @@ proptest! {
 
     #[test]
     fn a_reserved_bit_is_named(seed: u64) {
-        for (typed, arch) in TYPED.iter().flat_map(|typed| Arch::ALL.map(|arch| (typed, arch))) {
+        for (typed, arch) in TYPED.iter().flat_map(|typed| SUPPORTED.iter().map(move |arch| (typed, arch))) {
             let Some(bytes) = typed.layout.size(arch) else { continue };
             let mut random = Random(seed);
             let mut words = [0; MOST_WORDS];

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::arch::{Arch, Archs};
+use crate::arch::{Arch, ArchSet};
 use crate::op::Op;
 use crate::values::FieldId;
 
@@ -17,7 +17,7 @@ pub enum Rule {
         /// The generation asked for.
         arch: Arch,
         /// Those that have it.
-        has: Archs,
+        has: ArchSet,
     },
     /// Only the opcode is known.
     #[error("only the opcode of {op} is known, not its operands")]

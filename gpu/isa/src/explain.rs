@@ -6,7 +6,7 @@
 //! use eitri_isa::explain::find;
 //!
 //! let text = find("lane_id").map(|topic| topic.to_string());
-//! assert_eq!(text.as_deref(), Some("lane_id: special value 1 of page 3, 64 bits, v9..v14\n"));
+//! assert_eq!(text.as_deref(), Some("lane_id: special value 1 of page 3, 64 bits, v9-v14\n"));
 //! assert!(find("fadd.f32").is_some());
 //! ```
 

@@ -2,7 +2,7 @@
 //!
 //! Facts: hardware/valhall-isa.md section 6.
 
-use crate::arch::{Arch, Archs};
+use crate::arch::{Arch, ArchSet};
 
 /// The flow-control field (bits 59..62). It acts after the instruction has executed or, for a message, been issued.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -43,22 +43,22 @@ pub enum Flow {
 impl Flow {
     /// Every value, with its word in both dialects and the generations that have it.
     #[rustfmt::skip]
-    pub const ALL: [(Self, &'static str, Archs); 15] = [
-        (Self::None,         "none",          Archs::ALL),
-        (Self::Wait0,        "wait0",         Archs::ALL),
-        (Self::Wait1,        "wait1",         Archs::ALL),
-        (Self::Wait01,       "wait01",        Archs::ALL),
-        (Self::Wait2,        "wait2",         Archs::ALL),
-        (Self::Wait02,       "wait02",        Archs::ALL),
-        (Self::Wait12,       "wait12",        Archs::ALL),
-        (Self::Wait012,      "wait012",       Archs::ALL),
-        (Self::Wait0126,     "wait0126",      Archs::ALL),
-        (Self::Wait,         "wait",          Archs::ALL),
-        (Self::Reconverge,   "reconverge",    Archs::ALL),
-        (Self::WaitResource, "wait_resource", Archs::since(Arch::V10)),
-        (Self::Discard,      "discard",       Archs::ALL),
-        (Self::Continue,     "continue",      Archs::since(Arch::V14)),
-        (Self::End,          "end",           Archs::ALL),
+    pub const ALL: [(Self, &'static str, ArchSet); 15] = [
+        (Self::None,         "none",          ArchSet::ALL),
+        (Self::Wait0,        "wait0",         ArchSet::ALL),
+        (Self::Wait1,        "wait1",         ArchSet::ALL),
+        (Self::Wait01,       "wait01",        ArchSet::ALL),
+        (Self::Wait2,        "wait2",         ArchSet::ALL),
+        (Self::Wait02,       "wait02",        ArchSet::ALL),
+        (Self::Wait12,       "wait12",        ArchSet::ALL),
+        (Self::Wait012,      "wait012",       ArchSet::ALL),
+        (Self::Wait0126,     "wait0126",      ArchSet::ALL),
+        (Self::Wait,         "wait",          ArchSet::ALL),
+        (Self::Reconverge,   "reconverge",    ArchSet::ALL),
+        (Self::WaitResource, "wait_resource", ArchSet::since(Arch::V10)),
+        (Self::Discard,      "discard",       ArchSet::ALL),
+        (Self::Continue,     "continue",      ArchSet::since(Arch::V14)),
+        (Self::End,          "end",           ArchSet::ALL),
     ];
 
     /// The value of the four bits, if `arch` has it.
@@ -81,7 +81,7 @@ impl Flow {
     }
 
     /// The generations that have it.
-    pub fn archs(self) -> Archs {
+    pub fn archs(self) -> ArchSet {
         self.row().2
     }
 
@@ -90,7 +90,7 @@ impl Flow {
         self.row().1
     }
 
-    fn row(self) -> &'static (Self, &'static str, Archs) {
+    fn row(self) -> &'static (Self, &'static str, ArchSet) {
         let bits = self as usize;
         &Self::ALL[if bits > 10 { bits - 1 } else { bits }]
     }

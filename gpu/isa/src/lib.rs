@@ -59,7 +59,7 @@ mod print;
 mod syntax;
 
 pub use access::{OperandKind, RegAccess};
-pub use arch::{Arch, Archs, UnknownArch};
+pub use arch::{Arch, ArchSet, UnknownArch};
 pub use constants::Constant;
 pub use describe::{Bits, What};
 pub use error::{DecodeError, EncodeError, Part, Rule};

@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use crate::arch::{Arch, Archs};
+use crate::arch::{Arch, ArchSet};
 use crate::field::{Field, ImmId, Immediate};
 use crate::op::Op;
 use crate::select::SelectTable;
@@ -357,7 +357,7 @@ pub enum Layout {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IssueChange {
     /// The generations.
-    pub archs: Archs,
+    pub archs: ArchSet,
     /// The unit.
     pub unit: Unit,
     /// Cycles of the unit.
@@ -392,7 +392,7 @@ pub struct Row {
     /// Type of its result.
     pub ty: Type,
     /// Generations that have it.
-    pub archs: Archs,
+    pub archs: ArchSet,
     /// What it writes.
     pub dest: DestKind,
     /// Staging ranges in the order of the text.

@@ -2,7 +2,7 @@
 //!
 //! Facts: hardware/valhall-isa.md section 2.2.
 
-use crate::arch::{Arch, Archs};
+use crate::arch::{Arch, ArchSet};
 
 /// A 64-bit value that the hardware provides. A source names one of its two words, or all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,7 +63,7 @@ pub struct SpecialRow {
     /// Its name in both dialects.
     pub name: &'static str,
     /// The generations that have it.
-    pub archs: Archs,
+    pub archs: ArchSet,
 }
 
 #[rustfmt::skip]
@@ -71,26 +71,26 @@ impl Special {
     /// Every special value.
     pub const ALL: [SpecialRow; 20] = [
         //  value                        page idx  name                       generations
-        row(Self::WarpId,                 0,  2,  "warp_id",                 Archs::ALL),
-        row(Self::FramebufferSize,        0,  4,  "framebuffer_size",        Archs::ALL),
-        row(Self::AtestDatum,             0,  5,  "atest_datum",             Archs::ALL),
-        row(Self::Sample,                 0,  6,  "sample",                  Archs::ALL),
-        row(blend(0),                     0,  8,  "blend_descriptor_0",      Archs::ALL),
-        row(blend(1),                     0,  9,  "blend_descriptor_1",      Archs::ALL),
-        row(blend(2),                     0, 10,  "blend_descriptor_2",      Archs::ALL),
-        row(blend(3),                     0, 11,  "blend_descriptor_3",      Archs::ALL),
-        row(blend(4),                     0, 12,  "blend_descriptor_4",      Archs::ALL),
-        row(blend(5),                     0, 13,  "blend_descriptor_5",      Archs::ALL),
-        row(blend(6),                     0, 14,  "blend_descriptor_6",      Archs::ALL),
-        row(blend(7),                     0, 15,  "blend_descriptor_7",      Archs::ALL),
-        row(Self::ThreadLocalPointer,     1,  1,  "thread_local_pointer",    Archs::ALL),
-        row(Self::WorkgroupLocalPointer,  1,  3,  "workgroup_local_pointer", Archs::ALL),
-        row(Self::ResourceTablePointer,   1,  7,  "resource_table_pointer",  Archs::ALL),
-        row(Self::LaneId,                 3,  1,  "lane_id",                 Archs::ALL),
-        row(Self::CoreId,                 3,  3,  "core_id",                 Archs::ALL),
-        row(Self::ShaderOutput,           3,  4,  "shader_output",           Archs::since(Arch::V12)),
-        row(Self::PrepassState,           3,  5,  "prepass_state",           Archs::since(Arch::V13)),
-        row(Self::ProgramCounter,         3, 15,  "program_counter",         Archs::ALL),
+        row(Self::WarpId,                 0,  2,  "warp_id",                 ArchSet::ALL),
+        row(Self::FramebufferSize,        0,  4,  "framebuffer_size",        ArchSet::ALL),
+        row(Self::AtestDatum,             0,  5,  "atest_datum",             ArchSet::ALL),
+        row(Self::Sample,                 0,  6,  "sample",                  ArchSet::ALL),
+        row(blend(0),                     0,  8,  "blend_descriptor_0",      ArchSet::ALL),
+        row(blend(1),                     0,  9,  "blend_descriptor_1",      ArchSet::ALL),
+        row(blend(2),                     0, 10,  "blend_descriptor_2",      ArchSet::ALL),
+        row(blend(3),                     0, 11,  "blend_descriptor_3",      ArchSet::ALL),
+        row(blend(4),                     0, 12,  "blend_descriptor_4",      ArchSet::ALL),
+        row(blend(5),                     0, 13,  "blend_descriptor_5",      ArchSet::ALL),
+        row(blend(6),                     0, 14,  "blend_descriptor_6",      ArchSet::ALL),
+        row(blend(7),                     0, 15,  "blend_descriptor_7",      ArchSet::ALL),
+        row(Self::ThreadLocalPointer,     1,  1,  "thread_local_pointer",    ArchSet::ALL),
+        row(Self::WorkgroupLocalPointer,  1,  3,  "workgroup_local_pointer", ArchSet::ALL),
+        row(Self::ResourceTablePointer,   1,  7,  "resource_table_pointer",  ArchSet::ALL),
+        row(Self::LaneId,                 3,  1,  "lane_id",                 ArchSet::ALL),
+        row(Self::CoreId,                 3,  3,  "core_id",                 ArchSet::ALL),
+        row(Self::ShaderOutput,           3,  4,  "shader_output",           ArchSet::since(Arch::V12)),
+        row(Self::PrepassState,           3,  5,  "prepass_state",           ArchSet::since(Arch::V13)),
+        row(Self::ProgramCounter,         3, 15,  "program_counter",         ArchSet::ALL),
     ];
 }
 
@@ -99,7 +99,7 @@ const fn row(
     page: u8,
     index: u8,
     name: &'static str,
-    archs: Archs,
+    archs: ArchSet,
 ) -> SpecialRow {
     SpecialRow {
         special,

@@ -3,41 +3,16 @@
 //! Facts: hardware/compiler-abi.md 3.9 and 3.10, valhall-isa.md 13.
 
 use crate::error::ProgramError;
+use eitri_arch::ArchSet;
 
-/// GPU architecture (generation) that the code is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Arch {
-    /// Mali-G310, G510, G610, G710.
-    V10,
-    /// Mali-G615, G715.
-    V11,
-    /// Mali-G620, G720.
-    V12,
-    /// Mali-G625, G725, G925.
-    V13,
-}
+pub use eitri_arch::Arch;
 
-impl Arch {
-    /// The major number of the architecture, as GPU_ID gives it.
-    pub const fn major(self) -> u32 {
-        match self {
-            Arch::V10 => 10,
-            Arch::V11 => 11,
-            Arch::V12 => 12,
-            Arch::V13 => 13,
-        }
-    }
+/// The generations that a program can be for.
+pub const SUPPORTED: ArchSet = ArchSet::range(Arch::V10, Arch::V13);
 
-    /// The generation of that major number.
-    pub const fn from_major(major: u32) -> Option<Arch> {
-        match major {
-            10 => Some(Arch::V10),
-            11 => Some(Arch::V11),
-            12 => Some(Arch::V12),
-            13 => Some(Arch::V13),
-            _ => None,
-        }
-    }
+/// The generation that the header's number names.
+pub(crate) fn arch(major: u32) -> Option<Arch> {
+    Arch::from_major(major).filter(|arch| SUPPORTED.contains(*arch))
 }
 
 /// Pipeline stage that the code runs as.

@@ -53,7 +53,7 @@ pub use embed::Aligned;
 pub use encode::ProgramParts;
 pub use error::{EncodeError, ProgramError, Table};
 pub use fau::{Axis, FauWord};
-pub use header::{Arch, RegisterFile, Stage, WorkgroupSize};
+pub use header::{Arch, RegisterFile, SUPPORTED, Stage, WorkgroupSize};
 pub use program::Program;
 
 /// Most FAU words (32 bits each) that a program may ask for: 64 slots of 64 bits (hardware/compiler-abi.md 4).

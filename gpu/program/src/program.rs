@@ -66,7 +66,7 @@ impl<'a> Program<'a> {
         let program = Program {
             bytes,
             sections,
-            arch: header.meaning(word::ARCH, Arch::from_major)?,
+            arch: header.meaning(word::ARCH, crate::header::arch)?,
             stage: header.meaning(word::STAGE, Stage::from_code)?,
             entry,
             registers: header.meaning(word::REGISTERS, RegisterFile::from_registers)?,

@@ -65,8 +65,6 @@ mod platform;
 
 mod access;
 
-mod generation;
-
 mod wait;
 
 mod ranges;

@@ -28,10 +28,7 @@ impl Config {
         Config {
             arch,
             layout,
-            slots: match arch {
-                Arch::V10 => 8,
-                Arch::V11 | Arch::V12 | Arch::V13 => 16,
-            },
+            slots: if arch as u8 >= Arch::V11 as u8 { 16 } else { 8 },
             writable: layout.all().without(layout.kernel()),
             load_store_slot: None,
         }

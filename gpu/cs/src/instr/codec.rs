@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::arch::{Arch, Arches};
+use crate::arch::{Arch, ArchSet};
 use crate::field::{Bits, FieldInfo, FieldKind, Value, sign_extend};
 use crate::table::Info;
 
@@ -14,7 +14,7 @@ pub enum EncodeError {
         /// Its name.
         instruction: &'static str,
         /// Where it exists.
-        exists: Arches,
+        exists: ArchSet,
         /// Where it was asked for.
         arch: Arch,
     },
@@ -163,12 +163,12 @@ impl core::error::Error for DecodeError {}
 /// The word of an instruction whose fields are all 0.
 #[inline]
 pub(super) const fn start(info: &Info, arch: Arch) -> Result<u64, EncodeError> {
-    if info.arches.contains(arch) {
+    if info.archs.contains(arch) {
         return Ok(info.fixed_bits());
     }
     Err(EncodeError::NoSuchInstruction {
         instruction: info.name,
-        exists: info.arches,
+        exists: info.archs,
         arch,
     })
 }
@@ -280,7 +280,7 @@ pub(crate) fn default<V: Value>(bits: u64) -> V {
 /// Why no row took the word.
 #[cold]
 pub(super) fn unknown(opcode: u8, word: u64, arch: Arch) -> DecodeError {
-    let same_opcode = |info: &&&Info| info.opcode == opcode && info.arches.contains(arch);
+    let same_opcode = |info: &&&Info| info.opcode == opcode && info.archs.contains(arch);
     let sub = super::INSTRUCTIONS
         .iter()
         .find(same_opcode)

@@ -10,7 +10,7 @@ pub use words::{
     PrimitiveFlags, PrimitiveFlags2, WORDS, WordInfo, WorkgroupSize,
 };
 
-use crate::arch::{Arch, Arches};
+use crate::arch::{Arch, ArchSet};
 use crate::register::{Reg, RegSet};
 use crate::table::Info;
 
@@ -52,7 +52,7 @@ pub struct StagingRegister {
     /// Its name.
     pub name: &'static str,
     /// Where the job reads it.
-    pub arches: Arches,
+    pub archs: ArchSet,
     /// When the job reads it.
     pub when: StagingWhen,
     /// How its bits are laid out, where that is more than one number.
@@ -101,7 +101,7 @@ impl StagingMap {
 
     /// The rows of `arch`, by rising register.
     pub fn rows_of(self, arch: Arch) -> impl Iterator<Item = &'static StagingRegister> {
-        let has = move |row: &&StagingRegister| row.arches.contains(arch);
+        let has = move |row: &&StagingRegister| row.archs.contains(arch);
         self.rows().iter().filter(has)
     }
 

@@ -7,25 +7,26 @@ use super::words::{
     PrimitiveFlags, PrimitiveFlags2, WordInfo, WorkgroupSize,
 };
 use super::{StagingRegister, StagingWhen};
-use crate::arch::Arches;
+use crate::arch::ArchSet;
+use crate::arch::on::{ALL, FROM_V11, FROM_V12, TO_V11, V10, V11, V12, V13};
 use crate::register::Reg;
 
-const fn r(number: u8, name: &'static str, arches: Arches, note: &'static str) -> StagingRegister {
+const fn r(number: u8, name: &'static str, archs: ArchSet, note: &'static str) -> StagingRegister {
     StagingRegister {
         register: Reg::new(number),
         is_pair: false,
         name,
-        arches,
+        archs,
         when: StagingWhen::Always,
         word: None,
         note,
     }
 }
 
-const fn d(number: u8, name: &'static str, arches: Arches, note: &'static str) -> StagingRegister {
+const fn d(number: u8, name: &'static str, archs: ArchSet, note: &'static str) -> StagingRegister {
     StagingRegister {
         is_pair: true,
-        ..r(number, name, arches, note)
+        ..r(number, name, archs, note)
     }
 }
 
@@ -50,15 +51,6 @@ impl StagingRegister {
         self
     }
 }
-
-const ALL: Arches = Arches::ALL;
-const V10: Arches = Arches::V10;
-const V11: Arches = Arches::V11;
-const V12: Arches = Arches::V12;
-const V13: Arches = Arches::V13;
-const TO_V11: Arches = Arches::TO_V11;
-const FROM_V11: Arches = Arches::FROM_V11;
-const FROM_V12: Arches = Arches::FROM_V12;
 
 const SRT: &str = "address of the resource table; bits 5:0: number of 16-byte entries";
 const FAU: &str = "bits 55:0: address of the uniforms; bits 63:56: number of 64-bit words";

@@ -8,7 +8,7 @@ macro_rules! arithmetic { ($next:ident $($families:ident)* { $($rows:tt)* }) => 
 
     /// `s + immediate`. With 0 it is the register move of v10.
     ADD_IMM32      AddImm32    0x10 ALL Arithmetic Inline { destination = to32; source = from32; immediate = signed; }
-        "ADD_IMMEDIATE32 r{destination}, r{source}, #{immediate}" .text_on(Arches::V13, "ADD_IMM32 r{destination}, r{source}, #{%imm32}") .arith_imm32(0);
+        "ADD_IMMEDIATE32 r{destination}, r{source}, #{immediate}" .text_on(on::V13, "ADD_IMM32 r{destination}, r{source}, #{%imm32}") .arith_imm32(0);
     /// `s << shift_amount`.
     LSHIFT_IMM32   LshiftImm32 0x10 V13 Arithmetic Inline { destination = to32; source = from32; shift_amount = shift5; }
         "LSHIFT_IMM32 r{destination}, r{source}, #{%imm32}" .arith_imm32(1);
@@ -33,7 +33,7 @@ macro_rules! arithmetic { ($next:ident $($families:ident)* { $($rows:tt)* }) => 
 
     /// `s + immediate`, the immediate sign-extended. With 0 it is the move of a pair.
     ADD_IMM64      AddImm64    0x11 ALL Arithmetic Inline { destination = to64; source = from64; immediate = signed; }
-        "ADD_IMMEDIATE64 d{destination}, d{source}, #{immediate}" .text_on(Arches::V13, "ADD_IMM64 d{destination}, d{source}, #{%imm32}") .arith_imm64(0);
+        "ADD_IMMEDIATE64 d{destination}, d{source}, #{immediate}" .text_on(on::V13, "ADD_IMM64 d{destination}, d{source}, #{%imm32}") .arith_imm64(0);
     /// `s << shift_amount`.
     LSHIFT_IMM64   LshiftImm64 0x11 V13 Arithmetic Inline { destination = to64; source = from64; shift_amount = shift6; }
         "LSHIFT_IMM64 d{destination}, d{source}, #{%imm32}" .arith_imm64(1);

@@ -5,13 +5,13 @@
 
 /// Where a field stands: `high:low ARCHES, …`; one bit may go without `:low`, all architectures without `ARCHES`.
 macro_rules! bits {
-    ($( $high:literal $(: $low:literal)? $($arches:ident)? ),*) => {
-        &[$( $crate::table::define::bits!(@one $high, ($($low)?), ($($arches)?)) ),*]
+    ($( $high:literal $(: $low:literal)? $($archs:ident)? ),*) => {
+        &[$( $crate::table::define::bits!(@one $high, ($($low)?), ($($archs)?)) ),*]
     };
-    (@one $high:literal, (), $arches:tt) => { $crate::table::define::bits!(@one $high, ($high), $arches) };
+    (@one $high:literal, (), $archs:tt) => { $crate::table::define::bits!(@one $high, ($high), $archs) };
     (@one $high:literal, ($low:literal), ()) => { $crate::table::define::bits!(@one $high, ($low), (ALL)) };
-    (@one $high:literal, ($low:literal), ($arches:ident)) => {
-        $crate::field::Bits { high: $high, low: $low, arches: $crate::arch::Arches::$arches }
+    (@one $high:literal, ($low:literal), ($archs:ident)) => {
+        $crate::field::Bits { high: $high, low: $low, archs: $crate::arch::on::$archs }
     };
 }
 pub(crate) use bits;
@@ -66,7 +66,7 @@ pub(crate) use field_note;
 /// All types from all rows.
 macro_rules! define_instructions {
     ({ $(
-        $(#[doc = $note:literal])* $name:ident $ty:ident $opcode:literal $arches:ident $category:ident $timing:ident {
+        $(#[doc = $note:literal])* $name:ident $ty:ident $opcode:literal $archs:ident $category:ident $timing:ident {
             $( $field:ident
                 $( = $key:ident )?
                 $( : $field_ty:ident [$($bits:tt)*] $field_note:literal $(. $field_column:ident ($($field_argument:expr),*))* )?
@@ -89,7 +89,7 @@ macro_rules! define_instructions {
                     stringify!($name),
                     concat!($($note),*).trim_ascii(),
                     $opcode,
-                    Arches::$arches,
+                    $crate::arch::on::$archs,
                     Category::$category,
                     Timing::$timing,
                     &[$( field_info!(
@@ -189,7 +189,7 @@ macro_rules! define_instructions {
                 match (word >> 56) as u8 {
                     $(
                         $opcode if $ty::INFO.selects(word, arch) => {
-                            let reserved = word & !$ty::DEFINED[arch as usize];
+                            let reserved = word & !$ty::DEFINED[arch.index()];
                             Ok((Instr::$ty($ty::from_word(word, arch)?), reserved))
                         }
                     )*

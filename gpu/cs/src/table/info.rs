@@ -5,7 +5,7 @@
 use core::fmt;
 use core::ops::BitOr;
 
-use crate::arch::{Arch, Arches};
+use crate::arch::{Arch, ArchSet};
 use crate::field::FieldInfo;
 use crate::staging::StagingMap;
 
@@ -125,7 +125,7 @@ pub struct Text {
     /// As Mesa 26 prints it.
     pub mesa26: &'static str,
     /// As Mesa 26 prints it on some architectures, where that differs.
-    pub mesa26_on: Option<(Arches, &'static str)>,
+    pub mesa26_on: Option<(ArchSet, &'static str)>,
     /// As Mesa 24.1 prints it, where that differs.
     pub mesa24: Option<&'static str>,
     /// Whether Mesa 26 prints it as unknown.
@@ -142,7 +142,7 @@ pub struct Info {
     /// Bits that tell it from others of the same opcode (v13 only: before, they are reserved and 0).
     pub sub_opcode: Option<SubOpcode>,
     /// Where it exists.
-    pub arches: Arches,
+    pub archs: ArchSet,
     /// What it is about.
     pub category: Category,
     /// When it is done.
@@ -165,7 +165,7 @@ impl Info {
         name: &'static str,
         note: &'static str,
         opcode: u8,
-        arches: Arches,
+        archs: ArchSet,
         category: Category,
         timing: Timing,
         fields: &'static [FieldInfo],
@@ -175,7 +175,7 @@ impl Info {
             name,
             opcode,
             sub_opcode: None,
-            arches,
+            archs,
             category,
             timing,
             needs: Resources::NONE,
@@ -227,8 +227,8 @@ impl Info {
         self
     }
 
-    pub(crate) const fn text_on(mut self, arches: Arches, text: &'static str) -> Info {
-        self.text.mesa26_on = Some((arches, text));
+    pub(crate) const fn text_on(mut self, archs: ArchSet, text: &'static str) -> Info {
+        self.text.mesa26_on = Some((archs, text));
         self
     }
 
@@ -249,7 +249,7 @@ impl Info {
             Some(sub) if matches!(arch, Arch::V13) => sub.of(word) == sub.value as u64,
             _ => true,
         };
-        word >> 56 == self.opcode as u64 && sub_matches && self.arches.contains(arch)
+        word >> 56 == self.opcode as u64 && sub_matches && self.archs.contains(arch)
     }
 
     /// The bits that no field of `arch` can change: opcode and second opcode.
@@ -285,7 +285,7 @@ impl Info {
     /// The word that opens its text on `arch`: its name, but for ADD_IMMEDIATE32 and ADD_IMMEDIATE64 before v13.
     pub fn mnemonic(&self, arch: Arch) -> &'static str {
         let text = match self.text.mesa26_on {
-            Some((arches, text)) if arches.contains(arch) => text,
+            Some((archs, text)) if archs.contains(arch) => text,
             _ => self.text.mesa26,
         };
         let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');

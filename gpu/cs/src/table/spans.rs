@@ -81,7 +81,7 @@ impl Info {
     pub fn named(name: &str, arch: Arch) -> Option<&'static Info> {
         let is_it = |info: &&&Info| {
             let names = [info.name, info.mnemonic(arch)];
-            info.arches.contains(arch) && names.iter().any(|n| n.eq_ignore_ascii_case(name))
+            info.archs.contains(arch) && names.iter().any(|n| n.eq_ignore_ascii_case(name))
         };
         crate::instr::INSTRUCTIONS.iter().find(is_it).copied()
     }

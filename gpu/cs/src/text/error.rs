@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::arch::{Arch, Arches};
+use crate::arch::{Arch, ArchSet};
 use crate::field::EnumInfo;
 use crate::instr::{DecodeError, EncodeError};
 
@@ -32,7 +32,7 @@ pub enum TextFault {
         /// Its name.
         instruction: &'static str,
         /// Where it exists.
-        exists: Arches,
+        exists: ArchSet,
         /// What is assembled for.
         arch: Arch,
     },

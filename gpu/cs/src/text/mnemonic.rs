@@ -77,14 +77,14 @@ pub(super) fn candidates(cursor: &Cursor, arch: Arch) -> Result<impl Iterator<It
         }));
     };
     let is_meant = move |form: &Form| begins(form) && form.name().len() == longest;
-    let has = move |form: &Form| form.info.arches.contains(arch);
+    let has = move |form: &Form| form.info.archs.contains(arch);
     if let (None, Some(other)) = (
         forms().find(|form| is_meant(form) && has(form)),
         forms().find(is_meant),
     ) {
         return Err(cursor.fault(TextFault::NoSuchInstruction {
             instruction: other.info.name,
-            exists: other.info.arches,
+            exists: other.info.archs,
             arch,
         }));
     }
@@ -97,7 +97,7 @@ pub(super) fn candidates(cursor: &Cursor, arch: Arch) -> Result<impl Iterator<It
 /// The name on `arch` that `word` most likely stands for.
 fn nearest(word: &str, arch: Arch) -> Option<&'static str> {
     let names = forms()
-        .filter(|form| form.info.arches.contains(arch))
+        .filter(|form| form.info.archs.contains(arch))
         .map(|form| form.name());
     let (distance, name) = names
         .filter_map(|name| Some((distance(word, name)?, name)))

@@ -43,7 +43,7 @@ impl Info {
         let text = &self.text;
         match (syntax, text.mesa24, text.mesa26_on) {
             (Syntax::Mesa24, Some(mesa24), _) => mesa24,
-            (_, _, Some((arches, mesa26))) if arches.contains(arch) => mesa26,
+            (_, _, Some((archs, mesa26))) if archs.contains(arch) => mesa26,
             _ => text.mesa26,
         }
     }

@@ -1,7 +1,7 @@
 //! The division of registers is that of the data file of the facts.
 
 use crate::facts;
-use eitri_cs::{Arch, Layout, Reg, RegSet, SubQueue};
+use eitri_cs::{Arch, Layout, Reg, RegSet, SUPPORTED, SubQueue};
 use serde_json::Value;
 
 fn range(fact: &Value) -> RegSet {
@@ -12,7 +12,7 @@ fn range(fact: &Value) -> RegSet {
 #[test]
 fn registers_are_divided_as_the_facts_say() {
     let data = facts::data();
-    for arch in Arch::ALL {
+    for arch in SUPPORTED.iter() {
         let fact = &data["arches"][arch.major().to_string()]["register_file"];
         let layout = Layout::of(arch);
         let map = &fact["driver_map"];

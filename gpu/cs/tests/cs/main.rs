@@ -4,7 +4,6 @@ mod facts;
 
 mod builder;
 mod builder_errors;
-mod explain;
 mod layout;
 mod programs;
 mod properties;

@@ -3,11 +3,11 @@
 use eitri_cs::instr::INSTRUCTIONS;
 use eitri_cs::table::Info;
 use eitri_cs::text::{Syntax, assemble_line, disassemble};
-use eitri_cs::{Arch, Instr};
+use eitri_cs::{Arch, Instr, SUPPORTED};
 use proptest::prelude::*;
 
 fn arches() -> impl Strategy<Value = Arch> {
-    proptest::sample::select(&Arch::ALL[..])
+    proptest::sample::select(SUPPORTED.iter().collect::<Vec<_>>())
 }
 
 /// A legal word of an instruction of the architecture.
@@ -16,7 +16,7 @@ fn legal_words() -> impl Strategy<Value = (u64, Arch)> {
     let number = prop_oneof![any::<u64>(), 0..4u64, Just(0)];
     let numbers = proptest::collection::vec(number, 12);
     (arches(), any::<prop::sample::Index>(), numbers).prop_map(|(arch, row, numbers)| {
-        let has = |info: &&Info| info.arches.contains(arch);
+        let has = |info: &&Info| info.archs.contains(arch);
         let rows: Vec<_> = INSTRUCTIONS.iter().copied().filter(has).collect();
         let mut numbers = numbers.into_iter().cycle();
         let word = row.get(&rows).random_word(arch, || numbers.next().unwrap());

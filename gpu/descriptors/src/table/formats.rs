@@ -3,7 +3,7 @@
 //! Facts: hardware/descriptors.md 1.2 and 10, and `vk_formats` of its data files.
 
 use super::names::{FORMAT, RGB_COMPONENT_ORDER};
-use crate::arch::{Arch, ArchSet};
+use crate::arch::{Arch, ArchSet, SUPPORTED};
 use crate::member::PixelFormat;
 
 /// What a format can be used for.
@@ -154,7 +154,7 @@ impl VkFormat {
 
     const fn since(self, arch: Arch) -> VkFormat {
         VkFormat {
-            archs: ArchSet::since(arch),
+            archs: crate::arch::since(arch),
             ..self
         }
     }
@@ -176,7 +176,7 @@ const fn f(
     block_bytes: u32,
 ) -> VkFormat {
     let srgb = matches!(curve, Srgb);
-    let archs = ArchSet::ALL;
+    let archs = SUPPORTED;
     VkFormat {
         name,
         code,

@@ -21,7 +21,6 @@ macro_rules! descriptor {
 
         const _: () = {
             use $crate::arch::Arch;
-            use $crate::arch::ArchSet;
             use $crate::descriptor::Descriptor;
             use $crate::error::FieldError;
             use $crate::member::Member;
@@ -102,9 +101,9 @@ macro_rules! descriptor {
     (@row $member:ty, $label:literal, $start:literal, $width:literal $(, $attribute:ident($($argument:expr),*))*) => {
         Row::new($label, $start, $width, <$member as Member>::KIND)$(.$attribute($($argument),*))*
     };
-    (@size $bytes:literal) => { (ArchSet::ALL, $bytes) };
-    (@size $bytes:literal until $arch:ident) => { (ArchSet::until($arch), $bytes) };
-    (@size $bytes:literal since $arch:ident) => { (ArchSet::since($arch), $bytes) };
+    (@size $bytes:literal) => { ($crate::arch::SUPPORTED, $bytes) };
+    (@size $bytes:literal until $arch:ident) => { ($crate::arch::until($arch), $bytes) };
+    (@size $bytes:literal since $arch:ident) => { ($crate::arch::since($arch), $bytes) };
 }
 
 /// One enumeration: its rows, and a typed enumeration.

@@ -28,17 +28,17 @@ mod varyings;
 
 pub(crate) use index::{find, find_mnemonic, find_mnemonic_with_word, masks};
 
-use crate::arch::{Arch, Archs};
+use crate::arch::{Arch, ArchSet};
 use crate::row::{DestKind, IssueChange, Layout, Match, Row, Unit};
 
 // Generations, as rows name them.
-const ALL: Archs = Archs::ALL;
-const TO_V9: Archs = Archs::until(Arch::V9);
-const TO_V10: Archs = Archs::until(Arch::V10);
-const TO_V13: Archs = Archs::until(Arch::V13);
-const V11_ON: Archs = Archs::since(Arch::V11);
-const V12_ON: Archs = Archs::since(Arch::V12);
-const V14_ON: Archs = Archs::since(Arch::V14);
+const ALL: ArchSet = ArchSet::ALL;
+const TO_V9: ArchSet = ArchSet::until(Arch::V9);
+const TO_V10: ArchSet = ArchSet::until(Arch::V10);
+const TO_V13: ArchSet = ArchSet::until(Arch::V13);
+const V11_ON: ArchSet = ArchSet::since(Arch::V11);
+const V12_ON: ArchSet = ArchSet::since(Arch::V12);
+const V14_ON: ArchSet = ArchSet::since(Arch::V14);
 
 // Secondary opcodes, as rows name them.
 
@@ -91,7 +91,7 @@ const BITWISE: &[IssueChange] = &[IssueChange {
     ..change(V11_ON, Unit::Cvt, 1)
 }];
 
-const fn change(archs: Archs, unit: Unit, cycles: u8) -> IssueChange {
+const fn change(archs: ArchSet, unit: Unit, cycles: u8) -> IssueChange {
     IssueChange {
         archs,
         unit,

@@ -3,7 +3,7 @@
 //! Facts: hardware/valhall-isa.md sections 8, 9 and 12.
 
 use super::value;
-use crate::arch::{Arch, Archs};
+use crate::arch::{Arch, ArchSet};
 
 value! {
     /// How a result is rounded.
@@ -107,11 +107,11 @@ value! {
     /// Rotation (rule not established).
     Rotate = 4 "rotate",
     /// Not established.
-    Low = 5 "low" [Archs::since(Arch::V14)],
+    Low = 5 "low" [ArchSet::since(Arch::V14)],
     /// Not established.
-    LowAlt = 6 "low_alt" [Archs::since(Arch::V14)],
+    LowAlt = 6 "low_alt" [ArchSet::since(Arch::V14)],
     /// Not established.
-    Prefix = 7 "prefix" [Archs::since(Arch::V14)],
+    Prefix = 7 "prefix" [ArchSet::since(Arch::V14)],
 }
 
 value! {

@@ -3,7 +3,7 @@
 //! Facts: hardware/valhall-isa.md section 11.
 
 use super::{Word, value};
-use crate::arch::{Arch, Archs};
+use crate::arch::{Arch, ArchSet};
 
 value! {
     /// The scoreboard slot that a message is counted in until it is done.
@@ -136,7 +136,7 @@ value! {
     /// Use those kept.
     Retrieve = 1 "retrieve",
     /// Compute; what is kept is undefined afterwards.
-    Clobber = 3 "clobber" [Archs::until(Arch::V13)],
+    Clobber = 3 "clobber" [ArchSet::until(Arch::V13)],
 }
 
 value! {
@@ -191,7 +191,7 @@ value! {
 }
 
 /// The generations whose checked accesses are known.
-const V12_V13: Archs = Archs::range(Arch::V12, Arch::V13);
+const V12_V13: ArchSet = ArchSet::range(Arch::V12, Arch::V13);
 
 value! {
     /// Width of a checked access (v12, v13).
@@ -242,7 +242,7 @@ const fn lane(value: u8, lane: LoadLane, text: &'static str) -> Word {
         value,
         tag: lane as u8,
         text,
-        archs: Archs::ALL,
+        archs: ArchSet::ALL,
     }
 }
 

@@ -20,7 +20,7 @@ pub use texture::{
     VaryingWidth, WriteMask,
 };
 
-use crate::arch::Archs;
+use crate::arch::ArchSet;
 
 /// One value of a modifier: its number, its word, and who has it.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ pub struct Word {
     /// Its word in both dialects; empty if it has none.
     pub text: &'static str,
     /// The generations that have it.
-    pub archs: Archs,
+    pub archs: ArchSet,
 }
 
 /// A typed modifier value. Implemented by the enums of this module and by nothing else.
@@ -204,7 +204,7 @@ macro_rules! value {
     (@default $name:ident) => { Some(Self::$name) };
     (@number required) => { None };
     (@number $name:ident) => { Some(Self::WORDS[Self::$name as usize].value) };
-    (@archs) => { $crate::arch::Archs::ALL };
+    (@archs) => { $crate::arch::ArchSet::ALL };
     (@archs $archs:expr) => { $archs };
     ($(#[$doc:meta])* $type:ident, $default:ident: $($(#[$note:meta])* $name:ident = $value:literal $text:literal $([$archs:expr])?,)*) => {
         $(#[$doc])*

@@ -3,7 +3,7 @@
 //! Facts: hardware/valhall-isa.md section 11.10.
 
 use super::{Word, value};
-use crate::arch::{Arch, Archs};
+use crate::arch::{Arch, ArchSet};
 
 value! {
     /// Number of coordinates.
@@ -22,10 +22,10 @@ impl Dimension {
     /// Dimensions of a varying texture instruction: cubes since v11.
     #[rustfmt::skip]
     pub(crate) const OF_VARYING: &'static [Word] = &[
-        Word { value: 0, tag: Self::D1 as u8,   text: "1d",   archs: Archs::ALL },
-        Word { value: 1, tag: Self::D2 as u8,   text: "2d",   archs: Archs::ALL },
-        Word { value: 2, tag: Self::D3 as u8,   text: "3d",   archs: Archs::ALL },
-        Word { value: 3, tag: Self::Cube as u8, text: "cube", archs: Archs::since(Arch::V11) },
+        Word { value: 0, tag: Self::D1 as u8,   text: "1d",   archs: ArchSet::ALL },
+        Word { value: 1, tag: Self::D2 as u8,   text: "2d",   archs: ArchSet::ALL },
+        Word { value: 2, tag: Self::D3 as u8,   text: "3d",   archs: ArchSet::ALL },
+        Word { value: 3, tag: Self::Cube as u8, text: "cube", archs: ArchSet::since(Arch::V11) },
     ];
 }
 
@@ -37,7 +37,7 @@ value! {
     /// From differences across the quad.
     Computed = 1 "computed",
     /// The same, whatever the descriptor says.
-    ComputedForceDelta = 3 "computed_force_delta" [Archs::since(Arch::V10)],
+    ComputedForceDelta = 3 "computed_force_delta" [ArchSet::since(Arch::V10)],
     /// From the payload.
     Explicit = 4 "explicit",
     /// Computed, plus a bias in the payload.
@@ -45,7 +45,7 @@ value! {
     /// From a gradient descriptor in the payload.
     Grdesc = 6 "grdesc",
     /// Computed with a bias, whatever the descriptor says.
-    ComputedBiasForceDelta = 7 "computed_bias_force_delta" [Archs::since(Arch::V10)],
+    ComputedBiasForceDelta = 7 "computed_bias_force_delta" [ArchSet::since(Arch::V10)],
 }
 
 value! {
@@ -169,9 +169,9 @@ value! {
     /// Explicit; compute and keep.
     ExplicitStore = 3 "explicit_store",
     /// Centre; what is kept is undefined afterwards.
-    CenterClobber = 4 "center_clobber" [Archs::until(Arch::V13)],
+    CenterClobber = 4 "center_clobber" [ArchSet::until(Arch::V13)],
     /// Sample; what is kept is undefined afterwards.
-    SampleClobber = 6 "sample_clobber" [Archs::until(Arch::V13)],
+    SampleClobber = 6 "sample_clobber" [ArchSet::until(Arch::V13)],
     /// Use those kept.
     Retrieve = 7 "retrieve",
 }

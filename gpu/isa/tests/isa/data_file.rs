@@ -215,10 +215,10 @@ fn check_row(row: &Row, theirs: &Json) -> Vec<String> {
     let arch = |key: &str| {
         Arch::ALL
             .into_iter()
-            .find(|arch| Some(u64::from(arch.number())) == theirs["arch"][key].as_u64())
+            .find(|arch| Some(u64::from(arch.major())) == theirs["arch"][key].as_u64())
     };
-    found.same("first generation", Some(row.archs.first), arch("min"));
-    found.same("last generation", Some(row.archs.last), arch("max"));
+    found.same("first generation", row.archs.iter().next(), arch("min"));
+    found.same("last generation", row.archs.iter().next_back(), arch("max"));
     let layout = match theirs["layout"].as_str() {
         Some("partial") => Layout::Partial,
         Some("opcode_only") => Layout::OpcodeOnly,

@@ -81,7 +81,7 @@ fn heads() {
     );
     refused(
         "AND_IMM.i32 r0, r1, #0x1",
-        "AND_IMM.i32: AND_IMM.i32 exists on v11..v14, not on v10",
+        "AND_IMM.i32: AND_IMM.i32 exists on v11-v14, not on v10",
     );
     refused(
         "DOORBELL ",

@@ -25,7 +25,7 @@ fn an_instruction() {
     check(
         "clper.i32",
         "CLPER.i32: A of another lane of the subgroup
-  v9..v14; unit SFU; reads other lanes
+  v9-v14; unit SFU; reads other lanes
   63      must be 0x0
   59..62  flow control
   57..58  page of uniforms and special values
@@ -50,7 +50,7 @@ fn an_instruction() {
 fn a_mnemonic_and_the_newer_name() {
     check(
         "fma",
-        "FMA: A * B + C, rounded once\n  FMA.f32 (v9..v14)\n  FMA.v2f16 (v9..v14)\n",
+        "FMA: A * B + C, rounded once\n  FMA.f32 (v9-v14)\n  FMA.v2f16 (v9-v14)\n",
     );
     let text = find("LD_PKA.i8").expect("the newer name").to_string();
     assert!(
@@ -67,16 +67,13 @@ fn a_mnemonic_and_the_newer_name() {
 fn special_values_and_flow() {
     check(
         "sample",
-        "sample: special value 6 of page 0, 64 bits, v9..v14\n",
+        "sample: special value 6 of page 0, 64 bits, v9-v14\n",
     );
     check(
         "wait0126",
-        "wait0126: flow control 8, v9..v14; waits for slots 0 1 2 6\n",
+        "wait0126: flow control 8, v9-v14; waits for slots 0 1 2 6\n",
     );
-    check(
-        "wait_resource",
-        "wait_resource: flow control 12, v10..v14\n",
-    );
+    check("wait_resource", "wait_resource: flow control 12, v10-v14\n");
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn no_word_belongs_to_two_instructions() {
         for b in &Op::ALL[index + 1..] {
             let (a, b) = (a.row(), b.row());
             let both = a.matches.mask & b.matches.mask;
-            let apart = a.archs.last < b.archs.first || b.archs.last < a.archs.first;
+            let apart = !a.archs.overlaps(b.archs);
             if a.matches.value & both == b.matches.value & both && !apart {
                 found.insert((a.name, b.name));
             }

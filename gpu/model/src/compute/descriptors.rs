@@ -13,7 +13,7 @@ use eitri_descriptors::shader::{
     AddressMode, FlushToZeroMode, LocalStorage, ShaderProgram, ShaderRegisterAllocation,
     ShaderStage,
 };
-use eitri_descriptors::{Arch, Descriptor, FieldError};
+use eitri_descriptors::{Descriptor, FieldError};
 
 /// The table through which the resource tables themselves are read.
 const TABLE_OF_TABLES: u32 = 62;
@@ -41,16 +41,6 @@ pub(crate) enum Lookup {
     Wrong(u8),
 }
 
-/// The tables' architecture for the product's.
-fn arch(fabric: &Fabric) -> Arch {
-    match fabric.config.product.arch() {
-        eitri_csf::arch::Arch::V10 => Arch::V10,
-        eitri_csf::arch::Arch::V11 => Arch::V11,
-        eitri_csf::arch::Arch::V12 => Arch::V12,
-        _ => Arch::V13,
-    }
-}
-
 /// The first `N` words at an address.
 fn words<const N: usize>(
     fabric: &mut Fabric,
@@ -71,7 +61,7 @@ fn structure<D: Descriptor>(
     access: Access,
 ) -> Result<Result<D, FieldError>, Refusal> {
     let words = words::<8>(fabric, memory, access)?;
-    Ok(D::unpack_at(arch(fabric), &words, 0))
+    Ok(D::unpack_at(fabric.config.product.arch(), &words, 0))
 }
 
 /// Finds the buffer of a handle through the resource tables at `tables` (address, count).
@@ -93,7 +83,7 @@ pub(crate) fn look_up(
     }
     let at = tables.wrapping_add(RESOURCE_BYTES * u64::from(entry));
     let entry_words = words::<4>(fabric, memory, access.to(at))?;
-    let Ok(resource) = Resource::unpack_at(arch(fabric), &entry_words, 0) else {
+    let Ok(resource) = Resource::unpack_at(fabric.config.product.arch(), &entry_words, 0) else {
         return Ok(Lookup::Absent);
     };
     if table == TABLE_OF_TABLES {
@@ -113,14 +103,16 @@ pub(crate) fn look_up(
     if kind == DescriptorType::Null as u32 {
         return Ok(Lookup::Absent);
     }
-    Ok(match Buffer::unpack_at(arch(fabric), &words, 0) {
-        Ok(buffer) => Lookup::Buffer(View {
-            address: buffer.address.0,
-            size: u64::from(buffer.size_hi) << 32 | u64::from(buffer.size),
-            stride: buffer.stride,
-        }),
-        Err(_) => Lookup::Wrong(kind as u8),
-    })
+    Ok(
+        match Buffer::unpack_at(fabric.config.product.arch(), &words, 0) {
+            Ok(buffer) => Lookup::Buffer(View {
+                address: buffer.address.0,
+                size: u64::from(buffer.size_hi) << 32 | u64::from(buffer.size),
+                stride: buffer.stride,
+            }),
+            Err(_) => Lookup::Wrong(kind as u8),
+        },
+    )
 }
 
 /// What a job takes from its shader program descriptor.

@@ -87,13 +87,7 @@ pub(super) fn launch(
     if storage.wls_bytes != 0 && reader.staging(33) >> 31 != 0 {
         reader.report(fabric, StreamMisuse::MergedWithSharedMemory);
     }
-    let arch = match fabric.config.product.arch() {
-        eitri_csf::arch::Arch::V10 => Arch::V10,
-        eitri_csf::arch::Arch::V11 => Arch::V11,
-        eitri_csf::arch::Arch::V12 => Arch::V12,
-        eitri_csf::arch::Arch::V13 => Arch::V13,
-        eitri_csf::arch::Arch::V14 => Arch::V14,
-    };
+    let arch = fabric.config.product.arch();
     Ok(Launch {
         arch,
         grid,

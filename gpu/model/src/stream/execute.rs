@@ -11,7 +11,7 @@ use crate::memory::PhysicalMemory;
 use crate::mmu::Refusal;
 use crate::trace::Event;
 use eitri_cs::enums::{DeferMode, SlotFormat, SlotSelection, TaskAxis, WaitMode};
-use eitri_cs::{Arch, Instr, Slot};
+use eitri_cs::{Instr, Slot};
 
 /// What becomes of an instruction.
 pub(super) enum Step {
@@ -35,16 +35,6 @@ impl From<Hindrance> for Step {
             Hindrance::Memory(stall) => Step::Blocked(Blocked::Memory(stall)),
             Hindrance::Fault(address) => Step::Fault(exception::CS_BUS_FAULT, address),
         }
-    }
-}
-
-/// The tables' architecture for the product's.
-fn table_arch(arch: eitri_csf::arch::Arch) -> Arch {
-    match arch {
-        eitri_csf::arch::Arch::V10 => Arch::V10,
-        eitri_csf::arch::Arch::V11 => Arch::V11,
-        eitri_csf::arch::Arch::V12 => Arch::V12,
-        _ => Arch::V13,
     }
 }
 
@@ -84,7 +74,7 @@ impl Stream {
                 word,
             });
         }
-        let arch = table_arch(fabric.config.product.arch());
+        let arch = fabric.config.product.arch();
         let step = match Instr::decode_ignoring_reserved(word, arch) {
             Ok((instr, reserved)) => {
                 if reserved != 0 {

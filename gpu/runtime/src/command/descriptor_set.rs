@@ -6,7 +6,6 @@ use super::descriptors::{DESCRIPTOR_BYTES, buffer};
 use super::error::CommandError;
 use super::pipeline::Pipeline;
 use crate::device::{Buffer, Device, Request};
-use crate::generation;
 use crate::platform::{PhysicalAddress, Platform};
 use crate::vm::{GpuAddress, Object, Protection};
 use eitri_program::{Binding, Program};
@@ -149,7 +148,7 @@ impl<P: Platform> Device<'_, P> {
                 needed,
             });
         }
-        let arch = generation::of_descriptors(self.properties.arch);
+        let arch = self.properties.arch;
         let descriptor = buffer(arch, target.address().offset(offset).0, length)?;
         let at = set.place(row.slot.index.saturating_add(element));
         for (word, place) in descriptor.into_iter().zip((0..).step_by(4)) {

@@ -45,10 +45,10 @@ impl fmt::Display for Limit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CommandError {
     /// The program is for another architecture.
-    #[error("the program is for v{program}, the GPU is {gpu}: compile it for this GPU")]
+    #[error("the program is for {program}, the GPU is {gpu}: compile it for this GPU")]
     Arch {
         /// Architecture of the program.
-        program: u32,
+        program: Arch,
         /// Architecture of the GPU.
         gpu: Arch,
     },

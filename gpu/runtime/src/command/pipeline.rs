@@ -39,8 +39,8 @@ impl<P: Platform> Device<'_, P> {
         program: &Program<'p>,
     ) -> Result<Pipeline<'p>, CommandError> {
         let gpu = self.properties.arch;
-        let wanted = program.arch().major();
-        if wanted != gpu.major() {
+        let wanted = program.arch();
+        if wanted != gpu {
             return Err(CommandError::Arch {
                 program: wanted,
                 gpu,

@@ -12,7 +12,6 @@ use super::registers;
 use super::storage::Storage;
 use super::task::{TaskShape, task_shape};
 use crate::device::Device;
-use crate::generation;
 use crate::platform::{PhysicalAddress, Platform};
 use crate::vm::{GpuAddress, Object};
 use eitri_cs::builder::{Builder, Chunk, Flush, OneChunk, Stream};
@@ -226,7 +225,7 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
     }
 
     fn arch(&self) -> Arch {
-        generation::of_descriptors(self.device.properties.arch)
+        self.device.properties.arch
     }
 
     /// The value of the resource table register: the table's address with its number of entries.

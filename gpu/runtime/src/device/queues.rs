@@ -5,7 +5,6 @@
 use super::Device;
 use super::objects::Request;
 use crate::firmware::MAX_STREAMS;
-use crate::generation;
 use crate::group::{Endpoints, Group, GroupId, MAX_GROUPS, SuspendBuffers};
 use crate::platform::Platform;
 use crate::queue::{Queue, QueueError, Stream, StreamMemory, StreamShape, SubQueue};
@@ -54,7 +53,7 @@ impl<P: Platform> Device<'_, P> {
             .cloned()
             .ok_or(QueueError::NoSlot { slots: slots.len() })?;
 
-        let arch = generation::of_commands(self.properties.arch);
+        let arch = self.properties.arch;
         let shape = StreamShape::new(
             arch,
             self.interface.registers(),
@@ -134,7 +133,7 @@ impl<P: Platform> Device<'_, P> {
 
     /// What command-stream instructions are built for.
     pub(crate) fn builder_config(&self) -> Config {
-        let mut config = Config::new(generation::of_commands(self.properties.arch));
+        let mut config = Config::new(self.properties.arch);
         let registers = u8::try_from(self.interface.registers()).ok();
         if let Some(layout) = registers.and_then(Layout::with_count) {
             config.layout = layout;
