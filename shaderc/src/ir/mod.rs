@@ -31,6 +31,7 @@
 //!   constant part looks;
 //! * no critical edges: an edge out of a block with two successors leads to a block with one predecessor;
 //! * every block is reachable from the entry. A loop may have no exit; then nothing may return.
+pub mod alias;
 pub mod alu;
 pub mod build;
 pub mod cfg;

@@ -1,15 +1,15 @@
-//! Access merging: neighbouring loads, and neighbouring stores, of a block become wider ones.
+//! Access merging: loads, and stores, of a block that stand beside one another or at one place become fewer and wider.
 //!
-//! Needs: addresses as `x + constant`.  Guarantees: a merged access is aligned to its size; a load never moves over a
-//! store that may write what it reads, a store over no other access of its memory but those it joins.
-//! Facts: hardware/compiler-ir.md 4.12; hardware/compiler-lowering.md 5.3.
-use std::collections::HashMap;
+//! Needs: addresses as `x + constant`.  Guarantees: a merged access is aligned to its size; a load moves up over nothing
+//! that may write what it reads, a store down over nothing that may touch what it writes (`ir::alias` says what may).
+//! A word that was loaded already isn't loaded again; a store whose words are all written again before anybody could look
+//! goes. Checked by: tests/all/random.rs.  Facts: hardware/compiler-ir.md 4.12; hardware/compiler-lowering.md 5.3.
+use std::collections::{BTreeMap, HashMap, HashSet};
 
+use crate::ir::alias::{Base, Extent, overlap};
 use crate::ir::rewrite::replace_uses;
 use crate::ir::verify::aligned;
-use crate::ir::{
-    Access, Alu, BlockId, Builder, Function, Inst, InstData, Memory, Op, Space, Value,
-};
+use crate::ir::{Access, Alu, BlockId, Builder, Function, Inst, Memory, Op, Space, Value};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -20,145 +20,220 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 /// Most words of an access.
-const MAX_WORDS: u32 = 4;
+const MAX_WORDS: usize = 4;
+/// The largest alignment that helps.
+const MAX_ALIGN: u32 = 16;
 
-/// What accesses must have in common to be merged.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Place {
+/// Accesses that may be merged as far as order goes: all loads or all stores, from one base.
+struct Group {
     load: bool,
-    space: Space,
     memory: Memory,
-    handle: Option<Value>,
-    base: Option<Value>,
+    base: Base,
+    /// Byte offset and alignment of each member.
+    members: Vec<(Inst, Access)>,
+    /// The address at this offset is a multiple of `MAX_ALIGN`, or of as much as is known.
+    aligned_at: (i32, u32),
+    words: BTreeMap<i32, Word>,
+    /// Of loads: what has been written since the first.
+    written: Vec<(i32, u32)>,
 }
 
-/// An access of a group.
-#[derive(Clone, Debug)]
-struct Member {
-    inst: Inst,
-    /// Constant part of the byte offset.
-    offset: u32,
-    count: u32,
-    align: u32,
+/// A word that a group reads or writes.
+struct Word {
+    /// Index in the block of the first load, of the last store.
+    at: usize,
+    /// Of a load: all results that it gives. Of a store: what it writes.
+    values: Vec<Value>,
 }
 
 fn run(function: &mut Function, _: &Target) -> Changed {
     let mut replaced = HashMap::new();
     let mut changed = Changed::No;
     for block in function.layout.clone() {
-        for (place, members) in groups(function, block) {
-            for run in runs(function, &place, members) {
-                merge(function, block, &place, &run, &mut replaced);
-                changed = Changed::Yes;
-            }
+        let groups = groups(function, block);
+        let merged: Vec<(Group, Vec<Vec<i32>>)> = groups
+            .into_iter()
+            .filter_map(|group| pieces(&group).map(|pieces| (group, pieces)))
+            .collect();
+        if !merged.is_empty() {
+            rebuild(function, block, &merged, &mut replaced);
+            changed = Changed::Yes;
         }
     }
     replace_uses(function, &replaced);
     changed
 }
 
-/// Accesses that may be merged as far as order goes, in order.
-fn groups(function: &Function, block: BlockId) -> Vec<(Place, Vec<Member>)> {
+/// Walks a block forward. A group is closed where something may not be moved over.
+fn groups(function: &Function, block: BlockId) -> Vec<Group> {
     let mut done = vec![];
-    let mut open: Vec<(Place, Vec<Member>)> = vec![];
-    for inst in &function.block(block).insts {
+    let mut open: Vec<Group> = vec![];
+    for (at, inst) in function.block(block).insts.iter().enumerate() {
         let data = function.inst(*inst);
-        close(&mut open, &mut done, function, data);
-        let Some((place, member)) = member(function, *inst) else {
+        if matches!(data.op, Op::Barrier | Op::Fence) {
+            let ordered = |group: &mut Group| {
+                group.memory != Memory::Constant && group.base.space != Space::Scratch
+            };
+            done.extend(open.extract_if(.., ordered));
+        }
+        let (Some(extent), Some(access)) = (Extent::of(function, data), data.op.access()) else {
             continue;
         };
-        match open.iter_mut().find(|(other, _)| *other == place) {
-            Some((_, members)) => members.push(member),
-            None => open.push((place, vec![member])),
+        let reads = !matches!(data.op, Op::Store(_));
+        let writes = !matches!(data.op, Op::Load(_));
+        let joins = data.op == Op::Load(access) || data.op == Op::Store(access);
+        let joins = joins && access.memory != Memory::Volatile;
+        let ends = |group: &mut Group| {
+            let own = joins && group.is_for(!writes, &extent);
+            match group.load {
+                true => writes && group.may_be_written(&extent),
+                false => (reads || !own) && group.touches(&extent),
+            }
+        };
+        done.extend(open.extract_if(.., ends));
+        let mut own = open
+            .iter()
+            .position(|group| joins && group.is_for(!writes, &extent));
+        if let Some(number) = own
+            && open[number].cannot_take(&extent)
+        {
+            done.push(open.swap_remove(number));
+            own = None;
+        }
+        if joins {
+            let number = own.unwrap_or_else(|| {
+                open.push(Group::new(function, !writes, &extent));
+                open.len() - 1
+            });
+            open[number].push(*inst, at, access, &extent, function);
+        }
+        if writes {
+            // Whatever stands in a group of stores may come to stand as late as here.
+            let mut late = vec![(extent.offset, extent.bytes)];
+            let stores = open
+                .iter()
+                .filter(|group| joins && group.is_for(false, &extent));
+            late.extend(stores.flat_map(|group| group.words.keys().map(|offset| (*offset, 4))));
+            for group in &mut open {
+                if group.load && group.base == extent.base && group.memory != Memory::Constant {
+                    group.written.extend(&late);
+                }
+            }
         }
     }
     done.extend(open);
-    done.retain(|(_, members)| members.len() > 1);
     done
 }
 
-/// Closes the groups that nothing may join across this instruction.
-fn close(
-    open: &mut Vec<(Place, Vec<Member>)>,
-    done: &mut Vec<(Place, Vec<Member>)>,
-    function: &Function,
-    data: &InstData,
-) {
-    let own = place_of(function, data).map(|(place, _)| place);
-    let ends = |place: &Place| -> bool {
-        if place.memory == Memory::Constant {
-            return false;
+impl Group {
+    fn new(function: &Function, load: bool, extent: &Extent) -> Group {
+        const DEPTH: u32 = 8;
+        let dynamic = extent.base.dynamic;
+        Group {
+            load,
+            memory: extent.memory,
+            base: extent.base,
+            members: vec![],
+            aligned_at: (
+                0,
+                dynamic.map_or(MAX_ALIGN, |base| known_align(function, base, DEPTH)),
+            ),
+            words: BTreeMap::new(),
+            written: vec![],
         }
-        match data.op {
-            // A load may read what an open group of stores will write.
-            Op::Load(access) => access.space == place.space && !place.load,
-            Op::Store(access) => access.space == place.space && own.as_ref() != Some(place),
-            Op::Atomic(_, access) => access.space == place.space,
-            Op::Barrier | Op::Fence => place.space != Space::Scratch,
-            _ => false,
+    }
+
+    /// Whether such an access belongs here.
+    fn is_for(&self, load: bool, extent: &Extent) -> bool {
+        self.load == load && self.base == extent.base && self.memory == extent.memory
+    }
+
+    /// Whether an access may touch a word of this group.
+    fn touches(&self, extent: &Extent) -> bool {
+        let same_memory = self.base.space == extent.base.space
+            && self.memory != Memory::Constant
+            && extent.memory != Memory::Constant;
+        let stretch = (extent.offset, extent.bytes);
+        same_memory
+            && (self.base != extent.base
+                || self
+                    .words
+                    .keys()
+                    .any(|offset| overlap((*offset, 4), stretch)))
+    }
+
+    /// Whether a write may be one to anything that later joins this group of loads. From the same base it is known
+    /// what is written.
+    fn may_be_written(&self, extent: &Extent) -> bool {
+        self.base.space == extent.base.space
+            && self.memory != Memory::Constant
+            && self.base != extent.base
+    }
+
+    /// Whether a load would read what was written since the first of this group.
+    fn cannot_take(&self, extent: &Extent) -> bool {
+        let stretch = (extent.offset, extent.bytes);
+        self.written
+            .iter()
+            .any(|written| overlap(*written, stretch))
+    }
+
+    fn push(
+        &mut self,
+        inst: Inst,
+        at: usize,
+        access: Access,
+        extent: &Extent,
+        function: &Function,
+    ) {
+        self.members.push((inst, access));
+        let align = u32::from(access.align);
+        if align > self.aligned_at.1 {
+            self.aligned_at = (extent.offset, align);
         }
-    };
-    let (closed, kept) = std::mem::take(open)
-        .into_iter()
-        .partition(|(place, _)| ends(place));
-    *open = kept;
-    done.extend::<Vec<(Place, Vec<Member>)>>(closed);
-}
-
-fn place_of(function: &Function, data: &InstData) -> Option<(Place, u32)> {
-    let (load, access) = match data.op {
-        Op::Load(access) => (true, access),
-        Op::Store(access) => (false, access),
-        _ => return None,
-    };
-    if access.memory == Memory::Volatile {
-        return None;
+        let data = function.inst(inst);
+        let values = match self.load {
+            true => &data.results[..],
+            false => &data.args[access.address_operands()..],
+        };
+        for (number, value) in values.iter().enumerate() {
+            let offset = extent.offset.wrapping_add(4 * number as i32);
+            let word = self
+                .words
+                .entry(offset)
+                .or_insert(Word { at, values: vec![] });
+            if !self.load {
+                // The last value counts, and nobody has looked at the one before.
+                *word = Word { at, values: vec![] };
+            }
+            word.values.push(*value);
+        }
     }
-    let operands = access.address_operands();
-    let (base, offset) = split(function, data.args[operands - 1]);
-    let place = Place {
-        load,
-        space: access.space,
-        memory: access.memory,
-        handle: (operands == 2).then(|| data.args[0]),
-        base,
-    };
-    Some((place, offset))
-}
 
-fn member(function: &Function, inst: Inst) -> Option<(Place, Member)> {
-    let data = function.inst(inst);
-    let (place, offset) = place_of(function, data)?;
-    let access = data.op.access()?;
-    let member = Member {
-        inst,
-        offset,
-        count: access.count.into(),
-        align: access.align.into(),
-    };
-    Some((place, member))
-}
-
-/// Dynamic and constant part of an offset.
-fn split(function: &Function, offset: Value) -> (Option<Value>, u32) {
-    if let Some(constant) = function.as_word(offset) {
-        return (None, constant);
+    /// What the address at an offset is surely a multiple of.
+    fn align(&self, offset: i32) -> u32 {
+        let (at, align) = self.aligned_at;
+        match offset.wrapping_sub(at).cast_unsigned() {
+            0 => align,
+            apart => align.min(1 << apart.trailing_zeros()),
+        }
     }
-    if let Some(data) = function.def_inst(offset)
-        && data.op == Op::Alu(Alu::IAdd)
-        && let Some(constant) = function.as_word(data.args[1])
-    {
-        return (Some(data.args[0]), constant);
+
+    fn access(&self, offset: i32, count: usize) -> Access {
+        Access {
+            space: self.base.space,
+            count: count as u8,
+            align: self.align(offset).min(MAX_ALIGN) as u8,
+            memory: self.memory,
+        }
     }
-    (Some(offset), 0)
 }
 
-/// The largest power of two up to 16 that surely divides a value.
+/// The largest power of two up to [`MAX_ALIGN`] that surely divides a value.
 fn known_align(function: &Function, value: Value, depth: u32) -> u32 {
-    const MOST: u32 = 16;
     let power = |word: u32| match word {
-        0 => MOST,
-        word => (1 << word.trailing_zeros()).min(MOST),
+        0 => MAX_ALIGN,
+        word => (1 << word.trailing_zeros()).min(MAX_ALIGN),
     };
     if let Some(word) = function.as_word(value) {
         return power(word);
@@ -173,115 +248,106 @@ fn known_align(function: &Function, value: Value, depth: u32) -> u32 {
     let of = |index: usize| known_align(function, data.args[index], depth - 1);
     match alu {
         Alu::IAdd | Alu::ISub | Alu::IOr | Alu::IXor => of(0).min(of(1)),
-        Alu::IMul => (of(0) * of(1)).min(MOST),
+        Alu::IMul => (of(0) * of(1)).min(MAX_ALIGN),
         Alu::IAnd => of(0).max(of(1)),
         Alu::Select => of(1).min(of(2)),
         Alu::UMin | Alu::UMax | Alu::SMin | Alu::SMax => of(0).min(of(1)),
         Alu::IShl => match function.as_word(data.args[1]) {
-            Some(by) => of(0).checked_shl(by & 31).unwrap_or(MOST).clamp(1, MOST),
+            Some(by) => of(0)
+                .checked_shl(by & 31)
+                .unwrap_or(MAX_ALIGN)
+                .clamp(1, MAX_ALIGN),
             None => of(0),
         },
         _ => 1,
     }
 }
 
-/// Runs of neighbours that make one access each.
-fn runs(function: &Function, place: &Place, mut members: Vec<Member>) -> Vec<Vec<Member>> {
-    const DEPTH: u32 = 8;
-    let base = place
-        .base
-        .map_or(16, |base| known_align(function, base, DEPTH));
-    for member in &mut members {
-        let offset = match member.offset {
-            0 => 16,
-            offset => 1 << offset.trailing_zeros(),
-        };
-        member.align = member.align.max(base.min(offset).min(16));
-    }
-    // The earlier of two at one place stays first: sorting is stable.
-    members.sort_by_key(|member| member.offset);
-    let mut found = vec![];
+/// The words of a group as aligned accesses, by offset. None if that makes no fewer of them.
+fn pieces(group: &Group) -> Option<Vec<Vec<i32>>> {
+    let offsets: Vec<i32> = group.words.keys().copied().collect();
+    let mut pieces = vec![];
     let mut at = 0;
-    while at < members.len() {
-        let first = &members[at];
-        let (mut end, mut best) = (first.offset.wrapping_add(4 * first.count), 1);
-        for (number, next) in members[at + 1..].iter().enumerate() {
-            let words = end.wrapping_sub(first.offset) / 4;
-            if next.offset != end || words + next.count > MAX_WORDS {
-                break;
-            }
-            end = end.wrapping_add(4 * next.count);
-            let merged = Access {
-                space: place.space,
-                count: (words + next.count) as u8,
-                align: first.align as u8,
-                memory: place.memory,
-            };
-            if aligned(merged) {
-                best = number + 2;
-            }
-        }
-        if best > 1 {
-            found.push(members[at..at + best].to_vec());
-        }
-        at += best;
+    while let Some(&first) = offsets.get(at) {
+        let follows = |(number, offset): &(usize, &i32)| {
+            first.checked_add(4 * *number as i32) == Some(**offset)
+        };
+        let list = offsets[at..].iter().enumerate();
+        let neighbours = list.take(MAX_WORDS).take_while(follows).count();
+        let count = (2..=neighbours)
+            .rev()
+            .find(|count| aligned(group.access(first, *count)))
+            .unwrap_or(1);
+        pieces.push(offsets[at..at + count].to_vec());
+        at += count;
     }
-    found
+    // One that isn't aligned to its size will be taken apart.
+    let cost = |(_, access): &(Inst, Access)| match aligned(*access) {
+        true => 1,
+        false => usize::from(access.count),
+    };
+    let before: usize = group.members.iter().map(cost).sum();
+    (pieces.len() < before).then_some(pieces)
 }
 
-fn merge(
+/// Puts the pieces in the place of the members: loads at the first of their words, stores at the last.
+fn rebuild(
     function: &mut Function,
     block: BlockId,
-    place: &Place,
-    run: &[Member],
+    merged: &[(Group, Vec<Vec<i32>>)],
     replaced: &mut HashMap<Value, Value>,
 ) {
-    let insts = function.block(block).insts.clone();
-    let is_member = |inst: &Inst| run.iter().any(|member| member.inst == *inst);
-    // Loads go up to the first of them, stores down to the last.
-    let at = match place.load {
-        true => insts.iter().position(is_member),
-        false => insts.iter().rposition(is_member),
-    };
-    let (Some(at), Some(first)) = (at, run.first()) else {
-        return;
-    };
-    let access = Access {
-        space: place.space,
-        count: run.iter().map(|member| member.count as u8).sum(),
-        align: first.align as u8,
-        memory: place.memory,
-    };
-    let kept = |list: &[Inst]| -> Vec<Inst> {
-        list.iter()
-            .copied()
-            .filter(|inst| !is_member(inst))
-            .collect()
-    };
-    let (before, after) = (kept(&insts[..at]), kept(&insts[at..]));
-    function.block_mut(block).insts = before;
-    let position = function.inst(insts[at]).position;
+    let mut gone: HashSet<Inst> = HashSet::new();
+    let mut made: HashMap<usize, Vec<(&Group, &[i32])>> = HashMap::new();
+    for (group, pieces) in merged {
+        gone.extend(group.members.iter().map(|(inst, _)| *inst));
+        for piece in pieces {
+            let places = piece.iter().map(|offset| group.words[offset].at);
+            let at = match group.load {
+                true => places.min(),
+                false => places.max(),
+            };
+            made.entry(at.unwrap_or(0))
+                .or_default()
+                .push((group, piece));
+        }
+    }
+    let insts = std::mem::take(&mut function.block_mut(block).insts);
     let mut builder = Builder::new(function, block);
-    builder.position = position;
-    let offset = match place.base {
-        None => builder.word(first.offset),
-        Some(base) if first.offset == 0 => base,
-        Some(base) => builder.alu_word(Alu::IAdd, base, first.offset),
+    for (at, inst) in insts.into_iter().enumerate() {
+        builder.position = builder.function.inst(inst).position;
+        for (group, piece) in made.get(&at).into_iter().flatten() {
+            build(&mut builder, group, piece, replaced);
+        }
+        if !gone.contains(&inst) {
+            builder.function.block_mut(block).insts.push(inst);
+        }
+    }
+}
+
+fn build(
+    builder: &mut Builder<'_>,
+    group: &Group,
+    piece: &[i32],
+    replaced: &mut HashMap<Value, Value>,
+) {
+    let access = group.access(piece[0], piece.len());
+    let constant = piece[0].cast_unsigned();
+    let offset = match group.base.dynamic {
+        None => builder.word(constant),
+        Some(base) if constant == 0 => base,
+        Some(base) => builder.alu_word(Alu::IAdd, base, constant),
     };
-    let address: Vec<Value> = place.handle.into_iter().chain([offset]).collect();
-    if place.load {
-        let mut results = builder.load(access, &address).into_iter();
-        for member in run {
-            let old = function.inst(member.inst).results.clone();
-            replaced.extend(old.into_iter().zip(&mut results));
+    let address: Vec<Value> = group.base.handle.into_iter().chain([offset]).collect();
+    if group.load {
+        for (offset, result) in piece.iter().zip(builder.load(access, &address)) {
+            replaced.extend(group.words[offset].values.iter().map(|old| (*old, result)));
         }
     } else {
-        let operands = access.address_operands();
-        let words: Vec<Value> = run
+        let words: Vec<Value> = piece
             .iter()
-            .flat_map(|member| builder.function.inst(member.inst).args[operands..].to_vec())
+            .filter_map(|offset| group.words[offset].values.last().copied())
             .collect();
         builder.store(access, &address, &words);
     }
-    function.block_mut(block).insts.extend(after);
 }

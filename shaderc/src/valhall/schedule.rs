@@ -1,7 +1,7 @@
 //! Scheduling: reorders the instructions of each block so that fewer words live at once.
 //!
 //! Needs: SSA.  Guarantees: definitions before uses, accesses to one memory in order where one of them writes,
-//! cross-lane operations and barriers in order. Bottom up, greedily; a block keeps its order unless its peak sinks.
+//! volatile accesses, cross-lane operations and barriers in order. Bottom up, greedily; a block keeps its order unless its peak sinks.
 //! Facts: hardware/compiler-backend.md 6.
 
 use std::collections::HashMap;
@@ -100,6 +100,7 @@ fn build(block: &Block, preloaded: &[Word]) -> Graph {
     let mut reads: HashMap<Space, Vec<usize>> = HashMap::new();
     let mut last_barrier: Option<usize> = None;
     let mut last_ordered: Option<usize> = None;
+    let mut last_volatile: Option<usize> = None;
     for (index, instr) in block.instrs.iter().enumerate() {
         for value in instr.read_values() {
             if let Some(&definition) = definitions.get(&value) {
@@ -121,6 +122,11 @@ fn build(block: &Block, preloaded: &[Word]) -> Graph {
         }
         if instr.op.is_cross_lane()
             && let Some(last) = last_ordered.replace(index)
+        {
+            graph.add(last, index);
+        }
+        if (instr.volatile || instr.op.message() == Message::Atomic)
+            && let Some(last) = last_volatile.replace(index)
         {
             graph.add(last, index);
         }
@@ -215,6 +221,26 @@ mod tests {
               end",
             "%0 %3 %1 %4 %2 %5",
         );
+    }
+
+    #[test]
+    fn volatile_loads_keep_their_order() {
+        let text = |volatile: &str| {
+            format!(
+                "b0:
+              %0 = LD_BUFFER.i32 t0, u0, space:buffer{volatile}
+              %1 = LD_BUFFER.i32 t1, u0, space:buffer{volatile}
+              %2 = LD_BUFFER.i32 t0, u0, space:buffer{volatile}
+              %3 = IADD.u32 %2, %2
+              %4 = IADD.u32 %1, %3
+              %5 = IADD.u32 %0, %4
+              branch %5, b1, b1
+            b1:
+              end"
+            )
+        };
+        check(&text(""), "%2 %3 %1 %4 %0 %5");
+        check(&text(", volatile"), "%0 %1 %2 %3 %4 %5");
     }
 
     #[test]

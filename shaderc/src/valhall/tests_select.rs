@@ -192,11 +192,20 @@ fn memory() {
     ",
     );
     check("
-      %i = ishl %x, 2
+      %w = local_id.x
+      %i = ishl %w, 2
       %a = load.shared %i                    ; expect: %:% = SHADDX.s64 workgroup_local_pointer, %.w0, imm:2
                                              ; expect: LOAD.i32.unsigned [%:%], imm:0, space:shared
       store.shared 8, %a                     ; expect: STORE.i32 @%, workgroup_local_pointer, imm:8, space:shared
       store.scratch 8, %a                    ; expect: STORE.i32.force @%, thread_local_pointer, imm:8, space:scratch
+    ");
+    // What is shifted out at the top of a word would stay in 64 bits.
+    check("
+      %i = ishl %x, 2
+      %a = load.shared.volatile %i           ; expect: % = LSHIFT_OR.i32
+                                             ; expect: %:% = IADD.s64 workgroup_local_pointer, %.w0
+                                             ; expect: LOAD.i32.unsigned [%:%], imm:0, space:shared, volatile
+      store.shared 8, %a
     ");
     check("
       %a = atomic.add.buffer 0x1000000, %x, 1 ; expect: ATOM1_RETURN.i32.ainc [%:%], imm:0

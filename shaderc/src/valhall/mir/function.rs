@@ -49,6 +49,8 @@ pub(crate) struct Instr {
     pub(crate) target: Option<BlockId>,
     /// Memory that a message touches.
     pub(crate) space: Option<Space>,
+    /// Whether it stays in order with the other volatile accesses.
+    pub(crate) volatile: bool,
     /// Slot that a message signals; set by `assign_slots`.
     pub(crate) slot: Option<u8>,
     pub(crate) flow: Flow,
@@ -67,6 +69,7 @@ impl Instr {
             immediate: None,
             target: None,
             space: None,
+            volatile: false,
             slot: None,
             flow: Flow::None,
             location: Location::default(),

@@ -257,6 +257,8 @@ fn parse_instr(code: &str) -> Option<Instr> {
             instr.target = Some(parse_block(block)?);
         } else if let Some(name) = item.strip_prefix("space:") {
             instr.space = Some(Space::ALL.into_iter().find(|space| space.name() == name)?);
+        } else if item == "volatile" {
+            instr.volatile = true;
         } else if let Some(slot) = item.strip_prefix("slot:") {
             instr.slot = Some(slot.parse().ok()?);
         } else {
@@ -275,7 +277,7 @@ preload %0 = r60
 b0:
   %1:%2 = LEA_PKA %0, #0x1000000
   %3 = FADD.f32.clamp_0_1 %0.neg.abs.h0, u1
-  STORE.i32.wait01 @%3, [%1:%2], imm:-4, space:buffer, slot:2
+  STORE.i32.wait01 @%3, [%1:%2], imm:-4, space:buffer, volatile, slot:2
   branch %3.h0, b1, b2
 b1:
   jump b2

@@ -1,7 +1,7 @@
 //! Text of machine IR, for `--print-after`, messages and tests; `parse` reads it back.
 //!
 //! An instruction is `dests = MNEMONIC.words @staging, sources, keys`: runs are joined by `:`, a 64-bit source is
-//! `[low:high]`, a constant `#0x…`, and the keys are `imm:`, `to:`, `space:` and `slot:`.
+//! `[low:high]`, a constant `#0x…`, and the keys are `imm:`, `to:`, `space:` and `slot:`; `volatile` is one too.
 
 use std::fmt;
 
@@ -72,6 +72,7 @@ impl fmt::Display for Instr {
         items.extend(self.immediate.map(|value| format!("imm:{value}")));
         items.extend(self.target.map(|block| format!("to:{block}")));
         items.extend(self.space.map(|space| format!("space:{}", space.name())));
+        items.extend(self.volatile.then(|| String::from("volatile")));
         items.extend(self.slot.map(|slot| format!("slot:{slot}")));
         if !items.is_empty() {
             write!(f, " {}", items.join(", "))?;

@@ -5,6 +5,7 @@
 //! hardware's pointer plus a signed offset.  Facts: hardware/compiler-abi.md 2, 3.6, 3.8; hardware/compiler-isel.md 9.
 
 use super::Selector;
+use crate::ir::range::upper_bound;
 use crate::ir::{self, Access, Alu, InstData, Memory};
 use crate::valhall::error::Unsupported;
 use crate::valhall::mir::{
@@ -60,6 +61,7 @@ impl Selector<'_> {
             .map(|&result| Word::Value(self.word(result)))
             .collect();
         let space = Some(space_of(access));
+        let volatile = access.memory == Memory::Volatile;
         if access.space == ir::Space::Buffer {
             let (handle, offset) = (self.plain(data.args[0]), self.plain(data.args[1]));
             let op = match access.count {
@@ -73,6 +75,7 @@ impl Selector<'_> {
                 dests,
                 sources: vec![offset, handle],
                 space,
+                volatile,
                 ..Instr::new(op)
             };
             self.emit(load.with(Modifier::Unsigned));
@@ -91,6 +94,7 @@ impl Selector<'_> {
             sources: vec![address],
             immediate: Some(offset),
             space,
+            volatile,
             ..Instr::new(op)
         };
         self.emit(forced(load.with(Modifier::Unsigned)));
@@ -111,12 +115,14 @@ impl Selector<'_> {
             .collect();
         let Location { address, offset } = self.locate(access, data, Reach::Plain);
         let space = Some(space_of(access));
+        let volatile = access.memory == Memory::Volatile;
         let sources = vec![address];
         self.emit(forced(Instr {
             staging,
             sources,
             immediate: Some(offset),
             space,
+            volatile,
             ..Instr::new(op)
         }));
         Ok(())
@@ -214,7 +220,9 @@ impl Selector<'_> {
         if offset == constant
             && let Some((Alu::IShl, data)) = self.alu_of(base)
             && let Some(shift @ 0..=7) = self.ir.as_word(data.args[1])
+            && u64::from(upper_bound(self.ir, data.args[0])) << shift <= i32::MAX as u64
         {
+            // The machine shifts in 64 bits: nothing may fall out at the top, as it would in 32.
             let index = self.in_register(data.args[0]);
             let index = Source::plain(Operand::Word(index)).select(Select::W0);
             let address =

@@ -1,4 +1,5 @@
 //! What several tests share.
 pub mod kernel;
+pub mod random_function;
 pub mod spvasm;
 pub mod wgsl;

@@ -1,0 +1,655 @@
+//! Random functions: straight code, branches, switches, loops, variables and memory, ready to be run.
+//!
+//! Every invocation touches only what belongs to it, so that no order among invocations is right and another wrong;
+//! every function ends or runs into the interpreter's limit.
+
+use eitri_shaderc::interp::{Buffer, Buffers, Dispatch};
+use eitri_shaderc::ir::cfg::order_blocks;
+use eitri_shaderc::ir::{
+    Access, Alu, AtomicOp, Axis, Binding, BindingKind, BlockId, Builder, FauWord, Function, Kind,
+    Memory, Op, Space, SysVal, Terminator, Type, Value, Var, VarData,
+};
+
+/// Numbers from a seed.
+pub struct Random(pub u64);
+
+impl Random {
+    /// Less than the limit.
+    pub fn below(&mut self, limit: u32) -> u32 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (((self.0 >> 33) * u64::from(limit)) >> 31) as u32
+    }
+
+    fn pick<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len() as u32) as usize]
+    }
+
+    /// Often an awkward one.
+    pub fn word(&mut self) -> u32 {
+        match self.below(4) {
+            0 => self.below(4),
+            1 => self.pick(&[
+                31,
+                32,
+                255,
+                0x7fff_ffff,
+                0x8000_0000,
+                0xffff_ffff,
+                0x3f80_0000,
+                16,
+            ]),
+            2 => self.below(64),
+            _ => self.below(1 << 31) ^ self.below(1 << 31) << 1,
+        }
+    }
+}
+
+const INPUT: u32 = 0x0100_0000;
+const OUTPUT: u32 = 0x0100_0001;
+/// Invocations of a workgroup.
+const INVOCATIONS: u32 = 4;
+/// Workgroups, along the second axis.
+const WORKGROUPS: u32 = 3;
+/// All invocations.
+const ALL: u32 = INVOCATIONS * WORKGROUPS;
+/// Words of the output, of shared memory and of scratch that belong to one invocation.
+const SLOTS: u32 = 16;
+
+/// Words of a window in which accesses meet.
+const WINDOW: u32 = 8;
+
+/// What a function may compute with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// All operations; floats are exact in the IR.
+    Everything,
+    /// Only operations of which the machine gives the same bits as the interpreter.
+    SameBits,
+}
+
+/// Operations that mean the same before and after lowering for all operands.
+fn operations(content: Content) -> Vec<Alu> {
+    // Bounds apply to these, not equality; division by zero and bit fields out of range are free.
+    let inexact = [
+        Alu::FDiv,
+        Alu::FSqrt,
+        Alu::FMod,
+        Alu::FRem,
+        Alu::FSign,
+        Alu::UDiv,
+        Alu::UMod,
+        Alu::SDiv,
+        Alu::SRem,
+        Alu::SMod,
+        Alu::BitInsert,
+        Alu::UBitExtract,
+        Alu::SBitExtract,
+    ];
+    let float = |alu: &Alu| alu.operands().contains(&Kind::F) || alu.result() == Kind::F;
+    let all = Alu::ALL.iter().copied();
+    all.filter(|alu| !inexact.contains(alu))
+        .filter(|alu| content == Content::Everything || !float(alu))
+        .collect()
+}
+
+struct Generator<'f> {
+    random: Random,
+    b: Builder<'f>,
+    operations: Vec<Alu>,
+    words: Vec<Value>,
+    bools: Vec<Value>,
+    vars: Vec<(Var, u32)>,
+    flag: Var,
+    base: Value,
+    /// Words that, shifted left by their number plus 2, are a place of the invocation: ones fall out at the top.
+    folded: Vec<Value>,
+    budget: u32,
+}
+
+impl Generator<'_> {
+    fn word(&mut self) -> Value {
+        if self.random.below(4) == 0 {
+            let word = self.random.word();
+            return self.b.word(word);
+        }
+        // Recent values more often.
+        let count = self.words.len() as u32;
+        let back = self.random.below(count).min(self.random.below(count));
+        self.words[(count - 1 - back) as usize]
+    }
+
+    fn bool(&mut self) -> Value {
+        match self.random.below(12) {
+            0 => self.b.function.bool(true),
+            1 => self.b.function.bool(false),
+            _ => self.random.pick(&self.bools.clone()),
+        }
+    }
+
+    fn masked(&mut self, mask: u32) -> Value {
+        let word = self.word();
+        self.b.alu_word(Alu::IAnd, word, mask)
+    }
+
+    fn alu(&mut self) {
+        let alu = self.random.pick(&self.operations.clone());
+        let booleans = alu == Alu::Select && self.random.below(3) == 0;
+        let args: Vec<Value> = alu
+            .operands()
+            .iter()
+            .map(|kind| match kind {
+                Kind::B => self.bool(),
+                Kind::T if booleans => self.bool(),
+                _ => self.word(),
+            })
+            .collect();
+        let result = self.b.alu(alu, &args);
+        match self.b.function.ty(result) {
+            Type::Bool => self.bools.push(result),
+            Type::W32 => self.words.push(result),
+        }
+    }
+
+    fn division(&mut self) {
+        let alu = self
+            .random
+            .pick(&[Alu::UDiv, Alu::UMod, Alu::SDiv, Alu::SRem, Alu::SMod]);
+        let (n, d) = (self.word(), self.word());
+        let d = self.b.alu_word(Alu::IOr, d, 1);
+        let result = self.b.alu(alu, &[n, d]);
+        self.words.push(result);
+    }
+
+    fn bit_field(&mut self) {
+        let (a, offset, count) = (self.word(), self.masked(15), self.masked(15));
+        let result = match self.random.below(3) {
+            0 => {
+                let b = self.word();
+                self.b.alu(Alu::BitInsert, &[a, b, offset, count])
+            }
+            1 => self.b.alu(Alu::UBitExtract, &[a, offset, count]),
+            _ => self.b.alu(Alu::SBitExtract, &[a, offset, count]),
+        };
+        self.words.push(result);
+    }
+
+    fn variable(&mut self) {
+        if self.random.below(5) == 0 {
+            let zero = self.b.word(0);
+            if self.random.below(2) == 0 {
+                let value = self.bool();
+                self.b.store_var(self.flag, zero, value);
+            } else {
+                let value = self.b.load_var(self.flag, zero);
+                self.bools.push(value);
+            }
+            return;
+        }
+        let (var, len) = self.random.pick(&self.vars.clone());
+        let element = match self.random.below(2) {
+            0 => {
+                let element = self.random.below(len);
+                self.b.word(element)
+            }
+            _ => self.masked(len - 1),
+        };
+        if self.random.below(2) == 0 {
+            let value = self.word();
+            self.b.store_var(var, element, value);
+        } else {
+            let value = self.b.load_var(var, element);
+            self.words.push(value);
+        }
+    }
+
+    fn memory(&mut self) {
+        let space = self.space();
+        let count = self.random.pick(&[1u8, 1, 2, 4]);
+        let load = self.random.below(2) == 0;
+        let constant = space == Space::Buffer && load && self.random.below(2) == 0;
+        let memory = if constant {
+            Memory::Constant
+        } else {
+            Memory::Plain
+        };
+        // Inside what belongs to this invocation.
+        let slot = self.masked(SLOTS - u32::from(count).next_power_of_two());
+        let bytes = self.b.alu_word(Alu::IShl, slot, 2);
+        let base = self.base(space);
+        let mut offset = self.b.alu(Alu::IAdd, &[base, bytes]);
+        if self.random.below(3) == 0 {
+            let slot = self.random.below(SLOTS - u32::from(count) + 1);
+            offset = self.b.alu_word(Alu::IAdd, base, 4 * slot);
+        }
+        let access = Access {
+            space,
+            count,
+            align: 4,
+            memory,
+        };
+        self.access(access, load, offset);
+    }
+
+    fn space(&mut self) -> Space {
+        self.random
+            .pick(&[Space::Buffer, Space::Buffer, Space::Shared, Space::Scratch])
+    }
+
+    /// Byte offset of what belongs to this invocation.
+    fn base(&mut self, space: Space) -> Value {
+        match space {
+            Space::Buffer | Space::Shared => self.base,
+            Space::Scratch => self.b.word(0),
+        }
+    }
+
+    /// A load or a store of some words.
+    fn access(&mut self, access: Access, load: bool, offset: Value) {
+        let mut args = vec![offset];
+        if access.space == Space::Buffer {
+            let constant = access.memory == Memory::Constant;
+            let handle = self.b.word(if constant { INPUT } else { OUTPUT });
+            args.insert(0, handle);
+        }
+        if load {
+            let values = self.b.load(access, &args);
+            self.words.extend(values);
+        } else {
+            let values: Vec<Value> = (0..access.count).map(|_| self.word()).collect();
+            self.b.store(access, &args, &values);
+        }
+    }
+
+    /// Byte offset of a window of `WINDOW` words, in one of the shapes that addresses have. It is a multiple of 16.
+    fn window(&mut self, space: Space) -> Value {
+        let base = self.base(space);
+        match self.random.below(4) {
+            // Shifted out of a word that doesn't fit: only in the spaces where the invocation's place is in the word.
+            0 if space != Space::Scratch => {
+                let number = self.random.below(self.folded.len() as u32);
+                let folded = self.folded[number as usize];
+                self.b.alu_word(Alu::IShl, folded, number + 2)
+            }
+            1 => {
+                let slot = self.masked(SLOTS - WINDOW);
+                let bytes = self.b.alu_word(Alu::IShl, slot, 2);
+                self.b.alu(Alu::IAdd, &[base, bytes])
+            }
+            _ => {
+                let start = self.random.pick(&[0, 4, SLOTS - WINDOW]);
+                self.b.alu_word(Alu::IAdd, base, 4 * start)
+            }
+        }
+    }
+
+    /// Accesses close together, that overlap, repeat and stand beside one another, at one or two places that may be
+    /// the same.
+    fn neighbours(&mut self) {
+        let space = self.space();
+        let windows = [self.window(space), self.window(space)];
+        let second = self.random.below(3) == 0;
+        // Nearly always single words: they are what is merged.
+        let wide = self.random.below(3) == 0;
+        for _ in 0..3 + self.random.below(8) {
+            let window = windows[usize::from(second && self.random.below(3) == 0)];
+            let count = if wide {
+                self.random.pick(&[1u8, 2, 3, 4])
+            } else {
+                1
+            };
+            let word = self.random.below(WINDOW / 2 + 1);
+            let offset = self.b.alu_word(Alu::IAdd, window, 4 * word);
+            let memory = match self.random.below(10) {
+                0 => Memory::Volatile,
+                _ => Memory::Plain,
+            };
+            // The most that is true, or less.
+            let align = match word % 4 {
+                0 => self.random.pick(&[4, 16]),
+                2 => self.random.pick(&[4, 8]),
+                _ => 4,
+            };
+            let access = Access {
+                space,
+                count,
+                align,
+                memory,
+            };
+            if self.random.below(12) == 0 && space != Space::Scratch {
+                self.atomic(Access { count: 1, ..access }, offset);
+                continue;
+            }
+            let load = self.random.below(3) == 0;
+            self.access(access, load, offset);
+        }
+    }
+
+    fn atomic(&mut self, access: Access, offset: Value) {
+        let all: Vec<AtomicOp> = AtomicOp::ALL.iter().map(|(op, _)| *op).collect();
+        let op = self.random.pick(&all);
+        let mut address = vec![offset];
+        if access.space == Space::Buffer {
+            let handle = self.b.word(OUTPUT);
+            address.insert(0, handle);
+        }
+        let operands: Vec<Value> = (0..op.operands()).map(|_| self.word()).collect();
+        let old = self.b.atomic(op, access, &address, &operands);
+        self.words.push(old);
+    }
+
+    /// Statements in a scope: what they define is forgotten afterwards.
+    fn scope(&mut self, depth: u32) {
+        let (words, bools) = (self.words.len(), self.bools.len());
+        let count = 1 + self.random.below(6);
+        self.statements(depth, count);
+        self.words.truncate(words);
+        self.bools.truncate(bools);
+    }
+
+    fn statements(&mut self, depth: u32, count: u32) {
+        for _ in 0..count {
+            if self.budget == 0 {
+                return;
+            }
+            self.budget -= 1;
+            match self.random.below(if depth == 0 { 12 } else { 16 }) {
+                0..=5 => self.alu(),
+                6 => self.division(),
+                7 => self.bit_field(),
+                8 | 9 => self.variable(),
+                10 => self.memory(),
+                11 => self.neighbours(),
+                12 => self.branch(depth - 1),
+                13 => self.counted_loop(depth - 1),
+                14 => self.open_loop(depth - 1),
+                _ => self.switch(depth - 1),
+            }
+        }
+    }
+
+    fn jump(&mut self, to: BlockId) {
+        self.b.terminate(Terminator::Jump(to));
+    }
+
+    fn branch(&mut self, depth: u32) {
+        let condition = self.bool();
+        let [then, otherwise, join] = [(); 3].map(|()| self.b.function.new_block());
+        self.b.terminate(Terminator::Branch {
+            condition,
+            then,
+            otherwise,
+        });
+        let mut sources = vec![];
+        for side in [then, otherwise] {
+            self.b.block = side;
+            let (words, bools) = (self.words.len(), self.bools.len());
+            let count = self.random.below(5);
+            self.statements(depth, count);
+            let (word, bool) = (self.word(), self.bool());
+            sources.push((self.b.block, word, bool));
+            self.words.truncate(words);
+            self.bools.truncate(bools);
+            self.jump(join);
+        }
+        self.b.block = join;
+        let word = self.b.function.new_phi(join, Type::W32);
+        let bool = self.b.function.new_phi(join, Type::Bool);
+        let phis = &mut self.b.function.block_mut(join).phis;
+        phis[0].sources = sources
+            .iter()
+            .map(|(from, word, _)| (*from, *word))
+            .collect();
+        phis[1].sources = sources
+            .iter()
+            .map(|(from, _, bool)| (*from, *bool))
+            .collect();
+        self.words.push(word);
+        self.bools.push(bool);
+    }
+
+    /// A loop with a constant number of rounds.
+    fn counted_loop(&mut self, depth: u32) {
+        let rounds = self.random.below(6);
+        let limit = self.b.word(rounds);
+        self.a_loop(depth, limit);
+    }
+
+    /// A loop whose number of rounds comes from data.
+    fn open_loop(&mut self, depth: u32) {
+        let limit = self.masked(7);
+        self.a_loop(depth, limit);
+    }
+
+    fn a_loop(&mut self, depth: u32, limit: Value) {
+        let [header, body, next, exit] = [(); 4].map(|()| self.b.function.new_block());
+        let entering = (self.b.block, self.word());
+        self.jump(header);
+        self.b.block = header;
+        let counter = self.b.function.new_phi(header, Type::W32);
+        let carried = self.b.function.new_phi(header, Type::W32);
+        self.words.extend([counter, carried]);
+        let go = self.b.alu(Alu::ULt, &[counter, limit]);
+        self.b.terminate(Terminator::Branch {
+            condition: go,
+            then: body,
+            otherwise: exit,
+        });
+        self.b.block = body;
+        let (words, bools) = (self.words.len(), self.bools.len());
+        let count = 1 + self.random.below(5);
+        self.statements(depth, count);
+        let value = self.word();
+        let mut latches = vec![(self.b.block, value)];
+        if self.random.below(2) == 0 {
+            // A break, after what may be a continue.
+            let condition = self.bool();
+            let after = self.b.function.new_block();
+            let leave = if self.random.below(2) == 0 {
+                exit
+            } else {
+                next
+            };
+            self.b.terminate(Terminator::Branch {
+                condition,
+                then: after,
+                otherwise: leave,
+            });
+            if leave == exit {
+                latches.clear();
+            }
+            self.b.block = after;
+            self.scope(depth);
+            latches.push((self.b.block, value));
+        }
+        self.words.truncate(words);
+        self.bools.truncate(bools);
+        self.jump(next);
+        self.b.block = next;
+        let carry = self.b.function.new_phi(next, Type::W32);
+        self.b.function.block_mut(next).phis[0].sources = latches;
+        let more = self.b.alu_word(Alu::IAdd, counter, 1);
+        self.jump(header);
+        let zero = self.b.word(0);
+        let phis = &mut self.b.function.block_mut(header).phis;
+        phis[0].sources = vec![(entering.0, zero), (next, more)];
+        phis[1].sources = vec![entering, (next, carry)];
+        self.b.block = exit;
+    }
+
+    /// Three cases and a default; one case may fall into the next.
+    fn switch(&mut self, depth: u32) {
+        let selector = self.masked(3);
+        let blocks = [(); 5].map(|()| self.b.function.new_block());
+        let [first, second, third, default, join] = blocks;
+        self.b.terminate(Terminator::Switch {
+            selector,
+            cases: vec![(0, first), (1, second), (5, second), (2, third)],
+            default,
+        });
+        for (number, block) in [first, second, third, default].into_iter().enumerate() {
+            self.b.block = block;
+            self.scope(depth);
+            let next = match self.random.below(3) {
+                0 => blocks[number + 1],
+                _ => join,
+            };
+            self.jump(next);
+        }
+        self.b.block = join;
+    }
+}
+
+/// The function of a seed. What it computes depends on the seed and the content alone.
+pub fn generate(seed: u64, content: Content) -> Function {
+    let mut function = Function::new("main");
+    function.workgroup_size = [INVOCATIONS, 1, 1];
+    function.shared_bytes = ALL * SLOTS * 4;
+    function.scratch_bytes = SLOTS * 4;
+    for (binding, handle) in [(0, INPUT), (1, OUTPUT)] {
+        function.bindings.push(Binding {
+            set: 0,
+            binding,
+            count: 1,
+            kind: BindingKind::Storage,
+            written: binding == 1,
+            handle,
+            min_bytes: 0,
+            name: String::new(),
+        });
+    }
+    function.push_constant_bytes = 16;
+    let mut var = |ty, len| {
+        function.new_var(VarData {
+            ty,
+            len,
+            name: String::new(),
+        })
+    };
+    let vars = [1, 4, 32].map(|len| (var(Type::W32, len), len)).to_vec();
+    let flag = var(Type::Bool, 1);
+    let entry = function.new_block();
+    let mut b = Builder::new(&mut function, entry);
+    // Floats must give the same bits.
+    b.exact = true;
+    let local = b.sys_val(SysVal::LocalId(Axis::X));
+    let workgroup = b.sys_val(SysVal::WorkgroupId(Axis::Y));
+    let first = b.alu_word(Alu::IMul, workgroup, INVOCATIONS);
+    let number = b.alu(Alu::IAdd, &[first, local]);
+    let base = b.alu_word(Alu::IMul, number, SLOTS * 4);
+    let mut words = vec![
+        local,
+        b.fau(FauWord::PushConstant(4)),
+        b.num_workgroups(Axis::Y),
+    ];
+    let access = Access {
+        space: Space::Buffer,
+        count: 4,
+        align: 16,
+        memory: Memory::Constant,
+    };
+    let handle = b.word(INPUT);
+    words.extend(b.load(access, &[handle, base]));
+    let behind = b.alu_word(Alu::IShl, number, 4);
+    let behind = b.alu_word(Alu::IAdd, behind, ALL * SLOTS * 4);
+    let folded = b.load(access, &[handle, behind]);
+    let bools = vec![
+        b.alu_word(Alu::ULt, local, 2),
+        b.alu_word(Alu::SLt, words[3], 0),
+    ];
+    let zero = b.word(0);
+    // Uninitialised elements are free; so there are none.
+    for (var, len) in &vars {
+        for element in 0..*len {
+            let element = b.word(element);
+            b.store_var(*var, element, words[4]);
+        }
+    }
+    b.store_var(flag, zero, bools[0]);
+    // Nor is memory that the machine doesn't set to zero.
+    for space in [Space::Shared, Space::Scratch] {
+        for row in 0..SLOTS / 4 {
+            let place = match space {
+                Space::Shared => b.alu_word(Alu::IAdd, base, 16 * row),
+                Space::Buffer | Space::Scratch => b.word(16 * row),
+            };
+            let access = Access {
+                space,
+                count: 4,
+                align: 16,
+                memory: Memory::Plain,
+            };
+            b.store(access, &[place], &words[3..7]);
+        }
+    }
+    let mut generator = Generator {
+        random: Random(seed),
+        b,
+        operations: operations(content),
+        words,
+        bools,
+        vars,
+        flag,
+        base,
+        folded: folded[..3].to_vec(),
+        budget: 60,
+    };
+    generator.statements(3, 20);
+    for slot in 0..4 {
+        let value = generator.word();
+        let bool = generator.bool();
+        let bit = generator.b.alu(Alu::B2I, &[bool]);
+        let value = generator.b.alu(Alu::IXor, &[value, bit]);
+        let offset = generator.b.alu_word(Alu::IAdd, base, 4 * slot);
+        let handle = generator.b.word(OUTPUT);
+        let access = Access {
+            space: Space::Buffer,
+            count: 1,
+            align: 4,
+            memory: Memory::Plain,
+        };
+        generator.b.store(access, &[handle, offset], &[value]);
+    }
+    generator.b.inst(Op::Barrier, &[]);
+    generator.b.terminate(Terminator::Return);
+    order_blocks(&mut function);
+    function
+}
+
+/// What the functions of [`generate`] are given.
+pub fn buffers() -> Buffers {
+    let mut random = Random(99);
+    let words = ALL * SLOTS;
+    let mut input: Vec<u32> = (0..words).map(|_| random.word()).collect();
+    for invocation in 0..ALL {
+        for shift in 2..6 {
+            let slot = random.pick(&[0, 4, SLOTS - WINDOW]);
+            let place = 4 * (invocation * SLOTS + slot);
+            let above = random.word() << (32 - shift);
+            // A shift by 5 isn't used: a place is only a multiple of 16.
+            input.push(place >> shift | above);
+        }
+    }
+    let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let buffer = |words: &[u32]| Buffer {
+        bytes: bytes(words),
+    };
+    let output = vec![0x0707_0707; words as usize];
+    Buffers::from([((0, 0, 0), buffer(&input)), ((0, 1, 0), buffer(&output))])
+}
+
+/// How the functions of [`generate`] are run.
+pub fn dispatch() -> Dispatch {
+    Dispatch {
+        groups: [1, WORKGROUPS, 1],
+        push_constants: (0..16).collect(),
+        step_limit: 400_000,
+    }
+}
+
+/// The buffer that a function wrote.
+pub fn output(buffers: &Buffers) -> &[u8] {
+    &buffers[&(0, 1, 0)].bytes
+}
