@@ -77,6 +77,17 @@ const NO_PANIC: &[&str] = &[
     BARE_METAL_TARGET,
     "-p=eitri-no-panic",
 ];
+/// The crates of tables, each as others would get it: it holds all that it needs, and builds alone.
+const PACKAGES: &[&str] = &[
+    "package",
+    "--allow-dirty",
+    "--offline",
+    "-p=eitri-arch",
+    "-p=eitri-isa",
+    "-p=eitri-cs",
+    "-p=eitri-descriptors",
+    "-p=eitri-csf",
+];
 
 /// Every check. Those that fail soonest come first; those that build images last.
 #[rustfmt::skip]
@@ -85,6 +96,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "clippy",     needs: Needs::Host,   what: "lints of the host crates",                            action: Action::Cargo(&["clippy", "--all-targets", "--", "-D", "warnings"]) },
     Check { name: "bare-metal", needs: Needs::Target, what: "lints of the bare-metal crates",                      action: Action::Cargo(CLIPPY_BARE_METAL) },
     Check { name: "docs",       needs: Needs::Host,   what: "documentation",                                       action: Action::Cargo(&["doc", "--no-deps"]) },
+    Check { name: "packages",   needs: Needs::Host,   what: "the crates of tables are of use alone",                action: Action::Cargo(PACKAGES) },
     Check { name: "host",       needs: Needs::Host,   what: "tests on the host",                                   action: Action::CargoTest(&["test", "--no-fail-fast"]) },
     Check { name: "no-panic",   needs: Needs::Target, what: "the driver links without a panic",                    action: Action::Cargo(NO_PANIC) },
     Check { name: "symbols",    needs: Needs::Target, what: "the image under test holds no model",                 action: Action::Cases(symbols::run) },

@@ -145,3 +145,8 @@ mod tests {
         }
     }
 }
+
+/// The example of the README runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -46,3 +46,8 @@ pub use random::random_word;
 pub use register::{Pair, Reg, RegMask, RegSet};
 pub use scoreboard::{Slot, SlotMask};
 pub use usage::Usage;
+
+/// The example of the README runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

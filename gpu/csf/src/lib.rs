@@ -45,3 +45,8 @@ pub mod interface;
 pub mod explain;
 
 pub use arch::Arch;
+
+/// The example of the README runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

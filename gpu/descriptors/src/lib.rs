@@ -40,3 +40,8 @@ pub use member::{Address, Aligned, Member, PixelFormat, RawOrFloat, Slod, Swizzl
 pub use print::Printed;
 pub use row::{EnumRow, EnumTable, Kind, Layout, Modifier, Row, same_name};
 pub use table::*;
+
+/// The example of the README runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

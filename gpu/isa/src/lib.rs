@@ -76,3 +76,8 @@ pub use source::{Half, Operand, Src, Uniform};
 pub use special::{RenderTarget, Special, SpecialRow};
 pub use syntax::{Syntax, UnknownSyntax};
 pub use values::Flag;
+
+/// The example of the README runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
