@@ -3,39 +3,15 @@
 //! Facts: hardware/boards.md section 9.
 
 use crate::host::{Exit, Host};
-
-/// A range of physical addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Region {
-    /// First address; a multiple of 4096.
-    pub base: usize,
-    /// Length in bytes; a multiple of 4096.
-    pub bytes: usize,
-}
-
-impl Region {
-    /// The region of `bytes` bytes at `base`.
-    pub const fn new(base: usize, bytes: usize) -> Region {
-        assert!(base.is_multiple_of(4096) && bytes.is_multiple_of(4096));
-        Region { base, bytes }
-    }
-
-    /// The first address after it.
-    pub const fn end(self) -> usize {
-        self.base + self.bytes
-    }
-
-    const fn overlaps(self, other: Region) -> bool {
-        self.base < other.end() && other.base < self.end()
-    }
-}
+use crate::region::{Region, RegisterBase};
+use core::ops::Deref;
 
 /// Memory, by how it is mapped.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
-    /// Ordinary memory, cached. The image lies in it, at its linked address.
-    pub ram: Region,
-    /// Ordinary memory for the heap, cached.
+    /// Ordinary memory, cached, for the image: it is linked for the first address. Whole blocks of 2 MiB.
+    pub image: Region,
+    /// Ordinary memory for the heap, cached. Whole blocks of 2 MiB.
     pub heap: Region,
     /// Memory for what the GPU and the CPU both use: not cached where the GPU is not coherent.
     pub shared: Region,
@@ -46,8 +22,8 @@ pub struct Memory {
 /// A PL011 UART.
 #[derive(Clone, Copy, Debug)]
 pub struct Pl011 {
-    /// Address of its registers.
-    pub base: usize,
+    /// Its registers.
+    pub base: RegisterBase,
     /// Its clock, in hertz.
     pub clock_hertz: u32,
     /// Its speed, in baud.
@@ -57,10 +33,10 @@ pub struct Pl011 {
 /// A GIC of version 3.
 #[derive(Clone, Copy, Debug)]
 pub struct Gic {
-    /// Address of the distributor.
-    pub distributor: usize,
-    /// Address of the first redistributor.
-    pub redistributors: usize,
+    /// The distributor.
+    pub distributor: RegisterBase,
+    /// The first redistributor.
+    pub redistributors: RegisterBase,
     /// How many redistributors are in use: one a CPU.
     pub cpus: usize,
 }
@@ -81,7 +57,7 @@ pub enum Coherency {
 /// Where the GPU is.
 #[derive(Clone, Copy, Debug)]
 pub struct Gpu {
-    /// Its register window.
+    /// Its register window; not at address 0.
     pub window: Region,
     /// The JOB line; level, active high, as the other two.
     pub job: Spi,
@@ -93,9 +69,9 @@ pub struct Gpu {
     pub coherency: Coherency,
 }
 
-/// Everything that the kernel must be told about a board.
+/// Everything that the kernel must be told about a machine. As long as it is no [`Board`], it is only data.
 #[derive(Clone, Copy)]
-pub struct Board {
+pub struct Description {
     /// As people write it.
     pub name: &'static str,
     /// Memory map.
@@ -114,20 +90,84 @@ pub struct Board {
     pub host: Option<&'static dyn Host>,
 }
 
+/// A description that is true: there are such registers and such memory where an image for this board runs.
+///
+/// Whoever has one may make pointers of its addresses. So only a board's own module makes it.
+#[derive(Clone, Copy)]
+pub struct Board(Description);
+
 impl Board {
-    /// Stops the compilation when regions of the board overlap.
-    pub(crate) const fn checked(self) -> Board {
-        let memory = self.memory;
-        assert!(!memory.ram.overlaps(memory.shared));
-        assert!(!memory.heap.overlaps(memory.ram) && !memory.heap.overlaps(memory.shared));
+    /// The board of this description.
+    ///
+    /// # Safety
+    /// On the machine that an image for this board runs on, `memory.image`, `memory.heap` and `memory.shared` are memory
+    /// that nobody else uses once the image runs, and console, interrupt controller, GPU window and `memory.devices` are
+    /// those devices' registers.
+    ///
+    /// # Panics
+    /// While a board is compiled, when regions of it overlap, are not aligned, or begin at address 0.
+    pub const unsafe fn new(description: Description) -> Board {
+        description.check();
+        Board(description)
+    }
+
+    /// What it is; the fields can also be had from the board itself, but not in constants.
+    pub const fn description(&self) -> &Description {
+        &self.0
+    }
+}
+
+impl Deref for Board {
+    type Target = Description;
+
+    fn deref(&self) -> &Description {
+        &self.0
+    }
+}
+
+/// What blocks of the initial map are multiples of.
+const BLOCK: usize = 2 << 20;
+/// What pages are multiples of.
+const PAGE: usize = 4096;
+
+impl Description {
+    const fn check(&self) {
+        let memory = &self.memory;
+        assert!(memory.image.is_whole(BLOCK), "image: no whole 2 MiB");
+        assert!(memory.heap.is_whole(BLOCK), "heap: no whole 2 MiB");
+        assert!(memory.shared.is_whole(PAGE), "shared: no whole pages");
+        assert!(self.gpu.window.is_whole(PAGE), "window: no whole pages");
+        let regions = [memory.image, memory.heap, memory.shared, self.gpu.window];
         let mut index = 0;
-        while index < memory.devices.len() {
-            let device = memory.devices[index];
-            assert!(!device.overlaps(memory.ram));
-            assert!(!device.overlaps(memory.heap) && !device.overlaps(memory.shared));
-            assert!(!device.overlaps(self.gpu.window));
+        while index < regions.len() {
+            assert!(regions[index].base != 0, "memory at address 0");
+            let mut other = 0;
+            while other < index {
+                assert!(!regions[index].overlaps(regions[other]), "an overlap");
+                other += 1;
+            }
+            let mut device = 0;
+            while device < memory.devices.len() {
+                let registers = memory.devices[device];
+                assert!(registers.is_whole(PAGE), "a device: no whole pages");
+                assert!(!regions[index].overlaps(registers), "a device overlaps");
+                device += 1;
+            }
             index += 1;
         }
-        self
+        assert!(self.is_device(self.console.base), "console: no device");
+        assert!(self.is_device(self.gic.distributor), "GICD: no device");
+        assert!(self.is_device(self.gic.redistributors), "GICR: no device");
+    }
+
+    const fn is_device(&self, registers: RegisterBase) -> bool {
+        let mut index = 0;
+        while index < self.memory.devices.len() {
+            if self.memory.devices[index].contains(registers.address()) {
+                return true;
+            }
+            index += 1;
+        }
+        false
     }
 }

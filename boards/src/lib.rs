@@ -1,9 +1,10 @@
 //! Boards: what is particular to one, as data; one module a board.
 //!
 //! A [`Board`] says where things are and how an image ends there. The kernel is told one and knows nothing else about
-//! the machine; the linker script of the same name in `linker/` says where the image is loaded.
+//! the machine; `linker/` makes the memory of an image's linker script of it.
 //!
-//! Guarantees: regions are multiples of 4 KiB and do not overlap (checked when a board is compiled).
+//! Guarantees: regions are multiples of 4 KiB and do not overlap, registers are aligned and not at address 0 (checked when
+//! a board is compiled).
 //! Facts: hardware/boards.md section 9.
 //!
 //! ```
@@ -15,8 +16,56 @@
 
 mod board;
 mod host;
+mod region;
 
 pub mod qemu_virt;
 
-pub use board::{Board, Coherency, Gic, Gpu, Memory, Pl011, Region, Spi};
+pub use board::{Board, Coherency, Description, Gic, Gpu, Memory, Pl011, Spi};
 pub use host::{Exit, Host, HostError, HostFile};
+pub use region::{Region, RegisterBase};
+
+/// Every board that an image can be built for.
+pub const ALL: &[&Board] = &[&qemu_virt::BOARD];
+
+/// The board of that name, as [`Description::name`] has it.
+pub const fn named(name: &str) -> Option<&'static Board> {
+    let mut index = 0;
+    while index < ALL.len() {
+        if is_same(ALL[index].description().name, name) {
+            return Some(ALL[index]);
+        }
+        index += 1;
+    }
+    None
+}
+
+/// `==` of texts, for constants.
+const fn is_same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut index = 0;
+    while index < one.len() {
+        if one[index] != other[index] {
+            return false;
+        }
+        index += 1;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_board_has_a_name_of_its_own() {
+        for board in ALL {
+            let same = ALL.iter().filter(|other| other.name == board.name);
+            assert_eq!(same.count(), 1, "boards named {}", board.name);
+            assert_eq!(named(board.name).unwrap().name, board.name);
+        }
+        assert!(named("qemu").is_none() && named("").is_none());
+    }
+}

@@ -20,10 +20,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-shaderc",     &["eitri-isa", "eitri-program"]),
     ("eitri-job",         &["eitri-program", "eitri-runtime"]),
     ("eitri-boards",       &[]),
-    ("eitri-kernel",       &["eitri-boards"]),
+    ("eitri-aarch64",      &[]),
+    ("eitri-kernel",       &["eitri-aarch64", "eitri-boards"]),
     ("eitri-image",        &["eitri-boards", "eitri-job", "eitri-kernel", "eitri-runtime"]),
-    ("eitri-kernel-tests", &["eitri-boards", "eitri-csf", "eitri-image", "eitri-kernel", "eitri-runtime"]),
-    ("eitri-monitor",      &["eitri-boards", "eitri-kernel", "eitri-model"]),
+    ("eitri-kernel-tests", &["eitri-aarch64", "eitri-boards", "eitri-csf", "eitri-image", "eitri-kernel", "eitri-runtime"]),
+    ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-kernel", "eitri-model"]),
     ("eitri-no-panic",     &["eitri-program", "eitri-runtime"]),
     ("eitri",             &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa", "eitri-job", "eitri-model", "eitri-program", "eitri-runtime", "eitri-shaderc"]),
 ];
@@ -32,7 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 const MAY_BE_UNSAFE: &[&str] = &["kernel", "boards", "qemu-tests"];
 
 /// Folders of crates that build for bare metal only, where an example could not run.
-const BARE_METAL: &[&str] = &["kernel", "boards", "qemu-tests/image"];
+const BARE_METAL: &[&str] = &["kernel/src", "qemu-tests/image"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -4,28 +4,35 @@
 //! UART hangs; interrupts are masked meanwhile, so a handler may print too.
 
 use crate::interrupts::masked;
+use crate::irq_mutex::IrqMutex;
 use arm_pl011_uart::{
     DataBits, LineConfig, PL011Registers, Parity, StopBits, Uart, UniqueMmioPointer,
 };
 use core::fmt::{self, Write};
-use core::ptr::NonNull;
 use eitri_boards::Pl011;
-use spin::Mutex;
 
-static UART: Mutex<Option<Uart<'static>>> = Mutex::new(None);
+static UART: IrqMutex<Option<Uart<'static>>> = IrqMutex::new(None);
 
 /// Opens the console; only the first call does something.
-pub(crate) fn open(pl011: &Pl011) {
-    let mut uart = UART.lock();
-    if uart.is_some() {
-        return;
-    }
-    let Some(registers) = NonNull::new(pl011.base as *mut PL011Registers) else {
-        return;
-    };
-    // SAFETY: the board says that a PL011 is there, the initial table maps it as device memory, and this is the only
-    // driver of it: it is made once.
-    let registers = unsafe { UniqueMmioPointer::new(registers) };
+///
+/// # Safety
+/// A PL011 is there, mapped as device memory, and driven by nobody else.
+pub(crate) unsafe fn open(pl011: &Pl011) {
+    UART.with(|uart| {
+        if uart.is_none() {
+            // SAFETY: the caller's promise.
+            *uart = Some(unsafe { opened(pl011) });
+        }
+    });
+}
+
+/// The driver of the UART, set up.
+///
+/// # Safety
+/// As for [`open`], and no other driver of it was made.
+unsafe fn opened(pl011: &Pl011) -> Uart<'static> {
+    // SAFETY: the caller's promise.
+    let registers = unsafe { UniqueMmioPointer::new(pl011.base.pointer::<PL011Registers>()) };
     let mut opened = Uart::new(registers);
     let line = LineConfig {
         data_bits: DataBits::Bits8,
@@ -34,19 +41,19 @@ pub(crate) fn open(pl011: &Pl011) {
     };
     // A speed that the clock can't give leaves the one that the loader set, which is better than none.
     let _ = opened.enable(line, pl011.baud, pl011.clock_hertz);
-    *uart = Some(opened);
+    opened
 }
 
 /// For a report of the last moments: whoever held the console does not come back.
 pub(crate) fn seize() {
     // SAFETY: one CPU, and it has given up what it did.
-    unsafe { UART.force_unlock() };
+    unsafe { UART.seize() };
 }
 
 /// Sends bytes as they are.
 pub(crate) fn send(bytes: &[u8]) {
-    masked(|| {
-        if let Some(uart) = UART.lock().as_mut() {
+    UART.with(|uart| {
+        if let Some(uart) = uart {
             bytes.iter().for_each(|byte| uart.write_word(*byte));
         }
     });

@@ -3,12 +3,12 @@
 //! Guarantees: a report names what happened, where, all registers and the return addresses; a crash inside a report
 //! ends the image at once, with the status of the first.
 
-use crate::syndrome::Syndrome;
-use crate::{backtrace, console, interrupts, linked, logger, println};
+use crate::{console, interrupts, linked, logger, println};
 use aarch64_rt::RegisterState;
 use core::panic::PanicInfo;
 use core::sync::atomic::{AtomicBool, Ordering};
 use cortex_a::registers::{ESR_EL1, FAR_EL1, Readable, SP_EL0};
+use eitri_aarch64::{Syndrome, frames};
 use eitri_boards::{Exit, Region};
 use spin::Once;
 
@@ -38,10 +38,21 @@ fn begin_report(status: Exit) {
     logger::abandon_frame();
 }
 
+/// The frame record at an address of one of the image's stacks.
+fn record(address: u64) -> Option<[u64; 2]> {
+    let stacks = [linked::main_stack(), linked::boot_stack()];
+    let end = address.checked_add(16)?;
+    let inside = |stack: &Region| stack.base as u64 <= address && end <= stack.end() as u64;
+    if !stacks.iter().any(inside) || !address.is_multiple_of(8) {
+        return None;
+    }
+    // SAFETY: it is aligned and inside a stack, which is mapped.
+    Some(unsafe { (address as *const [u64; 2]).read_volatile() })
+}
+
 fn print_frames(frame: u64) {
     println!("return addresses, innermost first:");
-    let stacks = [linked::main_stack(), linked::boot_stack()];
-    for (index, address) in backtrace::frames(frame, &stacks).enumerate() {
+    for (index, address) in frames(frame, record).enumerate() {
         println!("  {index:2}: {address:#018x}");
     }
 }
@@ -103,7 +114,7 @@ fn place(address: u64) -> &'static str {
         base: stack.base - GUARD,
         bytes: GUARD,
     });
-    let within = |region: &Region| (region.base as u64..region.end() as u64).contains(&address);
+    let within = |region: &Region| region.contains(address as usize);
     if guards.iter().any(within) {
         ", below the stack: it overflowed"
     } else if within(&linked::text()) {

@@ -4,12 +4,25 @@
 //! initial table, clears `.bss` and calls [`crate::start`].
 //! Facts: hardware/boards.md 2.1 (header) and 2.2 (state at entry, values for the drop).
 
+use cortex_a::registers::HCR_EL2::RW;
+
+/// EL1 is AArch64, and nothing of it is trapped.
+#[doc(hidden)]
+pub const HCR_EL2: u64 = RW::EL1IsAarch64.value;
+
 /// Makes a binary an image: entry, vectors, initial page table, panic handler.
 ///
 /// `board` is a constant [`eitri_boards::Board`], `main` a function from [`crate::Kernel`] to [`eitri_boards::Exit`].
+/// Before it, `first` gets the board while the initial map is still in use: for an image that has a look at that.
 #[macro_export]
 macro_rules! image {
+    (board: $board:expr, first: $first:path, main: $main:path $(,)?) => {
+        $crate::image!(@ $board, Some($first), $main);
+    };
     (board: $board:expr, main: $main:path $(,)?) => {
+        $crate::image!(@ $board, None, $main);
+    };
+    (@ $board:expr, $first:expr, $main:path) => {
         const IMAGE_BOARD: $crate::eitri_boards::Board = $board;
         static BOARD: $crate::eitri_boards::Board = IMAGE_BOARD;
 
@@ -38,29 +51,29 @@ macro_rules! image {
                 mrs     x9, CurrentEL
                 cmp     x9, #(2 << 2)
                 b.lo    at_el1
-                b.hi    stop            // EL3 is the firmware's
+                mov     w10, #'3'       // EL3 is the firmware's
+                b.hi    give_up
 
                 // EL2: let EL1 have everything, then drop.
-                mov     x9, #(1 << 31)  // HCR_EL2.RW: EL1 is AArch64
+                ldr     x9, ={hcr}      // EL1 is AArch64
                 msr     hcr_el2, x9
                 isb
-                mov     x9, #3          // counter and physical timer
+                mov     x9, #{cnthctl}
                 msr     cnthctl_el2, x9
                 msr     cntvoff_el2, xzr
-                mov     x9, #0x33ff     // no traps of FP and SIMD
+                mov     x9, #{cptr}
                 msr     cptr_el2, x9
                 msr     hstr_el2, xzr
                 mrs     x9, midr_el1
                 msr     vpidr_el2, x9
                 mrs     x9, mpidr_el1
                 msr     vmpidr_el2, x9
-                mov     x9, #0xf        // GIC system registers
+                mov     x9, #{icc_sre}
                 msr     S3_4_C12_C9_5, x9
                 isb
-                movz    x9, #0x0800
-                movk    x9, #0x30d0, lsl #16
+                ldr     x9, ={sctlr}
                 msr     sctlr_el1, x9
-                mov     x9, #0x3c5      // EL1h, all masked
+                mov     x9, #{spsr}
                 msr     spsr_el2, x9
                 adr     x9, at_el1
                 msr     elr_el2, x9
@@ -70,9 +83,10 @@ macro_rules! image {
                 b       entry
 
             wrong_place:
+                mov     w10, #'@'
+            give_up:
                 // No stack, no map: four characters, then stop.
                 ldr     x9, ={uart}
-                mov     w10, #'@'
                 str     w10, [x9]
                 mov     w10, #'?'
                 str     w10, [x9]
@@ -84,12 +98,22 @@ macro_rules! image {
                 wfe
                 b       stop
             "#,
-            uart = const IMAGE_BOARD.console.base,
+            uart = const IMAGE_BOARD.description().console.base.address(),
+            hcr = const $crate::entry::HCR_EL2,
+            cnthctl = const $crate::eitri_aarch64::entry_state::CNTHCTL_EL2,
+            cptr = const $crate::eitri_aarch64::entry_state::CPTR_EL2,
+            icc_sre = const $crate::eitri_aarch64::entry_state::ICC_SRE_EL2,
+            sctlr = const $crate::eitri_aarch64::entry_state::SCTLR_EL1,
+            spsr = const $crate::eitri_aarch64::entry_state::SPSR_EL2,
         );
 
-        $crate::aarch64_rt::initial_pagetable!(
-            $crate::memory::initial_table(&IMAGE_BOARD),
-            $crate::memory::MAIR,
+        static INITIAL_TABLES: $crate::memory::InitialTables = $crate::memory::InitialTables::new(
+            &$crate::memory::initial_map(&IMAGE_BOARD),
+            &raw const INITIAL_TABLES,
+        );
+        $crate::aarch64_rt::enable_mmu!(
+            INITIAL_TABLES,
+            $crate::eitri_aarch64::MAIR,
             $crate::aarch64_rt::DEFAULT_SCTLR,
             $crate::aarch64_rt::DEFAULT_TCR_EL1,
             $crate::aarch64_rt::DEFAULT_TCR_EL2,
@@ -99,7 +123,13 @@ macro_rules! image {
         $crate::aarch64_rt::entry!(image_main, 8);
 
         fn image_main(x0: u64, _x1: u64, _x2: u64, _x3: u64) -> ! {
-            $crate::start(&BOARD, x0, $main)
+            let image = $crate::Image {
+                board: &BOARD,
+                first: $first,
+                main: $main,
+            };
+            // SAFETY: this is the entry; the initial map is the one above.
+            unsafe { $crate::start(image, x0) }
         }
 
         #[panic_handler]

@@ -4,14 +4,13 @@
 //! interrupt that nobody registered for is disabled and reported once, so that it can't starve the image.
 //! Facts: hardware/boards.md sections 4 and 5 (steps 6 and 7).
 
+use crate::irq_mutex::IrqMutex;
 use crate::println;
 use arm_gic::gicv3::registers::{Gicd, GicrSgi};
 use arm_gic::gicv3::{GicCpuInterface, GicV3};
 use arm_gic::{IntId, InterruptGroup, Trigger, UniqueMmioPointer};
-use core::ptr::NonNull;
 use cortex_a::registers::{DAIF, Readable, Writeable};
 use eitri_boards::{Gic, Spi};
-use spin::Mutex;
 
 /// The CPU that everything runs on, as the GIC counts.
 const CPU: usize = 0;
@@ -44,39 +43,40 @@ impl Interrupt {
 
 type Handler = (Interrupt, fn(Interrupt));
 
-static GIC: Mutex<Option<GicV3<'static>>> = Mutex::new(None);
-static HANDLED: Mutex<[Option<Handler>; HANDLERS]> = Mutex::new([None; HANDLERS]);
+static GIC: IrqMutex<Option<GicV3<'static>>> = IrqMutex::new(None);
+static HANDLED: IrqMutex<[Option<Handler>; HANDLERS]> = IrqMutex::new([None; HANDLERS]);
 
 /// Sets the GIC up, with every interrupt disabled.
-pub(crate) fn open(board: &Gic) {
-    let (Some(distributor), Some(redistributors)) = (
-        NonNull::new(board.distributor as *mut Gicd),
-        NonNull::new(board.redistributors as *mut GicrSgi),
-    ) else {
-        return;
-    };
-    // SAFETY: the board says that the registers are there; they are mapped as device memory; this is the only driver.
+///
+/// # Safety
+/// The registers are there, mapped as device memory, and driven by nobody else.
+pub(crate) unsafe fn open(board: &Gic) {
+    // SAFETY: the caller's promise.
     let gic = unsafe {
-        let distributor = UniqueMmioPointer::new(distributor);
+        let distributor = UniqueMmioPointer::new(board.distributor.pointer::<Gicd>());
+        let redistributors = board.redistributors.pointer::<GicrSgi>();
         GicV3::new(distributor, redistributors, board.cpus)
     };
     let mut gic = match gic {
         Ok(gic) => gic,
-        Err(error) => panic!("GIC redistributors at {:#x}: {error}", board.redistributors),
+        Err(error) => panic!(
+            "GIC redistributors at {:#x}: {error}",
+            board.redistributors.address()
+        ),
     };
     let version = gic.distributor().pidr2().arch_rev();
     assert!(
         version == GIC_V3,
         "GIC at {:#x} is of version {version}, not {GIC_V3}",
-        board.distributor
+        board.distributor.address()
     );
     gic.setup(CPU);
     GicCpuInterface::set_priority_mask(ALL_PRIORITIES);
-    *GIC.lock() = Some(gic);
+    GIC.with(|place| *place = Some(gic));
 }
 
 fn with_gic<T>(f: impl FnOnce(&mut GicV3<'static>) -> T) -> Option<T> {
-    masked(|| GIC.lock().as_mut().map(f))
+    GIC.with(|gic| gic.as_mut().map(f))
 }
 
 /// Why an interrupt can't be had.
@@ -93,8 +93,7 @@ pub enum RegisterError {
 /// # Errors
 /// When there are too many handlers, or no such interrupt.
 pub fn register(interrupt: Interrupt, handler: fn(Interrupt)) -> Result<(), RegisterError> {
-    masked(|| {
-        let mut handled = HANDLED.lock();
+    HANDLED.with(|handled| {
         let place = handled.iter_mut().find(|place| match place {
             Some((taken, _)) => *taken == interrupt,
             None => true,
@@ -131,12 +130,12 @@ fn set_enabled(id: IntId, enabled: bool) {
 /// Takes every interrupt that is pending. Called by the exception vector.
 pub(crate) fn dispatch() {
     while let Some(id) = GicCpuInterface::get_and_acknowledge_interrupt(InterruptGroup::Group1) {
-        let handler = HANDLED
-            .lock()
-            .iter()
-            .flatten()
-            .find(|(interrupt, _)| interrupt.id() == id)
-            .copied();
+        let handler = HANDLED.with(|handled| {
+            let mut handlers = handled.iter().flatten();
+            handlers
+                .find(|(interrupt, _)| interrupt.id() == id)
+                .copied()
+        });
         match handler {
             Some((interrupt, handler)) => handler(interrupt),
             None => {

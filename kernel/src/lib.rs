@@ -32,26 +32,29 @@ mod start;
 pub mod vectors;
 
 // What an image uses.
+pub mod cache;
 pub mod console;
 pub mod heap;
 pub mod interrupts;
+mod irq_mutex;
 pub mod logger;
 pub mod memory;
 pub mod time;
 
 // When something goes wrong.
-pub mod backtrace;
 pub mod crash;
-pub mod syndrome;
 
 // What the linker knows.
 mod build_id;
 pub mod linked;
 
 pub use build_id::BuildId;
-pub use start::{Kernel, start};
+pub use irq_mutex::IrqMutex;
+pub use start::{Image, Kernel, start};
 
 #[doc(hidden)]
 pub use aarch64_rt;
+#[doc(hidden)]
+pub use eitri_aarch64;
 #[doc(hidden)]
 pub use eitri_boards;

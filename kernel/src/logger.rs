@@ -10,7 +10,7 @@ use crate::{console, time};
 use core::sync::atomic::{AtomicBool, Ordering};
 use cortex_a::registers::{DAIF, Readable, Writeable};
 use defmt::Encoder;
-use spin::Mutex;
+use spin::mutex::{SpinMutex, SpinMutexGuard};
 
 /// Separates frames from text.
 const SEPARATOR: u8 = 0;
@@ -21,7 +21,8 @@ struct Open {
     before: u64,
 }
 
-static OPEN: Mutex<Open> = Mutex::new(Open {
+/// Locked from the begin of a frame to its end.
+static OPEN: SpinMutex<Open> = SpinMutex::new(Open {
     encoder: Encoder::new(),
     before: 0,
 });
@@ -30,13 +31,15 @@ static IN_FRAME: AtomicBool = AtomicBool::new(false);
 #[defmt::global_logger]
 struct Logger;
 
-// SAFETY: one CPU. `acquire` masks interrupts until `release`, so calls come in the order that the trait promises, from
-// one context; a report of a crash ends the frame by `abandon_frame` and logs nothing afterwards.
+// SAFETY: `acquire` masks interrupts and locks `OPEN`, and `release` undoes both. So from one to the other no second
+// context, of this CPU or of another, gets into a frame; a report of a crash ends the frame by `abandon_frame` and logs
+// nothing afterwards.
 unsafe impl defmt::Logger for Logger {
     fn acquire() {
         let before = DAIF.get();
         DAIF.set(before | DAIF::I::Masked.value | DAIF::F::Masked.value);
-        let mut open = OPEN.lock();
+        // What belongs to the lock is had by way of `open_frame` until it is unlocked.
+        let open = SpinMutexGuard::leak(OPEN.lock());
         open.before = before;
         IN_FRAME.store(true, Ordering::Relaxed);
         console::send(&[SEPARATOR]);
@@ -47,17 +50,30 @@ unsafe impl defmt::Logger for Logger {
     unsafe fn flush() {}
 
     unsafe fn release() {
-        let mut open = OPEN.lock();
+        // SAFETY: `release` comes after `acquire`, which left it locked.
+        let open = unsafe { open_frame() };
         open.encoder.end_frame(console::send);
         IN_FRAME.store(false, Ordering::Relaxed);
         let before = open.before;
-        drop(open);
+        // SAFETY: as above; `open` is not used any more.
+        unsafe { OPEN.force_unlock() };
         DAIF.set(before);
     }
 
     unsafe fn write(bytes: &[u8]) {
-        OPEN.lock().encoder.write(bytes, console::send);
+        // SAFETY: `write` comes after `acquire`, which left it locked.
+        let open = unsafe { open_frame() };
+        open.encoder.write(bytes, console::send);
     }
+}
+
+/// The frame that this context has begun.
+///
+/// # Safety
+/// [`Logger::acquire`] was called and `release` was not, by this context; and no other reference to the frame is in use.
+unsafe fn open_frame() -> &'static mut Open {
+    // SAFETY: the lock is this context's, so nobody else has a reference.
+    unsafe { &mut *OPEN.as_mut_ptr() }
 }
 
 defmt::timestamp!("{=u64:us}", time::now().as_micros() as u64);

@@ -13,9 +13,26 @@ pub struct Kernel {
     pub device_tree: u64,
 }
 
+/// What an image states about itself: see [`crate::image!`].
+#[derive(Clone, Copy)]
+pub struct Image {
+    /// The board that it is linked for.
+    pub board: &'static Board,
+    /// Called while the initial map is still in use, with the console alone.
+    pub first: Option<fn(&'static Board)>,
+    /// Called when everything is there.
+    pub main: fn(Kernel) -> Exit,
+}
+
 /// Called by what [`crate::image!`] expands to; never by an image itself.
-pub fn start(board: &'static Board, device_tree: u64, main: fn(Kernel) -> Exit) -> ! {
-    console::open(&board.console);
+///
+/// # Safety
+/// Called once, by the entry of the image, with the initial map of `image.board` in use.
+pub unsafe fn start(image: Image, device_tree: u64) -> ! {
+    let board = image.board;
+    // SAFETY: a board's registers are there, the initial map has the console as device memory, and nothing has run
+    // before that could drive it.
+    unsafe { console::open(&board.console) };
     crash::exit_through(board.exit);
     println!(
         "eitri {} on {}, build {}",
@@ -28,12 +45,19 @@ pub fn start(board: &'static Board, device_tree: u64, main: fn(Kernel) -> Exit) 
         CurrentEL.read(CurrentEL::EL),
         MPIDR_EL1.get()
     );
-    heap::open(board.memory.heap);
-    memory::map(board);
-    interrupts::open(&board.gic);
+    if let Some(first) = image.first {
+        first(board);
+    }
+    // SAFETY: a board's heap is memory for nobody else, and the initial map has it; the map proper has the GIC's registers
+    // as device memory. Each is opened here alone.
+    unsafe {
+        heap::open(board.memory.heap);
+        memory::map(board);
+        interrupts::open(&board.gic);
+    }
     logger::announce();
     let kernel = Kernel { board, device_tree };
-    on_main_stack(kernel, main)
+    on_main_stack(kernel, image.main)
 }
 
 /// Goes on with SP_EL0: exceptions then have SP_EL1, so that a stack that overflows can still be reported.

@@ -28,12 +28,17 @@ const PATH_BYTES: usize = 1024;
 /// The host behind the reserved instruction.
 pub(super) struct Semihosting;
 
-fn call(operation: u64, block: &mut [u64]) -> i64 {
+/// Calls the host.
+///
+/// # Safety
+/// Each address in `block` that the operation takes for a pointer is that of live memory, of the length that the block
+/// has beside it or that a closing zero ends, and may be written where the operation writes.
+unsafe fn call(operation: u64, block: &mut [u64]) -> i64 {
     #[cfg(target_os = "none")]
     {
         let result: i64;
-        // SAFETY: QEMU reads and writes memory only where `block` says; every caller passes pointers to live memory of
-        // the lengths it passes with them. The instruction changes x0 alone.
+        // SAFETY: QEMU reads and writes memory only where `block` says, which is the caller's promise. The instruction
+        // changes x0 alone.
         unsafe {
             core::arch::asm!(
                 "hlt #0xF000",
@@ -55,7 +60,8 @@ fn call(operation: u64, block: &mut [u64]) -> i64 {
 fn refused(call_name: &'static str) -> HostError {
     HostError::Refused {
         call: call_name,
-        errno: call(operation::ERRNO, &mut []),
+        // SAFETY: without a block.
+        errno: unsafe { call(operation::ERRNO, &mut []) },
     }
 }
 
@@ -88,7 +94,8 @@ impl Path {
 impl Host for Semihosting {
     fn command_line<'b>(&self, buffer: &'b mut [u8]) -> Result<&'b str, HostError> {
         let mut block = [buffer.as_mut_ptr() as u64, buffer.len() as u64];
-        if call(operation::GET_COMMAND_LINE, &mut block) != 0 {
+        // SAFETY: the block is `buffer` and its length, borrowed for writing.
+        if unsafe { call(operation::GET_COMMAND_LINE, &mut block) } != 0 {
             return Err(refused("give the command line"));
         }
         let limit = buffer.len();
@@ -104,7 +111,8 @@ impl Host for Semihosting {
     fn create(&self, path: &str) -> Result<HostFile, HostError> {
         let path = Path::new(path)?;
         let mut block = [path.address(), MODE_WRITE_BINARY, path.length as u64];
-        match u64::try_from(call(operation::OPEN, &mut block)) {
+        // SAFETY: `path` lives, ends with a zero, and is as long as is said.
+        match u64::try_from(unsafe { call(operation::OPEN, &mut block) }) {
             Ok(handle) => Ok(HostFile(handle)),
             Err(_) => Err(refused("create a file")),
         }
@@ -112,14 +120,16 @@ impl Host for Semihosting {
 
     fn write(&self, file: &mut HostFile, bytes: &[u8]) -> Result<(), HostError> {
         let mut block = [file.0, bytes.as_ptr() as u64, bytes.len() as u64];
-        match call(operation::WRITE, &mut block) {
+        // SAFETY: the block is a handle, and `bytes` and its length.
+        match unsafe { call(operation::WRITE, &mut block) } {
             0 => Ok(()),
             _ => Err(refused("write to a file")),
         }
     }
 
     fn close(&self, file: HostFile) -> Result<(), HostError> {
-        match call(operation::CLOSE, &mut [file.0]) {
+        // SAFETY: the block is a handle.
+        match unsafe { call(operation::CLOSE, &mut [file.0]) } {
             0 => Ok(()),
             _ => Err(refused("close a file")),
         }
@@ -133,7 +143,8 @@ impl Host for Semihosting {
             to.address(),
             to.length as u64,
         ];
-        match call(operation::RENAME, &mut block) {
+        // SAFETY: both paths live, end with a zero, and are as long as is said.
+        match unsafe { call(operation::RENAME, &mut block) } {
             0 => Ok(()),
             _ => Err(refused("rename a file")),
         }
@@ -146,7 +157,8 @@ impl Host for Semihosting {
             for (index, byte) in piece.iter().enumerate() {
                 bytes[index / 8] |= u64::from(*byte) << (8 * (index % 8));
             }
-            call(operation::WRITE_TEXT, &mut bytes);
+            // SAFETY: the block is the text itself; a piece is shorter than it, so a zero ends it.
+            unsafe { call(operation::WRITE_TEXT, &mut bytes) };
         }
     }
 }
@@ -156,7 +168,8 @@ pub(super) fn exit(exit: Exit) -> ! {
     let mut block = [REASON_APPLICATION_EXIT, u64::from(exit.status())];
     loop {
         // QEMU ends in here, unless semihosting is off; then there is nobody to tell.
-        call(operation::EXIT, &mut block);
+        // SAFETY: the block has no address.
+        unsafe { call(operation::EXIT, &mut block) };
         core::hint::spin_loop();
     }
 }

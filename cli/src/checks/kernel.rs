@@ -47,7 +47,7 @@ struct Test {
 
 #[rustfmt::skip]
 const TESTS: &[Test] = &[
-    Test { image: "eitri-selftest", words: &["selftest"],                        entries: EVERY,   status: 0,   expect: Expect::Tap(12) },
+    Test { image: "eitri-selftest", words: &["selftest"],                        entries: EVERY,   status: 0,   expect: Expect::Tap(14) },
     Test { image: "eitri-crash",    words: &["data-abort"],                      entries: EVERY,   status: 102, expect: Expect::Console(&["data abort: nothing mapped on a read", "for  0x0000000020001234"]) },
     Test { image: "eitri-crash",    words: &["undefined"],                       entries: EVERY,   status: 102, expect: Expect::Console(&["exception: undefined instruction"]) },
     Test { image: "eitri-crash",    words: &["breakpoint"],                      entries: EVERY,   status: 102, expect: Expect::Console(&["exception: BRK"]) },

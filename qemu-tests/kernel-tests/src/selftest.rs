@@ -7,18 +7,20 @@ extern crate alloc;
 mod tap;
 
 use alloc::vec::Vec;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core::time::Duration;
 use cortex_a::registers::{CurrentEL, Readable, SCTLR_EL1, SPSel};
-use eitri_boards::Exit;
+use eitri_aarch64::Translation;
+use eitri_boards::{Board, Exit};
 use eitri_kernel::interrupts::{self, Interrupt};
-use eitri_kernel::memory::{self, Translation};
+use eitri_kernel::memory;
 use eitri_kernel::{Kernel, heap, linked, time};
 use embedded_hal::delay::DelayNs;
 use tap::{Outcome, Test, expect};
 
 eitri_kernel::image! {
     board: eitri_boards::qemu_virt::BOARD,
+    first: look_at_initial_map,
     main: main,
 }
 
@@ -28,6 +30,14 @@ const TESTS: &[Test<Kernel>] = &[
     (
         "code is cached, shared memory is not, registers are a device",
         attributes,
+    ),
+    (
+        "the initial map had the image, the heap and the console alone",
+        initial_map,
+    ),
+    (
+        "nothing is mapped beside the board's memory",
+        board_alone_is_mapped,
     ),
     ("code and constants can't be written", read_only),
     ("the page below the stack is not mapped", guard_page),
@@ -53,6 +63,56 @@ fn main(mut kernel: Kernel) -> Exit {
     tap::run(TESTS, &mut kernel)
 }
 
+/// What [`attribute_of`] said while the initial map was in use, by name; `board` has the places.
+static INITIALLY: [AtomicU64; 6] = [const { AtomicU64::new(0) }; 6];
+
+fn look_at_initial_map(board: &'static Board) {
+    let memory = board.memory;
+    let places = [
+        memory.image.base,
+        memory.heap.base,
+        board.console.base.address(),
+        // What lies beside them: below the image, where the GPU and the CPU meet, and the GPU.
+        memory.image.base - 1,
+        memory.shared.base,
+        board.gpu.window.base,
+    ];
+    for (place, found) in places.into_iter().zip(&INITIALLY) {
+        found.store(attribute_of(place), Ordering::Relaxed);
+    }
+}
+
+fn initial_map(_: &mut Kernel) -> Outcome {
+    let [image, heap, console, below, shared, window] = INITIALLY
+        .each_ref()
+        .map(|found| found.load(Ordering::Relaxed));
+    expect(image == 0xFF, "a write-back image (0xff)", image)?;
+    expect(heap == 0xFF, "a write-back heap (0xff)", heap)?;
+    expect(console == 0x04, "the console's registers (0x04)", console)?;
+    expect(below & FAULT != 0, "a fault below the image", below)?;
+    expect(shared & FAULT != 0, "a fault in shared memory", shared)?;
+    expect(window & FAULT != 0, "a fault in the GPU's window", window)
+}
+
+fn board_alone_is_mapped(kernel: &mut Kernel) -> Outcome {
+    let memory = kernel.board.memory;
+    let beside = [
+        memory.image.base - 1,
+        memory.image.end(),
+        memory.shared.base - 1,
+        memory.heap.end(),
+    ];
+    for beside in beside {
+        let found = attribute_of(beside);
+        expect(
+            found & FAULT != 0,
+            "a fault beside the board's memory",
+            found,
+        )?;
+    }
+    Ok(())
+}
+
 fn runs_at_el1(_: &mut Kernel) -> Outcome {
     let level = CurrentEL.read(CurrentEL::EL);
     expect(level == 1, "EL1", level)?;
@@ -65,10 +125,13 @@ fn caches_are_on(_: &mut Kernel) -> Outcome {
     expect(control & wanted == wanted, "M, C and I set", control)
 }
 
+/// Above all attribute bytes.
+const FAULT: u64 = 0x100;
+
 fn attribute_of(address: usize) -> u64 {
     match memory::translate(address) {
         Translation::Mapped { attribute, .. } => u64::from(attribute),
-        Translation::Fault(status) => 0x100 | u64::from(status),
+        Translation::Fault(status) => FAULT | u64::from(status),
     }
 }
 
@@ -77,7 +140,7 @@ fn attributes(kernel: &mut Kernel) -> Outcome {
     expect(code == 0xFF, "write-back code (0xff)", code)?;
     let shared = attribute_of(kernel.board.memory.shared.base);
     expect(shared == 0x44, "non-cacheable shared memory (0x44)", shared)?;
-    let console = attribute_of(kernel.board.console.base);
+    let console = attribute_of(kernel.board.console.base.address());
     expect(console == 0x04, "device registers (0x04)", console)
 }
 
@@ -94,7 +157,7 @@ fn guard_page(_: &mut Kernel) -> Outcome {
     let below = linked::main_stack().base - 16;
     let translated = attribute_of(below);
     expect(
-        translated & 0x100 != 0,
+        translated & FAULT != 0,
         "a fault below the stack",
         translated,
     )

@@ -2,18 +2,23 @@
 //!
 //! `aarch64-rt` turns the MMU on, clears `.bss` and sets the stack up; its vectors serve until [`crate::vectors`] are in.
 
+use aarch64_paging::descriptor::El23Attributes;
 use aarch64_rt::{
     DEFAULT_SCTLR, DEFAULT_TCR_EL1, DEFAULT_TCR_EL2, DEFAULT_TCR_EL3, ExceptionHandlers,
     InitialPagetable, entry, exception_handlers, initial_pagetable,
 };
+use eitri_aarch64::{MAIR, entry_state};
 use eitri_boards::qemu_virt::{GUEST_RAM, MONITOR_RAM};
-use eitri_kernel::memory::MAIR;
 
 const GIB: usize = 1 << 30;
-/// Block descriptor, accessed, with the bit that EL2's tables want set; attribute index 0 is a device.
-const DEVICE: usize = 0x441;
-/// The same, inner shareable, attribute index 1: cached.
-const CACHED: usize = 0x441 | 1 << 2 | 3 << 8;
+const VALID: El23Attributes = El23Attributes::VALID
+    .union(El23Attributes::ACCESSED)
+    .union(El23Attributes::USER_RES1);
+const DEVICE: usize = VALID.union(El23Attributes::XN).bits();
+const CACHED: usize = VALID
+    .union(El23Attributes::ATTRIBUTE_INDEX_1)
+    .union(El23Attributes::INNER_SHAREABLE)
+    .bits();
 
 core::arch::global_asm!(
     r#"
@@ -24,13 +29,14 @@ core::arch::global_asm!(
         mrs     x9, CurrentEL
         cmp     x9, #(2 << 2)
         b.ne    2f                      // without virtualization=on there is nothing to do
-        mov     x9, #0x33ff             // no traps of FP and SIMD
+        mov     x9, #{cptr}
         msr     cptr_el2, x9
         isb
         b       entry
     2:  wfe
         b       2b
-    "#
+    "#,
+    cptr = const entry_state::CPTR_EL2,
 );
 
 initial_pagetable!(

@@ -1,6 +1,7 @@
 //! Guest: the image's registers while the monitor runs, and the way into it and out again.
 
 use core::mem::offset_of;
+use eitri_aarch64::entry_state;
 
 /// Registers that the monitor's own code would overwrite. EL1's system registers stay where they are.
 #[derive(Clone)]
@@ -33,9 +34,6 @@ pub(crate) enum Exit {
     SystemError,
 }
 
-/// EL1 with its own stack pointer, everything masked (hardware/boards.md 2.2).
-const SPSR_AT_ENTRY: u64 = 0x3C5;
-
 impl Guest {
     /// An image that begins at `entry`.
     pub(crate) fn at(entry: u64, device_tree: u64) -> Guest {
@@ -44,7 +42,7 @@ impl Guest {
         Guest {
             x,
             elr: entry,
-            spsr: SPSR_AT_ENTRY,
+            spsr: entry_state::SPSR_EL2,
             fpcr: 0,
             fpsr: 0,
             q: [0; 32],

@@ -11,12 +11,12 @@ use alloc::vec::Vec;
 use arm_gic::gicv3::registers::{Gicd, GicrSgi};
 use arm_gic::gicv3::{GicCpuInterface, GicV3};
 use arm_gic::{IntId, InterruptGroup, UniqueMmioPointer};
-use core::ptr::NonNull;
 use core::time::Duration;
 use cortex_a::registers::{
     CNTFRQ_EL0, CNTHP_CTL_EL2, CNTPCT_EL0, ICC_SRE_EL2, ICH_HCR_EL2, ICH_LR0_EL2, ICH_LR1_EL2,
     ICH_LR2_EL2, ICH_LR3_EL2, ICH_VMCR_EL2, Readable, Writeable,
 };
+use eitri_aarch64::ListRegister;
 use eitri_boards::Spi;
 use eitri_boards::qemu_virt::BOARD;
 use eitri_model::Lines;
@@ -29,6 +29,8 @@ const MAINTENANCE: IntId = IntId::ppi(9);
 /// What the image may not disable.
 pub(crate) const OWN: [IntId; 2] = [TICK, MAINTENANCE];
 const ALL_PRIORITIES: u8 = 0xFF;
+/// What the kernel's interrupts have; a virtual one of any other would do.
+const PRIORITY: u8 = 0xA0;
 /// How long the image runs at most before the monitor does.
 const TICK_PERIOD: Duration = Duration::from_millis(1);
 
@@ -41,16 +43,11 @@ pub(crate) struct Interrupts {
 /// Sets both sides up.
 pub(crate) fn open() -> Interrupts {
     ICC_SRE_EL2.write(ICC_SRE_EL2::SRE::SET + ICC_SRE_EL2::ENABLE::SET);
-    let (Some(distributor), Some(redistributors)) = (
-        NonNull::new(BOARD.gic.distributor as *mut Gicd),
-        NonNull::new(BOARD.gic.redistributors as *mut GicrSgi),
-    ) else {
-        panic!("the board has no GIC");
-    };
     // SAFETY: the registers are there and mapped. The image drives them too, which it does with the same word accesses
     // and never while the monitor runs.
     let gic = unsafe {
-        let distributor = UniqueMmioPointer::new(distributor);
+        let distributor = UniqueMmioPointer::new(BOARD.gic.distributor.pointer::<Gicd>());
+        let redistributors = BOARD.gic.redistributors.pointer::<GicrSgi>();
         GicV3::new(distributor, redistributors, BOARD.gic.cpus)
     };
     let mut gic = match gic {
@@ -158,41 +155,14 @@ fn is_enabled(spi: Spi) -> bool {
     /// GICD_ISENABLER0; a bit an interrupt.
     const SET_ENABLE: usize = 0x100;
     let number = IntId::spi(spi.0).raw_value() as usize;
-    let register = BOARD.gic.distributor + SET_ENABLE + 4 * (number / 32);
+    let register = BOARD.gic.distributor.address() + SET_ENABLE + 4 * (number / 32);
     // SAFETY: a register of the distributor, mapped as a device, whose reads have no effect.
     let word = unsafe { (register as *const u32).read_volatile() };
     word >> (number % 32) & 1 == 1
 }
 
-/// One list register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct List(u64);
-
-#[rustfmt::skip]
-impl List {
-    const PENDING:     u64 = 1 << 62;
-    const ACTIVE:      u64 = 1 << 63;
-    const HARDWARE:    u64 = 1 << 61;
-    const GROUP1:      u64 = 1 << 60;
-    /// What the kernel's interrupts have; a virtual one of any other would do.
-    const PRIORITY:    u64 = 0xA0 << 48;
-    const PHYSICAL_AT: u32 = 32;
-    /// Without a physical interrupt: asks for the maintenance interrupt when it is deactivated.
-    const AT_END:      u64 = 1 << 41;
-}
-
-impl List {
-    fn is_free(self) -> bool {
-        self.0 & (List::PENDING | List::ACTIVE) == 0
-    }
-
-    fn is_for(self, id: IntId) -> bool {
-        !self.is_free() && self.0 as u32 == id.raw_value()
-    }
-}
-
 /// The four that QEMU's GIC has.
-struct ListRegisters([List; 4]);
+struct ListRegisters([ListRegister; 4]);
 
 impl ListRegisters {
     fn load() -> ListRegisters {
@@ -203,32 +173,33 @@ impl ListRegisters {
             ICH_LR3_EL2.get(),
         ];
         // One that is done still asks for the maintenance interrupt, until it is empty.
-        ListRegisters(values.map(List).map(|list| match list.is_free() {
-            true => List(0),
+        let lists = values.map(ListRegister::new);
+        ListRegisters(lists.map(|list| match list.is_free() {
+            true => ListRegister::EMPTY,
             false => list,
         }))
     }
 
     fn store(&self) {
         let [a, b, c, d] = self.0;
-        ICH_LR0_EL2.set(a.0);
-        ICH_LR1_EL2.set(b.0);
-        ICH_LR2_EL2.set(c.0);
-        ICH_LR3_EL2.set(d.0);
+        ICH_LR0_EL2.set(a.value());
+        ICH_LR1_EL2.set(b.value());
+        ICH_LR2_EL2.set(c.value());
+        ICH_LR3_EL2.set(d.value());
     }
 
     fn has_pending(&self) -> bool {
-        self.0.iter().any(|list| list.0 & List::PENDING != 0)
+        self.0.iter().any(|list| list.pending())
     }
 
     /// Makes a level-triggered virtual interrupt what its level is. One that is active stays so: the image's end of it
     /// brings us back, by the maintenance interrupt.
     fn follow(&mut self, id: IntId, level: bool) {
-        let present = self.0.iter_mut().find(|list| list.is_for(id));
+        let present = self.0.iter_mut().find(|list| list.is_for(id.raw_value()));
         match (present, level) {
-            (Some(list), false) if list.0 & List::ACTIVE == 0 => *list = List(0),
+            (Some(list), false) if !list.active() => *list = ListRegister::EMPTY,
             (None, true) => {
-                self.add(u64::from(id.raw_value()) | List::AT_END);
+                self.add(ListRegister::without_physical(id.raw_value(), PRIORITY));
             }
             _ => {}
         }
@@ -236,15 +207,14 @@ impl ListRegisters {
 
     /// Adds an interrupt that is tied to the physical one. `false` if there is no room.
     fn add_physical(&mut self, id: IntId) -> bool {
-        let number = u64::from(id.raw_value());
-        self.add(number | number << List::PHYSICAL_AT | List::HARDWARE)
+        self.add(ListRegister::with_physical(id.raw_value(), PRIORITY))
     }
 
-    fn add(&mut self, identity: u64) -> bool {
+    fn add(&mut self, list: ListRegister) -> bool {
         let Some(free) = self.0.iter_mut().find(|list| list.is_free()) else {
             return false;
         };
-        *free = List(identity | List::PENDING | List::GROUP1 | List::PRIORITY);
+        *free = list;
         true
     }
 }

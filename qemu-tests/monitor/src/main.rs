@@ -26,7 +26,6 @@ mod stage2;
 mod vectors;
 
 // The GPU.
-mod access;
 mod gpu;
 mod physical_memory;
 
@@ -39,7 +38,8 @@ use report::say;
 use settings::Settings;
 
 fn main() -> ! {
-    eitri_kernel::heap::open(eitri_kernel::linked::heap());
+    // SAFETY: the linker script has set this memory aside, and the initial map has it.
+    unsafe { eitri_kernel::heap::open(eitri_kernel::linked::heap()) };
     own_memory::map();
     vectors::install();
     let settings = match Settings::read() {
@@ -56,9 +56,9 @@ fn main() -> ! {
         "GPU of {} at {:#x}, image at {:#x}, limit {} ms",
         gpu.soc(),
         BOARD.gpu.window.base,
-        BOARD.memory.ram.base,
+        BOARD.memory.image.base,
         settings.limit.as_millis()
     );
-    let guest = Guest::at(BOARD.memory.ram.base as u64, settings.device_tree);
+    let guest = Guest::at(BOARD.memory.image.base as u64, settings.device_tree);
     run::Monitor::new(guest, interrupts, gpu, &settings).run()
 }

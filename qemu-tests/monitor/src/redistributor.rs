@@ -4,9 +4,9 @@
 //! an image that hangs would never be stopped.
 //! Facts: hardware/boards.md section 4; the layout is the architecture's (GICv3, 12.11).
 
-use crate::access::{Access, Direction, Width};
 use crate::guest::Guest;
 use crate::interrupts::OWN;
+use eitri_aarch64::{Access, Direction, Width};
 use eitri_boards::Region;
 use eitri_boards::qemu_virt::BOARD;
 
@@ -16,7 +16,10 @@ const SGI_FRAME: usize = 0x1_0000;
 const CLEAR_ENABLE: u64 = 0x180;
 
 /// The page.
-pub(crate) const PAGE: Region = Region::new(BOARD.gic.redistributors + SGI_FRAME, 0x1000);
+pub(crate) const PAGE: Region = {
+    let redistributor = BOARD.description().gic.redistributors.address();
+    Region::new(redistributor + SGI_FRAME, 0x1000)
+};
 
 /// Does in the image's place what it wanted to.
 pub(crate) fn pass_on(guest: &mut Guest, access: Access) {

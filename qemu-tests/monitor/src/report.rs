@@ -1,13 +1,14 @@
 //! Report: what the monitor says, line by line, on the semihosting console; and how it ends.
 
 use crate::guest::Guest;
+use crate::physical_memory::GuestMemory;
 use alloc::format;
 use core::fmt;
 use core::panic::PanicInfo;
+use eitri_aarch64::{Syndrome, frames};
 use eitri_boards::Exit;
-use eitri_boards::qemu_virt::{BOARD, GUEST_RAM};
-use eitri_kernel::backtrace;
-use eitri_kernel::syndrome::Syndrome;
+use eitri_boards::qemu_virt::BOARD;
+use eitri_model::PhysicalMemory;
 
 /// Says a line.
 macro_rules! say {
@@ -31,9 +32,11 @@ pub(crate) fn registers(guest: &Guest) {
         }
         say!("{text}");
     }
-    // Its addresses are physical ones, and all of its RAM is mapped here.
+    // Its addresses are physical ones.
+    let word = |address| GuestMemory.read64(address).ok();
+    let record = |address: u64| Some([word(address)?, word(address.checked_add(8)?)?]);
     let [.., frame, _] = guest.x;
-    for address in backtrace::frames(frame, &[GUEST_RAM]) {
+    for address in frames(frame, record) {
         say!("  returns to {address:#018x}");
     }
 }

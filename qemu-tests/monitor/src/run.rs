@@ -1,6 +1,5 @@
 //! Run: the loop between the image and the model.
 
-use crate::access::{self, Access, Direction};
 use crate::gpu::ModelGpu;
 use crate::guest::{Exit, Guest};
 use crate::interrupts::{self, Interrupts};
@@ -9,10 +8,10 @@ use crate::report;
 use crate::settings::Settings;
 use core::fmt;
 use core::time::Duration;
-use cortex_a::registers::{ESR_EL2, Readable};
+use cortex_a::registers::{ESR_EL2, FAR_EL2, HPFAR_EL2, Readable};
+use eitri_aarch64::{Access, Direction, FaultPage, Syndrome};
 use eitri_boards::qemu_virt::BOARD;
 use eitri_boards::{Exit as End, Region};
-use eitri_kernel::syndrome::Syndrome;
 use eitri_kernel::time;
 use eitri_model::Progress;
 
@@ -34,7 +33,7 @@ enum Place {
 
 impl Place {
     fn of(address: u64) -> Place {
-        let within = |region: Region| (region.base as u64..region.end() as u64).contains(&address);
+        let within = |region: Region| region.contains(address as usize);
         if within(BOARD.gpu.window) {
             Place::Window
         } else if within(redistributor::PAGE) {
@@ -131,13 +130,13 @@ impl Monitor {
     }
 
     fn data_abort(&mut self, syndrome: Syndrome) {
-        let address = access::address();
+        let address = FaultPage::address(HPFAR_EL2.get(), FAR_EL2.get());
         let place = Place::of(address);
         if place == Place::Nothing {
             let why = format_args!("nothing at {address:#x}: {syndrome}");
             self.stop(why, End::Exception);
         }
-        let access = match access::decode() {
+        let access = match Access::decode(syndrome, address) {
             Ok(access) => access,
             Err(error) => self.stop(format_args!("{place}: {error}"), End::Exception),
         };

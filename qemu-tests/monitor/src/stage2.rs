@@ -11,6 +11,7 @@ use cortex_a::registers::{
     CNTHCTL_EL2, CNTVOFF_EL2, HCR_EL2, MIDR_EL1, MPIDR_EL1, Readable, SCTLR_EL1, VMPIDR_EL2,
     VTCR_EL2, Writeable,
 };
+use eitri_aarch64::entry_state;
 use eitri_boards::Region;
 use eitri_boards::qemu_virt::{BOARD, GUEST_RAM};
 
@@ -82,9 +83,7 @@ pub(crate) fn show_machine() {
     unsafe {
         core::arch::asm!("msr vpidr_el2, {}", in(reg) MIDR_EL1.get(), options(nostack, nomem));
     }
-    /// MMU and caches off, the bits that must be one set (hardware/boards.md 2.2).
-    const SCTLR_AT_ENTRY: u64 = 0x30D0_0800;
-    SCTLR_EL1.set(SCTLR_AT_ENTRY);
+    SCTLR_EL1.set(entry_state::SCTLR_EL1);
 }
 
 fn add(

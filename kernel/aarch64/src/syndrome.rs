@@ -3,11 +3,18 @@
 //! Serves EL1 and EL2 alike: the layout is the same.
 //! Facts: the field positions and codes are those of the architecture's ESR_ELx; boards.md 5 step 3 has one of them.
 
+use crate::DataAbort;
+use bitfield::bitfield;
 use core::fmt;
 
-/// An ESR value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Syndrome(pub u64);
+bitfield! {
+    /// An ESR value.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    pub struct Syndrome(pub u64);
+    impl Debug;
+    /// Exception class.
+    pub u8, class, _: 31, 26;
+}
 
 /// What an exception was taken for: the codes that an image can meet.
 #[rustfmt::skip]
@@ -47,18 +54,13 @@ const STATUSES: &[(u8, u8, &str)] = &[
 ];
 
 impl Syndrome {
-    /// Exception class.
-    pub const fn class(self) -> u8 {
-        (self.0 >> 26 & 0x3F) as u8
-    }
-
     /// Whether it is a data abort.
-    pub const fn is_data_abort(self) -> bool {
+    pub fn is_data_abort(self) -> bool {
         matches!(self.class(), 0x24 | 0x25)
     }
 
     /// Whether FAR says where it was.
-    pub const fn has_address(self) -> bool {
+    pub fn has_address(self) -> bool {
         matches!(self.class(), 0x20 | 0x21 | 0x22 | 0x24 | 0x25)
     }
 
@@ -74,14 +76,14 @@ impl Syndrome {
         if !matches!(self.class(), 0x20 | 0x21 | 0x24 | 0x25) {
             return None;
         }
-        let code = (self.0 & 0x3F) as u8;
+        let code = DataAbort(self.0).status();
         let row = STATUSES.iter().find(|row| code & row.1 == row.0);
         Some(row.map_or("unknown status", |row| row.2))
     }
 
     /// Whether a data abort was a write.
-    pub const fn is_write(self) -> bool {
-        self.is_data_abort() && self.0 >> 6 & 1 == 1
+    pub fn is_write(self) -> bool {
+        self.is_data_abort() && DataAbort(self.0).is_write()
     }
 }
 
@@ -97,5 +99,40 @@ impl fmt::Display for Syndrome {
             write!(f, ": {status}{access}")?;
         }
         write!(f, " (ESR {:#010x})", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(esr: u64, text: &str) {
+        assert_eq!(std::format!("{}", Syndrome(esr)), text);
+    }
+
+    #[test]
+    fn syndromes_read_as_words() {
+        check(0xF200_003C, "BRK (ESR 0xf200003c)");
+        check(
+            0x9600_0005,
+            "data abort: nothing mapped on a read (ESR 0x96000005)",
+        );
+        check(
+            0x8600_000F,
+            "instruction abort: permission (ESR 0x8600000f)",
+        );
+        check(
+            0x9600_0061,
+            "data abort: alignment on a write (ESR 0x96000061)",
+        );
+        check(0xBE00_0000, "SError (ESR 0xbe000000)");
+        check(0xFC00_0000, "unknown class (ESR 0xfc000000)");
+    }
+
+    #[test]
+    fn an_address_is_there_for_aborts_alone() {
+        assert!(Syndrome(0x9600_0005).has_address());
+        assert!(!Syndrome(0xF200_003C).has_address());
     }
 }

@@ -1,0 +1,31 @@
+//! A lock whose holder is not interrupted.
+//!
+//! An interrupt that came while a spin lock was held would wait for ever for a holder that can't go on. So whatever an
+//! interrupt's handler may want too (the console, the GIC, the heap) is behind one of these.
+
+use crate::interrupts::masked;
+use spin::Mutex;
+
+/// A value that one context has at a time.
+pub struct IrqMutex<T>(Mutex<T>);
+
+impl<T> IrqMutex<T> {
+    /// The lock around a value.
+    pub const fn new(value: T) -> IrqMutex<T> {
+        IrqMutex(Mutex::new(value))
+    }
+
+    /// Runs `f` with the value; interrupts are masked meanwhile. `f` must not ask for the same lock.
+    pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        masked(|| f(&mut self.0.lock()))
+    }
+
+    /// Takes the lock away from whoever holds it.
+    ///
+    /// # Safety
+    /// The holder does not go on.
+    pub(crate) unsafe fn seize(&self) {
+        // SAFETY: the caller's promise: nobody uses what the holder was given.
+        unsafe { self.0.force_unlock() };
+    }
+}

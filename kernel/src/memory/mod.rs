@@ -1,0 +1,152 @@
+//! Memory: the image's own page tables.
+//!
+//! Addresses are physical ones: the map is the identity. Code is read-only and executable, nothing else is executable,
+//! constants are read-only, and what is not listed is not mapped: a speculative read of memory that firmware keeps to
+//! itself would be an SError.
+//!
+//! Facts: hardware/boards.md 3.1.
+
+mod initial;
+
+pub use initial::{InitialTables, initial_map};
+
+use crate::interrupts::masked;
+use crate::irq_mutex::IrqMutex;
+use crate::{cache, linked, println};
+use aarch64_paging::MapError;
+use aarch64_paging::descriptor::El1Attributes;
+use aarch64_paging::idmap::IdMap;
+use aarch64_paging::paging::{El1And0, MemoryRegion};
+use eitri_aarch64::Translation;
+use eitri_boards::{Board, Coherency, Region};
+
+/// The initial table has address space 0; switching to another one needs no break before make.
+const ASID: usize = 1;
+/// 39 bits of addresses, as `aarch64-rt` sets TCR_EL1.
+const ROOT_LEVEL: usize = 1;
+
+const VALID: El1Attributes = El1Attributes::VALID
+    .union(El1Attributes::ACCESSED)
+    .union(El1Attributes::NON_GLOBAL)
+    .union(El1Attributes::UXN);
+const NEVER_EXECUTED: El1Attributes = VALID.union(El1Attributes::PXN);
+const CACHED: El1Attributes =
+    El1Attributes::ATTRIBUTE_INDEX_1.union(El1Attributes::INNER_SHAREABLE);
+
+/// What memory is for, and so how it is mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Memory of the image before its parts are told apart.
+    AnyOfImage,
+    /// Code of the image.
+    Code,
+    /// Constants of the image.
+    Constants,
+    /// Ordinary memory.
+    Data,
+    /// Memory that the GPU uses too, and does not keep coherent.
+    Uncached,
+    /// Registers.
+    Device,
+}
+
+impl Kind {
+    const fn attributes(self) -> El1Attributes {
+        match self {
+            Kind::AnyOfImage => VALID.union(CACHED),
+            Kind::Code => VALID.union(CACHED).union(El1Attributes::READ_ONLY),
+            Kind::Constants => NEVER_EXECUTED.union(CACHED).union(El1Attributes::READ_ONLY),
+            Kind::Data => NEVER_EXECUTED.union(CACHED),
+            Kind::Uncached => NEVER_EXECUTED
+                .union(El1Attributes::ATTRIBUTE_INDEX_2)
+                .union(El1Attributes::INNER_SHAREABLE),
+            Kind::Device => NEVER_EXECUTED.union(El1Attributes::ATTRIBUTE_INDEX_0),
+        }
+    }
+}
+
+/// Kept for as long as the image runs: the MMU reads it.
+static MAP: IrqMutex<Option<IdMap<El1And0>>> = IrqMutex::new(None);
+
+/// Maps what the board has and switches to that map.
+///
+/// # Safety
+/// Called once, when the heap is open, on a map that has the image, its stacks and the heap.
+pub(crate) unsafe fn map(board: &Board) {
+    let mut tables = IdMap::with_asid(ASID, ROOT_LEVEL, El1And0);
+    let memory = board.memory;
+    let shared = match board.gpu.coherency {
+        Coherency::None => Kind::Uncached,
+        Coherency::AceLite => Kind::Data,
+    };
+    let image = [
+        (linked::text(), Kind::Code),
+        (linked::rodata(), Kind::Constants),
+        (linked::data(), Kind::Data),
+        (linked::boot_stack(), Kind::Data),
+        (linked::main_stack(), Kind::Data),
+    ];
+    let board_regions = [
+        (memory.heap, Kind::Data),
+        (memory.shared, shared),
+        (board.gpu.window, Kind::Device),
+    ];
+    let devices = memory.devices.iter().map(|region| (*region, Kind::Device));
+    let mut mapped = Ok(());
+    for (region, kind) in image.into_iter().chain(board_regions).chain(devices) {
+        mapped = mapped.and_then(|()| add(&mut tables, region, kind));
+    }
+    if let Err(error) = mapped {
+        panic!("page tables: {error}");
+    }
+    // SAFETY: the map holds the whole image, its stacks, the heap that the tables lie in, and the console, all at the
+    // addresses where they are now; the tables stay, in `MAP`, for as long as the image runs.
+    unsafe {
+        tables.activate();
+        // What is left of the initial map.
+        core::arch::asm!("tlbi vmalle1", "dsb nsh", "isb", options(nostack));
+    }
+    MAP.with(|map| *map = Some(tables));
+    if shared == Kind::Uncached {
+        // The initial map did not have it; but whoever ran before us may have, and a line of its that is written back
+        // later would be written over what the GPU and we have there by then.
+        cache::clean_and_invalidate(memory.shared);
+    }
+    println!(
+        "memory: code {:#x}, data {:#x}, shared {:#x} to {:#x}",
+        linked::text().base,
+        linked::data().base,
+        memory.shared.base,
+        memory.shared.end()
+    );
+}
+
+fn add(tables: &mut IdMap<El1And0>, region: Region, kind: Kind) -> Result<(), MapError> {
+    let range = MemoryRegion::new(region.base, region.end());
+    tables.map_range(&range, kind.attributes())
+}
+
+/// Asks the MMU about a read of an address.
+pub fn translate(address: usize) -> Translation {
+    masked(|| {
+        let par: u64;
+        // SAFETY: the instruction translates and stores its answer in PAR_EL1; it accesses nothing. Nobody else uses that
+        // register before it is read: a handler of an interrupt would have to come in between.
+        unsafe {
+            core::arch::asm!("at s1e1r, {}", "isb", "mrs {}, par_el1", in(reg) address, out(reg) par, options(nostack));
+        }
+        Translation::from(par)
+    })
+}
+
+/// Asks the MMU whether a write to an address would go through.
+pub fn may_write(address: usize) -> bool {
+    masked(|| {
+        let par: u64;
+        // SAFETY: as in `translate`.
+        unsafe {
+            core::arch::asm!("at s1e1w, {}", "isb", "mrs {}, par_el1", in(reg) address, out(reg) par, options(nostack));
+        }
+        matches!(Translation::from(par), Translation::Mapped { .. })
+    })
+}
