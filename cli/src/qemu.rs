@@ -11,6 +11,7 @@ use crate::progress;
 use crate::setup::{self, QEMU};
 use crate::streams::{self, talk};
 use crate::workspace::Workspace;
+use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MONITOR_RAM};
 use eitri_job::result::{JobResult, ResultError};
 use miette::Diagnostic;
 use std::path::Path;
@@ -18,8 +19,6 @@ use std::process::Command;
 use std::time::Duration;
 use thiserror::Error;
 
-/// Where the monitor expects the image under test in memory.
-const IMAGE_ADDRESS: u64 = 0x4020_0000;
 /// What booting, bring-up and reading out may take on a slow machine, besides the job itself.
 const BRING_UP_LIMIT: Duration = Duration::from_secs(60);
 /// How many times the monitor's own limit the host waits before it stops QEMU: virtual time passes slower on a busy host.
@@ -38,14 +37,29 @@ pub(crate) enum BootError {
     Result(#[source] ResultError),
 }
 
+/// What a machine begins with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Start<'a> {
+    /// A raw image, as a boot loader starts it: where its header says, at this exception level.
+    Image(&'a Path, Level),
+    /// The monitor, which starts a raw image at EL1.
+    Monitor { monitor: &'a Path, image: &'a Path },
+    /// A raw image at an address, without anything that a boot loader does.
+    At(&'a Path, usize, Level),
+}
+
+/// The exception level that a machine begins at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    El1,
+    El2,
+    El3,
+}
+
 /// What a machine is booted with.
 pub(crate) struct Boot<'a> {
-    /// Booted first: the monitor, or an image that needs none.
-    pub(crate) kernel: &'a Path,
-    /// The raw image that the monitor starts.
-    pub(crate) guest: Option<&'a Path>,
-    /// `virtualization=on`: the kernel is entered at EL2.
-    pub(crate) at_el2: bool,
+    /// What it begins with.
+    pub(crate) start: Start<'a>,
     /// Words of the semihosting command line after the first.
     pub(crate) words: &'a [String],
     /// Gets `console.log`, `monitor.log` and `qemu.log`.
@@ -79,16 +93,22 @@ impl Booted {
 pub(crate) fn boot(boot: &Boot<'_>) -> Result<Booted, Failure> {
     let file = |name: &str| boot.folder.join(name);
     let (console, monitor) = (file("console.log"), file("monitor.log"));
-    let machine = match boot.at_el2 {
-        true => "virt,gic-version=3,virtualization=on",
-        false => "virt,gic-version=3",
+    let level = match boot.start {
+        Start::Image(_, level) | Start::At(_, _, level) => level,
+        Start::Monitor { .. } => Level::El2,
     };
+    let machine = match level {
+        Level::El1 => "virt,gic-version=3",
+        Level::El2 => "virt,gic-version=3,virtualization=on",
+        Level::El3 => "virt,gic-version=3,secure=on",
+    };
+    let memory = format!("{}M", (MONITOR_RAM.end() - GUEST_RAM.base) >> 20);
     let mut semihosting = "enable=on,target=native,chardev=monitor,arg=eitri".to_owned();
     for word in boot.words {
         semihosting.push_str(&format!(",arg={}", doubled(word)));
     }
     let mut command = Command::new(QEMU);
-    command.args(["-M", machine, "-cpu", "cortex-a57", "-m", "2G"]);
+    command.args(["-M", machine, "-cpu", "cortex-a57", "-m", &memory]);
     command.args(["-display", "none", "-nodefaults", "-no-reboot"]);
     // Time is counted in instructions, so that a busy host makes no limit of the driver pass.
     command.args(["-icount", "shift=3,sleep=off"]);
@@ -96,11 +116,22 @@ pub(crate) fn boot(boot: &Boot<'_>) -> Result<Booted, Failure> {
     let path = doubled(&monitor.display().to_string());
     command.args(["-chardev", &format!("file,id=monitor,path={path}")]);
     command.args(["-semihosting-config", &semihosting]);
-    command.arg("-kernel").arg(boot.kernel);
-    if let Some(guest) = boot.guest {
-        let path = doubled(&guest.display().to_string());
-        let loader = format!("loader,file={path},addr={IMAGE_ADDRESS:#x},force-raw=on");
-        command.args(["-device", &loader]);
+    let loaded = |path: &Path, address: usize| {
+        let path = doubled(&path.display().to_string());
+        format!("loader,file={path},addr={address:#x},force-raw=on")
+    };
+    match boot.start {
+        Start::Image(path, _) => {
+            command.arg("-kernel").arg(path);
+        }
+        Start::Monitor { monitor, image } => {
+            command.arg("-kernel").arg(monitor);
+            command.args(["-device", &loaded(image, BOARD.memory.image.base)]);
+        }
+        Start::At(path, address, _) => {
+            command.args(["-device", &loaded(path, address)]);
+            command.args(["-device", &format!("loader,addr={address:#x},cpu-num=0")]);
+        }
     }
     let finished = run_logged(&mut command, &file("qemu.log"), boot.limit)?;
     Ok(Booted {
@@ -163,9 +194,10 @@ pub(crate) fn run_job(bundle: &[u8], limit: Duration, talk: Talk) -> Result<JobR
     ];
     let step = progress::start("running the image in QEMU");
     let booted = boot(&Boot {
-        kernel: &folder.join("monitor.elf"),
-        guest: Some(&folder.join("image.raw")),
-        at_el2: true,
+        start: Start::Monitor {
+            monitor: &folder.join("monitor.elf"),
+            image: &folder.join("image.raw"),
+        },
         words: &words,
         folder,
         limit: inside * PATIENCE,

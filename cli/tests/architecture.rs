@@ -22,11 +22,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-boards",       &[]),
     ("eitri-aarch64",      &[]),
     ("eitri-kernel",       &["eitri-aarch64", "eitri-boards"]),
-    ("eitri-image",        &["eitri-boards", "eitri-job", "eitri-kernel", "eitri-runtime"]),
-    ("eitri-kernel-tests", &["eitri-aarch64", "eitri-boards", "eitri-csf", "eitri-image", "eitri-kernel", "eitri-runtime"]),
-    ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-kernel", "eitri-model"]),
+    ("eitri-linker",       &["eitri-boards"]),
+    ("eitri-image",        &["eitri-boards", "eitri-job", "eitri-kernel", "eitri-linker", "eitri-runtime"]),
+    ("eitri-kernel-tests", &["eitri-aarch64", "eitri-boards", "eitri-csf", "eitri-image", "eitri-kernel", "eitri-linker", "eitri-runtime"]),
+    ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-kernel", "eitri-linker", "eitri-model"]),
     ("eitri-no-panic",     &["eitri-program", "eitri-runtime"]),
-    ("eitri",             &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa", "eitri-job", "eitri-model", "eitri-program", "eitri-runtime", "eitri-shaderc"]),
+    ("eitri",             &["eitri-boards", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa", "eitri-job", "eitri-model", "eitri-program", "eitri-runtime", "eitri-shaderc"]),
 ];
 
 /// Folders whose code may hold `unsafe`: the kernel, the boards, and what runs on them.

@@ -24,7 +24,7 @@ macro_rules! image {
     };
     (@ $board:expr, $first:expr, $main:path) => {
         const IMAGE_BOARD: $crate::eitri_boards::Board = $board;
-        static BOARD: $crate::eitri_boards::Board = IMAGE_BOARD;
+        static LINKED_BOARD: $crate::eitri_boards::Board = IMAGE_BOARD;
 
         core::arch::global_asm!(
             r#"
@@ -124,7 +124,7 @@ macro_rules! image {
 
         fn image_main(x0: u64, _x1: u64, _x2: u64, _x3: u64) -> ! {
             let image = $crate::Image {
-                board: &BOARD,
+                board: &LINKED_BOARD,
                 first: $first,
                 main: $main,
             };

@@ -12,7 +12,7 @@
 //! #![no_main]
 //!
 //! eitri_kernel::image! {
-//!     board: eitri_boards::qemu_virt::BOARD,
+//!     board: *eitri_boards::ALL[0],
 //!     main: main,
 //! }
 //!

@@ -1,14 +1,12 @@
-//! Links the image for QEMU's `virt` machine, with the job that `EITRI_JOB` names in it.
+//! Links the image for the board that `EITRI_BOARD` names, with the job that `EITRI_JOB` names in it.
 
 use std::env;
 use std::fs;
 use std::path::PathBuf;
 
 fn main() {
-    let linker = concat!(env!("CARGO_MANIFEST_DIR"), "/../../linker");
-    for script in ["qemu-virt.ld", "image.ld"] {
-        println!("cargo::rustc-link-arg-bins=-T{linker}/{script}");
-        println!("cargo::rerun-if-changed={linker}/{script}");
+    if let Some(board) = eitri_linker::board() {
+        eitri_linker::Place::of(board.memory.image).link();
     }
     println!("cargo::rustc-link-arg-bins=-Tdefmt.x");
 

@@ -1,10 +1,8 @@
 //! Links these binaries as images for QEMU's `virt` machine.
 
+use eitri_boards::qemu_virt::BOARD;
+
 fn main() {
-    let linker = concat!(env!("CARGO_MANIFEST_DIR"), "/../../linker");
-    for script in ["qemu-virt.ld", "image.ld"] {
-        println!("cargo::rustc-link-arg-bins=-T{linker}/{script}");
-        println!("cargo::rerun-if-changed={linker}/{script}");
-    }
+    eitri_linker::Place::of(BOARD.memory.image).link();
     println!("cargo::rustc-link-arg-bins=-Tdefmt.x");
 }

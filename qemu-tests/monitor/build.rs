@@ -1,9 +1,9 @@
 //! Links the monitor above the memory that it shows the image.
 
+use eitri_boards::qemu_virt::{MONITOR_HEAP_BYTES, MONITOR_RAM};
+
 fn main() {
-    let linker = concat!(env!("CARGO_MANIFEST_DIR"), "/../../linker");
-    for script in ["qemu-virt-monitor.ld", "image.ld"] {
-        println!("cargo::rustc-link-arg-bins=-T{linker}/{script}");
-        println!("cargo::rerun-if-changed={linker}/{script}");
-    }
+    eitri_linker::Place::of(MONITOR_RAM)
+        .with_heap(MONITOR_HEAP_BYTES)
+        .link();
 }

@@ -60,3 +60,6 @@ pub const GUEST_RAM: Region = Region::new(0x4000_0000, 0x4000_0000);
 
 /// What the monitor keeps for itself (`-m 2G`), above what it shows the image.
 pub const MONITOR_RAM: Region = Region::new(0x8000_0000, 0x4000_0000);
+
+/// How much of that is its heap: the model, and its page tables.
+pub const MONITOR_HEAP_BYTES: usize = 0x2000_0000;

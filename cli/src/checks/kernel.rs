@@ -4,13 +4,16 @@ use super::Case;
 use crate::console;
 use crate::image::{Builder, Image};
 use crate::outcome::{Failure, FileError};
-use crate::qemu::{Boot, Booted, boot};
+use crate::qemu::{Boot, Booted, Level, Start, boot};
 use crate::workspace::Workspace;
+use eitri_boards::qemu_virt::BOARD;
 use std::path::Path;
 use std::time::Duration;
 
 /// Longest that one image may run.
 const LIMIT: Duration = Duration::from_secs(180);
+/// How long an image that stops by itself, and can't say so, is given for what it has to print.
+const STOPPED_LIMIT: Duration = Duration::from_secs(4);
 
 /// How an image is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +24,10 @@ enum Entry {
     El2,
     /// At EL1, by the monitor.
     Monitor,
+    /// At EL3, where its header says.
+    El3,
+    /// At EL1, 2 MiB from where it is linked.
+    Elsewhere,
 }
 
 const EVERY: &[Entry] = &[Entry::El1, Entry::El2, Entry::Monitor];
@@ -41,25 +48,28 @@ struct Test {
     image: &'static str,
     words: &'static [&'static str],
     entries: &'static [Entry],
-    status: i32,
+    /// `None`: it stops, and QEMU does not end.
+    status: Option<i32>,
     expect: Expect,
 }
 
 #[rustfmt::skip]
 const TESTS: &[Test] = &[
-    Test { image: "eitri-selftest", words: &["selftest"],                        entries: EVERY,   status: 0,   expect: Expect::Tap(14) },
-    Test { image: "eitri-crash",    words: &["data-abort"],                      entries: EVERY,   status: 102, expect: Expect::Console(&["data abort: nothing mapped on a read", "for  0x0000000020001234"]) },
-    Test { image: "eitri-crash",    words: &["undefined"],                       entries: EVERY,   status: 102, expect: Expect::Console(&["exception: undefined instruction"]) },
-    Test { image: "eitri-crash",    words: &["breakpoint"],                      entries: EVERY,   status: 102, expect: Expect::Console(&["exception: BRK"]) },
-    Test { image: "eitri-crash",    words: &["execute-data"],                    entries: EVERY,   status: 102, expect: Expect::Console(&["instruction abort: permission", "in the constants"]) },
-    Test { image: "eitri-crash",    words: &["stack-overflow"],                  entries: EVERY,   status: 102, expect: Expect::Console(&["below the stack: it overflowed"]) },
-    Test { image: "eitri-crash",    words: &["panic"],                           entries: EVERY,   status: 101, expect: Expect::Console(&["on purpose", "crash.rs"]) },
-    Test { image: "eitri-crash",    words: &["memory"],                          entries: EVERY,   status: 101, expect: Expect::Console(&["memory allocation of 1073741824 bytes failed"]) },
-    Test { image: "eitri-window",   words: &["window"],                          entries: MONITOR, status: 0,   expect: Expect::Tap(7) },
-    Test { image: "eitri-window",   words: &["misuse=wide"],                     entries: MONITOR, status: 102, expect: Expect::MonitorSays("an access of 8 bytes") },
-    Test { image: "eitri-window",   words: &["misuse=pair"],                     entries: MONITOR, status: 102, expect: Expect::MonitorSays("no plain load or store of one register") },
-    Test { image: "eitri-window",   words: &["misuse=monitor"],                  entries: MONITOR, status: 102, expect: Expect::MonitorSays("nothing at 0x80000000") },
-    Test { image: "eitri-window",   words: &["misuse=hang", "limit-ms=2000"],    entries: MONITOR, status: 124, expect: Expect::MonitorSays("did not end within 2000 ms") },
+    Test { image: "eitri-selftest", words: &["selftest"],                        entries: EVERY,   status: Some(0),   expect: Expect::Tap(14) },
+    Test { image: "eitri-selftest", words: &["selftest"],                        entries: &[Entry::El3],       status: None, expect: Expect::Console(&["3?"]) },
+    Test { image: "eitri-selftest", words: &["selftest"],                        entries: &[Entry::Elsewhere], status: None, expect: Expect::Console(&["@?"]) },
+    Test { image: "eitri-crash",    words: &["data-abort"],                      entries: EVERY,   status: Some(102), expect: Expect::Console(&["data abort: nothing mapped on a read", "for  0x0000000020001234"]) },
+    Test { image: "eitri-crash",    words: &["undefined"],                       entries: EVERY,   status: Some(102), expect: Expect::Console(&["exception: undefined instruction"]) },
+    Test { image: "eitri-crash",    words: &["breakpoint"],                      entries: EVERY,   status: Some(102), expect: Expect::Console(&["exception: BRK"]) },
+    Test { image: "eitri-crash",    words: &["execute-data"],                    entries: EVERY,   status: Some(102), expect: Expect::Console(&["instruction abort: permission", "in the constants"]) },
+    Test { image: "eitri-crash",    words: &["stack-overflow"],                  entries: EVERY,   status: Some(102), expect: Expect::Console(&["below the stack: it overflowed"]) },
+    Test { image: "eitri-crash",    words: &["panic"],                           entries: EVERY,   status: Some(101), expect: Expect::Console(&["on purpose", "crash.rs"]) },
+    Test { image: "eitri-crash",    words: &["memory"],                          entries: EVERY,   status: Some(101), expect: Expect::Console(&["memory allocation of 1073741824 bytes failed"]) },
+    Test { image: "eitri-window",   words: &["window"],                          entries: MONITOR, status: Some(0),   expect: Expect::Tap(7) },
+    Test { image: "eitri-window",   words: &["misuse=wide"],                     entries: MONITOR, status: Some(102), expect: Expect::MonitorSays("an access of 8 bytes") },
+    Test { image: "eitri-window",   words: &["misuse=pair"],                     entries: MONITOR, status: Some(102), expect: Expect::MonitorSays("no plain load or store of one register") },
+    Test { image: "eitri-window",   words: &["misuse=monitor"],                  entries: MONITOR, status: Some(102), expect: Expect::MonitorSays("nothing at 0x80000000") },
+    Test { image: "eitri-window",   words: &["misuse=hang", "limit-ms=2000"],    entries: MONITOR, status: Some(124), expect: Expect::MonitorSays("did not end within 2000 ms") },
 ];
 
 /// Runs every test at every entry.
@@ -108,6 +118,8 @@ fn case_name(test: &Test, entry: Entry) -> String {
         Entry::El1 => "el1",
         Entry::El2 => "el2",
         Entry::Monitor => "monitor",
+        Entry::El3 => "el3",
+        Entry::Elsewhere => "elsewhere",
     };
     let word = test
         .words
@@ -133,17 +145,24 @@ fn start(
         }));
     }
     let words: Vec<String> = test.words.iter().map(|word| (*word).to_owned()).collect();
-    let (kernel, guest) = match entry {
-        Entry::Monitor => (monitor, Some(raw)),
-        Entry::El1 | Entry::El2 => (raw, None),
-    };
+    let linked = BOARD.memory.image.base;
     boot(&Boot {
-        kernel,
-        guest,
-        at_el2: entry != Entry::El1,
+        start: match entry {
+            Entry::El1 => Start::Image(raw, Level::El1),
+            Entry::El2 => Start::Image(raw, Level::El2),
+            Entry::Monitor => Start::Monitor {
+                monitor,
+                image: raw,
+            },
+            Entry::El3 => Start::At(raw, linked, Level::El3),
+            Entry::Elsewhere => Start::At(raw, linked + (2 << 20), Level::El1),
+        },
         words: &words,
         folder: logs,
-        limit: LIMIT,
+        limit: match test.status {
+            Some(_) => LIMIT,
+            None => STOPPED_LIMIT,
+        },
     })
 }
 
@@ -155,10 +174,10 @@ fn judge(test: &Test, booted: &Booted, console: &str) -> Option<String> {
             booted.monitor, booted.qemu
         )
     };
-    if booted.status() != Some(test.status) {
+    if booted.status() != test.status {
         let found = booted.status();
         return Some(format!(
-            "status {found:?}, wanted {}\n{}",
+            "status {found:?}, wanted {:?}\n{}",
             test.status,
             seen()
         ));

@@ -119,12 +119,12 @@ mod tests {
     fn what_lies_beside_a_region_faults() {
         let map =
             InitialMap::EMPTY
-                .with(0x4020_0000, 2 * BLOCK, MEMORY)
+                .with(0x4220_0000, 2 * BLOCK, MEMORY)
                 .with(0xFEA0_0000, BLOCK, DEVICE);
-        assert_eq!(map.block(0x401F_FFFF), None);
-        assert_eq!(map.block(0x4020_0000), Some(0x4020_0000 | MEMORY.bits()));
-        assert_eq!(map.block(0x405F_FFFF), Some(0x4040_0000 | MEMORY.bits()));
-        assert_eq!(map.block(0x4060_0000), None);
+        assert_eq!(map.block(0x421F_FFFF), None);
+        assert_eq!(map.block(0x4220_0000), Some(0x4220_0000 | MEMORY.bits()));
+        assert_eq!(map.block(0x425F_FFFF), Some(0x4240_0000 | MEMORY.bits()));
+        assert_eq!(map.block(0x4260_0000), None);
         assert_eq!(map.block(0xFEB5_0000), Some(0xFEA0_0000 | DEVICE.bits()));
         assert_eq!(map.block(0), None);
         assert_eq!((map.level2_of(1), map.level2_of(3)), (Some(0), Some(1)));

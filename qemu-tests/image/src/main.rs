@@ -1,17 +1,23 @@
 //! The image under test: brings the GPU up, runs the job that is linked into it, hands the result back.
 //!
-//! It runs on the board whose linker script it was linked with, and does not know what is behind the GPU's registers.
+//! It runs on the board that it was built for (`EITRI_BOARD`), and does not know what is behind the GPU's registers.
 //! All that it does is in the library beside it, so that another job costs no more than a link.
 #![no_std]
 #![no_main]
 
-use eitri_boards::Exit;
+use eitri_boards::{Board, Exit};
 use eitri_kernel::Kernel;
 
 eitri_kernel::image! {
-    board: eitri_boards::qemu_virt::BOARD,
+    board: BOARD,
     main: main,
 }
+
+/// The board that the build script has linked it for.
+const BOARD: Board = match eitri_boards::named(env!("EITRI_BOARD")) {
+    Some(board) => *board,
+    None => panic!("the build script names a board that there is"),
+};
 
 const JOB_BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/job.bundle"));
 

@@ -6,6 +6,7 @@ mod tap;
 
 use core::time::Duration;
 use eitri_boards::Exit;
+use eitri_boards::qemu_virt::MONITOR_RAM;
 use eitri_csf::registers::control::GPU_COMMAND;
 use eitri_csf::registers::identity::GPU_ID;
 use eitri_csf::registers::interrupts::GPU_IRQ;
@@ -156,9 +157,10 @@ fn touch_monitor() {
             "bic {0}, {0}, #1",
             "msr sctlr_el1, {0}",
             "isb",
-            "mov {0}, #0x80000000",
+            "mov {0}, #{monitor}",
             "ldr {0}, [{0}]",
             out(reg) _,
+            monitor = const MONITOR_RAM.base,
         );
     }
 }

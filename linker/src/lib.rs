@@ -1,0 +1,115 @@
+//! Links images: the linker script that they share, and the memory of the board that each is for.
+//!
+//! For build scripts. `image.ld` says what lies in which order; where that is comes from the board alone, so that no
+//! address stands twice.
+//!
+//! ```
+//! use eitri_boards::Region;
+//! use eitri_linker::Place;
+//!
+//! let place = Place::of(Region::new(0x0200_0000, 0x10_0000)).with_heap(0x8000);
+//! let script = "MEMORY\n{\n    image : ORIGIN = 0x2000000, LENGTH = 0x100000\n}\nHEAP_BYTES = 0x8000;\n";
+//! assert_eq!(place.to_string(), script);
+//! ```
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+use eitri_boards::{ALL, Board, Region};
+use std::path::PathBuf;
+use std::{env, fmt, fs};
+
+/// The script with the order of sections.
+const IMAGE_SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/image.ld");
+/// The variable that names the board to build for.
+pub const BOARD_VARIABLE: &str = "EITRI_BOARD";
+
+/// Where an image is linked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    memory: Region,
+    heap_bytes: usize,
+}
+
+impl Place {
+    /// In this memory, from its begin.
+    pub const fn of(memory: Region) -> Place {
+        Place {
+            memory,
+            heap_bytes: 0,
+        }
+    }
+
+    /// With a heap of so many bytes behind its variables.
+    pub const fn with_heap(self, heap_bytes: usize) -> Place {
+        Place { heap_bytes, ..self }
+    }
+
+    /// Tells cargo to link the package's programs there. To be called by its build script; what goes wrong is told to
+    /// cargo, which ends the build.
+    pub fn link(self) {
+        let Some(out) = env::var_os("OUT_DIR") else {
+            println!("cargo::error=no OUT_DIR: this is for build scripts");
+            return;
+        };
+        let script = PathBuf::from(out).join("memory.ld");
+        if let Err(error) = fs::write(&script, self.to_string()) {
+            println!("cargo::error={}: {error}", script.display());
+        }
+        println!("cargo::rustc-link-arg-bins=-T{}", script.display());
+        println!("cargo::rustc-link-arg-bins=-T{IMAGE_SCRIPT}");
+        println!("cargo::rerun-if-changed={IMAGE_SCRIPT}");
+    }
+}
+
+impl fmt::Display for Place {
+    /// The script that states the memory.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Region { base, bytes } = self.memory;
+        writeln!(f, "MEMORY\n{{")?;
+        writeln!(f, "    image : ORIGIN = {base:#x}, LENGTH = {bytes:#x}")?;
+        writeln!(f, "}}")?;
+        if self.heap_bytes != 0 {
+            writeln!(f, "HEAP_BYTES = {:#x};", self.heap_bytes)?;
+        }
+        Ok(())
+    }
+}
+
+/// The board that [`BOARD_VARIABLE`] names, or the first of [`ALL`]; the package's code finds the name in the same
+/// variable, by `env!`. To be called by a build script; a name that no board has ends the build.
+pub fn board() -> Option<&'static Board> {
+    println!("cargo::rerun-if-env-changed={BOARD_VARIABLE}");
+    let name = env::var(BOARD_VARIABLE).ok();
+    let board = match &name {
+        Some(name) => eitri_boards::named(name),
+        None => ALL.first().copied(),
+    };
+    match board {
+        Some(board) => println!("cargo::rustc-env={BOARD_VARIABLE}={}", board.name),
+        None => println!(
+            "cargo::error={BOARD_VARIABLE}={}: no such board; there are {}",
+            name.unwrap_or_default(),
+            names().join(", ")
+        ),
+    }
+    board
+}
+
+fn names() -> Vec<&'static str> {
+    ALL.iter().map(|board| board.name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_board_has_a_place() {
+        for board in ALL {
+            let text = Place::of(board.memory.image).to_string();
+            let origin = format!("ORIGIN = {:#x}, ", board.memory.image.base);
+            assert!(text.contains(&origin), "{}: {text}", board.name);
+            assert!(!text.contains("HEAP_BYTES"), "{}: {text}", board.name);
+        }
+    }
+}
