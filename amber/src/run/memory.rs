@@ -1,0 +1,92 @@
+//! Host bytes: what buffers hold between commands.
+
+use super::{Files, RunError};
+use crate::contents::{initial, store};
+use crate::literal::Literal;
+use crate::script::{BufferId, Script};
+
+/// What a buffer holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostBuffer {
+    /// Its bytes; none for one that nothing has given a size.
+    pub bytes: Vec<u8>,
+    /// Width and height.
+    pub size: (u32, u32),
+}
+
+/// The buffers of a script, by [`BufferId`].
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    buffers: Vec<HostBuffer>,
+}
+
+impl Memory {
+    pub(super) fn fill<E: std::error::Error>(
+        script: &Script,
+        files: &mut dyn Files,
+    ) -> Result<Memory, RunError<E>> {
+        let mut memory = Memory::default();
+        for buffer in &script.buffers {
+            let initial = initial(buffer, files).map_err(|cause| RunError::Contents {
+                name: buffer.name.clone(),
+                cause,
+            })?;
+            memory.buffers.push(match initial {
+                Some(initial) => HostBuffer {
+                    bytes: initial.bytes,
+                    size: initial.size,
+                },
+                None => HostBuffer {
+                    bytes: Vec::new(),
+                    size: buffer.size,
+                },
+            });
+        }
+        Ok(memory)
+    }
+
+    /// A buffer.
+    pub fn get(&self, id: BufferId) -> Option<&HostBuffer> {
+        self.buffers.get(id.0)
+    }
+
+    /// A buffer, to write to.
+    pub fn get_mut(&mut self, id: BufferId) -> Option<&mut HostBuffer> {
+        self.buffers.get_mut(id.0)
+    }
+
+    pub(super) fn copy(&mut self, from: BufferId, to: BufferId) {
+        let source = self.get(from).cloned();
+        if let (Some(source), Some(to)) = (source, self.get_mut(to)) {
+            *to = source;
+        }
+    }
+
+    pub(super) fn resize(&mut self, script: &Script, id: BufferId, elements: u64) {
+        if let (Some(buffer), Some(memory)) = (script.buffer(id), self.get_mut(id)) {
+            // The parser has bounded the length.
+            let elements = usize::try_from(elements).unwrap_or(0);
+            memory.bytes = vec![0; elements.saturating_mul(buffer.element.stride)];
+        }
+    }
+
+    pub(super) fn write(&mut self, script: &Script, id: BufferId, offset: u64, values: &[Literal]) {
+        if let (Some(buffer), Some(memory)) = (script.buffer(id), self.get_mut(id)) {
+            // The parser has bounded both.
+            let offset = usize::try_from(offset).unwrap_or(0);
+            let elements = values
+                .len()
+                .div_ceil(buffer.element.components.len().max(1));
+            let end = offset.saturating_add(elements.saturating_mul(buffer.element.stride));
+            if memory.bytes.len() < end {
+                memory.bytes.resize(end, 0);
+            }
+            store(
+                &buffer.element,
+                values.iter().copied(),
+                offset,
+                &mut memory.bytes,
+            );
+        }
+    }
+}
