@@ -14,6 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-descriptors", &["eitri-arch"]),
     ("eitri-csf",         &["eitri-arch"]),
     ("eitri-program",     &["eitri-arch"]),
+    ("eitri-amber",       &[]),
     ("eitri-testdata",    &[]),
     ("eitri-runtime",     &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-program"]),
     ("eitri-model",       &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa"]),
