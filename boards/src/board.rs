@@ -2,9 +2,12 @@
 //!
 //! Facts: hardware/boards.md section 9.
 
-use crate::host::{Exit, Host};
+use crate::host::{Ending, Host};
 use crate::region::{Region, RegisterBase};
+use crate::steps::{Action, Bits, Channel};
+use crate::uart;
 use core::ops::Deref;
+use core::time::Duration;
 
 /// Memory, by how it is mapped.
 #[derive(Clone, Copy, Debug)]
@@ -17,17 +20,51 @@ pub struct Memory {
     pub shared: Region,
     /// Registers, the GPU's window apart.
     pub devices: &'static [Region],
+    /// What is never mapped: memory that firmware or another processor keeps to itself.
+    pub never: &'static [Region],
 }
 
-/// A PL011 UART.
+/// The UART that is the console.
 #[derive(Clone, Copy, Debug)]
-pub struct Pl011 {
+pub enum Console {
+    /// A PL011; the image sets it up.
+    Pl011 {
+        /// Its registers.
+        base: RegisterBase,
+        /// Its clock, in hertz.
+        clock_hertz: u32,
+        /// Its speed, in baud.
+        baud: u32,
+    },
+    /// A DesignWare 8250 with 32-bit registers, set up by whoever loads the image.
+    Dw8250 {
+        /// Its registers.
+        base: RegisterBase,
+    },
+    /// An LPUART with 32-bit registers, set up by whoever loads the image.
+    Lpuart {
+        /// Its registers.
+        base: RegisterBase,
+    },
+}
+
+impl Console {
     /// Its registers.
-    pub base: RegisterBase,
-    /// Its clock, in hertz.
-    pub clock_hertz: u32,
-    /// Its speed, in baud.
-    pub baud: u32,
+    pub const fn base(&self) -> RegisterBase {
+        match *self {
+            Console::Pl011 { base, .. } | Console::Dw8250 { base } | Console::Lpuart { base } => {
+                base
+            }
+        }
+    }
+
+    /// Address of the register that takes a character, for the first instructions.
+    pub const fn data_register(&self) -> usize {
+        match *self {
+            Console::Pl011 { base, .. } | Console::Dw8250 { base } => base.address(),
+            Console::Lpuart { base } => base.address() + uart::LPUART_DATA,
+        }
+    }
 }
 
 /// A GIC of version 3.
@@ -67,6 +104,41 @@ pub struct Gpu {
     pub gpu: Spi,
     /// Coherency.
     pub coherency: Coherency,
+    /// Which GPU it is; `None` where that is not the board's to say.
+    pub expected: Option<Expected>,
+    /// What it needs before its first register may be touched; done by whoever drives it.
+    pub power_on: &'static [Action],
+    /// The way back, once its microcontroller is stopped and its L2 is off.
+    pub power_off: &'static [Action],
+    /// How many times slower than Linux's drivers expect the GPU is after `power_on`: limits of waits grow by it.
+    pub slowdown: u32,
+}
+
+/// The GPU that a board has.
+#[derive(Clone, Copy, Debug)]
+pub struct Expected {
+    /// GPU_ID.
+    pub gpu_id: Bits,
+    /// SHADER_PRESENT, where every specimen has the same.
+    pub shader_present: Option<u64>,
+}
+
+/// The firmware below the image, for what an image can't do itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Firmware {
+    /// None that is known beforehand; a device tree may name one.
+    AsTreeSays,
+    /// PSCI, by `smc #0`.
+    PsciBySmc,
+}
+
+/// A watchdog that runs when the image is entered (i.MX: WDOG).
+#[derive(Clone, Copy, Debug)]
+pub struct Watchdog {
+    /// Its registers.
+    pub base: RegisterBase,
+    /// After how long it resets the machine.
+    pub expires: Duration,
 }
 
 /// Everything that the kernel must be told about a machine. As long as it is no [`Board`], it is only data.
@@ -74,20 +146,28 @@ pub struct Gpu {
 pub struct Description {
     /// As people write it.
     pub name: &'static str,
+    /// The machines, in words.
+    pub title: &'static str,
+    /// What the root of a device tree of such a machine is compatible with: one of these.
+    pub compatible: &'static [&'static str],
     /// Memory map.
     pub memory: Memory,
     /// Console.
-    pub console: Pl011,
+    pub console: Console,
     /// Interrupt controller.
     pub gic: Gic,
     /// The virtual timer's private interrupt (PPI number; the GIC's own number is 16 higher).
     pub virtual_timer_ppi: u32,
     /// The GPU.
     pub gpu: Gpu,
-    /// Ends the image, and where the board can, tells the host how.
-    pub exit: fn(Exit) -> !,
-    /// The way to the host's files, on boards that have one.
-    pub host: Option<&'static dyn Host>,
+    /// What clocks and power are asked of, where that is not the image's own to do.
+    pub power_controller: Option<Channel>,
+    /// The firmware below.
+    pub firmware: Firmware,
+    /// What resets the machine if it is not told that the image lives.
+    pub watchdog: Option<Watchdog>,
+    /// How an image ends.
+    pub ending: Ending,
 }
 
 /// A description that is true: there are such registers and such memory where an image for this board runs.
@@ -102,7 +182,7 @@ impl Board {
     /// # Safety
     /// On the machine that an image for this board runs on, `memory.image`, `memory.heap` and `memory.shared` are memory
     /// that nobody else uses once the image runs, and console, interrupt controller, GPU window and `memory.devices` are
-    /// those devices' registers.
+    /// those devices' registers. The steps of `gpu` do no more than that GPU needs.
     ///
     /// # Panics
     /// While a board is compiled, when regions of it overlap, are not aligned, or begin at address 0.
@@ -131,6 +211,11 @@ const BLOCK: usize = 2 << 20;
 const PAGE: usize = 4096;
 
 impl Description {
+    /// The host, where the image has one.
+    pub fn host(&self) -> Option<&'static dyn Host> {
+        self.ending.host()
+    }
+
     const fn check(&self) {
         let memory = &self.memory;
         assert!(memory.image.is_whole(BLOCK), "image: no whole 2 MiB");
@@ -155,15 +240,60 @@ impl Description {
             }
             index += 1;
         }
-        assert!(self.is_device(self.console.base), "console: no device");
-        assert!(self.is_device(self.gic.distributor), "GICD: no device");
-        assert!(self.is_device(self.gic.redistributors), "GICR: no device");
+        let mut index = 0;
+        while index < memory.never.len() {
+            let mut used = 0;
+            while used < regions.len() {
+                let never = memory.never[index];
+                assert!(!regions[used].overlaps(never), "memory that is not ours");
+                used += 1;
+            }
+            index += 1;
+        }
+        self.check_registers();
     }
 
-    const fn is_device(&self, registers: RegisterBase) -> bool {
+    const fn check_registers(&self) {
+        self.check_steps(self.gpu.power_on);
+        self.check_steps(self.gpu.power_off);
+        assert!(
+            self.is_device(self.console.base().address()),
+            "console: no device"
+        );
+        if let Some(watchdog) = self.watchdog {
+            assert!(
+                self.is_device(watchdog.base.address()),
+                "watchdog: no device"
+            );
+        }
+        if let Some(channel) = self.power_controller {
+            assert!(self.is_device(channel.page), "power controller: no device");
+        }
+        assert!(
+            self.is_device(self.gic.distributor.address()),
+            "GICD: no device"
+        );
+        assert!(
+            self.is_device(self.gic.redistributors.address()),
+            "GICR: no device"
+        );
+    }
+
+    const fn check_steps(&self, steps: &[Action]) {
+        let mut index = 0;
+        while index < steps.len() {
+            if let Some(at) = steps[index].step.register() {
+                let mapped = self.is_device(at) || self.gpu.window.contains(at);
+                assert!(mapped && at.is_multiple_of(4), "a step: no register");
+            }
+            index += 1;
+        }
+    }
+
+    const fn is_device(&self, address: usize) -> bool {
         let mut index = 0;
         while index < self.memory.devices.len() {
-            if self.memory.devices[index].contains(registers.address()) {
+            if self.memory.devices[index].contains(address) {
                 return true;
             }
             index += 1;

@@ -104,4 +104,26 @@ pub trait Host: Sync {
 
     /// Says a line or a part of one on the host's side channel.
     fn say(&self, text: &str);
+
+    /// Ends the image, and tells the host how.
+    fn end(&self, exit: Exit) -> !;
+}
+
+/// How an image ends on a board.
+#[derive(Clone, Copy)]
+pub enum Ending {
+    /// The host is told; it also has files and a command line.
+    Host(&'static dyn Host),
+    /// The machine is reset: the boot loader's prompt comes back, which is what a lab waits for.
+    Reset,
+}
+
+impl Ending {
+    /// The host, where there is one.
+    pub fn host(&self) -> Option<&'static dyn Host> {
+        match *self {
+            Ending::Host(host) => Some(host),
+            Ending::Reset => None,
+        }
+    }
 }

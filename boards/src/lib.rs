@@ -1,7 +1,7 @@
 //! Boards: what is particular to one, as data; one module a board.
 //!
-//! A [`Board`] says where things are and how an image ends there. The kernel is told one and knows nothing else about
-//! the machine; `linker/` makes the memory of an image's linker script of it.
+//! A [`Board`] says where things are, how its GPU gets power, and how an image ends there. The kernel is told one and
+//! knows nothing else about the machine; `linker/` makes the memory of an image's linker script of it.
 //!
 //! Guarantees: regions are multiples of 4 KiB and do not overlap, registers are aligned and not at address 0 (checked when
 //! a board is compiled).
@@ -17,15 +17,21 @@
 mod board;
 mod host;
 mod region;
+pub mod steps;
+pub mod uart;
 
+pub mod imx95;
 pub mod qemu_virt;
+pub mod rk3588;
 
-pub use board::{Board, Coherency, Description, Gic, Gpu, Memory, Pl011, Spi};
-pub use host::{Exit, Host, HostError, HostFile};
+pub use board::{
+    Board, Coherency, Console, Description, Expected, Firmware, Gic, Gpu, Memory, Spi, Watchdog,
+};
+pub use host::{Ending, Exit, Host, HostError, HostFile};
 pub use region::{Region, RegisterBase};
 
 /// Every board that an image can be built for.
-pub const ALL: &[&Board] = &[&qemu_virt::BOARD];
+pub const ALL: &[&Board] = &[&qemu_virt::BOARD, &rk3588::BOARD, &imx95::BOARD];
 
 /// The board of that name, as [`Description::name`] has it.
 pub const fn named(name: &str) -> Option<&'static Board> {

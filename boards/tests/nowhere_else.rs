@@ -48,7 +48,7 @@ fn addresses(board: &Description) -> BTreeSet<u64> {
         memory.heap.base,
         memory.shared.base,
         board.gpu.window.base,
-        board.console.base.address(),
+        board.console.base().address(),
         board.gic.distributor.address(),
         board.gic.redistributors.address(),
     ];

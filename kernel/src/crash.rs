@@ -3,26 +3,32 @@
 //! Guarantees: a report names what happened, where, all registers and the return addresses; a crash inside a report
 //! ends the image at once, with the status of the first.
 
-use crate::{console, interrupts, linked, logger, println};
+use crate::{console, firmware, interrupts, linked, logger, println};
 use aarch64_rt::RegisterState;
 use core::panic::PanicInfo;
 use core::sync::atomic::{AtomicBool, Ordering};
 use cortex_a::registers::{ESR_EL1, FAR_EL1, Readable, SP_EL0};
 use eitri_aarch64::{Syndrome, frames};
-use eitri_boards::{Exit, Region};
+use eitri_boards::{Ending, Exit, Region};
 use spin::Once;
 
-static EXIT: Once<fn(Exit) -> !> = Once::new();
+static ENDING: Once<Ending> = Once::new();
 static REPORTING: AtomicBool = AtomicBool::new(false);
 
-/// Tells how the image ends after a report.
-pub(crate) fn exit_through(exit: fn(Exit) -> !) {
-    EXIT.call_once(|| exit);
+/// Tells how the image ends.
+pub(crate) fn end_as(ending: Ending) {
+    ENDING.call_once(|| ending);
 }
 
-fn end(status: Exit) -> ! {
-    if let Some(exit) = EXIT.get() {
-        exit(status)
+/// Ends the image: tells the host, or resets the machine.
+pub(crate) fn end(status: Exit) -> ! {
+    match ENDING.get() {
+        Some(Ending::Host(host)) => host.end(status),
+        Some(Ending::Reset) => {
+            console::flush();
+            firmware::reset();
+        }
+        None => {}
     }
     loop {
         interrupts::sleep();

@@ -98,7 +98,7 @@ macro_rules! image {
                 wfe
                 b       stop
             "#,
-            uart = const IMAGE_BOARD.description().console.base.address(),
+            uart = const IMAGE_BOARD.description().console.data_register(),
             hcr = const $crate::entry::HCR_EL2,
             cnthctl = const $crate::eitri_aarch64::entry_state::CNTHCTL_EL2,
             cptr = const $crate::eitri_aarch64::entry_state::CPTR_EL2,

@@ -34,11 +34,13 @@ pub mod vectors;
 // What an image uses.
 pub mod cache;
 pub mod console;
+pub mod firmware;
 pub mod heap;
 pub mod interrupts;
 mod irq_mutex;
 pub mod logger;
 pub mod memory;
+pub mod power;
 pub mod time;
 
 // When something goes wrong.

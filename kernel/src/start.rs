@@ -1,6 +1,8 @@
 //! Start: brings the parts up, in order, and calls the image's `main`.
 
-use crate::{build_id::BuildId, console, crash, heap, interrupts, linked, logger, memory, println};
+use crate::{
+    build_id::BuildId, console, crash, firmware, heap, interrupts, linked, logger, memory, println,
+};
 use cortex_a::registers::{CurrentEL, MPIDR_EL1, Readable};
 use eitri_boards::{Board, Exit};
 
@@ -33,11 +35,12 @@ pub unsafe fn start(image: Image, device_tree: u64) -> ! {
     // SAFETY: a board's registers are there, the initial map has the console as device memory, and nothing has run
     // before that could drive it.
     unsafe { console::open(&board.console) };
-    crash::exit_through(board.exit);
+    firmware::open(board.firmware);
+    crash::end_as(board.ending);
     println!(
         "eitri {} on {}, build {}",
         env!("CARGO_PKG_VERSION"),
-        board.name,
+        board.title,
         BuildId::of_image()
     );
     println!(
@@ -86,5 +89,5 @@ extern "C" fn go(call: &(Kernel, fn(Kernel) -> Exit)) -> ! {
     interrupts::unmask();
     let exit = main(kernel);
     println!("exit status {}", exit.status());
-    (kernel.board.exit)(exit)
+    crash::end(exit)
 }

@@ -9,7 +9,8 @@
 
 mod semihosting;
 
-use crate::board::{Board, Coherency, Description, Gic, Gpu, Memory, Pl011, Spi};
+use crate::board::{Board, Coherency, Console, Description, Firmware, Gic, Gpu, Memory, Spi};
+use crate::host::Ending;
 use crate::region::{Region, RegisterBase};
 use semihosting::Semihosting;
 
@@ -24,6 +25,8 @@ pub const BOARD: Board = {
 
 const DESCRIPTION: Description = Description {
     name: "qemu-virt",
+    title: "QEMU's virt machine, with the model as its GPU",
+    compatible: &["linux,dummy-virt"],
     memory: Memory {
         image: Region::new(0x4020_0000, 0x07E0_0000),
         heap: Region::new(0x7000_0000, 0x1000_0000),
@@ -32,8 +35,9 @@ const DESCRIPTION: Description = Description {
             Region::new(0x0800_0000, 0x0100_0000), // GIC distributor, ITS, redistributors
             Region::new(0x0900_0000, 0x0000_1000), // PL011
         ],
+        never: &[],
     },
-    console: Pl011 {
+    console: Console::Pl011 {
         base: RegisterBase::new(0x0900_0000),
         clock_hertz: 24_000_000,
         baud: 115_200,
@@ -50,9 +54,17 @@ const DESCRIPTION: Description = Description {
         mmu: Spi(93),
         gpu: Spi(94),
         coherency: Coherency::None,
+        // Which one the model plays, and that it is there at all, is the monitor's.
+        expected: None,
+        power_on: &[],
+        power_off: &[],
+        slowdown: 1,
     },
-    exit: semihosting::exit,
-    host: Some(&Semihosting),
+    power_controller: None,
+    // By SMC or by HVC, as the machine was started.
+    firmware: Firmware::AsTreeSays,
+    watchdog: None,
+    ending: Ending::Host(&Semihosting),
 };
 
 /// All of the machine's memory that an image may see when it was given 1 GiB (`-m 1G`).

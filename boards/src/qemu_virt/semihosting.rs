@@ -161,15 +161,14 @@ impl Host for Semihosting {
             unsafe { call(operation::WRITE_TEXT, &mut bytes) };
         }
     }
-}
 
-/// Ends QEMU with a status.
-pub(super) fn exit(exit: Exit) -> ! {
-    let mut block = [REASON_APPLICATION_EXIT, u64::from(exit.status())];
-    loop {
-        // QEMU ends in here, unless semihosting is off; then there is nobody to tell.
-        // SAFETY: the block has no address.
-        unsafe { call(operation::EXIT, &mut block) };
-        core::hint::spin_loop();
+    fn end(&self, exit: Exit) -> ! {
+        let mut block = [REASON_APPLICATION_EXIT, u64::from(exit.status())];
+        loop {
+            // QEMU ends in here, unless semihosting is off; then there is nobody to tell.
+            // SAFETY: the block has no address.
+            unsafe { call(operation::EXIT, &mut block) };
+            core::hint::spin_loop();
+        }
     }
 }

@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(map.block(0x4220_0000), Some(0x4220_0000 | MEMORY.bits()));
         assert_eq!(map.block(0x425F_FFFF), Some(0x4240_0000 | MEMORY.bits()));
         assert_eq!(map.block(0x4260_0000), None);
-        assert_eq!(map.block(0xFEB5_0000), Some(0xFEA0_0000 | DEVICE.bits()));
+        assert_eq!(map.block(0xFEBF_FFFF), Some(0xFEA0_0000 | DEVICE.bits()));
         assert_eq!(map.block(0), None);
         assert_eq!((map.level2_of(1), map.level2_of(3)), (Some(0), Some(1)));
         assert_eq!((map.level2_of(0), map.level2_of(2)), (None, None));

@@ -17,7 +17,7 @@ use eitri_boards::Board;
 pub const fn initial_map(board: &Board) -> InitialMap {
     let board = board.description();
     let (image, heap) = (board.memory.image, board.memory.heap);
-    let console = board.console.base.address() / BLOCK * BLOCK;
+    let console = board.console.base().address() / BLOCK * BLOCK;
     InitialMap::EMPTY
         .with(image.base, image.bytes, Kind::AnyOfImage.attributes())
         .with(heap.base, heap.bytes, Kind::Data.attributes())

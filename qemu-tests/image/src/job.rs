@@ -2,13 +2,16 @@
 
 use crate::{MmioPlatform, ResultFile};
 use eitri_boards::Exit;
+use eitri_boards::steps::Permission;
 use eitri_job::result::{FailureKind, Sink};
 use eitri_job::{Bundle, Verdict};
-use eitri_kernel::{Kernel, println};
+use eitri_kernel::{Kernel, power, println};
 use eitri_runtime::{Done, Reporter, Step};
 
 /// Longest command line.
 const LINE_BYTES: usize = 4096;
+/// The word on the command line that allows steps which no source states.
+const INFERRED: &str = "inferred";
 
 /// Runs a job bundle on the board's GPU, and hands its result to the host, to the file that the command line names.
 pub fn run_job(kernel: Kernel, bundle: &[u8]) -> Exit {
@@ -19,6 +22,18 @@ pub fn run_job(kernel: Kernel, bundle: &[u8]) -> Exit {
             return Exit::Refused;
         }
     };
+    let mut buffer = [0; LINE_BYTES];
+    let host = kernel.board.host();
+    let line = host.and_then(|host| host.command_line(&mut buffer).ok());
+    let line = line.unwrap_or_default();
+    let permission = match line.split_ascii_whitespace().any(|word| word == INFERRED) {
+        true => Permission::InferredToo,
+        false => Permission::SourcedOnly,
+    };
+    if let Err(error) = power::on(kernel.board, permission) {
+        println!("no power for the GPU: {error}");
+        return Exit::Failed;
+    }
     let platform = match MmioPlatform::take(kernel.board) {
         Ok(platform) => platform,
         Err(error) => {
@@ -26,13 +41,8 @@ pub fn run_job(kernel: Kernel, bundle: &[u8]) -> Exit {
             return Exit::Failed;
         }
     };
-    let mut buffer = [0; LINE_BYTES];
-    let host = kernel.board.host;
-    let line = host.and_then(|host| host.command_line(&mut buffer).ok());
-    let path = line.and_then(|line| {
-        line.split_ascii_whitespace()
-            .find_map(|word| word.strip_prefix("result="))
-    });
+    let mut words = line.split_ascii_whitespace();
+    let path = words.find_map(|word| word.strip_prefix("result="));
     match (host, path) {
         (Some(host), Some(path)) => {
             let done = ResultFile::create(host, path).and_then(|mut file| {

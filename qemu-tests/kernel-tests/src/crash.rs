@@ -12,7 +12,7 @@ eitri_kernel::image! {
 
 fn main(kernel: Kernel) -> Exit {
     let mut buffer = [0; 256];
-    let host = kernel.board.host;
+    let host = kernel.board.host();
     let line = host.map(|host| host.command_line(&mut buffer));
     let Some(Ok(line)) = line else {
         println!("no command line");

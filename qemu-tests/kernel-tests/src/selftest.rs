@@ -71,7 +71,7 @@ fn look_at_initial_map(board: &'static Board) {
     let places = [
         memory.image.base,
         memory.heap.base,
-        board.console.base.address(),
+        board.console.base().address(),
         // What lies beside them: below the image, where the GPU and the CPU meet, and the GPU.
         memory.image.base - 1,
         memory.shared.base,
@@ -140,7 +140,7 @@ fn attributes(kernel: &mut Kernel) -> Outcome {
     expect(code == 0xFF, "write-back code (0xff)", code)?;
     let shared = attribute_of(kernel.board.memory.shared.base);
     expect(shared == 0x44, "non-cacheable shared memory (0x44)", shared)?;
-    let console = attribute_of(kernel.board.console.base.address());
+    let console = attribute_of(kernel.board.console.base().address());
     expect(console == 0x04, "device registers (0x04)", console)
 }
 
@@ -282,7 +282,7 @@ fn disabled_interrupt(kernel: &mut Kernel) -> Outcome {
 }
 
 fn command_line(kernel: &mut Kernel) -> Outcome {
-    let host = kernel.board.host.ok_or(("a host", 0))?;
+    let host = kernel.board.host().ok_or(("a host", 0))?;
     let mut buffer = [0; 256];
     let line = host
         .command_line(&mut buffer)

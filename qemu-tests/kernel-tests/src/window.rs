@@ -38,7 +38,10 @@ const TESTS: &[Test<MmioPlatform>] = &[
 
 fn main(kernel: Kernel) -> Exit {
     let mut buffer = [0; 256];
-    let line = kernel.board.host.map(|host| host.command_line(&mut buffer));
+    let line = kernel
+        .board
+        .host()
+        .map(|host| host.command_line(&mut buffer));
     let misuse = match line {
         Some(Ok(line)) => line
             .split_whitespace()

@@ -46,7 +46,7 @@ fn main() -> ! {
         Ok(settings) => settings,
         Err(error) => {
             say!("{error}");
-            (BOARD.exit)(eitri_boards::Exit::Refused)
+            report::end(eitri_boards::Exit::Refused)
         }
     };
     let interrupts = interrupts::open();

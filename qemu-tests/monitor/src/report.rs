@@ -17,7 +17,7 @@ macro_rules! say {
 pub(crate) use say;
 
 pub(crate) fn line(text: fmt::Arguments<'_>) {
-    if let Some(host) = BOARD.host {
+    if let Some(host) = BOARD.host() {
         host.say(&format!("monitor: {text}\n"));
     }
 }
@@ -41,25 +41,35 @@ pub(crate) fn registers(guest: &Guest) {
     }
 }
 
+/// Ends QEMU.
+pub(crate) fn end(exit: Exit) -> ! {
+    if let Some(host) = BOARD.host() {
+        host.end(exit)
+    }
+    loop {
+        cortex_a::asm::wfe();
+    }
+}
+
 /// The image can't go on.
 pub(crate) fn stop(guest: &Guest, why: fmt::Arguments<'_>, exit: Exit) -> ! {
     say!("stopped: {why}");
     registers(guest);
-    (BOARD.exit)(exit)
+    end(exit)
 }
 
 /// The monitor itself did something wrong.
 pub(crate) extern "C" fn own_fault(esr: u64, elr: u64, far: u64) -> ! {
     // Without the heap, which may be what is broken.
-    if let Some(host) = BOARD.host {
+    if let Some(host) = BOARD.host() {
         host.say("monitor: fault of the monitor's own\n");
     }
     say!("  {} at {elr:#x} for {far:#x}", Syndrome(esr));
-    (BOARD.exit)(Exit::Monitor)
+    end(Exit::Monitor)
 }
 
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
     say!("{info}");
-    (BOARD.exit)(Exit::Monitor)
+    end(Exit::Monitor)
 }

@@ -48,7 +48,7 @@ impl Settings {
             limit: Duration::from_secs(300),
             device_tree: GUEST_RAM.base as u64,
         };
-        let Some(host) = BOARD.host else {
+        let Some(host) = BOARD.host() else {
             return Ok(settings);
         };
         let mut buffer = [0; LINE_BYTES];

@@ -3,45 +3,27 @@
 //! Needs: the UART is mapped as device memory.  Guarantees: what is written is out when the call returns, unless the
 //! UART hangs; interrupts are masked meanwhile, so a handler may print too.
 
+mod uart;
+
 use crate::interrupts::masked;
 use crate::irq_mutex::IrqMutex;
-use arm_pl011_uart::{
-    DataBits, LineConfig, PL011Registers, Parity, StopBits, Uart, UniqueMmioPointer,
-};
 use core::fmt::{self, Write};
-use eitri_boards::Pl011;
+use eitri_boards::Console;
+use uart::Uart;
 
-static UART: IrqMutex<Option<Uart<'static>>> = IrqMutex::new(None);
+static UART: IrqMutex<Option<Uart>> = IrqMutex::new(None);
 
 /// Opens the console; only the first call does something.
 ///
 /// # Safety
-/// A PL011 is there, mapped as device memory, and driven by nobody else.
-pub(crate) unsafe fn open(pl011: &Pl011) {
+/// The UART is there, mapped as device memory, and driven by nobody else.
+pub(crate) unsafe fn open(console: &Console) {
     UART.with(|uart| {
         if uart.is_none() {
-            // SAFETY: the caller's promise.
-            *uart = Some(unsafe { opened(pl011) });
+            // SAFETY: the caller's promise, and it is opened once.
+            *uart = Some(unsafe { Uart::open(console) });
         }
     });
-}
-
-/// The driver of the UART, set up.
-///
-/// # Safety
-/// As for [`open`], and no other driver of it was made.
-unsafe fn opened(pl011: &Pl011) -> Uart<'static> {
-    // SAFETY: the caller's promise.
-    let registers = unsafe { UniqueMmioPointer::new(pl011.base.pointer::<PL011Registers>()) };
-    let mut opened = Uart::new(registers);
-    let line = LineConfig {
-        data_bits: DataBits::Bits8,
-        parity: Parity::None,
-        stop_bits: StopBits::One,
-    };
-    // A speed that the clock can't give leaves the one that the loader set, which is better than none.
-    let _ = opened.enable(line, pl011.baud, pl011.clock_hertz);
-    opened
 }
 
 /// For a report of the last moments: whoever held the console does not come back.
@@ -54,7 +36,16 @@ pub(crate) fn seize() {
 pub(crate) fn send(bytes: &[u8]) {
     UART.with(|uart| {
         if let Some(uart) = uart {
-            bytes.iter().for_each(|byte| uart.write_word(*byte));
+            uart.send(bytes);
+        }
+    });
+}
+
+/// Waits until everything that was printed is on the line.
+pub fn flush() {
+    UART.with(|uart| {
+        if let Some(uart) = uart {
+            uart.flush();
         }
     });
 }

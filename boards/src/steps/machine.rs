@@ -1,0 +1,27 @@
+//! Machine: what carries steps out.
+
+use embedded_hal::delay::DelayNs;
+
+/// A call of the secure firmware, by `smc #0`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SmcCall {
+    /// Function id.
+    pub function: u32,
+    /// x1 and x2.
+    pub arguments: [u64; 2],
+}
+
+/// Registers, firmware and time of a machine.
+///
+/// Every access is one plain load or store of 32 bits, in the order of the calls, and everything before a write is seen by
+/// all before it.
+pub trait Machine: DelayNs {
+    /// Reads a register.
+    fn read(&mut self, at: usize) -> u32;
+
+    /// Writes a register.
+    fn write(&mut self, at: usize, value: u32);
+
+    /// Calls the secure firmware; gives x0.
+    fn smc(&mut self, call: SmcCall) -> u64;
+}

@@ -1,0 +1,307 @@
+//! Runner: carries steps out, one after the other, and stops at the first that goes wrong.
+
+use super::scmi::{Channel, REPLY_WORDS, ScmiError};
+use super::{Action, Bits, Certainty, Machine, Step};
+use core::fmt;
+use core::time::Duration;
+
+/// Between two looks at a register that is waited for.
+const POLL: Duration = Duration::from_micros(1);
+/// Registers that can be saved at a time.
+const SAVED: usize = 32;
+
+/// Whether steps that were only inferred may be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Permission {
+    /// No: the sequence ends where it needs one.
+    SourcedOnly,
+    /// Somebody asked for it.
+    InferredToo,
+}
+
+/// What a step found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing that would be worth a word.
+    Done,
+    /// A register's value.
+    Value(u32),
+    /// How often a register was read before it was as it must be.
+    Polls(u32),
+    /// The words of a reply, after its status.
+    Reply([u32; REPLY_WORDS]),
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Found::Done => f.write_str("done"),
+            Found::Value(value) => write!(f, "{value:#010x}"),
+            Found::Polls(polls) => write!(f, "after {polls} looks"),
+            Found::Reply(words) => {
+                f.write_str("reply")?;
+                words.iter().try_for_each(|word| write!(f, " {word:#x}"))
+            }
+        }
+    }
+}
+
+/// Who is told what is done.
+pub trait Log {
+    /// Before an action; what is said here must be out before the call returns.
+    fn begin(&mut self, action: &Action);
+
+    /// After an action.
+    fn done(&mut self, action: &Action, found: Found);
+}
+
+/// Why a sequence ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepError {
+    /// The step is only inferred, and nobody asked for it.
+    OnlyInferred {
+        /// What it would have done.
+        what: &'static str,
+    },
+    /// A register did not become what it must be.
+    TimedOut {
+        /// What it was waited for.
+        what: &'static str,
+        /// The register.
+        at: usize,
+        /// What it is.
+        found: u32,
+        /// What it must be.
+        wanted: Bits,
+        /// How long it was waited.
+        waited: Duration,
+    },
+    /// A register is not what it must be.
+    Unexpected {
+        /// What it was read for.
+        what: &'static str,
+        /// The register.
+        at: usize,
+        /// What it is.
+        found: u32,
+        /// What it must be.
+        wanted: Bits,
+    },
+    /// The firmware refused.
+    Smc {
+        /// What it was called for.
+        what: &'static str,
+        /// The function.
+        function: u32,
+        /// x0.
+        answer: u64,
+    },
+    /// A message was not carried out.
+    Scmi {
+        /// What it was sent for.
+        what: &'static str,
+        /// Its header.
+        header: u32,
+        /// Why.
+        error: ScmiError,
+    },
+    /// The board has no power controller, or no room for what is saved: its description is wrong.
+    Description {
+        /// Which step.
+        what: &'static str,
+    },
+}
+
+impl fmt::Display for StepError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StepError::OnlyInferred { what } => {
+                write!(
+                    f,
+                    "{what}: no source states this step, and it was not asked for"
+                )
+            }
+            StepError::TimedOut {
+                what,
+                at,
+                found,
+                wanted,
+                waited,
+            } => write!(
+                f,
+                "{what}: {at:#x} is {found:#x} after {waited:?}, wanted {:#x} in {:#x}",
+                wanted.value, wanted.mask
+            ),
+            StepError::Unexpected {
+                what,
+                at,
+                found,
+                wanted,
+            } => write!(
+                f,
+                "{what}: {at:#x} is {found:#x}, wanted {:#x} in {:#x}",
+                wanted.value, wanted.mask
+            ),
+            StepError::Smc {
+                what,
+                function,
+                answer,
+            } => write!(f, "{what}: SMC {function:#x} answers {answer:#x}"),
+            StepError::Scmi {
+                what,
+                header,
+                error,
+            } => write!(f, "{what}: SCMI message {header:#x}: {error}"),
+            StepError::Description { what } => {
+                write!(f, "{what}: the board has not what this step needs")
+            }
+        }
+    }
+}
+
+impl core::error::Error for StepError {}
+
+/// Carries a sequence out.
+///
+/// # Errors
+/// At the first step that goes wrong; those after it are not done.
+pub fn run(
+    sequence: &[Action],
+    channel: Option<&Channel>,
+    permission: Permission,
+    machine: &mut impl Machine,
+    log: &mut impl Log,
+) -> Result<(), StepError> {
+    let mut saved = Saved([None; SAVED]);
+    for action in sequence {
+        if action.certainty == Certainty::Inferred && permission == Permission::SourcedOnly {
+            return Err(StepError::OnlyInferred { what: action.what });
+        }
+        log.begin(action);
+        let found = step(action, channel, &mut saved, machine)?;
+        log.done(action, found);
+    }
+    Ok(())
+}
+
+/// Registers and what they held.
+struct Saved([Option<(usize, u32)>; SAVED]);
+
+impl Saved {
+    /// Keeps a value; `false` if there is no room.
+    fn keep(&mut self, at: usize, value: u32) -> bool {
+        let place = self.0.iter_mut().find(|place| place.is_none());
+        place.is_some_and(|place| {
+            *place = Some((at, value));
+            true
+        })
+    }
+
+    fn of(&self, at: usize) -> Option<u32> {
+        let mut kept = self.0.iter().flatten();
+        kept.find(|(register, _)| *register == at)
+            .map(|(_, value)| *value)
+    }
+}
+
+fn step(
+    action: &Action,
+    channel: Option<&Channel>,
+    saved: &mut Saved,
+    machine: &mut impl Machine,
+) -> Result<Found, StepError> {
+    let what = action.what;
+    match action.step {
+        Step::Show { at } => Ok(Found::Value(machine.read(at))),
+        Step::Write { at, value } => {
+            machine.write(at, value);
+            Ok(Found::Done)
+        }
+        Step::Modify { at, bits } => {
+            let before = machine.read(at);
+            machine.write(at, before & !bits.mask | bits.value);
+            Ok(Found::Value(before))
+        }
+        Step::Poll { at, until, limit } => poll(what, at, until, limit, machine),
+        Step::Expect { at, bits: wanted } => {
+            let found = machine.read(at);
+            if wanted.are_in(found) {
+                return Ok(Found::Value(found));
+            }
+            Err(StepError::Unexpected {
+                what,
+                at,
+                found,
+                wanted,
+            })
+        }
+        Step::Save { at } => {
+            let value = machine.read(at);
+            if saved.keep(at, value) {
+                return Ok(Found::Value(value));
+            }
+            Err(StepError::Description { what })
+        }
+        Step::Restore { at } => {
+            if let Some(value) = saved.of(at) {
+                machine.write(at, value);
+            }
+            Ok(Found::Done)
+        }
+        Step::Delay(time) => {
+            machine.delay_us(u32::try_from(time.as_micros()).unwrap_or(u32::MAX));
+            Ok(Found::Done)
+        }
+        Step::Smc { call, wanted } => {
+            let answer = machine.smc(call);
+            if answer == wanted {
+                return Ok(Found::Done);
+            }
+            let function = call.function;
+            Err(StepError::Smc {
+                what,
+                function,
+                answer,
+            })
+        }
+        Step::Scmi(message) => {
+            let channel = channel.ok_or(StepError::Description { what })?;
+            let header = message.header;
+            let sent = channel.send(&message, machine);
+            sent.map(Found::Reply).map_err(|error| StepError::Scmi {
+                what,
+                header,
+                error,
+            })
+        }
+    }
+}
+
+fn poll(
+    what: &'static str,
+    at: usize,
+    wanted: Bits,
+    limit: Duration,
+    machine: &mut impl Machine,
+) -> Result<Found, StepError> {
+    let mut polls = 0;
+    let mut waited = Duration::ZERO;
+    loop {
+        let found = machine.read(at);
+        polls += 1;
+        if wanted.are_in(found) {
+            return Ok(Found::Polls(polls));
+        }
+        if waited >= limit {
+            return Err(StepError::TimedOut {
+                what,
+                at,
+                found,
+                wanted,
+                waited,
+            });
+        }
+        machine.delay_us(POLL.as_micros() as u32);
+        waited += POLL;
+    }
+}

@@ -1,0 +1,6 @@
+//! Power sequences, on fakes, and against the sequences that the facts state.
+
+mod fake;
+mod imx95;
+mod rk3588;
+mod runner;

@@ -1,0 +1,175 @@
+//! What each step does, and what is said when it can't.
+
+use crate::fake::{Chip, Fake, Said};
+use eitri_boards::steps::{Action, Bits, Found, Permission, SmcCall, Step, StepError, run};
+use std::time::Duration;
+
+/// Registers that keep what is written, and firmware that says which function it was called for.
+struct Plain;
+
+impl Chip for Plain {
+    fn smc(&mut self, call: SmcCall) -> u64 {
+        u64::from(call.function) + call.arguments[0]
+    }
+}
+
+#[track_caller]
+fn done(sequence: &[Action]) -> Fake<Plain> {
+    let mut fake = Fake::new(Plain);
+    let ran = run(
+        sequence,
+        None,
+        Permission::SourcedOnly,
+        &mut fake,
+        &mut Said::default(),
+    );
+    assert_eq!(ran, Ok(()));
+    fake
+}
+
+#[track_caller]
+fn refused(sequence: &[Action], text: &str) -> Fake<Plain> {
+    let mut fake = Fake::new(Plain);
+    let said = &mut Said::default();
+    let error = run(sequence, None, Permission::SourcedOnly, &mut fake, said).unwrap_err();
+    assert_eq!(error.to_string(), text);
+    fake
+}
+
+#[test]
+fn a_masked_write_changes_its_bits_alone() {
+    let bits = Bits {
+        mask: 0xF0,
+        value: 0x50,
+    };
+    let fake = done(&[
+        Action::sourced(
+            "all",
+            Step::Write {
+                at: 8,
+                value: 0xABCD,
+            },
+        ),
+        Action::sourced("some", Step::Modify { at: 8, bits }),
+    ]);
+    assert_eq!(fake.writes, [(8, 0xABCD), (8, 0xAB5D)]);
+}
+
+#[test]
+fn what_was_saved_comes_back() {
+    let fake = done(&[
+        Action::sourced("set", Step::Write { at: 8, value: 7 }),
+        Action::sourced("save", Step::Save { at: 8 }),
+        Action::sourced("forget", Step::Write { at: 8, value: 0 }),
+        Action::sourced("restore", Step::Restore { at: 8 }),
+        Action::sourced("never saved", Step::Restore { at: 12 }),
+    ]);
+    assert_eq!(fake.writes, [(8, 7), (8, 0), (8, 7)]);
+}
+
+#[test]
+fn a_delay_lasts() {
+    let fake = done(&[Action::sourced(
+        "wait",
+        Step::Delay(Duration::from_micros(20)),
+    )]);
+    assert_eq!(fake.nanoseconds, 20_000);
+}
+
+#[test]
+fn firmware_must_answer_as_is_wanted() {
+    let call = SmcCall {
+        function: 0x8200_0010,
+        arguments: [1, 0],
+    };
+    let wanted = 0x8200_0011;
+    done(&[Action::sourced("ask", Step::Smc { call, wanted })]);
+    refused(
+        &[Action::sourced("ask", Step::Smc { call, wanted: 0 })],
+        "ask: SMC 0x82000010 answers 0x82000011",
+    );
+}
+
+#[test]
+fn what_is_not_as_expected_ends_the_sequence() {
+    let fake = refused(
+        &[
+            Action::sourced(
+                "the id",
+                Step::Expect {
+                    at: 0x100,
+                    bits: Bits::word(5),
+                },
+            ),
+            Action::sourced("after it", Step::Write { at: 8, value: 1 }),
+        ],
+        "the id: 0x100 is 0x0, wanted 0x5 in 0xffffffff",
+    );
+    assert_eq!(fake.writes, [], "nothing is done after an error");
+}
+
+#[test]
+fn a_wait_ends_at_its_limit() {
+    let limit = Duration::from_millis(10);
+    let fake = refused(
+        &[Action::sourced(
+            "power",
+            Step::Poll {
+                at: 0x20,
+                until: Bits::set(2),
+                limit,
+            },
+        )],
+        "power: 0x20 is 0x0 after 10ms, wanted 0x2 in 0x2",
+    );
+    assert_eq!(u128::from(fake.nanoseconds), limit.as_nanos());
+}
+
+#[test]
+fn what_is_inferred_is_done_only_when_asked_for() {
+    let sequence = [
+        Action::sourced("known", Step::Write { at: 8, value: 1 }),
+        Action::inferred("guessed", Step::Write { at: 12, value: 1 }),
+    ];
+    let fake = refused(
+        &sequence,
+        "guessed: no source states this step, and it was not asked for",
+    );
+    assert_eq!(fake.writes, [(8, 1)]);
+
+    let (mut fake, mut said) = (Fake::new(Plain), Said::default());
+    let ran = run(
+        &sequence,
+        None,
+        Permission::InferredToo,
+        &mut fake,
+        &mut said,
+    );
+    assert_eq!(ran, Ok(()));
+    assert_eq!(fake.writes, [(8, 1), (12, 1)]);
+    assert_eq!(
+        said.0,
+        ["known", "known: done", "guessed", "guessed: done"],
+        "each is said before it is done"
+    );
+}
+
+#[test]
+fn a_message_needs_a_power_controller() {
+    let message = eitri_boards::steps::Message {
+        header: 0x4000,
+        payload: &[],
+        reply: &[],
+    };
+    let action = Action::sourced("version", Step::Scmi(message));
+    let (mut fake, mut said) = (Fake::new(Plain), Said::default());
+    let ran = run(
+        &[action],
+        None,
+        Permission::SourcedOnly,
+        &mut fake,
+        &mut said,
+    );
+    assert_eq!(ran, Err(StepError::Description { what: "version" }));
+    assert_eq!(Found::Polls(3).to_string(), "after 3 looks");
+}

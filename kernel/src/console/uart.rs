@@ -1,0 +1,73 @@
+//! The board's UART, of whichever kind it is.
+
+use arm_pl011_uart::{
+    DataBits, LineConfig, PL011Registers, Parity, StopBits, Uart as Pl011, UniqueMmioPointer,
+};
+use eitri_boards::Console;
+use eitri_boards::uart::{Dw8250, Dw8250Registers, Lpuart, LpuartRegisters};
+use embedded_io::Write;
+
+/// Its driver.
+pub(super) enum Uart {
+    Pl011(Pl011<'static>),
+    Dw8250(Dw8250<'static>),
+    Lpuart(Lpuart<'static>),
+}
+
+impl Uart {
+    /// Opens it; one that its loader has set up is left as it is.
+    ///
+    /// # Safety
+    /// The UART is there, mapped as device memory, and driven by nobody else.
+    pub(super) unsafe fn open(console: &Console) -> Uart {
+        match *console {
+            Console::Pl011 {
+                base,
+                clock_hertz,
+                baud,
+            } => {
+                // SAFETY: the caller's promise.
+                let registers = unsafe { UniqueMmioPointer::new(base.pointer::<PL011Registers>()) };
+                let mut uart = Pl011::new(registers);
+                let line = LineConfig {
+                    data_bits: DataBits::Bits8,
+                    parity: Parity::None,
+                    stop_bits: StopBits::One,
+                };
+                // A speed that the clock can't give leaves the one that the loader set, which is better than none.
+                let _ = uart.enable(line, baud, clock_hertz);
+                Uart::Pl011(uart)
+            }
+            Console::Dw8250 { base } => {
+                // SAFETY: the caller's promise.
+                let registers =
+                    unsafe { UniqueMmioPointer::new(base.pointer::<Dw8250Registers>()) };
+                Uart::Dw8250(Dw8250::new(registers))
+            }
+            Console::Lpuart { base } => {
+                // SAFETY: the caller's promise.
+                let registers =
+                    unsafe { UniqueMmioPointer::new(base.pointer::<LpuartRegisters>()) };
+                Uart::Lpuart(Lpuart::new(registers))
+            }
+        }
+    }
+
+    /// Sends bytes as they are. There is nobody to be told that a UART takes no more of them.
+    pub(super) fn send(&mut self, bytes: &[u8]) {
+        match self {
+            Uart::Pl011(uart) => bytes.iter().for_each(|byte| uart.write_word(*byte)),
+            Uart::Dw8250(uart) => drop(uart.write(bytes)),
+            Uart::Lpuart(uart) => drop(uart.write(bytes)),
+        }
+    }
+
+    /// Waits until the last byte is on the line.
+    pub(super) fn flush(&mut self) {
+        match self {
+            Uart::Pl011(uart) => drop(uart.flush()),
+            Uart::Dw8250(uart) => drop(uart.flush()),
+            Uart::Lpuart(uart) => drop(uart.flush()),
+        }
+    }
+}
