@@ -5,6 +5,7 @@ use crate::host;
 use crate::outcome::Failure;
 use crate::qemu;
 use crate::shader_file::Shader;
+use crate::streams::talk;
 use eitri_job::result::{FailureKind, JobResult, Step};
 use eitri_job::{BufferParts, BundleParts};
 use eitri_program::{Binding, Program, ProgramError};
@@ -49,6 +50,13 @@ pub(crate) struct Ran {
     pub(crate) steps: Vec<Step>,
     /// Contents of the buffers that were to be saved.
     pub(crate) saved: Vec<(BindingName, Vec<u8>)>,
+}
+
+/// What a job left behind, good or bad.
+pub(crate) struct Done {
+    pub(crate) result: JobResult,
+    /// What the model says of how it was used, a line each.
+    pub(crate) diagnoses: Vec<String>,
 }
 
 /// What the user gave does not fit what the shader wants, or the job failed.
@@ -146,19 +154,33 @@ pub(crate) fn compile(
     })
 }
 
-/// Runs a compiled shader.
+/// Runs a compiled shader. What is to be said of how the GPU was used goes to stderr.
 pub(crate) fn run(
     path: &str,
     compiled: &Compiled,
     request: &Request,
     place: Place,
 ) -> Result<Ran, Failure> {
+    let done = execute(path, compiled, request, place, None)?;
+    for diagnosis in &done.diagnoses {
+        talk!("{diagnosis}");
+    }
+    finished(done.result)
+}
+
+/// As [`run`], but all that came of it is returned. On the host, `trace` is told what happens inside of the GPU.
+pub(crate) fn execute(
+    path: &str,
+    compiled: &Compiled,
+    request: &Request,
+    place: Place,
+    trace: Option<Box<dyn eitri_model::Sink>>,
+) -> Result<Done, Failure> {
     let bundle = bundle(path, compiled, request)?;
-    let result = match place {
-        Place::Host => host::run(&bundle, request.limit, request.talk)?,
-        Place::Qemu => qemu::run_job(&bundle, request.limit, request.talk)?,
-    };
-    finished(result)
+    match place {
+        Place::Host => host::run(&bundle, request.limit, request.talk, trace),
+        Place::Qemu => qemu::run_job(&bundle, request.limit, request.talk),
+    }
 }
 
 /// The bundle for a request, once everything about it has been checked.

@@ -3,13 +3,13 @@
 //! Time is the model's own, so that a limit means the same on a slow machine; only a host that has waited longer than
 //! the user's limit in real time moves it forward, which is how a shader that never ends is caught.
 
-use crate::dispatch::Talk;
+use crate::dispatch::{Done, Talk};
 use crate::outcome::Failure;
 use crate::streams::talk;
 use eitri_job::result::{JobResult, ResultError, Sink};
 use eitri_job::{Bundle, BundleError};
 use eitri_model::{Budget, BusError, Config, Gpu, PhysicalMemory};
-use eitri_runtime::{Done, Instant, Lines, PhysicalAddress, Platform};
+use eitri_runtime::{Done as StepDone, Instant, Lines, PhysicalAddress, Platform};
 use miette::Diagnostic;
 use std::convert::Infallible;
 use std::ops::Range;
@@ -25,27 +25,36 @@ const SHOWN_DIAGNOSES: usize = 8;
 /// Instructions of one slice of work: between two looks at the host's clock.
 const SLICE: u64 = 2_000_000;
 
-/// Runs a bundle in this process. What the model has to say of the driver goes to stderr.
-pub(crate) fn run(bundle: &[u8], limit: Duration, talk: Talk) -> Result<JobResult, Failure> {
+/// Runs a bundle in this process. `trace` is told what happens inside of the GPU.
+pub(crate) fn run(
+    bundle: &[u8],
+    limit: Duration,
+    talk: Talk,
+    trace: Option<Box<dyn eitri_model::Sink>>,
+) -> Result<Done, Failure> {
     let read = Bundle::parse(bundle).map_err(|cause| Failure::refused(HostError::Bundle(cause)))?;
     let mut machine = Machine::new(Config::default(), limit);
+    machine.gpu.trace_to(trace);
     let mut stream = Stream(Vec::new());
-    let mut report = |done: &Done<'_>| {
+    let mut report = |step: &StepDone<'_>| {
         if talk == Talk::Verbose {
-            talk!("{}: {} ({:?})", done.step, done.found, done.took);
+            talk!("{}: {} ({:?})", step.step, step.found, step.took);
         }
     };
     let Ok(_) = eitri_job::run(&mut machine, &read, &mut report, &mut stream);
-    let diagnoses = machine.gpu.diagnoses();
-    for diagnosis in diagnoses.iter().take(SHOWN_DIAGNOSES) {
-        talk!("model: {diagnosis}");
-    }
-    let kept = diagnoses.len().saturating_sub(SHOWN_DIAGNOSES) as u64;
+    let found = machine.gpu.diagnoses();
+    let shown = found.iter().take(SHOWN_DIAGNOSES);
+    let mut diagnoses: Vec<String> = shown
+        .map(|diagnosis| format!("model: {diagnosis}"))
+        .collect();
+    let kept = found.len().saturating_sub(SHOWN_DIAGNOSES) as u64;
     match kept + machine.gpu.dropped_diagnoses() {
         0 => {}
-        more => talk!("model: {more} more like these"),
+        more => diagnoses.push(format!("model: {more} more like these")),
     }
-    JobResult::parse(&stream.0).map_err(|cause| Failure::refused(HostError::Result(cause)))
+    let result =
+        JobResult::parse(&stream.0).map_err(|cause| Failure::refused(HostError::Result(cause)))?;
+    Ok(Done { result, diagnoses })
 }
 
 /// A defect of ours: what we wrote can't be read back.

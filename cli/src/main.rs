@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod buffer_source;
+mod case_run;
 mod checks;
 mod commands;
 mod console;
@@ -16,6 +17,7 @@ mod image;
 mod nearest;
 mod open_facts;
 mod outcome;
+mod parallel;
 mod process;
 mod progress;
 mod qemu;

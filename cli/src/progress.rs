@@ -45,3 +45,40 @@ impl Step {
         talk!("{mark} {} ({seconds:.1} s)", self.what);
     }
 }
+
+/// A count of many things that are done one by one; on a terminal only.
+pub(crate) struct Count(Option<ProgressBar>);
+
+/// Begins to count to `total`.
+pub(crate) fn count(total: usize) -> Count {
+    let terminal = std::io::stderr().is_terminal() && total > 1;
+    Count(terminal.then(|| {
+        let bar = ProgressBar::new(total as u64);
+        // As above: the template is a constant that indicatif accepts.
+        if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} ({elapsed}) {msg}")
+        {
+            bar.set_style(style);
+        }
+        bar
+    }))
+}
+
+impl Count {
+    /// One more is done: `what`. `print` may write on the terminal.
+    pub(crate) fn done<T>(&self, what: &str, print: impl FnOnce() -> T) -> T {
+        let Some(bar) = &self.0 else {
+            return print();
+        };
+        bar.set_message(what.to_owned());
+        bar.inc(1);
+        bar.suspend(print)
+    }
+}
+
+impl Drop for Count {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}

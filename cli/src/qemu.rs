@@ -3,13 +3,13 @@
 //! The command lines and exit statuses are those of qemu-tests/README.md.
 
 use crate::console;
-use crate::dispatch::Talk;
+use crate::dispatch::{Done, Talk};
 use crate::image::{Builder, Image};
 use crate::outcome::{Failure, FileError};
 use crate::process::{End, run_logged};
 use crate::progress;
 use crate::setup::{self, QEMU};
-use crate::streams::{self, talk};
+use crate::streams;
 use crate::workspace::Workspace;
 use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MONITOR_RAM};
 use eitri_job::result::{JobResult, ResultError};
@@ -183,7 +183,7 @@ fn unwritable(path: &Path, cause: std::io::Error) -> Failure {
 }
 
 /// Builds an image with `bundle` inside, boots it, and reads its result. `limit` is the job's own.
-pub(crate) fn run_job(bundle: &[u8], limit: Duration, talk: Talk) -> Result<JobResult, Failure> {
+pub(crate) fn run_job(bundle: &[u8], limit: Duration, talk: Talk) -> Result<Done, Failure> {
     let machine = Machine::with_job(bundle)?;
     let folder = machine.folder.path();
     let result = folder.join("result");
@@ -208,14 +208,16 @@ pub(crate) fn run_job(bundle: &[u8], limit: Duration, talk: Talk) -> Result<JobR
         .monitor
         .lines()
         .filter(|line| line.starts_with("monitor: diagnosis"));
-    diagnoses.for_each(|line| talk!("{line}"));
+    let diagnoses = diagnoses.map(str::to_owned).collect();
     let console = console::decode(&booted.console, &machine.image.elf);
     if talk == Talk::Verbose && read.is_ok() {
         streams::say(format_args!("{console}{}", booted.monitor));
     }
     match read {
         Ok(bytes) => {
-            JobResult::parse(&bytes).map_err(|cause| Failure::refused(BootError::Result(cause)))
+            let result = JobResult::parse(&bytes)
+                .map_err(|cause| Failure::refused(BootError::Result(cause)))?;
+            Ok(Done { result, diagnoses })
         }
         Err(_) => Err(Failure::refused(BootError::Died {
             what: died(&booted),

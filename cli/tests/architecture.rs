@@ -16,6 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-program",     &["eitri-arch"]),
     ("eitri-amber",       &[]),
     ("eitri-testdata",    &[]),
+    ("eitri-compute-cases", &[]),
     ("eitri-runtime",     &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-program"]),
     ("eitri-model",       &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa"]),
     ("eitri-shaderc",     &["eitri-isa", "eitri-program"]),
@@ -28,7 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-kernel-tests", &["eitri-aarch64", "eitri-boards", "eitri-csf", "eitri-image", "eitri-kernel", "eitri-linker", "eitri-runtime"]),
     ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-kernel", "eitri-linker", "eitri-model"]),
     ("eitri-no-panic",     &["eitri-program", "eitri-runtime"]),
-    ("eitri",             &["eitri-boards", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa", "eitri-job", "eitri-model", "eitri-program", "eitri-runtime", "eitri-shaderc"]),
+    ("eitri",             &["eitri-boards", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa", "eitri-job", "eitri-model", "eitri-program", "eitri-runtime", "eitri-shaderc"]),
 ];
 
 /// Folders whose code may hold `unsafe`: the kernel, the boards, and what runs on them.

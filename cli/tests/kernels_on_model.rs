@@ -7,52 +7,53 @@
 mod kernel;
 mod on_model;
 
+use eitri_compute_cases::{Case, Module};
 use eitri_shaderc::{Options, compile};
-use kernel::{Kernel, kernels};
+use kernel::{buffers, compare, dispatch, kernels};
 
 /// Module and choices of a run.
 #[derive(Debug)]
 struct Variant {
-    module: &'static str,
+    module: Module,
     register_limit: Option<u32>,
     full_registers: bool,
 }
 
 const VARIANTS: [Variant; 3] = [
     Variant {
-        module: "spirv_opt",
+        module: Module::Optimised,
         register_limit: None,
         full_registers: false,
     },
     Variant {
-        module: "spirv_opt",
+        module: Module::Optimised,
         register_limit: Some(10),
         full_registers: false,
     },
     Variant {
-        module: "spirv",
+        module: Module::Plain,
         register_limit: None,
         full_registers: true,
     },
 ];
 
 /// Compiles and runs a kernel. `None` when it is not in scope yet: `shaderc/tests/all/kernels.rs` holds the list.
-fn check(kernel: &Kernel, variant: &Variant) -> Option<Result<(), String>> {
+fn check(kernel: &Case, variant: &Variant) -> Option<Result<(), String>> {
     let options = Options {
         spec_constants: kernel.spec_constants.clone(),
         register_limit: variant.register_limit,
         full_registers: variant.full_registers,
         ..Default::default()
     };
-    let compiled = compile(&kernel.module(variant.module), &options).ok()?;
-    let mut buffers = kernel.buffers();
-    if kernel.compare(&buffers).is_ok() {
+    let compiled = compile(&kernel.module(variant.module).unwrap(), &options).ok()?;
+    let mut buffers = buffers(kernel);
+    if compare(kernel, &buffers).is_ok() {
         return Some(Err("the outputs are right before the shader has run".into()));
     }
-    let result = on_model::run(&compiled.program, &kernel.dispatch(), &mut buffers);
+    let result = on_model::run(&compiled.program, &dispatch(kernel), &mut buffers);
     Some(
         result
-            .and_then(|()| kernel.compare(&buffers))
+            .and_then(|()| compare(kernel, &buffers))
             .map_err(|error| format!("{error}\n{}", compiled.statistics)),
     )
 }

@@ -8,6 +8,7 @@ mod disasm;
 mod docs;
 mod explain;
 mod fuzz;
+mod kernel;
 mod pack;
 mod run;
 mod test;
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Explain(explain::Args),
     /// Try random words on the decoders.
     Fuzz(fuzz::Args),
+    /// Run compute kernels with known inputs, and compare what they write with what is expected.
+    Kernel(kernel::Args),
     /// Pack a descriptor from named fields, or check a file of packed examples.
     Pack(pack::Args),
     /// Compile a shader, run it on a bare-metal image or on the model, and save what it wrote.
@@ -54,6 +57,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Docs(args) => docs::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
+        Command::Kernel(args) => kernel::run(&args),
         Command::Pack(args) => pack::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Test(args) => test::run(&args),

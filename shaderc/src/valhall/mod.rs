@@ -47,6 +47,8 @@ mod check_waits;
 
 mod pack;
 
+pub mod rates;
+
 mod statistics;
 
 mod listing;

@@ -1,6 +1,6 @@
 //! Statistics: what a program costs, counted statically, in the figures that other compilers print.
 //!
-//! Facts: hardware/compiler-optimization.md 3 and 4 (rates of Mali-G610, rules of the later versions).
+//! Facts: hardware/compiler-optimization.md 4 (rules of the later versions); the rates are in `rates`.
 
 use std::fmt;
 
@@ -9,12 +9,7 @@ use eitri_isa::row::Unit;
 
 use super::allocate::Allocated;
 use super::mir::{Function, Space};
-
-/// Lanes of a core that run FMA, CVT and SFU instructions, and load/store messages, in one cycle.
-const FMA_LANES: f64 = 64.0;
-const CVT_LANES: f64 = 64.0;
-const SFU_LANES: f64 = 16.0;
-const MESSAGES: f64 = 1.0;
+use super::rates;
 
 /// Weight of one access to a spill slot outside loops; each loop adds as much again.
 const SPILL_WEIGHT: u32 = 10;
@@ -83,12 +78,12 @@ pub(super) fn count(function: &Function, allocated: &Allocated, arch: Arch) -> S
         }
     }
     let (fma, cvt, sfu) = (
-        f64::from(fma) / FMA_LANES,
-        f64::from(cvt) / CVT_LANES,
-        f64::from(sfu) / SFU_LANES,
+        f64::from(fma) / rates::FMA_LANES,
+        f64::from(cvt) / rates::CVT_LANES,
+        f64::from(sfu) / rates::SFU_LANES,
     );
-    let load_store = f64::from(load_store) / MESSAGES;
-    let alu = (fma + cvt + sfu / 4.0).max(sfu);
+    let load_store = f64::from(load_store) / rates::MESSAGES;
+    let alu = rates::alu(fma, cvt, sfu);
     Statistics {
         instructions,
         code_bytes: padded_bytes(instructions),

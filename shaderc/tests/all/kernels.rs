@@ -3,7 +3,8 @@
 //! Both modules of each kernel, as translated and in the lowered form. Kernels that need what isn't supported yet must
 //! be refused by that name.
 
-use crate::support::kernel::{Kernel, kernels};
+use crate::support::kernel::{buffers, compare, dispatch, kernels};
+use eitri_compute_cases::{Case, Module};
 use eitri_shaderc::interp::interpret;
 use eitri_shaderc::ir::Function;
 use eitri_shaderc::ir::verify::lowered;
@@ -21,8 +22,8 @@ const REFUSED: &[(&str, &str)] = &[
 ];
 
 /// What a kernel took, for people.
-fn check(kernel: &Kernel, file: &str) -> Result<String, String> {
-    let spirv = kernel.module(file);
+fn check(kernel: &Case, module: Module) -> Result<String, String> {
+    let spirv = kernel.module(module).map_err(|error| error.to_string())?;
     let translated = translate(&spirv, Some("main"), &kernel.spec_constants);
     let refusal = REFUSED.iter().find(|(name, _)| *name == kernel.name);
     let function = match (translated, refusal) {
@@ -47,7 +48,7 @@ fn check(kernel: &Kernel, file: &str) -> Result<String, String> {
         return Err(format!("not lowered: {}\n{function}", violations[0]));
     }
     let after = run(kernel, &function).map_err(|message| format!("lowered: {message}"))?;
-    if file != "spirv_opt" {
+    if module == Module::Plain {
         return Ok(format!("{before} steps, lowered {after} steps"));
     }
     // The two modules differ little by now: one is enough for the back end.
@@ -58,11 +59,11 @@ fn check(kernel: &Kernel, file: &str) -> Result<String, String> {
     ))
 }
 
-fn run(kernel: &Kernel, function: &Function) -> Result<u64, String> {
-    let mut buffers = kernel.buffers();
+fn run(kernel: &Case, function: &Function) -> Result<u64, String> {
+    let mut buffers = buffers(kernel);
     let steps =
-        interpret(function, &kernel.dispatch(), &mut buffers).map_err(|trap| trap.to_string())?;
-    kernel.compare(&buffers)?;
+        interpret(function, &dispatch(kernel), &mut buffers).map_err(|trap| trap.to_string())?;
+    compare(kernel, &buffers)?;
     Ok(steps)
 }
 
@@ -70,11 +71,11 @@ fn run(kernel: &Kernel, function: &Function) -> Result<u64, String> {
 fn kernels_give_the_expected_outputs() {
     let mut failures = vec![];
     for kernel in kernels() {
-        for file in ["spirv", "spirv_opt"] {
+        for module in [Module::Plain, Module::Optimised] {
             let start = std::time::Instant::now();
-            match check(&kernel, file) {
-                Ok(what) => println!("{} {file}: {what}, {:?}", kernel.name, start.elapsed()),
-                Err(message) => failures.push(format!("{} {file}: {message}", kernel.name)),
+            match check(&kernel, module) {
+                Ok(what) => println!("{} {module:?}: {what}, {:?}", kernel.name, start.elapsed()),
+                Err(message) => failures.push(format!("{} {module:?}: {message}", kernel.name)),
             }
         }
     }

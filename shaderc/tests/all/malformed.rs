@@ -1,6 +1,7 @@
 //! Damaged modules: whatever the words, the compiler answers. It never panics and always ends.
 
 use crate::support::{kernel, wgsl};
+use eitri_compute_cases::Module;
 use eitri_shaderc::interp::{Buffer, Buffers, Dispatch, interpret};
 use eitri_shaderc::{Options, compile, front_end};
 use proptest::prelude::*;
@@ -113,8 +114,8 @@ fn modules() -> Vec<Vec<u32>> {
     for kernel in kernel::kernels() {
         // Small ones with much variety: a case must be quick.
         if ["cholesky4x4", "hash_insert", "nested_search", "quantise_q8"].contains(&&*kernel.name) {
-            modules.push(words(kernel.module("spirv")));
-            modules.push(words(kernel.module("spirv_opt")));
+            modules.push(words(kernel.module(Module::Plain).unwrap()));
+            modules.push(words(kernel.module(Module::Optimised).unwrap()));
         }
     }
     modules

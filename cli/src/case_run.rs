@@ -1,0 +1,154 @@
+//! One compute case from its module to a verdict: compile, run, compare.
+
+use crate::buffer_source::BindingName;
+use crate::dispatch::{self, Done, Place, Request, Talk};
+use eitri_compute_cases::{Case, Module, Place as CasePlace, ResourceKind};
+use eitri_program::Program;
+use eitri_shaderc::{Compiled, Error, Errors, Options, valhall};
+use std::time::Duration;
+
+/// What became of a case.
+pub(crate) enum Verdict {
+    /// All outputs are as expected.
+    Passed,
+    /// They are not, or something of ours went wrong; why.
+    Failed(String),
+    /// The compiler refuses the shader, or a job can't carry what it uses; what.
+    Skipped(String),
+}
+
+/// How a case is run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting {
+    pub(crate) module: Module,
+    pub(crate) place: Place,
+    /// Longest that the job may take.
+    pub(crate) limit: Duration,
+}
+
+/// Compiles and runs a case.
+pub(crate) fn run(case: &Case, setting: Setting) -> Verdict {
+    match try_run(case, setting) {
+        Ok(()) => Verdict::Passed,
+        Err(verdict) => verdict,
+    }
+}
+
+/// Compiles a case's module with its specialisation constants.
+pub(crate) fn compile(case: &Case, module: Module) -> Result<Compiled, Verdict> {
+    let failed = |error: &dyn std::fmt::Display| Verdict::Failed(error.to_string());
+    let spirv = case.module(module).map_err(|error| failed(&error))?;
+    let options = Options {
+        entry: Some(case.entry.clone()),
+        spec_constants: case.spec_constants.clone(),
+        ..Options::default()
+    };
+    eitri_shaderc::compile(&spirv, &options).map_err(|errors| match is_defect(&errors) {
+        true => failed(&errors),
+        false => Verdict::Skipped(one_line(&errors)),
+    })
+}
+
+fn try_run(case: &Case, setting: Setting) -> Result<(), Verdict> {
+    let failed = |error: &dyn std::fmt::Display| Verdict::Failed(error.to_string());
+    let compiled = compile(case, setting.module)?;
+    let program = Program::parse(&compiled.program).map_err(|error| failed(&error))?;
+    let request = request(case, &program, setting.limit)?;
+    let path = case.module_path(setting.module).display().to_string();
+    let done = dispatch::execute(&path, &compiled, &request, setting.place, None)
+        .map_err(|failure| failed(&failure))?;
+    check(case, &done)
+}
+
+/// Whether an error is the compiler's own fault, not the shader's.
+fn is_defect(errors: &Errors) -> bool {
+    errors.0.iter().any(|error| match error {
+        Error::Valhall(error) => matches!(
+            error,
+            valhall::Error::Broken { .. } | valhall::Error::Encode { .. }
+        ),
+        Error::Spirv(_) | Error::Program(_) => false,
+    })
+}
+
+/// All that the compiler refuses, on one line.
+fn one_line(errors: &Errors) -> String {
+    let texts: Vec<String> = errors.0.iter().map(ToString::to_string).collect();
+    texts.join("; ").replace('\n', " ")
+}
+
+/// A job's name of a place; a job has no elements of descriptor arrays.
+fn name_of(place: CasePlace) -> BindingName {
+    BindingName {
+        set: place.set,
+        binding: place.binding,
+    }
+}
+
+/// The job of a case: what the program uses of its resources.
+fn request(case: &Case, program: &Program<'_>, limit: Duration) -> Result<Request, Verdict> {
+    let mut buffers = Vec::new();
+    for binding in program.bindings() {
+        let place = CasePlace {
+            set: binding.set,
+            binding: binding.binding,
+            element: 0,
+        };
+        if binding.count != 1 {
+            return Err(Verdict::Skipped(format!(
+                "binding {place} is an array of {} descriptors, which a job can't carry",
+                binding.count
+            )));
+        }
+        let Some(resource) = case.resource(place) else {
+            return Err(Verdict::Failed(format!(
+                "the shader uses binding {place}, which the case lacks"
+            )));
+        };
+        match resource.kind {
+            ResourceKind::StorageBuffer | ResourceKind::UniformBuffer => {}
+            ResourceKind::StorageImage
+            | ResourceKind::CombinedImageSampler
+            | ResourceKind::UniformTexelBuffer
+            | ResourceKind::StorageTexelBuffer => {
+                return Err(Verdict::Skipped(format!(
+                    "{} ({place}) is no buffer, and a job carries only those",
+                    resource.name
+                )));
+            }
+        }
+        buffers.push((name_of(place), resource.before.clone()));
+    }
+    let wanted = program.push_constant_bytes() as usize;
+    Ok(Request {
+        saves: buffers.iter().map(|(name, _)| *name).collect(),
+        buffers,
+        push_constants: case.push_constants.iter().take(wanted).copied().collect(),
+        groups: case.groups,
+        firmware: None,
+        limit,
+        talk: Talk::Quiet,
+    })
+}
+
+fn check(case: &Case, done: &Done) -> Result<(), Verdict> {
+    if let Some(failure) = &done.result.failure {
+        return Err(Verdict::Failed(failure.text.trim_end().to_owned()));
+    }
+    // A wrong result is worth more than what led to it, but right results do not make a misuse good.
+    let saved = &done.result.buffers;
+    let after = |place: CasePlace| {
+        let is_there = |buffer: &&eitri_job::result::SavedBuffer| {
+            (buffer.set, buffer.binding, 0) == (place.set, place.binding, place.element)
+        };
+        let buffer = saved.iter().find(is_there);
+        buffer.map(|buffer| buffer.bytes.as_slice())
+    };
+    let told = done.diagnoses.join("; ");
+    match (case.check(after), told.as_str()) {
+        (Ok(()), "") => Ok(()),
+        (Ok(()), told) => Err(Verdict::Failed(told.to_owned())),
+        (Err(difference), "") => Err(Verdict::Failed(difference.to_string())),
+        (Err(difference), told) => Err(Verdict::Failed(format!("{difference}; {told}"))),
+    }
+}

@@ -1,0 +1,110 @@
+//! `eitri kernel`: compute kernels with known inputs and outputs, a verdict each.
+
+use crate::case_run::{self, Setting, Verdict};
+use crate::dispatch::Place;
+use crate::outcome::{Failure, Status};
+use crate::parallel;
+use crate::progress;
+use crate::streams::outln;
+use eitri_compute_cases::{Case, CaseError, Module, find};
+use miette::Diagnostic;
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::time::Duration;
+use thiserror::Error;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Case files, or folders of them: every NAME/NAME.json below.
+    #[arg(required = true, value_name = "FILE.json|DIR")]
+    cases: Vec<PathBuf>,
+    /// Where the jobs run.
+    #[arg(long, value_enum, default_value_t = Place::Host)]
+    on: Place,
+    /// Take the optimised module of each kernel.
+    #[arg(long)]
+    opt: bool,
+    /// Run only kernels whose name contains this.
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// Kernels at once; as many as the machine has processors if not given. In QEMU always one.
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZero<usize>>,
+    /// Longest that one job may take, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    timeout: u32,
+}
+
+/// What is wrong with the request.
+#[derive(Debug, Error, Diagnostic)]
+pub(crate) enum KernelError {
+    #[error(transparent)]
+    Case(#[from] CaseError),
+    #[error("no kernel's name contains `{filter}`; there are {}", names.join(", "))]
+    NoMatch { filter: String, names: Vec<String> },
+}
+
+/// Reads the cases at `paths` whose name contains `filter`.
+pub(crate) fn read_cases(paths: &[PathBuf], filter: Option<&str>) -> Result<Vec<Case>, Failure> {
+    let refused = |error: CaseError| Failure::refused(KernelError::from(error));
+    let mut cases = Vec::new();
+    for path in paths {
+        for file in find(path).map_err(refused)? {
+            cases.push(Case::read(&file).map_err(refused)?);
+        }
+    }
+    if let Some(filter) = filter {
+        let names = cases.iter().map(|case| case.name.clone()).collect();
+        cases.retain(|case| case.name.contains(filter));
+        if cases.is_empty() {
+            return Err(Failure::refused(KernelError::NoMatch {
+                filter: filter.to_owned(),
+                names,
+            }));
+        }
+    }
+    Ok(cases)
+}
+
+pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    let cases = read_cases(&args.cases, args.filter.as_deref())?;
+    let setting = Setting {
+        module: match args.opt {
+            true => Module::Optimised,
+            false => Module::Plain,
+        },
+        place: args.on,
+        limit: Duration::from_secs(args.timeout.into()),
+    };
+    let jobs = match args.on {
+        // Images are built one after the other.
+        Place::Qemu => NonZero::<usize>::MIN,
+        Place::Host => args.jobs.unwrap_or_else(parallel::available),
+    };
+    let (mut passed, mut failed, mut skipped) = (0, 0, 0);
+    let progress = progress::count(cases.len());
+    let work = |case: &Case| case_run::run(case, setting);
+    parallel::in_order(&cases, jobs, work, |case, verdict| {
+        let name = &case.name;
+        progress.done(name, || match verdict {
+            Verdict::Passed => {
+                passed += 1;
+                outln!("ok {name}")
+            }
+            Verdict::Failed(why) => {
+                failed += 1;
+                outln!("FAIL {name}: {why}")
+            }
+            Verdict::Skipped(what) => {
+                skipped += 1;
+                outln!("skipped {name}: {what}")
+            }
+        })
+    })?;
+    drop(progress);
+    outln!("{passed} passed, {failed} failed, {skipped} skipped")?;
+    Ok(match failed {
+        0 => Status::Good,
+        _ => Status::CheckFailed,
+    })
+}
