@@ -128,8 +128,17 @@ pub struct Expected {
 pub enum Firmware {
     /// None that is known beforehand; a device tree may name one.
     AsTreeSays,
-    /// PSCI, by `smc #0`.
-    PsciBySmc,
+    /// PSCI, called so.
+    Psci(Conduit),
+}
+
+/// By which instruction the firmware is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conduit {
+    /// `smc #0`.
+    Smc,
+    /// `hvc #0`: a hypervisor is in its place.
+    Hvc,
 }
 
 /// A watchdog that runs when the image is entered (i.MX: WDOG).

@@ -5,7 +5,8 @@
 //! Facts: hardware/boards-imx95.md; the sections are named at each table. Nothing here was tried on a board yet.
 
 use crate::board::{
-    Board, Coherency, Console, Description, Expected, Firmware, Gic, Gpu, Memory, Spi, Watchdog,
+    Board, Coherency, Conduit, Console, Description, Expected, Firmware, Gic, Gpu, Memory, Spi,
+    Watchdog,
 };
 use crate::host::Ending;
 use crate::region::{Region, RegisterBase};
@@ -72,7 +73,7 @@ const DESCRIPTION: Description = Description {
             bit: 1 << 0,
         },
     }),
-    firmware: Firmware::PsciBySmc,
+    firmware: Firmware::Psci(Conduit::Smc),
     watchdog: Some(Watchdog {
         base: RegisterBase::new(0x4249_0000),
         expires: Duration::from_secs(40),

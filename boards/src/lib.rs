@@ -15,6 +15,7 @@
 #![warn(missing_docs)]
 
 mod board;
+pub mod device_tree;
 mod host;
 mod region;
 pub mod steps;
@@ -25,7 +26,8 @@ pub mod qemu_virt;
 pub mod rk3588;
 
 pub use board::{
-    Board, Coherency, Console, Description, Expected, Firmware, Gic, Gpu, Memory, Spi, Watchdog,
+    Board, Coherency, Conduit, Console, Description, Expected, Firmware, Gic, Gpu, Memory, Spi,
+    Watchdog,
 };
 pub use host::{Ending, Exit, Host, HostError, HostFile};
 pub use region::{Region, RegisterBase};

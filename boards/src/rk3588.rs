@@ -5,7 +5,7 @@
 //! Facts: hardware/boards-rk3588.md; the sections are named at each table. Nothing here was tried on a board yet.
 
 use crate::board::{
-    Board, Coherency, Console, Description, Expected, Firmware, Gic, Gpu, Memory, Spi,
+    Board, Coherency, Conduit, Console, Description, Expected, Firmware, Gic, Gpu, Memory, Spi,
 };
 use crate::host::Ending;
 use crate::region::{Region, RegisterBase};
@@ -66,7 +66,7 @@ const DESCRIPTION: Description = Description {
         slowdown: 1,
     },
     power_controller: None,
-    firmware: Firmware::PsciBySmc,
+    firmware: Firmware::Psci(Conduit::Smc),
     watchdog: None,
     ending: Ending::Reset,
 };

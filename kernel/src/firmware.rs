@@ -3,39 +3,22 @@
 //! Facts: hardware/boards.md 3.2.
 
 use crate::println;
-use core::fmt;
-use eitri_boards::Firmware;
+use eitri_boards::device_tree::DeviceTree;
+use eitri_boards::{Conduit, Firmware};
 use smccc::psci::{self, Version};
 use smccc::{Hvc, Smc};
 use spin::Once;
 
-/// By which instruction the firmware is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Conduit {
-    /// `smc #0`.
-    Smc,
-    /// `hvc #0`: a hypervisor is in its place.
-    Hvc,
-}
-
-impl fmt::Display for Conduit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Conduit::Smc => "SMC",
-            Conduit::Hvc => "HVC",
-        })
-    }
-}
-
 static CONDUIT: Once<Conduit> = Once::new();
 
-/// Notes how the firmware is called, where that is known.
-pub(crate) fn open(firmware: Firmware) {
-    match firmware {
-        Firmware::PsciBySmc => {
-            CONDUIT.call_once(|| Conduit::Smc);
-        }
-        Firmware::AsTreeSays => {}
+/// Notes how the firmware is called: as the board says, or else as the device tree does.
+pub(crate) fn open(firmware: Firmware, tree: Option<DeviceTree<'_>>) {
+    let conduit = match firmware {
+        Firmware::Psci(conduit) => Some(conduit),
+        Firmware::AsTreeSays => tree.and_then(|tree| tree.conduit()),
+    };
+    if let Some(conduit) = conduit {
+        CONDUIT.call_once(|| conduit);
     }
 }
 

@@ -4,15 +4,58 @@ use crate::{
     build_id::BuildId, console, crash, firmware, heap, interrupts, linked, logger, memory, println,
 };
 use cortex_a::registers::{CurrentEL, MPIDR_EL1, Readable};
-use eitri_boards::{Board, Exit};
+use eitri_boards::device_tree::{self, DeviceTree, TreeError};
+use eitri_boards::{Board, Exit, Region};
 
 /// What an image's `main` is given.
 #[derive(Clone, Copy)]
 pub struct Kernel {
     /// The board that it runs on.
     pub board: &'static Board,
-    /// What the loader left in x0: the address of a device tree, or 0.
-    pub device_tree: u64,
+    /// The device tree that the loader has handed over, which agrees with the board.
+    pub tree: Option<DeviceTree<'static>>,
+}
+
+impl Kernel {
+    /// The command line: the host's, or else the boot loader's. `buffer` is for the host's; one that does not fit there is
+    /// none.
+    pub fn command_line<'b>(&self, buffer: &'b mut [u8]) -> &'b str {
+        match self.board.host() {
+            Some(host) => host.command_line(buffer).unwrap_or_default(),
+            None => self.tree.map_or("", |tree| tree.arguments()),
+        }
+    }
+}
+
+/// Reads the device tree and compares it with the board.
+///
+/// # Safety
+/// The map proper is in use. At `tree`, which is apart from what the board uses, lies memory that nobody writes, up to the
+/// length that a tree there says it has.
+unsafe fn open_tree(tree: usize, board: &'static Board) -> DeviceTree<'static> {
+    let read = || {
+        // SAFETY: the caller's promise: the first bytes say how many there are.
+        let begin = unsafe {
+            memory::constants(Region {
+                base: tree,
+                bytes: 8,
+            })
+        };
+        let begin = begin.first_chunk().copied().unwrap_or_default();
+        let bytes = device_tree::total_bytes(begin)?;
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { memory::constants(Region { base: tree, bytes }) };
+        let tree = DeviceTree::parse(bytes)?;
+        tree.check(board)?;
+        Ok(tree)
+    };
+    read().unwrap_or_else(|error| refuse(error))
+}
+
+/// Ends an image that this machine is not for.
+fn refuse(error: TreeError) -> ! {
+    println!("{error}");
+    crash::end(Exit::Refused)
 }
 
 /// What an image states about itself: see [`crate::image!`].
@@ -35,7 +78,7 @@ pub unsafe fn start(image: Image, device_tree: u64) -> ! {
     // SAFETY: a board's registers are there, the initial map has the console as device memory, and nothing has run
     // before that could drive it.
     unsafe { console::open(&board.console) };
-    firmware::open(board.firmware);
+    firmware::open(board.firmware, None);
     crash::end_as(board.ending);
     println!(
         "eitri {} on {}, build {}",
@@ -48,6 +91,10 @@ pub unsafe fn start(image: Image, device_tree: u64) -> ! {
         CurrentEL.read(CurrentEL::EL),
         MPIDR_EL1.get()
     );
+    let tree = usize::try_from(device_tree).ok().filter(|tree| *tree != 0);
+    if let Some(tree) = tree {
+        device_tree::is_apart(tree, board).unwrap_or_else(|error| refuse(error));
+    }
     if let Some(first) = image.first {
         first(board);
     }
@@ -58,8 +105,11 @@ pub unsafe fn start(image: Image, device_tree: u64) -> ! {
         memory::map(board);
         interrupts::open(&board.gic);
     }
+    // SAFETY: the map proper is in use; the loader has put a tree there, or it is refused.
+    let tree = tree.map(|tree| unsafe { open_tree(tree, board) });
+    firmware::open(board.firmware, tree);
     logger::announce();
-    let kernel = Kernel { board, device_tree };
+    let kernel = Kernel { board, tree };
     on_main_stack(kernel, image.main)
 }
 

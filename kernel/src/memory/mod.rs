@@ -126,6 +126,26 @@ fn add(tables: &mut IdMap<El1And0>, region: Region, kind: Kind) -> Result<(), Ma
     tables.map_range(&range, kind.attributes())
 }
 
+/// Maps memory for reading, and gives it.
+///
+/// # Safety
+/// [`map`] was called. The region is ordinary memory that nobody writes for as long as the image runs, and apart from
+/// everything that the board maps.
+pub(crate) unsafe fn constants(region: Region) -> &'static [u8] {
+    const PAGE: usize = 4096;
+    let base = region.base / PAGE * PAGE;
+    let pages = Region {
+        base,
+        bytes: region.end().next_multiple_of(PAGE) - base,
+    };
+    let mapped = MAP.with(|map| map.as_mut().map(|map| add(map, pages, Kind::Constants)));
+    if let Some(Err(error)) = mapped {
+        panic!("page tables: {error}");
+    }
+    // SAFETY: the caller's promise; it is mapped.
+    unsafe { core::slice::from_raw_parts(region.base as *const u8, region.bytes) }
+}
+
 /// Asks the MMU about a read of an address.
 pub fn translate(address: usize) -> Translation {
     masked(|| {

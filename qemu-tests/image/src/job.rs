@@ -23,9 +23,7 @@ pub fn run_job(kernel: Kernel, bundle: &[u8]) -> Exit {
         }
     };
     let mut buffer = [0; LINE_BYTES];
-    let host = kernel.board.host();
-    let line = host.and_then(|host| host.command_line(&mut buffer).ok());
-    let line = line.unwrap_or_default();
+    let line = kernel.command_line(&mut buffer);
     let permission = match line.split_ascii_whitespace().any(|word| word == INFERRED) {
         true => Permission::InferredToo,
         false => Permission::SourcedOnly,
@@ -43,7 +41,7 @@ pub fn run_job(kernel: Kernel, bundle: &[u8]) -> Exit {
     };
     let mut words = line.split_ascii_whitespace();
     let path = words.find_map(|word| word.strip_prefix("result="));
-    match (host, path) {
+    match (kernel.board.host(), path) {
         (Some(host), Some(path)) => {
             let done = ResultFile::create(host, path).and_then(|mut file| {
                 let exit = run(platform, &bundle, &mut file)?;

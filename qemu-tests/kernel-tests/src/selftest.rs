@@ -11,10 +11,11 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core::time::Duration;
 use cortex_a::registers::{CurrentEL, Readable, SCTLR_EL1, SPSel};
 use eitri_aarch64::Translation;
+use eitri_boards::device_tree;
 use eitri_boards::{Board, Exit};
 use eitri_kernel::interrupts::{self, Interrupt};
 use eitri_kernel::memory;
-use eitri_kernel::{Kernel, heap, linked, time};
+use eitri_kernel::{Kernel, firmware, heap, linked, time};
 use embedded_hal::delay::DelayNs;
 use tap::{Outcome, Test, expect};
 
@@ -55,6 +56,8 @@ const TESTS: &[Test<Kernel>] = &[
         "an interrupt that is disabled does not come",
         disabled_interrupt,
     ),
+    ("the device tree is this machine's", tree_agrees),
+    ("the firmware answers as the tree says", firmware_answers),
     ("the host gives a command line", command_line),
     ("defmt logs beside text", logs),
 ];
@@ -98,7 +101,8 @@ fn board_alone_is_mapped(kernel: &mut Kernel) -> Outcome {
     let memory = kernel.board.memory;
     let beside = [
         memory.image.base - 1,
-        memory.image.end(),
+        // Behind the device tree, which QEMU puts behind the image.
+        memory.image.end() + device_tree::MOST_BYTES,
         memory.shared.base - 1,
         memory.heap.end(),
     ];
@@ -279,6 +283,18 @@ fn disabled_interrupt(kernel: &mut Kernel) -> Outcome {
     time::alarm_off();
     let ticks = TICKS.load(Ordering::Relaxed);
     expect(ticks == 0, "no tick", u64::from(ticks))
+}
+
+fn tree_agrees(kernel: &mut Kernel) -> Outcome {
+    let tree = kernel.tree.ok_or(("a device tree", 0))?;
+    let agrees = tree.check(kernel.board).is_ok();
+    expect(agrees, "a tree that agrees with the board", 0)?;
+    expect(tree.conduit().is_some(), "a way to the firmware", 0)
+}
+
+fn firmware_answers(_: &mut Kernel) -> Outcome {
+    let version = firmware::psci_version().ok_or(("a version of PSCI", 0))?;
+    expect(version.major == 1, "PSCI 1.x", u64::from(version.major))
 }
 
 fn command_line(kernel: &mut Kernel) -> Outcome {

@@ -1,0 +1,247 @@
+//! Device tree: what the boot loader says about the machine, compared with what the board states.
+//!
+//! The board's own statement is what an image is linked and mapped by. The tree is asked whether it is that machine, and
+//! whether the memory that the image uses is there and nobody else's; and for what only the loader knows: the command
+//! line, and how the firmware is called.
+//!
+//! Facts: hardware/boards.md 2.2, 2.3, 3.1 item 4 and 5 (step 5); boards-rk3588.md 15 item 10 (the GPU's node is not asked,
+//! since trees differ there).
+
+use crate::board::{Conduit, Description};
+use crate::region::Region;
+use core::fmt;
+use dtoolkit::error::FdtParseError;
+use dtoolkit::fdt::{Fdt, FdtNode};
+use dtoolkit::standard::Reg;
+use dtoolkit::{Node, Property};
+
+/// Most bytes of a tree, by the arm64 boot protocol.
+pub const MOST_BYTES: usize = 2 << 20;
+/// The first word of a tree, as its bytes are.
+const MAGIC: [u8; 4] = [0xD0, 0x0D, 0xFE, 0xED];
+
+/// A tree.
+#[derive(Clone, Copy, Debug)]
+pub struct DeviceTree<'a>(Fdt<'a>);
+
+/// Why an image does not go on with a tree.
+#[derive(Debug, PartialEq, Eq)]
+pub enum TreeError {
+    /// There is something else, or one that is too long.
+    NoTree {
+        /// Its first word.
+        magic: [u8; 4],
+        /// Bytes that it says it has.
+        bytes: u32,
+    },
+    /// It is damaged.
+    Damaged(FdtParseError),
+    /// It is another machine's.
+    OtherMachine {
+        /// What the image is for.
+        wanted: &'static str,
+    },
+    /// The machine does not have the memory that the image uses.
+    NoMemory {
+        /// What for.
+        what: &'static str,
+        /// Which.
+        region: Region,
+    },
+    /// The memory that the image uses is somebody else's.
+    Reserved {
+        /// What for.
+        what: &'static str,
+        /// Which.
+        region: Region,
+        /// Where somebody else's begins.
+        by: u64,
+    },
+    /// The tree itself lies in it.
+    InTheWay {
+        /// What for.
+        what: &'static str,
+        /// Which.
+        region: Region,
+        /// Where the tree is.
+        tree: usize,
+    },
+}
+
+impl fmt::Display for TreeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let range = |region: &Region| (region.base, region.end());
+        match self {
+            TreeError::NoTree { magic, bytes } => write!(
+                f,
+                "no device tree: it begins with {magic:02x?} and has {bytes} bytes"
+            ),
+            TreeError::Damaged(error) => write!(f, "a damaged device tree: {error}"),
+            TreeError::OtherMachine { wanted } => {
+                write!(
+                    f,
+                    "the device tree is another machine's: this image is for {wanted}"
+                )
+            }
+            TreeError::NoMemory { what, region } => {
+                let (base, end) = range(region);
+                write!(
+                    f,
+                    "the machine has not all of the memory for {what}, {base:#x} to {end:#x}"
+                )
+            }
+            TreeError::Reserved { what, region, by } => {
+                let (base, end) = range(region);
+                write!(
+                    f,
+                    "the memory for {what}, {base:#x} to {end:#x}, is reserved for somebody else from {by:#x} on"
+                )
+            }
+            TreeError::InTheWay { what, region, tree } => {
+                let (base, end) = range(region);
+                write!(
+                    f,
+                    "the device tree at {tree:#x} lies in the memory for {what}, {base:#x} to {end:#x}; \
+                     U-Boot leaves it where it was loaded after `setenv fdt_high 0xffffffffffffffff`"
+                )
+            }
+        }
+    }
+}
+
+impl core::error::Error for TreeError {}
+
+/// The memory that an image for a board uses, and what for.
+fn used(board: &Description) -> [(&'static str, Region); 3] {
+    let memory = board.memory;
+    [
+        ("the image", memory.image),
+        ("the heap", memory.heap),
+        ("what the GPU shares", memory.shared),
+    ]
+}
+
+/// Whether a tree at an address, however long it may be, is apart from the memory that the image uses: before any of that
+/// is written.
+///
+/// # Errors
+/// When it is not.
+pub fn is_apart(tree: usize, board: &Description) -> Result<(), TreeError> {
+    let end = tree.saturating_add(MOST_BYTES);
+    for (what, region) in used(board) {
+        if tree < region.end() && region.base < end {
+            return Err(TreeError::InTheWay { what, region, tree });
+        }
+    }
+    Ok(())
+}
+
+/// How many bytes the tree has that begins so.
+///
+/// # Errors
+/// When it is none, or longer than one may be.
+pub fn total_bytes(begin: [u8; 8]) -> Result<usize, TreeError> {
+    let [m0, m1, m2, m3, b0, b1, b2, b3] = begin;
+    let (magic, bytes) = ([m0, m1, m2, m3], u32::from_be_bytes([b0, b1, b2, b3]));
+    if magic != MAGIC || bytes as usize > MOST_BYTES {
+        return Err(TreeError::NoTree { magic, bytes });
+    }
+    Ok(bytes as usize)
+}
+
+impl<'a> DeviceTree<'a> {
+    /// Reads a tree, whole.
+    ///
+    /// # Errors
+    /// [`TreeError::Damaged`].
+    pub fn parse(bytes: &'a [u8]) -> Result<DeviceTree<'a>, TreeError> {
+        Fdt::new(bytes).map(DeviceTree).map_err(TreeError::Damaged)
+    }
+
+    /// Compares it with a board.
+    ///
+    /// # Errors
+    /// When it is another machine's, or the memory that the image uses is not there, or not ours.
+    pub fn check(&self, board: &Description) -> Result<(), TreeError> {
+        let root = self.0.root();
+        let mut names = root.compatible().into_iter().flatten();
+        if !names.any(|name| board.compatible.contains(&name)) {
+            let wanted = board.title;
+            return Err(TreeError::OtherMachine { wanted });
+        }
+        for (what, region) in used(board) {
+            if !self.has_memory(region) {
+                return Err(TreeError::NoMemory { what, region });
+            }
+            let overlaps = |(base, bytes): &(u64, u64)| {
+                *base < region.end() as u64 && (region.base as u64) < base.saturating_add(*bytes)
+            };
+            if let Some((by, _)) = self.reserved().find(overlaps) {
+                return Err(TreeError::Reserved { what, region, by });
+            }
+        }
+        Ok(())
+    }
+
+    /// Every range of memory: base and bytes.
+    fn memory(&self) -> impl Iterator<Item = (u64, u64)> + 'a {
+        let root = self.0.root();
+        let nodes = root.children();
+        nodes
+            .filter(|node| node.name_without_address() == "memory")
+            .flat_map(ranges)
+    }
+
+    /// Every range that is somebody else's.
+    fn reserved(&self) -> impl Iterator<Item = (u64, u64)> + 'a {
+        let listed = self.0.memory_reservations();
+        let nodes = self.0.find_node("/reserved-memory");
+        let nodes = nodes.into_iter().flat_map(|node| node.children());
+        listed
+            .map(|range| (range.address(), range.size()))
+            .chain(nodes.flat_map(ranges))
+    }
+
+    fn has_memory(&self, region: Region) -> bool {
+        let mut next = region.base as u64;
+        while next < region.end() as u64 {
+            let inside =
+                |(base, bytes): &(u64, u64)| *base <= next && next < base.saturating_add(*bytes);
+            let Some((base, bytes)) = self.memory().find(inside) else {
+                return false;
+            };
+            next = base.saturating_add(bytes);
+        }
+        true
+    }
+
+    /// The command line for the image; empty when there is none.
+    pub fn arguments(&self) -> &'a str {
+        let chosen = self.0.find_node("/chosen");
+        chosen
+            .and_then(|node| text(node, "bootargs"))
+            .unwrap_or_default()
+    }
+
+    /// How the firmware is called, where the tree names one.
+    pub fn conduit(&self) -> Option<Conduit> {
+        match text(self.0.find_node("/psci")?, "method")? {
+            "smc" => Some(Conduit::Smc),
+            "hvc" => Some(Conduit::Hvc),
+            _ => None,
+        }
+    }
+}
+
+/// What a node's `reg` lists: base and bytes. None where there is no such list, or one of other numbers.
+fn ranges<'a>(node: FdtNode<'a>) -> impl Iterator<Item = (u64, u64)> + use<'a> {
+    let listed = node.reg().ok().flatten();
+    let numbers = |range: Reg<'a>| Some((range.address().ok()?, range.size().ok()?));
+    listed.into_iter().flatten().filter_map(numbers)
+}
+
+fn text<'a>(node: FdtNode<'a>, name: &str) -> Option<&'a str> {
+    let mut properties = node.properties();
+    let property = properties.find(|property| property.name() == name)?;
+    property.value_as::<&'a str>().ok()
+}
