@@ -6,8 +6,8 @@ use crate::host::{Ending, Host};
 use crate::region::{Region, RegisterBase};
 use crate::steps::{Action, Bits, Channel};
 use crate::uart;
+use crate::watchdog::Watchdog;
 use core::ops::Deref;
-use core::time::Duration;
 
 /// Memory, by how it is mapped.
 #[derive(Clone, Copy, Debug)]
@@ -141,15 +141,6 @@ pub enum Conduit {
     Hvc,
 }
 
-/// A watchdog that runs when the image is entered (i.MX: WDOG).
-#[derive(Clone, Copy, Debug)]
-pub struct Watchdog {
-    /// Its registers.
-    pub base: RegisterBase,
-    /// After how long it resets the machine.
-    pub expires: Duration,
-}
-
 /// Everything that the kernel must be told about a machine. As long as it is no [`Board`], it is only data.
 #[derive(Clone, Copy)]
 pub struct Description {
@@ -167,6 +158,8 @@ pub struct Description {
     pub gic: Gic,
     /// The virtual timer's private interrupt (PPI number; the GIC's own number is 16 higher).
     pub virtual_timer_ppi: u32,
+    /// The physical timer's, counted the same way.
+    pub physical_timer_ppi: u32,
     /// The GPU.
     pub gpu: Gpu,
     /// What clocks and power are asked of, where that is not the image's own to do.

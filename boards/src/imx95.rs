@@ -6,11 +6,11 @@
 
 use crate::board::{
     Board, Coherency, Conduit, Console, Description, Expected, Firmware, Gic, Gpu, Memory, Spi,
-    Watchdog,
 };
 use crate::host::Ending;
 use crate::region::{Region, RegisterBase};
 use crate::steps::{Action, Bits, Channel, Doorbell, Message, Step};
+use crate::watchdog::Watchdog;
 use core::time::Duration;
 
 /// The board.
@@ -51,6 +51,7 @@ const DESCRIPTION: Description = Description {
         cpus: 6,
     },
     virtual_timer_ppi: 11,
+    physical_timer_ppi: 14,
     gpu: Gpu {
         window: Region::new(0x4D90_0000, 0x0048_0000),
         job: Spi(289),

@@ -20,6 +20,7 @@ mod host;
 mod region;
 pub mod steps;
 pub mod uart;
+mod watchdog;
 
 pub mod imx95;
 pub mod qemu_virt;
@@ -27,10 +28,10 @@ pub mod rk3588;
 
 pub use board::{
     Board, Coherency, Conduit, Console, Description, Expected, Firmware, Gic, Gpu, Memory, Spi,
-    Watchdog,
 };
 pub use host::{Ending, Exit, Host, HostError, HostFile};
 pub use region::{Region, RegisterBase};
+pub use watchdog::Watchdog;
 
 /// Every board that an image can be built for.
 pub const ALL: &[&Board] = &[&qemu_virt::BOARD, &rk3588::BOARD, &imx95::BOARD];

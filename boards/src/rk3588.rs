@@ -51,6 +51,7 @@ const DESCRIPTION: Description = Description {
         cpus: 8,
     },
     virtual_timer_ppi: 11,
+    physical_timer_ppi: 14,
     gpu: Gpu {
         window: Region::new(0xFB00_0000, 0x0020_0000),
         job: Spi(92),

@@ -28,6 +28,7 @@ extern crate alloc;
 
 // From the first instruction on.
 pub mod entry;
+mod machine;
 mod start;
 pub mod vectors;
 
@@ -41,7 +42,9 @@ mod irq_mutex;
 pub mod logger;
 pub mod memory;
 pub mod power;
+pub mod tick;
 pub mod time;
+mod watchdog;
 
 // When something goes wrong.
 pub mod crash;

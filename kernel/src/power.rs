@@ -3,13 +3,10 @@
 //! Each step is said before it is done, and the line is out before the access: a wrong one may hang the machine.
 //! Facts: hardware/boards.md 3.1 item 5, 3.2, and 5 (steps 9 to 11).
 
-use crate::{console, println, time};
-use cortex_a::asm::barrier::{SY, dsb};
+use crate::machine::ThisMachine;
+use crate::{console, println};
 use eitri_boards::Board;
-use eitri_boards::steps::{
-    self, Action, Certainty, Found, Log, Machine, Permission, SmcCall, StepError,
-};
-use embedded_hal::delay::DelayNs;
+use eitri_boards::steps::{self, Action, Certainty, Found, Log, Permission, StepError};
 
 /// Gives the GPU its clocks and its power. Nothing is done on a board whose GPU has them already.
 ///
@@ -37,46 +34,9 @@ fn run(
         sequence,
         channel,
         permission,
-        &mut Registers { _board: board },
+        &mut ThisMachine::of(board),
         &mut Console,
     )
-}
-
-/// The registers of a board, which its steps touch: they are mapped as devices, and the board says that they are there.
-struct Registers {
-    _board: &'static Board,
-}
-
-impl DelayNs for Registers {
-    fn delay_ns(&mut self, nanoseconds: u32) {
-        time::Delay.delay_ns(nanoseconds);
-    }
-}
-
-impl Machine for Registers {
-    fn read(&mut self, at: usize) -> u32 {
-        let value: u32;
-        // SAFETY: a step of the board, which was checked to be in one of its devices, and is aligned; a plain load.
-        unsafe {
-            core::arch::asm!("ldr {0:w}, [{1}]", out(reg) value, in(reg) at, options(nostack, preserves_flags));
-        }
-        value
-    }
-
-    fn write(&mut self, at: usize, value: u32) {
-        dsb(SY);
-        // SAFETY: as in `read`; a plain store.
-        unsafe {
-            core::arch::asm!("str {0:w}, [{1}]", in(reg) value, in(reg) at, options(nostack, preserves_flags));
-        }
-    }
-
-    fn smc(&mut self, call: SmcCall) -> u64 {
-        let mut arguments = [0; 17];
-        arguments[..2].copy_from_slice(&call.arguments);
-        let [answer, ..] = smccc::smc64(call.function, arguments);
-        answer
-    }
 }
 
 struct Console;

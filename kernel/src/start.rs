@@ -2,6 +2,7 @@
 
 use crate::{
     build_id::BuildId, console, crash, firmware, heap, interrupts, linked, logger, memory, println,
+    watchdog,
 };
 use cortex_a::registers::{CurrentEL, MPIDR_EL1, Readable};
 use eitri_boards::device_tree::{self, DeviceTree, TreeError};
@@ -136,6 +137,9 @@ fn on_main_stack(kernel: Kernel, main: fn(Kernel) -> Exit) -> ! {
 
 extern "C" fn go(call: &(Kernel, fn(Kernel) -> Exit)) -> ! {
     let (kernel, main) = *call;
+    if let Err(error) = watchdog::open(kernel.board) {
+        println!("the watchdog can't be refreshed: {error:?}");
+    }
     interrupts::unmask();
     let exit = main(kernel);
     println!("exit status {}", exit.status());

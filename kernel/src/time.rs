@@ -26,7 +26,7 @@ fn duration(ticks: u64) -> Duration {
     Duration::new(ticks / hertz, nanoseconds as u32)
 }
 
-fn ticks(time: Duration) -> u64 {
+pub(crate) fn ticks(time: Duration) -> u64 {
     let hertz = u128::from(counter_hertz());
     let ticks = time.as_nanos() * hertz / 1_000_000_000;
     u64::try_from(ticks).unwrap_or(u64::MAX)

@@ -48,6 +48,7 @@ const DESCRIPTION: Description = Description {
         cpus: 1,
     },
     virtual_timer_ppi: 11,
+    physical_timer_ppi: 14,
     gpu: Gpu {
         window: Region::new(0x0B00_0000, 0x0020_0000),
         job: Spi(92),

@@ -55,7 +55,7 @@ struct Test {
 
 #[rustfmt::skip]
 const TESTS: &[Test] = &[
-    Test { image: "eitri-selftest", words: &["selftest"],                        entries: EVERY,   status: Some(0),   expect: Expect::Tap(16) },
+    Test { image: "eitri-selftest", words: &["selftest"],                        entries: EVERY,   status: Some(0),   expect: Expect::Tap(17) },
     Test { image: "eitri-selftest", words: &["selftest"],                        entries: &[Entry::El3],       status: None, expect: Expect::Console(&["3?"]) },
     Test { image: "eitri-selftest", words: &["selftest"],                        entries: &[Entry::Elsewhere], status: None, expect: Expect::Console(&["@?"]) },
     Test { image: "eitri-crash",    words: &["data-abort"],                      entries: EVERY,   status: Some(102), expect: Expect::Console(&["data abort: nothing mapped on a read", "for  0x0000000020001234"]) },

@@ -15,7 +15,7 @@ use eitri_boards::device_tree;
 use eitri_boards::{Board, Exit};
 use eitri_kernel::interrupts::{self, Interrupt};
 use eitri_kernel::memory;
-use eitri_kernel::{Kernel, firmware, heap, linked, time};
+use eitri_kernel::{Kernel, firmware, heap, linked, tick, time};
 use embedded_hal::delay::DelayNs;
 use tap::{Outcome, Test, expect};
 
@@ -48,6 +48,7 @@ const TESTS: &[Test<Kernel>] = &[
         "the timer's interrupt comes, when it should",
         timer_interrupt,
     ),
+    ("something is done every so often", ticks_come),
     (
         "FP and SIMD registers survive an interrupt",
         registers_survive,
@@ -202,7 +203,7 @@ fn counter_counts(_: &mut Kernel) -> Outcome {
 
 static TICKS: AtomicU32 = AtomicU32::new(0);
 
-fn tick(_: Interrupt) {
+fn on_tick(_: Interrupt) {
     // SAFETY: a handler may use these registers as any function may.
     unsafe {
         core::arch::asm!(
@@ -224,7 +225,7 @@ fn wait_for_tick(limit: Duration) {
 
 fn timer_interrupt(kernel: &mut Kernel) -> Outcome {
     let timer = Interrupt::Private(kernel.board.virtual_timer_ppi);
-    interrupts::register(timer, tick).map_err(|_| ("a handler", 0))?;
+    interrupts::register(timer, on_tick).map_err(|_| ("a handler", 0))?;
     interrupts::enable(timer);
     TICKS.store(0, Ordering::Relaxed);
     // From before the alarm is set: the machine that QEMU runs on may be busy in between.
@@ -241,9 +242,34 @@ fn timer_interrupt(kernel: &mut Kernel) -> Outcome {
     )
 }
 
+fn count(_: &'static Board) {
+    TICKS.fetch_add(1, Ordering::Relaxed);
+}
+
+fn ticks_come(kernel: &mut Kernel) -> Outcome {
+    TICKS.store(0, Ordering::Relaxed);
+    let start = time::now();
+    let period = Duration::from_millis(2);
+    tick::every(kernel.board, period, count).map_err(|_| ("a tick", 0))?;
+    let limit = start + Duration::from_secs(2);
+    while TICKS.load(Ordering::Relaxed) < 4 && time::now() < limit {
+        core::hint::spin_loop();
+    }
+    let waited = time::now() - start;
+    tick::never();
+    let ticks = TICKS.load(Ordering::Relaxed);
+    expect(ticks == 4, "four ticks", u64::from(ticks))?;
+    // The first comes at once.
+    expect(
+        waited >= 3 * period,
+        "6 ms or more",
+        waited.as_micros() as u64,
+    )
+}
+
 fn registers_survive(kernel: &mut Kernel) -> Outcome {
     let timer = Interrupt::Private(kernel.board.virtual_timer_ppi);
-    interrupts::register(timer, tick).map_err(|_| ("a handler", 0))?;
+    interrupts::register(timer, on_tick).map_err(|_| ("a handler", 0))?;
     interrupts::enable(timer);
     TICKS.store(0, Ordering::Relaxed);
     time::alarm_at(time::now() + Duration::from_millis(1));
