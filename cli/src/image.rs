@@ -1,10 +1,10 @@
 //! Bare-metal images: built with cargo, turned into the raw file that a boot loader takes.
 
 use crate::outcome::{Failure, FileError};
-use crate::process::run_logged;
-use crate::progress;
-use crate::setup;
 use crate::workspace::{BARE_METAL_TARGET, Workspace};
+use eitri_launch::cargo::{self, Manner, Watch};
+use eitri_launch::images;
+use eitri_launch::tools::{self, Tool};
 use miette::Diagnostic;
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Object, ObjectSymbol, elf};
@@ -57,7 +57,7 @@ impl Builder {
     /// Sets up what a build needs, and waits until no other `eitri` builds images.
     pub(crate) fn new() -> Result<Builder, Failure> {
         let workspace = Workspace::find()?;
-        setup::bare_metal_target(&workspace)?;
+        tools::ensure(&workspace, &[Tool::Target])?;
         let folder = workspace.target_folder().join("eitri");
         let path = folder.join("images.lock");
         let lock = std::fs::create_dir_all(&folder)
@@ -83,30 +83,24 @@ impl Builder {
         binary: &str,
         job: Option<&Path>,
     ) -> Result<Image, Failure> {
-        let arguments = [
-            "build",
-            "--release",
-            "--target",
-            BARE_METAL_TARGET,
-            "-p",
-            package,
-        ];
-        let mut command = self.workspace.cargo(&arguments);
+        let mut command = images::build(&self.workspace, package);
         if let Some(job) = job {
             command.env("EITRI_JOB", job);
         }
-        let folder = self.workspace.target_folder();
-        let step = progress::start(&format!("building {binary} for {BARE_METAL_TARGET}"));
-        let log = folder.join("eitri").join(format!("build-{package}.log"));
-        let finished = run_logged(&mut command, &log, BUILD_LIMIT)?;
-        step.finish(finished.end.good());
+        let watch = Watch {
+            what: &format!("building {binary} for {BARE_METAL_TARGET}"),
+            log: &images::log(&self.workspace, package),
+            limit: BUILD_LIMIT,
+            manner: Manner::Quiet,
+        };
+        let finished = cargo::run(&mut command, &watch)?;
         if !finished.end.good() {
             return Err(Failure::missing(ImageError::Build {
-                command: format!("cargo {}", arguments.join(" ")),
+                command: format!("{command:?}").replace('"', ""),
                 output: finished.output(),
             }));
         }
-        let path = folder.join(BARE_METAL_TARGET).join("release").join(binary);
+        let path = images::path(&self.workspace, binary);
         match std::fs::read(&path) {
             Ok(elf) => Ok(Image { elf, path }),
             Err(cause) => Err(Failure::missing(ImageError::Gone {

@@ -18,18 +18,16 @@ mod nearest;
 mod open_facts;
 mod outcome;
 mod parallel;
-mod process;
-mod progress;
 mod qemu;
 mod reference;
-mod setup;
 mod shader_file;
 mod streams;
 mod text_input;
 mod whole_file;
-mod workspace;
 
 use clap::Parser;
+// What happens before this command runs has these too.
+use eitri_launch::{process, progress, workspace};
 
 /// Bring-up of Arm Mali Valhall CSF GPUs with no operating system underneath.
 ///

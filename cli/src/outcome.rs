@@ -4,6 +4,7 @@
 //! Facts: the table of statuses is in `--help` and in docs/cli.md.
 
 use crate::streams::talk;
+use eitri_launch::Problem;
 use miette::Diagnostic;
 use std::process::ExitCode;
 
@@ -57,6 +58,23 @@ impl Failure {
     fn new(status: Status, cause: impl Diagnostic + Send + Sync + 'static) -> Failure {
         let report = Box::new(miette::Report::new(cause));
         Failure { status, report }
+    }
+}
+
+/// Something on the machine is missing, in the words of the crate that looked for it.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+struct Lacking(Problem);
+
+impl Diagnostic for Lacking {
+    fn help(&self) -> Option<Box<dyn std::fmt::Display + '_>> {
+        Some(Box::new(self.0.help()?))
+    }
+}
+
+impl From<Problem> for Failure {
+    fn from(problem: Problem) -> Failure {
+        Failure::missing(Lacking(problem))
     }
 }
 

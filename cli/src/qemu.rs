@@ -8,11 +8,11 @@ use crate::image::{Builder, Image};
 use crate::outcome::{Failure, FileError};
 use crate::process::{End, run_logged};
 use crate::progress;
-use crate::setup::{self, QEMU};
 use crate::streams;
 use crate::workspace::Workspace;
 use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MONITOR_RAM};
 use eitri_job::result::{JobResult, ResultError};
+use eitri_launch::tools::{self, Tool};
 use miette::Diagnostic;
 use std::path::Path;
 use std::process::Command;
@@ -107,7 +107,7 @@ pub(crate) fn boot(boot: &Boot<'_>) -> Result<Booted, Failure> {
     for word in boot.words {
         semihosting.push_str(&format!(",arg={}", doubled(word)));
     }
-    let mut command = Command::new(QEMU);
+    let mut command = Command::new(Tool::Qemu.program());
     command.args(["-M", machine, "-cpu", "cortex-a57", "-m", &memory]);
     command.args(["-display", "none", "-nodefaults", "-no-reboot"]);
     // Time is counted in instructions, so that a busy host makes no limit of the driver pass.
@@ -156,7 +156,7 @@ pub(crate) struct Machine {
 impl Machine {
     /// Builds the monitor and the image with `bundle` as its job.
     fn with_job(bundle: &[u8]) -> Result<Machine, Failure> {
-        setup::qemu(&Workspace::find()?)?;
+        tools::ensure(&Workspace::find()?, Tool::OF_QEMU)?;
         let folder =
             tempfile::tempdir().map_err(|cause| unwritable(&std::env::temp_dir(), cause))?;
         let job = folder.path().join("job.bundle");

@@ -1,10 +1,13 @@
 //! Shader files: WGSL, GLSL, SPIR-V and its assembly, all to SPIR-V.
 //!
 //! Guarantees: positions in messages are those of the user's own file, whichever tool found the fault.
-//! Facts: none of the hardware; WGSL and GLSL go through naga, the rest through Khronos' tools where installed.
+//! Facts: none of the hardware; WGSL and GLSL go through naga, the rest through Khronos' tools, installed if need be.
 
 use crate::buffer_source;
 use crate::outcome::Failure;
+use crate::workspace::Workspace;
+use eitri_launch::Problem;
+use eitri_launch::tools::{self, Tool};
 use miette::Diagnostic;
 use naga::back::spv;
 use std::path::Path;
@@ -36,18 +39,17 @@ pub(crate) enum ShaderFileError {
         language: &'static str,
         message: String,
     },
-    #[error("{path}: this needs `{tool}`, which is not installed{because}")]
-    #[diagnostic(help("apt-get install {package}"))]
+    #[error("{path}: this needs a tool: {problem}{because}")]
+    #[diagnostic(help("{}", problem.help().unwrap_or_default()))]
     ToolMissing {
         path: String,
-        tool: &'static str,
-        package: &'static str,
+        problem: Problem,
         because: String,
     },
-    #[error("{path}: `{tool}` could not be run")]
+    #[error("{path}: {tool} could not be run")]
     ToolFailed {
         path: String,
-        tool: &'static str,
+        tool: Tool,
         #[source]
         cause: std::io::Error,
     },
@@ -63,21 +65,6 @@ pub(crate) enum NotSpirv {
     #[error("it is empty")]
     Empty,
 }
-
-/// A tool of Khronos', and the Debian package that has it.
-struct Tool {
-    name: &'static str,
-    package: &'static str,
-}
-
-const GLSLANG: Tool = Tool {
-    name: "glslangValidator",
-    package: "glslang-tools",
-};
-const SPIRV_AS: Tool = Tool {
-    name: "spirv-as",
-    package: "spirv-tools",
-};
 
 /// A file read, and turned into SPIR-V.
 #[derive(Debug)]
@@ -103,7 +90,7 @@ pub(crate) fn load(path: &str) -> Result<Shader, Failure> {
         Language::SpirvAssembly => {
             text(path, &bytes)?;
             run_tool(
-                &SPIRV_AS,
+                Tool::SpirvAs,
                 path,
                 None,
                 &["--target-env", "spv1.5", "--preserve-numeric-ids"],
@@ -186,7 +173,7 @@ fn glsl(path: &str, source: &str) -> Result<Vec<u8>, Failure> {
         Ok(words) => Ok(words_to_bytes(&words)),
         Err(message) => {
             let arguments = ["-S", "comp", "--target-env", "vulkan1.2", "-g"];
-            run_tool(&GLSLANG, path, Some(message), &arguments)
+            run_tool(Tool::Glslang, path, Some(message), &arguments)
         }
     }
 }
@@ -221,7 +208,7 @@ fn spirv_of(
 
 /// Runs a tool that writes SPIR-V from the file at `path`. `naga` is what naga said of the file, if it was asked.
 fn run_tool(
-    tool: &Tool,
+    tool: Tool,
     path: &str,
     naga: Option<String>,
     arguments: &[&str],
@@ -229,12 +216,21 @@ fn run_tool(
     let failed = |cause: std::io::Error| {
         Failure::missing(ShaderFileError::ToolFailed {
             path: path.to_owned(),
-            tool: tool.name,
+            tool,
             cause,
         })
     };
+    let installed = Workspace::find().and_then(|workspace| tools::ensure(&workspace, &[tool]));
+    if let Err(problem) = installed {
+        let because = naga.map(|message| format!("; naga alone can't read it:\n{message}"));
+        return Err(Failure::missing(ShaderFileError::ToolMissing {
+            path: path.to_owned(),
+            problem,
+            because: because.unwrap_or_default(),
+        }));
+    }
     let out = tempfile::NamedTempFile::new().map_err(failed)?;
-    let run = Command::new(tool.name)
+    let run = Command::new(tool.program())
         .args(arguments)
         .arg("-o")
         .arg(out.path())
@@ -251,15 +247,6 @@ fn run_tool(
             },
             message: tool_message(&output, path),
         })),
-        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
-            let because = naga.map(|message| format!("; naga alone can't read it:\n{message}"));
-            Err(Failure::missing(ShaderFileError::ToolMissing {
-                path: path.to_owned(),
-                tool: tool.name,
-                package: tool.package,
-                because: because.unwrap_or_default(),
-            }))
-        }
         Err(cause) => Err(failed(cause)),
     }
 }

@@ -30,10 +30,9 @@ pub(crate) fn put(bytes: &[u8]) -> Result<(), Failure> {
     unless_reader_gone(stdout.write_all(bytes).and_then(|()| stdout.flush()))
 }
 
-/// Prints on standard error.
+/// Prints on standard error, beside the steps that are shown there.
 pub(crate) fn say(text: std::fmt::Arguments<'_>) {
-    // There is nobody left to tell of an error here.
-    let _ = std::io::stderr().lock().write_fmt(text);
+    crate::progress::say(text);
 }
 
 /// What became of a write to standard output, as a command's outcome.

@@ -17,6 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-amber",       &[]),
     ("eitri-testdata",    &[]),
     ("eitri-compute-cases", &[]),
+    ("eitri-launch",      &[]),
     ("eitri-runtime",     &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-program"]),
     ("eitri-model",       &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa"]),
     ("eitri-shaderc",     &["eitri-isa", "eitri-program"]),
@@ -29,7 +30,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-kernel-tests", &["eitri-aarch64", "eitri-boards", "eitri-csf", "eitri-image", "eitri-kernel", "eitri-linker", "eitri-runtime"]),
     ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-kernel", "eitri-linker", "eitri-model"]),
     ("eitri-no-panic",     &["eitri-program", "eitri-runtime"]),
-    ("eitri",             &["eitri-boards", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa", "eitri-job", "eitri-model", "eitri-program", "eitri-runtime", "eitri-shaderc"]),
+    ("eitri",             &["eitri-boards", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-program", "eitri-runtime", "eitri-shaderc"]),
 ];
 
 /// Folders whose code may hold `unsafe`: the kernel, the boards, and what runs on them.
@@ -221,6 +222,7 @@ const TOP: &[&str] = &[
     "docs",
     "gpu",
     "kernel",
+    "launch",
     "linker",
     "qemu-tests",
     "shaderc",
@@ -262,6 +264,7 @@ fn what_is_printed_minds_a_reader_that_has_gone_away() {
     let root = root();
     let mut found = Vec::new();
     sources(&root.join("cli/src"), &mut found);
+    sources(&root.join("launch/src"), &mut found);
     let mut wrong = Vec::new();
     for path in found {
         if path == root.join(WRITES) {

@@ -242,7 +242,7 @@ fn buffers_that_do_not_fit_are_named() {
             "--push takes 16 hex digits",
         ],
     );
-    let reduce = repository("demo/reduce.comp");
+    let reduce = repository("demo/reduce.wgsl");
     folder.refused(
         &reduce,
         &with(&["--buffer", "0=zero:512", "--buffer", "1=zero:8"]),
@@ -349,4 +349,17 @@ fn firmware_that_is_none_is_refused() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "zeros are no firmware");
     assert!(stderr.contains("firmware"), "{stderr}");
+}
+
+#[test]
+fn the_demo_needs_no_tool() {
+    let output = Command::new(env!("CARGO_BIN_EXE_eitri"))
+        .args(["demo", "--on", "host"])
+        .env("PATH", "")
+        .output()
+        .unwrap();
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stdout}{stderr}");
+    assert_eq!(stdout.matches(" words as on a CPU").count(), 3, "{stdout}");
 }

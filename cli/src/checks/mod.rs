@@ -2,31 +2,41 @@
 //!
 //! Guarantees: CI and people run the same list; a check that did not run is counted as such.
 
+mod fuzz;
 mod kernel;
 mod shaders;
 mod symbols;
 mod tally;
 
 use crate::outcome::Failure;
-use crate::process::{self, End};
-use crate::progress;
+use crate::process::End;
 use crate::streams::talk;
 use crate::whole_file;
 use crate::workspace::{BARE_METAL_TARGET, Workspace};
+use eitri_launch::cargo::{self, Manner, Watch};
+use eitri_launch::tools::Tool;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 pub(crate) use tally::Tally;
 
-/// What a check needs on the machine before it can run.
+/// When a check runs, and how long the longer form takes on two cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Needs {
-    /// Nothing but Rust.
-    Host,
-    /// The Rust target for bare metal.
-    Target,
-    /// The target and QEMU.
-    Qemu,
+pub(crate) enum When {
+    /// Always, and always the same.
+    Always,
+    /// Always; with `--long` it does more.
+    Longer(&'static str),
+    /// Only with `--long`.
+    Long(&'static str),
 }
+
+/// Tools that a check needs besides Rust.
+const RUST: &[Tool] = &[];
+const BARE: &[Tool] = &[Tool::Target];
+const QEMU: &[Tool] = Tool::OF_QEMU;
+/// Some shaders of the tests are GLSL that naga can't read.
+const GLSL: &[Tool] = &[Tool::Glslang];
+const BOTH: &[Tool] = &[Tool::Target, Tool::Qemu, Tool::Glslang];
 
 /// What a check does.
 enum Action {
@@ -51,7 +61,8 @@ pub(crate) struct Check {
     pub(crate) name: &'static str,
     /// What it shows.
     pub(crate) what: &'static str,
-    pub(crate) needs: Needs,
+    pub(crate) when: When,
+    pub(crate) needs: &'static [Tool],
     action: Action,
 }
 
@@ -92,20 +103,37 @@ const PACKAGES: &[&str] = &[
 /// Every check. Those that fail soonest come first; those that build images last.
 #[rustfmt::skip]
 pub(crate) const ALL: &[Check] = &[
-    Check { name: "fmt",        needs: Needs::Host,   what: "formatting",                                          action: Action::Cargo(&["fmt", "--all", "--check"]) },
-    Check { name: "clippy",     needs: Needs::Host,   what: "lints of the host crates",                            action: Action::Cargo(&["clippy", "--all-targets", "--", "-D", "warnings"]) },
-    Check { name: "bare-metal", needs: Needs::Target, what: "lints of the bare-metal crates",                      action: Action::Cargo(CLIPPY_BARE_METAL) },
-    Check { name: "docs",       needs: Needs::Host,   what: "documentation",                                       action: Action::Cargo(&["doc", "--no-deps"]) },
-    Check { name: "packages",   needs: Needs::Host,   what: "the crates of tables are of use alone",                action: Action::Cargo(PACKAGES) },
-    Check { name: "host",       needs: Needs::Host,   what: "tests on the host",                                   action: Action::CargoTest(&["test", "--no-fail-fast"]) },
-    Check { name: "no-panic",   needs: Needs::Target, what: "the driver links without a panic",                    action: Action::Cargo(NO_PANIC) },
-    Check { name: "symbols",    needs: Needs::Target, what: "the image under test holds no model",                 action: Action::Cases(symbols::run) },
-    Check { name: "kernel",     needs: Needs::Qemu,   what: "the kernel and the monitor in QEMU",                  action: Action::Cases(kernel::run) },
-    Check { name: "shaders",    needs: Needs::Qemu,   what: "shaders give the same bytes in QEMU and on the host", action: Action::Cases(shaders::run) },
+    Check { name: "fmt",        when: When::Always,           needs: RUST, what: "formatting",                                          action: Action::Cargo(&["fmt", "--all", "--check"]) },
+    Check { name: "clippy",     when: When::Always,           needs: RUST, what: "lints of the host crates",                            action: Action::Cargo(&["clippy", "--all-targets", "--", "-D", "warnings"]) },
+    Check { name: "bare-metal", when: When::Always,           needs: BARE, what: "lints of the bare-metal crates",                      action: Action::Cargo(CLIPPY_BARE_METAL) },
+    Check { name: "docs",       when: When::Always,           needs: RUST, what: "documentation",                                       action: Action::Cargo(&["doc", "--no-deps"]) },
+    Check { name: "packages",   when: When::Always,           needs: RUST, what: "the crates of tables are of use alone",               action: Action::Cargo(PACKAGES) },
+    Check { name: "host",       when: When::Longer("30 min"), needs: GLSL, what: "tests on the host",                                   action: Action::CargoTest(&["test", "--no-fail-fast"]) },
+    Check { name: "fuzz",       when: When::Long("10 min"),   needs: RUST, what: "random words on the decoders",                        action: Action::Cases(fuzz::run) },
+    Check { name: "no-panic",   when: When::Always,           needs: BARE, what: "the driver links without a panic",                    action: Action::Cargo(NO_PANIC) },
+    Check { name: "symbols",    when: When::Always,           needs: BARE, what: "the image under test holds no model",                 action: Action::Cases(symbols::run) },
+    Check { name: "kernel",     when: When::Always,           needs: QEMU, what: "the kernel and the monitor in QEMU",                  action: Action::Cases(kernel::run) },
+    Check { name: "shaders",    when: When::Always,           needs: BOTH, what: "shaders give the same bytes in QEMU and on the host", action: Action::Cases(shaders::run) },
 ];
 
-/// Longest that one check may take, builds included.
-const LIMIT: Duration = Duration::from_secs(30 * 60);
+/// How much is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// What every change must pass.
+    Short,
+    /// Soaks, big random runs and whole corpora too.
+    Long,
+}
+
+impl Length {
+    /// Longest that one check may take, builds included.
+    fn limit(self) -> Duration {
+        match self {
+            Length::Short => Duration::from_secs(30 * 60),
+            Length::Long => Duration::from_secs(4 * 60 * 60),
+        }
+    }
+}
 
 /// How a check went.
 pub(crate) struct Outcome {
@@ -119,15 +147,22 @@ pub(crate) struct Outcome {
 
 impl Check {
     /// Runs the check; its output goes to a log of its own.
-    pub(crate) fn run(&self, workspace: &Workspace, bless: bool) -> Result<Outcome, Failure> {
+    pub(crate) fn run(
+        &self,
+        workspace: &Workspace,
+        length: Length,
+        bless: bool,
+    ) -> Result<Outcome, Failure> {
         let folder = workspace.target_folder().join("eitri/test");
         let log = folder.join(format!("{}.log", self.name));
         match self.action {
             Action::Cargo(arguments) => {
-                self.run_cargo(workspace, arguments, log, bless, |_, good| Tally::one(good))
+                self.run_cargo(workspace, arguments, log, length, bless, |_, good| {
+                    Tally::one(good)
+                })
             }
             Action::CargoTest(arguments) => {
-                self.run_cargo(workspace, arguments, log, bless, |output, _| {
+                self.run_cargo(workspace, arguments, log, length, bless, |output, _| {
                     Tally::of_cargo_test(output)
                 })
             }
@@ -140,6 +175,7 @@ impl Check {
         workspace: &Workspace,
         arguments: &[&str],
         log: PathBuf,
+        length: Length,
         bless: bool,
         count: impl FnOnce(&str, bool) -> Tally,
     ) -> Result<Outcome, Failure> {
@@ -155,9 +191,16 @@ impl Check {
                 .env("EITRI_BLESS", "1")
                 .env("INSTA_UPDATE", "always");
         }
-        let step = progress::start(self.what);
-        let finished = process::run_logged(&mut command, &log, LIMIT)?;
-        step.finish(finished.end.good());
+        if length == Length::Long {
+            command.env("EITRI_LONG", "1");
+        }
+        let watch = Watch {
+            what: self.what,
+            log: &log,
+            limit: length.limit(),
+            manner: Manner::Step,
+        };
+        let finished = cargo::run(&mut command, &watch)?;
         let output = finished.output();
         let mut tally = count(&output, finished.end.good());
         tally.skip(
@@ -236,4 +279,18 @@ fn tail(output: &str, end: &End) -> String {
         text.push_str("\nstopped: it ran into its time limit");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_checks_need_is_known_before_they_are_built() {
+        for tool in Tool::ALL {
+            let needed = ALL.iter().any(|check| check.needs.contains(tool));
+            let told = Tool::OF_TESTS.contains(tool);
+            assert_eq!(needed, told, "{tool}: see Tool::OF_TESTS");
+        }
+    }
 }

@@ -25,16 +25,31 @@ pub(crate) struct Args {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Decoder {
+pub(crate) enum Decoder {
     /// Shader instructions.
     Isa,
     /// Command-stream instructions, on every architecture.
     Cs,
 }
 
+impl Decoder {
+    pub(crate) const ALL: [Decoder; 2] = [Decoder::Isa, Decoder::Cs];
+
+    /// As the command line has it.
+    pub(crate) fn name(self) -> &'static str {
+        self.target().name
+    }
+
+    fn target(self) -> &'static Target {
+        match self {
+            Decoder::Isa => &ISA,
+            Decoder::Cs => &CS,
+        }
+    }
+}
+
 /// A decoder under test.
 struct Target {
-    decoder: Decoder,
     name: &'static str,
     /// A word to try.
     word: fn(&mut Dice) -> u64,
@@ -44,22 +59,19 @@ struct Target {
     again: &'static str,
 }
 
-const TARGETS: [Target; 2] = [
-    Target {
-        decoder: Decoder::Isa,
-        name: "isa",
-        word: isa_word,
-        check: isa_check,
-        again: "cargo eitri disasm",
-    },
-    Target {
-        decoder: Decoder::Cs,
-        name: "cs",
-        word: cs_word,
-        check: cs_check,
-        again: "cargo eitri cs disasm",
-    },
-];
+const ISA: Target = Target {
+    name: "isa",
+    word: isa_word,
+    check: isa_check,
+    again: "cargo eitri disasm",
+};
+
+const CS: Target = Target {
+    name: "cs",
+    word: cs_word,
+    check: cs_check,
+    again: "cargo eitri cs disasm",
+};
 
 /// Words that one thread takes at a time.
 const CHUNK: u64 = 10_000;
@@ -68,16 +80,16 @@ const SHOWN: usize = 10;
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let mut status = Status::Good;
-    for target in &TARGETS {
-        if args.only.is_some_and(|only| only != target.decoder) {
+    for decoder in Decoder::ALL {
+        if args.only.is_some_and(|only| only != decoder) {
             continue;
         }
+        let target = decoder.target();
         let started = Instant::now();
-        let tally = fuzz(target, args);
+        let tally = fuzz(target, args.seed, args.count);
         let seconds = started.elapsed().as_secs_f64();
-        for (word, what) in tally.faults.iter().take(SHOWN) {
-            outln!("FAIL {} {word:016x}: {what}", target.name)?;
-            outln!("again: echo {word:016x} | {}", target.again)?;
+        for line in tally.shown(target) {
+            outln!("{line}")?;
         }
         outln!(
             "{:<4} {} words: {} legal, {} refused, {} faults ({seconds:.1} s, seed {})",
@@ -95,25 +107,44 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     Ok(status)
 }
 
+/// What is wrong with a decoder, as lines; at most those of the first ten words.
+pub(crate) fn faults(decoder: Decoder, seed: u64, count: u64) -> Vec<String> {
+    let target = decoder.target();
+    fuzz(target, seed, count).shown(target)
+}
+
 #[derive(Default)]
 struct Tally {
     legal: u64,
     faults: Vec<(u64, String)>,
 }
 
-/// Tries all words of a decoder, on every core.
-fn fuzz(target: &Target, args: &Args) -> Tally {
+impl Tally {
+    /// The first faults, each with how to look at its word.
+    fn shown(&self, target: &Target) -> Vec<String> {
+        let lines = |(word, what): &(u64, String)| {
+            [
+                format!("FAIL {} {word:016x}: {what}", target.name),
+                format!("again: echo {word:016x} | {}", target.again),
+            ]
+        };
+        self.faults.iter().take(SHOWN).flat_map(lines).collect()
+    }
+}
+
+/// Tries `count` words of a decoder, on every core.
+fn fuzz(target: &Target, seed: u64, count: u64) -> Tally {
     let next = AtomicU64::new(0);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let work = || {
         let mut tally = Tally::default();
         loop {
             let first = next.fetch_add(CHUNK, Ordering::Relaxed);
-            if first >= args.count {
+            if first >= count {
                 return tally;
             }
-            for number in first..args.count.min(first + CHUNK) {
-                try_word(target, args.seed, number, &mut tally);
+            for number in first..count.min(first + CHUNK) {
+                try_word(target, seed, number, &mut tally);
             }
         }
     };

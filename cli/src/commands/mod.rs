@@ -7,7 +7,7 @@ pub(crate) mod demo;
 mod disasm;
 mod docs;
 mod explain;
-mod fuzz;
+pub(crate) mod fuzz;
 mod kernel;
 mod pack;
 mod run;

@@ -1,10 +1,10 @@
 //! `eitri test`: every check of the repository, and a summary.
 
-use crate::checks::{self, Needs, Tally};
+use crate::checks::{self, Length, Tally, When};
 use crate::outcome::{Failure, Status};
-use crate::setup;
 use crate::streams::outln;
 use crate::workspace::Workspace;
+use eitri_launch::tools::{self, Tool};
 use miette::Diagnostic;
 use thiserror::Error;
 
@@ -16,6 +16,9 @@ pub(crate) struct Args {
     /// Run only checks whose name contains this.
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
+    /// Run the long checks too, and the longer form of those that have one; `--list` says how long each takes.
+    #[arg(long)]
+    long: bool,
     /// Accept new output of tests that compare with a kept one; review the difference like code.
     #[arg(long)]
     bless: bool,
@@ -28,37 +31,50 @@ struct NoSuchCheck {
     filter: String,
 }
 
+#[derive(Debug, Error, Diagnostic)]
+#[error("what `{filter}` names is run only with `--long`")]
+struct OnlyLong {
+    filter: String,
+}
+
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    let wanted = |name: &str| {
-        args.filter
-            .as_deref()
-            .is_none_or(|filter| name.contains(filter))
-    };
-    let chosen: Vec<_> = checks::ALL
+    let filter = args.filter.as_deref().unwrap_or("");
+    let mut chosen: Vec<_> = checks::ALL
         .iter()
-        .filter(|check| wanted(check.name))
+        .filter(|check| check.name.contains(filter))
         .collect();
-    if let ([], Some(filter)) = (chosen.as_slice(), &args.filter) {
-        return Err(Failure::refused(NoSuchCheck {
-            filter: filter.clone(),
-        }));
+    if let Some(filter) = args.filter.clone().filter(|_| chosen.is_empty()) {
+        return Err(Failure::refused(NoSuchCheck { filter }));
     }
     if args.list {
         for check in chosen {
-            outln!("{:<12} {}", check.name, check.what)?;
+            let long = match check.when {
+                When::Always => String::new(),
+                When::Longer(time) => format!(" (with --long: more, about {time})"),
+                When::Long(time) => format!(" (only with --long: about {time})"),
+            };
+            outln!("{:<12} {}{long}", check.name, check.what)?;
         }
         return Ok(Status::Good);
     }
+    if !args.long {
+        chosen.retain(|check| !matches!(check.when, When::Long(_)));
+    }
+    if chosen.is_empty() {
+        let filter = filter.to_owned();
+        return Err(Failure::refused(OnlyLong { filter }));
+    }
     let workspace = Workspace::find()?;
-    if chosen.iter().any(|check| check.needs != Needs::Host) {
-        setup::bare_metal_target(&workspace)?;
-    }
-    if chosen.iter().any(|check| check.needs == Needs::Qemu) {
-        setup::qemu(&workspace)?;
-    }
+    let needed = |tool: &Tool| chosen.iter().any(|check| check.needs.contains(tool));
+    let wanted: Vec<Tool> = Tool::ALL.iter().copied().filter(needed).collect();
+    tools::ensure(&workspace, &wanted)?;
+    let length = match args.long {
+        true => Length::Long,
+        false => Length::Short,
+    };
     let mut outcomes = Vec::new();
     for check in chosen {
-        outcomes.push(check.run(&workspace, args.bless)?);
+        outcomes.push(check.run(&workspace, length, args.bless)?);
     }
     summarise(&outcomes)
 }

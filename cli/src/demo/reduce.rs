@@ -14,7 +14,7 @@ pub(super) fn demo() -> Demo {
     let sum = values().fold(0, u32::wrapping_add);
     let largest = values().max().unwrap_or(0);
     Demo {
-        file: "reduce.comp",
+        file: "reduce.wgsl",
         what: "sum and maximum: shared memory, barriers, atomics",
         buffers: vec![(binding(0), bytes_of(values())), (binding(1), vec![0; 12])],
         push_constants: Vec::new(),

@@ -1,47 +1,39 @@
-//! The checkout that this command was built from: images and tests are built there.
+//! The checkout that this program was built from: images and tests are built there.
 
-use crate::outcome::Failure;
-use miette::Diagnostic;
+use crate::Problem;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use thiserror::Error;
 
 /// The target of everything that runs without an operating system.
-pub(crate) const BARE_METAL_TARGET: &str = "aarch64-unknown-none";
-
-#[derive(Debug, Error, Diagnostic)]
-#[error("the sources of Eitri are no longer at {path}")]
-#[diagnostic(help("bare-metal images are built from them: run `cargo eitri` inside a checkout"))]
-pub(crate) struct SourcesMissing {
-    path: String,
-}
+pub const BARE_METAL_TARGET: &str = "aarch64-unknown-none";
 
 /// The workspace's root folder.
 #[derive(Clone, Debug)]
-pub(crate) struct Workspace {
+pub struct Workspace {
     root: PathBuf,
 }
 
 impl Workspace {
-    /// The workspace that this binary was built from.
-    pub(crate) fn find() -> Result<Workspace, Failure> {
-        let cli = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let root = cli.parent().unwrap_or(cli).to_owned();
+    /// The workspace that this program was built from.
+    ///
+    /// # Errors
+    /// When it has moved since.
+    pub fn find() -> Result<Workspace, Problem> {
+        let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = own.parent().unwrap_or(own).to_owned();
         match root.join("rust-toolchain.toml").is_file() {
             true => Ok(Workspace { root }),
-            false => Err(Failure::missing(SourcesMissing {
-                path: root.display().to_string(),
-            })),
+            false => Err(Problem::SourcesMissing { path: root }),
         }
     }
 
     /// The root folder.
-    pub(crate) fn root(&self) -> &Path {
+    pub fn root(&self) -> &Path {
         &self.root
     }
 
     /// Where builds go: `CARGO_TARGET_DIR`, else `target` in the root.
-    pub(crate) fn target_folder(&self) -> PathBuf {
+    pub fn target_folder(&self) -> PathBuf {
         match std::env::var_os("CARGO_TARGET_DIR") {
             Some(folder) => self.root.join(folder),
             None => self.root.join("target"),
@@ -49,7 +41,7 @@ impl Workspace {
     }
 
     /// A `cargo` command in the root folder, with the workspace's own toolchain.
-    pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
+    pub fn cargo(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("cargo");
         command.current_dir(&self.root).args(arguments);
         // What `cargo run` sets for this process would make the inner build differ from the outer one.

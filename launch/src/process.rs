@@ -1,0 +1,173 @@
+//! Child processes with a clock: what they print goes to a log, and none outlives its limit.
+
+use crate::Problem;
+use std::fs::File;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// How often a running child is looked at.
+const POLL: Duration = Duration::from_millis(20);
+
+/// How a child ended.
+#[derive(Clone, Copy, Debug)]
+pub enum End {
+    /// By itself.
+    Exited(ExitStatus),
+    /// It was stopped after its time limit.
+    TimedOut,
+}
+
+impl End {
+    /// Whether it exited with status 0.
+    pub fn good(&self) -> bool {
+        matches!(self, End::Exited(status) if status.success())
+    }
+}
+
+/// A finished child.
+#[derive(Debug)]
+pub struct Finished {
+    /// How it ended.
+    pub end: End,
+    /// Where its output is.
+    pub log: PathBuf,
+    /// How long it ran.
+    pub took: Duration,
+}
+
+impl Finished {
+    /// Everything that the child printed.
+    pub fn output(&self) -> String {
+        std::fs::read(&self.log)
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .unwrap_or_default()
+    }
+}
+
+/// Runs `command` with no input, both output streams into the file `log`, for at most `limit`.
+///
+/// The child gets a process group of its own, so that what it started ends with it.
+///
+/// # Errors
+/// When it can't be started or watched, or the log can't be written.
+pub fn run_logged(command: &mut Command, log: &Path, limit: Duration) -> Result<Finished, Problem> {
+    let out = open_log(log)?;
+    let err = out.try_clone().map_err(|cause| unwritable(log, cause))?;
+    let started = Instant::now();
+    let mut child = start(command.stdout(out).stderr(err).process_group(0))?;
+    let end = wait(command, &mut child, started + limit)?;
+    let (log, took) = (log.to_owned(), started.elapsed());
+    Ok(Finished { end, log, took })
+}
+
+/// An empty log that several may append to.
+pub(crate) fn open_log(log: &Path) -> Result<File, Problem> {
+    let open = || {
+        if let Some(folder) = log.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        File::create(log)?;
+        File::options().append(true).open(log)
+    };
+    open().map_err(|cause| unwritable(log, cause))
+}
+
+fn unwritable(log: &Path, cause: std::io::Error) -> Problem {
+    let path = log.to_owned();
+    Problem::Log { path, cause }
+}
+
+/// Starts a child with no input.
+pub(crate) fn start(command: &mut Command) -> Result<Child, Problem> {
+    let child = command.stdin(Stdio::null()).spawn();
+    child.map_err(|cause| Problem::Start {
+        program: name(command),
+        cause,
+    })
+}
+
+fn name(command: &Command) -> String {
+    command.get_program().to_string_lossy().into_owned()
+}
+
+/// Waits for a child that leads a process group; at the deadline the group is stopped.
+pub(crate) fn wait(
+    command: &Command,
+    child: &mut Child,
+    deadline: Instant,
+) -> Result<End, Problem> {
+    let mut watch = || loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(End::Exited(status));
+        }
+        if Instant::now() >= deadline {
+            stop_group(child);
+            child.wait()?;
+            return Ok(End::TimedOut);
+        }
+        std::thread::sleep(POLL);
+    };
+    watch().map_err(|cause| Problem::Watch {
+        program: name(command),
+        cause,
+    })
+}
+
+/// Kills the child's process group; at least the child, if that fails.
+fn stop_group(child: &mut Child) {
+    // The shell's own `kill`: a bare machine has no program of that name.
+    let killed = Command::new("sh")
+        .args(["-c", "kill -s KILL -- \"-$0\"", &child.id().to_string()])
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    if !killed {
+        // An error means that it has ended by itself.
+        let _ = child.kill();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("eitri-launch-{}/{name}", std::process::id()))
+    }
+
+    fn run(name: &str, script: &str, limit: Duration) -> Finished {
+        let mut command = Command::new("sh");
+        run_logged(command.args(["-c", script]), &log(name), limit).unwrap()
+    }
+
+    #[test]
+    fn a_child_ends_by_itself_or_is_stopped() {
+        assert!(run("good", "exit 0", Duration::from_secs(10)).end.good());
+        assert!(!run("bad", "exit 3", Duration::from_secs(10)).end.good());
+        let script = "sleep 100 & echo $!; sleep 100";
+        let stopped = run("long", script, Duration::from_millis(500));
+        assert!(matches!(stopped.end, End::TimedOut));
+        let took = stopped.took;
+        assert!(took < Duration::from_secs(20), "took {took:?}");
+        // What it started has ended too: nobody but init waits for it, so its state is looked up, not waited for.
+        let process = format!("/proc/{}/stat", stopped.output().trim());
+        let running = || {
+            let state = std::fs::read_to_string(&process).unwrap_or_default();
+            !state.is_empty() && !state.contains(") Z ")
+        };
+        let deadline = Instant::now() + Duration::from_secs(20);
+        while running() {
+            assert!(Instant::now() < deadline, "{process} still runs");
+            std::thread::sleep(POLL);
+        }
+    }
+
+    #[test]
+    fn both_streams_are_in_the_log() {
+        let script = "echo out; echo err >&2";
+        let finished = run("deep/both", script, Duration::from_secs(10));
+        assert_eq!(finished.output(), "out\nerr\n");
+    }
+}
