@@ -29,7 +29,6 @@ impl SubQueue {
 
     /// The registers that its jobs read on `arch`. With [`Layout::scratch`] they are what its code may write, counters
     /// and the rest aside.
-    // FACT: command-stream.md 6.4 ends the vertex-tiler's at r60 on v10, but 4.2 and 7.3 have d60 there.
     pub fn job_registers(self, arch: Arch) -> RegSet {
         let maps: &[StagingMap] = match self {
             SubQueue::VertexTiler => {
@@ -50,8 +49,7 @@ const FIRST_SCRATCH: u8 = 66;
 const BEHIND_SCRATCH: u8 = 12;
 
 impl Layout {
-    /// The layout that `arch` is known to have: 96 registers before v12, 128 from there on.
-    // FACT: v11's count is assumed to be 96 (command-stream.md 10, 15); with a GPU at hand use `with_count`.
+    /// The layout that `arch` is known to have: 96 registers before v12, 128 from there on (command-stream.md 1.2).
     pub const fn of(arch: Arch) -> Layout {
         let count = if arch as u8 >= Arch::V12 as u8 {
             128

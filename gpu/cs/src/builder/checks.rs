@@ -1,4 +1,4 @@
-//! Checks before a word is written: registers, slots, deadlocks; and which registers have loads or stores in flight.
+//! Checks before a word is written: registers, slots, deadlocks; and which registers have loads in flight.
 //!
 //! Facts: hardware/command-stream.md 1.4, 1.6 (rule 2), 1.8, 6.3.
 
@@ -57,18 +57,17 @@ impl Config {
     }
 }
 
-/// The registers that loads will write and stores still read.
+/// The registers that loads will write. Those of stores are read at issue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct InFlight {
     loads: RegSet,
-    stores: RegSet,
 }
 
 impl InFlight {
     /// Whether an instruction with this usage needs a register that is in flight.
     pub(super) fn must_wait(&self, usage: &Usage) -> bool {
         let touched = usage.reads.union(usage.writes).union(usage.staging);
-        !touched.is_disjoint(self.loads) || !usage.writes.is_disjoint(self.stores)
+        !touched.is_disjoint(self.loads)
     }
 
     /// Takes note of an instruction; `slot` is where loads and stores count.
@@ -81,14 +80,6 @@ impl InFlight {
         let selected = match instr {
             Instr::LoadMultiple(_) => {
                 self.loads = self.loads.union(usage.writes);
-                return Ok(());
-            }
-            Instr::StoreMultiple(store) => {
-                // The address is read at issue, the data later.
-                let register =
-                    |offset: u8| u16::from(store.base_register.number()) + u16::from(offset);
-                let data = store.mask.offsets().map(register);
-                self.stores = data.fold(self.stores, RegSet::with);
                 return Ok(());
             }
             Instr::Wait(wait) => {
@@ -115,13 +106,12 @@ impl InFlight {
     pub(super) fn merged(self, other: InFlight) -> InFlight {
         InFlight {
             loads: self.loads.union(other.loads),
-            stores: self.stores.union(other.stores),
         }
     }
 
     /// Whether all that is in flight here is so there too.
     pub(super) fn is_within(self, other: InFlight) -> bool {
-        self.loads.without(other.loads).is_empty() && self.stores.without(other.stores).is_empty()
+        self.loads.without(other.loads).is_empty()
     }
 }
 

@@ -17,7 +17,7 @@ pub struct Config {
     /// The registers that instructions may write. Links between chunks write the kernel's all the same.
     pub writable: RegSet,
     /// The selected other slot, when the builder is to put `WAIT` before an instruction that uses a register with a load
-    /// or store in flight. `None`: waits are the caller's.
+    /// in flight. `None`: waits are the caller's.
     pub load_store_slot: Option<Slot>,
 }
 

@@ -145,7 +145,6 @@ pub(super) const IDVS: &[StagingRegister] = &[
     r(60, "PRIMITIVE_SIZE",          V11,      "point size or line width as a float"),
     r(60, "PRIMITIVE_SIZE",          V12,      "point size or line width as a float"),
     r(60, "LINE_WIDTH",              V13,      "line width as a float; points take their size from the shader"),
-    // FACT: the layout is not given for v11; taken to be that of v12 (command-stream.md 10, 16).
     r(61, "TILER_FLAGS2",            FROM_V11, "primitive flags 2").word(&PrimitiveFlags2::INFO),
     r(62, "ITER_TRACE_ID0",          FROM_V11, TRACE),
     r(63, "ITER_TRACE_ID1",          FROM_V11, TRACE),
@@ -178,7 +177,6 @@ pub(super) const FULLSCREEN: &[StagingRegister] = &[
 ];
 
 /// SRT to TSD are those of the fragment stage.
-// FACT: the local storage register is d(24 + 2n), as the other three (command-stream.md 10, 14).
 #[rustfmt::skip]
 pub(super) const TILING: &[StagingRegister] = &[
     d(0,  "SRT_0",                   V10,      SRT).when("srt_select", 0),

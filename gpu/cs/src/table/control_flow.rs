@@ -36,7 +36,6 @@ macro_rules! control_flow { ($next:ident $($families:ident)* { $($rows:tt)* }) =
     } "ERROR_BARRIER";
 
     /// Runs the next `size` bytes of instructions in protected mode.
-    // FACT: the tables disagree on the unit; bytes, stored as a count of instructions, as the modifier says (10, 21).
     PROT_REGION ProtRegion 0x29 ALL ControlFlow Inline {
         size:           Bytes8[15:0] "bytes of instructions";
     } "PROT_REGION #{size}";

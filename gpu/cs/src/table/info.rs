@@ -55,7 +55,7 @@ pub enum Timing {
     SignalSlot,
     /// In line when `wait_mask` is 0 and it is not DEFER_INDIRECT, else as `SignalSlot` (1.8).
     Deferrable,
-    /// As `Deferrable`, but counted on the shared slot `shared_entry`.
+    /// As `Deferrable`, without a slot of its own: it counts up the group's shared counter `shared_entry`.
     DeferrableShared,
 }
 

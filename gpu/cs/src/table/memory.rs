@@ -13,7 +13,7 @@ macro_rules! memory { ($next:ident $($families:ident)* { $($rows:tt)* }) => { $n
         offset;
     } "LOAD_MULTIPLE {%regs}, {%mem}";
 
-    /// Stores up to 16 registers into consecutive 32-bit words; they must stay until the other slot has drained.
+    /// Stores up to 16 registers into consecutive 32-bit words; they are read at issue, so the next instruction may write them.
     STORE_MULTIPLE StoreMultiple 0x15 ALL Memory Other {
         base_register: Reg[55:48]     "the register of mask bit 0"    .reads() .masked_by("mask");
         mask:          RegMask[31:16] "the registers to store";

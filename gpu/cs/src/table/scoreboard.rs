@@ -37,7 +37,7 @@ macro_rules! scoreboard { ($next:ident $($families:ident)* { $($rows:tt)* }) => 
         value:          u32[31:0]            "its value";
     } "SET_STATE_IMM32.{state} #{value}";
 
-    /// Adds 1 to a counter shared between streams, when the slots of the mask have drained.
+    /// Adds 1 to one of the 16 counters that the streams of a group share, when the slots of the mask have drained.
     SHARED_SB_INC SharedSbInc 0x1e FROM_V11 Scoreboard DeferrableShared {
         sb_mask:        SlotMask[31:16]      "slots that must drain before; none: at once";
         shared_entry:   u8[51:48]            "the shared counter";
@@ -45,8 +45,8 @@ macro_rules! scoreboard { ($next:ident $($families:ident)* { $($rows:tt)* }) => 
         defer_mode;
     } "SHARED_SB_INC.{defer_mode} #{sb_mask}, #{shared_entry}";
 
-    /// Takes 1 from a counter shared between streams.
-    SHARED_SB_DEC SharedSbDec 0x1f FROM_V11 Scoreboard Inline {
+    /// Blocks until a counter that the streams of a group share is not 0, then takes 1 from it: the wait for SHARED_SB_INC.
+    SHARED_SB_DEC SharedSbDec 0x1f FROM_V11 Scoreboard Blocking {
         shared_entry:   u8[51:48]            "the shared counter";
         progress_increment;
     } "SHARED_SB_DEC #{shared_entry}";

@@ -16,10 +16,10 @@ macro_rules! sync { ($next:ident $($families:ident)* { $($rows:tt)* }) => { $nex
     } "SYNC_SET32{error_propagate?.error_propagate}.{scope}<.{defer_mode}> [d{address}], r{data}, #{wait_mask:x}, #{signal_slot}"
         .text24("SYNC_SET32.{error_propagate?.error_propagate}.{scope} [d{address}], r{data}, #{wait_mask:x}, #{signal_slot}");
 
-    /// Blocks until the number of a sync32, unsigned, is LEQUAL or GREATER than the operand.
+    /// Blocks until the number of a sync32, unsigned, is LEQUAL, GREATER or GEQUAL to the operand.
     SYNC_WAIT32 SyncWait32 0x27 ALL Sync Blocking {
         address; data = data32; error_reject;
-        condition:      Condition[31:28] "LEQUAL or GREATER; the others are not known to work";
+        condition:      Condition[31:28] "LEQUAL or GREATER; GEQUAL with firmware interface 1.4, 2.6, 3.6 or later; the others are undefined";
     } "SYNC_WAIT32{condition}.{error_reject} d{address}, r{data}";
 
     /// Adds to the number of a sync64 and wakes waiters.
@@ -32,10 +32,10 @@ macro_rules! sync { ($next:ident $($families:ident)* { $($rows:tt)* }) => { $nex
         address; data = data64; scope; error_propagate; wait_mask; signal_slot; defer_mode;
     } "SYNC_SET64.{error_propagate?.error_propagate}.{scope}<.{defer_mode}> [d{address}], d{data}, #{wait_mask:x}, #{signal_slot}";
 
-    /// Blocks until the number of a sync64, unsigned, is LEQUAL or GREATER than the operand.
+    /// Blocks until the number of a sync64, unsigned, is LEQUAL, GREATER or GEQUAL to the operand.
     SYNC_WAIT64 SyncWait64 0x35 ALL Sync Blocking {
         address; data = data64; error_reject;
-        condition:      Condition[31:28] "LEQUAL or GREATER; the others are not known to work";
+        condition:      Condition[31:28] "LEQUAL or GREATER; GEQUAL with firmware interface 1.4, 2.6, 3.6 or later; the others are undefined";
     } "SYNC_WAIT64{condition}.{error_reject} d{address}, d{data}";
 
 } } } }
