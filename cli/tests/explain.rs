@@ -110,10 +110,18 @@ fn parts_and_numbered_ones_are_found() {
     explains(&["AS3_STATUS"], &["offset: 0x24e8"]);
     explains(&["WLS Instances"], &["Local Storage (descriptor)"]);
     explains(&["lane_id"], &["special value"]);
+    explains(
+        &["l2_any_lookup"],
+        &["performance counter", "block: memory system", "index: 25"],
+    );
     explains(&["SPD_0"], &["register: d16"]);
     explains(
         &["AS_FAULTSTATUS=0x3c2"],
         &["ACCESS = 0x3 Write", "TRANSLATION_FAULT_2 (exception code)"],
+    );
+    explains(
+        &["AS_FAULTSTATUS=0x7dc002c3", "--arch", "v12"],
+        &["On v12 the source is: command-stream front end, load/store unit."],
     );
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Args {
     /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// The generation by which a word is decoded.
+    /// The generation by which a word or the source of a fault is decoded.
     #[arg(long, default_value = "v10")]
     arch: eitri_isa::Arch,
 }
@@ -65,7 +65,7 @@ fn find(name: &str, arch: eitri_isa::Arch) -> Result<Vec<Page>, Failure> {
                 value: value.to_owned(),
             })
         })?;
-        return register_value(register, number).ok_or_else(|| unknown(register, &pages()));
+        return register_value(register, number, arch).ok_or_else(|| unknown(register, &pages()));
     }
     let all = pages();
     let mut found: Vec<Page> = all

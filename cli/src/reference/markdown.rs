@@ -24,6 +24,7 @@ const FILES: &[(&str, &[Family], &str, &str)] = &[
     ("formats.md",         &[Family::Format],                           "Pixel formats",               "Vulkan's formats, the hardware's codes, and what each can be used for."),
     ("registers.md",       &[Family::Register],                         "Registers",                   "The register window, and the words that host and firmware share."),
     ("exceptions.md",      &[Family::Exception],                        "Exception codes",             "What faults report."),
+    ("counters.md",        &[Family::Counter],                          "Performance counters",        "What the GPU counts, by block and word of a sample."),
     ("products.md",        &[Family::Product, Family::Architecture],    "Products",                    "GPUs by architecture."),
 ];
 

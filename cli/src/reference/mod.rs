@@ -3,6 +3,7 @@
 //! A page is one thing with a name: an instruction, a descriptor, a register, a code, a format. Its parts are bits of a
 //! word or of a structure. Everything is read from the leaves' tables; nothing about hardware is written here.
 
+mod counters;
 mod descriptors;
 mod diagram;
 mod formats;
@@ -34,6 +35,7 @@ pub(crate) enum Family {
     Format,
     Register,
     Exception,
+    Counter,
     Product,
     Architecture,
     Value,
@@ -52,6 +54,7 @@ impl Family {
             Family::Format => "pixel format",
             Family::Register => "register",
             Family::Exception => "exception code",
+            Family::Counter => "performance counter",
             Family::Product => "product",
             Family::Architecture => "architecture",
             Family::Value => "value",
@@ -176,6 +179,7 @@ pub(crate) fn pages() -> Vec<Page> {
         formats::pages(),
         registers::pages(),
         registers::exceptions(),
+        counters::pages(),
         products::pages(),
     ];
     families.into_iter().flatten().collect()

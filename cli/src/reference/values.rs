@@ -1,12 +1,14 @@
 //! Values explained: registers, instruction words, page-table entries, fault codes, GPU_ID.
 
 use super::{Family, Page, Part, instructions, registers, streams};
+use eitri_csf::Arch;
 use eitri_csf::explain::{Topic, find_value};
-use eitri_csf::fault::Exception;
+use eitri_csf::fault::{Exception, FaultSource};
 use eitri_csf::page_table::{Decoded, Entry, Level};
+use eitri_csf::registers::address_space::as_faultstatus;
 
-/// What `NAME=VALUE` means; `None` if no register has the name.
-pub(crate) fn register_value(name: &str, value: u64) -> Option<Vec<Page>> {
+/// What `NAME=VALUE` means on this generation; `None` if no register has the name.
+pub(crate) fn register_value(name: &str, value: u64, arch: Arch) -> Option<Vec<Page>> {
     if ["exception", "fault"]
         .iter()
         .any(|word| name.eq_ignore_ascii_case(word))
@@ -14,7 +16,20 @@ pub(crate) fn register_value(name: &str, value: u64) -> Option<Vec<Page>> {
         return Some(exception(value).into_iter().collect());
     }
     let topic = find_value(name, value)?;
-    let page = topic_page(&topic, value);
+    let mut page = topic_page(&topic, value);
+    if let Topic::Value(decoded) = topic
+        && ["AS_FAULTSTATUS", "GPU_FAULTSTATUS"].contains(&decoded.register.name)
+    {
+        let status = value as u32;
+        let source = FaultSource {
+            arch,
+            id: as_faultstatus::SOURCE.get(status) as u16,
+            // Two bits, four kinds: every number has one.
+            access: as_faultstatus::ACCESS.get(status)?,
+        };
+        page.notes
+            .push(format!("On {arch} the source is: {source}."));
+    }
     // A fault's register names the exception by its code only.
     let codes = page
         .parts
@@ -25,13 +40,13 @@ pub(crate) fn register_value(name: &str, value: u64) -> Option<Vec<Page>> {
 }
 
 /// What a bare number may mean.
-pub(crate) fn hexadecimal(value: u64, digits: usize, arch: eitri_isa::Arch) -> Vec<Page> {
+pub(crate) fn hexadecimal(value: u64, digits: usize, arch: Arch) -> Vec<Page> {
     let mut pages: Vec<Page> = exception(value).into_iter().collect();
     if (0x1_0000..=0xffff_ffff).contains(&value)
         && let Some(Topic::GpuId(id)) = find_value("GPU_ID", value)
         && id.arch().is_some()
     {
-        pages.extend(register_value("GPU_ID", value).into_iter().flatten());
+        pages.extend(register_value("GPU_ID", value, arch).into_iter().flatten());
     }
     if digits > 8 {
         pages.extend(instruction(value, arch));
@@ -93,7 +108,7 @@ fn topic_page(topic: &Topic, value: u64) -> Page {
 }
 
 /// A shader instruction's word.
-fn instruction(word: u64, arch: eitri_isa::Arch) -> Option<Page> {
+fn instruction(word: u64, arch: Arch) -> Option<Page> {
     let instr = eitri_isa::Instr::decode(word, arch).ok()?;
     let mut page = instructions::page(instr.op().row());
     fill(&mut page, word);
@@ -108,7 +123,7 @@ fn instruction(word: u64, arch: eitri_isa::Arch) -> Option<Page> {
 }
 
 /// A command-stream instruction's word.
-fn stream_instruction(word: u64, arch: eitri_isa::Arch) -> Option<Page> {
+fn stream_instruction(word: u64, arch: Arch) -> Option<Page> {
     let instr = eitri_cs::Instr::decode(word, arch).ok()?;
     let mut page = streams::page(instr.info());
     page.parts = instr

@@ -41,6 +41,8 @@ pub mod image;
 
 pub mod interface;
 
+pub mod counters;
+
 // What people ask the tables.
 pub mod explain;
 

@@ -20,6 +20,11 @@ impl GpuId {
         )
     }
 
+    /// Whether this marks a later id of 64 bits, one byte a field: then nothing here reads it.
+    pub fn is_marker(self) -> bool {
+        gpu_id::ARCH_MAJOR.get(self.0) == 15
+    }
+
     /// The architecture; `None` for GPUs without a command-stream front end, or newer than these tables.
     pub fn arch(self) -> Option<Arch> {
         Arch::from_major(self.arch_version().0).filter(|arch| SUPPORTED.contains(*arch))
@@ -55,6 +60,9 @@ impl GpuId {
 impl fmt::Display for GpuId {
     /// Architecture and revision: `arch 10.8.6, product 7, r0p0 status 5`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_marker() {
+            return f.write_str("marker of a 64-bit id, which is not supported");
+        }
         let (major, minor, patch) = self.arch_version();
         let (r, p, status) = self.revision();
         let product = self.product_number();
@@ -155,6 +163,38 @@ fn same_name(a: &str, b: &str) -> bool {
     !a.is_empty() && letters(a).eq(letters(b))
 }
 
+/// Constants that boot logs don't show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// `CSF_ID`.
+    pub csf_id: u32,
+    /// `THREAD_MAX_THREADS`: threads a core holds if none has more than 32 registers.
+    pub max_threads: u32,
+    /// `THREAD_MAX_WORKGROUP_SIZE`.
+    pub max_workgroup: u32,
+    /// `THREAD_MAX_BARRIER_SIZE`.
+    pub max_barrier: u32,
+    /// `THREAD_FEATURES`.
+    pub thread_features: u32,
+    /// `COHERENCY_FEATURES`.
+    pub coherency_features: u32,
+    /// `TEXTURE_FEATURES`.
+    pub texture_features: [u32; 4],
+}
+
+/// Those of a G610, from a dump of one.
+// FACT: TEXTURE_FEATURES 1 to 3 were not dumped (hardware/csf-mmio.md 5); 0 claims no further format. Settled by reading
+// them on any board.
+pub const G610_LIMITS: Limits = Limits {
+    csf_id: 0x040A_0412,
+    max_threads: 2048,
+    max_workgroup: 1024,
+    max_barrier: 1024,
+    thread_features: 0x0401_0000,
+    coherency_features: 0,
+    texture_features: [0xC1FF_FF9E, 0, 0, 0],
+};
+
 /// A part that people have, as its registers read in published boot logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
@@ -178,9 +218,13 @@ pub struct Part {
     pub l2_present: u64,
     /// `TILER_PRESENT`.
     pub tiler_present: u64,
+    /// What the logs don't show.
+    pub limits: Limits,
 }
 
 /// Parts whose registers are known in full.
+// FACT: only the G610's limits were read out (hardware/csf-mmio.md 5); the other parts take them over, and the tools of
+// v11 and v12 name the same thread counts. Settled by reading CSF_ID, THREAD_* and COHERENCY_FEATURES on those parts.
 pub static PARTS: &[Part] = &[
     Part {
         soc: "RK3588",
@@ -193,6 +237,7 @@ pub static PARTS: &[Part] = &[
         shader_present: 0x50005,
         l2_present: 1,
         tiler_present: 1,
+        limits: G610_LIMITS,
     },
     Part {
         soc: "i.MX95",
@@ -205,6 +250,7 @@ pub static PARTS: &[Part] = &[
         shader_present: 0x1,
         l2_present: 1,
         tiler_present: 1,
+        limits: G610_LIMITS,
     },
     Part {
         soc: "MT8196",
@@ -217,6 +263,7 @@ pub static PARTS: &[Part] = &[
         shader_present: 0x00EE_0077,
         l2_present: 1,
         tiler_present: 1,
+        limits: G610_LIMITS,
     },
 ];
 
@@ -256,6 +303,12 @@ mod tests {
         assert_eq!(
             GpuId(0xA867_0005).to_string(),
             "arch 10.8.6, product 7, r0p0 status 5"
+        );
+        let marker = GpuId(0xF123_4567);
+        assert_eq!(marker.arch(), None);
+        assert_eq!(
+            marker.to_string(),
+            "marker of a 64-bit id, which is not supported"
         );
     }
 

@@ -311,7 +311,8 @@ pub struct Layout {
     pub name: &'static str,
     /// Bytes of the structure: the first row whose architectures contain the one in question counts.
     pub sizes: &'static [(ArchSet, u32)],
-    /// Required alignment in bytes; `None` where that of its surroundings is enough, which is at least 4.
+    /// Alignment in bytes to allocate it with; `None` where that of its surroundings is enough, which is at least 4. What a
+    /// pointer's tag bits force, which may be less, is in the type of the pointer's field.
     pub align: Option<u32>,
     /// What it is for.
     pub about: &'static str,

@@ -7,64 +7,76 @@ use crate::injection::Injection;
 use alloc::vec::Vec;
 use eitri_csf::arch::Arch;
 use eitri_csf::interface::control::Version;
-use eitri_csf::product::{PARTS, Part};
+use eitri_csf::product::{GpuId, PARTS, Part, find_product};
 use eitri_csf::registers::identity::{gpu_features, mmu_features};
 
-/// One part: what is published of its registers, and what the model adds where nothing is.
+/// One part: what is known of its registers, and what it needs in its SoC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Product {
     /// The registers of published boot logs.
     pub part: Part,
-    /// `CSF_ID`.
-    pub csf_id: u32,
     /// `GPU_FEATURES`; 0 before v11.
     pub gpu_features: u64,
-    /// `THREAD_MAX_THREADS`: threads a core holds at 32 registers each.
-    pub max_threads: u32,
-    /// `THREAD_MAX_WORKGROUP_SIZE` and `THREAD_MAX_BARRIER_SIZE`.
-    pub max_workgroup: u32,
-    /// `THREAD_FEATURES`.
-    pub thread_features: u32,
-    /// `TEXTURE_FEATURES`.
-    pub texture_features: [u32; 4],
-    /// `COHERENCY_FEATURES`.
-    pub coherency_features: u32,
     /// The slice hash without which this part in its SoC cannot fetch anything.
     pub needs_hash: Option<[u32; 3]>,
 }
 
 impl Product {
-    /// A part with the model's own numbers where nothing is published.
-    ///
-    /// FACT: thread limits, CSF_ID and THREAD_FEATURES are not in the published logs. The sheets' worked example gives
-    /// 2048 threads a core and 1024 a workgroup; 64 registers for half of the threads give the register count.
     const fn of(part: Part) -> Product {
         Product {
             part,
-            csf_id: 0x0402_0411,
             gpu_features: 0,
-            max_threads: 2048,
-            max_workgroup: 1024,
-            thread_features: 0x0001_0000 | 4 << 24,
-            texture_features: [0x00FE_001E, 0xFFFF, 0x9FFF_FFFF, 0],
-            coherency_features: 1,
             needs_hash: None,
         }
     }
 
-    /// The products that the model can be: Mali-G610 in RK3588, Mali-G310 in i.MX95, Immortalis-G925 in MT8196.
+    /// A product of which no part was read out: the id and the cores, and the G610's registers else.
+    // FACT: the feature registers of these products are not published (hardware/csf-mmio.md 5). Settled by a boot log of
+    // each.
+    fn stand_in(soc: &'static str, gpu_id: u32, shader_present: u64, features: u64) -> Product {
+        Product {
+            gpu_features: features,
+            ..Product::of(Part {
+                soc,
+                gpu_id: GpuId(gpu_id),
+                shader_present,
+                ..PARTS[0]
+            })
+        }
+    }
+
+    /// The products that the model can be: those whose registers are published, and one each of v11 and v12.
     pub fn all() -> impl Iterator<Item = Product> {
-        PARTS.iter().map(|part| {
+        let shared = gpu_features::SHARED_SCOREBOARDS.set(0, true);
+        let both = gpu_features::RAY_INTERSECTION.set(shared, true);
+        let published = PARTS.iter().map(move |part| {
             let product = Product::of(*part);
             match product.arch() {
                 Arch::V10 => product,
                 _ => Product {
-                    gpu_features: gpu_features::RAY_INTERSECTION.set(0, true),
+                    gpu_features: both,
                     needs_hash: Some([0xB, 0xE, 0]),
                     ..product
                 },
             }
-        })
+        });
+        published.chain([
+            Product::stand_in("G615", 0xB863_0000, 0x50005, shared),
+            Product::stand_in("CIX CD8180", 0xC870_0000, 0x0055_0555, both),
+        ])
+    }
+
+    /// The first product of [`Product::all`] with this name, as people write it: `G610`, `mali-g615`, `Immortalis-G925`.
+    pub fn find(name: &str) -> Option<Product> {
+        let wanted = find_product(name)?;
+        Product::all().find(|product| product.name() == Some(wanted.name))
+    }
+
+    /// Its marketing name.
+    pub fn name(&self) -> Option<&'static str> {
+        let cores = self.part.shader_present.count_ones();
+        let row = self.part.gpu_id.product(cores, self.gpu_features)?;
+        Some(row.name)
     }
 
     /// The Mali-G610 of RK3588: four cores.
@@ -184,5 +196,24 @@ impl Default for Config {
             injections: Vec::new(),
             firmware: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_found_by_name() {
+        for product in Product::all() {
+            let name = product.name().expect("every product has a name");
+            assert_eq!(Product::find(name), Some(product), "{name}");
+        }
+        let arch = |name| Product::find(name).map(|product| product.arch());
+        assert_eq!(arch("g610"), Some(Arch::V10));
+        assert_eq!(arch("Mali-G615"), Some(Arch::V11));
+        assert_eq!(arch("Immortalis-G720"), Some(Arch::V12));
+        assert_eq!(arch("G925"), Some(Arch::V13));
+        assert_eq!(arch("G1-Ultra"), None);
     }
 }

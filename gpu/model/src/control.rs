@@ -10,6 +10,7 @@ use crate::power::Power;
 use eitri_csf::arch::Arch;
 use eitri_csf::command::{CacheFlush, FlushMode, GpuCommand};
 use eitri_csf::registers::control::{Coherency, coherency_enable, gpu_status, l2_config};
+use eitri_csf::registers::identity::coherency_features;
 use eitri_csf::registers::interrupts::gpu_irq;
 
 /// Settings and the state of commands.
@@ -137,7 +138,9 @@ impl Control {
     }
 
     pub(crate) fn coherency(&self) -> u32 {
-        // FACT: the reset value is not established; "none" is what a system without coherency needs.
+        // FACT: the reset value is not published (hardware/csf-mmio.md 4), and drivers write the register before each
+        // power-on of the L2; "none" is what a system without coherency needs. Settled by reading it after a reset on any
+        // board.
         self.coherency.unwrap_or(Coherency::None.number())
     }
 
@@ -149,7 +152,8 @@ impl Control {
         }
         let known = match coherency_enable::PROTOCOL.get(value) {
             Some(Coherency::None) => true,
-            Some(Coherency::AceLite) => fabric.config.product.coherency_features & 1 != 0,
+            Some(Coherency::AceLite) => coherency_features::ACE_LITE
+                .get(fabric.config.product.part.limits.coherency_features),
             _ => false,
         };
         if !known {

@@ -270,6 +270,19 @@ fn halt_stop_and_fast_restart() {
 }
 
 #[test]
+fn what_the_firmware_does_not_do_it_does_not_answer() {
+    let mut bench = Bench::booted();
+    let ack = bench.shared(0x6000);
+    let req = bench.shared(0x2000);
+    let protected_mode = 1 << 4;
+    bench.shared_write(0x2000, req ^ protected_mode ^ 1 << 8);
+    bench.ring(0);
+    bench.poll_shared(0x6000, 1 << 8, !ack & 1 << 8);
+    assert_eq!(bench.shared(0x6000) & protected_mode, ack & protected_mode);
+    bench.expect_diagnosis("GLB_REQ");
+}
+
+#[test]
 fn nothing_happens_without_a_doorbell() {
     let mut bench = Bench::booted();
     let ack = bench.shared(0x6000);

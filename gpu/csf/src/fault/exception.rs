@@ -88,7 +88,7 @@ exceptions! {
     0x05 0x05 KABOOM                      0   FAULT "the shader asked for a fault"                                    "the shader ran a forced-fault instruction";
     0x06 0x06 EUREKA                      0   NONE  "legacy notice"                                                   "";
     0x08 0x08 ACTIVE                      0   NONE  "the job is active"                                               "";
-    0x0F 0x0F CS_RESOURCE_TERMINATED      0   FAULT "a resource was taken away from the stream"                       "was the iterator stopped?";
+    0x0F 0x0F CS_RESOURCE_TERMINATED      0   FAULT "a resource was taken away from the stream"                       "an iterator is taken away when another stream of the group fails: look for the fault that is not 0x0f first";
     0x40 0x40 CS_CONFIG_FAULT             0   FATAL "the interface words of the stream are wrong"                     "CS_BASE, CS_SIZE (a power of two), the user pages, CS_CONFIG; INSERT within SIZE of EXTRACT and aligned";
     0x41 0x41 CS_UNRECOVERABLE            0   FATAL "the stream cannot go on and the GPU must be reset"               "reset the GPU";
     0x44 0x44 CS_ENDPOINT_FAULT           0   FATAL "no endpoint is allowed for this kind of job"                     "CSG_ALLOW_*, CSG_EP_REQ and GLB_ALLOC_EN have no unit in common";

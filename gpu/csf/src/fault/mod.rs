@@ -5,5 +5,7 @@
 
 pub mod exception;
 pub mod fault_access;
+pub mod source;
 
 pub use exception::{Exception, ExceptionRow};
+pub use source::{FaultSource, Unit};

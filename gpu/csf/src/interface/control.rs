@@ -118,10 +118,33 @@ pub struct Version {
 impl Version {
     /// From here on `GLB_INSTR_FEATURES` is valid.
     pub const INSTR_FEATURES: Version = Version::new(1, 1);
+    /// From here on `CSG_DVS_BUF` is read.
+    pub const DVS_BUF: Version = Version::new(3, 2);
     /// From here on `CSG_EP_REQ2` replaces `CSG_EP_REQ`.
     pub const EP_REQ2: Version = Version::new(4, 0);
     /// From here on `GLB_REQ.STATE` replaces HALT and SLEEP.
     pub const GLB_STATE: Version = Version::new(4, 1);
+
+    /// Whether `CS_STATUS_WAIT` tells the source of a scoreboard wait: 1.3, 2.6, 3.5 and later.
+    pub const fn has_wait_source(self) -> bool {
+        self.is_since(3, 6, 5)
+    }
+
+    /// Whether SYNC_WAIT knows the condition "greater or equal": 1.4, 2.6, 3.6 and later.
+    pub const fn has_greater_equal(self) -> bool {
+        self.is_since(4, 6, 6)
+    }
+
+    /// Whether a feature is there that came to majors 1, 2 and 3 with these minors.
+    const fn is_since(self, minor_1: u8, minor_2: u8, minor_3: u8) -> bool {
+        match self.major {
+            0 => false,
+            1 => self.minor >= minor_1,
+            2 => self.minor >= minor_2,
+            3 => self.minor >= minor_3,
+            _ => true,
+        }
+    }
 
     /// The first version with these numbers.
     pub const fn new(major: u8, minor: u8) -> Version {

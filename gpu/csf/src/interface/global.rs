@@ -19,6 +19,13 @@ values! {
     }
 }
 
+/// `GLB_HALT_STATUS` after an orderly stop.
+pub const HALT_STATUS_OK: u32 = 0;
+/// `GLB_HALT_STATUS` after a panic of the firmware, by Linux's numbers; the vendor's are others, so print it raw.
+pub const HALT_STATUS_PANIC: u32 = 0x4E;
+/// `GLB_HALT_STATUS` after the firmware's watchdog has struck, by Linux's numbers.
+pub const HALT_STATUS_WATCHDOG: u32 = 0x4F;
+
 fields! {
     /// `GLB_REQ`, `GLB_ACK`, `GLB_ACK_IRQ_MASK`.
     glb_req {
@@ -27,13 +34,13 @@ fields! {
         2     CFG_ALLOC_EN:           Toggle = "take ALLOC_EN";
         3     CFG_PWROFF_TIMER:       Toggle = "take PWROFF_TIMER";
         4     PROTM_ENTER:            Toggle = "enter protected mode";
-        5     PRFCNT_ENABLE:          Level  = "performance counters on";
+        5     PRFCNT_ENABLE:          Level  = "performance counters on; mirrored in ACK";
         6     PRFCNT_SAMPLE:          Toggle = "take a sample";
-        7     COUNTER_ENABLE:         Level  = "cycle counter and timestamp propagation on";
+        7     COUNTER_ENABLE:         Level  = "cycle counter and timestamp propagation on; mirrored in ACK";
         8     PING:                   Toggle = "answer only; in protected mode it forces an exit";
         9     FIRMWARE_CONFIG_UPDATE: Toggle = "read configuration items and trace pointers again";
-        10    IDLE_ENABLE:            Level  = "idle events on; IDLE_TIMER is read when this becomes 1";
-        11    ITER_TRACE_ENABLE:      Level  = "iterator trace on (V)";
+        10    IDLE_ENABLE:            Level  = "idle events on; IDLE_TIMER is read when this becomes 1; mirrored in ACK";
+        11    ITER_TRACE_ENABLE:      Level  = "iterator trace on, only with GLB_FEATURES b4; mirrored in ACK (V)";
         14:12 STATE:                  GlbState = "interface 4.1 and later: the state wanted; ACK shows the state reached";
         16    CFG_EVICTION_TIMER:     Toggle = "take EVICTION_TIMER (V)";
         20    INACTIVE_COMPUTE:       Event  = "the compute iterator went inactive";

@@ -86,8 +86,8 @@ registers! {
     0x40 CSG_SUSPEND_BUF       64 RW V10  Modelled -          "suspend buffer, an address in address space 0";
     0x48 CSG_PROTM_SUSPEND_BUF 64 RW V10  Modelled -          "suspend buffer for protected mode, an address in address space 0";
     0x50 CSG_CONFIG            32 RW V10  Modelled csg_config "address space of the group";
-    0x54 CSG_ITER_TRACE_CONFIG 32 RW V10  Known    -          "iterator trace (V)";
-    0x60 CSG_DVS_BUF           64 RW V10  Known    dvs_buf    "deferred vertex shading buffer (V)";
+    0x54 CSG_ITER_TRACE_CONFIG 32 RW V10  Known    -          "a number that names the group in the iterator trace (V)";
+    0x60 CSG_DVS_BUF           64 RW I3_2 Known    dvs_buf    "deferred vertex shading buffer; a size without a pointer is an error (V)";
 }
 
 registers! {

@@ -19,7 +19,7 @@ values! {
     SyncCondition {
         0 LessEqual    "until the object is less than or equal to the value";
         1 Greater      "until the object is greater than the value";
-        5 GreaterEqual "until the object is greater than or equal to the value (V)";
+        5 GreaterEqual "until the object is greater than or equal to the value; interface 1.4, 2.6, 3.6 and later (V)";
     }
     /// Why a stream does not go on.
     BlockedReason {
@@ -36,7 +36,7 @@ values! {
 fields! {
     /// `CS_REQ`, `CS_ACK`, `CS_ACK_IRQ_MASK`.
     cs_req {
-        2:0 STATE:              CsState = "the state wanted";
+        2:0 STATE:              CsState = "the state wanted; in ACK the state reached, which interrupts when the mask has all three bits (V)";
         4   EXTRACT_EVENT:      Level = "report when EXTRACT moves; in ACK the event";
         8   IDLE_SYNC_WAIT:     bool  = "a stream blocked in a sync wait counts as idle; no ACK";
         9   IDLE_PROTM_PEND:    bool  = "a stream waiting for protected mode counts as idle; no ACK";
@@ -62,7 +62,7 @@ fields! {
     /// `CS_STATUS_WAIT`.
     status_wait {
         15:0  SCOREBOARDS: u32           = "scoreboard entries waited for";
-        19:16 SOURCE:      WaitSource    = "which instruction waits";
+        19:16 SOURCE:      WaitSource    = "which instruction waits; interface 1.3, 2.6, 3.5 and later (V)";
         27:24 CONDITION:   SyncCondition = "condition of a sync wait";
         28    PROGRESS:    bool          = "a progress wait (before 14.x.4)";
         29    PROTECTED:   bool          = "waits for protected mode";

@@ -98,7 +98,7 @@ fields! {
         7:0   EXCEPTION:    u32        = "exception code";
         9:8   ACCESS:       AccessKind = "what kind of access failed";
         10    DECODE_FAULT: bool       = "decode fault rather than slave fault (undocumented)";
-        31:16 SOURCE:       u32        = "id of the unit";
+        31:16 SOURCE:       u32        = "which unit: `fault::FaultSource` reads it (V)";
     }
     /// `AS_STATUS`.
     as_status {

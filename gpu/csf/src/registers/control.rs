@@ -33,7 +33,7 @@ fields! {
         10    ADDRESS_VALID: bool       = "GPU_FAULTADDRESS holds the address";
         11    JASID_VALID:   bool       = "JASID holds the address space";
         15:12 JASID:         u32        = "address space of the access";
-        31:16 SOURCE:        u32        = "id of the unit";
+        31:16 SOURCE:        u32        = "which unit: `fault::FaultSource` reads it (V)";
     }
     /// `L2_CONFIG`.
     l2_config {
@@ -79,7 +79,7 @@ registers! {
     0x0D8 GPU_COMMAND_ARG1        64 RW V12 Modelled -                  "FLUSH_PA_RANGE: last physical address, inclusive (V)";
     0x188 SHADER_PWRFEATURES      32 RW V12 Known    shader_pwrfeatures "options for host-controlled shader power (V)";
     0x2C0 ASN_HASH [3; 4]         32 RW V11 Modelled -                  "L2 slice hash tables; lost by a reset, written before the L2 is on";
-    0x304 COHERENCY_ENABLE        32 RW V10 Modelled coherency_enable   "bus protocol in use; lost by a reset, written before the L2 is on; AMBA_ENABLE from 12.0.1";
+    0x304 COHERENCY_ENABLE        32 RW V10 Modelled coherency_enable   "bus protocol in use; reset value not published, written before each power-on of the L2; AMBA_ENABLE from 12.0.1";
     0x320 SYSC_PBHA_OVERRIDE [4; 4] 32 RW V11 Known  -                  "system-cache hints (V)";
     0x340 SYSC_ALLOC [8; 4]       32 RW V11 Known    -                  "system-cache allocation hints (V)";
     0xF00 CSF_CONFIG              32 RW V10 Known    csf_config         "command-stream front end tuning (V)";

@@ -27,5 +27,5 @@ registers! {
     /// User page and doorbells.
     block DOORBELLS Window 0x10000 = "latest flush id, and the doorbells: 0 for the global interface, others for streams";
     0x00000 LATEST_FLUSH                32 R V10 Modelled latest_flush "id of the last cache flush; not readable while the GPU is off";
-    0x70000 DOORBELL      [64; 0x10000] 32 W V10 Modelled doorbell     "rings one doorbell; reads are undefined";
+    0x70000 DOORBELL      [64; 0x10000] 32 W V10 Modelled doorbell     "rings one doorbell; reads are undefined; the vendor gives away numbers 1 to 23 (V)";
 }

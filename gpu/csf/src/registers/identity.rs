@@ -55,6 +55,7 @@ fields! {
     /// `GPU_FEATURES`.
     gpu_features {
         2 RAY_INTERSECTION: bool = "ray intersection in shaders";
+        3 SHARED_SCOREBOARDS: bool = "shared scoreboard entries: SHARED_SB_INC and SHARED_SB_DEC";
         4 NEURAL:           bool = "neural engine (V)";
         5 RAY_TRAVERSAL:    bool = "ray traversal unit (RTU)";
     }

@@ -84,6 +84,7 @@ pub(crate) mod since {
     pub(crate) const V12: Since = Since::Arch(Arch::V12);
     pub(crate) const V14: Since = Since::Arch(Arch::V14);
     pub(crate) const I1_1: Since = Since::Interface(1, 1);
+    pub(crate) const I3_2: Since = Since::Interface(3, 2);
     pub(crate) const I4_0: Since = Since::Interface(4, 0);
 }
 

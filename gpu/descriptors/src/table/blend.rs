@@ -95,7 +95,8 @@ descriptor! {
 
 #[rustfmt::skip]
 descriptor! {
-    /// How one colour target is blended.
+    /// How one colour target is blended. The pointer to an array leaves 4 bits for its count, so 16-byte alignment is forced;
+    /// drivers allocate 64.
     Blend "Blend", bytes [16], align Some(64), section "21";
     load_destination:      bool,          "Load Destination",         0,  1              => "the equation reads the destination (tile-buffer read needed)";
     alpha_to_one:          bool,          "Alpha To One",             8,  1              => "source alpha forced to 1";

@@ -173,7 +173,8 @@ descriptor! {
     z_clear:                               f32,                    "Z Clear",                               416, 32                      => "depth clear value";
     tiler:                                 Aligned<64>,            "Tiler",                                 448, 64                      => "Tiler Context; 0 when there is no geometry";
     vrs_image_rate:                        VrsImageRate,           "VRS Image Rate",                        512,  2, since(V11)          => "pixels per texel of the shading-rate image";
-    // FACT: the facts give bits 517 and up: read as an address without its low 5 bits.
+    // FACT: where the shading-rate image's address stands is inferred (hardware/descriptors.md 15): bits 517 up, as an address
+    // without its low 5 bits. Settled by rendering with a shading-rate image on a v11 board.
     vrs_image_plane:                       Address,                "VRS Image Plane",                       517, 59, since(V11)          => "shading-rate image: a 32-byte aligned address without its low 5 bits (inferred)";
 }
 

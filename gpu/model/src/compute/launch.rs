@@ -107,7 +107,7 @@ pub(super) fn launch(
             resource_count,
             tls_base: storage.tls_base,
             tls_bytes: storage.tls_bytes,
-            threads_per_core: fabric.config.product.max_threads.into(),
+            threads_per_core: fabric.config.product.part.limits.max_threads.into(),
             wls_base: storage.wls_base,
             wls_bytes: storage.wls_bytes,
             wls_instances: storage.wls_instances,
@@ -181,7 +181,7 @@ impl Reader<'_> {
         let word = self.staging(33);
         let size = [word & 0x3ff, word >> 10 & 0x3ff, word >> 20 & 0x3ff].map(|size| size + 1);
         let threads = size.iter().map(|size| u64::from(*size)).product::<u64>();
-        if threads > fabric.config.product.max_workgroup.into() {
+        if threads > fabric.config.product.part.limits.max_workgroup.into() {
             self.report(fabric, StreamMisuse::WorkgroupTooLarge { threads });
             return Err(self.fail(word.into()));
         }

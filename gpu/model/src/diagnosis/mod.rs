@@ -1,7 +1,8 @@
 //! Diagnoses: what the driver under test did wrong, as typed values.
 //!
 //! Each names the register, word or instruction, the value, and the section of the facts that has the rule. Guarantees:
-//! bounded, whatever the driver does: equal ones are counted, and beyond a limit only their number is kept.
+//! bounded, whatever the driver does: of those of one kind and subject the first is kept and the others are counted, so a
+//! loop over addresses is one entry; beyond a limit only their number is kept.
 
 #[macro_use]
 mod table;
@@ -19,7 +20,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// Different diagnoses that are kept.
+/// Diagnoses of different kinds or subjects that are kept.
 pub const KEPT_DIAGNOSES: usize = 256;
 
 /// Something the driver did wrong.
@@ -61,6 +62,30 @@ pub struct Diagnosis {
 }
 
 impl Misuse {
+    /// Whether both are of one kind and one subject (register, space, slot, instruction).
+    fn is_same(&self, other: &Misuse) -> bool {
+        match (self, other) {
+            (Misuse::Register(one), Misuse::Register(other)) => one.is_same(other),
+            (Misuse::Mmu(one), Misuse::Mmu(other)) => one.is_same(other),
+            (Misuse::Firmware(one), Misuse::Firmware(other)) => one.is_same(other),
+            (
+                Misuse::Stream { place, misuse },
+                Misuse::Stream {
+                    place: other_place,
+                    misuse: other,
+                },
+            ) => place == other_place && misuse.is_same(other),
+            (
+                Misuse::Shader { address, misuse },
+                Misuse::Shader {
+                    address: other_address,
+                    misuse: other,
+                },
+            ) => address == other_address && misuse.is_same(other),
+            _ => false,
+        }
+    }
+
     /// The section of the facts that has the rule.
     pub fn rule(&self) -> &'static str {
         match self {
@@ -141,7 +166,11 @@ impl Journal {
 
     pub(crate) fn report(&mut self, misuse: impl Into<Misuse>) {
         let misuse = misuse.into();
-        if let Some(known) = self.entries.iter_mut().find(|it| it.misuse == misuse) {
+        if let Some(known) = self
+            .entries
+            .iter_mut()
+            .find(|it| it.misuse.is_same(&misuse))
+        {
             known.count += 1;
         } else if self.entries.len() < KEPT_DIAGNOSES {
             self.entries.push(Diagnosis {
@@ -187,5 +216,30 @@ impl fmt::Debug for Journal {
             .field("entries", &self.entries)
             .field("dropped", &self.dropped)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_over_addresses_is_one_diagnosis_and_another_subject_is_another() {
+        let mut journal = Journal::default();
+        for address in 0..1000 {
+            journal.report(MmuMisuse::WaitsForLock { space: 1, address });
+        }
+        journal.report(MmuMisuse::WaitsForLock {
+            space: 2,
+            address: 0,
+        });
+        let found: Vec<_> = journal.diagnoses().iter().map(|it| it.count).collect();
+        assert_eq!(found, [1000, 1]);
+        let first = MmuMisuse::WaitsForLock {
+            space: 1,
+            address: 0,
+        };
+        assert_eq!(journal.diagnoses()[0].misuse, Misuse::Mmu(first));
+        assert_eq!(journal.dropped(), 0);
     }
 }

@@ -43,7 +43,6 @@ misuses! {
         OddPair { register: u32 }                       = "the pair at r{register} begins with an odd register", "command-stream.md 8 (6)";
         NeverWritten { register: u32 }                  = "r{register} is read but was never written", "command-stream.md 8 (7)";
         ReadWhileLoading { register: u32 }              = "r{register} is read while a load to it is outstanding", "command-stream.md 8 (8)";
-        WrittenWhileStoring { register: u32 }           = "r{register} is written while a store from it is outstanding", "command-stream.md 8 (9)";
         BufferAlignment { address: u64, length: u64 }   = "the buffer {address:#x}, {length:#x} bytes, is not 64-byte aligned with whole instructions", "command-stream.md 8 (13)";
         CallStackOverflow                               = "CALL with 8 frames in use", "command-stream.md 8 (14)";
         JumpInRing                                      = "JUMP in the ring itself", "command-stream.md 8 (15)";
@@ -53,7 +52,8 @@ misuses! {
         SlotOutOfRange { slot: u32 }                    = "scoreboard slot {slot} does not exist", "command-stream.md 8 (20)";
         WaitsForItself { slot: u32 }                    = "a deferred instruction signals slot {slot}, which it waits for", "command-stream.md 8 (21)";
         SlotWithoutWait { slot: u32 }                   = "signal slot {slot} is given though nothing is waited for", "command-stream.md 8 (22)";
-        WaitOnUnusedSlot { mask: u32 }                  = "slots {mask:#x} are waited for, but nothing was counted on them", "command-stream.md 8 (23)";
+        WaitOnUnusedSlot { slot: u32 }                  = "slot {slot} alone is waited for, but nothing was ever counted on it (a note)", "command-stream.md 8 (23)";
+        WithoutSharedScoreboards                        = "shared scoreboards are used on a GPU whose GPU_FEATURES do not name them", "command-stream.md 3.4";
         NeverSignalled { address: u64, value: u64, reference: u64 } = "everything waits; the object at {address:#x} holds {value:#x} against {reference:#x}", "command-stream.md 8 (24)";
         WithoutResource { needed: u32 }                 = "a job runs without holding resources {needed:#x}", "command-stream.md 8 (29)";
         StagingInvalid { register: u32, value: u64 }    = "staging register r{register} = {value:#x} is not valid for the job", "command-stream.md 8 (32)";

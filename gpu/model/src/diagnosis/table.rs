@@ -1,5 +1,39 @@
 //! Misuses as a table: a row gives a name, its data, its sentence, and the section that has the rule.
 
+/// Whose misuse it is: names and small numbers (slot, stream, space) say who; wide numbers (addresses, values, bits) are
+/// data that change with every turn of a loop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Subject {
+    names: [&'static str; 2],
+    numbers: u64,
+}
+
+/// A field of a misuse: what it adds to the subject.
+pub(super) trait Part {
+    fn add_to(&self, subject: &mut Subject);
+}
+
+impl Part for &'static str {
+    fn add_to(&self, subject: &mut Subject) {
+        subject.names = [subject.names[1], self];
+    }
+}
+
+impl Part for u8 {
+    fn add_to(&self, subject: &mut Subject) {
+        subject.numbers = subject.numbers << 8 | u64::from(*self);
+    }
+}
+
+macro_rules! data {
+    ($($type:ty)*) => {$(
+        impl Part for $type {
+            fn add_to(&self, _subject: &mut Subject) {}
+        }
+    )*};
+}
+data! { u16 u32 u64 }
+
 /// Declares an enumeration of misuses: each with its data, its sentence and the section that has the rule.
 macro_rules! misuses {
     ($(#[$doc:meta])* $name:ident {
@@ -17,6 +51,23 @@ macro_rules! misuses {
         }
 
         impl $name {
+            /// Whether both are of one kind and one subject: the first is kept, the others are counted.
+            pub(super) fn is_same(&self, other: &Self) -> bool {
+                core::mem::discriminant(self) == core::mem::discriminant(other)
+                    && self.subject() == other.subject()
+            }
+
+            fn subject(&self) -> $crate::diagnosis::table::Subject {
+                #[allow(unused_mut, reason = "not every misuse has data")]
+                let mut subject = $crate::diagnosis::table::Subject::default();
+                match self {
+                    $($name::$variant $({ $($field),* })? => {
+                        $($($crate::diagnosis::table::Part::add_to($field, &mut subject);)*)?
+                    })*
+                }
+                subject
+            }
+
             /// The section of the facts that has the rule.
             pub fn rule(&self) -> &'static str {
                 match self {

@@ -21,7 +21,7 @@ const EVENTS: u32 = role_mask(glb_req::FIELDS, Role::Event);
 /// Levels that ACK follows: all but HALT and, before interface 4.1, STATE.
 const LEVELS: u32 =
     role_mask(glb_req::FIELDS, Role::Level) & !glb_req::HALT.mask32() & !glb_req::STATE.mask32();
-/// Requests that are known but have no effect here.
+/// Requests that are known but not modelled: they are reported, and never answered.
 const NOT_MODELLED: u32 = glb_req::PROTM_ENTER.mask32()
     | glb_req::PRFCNT_SAMPLE.mask32()
     | glb_req::PRFCNT_ENABLE.mask32()
@@ -135,7 +135,7 @@ impl Global {
             .fabric
             .clock
             .count_cycles(glb_req::COUNTER_ENABLE.get(req));
-        let mut answered = TOGGLES | LEVELS;
+        let mut answered = (TOGGLES | LEVELS) & !NOT_MODELLED;
         if words.fabric.injections.holds(Injection::PingIgnored) {
             answered &= !glb_req::PING.mask32();
         }

@@ -4,7 +4,7 @@
 
 use super::interface::{GroupBlocks, Stop, Words};
 use crate::clock::Nanoseconds;
-use crate::stream::{Blocked, Stream};
+use crate::stream::{Blocked, Effects, SLOTS, Stream};
 use alloc::vec::Vec;
 use eitri_csf::interface::group::ep_req;
 use eitri_csf::interface::stream::{CS_REQ, cs_req};
@@ -26,6 +26,8 @@ pub(super) struct Group {
     pub(super) endpoints: u32,
     pub(super) suspend_buffer: u64,
     pub(super) streams: Vec<Option<Stream>>,
+    /// The counters of SHARED_SB_INC and SHARED_SB_DEC.
+    pub(super) shared: [u32; SLOTS],
     pub(super) phase: Phase,
     /// Events that wait to be raised.
     pub(super) pending_events: u32,
@@ -52,6 +54,7 @@ impl Group {
                 Blocked::Empty => cs_req::IDLE_EMPTY.mask32(),
                 Blocked::Sync(_) => cs_req::IDLE_SYNC_WAIT.mask32(),
                 Blocked::Protected => cs_req::IDLE_PROTM_PEND.mask32(),
+                Blocked::Shared(_) => cs_req::IDLE_SHARED_SB_DEC.mask32(),
                 Blocked::Fatal => continue,
                 _ => return Ok(false),
             };
@@ -77,6 +80,23 @@ impl Group {
                 Blocked::Sync(_) | Blocked::Empty | Blocked::Fatal | Blocked::Fault
             )
         })
+    }
+
+    /// Counts up what the streams counted up, and lets go on those that wait for it; each takes 1.
+    pub(super) fn settle_shared_waits(&mut self, effects: &Effects) {
+        for (counter, added) in self.shared.iter_mut().zip(effects.shared) {
+            *counter = counter.saturating_add(added.into());
+        }
+        for stream in self.streams.iter_mut().flatten() {
+            let Blocked::Shared(entry) = stream.blocked else {
+                continue;
+            };
+            let counter = &mut self.shared[usize::from(entry) % SLOTS];
+            if *counter != 0 {
+                *counter -= 1;
+                stream.take_shared();
+            }
+        }
     }
 
     /// Lets streams go on whose awaited progress value was reached.

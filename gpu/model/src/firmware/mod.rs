@@ -24,6 +24,7 @@ use crate::memory::PhysicalMemory;
 use crate::power::Power;
 use alloc::vec::Vec;
 use boot::Conditions;
+use eitri_csf::interface::global::{GLB_HALT_STATUS, HALT_STATUS_OK, HALT_STATUS_PANIC};
 use eitri_csf::interface::group::csg_req;
 use eitri_csf::registers::interrupts::{gpu_irq, job_irq};
 use eitri_csf::registers::mcu::{McuRequest, McuState, mcu_control};
@@ -142,7 +143,7 @@ impl Mcu {
             cold: !self.warm,
         };
         if fabric.injections.holds(Injection::BootFails) {
-            return self.crash(fabric);
+            return self.panic(fabric, memory);
         }
         match self.take_over(fabric, memory, conditions) {
             Ok(()) => {
@@ -151,7 +152,7 @@ impl Mcu {
                     fabric.raise_job(job_irq::GLOBAL.mask32());
                 }
             }
-            Err(Stop::Crash) => self.crash(fabric),
+            Err(Stop::Crash) => self.panic(fabric, memory),
             Err(Stop::Wait) => fabric.later(fabric.config.latencies.firmware, Due::Boot),
         }
     }
@@ -187,12 +188,12 @@ impl Mcu {
             return;
         }
         if fabric.injections.take(Injection::McuCrash) {
-            return self.crash(fabric);
+            return self.panic(fabric, memory);
         }
         match self.look(fabric, memory) {
             Ok(()) => self.settle(fabric, power, memory),
             Err(Stop::Wait) => fabric.later(fabric.config.latencies.firmware, Due::Doorbell),
-            Err(Stop::Crash) => self.crash(fabric),
+            Err(Stop::Crash) => self.panic(fabric, memory),
         }
     }
 
@@ -224,8 +225,12 @@ impl Mcu {
                     .allow(slot.number, group.allow_compute & self.global.alloc);
             }
         }
+        let halts = found.halt && !words.fabric.injections.holds(Injection::HaltIgnored);
+        if halts {
+            words.set32(interface.output, GLB_HALT_STATUS, HALT_STATUS_OK)?;
+        }
         self.report_equal_priorities(fabric);
-        if found.halt && !fabric.injections.holds(Injection::HaltIgnored) {
+        if halts {
             self.halt(fabric);
         }
         Ok(())
@@ -277,7 +282,7 @@ impl Mcu {
                     let delay = words.fabric.config.latencies.firmware;
                     return words.fabric.later(delay, Due::UserDoorbell(number));
                 }
-                Err(Stop::Crash) => return self.crash(fabric),
+                Err(Stop::Crash) => return self.panic(fabric, memory),
             }
         }
         if !found {
@@ -295,7 +300,20 @@ impl Mcu {
         self.enter(fabric, McuState::Disabled);
     }
 
-    /// The microcontroller can't go on.
+    /// The firmware can't go on: it says so in shared memory, if it can still reach that, and stops.
+    // FACT: sources disagree about the numbers of HALT_STATUS (hardware/csf-firmware.md 8); Linux's number of a panic stands
+    // for every crash. Settled by reading the word after a provoked crash on any board.
+    fn panic(&mut self, fabric: &mut Fabric, memory: &mut dyn PhysicalMemory) {
+        if let Some(interface) = &self.interface {
+            let output = interface.output;
+            let mut words = Words { fabric, memory };
+            // It may be this memory that can't be reached.
+            let _ = words.set32(output, GLB_HALT_STATUS, HALT_STATUS_PANIC);
+        }
+        self.crash(fabric);
+    }
+
+    /// The microcontroller stops where it is.
     pub(crate) fn crash(&mut self, fabric: &mut Fabric) {
         self.warm = false;
         self.forget();

@@ -114,6 +114,7 @@ impl Mcu {
             if group_effects.wake_all {
                 group.pending_events |= csg_req::SYNC_UPDATE.mask32();
             }
+            group.settle_shared_waits(&group_effects);
             effects.join(group_effects);
         }
         self.spread(fabric, effects);
@@ -171,13 +172,14 @@ impl Mcu {
                 group.pending_events |= csg_req::SYNC_UPDATE.mask32();
             }
             group.settle_progress_waits();
+            group.settle_shared_waits(&group_effects);
             effects.join(group_effects);
         }
         self.spread(fabric, effects);
         self.power_cores(fabric, power);
         match self.answer(fabric, memory) {
             Ok(()) | Err(Stop::Wait) => {}
-            Err(Stop::Crash) => self.crash(fabric),
+            Err(Stop::Crash) => self.panic(fabric, memory),
         }
     }
 
@@ -250,6 +252,7 @@ impl Mcu {
         for (slot, blocks) in self.slots.iter_mut().zip(&interface.groups) {
             slot.publish(&mut words)?;
             slot.report_faults(&mut words, blocks)?;
+            slot.report_protected_regions(&mut words, blocks)?;
             let number = slot.number;
             let Some(group) = &mut slot.group else {
                 continue;
@@ -305,7 +308,7 @@ impl Mcu {
         let mut words = Words { fabric, memory };
         let event = glb_req::IDLE_EVENT.mask32();
         if self.global.raise(&mut words, interface, event) == Err(Stop::Crash) {
-            self.crash(fabric);
+            self.panic(fabric, memory);
         }
     }
 

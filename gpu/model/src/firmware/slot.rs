@@ -9,6 +9,7 @@ use super::suspended::SuspendStore;
 use crate::diagnosis::FirmwareMisuse;
 use crate::injection::Injection;
 use crate::mmu::MCU_SPACE;
+use crate::stream::SLOTS;
 use alloc::vec::Vec;
 use eitri_csf::interface::group::{
     CSG_ACK, CSG_ACK_IRQ_MASK, CSG_ALLOW_COMPUTE, CSG_ALLOW_FRAGMENT, CSG_CONFIG, CSG_DB_ACK,
@@ -220,6 +221,7 @@ impl Slot {
             endpoints: 0,
             suspend_buffer: words.get(blocks.input, CSG_SUSPEND_BUF)?,
             streams: blocks.streams.iter().map(|_| None).collect(),
+            shared: [0; SLOTS],
             phase: Phase::Active,
             pending_events: 0,
             idle_reported: false,
@@ -229,6 +231,7 @@ impl Slot {
         self.take_endpoints(words, blocks)?;
         for stream in 0..blocks.streams.len() {
             let req = words.get32(blocks.streams[stream].input, CS_REQ)?;
+            self.forget_events(words, blocks, stream, req)?;
             self.take_stream(words, blocks, stream, req)?;
         }
         Ok(())

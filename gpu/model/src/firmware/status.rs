@@ -29,6 +29,7 @@ impl Slot {
         let Some(group) = &self.group else {
             return Ok(());
         };
+        let interface = words.fabric.config.product.interface();
         let idle = u32::from(group.idle_reported);
         words.set32(blocks.output, CSG_STATUS_STATE, idle)?;
         for (stream, at) in group.streams.iter().zip(&blocks.streams) {
@@ -39,7 +40,7 @@ impl Slot {
             };
             let out = at.output;
             words.set(out, CS_STATUS_CMD_PTR, stream.address())?;
-            words.set32(out, CS_STATUS_WAIT, stream.wait_status())?;
+            words.set32(out, CS_STATUS_WAIT, stream.wait_status(interface))?;
             words.set32(out, CS_STATUS_REQ_RESOURCE, stream.resource_status())?;
             words.set(out, CS_STATUS_WAIT_SYNC_POINTER, pointer)?;
             words.set32(out, CS_STATUS_WAIT_SYNC_VALUE, value as u32)?;

@@ -99,11 +99,54 @@ impl Slot {
         self.stream_acks[index] = ack;
         words.set32(at.output, CS_ACK, ack)?;
         let mask = words.get32(at.input, CS_ACK_IRQ_MASK)?;
-        // FACT: whether STATE changes of a stream interrupt is not said; only events are reported through IRQ_REQ.
-        if changed & mask & STREAM_EVENTS != 0 {
+        // A change of STATE interrupts like an event, but only with all three bits of the mask.
+        let state = cs_req::STATE.mask32();
+        let reached = changed & state != 0 && mask & state == state;
+        if reached || changed & mask & STREAM_EVENTS != 0 {
             self.irq_req ^= 1 << index;
             words.set32(blocks.output, CSG_IRQ_REQ, self.irq_req)?;
             words.fabric.raise_job(1 << self.number);
+        }
+        Ok(())
+    }
+
+    /// START and RESUME: what was raised before counts as acknowledged; a cause that lasts raises its event anew.
+    pub(super) fn forget_events(
+        &mut self,
+        words: &mut Words<'_>,
+        blocks: &GroupBlocks,
+        index: usize,
+        req: u32,
+    ) -> Result<(), Stop> {
+        let ack = handshake::answer(req, self.stream_acks[index], STREAM_EVENTS);
+        self.stream_acks[index] = ack;
+        self.stream_raised[index] = 0;
+        words.set32(blocks.streams[index].output, CS_ACK, ack)
+    }
+
+    /// PROTM_PEND of each stream that has come to a protected region: it waits, for ever without protected memory.
+    pub(super) fn report_protected_regions(
+        &mut self,
+        words: &mut Words<'_>,
+        blocks: &GroupBlocks,
+    ) -> Result<(), Stop> {
+        let event = cs_req::PROTM_PEND.mask32();
+        for index in 0..blocks.streams.len() {
+            let group = self.group.as_mut();
+            let Some(stream) = group.and_then(|group| group.streams[index].as_mut()) else {
+                continue;
+            };
+            if stream.blocked != Blocked::Protected || stream.protected_reported {
+                continue;
+            }
+            let req = words.get32(blocks.streams[index].input, CS_REQ)?;
+            if handshake::pending(req, self.stream_acks[index], event) {
+                continue;
+            }
+            stream.protected_reported = true;
+            self.stream_raised[index] |= event;
+            let ack = handshake::raise(req, self.stream_acks[index], event);
+            self.acknowledge_stream(words, blocks, index, ack)?;
         }
         Ok(())
     }

@@ -9,8 +9,7 @@ use super::interface::{GroupBlocks, Stop, Words};
 use super::slot::Slot;
 use super::streams::look_at_insert;
 use crate::diagnosis::{FirmwareMisuse, Journal};
-use crate::stream::Stream;
-use crate::stream::exception;
+use crate::stream::{SLOTS, Stream, exception};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use eitri_csf::interface::group::{CsgState, csg_req};
@@ -24,30 +23,37 @@ const MAGIC: u64 = u64::from_le_bytes(*b"eitrisus");
 /// What a suspend buffer begins with.
 pub(super) type Record = [u8; 16];
 
-/// The streams of suspended groups.
+/// What is kept of a suspended group.
+#[derive(Clone, Debug)]
+pub(super) struct Saved {
+    streams: Vec<Option<Stream>>,
+    shared: [u32; SLOTS],
+}
+
+/// Suspended groups.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SuspendStore {
     generation: u64,
-    kept: VecDeque<(u64, Vec<Option<Stream>>)>,
+    kept: VecDeque<(u64, Saved)>,
 }
 
 impl SuspendStore {
-    /// Keeps the streams of a group; the record goes into its buffer.
-    pub(super) fn keep(&mut self, journal: &mut Journal, streams: Vec<Option<Stream>>) -> Record {
+    /// Keeps the state of a group; the record goes into its buffer.
+    pub(super) fn keep(&mut self, journal: &mut Journal, saved: Saved) -> Record {
         self.generation += 1;
         if self.kept.len() == KEPT {
             self.kept.pop_front();
             journal.report(FirmwareMisuse::SuspendBuffersLost { count: 1 });
         }
-        self.kept.push_back((self.generation, streams));
+        self.kept.push_back((self.generation, saved));
         let mut record = [0; 16];
         record[..8].copy_from_slice(&MAGIC.to_le_bytes());
         record[8..].copy_from_slice(&self.generation.to_le_bytes());
         record
     }
 
-    /// The streams that a record stands for; a record is good once.
-    pub(super) fn take(&mut self, record: &Record) -> Option<Vec<Option<Stream>>> {
+    /// The state that a record stands for; a record is good once.
+    pub(super) fn take(&mut self, record: &Record) -> Option<Saved> {
         let (magic, generation) = record.split_at(8);
         if magic != MAGIC.to_le_bytes() {
             return None;
@@ -56,7 +62,7 @@ impl SuspendStore {
             .kept
             .iter()
             .position(|(kept, _)| generation == kept.to_le_bytes())?;
-        self.kept.remove(index).map(|(_, streams)| streams)
+        self.kept.remove(index).map(|(_, saved)| saved)
     }
 }
 
@@ -74,7 +80,11 @@ impl Slot {
             return Ok(());
         };
         let address = group.suspend_buffer;
-        let record = store.keep(&mut words.fabric.journal, group.streams);
+        let saved = Saved {
+            streams: group.streams,
+            shared: group.shared,
+        };
+        let record = store.keep(&mut words.fabric.journal, saved);
         if words.set_at(address, &record).is_err() {
             words.fabric.journal.report(FirmwareMisuse::SuspendBuffer {
                 group: self.number,
@@ -110,7 +120,8 @@ impl Slot {
             return Ok(());
         };
         debug_assert_eq!(blocks.streams.len(), group.streams.len());
-        for (fresh, old) in group.streams.iter_mut().zip(saved) {
+        group.shared = saved.shared;
+        for (fresh, old) in group.streams.iter_mut().zip(saved.streams) {
             if let (Some(fresh), Some(old)) = (fresh.as_mut(), old) {
                 fresh.restore(old);
                 look_at_insert(words, fresh)?;

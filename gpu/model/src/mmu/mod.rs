@@ -14,6 +14,8 @@ pub use walk::{AccessKind, PageFault};
 use crate::diagnosis::{Journal, MmuMisuse};
 use crate::irq::IrqBlock;
 use crate::memory::{BusError, PAGE, PhysicalMemory};
+use eitri_csf::arch::Arch;
+use eitri_csf::fault::source::{FaultSource, Unit, front_end, shader_core};
 pub(crate) use space::{Space, Translation};
 use walk::walk;
 
@@ -203,12 +205,19 @@ pub(crate) struct Request {
     pub(crate) source: Source,
 }
 
-/// Units that access memory. FACT: the source ids in FAULTSTATUS are undocumented; these numbers are the model's own.
+/// Units that access memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The microcontroller.
     Mcu,
-    /// A stream of this group slot.
+    /// Instruction fetch of a stream.
+    StreamFetch {
+        /// Group slot.
+        group: u8,
+        /// Stream number.
+        stream: u8,
+    },
+    /// Loads, stores and sync objects of a stream.
     Stream {
         /// Group slot.
         group: u8,
@@ -220,14 +229,39 @@ pub enum Source {
 }
 
 impl Source {
-    /// The id in FAULTSTATUS bits 31:16.
-    pub(crate) fn id(self) -> u16 {
-        match self {
-            Source::Mcu => 0,
-            Source::Stream { group, stream } => {
-                0x1000 | u16::from(group & 31) << 5 | u16::from(stream & 31)
+    /// The id in FAULTSTATUS bits 31:16 (gpu-mmu.md 8.1, "ids a model should use").
+    // FACT: which micro-TLB the front end's requesters go through is known for its load/store unit alone; the others are
+    // given micro-TLB 0 (hardware/gpu-mmu.md 8.1). Settled by a fault of a stream's fetch on any board.
+    pub(crate) fn id(self, arch: Arch, access: AccessKind) -> u16 {
+        let (unit, micro_tlb, requester) = match self {
+            Source::Mcu => (Unit::FrontEnd, 0, front_end::MCU),
+            Source::StreamFetch { .. } => (Unit::FrontEnd, 0, front_end::PREFETCH),
+            Source::Stream { .. } => (Unit::FrontEnd, 1, front_end::LOAD_STORE),
+            Source::Core(core) if access == AccessKind::Execute => {
+                (Unit::ShaderCore(core), 0, shader_core::INSTRUCTIONS)
             }
-            Source::Core(core) => 0x8000 | u16::from(core),
+            Source::Core(core) => (Unit::ShaderCore(core), 1, shader_core::LOAD_STORE),
+        };
+        FaultSource::new(arch, unit, micro_tlb, requester, access).id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_have_the_ids_of_the_facts() {
+        let (group, stream) = (1, 2);
+        let read = [
+            (Source::Mcu, 0x7CD0),
+            (Source::StreamFetch { group, stream }, 0x7C00),
+            (Source::Stream { group, stream }, 0x7DC0),
+            (Source::Core(2), 0x0180 | 2 << 9),
+        ];
+        for (source, id) in read {
+            assert_eq!(source.id(Arch::V10, AccessKind::Read), id, "{source:?}");
         }
+        assert_eq!(Source::Core(2).id(Arch::V10, AccessKind::Execute), 2 << 9);
     }
 }

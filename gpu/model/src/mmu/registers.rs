@@ -54,7 +54,8 @@ impl Gpu {
             let status = as_faultstatus::EXCEPTION.word(fault.exception.into());
             let status = as_faultstatus::ACCESS.set32(status, fault.kind);
             let status = as_faultstatus::DECODE_FAULT.set32(status, true);
-            as_faultstatus::SOURCE.set32(status, fault.source.id().into())
+            let id = fault.source.id(self.product().arch(), fault.kind);
+            as_faultstatus::SOURCE.set32(status, id.into())
         })
     }
 

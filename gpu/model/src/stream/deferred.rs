@@ -11,6 +11,7 @@ use crate::memory::PhysicalMemory;
 use crate::mmu::Refusal;
 use alloc::vec::Vec;
 use eitri_cs::enums::{StoredState, SyncScope};
+use eitri_csf::interface::stream::SyncCondition;
 
 /// Most operations that may be deferred, and most transfers outstanding, before a stream waits.
 pub(super) const OUTSTANDING: usize = 64;
@@ -33,6 +34,8 @@ pub(crate) enum Operation {
     Heap { counter: u8 },
     /// Flushes caches.
     Flush { id: u32 },
+    /// Counts up a shared scoreboard of the group.
+    SharedIncrement { entry: u8 },
     /// Known, and without an effect here.
     Nothing,
 }
@@ -42,29 +45,22 @@ pub(crate) enum Operation {
 pub(super) struct Deferred {
     pub(super) word: u64,
     pub(super) wait: u16,
-    pub(super) slot: u8,
+    /// The slot that counts it; none for SHARED_SB_INC.
+    pub(super) slot: Option<u8>,
     pub(super) operation: Operation,
 }
 
-/// A load or store whose registers are not free yet.
+/// A load or store that has not completed: the registers of a load are not valid yet, those of a store were read at issue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Transfer {
     pub(super) slot: u8,
-    /// Registers and the values that will be in them.
+    /// Registers and the values that will be in them; none of a store.
     pub(super) loaded: Vec<(u8, u32)>,
-    /// First register and mask of a store.
-    pub(super) stored: (u8, u16),
 }
 
 impl Transfer {
     pub(super) fn loads(&self, number: u8) -> bool {
         self.loaded.iter().any(|(register, _)| *register == number)
-    }
-
-    pub(super) fn stores(&self, number: u8) -> bool {
-        let (first, mask) = self.stored;
-        let offset = u32::from(number.wrapping_sub(first));
-        offset < 16 && mask >> offset & 1 != 0
     }
 }
 
@@ -114,8 +110,10 @@ impl Stream {
                 Ok(done) => {
                     effects.join(done);
                     self.deferred.remove(index);
-                    if !done.flush_started {
-                        self.count_down(deferred.slot);
+                    if let Some(slot) = deferred.slot
+                        && !done.flush_started
+                    {
+                        self.count_down(slot);
                     }
                 }
                 Err(Hindrance::Memory(stall)) => {
@@ -126,7 +124,9 @@ impl Stream {
                 }
                 Err(Hindrance::Fault(address)) => {
                     self.deferred.remove(index);
-                    self.count_down(deferred.slot);
+                    if let Some(slot) = deferred.slot {
+                        self.count_down(slot);
+                    }
                     self.fault(exception::CS_BUS_FAULT, address);
                 }
             }
@@ -163,6 +163,7 @@ impl Stream {
             }
             Blocked::No
             | Blocked::Empty
+            | Blocked::Shared(_)
             | Blocked::Progress { .. }
             | Blocked::Protected
             | Blocked::Fault
@@ -233,11 +234,13 @@ impl Stream {
         if wait == 0 && !always_counted {
             return self.perform(fabric, memory, word, operation, slot);
         }
-        if usize::from(slot) < SLOTS && wait >> slot & 1 != 0 {
-            let slot = slot.into();
-            self.report(fabric, word, StreamMisuse::WaitsForItself { slot });
+        if let Some(slot) = slot {
+            if usize::from(slot) < SLOTS && wait >> slot & 1 != 0 {
+                let slot = slot.into();
+                self.report(fabric, word, StreamMisuse::WaitsForItself { slot });
+            }
+            self.count_up(slot);
         }
-        self.count_up(slot);
         self.deferred.push(Deferred {
             word,
             wait,
@@ -270,24 +273,27 @@ impl Stream {
         memory: &mut dyn PhysicalMemory,
         word: u64,
         operation: Operation,
-        slot: u8,
+        slot: Option<u8>,
     ) -> Result<Effects, Hindrance> {
         let mut effects = Effects::default();
         self.idle_instructions = 0;
         match operation {
             Operation::Nothing => {}
+            Operation::SharedIncrement { entry } => effects.shared[usize::from(entry) % SLOTS] = 1,
             Operation::Heap { counter } => {
                 let counter = &mut self.heap[usize::from(counter) % 3];
                 *counter = counter.wrapping_add(1);
             }
             Operation::Flush { id } => {
-                // FACT: the comparison is taken to be modulo 2^24 (command-stream.md 10, 19).
+                // FACT: how the hardware compares flush ids is not published (hardware/command-stream.md 10, 19); a
+                // difference of 24 bits with a sign is what an id that wraps needs. Settled by a flush with an id that is
+                // half a turn old on any board.
                 let moved = fabric.latest_flush.wrapping_sub(id) & 0xff_ffff;
                 let skipped = id != 0 && moved != 0 && moved < 0x80_0000;
                 if skipped {
                     return Ok(effects);
                 }
-                self.flushing.push(slot);
+                self.flushing.extend(slot);
                 effects.flush_started = true;
             }
             Operation::StoreState { address, state } => {
@@ -309,7 +315,7 @@ impl Stream {
                     address,
                     reference: 0,
                     wide,
-                    greater: false,
+                    condition: SyncCondition::LessEqual,
                     inherit: false,
                 };
                 let (old, _) = self.sync_value(fabric, memory, wait)?;
@@ -360,7 +366,11 @@ impl SyncWait {
         } else {
             self.reference & 0xffff_ffff
         };
-        (value > reference) == self.greater
+        match self.condition {
+            SyncCondition::LessEqual => value <= reference,
+            SyncCondition::Greater => value > reference,
+            SyncCondition::GreaterEqual => value >= reference,
+        }
     }
 }
 
@@ -369,7 +379,8 @@ impl SyncWait {
 pub(super) struct Issue {
     pub(super) word: u64,
     pub(super) wait: u16,
-    pub(super) slot: u8,
+    /// The slot that counts it; none for SHARED_SB_INC.
+    pub(super) slot: Option<u8>,
     /// FLUSH_CACHE2 counts even when it waits for nothing.
     pub(super) always_counted: bool,
     pub(super) operation: Operation,

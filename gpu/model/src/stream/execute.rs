@@ -12,6 +12,7 @@ use crate::mmu::Refusal;
 use crate::trace::Event;
 use eitri_cs::enums::{DeferMode, SlotFormat, SlotSelection, TaskAxis, WaitMode};
 use eitri_cs::{Instr, Slot};
+use eitri_csf::registers::identity::gpu_features;
 
 /// What becomes of an instruction.
 pub(super) enum Step {
@@ -55,7 +56,7 @@ impl Stream {
             return outcome;
         }
         let address = self.address();
-        let word = match fabric.read64(memory, self.access(address)) {
+        let word = match fabric.read64(memory, self.fetch_access(address)) {
             Ok(word) => word,
             Err(Refusal::Stalled(stall)) => {
                 self.blocked = Blocked::Memory(stall);
@@ -320,7 +321,7 @@ impl Stream {
                     DeferMode::Immediate => (i.wait_mask.bits(), i.signal_slot.number()),
                     DeferMode::Indirect => (self.mask_wait, self.deferred_slot),
                 };
-                let slot = self.slot(fabric, word, slot.into());
+                let slot = Some(self.slot(fabric, word, slot.into()));
                 let issue = Issue {
                     word,
                     wait,
@@ -375,7 +376,38 @@ impl Stream {
                 self.report(fabric, word, StreamMisuse::NotModelled);
                 defer!(i, Operation::Nothing)
             }
-            // Graphics, and counters whose sharing is not established.
+            Instr::SharedSbInc(i) => {
+                self.check_shared_scoreboards(fabric, word);
+                self.count_progress(fabric, word, i.progress_increment);
+                let (wait, indirect) = match i.defer_mode {
+                    DeferMode::Immediate => (i.sb_mask.bits(), false),
+                    DeferMode::Indirect => (self.mask_wait, true),
+                };
+                self.check_mask(fabric, word, wait);
+                let issue = Issue {
+                    word,
+                    wait,
+                    slot: None,
+                    always_counted: indirect,
+                    operation: Operation::SharedIncrement {
+                        entry: i.shared_entry,
+                    },
+                };
+                match self.issue(fabric, memory, issue) {
+                    Ok(effects) => {
+                        outcome.effects.join(effects);
+                        Step::Done
+                    }
+                    Err(hindrance) => hindrance.into(),
+                }
+            }
+            Instr::SharedSbDec(i) => {
+                self.check_shared_scoreboards(fabric, word);
+                self.count_progress(fabric, word, i.progress_increment);
+                // The counters are the group's: it lets the stream go on.
+                Step::Blocked(Blocked::Shared(i.shared_entry))
+            }
+            // Graphics.
             _ => {
                 self.report(fabric, word, StreamMisuse::NotModelled);
                 Step::Fatal(exception::CS_INSTR_INVALID)
@@ -404,7 +436,7 @@ impl Stream {
             self.report(fabric, word, StreamMisuse::SlotWithoutWait { slot });
         }
         self.check_mask(fabric, word, wait);
-        let slot = self.slot(fabric, word, slot.into());
+        let slot = Some(self.slot(fabric, word, slot.into()));
         let issue = Issue {
             word,
             wait,
@@ -431,6 +463,12 @@ impl Stream {
         if !address.is_multiple_of(alignment) {
             let misuse = StreamMisuse::DataAlignment { address, alignment };
             self.report(fabric, word, misuse);
+        }
+    }
+
+    fn check_shared_scoreboards(&mut self, fabric: &mut Fabric, word: u64) {
+        if !gpu_features::SHARED_SCOREBOARDS.get(fabric.config.product.gpu_features) {
+            self.report(fabric, word, StreamMisuse::WithoutSharedScoreboards);
         }
     }
 

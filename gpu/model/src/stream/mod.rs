@@ -21,6 +21,7 @@ use crate::mmu::{Source, Stall};
 use alloc::vec::Vec;
 
 use deferred::{Deferred, Transfer};
+use eitri_csf::interface::control::Version;
 use eitri_csf::interface::stream::{
     BlockedReason, SyncCondition, WaitSource, blocked_reason, req_resource, status_scoreboards,
     status_wait,
@@ -53,8 +54,8 @@ pub(crate) struct SyncWait {
     pub(crate) address: u64,
     pub(crate) reference: u64,
     pub(crate) wide: bool,
-    /// Goes on when the object is greater than the reference; else when it is not.
-    pub(crate) greater: bool,
+    /// Goes on when the object compares so with the reference.
+    pub(crate) condition: SyncCondition,
     pub(crate) inherit: bool,
 }
 
@@ -73,6 +74,8 @@ pub(crate) enum Blocked {
     SlotChoice,
     /// A sync object.
     Sync(SyncWait),
+    /// A shared scoreboard of the group must not be 0.
+    Shared(u8),
     /// The progress value of a stream of the group.
     Progress { queue: u8, value: u64 },
     /// An access waits for its address space.
@@ -142,6 +145,8 @@ pub(crate) struct Effects {
     pub(crate) flush_started: bool,
     /// EXTRACT has moved.
     pub(crate) extract_moved: bool,
+    /// How much the shared scoreboards of the group go up.
+    pub(crate) shared: [u8; SLOTS],
 }
 
 impl Effects {
@@ -150,6 +155,9 @@ impl Effects {
         self.wake_all |= other.wake_all;
         self.flush_started |= other.flush_started;
         self.extract_moved |= other.extract_moved;
+        for (mine, theirs) in self.shared.iter_mut().zip(other.shared) {
+            *mine = mine.saturating_add(theirs);
+        }
     }
 }
 
@@ -187,6 +195,8 @@ pub(crate) struct Stream {
     pub(crate) faults: Vec<StreamFault>,
     /// Whether the host was told of the oldest.
     pub(crate) reported: bool,
+    /// Whether the host was told that the stream waits for protected mode.
+    pub(crate) protected_reported: bool,
     /// A sync object may have changed since the last look.
     pub(crate) look_at_sync: bool,
     /// Instructions since the last one that blocked or touched memory.
@@ -226,6 +236,7 @@ impl Stream {
             blocked: Blocked::Empty,
             faults: Vec::new(),
             reported: false,
+            protected_reported: false,
             look_at_sync: false,
             idle_instructions: 0,
         }
@@ -268,6 +279,16 @@ impl Stream {
                 group: self.identity.group,
                 stream: self.identity.stream,
             },
+        }
+    }
+
+    fn fetch_access(&self, address: u64) -> Access {
+        Access {
+            source: Source::StreamFetch {
+                group: self.identity.group,
+                stream: self.identity.stream,
+            },
+            ..self.access(address)
         }
     }
 
@@ -321,6 +342,14 @@ impl Stream {
         };
         // Whatever it waited for may have come meanwhile.
         self.look_at_sync = true;
+        self.protected_reported = false;
+        // A fault that the host was told of counts as acknowledged; a fatal one lasts.
+        if self.reported && self.blocked == Blocked::Fault {
+            self.faults.remove(0);
+            if self.faults.is_empty() {
+                self.blocked = Blocked::No;
+            }
+        }
         self.reported = false;
         if let Blocked::Memory(_) = self.blocked {
             self.blocked = Blocked::No;
@@ -350,7 +379,11 @@ impl Stream {
     /// CS_STATUS_BLOCKED_REASON.
     pub(crate) fn blocked_reason(&self) -> u32 {
         let reason = match self.blocked {
-            Blocked::Scoreboards(_) | Blocked::SlotChoice => BlockedReason::Scoreboard,
+            // FACT: the reason shown for SHARED_SB_DEC is not known (hardware/command-stream.md 10, 8); a scoreboard wait
+            // is the nearest. Settled by STATUS_UPDATE on a v11 board while a stream waits there.
+            Blocked::Scoreboards(_) | Blocked::SlotChoice | Blocked::Shared(_) => {
+                BlockedReason::Scoreboard
+            }
             Blocked::Full => BlockedReason::Deferred,
             Blocked::Sync(_) => BlockedReason::Sync,
             Blocked::Progress { .. } => BlockedReason::Progress,
@@ -362,20 +395,19 @@ impl Stream {
         blocked_reason::REASON.word(reason)
     }
 
-    /// CS_STATUS_WAIT.
-    pub(crate) fn wait_status(&self) -> u32 {
+    /// CS_STATUS_WAIT, as firmware of this interface version reports it.
+    pub(crate) fn wait_status(&self, interface: Version) -> u32 {
         match self.blocked {
             Blocked::Scoreboards(mask) => {
                 let word = status_wait::SCOREBOARDS.word(mask.into());
-                status_wait::SOURCE.set32(word, WaitSource::Wait)
+                if interface.has_wait_source() {
+                    status_wait::SOURCE.set32(word, WaitSource::Wait)
+                } else {
+                    word
+                }
             }
             Blocked::Sync(wait) => {
-                let condition = if wait.greater {
-                    SyncCondition::Greater
-                } else {
-                    SyncCondition::LessEqual
-                };
-                let word = status_wait::CONDITION.word(condition);
+                let word = status_wait::CONDITION.word(wait.condition);
                 let word = status_wait::SYNC_64.set32(word, wait.wide);
                 status_wait::SYNC.set32(word, true)
             }
@@ -383,6 +415,12 @@ impl Stream {
             Blocked::Protected => status_wait::PROTECTED.word(true),
             _ => 0,
         }
+    }
+
+    /// SHARED_SB_DEC has got what it waited for: the stream goes on behind it.
+    pub(crate) fn take_shared(&mut self) {
+        self.blocked = Blocked::No;
+        self.advance();
     }
 
     /// CS_STATUS_SCOREBOARDS.

@@ -111,16 +111,9 @@ impl Stream {
         Ok(())
     }
 
-    /// Reports a write to a register that a transfer still needs.
+    /// Reports a write to a register that a load still writes.
     pub(super) fn check_write(&self, fabric: &mut Fabric, word: u64, number: u8) {
         let register = number.into();
-        if self
-            .transfers
-            .iter()
-            .any(|transfer| transfer.stores(number))
-        {
-            self.report(fabric, word, StreamMisuse::WrittenWhileStoring { register });
-        }
         if self.transfers.iter().any(|transfer| transfer.loads(number)) {
             self.report(fabric, word, StreamMisuse::ReadWhileLoading { register });
         }

@@ -37,7 +37,7 @@ impl Stream {
                 Err(refusal) => return Ok(Hindrance::of(refusal, at).into()),
             }
         }
-        self.outstanding(loaded, (0, 0));
+        self.outstanding(loaded);
         Ok(Step::Done)
     }
 
@@ -62,18 +62,14 @@ impl Stream {
         if let Err(refusal) = fabric.write(memory, self.access(address), &bytes) {
             return Ok(Hindrance::of(refusal, address).into());
         }
-        self.outstanding(Vec::new(), (first.number(), mask.bits()));
+        self.outstanding(Vec::new());
         Ok(Step::Done)
     }
 
-    fn outstanding(&mut self, loaded: Vec<(u8, u32)>, stored: (u8, u16)) {
+    fn outstanding(&mut self, loaded: Vec<(u8, u32)>) {
         let slot = self.other_slot;
         self.count_up(slot);
-        self.transfers.push(Transfer {
-            slot,
-            loaded,
-            stored,
-        });
+        self.transfers.push(Transfer { slot, loaded });
         self.idle_instructions = 0;
     }
 }

@@ -10,6 +10,7 @@ use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
 use eitri_cs::Pair;
 use eitri_cs::enums::{Condition, ErrorReject, StreamState};
+use eitri_csf::interface::stream::SyncCondition;
 
 impl Stream {
     /// A slot number that exists; others are reported and cut.
@@ -30,12 +31,10 @@ impl Stream {
 
     pub(super) fn wait(&mut self, fabric: &mut Fabric, word: u64, mask: u16) -> Step {
         self.check_mask(fabric, word, mask);
-        // A mask of all slots is the usual way to say "everything".
-        let all = ((1u32 << self.slots) - 1) as u16;
-        let unused = mask & !self.used_slots;
-        if unused != 0 && mask != all {
-            let mask = unused.into();
-            self.report(fabric, word, StreamMisuse::WaitOnUnusedSlot { mask });
+        // Drivers wait for all their slots at every flush, so only a single slot is worth a note.
+        if mask.is_power_of_two() && mask & self.used_slots == 0 {
+            let slot = mask.trailing_zeros();
+            self.report(fabric, word, StreamMisuse::WaitOnUnusedSlot { slot });
         }
         if mask & self.busy_slots() == 0 {
             Step::Done
@@ -61,7 +60,9 @@ impl Stream {
         Step::Done
     }
 
-    /// FACT: the order of choice is not established (command-stream.md 10, 9): the next free one, cyclically.
+    /// The slot that NEXT_SB_ENTRY hands out, if one is free.
+    // FACT: the order of choice is not established (hardware/command-stream.md 10, 9); the next free one is taken,
+    // cyclically. Settled by a row of NEXT_SB_ENTRY with the slots stored to memory, on a v11 board.
     pub(super) fn choose_slot(&self) -> Option<u8> {
         let free = self.mask_stream & !self.busy_slots();
         (1..=self.slots)
@@ -82,9 +83,11 @@ impl Stream {
     ) -> Result<Step, NoSuchRegister> {
         let address = self.read64(fabric, word, address)?;
         self.check_aligned(fabric, word, address, if wide { 16 } else { 8 });
-        let greater = match condition {
-            Condition::LessEqual => false,
-            Condition::Greater => true,
+        let has_greater_equal = fabric.config.product.interface().has_greater_equal();
+        let condition = match condition {
+            Condition::LessEqual => SyncCondition::LessEqual,
+            Condition::Greater => SyncCondition::Greater,
+            Condition::GreaterEqual if has_greater_equal => SyncCondition::GreaterEqual,
             _ => {
                 self.report(fabric, word, StreamMisuse::Undefined);
                 return Ok(Step::Fatal(exception::CS_INSTR_INVALID));
@@ -94,13 +97,12 @@ impl Stream {
             address,
             reference,
             wide,
-            greater,
+            condition,
             inherit: reject == ErrorReject::Inherit,
         };
         Ok(match self.sync_value(fabric, memory, wait) {
             Err(hindrance) => hindrance.into(),
             Ok((value, _)) if !wait.holds(value) => Step::Blocked(Blocked::Sync(wait)),
-            // FACT: which value of the field takes the error over is not proven (command-stream.md 10, 18).
             Ok((_, error)) if error != 0 && wait.inherit => {
                 Step::Fault(exception::CS_INHERIT_FAULT, address)
             }
