@@ -1,12 +1,14 @@
 //! Access: registers and shared words by the rows of the tables, never by bare offsets.
 //!
-//! A 64-bit register is two accesses, low word first.
-//! Facts: hardware/csf-mmio.md section 1.
+//! A 64-bit register is two accesses, low word first; a 64-bit word of memory is one, unless the
+//! firmware has put its block at an odd multiple of 4.
+//! Facts: hardware/csf-mmio.md section 1, csf-firmware.md section 6.
 
 use crate::platform::{PhysicalAddress, Platform};
+use eitri_csf::registers::doorbell::{DOORBELL, doorbell};
 use eitri_csf::table::{Register, Width};
 
-/// Reads and writes by table row, for every platform.
+/// Reads and writes registers by table row, for every platform.
 pub trait Access: Platform {
     /// Reads a register of the window.
     fn read(&mut self, register: Register) -> u64 {
@@ -30,16 +32,10 @@ pub trait Access: Platform {
         }
     }
 
-    /// Reads 64 bits of memory as two words.
-    fn load64(&mut self, address: PhysicalAddress) -> u64 {
-        let low = u64::from(self.load32(address));
-        low | u64::from(self.load32(address.offset(4))) << 32
-    }
-
-    /// Writes 64 bits of memory as two words, low first.
-    fn store64(&mut self, address: PhysicalAddress, value: u64) {
-        self.store32(address, value as u32);
-        self.store32(address.offset(4), (value >> 32) as u32);
+    /// Rings a doorbell: whoever it wakes finds everything that was stored before.
+    fn ring(&mut self, number: u32) {
+        self.publish();
+        self.write(DOORBELL.at(number), u64::from(doorbell::RING.word(true)));
     }
 }
 
@@ -61,18 +57,28 @@ impl SharedBlock {
         SharedBlock { base }
     }
 
+    /// Where the block begins.
+    pub(crate) const fn base(self) -> PhysicalAddress {
+        self.base
+    }
+
     /// Where a word of the block lies.
     pub(crate) const fn address(self, word: Register) -> PhysicalAddress {
         self.base.offset(word.offset as u64)
     }
 
-    /// Reads a word of the block, after what a cache may hold of it was dropped.
+    /// Reads a word of the block, after what a cache may hold of it was dropped. Order is the caller's
+    /// ([`Platform::observe`]).
     pub(crate) fn read<P: Platform>(self, platform: &mut P, word: Register) -> u64 {
         let address = self.address(word);
         platform.invalidate(address.span(u64::from(word.width.bytes())));
         match word.width {
             Width::Bits32 => u64::from(platform.load32(address)),
-            Width::Bits64 => platform.load64(address),
+            Width::Bits64 if address.0.is_multiple_of(8) => platform.load64(address),
+            Width::Bits64 => {
+                let low = u64::from(platform.load32(address));
+                low | u64::from(platform.load32(address.offset(4))) << 32
+            }
         }
     }
 
@@ -81,12 +87,16 @@ impl SharedBlock {
         self.read(platform, word) as u32
     }
 
-    /// Writes a word of the block and lets the GPU see it.
+    /// Writes a word of the block to memory. The GPU sees it after the next [`Platform::publish`].
     pub(crate) fn write<P: Platform>(self, platform: &mut P, word: Register, value: u64) {
         let address = self.address(word);
         match word.width {
             Width::Bits32 => platform.store32(address, value as u32),
-            Width::Bits64 => platform.store64(address, value),
+            Width::Bits64 if address.0.is_multiple_of(8) => platform.store64(address, value),
+            Width::Bits64 => {
+                platform.store32(address, value as u32);
+                platform.store32(address.offset(4), (value >> 32) as u32);
+            }
         }
         platform.clean(address.span(u64::from(word.width.bytes())));
     }

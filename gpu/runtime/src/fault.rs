@@ -112,6 +112,8 @@ pub enum Cause {
     Exception(StreamException),
     /// Its address space reports a fault.
     Mmu(MmuFault),
+    /// The GPU reported a fault of an access in its address space while it ran.
+    Gpu(GpuFault),
     /// The firmware saw no progress for too long.
     NoProgress,
     /// It did not finish within the limit that the caller gave.
@@ -177,6 +179,7 @@ impl fmt::Display for JobFault {
                 write!(f, "\n  information {:#x}, data {:#x}", it.info, it.data)?;
             }
             Cause::Mmu(fault) => write!(f, "failed: {fault}")?,
+            Cause::Gpu(fault) => write!(f, "failed: {fault}")?,
             Cause::NoProgress => {
                 f.write_str("failed: the firmware saw no progress for too long")?
             }

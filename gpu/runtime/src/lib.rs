@@ -21,7 +21,8 @@
 //!     values: &mut [u8],
 //! ) -> Result<(), Box<dyn std::error::Error>> {
 //!     let mut report = |done: &Done<'_>| println!("{}: {} ({:?})", done.step, done.found, done.took);
-//!     let mut device = Device::bring_up(platform, firmware, Options::default(), &mut report)?;
+//!     let mut device = Device::bring_up(platform, firmware, Options::default(), &mut report)
+//!         .map_err(|failed| failed.error)?;
 //!     let queue = device.create_queue(QueueConfig::default())?;
 //!
 //!     let pipeline = device.create_pipeline(&Program::parse(shader)?)?;
@@ -42,12 +43,12 @@
 //!     device.read_buffer(&buffer, 0, values)?;
 //!
 //!     device.destroy_queue(queue)?;
-//!     device.shutdown(&mut report).map_err(|(_, error)| error)?;
+//!     device.shutdown(&mut report).map_err(|failed| failed.error)?;
 //!     Ok(())
 //! }
 //! ```
 #![no_std]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #![warn(missing_docs)]
 #![allow(
     clippy::result_large_err,
@@ -67,9 +68,9 @@ mod access;
 
 mod wait;
 
-mod ranges;
-
 mod memory;
+
+mod page_allocator;
 
 // The layers, from the hardware up.
 mod mmu;
@@ -93,14 +94,15 @@ mod report;
 
 pub use command::{CommandBuffer, CommandError, DescriptorSet, Limit, Pipeline, Recorder};
 pub use device::{
-    BringUpError, Buffer, BufferError, Device, DeviceLost, DomainState, FirmwareCrash, Options,
-    PowerChange, PowerState, PowerStuck, ProbeError, Properties, QueueConfig, ResetError,
+    BringUpError, Buffer, BufferError, Device, DeviceLost, DomainState, Failed, FirmwareCrash,
+    Options, PowerChange, PowerState, PowerStuck, ProbeError, Properties, QueueConfig, ResetError,
 };
 pub use fault::{Cause, GpuFault, JobFault, Recovery, StreamException, StreamStatus};
 pub use firmware::{BootError, HaltError, InterfaceError, LoadError, RequestIgnored};
 pub use memory::OutOfMemory;
 pub use mmu::{AsCommandStuck, MapError, MmuError, MmuFault};
-pub use platform::{Instant, Lines, PhysicalAddress, Platform, SystemCoherency};
+pub use page_allocator::PageAllocator;
+pub use platform::{DmaRegion, Instant, Lines, PhysicalAddress, Platform, SystemCoherency};
 pub use queue::{
     Queue, QueueError, SubQueue, SubmitError, TimelineSemaphore, UnusableStream, WaitError,
 };

@@ -4,8 +4,9 @@
 //! generic over it, so it costs nothing once compiled for one.
 //!
 //! Needs: the GPU's clocks and power domain are on.  Guarantees to the platform: registers are accessed aligned, one
-//! 32-bit word at a time; memory only inside what [`Platform::allocate`] gave.
-//! Facts: hardware/csf-mmio.md sections 1 and 3, boards.md section 3.
+//! 32-bit word at a time; memory only inside what [`Platform::allocate`] gave and was not given back.
+//! Facts: hardware/csf-mmio.md sections 1 and 3, csf-firmware.md section 6 (access rules), boards.md section 3.1
+//! (barriers, attributes).
 
 use core::fmt;
 use core::ops::{BitOr, Range};
@@ -125,21 +126,92 @@ pub enum SystemCoherency {
     AceLite,
 }
 
+impl fmt::Display for SystemCoherency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SystemCoherency::None => "none",
+            SystemCoherency::AceLite => "ACE-Lite",
+        })
+    }
+}
+
+/// Contiguous memory that the GPU can reach, and that one owner has: what [`Platform::allocate`] gives and
+/// [`Platform::free`] takes back.
+///
+/// It is a value, not a pointer: what makes it real is the promise of the platform that gives it.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use = "memory that is dropped is not given back"]
+pub struct DmaRegion {
+    start: PhysicalAddress,
+    bytes: u64,
+}
+
+impl DmaRegion {
+    /// The `bytes` bytes from `start` on.
+    pub const fn new(start: PhysicalAddress, bytes: u64) -> DmaRegion {
+        DmaRegion { start, bytes }
+    }
+
+    /// Its first address.
+    pub const fn start(&self) -> PhysicalAddress {
+        self.start
+    }
+
+    /// Its length in bytes.
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Its addresses.
+    pub const fn span(&self) -> Range<PhysicalAddress> {
+        self.start.span(self.bytes)
+    }
+}
+
 /// What the runtime asks of its host.
-pub trait Platform {
+///
+/// Three things are kept apart, because hardware keeps them apart:
+///
+/// - *access*: a load or a store of one word, never torn ([`Platform::load64`] is one access);
+/// - *order*: [`Platform::publish`] and [`Platform::observe`]. They are barriers and are needed on every platform, also
+///   where memory is not cached and where the GPU is coherent. The runtime calls them where order matters, not once a
+///   word;
+/// - *caches*: [`Platform::clean`] and [`Platform::invalidate`]. They do nothing where memory is not cached, or where the
+///   GPU sees the caches.
+///
+/// # Safety
+/// The GPU writes where the runtime tells it to, so memory safety rests on these rules:
+///
+/// - [`Platform::read32`] and [`Platform::write32`] reach the registers of one GPU that nothing else drives while the
+///   platform lives. Who has the platform must not let safe code reach those registers another way.
+/// - [`Platform::allocate`] gives memory that no Rust reference and no other device refers to, until it came back through
+///   [`Platform::free`]. Both the CPU and the GPU may write to it at any time.
+/// - Loads, stores, [`Platform::write_bytes`], [`Platform::read_bytes`] and [`Platform::zero`] touch the memory at the
+///   address that they are given and nothing else. They are volatile: the GPU may be writing.
+///
+/// A platform that is dropped while its GPU runs leaves the GPU running: see [`crate::Device`] for who stops it.
+#[expect(
+    unsafe_code,
+    reason = "the declaration is where the promise is asked for; nothing here relies on it being kept"
+)]
+pub unsafe trait Platform {
     /// Reads the 32-bit register at `offset` bytes into the GPU's window; a multiple of 4.
     fn read32(&mut self, offset: u32) -> u32;
 
-    /// Writes the 32-bit register at `offset`. Writes to memory made before are visible to the GPU first: on Arm, a
-    /// `DSB` precedes the store.
+    /// Writes the 32-bit register at `offset`. Writes to registers stay in order; what orders them against memory is
+    /// [`Platform::publish`].
     fn write32(&mut self, offset: u32, value: u32);
 
-    /// Contiguous zeroed memory that the GPU can reach: `bytes` is a multiple of 4096, `alignment` a power of two of
-    /// at least 4096. `None` when there is no more. It is never given back: the runtime reuses it itself.
+    /// Contiguous memory that the GPU can reach, zeroed by [`Platform::zero`] or at first: `bytes` is a multiple of 4096,
+    /// `alignment` a power of two of at least 4096. `None` when there is no more.
     ///
     /// The CPU maps it non-cacheable, or cacheable with [`Platform::clean`] and [`Platform::invalidate`] doing their
-    /// work; the firmware's interface lies in it too, and is polled with both.
-    fn allocate(&mut self, bytes: u64, alignment: u64) -> Option<PhysicalAddress>;
+    /// work; the firmware's interface lies in it too, and is polled with both. [`crate::PageAllocator`] is an allocator
+    /// that a platform may use.
+    fn allocate(&mut self, bytes: u64, alignment: u64) -> Option<DmaRegion>;
+
+    /// Takes back what [`Platform::allocate`] gave, whole. The GPU can't reach it any more.
+    fn free(&mut self, region: DmaRegion);
 
     /// Reads the word at an address that is a multiple of 4: one volatile load.
     fn load32(&mut self, address: PhysicalAddress) -> u32;
@@ -147,11 +219,28 @@ pub trait Platform {
     /// Writes the word at an address that is a multiple of 4: one volatile store.
     fn store32(&mut self, address: PhysicalAddress, value: u32);
 
-    /// Makes what the CPU wrote to `range` visible to the GPU. Nothing to do on memory that is not cached, or on a
-    /// coherent system.
+    /// Reads the double word at an address that is a multiple of 8: one volatile load, so that a counter that the GPU
+    /// writes is never seen half old.
+    fn load64(&mut self, address: PhysicalAddress) -> u64;
+
+    /// Writes the double word at an address that is a multiple of 8: one volatile store, so that the GPU never sees half
+    /// of it.
+    fn store64(&mut self, address: PhysicalAddress, value: u64);
+
+    /// Everything stored and cleaned before is visible to the GPU before anything that is stored, or written to a
+    /// register, after. On Arm a `DSB`.
+    fn publish(&mut self);
+
+    /// Nothing loaded after is older than what was read from registers and memory before. On Arm a `DSB`, or a `DMB` of
+    /// loads where memory is not cached.
+    fn observe(&mut self);
+
+    /// Writes what the CPU's caches hold of `range` to memory, where the GPU sees it after the next
+    /// [`Platform::publish`]. Cache upkeep alone: it orders nothing.
     fn clean(&mut self, range: Range<PhysicalAddress>);
 
-    /// Makes the CPU read from memory in `range` what the GPU wrote. Nothing to do as for [`Platform::clean`].
+    /// Drops what the CPU's caches hold of `range`, so that it is read from memory next. Cache upkeep alone; no line of
+    /// `range` has been written by the CPU since it was cleaned.
     fn invalidate(&mut self, range: Range<PhysicalAddress>);
 
     /// The monotonic clock.
@@ -172,6 +261,13 @@ pub trait Platform {
         SystemCoherency::None
     }
 
+    /// How many times slower than usual the GPU may be clocked now, at least 1: the limits for answers of the hardware
+    /// and the firmware are multiplied by it. Usual is some hundred megahertz; a GPU whose clock is still parked at
+    /// 24 MHz wants 20 (hardware/boards-imx95.md section 7.3).
+    fn slowdown(&self) -> u32 {
+        1
+    }
+
     /// Values for the L2 slice hash registers, where the SoC needs its own (v11 and later).
     fn slice_hash(&self) -> Option<[u32; 3]> {
         None
@@ -182,7 +278,7 @@ pub trait Platform {
         None
     }
 
-    /// Copies `bytes` to an address that is a multiple of 4. A faster version may replace it.
+    /// Copies `bytes` to an address that is a multiple of 4, by volatile words. A faster version may replace it.
     fn write_bytes(&mut self, address: PhysicalAddress, bytes: &[u8]) {
         let mut at = address;
         for chunk in bytes.chunks(4) {
@@ -196,7 +292,7 @@ pub trait Platform {
         }
     }
 
-    /// Fills `bytes` from an address that is a multiple of 4. A faster version may replace it.
+    /// Fills `bytes` from an address that is a multiple of 4, by volatile words. A faster version may replace it.
     fn read_bytes(&mut self, address: PhysicalAddress, bytes: &mut [u8]) {
         let mut at = address;
         for chunk in bytes.chunks_mut(4) {
@@ -208,12 +304,13 @@ pub trait Platform {
         }
     }
 
-    /// Zeroes `bytes` (a multiple of 4) from an address that is a multiple of 4. A faster version may replace it.
+    /// Zeroes `bytes` (a multiple of 8) from an address that is a multiple of 8, by volatile words. A faster version may
+    /// replace it.
     fn zero(&mut self, address: PhysicalAddress, bytes: u64) {
         let mut done = 0;
         while done < bytes {
-            self.store32(address.offset(done), 0);
-            done = done.wrapping_add(4);
+            self.store64(address.offset(done), 0);
+            done = done.wrapping_add(8);
         }
     }
 }

@@ -3,6 +3,7 @@
 //! A reporter hears of a step before it begins, because a wrong step may hang the machine (hardware/boards.md
 //! section 5), and again when it has succeeded.
 
+use crate::platform::Platform;
 use core::fmt;
 use core::time::Duration;
 
@@ -91,5 +92,37 @@ impl Reporter for () {
 impl<F: FnMut(&Done<'_>)> Reporter for F {
     fn done(&mut self, done: &Done<'_>) {
         self(done);
+    }
+}
+
+/// Takes steps one by one: announces each, times it, and reports it when it has succeeded.
+pub(crate) struct Steps<'r, R> {
+    reporter: &'r mut R,
+}
+
+impl<'r, R: Reporter> Steps<'r, R> {
+    pub(crate) const fn new(reporter: &'r mut R) -> Steps<'r, R> {
+        Steps { reporter }
+    }
+
+    /// Takes one step. `found` hands what was found, one line, to its second argument.
+    ///
+    /// # Errors
+    /// Those of the step: then it is not reported.
+    pub(crate) fn take<P: Platform, T, E>(
+        &mut self,
+        platform: &mut P,
+        step: Step,
+        action: impl FnOnce(&mut P) -> Result<T, E>,
+        found: impl FnOnce(&T, &mut dyn FnMut(fmt::Arguments<'_>)),
+    ) -> Result<T, E> {
+        self.reporter.begin(step);
+        let since = platform.now();
+        let value = action(platform)?;
+        let took = platform.now().since(since);
+        found(&value, &mut |found| {
+            self.reporter.done(&Done { step, found, took });
+        });
+        Ok(value)
     }
 }

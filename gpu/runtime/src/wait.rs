@@ -15,9 +15,18 @@ pub(crate) struct Pace {
     /// Time between two looks.
     pub(crate) step: Duration,
     /// Time after which the wait has failed.
-    pub(crate) limit: Duration,
+    limit: Limit,
     /// Interrupt lines that call for a look at once.
     pub(crate) lines: Lines,
+}
+
+/// Whose limit it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Limit {
+    /// What hardware or firmware takes at full clock: longer on a slower one ([`Platform::slowdown`]).
+    Hardware(Duration),
+    /// What the caller is ready to wait.
+    Caller(Duration),
 }
 
 impl Pace {
@@ -25,7 +34,7 @@ impl Pace {
     pub(crate) const fn polling(step: Duration, limit: Duration) -> Pace {
         Pace {
             step,
-            limit,
+            limit: Limit::Hardware(limit),
             lines: Lines::NONE,
         }
     }
@@ -33,9 +42,26 @@ impl Pace {
     /// Looks at each interrupt of `lines`, and every millisecond in case one is lost; for `limit` at most.
     pub(crate) const fn interrupt(lines: Lines, limit: Duration) -> Pace {
         Pace {
-            step: Duration::from_millis(1),
-            limit,
+            step: ms(1),
+            limit: Limit::Hardware(limit),
             lines,
+        }
+    }
+
+    /// As [`Pace::interrupt`], for the `limit` that a caller gave.
+    pub(crate) const fn caller(lines: Lines, limit: Duration) -> Pace {
+        Pace {
+            step: ms(1),
+            limit: Limit::Caller(limit),
+            lines,
+        }
+    }
+
+    /// How long the wait lasts at most on this platform.
+    pub(crate) fn limit<P: Platform>(self, platform: &P) -> Duration {
+        match self.limit {
+            Limit::Hardware(limit) => limit.saturating_mul(platform.slowdown().max(1)),
+            Limit::Caller(limit) => limit,
         }
     }
 }
@@ -154,9 +180,12 @@ pub(crate) fn wait_until<P: Platform>(
         address: None,
         value,
         wanted,
-        limit: pace.limit,
+        limit: pace.limit(platform),
     })
 }
+
+/// How often interrupt lines may end a wait within one step of its pace.
+const MOST_WAKES: u32 = 8;
 
 /// Looks again and again until `probe` finds something or fails; `None` when the limit has come.
 ///
@@ -167,20 +196,32 @@ pub(crate) fn poll<P: Platform, S, T, E>(
     pace: Pace,
     mut probe: impl FnMut(&mut S) -> Result<Option<T>, E>,
 ) -> Result<Option<T>, E> {
-    let end = platform_of(state).now().after(pace.limit);
-    // A line that is high for a reason that `probe` does not remove would end every wait at once. So a line that has
-    // ended one wait is left out of the next, and time goes on.
-    let mut stale = Lines::NONE;
+    let platform = platform_of(state);
+    let end = platform.now().after(pace.limit(platform));
+    // A line that is high for a reason that `probe` does not remove would end every wait at once. So lines end a few
+    // waits in a step of time, and are not listened to for what is left of it.
+    let mut step_ends = platform.now().after(pace.step);
+    let mut wakes = 0_u32;
     loop {
-        let last = platform_of(state).now() >= end;
+        let now = platform_of(state).now();
         if let Some(found) = probe(state)? {
             return Ok(Some(found));
         }
-        if last {
+        if now >= end {
             return Ok(None);
         }
-        let platform = platform_of(state);
-        let next = platform.now().after(pace.step).min(end);
-        stale = platform.wait(pace.lines.without(stale), next);
+        if now >= step_ends {
+            step_ends = now.after(pace.step);
+            wakes = 0;
+        }
+        let lines = if wakes < MOST_WAKES {
+            pace.lines
+        } else {
+            Lines::NONE
+        };
+        let woken = platform_of(state).wait(lines, step_ends.min(end));
+        if woken.any() {
+            wakes = wakes.saturating_add(1);
+        }
     }
 }

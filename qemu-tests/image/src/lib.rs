@@ -2,6 +2,8 @@
 #![no_std]
 #![warn(missing_docs)]
 
+extern crate alloc;
+
 mod job;
 mod platform;
 mod result_file;

@@ -1,25 +1,30 @@
 //! Platform: the runtime's host on bare metal: registers behind pointers, the GIC, the generic timer.
 //!
 //! Needs: the kernel has mapped the board's window and shared memory.  Guarantees: a register access is one plain load
-//! or store; memory outside of the board's shared region is never touched.
+//! or store, and so is an access to a word of memory; memory outside of the board's shared region is never touched.
 //! Facts: hardware/boards.md 3.1 (barriers, attributes), csf-mmio.md section 1.
 
+use alloc::boxed::Box;
 use core::ops::Range;
-use core::ptr::{self, NonNull};
+use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, Ordering};
-use eitri_boards::{Board, Coherency, Gpu, Region};
+use cortex_a::asm::barrier;
+use eitri_boards::{Board, Coherency, Gpu};
 use eitri_kernel::interrupts::{self, Interrupt, RegisterError};
 use eitri_kernel::time;
-use eitri_runtime::{Instant, Lines, PhysicalAddress, Platform, SystemCoherency};
+use eitri_runtime::{
+    DmaRegion, Instant, Lines, PageAllocator, PhysicalAddress, Platform, SystemCoherency,
+};
 use safe_mmio::UniqueMmioPointer;
 use safe_mmio::fields::ReadWrite;
+use volatile::VolatilePtr;
 
 /// The GPU of a board, as the runtime wants it.
 pub struct MmioPlatform {
     board: &'static Board,
     window: UniqueMmioPointer<'static, [ReadWrite<u32>]>,
-    /// What of the shared region is not given away yet.
-    free: Region,
+    /// What of the shared region is given away.
+    pages: PageAllocator<Box<[u64]>>,
 }
 
 /// Why there is no platform.
@@ -27,6 +32,8 @@ pub struct MmioPlatform {
 pub enum PlatformError {
     /// The GPU has an owner already.
     Taken,
+    /// The board's window or shared region is not whole aligned pages.
+    Board,
     /// An interrupt can't be had.
     Interrupt(RegisterError),
 }
@@ -54,8 +61,16 @@ impl MmioPlatform {
     /// Takes the board's GPU.
     ///
     /// # Errors
-    /// When it is taken already, or an interrupt can't be registered.
+    /// When it is taken already, the board's addresses make no sense, or an interrupt can't be registered.
     pub fn take(board: &'static Board) -> Result<MmioPlatform, PlatformError> {
+        let window = board.gpu.window;
+        let words = NonNull::new(window.base as *mut ReadWrite<u32>);
+        let words = words.filter(|it| it.is_aligned());
+        let words = words.ok_or(PlatformError::Board)?;
+        let shared = board.memory.shared;
+        let (base, bytes) = (PhysicalAddress(shared.base as u64), shared.bytes as u64);
+        let map = alloc::vec![0; PageAllocator::words(bytes)].into_boxed_slice();
+        let pages = PageAllocator::new(base, bytes, map).ok_or(PlatformError::Board)?;
         if TAKEN.swap(true, Ordering::Relaxed) {
             return Err(PlatformError::Taken);
         }
@@ -67,29 +82,26 @@ impl MmioPlatform {
         interrupts::register(timer, alarm).map_err(PlatformError::Interrupt)?;
         interrupts::enable(timer);
 
-        let window = board.gpu.window;
-        let words = NonNull::without_provenance(nonzero(window.base));
         let words = NonNull::slice_from_raw_parts(words, window.bytes / 4);
         Ok(MmioPlatform {
             board,
-            // SAFETY: the board says that the registers are there, the kernel mapped them as a device, and `TAKEN` makes
-            // this the only pointer to them.
+            // SAFETY: whoever made the board says that the registers are there, the kernel mapped them as a device, and
+            // `TAKEN` makes this the only pointer to them.
             window: unsafe { UniqueMmioPointer::new(words) },
-            free: board.memory.shared,
+            pages,
         })
     }
 
-    /// The pointer to `bytes` bytes of shared memory; `None` if any of them is not.
-    fn pointer(&self, address: PhysicalAddress, bytes: usize) -> Option<*mut u8> {
+    /// The word of shared memory at `address`; `None` if it is not there, or not aligned.
+    fn word<T>(&self, address: PhysicalAddress) -> Option<VolatilePtr<'_, T>> {
         let shared = self.board.memory.shared;
         let start = usize::try_from(address.0).ok()?;
-        let end = start.checked_add(bytes)?;
-        (start >= shared.base && end <= shared.end()).then_some(start as *mut u8)
-    }
-
-    fn word(&self, address: PhysicalAddress) -> Option<*mut u32> {
-        let pointer = self.pointer(address, size_of::<u32>())?.cast::<u32>();
-        pointer.is_aligned().then_some(pointer)
+        let end = start.checked_add(size_of::<T>())?;
+        let inside = start >= shared.base && end <= shared.end();
+        let pointer = NonNull::new(start as *mut T).filter(|it| inside && it.is_aligned())?;
+        // SAFETY: aligned, inside the shared region, which is mapped and which nothing else refers to but the GPU: that is
+        // why the access is volatile.
+        Some(unsafe { VolatilePtr::new(pointer) })
     }
 
     fn lines_raised(&self, wanted: Lines) -> Lines {
@@ -102,18 +114,9 @@ impl MmioPlatform {
     }
 }
 
-/// A board's window is not at address 0; one that were would be at the first page instead, where nothing is mapped.
-fn nonzero(address: usize) -> core::num::NonZeroUsize {
-    core::num::NonZeroUsize::new(address).unwrap_or(core::num::NonZeroUsize::MIN)
-}
-
-/// Everything before is done, for every observer, before anything after.
-fn barrier() {
-    // SAFETY: a barrier.
-    unsafe { core::arch::asm!("dsb sy", options(nostack, preserves_flags)) };
-}
-
-impl Platform for MmioPlatform {
+// SAFETY: whoever made the board (`Board::new`) says that its window is the GPU's and its shared region memory for nobody
+// else; there is one platform at most. Every access is checked to be inside, and is volatile.
+unsafe impl Platform for MmioPlatform {
     fn read32(&mut self, offset: u32) -> u32 {
         // Outside of the window is what the window itself answers where no register is.
         let register = self.window.get(offset as usize / 4);
@@ -121,52 +124,54 @@ impl Platform for MmioPlatform {
     }
 
     fn write32(&mut self, offset: u32, value: u32) {
-        barrier();
         if let Some(mut register) = self.window.get(offset as usize / 4) {
             register.write(value);
         }
     }
 
-    fn allocate(&mut self, bytes: u64, alignment: u64) -> Option<PhysicalAddress> {
-        let (bytes, alignment) = (
-            usize::try_from(bytes).ok()?,
-            usize::try_from(alignment).ok()?,
-        );
-        let base = self.free.base.checked_next_multiple_of(alignment)?;
-        let next = base.checked_add(bytes)?;
-        let left = self.free.end().checked_sub(next)?;
-        self.free = Region {
-            base: next,
-            bytes: left,
-        };
-        let address = PhysicalAddress(base as u64);
-        self.zero(address, bytes as u64);
-        Some(address)
+    fn allocate(&mut self, bytes: u64, alignment: u64) -> Option<DmaRegion> {
+        let region = self.pages.allocate(bytes, alignment)?;
+        self.zero(region.start(), region.bytes());
+        Some(region)
+    }
+
+    fn free(&mut self, region: DmaRegion) {
+        self.pages.free(region);
     }
 
     fn load32(&mut self, address: PhysicalAddress) -> u32 {
-        match self.word(address) {
-            // SAFETY: aligned, inside the shared region, which is mapped and which nothing else refers to.
-            Some(word) => unsafe { word.read_volatile() },
-            None => 0,
-        }
+        self.word(address).map_or(0, VolatilePtr::read)
     }
 
     fn store32(&mut self, address: PhysicalAddress, value: u32) {
         if let Some(word) = self.word(address) {
-            // SAFETY: as in `load32`.
-            unsafe { word.write_volatile(value) };
+            word.write(value);
         }
     }
 
-    /// The memory is not cached, or the GPU sees the caches: what is left is the order.
-    fn clean(&mut self, _range: Range<PhysicalAddress>) {
-        barrier();
+    fn load64(&mut self, address: PhysicalAddress) -> u64 {
+        self.word(address).map_or(0, VolatilePtr::read)
     }
 
-    fn invalidate(&mut self, _range: Range<PhysicalAddress>) {
-        barrier();
+    fn store64(&mut self, address: PhysicalAddress, value: u64) {
+        if let Some(word) = self.word(address) {
+            word.write(value);
+        }
     }
+
+    fn publish(&mut self) {
+        barrier::dsb(barrier::SY);
+    }
+
+    fn observe(&mut self) {
+        barrier::dsb(barrier::SY);
+    }
+
+    /// The memory is not cached, or the GPU sees the caches.
+    fn clean(&mut self, _range: Range<PhysicalAddress>) {}
+
+    /// As for `clean`.
+    fn invalidate(&mut self, _range: Range<PhysicalAddress>) {}
 
     fn now(&mut self) -> Instant {
         Instant(time::now())
@@ -207,30 +212,6 @@ impl Platform for MmioPlatform {
         match self.board.gpu.coherency {
             Coherency::None => SystemCoherency::None,
             Coherency::AceLite => SystemCoherency::AceLite,
-        }
-    }
-
-    fn write_bytes(&mut self, address: PhysicalAddress, bytes: &[u8]) {
-        if let Some(target) = self.pointer(address, bytes.len()) {
-            // SAFETY: inside the shared region, as in `load32`; `bytes` is elsewhere, since nothing refers to that region.
-            unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), target, bytes.len()) };
-        }
-    }
-
-    fn read_bytes(&mut self, address: PhysicalAddress, bytes: &mut [u8]) {
-        if let Some(source) = self.pointer(address, bytes.len()) {
-            // SAFETY: as in `write_bytes`.
-            unsafe { ptr::copy_nonoverlapping(source, bytes.as_mut_ptr(), bytes.len()) };
-        }
-    }
-
-    fn zero(&mut self, address: PhysicalAddress, bytes: u64) {
-        let Ok(bytes) = usize::try_from(bytes) else {
-            return;
-        };
-        if let Some(target) = self.pointer(address, bytes) {
-            // SAFETY: as in `write_bytes`.
-            unsafe { ptr::write_bytes(target, 0, bytes) };
         }
     }
 }

@@ -116,12 +116,13 @@ fn bring_up_and_dispatch<P: Platform>(
     reporter: &mut impl Reporter,
 ) -> Result<Vec<Saved>, JobError> {
     let program = Program::parse(bundle.program())?;
-    let mut device = Device::bring_up(platform, bundle.firmware(), Options::default(), reporter)?;
+    let mut device = Device::bring_up(platform, bundle.firmware(), Options::default(), reporter)
+        .map_err(|failed| failed.error)?;
     let saved = dispatch(&mut device, &program, bundle);
     // The power goes off whatever became of the job; its failure is the one to tell.
     let off = device.shutdown(reporter);
     let saved = saved?;
-    off.map_err(|(_, error)| error)?;
+    off.map_err(|failed| failed.error)?;
     Ok(saved)
 }
 

@@ -116,14 +116,22 @@ fn line_goes_down(gpu: &mut MmioPlatform) -> Outcome {
 
 fn memory(gpu: &mut MmioPlatform) -> Outcome {
     let none = ("memory", 0);
-    let first = gpu.allocate(4096, 4096).ok_or(none)?;
-    let second = gpu.allocate(1 << 20, 1 << 16).ok_or(none)?;
+    let first = gpu.allocate(4096, 4096).ok_or(none)?.start();
+    let region = gpu.allocate(1 << 20, 1 << 16).ok_or(none)?;
+    let second = region.start();
     expect(second.0.is_multiple_of(1 << 16), "alignment", second.0)?;
     expect(second.0 >= first.0 + 4096, "another place", second.0)?;
     expect(gpu.load32(second) == 0, "zero", gpu.load32(second).into())?;
     gpu.write_bytes(second, &[1, 2, 3, 4, 5]);
     let word = gpu.load32(second);
     expect(word == 0x0403_0201, "what was written", word.into())?;
+    gpu.store64(second, 0x0123_4567_89AB_CDEF);
+    let (low, whole) = (gpu.load32(second), gpu.load64(second));
+    expect(low == 0x89AB_CDEF, "the low word first", low.into())?;
+    expect(whole == 0x0123_4567_89AB_CDEF, "both words", whole)?;
+    gpu.free(region);
+    let again = gpu.allocate(1 << 20, 1 << 16).ok_or(none)?.start();
+    expect(gpu.load64(again) == 0, "zero again", gpu.load64(again))?;
     let too_much = gpu.allocate(1 << 40, 4096);
     expect(too_much.is_none(), "no memory of 1 TiB", 0)
 }

@@ -20,7 +20,8 @@ use core::panic::PanicInfo;
 use core::time::Duration;
 use eitri_program::Program;
 use eitri_runtime::{
-    Device, Done, Instant, Lines, Options, PhysicalAddress, Platform, QueueConfig, Step,
+    Device, DmaRegion, Done, Instant, Lines, Options, PageAllocator, PhysicalAddress, Platform,
+    QueueConfig, Step,
 };
 
 #[panic_handler]
@@ -36,7 +37,9 @@ fn panic(_: &PanicInfo<'_>) -> ! {
 #[repr(C)]
 struct Outside {
     window: *mut u32,
-    memory: u64,
+    memory: PhysicalAddress,
+    memory_bytes: u64,
+    map: &'static mut [u64],
     firmware: &'static [u8],
     program: &'static [u8],
     data: &'static mut [u8],
@@ -47,10 +50,17 @@ struct Outside {
 
 struct Pointers {
     outside: Outside,
-    next: u64,
+    pages: PageAllocator<&'static mut [u64]>,
 }
 
-impl Platform for Pointers {
+/// What was before is done before what is after.
+fn barrier() {
+    // SAFETY: a barrier.
+    unsafe { core::arch::asm!("dsb sy", options(nostack, preserves_flags)) };
+}
+
+// SAFETY: never run.
+unsafe impl Platform for Pointers {
     fn read32(&mut self, offset: u32) -> u32 {
         // SAFETY: never run.
         unsafe {
@@ -71,10 +81,14 @@ impl Platform for Pointers {
         }
     }
 
-    fn allocate(&mut self, bytes: u64, alignment: u64) -> Option<PhysicalAddress> {
-        let base = self.next.checked_next_multiple_of(alignment)?;
-        self.next = base.checked_add(bytes)?;
-        Some(PhysicalAddress(base))
+    fn allocate(&mut self, bytes: u64, alignment: u64) -> Option<DmaRegion> {
+        let region = self.pages.allocate(bytes, alignment)?;
+        self.zero(region.start(), region.bytes());
+        Some(region)
+    }
+
+    fn free(&mut self, region: DmaRegion) {
+        self.pages.free(region);
     }
 
     fn load32(&mut self, address: PhysicalAddress) -> u32 {
@@ -85,6 +99,24 @@ impl Platform for Pointers {
     fn store32(&mut self, address: PhysicalAddress, value: u32) {
         // SAFETY: never run.
         unsafe { (address.0 as *mut u32).write_volatile(value) }
+    }
+
+    fn load64(&mut self, address: PhysicalAddress) -> u64 {
+        // SAFETY: never run.
+        unsafe { (address.0 as *const u64).read_volatile() }
+    }
+
+    fn store64(&mut self, address: PhysicalAddress, value: u64) {
+        // SAFETY: never run.
+        unsafe { (address.0 as *mut u64).write_volatile(value) }
+    }
+
+    fn publish(&mut self) {
+        barrier();
+    }
+
+    fn observe(&mut self) {
+        barrier();
     }
 
     fn clean(&mut self, _range: Range<PhysicalAddress>) {}
@@ -112,8 +144,9 @@ impl Platform for Pointers {
 fn job(mut outside: Outside) -> Option<()> {
     let (firmware, shader, groups) = (outside.firmware, outside.program, outside.groups);
     let values = core::mem::take(&mut outside.data);
-    let next = outside.memory;
-    let platform = Pointers { outside, next };
+    let map = core::mem::take(&mut outside.map);
+    let pages = PageAllocator::new(outside.memory, outside.memory_bytes, map)?;
+    let platform = Pointers { outside, pages };
     let mut last = Step::Probe;
     let mut report = |done: &Done<'_>| last = done.step;
 

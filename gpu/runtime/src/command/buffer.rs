@@ -5,7 +5,6 @@
 use super::error::CommandError;
 use super::recorder::Recorder;
 use super::storage::Storage;
-use crate::access::Access;
 use crate::device::{Device, Request};
 use crate::platform::Platform;
 use crate::vm::{GpuAddress, Object, Protection};

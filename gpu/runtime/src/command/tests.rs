@@ -1,7 +1,6 @@
 //! Commands against firmware that says yes: what a dispatch writes, and what is refused.
 
 use super::{CommandBuffer, DescriptorSet, Pipeline};
-use crate::access::Access;
 use crate::device::{Buffer, Device};
 use crate::platform::Platform;
 use crate::testing::Fake;

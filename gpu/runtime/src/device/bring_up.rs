@@ -3,20 +3,23 @@
 //! Facts: hardware/csf-mmio.md sections 16.1, 16.6, 16.8 and 16.9.
 
 use super::power::{choose_coherency, l2_off, l2_on};
-use super::reset::{reset, unmask};
-use super::{Device, PowerStuck, ProbeError, ResetError};
+use super::probe::probe;
+use super::reset::{mask_all, reset, stop_gpu, unmask};
+use super::{Device, DeviceLost, PowerStuck, ProbeError, Properties, ResetError};
 use crate::firmware::{
     BootError, HaltError, Interface, InterfaceError, LoadError, LoadedImage, RequestIgnored, halt,
     start, stop,
 };
 use crate::memory::Memory;
 use crate::mmu::{AddressSpace, MmuError};
-use crate::platform::{Instant, Platform};
-use crate::report::{Done, Reporter, Step};
+use crate::platform::Platform;
+use crate::report::{Reporter, Step, Steps};
 use crate::vm::{Space, Vm};
 use core::fmt;
 use eitri_csf::command::ResetKind;
 use eitri_csf::interface::control::SHARED_VA_END;
+use eitri_csf::page_table::PAGE_BYTES;
+use eitri_csf::registers::control::Coherency;
 use eitri_csf::registers::interrupts::{GPU_IRQ, gpu_irq};
 use heapless::Vec;
 use thiserror::Error;
@@ -53,6 +56,34 @@ pub enum BringUpError {
     Halt(#[from] HaltError),
 }
 
+/// A GPU that could not be brought up or down, and the platform, which is its owner's again.
+pub struct Failed<P> {
+    /// The platform.
+    pub platform: P,
+    /// The step that failed, with what it saw.
+    pub error: BringUpError,
+}
+
+impl<P> fmt::Debug for Failed<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.error, f)
+    }
+}
+
+impl<P> fmt::Display for Failed<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.error, f)
+    }
+}
+
+impl<P> core::error::Error for Failed<P> {}
+
+impl<P> From<Failed<P>> for BringUpError {
+    fn from(failed: Failed<P>) -> BringUpError {
+        failed.error
+    }
+}
+
 /// How to bring up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -83,82 +114,64 @@ impl<'f, P: Platform> Device<'f, P> {
     /// (`mali_csffw.bin`) for this architecture; it must stay, because a restart reads it again.
     ///
     /// # Errors
-    /// The first step that fails, with what it saw. The GPU is left as it was then.
+    /// The first step that fails, with what it saw, and the platform: the GPU was stopped, and the platform has its
+    /// memory back, so that it can be tried again.
     pub fn bring_up(
         mut platform: P,
         firmware: &'f [u8],
         options: Options,
         reporter: &mut impl Reporter,
-    ) -> Result<Device<'f, P>, BringUpError> {
-        let mut clock = Clock {
-            reporter,
-            since: Instant(core::time::Duration::ZERO),
-        };
+    ) -> Result<Device<'f, P>, Failed<P>> {
+        let mut steps = Steps::new(reporter);
         let it = &mut platform;
+        let (properties, coherency) = match identify(it, &mut steps) {
+            Ok(known) => known,
+            // A GPU that is not known is left alone.
+            Err(error) => {
+                let error = error.into();
+                return Err(Failed { platform, error });
+            }
+        };
         let mut memory = Memory::new();
-
-        clock.begin(it, Step::Probe);
-        let properties = super::probe::probe(it)?;
-        clock.done(it, Step::Probe, format_args!("{properties}"));
-
-        let coherency = choose_coherency(it.coherency(), properties.coherency_features);
-        clock.begin(it, Step::Reset);
-        let kind = reset(it)?;
-        unmask(it, GPU_IRQ, GPU_SOURCES);
-        clock.done(
-            it,
-            Step::Reset,
-            format_args!("{} reset completed", reset_name(kind)),
-        );
-
-        clock.begin(it, Step::PowerOn);
-        l2_on(it, coherency)?;
-        clock.done(
-            it,
-            Step::PowerOn,
-            format_args!("coherency: {}", coherency.about()),
-        );
-
-        clock.begin(it, Step::LoadFirmware);
-        let bits = properties.va_bits;
-        let mut space = AddressSpace::new(it, &mut memory, Space::Firmware.number(), bits)?;
-        let image = LoadedImage::load(it, &mut memory, &mut space, firmware)?;
-        let (sections, bytes) = image.size();
-        let build = image.image().build_info().unwrap_or("unknown");
-        clock.done(
-            it,
-            Step::LoadFirmware,
-            format_args!("{sections} sections, {bytes:#x} bytes, build {build}"),
-        );
-
-        let interface = boot(it, &mut space, &image, properties.cores, &mut clock)?;
-
-        clock.begin(it, Step::EnableJobSpace);
-        let mut jobs = AddressSpace::new(it, &mut memory, Space::Jobs.number(), bits)?;
-        jobs.enable(it)?;
-        clock.done(
-            it,
-            Step::EnableJobSpace,
-            format_args!("address space {}", Space::Jobs.number()),
-        );
-
+        let mut prepared = match power_up(it, &mut steps, coherency).and_then(|()| {
+            prepare(
+                it,
+                &mut memory,
+                &mut steps,
+                firmware,
+                &properties,
+                coherency,
+            )
+        }) {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                // What does not stop either has no memory of ours yet.
+                let _ = stop_gpu(it);
+                return Err(Failed { platform, error });
+            }
+        };
+        let Prepared { space, jobs, image } = &mut prepared;
+        let booted = boot(it, &mut steps, space, jobs, image, properties.cores);
+        let interface = match booted {
+            Ok(interface) => interface,
+            Err(error) => {
+                memory.set_gpu_runs_free(stop_gpu(it).is_err());
+                prepared.release(it, &mut memory);
+                return Err(Failed { platform, error });
+            }
+        };
+        let Prepared { space, jobs, image } = prepared;
         // A page between the shared section and the first object: an overrun of either faults.
-        let first = image
-            .shared_end()
-            .saturating_add(eitri_csf::page_table::PAGE_BYTES);
-        let firmware_vm = Vm::new(Space::Firmware, space, first..u64::from(SHARED_VA_END));
-        let job_vm = Vm::new(
-            Space::Jobs,
-            jobs,
-            options.first_address..options.end_address,
-        );
+        let first = image.shared_end().saturating_add(PAGE_BYTES);
+        let for_firmware = first..u64::from(SHARED_VA_END);
+        let for_jobs = options.first_address..options.end_address;
         Ok(Device {
             platform,
             properties,
             coherency,
             memory,
-            firmware_vm,
-            job_vm,
+            firmware_vm: Vm::new(Space::Firmware, space, for_firmware),
+            job_vm: Vm::new(Space::Jobs, jobs, for_jobs),
             image,
             interface,
             groups: Vec::new(),
@@ -171,141 +184,128 @@ impl<'f, P: Platform> Device<'f, P> {
     /// be destroyed and made again.
     ///
     /// # Errors
-    /// The first step that fails: then the GPU can't be used any more.
+    /// The first step that fails: then the GPU can't be used any more, until another restart succeeds.
     pub fn restart(&mut self, reporter: &mut impl Reporter) -> Result<(), BringUpError> {
-        let mut clock = Clock {
-            reporter,
-            since: Instant(core::time::Duration::ZERO),
-        };
-        let it = &mut self.platform;
-        clock.begin(it, Step::Reset);
+        let started = self.start_again(reporter);
+        if let Err(error) = started {
+            self.lost = None;
+            self.lose(DeviceLost::Restart(error));
+        }
+        started
+    }
+
+    fn start_again(&mut self, reporter: &mut impl Reporter) -> Result<(), BringUpError> {
+        let mut steps = Steps::new(reporter);
+        self.fail_queues();
         // A microcontroller that does not stop is stopped by the reset.
-        let _ = stop(it);
-        let kind = reset(it)?;
-        unmask(it, GPU_IRQ, GPU_SOURCES);
-        clock.done(
-            it,
-            Step::Reset,
-            format_args!("{} reset completed", reset_name(kind)),
-        );
-        self.record_lost();
+        let _ = stop(&mut self.platform);
+        power_up(&mut self.platform, &mut steps, self.coherency)?;
+        self.memory.set_gpu_runs_free(false);
         self.firmware_vm.space.forget();
         self.job_vm.space.forget();
-
         let it = &mut self.platform;
-        clock.begin(it, Step::PowerOn);
-        l2_on(it, self.coherency)?;
-        clock.done(
-            it,
-            Step::PowerOn,
-            format_args!("coherency: {}", self.coherency.about()),
-        );
-
-        clock.begin(it, Step::LoadFirmware);
-        self.image.reload(it);
-        clock.done(
+        let image = &self.image;
+        steps.take(
             it,
             Step::LoadFirmware,
-            format_args!("every section written again"),
-        );
-
-        let cores = self.properties.cores;
-        self.interface = boot(
-            it,
-            &mut self.firmware_vm.space,
-            &self.image,
-            cores,
-            &mut clock,
+            |it| {
+                image.reload(it);
+                Ok::<_, BringUpError>(())
+            },
+            |(), say| say(format_args!("every section written again")),
         )?;
-        clock.begin(it, Step::EnableJobSpace);
-        self.job_vm.space.enable(it)?;
-        clock.done(
-            it,
-            Step::EnableJobSpace,
-            format_args!("address space {}", Space::Jobs.number()),
-        );
+        let (space, jobs) = (&mut self.firmware_vm.space, &mut self.job_vm.space);
+        self.interface = boot(it, &mut steps, space, jobs, image, self.properties.cores)?;
         self.lost = None;
         Ok(())
     }
 
-    /// Stops everything and cuts the L2's power; gives the platform back. What does not stop in order is reset, which
-    /// cuts power too.
+    /// Stops everything and cuts the L2's power; gives the platform back, and all memory to it. What does not stop in
+    /// order is reset, which cuts power too. Whoever still holds a buffer holds nothing.
     ///
     /// # Errors
     /// What did not stop in order, or that the GPU does not even reset; with the platform, so that its owner can cut
-    /// power all the same.
-    pub fn shutdown(mut self, reporter: &mut impl Reporter) -> Result<P, (P, BringUpError)> {
-        match self.power_down(reporter) {
+    /// power all the same. The memory of a GPU that does not reset is not given back.
+    pub fn shutdown(mut self, reporter: &mut impl Reporter) -> Result<P, Failed<P>> {
+        let down = self.power_down(reporter);
+        self.fail_queues();
+        while let Some(group) = self.groups.pop() {
+            let mut objects = group.into_objects();
+            while let Some(object) = objects.pop() {
+                let pages = object.into_pages();
+                self.memory.give_back(&mut self.platform, pages);
+            }
+        }
+        let prepared = Prepared {
+            space: self.firmware_vm.space,
+            jobs: self.job_vm.space,
+            image: self.image,
+        };
+        prepared.release(&mut self.platform, &mut self.memory);
+        match down {
             Ok(()) => Ok(self.platform),
-            Err(error) => Err((self.platform, error)),
+            Err(error) => Err(Failed {
+                platform: self.platform,
+                error,
+            }),
         }
     }
 
     fn power_down(&mut self, reporter: &mut impl Reporter) -> Result<(), BringUpError> {
-        let mut clock = Clock {
-            reporter,
-            since: Instant(core::time::Duration::ZERO),
+        let mut steps = Steps::new(reporter);
+        let orderly = match self.lost {
+            None => self.power_down_in_order(&mut steps),
+            Some(_) => Ok(()),
         };
-        let alive = self.lost.is_none();
-        let orderly = if alive {
-            self.power_down_in_order(&mut clock)
-        } else {
-            Ok(())
-        };
-        if alive && orderly.is_ok() {
+        if self.lost.is_none() && orderly.is_ok() {
+            mask_all(&mut self.platform);
             return Ok(());
         }
-        let it = &mut self.platform;
-        clock.begin(it, Step::Reset);
-        // A microcontroller that does not stop is stopped by the reset.
-        let _ = stop(it);
-        let reset = reset(it);
+        let reset = steps.take(&mut self.platform, Step::Reset, stop_gpu, |kind, say| {
+            say(format_args!("{} reset completed", reset_name(*kind)))
+        });
+        self.memory.set_gpu_runs_free(reset.is_err());
         self.firmware_vm.space.forget();
         self.job_vm.space.forget();
         orderly?;
-        let kind = reset_name(reset?);
-        clock.done(
-            &mut self.platform,
-            Step::Reset,
-            format_args!("{kind} reset completed"),
-        );
+        reset?;
         Ok(())
     }
 
     fn power_down_in_order<R: Reporter>(
         &mut self,
-        clock: &mut Clock<'_, R>,
+        steps: &mut Steps<'_, R>,
     ) -> Result<(), BringUpError> {
         let it = &mut self.platform;
         let global = self.interface.global;
-        clock.begin(it, Step::StopGroups);
-        for group in &mut self.groups {
-            group.terminate(it, &global)?;
-        }
-        let count = self.groups.len();
-        clock.done(it, Step::StopGroups, format_args!("{count} groups"));
-
-        clock.begin(it, Step::StopFirmware);
-        halt(it, &global)?;
-        stop(it)?;
-        clock.done(
+        let groups = &mut self.groups;
+        steps.take(
+            it,
+            Step::StopGroups,
+            |it| {
+                for group in groups.iter_mut() {
+                    group.terminate(it, &global)?;
+                }
+                Ok::<_, BringUpError>(groups.len())
+            },
+            |count, say| say(format_args!("{count} groups")),
+        )?;
+        steps.take(
             it,
             Step::StopFirmware,
-            format_args!("microcontroller halted and disabled"),
-        );
-
-        clock.begin(it, Step::DisableSpaces);
-        self.job_vm.space.disable(it)?;
-        self.firmware_vm.space.disable(it)?;
-        clock.done(
+            |it| halt(it, &global).and_then(|()| stop(it)),
+            |(), say| say(format_args!("microcontroller halted and disabled")),
+        )?;
+        let (space, jobs) = (&mut self.firmware_vm.space, &mut self.job_vm.space);
+        steps.take(
             it,
             Step::DisableSpaces,
-            format_args!("address spaces unmapped"),
-        );
-
-        clock.begin(it, Step::PowerOff);
-        l2_off(it)?;
-        clock.done(it, Step::PowerOff, format_args!("L2 off"));
+            |it| jobs.disable(it).and_then(|()| space.disable(it)),
+            |(), say| say(format_args!("address spaces unmapped")),
+        )?;
+        steps.take(it, Step::PowerOff, l2_off, |(), say| {
+            say(format_args!("L2 off"));
+        })?;
         Ok(())
     }
 }
@@ -318,58 +318,150 @@ const fn reset_name(kind: ResetKind) -> &'static str {
     }
 }
 
-/// From loaded firmware to firmware that answers: the part that bring-up and restart share.
+/// Finds out what the GPU is, and how it sees memory.
+fn identify<P: Platform, R: Reporter>(
+    it: &mut P,
+    steps: &mut Steps<'_, R>,
+) -> Result<(Properties, Coherency), ProbeError> {
+    steps.take(
+        it,
+        Step::Probe,
+        |it| {
+            let properties = probe(it)?;
+            let coherency = choose_coherency(it.coherency(), properties.coherency_features)?;
+            Ok((properties, coherency))
+        },
+        |(properties, _), say| say(format_args!("{properties}")),
+    )
+}
+
+/// From whatever was left to a GPU with its L2 on and everything else off.
+fn power_up<P: Platform, R: Reporter>(
+    it: &mut P,
+    steps: &mut Steps<'_, R>,
+    coherency: Coherency,
+) -> Result<(), BringUpError> {
+    steps.take(
+        it,
+        Step::Reset,
+        |it| {
+            let kind = reset(it)?;
+            unmask(it, GPU_IRQ, GPU_SOURCES);
+            Ok::<_, ResetError>(kind)
+        },
+        |kind, say| say(format_args!("{} reset completed", reset_name(*kind))),
+    )?;
+    steps.take(
+        it,
+        Step::PowerOn,
+        |it| l2_on(it, coherency),
+        |(), say| say(format_args!("coherency: {}", coherency.about())),
+    )?;
+    Ok(())
+}
+
+/// What a GPU is started with: all of it is in memory only.
+struct Prepared<'f> {
+    space: AddressSpace,
+    jobs: AddressSpace,
+    image: LoadedImage<'f>,
+}
+
+impl Prepared<'_> {
+    /// Gives its memory back: the GPU is stopped.
+    fn release<P: Platform>(self, platform: &mut P, memory: &mut Memory) {
+        self.image.release(platform, memory);
+        self.jobs.release(platform, memory);
+        self.space.release(platform, memory);
+    }
+}
+
+/// Copies and maps the firmware, and makes the space of jobs. If that fails nothing is kept.
+fn prepare<'f, P: Platform, R: Reporter>(
+    it: &mut P,
+    memory: &mut Memory,
+    steps: &mut Steps<'_, R>,
+    firmware: &'f [u8],
+    properties: &Properties,
+    coherency: Coherency,
+) -> Result<Prepared<'f>, BringUpError> {
+    let bits = properties.va_bits;
+    let jobs = AddressSpace::new(it, memory, Space::Jobs.number(), bits, coherency)?;
+    let space = AddressSpace::new(it, memory, Space::Firmware.number(), bits, coherency);
+    let mut space = match space {
+        Ok(space) => space,
+        Err(error) => {
+            jobs.release(it, memory);
+            return Err(error.into());
+        }
+    };
+    let loaded = steps.take(
+        it,
+        Step::LoadFirmware,
+        |it| LoadedImage::load(it, memory, &mut space, firmware),
+        |image, say| {
+            let (sections, bytes) = image.size();
+            let build = image.image().build_info().unwrap_or("unknown");
+            say(format_args!(
+                "{sections} sections, {bytes:#x} bytes, build {build}"
+            ));
+        },
+    );
+    match loaded {
+        Ok(image) => Ok(Prepared { space, jobs, image }),
+        Err(error) => {
+            space.release(it, memory);
+            jobs.release(it, memory);
+            Err(error.into())
+        }
+    }
+}
+
+/// From loaded firmware to firmware that answers and a space that takes jobs: what bring-up and restart share.
 fn boot<P: Platform, R: Reporter>(
     it: &mut P,
+    steps: &mut Steps<'_, R>,
     space: &mut AddressSpace,
+    jobs: &mut AddressSpace,
     image: &LoadedImage<'_>,
     cores: u64,
-    clock: &mut Clock<'_, R>,
 ) -> Result<Interface, BringUpError> {
-    clock.begin(it, Step::EnableFirmwareSpace);
-    space.enable(it)?;
-    clock.done(
+    steps.take(
         it,
         Step::EnableFirmwareSpace,
-        format_args!("address space {}", Space::Firmware.number()),
-    );
-
-    clock.begin(it, Step::StartFirmware);
-    start(it, space)?;
-    clock.done(
+        |it| space.enable(it),
+        |(), say| say(format_args!("address space {}", Space::Firmware.number())),
+    )?;
+    steps.take(
         it,
         Step::StartFirmware,
-        format_args!("boot notice received"),
-    );
-
-    clock.begin(it, Step::CheckInterface);
-    let interface = Interface::discover(it, image.shared())?;
-    clock.done(it, Step::CheckInterface, format_args!("{interface}"));
-
-    clock.begin(it, Step::Configure);
-    interface.global.configure(it, cores)?;
-    clock.done(it, Step::Configure, format_args!("cores {cores:#x}"));
-
-    clock.begin(it, Step::Ping);
-    interface.global.ping(it)?;
-    clock.done(it, Step::Ping, format_args!("answered"));
+        |it| start(it, space),
+        |(), say| say(format_args!("boot notice received")),
+    )?;
+    let interface = steps.take(
+        it,
+        Step::CheckInterface,
+        |it| Interface::discover(it, image.shared()),
+        |interface, say| say(format_args!("{interface}")),
+    )?;
+    let global = interface.global;
+    steps.take(
+        it,
+        Step::Configure,
+        |it| global.configure(it, cores),
+        |(), say| say(format_args!("cores {cores:#x}")),
+    )?;
+    steps.take(
+        it,
+        Step::Ping,
+        |it| global.ping(it),
+        |(), say| say(format_args!("answered")),
+    )?;
+    steps.take(
+        it,
+        Step::EnableJobSpace,
+        |it| jobs.enable(it),
+        |(), say| say(format_args!("address space {}", Space::Jobs.number())),
+    )?;
     Ok(interface)
-}
-
-/// Tells a reporter of steps, with the time they took.
-struct Clock<'r, R> {
-    reporter: &'r mut R,
-    since: Instant,
-}
-
-impl<R: Reporter> Clock<'_, R> {
-    fn begin<P: Platform>(&mut self, platform: &mut P, step: Step) {
-        self.reporter.begin(step);
-        self.since = platform.now();
-    }
-
-    fn done<P: Platform>(&mut self, platform: &mut P, step: Step, found: fmt::Arguments<'_>) {
-        let took = platform.now().since(self.since);
-        self.reporter.done(&Done { step, found, took });
-    }
 }

@@ -90,6 +90,9 @@ impl<P: Platform> Device<'_, P> {
     ) -> Result<(), BufferError> {
         let length = check(buffer, offset, bytes.len())?;
         let at = buffer.object.memory().offset(offset);
+        // A cache may hold old neighbours of what is written, which the GPU has written since.
+        self.platform.observe();
+        self.platform.invalidate(at.span(length));
         self.platform.write_bytes(at, bytes);
         self.platform.clean(at.span(length));
         Ok(())
@@ -107,6 +110,7 @@ impl<P: Platform> Device<'_, P> {
     ) -> Result<(), BufferError> {
         let length = check(buffer, offset, bytes.len())?;
         let at = buffer.object.memory().offset(offset);
+        self.platform.observe();
         self.platform.invalidate(at.span(length));
         self.platform.read_bytes(at, bytes);
         Ok(())

@@ -16,6 +16,7 @@ use eitri_csf::registers::interrupts::{GPU_IRQ, gpu_irq};
 pub(crate) fn flush<P: Platform>(platform: &mut P, what: CacheFlush) -> Result<(), TimedOut> {
     let completed = gpu_irq::CLEAN_CACHES_COMPLETED.mask();
     platform.write(GPU_IRQ.clear, completed);
+    platform.publish();
     platform.write(GPU_COMMAND, u64::from(GpuCommand::FlushCaches(what).word()));
     let pace = Pace::interrupt(Lines::GPU, ms(100));
     wait_until(platform, GPU_IRQ.rawstat, Condition::set(completed), pace)?;

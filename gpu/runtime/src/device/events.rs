@@ -3,19 +3,22 @@
 //! Interrupts are cleared first and memory is read after, so that nothing is missed in between.
 //! Facts: hardware/csf-firmware.md section 11, gpu-mmu.md section 8, csf-mmio.md sections 7 and 8.
 
-use super::Device;
+use super::reset::stop_gpu;
+use super::{BringUpError, Device};
 use crate::access::Access;
 use crate::fault::{Cause, GpuFault, JobFault, Recovery};
-use crate::firmware::{ANSWER, RequestIgnored, clear_job_line};
-use crate::group::{GroupState, Verdict};
+use crate::firmware::{ANSWER, MAX_STREAMS, RequestIgnored, clear_job_line};
+use crate::group::{Group, GroupState, MAX_GROUPS, Verdict};
 use crate::mmu::{MmuError, MmuFault};
 use crate::platform::{Lines, Platform};
+use crate::vm::Space;
 use crate::wait::{Pace, poll};
 use core::fmt;
 use eitri_csf::command::GpuCommand;
 use eitri_csf::registers::control::{GPU_COMMAND, GPU_FAULTADDRESS, GPU_FAULTSTATUS};
 use eitri_csf::registers::interrupts::{GPU_IRQ, gpu_irq};
 use eitri_csf::registers::mcu::{MCU_STATUS, McuState, mcu_status};
+use heapless::Vec;
 use thiserror::Error;
 
 /// Firmware that has crashed.
@@ -62,6 +65,9 @@ pub enum DeviceLost {
     /// A stream says that only a reset helps.
     #[error("{0}")]
     Stream(JobFault),
+    /// It was to be started again, which failed.
+    #[error("the GPU could not be started again: {0}")]
+    Restart(BringUpError),
 }
 
 impl<P: Platform> Device<'_, P> {
@@ -74,13 +80,21 @@ impl<P: Platform> Device<'_, P> {
         self.look_at_lines().map_err(|lost| self.lose(lost))
     }
 
-    /// Gives the device up until it is restarted.
+    /// Gives the device up until it is restarted. The GPU is stopped first: what it was given may have a new owner
+    /// afterwards. One that does not even reset keeps all that it has.
+    ///
+    /// The first loss is the one that is told.
     pub(crate) fn lose(&mut self, lost: DeviceLost) -> DeviceLost {
+        if let Some(first) = self.lost {
+            return first;
+        }
         self.lost = Some(lost);
-        // Nothing obeys any more: from here on only tables in memory are changed.
+        self.fail_queues();
+        let stopped = stop_gpu(&mut self.platform);
+        self.memory.set_gpu_runs_free(stopped.is_err());
+        // Nothing is mapped in the hardware: from here on only tables in memory are changed.
         self.firmware_vm.space.forget();
         self.job_vm.space.forget();
-        self.record_lost();
         lost
     }
 
@@ -122,9 +136,25 @@ impl<P: Platform> Device<'_, P> {
         self.platform
             .write(GPU_COMMAND, u64::from(GpuCommand::ClearFault.word()));
         let protected = gpu_irq::GPU_PROTECTED_FAULT.get(seen);
-        Err(DeviceLost::Gpu(GpuFault::decode(
-            status, address, protected,
-        )))
+        let fault = GpuFault::decode(status, address, protected);
+        // A fault in a space of jobs is theirs. One that can't be laid to anybody may be everybody's.
+        match fault.space {
+            Some(space) if !protected && space == Space::Jobs.number() => {
+                self.blame_jobs(fault);
+                Ok(())
+            }
+            _ => Err(DeviceLost::Gpu(fault)),
+        }
+    }
+
+    /// Fails the jobs that streams are at: an access of one of them went wrong. The queues go on.
+    fn blame_jobs(&mut self, fault: GpuFault) {
+        let running = self.groups.iter_mut();
+        let running = running.filter(|group| group.state == GroupState::Active);
+        for stream in running.flat_map(|group| &mut group.streams) {
+            let job = stream.current_job(&mut self.platform);
+            stream.fail(stream.fault(job, Cause::Gpu(fault), Recovery::Continue));
+        }
     }
 
     /// Looks at what the firmware reports. It stands in the words of the global block and of each slot: the bits of the
@@ -141,8 +171,7 @@ impl<P: Platform> Device<'_, P> {
                 group
                     .terminate(&mut self.platform, &global)
                     .map_err(DeviceLost::Silent)?;
-                let faults = group.streams.iter().filter_map(|stream| stream.fault());
-                if let Some(fault) = faults.max_by_key(|fault| fault.recovery)
+                if let Some(fault) = group.stopped()
                     && fault.recovery == Recovery::Restart
                 {
                     return Err(DeviceLost::Stream(*fault));
@@ -160,41 +189,28 @@ impl<P: Platform> Device<'_, P> {
             .disable(&mut self.platform)
             .map_err(DeviceLost::Mmu)?;
         // Streams may name the job that did it: give them time to.
-        let pace = Pace::interrupt(Lines::JOB, ANSWER / 10);
+        let before = self.reached();
         poll(
             self,
             |device| &mut device.platform,
-            pace,
+            Pace::interrupt(Lines::JOB, ANSWER / 10),
             |device| {
                 device.look_at_firmware()?;
-                let mut faults = device.groups.iter().flat_map(|group| &group.streams);
-                Ok(faults.any(|stream| stream.fault().is_some()).then_some(()))
+                let mut stopped = device.groups.iter().filter_map(Group::stopped);
+                Ok(stopped.next().is_some().then_some(()))
             },
         )?;
         let global = self.interface.global;
-        for group in &mut self.groups {
-            let slot = group.slot.number;
-            for stream in &mut group.streams {
-                let job = stream.current_job(&mut self.platform);
-                let Some(job) = job else { continue };
-                let sub_queue = stream.sub_queue;
-                let reported = stream.take_fault();
-                let (job, cause) = match reported {
-                    Some(JobFault { job, cause, .. }) => (job, cause),
-                    None => (Some(job), Cause::Mmu(fault)),
-                };
-                let mmu = Some(fault).filter(|_| reported.is_some());
-                let recovery = Recovery::NewQueue;
-                stream.record(JobFault {
-                    slot,
-                    sub_queue,
-                    job,
-                    cause,
-                    mmu,
-                    recovery,
-                });
+        for (group, before) in self.groups.iter_mut().zip(&before) {
+            for (stream, before) in group.streams.iter_mut().zip(before) {
+                stream.explain(*before, fault);
+                if let Some(job) = stream.current_job(&mut self.platform)
+                    && stream.fault_of(job).is_none()
+                {
+                    stream.stop(stream.fault(Some(job), Cause::Mmu(fault), Recovery::NewQueue));
+                }
             }
-            if group.streams.iter().any(|stream| stream.fault().is_some()) {
+            if group.stopped().is_some() {
                 group
                     .terminate(&mut self.platform, &global)
                     .map_err(DeviceLost::Silent)?;
@@ -216,26 +232,24 @@ impl<P: Platform> Device<'_, P> {
         })
     }
 
-    /// Says of every queue that it went down with the device.
-    pub(crate) fn record_lost(&mut self) {
-        for group in &mut self.groups {
-            group.state = GroupState::Dead;
-            let slot = group.slot.number;
-            for stream in &mut group.streams {
-                let job = stream.current_job(&mut self.platform);
-                let sub_queue = stream.sub_queue;
-                let (cause, recovery) = (Cause::Lost, Recovery::Restart);
-                if stream.fault().is_none() {
-                    stream.record(JobFault {
-                        slot,
-                        sub_queue,
-                        job,
-                        cause,
-                        mmu: None,
-                        recovery,
-                    });
-                }
+    /// The points that the streams of every group have reached.
+    fn reached(&mut self) -> Vec<[u64; MAX_STREAMS], MAX_GROUPS> {
+        let mut all = Vec::new();
+        for group in &self.groups {
+            let mut points = [0; MAX_STREAMS];
+            for (point, stream) in points.iter_mut().zip(&group.streams) {
+                *point = stream.reached(&mut self.platform);
             }
+            // There is room: there are no more groups than that.
+            let _ = all.push(points);
+        }
+        all
+    }
+
+    /// Says of every queue that it went down with the device.
+    pub(crate) fn fail_queues(&mut self) {
+        for group in &mut self.groups {
+            group.end(&mut self.platform, Recovery::Restart);
         }
     }
 

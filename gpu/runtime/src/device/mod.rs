@@ -17,7 +17,7 @@ mod queues;
 #[cfg(test)]
 mod tests;
 
-pub use bring_up::{BringUpError, Options};
+pub use bring_up::{BringUpError, Failed, Options};
 pub use buffers::{Buffer, BufferError};
 pub use events::{DeviceLost, FirmwareCrash};
 pub(crate) use objects::Request;
@@ -37,7 +37,11 @@ use eitri_csf::registers::control::Coherency;
 use heapless::Vec;
 
 /// A running GPU. `'f` is the lifetime of the firmware image, which a restart reads again.
+///
+/// A device is given up with [`Device::shutdown`]. One that is only dropped leaves its GPU running, with the memory that
+/// it was given: that memory stays taken, as the rules of [`Platform`] say.
 #[derive(Debug)]
+#[must_use = "a device that is dropped leaves its GPU running"]
 pub struct Device<'f, P> {
     pub(crate) platform: P,
     pub(crate) properties: Properties,
@@ -70,9 +74,9 @@ impl<P: Platform> Device<'_, P> {
         self.image.image().build_info()
     }
 
-    /// The platform, for what the runtime does not do.
-    pub fn platform(&mut self) -> &mut P {
-        &mut self.platform
+    /// The platform, to look at. Only the runtime programs the GPU.
+    pub fn platform(&self) -> &P {
+        &self.platform
     }
 
     /// Why the device is lost, if it is.
@@ -80,9 +84,15 @@ impl<P: Platform> Device<'_, P> {
         self.lost.as_ref()
     }
 
-    /// Memory, in bytes, that is not reusable until the next start because too many pieces were freed.
-    pub fn memory_lost(&self) -> u64 {
-        self.memory.lost()
+    /// Memory, in bytes, that is taken from the platform now.
+    pub fn memory_in_use(&self) -> u64 {
+        self.memory.in_use()
+    }
+
+    /// Memory, in bytes, that was destroyed but not given back to the platform: the GPU was lost and did not even reset,
+    /// so that it may still be writing there.
+    pub fn memory_withheld(&self) -> u64 {
+        self.memory.withheld()
     }
 
     pub(crate) fn alive(&self) -> Result<(), DeviceLost> {

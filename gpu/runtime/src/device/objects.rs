@@ -54,12 +54,21 @@ impl<P: Platform> Device<'_, P> {
             bytes,
             protection,
         } = request;
-        let (vm, platform, memory) = match space {
-            Space::Firmware => (&mut self.firmware_vm, &mut self.platform, &mut self.memory),
-            Space::Jobs => (&mut self.job_vm, &mut self.platform, &mut self.memory),
+        let (platform, memory) = (&mut self.platform, &mut self.memory);
+        let vm = match space {
+            Space::Firmware => &mut self.firmware_vm,
+            Space::Jobs => &mut self.job_vm,
         };
-        let made = vm.create(platform, memory, what, bytes, protection);
-        made.map_err(|error| self.note(error))
+        let pages = memory
+            .take(platform, what, bytes, Vm::alignment(bytes))
+            .map_err(VmError::from)?;
+        let placed = vm.place(platform, memory, what, pages, protection);
+        placed.map_err(|(pages, error)| {
+            // A space that does not obey has cost the device: the GPU is stopped before its memory has a new owner.
+            self.note(error);
+            self.memory.give_back(&mut self.platform, pages);
+            error
+        })
     }
 
     /// Makes all of these objects, or none.
@@ -87,12 +96,27 @@ impl<P: Platform> Device<'_, P> {
 
     /// Removes an object that no work uses any more.
     pub(crate) fn destroy_object(&mut self, object: Object) -> Result<(), VmError> {
-        let (vm, platform, memory): (&mut Vm, _, _) = match object.space() {
-            Space::Firmware => (&mut self.firmware_vm, &mut self.platform, &mut self.memory),
-            Space::Jobs => (&mut self.job_vm, &mut self.platform, &mut self.memory),
+        match self.remove_object(object) {
+            Ok(()) => Ok(()),
+            Err((object, error)) => {
+                self.note(error);
+                // The GPU is stopped now, if the space did not obey: what is left is to change the tables in memory.
+                if self.lost.is_some() {
+                    let _ = self.remove_object(object);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn remove_object(&mut self, object: Object) -> Result<(), (Object, VmError)> {
+        let vm = match object.space() {
+            Space::Firmware => &mut self.firmware_vm,
+            Space::Jobs => &mut self.job_vm,
         };
-        let removed = vm.destroy(platform, memory, object);
-        removed.map_err(|error| self.note(error))
+        let pages = vm.remove(&mut self.platform, &mut self.memory, object)?;
+        self.memory.give_back(&mut self.platform, pages);
+        Ok(())
     }
 
     /// Removes objects as far as possible; gives the first error.
@@ -110,10 +134,9 @@ impl<P: Platform> Device<'_, P> {
     }
 
     /// An address space that does not obey costs the device.
-    fn note(&mut self, error: VmError) -> VmError {
+    fn note(&mut self, error: VmError) {
         if let VmError::Mmu(mmu @ (MmuError::Stuck(_) | MmuError::Flush(_))) = error {
             self.lose(DeviceLost::Mmu(mmu));
         }
-        error
     }
 }

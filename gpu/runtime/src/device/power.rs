@@ -2,6 +2,7 @@
 //!
 //! Facts: hardware/csf-mmio.md sections 10, 16.3 and 16.4.
 
+use super::ProbeError;
 use crate::access::Access;
 use crate::platform::{Platform, SystemCoherency};
 use crate::wait::{Condition, Pace, TimedOut, ms, us, wait_until};
@@ -113,13 +114,22 @@ pub struct PowerStuck {
     pub state: PowerState,
 }
 
-/// The bus protocol to use: ACE-Lite where both the system and the GPU can.
-pub(crate) fn choose_coherency(system: SystemCoherency, features: u32) -> Coherency {
+/// The bus protocol to use. It is decided here once: for `COHERENCY_ENABLE`, for the address spaces, and by what the
+/// platform does in [`Platform::clean`].
+///
+/// # Errors
+/// If the platform counts on ACE-Lite and the GPU does not speak it (hardware/boards-others.md has such a SoC): nobody
+/// would keep the caches.
+pub(crate) fn choose_coherency(
+    system: SystemCoherency,
+    features: u32,
+) -> Result<Coherency, ProbeError> {
     match system {
+        SystemCoherency::None => Ok(Coherency::None),
         SystemCoherency::AceLite if coherency_features::ACE_LITE.get(features) => {
-            Coherency::AceLite
+            Ok(Coherency::AceLite)
         }
-        SystemCoherency::AceLite | SystemCoherency::None => Coherency::None,
+        SystemCoherency::AceLite => Err(ProbeError::NotCoherent { system, features }),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Facts: hardware/csf-mmio.md sections 4, 5, 16.1 and 17.
 
 use crate::access::Access;
-use crate::platform::Platform;
+use crate::platform::{Platform, SystemCoherency};
 use core::fmt;
 use eitri_csf::Arch;
 use eitri_csf::product::{GpuId, first_group_cores};
@@ -112,6 +112,16 @@ pub enum ProbeError {
     Unsupported {
         /// What was read.
         id: GpuId,
+    },
+    /// The platform counts on coherency that the GPU does not offer.
+    #[error(
+        "COHERENCY_FEATURES = {features:#x}: the platform states coherency {system}, which this GPU does not speak\n  help: a platform that keeps the caches itself states none"
+    )]
+    NotCoherent {
+        /// What the platform states.
+        system: SystemCoherency,
+        /// `COHERENCY_FEATURES`.
+        features: u32,
     },
     /// A constant that can't be.
     #[error("{register} = {value:#x}, which can't be: unstable clock or power?")]

@@ -61,11 +61,12 @@ impl<P: Platform> Device<'_, P> {
         )?;
         let suspend = self.suspend_buffers()?;
         let mut streams: Vec<Stream, MAX_STREAMS> = Vec::new();
+        let number = slot.number;
         let id = GroupId(self.next_group);
         for sub_queue in SUB_QUEUES {
             match self.stream_memory() {
                 // There is room: there are no more sub-queues than streams.
-                Ok(memory) => drop(streams.push(Stream::new(sub_queue, memory, shape))),
+                Ok(memory) => drop(streams.push(Stream::new(sub_queue, number, memory, shape))),
                 Err(error) => {
                     self.destroy_group(Group::new(id, slot, streams, suspend, priority));
                     return Err(error.into());

@@ -5,6 +5,7 @@
 
 use super::power::PowerState;
 use crate::access::Access;
+use crate::firmware::stop;
 use crate::platform::{Lines, Platform};
 use crate::wait::{Condition, Pace, TimedOut, ms, wait_until};
 use core::time::Duration;
@@ -13,8 +14,8 @@ use eitri_csf::registers::control::GPU_COMMAND;
 use eitri_csf::registers::interrupts::{GPU_IRQ, InterruptBlock, JOB_IRQ, MMU_IRQ, gpu_irq};
 use thiserror::Error;
 
-/// How long a soft reset may take before a hard one is tried, and a hard one before the device is given up.
-/// FACT: no limit is stated for the step from soft to hard; this is the vendor driver's (hardware/csf-mmio.md 16.2).
+/// How long a soft reset may take before a hard one is tried, and a hard one before the device is given up: each as the
+/// vendor driver has it. No limit of the hardware's own is published (hardware/csf-mmio.md 16.2).
 const LIMIT: Duration = ms(500);
 
 /// A reset that did not complete.
@@ -29,14 +30,12 @@ pub struct ResetError {
     pub power: PowerState,
 }
 
-/// Resets the GPU: softly, or hard if that does not complete.
+/// Resets the GPU: softly, or hard if that does not complete. No interrupt is let through afterwards.
 ///
 /// # Errors
 /// If neither completes.
 pub(crate) fn reset<P: Platform>(platform: &mut P) -> Result<ResetKind, ResetError> {
-    for block in [GPU_IRQ, JOB_IRQ, MMU_IRQ] {
-        platform.write(block.mask, 0);
-    }
+    mask_all(platform);
     if attempt(platform, ResetKind::Soft).is_ok() {
         return Ok(ResetKind::Soft);
     }
@@ -56,9 +55,27 @@ fn attempt<P: Platform>(platform: &mut P, kind: ResetKind) -> Result<(), TimedOu
     platform.write(GPU_COMMAND, u64::from(GpuCommand::Reset(kind).word()));
     // RAWSTAT rather than STATUS: whether masks survive a reset is not established.
     let pace = Pace::interrupt(Lines::GPU, LIMIT);
-    wait_until(platform, GPU_IRQ.rawstat, Condition::set(completed), pace)?;
+    let done = wait_until(platform, GPU_IRQ.rawstat, Condition::set(completed), pace);
     platform.write(GPU_IRQ.clear, completed);
-    Ok(())
+    platform.write(GPU_IRQ.mask, 0);
+    done.map(|_| ())
+}
+
+/// Stops the GPU at once, so that it reaches no memory any more: the microcontroller, then all of it by a reset.
+///
+/// # Errors
+/// If it does not even reset: then it may go on writing wherever it could.
+pub(crate) fn stop_gpu<P: Platform>(platform: &mut P) -> Result<ResetKind, ResetError> {
+    // A microcontroller that does not stop is stopped by the reset.
+    let _ = stop(platform);
+    reset(platform)
+}
+
+/// Lets no interrupt through.
+pub(crate) fn mask_all<P: Platform>(platform: &mut P) {
+    for block in [GPU_IRQ, JOB_IRQ, MMU_IRQ] {
+        platform.write(block.mask, 0);
+    }
 }
 
 /// Lets the sources of `bits` through, and forgets what was latched before.

@@ -89,13 +89,15 @@ impl Channel {
                 Ok::<_, RequestIgnored>(wanted.holds(value).then_some(()))
             },
         )?;
+        // What the answer tells of stands in words that are read after it.
+        platform.observe();
         let address = Some(self.output.address(self.ack));
         let timed_out = TimedOut {
             register: self.ack,
             address,
             value,
             wanted,
-            limit,
+            limit: pace.limit(platform),
         };
         match answered {
             Some(()) => Ok(()),
@@ -108,14 +110,17 @@ impl Channel {
     }
 
     fn write<P: Platform>(&self, platform: &mut P, req: u32) {
+        // The words that a request is about stand before the request does.
+        platform.publish();
         self.input.write(platform, self.req, u64::from(req));
     }
 }
 
-/// Clears whatever holds the JOB line.
+/// Clears whatever holds the JOB line; what is read of memory afterwards is not older.
 pub(crate) fn clear_job_line<P: Platform>(platform: &mut P) {
     let seen = platform.read(JOB_IRQ.rawstat);
     if seen != 0 {
         platform.write(JOB_IRQ.clear, seen);
     }
+    platform.observe();
 }

@@ -12,14 +12,15 @@ use eitri_csf::interface::global::{
     GLB_PROGRESS_TIMER, GLB_PWROFF_TIMER, GlbState, TimerSource, glb_req, timer_longest,
     timer_word,
 };
-use eitri_csf::registers::doorbell::{DOORBELL, KERNEL_DOORBELL, doorbell};
+use eitri_csf::registers::doorbell::KERNEL_DOORBELL;
 use eitri_csf::table::{Role, role_mask};
 
 /// Idle time, in microseconds, before tiler and shader cores are powered off.
 const POWER_OFF_US: u64 = 10_000;
 /// Time, in microseconds, for which all groups are idle before the firmware says so.
 const IDLE_US: u64 = 800;
-/// GPU cycles / 1024 without progress before a group is reported: about 5 s at 500 MHz.
+/// GPU cycles / 1024 without progress before a group is reported: about 5 s at 500 MHz, and more on a slower clock, as
+/// it should be.
 const PROGRESS_CYCLES: u32 = 2_560_000;
 
 /// The global requests and their doorbells.
@@ -32,8 +33,7 @@ pub(crate) struct Global {
 impl Global {
     /// Makes the firmware look at the global requests.
     pub(crate) fn ring<P: Platform>(&self, platform: &mut P) {
-        let word = doorbell::RING.word(true);
-        platform.write(DOORBELL.at(KERNEL_DOORBELL), u64::from(word));
+        platform.ring(KERNEL_DOORBELL);
     }
 
     /// Makes the firmware look at the requests of these slots.
@@ -71,7 +71,7 @@ impl Global {
         let toggles = glb_req::CFG_ALLOC_EN.mask32()
             | glb_req::CFG_PROGRESS_TIMER.mask32()
             | glb_req::CFG_PWROFF_TIMER.mask32();
-        // FACT: that the firmware mirrors these two in GLB_ACK is not said; drivers that run on hardware wait for it.
+        // The firmware mirrors these two in GLB_ACK (hardware/csf-firmware.md 8.1).
         let levels = glb_req::COUNTER_ENABLE.mask32() | glb_req::IDLE_ENABLE.mask32();
         let mut interrupts = toggles | glb_req::PING.mask32() | glb_req::IDLE_ENABLE.mask32();
         interrupts |= glb_req::IDLE_EVENT.mask32();

@@ -58,6 +58,24 @@ pub enum InterfaceError {
         /// Bytes of the section.
         section: u64,
     },
+    /// Control blocks that would lie over each other.
+    #[error("{register} = {value:#x}, but the blocks that it sets apart have {least:#x} bytes")]
+    Stride {
+        /// The word.
+        register: &'static str,
+        /// Its value.
+        value: u64,
+        /// Least.
+        least: u64,
+    },
+    /// One block for two users, who would answer for each other.
+    #[error("{block} at firmware address {address:#x} is another block too")]
+    Shared {
+        /// Which block.
+        block: &'static str,
+        /// Its firmware address.
+        address: u64,
+    },
     /// Two slots, or two streams, differ.
     #[error(
         "{register} of slot {slot} = {value:#x}, but {first:#x} in the first slot: slots must be alike"
@@ -121,6 +139,7 @@ pub(crate) struct SlotFacts {
     pub(crate) suspend_bytes: u32,
     pub(crate) protected_suspend_bytes: u32,
     pub(crate) streams: u32,
+    pub(crate) stream_stride: u64,
     pub(crate) stream_features: u32,
 }
 
@@ -174,6 +193,10 @@ impl Interface {
             let _ = slots.push(slot);
         }
         let facts = first.ok_or(InterfaceError::NotBooted)?;
+        let needed = u64::from(facts.streams).saturating_mul(facts.stream_stride);
+        let needed = needed.saturating_add(u64::from(STREAM_CONTROL_OFFSET));
+        apart(GLB_GROUP_STRIDE, stride, needed)?;
+        own_blocks(base, &requests, &slots)?;
         let global = Global { version, requests };
         Ok(Interface {
             version,
@@ -243,8 +266,10 @@ impl<P: Platform> Reader<'_, P> {
             suspend_bytes: self.word(control, GROUP_SUSPEND_SIZE),
             protected_suspend_bytes: self.word(control, GROUP_PROTM_SUSPEND_SIZE),
             streams,
+            stream_stride: stride,
             stream_features: 0,
         };
+        apart(GROUP_STREAM_STRIDE, stride, end_of(&STREAM_CONTROL))?;
         let mut slot = SlotBlocks {
             number,
             input: self.block(&CSG_INPUT, control, GROUP_INPUT_VA)?,
@@ -291,12 +316,7 @@ impl<P: Platform> Reader<'_, P> {
     }
 
     fn at_offset(&self, block: &Block, offset: u64) -> Result<SharedBlock, InterfaceError> {
-        let end = block.registers.last().map_or(0, |last| {
-            let bytes = last.stride.saturating_mul(last.count.saturating_sub(1));
-            u64::from(last.offset)
-                .saturating_add(u64::from(bytes))
-                .saturating_add(u64::from(last.width.bytes()))
-        });
+        let end = end_of(block);
         let inside = offset.checked_add(end).is_some_and(|end| end <= self.bytes);
         if inside && offset & 3 == 0 {
             return Ok(SharedBlock::new(self.base.offset(offset)));
@@ -308,6 +328,63 @@ impl<P: Platform> Reader<'_, P> {
             section: self.bytes,
         })
     }
+}
+
+/// Bytes from the beginning of a block to the end of its last word.
+fn end_of(block: &Block) -> u64 {
+    block.registers.last().map_or(0, |last| {
+        let bytes = last.stride.saturating_mul(last.count.saturating_sub(1));
+        u64::from(last.offset)
+            .saturating_add(u64::from(bytes))
+            .saturating_add(u64::from(last.width.bytes()))
+    })
+}
+
+fn apart(register: Register, value: u64, least: u64) -> Result<(), InterfaceError> {
+    if value >= least {
+        return Ok(());
+    }
+    Err(InterfaceError::Stride {
+        register: register.name,
+        value,
+        least,
+    })
+}
+
+/// No two users have one block between them. Ends are not compared: they depend on the version.
+fn own_blocks(
+    base: PhysicalAddress,
+    global: &Channel,
+    slots: &[SlotBlocks],
+) -> Result<(), InterfaceError> {
+    let of_slot =
+        |slot: &SlotBlocks| [(CSG_INPUT.name, slot.input), (CSG_OUTPUT.name, slot.output)];
+    let of_stream = |stream: &StreamBlocks| {
+        [
+            (CS_KERNEL_INPUT.name, stream.input),
+            (CS_KERNEL_OUTPUT.name, stream.output),
+        ]
+    };
+    let all = || {
+        let globals = [
+            (GLB_INPUT.name, global.input),
+            (GLB_OUTPUT.name, global.output),
+        ];
+        let groups = slots.iter().flat_map(of_slot);
+        let streams = slots.iter().flat_map(|slot| &slot.streams);
+        globals
+            .into_iter()
+            .chain(groups)
+            .chain(streams.flat_map(of_stream))
+    };
+    for (number, (block, place)) in all().enumerate() {
+        if all().take(number).any(|(_, other)| other == place) {
+            let offset = place.base().0.wrapping_sub(base.0);
+            let address = u64::from(SHARED_VA).wrapping_add(offset);
+            return Err(InterfaceError::Shared { block, address });
+        }
+    }
+    Ok(())
 }
 
 fn in_range(register: Register, value: u32, least: u32, most: u32) -> Result<(), InterfaceError> {

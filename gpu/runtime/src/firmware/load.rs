@@ -49,7 +49,8 @@ pub(crate) struct LoadedImage<'f> {
     image: Image<'f>,
     /// Memory of each section, in the order of the image; `None` for those that are not loaded.
     places: Vec<Option<Pages>, MAX_SECTIONS>,
-    shared: Pages,
+    /// Where the shared section lies, and its bytes.
+    shared: Option<(PhysicalAddress, u64)>,
 }
 
 impl<'f> LoadedImage<'f> {
@@ -61,49 +62,85 @@ impl<'f> LoadedImage<'f> {
         bytes: &'f [u8],
     ) -> Result<LoadedImage<'f>, LoadError> {
         let image = Image::parse(bytes)?;
-        let mut places = Vec::new();
-        let mut shared = None;
-        for section in image.sections() {
-            let place = if is_loaded(&section) {
-                let size = u64::from(section.va.end.wrapping_sub(section.va.start));
-                let pages = memory.take(platform, "a firmware section", size, PAGE_BYTES)?;
-                fill(platform, &section, pages);
-                let range = u64::from(section.va.start)..u64::from(section.va.end);
-                let attributes = attributes(section.flags);
-                space
-                    .map(platform, memory, range, pages.start, attributes)
-                    .map_err(|error| LoadError::Mmu {
-                        address: section.va.start,
-                        error,
-                    })?;
-                if section.flags.has(section_flags::SHARED) && section.va.start == SHARED_VA {
-                    if section.va.end > SHARED_VA_END {
-                        return Err(LoadError::SharedTooLarge {
-                            end: section.va.end,
-                        });
-                    }
-                    shared = Some(pages);
+        let mut loaded = LoadedImage {
+            image,
+            places: Vec::new(),
+            shared: None,
+        };
+        match loaded.load_sections(platform, memory, space) {
+            Ok(()) => Ok(loaded),
+            Err(error) => {
+                loaded.release(platform, memory);
+                Err(error)
+            }
+        }
+    }
+
+    fn load_sections<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        memory: &mut Memory,
+        space: &mut AddressSpace,
+    ) -> Result<(), LoadError> {
+        for section in self.image.sections() {
+            let place = match is_loaded(&section) {
+                true => {
+                    let size = u64::from(section.va.end.wrapping_sub(section.va.start));
+                    Some(memory.take(platform, "a firmware section", size, PAGE_BYTES)?)
                 }
-                Some(pages)
-            } else {
-                None
+                false => None,
             };
-            places.push(place).map_err(|_| LoadError::TooManySections)?;
+            if let Err(Some(pages)) = self.places.push(place) {
+                memory.give_back(platform, pages);
+                return Err(LoadError::TooManySections);
+            }
+            let Some(Some(pages)) = self.places.last() else {
+                continue;
+            };
+            fill(platform, &section, pages);
+            let range = u64::from(section.va.start)..u64::from(section.va.end);
+            space
+                .map(
+                    platform,
+                    memory,
+                    range,
+                    pages.start(),
+                    attributes(section.flags),
+                )
+                .map_err(|error| LoadError::Mmu {
+                    address: section.va.start,
+                    error,
+                })?;
+            if section.flags.has(section_flags::SHARED) && section.va.start == SHARED_VA {
+                if section.va.end > SHARED_VA_END {
+                    return Err(LoadError::SharedTooLarge {
+                        end: section.va.end,
+                    });
+                }
+                self.shared = Some((pages.start(), pages.bytes()));
+            }
         }
         // The parser has seen a shared section, but an empty or protected one is not loaded.
-        let shared = shared.ok_or(LoadError::SharedTooLarge { end: SHARED_VA })?;
-        Ok(LoadedImage {
-            image,
-            places,
-            shared,
-        })
+        match self.shared {
+            Some(_) => Ok(()),
+            None => Err(LoadError::SharedTooLarge { end: SHARED_VA }),
+        }
+    }
+
+    /// Gives the sections' memory back: the microcontroller is stopped and its address space is gone.
+    pub(crate) fn release<P: Platform>(mut self, platform: &mut P, memory: &mut Memory) {
+        while let Some(place) = self.places.pop() {
+            if let Some(pages) = place {
+                memory.give_back(platform, pages);
+            }
+        }
     }
 
     /// Writes every section again, as a start after a reset needs.
     pub(crate) fn reload<P: Platform>(&self, platform: &mut P) {
         for (section, place) in self.image.sections().zip(&self.places) {
             if let Some(pages) = place {
-                fill(platform, &section, *pages);
+                fill(platform, &section, pages);
             }
         }
     }
@@ -114,20 +151,21 @@ impl<'f> LoadedImage<'f> {
     }
 
     /// Where the shared section lies.
-    pub(crate) const fn shared(&self) -> (PhysicalAddress, u64) {
-        (self.shared.start, self.shared.bytes)
+    pub(crate) fn shared(&self) -> (PhysicalAddress, u64) {
+        // There is one once it is loaded.
+        self.shared.unwrap_or((PhysicalAddress(0), 0))
     }
 
     /// Where the shared section ends in the firmware's address space: host-made objects come after it.
     pub(crate) fn shared_end(&self) -> u64 {
-        u64::from(SHARED_VA).wrapping_add(self.shared.bytes)
+        u64::from(SHARED_VA).wrapping_add(self.shared().1)
     }
 
     /// How many sections were loaded, and their bytes.
     pub(crate) fn size(&self) -> (usize, u64) {
         let loaded = self.places.iter().flatten();
         loaded.fold((0, 0), |(count, bytes): (usize, u64), pages| {
-            (count.saturating_add(1), bytes.saturating_add(pages.bytes))
+            (count.saturating_add(1), bytes.saturating_add(pages.bytes()))
         })
     }
 }
@@ -156,9 +194,9 @@ fn attributes(flags: SectionFlags) -> Attributes {
     }
 }
 
-fn fill<P: Platform>(platform: &mut P, section: &Section<'_>, pages: Pages) {
+fn fill<P: Platform>(platform: &mut P, section: &Section<'_>, pages: &Pages) {
     // Zeroed also without the zero flag: an image must not see what another left.
-    platform.zero(pages.start, pages.bytes);
-    platform.write_bytes(pages.start, section.data);
-    platform.clean(pages.start.span(pages.bytes));
+    platform.zero(pages.start(), pages.bytes());
+    platform.write_bytes(pages.start(), section.data);
+    platform.clean(pages.start().span(pages.bytes()));
 }

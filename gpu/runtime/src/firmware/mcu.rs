@@ -66,14 +66,16 @@ pub struct HaltError {
 pub(crate) fn start<P: Platform>(platform: &mut P, space: &AddressSpace) -> Result<(), BootError> {
     unmask(platform, JOB_IRQ, u32::MAX);
     let request = mcu_control::REQUEST.word(McuRequest::Auto);
+    // The image is in memory before the microcontroller looks for it.
+    platform.publish();
     platform.write(MCU_CONTROL, u64::from(request));
     let notice = job_irq::GLOBAL.mask();
-    let limit = ms(1000);
+    let pace = Pace::interrupt(Lines::JOB, ms(1000));
     let mut seen = 0;
     let booted = poll(
         platform,
         |it| it,
-        Pace::interrupt(Lines::JOB, limit),
+        pace,
         |platform| {
             seen = platform.read(JOB_IRQ.rawstat);
             let fatal = mcu_status::STATE.get(platform.read(MCU_STATUS)) == Some(McuState::Fatal);
@@ -92,7 +94,7 @@ pub(crate) fn start<P: Platform>(platform: &mut P, space: &AddressSpace) -> Resu
             address: None,
             value: seen,
             wanted,
-            limit,
+            limit: pace.limit(platform),
         };
         let mcu_status = platform.read_word(MCU_STATUS);
         return Err(BootError {
@@ -103,6 +105,8 @@ pub(crate) fn start<P: Platform>(platform: &mut P, space: &AddressSpace) -> Resu
     }
     // The first global interrupt is the notice itself, whatever the interface says.
     platform.write(JOB_IRQ.clear, notice);
+    // The control blocks that it announces are read after it.
+    platform.observe();
     Ok(())
 }
 

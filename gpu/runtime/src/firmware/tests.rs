@@ -1,6 +1,6 @@
 //! Firmware that can't be used: what a user sees of a bad image, a bad interface, or silence.
 
-use crate::device::{BringUpError, Device, Options};
+use crate::device::{BringUpError, Device, Failed, Options};
 use crate::testing::Fake;
 use crate::testing::firmware::{control_blocks, gpu, image};
 use eitri_csf::registers::address_space::AS_STATUS;
@@ -110,7 +110,13 @@ fn a_bad_image_and_too_little_memory_are_told() {
         "firmware image, offset 0x0: not a firmware image: first word 0x20746f6e, wanted 0xc3f13a6e"
     );
     let up = Device::bring_up(Fake::new(0), &[], Options::default(), &mut ());
-    assert!(matches!(up.map(drop), Err(BringUpError::Probe(_))));
+    assert!(matches!(
+        up.map(drop),
+        Err(Failed {
+            error: BringUpError::Probe(_),
+            ..
+        })
+    ));
 }
 
 #[test]
@@ -119,10 +125,7 @@ fn every_step_is_reported_in_order() {
     let mut steps = std::vec::Vec::new();
     let mut report = |done: &crate::Done<'_>| steps.push(done.step);
     let device = Device::bring_up(gpu(), &image, Options::default(), &mut report).expect("up");
-    device
-        .shutdown(&mut report)
-        .map_err(|(_, error)| error)
-        .expect("down");
+    device.shutdown(&mut report).expect("down");
     let sorted = steps.windows(2).all(|pair| pair[0] < pair[1]);
     assert!(sorted && steps.len() == 14, "{steps:?}");
 }

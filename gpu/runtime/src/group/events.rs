@@ -4,7 +4,7 @@
 //! Facts: hardware/csf-firmware.md section 11, csf-scheduling.md sections 6 and 7.2.
 
 use super::Group;
-use crate::fault::{Cause, JobFault, Recovery, StreamException};
+use crate::fault::{Cause, Recovery, StreamException};
 use crate::firmware::{Global, StreamBlocks};
 use crate::platform::Platform;
 use crate::queue::Stream;
@@ -39,32 +39,24 @@ impl Group {
                 .input
                 .write(platform, CSG_IRQ_ACK, u64::from(irq_req));
         }
-        let interesting = csg_req::SYNC_UPDATE.mask32()
-            | csg_req::IDLE.mask32()
-            | csg_req::PROGRESS_TIMER_EVENT.mask32();
-        let events = requests.take_events(platform, interesting);
+        let events = requests.take_events(platform, GROUP_EVENTS);
         let streams = irq_req ^ irq_ack;
         if events == 0 && streams == 0 {
             return Verdict::Fine;
         }
+        // What the events are about stands in words that are read after them.
+        platform.observe();
         let mut verdict = Verdict::Fine;
         let mut bells = 0;
-        let slot = self.slot.number;
         for (number, (stream, blocks)) in (0..).zip(self.streams.iter_mut().zip(&self.slot.streams))
         {
             let bit = 1_u32.checked_shl(number).unwrap_or(0);
             if csg_req::PROGRESS_TIMER_EVENT.get(events) {
-                record(
-                    platform,
-                    stream,
-                    slot,
-                    Cause::NoProgress,
-                    Recovery::NewQueue,
-                );
+                stop(platform, stream, Cause::NoProgress, Recovery::NewQueue);
                 verdict = Verdict::Terminate;
             }
             if streams & bit != 0 {
-                let outcome = process_stream(platform, stream, slot, blocks);
+                let outcome = process_stream(platform, stream, blocks);
                 bells |= if outcome.ring { bit } else { 0 };
                 verdict = if outcome.dead {
                     Verdict::Terminate
@@ -79,7 +71,30 @@ impl Group {
         global.ring_slots(platform, self.slot_bit());
         verdict
     }
+
+    /// Answers whatever the slot has to say of a group that is not on it any more, or not yet: its next user must not
+    /// hear of it. (hardware/csf-scheduling.md 3.4 step 4.)
+    pub(super) fn discard_events<P: Platform>(&self, platform: &mut P) {
+        let irq_req = self.slot.output.read_word(platform, CSG_IRQ_REQ);
+        self.slot
+            .input
+            .write(platform, CSG_IRQ_ACK, u64::from(irq_req));
+        self.slot.requests().take_events(platform, GROUP_EVENTS);
+        for blocks in &self.slot.streams {
+            blocks.requests().take_events(platform, STREAM_EVENTS);
+        }
+    }
 }
+
+/// The events of a slot that are its group's own.
+const GROUP_EVENTS: u32 =
+    csg_req::SYNC_UPDATE.mask32() | csg_req::IDLE.mask32() | csg_req::PROGRESS_TIMER_EVENT.mask32();
+
+/// The events of a stream.
+const STREAM_EVENTS: u32 = cs_req::FATAL.mask32()
+    | cs_req::FAULT.mask32()
+    | cs_req::TILER_OOM.mask32()
+    | cs_req::PROTM_PEND.mask32();
 
 /// What a stream's events ask for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -93,11 +108,11 @@ struct Outcome {
 fn process_stream<P: Platform>(
     platform: &mut P,
     stream: &mut Stream,
-    slot: u32,
     blocks: &StreamBlocks,
 ) -> Outcome {
     let requests = blocks.requests();
     let (req, ack) = requests.read(platform);
+    platform.observe();
     let events = req ^ ack;
     let mut outcome = Outcome::default();
     if cs_req::FATAL.get(events) {
@@ -109,7 +124,7 @@ fn process_stream<P: Platform>(
         } else {
             Recovery::NewQueue
         };
-        record(platform, stream, slot, Cause::Exception(it), recovery);
+        stop(platform, stream, Cause::Exception(it), recovery);
         requests.take_events(platform, cs_req::FATAL.mask32());
         outcome.dead = true;
     }
@@ -117,38 +132,20 @@ fn process_stream<P: Platform>(
         let word = blocks.output.read_word(platform, CS_FAULT);
         let info = blocks.output.read(platform, CS_FAULT_INFO);
         let it = exception(word, info, false);
-        record(
-            platform,
-            stream,
-            slot,
-            Cause::Exception(it),
-            Recovery::Continue,
-        );
+        fail(platform, stream, Cause::Exception(it));
         requests.take_events(platform, cs_req::FAULT.mask32());
         // A stream with a fault stays stopped until it is acknowledged and rung.
         outcome.ring = true;
     }
     if cs_req::TILER_OOM.get(events) {
-        record(
-            platform,
-            stream,
-            slot,
-            Cause::TilerMemory,
-            Recovery::Continue,
-        );
+        fail(platform, stream, Cause::TilerMemory);
         blocks.input.write(platform, CS_TILER_HEAP_START, 0);
         blocks.input.write(platform, CS_TILER_HEAP_END, 0);
         requests.take_events(platform, cs_req::TILER_OOM.mask32());
         outcome.ring = true;
     }
     if cs_req::PROTM_PEND.get(events) {
-        record(
-            platform,
-            stream,
-            slot,
-            Cause::ProtectedMode,
-            Recovery::NewQueue,
-        );
+        stop(platform, stream, Cause::ProtectedMode, Recovery::NewQueue);
         requests.take_events(platform, cs_req::PROTM_PEND.mask32());
         outcome.dead = true;
     }
@@ -164,21 +161,14 @@ fn exception(word: u32, info: u64, fatal: bool) -> StreamException {
     }
 }
 
-fn record<P: Platform>(
-    platform: &mut P,
-    stream: &mut Stream,
-    slot: u32,
-    cause: Cause,
-    recovery: Recovery,
-) {
+/// The job that the stream is at has failed; the stream goes on.
+fn fail<P: Platform>(platform: &mut P, stream: &mut Stream, cause: Cause) {
     let job = stream.current_job(platform);
-    let sub_queue = stream.sub_queue;
-    stream.record(JobFault {
-        slot,
-        sub_queue,
-        job,
-        cause,
-        mmu: None,
-        recovery,
-    });
+    stream.fail(stream.fault(job, cause, Recovery::Continue));
+}
+
+/// The job that the stream is at has failed, and the stream with it.
+fn stop<P: Platform>(platform: &mut P, stream: &mut Stream, cause: Cause, recovery: Recovery) {
+    let job = stream.current_job(platform);
+    stream.stop(stream.fault(job, cause, recovery));
 }

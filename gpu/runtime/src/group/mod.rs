@@ -6,12 +6,11 @@ mod events;
 
 pub(crate) use events::Verdict;
 
-use crate::fault::{Cause, JobFault, Recovery, StreamStatus};
+use crate::fault::{JobFault, Recovery, StreamStatus};
 use crate::firmware::{ANSWER, Channel, Global, MAX_STREAMS, RequestIgnored, SlotBlocks};
 use crate::platform::Platform;
 use crate::queue::{Stream, StreamMemory};
 use crate::vm::Object;
-use core::time::Duration;
 use eitri_csf::interface::control::Version;
 use eitri_csf::interface::group::{
     CSG_ACK_IRQ_MASK, CSG_ALLOW_COMPUTE, CSG_ALLOW_FRAGMENT, CSG_ALLOW_OTHER, CSG_CONFIG,
@@ -93,6 +92,7 @@ impl Group {
         space: u32,
     ) -> Result<(), RequestIgnored> {
         let input = self.slot.input;
+        self.discard_events(platform);
         for (stream, blocks) in self.streams.iter().zip(&self.slot.streams) {
             // Doorbell 0 is the global one; all streams of slot g share g + 1.
             stream.prepare_start(platform, blocks, self.doorbell());
@@ -131,7 +131,7 @@ impl Group {
         Ok(())
     }
 
-    /// Takes the group off its slot at once. Its unfinished jobs are lost.
+    /// Takes the group off its slot at once. Its unfinished jobs are lost; what the slot still reports of them is theirs.
     ///
     /// # Errors
     /// If the firmware does not answer: only a restart of the GPU helps. The group counts as dead all the same.
@@ -143,7 +143,6 @@ impl Group {
         if self.state == GroupState::Dead {
             return Ok(());
         }
-        self.state = GroupState::Dead;
         let requests = self.slot.requests();
         let state = csg_req::STATE.mask32();
         requests.set(platform, state, csg_req::STATE.word(CsgState::Terminate));
@@ -152,7 +151,25 @@ impl Group {
         for (stream, blocks) in self.streams.iter().zip(&self.slot.streams) {
             stream.mark_stopped(platform, blocks);
         }
+        let _ = self.process_events(platform, global);
+        self.discard_events(platform);
+        self.end(platform, Recovery::NewQueue);
         answered
+    }
+
+    /// Says that nothing of the group runs any more. Jobs of which nothing was reported are lost with it; `recovery` is
+    /// what their owner has to do.
+    pub(crate) fn end<P: Platform>(&mut self, platform: &mut P, recovery: Recovery) {
+        self.state = GroupState::Dead;
+        for stream in &mut self.streams {
+            stream.end(platform, recovery);
+        }
+    }
+
+    /// What stopped the group's streams: the costliest.
+    pub(crate) fn stopped(&self) -> Option<&JobFault> {
+        let stopped = self.streams.iter().filter_map(Stream::stopped);
+        stopped.max_by_key(|fault| fault.recovery)
     }
 
     /// What a stream is doing, refreshed by the firmware if it still answers.
@@ -171,29 +188,6 @@ impl Group {
             .is_ok();
         let stream = self.streams.get(number)?;
         Some(stream.status(platform, self.slot.streams.get(number)?, fresh))
-    }
-
-    /// Records a fault of a stream that did not finish in time.
-    pub(crate) fn record_time_limit<P: Platform>(
-        &mut self,
-        platform: &mut P,
-        number: usize,
-        limit: Duration,
-        status: StreamStatus,
-        recovery: Recovery,
-    ) -> Option<JobFault> {
-        let slot = self.slot.number;
-        let stream = self.streams.get_mut(number)?;
-        let fault = JobFault {
-            slot,
-            sub_queue: stream.sub_queue,
-            job: stream.current_job(platform),
-            cause: Cause::TimeLimit { limit, status },
-            mmu: None,
-            recovery,
-        };
-        stream.record(fault);
-        Some(fault)
     }
 
     /// The group's memory, to be given back. It must be dead.

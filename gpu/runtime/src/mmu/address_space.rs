@@ -4,11 +4,11 @@
 //! Facts: hardware/gpu-mmu.md sections 2 to 6.
 
 use super::fault::MmuFault;
-use super::tables::{MapError, PageTables};
+use super::tables::{Emptied, MapError, PageTables};
 use crate::access::Access;
 use crate::device::caches;
 use crate::memory::Memory;
-use crate::platform::{PhysicalAddress, Platform, SystemCoherency};
+use crate::platform::{PhysicalAddress, Platform};
 use crate::wait::{Condition, Pace, TimedOut, ms, us, wait_until};
 use core::ops::Range;
 use eitri_csf::command::{AsCommand, CacheFlush};
@@ -19,6 +19,7 @@ use eitri_csf::registers::address_space::{
     AS_COMMAND, AS_FAULTADDRESS, AS_FAULTSTATUS, AS_LOCKADDR, AS_MEMATTR, AS_STATUS, AS_TRANSCFG,
     AS_TRANSTAB, as_command, as_status,
 };
+use eitri_csf::registers::control::Coherency;
 use eitri_csf::registers::interrupts::MMU_IRQ;
 use thiserror::Error;
 
@@ -60,21 +61,27 @@ pub enum MmuError {
 pub(crate) struct AddressSpace {
     number: u32,
     tables: PageTables,
+    /// Tables that were taken out, until the hardware is known to have forgotten them.
+    emptied: Emptied,
+    coherency: Coherency,
     enabled: bool,
 }
 
 impl AddressSpace {
-    /// An empty, disabled space that will have `number` in the hardware.
+    /// An empty, disabled space that will have `number` in the hardware; `coherency` is what the L2 was told.
     pub(crate) fn new<P: Platform>(
         platform: &mut P,
         memory: &mut Memory,
         number: u32,
         va_bits: u32,
+        coherency: Coherency,
     ) -> Result<AddressSpace, MmuError> {
         let tables = PageTables::new(platform, memory, va_bits)?;
         Ok(AddressSpace {
             number,
             tables,
+            emptied: Emptied::new(),
+            coherency,
             enabled: false,
         })
     }
@@ -91,7 +98,7 @@ impl AddressSpace {
 
     /// Lets the hardware use the tables.
     pub(crate) fn enable<P: Platform>(&mut self, platform: &mut P) -> Result<(), MmuError> {
-        let coherent = platform.coherency() == SystemCoherency::AceLite;
+        let coherent = self.coherency == Coherency::AceLite;
         let bits = self.tables.va_bits();
         let transcfg = transcfg_4k(bits, coherent).ok_or(MmuError::Width(bits))?;
         let memattr = if coherent { MEMATTR_COHERENT } else { MEMATTR };
@@ -120,6 +127,23 @@ impl AddressSpace {
         self.enabled = false;
     }
 
+    /// Where `bytes` bytes can be mapped inside `within`, with a page unmapped around them.
+    pub(crate) fn find_free<P: Platform>(
+        &self,
+        platform: &mut P,
+        within: Range<u64>,
+        bytes: u64,
+        alignment: u64,
+    ) -> Option<u64> {
+        self.tables.find_free(platform, within, bytes, alignment)
+    }
+
+    /// Gives the tables back. The hardware does not use them: the space is disabled, or the GPU was reset.
+    pub(crate) fn release<P: Platform>(mut self, platform: &mut P, memory: &mut Memory) {
+        self.emptied.release(platform, memory);
+        self.tables.release(platform, memory);
+    }
+
     /// Maps `range` to contiguous memory.
     pub(crate) fn map<P: Platform>(
         &mut self,
@@ -129,12 +153,13 @@ impl AddressSpace {
         physical: PhysicalAddress,
         attributes: Attributes,
     ) -> Result<(), MmuError> {
-        let mapped = self.change(platform, range.clone(), |tables, platform| {
-            tables.map(platform, memory, range.clone(), physical, attributes)
+        let mapped = self.change(platform, memory, range.clone(), |it, platform, memory| {
+            it.tables
+                .map(platform, memory, range.clone(), physical, attributes)
         });
         if let Err(MmuError::Stuck(_) | MmuError::Flush(_)) = mapped {
-            // The tables may hold the mapping already, and the caller is about to give its memory back.
-            self.tables.unmap(platform, range)?;
+            // The tables may hold the mapping already, and the caller is about to stop the GPU and take the memory back.
+            self.tables.unmap(platform, range, &mut self.emptied)?;
         }
         mapped
     }
@@ -143,10 +168,11 @@ impl AddressSpace {
     pub(crate) fn unmap<P: Platform>(
         &mut self,
         platform: &mut P,
+        memory: &mut Memory,
         range: Range<u64>,
     ) -> Result<(), MmuError> {
-        self.change(platform, range.clone(), |tables, platform| {
-            tables.unmap(platform, range)
+        self.change(platform, memory, range.clone(), |it, platform, _| {
+            it.tables.unmap(platform, range, &mut it.emptied)
         })
     }
 
@@ -174,11 +200,14 @@ impl AddressSpace {
     fn change<P: Platform>(
         &mut self,
         platform: &mut P,
+        memory: &mut Memory,
         range: Range<u64>,
-        edit: impl FnOnce(&PageTables, &mut P) -> Result<(), MapError>,
+        edit: impl FnOnce(&mut AddressSpace, &mut P, &mut Memory) -> Result<(), MapError>,
     ) -> Result<(), MmuError> {
         if !self.enabled {
-            return Ok(edit(&self.tables, platform)?);
+            edit(self, platform, memory)?;
+            self.emptied.release(platform, memory);
+            return Ok(());
         }
         let bad = MapError::BadRange {
             start: range.start,
@@ -188,12 +217,14 @@ impl AddressSpace {
         let region = lock_region(range.start, range.end).ok_or(bad)?;
         platform.write(AS_LOCKADDR.at(self.number), region);
         self.command(platform, AsCommand::Lock)?;
-        let edited = edit(&self.tables, platform);
+        let edited = edit(self, platform, memory);
         // Unlock in any case: a region left locked would stall the GPU for ever.
         let flushed = caches::flush(platform, CacheFlush::ALL);
         self.command(platform, AsCommand::Unlock)?;
         edited?;
-        flushed.map_err(MmuError::Flush)
+        flushed.map_err(MmuError::Flush)?;
+        self.emptied.release(platform, memory);
+        Ok(())
     }
 
     fn configure<P: Platform>(
@@ -217,6 +248,8 @@ impl AddressSpace {
     ) -> Result<(), AsCommandStuck> {
         self.idle(platform, command)?;
         let word = as_command::COMMAND.word(command);
+        // What was written to the tables so far is what the walker finds after the command.
+        platform.publish();
         platform.write(AS_COMMAND.at(self.number), u64::from(word));
         self.idle(platform, command)
     }

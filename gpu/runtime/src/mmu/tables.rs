@@ -5,11 +5,11 @@
 //! to it.  Blocks of 2 MiB are used where address, memory and length allow, and are never split.
 //! Facts: hardware/gpu-mmu.md section 7.
 
-use crate::access::Access;
-use crate::memory::{Memory, OutOfMemory};
+use crate::memory::{Memory, OutOfMemory, Pages};
 use crate::platform::{PhysicalAddress, Platform};
 use core::ops::Range;
 use eitri_csf::page_table::{Attributes, Decoded, Entry, EntryError, Level, PAGE_BYTES};
+use heapless::Vec;
 use thiserror::Error;
 
 /// Why a range can't be mapped or unmapped.
@@ -47,6 +47,45 @@ pub enum MapError {
     Entry(#[from] EntryError),
 }
 
+/// Tables that were taken out. The hardware may still know of them until the region that they were for is unlocked.
+#[derive(Debug)]
+pub(crate) struct Emptied {
+    tables: Vec<Pages, 8>,
+    room: usize,
+}
+
+impl Emptied {
+    /// None yet, with room.
+    pub(crate) const fn new() -> Emptied {
+        Emptied {
+            tables: Vec::new(),
+            room: 8,
+        }
+    }
+
+    /// None, and no room for any.
+    const fn full() -> Emptied {
+        Emptied {
+            tables: Vec::new(),
+            room: 0,
+        }
+    }
+
+    fn push(&mut self, table: Pages) -> Result<(), Pages> {
+        if self.tables.len() >= self.room {
+            return Err(table);
+        }
+        self.tables.push(table)
+    }
+
+    /// Gives them back: the hardware has forgotten them.
+    pub(crate) fn release<P: Platform>(&mut self, platform: &mut P, memory: &mut Memory) {
+        while let Some(table) = self.tables.pop() {
+            memory.give_back(platform, table);
+        }
+    }
+}
+
 /// The tables of one address space.
 #[derive(Debug)]
 pub(crate) struct PageTables {
@@ -74,9 +113,8 @@ impl PageTables {
             bits: va_bits,
         };
         let start = Level::start(va_bits).ok_or(bad)?;
-        let root = memory
-            .take(platform, "a root page table", PAGE_BYTES, PAGE_BYTES)?
-            .start;
+        let root = memory.take(platform, "a root page table", PAGE_BYTES, PAGE_BYTES)?;
+        let root = root.into_table();
         Ok(PageTables {
             root,
             start,
@@ -118,7 +156,8 @@ impl PageTables {
                 Err(error) => {
                     // Nothing of a failed map may stay; what was mapped so far was mapped by whole entries.
                     if done > range.start {
-                        self.unmap(platform, range.start..done)?;
+                        // Tables that are empty now stay: nothing has looked into them, and the next map may want them.
+                        self.unmap(platform, range.start..done, &mut Emptied::full())?;
                     }
                     return Err(error);
                 }
@@ -151,11 +190,18 @@ impl PageTables {
             table = match slot.entry.decode(level) {
                 Decoded::Table { address } => PhysicalAddress(address),
                 Decoded::Invalid => {
-                    let next = memory
-                        .take(platform, "a page table", PAGE_BYTES, PAGE_BYTES)?
-                        .start;
-                    write_entry(platform, slot.at, Entry::table(level, next.0)?);
-                    next
+                    let next = memory.take(platform, "a page table", PAGE_BYTES, PAGE_BYTES)?;
+                    let entry = match Entry::table(level, next.start().0) {
+                        Ok(entry) => entry,
+                        Err(error) => {
+                            memory.give_back(platform, next);
+                            return Err(error.into());
+                        }
+                    };
+                    // The walker must find the new table empty before it finds it at all.
+                    platform.publish();
+                    write_entry(platform, slot.at, entry);
+                    next.into_table()
                 }
                 Decoded::Leaf { .. } | Decoded::Malformed => {
                     return Err(MapError::AlreadyMapped { address });
@@ -190,11 +236,13 @@ impl PageTables {
         Ok(level.bytes())
     }
 
-    /// Unmaps everything in `range`; addresses that are not mapped are passed over. Tables stay for reuse.
+    /// Unmaps everything in `range`; addresses that are not mapped are passed over. Tables of pages that hold nothing any
+    /// more are taken out and put into `emptied`, as far as there is room; others stay for reuse.
     pub(crate) fn unmap<P: Platform>(
         &self,
         platform: &mut P,
         range: Range<u64>,
+        emptied: &mut Emptied,
     ) -> Result<(), MapError> {
         self.check(&range)?;
         let mut address = range.start;
@@ -209,9 +257,85 @@ impl PageTables {
                 }
                 write_entry(platform, slot.at, Entry::INVALID);
             }
+            let table_ends = next & Level::L2.bytes().wrapping_sub(1) == 0 || next >= range.end;
+            if level == Level::L3 && table_ends {
+                self.take_out_if_empty(platform, address, emptied);
+            }
             address = next;
         }
         Ok(())
+    }
+
+    /// Takes out the table of pages that `address` belongs to, if it is empty and there is room for it in `emptied`.
+    fn take_out_if_empty<P: Platform>(
+        &self,
+        platform: &mut P,
+        address: u64,
+        emptied: &mut Emptied,
+    ) {
+        let (mut table, mut level) = (self.root, self.start);
+        loop {
+            let slot = read_slot(platform, table, level, address);
+            let (Decoded::Table { address: next }, Some(below)) =
+                (slot.entry.decode(level), level.next())
+            else {
+                return;
+            };
+            table = PhysicalAddress(next);
+            level = below;
+            if level == Level::L3 {
+                let mut entries = (0..PAGE_BYTES).step_by(8);
+                let empty = entries.all(|at| {
+                    let entry = Entry(platform.load64(table.offset(at)));
+                    entry.decode(Level::L3) == Decoded::Invalid
+                });
+                if empty && emptied.push(Pages::of_table(table)).is_ok() {
+                    write_entry(platform, slot.at, Entry::INVALID);
+                }
+                return;
+            }
+        }
+    }
+
+    /// Where `bytes` bytes can be mapped inside `within`: the first place at a multiple of `alignment` that has an
+    /// unmapped page after it, and one before it if it does not begin with `within`.
+    ///
+    /// The tables are the only record of what is mapped, so that there is none that could forget.
+    pub(crate) fn find_free<P: Platform>(
+        &self,
+        platform: &mut P,
+        within: Range<u64>,
+        bytes: u64,
+        alignment: u64,
+    ) -> Option<u64> {
+        let limit = 1_u64.checked_shl(self.va_bits).unwrap_or(u64::MAX);
+        let most = within.end.min(limit);
+        let mut start = within.start.checked_next_multiple_of(alignment)?;
+        let mut seen = start.saturating_sub(PAGE_BYTES).max(within.start);
+        loop {
+            // Nothing is mapped from the page before `start` up to `seen`.
+            let end = start.checked_add(bytes)?.checked_add(PAGE_BYTES)?;
+            if end > most {
+                return None;
+            }
+            if seen >= end {
+                return Some(start);
+            }
+            let (slot, level) = self.find(platform, seen);
+            let size = level.bytes();
+            let next = (seen & !size.wrapping_sub(1)).checked_add(size)?;
+            if slot.entry.decode(level) != Decoded::Invalid {
+                start = next
+                    .checked_add(PAGE_BYTES)?
+                    .checked_next_multiple_of(alignment)?;
+            }
+            seen = next;
+        }
+    }
+
+    /// Gives the memory of the tables back: no hardware uses them any more. What they map is the caller's.
+    pub(crate) fn release<P: Platform>(self, platform: &mut P, memory: &mut Memory) {
+        release_table(platform, memory, self.root, self.start);
     }
 
     /// Where `address` is mapped to, and how.
@@ -276,6 +400,24 @@ fn read_slot<P: Platform>(
     }
 }
 
+/// Gives a table back, and those that it points to.
+fn release_table<P: Platform>(
+    platform: &mut P,
+    memory: &mut Memory,
+    table: PhysicalAddress,
+    level: Level,
+) {
+    if let Some(below) = level.next() {
+        for at in (0..PAGE_BYTES).step_by(8) {
+            let entry = Entry(platform.load64(table.offset(at)));
+            if let Decoded::Table { address } = entry.decode(level) {
+                release_table(platform, memory, PhysicalAddress(address), below);
+            }
+        }
+    }
+    memory.give_back(platform, Pages::of_table(table));
+}
+
 fn write_entry<P: Platform>(platform: &mut P, at: PhysicalAddress, entry: Entry) {
     platform.store64(at, entry.0);
     platform.clean(at.span(8));
@@ -318,10 +460,10 @@ mod tests {
             .expect("free");
         assert_eq!(tables.find(&mut fake, BLOCK).1, Level::L2);
         assert_eq!(tables.find(&mut fake, 2 * BLOCK).1, Level::L3);
-        let half = tables.unmap(&mut fake, BLOCK..BLOCK + 0x1000);
+        let half = tables.unmap(&mut fake, BLOCK..BLOCK + 0x1000, &mut Emptied::new());
         assert_eq!(half, Err(MapError::PartOfBlock { address: BLOCK }));
         tables
-            .unmap(&mut fake, BLOCK..2 * BLOCK + 0x2000)
+            .unmap(&mut fake, BLOCK..2 * BLOCK + 0x2000, &mut Emptied::new())
             .expect("whole");
         assert_eq!(tables.translate(&mut fake, BLOCK), None);
         assert_eq!(tables.translate(&mut fake, 2 * BLOCK), None);
@@ -340,7 +482,9 @@ mod tests {
                 Attributes::CACHED,
             )
             .expect("free");
-        tables.unmap(&mut fake, small).expect("mapped");
+        tables
+            .unmap(&mut fake, small, &mut Emptied::new())
+            .expect("mapped");
         let large = BLOCK..2 * BLOCK;
         tables
             .map(&mut fake, &mut memory, large, MEMORY, Attributes::CACHED)

@@ -3,19 +3,18 @@
 //! A timeline semaphore counts the jobs of its queue that are done: the n-th job reaches point n.
 //! Facts: hardware/csf-scheduling.md sections 4 to 6.
 
-use super::stream::PushError;
+use super::stream::{JobState, PushError};
 use super::wrapper::UnusableStream;
 use crate::access::Access;
 use crate::command::CommandBuffer;
 use crate::device::{Device, DeviceLost};
 use crate::fault::{Cause, JobFault, Recovery};
-use crate::group::{Group, GroupId, GroupState};
+use crate::group::{Group, GroupId};
 use crate::platform::{Lines, Platform};
 use crate::vm::VmError;
 use crate::wait::{Pace, poll};
 use core::time::Duration;
 use eitri_cs::EncodeError;
-use eitri_csf::registers::doorbell::{DOORBELL, doorbell};
 use thiserror::Error;
 
 /// The stream of a group that takes compute work.
@@ -109,6 +108,12 @@ pub enum WaitError {
         /// The last point that was submitted.
         last: u64,
     },
+    /// The job ended, and so many jobs have failed since that it is not known any more whether it did too.
+    #[error("point {point} was reached so long ago that its outcome is not kept")]
+    Forgotten {
+        /// The point.
+        point: u64,
+    },
 }
 
 impl Queue {
@@ -134,7 +139,7 @@ impl Queue {
                 PushError::Full => SubmitError::Full,
                 PushError::Encode(error) => SubmitError::Encode(error),
             })?;
-        platform.write(DOORBELL.at(bell), u64::from(doorbell::RING.word(true)));
+        platform.ring(bell);
         Ok(point)
     }
 
@@ -145,7 +150,7 @@ impl Queue {
 }
 
 fn failed(group: Option<&Group>) -> SubmitError {
-    let fault = group.and_then(|group| group.streams.get(COMPUTE)?.fault());
+    let fault = group.and_then(|group| group.streams.get(COMPUTE)?.stopped());
     fault.map_or(SubmitError::Gone, |fault| SubmitError::Failed(*fault))
 }
 
@@ -162,11 +167,11 @@ impl TimelineSemaphore {
         Ok(stream.reached(&mut device.platform))
     }
 
-    /// Waits until the timeline has reached `point`, for `limit` at most. A job that does not end by then is
-    /// diagnosed and its queue is stopped.
+    /// Waits until the job of `point` is over, for `limit` at most. A job that is not by then is diagnosed and its queue
+    /// is stopped.
     ///
     /// # Errors
-    /// If a job up to `point` failed or did not end in time, or the device is lost.
+    /// If that job failed or did not end in time, or the device is lost. What became of other jobs is theirs to tell.
     pub fn wait<P: Platform>(
         &self,
         device: &mut Device<'_, P>,
@@ -177,65 +182,46 @@ impl TimelineSemaphore {
         if point > last {
             return Err(WaitError::NeverSubmitted { point, last });
         }
-        let pace = Pace::interrupt(Lines::ALL, limit);
-        let done = poll(device, Device::platform, pace, |device| {
-            // A device that was lost has recorded that with its queues, which know more of the job.
-            let events = device.process_events();
-            let reached = self.look(device, point)?;
-            events?;
-            Ok::<_, WaitError>(reached.then_some(()))
-        })?;
+        let done = poll(
+            device,
+            |device| &mut device.platform,
+            Pace::caller(Lines::ALL, limit),
+            |device| {
+                // A device that is lost has said so to its queues, which know more of the job.
+                let _ = device.process_events();
+                self.look(device, point)
+            },
+        )?;
         match done {
             Some(()) => Ok(()),
             None => Err(self.give_up(device, limit)),
         }
     }
 
-    /// Whether the point is reached; an error if it will never be, or was reached by a job that failed.
-    fn look<P: Platform>(&self, device: &mut Device<'_, P>, point: u64) -> Result<bool, WaitError> {
-        let group = device
-            .groups
-            .iter_mut()
-            .find(|group| group.id == self.id)
-            .ok_or(WaitError::Gone)?;
-        let (slot, dead) = (group.slot.number, group.state == GroupState::Dead);
-        let platform = &mut device.platform;
-        let stream = group.streams.get_mut(COMPUTE).ok_or(WaitError::Gone)?;
-        let reached = stream.reached(platform) >= point;
-        if let Some(fault) = stream.fault().copied() {
-            let concerns = fault.job.is_none_or(|job| job <= point);
-            if dead && !reached || reached && concerns {
-                if fault.recovery == Recovery::Continue {
-                    stream.take_fault();
-                    stream.clear_sync_status(platform);
-                }
-                return Err(WaitError::Job(fault));
+    /// Whether the job of `point` is over; an error if it failed.
+    fn look<P: Platform>(
+        &self,
+        device: &mut Device<'_, P>,
+        point: u64,
+    ) -> Result<Option<()>, WaitError> {
+        let group = device.groups.iter_mut().find(|group| group.id == self.id);
+        let stream = group.and_then(|group| group.streams.get_mut(COMPUTE));
+        let stream = stream.ok_or(WaitError::Gone)?;
+        stream.settle(&mut device.platform);
+        match (stream.state(point), device.lost) {
+            (JobState::Done, _) => Ok(Some(())),
+            (JobState::Forgotten, _) => Err(WaitError::Forgotten { point }),
+            (JobState::Pending, None) => Ok(None),
+            // Of a job that went down with the device, the device knows why.
+            (JobState::Pending, Some(lost)) => Err(WaitError::Lost(lost)),
+            (JobState::Failed(fault), Some(lost)) if fault.cause == Cause::Lost => {
+                Err(WaitError::Lost(lost))
             }
+            (JobState::Failed(fault), _) => Err(WaitError::Job(fault)),
         }
-        if !reached {
-            return Ok(false);
-        }
-        stream.retire(platform);
-        // The status is that of the last job that signalled: it says nothing of an earlier one.
-        let status = stream.sync_status(platform);
-        if status != 0 && stream.reached(platform) == point {
-            stream.clear_sync_status(platform);
-            let (sub_queue, cause) = (stream.sub_queue, Cause::Unreported { status });
-            let recovery = Recovery::Continue;
-            let fault = JobFault {
-                slot,
-                sub_queue,
-                job: Some(point),
-                cause,
-                mmu: None,
-                recovery,
-            };
-            return Err(WaitError::Job(fault));
-        }
-        Ok(true)
     }
 
-    /// Finds out what a job that does not end was doing, and stops its queue.
+    /// Finds out what the job was doing that the queue does not get past, and stops the queue.
     fn give_up<P: Platform>(&self, device: &mut Device<'_, P>, limit: Duration) -> WaitError {
         let global = device.interface.global;
         let group = device.groups.iter_mut().find(|group| group.id == self.id);
@@ -246,17 +232,23 @@ impl TimelineSemaphore {
         let Some(status) = group.status(platform, &global, COMPUTE) else {
             return WaitError::Gone;
         };
-        let ended = group.terminate(platform, &global);
-        let recovery = if ended.is_ok() {
-            Recovery::NewQueue
-        } else {
-            Recovery::Restart
+        let Some(stream) = group.streams.get_mut(COMPUTE) else {
+            return WaitError::Gone;
         };
-        let fault = group.record_time_limit(platform, COMPUTE, limit, status, recovery);
-        if let Err(silent) = ended {
-            device.silent(silent);
+        let job = stream.current_job(platform);
+        let cause = Cause::TimeLimit { limit, status };
+        let fault = stream.fault(job, cause, Recovery::NewQueue);
+        stream.stop(fault);
+        match group.terminate(platform, &global) {
+            Ok(()) => WaitError::Job(fault),
+            Err(silent) => {
+                device.silent(silent);
+                WaitError::Job(JobFault {
+                    recovery: Recovery::Restart,
+                    ..fault
+                })
+            }
         }
-        fault.map_or(WaitError::Gone, WaitError::Job)
     }
 
     fn stream<'d, P: Platform>(

@@ -3,7 +3,7 @@
 //! Offsets only grow; the place in the ring is the offset modulo its size, a power of two. A block may wrap around
 //! the end.  Facts: hardware/csf-firmware.md section 10, csf-scheduling.md section 4.
 
-use crate::access::{Access, SharedBlock};
+use crate::access::SharedBlock;
 use crate::platform::{PhysicalAddress, Platform};
 use eitri_csf::interface::user_pages::{CS_EXTRACT, CS_EXTRACT_INIT, CS_INSERT};
 
@@ -68,13 +68,25 @@ impl Ring {
         for word in block {
             let at = self.memory.offset(offset & RING_BYTES.wrapping_sub(1));
             platform.store64(at, *word);
-            platform.clean(at.span(8));
             offset = offset.wrapping_add(8);
         }
+        self.clean(platform, offset.wrapping_sub(self.insert));
         let extract = self.extract(platform);
         self.input.write(platform, CS_EXTRACT_INIT, extract);
         self.insert = offset;
+        // A stream that is still busy sees INSERT without a doorbell: the words stand before it.
+        platform.publish();
         self.input.write(platform, CS_INSERT, offset);
+    }
+
+    /// Cleans the `bytes` from INSERT on, which may wrap around the end.
+    fn clean<P: Platform>(&self, platform: &mut P, bytes: u64) {
+        let start = self.insert & RING_BYTES.wrapping_sub(1);
+        let straight = bytes.min(RING_BYTES.wrapping_sub(start));
+        platform.clean(self.memory.offset(start).span(straight));
+        if straight < bytes {
+            platform.clean(self.memory.span(bytes.wrapping_sub(straight)));
+        }
     }
 }
 
@@ -85,7 +97,8 @@ mod tests {
 
     fn ring() -> (Fake, Ring) {
         let mut fake = Fake::new(RING_BYTES + 0x2000);
-        let memory = fake.allocate(RING_BYTES + 0x2000, 4096).expect("memory");
+        let memory = fake.allocate(RING_BYTES + 0x2000, 4096);
+        let memory = memory.expect("memory").start();
         let input = SharedBlock::new(memory.offset(RING_BYTES));
         let output = SharedBlock::new(memory.offset(RING_BYTES + 0x1000));
         (fake, Ring::new(memory, input, output))

@@ -1,13 +1,17 @@
 //! A stream: ring, sync object, and the jobs that are on their way.
 //!
-//! Bounded: at most 32 jobs are in flight.  Facts: hardware/csf-scheduling.md sections 2 to 6.
+//! Each job has its own outcome: a fault belongs to the job that the hardware was at, never to the stream.
+//!
+//! Bounded: at most 32 jobs are in flight, and the last 8 faults are kept; of a job that is older than a fault that had to
+//! go it is known that it is not known.  Facts: hardware/csf-scheduling.md sections 2 to 6.
 
 use super::SubQueue;
 use super::ring::{RING_BYTES, Ring};
 use super::wrapper::{StreamShape, WRAPPER_WORDS, wrapper};
 use crate::access::SharedBlock;
-use crate::fault::{JobFault, StreamStatus};
+use crate::fault::{Cause, JobFault, Recovery, StreamStatus};
 use crate::firmware::StreamBlocks;
+use crate::mmu::MmuFault;
 use crate::platform::Platform;
 use crate::vm::{GpuAddress, Object};
 use eitri_cs::EncodeError;
@@ -21,16 +25,31 @@ use eitri_csf::page_table::PAGE_BYTES;
 use heapless::Deque;
 
 /// Jobs of a stream that may be in flight at once.
-pub(crate) const MAX_JOBS: usize = 32;
+const MAX_JOBS: usize = 32;
+/// Faults of a stream that are kept.
+const MAX_FAULTS: usize = 8;
 
 /// A job in the ring.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Job {
+struct Job {
     /// The value of the sync object when it is done.
-    pub(crate) point: u64,
+    point: u64,
     /// Where its wrapper begins and ends in the ring.
     start: u64,
     end: u64,
+}
+
+/// What became of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JobState {
+    /// It is on its way.
+    Pending,
+    /// It ended well.
+    Done,
+    /// It failed.
+    Failed(JobFault),
+    /// It ended, and too many have failed since to say how.
+    Forgotten,
 }
 
 /// Memory of a stream.
@@ -47,14 +66,24 @@ pub(crate) struct StreamMemory {
 /// A stream of a group.
 #[derive(Debug)]
 pub(crate) struct Stream {
-    pub(crate) sub_queue: SubQueue,
+    sub_queue: SubQueue,
+    /// The slot that its group is on.
+    slot: u32,
     memory: StreamMemory,
     ring: Ring,
     sync: SharedBlock,
     shape: StreamShape,
     jobs: Deque<Job, MAX_JOBS>,
     submitted: u64,
-    fault: Option<JobFault>,
+    /// What was reported of jobs: at most one fault a job. The next goes to the place `next_fault`, where the oldest is.
+    faults: [Option<JobFault>; MAX_FAULTS],
+    next_fault: usize,
+    /// The last point whose fault is not kept any more.
+    forgotten: u64,
+    /// What stopped the stream for good.
+    stopped: Option<JobFault>,
+    /// The last point that was reached when the stream ended, and what the owner of the jobs after it has to do.
+    ended: Option<(u64, Recovery)>,
 }
 
 /// Why a job does not get into the ring.
@@ -71,19 +100,29 @@ impl Stream {
     pub(crate) const RING_BYTES: u64 = RING_BYTES;
 
     /// A stream with nothing in its ring.
-    pub(crate) fn new(sub_queue: SubQueue, memory: StreamMemory, shape: StreamShape) -> Stream {
+    pub(crate) fn new(
+        sub_queue: SubQueue,
+        slot: u32,
+        memory: StreamMemory,
+        shape: StreamShape,
+    ) -> Stream {
         let pages = memory.pages.memory();
         let input = SharedBlock::new(pages);
         let output = SharedBlock::new(pages.offset(PAGE_BYTES));
         Stream {
             sub_queue,
+            slot,
             ring: Ring::new(memory.ring.memory(), input, output),
             sync: SharedBlock::new(memory.sync.memory()),
             memory,
             shape,
             jobs: Deque::new(),
             submitted: 0,
-            fault: None,
+            faults: [None; MAX_FAULTS],
+            next_fault: 0,
+            forgotten: 0,
+            stopped: None,
+            ended: None,
         }
     }
 
@@ -133,7 +172,7 @@ impl Stream {
         start: GpuAddress,
         bytes: u32,
     ) -> Result<u64, PushError> {
-        self.retire(platform);
+        self.settle(platform);
         let length = (WRAPPER_WORDS as u64).wrapping_mul(8);
         if self.jobs.is_full() || !self.ring.has_room(platform, length) {
             return Err(PushError::Full);
@@ -161,17 +200,10 @@ impl Stream {
 
     /// The point that was reached.
     pub(crate) fn reached<P: Platform>(&self, platform: &mut P) -> u64 {
-        self.sync.read(platform, SYNC64_VALUE)
-    }
-
-    /// The status that came with it: not zero if work has failed.
-    pub(crate) fn sync_status<P: Platform>(&self, platform: &mut P) -> u32 {
-        self.sync.read_word(platform, SYNC64_STATUS)
-    }
-
-    /// Forgets the status, so that the next job's is its own.
-    pub(crate) fn clear_sync_status<P: Platform>(&self, platform: &mut P) {
-        self.sync.write(platform, SYNC64_STATUS, 0);
+        let reached = self.sync.read(platform, SYNC64_VALUE);
+        // What the jobs up to here wrote is read after this.
+        platform.observe();
+        reached
     }
 
     /// The last point that was submitted.
@@ -179,17 +211,62 @@ impl Stream {
         self.submitted
     }
 
-    /// Forgets jobs that are done.
-    pub(crate) fn retire<P: Platform>(&mut self, platform: &mut P) {
+    /// Sees which jobs are over. Faults were looked at before: a stream with a fault goes on only when it was answered.
+    pub(crate) fn settle<P: Platform>(&mut self, platform: &mut P) {
         let reached = self.reached(platform);
-        while self.jobs.front().is_some_and(|job| job.point <= reached) {
+        while let Some(job) = self
+            .jobs
+            .front()
+            .copied()
+            .filter(|job| job.point <= reached)
+        {
             let _ = self.jobs.pop_front();
+            if job.point < reached {
+                continue;
+            }
+            // The status is that of the last job that signalled; of another it says nothing. The CPU never writes it: the
+            // GPU may write the same line at any time.
+            let status = self.sync.read_word(platform, SYNC64_STATUS);
+            if status != 0 && self.fault_of(job.point).is_none() {
+                let cause = Cause::Unreported { status };
+                self.keep(self.fault(Some(job.point), cause, Recovery::Continue));
+            }
         }
     }
 
-    /// The job that the hardware is at: the one whose part of the ring holds EXTRACT, or the oldest that is not done.
-    ///
-    /// FACT: the facts do not say where EXTRACT stands after a recoverable fault.
+    fn keep(&mut self, fault: JobFault) {
+        let Some(place) = self.faults.get_mut(self.next_fault) else {
+            // The number is always below the length.
+            return;
+        };
+        if let Some(oldest) = place.replace(fault) {
+            self.forgotten = self.forgotten.max(oldest.job.unwrap_or(0));
+        }
+        self.next_fault = self.next_fault.wrapping_add(1) % MAX_FAULTS;
+    }
+
+    /// What was reported of a job.
+    pub(crate) fn fault_of(&self, point: u64) -> Option<&JobFault> {
+        let mut faults = self.faults.iter().flatten();
+        faults.find(|fault| fault.job == Some(point))
+    }
+
+    /// What became of the job that was to reach `point`, as far as [`Stream::settle`] has seen.
+    pub(crate) fn state(&self, point: u64) -> JobState {
+        let open = self.jobs.iter().any(|job| job.point == point);
+        match (self.fault_of(point), self.ended) {
+            (_, None) if open => JobState::Pending,
+            (Some(fault), _) => JobState::Failed(*fault),
+            (None, Some((reached, recovery))) if point > reached => {
+                JobState::Failed(self.fault(Some(point), Cause::Lost, recovery))
+            }
+            (None, _) if point <= self.forgotten => JobState::Forgotten,
+            (None, _) => JobState::Done,
+        }
+    }
+
+    /// The job that the hardware is at: the one whose part of the ring holds EXTRACT, which stands inside the entry that
+    /// is being executed (hardware/csf-scheduling.md 6); or the oldest that is not done.
     pub(crate) fn current_job<P: Platform>(&self, platform: &mut P) -> Option<u64> {
         let extract = self.ring.extract(platform);
         let reached = self.reached(platform);
@@ -198,22 +275,76 @@ impl Stream {
         inside.or_else(|| open().next()).map(|job| job.point)
     }
 
-    /// Keeps a fault for whoever waits for the job. The first fatal one stays.
-    pub(crate) fn record(&mut self, fault: JobFault) {
-        match self.fault {
-            Some(kept) if kept.recovery >= fault.recovery => {}
-            _ => self.fault = Some(fault),
+    /// A fault of a job of this stream.
+    pub(crate) const fn fault(
+        &self,
+        job: Option<u64>,
+        cause: Cause,
+        recovery: Recovery,
+    ) -> JobFault {
+        JobFault {
+            slot: self.slot,
+            sub_queue: self.sub_queue,
+            job,
+            cause,
+            mmu: None,
+            recovery,
         }
     }
 
-    /// The fault that is kept.
-    pub(crate) fn fault(&self) -> Option<&JobFault> {
-        self.fault.as_ref()
+    /// Says that the job of `fault` failed. The first fault of a job stays, unless a later one costs more.
+    pub(crate) fn fail(&mut self, fault: JobFault) {
+        let Some(point) = fault.job else { return };
+        let mut faults = self.faults.iter_mut().flatten();
+        match faults.find(|kept| kept.job == Some(point)) {
+            Some(kept) if kept.recovery < fault.recovery => *kept = fault,
+            Some(_) => {}
+            None => self.keep(fault),
+        }
     }
 
-    /// Takes the fault, so that a queue that goes on starts clean.
-    pub(crate) fn take_fault(&mut self) -> Option<JobFault> {
-        self.fault.take()
+    /// Says that `fault` has stopped the stream for good; the first or the costliest is kept.
+    pub(crate) fn stop(&mut self, fault: JobFault) {
+        self.fail(fault);
+        if self
+            .stopped
+            .is_none_or(|kept| kept.recovery < fault.recovery)
+        {
+            self.stopped = Some(fault);
+        }
+    }
+
+    /// What stopped the stream for good.
+    pub(crate) const fn stopped(&self) -> Option<&JobFault> {
+        self.stopped.as_ref()
+    }
+
+    /// Ends the stream: of the jobs that are left, those of which nothing was reported were lost with it.
+    pub(crate) fn end<P: Platform>(&mut self, platform: &mut P, recovery: Recovery) {
+        if self.ended.is_some() {
+            return;
+        }
+        self.settle(platform);
+        self.ended = Some((self.reached(platform), recovery));
+        let lost = self.fault(None, Cause::Lost, recovery);
+        self.stopped = self.stopped.or(Some(lost));
+        while self.jobs.pop_front().is_some() {}
+    }
+
+    /// Adds the fault of the address space to what was reported of jobs after the point `reached`: it is behind a
+    /// stream's bus fault.
+    pub(crate) fn explain(&mut self, reached: u64, fault: MmuFault) {
+        let all = self
+            .faults
+            .iter_mut()
+            .flatten()
+            .chain(self.stopped.as_mut());
+        for it in all.filter(|it| it.job.is_some_and(|job| job > reached)) {
+            if let Cause::Exception(_) = it.cause {
+                it.mmu = Some(fault);
+                it.recovery = it.recovery.max(Recovery::NewQueue);
+            }
+        }
     }
 
     /// What is to be seen of the stream.

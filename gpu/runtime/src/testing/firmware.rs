@@ -4,7 +4,7 @@
 //! 3, 6 and 7 (the image and its control blocks), 11 (answers).
 
 use super::{Fake, MEMORY, clears, sets};
-use crate::access::{Access, SharedBlock};
+use crate::access::SharedBlock;
 use crate::device::{Device, Options};
 use crate::platform::{PhysicalAddress, Platform};
 use eitri_csf::image::{ImagePlan, SectionFlags, SectionPlan, write};

@@ -5,7 +5,8 @@
 
 pub(crate) mod firmware;
 
-use crate::platform::{Instant, Lines, PhysicalAddress, Platform};
+use crate::page_allocator::PageAllocator;
+use crate::platform::{DmaRegion, Instant, Lines, PhysicalAddress, Platform};
 use core::ops::Range;
 use core::time::Duration;
 use eitri_csf::registers::doorbell::DOORBELL;
@@ -27,7 +28,10 @@ pub(crate) struct Fake {
     pub(crate) writes: Vec<(u32, u32)>,
     reactions: Vec<(u32, Reaction)>,
     memory: Vec<u32>,
+    pages: PageAllocator<Vec<u64>>,
     used: u64,
+    /// How much slower than usual the GPU's clock is.
+    pub(crate) slowdown: u32,
     time: Duration,
     bell: Option<Bell>,
     /// Interrupt lines that are high, for ever.
@@ -42,7 +46,14 @@ impl Fake {
             writes: Vec::new(),
             reactions: Vec::new(),
             memory: std::vec![0; (bytes / 4) as usize],
+            pages: PageAllocator::new(
+                PhysicalAddress(MEMORY),
+                bytes,
+                std::vec![0; PageAllocator::words(bytes)],
+            )
+            .expect("whole pages"),
             used: 0,
+            slowdown: 1,
             time: Duration::ZERO,
             bell: None,
             high: Lines::NONE,
@@ -108,7 +119,12 @@ pub(crate) fn clears(register: Register) -> impl Fn(&mut BTreeMap<u32, u32>, u32
     move |registers, written| *registers.entry(register.offset).or_default() &= !written
 }
 
-impl Platform for Fake {
+#[expect(
+    unsafe_code,
+    reason = "its memory is a vector, which nothing but this type reaches"
+)]
+// SAFETY: registers are a map and memory a vector: there is no GPU that writes anywhere.
+unsafe impl Platform for Fake {
     fn read32(&mut self, offset: u32) -> u32 {
         assert!(offset.is_multiple_of(4), "{offset:#x} is not aligned");
         self.registers.get(&offset).copied().unwrap_or(0)
@@ -131,14 +147,15 @@ impl Platform for Fake {
         }
     }
 
-    fn allocate(&mut self, bytes: u64, alignment: u64) -> Option<PhysicalAddress> {
-        let start = (MEMORY + self.used).next_multiple_of(alignment);
-        let end = start + bytes - MEMORY;
-        if end > self.memory.len() as u64 * 4 {
-            return None;
-        }
-        self.used = end;
-        Some(PhysicalAddress(start))
+    fn allocate(&mut self, bytes: u64, alignment: u64) -> Option<DmaRegion> {
+        let region = self.pages.allocate(bytes, alignment)?;
+        self.used = self.used.max(region.span().end.0 - MEMORY);
+        self.zero(region.start(), region.bytes());
+        Some(region)
+    }
+
+    fn free(&mut self, region: DmaRegion) {
+        self.pages.free(region);
     }
 
     fn load32(&mut self, address: PhysicalAddress) -> u32 {
@@ -149,9 +166,29 @@ impl Platform for Fake {
         *self.word(address) = value;
     }
 
+    fn load64(&mut self, address: PhysicalAddress) -> u64 {
+        assert!(address.0.is_multiple_of(8), "{address} is not aligned");
+        let low = u64::from(*self.word(address));
+        low | u64::from(*self.word(address.offset(4))) << 32
+    }
+
+    fn store64(&mut self, address: PhysicalAddress, value: u64) {
+        assert!(address.0.is_multiple_of(8), "{address} is not aligned");
+        *self.word(address) = value as u32;
+        *self.word(address.offset(4)) = (value >> 32) as u32;
+    }
+
+    fn publish(&mut self) {}
+
+    fn observe(&mut self) {}
+
     fn clean(&mut self, _: Range<PhysicalAddress>) {}
 
     fn invalidate(&mut self, _: Range<PhysicalAddress>) {}
+
+    fn slowdown(&self) -> u32 {
+        self.slowdown
+    }
 
     fn now(&mut self) -> Instant {
         Instant(self.time)

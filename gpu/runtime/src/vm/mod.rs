@@ -7,7 +7,6 @@
 use crate::memory::{Memory, OutOfMemory, Pages};
 use crate::mmu::{AddressSpace, MmuError};
 use crate::platform::{PhysicalAddress, Platform};
-use crate::ranges::Ranges;
 use core::fmt;
 use core::ops::Range;
 use eitri_csf::page_table::{Attributes, Level, PAGE_BYTES};
@@ -95,7 +94,6 @@ pub(crate) struct Object {
     space: Space,
     address: GpuAddress,
     pages: Pages,
-    reserved: u64,
 }
 
 impl Object {
@@ -111,82 +109,101 @@ impl Object {
 
     /// Where its memory is.
     pub(crate) const fn memory(&self) -> PhysicalAddress {
-        self.pages.start
+        self.pages.start()
+    }
+
+    /// Its memory; the GPU is stopped, or the object is not mapped any more.
+    pub(crate) fn into_pages(self) -> Pages {
+        self.pages
     }
 
     /// Its length: whole pages.
     pub(crate) const fn bytes(&self) -> u64 {
-        self.pages.bytes
+        self.pages.bytes()
     }
 }
 
-/// An address space with the ranges of it that are free.
+/// An address space in which objects are placed.
 #[derive(Debug)]
 pub(crate) struct Vm {
     kind: Space,
     pub(crate) space: AddressSpace,
-    free: Ranges<128>,
+    range: Range<u64>,
+    /// Where the last object ended: the search for a place begins there, so that an address is not reused at once.
+    next: u64,
 }
 
 impl Vm {
     /// A space in which objects are placed in `range`.
-    pub(crate) fn new(kind: Space, space: AddressSpace, range: Range<u64>) -> Vm {
+    pub(crate) const fn new(kind: Space, space: AddressSpace, range: Range<u64>) -> Vm {
         Vm {
             kind,
             space,
-            free: Ranges::of(range),
+            next: range.start,
+            range,
         }
     }
 
-    /// Makes an object of at least `bytes` zeroed bytes.
-    pub(crate) fn create<P: Platform>(
+    /// At what the memory of an object of `bytes` is aligned: so that blocks of 2 MiB can map it, where it has some.
+    pub(crate) const fn alignment(bytes: u64) -> u64 {
+        let block = Level::L2.bytes();
+        if bytes >= block { block } else { PAGE_BYTES }
+    }
+
+    /// Maps `pages` as an object, wherever there is room.
+    ///
+    /// # Errors
+    /// With the pages. After [`MmuError::Stuck`] and [`MmuError::Flush`] the GPU may still reach them until it is
+    /// stopped.
+    pub(crate) fn place<P: Platform>(
         &mut self,
         platform: &mut P,
         memory: &mut Memory,
         what: &'static str,
-        bytes: u64,
+        pages: Pages,
         protection: Protection,
-    ) -> Result<Object, VmError> {
-        let full = VmError::OutOfAddresses { what, bytes };
-        let block = Level::L2.bytes();
-        let alignment = if bytes >= block { block } else { PAGE_BYTES };
-        let pages = memory.take(platform, what, bytes, alignment)?;
-        let reserved = pages.bytes.checked_add(PAGE_BYTES).ok_or(full)?;
-        let Some(start) = self.free.take(reserved, alignment) else {
-            memory.give_back(pages);
-            return Err(full);
+    ) -> Result<Object, (Pages, VmError)> {
+        let bytes = pages.bytes();
+        let alignment = Vm::alignment(bytes);
+        let Range { start, end } = self.range;
+        let space = &self.space;
+        let found = space
+            .find_free(platform, self.next..end, bytes, alignment)
+            .or_else(|| space.find_free(platform, start..end, bytes, alignment));
+        let Some(start) = found else {
+            return Err((pages, VmError::OutOfAddresses { what, bytes }));
         };
-        let range = start..start.wrapping_add(pages.bytes);
+        let range = start..start.wrapping_add(bytes);
         let attributes = protection.attributes();
-        if let Err(error) = self
+        let mapped = self
             .space
-            .map(platform, memory, range, pages.start, attributes)
-        {
-            self.free.give_back(start..start.wrapping_add(reserved));
-            memory.give_back(pages);
-            return Err(error.into());
+            .map(platform, memory, range.clone(), pages.start(), attributes);
+        if let Err(error) = mapped {
+            return Err((pages, error.into()));
         }
+        self.next = range.end.saturating_add(PAGE_BYTES);
         Ok(Object {
             space: self.kind,
             address: GpuAddress(start),
             pages,
-            reserved,
         })
     }
 
-    /// Removes an object that no work uses any more.
-    pub(crate) fn destroy<P: Platform>(
+    /// Unmaps an object that no work uses any more; gives its memory.
+    ///
+    /// # Errors
+    /// With the object, which may still be mapped.
+    pub(crate) fn remove<P: Platform>(
         &mut self,
         platform: &mut P,
         memory: &mut Memory,
         object: Object,
-    ) -> Result<(), VmError> {
+    ) -> Result<Pages, (Object, VmError)> {
         let start = object.address.0;
-        self.space
-            .unmap(platform, start..start.wrapping_add(object.pages.bytes))?;
-        self.free
-            .give_back(start..start.wrapping_add(object.reserved));
-        memory.give_back(object.pages);
-        Ok(())
+        let range = start..start.wrapping_add(object.pages.bytes());
+        match self.space.unmap(platform, memory, range) {
+            Ok(()) => Ok(object.pages),
+            Err(error) => Err((object, error.into())),
+        }
     }
 }

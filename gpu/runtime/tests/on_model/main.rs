@@ -1,0 +1,18 @@
+//! The runtime on the model, as an embedder uses it: what becomes of jobs, queues, memory and the device when things go
+//! well, and when they do not.
+
+#![allow(
+    clippy::result_large_err,
+    reason = "the runtime's errors carry what was seen"
+)]
+
+mod bench;
+
+mod coherency;
+mod injections;
+mod memory;
+mod outcomes;
+mod recovery;
+mod timing;
+
+mod to_come;
