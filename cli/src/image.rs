@@ -2,6 +2,7 @@
 
 use crate::outcome::{Failure, FileError};
 use crate::workspace::{BARE_METAL_TARGET, Workspace};
+use eitri_boards::Board;
 use eitri_launch::cargo::{self, Manner, Watch};
 use eitri_launch::images;
 use eitri_launch::tools::{self, Tool};
@@ -46,6 +47,14 @@ pub(crate) struct Image {
     path: PathBuf,
 }
 
+/// What an image is made of, besides the program itself.
+pub(crate) struct Parts<'a> {
+    /// The board that it is for.
+    pub(crate) board: Option<&'a Board>,
+    /// The file with the job that it runs.
+    pub(crate) job: Option<&'a Path>,
+}
+
 /// Builds bare-metal programs.
 pub(crate) struct Builder {
     workspace: Workspace,
@@ -76,16 +85,32 @@ impl Builder {
         }
     }
 
-    /// Builds the program `binary` of `package`, with `job` as its job if it takes one.
+    /// Builds the program `binary` of `package`, with `job` as its job if it takes one, for the board that images are for
+    /// when nobody says otherwise.
     pub(crate) fn build(
         &self,
         package: &str,
         binary: &str,
         job: Option<&Path>,
     ) -> Result<Image, Failure> {
+        self.build_with(package, binary, &Parts { board: None, job })
+    }
+
+    /// Builds the program `binary` of `package` of these parts.
+    pub(crate) fn build_with(
+        &self,
+        package: &str,
+        binary: &str,
+        parts: &Parts<'_>,
+    ) -> Result<Image, Failure> {
         let mut command = images::build(&self.workspace, package);
-        if let Some(job) = job {
+        // What the caller's own environment says of these is not meant for this build.
+        command.env_remove("EITRI_JOB").env_remove("EITRI_BOARD");
+        if let Some(job) = parts.job {
             command.env("EITRI_JOB", job);
+        }
+        if let Some(board) = parts.board {
+            command.env("EITRI_BOARD", board.name);
         }
         let watch = Watch {
             what: &format!("building {binary} for {BARE_METAL_TARGET}"),
@@ -117,8 +142,8 @@ impl Image {
         &self.path
     }
 
-    /// The bytes that are booted: every loadable segment at its physical address, less that of the first.
-    pub(crate) fn raw(&self) -> Result<Vec<u8>, Failure> {
+    /// What is loaded: each segment's physical address, and its bytes.
+    fn segments(&self) -> Result<Vec<(u64, &[u8])>, Failure> {
         let path = || self.path.display().to_string();
         let bad = |cause| {
             Failure::missing(ImageError::Elf {
@@ -141,18 +166,26 @@ impl Image {
                 loaded.push((segment.p_paddr(endian), bytes));
             }
         }
-        let base = loaded
-            .iter()
-            .map(|(address, _)| *address)
-            .min()
-            .unwrap_or(0);
+        Ok(loaded)
+    }
+
+    /// The address of its first byte.
+    pub(crate) fn load_address(&self) -> Result<u64, Failure> {
+        let segments = self.segments()?;
+        let addresses = segments.iter().map(|(address, _)| *address);
+        Ok(addresses.min().unwrap_or(0))
+    }
+
+    /// The bytes that are booted: every loadable segment at its physical address, less that of the first.
+    pub(crate) fn raw(&self) -> Result<Vec<u8>, Failure> {
+        let (loaded, base) = (self.segments()?, self.load_address()?);
         let ends = loaded
             .iter()
             .map(|(address, bytes)| address.saturating_add(bytes.len() as u64));
         let span = ends.max().unwrap_or(0) - base;
         if span > MOST_BYTES {
             return Err(Failure::missing(ImageError::Span {
-                path: path(),
+                path: self.path.display().to_string(),
                 bytes: span,
             }));
         }

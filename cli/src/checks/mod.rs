@@ -2,6 +2,7 @@
 //!
 //! Guarantees: CI and people run the same list; a check that did not run is counted as such.
 
+mod boards;
 mod fuzz;
 mod kernel;
 mod shaders;
@@ -112,6 +113,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "fuzz",       when: When::Long("10 min"),   needs: RUST, what: "random words on the decoders",                        action: Action::Cases(fuzz::run) },
     Check { name: "no-panic",   when: When::Always,           needs: BARE, what: "the driver links without a panic",                    action: Action::Cargo(NO_PANIC) },
     Check { name: "symbols",    when: When::Always,           needs: BARE, what: "the image under test holds no model",                 action: Action::Cases(symbols::run) },
+    Check { name: "boards",     when: When::Always,           needs: BARE, what: "the image links for every board",                     action: Action::Cases(boards::run) },
     Check { name: "kernel",     when: When::Always,           needs: QEMU, what: "the kernel and the monitor in QEMU",                  action: Action::Cases(kernel::run) },
     Check { name: "shaders",    when: When::Always,           needs: BOTH, what: "shaders give the same bytes in QEMU and on the host", action: Action::Cases(shaders::run) },
 ];

@@ -1,0 +1,97 @@
+//! The image links for every board, at its address and in its memory, and begins with the header that boot loaders read.
+
+use super::Case;
+use crate::image::{Builder, Image, Parts};
+use crate::outcome::Failure;
+use crate::workspace::Workspace;
+use eitri_boards::{ALL, Board};
+
+/// The fields of the arm64 Image header that matter: hardware/boards.md 2.1.
+struct Header {
+    text_offset: u64,
+    image_bytes: u64,
+    flags: u64,
+    magic: [u8; 4],
+}
+
+/// Little-endian, pages of 4 KiB, may be placed anywhere.
+const FLAGS: u64 = 0xA;
+const MAGIC: [u8; 4] = *b"ARMd";
+
+impl Header {
+    fn parse(raw: &[u8]) -> Option<Header> {
+        let double = |offset: usize| {
+            let bytes = raw.get(offset..offset + 8)?.try_into().ok()?;
+            Some(u64::from_le_bytes(bytes))
+        };
+        Some(Header {
+            text_offset: double(8)?,
+            image_bytes: double(16)?,
+            flags: double(24)?,
+            magic: raw.get(56..60)?.try_into().ok()?,
+        })
+    }
+}
+
+pub(super) fn run(_: &Workspace) -> Result<Vec<Case>, Failure> {
+    let builder = Builder::new()?;
+    let mut cases = Vec::new();
+    for board in ALL {
+        let parts = Parts {
+            board: Some(board),
+            job: None,
+        };
+        let image = builder.build_with("eitri-image", "eitri-image", &parts)?;
+        cases.push(Case {
+            name: format!("the image for {}", board.name),
+            failure: wrong(board, image.load_address()?, &image, &image.raw()?),
+        });
+    }
+    Ok(cases)
+}
+
+/// What is wrong with a board's image.
+fn wrong(board: &Board, address: u64, image: &Image, raw: &[u8]) -> Option<String> {
+    let (memory, path) = (board.memory.image, image.path().display());
+    if address != memory.base as u64 {
+        return Some(format!(
+            "{path} is linked for {address:#x}, and loaded at {:#x}",
+            memory.base
+        ));
+    }
+    let Some(header) = Header::parse(raw) else {
+        return Some(format!("{path} has no header"));
+    };
+    let bytes = raw.len() as u64..=memory.bytes as u64;
+    if header.magic != MAGIC || header.flags != FLAGS || header.text_offset != 0 {
+        return Some(format!(
+            "{path}: magic {:02x?}, flags {:#x}, text offset {:#x}",
+            header.magic, header.flags, header.text_offset
+        ));
+    }
+    (!bytes.contains(&header.image_bytes)).then(|| {
+        format!(
+            "{path}: the header says {:#x} bytes, not {:#x} to {:#x}",
+            header.image_bytes,
+            bytes.start(),
+            bytes.end()
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_read_where_it_stands() {
+        let mut raw = vec![0; 64];
+        raw[16] = 0x40;
+        raw[24] = 0x0A;
+        raw[56..60].copy_from_slice(&[0x41, 0x52, 0x4D, 0x64]);
+        let header = Header::parse(&raw).unwrap();
+        assert_eq!((header.text_offset, header.image_bytes), (0, 0x40));
+        assert_eq!((header.flags, header.magic), (FLAGS, MAGIC));
+        assert!(Header::parse(&raw[..59]).is_none());
+    }
+}
