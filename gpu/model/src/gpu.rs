@@ -40,6 +40,8 @@ impl Budget {
 /// What [`Gpu::run`] left behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
+    /// An interrupt line has risen, at the time that the clock shows: the host may want to answer before time goes on.
+    Interrupt,
     /// There is work that could go on at once: call again.
     Busy,
     /// Nothing happens before this time, unless the host does something.
@@ -111,15 +113,20 @@ impl Gpu {
         window::write(self, offset, value);
     }
 
-    /// Lets the device work until the budget is used up or nothing is left to do in its time.
+    /// Lets the device work until the budget is used up, nothing is left to do in its time, or an interrupt line rises. A
+    /// line that is high already ends nothing.
     ///
     /// Virtual time passes even while nothing happens: a host without a clock of its own waits by calling this.
     pub fn run(&mut self, memory: &mut dyn PhysicalMemory, budget: Budget) -> Progress {
         self.fabric.clock.observe();
         let end = self.fabric.clock.now().saturating_add(budget.time);
         let mut instructions = budget.instructions;
+        let before = self.lines();
         loop {
             self.handle_due(memory);
+            if self.lines().rose_since(before) {
+                return Progress::Interrupt;
+            }
             let now = self.fabric.clock.now();
             if now >= end {
                 break;

@@ -18,6 +18,11 @@ impl Lines {
     pub fn any(self) -> bool {
         self.job || self.mmu || self.gpu
     }
+
+    /// Whether a line is high that was low in `before`.
+    pub(crate) fn rose_since(self, before: Lines) -> bool {
+        self.job && !before.job || self.mmu && !before.mmu || self.gpu && !before.gpu
+    }
 }
 
 /// One block of four registers.

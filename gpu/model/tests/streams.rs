@@ -17,7 +17,7 @@ use eitri_csf::registers::interrupts::{
     JOB_IRQ_CLEAR, JOB_IRQ_RAWSTAT, MMU_IRQ_CLEAR, MMU_IRQ_RAWSTAT,
 };
 use eitri_csf::registers::mcu::MCU_STATUS;
-use eitri_model::{Injection, PhysicalMemory};
+use eitri_model::{Budget, Injection, PhysicalMemory, Progress};
 
 /// Data of the tests in address space 1.
 const DATA: u64 = 0x2000_0000;
@@ -321,6 +321,36 @@ fn completion_by_a_sync_object_interrupts_the_host() {
     assert_eq!((req ^ ack) & 1 << 28, 1 << 28, "SYNC_UPDATE");
     bench.drain(0);
     bench.expect_no_diagnoses();
+}
+
+#[test]
+fn time_stands_still_when_an_interrupt_line_rises() {
+    let mut bench = started();
+    bench.write(JOB_IRQ_CLEAR, u32::MAX);
+    let began = bench.gpu.now();
+    bench.submit(
+        0,
+        &[
+            move48(4, DATA),
+            move48(6, 1),
+            add64(4, 6, SyncScope::System),
+        ],
+    );
+    let second = Budget {
+        time: 1_000_000_000,
+        instructions: 10_000_000,
+    };
+    let progress = bench.gpu.run(&mut bench.memory, second);
+    let took = bench.gpu.now() - began;
+    assert_eq!(progress, Progress::Interrupt);
+    assert!(bench.gpu.lines().job);
+    assert!(took < 50_000, "{took} ns for three instructions");
+    // A line that stays high ends nothing.
+    assert_ne!(
+        bench.gpu.run(&mut bench.memory, second),
+        Progress::Interrupt
+    );
+    assert!(bench.gpu.now() - began >= 1_000_000_000);
 }
 
 #[test]

@@ -176,7 +176,7 @@ impl Monitor {
                 return;
             }
             match self.gpu.catch_up() {
-                Progress::Busy => {}
+                Progress::Busy | Progress::Interrupt => {}
                 Progress::Waiting(moment) => {
                     self.gpu.skip_to(moment);
                 }

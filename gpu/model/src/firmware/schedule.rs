@@ -42,7 +42,7 @@ impl Mcu {
         self.cores.has_jobs()
     }
 
-    /// Executes instructions until `limit` of them or `time` is used up; how many it were.
+    /// Executes instructions until `limit` of them or `time` is used up, or a line rises; how many it were.
     pub(crate) fn work(
         &mut self,
         fabric: &mut Fabric,
@@ -53,7 +53,12 @@ impl Mcu {
     ) -> u64 {
         let end = fabric.clock.now().saturating_add(time);
         let mut used = 0;
-        while used < limit && fabric.clock.now() < end && self.is_running() {
+        let before = fabric.irq.lines();
+        while used < limit
+            && fabric.clock.now() < end
+            && self.is_running()
+            && !fabric.irq.lines().rose_since(before)
+        {
             let mut round = self.run_streams(fabric, memory, limit - used);
             let warps = self.cores.work(fabric, power, memory, limit - used);
             fabric.clock.advance(warps * fabric.config.latencies.warp);

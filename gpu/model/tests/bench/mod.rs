@@ -76,15 +76,19 @@ impl Bench {
             .write32(&mut self.memory, register.offset + 4, (value >> 32) as u32);
     }
 
-    /// Lets virtual time pass.
+    /// Lets virtual time pass, whatever interrupts.
     pub fn wait(&mut self, microseconds: u64) -> Progress {
-        self.gpu.run(
-            &mut self.memory,
-            Budget {
-                time: microseconds * 1000,
+        let end = self.gpu.now() + microseconds * 1000;
+        loop {
+            let budget = Budget {
+                time: end.saturating_sub(self.gpu.now()),
                 instructions: 10_000_000,
-            },
-        )
+            };
+            match self.gpu.run(&mut self.memory, budget) {
+                Progress::Interrupt => {}
+                other => return other,
+            }
+        }
     }
 
     /// Waits until `register & mask == value`, at most 200 ms.
