@@ -161,7 +161,7 @@ fn no_interrupt_is_let_through_after_shutdown() {
 #[test]
 fn coherency_that_the_gpu_does_not_speak_is_refused() {
     let mut config = Config::default();
-    config.product.coherency_features = 0;
+    config.product.part.limits.coherency_features = 0;
     let machine = Machine::new(config).with_coherency(SystemCoherency::AceLite);
     let failed = Device::bring_up(machine, &FIRMWARE, Options::default(), &mut ());
     let failed = failed.map(drop).expect_err("refused");
@@ -184,7 +184,9 @@ fn coherency_that_the_gpu_does_not_speak_is_refused() {
 fn coherency_is_decided_once() {
     // COHERENCY_ENABLE, AS0 MEMATTR, AS0 TRANSCFG: hardware/gpu-mmu.md sections 3 and 4.
     let told = |coherency| {
-        let mut machine = crate::bench::machine().with_coherency(coherency);
+        let mut config = Config::default();
+        config.product.part.limits.coherency_features = 1;
+        let mut machine = Machine::new(config).with_coherency(coherency);
         let device = up(machine.clone());
         let told = [0x304, 0x2408, 0x2430].map(|offset| machine.read32(offset));
         drop(device);
