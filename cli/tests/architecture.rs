@@ -45,7 +45,7 @@ const PROMISES: &[(&str, &[&str])] = &[
 ];
 
 /// Folders of crates that build for bare metal only, where an example could not run.
-const BARE_METAL: &[&str] = &["kernel/src", "qemu-tests/image"];
+const BARE_METAL: &[&str] = &["kernel/src", "kernel/image"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

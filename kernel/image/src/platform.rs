@@ -214,4 +214,8 @@ unsafe impl Platform for MmioPlatform {
             Coherency::AceLite => SystemCoherency::AceLite,
         }
     }
+
+    fn slowdown(&self) -> u32 {
+        self.board.gpu.slowdown
+    }
 }

@@ -1,4 +1,4 @@
-//! The image under test: brings the GPU up, runs the job that is linked into it, hands the result back.
+//! The image that is booted: brings the GPU up, runs the job that is linked into it, hands the result back.
 //!
 //! It runs on the board that it was built for (`EITRI_BOARD`), and does not know what is behind the GPU's registers.
 //! All that it does is in the library beside it, so that another job costs no more than a link.
