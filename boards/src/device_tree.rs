@@ -27,6 +27,11 @@ pub struct DeviceTree<'a>(Fdt<'a>);
 /// Why an image does not go on with a tree.
 #[derive(Debug, PartialEq, Eq)]
 pub enum TreeError {
+    /// What the loader has handed over can't be a tree's address.
+    NotAligned {
+        /// What it is.
+        tree: usize,
+    },
     /// There is something else, or one that is too long.
     NoTree {
         /// Its first word.
@@ -72,6 +77,10 @@ impl fmt::Display for TreeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let range = |region: &Region| (region.base, region.end());
         match self {
+            TreeError::NotAligned { tree } => write!(
+                f,
+                "x0 is {tree:#x}, which is no device tree's address: the image is for `booti`, and not for `go`"
+            ),
             TreeError::NoTree { magic, bytes } => write!(
                 f,
                 "no device tree: it begins with {magic:02x?} and has {bytes} bytes"
@@ -125,8 +134,11 @@ fn used(board: &Description) -> [(&'static str, Region); 3] {
 /// is written.
 ///
 /// # Errors
-/// When it is not.
+/// When it is not, or the address is none of a tree.
 pub fn is_apart(tree: usize, board: &Description) -> Result<(), TreeError> {
+    if !tree.is_multiple_of(8) {
+        return Err(TreeError::NotAligned { tree });
+    }
     let end = tree.saturating_add(MOST_BYTES);
     for (what, region) in used(board) {
         if tree < region.end() && region.base < end {

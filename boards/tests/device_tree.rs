@@ -161,6 +161,15 @@ fn a_tree_in_the_way_is_told_before_it_is_overwritten() {
 }
 
 #[test]
+fn an_argument_count_is_no_tree() {
+    let error = is_apart(1, &BOARD).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "x0 is 0x1, which is no device tree's address: the image is for `booti`, and not for `go`"
+    );
+}
+
+#[test]
 fn what_is_no_tree_is_refused() {
     let text = total_bytes(*b"MZ\0\0\0\0\x01\0").unwrap_err().to_string();
     assert_eq!(

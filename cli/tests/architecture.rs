@@ -269,6 +269,8 @@ fn pages_name_paths_that_exist() {
         "README.md",
         "docs/adding.md",
         "docs/architecture.md",
+        "docs/boards/imx95.md",
+        "docs/boards/rk3588.md",
         "docs/cli.md",
         "qemu-tests/README.md",
     ];
