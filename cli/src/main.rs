@@ -18,6 +18,7 @@ mod nearest;
 mod open_facts;
 mod outcome;
 mod parallel;
+mod passes;
 mod qemu;
 mod reference;
 mod shader_file;

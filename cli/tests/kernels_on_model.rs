@@ -8,7 +8,7 @@ mod kernel;
 mod on_model;
 
 use eitri_compute_cases::{Case, Module};
-use eitri_shaderc::{Options, compile};
+use eitri_shaderc::{Options, Robust, compile};
 use kernel::{buffers, compare, dispatch, kernels};
 
 /// Module and choices of a run.
@@ -17,6 +17,7 @@ struct Variant {
     module: Module,
     register_limit: Option<u32>,
     full_registers: bool,
+    robust: Robust,
 }
 
 const VARIANTS: [Variant; 3] = [
@@ -24,16 +25,19 @@ const VARIANTS: [Variant; 3] = [
         module: Module::Optimised,
         register_limit: None,
         full_registers: false,
+        robust: Robust::Off,
     },
     Variant {
         module: Module::Optimised,
         register_limit: Some(10),
         full_registers: false,
+        robust: Robust::On,
     },
     Variant {
         module: Module::Plain,
         register_limit: None,
         full_registers: true,
+        robust: Robust::On,
     },
 ];
 
@@ -43,6 +47,7 @@ fn check(kernel: &Case, variant: &Variant) -> Option<Result<(), String>> {
         spec_constants: kernel.spec_constants.clone(),
         register_limit: variant.register_limit,
         full_registers: variant.full_registers,
+        robust: variant.robust,
         ..Default::default()
     };
     let compiled = compile(&kernel.module(variant.module).unwrap(), &options).ok()?;

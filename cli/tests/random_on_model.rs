@@ -7,8 +7,16 @@ mod random_function;
 
 use eitri_shaderc::interp::interpret;
 use eitri_shaderc::pass::Runner;
-use eitri_shaderc::{Options, Target, compile_lowered, pipeline};
+use eitri_shaderc::{Options, Robust, Target, compile_lowered, pipeline};
 use random_function::{Content, buffers, dispatch, generate, output};
+
+/// Every other function has guards.
+fn robust(seed: u64) -> Robust {
+    match seed % 2 {
+        0 => Robust::On,
+        _ => Robust::Off,
+    }
+}
 
 /// Compares one function; false if it runs too long to be compared.
 fn check(seed: u64, register_limit: Option<u32>) -> Result<bool, String> {
@@ -18,7 +26,11 @@ fn check(seed: u64, register_limit: Option<u32>) -> Result<bool, String> {
     if interpret(&function, &dispatch(), &mut expected).is_err() {
         return Ok(false);
     }
-    pipeline::lower(&mut function, &mut Runner::new(Target::default(), &[]));
+    pipeline::lower(
+        &mut function,
+        robust(seed),
+        &mut Runner::new(Target::default(), &[]),
+    );
     let options = Options {
         register_limit,
         ..Default::default()

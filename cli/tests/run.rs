@@ -81,6 +81,59 @@ fn repository(path: &str) -> String {
 }
 
 #[test]
+fn passes_are_listed_and_unknown_ones_are_refused() {
+    let folder = Folder::new();
+    let shader = folder.file(
+        "a.wgsl",
+        "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+         @compute @workgroup_size(1) fn main() { o[0] = 1u; }",
+    );
+    let buffer = ["--buffer", "0=zero:16"];
+    folder.refused(
+        &shader,
+        &[&buffer[..], &["--print-after", "bogus"]].concat(),
+        &[
+            "the compiler has no pass `bogus`",
+            "eitri run --list-passes",
+        ],
+    );
+    folder.refused(
+        &shader,
+        &[&buffer[..], &["--print-after", "dead_cod"]].concat(),
+        &[
+            "the compiler has no pass `dead_cod`",
+            "did you mean `dead_code`?",
+        ],
+    );
+    let output = Command::new(env!("CARGO_BIN_EXE_eitri"))
+        .args(["run", "--list-passes"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8(output.stdout).unwrap();
+    for pass in ["robust_access", "dead_code", "select", "insert_waits"] {
+        let line = text
+            .lines()
+            .find(|line| line.trim_start().starts_with(pass));
+        assert!(line.is_some(), "{pass} isn't in\n{text}");
+    }
+}
+
+#[test]
+fn a_store_outside_of_a_buffer_is_dropped() {
+    let folder = Folder::new();
+    let shader = folder.file(
+        "oob.wgsl",
+        "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+         @compute @workgroup_size(16) fn main(@builtin(global_invocation_id) g: vec3u) { o[g.x * 4096u] = 7u; }",
+    );
+    let arguments = ["--buffer", "0=zero:64", "--save", "0=out.bin"];
+    let mut expected = [0; 16];
+    expected[0] = 7;
+    assert_eq!(folder.words(&shader, &arguments), expected);
+}
+
+#[test]
 fn a_shader_doubles_a_buffer() {
     let folder = Folder::new();
     let shader = folder.file("double.wgsl", DOUBLE);
@@ -326,7 +379,7 @@ fn a_shader_that_never_ends_is_stopped() {
 }
 
 #[test]
-fn a_store_outside_of_every_buffer_is_a_fault() {
+fn a_store_outside_of_every_buffer_is_a_fault_unless_access_is_robust() {
     let folder = Folder::new();
     let wild = folder.file(
         "wild.wgsl",
@@ -335,7 +388,14 @@ fn a_store_outside_of_every_buffer_is_a_fault() {
     );
     folder.refused(
         &wild,
-        &["--buffer", "0=zero:16", "--save", "0=out.bin"],
+        &[
+            "--buffer",
+            "0=zero:16",
+            "--save",
+            "0=out.bin",
+            "--robust",
+            "off",
+        ],
         &["the address is not mapped", "a write of 0x"],
     );
 }

@@ -84,3 +84,65 @@ fn bits_that_an_index_loses_in_a_shift_are_lost() {
         assert_eq!(run(&source, &words), expected, "{index}");
     }
 }
+
+#[test]
+fn stores_and_atomics_outside_of_a_buffer_are_dropped() {
+    let source = "
+        @group(0) @binding(0) var<storage, read_write> o: array<atomic<u32>>;
+        @compute @workgroup_size(16) fn main(@builtin(local_invocation_id) l: vec3u) {
+            let old = atomicAdd(&o[l.x * 1000000u], 5u);
+            atomicStore(&o[2u + l.x * 4096u], old);
+            atomicStore(&o[l.x * 0x40000000u - 1u], 1u);
+        }";
+    assert_eq!(run(source, &[3, 9, 9, 9]), [8, 9, 3, 9]);
+}
+
+#[test]
+fn of_stores_side_by_side_those_inside_are_done() {
+    // Four words are one store where all of them fit; here the last row does not.
+    let source = "
+        @group(0) @binding(0) var<storage, read_write> o: array<u32>;
+        @compute @workgroup_size(4) fn main(@builtin(local_invocation_id) l: vec3u) {
+            let row = 4u * l.x;
+            o[row] = l.x; o[row + 1u] = 11u; o[row + 2u] = 12u; o[row + 3u] = 13u;
+        }";
+    for words in [1usize, 2, 3, 5, 7, 10, 12, 16] {
+        let all: Vec<u32> = (0..4).flat_map(|lane| [lane, 11, 12, 13]).collect();
+        assert_eq!(run(source, &vec![0; words]), all[..words], "{words} words");
+    }
+}
+
+#[test]
+fn indices_outside_of_shared_memory_and_variables_stay_inside() {
+    let source = "
+        @group(0) @binding(0) var<storage, read_write> o: array<u32>;
+        var<workgroup> s: array<u32, 8>;
+        @compute @workgroup_size(4) fn main(@builtin(local_invocation_id) l: vec3u) {
+            var t: array<u32, 40>;
+            let wild = o[l.x];
+            s[l.x] = 1u;
+            s[l.x + 4u] = 1u;
+            workgroupBarrier();
+            s[wild] = 1u;
+            t[wild] = 1u;
+            workgroupBarrier();
+            let sum = s[wild] + t[wild];
+            o[l.x] = select(0u, 1u, sum <= 2u);
+        }";
+    assert_eq!(run(source, &[100, 1 << 20, 1 << 30, u32::MAX]), [1; 4]);
+}
+
+/// What a thread does on its way out of a loop stands before what the others do next: they would meet there only after
+/// all rounds, and a subgroup operation would count all of them.
+#[test]
+fn threads_leave_a_loop_in_their_own_round() {
+    let source = "
+        @group(0) @binding(0) var<storage, read_write> o: array<u32>;
+        @compute @workgroup_size(16) fn main(@builtin(local_invocation_id) l: vec3u) {
+            var i = 0u;
+            loop { if (i == (l.x & 3u)) { o[l.x] = i * 10u; break; } i++; }
+            o[l.x] += 1u;
+        }";
+    let expected: Vec<u32> = (0..16).map(|lane| lane % 4 * 10 + 1).collect();
+    assert_eq!(run(source, &[0; 16]), expected);
+}

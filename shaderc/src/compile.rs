@@ -7,7 +7,7 @@ use eitri_program as program;
 use crate::front_end::front_end;
 use crate::ir::{Axis, BindingKind, FauWord, Function};
 use crate::options::Options;
-use crate::pass::Timing;
+use crate::pass::{Timing, Unsettled};
 use crate::{spirv, valhall};
 
 /// A compiled shader.
@@ -23,6 +23,8 @@ pub struct Compiled {
     pub prints: Vec<(String, String)>,
     /// Time by pass of the IR.
     pub timings: BTreeMap<&'static str, Timing>,
+    /// Where passes of the IR did not settle: the code is right, but not as good as it could be.
+    pub unsettled: Vec<Unsettled>,
 }
 
 /// Why a shader can't be compiled.
@@ -93,6 +95,7 @@ pub fn compile(spirv: &[u8], options: &Options) -> Result<Compiled, Errors> {
         .chain(machine)
         .collect();
     compiled.timings = lowered.timings;
+    compiled.unsettled = lowered.unsettled;
     Ok(compiled)
 }
 
@@ -124,6 +127,7 @@ pub fn compile_lowered(function: &Function, options: &Options) -> Result<Compile
         listing: binary.listing,
         prints,
         timings: BTreeMap::new(),
+        unsettled: vec![],
     })
 }
 

@@ -1,7 +1,7 @@
 //! From SPIR-V to the lowered form: front end and pipeline together.
 use crate::ir::Function;
 use crate::options::Options;
-use crate::pass::{Runner, Timing};
+use crate::pass::{Runner, Timing, Unsettled};
 use crate::pipeline;
 use crate::spirv::{self, error::Error};
 
@@ -16,6 +16,8 @@ pub struct Lowered {
     pub prints: Vec<(&'static str, String)>,
     /// Time by pass.
     pub timings: BTreeMap<&'static str, Timing>,
+    /// Where passes did not settle.
+    pub unsettled: Vec<Unsettled>,
 }
 
 /// Compiles up to the form that a back end receives.
@@ -26,10 +28,11 @@ pub fn front_end(spirv: &[u8], options: &Options) -> Result<Lowered, Vec<Error>>
     let entry = options.entry.as_deref();
     let mut function = spirv::translate(spirv, entry, &options.spec_constants)?;
     let mut runner = Runner::new(options.target, &options.print_after);
-    pipeline::lower(&mut function, &mut runner);
+    pipeline::lower(&mut function, options.robust, &mut runner);
     Ok(Lowered {
         function,
         prints: runner.prints,
         timings: runner.timings,
+        unsettled: runner.unsettled,
     })
 }

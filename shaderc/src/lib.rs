@@ -37,5 +37,5 @@ mod target;
 
 pub use compile::{Compiled, Error, Errors, compile, compile_lowered};
 pub use front_end::{Lowered, front_end};
-pub use options::Options;
+pub use options::{Options, Robust};
 pub use target::Target;

@@ -3,6 +3,17 @@ use std::collections::BTreeMap;
 
 use crate::target::Target;
 
+/// What becomes of accesses outside of a buffer or of shared memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Robust {
+    /// They do no harm: stores and atomics are dropped or go to another place of the same memory, loads give zero or
+    /// another word of it. What WGSL promises, and Vulkan's robustBufferAccess.
+    #[default]
+    On,
+    /// The shader is trusted: a store outside of a buffer may stop the queue with a fault.
+    Off,
+}
+
 /// What a caller may choose.
 ///
 /// ```
@@ -21,6 +32,8 @@ pub struct Options {
     pub entry: Option<String>,
     /// Bits of specialisation constants by SpecId; others keep their defaults.
     pub spec_constants: BTreeMap<u32, u32>,
+    /// Whether accesses outside of their memory do no harm.
+    pub robust: Robust,
     /// Passes after which the IR is kept as text; `all` for every one.
     pub print_after: Vec<String>,
     /// Allocate from this many low registers only, so that even small shaders spill.

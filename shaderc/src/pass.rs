@@ -1,6 +1,7 @@
 //! Passes: one wrapper that names, times, prints and verifies each.
 //!
-//! Needs: a verified function.  Guarantees: in debug builds every pass leaves a function that `verify` accepts.
+//! Needs: a verified function.  Guarantees: in debug builds every pass leaves a function that `verify` accepts, and passes
+//! that are repeated settle.
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -46,6 +47,27 @@ pub struct Timing {
     pub time: Duration,
 }
 
+/// Passes that were repeated and did not come to an end: rules that undo one another, or a function beyond all measure.
+/// The function is right all the same.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unsettled {
+    /// Those that still changed something in the last round.
+    pub passes: Vec<&'static str>,
+    /// Rounds that were made.
+    pub rounds: u32,
+}
+
+impl std::fmt::Display for Unsettled {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "passes have not settled after {} rounds: {}",
+            self.rounds,
+            self.passes.join(", ")
+        )
+    }
+}
+
 /// Told the name of each pass and the function after it.
 pub type Observer<'o> = &'o mut dyn FnMut(&'static str, &Function);
 
@@ -58,6 +80,8 @@ pub struct Runner<'o> {
     pub prints: Vec<(&'static str, String)>,
     /// By name of the pass.
     pub timings: BTreeMap<&'static str, Timing>,
+    /// Where passes did not settle; in debug builds that is a panic.
+    pub unsettled: Vec<Unsettled>,
 }
 
 /// Most rounds of a set of passes: far above what any shader needs, but an end.
@@ -72,6 +96,7 @@ impl<'o> Runner<'o> {
             observer: None,
             prints: vec![],
             timings: BTreeMap::new(),
+            unsettled: vec![],
         }
     }
 
@@ -109,14 +134,57 @@ impl<'o> Runner<'o> {
 
     /// Runs passes in turn until none changes anything.
     pub fn fixpoint(&mut self, function: &mut Function, passes: &[Pass]) {
-        for _ in 0..MAX_ROUNDS {
-            let mut changed = false;
-            for pass in passes {
-                changed |= self.run(function, *pass) == Changed::Yes;
+        if let Err(unsettled) = self.settle(function, passes) {
+            if cfg!(debug_assertions) {
+                panic!("{unsettled}\n{function}");
             }
-            if !changed {
-                return;
+            self.unsettled.push(unsettled);
+        }
+    }
+
+    fn settle(&mut self, function: &mut Function, passes: &[Pass]) -> Result<(), Unsettled> {
+        let mut changing = vec![];
+        for _ in 0..MAX_ROUNDS {
+            changing.clear();
+            for pass in passes {
+                if self.run(function, *pass) == Changed::Yes {
+                    changing.push(pass.name);
+                }
+            }
+            if changing.is_empty() {
+                return Ok(());
             }
         }
+        Err(Unsettled {
+            passes: changing,
+            rounds: MAX_ROUNDS,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passes_that_never_settle_are_named() {
+        let restless = Pass {
+            name: "restless",
+            what: "says that it changed something",
+            run: |_, _| Changed::Yes,
+        };
+        let idle = Pass {
+            name: "idle",
+            what: "does nothing",
+            run: |_, _| Changed::No,
+        };
+        let mut function = Function::new("main");
+        function.new_block();
+        let mut runner = Runner::new(Target::default(), &[]);
+        let unsettled = runner.settle(&mut function, &[idle, restless]).unwrap_err();
+        assert_eq!(
+            unsettled.to_string(),
+            "passes have not settled after 32 rounds: restless"
+        );
     }
 }

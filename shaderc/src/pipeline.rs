@@ -2,15 +2,16 @@
 use crate::ir::Function;
 use crate::lower::{
     access_sizes, bit_fields, buffer_sizes, critical_edges, division, floats, indirect_variables,
-    operand_order, promote_variables, switches,
+    operand_order, promote_variables, robust_access, switches,
 };
 use crate::opt::{
     algebra, dead_code, dead_flow, flatten_branches, fold_constants, fuse_multiply_add,
     merge_accesses, share_values, trivial_phis, unroll_loops,
 };
+use crate::options::Robust;
 use crate::pass::{Changed, Pass, Runner};
 
-/// Every pass, for `--print-after` and for the list that users see.
+/// Every pass over IR, for the list that users see. Those of the back end are [`crate::valhall::PASSES`].
 pub const PASSES: &[Pass] = &[
     promote_variables::PASS,
     indirect_variables::PASS,
@@ -22,6 +23,7 @@ pub const PASSES: &[Pass] = &[
     floats::PASS,
     flatten_branches::PASS,
     fuse_multiply_add::PASS,
+    robust_access::PASS,
     merge_accesses::PASS,
     access_sizes::PASS,
     operand_order::PASS,
@@ -50,7 +52,7 @@ const CLEAN_UP: &[Pass] = &[
 const MAX_UNROLLED: u32 = 64;
 
 /// From the front end's IR to the lowered form.
-pub fn lower(function: &mut Function, runner: &mut Runner<'_>) {
+pub fn lower(function: &mut Function, robust: Robust, runner: &mut Runner<'_>) {
     runner.fixpoint(function, CLEAN_UP);
     // Inner loops first; with its inner loops gone an outer one may have become short. It makes indices constant.
     for _ in 0..MAX_UNROLLED {
@@ -74,6 +76,12 @@ pub fn lower(function: &mut Function, runner: &mut Runner<'_>) {
     // After lowering, which shows what branches cost; it makes longer blocks for the two after it.
     runner.run(function, flatten_branches::PASS);
     runner.fixpoint(function, CLEAN_UP);
+    if robust == Robust::On {
+        // Behind a guard stores can't be told apart from branches; before they are merged, since one may be dropped alone.
+        runner.run(function, robust_access::PASS);
+        runner.run(function, buffer_sizes::PASS);
+        runner.fixpoint(function, CLEAN_UP);
+    }
     runner.run(function, fuse_multiply_add::PASS);
     runner.run(function, merge_accesses::PASS);
     runner.run(function, access_sizes::PASS);

@@ -5,10 +5,11 @@ use crate::buffer_source::{
 };
 use crate::dispatch::{self, Place, Ran, Request, Talk};
 use crate::outcome::{Failure, Status};
+use crate::passes;
 use crate::shader_file;
-use crate::streams::{self, talk};
+use crate::streams::{self, outln, talk};
 use crate::whole_file::Pending;
-use eitri_shaderc::{Compiled, Options};
+use eitri_shaderc::{Compiled, Options, Robust};
 use miette::Diagnostic;
 use std::path::Path;
 use std::time::Duration;
@@ -17,7 +18,8 @@ use thiserror::Error;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The shader: .wgsl, .comp or .glsl, .spv, .spvasm.
-    shader: String,
+    #[arg(required_unless_present = "list_passes")]
+    shader: Option<String>,
     /// Entry point; needed when the module has several.
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
@@ -49,15 +51,37 @@ pub(crate) struct Args {
     /// Print the machine code as text.
     #[arg(long)]
     disasm: bool,
-    /// Print the IR after this pass on stderr; `all` for every pass.
+    /// Whether accesses outside of their memory do no harm; `off` trusts the shader, and makes smaller code.
+    #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, default_value_t = RobustArgument::On)]
+    robust: RobustArgument,
+    /// Print the IR after this pass on stderr; `all` for every pass. `--list-passes` names them.
     #[arg(long, value_name = "PASS")]
     print_after: Vec<String>,
+    /// List the compiler's passes, and do nothing else.
+    #[arg(long)]
+    list_passes: bool,
     /// Longest that the job may take, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=3600))]
     timeout: u32,
     /// Show the image's console, or with `--on host` each step of the bring-up.
     #[arg(long, short)]
     verbose: bool,
+}
+
+/// `--robust`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum RobustArgument {
+    On,
+    Off,
+}
+
+impl From<RobustArgument> for Robust {
+    fn from(argument: RobustArgument) -> Robust {
+        match argument {
+            RobustArgument::On => Robust::On,
+            RobustArgument::Off => Robust::Off,
+        }
+    }
 }
 
 /// The bytes of `--push`.
@@ -141,8 +165,14 @@ struct SavedTwice {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    if args.list_passes {
+        outln!("{}", passes::list().trim_end())?;
+        return Ok(Status::Good);
+    }
+    passes::check(&args.print_after)?;
     check_saves(&args.saves)?;
-    let shader = shader_file::load(&args.shader)?;
+    // clap has seen to it that there is one.
+    let shader = shader_file::load(args.shader.as_deref().unwrap_or_default())?;
     let options = Options {
         entry: args.entry.clone(),
         spec_constants: args
@@ -150,12 +180,16 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             .iter()
             .map(|spec| (spec.id, spec.bits))
             .collect(),
+        robust: args.robust.into(),
         print_after: args.print_after.clone(),
         ..Options::default()
     };
     let compiled = dispatch::compile(&shader, &options)?;
     for (pass, text) in &compiled.prints {
         talk!("; after {pass}\n{text}");
+    }
+    for unsettled in &compiled.unsettled {
+        talk!("warning: {unsettled}");
     }
     let request = Request {
         buffers: args
@@ -210,7 +244,7 @@ fn save(saves: &[SaveArgument], ran: &Ran) -> Result<(), Failure> {
 
 /// What was asked for on standard output; a person's own data there is left alone.
 fn report(args: &Args, compiled: &Compiled) -> Result<(), Failure> {
-    let name = Path::new(&args.shader)
+    let name = Path::new(args.shader.as_deref().unwrap_or_default())
         .file_name()
         .unwrap_or_default()
         .to_string_lossy();

@@ -1,23 +1,25 @@
-//! Control flow: predecessors, dominance, loops, and the order of blocks.
+//! Control flow: predecessors, dominance and loops.
 //!
 //! Needs: terminators.  Guarantees: `Cfg` describes the function as it was; a pass that changes edges makes a new one.
-//! Facts: hardware/compiler-ir.md 1.2; hardware/compiler-backend.md 8.4 for the order.
+//! No step recurses, and the time is near linear in blocks and edges, however deep they nest.
+//! Facts: hardware/compiler-ir.md 1.2.
 use super::function::Function;
 use super::{BlockId, Value, ValueDef};
 
-/// A natural loop.
+/// A natural loop: the blocks that reach its latch without going through its header.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Loop {
     /// The block that is entered; it dominates the others.
     pub header: BlockId,
     /// Blocks that jump back to the header.
     pub latches: Vec<BlockId>,
-    /// All blocks, header and inner loops' included, in layout order.
-    pub blocks: Vec<BlockId>,
     /// Index in [`Cfg::loops`] of the loop around it.
     pub parent: Option<usize>,
     /// 1 for an outermost loop.
     pub depth: u32,
+    /// Where its blocks begin in `Cfg::by_loop`, and how many there are, inner loops' included.
+    first: usize,
+    count: usize,
 }
 
 /// Facts about edges, by block index. Unreachable blocks have none.
@@ -27,8 +29,12 @@ pub struct Cfg {
     order: Vec<Option<u32>>,
     rpo: Vec<BlockId>,
     idom: Vec<Option<BlockId>>,
+    /// Numbers of a walk of the dominator tree: on the way down, and the least that comes after the subtree.
+    subtree: Vec<(u32, u32)>,
     /// Natural loops, outer before inner.
     pub loops: Vec<Loop>,
+    /// The blocks of loops: those of one loop stand together, its header first.
+    by_loop: Vec<BlockId>,
     innermost: Vec<Option<usize>>,
     irreducible: Option<(BlockId, BlockId)>,
 }
@@ -42,6 +48,8 @@ impl Cfg {
             order: vec![None; count],
             rpo: vec![],
             idom: vec![None; count],
+            subtree: vec![(0, 0); count],
+            by_loop: vec![],
             loops: vec![],
             innermost: vec![None; count],
             irreducible: None,
@@ -55,14 +63,17 @@ impl Cfg {
         }
         for block in &cfg.rpo {
             for target in function.block(*block).terminator.targets() {
+                // A block's edges are looked at together.
                 let list = &mut cfg.predecessors[target.index()];
-                if !list.contains(block) {
+                if list.last() != Some(block) {
                     list.push(*block);
                 }
             }
         }
         cfg.find_dominators();
-        cfg.find_loops(function);
+        cfg.number_subtrees();
+        cfg.find_loops();
+        cfg.list_loops();
         cfg
     }
 
@@ -93,22 +104,34 @@ impl Cfg {
 
     /// Whether every path to `b` goes through `a` (a block dominates itself). False if either is unreachable.
     pub fn dominates(&self, a: BlockId, b: BlockId) -> bool {
-        let (Some(goal), Some(_)) = (self.order[a.index()], self.order[b.index()]) else {
-            return false;
-        };
-        let mut at = b;
-        while self.order[at.index()].is_some_and(|order| order > goal) {
-            match self.idom(at) {
-                Some(up) => at = up,
-                None => return false,
-            }
-        }
-        at == a
+        let (first, end) = self.subtree[a.index()];
+        self.reachable(a) && self.reachable(b) && (first..end).contains(&self.subtree[b.index()].0)
     }
 
     /// Index in [`Cfg::loops`] of the innermost loop around a block.
     pub fn innermost_loop(&self, block: BlockId) -> Option<usize> {
         self.innermost[block.index()]
+    }
+
+    /// The blocks of a loop, inner loops' included. Its header is the first; own blocks are in reverse postorder.
+    pub fn loop_blocks(&self, natural: usize) -> &[BlockId] {
+        let Loop { first, count, .. } = self.loops[natural];
+        &self.by_loop[first..first + count]
+    }
+
+    /// The blocks of a loop that are in no loop inside it.
+    pub fn loop_own_blocks(&self, natural: usize) -> &[BlockId] {
+        let blocks = self.loop_blocks(natural);
+        let inner = |block: &BlockId| self.innermost[block.index()] != Some(natural);
+        let end = blocks.iter().position(inner).unwrap_or(blocks.len());
+        &blocks[..end]
+    }
+
+    /// Whether a block belongs to a loop or to one inside it.
+    pub fn in_loop(&self, block: BlockId, natural: usize) -> bool {
+        let Loop { first, count, .. } = self.loops[natural];
+        self.innermost_loop(block)
+            .is_some_and(|own| (first..first + count).contains(&self.loops[own].first))
     }
 
     /// Number of loops around a block.
@@ -133,6 +156,13 @@ impl Cfg {
         children
     }
 
+    /// Reachable blocks down the dominator tree: a subtree in one piece.
+    pub fn dominator_preorder(&self) -> Vec<BlockId> {
+        let mut blocks = self.rpo.clone();
+        blocks.sort_by_key(|block| self.subtree[block.index()].0);
+        blocks
+    }
+
     /// The dominance frontier of each block, by index.
     pub fn dominance_frontiers(&self) -> Vec<Vec<BlockId>> {
         let mut frontiers: Vec<Vec<BlockId>> = vec![vec![]; self.idom.len()];
@@ -149,7 +179,7 @@ impl Cfg {
                 let mut at = *predecessor;
                 while at != idom {
                     let list = &mut frontiers[at.index()];
-                    if !list.contains(block) {
+                    if list.last() != Some(block) {
                         list.push(*block);
                     }
                     match self.idom(at) {
@@ -217,48 +247,140 @@ impl Cfg {
         a
     }
 
-    fn find_loops(&mut self, function: &Function) {
-        // Headers in reverse postorder, so that outer loops come first.
-        for header in self.rpo.clone() {
-            let mut latches = vec![];
-            for predecessor in self.predecessors[header.index()].clone() {
-                if self.order[predecessor.index()] >= self.order[header.index()] {
-                    if self.dominates(header, predecessor) {
-                        latches.push(predecessor);
-                    } else {
-                        self.irreducible.get_or_insert((predecessor, header));
-                    }
+    fn number_subtrees(&mut self) {
+        let Some(entry) = self.rpo.first().copied() else {
+            return;
+        };
+        let children = self.dominator_children();
+        let mut next = 0;
+        let mut stack = vec![(entry, 0)];
+        while let Some((block, child)) = stack.last_mut() {
+            let own = &mut self.subtree[block.index()];
+            if *child == 0 {
+                own.0 = next;
+                next += 1;
+            }
+            match children[block.index()].get(*child) {
+                Some(down) => {
+                    *child += 1;
+                    stack.push((*down, 0));
                 }
+                None => {
+                    own.1 = next;
+                    stack.pop();
+                }
+            }
+        }
+    }
+
+    /// Finds natural loops, inner ones first, each walked backward from its latches; a loop inside counts as one step.
+    fn find_loops(&mut self) {
+        // For each loop, one that it lies in, or itself: shortened as it is followed.
+        let mut around: Vec<usize> = vec![];
+        let outermost = |around: &mut Vec<usize>, number: usize| {
+            let mut at = number;
+            while around[at] != at {
+                around[at] = around[around[at]];
+                at = around[at];
+            }
+            at
+        };
+        for header in self.rpo.clone().into_iter().rev() {
+            let order = self.order[header.index()];
+            let (latches, strangers): (Vec<BlockId>, Vec<BlockId>) = self.predecessors
+                [header.index()]
+            .iter()
+            .filter(|from| self.order[from.index()] >= order)
+            .partition(|from| self.dominates(header, **from));
+            if let Some(from) = strangers.first() {
+                self.irreducible = Some((*from, header));
             }
             if latches.is_empty() {
                 continue;
             }
-            let mut inside = vec![false; self.idom.len()];
-            inside[header.index()] = true;
+            let own = self.loops.len();
+            around.push(own);
             let mut work = latches.clone();
             while let Some(block) = work.pop() {
-                if !std::mem::replace(&mut inside[block.index()], true) {
-                    work.extend(self.predecessors[block.index()].iter().copied());
+                let entry = match self.innermost[block.index()] {
+                    None => {
+                        self.innermost[block.index()] = Some(own);
+                        block
+                    }
+                    Some(inner) => {
+                        let outer = outermost(&mut around, inner);
+                        if outer == own {
+                            continue;
+                        }
+                        around[outer] = own;
+                        self.loops[outer].parent = Some(own);
+                        self.loops[outer].header
+                    }
+                };
+                if entry != header {
+                    work.extend(&self.predecessors[entry.index()]);
                 }
             }
-            let parent = self.innermost[header.index()];
-            let depth = parent.map_or(1, |number| self.loops[number].depth + 1);
-            let blocks: Vec<BlockId> = function
-                .layout
-                .iter()
-                .copied()
-                .filter(|block| inside[block.index()])
-                .collect();
-            for block in &blocks {
-                self.innermost[block.index()] = Some(self.loops.len());
-            }
+            self.innermost[header.index()].get_or_insert(own);
             self.loops.push(Loop {
                 header,
                 latches,
-                blocks,
-                parent,
-                depth,
+                parent: None,
+                depth: 1,
+                first: 0,
+                count: 0,
             });
+        }
+        // Outer before inner.
+        let last = self.loops.len().wrapping_sub(1);
+        self.loops.reverse();
+        let turned = |number: &mut Option<usize>| *number = number.map(|number| last - number);
+        self.innermost.iter_mut().for_each(turned);
+        for number in 0..self.loops.len() {
+            turned(&mut self.loops[number].parent);
+            if let Some(parent) = self.loops[number].parent {
+                self.loops[number].depth = self.loops[parent].depth + 1;
+            }
+        }
+    }
+
+    /// Gives each loop its place in `by_loop`: its own blocks, then loop after loop inside it.
+    fn list_loops(&mut self) {
+        let mut free = vec![0; self.loops.len()];
+        for block in &self.rpo {
+            if let Some(number) = self.innermost[block.index()] {
+                self.loops[number].count += 1;
+                free[number] += 1;
+            }
+        }
+        for number in (0..self.loops.len()).rev() {
+            if let Some(parent) = self.loops[number].parent {
+                self.loops[parent].count += self.loops[number].count;
+            }
+        }
+        // `free` becomes where the next inner loop starts.
+        let mut end = 0;
+        for number in 0..self.loops.len() {
+            let Loop { parent, count, .. } = self.loops[number];
+            let next = match parent {
+                Some(parent) => &mut free[parent],
+                None => &mut end,
+            };
+            let first = *next;
+            *next += count;
+            self.loops[number].first = first;
+            free[number] += first;
+        }
+        let Some(entry) = self.rpo.first() else {
+            return;
+        };
+        self.by_loop = vec![*entry; end];
+        let mut next: Vec<usize> = self.loops.iter().map(|natural| natural.first).collect();
+        for block in &self.rpo {
+            if let Some(number) = self.innermost[block.index()] {
+                self.by_loop[next[number]] = *block;
+                next[number] += 1;
+            }
         }
     }
 }
@@ -294,85 +416,4 @@ fn reverse_postorder(function: &Function) -> Vec<BlockId> {
     }
     order.reverse();
     order
-}
-
-/// Puts the layout into the order that [`crate::ir`] describes and drops unreachable blocks with their phi sources.
-///
-/// The flow must be reducible; blocks of an irreducible part are kept, in some order.
-pub fn order_blocks(function: &mut Function) {
-    if function.layout.is_empty() {
-        return;
-    }
-    let cfg = Cfg::new(function);
-    let mut layout = Vec::with_capacity(cfg.rpo.len());
-    order_region(function, &cfg, None, function.entry(), &mut layout);
-    function.layout = layout;
-    for block in function.layout.clone() {
-        for phi in &mut function.block_mut(block).phis {
-            phi.sources
-                .retain(|(from, _)| cfg.predecessors(block).contains(from));
-        }
-    }
-}
-
-/// Appends the blocks of one loop (or of the whole function), a child loop as one piece, so that edges go down.
-fn order_region(
-    function: &Function,
-    cfg: &Cfg,
-    region: Option<usize>,
-    entry: BlockId,
-    layout: &mut Vec<BlockId>,
-) {
-    // A node is a block of this region itself, or the header of a loop directly inside it.
-    let node_of = |block: BlockId| -> Option<BlockId> {
-        let mut at = cfg.innermost_loop(block);
-        let mut child = None;
-        while at != region {
-            child = at;
-            at = cfg.loops[at?].parent;
-        }
-        Some(child.map_or(block, |number| cfg.loops[number].header))
-    };
-    let successors = |node: BlockId| -> Vec<BlockId> {
-        let own = cfg.innermost_loop(node);
-        let blocks = match own {
-            Some(number) if own != region => cfg.loops[number].blocks.clone(),
-            _ => vec![node],
-        };
-        let mut list = vec![];
-        for block in blocks {
-            for target in function.block(block).terminator.targets() {
-                match node_of(target) {
-                    Some(other) if other != node && !list.contains(&other) => list.push(other),
-                    _ => {}
-                }
-            }
-        }
-        list
-    };
-    let mut order = vec![];
-    let mut seen = vec![false; function.block_count()];
-    seen[entry.index()] = true;
-    let mut stack = vec![(entry, successors(entry))];
-    while let Some((node, targets)) = stack.last_mut() {
-        match targets.pop() {
-            Some(target) => {
-                if !std::mem::replace(&mut seen[target.index()], true) {
-                    stack.push((target, successors(target)));
-                }
-            }
-            None => {
-                order.push(*node);
-                stack.pop();
-            }
-        }
-    }
-    for node in order.into_iter().rev() {
-        let own = cfg.innermost_loop(node);
-        if own == region {
-            layout.push(node);
-        } else {
-            order_region(function, cfg, own, node, layout);
-        }
-    }
 }

@@ -229,6 +229,15 @@ impl Terminator {
     }
 }
 
+/// Where the construct of a loop ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Merge {
+    /// With this block, where all that leave the loop come together, unless they return.
+    At(BlockId),
+    /// Nowhere: it is left only by returning.
+    Nowhere,
+}
+
 /// Straight code.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Block {
@@ -236,6 +245,8 @@ pub struct Block {
     pub phis: Vec<Phi>,
     /// In order.
     pub insts: Vec<Inst>,
+    /// Of a loop's header: where its construct ends, if that is known. Else it is the natural loop.
+    pub merge: Option<Merge>,
     /// Last.
     pub terminator: Terminator,
     /// Where the terminator came from.
@@ -460,6 +471,7 @@ impl Function {
         self.blocks.push(Block {
             phis: vec![],
             insts: vec![],
+            merge: None,
             terminator: Terminator::Unreachable,
             position: PositionId::UNKNOWN,
         });

@@ -16,10 +16,11 @@
 //!
 //! # Block order
 //! [`Function::layout`] lists the blocks in the order in which they will be placed. The entry is first. Every edge
-//! goes down, except that a loop's latch jumps up to its header, which dominates it. The blocks of a loop (all that
-//! reach its latch without leaving through the header) are contiguous. So every join comes after all blocks that
-//! lead to it, which is what reconvergence wants (compiler-backend.md 8.4). Loops, joins and dominance are not
-//! stored: [`mod@cfg`] derives them.
+//! goes down, except that a loop's latch jumps up to its header, which dominates it. The construct of a loop (what is
+//! entered through its header and isn't past its [`Merge`]; the natural loop where no merge is known) is contiguous, and
+//! in it the ways out of the loop stand before what goes round again. So every join comes after all blocks that lead to
+//! it, which is what reconvergence wants (compiler-backend.md 8.4), and what is done on leaving a loop is done by those
+//! that leave together. Loops, joins and dominance are not stored: [`mod@cfg`] derives them.
 //!
 //! # The lowered form
 //! What the back end receives; `verify::lowered` checks it:
@@ -37,6 +38,7 @@ pub mod build;
 pub mod cfg;
 pub mod function;
 pub mod inst;
+pub mod layout;
 pub mod parse;
 pub mod print;
 pub mod range;
@@ -46,8 +48,8 @@ pub mod verify;
 pub use alu::{Alu, Kind, Level};
 pub use build::Builder;
 pub use function::{
-    Axis, Binding, BindingKind, Block, FauWord, Function, Phi, Position, PositionId, SourceLine,
-    Terminator, ValueDef, Var, VarData,
+    Axis, Binding, BindingKind, Block, FauWord, Function, Merge, Phi, Position, PositionId,
+    SourceLine, Terminator, ValueDef, Var, VarData,
 };
 pub use inst::{Access, AtomicOp, Inst, InstData, Memory, Op, Space, SysVal};
 

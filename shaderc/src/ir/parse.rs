@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use super::function::{
-    Axis, Binding, BindingKind, FauWord, Function, PositionId, Terminator, Var, VarData,
+    Axis, Binding, BindingKind, FauWord, Function, Merge, PositionId, Terminator, Var, VarData,
 };
 use super::inst::{Access, AtomicOp, Memory, Op, Space, SysVal};
 use super::{Alu, BlockId, Type, Value};
@@ -154,6 +154,15 @@ impl Parser {
             return self.header(first, rest);
         }
         match first {
+            "merge" => {
+                let merge = match rest {
+                    "nowhere" => Merge::Nowhere,
+                    _ => Merge::At(self.target(rest)?),
+                };
+                let block = self.block(rest)?;
+                self.function.block_mut(block).merge = Some(merge);
+                Ok(())
+            }
             "jump" => {
                 let target = self.target(rest)?;
                 self.end(Terminator::Jump(target))

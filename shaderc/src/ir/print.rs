@@ -3,7 +3,7 @@
 //! Needs: any function, even a wrong one.  Guarantees: prints every block of the layout.
 use std::fmt;
 
-use super::function::{BindingKind, FauWord, Function, Terminator, ValueDef};
+use super::function::{BindingKind, FauWord, Function, Merge, Terminator, ValueDef};
 use super::inst::{Access, Inst, Memory, Op, Space, SysVal};
 use super::{Kind, Value};
 
@@ -57,6 +57,11 @@ impl fmt::Display for Function {
         for block in &self.layout {
             writeln!(f, "{block}:")?;
             let data = self.block(*block);
+            match data.merge {
+                Some(Merge::At(merge)) => writeln!(f, "  merge {merge}")?,
+                Some(Merge::Nowhere) => writeln!(f, "  merge nowhere")?,
+                None => {}
+            }
             for phi in &data.phis {
                 write!(f, "  {} = phi.{}", phi.result, self.ty(phi.result))?;
                 for (number, (from, value)) in phi.sources.iter().enumerate() {

@@ -8,6 +8,7 @@ use std::fmt;
 use super::cfg::{Cfg, inst_blocks};
 use super::function::{Function, Terminator, ValueDef};
 use super::inst::{Access, Inst, Op};
+use super::layout::Constructs;
 use super::{BlockId, Kind, Level, Type, Value};
 
 /// One thing that is wrong.
@@ -38,7 +39,7 @@ pub enum Rule {
     SameTarget,
     /// An edge goes up to a block that doesn't dominate its source.
     EdgeUp(BlockId),
-    /// The block stands between blocks of a loop that it doesn't belong to.
+    /// The block stands between blocks of a loop to whose construct it doesn't belong.
     LoopNotContiguous(BlockId),
     /// An edge enters a loop beside its header.
     Irreducible(BlockId),
@@ -148,9 +149,20 @@ struct Verifier<'f> {
     function: &'f Function,
     cfg: Cfg,
     places: Vec<Option<BlockId>>,
+    /// Place of each instruction in its block.
+    numbers: Vec<usize>,
     violations: Vec<Violation>,
     block: Option<BlockId>,
-    text: Option<String>,
+    at: At,
+}
+
+/// What of a block is looked at; written out only if it is wrong.
+#[derive(Clone, Copy)]
+enum At {
+    Block,
+    Phi(Value),
+    Inst(Inst),
+    Terminator(BlockId),
 }
 
 impl<'f> Verifier<'f> {
@@ -166,13 +178,20 @@ impl<'f> Verifier<'f> {
         } else {
             Cfg::new(&Function::new(""))
         };
+        let mut numbers = vec![0; function.inst_count()];
+        for block in &function.layout {
+            for (number, inst) in function.block(*block).insts.iter().enumerate() {
+                numbers[inst.index()] = number;
+            }
+        }
         Verifier {
             function,
             cfg,
             places: inst_blocks(function),
+            numbers,
             violations: vec![],
             block: None,
-            text: None,
+            at: At::Block,
         }
     }
 
@@ -185,9 +204,18 @@ impl<'f> Verifier<'f> {
     }
 
     fn report(&mut self, rule: Rule) {
+        let function = self.function;
+        let text = match self.at {
+            At::Block => None,
+            At::Phi(value) => Some(format!("{value} = phi")),
+            At::Inst(inst) => Some(function.show_inst(inst)),
+            At::Terminator(block) => {
+                Some(function.show_terminator(&function.block(block).terminator))
+            }
+        };
         self.violations.push(Violation {
             block: self.block,
-            text: self.text.clone(),
+            text,
             rule,
         });
     }
@@ -209,14 +237,14 @@ impl<'f> Verifier<'f> {
             self.block = Some(*block);
             self.check_phis(*block);
             for (number, inst) in function.block(*block).insts.iter().enumerate() {
-                self.text = Some(function.show_inst(*inst));
+                self.at = At::Inst(*inst);
                 if !seen.insert(*inst) {
                     self.report(Rule::InstTwice);
                 }
                 self.check_inst(*block, number, *inst);
             }
             let terminator = &function.block(*block).terminator;
-            self.text = Some(function.show_terminator(terminator));
+            self.at = At::Terminator(*block);
             if let Some(value) = terminator.operand() {
                 let ty = match terminator {
                     Terminator::Switch { .. } => Type::W32,
@@ -225,7 +253,7 @@ impl<'f> Verifier<'f> {
                 self.check_operand(value, Some(ty));
                 self.check_use(value, *block, usize::MAX);
             }
-            self.text = None;
+            self.at = At::Block;
         }
     }
 
@@ -239,7 +267,7 @@ impl<'f> Verifier<'f> {
                 self.report(Rule::BlockTwice);
             }
             let terminator = &function.block(*block).terminator;
-            self.text = Some(function.show_terminator(terminator));
+            self.at = At::Terminator(*block);
             for target in terminator.targets() {
                 if !placed.contains(&target) {
                     self.report(Rule::MissingTarget(target));
@@ -257,7 +285,7 @@ impl<'f> Verifier<'f> {
                 }
                 _ => {}
             }
-            self.text = None;
+            self.at = At::Block;
         }
     }
 
@@ -286,44 +314,73 @@ impl<'f> Verifier<'f> {
                 }
             }
         }
-        for natural in self.cfg.loops.clone() {
-            // `blocks` is in layout order, so it is contiguous if it spans as many places as it has blocks.
-            let first = number[natural.blocks[0].index()];
-            for (index, block) in natural.blocks.iter().enumerate() {
-                if number[block.index()] != first + index {
-                    self.block = Some(function.layout[first + index]);
-                    self.report(Rule::LoopNotContiguous(natural.header));
-                    break;
-                }
+        self.check_constructs(&number);
+        self.block = None;
+    }
+
+    /// What stands between the blocks of a loop must belong to its construct.
+    fn check_constructs(&mut self, number: &[usize]) {
+        let function = self.function;
+        let constructs = Constructs::new(function, &self.cfg);
+        // The last place of each loop, inner loops included.
+        let mut last = vec![0; self.cfg.loops.len()];
+        for own in (0..last.len()).rev() {
+            let blocks = self.cfg.loop_own_blocks(own).iter();
+            let end = blocks.map(|block| number[block.index()]).max();
+            last[own] = last[own].max(end.unwrap_or(0));
+            if let Some(parent) = self.cfg.loops[own].parent {
+                last[parent] = last[parent].max(last[own]);
             }
         }
-        self.block = None;
+        let mut open: Vec<usize> = vec![];
+        for (place, block) in function.layout.iter().enumerate() {
+            while open.pop_if(|own| last[*own] < place).is_some() {}
+            let natural = self.cfg.innermost_loop(*block);
+            if let Some(own) = natural.filter(|own| self.cfg.loops[*own].header == *block) {
+                open.push(own);
+            }
+            if let Some(own) = open.last()
+                && !constructs.contains(*own, constructs.of(*block))
+            {
+                self.block = Some(*block);
+                self.report(Rule::LoopNotContiguous(self.cfg.loops[*own].header));
+            }
+        }
     }
 
     fn check_phis(&mut self, block: BlockId) {
         let function = self.function;
-        let predecessors = self.cfg.predecessors(block).to_vec();
-        for phi in &function.block(block).phis {
-            self.text = Some(format!("{} = phi", phi.result));
-            let mut missing = predecessors.clone();
+        let phis = &function.block(block).phis;
+        if phis.is_empty() {
+            return;
+        }
+        let mut predecessors = self.cfg.predecessors(block).to_vec();
+        predecessors.sort();
+        for phi in phis {
+            self.at = At::Phi(phi.result);
             for (from, value) in &phi.sources {
-                match missing.iter().position(|other| other == from) {
-                    Some(index) => {
-                        missing.swap_remove(index);
-                    }
-                    None => self.report(Rule::PhiSourceExtra(*from)),
-                }
                 self.check_operand(*value, Some(function.ty(phi.result)));
                 self.check_use(*value, *from, usize::MAX);
             }
+            let mut given: Vec<BlockId> = phi.sources.iter().map(|(from, _)| *from).collect();
+            given.sort();
+            let mut missing = predecessors.iter().peekable();
+            for from in given {
+                while let Some(other) = missing.next_if(|other| **other < from) {
+                    self.report(Rule::PhiSourceMissing(*other));
+                }
+                if missing.next_if_eq(&&from).is_none() {
+                    self.report(Rule::PhiSourceExtra(from));
+                }
+            }
             for from in missing {
-                self.report(Rule::PhiSourceMissing(from));
+                self.report(Rule::PhiSourceMissing(*from));
             }
             if function.def(phi.result) != ValueDef::Phi(block) {
                 self.report(Rule::NotPlaced(phi.result));
             }
         }
-        self.text = None;
+        self.at = At::Block;
     }
 
     fn check_inst(&mut self, block: BlockId, number: usize, inst: Inst) {
@@ -395,9 +452,7 @@ impl<'f> Verifier<'f> {
             }
             ValueDef::Result(inst, _) => {
                 let def = self.places[inst.index()];
-                let before = def != Some(block)
-                    || number == usize::MAX
-                    || self.function.block(block).insts[..number].contains(&inst);
+                let before = def != Some(block) || self.numbers[inst.index()] < number;
                 (def, before)
             }
         };
@@ -417,11 +472,11 @@ impl<'f> Verifier<'f> {
         for block in &function.layout {
             self.block = Some(*block);
             for inst in &function.block(*block).insts {
-                self.text = Some(function.show_inst(*inst));
+                self.at = At::Inst(*inst);
                 self.check_lowered_inst(*inst);
             }
             let terminator = &function.block(*block).terminator;
-            self.text = Some(function.show_terminator(terminator));
+            self.at = At::Terminator(*block);
             if matches!(terminator, Terminator::Switch { .. }) {
                 self.report(Rule::NotLowered);
             }
@@ -431,7 +486,7 @@ impl<'f> Verifier<'f> {
                     self.report(Rule::CriticalEdge(*target));
                 }
             }
-            self.text = None;
+            self.at = At::Block;
         }
     }
 

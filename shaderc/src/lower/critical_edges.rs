@@ -3,7 +3,8 @@
 //! Needs: no switches.  Guarantees: a block with two successors leads to blocks with one predecessor.
 //! Facts: hardware/compiler-correctness.md 5.8.
 use super::switches::retarget;
-use crate::ir::cfg::{Cfg, order_blocks};
+use crate::ir::cfg::Cfg;
+use crate::ir::layout::order_blocks;
 use crate::ir::{Function, Terminator};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;

@@ -10,4 +10,5 @@ pub(crate) mod floats;
 pub(crate) mod indirect_variables;
 pub(crate) mod operand_order;
 pub(crate) mod promote_variables;
+pub(crate) mod robust_access;
 pub(crate) mod switches;

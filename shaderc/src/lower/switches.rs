@@ -1,7 +1,7 @@
 //! Switches: to a chain of comparisons, one a target.
 //!
 //! Needs: nothing.  Guarantees: no switch is left.  Facts: hardware/compiler-ir.md 1.3.
-use crate::ir::cfg::order_blocks;
+use crate::ir::layout::order_blocks;
 use crate::ir::{Alu, BlockId, Builder, Function, Terminator, Value};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;

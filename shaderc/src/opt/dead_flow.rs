@@ -1,12 +1,14 @@
 //! Dead control flow: constant branches decided, chains of blocks joined, empty branches removed.
 //!
-//! Needs: nothing.  Guarantees: no branch on a constant, no jump to a block with one predecessor.
+//! Needs: nothing.  Guarantees: no branch on a constant, no jump to a block with one predecessor but to a loop's merge,
+//! which stays apart from what leads to it.
 //! Never: removes a loop. Whether one ends is the program's affair.  Facts: hardware/compiler-ir.md 4.4.
 use std::collections::{HashMap, HashSet};
 
-use crate::ir::cfg::{Cfg, order_blocks};
+use crate::ir::cfg::Cfg;
+use crate::ir::layout::order_blocks;
 use crate::ir::rewrite::replace_uses;
-use crate::ir::{Alu, Block, BlockId, Builder, Function, Op, PositionId, Terminator, Value};
+use crate::ir::{Alu, Block, BlockId, Builder, Function, Merge, Op, PositionId, Terminator, Value};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -73,6 +75,15 @@ fn decide(function: &mut Function) -> bool {
     changed
 }
 
+/// The headers of loops whose merge is known, with it.
+fn merges(function: &Function, cfg: &Cfg) -> impl Iterator<Item = (BlockId, BlockId)> {
+    let headers = cfg.loops.iter().map(|natural| natural.header);
+    headers.filter_map(|header| match function.block(header).merge {
+        Some(Merge::At(merge)) => Some((header, merge)),
+        Some(Merge::Nowhere) | None => None,
+    })
+}
+
 fn drop_source(function: &mut Function, block: BlockId, from: BlockId) {
     for phi in &mut function.block_mut(block).phis {
         phi.sources.retain(|(source, _)| *source != from);
@@ -82,6 +93,7 @@ fn drop_source(function: &mut Function, block: BlockId, from: BlockId) {
 /// Appends a block to its only predecessor if that only jumps to it.
 fn join(function: &mut Function) -> bool {
     let cfg = Cfg::new(function);
+    let merges: HashSet<BlockId> = merges(function, &cfg).map(|(_, merge)| merge).collect();
     let mut replaced: HashMap<Value, Value> = HashMap::new();
     let mut renamed: HashMap<BlockId, BlockId> = HashMap::new();
     for block in cfg.rpo() {
@@ -89,7 +101,10 @@ fn join(function: &mut Function) -> bool {
             continue;
         };
         let into = renamed.get(from).copied().unwrap_or(*from);
-        if function.block(into).terminator != Terminator::Jump(*block) || into == *block {
+        if function.block(into).terminator != Terminator::Jump(*block)
+            || into == *block
+            || merges.contains(block)
+        {
             continue;
         }
         let taken = std::mem::replace(
@@ -97,6 +112,7 @@ fn join(function: &mut Function) -> bool {
             Block {
                 phis: vec![],
                 insts: vec![],
+                merge: None,
                 terminator: Terminator::Unreachable,
                 position: PositionId::UNKNOWN,
             },
@@ -136,6 +152,10 @@ fn skip_empty(function: &mut Function) -> bool {
         .iter()
         .flat_map(|natural| natural.latches.iter().copied())
         .collect();
+    let mut headers: HashMap<BlockId, Vec<BlockId>> = HashMap::new();
+    for (header, merge) in merges(function, &cfg) {
+        headers.entry(merge).or_default().push(header);
+    }
     let mut predecessors = cfg.into_predecessors();
     let mut changed = false;
     for block in function.layout.clone() {
@@ -146,6 +166,10 @@ fn skip_empty(function: &mut Function) -> bool {
         };
         let sources = predecessors[block.index()].clone();
         if target == block || latches.contains(&block) || sources.is_empty() {
+            continue;
+        }
+        // Of two headers in a row both stay, so that both constructs do.
+        if data.merge.is_some() && function.block(target).merge.is_some() {
             continue;
         }
         let doubled = sources
@@ -167,6 +191,16 @@ fn skip_empty(function: &mut Function) -> bool {
             for source in &sources {
                 redirect(function, *source, block, target);
             }
+        }
+        // What the block was to loops, its target is now.
+        if let Some(merge) = function.block_mut(block).merge.take() {
+            function.block_mut(target).merge = Some(merge);
+        }
+        if let Some(own) = headers.remove(&block) {
+            for header in &own {
+                function.block_mut(*header).merge = Some(Merge::At(target));
+            }
+            headers.entry(target).or_default().extend(own);
         }
         let list = &mut predecessors[target.index()];
         list.retain(|other| *other != block && !sources.contains(other));

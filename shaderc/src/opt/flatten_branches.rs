@@ -2,7 +2,8 @@
 //!
 //! Needs: nothing.  Guarantees: only moves what may run needlessly: pure operations and loads of constant memory.
 //! Facts: hardware/compiler-ir.md 4.5: a branch that diverges costs a warp of 16 more than a few instructions.
-use crate::ir::cfg::{Cfg, order_blocks};
+use crate::ir::cfg::Cfg;
+use crate::ir::layout::order_blocks;
 use crate::ir::{BlockId, Builder, Function, Terminator, Value};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;

@@ -22,7 +22,8 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     let cfg = Cfg::new(function);
     let mut seen: HashMap<Key, Vec<(BlockId, Inst)>> = HashMap::new();
     let mut replaced: HashMap<Value, Value> = HashMap::new();
-    for block in cfg.rpo().to_vec() {
+    // Down the dominator tree: once a block is left, what it has can't dominate anything that is still to come.
+    for block in cfg.dominator_preorder() {
         let mut loads: HashMap<Key, Inst> = HashMap::new();
         let mut kept = vec![];
         for inst in function.block(block).insts.clone() {
@@ -40,8 +41,11 @@ fn run(function: &mut Function, _: &Target) -> Changed {
                 }
                 op if op.is_pure() => {
                     let list = seen.entry(key).or_default();
-                    let found = list.iter().find(|(other, _)| cfg.dominates(*other, block));
-                    let found = found.map(|(_, inst)| *inst);
+                    while list
+                        .pop_if(|(other, _)| !cfg.dominates(*other, block))
+                        .is_some()
+                    {}
+                    let found = list.last().map(|(_, inst)| *inst);
                     if found.is_none() {
                         list.push((block, inst));
                     }

@@ -7,7 +7,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::interp::eval::eval;
-use crate::ir::cfg::{Cfg, Loop, order_blocks};
+use crate::ir::cfg::{Cfg, Loop};
+use crate::ir::layout::order_blocks;
 use crate::ir::{BlockId, Builder, Function, Op, Terminator, Value, ValueDef, Var, VarData};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
@@ -29,7 +30,8 @@ const ORDINARY: Budget = Budget {
     rounds: 9,
     instructions: 96,
 };
-/// Of a loop that indexes a variable: with constant indices that costs nothing, else selects or memory.
+/// Of a loop that indexes a variable: with constant indices that costs nothing, else selects or memory. Only if no other
+/// access keeps the variable in memory all the same.
 const INDEXING: Budget = Budget {
     rounds: 129,
     instructions: 4096,
@@ -44,16 +46,15 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     }
     // One loop a run: every copy changes the others' blocks. The innermost are last.
     let cfg = Cfg::new(function);
-    for natural in cfg.loops.iter().rev() {
-        let inner = cfg
-            .loops
-            .iter()
-            .any(|other| other.header != natural.header && natural.blocks.contains(&other.header));
-        if inner {
+    let around: HashSet<Option<usize>> = cfg.loops.iter().map(|natural| natural.parent).collect();
+    let mut settled = None;
+    for number in (0..cfg.loops.len()).rev() {
+        if around.contains(&Some(number)) {
             continue;
         }
-        if let Some(rounds) = rounds(function, &cfg, natural) {
-            unroll(function, &cfg, natural, rounds);
+        let settled = settled.get_or_insert_with(|| settled_vars(function, &cfg));
+        if let Some(rounds) = rounds(function, &cfg, number, settled) {
+            unroll(function, &cfg, number, rounds);
             return Changed::Yes;
         }
     }
@@ -61,18 +62,21 @@ fn run(function: &mut Function, _: &Target) -> Changed {
 }
 
 /// How often the loop's body begins, if that is known and worth the code.
-fn rounds(function: &Function, cfg: &Cfg, natural: &Loop) -> Option<u32> {
+fn rounds(function: &Function, cfg: &Cfg, number: usize, settled: &[bool]) -> Option<u32> {
+    let natural = &cfg.loops[number];
+    let blocks = cfg.loop_blocks(number);
     let &[latch] = natural.latches.as_slice() else {
         return None;
     };
     let insts = || {
-        let blocks = natural.blocks.iter();
-        blocks.flat_map(|block| &function.block(*block).insts)
+        blocks
+            .iter()
+            .flat_map(|block| &function.block(*block).insts)
     };
     if insts().any(|inst| function.inst(*inst).op == Op::Barrier) {
         return None;
     }
-    let counted = natural.blocks.iter().find_map(|block| {
+    let counted = blocks.iter().find_map(|block| {
         let Terminator::Branch {
             condition,
             then,
@@ -81,7 +85,7 @@ fn rounds(function: &Function, cfg: &Cfg, natural: &Loop) -> Option<u32> {
         else {
             return None;
         };
-        let stays = |target| natural.blocks.contains(&target);
+        let stays = |target| cfg.in_loop(target, number);
         if stays(then) == stays(otherwise) || !cfg.dominates(*block, latch) {
             return None;
         }
@@ -92,15 +96,42 @@ fn rounds(function: &Function, cfg: &Cfg, natural: &Loop) -> Option<u32> {
     let mut known = start(function, natural, latch);
     let indexing = insts().any(|inst| {
         let data = function.inst(*inst);
-        let variable = matches!(data.op, Op::LoadVar(_) | Op::StoreVar(_));
-        variable
+        let (Op::LoadVar(var) | Op::StoreVar(var)) = data.op else {
+            return false;
+        };
+        settled[var.index()]
             && function.as_word(data.args[0]).is_none()
             && evaluate(function, &mut known, data.args[0], DEPTH).is_some()
     });
     let budget = if indexing { INDEXING } else { ORDINARY };
-    let size = insts().count() + natural.blocks.len();
+    let size = insts().count() + blocks.len();
     let fits = counted <= budget.rounds && counted as usize * size <= budget.instructions;
     fits.then_some(counted)
+}
+
+/// By variable: whether every index of it is constant or follows from counters of the loops around it.
+fn settled_vars(function: &Function, cfg: &Cfg) -> Vec<bool> {
+    let mut settled = vec![true; function.vars().count()];
+    for (block, inst) in function.placed_insts() {
+        let data = function.inst(inst);
+        let (Op::LoadVar(var) | Op::StoreVar(var)) = data.op else {
+            continue;
+        };
+        if !settled[var.index()] || function.as_word(data.args[0]).is_some() {
+            continue;
+        }
+        let mut known = HashMap::new();
+        let mut around = cfg.innermost_loop(block);
+        while let Some(number) = around {
+            let natural = &cfg.loops[number];
+            if let &[latch] = natural.latches.as_slice() {
+                known.extend(start(function, natural, latch));
+            }
+            around = natural.parent;
+        }
+        settled[var.index()] = evaluate(function, &mut known, data.args[0], DEPTH).is_some();
+    }
+    settled
 }
 
 /// The header's phis that are constant in the first round.
@@ -170,25 +201,27 @@ fn evaluate(
     Some(bits)
 }
 
-fn unroll(function: &mut Function, cfg: &Cfg, natural: &Loop, rounds: u32) {
-    let inside: HashSet<BlockId> = natural.blocks.iter().copied().collect();
+fn unroll(function: &mut Function, cfg: &Cfg, number: usize, rounds: u32) {
+    let header = cfg.loops[number].header;
+    let blocks = cfg.loop_blocks(number);
+    let inside: HashSet<BlockId> = blocks.iter().copied().collect();
     let mut exits = vec![];
-    for block in &natural.blocks {
+    for block in blocks {
         for target in function.block(*block).terminator.targets() {
             if !inside.contains(&target) && !exits.contains(&target) {
                 exits.push(target);
             }
         }
     }
-    demote_phis(function, natural.header);
+    demote_phis(function, header);
     for exit in exits {
         demote_phis(function, exit);
     }
     demote_outside_uses(function, cfg, &inside);
     // The first round is the loop itself; each back edge goes to the next copy, the last one nowhere.
-    let mut latch_rounds = vec![natural.blocks.clone()];
+    let mut latch_rounds = vec![blocks.to_vec()];
     for _ in 1..rounds {
-        latch_rounds.push(copy(function, &natural.blocks));
+        latch_rounds.push(copy(function, blocks));
     }
     let nowhere = function.new_block();
     for number in 0..latch_rounds.len() {

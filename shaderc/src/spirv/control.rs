@@ -13,7 +13,7 @@ use super::module::{SpvBlock, SpvFunction};
 use super::reader::{Instr, Result};
 use super::translate::{PendingPhi, Translator};
 use super::types::Type;
-use crate::ir::{self, BlockId, Terminator, Value};
+use crate::ir::{self, BlockId, Merge, Terminator, Value};
 
 impl Translator<'_> {
     pub(super) fn phi(&mut self, instr: &Instr) -> Result<()> {
@@ -84,6 +84,29 @@ impl Translator<'_> {
         let label = instr.word(index)?;
         let start = self.frame(instr)?.starts.get(&label).copied();
         start.ok_or_else(|| instr.invalid(Invalid::Wanted(label, "a block of this function")))
+    }
+
+    /// Gives the headers of loops their merges.
+    pub(super) fn merges(&mut self, blocks: &[&SpvBlock]) -> Result<()> {
+        for block in blocks {
+            let Some(instr) = block.instrs.iter().find(|instr| instr.op == Op::LoopMerge) else {
+                continue;
+            };
+            let merge = self.label(instr, 0)?;
+            let label = instr.word(0)?;
+            let frame = self.frame(instr)?;
+            let header = frame.starts.get(&block.label).copied();
+            // A merge that nothing leads to: the loop is left by returning, which ends the call's construct too.
+            let merge = match (frame.ends.contains_key(&label), frame.continuation) {
+                (true, _) => Merge::At(merge),
+                (false, Some(continuation)) => Merge::At(continuation),
+                (false, None) => Merge::Nowhere,
+            };
+            if let Some(header) = header {
+                self.builder.function.block_mut(header).merge = Some(merge);
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn terminator(&mut self, instr: &Instr) -> Result<()> {

@@ -1,8 +1,8 @@
 //! The translator: functions inlined, blocks in reverse postorder, ids to values and pointers.
 //!
 //! Needs: a module.  Guarantees: bounded: depth of calls and number of instructions have limits.
-//! Merge instructions are not needed: the flow must be reducible, which `verify` checks afterwards, and the order of
-//! blocks is derived (`ir::cfg::order_blocks`).  Facts: hardware/compiler-ir.md 1.3; hardware/compiler-isel.md 15.
+//! Of merge instructions the loops' merges are kept, from which `ir::layout` derives the order of blocks; the flow must
+//! be reducible, which `verify` checks afterwards.  Facts: hardware/compiler-ir.md 1.3; hardware/compiler-isel.md 15.
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -90,7 +90,7 @@ pub(crate) fn translate(module: &Module) -> Result<Function> {
         return Err(entry.instr.invalid(Invalid::TypeMismatch));
     }
     translator.function(module.entry.function, entry, vec![], None)?;
-    ir::cfg::order_blocks(&mut function);
+    ir::layout::order_blocks(&mut function);
     Ok(function)
 }
 
@@ -223,9 +223,11 @@ impl Translator<'_> {
         let start = frame.starts[&first.label];
         self.frames.push(frame);
         self.builder.terminate(Terminator::Jump(start));
-        for block in reverse_postorder(function)? {
+        let blocks = reverse_postorder(function)?;
+        for block in &blocks {
             self.block(block)?;
         }
+        self.merges(&blocks)?;
         self.fill_phis()?;
         self.finish_call(function)
     }

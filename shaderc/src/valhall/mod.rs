@@ -4,6 +4,7 @@
 //! order in which a shader meets them.
 
 mod error;
+mod passes;
 mod pipeline;
 
 mod mir;
@@ -64,6 +65,7 @@ use eitri_isa::Arch;
 
 use self::allocate::AllocateOptions;
 pub use self::error::{Error, Unsupported};
+pub use self::passes::PASSES;
 pub use self::pipeline::Observer;
 pub use self::statistics::Statistics;
 use crate::ir;

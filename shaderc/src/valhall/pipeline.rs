@@ -1,38 +1,19 @@
 //! Pipeline: the passes of the back end in order, and why in that order.
 //!
-//! Every pass is named here once. In debug builds the verifier runs after each while there are values, and the
+//! In debug builds the verifier runs after each while there are values, and the
 //! checkers run on the answers of allocation and of waits.
 
 use super::allocate::{AllocateOptions, Allocated, allocate};
-use super::assign_slots::assign_slots;
 use super::check_waits::check_waits;
 use super::error::Error;
-use super::insert_flow::insert_flow;
-use super::insert_waits::insert_waits;
-use super::isolate_groups::isolate_groups;
-use super::legalise::arrange_fau::arrange_fau;
-use super::legalise::constants::legalise_constants;
-use super::legalise::fau::legalise_fau;
-use super::lower_branches::lower_branches;
-use super::lower_phis::lower_phis;
-use super::mark_last_use::mark_last_use;
 use super::mir::{Form, Function, verify};
-use super::propagate_copies::propagate_copies;
-use super::remove_dead::remove_dead;
-use super::schedule::schedule;
+use super::passes::{self, Pass};
 use super::select::select;
-use super::share_values::share_values;
-use super::split_edges::split_edges;
-use super::thread_jumps::thread_jumps;
+use super::statistics::spill_cost;
 use crate::ir;
 
 /// Told the name of each pass and the program after it.
 pub type Observer<'a> = dyn FnMut(&'static str, &dyn std::fmt::Display) + 'a;
-
-/// Before `lower_phis`.
-const SSA: Option<Form> = Some(Form::Ssa);
-/// After it.
-const VARIABLES: Option<Form> = Some(Form::Variables);
 
 /// A program ready to be packed.
 pub(super) struct Lowered {
@@ -47,15 +28,10 @@ struct Runner<'o, 'f> {
 }
 
 impl Runner<'_, '_> {
-    /// Runs a pass that can't fail. `form` is what the function is afterwards, while the verifier knows it.
-    fn run(
-        &mut self,
-        name: &'static str,
-        form: Option<Form>,
-        pass: impl FnOnce(&mut Function),
-    ) -> Result<(), Error> {
-        pass(&mut self.function);
-        self.after(name, form)
+    /// Runs a pass that can't fail.
+    fn run(&mut self, pass: Pass) -> Result<(), Error> {
+        (pass.run)(&mut self.function);
+        self.after(pass.name, pass.form)
     }
 
     fn after(&mut self, name: &'static str, form: Option<Form>) -> Result<(), Error> {
@@ -87,28 +63,26 @@ pub(super) fn lower(
         function: select(ir)?,
         observer,
     };
-    runner.after("select", SSA)?;
+    runner.after("select", Some(Form::Ssa))?;
 
     // What selection read through is dead now, and legalisation should not find homes for its constants.
-    runner.run("propagate_copies", SSA, propagate_copies)?;
-    runner.run("remove_dead", SSA, remove_dead)?;
+    runner.run(passes::PROPAGATE_COPIES)?;
+    runner.run(passes::REMOVE_DEAD)?;
     // Constants first: where they go decides what else an instruction may read.
-    runner.run("legalise_constants", SSA, legalise_constants)?;
+    runner.run(passes::LEGALISE_CONSTANTS)?;
     // Then the order of uniform words, which decides what has to be moved. Twice: a constant that was moved needs no
     // word any more, and without it the others may lie differently.
     for _ in 0..2 {
-        runner.run("arrange_fau", SSA, arrange_fau)?;
-        runner.run("legalise_fau", SSA, legalise_fau)?;
+        runner.run(passes::ARRANGE_FAU)?;
+        runner.run(passes::LEGALISE_FAU)?;
     }
     // Legalisation moves the same constant for each reader.
-    runner.run("share_values", SSA, share_values)?;
+    runner.run(passes::SHARE_VALUES)?;
 
     let mut lowered = finish(runner.function.clone(), options, runner.observer)?;
     // Half the threads, or memory traffic: worth trying whether another order of instructions needs fewer registers.
     if lowered.allocated.registers_per_thread > 32 || lowered.allocated.spills > 0 {
-        runner.run("schedule", SSA, |function| {
-            schedule(function);
-        })?;
+        runner.run(passes::SCHEDULE)?;
         let second = finish(runner.function, options, runner.observer)?;
         if second.cost() < lowered.cost() {
             lowered = second;
@@ -118,9 +92,9 @@ pub(super) fn lower(
 }
 
 impl Lowered {
-    /// What two ways to allocate are compared by: threads first, then accesses to memory, then length.
-    fn cost(&self) -> (u32, usize, usize) {
-        let memory = self.allocated.spills + self.allocated.fills;
+    /// What two ways to allocate are compared by: threads first, then spilling by how often it runs, then length.
+    fn cost(&self) -> (u32, u32, usize) {
+        let memory = spill_cost(&self.function);
         let length = self
             .function
             .blocks
@@ -139,26 +113,22 @@ fn finish(
 ) -> Result<Lowered, Error> {
     let mut runner = Runner { function, observer };
     // Copies at edges need an edge with a place for them.
-    runner.run("split_edges", SSA, |function| {
-        split_edges(function);
-    })?;
-    runner.run("lower_phis", VARIABLES, |function| {
-        lower_phis(function);
-    })?;
+    runner.run(passes::SPLIT_EDGES)?;
+    runner.run(passes::LOWER_PHIS)?;
     // After phis, so that the copies of both kinds are coalesced together.
-    runner.run("isolate_groups", VARIABLES, isolate_groups)?;
+    runner.run(passes::ISOLATE_GROUPS)?;
     let allocated = allocate(&mut runner.function, options)?;
     runner.after("allocate", None)?;
 
     // Only now is it known which blocks hold no copies; the rest are final but for waits.
-    runner.run("thread_jumps", None, thread_jumps)?;
-    runner.run("lower_branches", None, lower_branches)?;
-    runner.run("assign_slots", None, assign_slots)?;
-    runner.run("insert_waits", None, insert_waits)?;
+    runner.run(passes::THREAD_JUMPS)?;
+    runner.run(passes::LOWER_BRANCHES)?;
+    runner.run(passes::ASSIGN_SLOTS)?;
+    runner.run(passes::INSERT_WAITS)?;
     // After waits: both want the last instruction's flow, and the block's end has no other place.
-    runner.run("insert_flow", None, insert_flow)?;
+    runner.run(passes::INSERT_FLOW)?;
     // Last: it depends on the waits.
-    runner.run("mark_last_use", None, mark_last_use)?;
+    runner.run(passes::MARK_LAST_USE)?;
     if cfg!(debug_assertions) {
         check_waits(&runner.function)
             .map_err(|broken| Error::broken("insert_waits", vec![broken.to_string()]))?;

@@ -57,14 +57,10 @@ fn padded_bytes(instructions: usize) -> usize {
 /// Counts a finished program.
 pub(super) fn count(function: &Function, allocated: &Allocated, arch: Arch) -> Statistics {
     let (mut fma, mut cvt, mut sfu, mut load_store) = (0u32, 0u32, 0u32, 0u32);
-    let mut spill_cost = 0;
     let mut instructions = 0;
-    for (block, depth) in function.blocks.iter().zip(function.loop_depths()) {
+    for block in &function.blocks {
         for instr in &block.instrs {
             instructions += 1;
-            if instr.space == Some(Space::Spill) {
-                spill_cost += SPILL_WEIGHT * (depth + 1);
-            }
             let Some((unit, cycles)) = instr.op.isa().map(|op| op.row().issue(arch)) else {
                 continue;
             };
@@ -103,8 +99,21 @@ pub(super) fn count(function: &Function, allocated: &Allocated, arch: Arch) -> S
         loops: function.loop_count(),
         spills: allocated.spills,
         fills: allocated.fills,
-        spill_cost,
+        spill_cost: spill_cost(function),
     }
+}
+
+/// Accesses to spill slots, weighted by loop depth.
+pub(super) fn spill_cost(function: &Function) -> u32 {
+    let blocks = function.blocks.iter().zip(function.loop_depths());
+    let costs = blocks.map(|(block, depth)| {
+        let slots = block.instrs.iter();
+        let accesses = slots
+            .filter(|instr| instr.space == Some(Space::Spill))
+            .count();
+        SPILL_WEIGHT * (depth + 1) * accesses as u32
+    });
+    costs.sum()
 }
 
 impl fmt::Display for Statistics {

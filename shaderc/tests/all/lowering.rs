@@ -5,7 +5,7 @@ use eitri_shaderc::ir::parse::parse;
 use eitri_shaderc::ir::verify::lowered;
 use eitri_shaderc::ir::{Alu, Kind, Level};
 use eitri_shaderc::pass::Runner;
-use eitri_shaderc::{Target, pipeline};
+use eitri_shaderc::{Robust, Target, pipeline};
 
 /// Operands that are likely to find mistakes, and pseudo-random ones.
 fn words(seed: u32, count: usize) -> Vec<u32> {
@@ -67,7 +67,11 @@ fn lowered_results(op: Alu, operands: &[Vec<u32>], constant: Option<u32>) -> Vec
         args.join(", ")
     );
     let mut function = parse(&text).unwrap();
-    pipeline::lower(&mut function, &mut Runner::new(Target::default(), &[]));
+    pipeline::lower(
+        &mut function,
+        Robust::Off,
+        &mut Runner::new(Target::default(), &[]),
+    );
     lowered(&function).unwrap_or_else(|violations| panic!("{}", violations[0]));
 
     let buffer = |words: &[u32]| Buffer {

@@ -1,9 +1,11 @@
 //! The front half of the compiler as its users meet it: modules in, results and errors out.
 //!
 //! One binary, so that it links once.
+mod deep;
 mod errors;
 mod interp;
 mod kernels;
+mod layout;
 mod lowering;
 mod malformed;
 mod passes;

@@ -4,7 +4,7 @@
 //! every function ends or runs into the interpreter's limit.
 
 use eitri_shaderc::interp::{Buffer, Buffers, Dispatch};
-use eitri_shaderc::ir::cfg::order_blocks;
+use eitri_shaderc::ir::layout::order_blocks;
 use eitri_shaderc::ir::{
     Access, Alu, AtomicOp, Axis, Binding, BindingKind, BlockId, Builder, FauWord, Function, Kind,
     Memory, Op, Space, SysVal, Terminator, Type, Value, Var, VarData,

@@ -1,0 +1,214 @@
+//! The order of blocks: constructs in one piece, edges down.
+//!
+//! Needs: reducible flow.  Guarantees: the order that [`crate::ir`] describes; nothing recurses.
+//! Where threads of a warp part, those at the lowest address run on first. So the code on a loop's way out must stand
+//! inside the loop, before what the next round does: then only the threads that leave together run it together. Where a
+//! loop's construct ends isn't in the flow; [`Block::merge`](super::Block::merge) keeps what SPIR-V says of it.
+//! Facts: hardware/compiler-ir.md 1.2 and 1.3; hardware/compiler-backend.md 8.4.
+use super::BlockId;
+use super::cfg::Cfg;
+use super::function::{Function, Merge, Terminator};
+
+/// The constructs of loops, by number of the loop in [`Cfg::loops`]: all that is entered through the header and isn't
+/// past the merge.
+pub struct Constructs {
+    /// The construct around each.
+    parent: Vec<Option<usize>>,
+    depth: Vec<u32>,
+    /// By block index: the innermost construct.
+    of: Vec<Option<usize>>,
+}
+
+impl Constructs {
+    /// Finds those of a function.
+    pub fn new(function: &Function, cfg: &Cfg) -> Constructs {
+        Constructs::find(function, cfg, |block, merge| merge == Some(block))
+    }
+
+    /// `behind` says of a block that is entered from a construct with this merge whether it stands behind it.
+    fn find(
+        function: &Function,
+        cfg: &Cfg,
+        behind: impl Fn(BlockId, Option<BlockId>) -> bool,
+    ) -> Constructs {
+        let mut header_of = vec![None; function.block_count()];
+        let mut ends_at: Vec<Vec<usize>> = vec![vec![]; function.block_count()];
+        for (number, natural) in cfg.loops.iter().enumerate() {
+            header_of[natural.header.index()] = Some(number);
+            if let Some(Merge::At(merge)) = function.block(natural.header).merge {
+                ends_at[merge.index()].push(number);
+            }
+        }
+        let mut constructs = Constructs {
+            parent: vec![None; cfg.loops.len()],
+            depth: vec![0; cfg.loops.len()],
+            of: vec![None; function.block_count()],
+        };
+        let mut seen = vec![false; function.block_count()];
+        for block in cfg.rpo() {
+            seen[block.index()] = true;
+            let mut around = None;
+            let before = cfg.predecessors(*block).iter();
+            for (number, from) in before
+                .filter(|from| seen[from.index()] && *from != block)
+                .enumerate()
+            {
+                let own = constructs.of[from.index()];
+                around = match number {
+                    0 => own,
+                    _ => constructs.common(around, own),
+                };
+            }
+            while let Some(number) = around
+                && match function.block(cfg.loops[number].header).merge {
+                    Some(Merge::At(merge)) => behind(*block, Some(merge)),
+                    Some(Merge::Nowhere) => behind(*block, None),
+                    None => !cfg.in_loop(*block, number),
+                }
+            {
+                around = constructs.parent[number];
+            }
+            for number in &ends_at[block.index()] {
+                if constructs.contains(*number, around) {
+                    around = constructs.parent[*number];
+                }
+            }
+            constructs.of[block.index()] = around;
+            if let Some(number) = header_of[block.index()] {
+                constructs.parent[number] = around;
+                constructs.depth[number] = constructs.depth_of(around) + 1;
+                constructs.of[block.index()] = Some(number);
+            }
+        }
+        constructs
+    }
+
+    /// The innermost construct that a block belongs to.
+    pub fn of(&self, block: BlockId) -> Option<usize> {
+        self.of[block.index()]
+    }
+
+    fn depth_of(&self, construct: Option<usize>) -> u32 {
+        construct.map_or(0, |number| self.depth[number])
+    }
+
+    /// Whether `inner` is `outer` or lies in it.
+    pub fn contains(&self, outer: usize, inner: Option<usize>) -> bool {
+        let mut at = inner;
+        while let Some(number) = at.filter(|number| self.depth[*number] > self.depth[outer]) {
+            at = self.parent[number];
+        }
+        at == Some(outer)
+    }
+
+    /// The innermost construct around both.
+    fn common(&self, mut a: Option<usize>, mut b: Option<usize>) -> Option<usize> {
+        while a != b {
+            let deeper = if self.depth_of(a) >= self.depth_of(b) {
+                &mut a
+            } else {
+                &mut b
+            };
+            *deeper = deeper.and_then(|number| self.parent[number]);
+        }
+        a
+    }
+
+    /// The outermost construct that an edge leaves.
+    fn left(&self, from: BlockId, to: BlockId) -> Option<usize> {
+        let common = self.common(self.of(from), self.of(to));
+        let mut at = self.of(from);
+        let mut left = None;
+        while at != common {
+            left = at;
+            at = self.parent[at?];
+        }
+        left
+    }
+}
+
+/// Puts the layout into the order that [`crate::ir`] describes and drops unreachable blocks with their phi sources.
+///
+/// The flow must be reducible; blocks of an irreducible part are kept, in some order.
+pub fn order_blocks(function: &mut Function) {
+    if function.layout.is_empty() {
+        return;
+    }
+    let cfg = Cfg::new(function);
+    forget_merges(function, &cfg);
+    function.layout = order(function, &cfg);
+    for block in function.layout.clone() {
+        for phi in &mut function.block_mut(block).phis {
+            if phi.sources.len() > cfg.predecessors(block).len() {
+                phi.sources
+                    .retain(|(from, _)| cfg.predecessors(block).contains(from));
+            }
+        }
+    }
+}
+
+/// Drops the merges of what is no loop any more, and those that can't be reached.
+fn forget_merges(function: &mut Function, cfg: &Cfg) {
+    let mut header = vec![false; function.block_count()];
+    for natural in &cfg.loops {
+        header[natural.header.index()] = true;
+    }
+    for block in cfg.rpo() {
+        let data = function.block_mut(*block);
+        let gone = matches!(data.merge, Some(Merge::At(merge)) if !cfg.reachable(merge));
+        if gone || !header[block.index()] {
+            data.merge = None;
+        }
+    }
+}
+
+/// A reverse postorder in which everything behind a construct is finished before its header is left.
+fn order(function: &Function, cfg: &Cfg) -> Vec<BlockId> {
+    // A block without code, or with nothing but the copies of a critical edge, may as well stand behind.
+    let constructs = Constructs::find(function, cfg, |block, merge| {
+        let data = function.block(block);
+        let empty = data.phis.is_empty() && data.insts.is_empty();
+        let goes = merge.map_or(Terminator::Return, Terminator::Jump);
+        merge == Some(block) || empty && data.terminator == goes
+    });
+    let mut behind: Vec<Vec<BlockId>> = vec![vec![]; cfg.loops.len()];
+    for block in cfg.rpo() {
+        for target in function.block(*block).terminator.targets() {
+            if let Some(number) = constructs.left(*block, target) {
+                behind[number].push(target);
+            }
+        }
+    }
+    let next = |block: BlockId| -> Vec<BlockId> {
+        // What is taken first, from the end, comes last in the order: behind the loop, then what stays in it.
+        let mut targets = function.block(block).terminator.targets();
+        if let Some(number) = cfg.innermost_loop(block) {
+            targets.sort_by_key(|target| cfg.in_loop(*target, number));
+        }
+        if let Some(number) = constructs.of(block)
+            && cfg.loops[number].header == block
+        {
+            targets.extend(&behind[number]);
+        }
+        targets
+    };
+    let mut order = vec![];
+    let mut seen = vec![false; function.block_count()];
+    seen[function.entry().index()] = true;
+    let mut stack = vec![(function.entry(), next(function.entry()))];
+    while let Some((block, targets)) = stack.last_mut() {
+        match targets.pop() {
+            Some(target) => {
+                if !std::mem::replace(&mut seen[target.index()], true) {
+                    stack.push((target, next(target)));
+                }
+            }
+            None => {
+                order.push(*block);
+                stack.pop();
+            }
+        }
+    }
+    order.reverse();
+    order
+}

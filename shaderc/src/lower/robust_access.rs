@@ -1,0 +1,344 @@
+//! Robust access: what a shader writes outside of a buffer or of shared memory stays away from other memory.
+//!
+//! Needs: short branches flattened; before `merge_accesses`, which makes wide stores of those that are guarded together.
+//! Guarantees: a store or an atomic to a buffer is executed only if all of it lies inside, else an atomic gives 0; an
+//! access of shared memory lies inside what the workgroup has. Loads of buffers need nothing: the hardware checks them.
+//! What provably lies inside is left alone.
+//! How: stores from one base with nothing in between that orders them are guarded by one comparison; only if not all of
+//! them lie inside, each is looked at alone. The size is read where all that need it are reached from, outside of loops.
+//! Facts: hardware/compiler-lowering.md 3.9; hardware/compiler-correctness.md 3; hardware/compiler-abi.md 2.4.
+use std::collections::HashMap;
+
+use super::switches::retarget;
+use crate::ir::alias::{Base, Extent};
+use crate::ir::cfg::Cfg;
+use crate::ir::layout::order_blocks;
+use crate::ir::range::upper_bound;
+use crate::ir::rewrite::rewrite;
+use crate::ir::{
+    Alu, BlockId, Builder, Function, Inst, InstData, Op, Space, Terminator, Type, Value,
+};
+use crate::pass::{Changed, Pass};
+use crate::target::Target;
+
+pub(crate) const PASS: Pass = Pass {
+    name: "robust_access",
+    what: "accesses outside of their memory are dropped or moved inside",
+    run,
+};
+
+/// Most accesses that are guarded together: each stands twice in the code.
+const MAX_TOGETHER: usize = 16;
+
+/// Accesses of a block that follow one another, from one base.
+struct Group {
+    insts: Vec<Inst>,
+    base: Base,
+    /// Constant part of the lowest offset, and bytes from there to the end of the highest.
+    low: i32,
+    bytes: u32,
+}
+
+/// The first offset at which so many bytes don't fit into a buffer any more.
+type Limits = HashMap<(Value, u32), Value>;
+
+fn run(function: &mut Function, _: &Target) -> Changed {
+    let clamped = clamp_shared(function);
+    let groups: Vec<(BlockId, Vec<Group>)> = function
+        .layout
+        .iter()
+        .map(|block| (*block, groups(function, *block)))
+        .filter(|(_, groups)| !groups.is_empty())
+        .collect();
+    if groups.is_empty() {
+        return Changed::from_bool(clamped);
+    }
+    let limits = read_limits(function, &groups);
+    for (block, groups) in &groups {
+        let mut at = *block;
+        for group in groups {
+            at = guard(function, at, group, &limits);
+        }
+    }
+    order_blocks(function);
+    Changed::Yes
+}
+
+/// Bytes that a buffer surely has.
+fn least_bytes(function: &Function, handle: Value) -> u32 {
+    let Some(handle) = function.as_word(handle) else {
+        return 0;
+    };
+    let of = function.bindings.iter().find(|binding| {
+        (binding.handle..binding.handle.saturating_add(binding.count)).contains(&handle)
+    });
+    of.map_or(0, |binding| binding.min_bytes)
+}
+
+/// Whether an access needs a guard, and where it goes.
+fn guarded(function: &Function, data: &InstData) -> Option<(Base, Extent)> {
+    let (Op::Store(access) | Op::Atomic(_, access)) = data.op else {
+        return None;
+    };
+    if access.space != Space::Buffer {
+        return None;
+    }
+    let extent = Extent::of(function, data)?;
+    let end = u64::from(upper_bound(function, data.args[1])) + u64::from(extent.bytes);
+    let inside = end <= u64::from(least_bytes(function, data.args[0]));
+    (!inside).then_some((extent.base, extent))
+}
+
+/// The groups of a block, in order.
+fn groups(function: &Function, block: BlockId) -> Vec<Group> {
+    let mut groups: Vec<Group> = vec![];
+    // Whether the last group can still grow.
+    let mut open = false;
+    for inst in &function.block(block).insts {
+        let data = function.inst(*inst);
+        let Some((base, extent)) = guarded(function, data) else {
+            // What is pure can be computed before them.
+            open &= data.op.is_pure();
+            continue;
+        };
+        let store = matches!(data.op, Op::Store(_));
+        let own = Group {
+            insts: vec![*inst],
+            base,
+            low: extent.offset,
+            bytes: extent.bytes,
+        };
+        let joined = groups
+            .last_mut()
+            .is_some_and(|last| open && store && last.take(&own));
+        if !joined {
+            groups.push(own);
+        }
+        open = store;
+    }
+    groups
+}
+
+impl Group {
+    /// Takes an access from the same base that is not far away.
+    fn take(&mut self, other: &Group) -> bool {
+        const FAR: i64 = 1 << 12;
+        let low = i64::from(self.low.min(other.low));
+        let end = |group: &Group| i64::from(group.low) + i64::from(group.bytes);
+        let bytes = end(self).max(end(other)) - low;
+        let fits = self.base == other.base && self.insts.len() < MAX_TOGETHER && bytes <= FAR;
+        if fits {
+            self.low = self.low.min(other.low);
+            self.bytes = bytes as u32;
+            self.insts.extend(&other.insts);
+        }
+        fits
+    }
+}
+
+/// Reads the sizes of buffers, for each where all blocks that need it are reached from, and computes the limits there.
+fn read_limits(function: &mut Function, groups: &[(BlockId, Vec<Group>)]) -> Limits {
+    let cfg = Cfg::new(function);
+    // By buffer: the block, and for how many bytes a limit is wanted.
+    let mut wanted: Vec<(Value, BlockId, Vec<u32>)> = vec![];
+    for (block, groups) in groups {
+        for group in groups {
+            let mut sizes: Vec<u32> = group
+                .insts
+                .iter()
+                .map(|inst| bytes(function, *inst))
+                .collect();
+            sizes.push(group.bytes);
+            let Some(handle) = group.base.handle else {
+                continue;
+            };
+            match wanted.iter_mut().find(|(other, ..)| *other == handle) {
+                Some((_, at, all)) => {
+                    *at = cfg.meet(*at, *block);
+                    all.extend(sizes);
+                }
+                None => wanted.push((handle, *block, sizes)),
+            }
+        }
+    }
+    let places = crate::ir::cfg::inst_blocks(function);
+    let mut limits = Limits::new();
+    for (handle, block, mut sizes) in wanted {
+        sizes.sort();
+        sizes.dedup();
+        let mut at = block;
+        while let Some(natural) = cfg.innermost_loop(at)
+            && let Some(before) = cfg.idom(cfg.loops[natural].header)
+        {
+            at = before;
+        }
+        // Not before the handle itself.
+        if let Some(defined) = cfg.block_of(function, &places, handle)
+            && !cfg.dominates(defined, at)
+        {
+            at = defined;
+        }
+        let here = groups.iter().find(|(other, _)| *other == at);
+        let first = here.and_then(|(_, groups)| {
+            let own = groups
+                .iter()
+                .filter(|group| group.base.handle == Some(handle));
+            own.flat_map(|group| &group.insts).next().copied()
+        });
+        let insts = std::mem::take(&mut function.block_mut(at).insts);
+        let split = first.and_then(|first| insts.iter().position(|inst| *inst == first));
+        let (before, after) = insts.split_at(split.unwrap_or(insts.len()));
+        function.block_mut(at).insts = before.to_vec();
+        let mut builder = Builder::new(function, at);
+        let size = builder.inst(Op::BufferSize, &[handle])[0];
+        for bytes in sizes {
+            // Without a borrow: a buffer may be smaller than the access.
+            let most = builder.alu_word(Alu::UMax, size, bytes - 1);
+            let limit = builder.alu_word(Alu::ISub, most, bytes - 1);
+            limits.insert((handle, bytes), limit);
+        }
+        function.block_mut(at).insts.extend(after);
+    }
+    limits
+}
+
+/// Bytes of an access.
+fn bytes(function: &Function, inst: Inst) -> u32 {
+    let access = function.inst(inst).op.access();
+    access.map_or(4, |access| 4 * u32::from(access.count))
+}
+
+/// Puts a group behind its comparison. Returns the block in which the rest of `block` now stands.
+fn guard(function: &mut Function, block: BlockId, group: &Group, limits: &Limits) -> BlockId {
+    // The base may have been the result of an atomic, which a guard has replaced since.
+    let first = group.insts.first().map(|inst| function.inst(*inst));
+    let (Some(handle), Some(extent)) = (
+        group.base.handle,
+        first.and_then(|data| Extent::of(function, data)),
+    ) else {
+        return block;
+    };
+    let data = function.block(block);
+    let is_own = |inst: &Inst| group.insts.contains(inst);
+    let Some(last) = data.insts.iter().rposition(is_own) else {
+        return block;
+    };
+    let (before, after) = data.insts.split_at(last + 1);
+    let before: Vec<Inst> = before
+        .iter()
+        .filter(|inst| !is_own(inst))
+        .copied()
+        .collect();
+    let after = after.to_vec();
+    let (terminator, position) = (data.terminator.clone(), data.position);
+    let rest = function.new_block();
+    for target in terminator.targets() {
+        retarget(function, target, block, rest);
+    }
+    let data = function.block_mut(rest);
+    (data.insts, data.terminator, data.position) = (after, terminator, position);
+    function.block_mut(block).insts = before;
+
+    let low = match extent.base.dynamic {
+        None => function.word(group.low.cast_unsigned()),
+        Some(base) if group.low == 0 => base,
+        Some(base) => {
+            let mut builder = Builder::new(function, block);
+            builder.alu_word(Alu::IAdd, base, group.low.cast_unsigned())
+        }
+    };
+    let inside = function.new_block();
+    function.block_mut(inside).insts = group.insts.clone();
+    function.block_mut(inside).terminator = Terminator::Jump(rest);
+    let outside = match group.insts.as_slice() {
+        [_] => rest,
+        several => each_alone(function, several, handle, rest, limits),
+    };
+    branch(
+        function,
+        block,
+        low,
+        limits.get(&(handle, group.bytes)),
+        [inside, outside],
+    );
+    if let &[inst] = group.insts.as_slice() {
+        old_value(function, inst, [block, inside], rest);
+    }
+    rest
+}
+
+/// Ends a block by whether an offset is less than a limit.
+fn branch(
+    function: &mut Function,
+    block: BlockId,
+    offset: Value,
+    limit: Option<&Value>,
+    [then, otherwise]: [BlockId; 2],
+) {
+    let mut builder = Builder::new(function, block);
+    let condition = match limit {
+        Some(limit) => builder.alu(Alu::ULt, &[offset, *limit]),
+        None => builder.function.bool(false),
+    };
+    builder.terminate(Terminator::Branch {
+        condition,
+        then,
+        otherwise,
+    });
+}
+
+/// Stores that don't all lie inside, one after the other. Returns the first of the blocks.
+fn each_alone(
+    function: &mut Function,
+    insts: &[Inst],
+    handle: Value,
+    rest: BlockId,
+    limits: &Limits,
+) -> BlockId {
+    let mut next = rest;
+    for inst in insts.iter().rev() {
+        let (check, store) = (function.new_block(), function.new_block());
+        let data = function.inst(*inst).clone();
+        let offset = data.args[1];
+        let copied = function.new_inst(data.op, data.args, data.exact, data.position);
+        function.block_mut(store).insts.push(copied);
+        function.block_mut(store).terminator = Terminator::Jump(next);
+        let limit = limits.get(&(handle, bytes(function, *inst)));
+        branch(function, check, offset, limit, [store, next]);
+        next = check;
+    }
+    next
+}
+
+/// The result of an atomic, which is 0 where it wasn't done.
+fn old_value(function: &mut Function, inst: Inst, [block, inside]: [BlockId; 2], rest: BlockId) {
+    let Some(old) = function.inst(inst).results.first().copied() else {
+        return;
+    };
+    let phi = function.new_phi(rest, Type::W32);
+    let zero = function.word(0);
+    function.map_uses(|value| if value == old { phi } else { value });
+    let made = function.block_mut(rest).phis.iter_mut();
+    for made in made.filter(|made| made.result == phi) {
+        made.sources = vec![(inside, old), (block, zero)];
+    }
+}
+
+/// Keeps offsets in shared memory inside of what the workgroup has.
+fn clamp_shared(function: &mut Function) -> bool {
+    let shared = function.shared_bytes;
+    rewrite(function, |b, data| {
+        let access = data
+            .op
+            .access()
+            .filter(|access| access.space == Space::Shared)?;
+        let last = shared.checked_sub(4 * u32::from(access.count))?;
+        if upper_bound(b.function, data.args[0]) <= last {
+            return None;
+        }
+        let last = last & !(u32::from(access.align) - 1);
+        let mut args = data.args.clone();
+        args[0] = b.alu_word(Alu::UMin, args[0], last);
+        Some(b.inst(data.op, &args))
+    })
+}
