@@ -317,3 +317,28 @@ fn what_is_printed_minds_a_reader_that_has_gone_away() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn every_dependency_of_the_workspace_is_used() {
+    let table = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let table = table.split("[workspace.dependencies]").nth(1).unwrap();
+    let table = table.split("\n[").next().unwrap();
+    let rows = table.lines().filter_map(|line| line.split_once(" = "));
+    // Crates of ours are members, used or not.
+    let foreign = rows.filter(|(name, what)| !name.starts_with('#') && !what.contains("path ="));
+    let metadata = metadata();
+    let packages = metadata["packages"].as_array().unwrap().iter();
+    let members: Vec<String> = packages
+        .map(|package| std::fs::read_to_string(package["manifest_path"].as_str().unwrap()).unwrap())
+        .collect();
+    for (name, _) in foreign {
+        let forms = [
+            format!("\n{name}.workspace = true"),
+            format!("\n{name} = {{ workspace = true"),
+        ];
+        let used = members
+            .iter()
+            .any(|manifest| forms.iter().any(|form| manifest.contains(form)));
+        assert!(used, "no crate uses {name}: drop its row in Cargo.toml");
+    }
+}
