@@ -160,6 +160,15 @@ impl Input {
         self.error_in(&String::from_utf8_lossy(&self.bytes), line, problem)
     }
 
+    /// Where a problem of line `line` (from 0), which reads `content`, is.
+    fn place(&self, line: usize, content: &str, problem: &Problem) -> String {
+        let before = content.get(..problem.columns.start).unwrap_or(content);
+        match self.is_raw {
+            true => format!(" byte {:#x}", 8 * line),
+            false => format!("{}:{}", line + 1, before.chars().count() + 1),
+        }
+    }
+
     fn error_in(&self, text: &str, line: usize, problem: &Problem) -> TextError {
         let start: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
         let content = text
@@ -167,13 +176,9 @@ impl Input {
             .and_then(|rest| rest.lines().next())
             .unwrap_or("");
         let before = content.get(..problem.columns.start).unwrap_or(content);
-        let place = match self.is_raw {
-            true => format!(" byte {:#x}", 8 * line),
-            false => format!("{}:{}", line + 1, before.chars().count() + 1),
-        };
         TextError {
             name: self.name.clone(),
-            place,
+            place: self.place(line, content, problem),
             message: problem.message.clone(),
             source_code: NamedSource::new(&self.name, text.to_owned()),
             span: (start + before.len(), problem.columns.len()).into(),
@@ -217,6 +222,22 @@ impl Results {
             }
         };
         unless_reader_gone(written)
+    }
+
+    /// Says on standard error what is to be known of line `line` (from 0), which reads `content` and whose result is good all
+    /// the same.
+    pub(crate) fn note(
+        &mut self,
+        input: &Input,
+        line: usize,
+        content: &str,
+        problem: &Problem,
+    ) -> Result<(), Failure> {
+        // After the results before it, where both go to one place.
+        self.flush()?;
+        let place = input.place(line, content, problem);
+        eprintln!("note: {}:{place}: {}", input.name, problem.message);
+        Ok(())
     }
 
     fn flush(&mut self) -> Result<(), Failure> {

@@ -184,3 +184,58 @@ fn random_words_find_no_fault_in_the_decoders() {
     assert_eq!(output.status.code(), Some(0), "{seen}");
     has(&seen, &["isa  60000 words: ", " refused, 0 faults"]);
 }
+
+/// A word of the text vectors that no hardware of v10 takes: S32_TO_F32 selects a half.
+const TEXT_ONLY: (&str, &str) = ("0090f620c009003d\n", "S32_TO_F32.rtz r54, r61.h0\n");
+
+#[test]
+fn what_no_hardware_takes_is_translated_with_a_note() {
+    let (hex, text) = TEXT_ONLY;
+    let note = "source 0 of S32_TO_F32: the lane selection has no value 2\n";
+    let stderr = check(&["disasm"], hex.as_bytes(), 0, text);
+    assert_eq!(stderr, format!("note: <stdin>:1:1: {note}"));
+    let stderr = check(&["asm"], text.as_bytes(), 0, hex);
+    assert_eq!(stderr, format!("note: <stdin>:1:21: {note}"));
+    // From v11 on it is legal.
+    assert_eq!(
+        check(&["asm", "--arch", "v11"], text.as_bytes(), 0, hex),
+        ""
+    );
+}
+
+#[test]
+fn strict_refuses_what_no_hardware_takes() {
+    let (hex, text) = TEXT_ONLY;
+    let stderr = check(&["disasm", "--strict"], hex.as_bytes(), 2, "");
+    has(&stderr, &["<stdin>:1:1: source 0 of S32_TO_F32"]);
+    let stderr = check(&["asm", "--strict"], text.as_bytes(), 2, "");
+    has(&stderr, &["<stdin>:1:21: source 0 of S32_TO_F32"]);
+    check(
+        &["asm", "--strict", "--keep-going"],
+        text.as_bytes(),
+        2,
+        "error: source 0 of S32_TO_F32: the lane selection has no value 2\n",
+    );
+}
+
+/// The text vectors hold words that no hardware takes: all print, those with a note.
+#[test]
+fn every_text_vector_prints() {
+    let path = eitri_testdata::kept("isa-random.txt");
+    let vectors = std::fs::read_to_string(path).unwrap();
+    let pairs = || vectors.lines().map(|line| line.split_once('\t').unwrap());
+    let words: String = pairs().map(|(word, _)| format!("{word}\n")).collect();
+    let texts: String = pairs().map(|(_, text)| format!("{text}\n")).collect();
+    let stderr = check(&["disasm"], words.as_bytes(), 0, &texts);
+    let notes = stderr.lines().count();
+    assert!(
+        (30..60).contains(&notes),
+        "about one in eleven is noted:\n{stderr}"
+    );
+    let again = check(&["asm"], texts.as_bytes(), 0, &words);
+    assert_eq!(
+        again.lines().count(),
+        notes,
+        "both directions note the same words"
+    );
+}

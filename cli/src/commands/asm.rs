@@ -13,6 +13,41 @@ pub(crate) struct Args {
     input: InputArgs,
     #[command(flatten)]
     dialect: Dialect,
+    #[command(flatten)]
+    legality: Legality,
+}
+
+/// What to do with instructions that text can say and no hardware takes.
+#[derive(clap::Args)]
+pub(crate) struct Legality {
+    /// Refuse what the text can say but the hardware of the generation does not take, rather than noting it.
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+impl Legality {
+    /// Puts the result of a line (its number from 0, its text); one that the hardware refuses is put with a note, or refused.
+    pub(crate) fn put(
+        &self,
+        results: &mut Results,
+        input: &Input,
+        line: (usize, &str),
+        result: Result<(String, Option<Problem>), Problem>,
+    ) -> Result<(), Failure> {
+        let (line, content) = line;
+        let (text, refusal) = match result {
+            Ok(found) => found,
+            Err(problem) => return results.put(input, line, Err::<String, _>(problem)),
+        };
+        match refusal {
+            Some(problem) if self.strict => results.put(input, line, Err::<String, _>(problem)),
+            Some(problem) => {
+                results.put(input, line, Ok(text))?;
+                results.note(input, line, content, &problem)
+            }
+            None => results.put(input, line, Ok(text)),
+        }
+    }
 }
 
 /// Which instruction set, in which text.
@@ -34,9 +69,11 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         if is_blank(line) {
             continue;
         }
-        let word = Instr::assemble(line, arch, syntax);
-        let shown = word.map(|word| format!("{word:016x}"));
-        results.put(&input, number, shown.map_err(|error| problem(&error)))?;
+        let result = Instr::assemble_text(line, arch, syntax)
+            .map(|(word, refusal)| (format!("{word:016x}"), refusal.map(|error| problem(&error))))
+            .map_err(|error| problem(&error));
+        args.legality
+            .put(&mut results, &input, (number, line), result)?;
     }
     results.finish()
 }

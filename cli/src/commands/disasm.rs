@@ -2,7 +2,7 @@
 //!
 //! Facts: hardware/valhall-isa.md sections 7, 12.4 and 19.
 
-use crate::commands::asm::Dialect;
+use crate::commands::asm::{Dialect, Legality};
 use crate::outcome::{Failure, Status};
 use crate::text_input::{Input, InputArgs, Problem, Results, Word};
 use eitri_isa::{Arch, Instr};
@@ -15,6 +15,8 @@ pub(crate) struct Args {
     input: InputArgs,
     #[command(flatten)]
     dialect: Dialect,
+    #[command(flatten)]
+    legality: Legality,
     /// The input is the program's bytes. Zero words at its end are padding.
     #[arg(long)]
     raw: bool,
@@ -29,18 +31,19 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     }
     let mut results = Results::new(args.input.keep_going);
     for Word { line, text, value } in words {
-        let shown = value.and_then(|word| {
-            show(word, &args.dialect).map_err(|message| Problem::of_line(text, message))
-        });
-        results.put(&input, line, shown)?;
+        let problem = |message: String| Problem::of_line(text, message);
+        let shown = value.and_then(|word| show(word, &args.dialect).map_err(problem));
+        let shown = shown.map(|(text, refusal)| (text, refusal.map(problem)));
+        args.legality
+            .put(&mut results, &input, (line, text), shown)?;
     }
     results.finish()
 }
 
-fn show(word: u64, dialect: &Dialect) -> Result<String, String> {
+/// The text of a word, and why the hardware refuses it, if it does.
+fn show(word: u64, dialect: &Dialect) -> Result<(String, Option<String>), String> {
     let arch: Arch = dialect.arch;
-    match Instr::decode(word, arch) {
-        Ok(instr) => Ok(instr.display(arch, dialect.syntax).to_string()),
-        Err(error) => Err(error.to_string()),
-    }
+    let instr = Instr::decode_text(word, arch).map_err(|error| error.to_string())?;
+    let refusal = instr.check(arch).err().map(|rule| rule.to_string());
+    Ok((instr.display(arch, dialect.syntax).to_string(), refusal))
 }

@@ -2,8 +2,8 @@
 
 use super::{Code, Family, Page, Part, arch_text};
 use eitri_isa::field::{Field, Words};
-use eitri_isa::row::{Access, DestKind, Kind, Layout, Row};
-use eitri_isa::{Arch, ArchSet, Bits, Op, Special, SpecialRow, What};
+use eitri_isa::row::{Access, DestKind, Row};
+use eitri_isa::{Arch, ArchSet, Bits, Op, SelectRow, Special, SpecialRow, What};
 
 pub(super) fn pages() -> Vec<Page> {
     Op::ALL.iter().map(|op| page(op.row())).collect()
@@ -30,7 +30,7 @@ pub(super) fn special_values() -> Vec<Page> {
 /// The page of an instruction.
 pub(super) fn page(row: &'static Row) -> Page {
     let (unit, cycles) = row.issue(Arch::V10);
-    let mut page = Page::new(Family::Instruction, row.name, about(row.kind))
+    let mut page = Page::new(Family::Instruction, row.name, row.meaning())
         .fact("opcode", format!("{:#x}", row.opcode()))
         .fact("unit", format!("{unit:?}"))
         .fact("cycles", cycles.to_string())
@@ -60,40 +60,59 @@ pub(super) fn page(row: &'static Row) -> Page {
     page.aliases
         .extend(row.name.split('.').next().map(str::to_owned));
     page.bits = 64;
-    page.parts = row.bits().map(|bits| part(row, bits)).collect();
-    page.parts.reverse();
-    match row.layout {
-        Layout::Full => {}
-        Layout::Partial => page.notes.push("Not every field is known.".to_owned()),
-        Layout::OpcodeOnly => page.notes.push(
-            "Only the opcode is known: such a word is neither decoded nor encoded.".to_owned(),
-        ),
+    let first = row.archs.iter().find(|arch| *arch >= Arch::V10);
+    let arch = first.unwrap_or(Arch::V9);
+    page.parts = parts(row, arch);
+    other_layouts(row, arch, &mut page);
+    if row.text_only {
+        let note = "No hardware has it: only the text of Mesa 24.1 knows it.";
+        page.notes.push(note.to_owned());
     }
     page
 }
 
-fn about(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Nop => "Does nothing but its flow control.",
-        Kind::Alu => "Computes a destination from its sources, each thread alone.",
-        Kind::CrossLane => "Computes a destination from values of other threads.",
-        Kind::Branch => "May continue elsewhere; threads may diverge.",
-        Kind::Discard => "Marks a fragment's thread as discarded.",
-        Kind::Load => "Reads memory.",
-        Kind::Store => "Writes memory.",
-        Kind::Atomic => "Reads and writes memory as one.",
-        Kind::Address => "Computes an address from a descriptor.",
-        Kind::Attribute => "Fetches a vertex attribute or an image texel.",
-        Kind::Varying => "Loads a varying.",
-        Kind::VaryingTexture => "Loads a varying and samples a texture with it.",
-        Kind::Texture => "Samples a texture.",
-        Kind::TileLoad => "Reads the tile buffer.",
-        Kind::TileStore => "Writes the tile buffer.",
-        Kind::Coverage => "Tests coverage and depth.",
-        Kind::Blend => "Blends a colour into the tile buffer.",
-        Kind::Barrier => "Waits for the workgroup.",
-        Kind::Clock => "Reads a counter.",
-        Kind::System => "What it does is not established, or is a deliberate fault.",
+/// The parts of the word on a generation, from bit 0 up.
+fn parts(row: &'static Row, arch: Arch) -> Vec<Part> {
+    let mut parts: Vec<_> = row.bits(arch).map(|bits| part(row, bits, arch)).collect();
+    parts.reverse();
+    parts
+}
+
+/// Notes how the word is laid out on generations where it differs from that of `shown`.
+fn other_layouts(row: &'static Row, shown: Arch, page: &mut Page) {
+    let text = |part: &Part| {
+        let top = part.low + part.width - 1;
+        let bits = if part.width == 1 {
+            format!("bit {top}")
+        } else {
+            format!("bits {}..{top}", part.low)
+        };
+        let values: Vec<_> = part.codes.iter().map(|code| code.name.as_str()).collect();
+        let values = match values[..] {
+            [] => String::new(),
+            _ => format!(" ({})", values.join(", ")),
+        };
+        format!("{bits} {}{values}", part.name)
+    };
+    let lines = |arch| parts(row, arch).iter().map(text).collect::<Vec<_>>();
+    let base = lines(shown);
+    // Generations with the same differences share a note.
+    let mut notes: Vec<(Vec<Arch>, Vec<String>)> = Vec::new();
+    for arch in row.archs.iter().filter(|arch| *arch != shown) {
+        let mut other = lines(arch);
+        other.retain(|line| !base.contains(line));
+        if other.is_empty() {
+            continue;
+        }
+        match notes.iter_mut().find(|(_, same)| *same == other) {
+            Some((archs, _)) => archs.push(arch),
+            None => notes.push((vec![arch], other)),
+        }
+    }
+    for (archs, lines) in notes {
+        let archs: Vec<_> = archs.iter().map(Arch::to_string).collect();
+        page.notes
+            .push(format!("On {}: {}.", archs.join(", "), lines.join("; ")));
     }
 }
 
@@ -105,6 +124,8 @@ const fn destination(dest: DestKind) -> &'static str {
         DestKind::Replicating => {
             "a register, one half of it, or (v11 and later) the same 16 bits in both halves"
         }
+        DestKind::WholeSinceV11 => "a register, or (v9 and v10) one half of it",
+        DestKind::Whole => "a register",
         DestKind::Pair => "a pair of registers",
     }
 }
@@ -127,11 +148,12 @@ fn sources(row: &Row) -> String {
     sources
 }
 
-fn part(row: &Row, bits: Bits) -> Part {
+fn part(row: &Row, bits: Bits, arch: Arch) -> Part {
     let part =
         |name: &str, about: String| Part::new(bits.pos.into(), bits.width.into(), name, about);
     match bits.what {
         What::Fixed(value) => part("fixed", format!("always {value:#x}")),
+        What::Ignored => part("ignored", "ignored by the hardware; write 0".to_owned()),
         What::Flow => part(
             "flow",
             "what to wait for, and how the thread goes on".to_owned(),
@@ -186,13 +208,23 @@ fn part(row: &Row, bits: Bits) -> Part {
             &format!("invert {index}"),
             format!("inverts source {index}"),
         ),
-        What::Select(index, _) => part(
-            &format!("lanes {index}"),
-            format!("which lanes of source {index} are read"),
-        ),
+        What::Select(index, select) => {
+            let name = format!("lanes {index}");
+            let mut part = part(&name, format!("which lanes of source {index} are read"));
+            let legal = |row: &&SelectRow| select.legal.allows(row.value, arch);
+            let rows = select.table.rows.iter().filter(legal);
+            part.codes = rows
+                .map(|row| Code {
+                    number: row.value.into(),
+                    name: named(row.mesa24),
+                    about: String::new(),
+                })
+                .collect();
+            part
+        }
         What::Field(field) => {
             let mut part = part(field.name, field.note.to_owned());
-            part.codes = codes(field);
+            part.codes = codes(field, arch);
             part
         }
         What::Immediate(immediate) => {
@@ -209,7 +241,8 @@ fn part(row: &Row, bits: Bits) -> Part {
     }
 }
 
-fn codes(field: &Field) -> Vec<Code> {
+/// The values that hardware of a generation takes.
+fn codes(field: &Field, arch: Arch) -> Vec<Code> {
     match field.words {
         Words::Flag(word) => vec![Code {
             number: 1,
@@ -218,27 +251,21 @@ fn codes(field: &Field) -> Vec<Code> {
         }],
         Words::Enum { words, default } => words
             .iter()
-            .filter(|word| field.allowed >> word.value & 1 != 0)
-            .map(|word| {
-                let mut about = arch_text(ArchSet::ALL.iter(), |arch| word.archs.contains(arch));
-                if default == Some(word.value) {
-                    about = if about.is_empty() {
-                        "default".to_owned()
-                    } else {
-                        format!("default, {about}")
-                    };
-                }
-                let name = if word.text.is_empty() {
-                    "(no word)"
+            .filter(|word| field.allows(word.value, arch))
+            .map(|word| Code {
+                number: word.value.into(),
+                name: named(word.text),
+                about: if default == Some(word.value) {
+                    "default".to_owned()
                 } else {
-                    word.text
-                };
-                Code {
-                    number: word.value.into(),
-                    name: name.to_owned(),
-                    about,
-                }
+                    String::new()
+                },
             })
             .collect(),
     }
+}
+
+fn named(word: &str) -> String {
+    let name = if word.is_empty() { "(no word)" } else { word };
+    name.to_owned()
 }

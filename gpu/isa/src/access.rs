@@ -3,14 +3,14 @@
 //! Facts: hardware/valhall-isa.md sections 2, 3, 4, 11, 14 and 15.
 
 use crate::arch::Arch;
-use crate::constants::Constant;
 use crate::instr::Instr;
 use crate::register::{Mask, RegRange};
 use crate::row::{Access, DestKind, Natural, Source, Unit};
 use crate::select::Select;
 use crate::source::{Operand, Src};
 use crate::values::{
-    AtomicOp, Flag, LoadLane, MemoryWidth, RegisterFormat, RegisterWidth, VectorSize, WriteMask,
+    AtomicOp, Flag, FlatFormat, LoadLane, MemoryWidth, RegisterFormat, RegisterWidth, VectorSize,
+    WriteMask,
 };
 
 /// Registers that one operand reads or writes.
@@ -80,10 +80,7 @@ impl Instr {
 
     /// The unit that it goes to, and the cycles that it takes there; 64-bit arithmetic counts double.
     pub fn issue(&self, arch: Arch) -> (Unit, u8) {
-        let unshifted = self
-            .source(1)
-            .is_some_and(|shift| shift.operand == Operand::Constant(Constant::ZERO));
-        self.row().issue_if(arch, unshifted)
+        self.row().issue(arch)
     }
 
     /// True if it writes only a part of a register and keeps the rest, so that the old value matters.
@@ -127,6 +124,10 @@ impl Instr {
             }
             Natural::Vector => vector(self.get::<RegisterFormat>()?.bits()),
             Natural::VectorOfType => vector(row.ty.bits()),
+            Natural::VectorOfFormat => vector(match self.get::<FlatFormat>()? {
+                FlatFormat::Flat32 => 32,
+                FlatFormat::Flat16 => 16,
+            }),
             Natural::AtomicOperand => {
                 let short = matches!(self.atomic_op(), Some(AtomicOp::Aaddu | AtomicOp::Aadds));
                 let words = if short { 1 } else { row.ty.bits() / 32 };

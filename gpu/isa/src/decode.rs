@@ -1,32 +1,44 @@
 //! From a word to its instruction.
 //!
-//! Guarantees: a word decodes only if encoding gives the same word again (one exception: see [`Instr::decode`]). A word with a reserved
-//! value, a bit that belongs to nothing, or operands against the rules of the hardware is refused.
-//! Facts: hardware/valhall-isa.md sections 1 to 6; data/valhall-isa.json `unclaimed_bits`.
+//! Guarantees: a word decodes only if encoding gives the same word again, without the bits that the hardware ignores. A word with a
+//! reserved value, a bit that belongs to nothing, or operands against the rules of the hardware is refused.
+//! Facts: hardware/valhall-isa.md sections 1 to 6; data/isa-arm-tables.json.
 
 use crate::arch::Arch;
 use crate::constants::Constant;
 use crate::error::{DecodeError, Rule};
 use crate::flow::Flow;
 use crate::instr::{Instr, MAX_SOURCES};
+use crate::layout;
 use crate::op::Op;
 use crate::register::{Dest, Mask, Reg, RegRange};
-use crate::row::{Access, DestKind, Row, Source, Staging};
+use crate::row::{Access, DestKind, Row, Source, Staging, mask_of};
 use crate::rules;
 use crate::select::Select;
 use crate::source::{Half, Operand, Src, Uniform};
 use crate::special::Special;
 use crate::table;
 
+/// Bits of the page.
+const PAGE: u64 = 0b11 << 57;
+
 impl Instr {
-    /// The instruction that `word` is.
-    ///
-    /// FACT: Mesa encodes ATOM1_RETURN without result as a range that is *read*, of no registers (valhall-isa.md 11.11).
-    /// That word decodes to the same instruction as the one with an empty written range, which is what encodes again.
+    /// The instruction that `word` is on hardware of `arch`. Bits that the hardware ignores, and a page that no source reads,
+    /// are dropped.
     ///
     /// # Errors
     /// If the word is no instruction of this generation; the error says why.
     pub fn decode(word: u64, arch: Arch) -> Result<Self, DecodeError> {
+        let instr = Self::decode_text(word, arch)?;
+        instr.check(arch)?;
+        Ok(instr)
+    }
+
+    /// The same for all that text can say, whether or not the hardware takes it: [`Self::check`] tells.
+    ///
+    /// # Errors
+    /// If the word is no instruction, or no text says it.
+    pub fn decode_text(word: u64, arch: Arch) -> Result<Self, DecodeError> {
         if word == 0 {
             return Err(DecodeError::Zero);
         }
@@ -37,13 +49,17 @@ impl Instr {
         let row = table::find(word).ok_or(DecodeError::Opcode { opcode })?;
         let op = row.op;
         rules::exists(row, arch)?;
+        let layout = row.layout(arch);
         let masks = table::masks(op);
-        let unclaimed = word & !masks.claimed;
-        if unclaimed != 0 {
-            return Err(DecodeError::Unclaimed {
-                op,
-                bits: unclaimed,
-            });
+        let claimed = match layout {
+            None => masks.claimed,
+            Some(layout) => {
+                row.claimed_besides_fields() | mask_of(layout.fields, layout.immediates)
+            }
+        };
+        if word & !claimed != 0 {
+            let bits = word & !claimed;
+            return Err(DecodeError::Unclaimed { op, bits });
         }
         if word & row.fixed.mask != row.fixed.value {
             return Err(DecodeError::Fixed {
@@ -57,10 +73,6 @@ impl Instr {
             value: flow_bits,
             arch,
         })?;
-        let fields = word & masks.fields;
-        rules::fields(row, fields, arch)?;
-        rules::offset(row, fields)?;
-
         let dest = match row.dest {
             DestKind::None => None,
             _ => {
@@ -80,15 +92,24 @@ impl Instr {
                 Access::Write => write = range,
             }
         }
+        let count = read.or(write).map_or(0, RegRange::count);
+        let fields = match layout {
+            None => word & masks.fields,
+            Some(layout) => layout::gather(row, layout, word, count),
+        };
+        rules::fields(row, fields, arch)?;
+        rules::offset(row, fields)?;
+
         let mut sources = [None; MAX_SOURCES];
         for (index, spec) in row.sources.iter().enumerate() {
             sources[index] = Some(source(word, op, index, spec, arch)?);
         }
-        let page = rules::fau_page(row, &sources)?;
-        if u64::from(page) != (word >> 57) & 0b11 {
+        rules::fau_page(row, &sources, arch)?;
+        // A page that no source reads has no effect, and is dropped.
+        if row.registers_only && word & PAGE != 0 {
             return Err(DecodeError::Meaningless {
                 op,
-                bits: word & (0b11 << 57),
+                bits: word & PAGE,
             });
         }
         Ok(Self {
@@ -107,18 +128,16 @@ impl Instr {
 fn staging(word: u64, row: &Row, spec: &Staging) -> Result<RegRange, DecodeError> {
     let op = row.op;
     let first = Reg::from_bits(word >> spec.pos);
-    let encoded = spec.count.map_or(0, |pos| ((word >> pos) & 7) as u8);
-    if let Some(control) = spec.control {
-        let written = matches!(op, Op::Atom1ReturnI32 | Op::Atom1ReturnI64);
-        let found = (word >> 46) & 0b11;
-        let without_result = written && found == 1 && encoded == 0;
-        if found != u64::from(control) && !without_result {
-            return Err(DecodeError::Fixed {
-                op,
-                mask: 0b11 << 46,
-                expected: u64::from(control) << 46,
-            });
-        }
+    let count_mask = (1 << spec.count_width) - 1;
+    let encoded = spec.count.map_or(0, |pos| (word >> pos) & count_mask) as u8;
+    if let Some(control) = spec.control
+        && (word >> 46) & 0b11 != u64::from(control)
+    {
+        return Err(DecodeError::Fixed {
+            op,
+            mask: 0b11 << 46,
+            expected: u64::from(control) << 46,
+        });
     }
     let range = rules::staging_range(op, spec, first, encoded)?;
     if range.is_empty() && first.index() != 0 {

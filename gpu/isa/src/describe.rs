@@ -2,6 +2,7 @@
 //!
 //! Guarantees: the parts of a row cover all 64 bits, each once, from bit 63 down.
 
+use crate::arch::Arch;
 use crate::field::{Field, Immediate};
 use crate::row::{Access, DestKind, Row, SelectField};
 
@@ -21,6 +22,8 @@ pub struct Bits {
 pub enum What {
     /// Must hold this value: bit 63, the placeholder of instructions without destination, bits of no field.
     Fixed(u64),
+    /// Ignored by the hardware; written as 0.
+    Ignored,
     /// Flow control.
     Flow,
     /// Page of uniforms and special values.
@@ -59,34 +62,37 @@ pub enum What {
 }
 
 impl Row {
-    /// All bits of the word, from bit 63 down.
-    pub fn bits(&'static self) -> impl Iterator<Item = Bits> {
+    /// All bits of the word on `arch`, from bit 63 down.
+    pub fn bits(&'static self, arch: Arch) -> impl Iterator<Item = Bits> {
         let mut end = 64;
         core::iter::from_fn(move || {
             if end == 0 {
                 return None;
             }
-            let bits = self.bits_below(end);
+            let bits = self.bits_below(end, arch);
             end = bits.pos;
             Some(bits)
         })
     }
 
     /// The bits that bit `end` - 1 belongs to.
-    fn bits_below(&'static self, end: u8) -> Bits {
+    fn bits_below(&'static self, end: u8, arch: Arch) -> Bits {
         let top = 1 << (end - 1);
-        let what = self.what(top);
+        let (mut found, mut claimed) = (None, 0);
+        self.parts(arch, |what, mask| {
+            claimed |= mask;
+            if found.is_none() && mask & top != 0 {
+                found = Some((what, mask));
+            }
+        });
         // A part reaches down as far as its own mask does.
-        let mask = match what {
-            Some((_, mask)) => mask,
-            None => !self.claimed(),
-        };
+        let mask = found.map_or(!claimed, |(_, mask)| mask);
         let mut pos = end - 1;
         while pos > 0 && (mask >> (pos - 1)) & 1 != 0 {
             pos -= 1;
         }
         let width = end - pos;
-        let what = match what {
+        let what = match found {
             Some((What::Opcode(_), _)) => What::Opcode(extract(self.matches.value, pos, width)),
             Some((What::Fixed(_), _)) => What::Fixed(extract(self.fixed.value, pos, width)),
             Some((what, _)) => what,
@@ -95,66 +101,52 @@ impl Row {
         Bits { pos, width, what }
     }
 
-    /// What a bit belongs to, with all bits of that part; `None` for bits of no field.
-    fn what(&'static self, bit: u64) -> Option<(What, u64)> {
+    /// Gives `part` every part of the word on `arch` with its bits; of two that share a bit the first counts. What the hardware
+    /// demands to be 0 is no part.
+    fn parts(&'static self, arch: Arch, mut part: impl FnMut(What, u64)) {
         let one = |pos: Option<u8>| pos.map_or(0, |pos| 1 << pos);
-        let mut parts = Parts { bit, found: None };
-        parts.try_part(What::Flow, 0xF << 59);
-        for field in self.fields {
-            parts.try_part(What::Field(field), field.mask());
+        part(What::Flow, 0xF << 59);
+        for field in self.fields_on(arch) {
+            if field.exists(arch) {
+                part(What::Field(field), field.mask());
+            }
         }
-        parts.try_part(What::Opcode(0), self.matches.mask);
-        parts.try_part(What::Fixed(0), self.fixed.mask);
-        for immediate in self.immediates {
-            parts.try_part(What::Immediate(immediate), immediate.mask());
+        part(What::Opcode(0), self.matches.mask);
+        part(What::Fixed(0), self.fixed.mask);
+        part(What::Ignored, self.ignored);
+        for immediate in self.immediates_on(arch) {
+            part(What::Immediate(immediate), immediate.mask());
         }
         for (index, source) in self.sources.iter().enumerate() {
             let index = index as u8;
-            parts.try_part(What::Page, 0b11 << 57);
-            parts.try_part(What::Source(index), 0xFF << source.pos);
-            parts.try_part(What::Neg(index), one(source.neg));
-            parts.try_part(What::Abs(index), one(source.abs));
-            parts.try_part(What::Not(index), one(source.not));
-            if let Some(select) = source.select {
-                parts.try_part(
-                    What::Select(index, select),
-                    ((1 << select.width) - 1) << select.pos,
-                );
+            part(What::Page, 0b11 << 57);
+            part(What::Source(index), 0xFF << source.pos);
+            part(What::Neg(index), one(source.neg));
+            part(What::Abs(index), one(source.abs));
+            part(What::Not(index), one(source.not));
+            if let Some(select) = source.select
+                && select.legal.on_arch(arch) != 1
+            {
+                let mask = ((1 << select.width) - 1) << select.pos;
+                part(What::Select(index, select), mask);
             }
         }
         for staging in self.staging {
-            parts.try_part(What::StagingFirst(staging.access), 0x3F << staging.pos);
+            part(What::StagingFirst(staging.access), 0x3F << staging.pos);
             if let Some(pos) = staging.count {
-                parts.try_part(
-                    What::StagingCount {
-                        access: staging.access,
-                        bias: staging.bias,
-                    },
-                    0x7 << pos,
-                );
+                let what = What::StagingCount {
+                    access: staging.access,
+                    bias: staging.bias,
+                };
+                part(what, ((1 << staging.count_width) - 1) << pos);
             }
             if let Some(control) = staging.control {
-                parts.try_part(What::Direction(control), 0b11 << 46);
+                part(What::Direction(control), 0b11 << 46);
             }
         }
         if self.dest != DestKind::None {
-            parts.try_part(What::Dest, 0x3F << 40);
-            parts.try_part(What::DestMask, 0b11 << 46);
-        }
-        parts.found
-    }
-}
-
-/// A search for the part that a bit belongs to; the first that has it counts.
-struct Parts {
-    bit: u64,
-    found: Option<(What, u64)>,
-}
-
-impl Parts {
-    fn try_part(&mut self, what: What, mask: u64) {
-        if self.found.is_none() && mask & self.bit != 0 {
-            self.found = Some((what, mask));
+            part(What::Dest, 0x3F << 40);
+            part(What::DestMask, 0b11 << 46);
         }
     }
 }

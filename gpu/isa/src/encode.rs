@@ -6,6 +6,8 @@
 use crate::arch::Arch;
 use crate::error::{EncodeError, Part, Rule};
 use crate::instr::{Instr, MISSING_IMMEDIATES};
+use crate::layout;
+use crate::register::RegRange;
 use crate::row::{Access, DestKind, Row, Source};
 use crate::rules;
 use crate::select::Select;
@@ -22,6 +24,16 @@ impl Instr {
     /// # Errors
     /// If an operand or required modifier is missing or is one that the instruction lacks, or if a rule of the hardware is broken.
     pub fn encode(&self, arch: Arch) -> Result<u64, EncodeError> {
+        let word = self.encode_text(arch)?;
+        self.check(arch)?;
+        Ok(word)
+    }
+
+    /// The same for all that text can say, whether or not the hardware takes it: [`Self::check`] tells.
+    ///
+    /// # Errors
+    /// If an operand or required modifier is missing or is one that the instruction lacks, or if no text says such a thing.
+    pub fn encode_text(&self, arch: Arch) -> Result<u64, EncodeError> {
         let row = self.row();
         let op = self.op;
         rules::exists(row, arch)?;
@@ -40,8 +52,9 @@ impl Instr {
             }
             .into());
         }
-        let mut word =
-            row.matches.value | row.fixed.value | self.fields | ((self.flow as u64) << FLOW);
+        let count = self.read.or(self.write).map_or(0, RegRange::count);
+        let fields = layout::place(row, self.fields, count, arch)?;
+        let mut word = row.matches.value | row.fixed.value | fields | ((self.flow as u64) << FLOW);
         word |= self.dest_bits(row, arch)?;
         word |= self.staging_bits(row, Access::Read)?;
         word |= self.staging_bits(row, Access::Write)?;
@@ -52,7 +65,7 @@ impl Instr {
             };
             word |= self.source_bits(index, spec, &self.sources[index].ok_or(missing)?, arch)?;
         }
-        Ok(word | (u64::from(rules::fau_page(row, &self.sources)?) << PAGE))
+        Ok(word | (u64::from(rules::fau_page(row, &self.sources, arch)?) << PAGE))
     }
 
     fn first_missing(&self) -> Part {

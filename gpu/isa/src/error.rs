@@ -19,9 +19,9 @@ pub enum Rule {
         /// Those that have it.
         has: ArchSet,
     },
-    /// Only the opcode is known.
-    #[error("only the opcode of {op} is known, not its operands")]
-    UnknownLayout {
+    /// Mesa 24.1 text knows the instruction; no hardware has it.
+    #[error("no hardware has {op}: only the text of Mesa 24.1 knows it")]
+    NoHardware {
         /// The instruction.
         op: Op,
     },
@@ -37,6 +37,18 @@ pub enum Rule {
         /// The generation.
         arch: Arch,
     },
+    /// An immediate holds a value that the generation lacks.
+    #[error("{name} of {op} has no value {value} on {arch}")]
+    ImmediateValue {
+        /// The instruction.
+        op: Op,
+        /// The immediate's name.
+        name: &'static str,
+        /// Its value.
+        value: i64,
+        /// The generation.
+        arch: Arch,
+    },
     /// The generation lacks the flow-control value.
     #[error("flow control has no value {value} on {arch}")]
     Flow {
@@ -45,7 +57,7 @@ pub enum Rule {
         /// The generation.
         arch: Arch,
     },
-    /// A source selects lanes with a reserved value.
+    /// A source selects lanes in a way that is reserved, or that this instruction or generation lacks.
     #[error("source {source_index} of {op}: the lane selection has no value {value}")]
     SelectValue {
         /// The instruction.
@@ -97,8 +109,8 @@ pub enum Rule {
         /// How many.
         count: u8,
     },
-    /// A staging range has a number of registers that the encoding can't hold, or passes r63.
-    #[error("staging range of {op}: {count} registers from r{first} on can't be encoded")]
+    /// A staging range has a number of registers that the instruction or its encoding lacks, or passes r63.
+    #[error("staging range of {op}: it can't have {count} register(s) from r{first} on")]
     RangeCount {
         /// The instruction.
         op: Op,
@@ -125,13 +137,35 @@ pub enum Rule {
         /// The instruction.
         op: Op,
     },
-    /// An instruction that is no message reads more than one 64-bit slot; a message more than two.
-    #[error("{op} reads uniforms or special values of more than {limit} 64-bit slot(s)")]
+    /// An instruction that is no message reads more than one 64-bit slot.
+    #[error("{op} reads uniforms or special values of more than one 64-bit slot")]
     TooManySlots {
         /// The instruction.
         op: Op,
-        /// The number of slots allowed.
-        limit: u8,
+    },
+    /// A source of an instruction that reads registers alone is something else.
+    #[error("source {source_index} of {op} must be a register")]
+    RegistersOnly {
+        /// The instruction.
+        op: Op,
+        /// Which source, from 0.
+        source_index: u8,
+    },
+    /// An atomic compares but does not exchange.
+    #[error("{op} compares only when it exchanges (axchg)")]
+    CompareWithoutExchange {
+        /// The instruction.
+        op: Op,
+    },
+    /// The number of staging registers and the width of a checked access do not fit together.
+    #[error("{op}: {count} register(s) can't hold an access of that width on {arch}")]
+    CheckedWidth {
+        /// The instruction.
+        op: Op,
+        /// How many registers.
+        count: u8,
+        /// The generation.
+        arch: Arch,
     },
     /// An atomic's offset is not a multiple of its access size.
     #[error("the offset {offset} of {op} is not a multiple of {size} bytes")]

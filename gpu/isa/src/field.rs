@@ -2,8 +2,56 @@
 //!
 //! Facts: data/valhall-isa.json `modifiers`, `immediates`, `extended_fields`; hardware/valhall-isa.md sections 5 and 7.
 
-use crate::arch::Arch;
+use crate::arch::{Arch, ArchSet};
 use crate::values::{FieldId, Flag, Value, Word};
+
+/// Which values the hardware takes, generation by generation. Text may know more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Legal {
+    /// The generations that take `values`.
+    pub archs: ArchSet,
+    /// The values that those take, one bit a value.
+    pub values: u16,
+    /// The values that all other generations take.
+    pub elsewhere: u16,
+}
+
+impl Legal {
+    /// Every value, everywhere.
+    pub const ANY: Self = Self::only(u16::MAX);
+
+    /// These values alone, everywhere.
+    pub(crate) const fn only(values: u16) -> Self {
+        Self {
+            archs: ArchSet::ALL,
+            values,
+            elsewhere: values,
+        }
+    }
+
+    /// Any value on `archs`; on others the bits are 0.
+    pub(crate) const fn on(archs: ArchSet) -> Self {
+        Self {
+            archs,
+            values: u16::MAX,
+            elsewhere: 0b1,
+        }
+    }
+
+    /// True if hardware of `arch` takes `value`.
+    pub const fn allows(&self, value: u8, arch: Arch) -> bool {
+        self.on_arch(arch) & (1 << value) != 0
+    }
+
+    /// The values that hardware of `arch` takes, one bit a value.
+    pub const fn on_arch(&self, arch: Arch) -> u16 {
+        if self.archs.contains(arch) {
+            self.values
+        } else {
+            self.elsewhere
+        }
+    }
+}
 
 /// How a modifier is written.
 #[derive(Clone, Copy, Debug)]
@@ -47,12 +95,10 @@ pub struct Field {
     pub width: u8,
     /// How it is written.
     pub words: Words,
-    /// The values that are legal here, one bit a value.
+    /// The values that text can say here, one bit a value.
     pub allowed: u16,
-    /// True if every value that is legal here is so on every generation.
-    pub everywhere: bool,
-    /// The first generation that knows only the flag set.
-    pub set_since: Option<Arch>,
+    /// The values that the hardware takes.
+    pub legal: Legal,
     /// Where it is written.
     pub place: Place,
     /// What people should know about it.
@@ -75,12 +121,9 @@ impl Field {
         default: Option<u8>,
     ) -> Self {
         let mut allowed = 0;
-        let mut everywhere = true;
         let mut index = 0;
         while index < words.len() {
             allowed |= 1 << words[index].value;
-            let archs = words[index].archs;
-            everywhere &= archs.contains(Arch::V9) && archs.contains(Arch::V14);
             index += 1;
         }
         Self {
@@ -90,8 +133,7 @@ impl Field {
             width,
             words: Words::Enum { words, default },
             allowed,
-            everywhere,
-            set_since: None,
+            legal: Legal::ANY,
             place: Place::Head,
             note: "",
         }
@@ -107,8 +149,7 @@ impl Field {
             width: 1,
             words: Words::Flag(word),
             allowed: 0b11,
-            everywhere: true,
-            set_since: None,
+            legal: Legal::ANY,
             place: Place::Head,
             note: "",
         }
@@ -122,7 +163,7 @@ impl Field {
         }
     }
 
-    /// The same modifier with only these values, one bit a value.
+    /// The same modifier with only these values, one bit a value: neither text nor hardware knows the others.
     pub(crate) const fn only(self, allowed: u16) -> Self {
         Self {
             allowed: self.allowed & allowed,
@@ -130,13 +171,15 @@ impl Field {
         }
     }
 
-    /// The same flag, which must be set from this generation on.
-    pub(crate) const fn set_since(self, arch: Arch) -> Self {
-        Self {
-            set_since: Some(arch),
-            everywhere: false,
-            ..self
-        }
+    /// The same modifier; of the values that text can say, the hardware takes only these.
+    pub(crate) const fn legal(self, legal: Legal) -> Self {
+        Self { legal, ..self }
+    }
+
+    /// The same modifier, which text knows and no hardware has: its bits are 0.
+    pub(crate) const fn text_only(self) -> Self {
+        self.legal(Legal::only(0b1))
+            .note("no hardware has it: write 0")
     }
 
     /// The same modifier, written elsewhere.
@@ -164,19 +207,23 @@ impl Field {
         matches!(self.words, Words::Enum { default: None, .. })
     }
 
-    /// True if `value` is legal on `arch`.
+    /// True if text can say `value`.
+    pub const fn says(&self, value: u8) -> bool {
+        self.allowed & (1 << value) != 0
+    }
+
+    /// True if hardware of `arch` takes `value`.
     pub fn allows(&self, value: u8, arch: Arch) -> bool {
-        if self.allowed & (1 << value) == 0 {
-            return false;
-        }
-        if self.everywhere {
-            return true;
-        }
-        let must_be_set = self.set_since.is_some_and(|since| arch >= since);
-        let known = self
-            .word(value)
-            .is_none_or(|word| word.archs.contains(arch));
-        known && (value != 0 || !must_be_set)
+        self.says(value)
+            && self.legal.allows(value, arch)
+            && self
+                .word(value)
+                .is_none_or(|word| word.archs.contains(arch))
+    }
+
+    /// True if hardware of `arch` has the field: it takes more than one value.
+    pub fn exists(&self, arch: Arch) -> bool {
+        (1..1 << self.width).any(|value| self.allows(value, arch))
     }
 
     /// The number of an enumerator here, by its tag.
@@ -246,6 +293,8 @@ pub struct Immediate {
     pub signed: bool,
     /// Its upper bits, if they lie elsewhere: position and width.
     pub upper: Option<(u8, u8)>,
+    /// The values that the hardware takes, if not all that fit; only for narrow ones.
+    pub legal: Option<Legal>,
 }
 
 impl Immediate {
@@ -256,6 +305,14 @@ impl Immediate {
             width,
             signed: false,
             upper: None,
+            legal: None,
+        }
+    }
+
+    pub(crate) const fn legal(self, legal: Legal) -> Self {
+        Self {
+            legal: Some(legal),
+            ..self
         }
     }
 
@@ -297,6 +354,15 @@ impl Immediate {
             (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
         } else {
             (0, (1 << bits) - 1)
+        }
+    }
+
+    /// True if hardware of `arch` takes `value`.
+    pub fn allows(&self, value: i64, arch: Arch) -> bool {
+        match (self.legal, u8::try_from(value)) {
+            (None, _) => true,
+            (Some(legal), Ok(value @ 0..16)) => legal.allows(value, arch),
+            (Some(_), _) => false,
         }
     }
 

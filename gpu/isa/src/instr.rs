@@ -172,7 +172,7 @@ impl Instr {
             field: field.name,
         };
         let bits = field.value_of_tag(value.tag()).ok_or(no_value)?;
-        if field.allowed & (1 << bits) == 0 {
+        if !field.says(bits) {
             return Err(no_value);
         }
         self.put(index, field, bits);

@@ -43,12 +43,12 @@ mod decode;
 mod encode;
 mod error;
 mod instr;
+mod layout;
 mod rules;
 
 // What others ask of an instruction.
 mod access;
 mod describe;
-pub mod explain;
 mod meaning;
 mod random;
 

@@ -5,7 +5,7 @@
 use core::fmt;
 
 use crate::arch::{Arch, ArchSet};
-use crate::field::{Field, ImmId, Immediate};
+use crate::field::{Field, ImmId, Immediate, Legal};
 use crate::op::Op;
 use crate::select::SelectTable;
 use crate::values::FieldId;
@@ -198,6 +198,10 @@ pub enum DestKind {
     Narrowing,
     /// A register, one half of it, or from v11 on the same 16 bits in both halves.
     Replicating,
+    /// A register or, up to v10, one half of it.
+    WholeSinceV11,
+    /// A register, never a half of it.
+    Whole,
     /// A pair of registers.
     Pair,
 }
@@ -227,6 +231,8 @@ pub struct Source {
     pub pos: u8,
     /// Bits that are read: 8, 16 and 32 read one register, 64 a pair.
     pub size: u8,
+    /// True if it is written as a pair is, an even register or word, although it reads less.
+    pub even: bool,
     /// True if it is a float.
     pub float: bool,
     /// Bit that negates it.
@@ -248,6 +254,8 @@ pub struct SelectField {
     pub width: u8,
     /// Its values.
     pub table: &'static SelectTable,
+    /// Those of them that the hardware takes.
+    pub legal: Legal,
 }
 
 impl SelectField {
@@ -297,6 +305,8 @@ pub enum Natural {
     Vector,
     /// From the vector size and the width in the mnemonic.
     VectorOfType,
+    /// From the vector size and the format of a flat varying in memory.
+    VectorOfFormat,
     /// An atomic's operand.
     AtomicOperand,
     /// An atomic's result, if it is wanted.
@@ -316,8 +326,12 @@ pub struct Staging {
     pub access: Access,
     /// Lowest bit of the first register's number (six bits).
     pub pos: u8,
-    /// Lowest bit of the count (three bits); `None`: the count is always the natural one.
+    /// Lowest bit of the count; `None`: the count is always the natural one.
     pub count: Option<u8>,
+    /// How many bits the count has.
+    pub count_width: u8,
+    /// The counts that the hardware takes, one bit a count up to 15; of longer ranges it takes all that can be encoded.
+    pub legal: u16,
     /// What is subtracted from the count before it is encoded.
     pub bias: u8,
     /// True if an encoded 0 means 8.
@@ -333,7 +347,7 @@ impl Staging {
     pub const fn mask(&self) -> u64 {
         let mut mask = 0x3F << self.pos;
         if let Some(pos) = self.count {
-            mask |= 0x7 << pos;
+            mask |= ((1 << self.count_width) - 1) << pos;
         }
         if self.control.is_some() {
             mask |= 0x3 << 46;
@@ -342,15 +356,16 @@ impl Staging {
     }
 }
 
-/// How much of a word is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Layout {
-    /// Every field.
-    Full,
-    /// Some fields; others may exist.
-    Partial,
-    /// The opcode alone: no such word can be decoded or encoded.
-    OpcodeOnly,
+/// The layout of some generations, where modifiers and immediates lie at other places than in [`Row::fields`] and
+/// [`Row::immediates`]. The same ones, with other bits.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// The generations.
+    pub archs: ArchSet,
+    /// Their modifiers.
+    pub fields: &'static [Field],
+    /// Their immediates.
+    pub immediates: &'static [Immediate],
 }
 
 /// Unit and cost of an instruction in some generations, where they differ from the base.
@@ -362,8 +377,6 @@ pub struct IssueChange {
     pub unit: Unit,
     /// Cycles of the unit.
     pub cycles: u8,
-    /// True if this holds only for a shift by the constant 0: a plain and, or, exclusive or.
-    pub only_unshifted: bool,
 }
 
 /// A row of the instruction table.
@@ -383,9 +396,9 @@ pub struct Row {
     pub matches: Match,
     /// Bits that must hold the placeholder of instructions without destination.
     pub fixed: Match,
-    /// Unit in the base model.
+    /// The unit that it goes to.
     pub unit: Unit,
-    /// Where unit and cost differ.
+    /// The generations where unit and cost differ.
     pub issue: &'static [IssueChange],
     /// What it is.
     pub kind: Kind,
@@ -403,8 +416,14 @@ pub struct Row {
     pub immediates: &'static [Immediate],
     /// Modifiers in the order of the text.
     pub fields: &'static [Field],
-    /// How much is known.
-    pub layout: Layout,
+    /// The generations that lay it out otherwise.
+    pub layouts: &'static [Layout],
+    /// Bits that the hardware ignores. They are written as 0.
+    pub ignored: u64,
+    /// True if its sources can be registers alone.
+    pub registers_only: bool,
+    /// True if text knows it and no hardware has it.
+    pub text_only: bool,
 }
 
 impl Row {
@@ -428,9 +447,33 @@ impl Row {
         self.staging.iter().find(|staging| staging.access == access)
     }
 
-    /// Every bit of the word that belongs to a known field or must hold a known value, flow and page included.
+    /// The modifiers as `arch` lays them out.
+    pub fn fields_on(&self, arch: Arch) -> &'static [Field] {
+        self.layout(arch)
+            .map_or(self.fields, |layout| layout.fields)
+    }
+
+    /// The immediates as `arch` lays them out.
+    pub fn immediates_on(&self, arch: Arch) -> &'static [Immediate] {
+        self.layout(arch)
+            .map_or(self.immediates, |layout| layout.immediates)
+    }
+
+    /// The layout of `arch`, if it has one of its own.
+    pub(crate) fn layout(&self, arch: Arch) -> Option<&'static Layout> {
+        self.layouts
+            .iter()
+            .find(|layout| layout.archs.contains(arch))
+    }
+
+    /// Every bit of the word that belongs to a field, is ignored or must hold a known value, flow and page included.
     pub const fn claimed(&self) -> u64 {
-        let mut mask = (0xF << 59) | self.matches.mask | self.fixed.mask | self.field_mask();
+        self.claimed_besides_fields() | self.field_mask()
+    }
+
+    /// The same without modifiers and immediates.
+    pub(crate) const fn claimed_besides_fields(&self) -> u64 {
+        let mut mask = (0xF << 59) | self.matches.mask | self.fixed.mask | self.ignored;
         let mut index = 0;
         while index < self.sources.len() {
             mask |= self.sources[index].mask() | (0b11 << 57);
@@ -449,33 +492,31 @@ impl Row {
 
     /// The bits of its modifiers and immediates.
     pub const fn field_mask(&self) -> u64 {
-        let mut mask = 0;
-        let mut index = 0;
-        while index < self.fields.len() {
-            mask |= self.fields[index].mask();
-            index += 1;
-        }
-        index = 0;
-        while index < self.immediates.len() {
-            mask |= self.immediates[index].mask();
-            index += 1;
-        }
-        mask
+        mask_of(self.fields, self.immediates)
     }
 
-    /// The unit it goes to and the cycles it takes there, whatever its operands; 64-bit arithmetic counts double.
+    /// The unit it goes to and the cycles it takes there; 64-bit arithmetic counts double.
     pub fn issue(&self, arch: Arch) -> (Unit, u8) {
-        self.issue_if(arch, false)
-    }
-
-    /// The same, where it is known whether it shifts by the constant 0.
-    pub(crate) fn issue_if(&self, arch: Arch, unshifted: bool) -> (Unit, u8) {
-        let applies = |change: &&IssueChange| {
-            change.archs.contains(arch) && (unshifted || !change.only_unshifted)
-        };
+        let applies = |change: &&IssueChange| change.archs.contains(arch);
         match self.issue.iter().find(applies) {
             Some(change) => (change.unit, change.cycles),
             None => (self.unit, if self.dest == DestKind::Pair { 2 } else { 1 }),
         }
     }
+}
+
+/// The bits of modifiers and immediates.
+pub(crate) const fn mask_of(fields: &[Field], immediates: &[Immediate]) -> u64 {
+    let mut mask = 0;
+    let mut index = 0;
+    while index < fields.len() {
+        mask |= fields[index].mask();
+        index += 1;
+    }
+    index = 0;
+    while index < immediates.len() {
+        mask |= immediates[index].mask();
+        index += 1;
+    }
+    mask
 }

@@ -94,6 +94,10 @@ selects! {
     B0011
     /// Bytes, four lanes.
     B2233
+    /// Matrices of halves: the first four rows or columns.
+    F0
+    /// Matrices of halves: the last four rows or columns.
+    F1
     /// Branches: true only when every bit is set.
     And
     /// Branches: bits 3 to 20 are not all equal (purpose not established).
@@ -117,6 +121,8 @@ pub enum Lanes {
     Bytes2([u8; 2]),
     /// A byte for each of four lanes.
     Bytes4([u8; 4]),
+    /// A part of a matrix, 0 or 1.
+    Submatrix(u8),
     /// A test of a branch condition, see [`Select::And`] and [`Select::LowBits`].
     Test,
 }
@@ -164,6 +170,8 @@ impl Select {
             Self::B1032 => Lanes::Bytes4([1, 0, 3, 2]),
             Self::B0011 => Lanes::Bytes4([0, 0, 1, 1]),
             Self::B2233 => Lanes::Bytes4([2, 2, 3, 3]),
+            Self::F0 => Lanes::Submatrix(0),
+            Self::F1 => Lanes::Submatrix(1),
             Self::And | Self::LowBits => Lanes::Test,
         }
     }

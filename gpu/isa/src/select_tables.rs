@@ -48,6 +48,18 @@ pub static HALF_AS_PAIR: SelectTable = table("half", &[
     both(0, Select::H0, "h00", "h0"), both(1, Select::H1, "h10", "h1"),
 ]);
 
+/// One half of a source; Mesa 24.1 has a field of two bits for it and can say what no hardware takes.
+#[rustfmt::skip]
+pub static HALF_IN_PAIR: SelectTable = table("half", &[
+    row(0, Select::H0, "h00"), row(1, Select::H1, "h10"), row(2, Select::Identity, ""), row(3, Select::H11, "h11"),
+]);
+
+/// The part of a matrix of halves that a lane holds.
+#[rustfmt::skip]
+pub static SUBMATRIX: SelectTable = table("submatrix", &[
+    row(0, Select::F0, "f0"), row(1, Select::F1, "f1"), row(2, Select::Identity, ""),
+]);
+
 /// One byte of a source, which must be named.
 #[rustfmt::skip]
 pub static BYTE: SelectTable = table("byte", &[

@@ -37,9 +37,8 @@ pub(crate) fn register_mask(words: impl Iterator<Item = Word>) -> u64 {
         .fold(0, |mask, register| mask | register.bit())
 }
 
-// FACT: compiler-backend.md 8.2 tells of compilers that order all accesses alike; what it gives as the hardware's need
-// is order at the same address, and different kinds of memory share none.
-/// What tells memory apart.
+/// What tells memory apart. Only accesses that may touch the same address need an order (hardware/compiler-backend.md 8.2), and
+/// different kinds of memory share none.
 fn memory_key(instr: &Instr) -> Option<(Space, i64)> {
     match instr.space? {
         Space::Constant => None,

@@ -121,9 +121,14 @@ impl Places {
             EncodeError::Immediate { .. } => self.immediates,
             EncodeError::NoValue { .. } => self.mnemonic,
             EncodeError::Rule(rule) => match rule {
-                Rule::NoSuchInstruction { .. } | Rule::UnknownLayout { .. } => self.mnemonic,
-                Rule::FieldValue { .. } | Rule::Flow { .. } => self.mnemonic,
-                Rule::SelectValue { source_index, .. } | Rule::OddSource { source_index, .. } => {
+                Rule::NoSuchInstruction { .. }
+                | Rule::NoHardware { .. }
+                | Rule::FieldValue { .. }
+                | Rule::CompareWithoutExchange { .. }
+                | Rule::Flow { .. } => self.mnemonic,
+                Rule::SelectValue { source_index, .. }
+                | Rule::OddSource { source_index, .. }
+                | Rule::RegistersOnly { source_index, .. } => {
                     self.of_part(Part::Source(source_index))
                 }
                 Rule::OddDestination { .. } | Rule::DestinationMask { .. } => self.dest,
@@ -133,7 +138,11 @@ impl Places {
                     });
                     if is_read { self.read } else { self.write }
                 }
-                Rule::Misaligned { .. } => self.immediates,
+                Rule::CheckedWidth { .. } => match instr.read {
+                    Some(_) => self.read,
+                    None => self.write,
+                },
+                Rule::Misaligned { .. } | Rule::ImmediateValue { .. } => self.immediates,
                 Rule::SpecialValue { .. }
                 | Rule::TwoPages { .. }
                 | Rule::TooManyConstants { .. }
@@ -158,7 +167,8 @@ impl Instr {
     /// # Errors
     /// If the line is no instruction of the dialect and the generation. The error has the span of bytes that it is about.
     pub fn parse(line: &str, arch: Arch, syntax: Syntax) -> Result<Self, ParseError> {
-        assemble(line, arch, syntax).map(|(instr, _)| instr)
+        let line = assemble(line, arch, syntax)?;
+        line.refusal.map_or(Ok(line.instr), Err)
     }
 
     /// Reads one instruction and gives its word.
@@ -166,11 +176,32 @@ impl Instr {
     /// # Errors
     /// As [`Self::parse`].
     pub fn assemble(line: &str, arch: Arch, syntax: Syntax) -> Result<u64, ParseError> {
-        assemble(line, arch, syntax).map(|(_, word)| word)
+        let line = assemble(line, arch, syntax)?;
+        line.refusal.map_or(Ok(line.word), Err)
+    }
+
+    /// The same for all that text can say: the word, and why the hardware of `arch` refuses it, if it does.
+    ///
+    /// # Errors
+    /// If the line is no instruction of the dialect and the generation.
+    pub fn assemble_text(
+        line: &str,
+        arch: Arch,
+        syntax: Syntax,
+    ) -> Result<(u64, Option<ParseError>), ParseError> {
+        assemble(line, arch, syntax).map(|line| (line.word, line.refusal))
     }
 }
 
-fn assemble(line: &str, arch: Arch, syntax: Syntax) -> Result<(Instr, u64), ParseError> {
+/// A line that was read.
+struct Line {
+    instr: Instr,
+    word: u64,
+    /// Why the hardware refuses it, if it does.
+    refusal: Option<ParseError>,
+}
+
+fn assemble(line: &str, arch: Arch, syntax: Syntax) -> Result<Line, ParseError> {
     let whole = Token {
         text: line,
         start: 0,
@@ -194,13 +225,18 @@ fn assemble(line: &str, arch: Arch, syntax: Syntax) -> Result<(Instr, u64), Pars
         immediates: whole.span(),
     };
     operands(&mut instr, &mut places, whole, rest, arch, syntax)?;
-    match instr.encode(arch) {
-        Ok(word) => Ok((instr, word)),
-        Err(error) => Err(ParseError {
-            span: places.of(&error, &instr),
-            kind: ParseErrorKind::Encode(error),
-        }),
-    }
+    let refused = |error: EncodeError| ParseError {
+        span: places.of(&error, &instr),
+        kind: ParseErrorKind::Encode(error),
+    };
+    let word = instr.encode_text(arch).map_err(refused)?;
+    let refusal = instr.check(arch).err();
+    let refusal = refusal.map(|rule| refused(rule.into()));
+    Ok(Line {
+        instr,
+        word,
+        refusal,
+    })
 }
 
 /// How many operands the text of a row has.

@@ -11,10 +11,10 @@ macro_rules! control {
             Branchz    "BRANCHZ"     =  0x01f [] Cvt  Branch  I32  ALL   None [] [A32_TEST]           [BRANCH_OFFSET] [CONSERVATIVE, EQ];
             DiscardF32 "DISCARD.f32" =  0x020 [] Cvt  Discard F32  ALL   None [] [AF32_N_W, BF32_N_W] []              [CONDITION];
             Branchzi   "BRANCHZI"    =  0x02f [] Cvt  Branch  I32  ALL   None [] [A32_TEST, B32]      []              [CONSERVATIVE, EQ, ABSOLUTE];
-            Barrier    "BARRIER"     =  0x045 [] None Barrier None ALL   None [] []                   []              [SLOT];
+            Barrier    "BARRIER"     =  0x045 [] None Barrier None ALL   None [] []                   []              [SLOT7];
             JumpEx     "JUMP_EX"     -  0x03f [] Cvt  Branch  I32  ALL   None [] [A32_TEST, B32, C32] []              [DIVERGE, STACK_MODE, CONSERVATIVE, NOT];
-            Doorbell   "DOORBELL"    -  0x004 [] None System  None ALL   None [] []                   []              []                                       .layout(Layout::OpcodeOnly);
-            Eureka     "EUREKA"      -  0x005 [] None System  None ALL   None [] []                   []              []                                       .layout(Layout::OpcodeOnly);
+            Doorbell   "DOORBELL"    -  0x004 [] None System  None ALL   None [] []                   []              [];
+            Eureka     "EUREKA"      -  0x005 [] None System  None ALL   None [] []                   []              [];
             Kaboom     "KABOOM"      -  0x006 [] None System  None ALL   None [] []                   []              [];
         }
     };

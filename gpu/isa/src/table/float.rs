@@ -7,12 +7,12 @@ macro_rules! float {
     ($then:ident $rows:tt $rest:tt) => {
         $then! { $rows $rest
             //instruction       name                     26 op    secondary unit kind type  archs  dest         sources                        immediates modifiers
-            FrexpmF32           "FREXPM.f32"             =  0x099 [r1(0x0)] Cvt  Alu  F32   ALL    Word      [] [AF32_N_W]                     []         [SQRT, LOG];
-            FrexpmV2f16         "FREXPM.v2f16"           =  0x099 [r1(0x1)] Cvt  Alu  V2f16 TO_V10 Word      [] [AF16_N_S]                     []         [SQRT, LOG];
-            FrexpeF32           "FREXPE.f32"             =  0x099 [r1(0x2)] Cvt  Alu  F32   ALL    Word      [] [AF32_W]                       []         [SQRT, LOG, NEG_RESULT];
-            FrexpeV2f16         "FREXPE.v2f16"           =  0x099 [r1(0x3)] Cvt  Alu  V2f16 TO_V10 Word      [] [AF16_S]                       []         [SQRT, LOG, NEG_RESULT];
-            FpclassF32          "FPCLASS.f32"            =  0x09c [r1(0xa)] Sfu  Alu  F32   ALL    Word      [] [AF32_N_W]                     []         [];
-            FpclassF16          "FPCLASS.f16"            =  0x09c [r1(0xb)] Sfu  Alu  F16   ALL    Word      [] [AF16_N_S]                     []         [];
+            FrexpmF32           "FREXPM.f32"             =  0x099 [r1(0x0)] Cvt  Alu  F32   ALL    Word      [] [AF32_N_W]                     []         [FREXP_SCALE];
+            FrexpmV2f16         "FREXPM.v2f16"           =  0x099 [r1(0x1)] Cvt  Alu  V2f16 TO_V10 Word      [] [AF16_N_S]                     []         [FREXP_SCALE];
+            FrexpeF32           "FREXPE.f32"             =  0x099 [r1(0x2)] Cvt  Alu  F32   ALL    Word      [] [AF32_W]                       []         [FREXP_SCALE, NEG_RESULT];
+            FrexpeV2f16         "FREXPE.v2f16"           =  0x099 [r1(0x3)] Cvt  Alu  V2f16 TO_V10 Word      [] [AF16_S]                       []         [FREXP_SCALE, NEG_RESULT];
+            FpclassF32          "FPCLASS.f32"            =  0x09c [r1(0xa)] Sfu  Alu  F32   ALL    Word      [] [AF32_N_W24]                   []         [];
+            FpclassF16          "FPCLASS.f16"            =  0x09c [r1(0xb)] Sfu  Alu  F16   ALL    Word      [] [AF16_N_HALF2]                 []         [];
             FaddF32             "FADD.f32"               =  0x0a4 [r2(0x0)] Fma  Alu  F32   ALL    Narrowing [] [AF32_N_W, BF32_N_W]           []         [ROUND_TWICE, CLAMP, STICKY];
             FaddV2f16           "FADD.v2f16"             =  0x0a5 [r2(0x0)] Fma  Alu  V2f16 ALL    Word      [] [AF16_N_S, BF16_N_S]           []         [ROUND_TWICE, CLAMP, STICKY];
             FminF32             "FMIN.f32"               =  0x0a4 [r2(0x2)] Cvt  Alu  F32   ALL    Word      [] [AF32_N_W, BF32_N_W]           []         [CLAMP, MIN_MAX_NAN];

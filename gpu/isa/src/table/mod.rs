@@ -36,6 +36,7 @@ const ALL: ArchSet = ArchSet::ALL;
 const TO_V9: ArchSet = ArchSet::until(Arch::V9);
 const TO_V10: ArchSet = ArchSet::until(Arch::V10);
 const TO_V13: ArchSet = ArchSet::until(Arch::V13);
+const V10_ON: ArchSet = ArchSet::since(Arch::V10);
 const V11_ON: ArchSet = ArchSet::since(Arch::V11);
 const V12_ON: ArchSet = ArchSet::since(Arch::V12);
 const V14_ON: ArchSet = ArchSet::since(Arch::V14);
@@ -62,9 +63,9 @@ const fn at24(value: u64) -> Match {
     Match::bits(24, 0x3, value)
 }
 
-/// Bits 24..27.
-const fn at24w(value: u64) -> Match {
-    Match::bits(24, 0xF, value)
+/// Bit 24.
+const fn bit24(value: u64) -> Match {
+    Match::bits(24, 0x1, value)
 }
 
 /// Bit 25.
@@ -82,21 +83,73 @@ const fn at37(value: u64) -> Match {
     Match::bits(37, 0x3, value)
 }
 
-// Unit and cost where they are not the base model's.
-const CLZ: &[IssueChange] = &[change(ALL, Unit::Sfu, 1)];
+/// Direction of the registers, bits 46..47.
+const fn at46(value: u64) -> Match {
+    Match::bits(46, 0x3, value)
+}
+
+/// Bits 34..35, which conversions between integers and floats ignore (section 1).
+const ROUNDING_TAIL: u64 = 0b11 << 34;
+
+/// The page, of messages that have no source to read from it.
+const UNREAD_PAGE: u64 = 0b11 << 57;
+
+// Layouts of some generations.
+const VARYING_OFFSET_F32: &[Layout] = &[Layout {
+    archs: TO_V10,
+    fields: &[
+        fields::SLOT,
+        fields::VECTOR_SIZE,
+        fields::SOURCE_FORMAT_F32,
+        fields::SAMPLE_MODE,
+        fields::UPDATE_MODE,
+    ],
+    immediates: &[fields::INDEX_AT16],
+}];
+const VARYING_OFFSET_F16: &[Layout] = &[Layout {
+    fields: &[
+        fields::SLOT,
+        fields::VECTOR_SIZE,
+        fields::SOURCE_FORMAT_F16,
+        fields::SAMPLE_MODE,
+        fields::UPDATE_MODE,
+    ],
+    ..VARYING_OFFSET_F32[0]
+}];
+const CHECKED_LOAD: &[Layout] = &[Layout {
+    archs: V14_ON,
+    fields: &[
+        fields::ACCESS,
+        fields::MEMORY_WIDTH_V14,
+        fields::OOB_IGNORE_V14,
+        fields::SLOT,
+    ],
+    immediates: &[],
+}];
+const CHECKED_LOAD_IMM: &[Layout] = &[Layout {
+    immediates: &[fields::OFFSET12],
+    ..CHECKED_LOAD[0]
+}];
+const CHECKED_STORE: &[Layout] = &[Layout {
+    archs: V14_ON,
+    fields: &[fields::ACCESS, fields::MEMORY_WIDTH_V14, fields::SLOT],
+    immediates: &[],
+}];
+const CHECKED_STORE_IMM: &[Layout] = &[Layout {
+    immediates: &[fields::OFFSET12],
+    ..CHECKED_STORE[0]
+}];
+
+// Unit and cost where a generation changed them.
 const CLPER: &[IssueChange] = &[change(V11_ON, Unit::Cvt, 2)];
 const FROUND: &[IssueChange] = &[change(V11_ON, Unit::Fma, 2)];
-const BITWISE: &[IssueChange] = &[IssueChange {
-    only_unshifted: true,
-    ..change(V11_ON, Unit::Cvt, 1)
-}];
+const BITWISE: &[IssueChange] = &[change(V11_ON, Unit::Cvt, 1)];
 
 const fn change(archs: ArchSet, unit: Unit, cycles: u8) -> IssueChange {
     IssueChange {
         archs,
         unit,
         cycles,
-        only_unshifted: false,
     }
 }
 
@@ -150,8 +203,34 @@ impl Row {
         Self { matches, ..self }
     }
 
-    const fn layout(self, layout: Layout) -> Self {
-        Self { layout, ..self }
+    const fn layouts(self, layouts: &'static [Layout]) -> Self {
+        Self { layouts, ..self }
+    }
+
+    const fn ignores(self, ignored: u64) -> Self {
+        Self { ignored, ..self }
+    }
+
+    const fn registers_only(self) -> Self {
+        Self {
+            registers_only: true,
+            ..self
+        }
+    }
+
+    const fn text_only(self) -> Self {
+        Self {
+            text_only: true,
+            ..self
+        }
+    }
+
+    /// A message without staging range that carries no placeholder.
+    const fn no_placeholder(self) -> Self {
+        Self {
+            fixed: Match { mask: 0, value: 0 },
+            ..self
+        }
     }
 
     const fn changes(self, issue: &'static [IssueChange]) -> Self {
@@ -221,7 +300,10 @@ macro_rules! define {
                 sources: &[$(sources::$source),*],
                 immediates: &[$(fields::$immediate),*],
                 fields: &[$(fields::$field),*],
-                layout: Layout::Full,
+                layouts: &[],
+                ignored: 0,
+                registers_only: false,
+                text_only: false,
             }
             .complete($opcode, &[$($secondary),*])
             $(.$method($($argument),*))*

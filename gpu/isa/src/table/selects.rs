@@ -15,7 +15,7 @@ macro_rules! selects {
             CselV2s16    "CSEL.v2s16"     =  0x159 []          Cvt  Alu  V2s16 ALL    Word [] [A16, B16, C16, D16]      [] [CONDITION_INT];
             MuxI32       "MUX.i32"        =  0x0b8 []          Sfu  Alu  I32   ALL    Word [] [A32, B32, C32]           [] [MUX];
             MuxV2i16     "MUX.v2i16"      =  0x0b9 []          Sfu  Alu  V2i16 ALL    Word [] [A16_S, B16_S, C16_S]     [] [MUX];
-            MuxV4i8      "MUX.v4i8"       =  0x0ba []          Sfu  Alu  V4i8  ALL    Word [] [A8, B8, C8]              [] [MUX];
+            MuxV4i8      "MUX.v4i8"       =  0x0ba []          Sfu  Alu  V4i8  ALL    Word [] [A8, B8, C8]              [] [MUX_8];
             IcmpOrU32    "ICMP_OR.u32"    =  0x0f0 [at24(0x0)] Cvt  Alu  U32   ALL    Word [] [A32_I, B32_I, C32]       [] [CONDITION_INT, RESULT_TYPE];
             IcmpOrV2u16  "ICMP_OR.v2u16"  =  0x0f1 [at24(0x0)] Cvt  Alu  V2u16 ALL    Word [] [A16_I, B16_I, C16]       [] [CONDITION_INT, RESULT_TYPE];
             IcmpOrV4u8   "ICMP_OR.v4u8"   =  0x0f2 [at24(0x0)] Cvt  Alu  V4u8  TO_V10 Word [] [A8_I, B8_I, C8]          [] [CONDITION_INT, RESULT_TYPE_8];
@@ -33,7 +33,7 @@ macro_rules! selects {
             FcmpAndF32   "FCMP_AND.f32"   =  0x0f4 [at24(0x1)] Cvt  Alu  F32   ALL    Word [] [AF32_N_W, BF32_N_W, C32] [] [CONDITION, RESULT_TYPE];
             FcmpAndV2f16 "FCMP_AND.v2f16" =  0x0f5 [at24(0x1)] Cvt  Alu  V2f16 ALL    Word [] [AF16_N_S, BF16_N_S, C16] [] [CONDITION, RESULT_TYPE];
             IcmpMultiU32 "ICMP_MULTI.u32" =  0x0f0 [at24(0x2)] Cvt  Alu  U32   ALL    Word [] [A32_I, B32_I, C32]       [] [CONDITION_INT, RESULT_TYPE_MULTI];
-            IcmpMultiS32 "ICMP_MULTI.s32" =  0x0f8 [at24(0x2)] Cvt  Alu  S32   ALL    Word [] [A32_I, B32_I, C32]       [] [CONDITION_INT, RESULT_TYPE_MULTI];
+            IcmpMultiS32 "ICMP_MULTI.s32" =  0x0f8 [at24(0x2)] Cvt  Alu  S32   ALL    Word [] [A32_I, B32_I, C32]       [] [CONDITION_INT, RESULT_TYPE_MULTI_S];
         }
     };
 }

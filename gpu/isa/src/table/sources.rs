@@ -4,17 +4,20 @@
 //! `N` neg and abs, `W` float widen, `S` float swizzle, `I` integer widen or swizzle, and others by name.
 //! Facts: hardware/valhall-isa.md sections 2 and 7.3.
 
+use crate::arch::{Arch, ArchSet};
+use crate::field::Legal;
 use crate::row::{SelectField, Source};
 use crate::select::SelectTable;
 use crate::select_tables::{
-    BYTE, BYTE_PAIR, COMBINE, FLOAT16, FLOAT32, HALF, HALF_AS_PAIR, INT8, INT16, INT32, INT64,
-    INT64_SECOND, LANE, SHIFT, SHIFT8, SHIFT16,
+    BYTE, BYTE_PAIR, COMBINE, FLOAT16, FLOAT32, HALF, HALF_AS_PAIR, HALF_IN_PAIR, INT8, INT16,
+    INT32, INT64, INT64_SECOND, LANE, SHIFT, SHIFT8, SHIFT16, SUBMATRIX,
 };
 
 const fn int(index: u8, size: u8) -> Source {
     Source {
         pos: 8 * index,
         size,
+        even: false,
         float: false,
         neg: None,
         abs: None,
@@ -43,9 +46,28 @@ impl Source {
 
     const fn select(self, pos: u8, width: u8, table: &'static SelectTable) -> Self {
         Self {
-            select: Some(SelectField { pos, width, table }),
+            select: Some(SelectField {
+                pos,
+                width,
+                table,
+                legal: Legal::ANY,
+            }),
             ..self
         }
+    }
+
+    /// Of the selections that text can say, the hardware takes only these.
+    const fn legal(self, legal: Legal) -> Self {
+        let select = match self.select {
+            Some(select) => Some(SelectField { legal, ..select }),
+            None => None,
+        };
+        Self { select, ..self }
+    }
+
+    /// Written as a pair is, although it reads less.
+    const fn even(self) -> Self {
+        Self { even: true, ..self }
     }
 
     /// The two-bit selection of floats and bytes: at 28 for source 0, two lower for each further source.
@@ -75,6 +97,19 @@ impl Source {
         Self { pos: 16, ..self }
     }
 }
+
+/// Every selection, from v11 on; before, the bits are 0.
+const SINCE_V11: Legal = Legal::on(ArchSet::since(Arch::V11));
+/// Every selection up to v10; from v11 on the bits are 0.
+const UNTIL_V10: Legal = Legal::on(ArchSet::until(Arch::V10));
+/// The bits are 0, whatever text can say.
+const NEVER: Legal = Legal::only(0b1);
+/// One of the two halves, which must be named.
+const HALVES: Legal = Legal::only(0b11);
+/// A part, which must be named: a half, a byte or the low word.
+const PARTS: Legal = Legal::only(0b1_1111_1100);
+/// Anything but a word of a pair.
+const NOT_WORDS: Legal = Legal::only(0b1111_1101);
 
 /// Source operands, a line each.
 macro_rules! sources {
@@ -115,6 +150,9 @@ sources! {
     CF32_N       = float(2, 32).neg_abs();
 
     AF32_W       = float(0, 32).narrow(&FLOAT32);
+    AF32_N_WV11  = AF32_N_W.legal(SINCE_V11);
+    AF32_N_WV10  = AF32_N_W.legal(UNTIL_V10);
+    AF32_N_W24   = AF32_N_W.legal(NEVER);
     AF32_N_W     = AF32_N.narrow(&FLOAT32);
     BF32_N_W     = BF32_N.narrow(&FLOAT32);
     CF32_N_W     = CF32_N.narrow(&FLOAT32);
@@ -131,6 +169,7 @@ sources! {
     A16_PAIR     = int(0, 16).half(&HALF_AS_PAIR);
     B16_PAIR     = int(1, 16).half(&HALF_AS_PAIR);
     AF16_N_PAIR  = AF16_N.half(&HALF_AS_PAIR);
+    AF16_N_HALF2 = AF16_N.narrow(&HALF_IN_PAIR).legal(HALVES);
     AF16_N_HALF  = AF16_N.half(&HALF);
     BF16_N_HALF  = BF16_N.half(&HALF);
 
@@ -144,15 +183,24 @@ sources! {
     A16_I        = int(0, 16).wide(&INT16);
     B16_I        = int(1, 16).wide(&INT16);
     A32_I        = int(0, 32).wide(&INT32);
+    A32_IV11     = A32_I.legal(SINCE_V11);
     B32_I        = int(1, 32).wide(&INT32);
     A64_I        = int(0, 64).wide(&INT64);
     B64_I        = int(1, 64).wide(&INT64_SECOND);
+    A64_PART     = A64_I.legal(PARTS);
+    B64_PART     = B64_I.legal(PARTS);
+    A64_SHIFTED  = A64_I.legal(NOT_WORDS);
 
     B8_SHIFT     = int(1, 8).wide(&SHIFT);
+    B8_SHIFT64   = B8_SHIFT.even();
     B8_SHIFT16   = int(1, 8).wide(&SHIFT16);
     B8_SHIFT8    = int(1, 8).wide(&SHIFT8);
     B32_LANE     = int(1, 32).wide(&LANE);
     A32_TEST     = int(0, 32).select(37, 3, &COMBINE);
+
+    A32_MATRIX   = int(0, 32).narrow(&SUBMATRIX).legal(HALVES);
+    B32_MATRIX   = int(1, 32).narrow(&SUBMATRIX).legal(HALVES);
+    B32_MATRIX2  = int(1, 32).narrow(&SUBMATRIX).legal(Legal::only(0b100));
 
     C8_NOT       = int(2, 8).not();
     C16_NOT      = int(2, 16).not();

@@ -17,7 +17,7 @@ value! {
     /// Toward zero.
     Rtz = 3 "rtz",
     /// To nearest, ties away from zero. Only where the field has three bits.
-    Rtna = 4 "rtna", // FACT: the word is ours; the facts name the rounding, not its text (valhall-isa.md 8.2)
+    Rtna = 4 "round_na",
 }
 
 value! {
@@ -169,6 +169,28 @@ value! {
     Inf = 1 "inf",
     /// Not established.
     Inf0 = 2 "inf0",
+}
+
+value! {
+    /// How FREXP splits a number into mantissa and exponent.
+    FrexpScale, None:
+    /// Mantissa in [0.5, 1).
+    None = 0 "",
+    /// For square roots: mantissa in [0.25, 1), the exponent counts powers of 4.
+    Sqrt = 1 "sqrt",
+    /// For logarithms: mantissa in [0.75, 1.5).
+    Log = 2 "log",
+    /// Both words, which text can say and no hardware takes.
+    Both = 3 "sqrt.log",
+}
+
+value! {
+    /// Which power FPOW_SC_DET prepares (what it computes is not established).
+    PowFunction, Pow:
+    /// Of any base.
+    Pow = 0 "",
+    /// Of a base that is not negative.
+    Powr = 1 "powr",
 }
 
 value! {

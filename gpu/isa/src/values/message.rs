@@ -3,7 +3,7 @@
 //! Facts: hardware/valhall-isa.md section 11.
 
 use super::{Word, value};
-use crate::arch::{Arch, ArchSet};
+use crate::arch::ArchSet;
 
 value! {
     /// The scoreboard slot that a message is counted in until it is done.
@@ -116,6 +116,19 @@ value! {
 }
 
 value! {
+    /// Which vertex of the primitive a flat varying is taken from, where it is named (v14).
+    VertexId, None:
+    /// The provoking vertex.
+    None = 0 "",
+    /// The first.
+    Vertex0 = 1 "vertex0",
+    /// The second.
+    Vertex1 = 2 "vertex1",
+    /// The third.
+    Vertex2 = 3 "vertex2",
+}
+
+value! {
     /// Where a varying is sampled.
     SampleMode, required:
     /// Centre of the pixel.
@@ -136,7 +149,7 @@ value! {
     /// Use those kept.
     Retrieve = 1 "retrieve",
     /// Compute; what is kept is undefined afterwards.
-    Clobber = 3 "clobber" [ArchSet::until(Arch::V13)],
+    Clobber = 3 "clobber",
 }
 
 value! {
@@ -190,28 +203,25 @@ value! {
     SystemTimestamp = 7 "system_timestamp",
 }
 
-/// The generations whose checked accesses are known.
-const V12_V13: ArchSet = ArchSet::range(Arch::V12, Arch::V13);
-
 value! {
-    /// Width of a checked access (v12, v13).
+    /// Width of a checked access (v12 and later).
     MemoryWidth, required:
     /// 8 bits.
-    I8 = 0 "i8" [V12_V13],
+    I8 = 0 "i8",
     /// 16 bits.
-    I16 = 1 "i16" [V12_V13],
+    I16 = 1 "i16",
     /// 24 bits.
-    I24 = 2 "i24" [V12_V13],
+    I24 = 2 "i24",
     /// 32 bits.
-    I32 = 3 "i32" [V12_V13],
+    I32 = 3 "i32",
     /// 48 bits.
-    I48 = 4 "i48" [V12_V13],
+    I48 = 4 "i48",
     /// 64 bits.
-    I64 = 5 "i64" [V12_V13],
+    I64 = 5 "i64",
     /// 96 bits.
-    I96 = 6 "i96" [V12_V13],
+    I96 = 6 "i96",
     /// 128 bits.
-    I128 = 7 "i128" [V12_V13],
+    I128 = 7 "i128",
 }
 
 value! {
@@ -237,10 +247,41 @@ value! {
     D0 = 0 "d0",
 }
 
+value! {
+    /// Which part of its register a narrow store takes. What each width offers is in the tables of [`StoreLane`].
+    StoreLane, B0:
+    /// Byte 0.
+    B0 = 0 "",
+    /// Byte 1.
+    B1 = 1 "b1",
+    /// Byte 2.
+    B2 = 2 "b2",
+    /// Byte 3.
+    B3 = 3 "b3",
+    /// The low half.
+    H0 = 0 "",
+    /// The high half.
+    H1 = 1 "h1",
+}
+
+#[rustfmt::skip]
+impl StoreLane {
+    /// Parts that an 8-bit store takes.
+    pub(crate) const I8: &'static [Word] = &[
+        word(0, Self::B0 as u8, ""), word(1, Self::B1 as u8, "b1"), word(2, Self::B2 as u8, "b2"), word(3, Self::B3 as u8, "b3"),
+    ];
+    /// Parts that a 16-bit store takes.
+    pub(crate) const I16: &'static [Word] = &[word(0, Self::H0 as u8, ""), word(1, Self::H1 as u8, "h1")];
+}
+
 const fn lane(value: u8, lane: LoadLane, text: &'static str) -> Word {
+    word(value, lane as u8, text)
+}
+
+const fn word(value: u8, tag: u8, text: &'static str) -> Word {
     Word {
         value,
-        tag: lane as u8,
+        tag,
         text,
         archs: ArchSet::ALL,
     }

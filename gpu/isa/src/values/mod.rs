@@ -7,17 +7,17 @@ mod message;
 mod texture;
 
 pub use alu::{
-    Clamp, Condition, FlushNan, InactiveResult, InfMode, LaneOp, LanePair, LogPrecision,
-    LogTableMode, MinMaxNan, Mux, ResultType, RoundMode, SinCos, StackMode, SubgroupSize,
-    TableAdjust,
+    Clamp, Condition, FlushNan, FrexpScale, InactiveResult, InfMode, LaneOp, LanePair,
+    LogPrecision, LogTableMode, MinMaxNan, Mux, PowFunction, ResultType, RoundMode, SinCos,
+    StackMode, SubgroupSize, TableAdjust,
 };
 pub use message::{
     AtomicOp, AtomicOp1, FlatFormat, GclkSource, LoadLane, MemoryAccess, MemoryWidth,
-    RegisterFormat, SampleMode, Slot, SourceFormat, UpdateMode, VectorSize,
+    RegisterFormat, SampleMode, Slot, SourceFormat, StoreLane, UpdateMode, VectorSize, VertexId,
 };
 pub use texture::{
     Dimension, FetchComponent, LodMode, RegisterType, RegisterWidth, SampleUpdate, SecondaryWidth,
-    VaryingWidth, WriteMask,
+    VaryingFormat, VaryingWidth, WriteMask,
 };
 
 use crate::arch::ArchSet;
@@ -72,6 +72,7 @@ pub enum FieldId {
     FetchComponent,
     FlatFormat,
     FlushNan,
+    FrexpScale,
     GclkSource,
     InactiveResult,
     InfMode,
@@ -85,6 +86,7 @@ pub enum FieldId {
     MemoryWidth,
     MinMaxNan,
     Mux,
+    PowFunction,
     RegisterFormat,
     RegisterType,
     RegisterWidth,
@@ -97,11 +99,14 @@ pub enum FieldId {
     Slot,
     SourceFormat,
     StackMode,
+    StoreLane,
     SubgroupSize,
     TableAdjust,
     UpdateMode,
+    VaryingFormat,
     VaryingWidth,
     VectorSize,
+    VertexId,
     WriteMask,
     Flag(Flag),
 }
@@ -138,18 +143,26 @@ flags! {
     Not "not"
     /// Zero-extends what is loaded, rather than sign-extending it.
     Unsigned "unsigned"
+    /// Checked load: ignores the bound (what that changes is not established).
+    OobIgnore "oob_ignore"
+    /// A flat varying is taken from a vertex that is named.
+    ExplicitVertex "explicit_vertex"
+    /// LD_TILE: reads depth or stencil, rather than colour.
+    ZStencil "z_stencil"
+    /// LD_TILE: no later instruction reads depth or stencil.
+    ZLastRead "z_last_read"
     /// ZS_EMIT: writes depth.
     Z "z"
     /// ZS_EMIT: writes stencil.
     Stencil "stencil"
     /// Clamps to the range of the result's type.
     Saturate "saturate"
+    /// IDP, MMUL of signed bytes: those of source 0 are unsigned.
+    Unsigned0 "unsigned0"
+    /// IDP, MMUL of signed bytes: those of source 1 are unsigned.
+    Unsigned1 "unsigned1"
     /// HADD: rounds up.
     Rhadd "rhadd"
-    /// FREXP: mantissa in [0.25, 1).
-    Sqrt "sqrt"
-    /// FREXP: mantissa in [0.75, 1.5).
-    Log "log"
     /// FREXPE: negates the exponent.
     NegResult "neg_result"
     /// Inverts the result.
@@ -182,6 +195,10 @@ flags! {
     Skip "skip"
     /// Sampler and texture handles are words of their own.
     WideIndices "wide_indices"
+    /// The payload has a value that the coordinates are divided by.
+    ProjectionEnable "projection_enable"
+    /// Differences across the quad count, whatever the descriptor says.
+    ForceDelta "force_delta"
     /// The payload has an array layer.
     ArrayEnable "array_enable"
     /// The payload has a texel offset.

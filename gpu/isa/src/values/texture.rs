@@ -2,7 +2,7 @@
 //!
 //! Facts: hardware/valhall-isa.md section 11.10.
 
-use super::{Word, value};
+use super::value;
 use crate::arch::{Arch, ArchSet};
 
 value! {
@@ -16,17 +16,6 @@ value! {
     D3 = 2 "3d",
     /// A cube map.
     Cube = 3 "cube",
-}
-
-impl Dimension {
-    /// Dimensions of a varying texture instruction: cubes since v11.
-    #[rustfmt::skip]
-    pub(crate) const OF_VARYING: &'static [Word] = &[
-        Word { value: 0, tag: Self::D1 as u8,   text: "1d",   archs: ArchSet::ALL },
-        Word { value: 1, tag: Self::D2 as u8,   text: "2d",   archs: ArchSet::ALL },
-        Word { value: 2, tag: Self::D3 as u8,   text: "3d",   archs: ArchSet::ALL },
-        Word { value: 3, tag: Self::Cube as u8, text: "cube", archs: ArchSet::since(Arch::V11) },
-    ];
 }
 
 value! {
@@ -49,8 +38,10 @@ value! {
 }
 
 value! {
-    /// Type of the result's components.
+    /// Type of the result's components, for people: the hardware follows the texture's format.
     RegisterType, required:
+    /// Not said; newer compilers write this always. The word is what Mesa's tools print for it.
+    Format = 0 "reserved",
     /// Float.
     Float = 1 "f",
     /// Unsigned.
@@ -78,16 +69,25 @@ value! {
 }
 
 value! {
-    /// Width of VAR_TEX results: the texture's, then the coordinates' where they are kept.
+    /// Width of VAR_TEX results; of VAR_TEX_DUAL the primary's, then the secondary's.
     VaryingWidth, required:
-    /// 16 bits, no coordinates.
+    /// 16 bits; a secondary result too.
     W16 = 0 "16",
-    /// 32 bits, no coordinates.
+    /// 32 bits; a secondary result has 16.
     W32 = 1 "32",
-    /// 16 bits, coordinates of 32 bits.
+    /// DUAL alone: 16 bits, the secondary result 32.
     W16And32 = 2 "16.32",
-    /// 32 bits, coordinates of 32 bits.
+    /// DUAL alone: 32 bits, the secondary result too.
     W32And32 = 3 "32.32",
+}
+
+value! {
+    /// Format of VAR_TEX_BUF's varying in memory.
+    VaryingFormat, F32:
+    /// 32-bit floats.
+    F32 = 0 "",
+    /// 16-bit floats (v10 and later).
+    F16 = 1 "src_f16",
 }
 
 value! {
@@ -169,9 +169,9 @@ value! {
     /// Explicit; compute and keep.
     ExplicitStore = 3 "explicit_store",
     /// Centre; what is kept is undefined afterwards.
-    CenterClobber = 4 "center_clobber" [ArchSet::until(Arch::V13)],
+    CenterClobber = 4 "center_clobber",
     /// Sample; what is kept is undefined afterwards.
-    SampleClobber = 6 "sample_clobber" [ArchSet::until(Arch::V13)],
+    SampleClobber = 6 "sample_clobber",
     /// Use those kept.
     Retrieve = 7 "retrieve",
 }

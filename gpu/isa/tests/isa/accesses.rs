@@ -51,7 +51,7 @@ fn arithmetic() {
 #[test]
 fn messages() {
     check(
-        "LOAD.i96.slot0 @r0:r1:r2, ^r4, offset:0",
+        "LOAD.i96.unsigned.slot0 @r0:r1:r2, ^r4, offset:0",
         "^r4:r5/64",
         "@r0:r1:r2/96",
     );
@@ -63,11 +63,7 @@ fn messages() {
         "r4:r5/64 @r2:r3/64",
         "@r8/32",
     );
-    check(
-        "ATOM1_RETURN.i32.slot0.ainc @, r50, offset:0x0",
-        "r50:r51/64",
-        "",
-    );
+    check("ATOM1.i32.slot0.ainc r50, offset:0x0", "r50:r51/64", "");
     check("BARRIER.slot7.wait", "", "");
 }
 
@@ -78,7 +74,7 @@ fn natural_counts() {
         assert_eq!(instr(text).natural_count(access), expected, "{text}");
     }
     check(
-        "LOAD.i48.slot0 @r0:r1, r4, offset:0",
+        "LOAD.i48.unsigned.slot0 @r0:r1, r4, offset:0",
         Access::Write,
         Some(2),
     );

@@ -1,9 +1,9 @@
 //! Tests of the instruction table against vectors that come from elsewhere, and against itself.
 
 mod accesses;
+mod arm_tables;
 mod data_file;
 mod errors;
-mod explain;
 mod properties;
 mod support;
 mod table;

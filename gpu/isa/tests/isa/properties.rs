@@ -1,6 +1,5 @@
 //! Properties of random instructions and of random words.
 
-use eitri_isa::row::Layout;
 use eitri_isa::{Arch, Instr, Op, Syntax};
 use proptest::prelude::{ProptestConfig, any, proptest};
 
@@ -50,11 +49,8 @@ fn every_instruction_survives_word_and_text() {
                     Some(instr) => check_word_and_texts(&instr, arch),
                     None => {
                         let row = op.row();
-                        let known = row.archs.contains(arch) && row.layout != Layout::OpcodeOnly;
-                        // FACT: the layout of checked accesses on v14 is not known (memory_width ends at v13).
-                        let narrowed =
-                            matches!(op, Op::LdCheckedImm | Op::StCheckedImm) && arch == Arch::V14;
-                        assert!(!known || narrowed, "{arch}: no random {op}");
+                        let known = row.archs.contains(arch) && !row.text_only;
+                        assert!(!known, "{arch}: no random {op}");
                     }
                 }
             }
@@ -62,29 +58,31 @@ fn every_instruction_survives_word_and_text() {
     }
 }
 
-/// A word that decodes encodes to itself, but for the one alternative that Mesa emits.
+/// A word that text can say encodes to itself, but for what the hardware ignores: the row's own bits, and a page that no
+/// source reads.
 #[track_caller]
 fn check_any_word(word: u64, arch: Arch) {
-    let Ok(instr) = Instr::decode(word, arch) else {
+    let Ok(instr) = Instr::decode_text(word, arch) else {
         return;
     };
     let again = instr
-        .encode(arch)
+        .encode_text(arch)
         .unwrap_or_else(|error| panic!("{arch}: {word:016x} decodes, does not encode: {error}"));
-    let without_result =
-        matches!(instr.op(), Op::Atom1ReturnI32 | Op::Atom1ReturnI64) && word ^ again == 0b11 << 46;
+    let ignored = instr.row().ignored | 0b11 << 57;
     assert!(
-        again == word || without_result,
+        again & ignored & !word == 0 && (again ^ word) & !ignored == 0,
         "{arch}: {word:016x} encodes again as {again:016x}"
+    );
+    assert_eq!(
+        Instr::decode(word, arch).is_ok(),
+        instr.check(arch).is_ok(),
+        "{arch}: {word:016x}: decoding and checking disagree"
     );
     for syntax in Syntax::ALL {
         let text = instr.display(arch, syntax).to_string();
         if instr.loss(arch, syntax).is_none() {
-            assert_eq!(
-                Instr::assemble(&text, arch, syntax),
-                Ok(again),
-                "{arch} {syntax}: {word:016x} = {text}"
-            );
+            let read = Instr::assemble_text(&text, arch, syntax).map(|(word, _)| word);
+            assert_eq!(read, Ok(again), "{arch} {syntax}: {word:016x} = {text}");
         }
     }
 }

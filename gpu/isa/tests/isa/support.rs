@@ -92,7 +92,11 @@ pub fn negative() -> Lines {
 
 /// The copies of the repository, with the files that they are copies of.
 pub fn copies() -> Vec<(&'static str, Lines, Lines)> {
-    let files = ["isa-random.txt", "isa-dialect-mesa26.txt"];
+    let files = [
+        "isa-random.txt",
+        "isa-dialect-mesa26.txt",
+        "isa-arm-tables.json",
+    ];
     files
         .into_iter()
         .map(|file| (file, kept(file), shared(file)))

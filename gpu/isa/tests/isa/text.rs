@@ -6,12 +6,12 @@ use eitri_isa::{Arch, Instr, Syntax};
 #[track_caller]
 fn check(vector: &Vector, syntax: Syntax) {
     let Vector { place, word, text } = vector;
-    let instr = Instr::decode(*word, Arch::V10)
+    let instr = Instr::decode_text(*word, Arch::V10)
         .unwrap_or_else(|error| panic!("{place}: {word:016x}: {error}"));
     let printed = instr.display(Arch::V10, syntax).to_string();
     assert_eq!(&printed, text, "{place}: {word:016x} prints otherwise");
-    match Instr::assemble(text, Arch::V10, syntax) {
-        Ok(got) => assert_eq!(
+    match Instr::assemble_text(text, Arch::V10, syntax) {
+        Ok((got, _)) => assert_eq!(
             got, *word,
             "{place}: {text}: assembles to {got:016x}, expected {word:016x}"
         ),

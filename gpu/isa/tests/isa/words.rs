@@ -6,10 +6,10 @@ use crate::support;
 
 #[track_caller]
 fn check_word(place: &str, word: u64) {
-    let instr = Instr::decode(word, Arch::V10)
+    let instr = Instr::decode_text(word, Arch::V10)
         .unwrap_or_else(|error| panic!("{place}: {word:016x} does not decode: {error}"));
     let again = instr
-        .encode(Arch::V10)
+        .encode_text(Arch::V10)
         .unwrap_or_else(|error| panic!("{place}: {word:016x} does not encode again: {error}"));
     assert_eq!(
         again, word,

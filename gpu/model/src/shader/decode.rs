@@ -210,7 +210,8 @@ fn cross_lane(instr: &Instr) -> Operation {
         _ => 16,
     };
     match (instr.op(), instr.get::<LaneOp>()) {
-        // FACT: where the mask of a smaller subgroup stands is not established (valhall-isa.md 9.9).
+        // FACT: where the mask of a smaller subgroup stands is not established (hardware/valhall-isa.md 9.9); only that of
+        // 16 lanes is modelled. Settled by a shader on any board that stores WMASK of subgroup4.
         (Op::Wmask, _) if subgroup == 16 => Operation::LaneMask { subgroup },
         (Op::ClperI32, Some(operation @ (LaneOp::None | LaneOp::Xor))) => Operation::OtherLane {
             subgroup,

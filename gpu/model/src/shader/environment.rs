@@ -130,7 +130,9 @@ impl Environment {
                     self.tls_base.wrapping_add(thread * self.tls_bytes)
                 })
             }
-            // FACT: the split of the bits is not established; the warp's number in its workgroup stands low.
+            // FACT: how warp_id is split into the warp's number and the number of warps is not established
+            // (hardware/valhall-isa.md 2.2); the warp's number in its workgroup stands low, and nothing else. Settled by a
+            // shader on any board that stores warp_id.
             Special::WarpId => [u64::from(warp.first_thread) / WARP as u64; WARP],
             // Of other stages.
             Special::FramebufferSize

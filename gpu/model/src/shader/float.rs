@@ -327,8 +327,10 @@ pub(crate) fn clamp16(bits: u16, clamp: Clamp) -> u16 {
 
 /// What a program's descriptor says about subnormals, NaN and infinity.
 ///
-/// FACT: descriptors.md 3 tells what mode 1 does (flush binary32, keep binary16); of mode 3 only the name is known, and it
-/// is taken to be mode 2.
+/// Mode 1 flushes binary32 and keeps binary16, mode 2 flushes both (hardware/descriptors.md 3).
+///
+// FACT: of flush mode 3 only the name is known (hardware/valhall-isa.md 8.2); it is taken to be mode 2. Settled by a shader on
+// any board that adds subnormals with each mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FloatPolicy {
     /// Binary32 subnormals, as inputs and results, are zeros of their sign.

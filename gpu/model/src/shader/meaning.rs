@@ -11,7 +11,7 @@ use super::alu::{
 use super::float::{Clamp, Round};
 use super::lanes::Part;
 use eitri_isa::row::Type;
-use eitri_isa::values::{self, Flag, InfMode, MinMaxNan};
+use eitri_isa::values::{self, Flag, FrexpScale, InfMode, MinMaxNan};
 use eitri_isa::{ImmId, Instr, Mask, Op};
 
 /// The integer parts of a type.
@@ -40,7 +40,8 @@ pub(super) fn wide(instr: &Instr) -> Option<Wide> {
         Op::ShaddxU64 | Op::ShaddxS64 => Wide::ShiftAdd {
             shift: instr.imm(ImmId::Shift)? as u8,
         },
-        Op::ImuldU64 => Wide::Multiply,
+        Op::ImuldU64 => Wide::Multiply { signed: false },
+        Op::ImuldS64 => Wide::Multiply { signed: true },
         Op::SegAddU64 => Wide::SegmentAdd {
             negate: instr.flag(Flag::Neg),
             preserve_null: instr.flag(Flag::PreserveNull),
@@ -125,7 +126,10 @@ fn integer(instr: &Instr) -> Option<Integer> {
         },
         Op::PopcountI32 => Integer::PopulationCount,
         Op::IdpV4s8 | Op::IdpV4u8 => Integer::DotProduct {
-            signed: instr.op() == Op::IdpV4s8,
+            // Of signed products either operand may be unsigned (v14).
+            signed: [Flag::Unsigned0, Flag::Unsigned1]
+                .map(|flag| instr.op() == Op::IdpV4s8 && !instr.flag(flag)),
+            signed_sum: instr.op() == Op::IdpV4s8,
             saturate,
         },
         Op::IaddcI32 => Integer::AddCarry {
@@ -261,11 +265,11 @@ fn clamp(instr: &Instr) -> Clamp {
 }
 
 fn reduction(instr: &Instr) -> Option<Reduction> {
-    match (instr.flag(Flag::Sqrt), instr.flag(Flag::Log)) {
-        (false, false) => Some(Reduction::Normal),
-        (true, false) => Some(Reduction::Sqrt),
-        (false, true) => Some(Reduction::Log),
-        (true, true) => None,
+    match instr.get::<FrexpScale>()? {
+        FrexpScale::None => Some(Reduction::Normal),
+        FrexpScale::Sqrt => Some(Reduction::Sqrt),
+        FrexpScale::Log => Some(Reduction::Log),
+        FrexpScale::Both => None,
     }
 }
 

@@ -3,7 +3,7 @@
 //! Facts: hardware/valhall-isa.md 4 (staging), 11 (messages).
 
 use eitri_isa::row::Type;
-use eitri_isa::values::{AtomicOp, AtomicOp1, Flag, GclkSource, LoadLane};
+use eitri_isa::values::{AtomicOp, AtomicOp1, Flag, GclkSource, LoadLane, StoreLane};
 use eitri_isa::{ImmId, Instr, Op};
 
 /// Where a loaded value goes.
@@ -57,8 +57,8 @@ pub(crate) enum Action {
         unsigned: bool,
         offset: i32,
     },
-    /// Stores to an address.
-    Store { bytes: u8, offset: i32 },
+    /// Stores to an address, from byte `skip` of the first register on.
+    Store { bytes: u8, skip: u8, offset: i32 },
     /// Loads from a buffer by its handle.
     LoadBuffer {
         bytes: u8,
@@ -129,6 +129,16 @@ fn placement(instr: &Instr) -> Placement {
     }
 }
 
+/// The first byte of its register that a narrow store takes.
+fn stored_from(instr: &Instr) -> u8 {
+    match instr.get::<StoreLane>() {
+        Some(StoreLane::B1) => 1,
+        Some(StoreLane::B2 | StoreLane::H1) => 2,
+        Some(StoreLane::B3) => 3,
+        Some(StoreLane::B0 | StoreLane::H0) | None => 0,
+    }
+}
+
 fn action(instr: &Instr) -> Option<Action> {
     let bytes = bytes(instr.row().ty);
     let offset = instr.imm(ImmId::Offset).unwrap_or(0) as i32;
@@ -154,7 +164,11 @@ fn action(instr: &Instr) -> Option<Action> {
         | Op::StoreI48
         | Op::StoreI64
         | Op::StoreI96
-        | Op::StoreI128 => Action::Store { bytes, offset },
+        | Op::StoreI128 => Action::Store {
+            bytes,
+            skip: stored_from(instr),
+            offset,
+        },
         Op::LdBufferI8
         | Op::LdBufferI16
         | Op::LdBufferI24
@@ -179,7 +193,7 @@ fn action(instr: &Instr) -> Option<Action> {
                 offset,
             }
         }
-        Op::Atom1ReturnI32 | Op::Atom1ReturnI64 => {
+        Op::Atom1ReturnI32 | Op::Atom1ReturnI64 | Op::Atom1I32 | Op::Atom1I64 => {
             let (operation, implied) = match instr.get::<AtomicOp1>()? {
                 AtomicOp1::Ainc => (Atomic::Add, 1),
                 AtomicOp1::Adec => (Atomic::Add, -1),

@@ -98,12 +98,17 @@ impl Memory {
                     sender.locate(warp, instruction, offset.into(), bytes, AccessKind::Read)?;
                 sender.load(warp, message, &targets, placement, unsigned, bytes)?;
             }
-            Action::Store { bytes, offset } => {
+            Action::Store {
+                bytes,
+                skip,
+                offset,
+            } => {
                 let targets =
                     sender.locate(warp, instruction, offset.into(), bytes, AccessKind::Write)?;
                 for lane in bits(warp.lanes) {
                     let value = staged(warp, message.read, lane);
-                    sender.write(&targets[lane], &value.to_le_bytes()[..usize::from(bytes)])?;
+                    let value = &value.to_le_bytes()[usize::from(skip)..];
+                    sender.write(&targets[lane], &value[..usize::from(bytes)])?;
                 }
             }
             Action::Atomic {

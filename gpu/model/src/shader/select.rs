@@ -100,7 +100,7 @@ impl Select {
             isa::Lanes::Halves([low, high]) => Select::Halves(low, high),
             isa::Lanes::Bytes2([low, high]) => Select::BytesToHalves(low, high, extend),
             isa::Lanes::Bytes4([a, b, c, d]) => Select::Bytes(a, b, c, d),
-            isa::Lanes::Word(_) | isa::Lanes::Test => return None,
+            isa::Lanes::Word(_) | isa::Lanes::Submatrix(_) | isa::Lanes::Test => return None,
         })
     }
 }

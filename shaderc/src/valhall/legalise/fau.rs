@@ -46,9 +46,9 @@ impl Read {
     }
 }
 
-// FACT: Mesa 24.1 holds messages to one 64-bit word too; valhall-isa.md 2.3 (4) and its vectors allow two. Whether table
-// entries may stand beside another page than 0 differs between compilers (compiler-backend.md 5.2): here they do not.
-/// True when one instruction may read all of these.
+/// True when one instruction may read all of these. Compilers differ on what messages may read and whether table entries may
+/// stand beside another page than 0: this is the stricter of each, which is right everywhere (hardware/valhall-isa.md 2.3,
+/// hardware/compiler-backend.md 5.2).
 fn legal(reads: &BTreeSet<Read>, message: bool) -> bool {
     let pages: BTreeSet<u8> = reads.iter().map(|read| read.page()).collect();
     let slots: BTreeSet<_> = reads.iter().filter_map(|read| read.slot()).collect();

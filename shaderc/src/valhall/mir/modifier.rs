@@ -3,7 +3,7 @@
 //! Facts: hardware/valhall-isa.md 6 (flow), 8.2 (clamp, round), 9 (the rest).
 
 use eitri_isa::values::{
-    AtomicOp, AtomicOp1, Clamp, Condition, MemoryAccess, Mux, ResultType, RoundMode,
+    AtomicOp, AtomicOp1, Clamp, Condition, FrexpScale, MemoryAccess, Mux, ResultType, RoundMode,
 };
 use eitri_isa::{EncodeError, Flag};
 
@@ -55,7 +55,7 @@ modifiers! {
     ResultMask  "m1"          |to| to.set(ResultType::M1);
     MuxBit      "bit"         |to| to.set(Mux::Bit);
     // Reduction of FREXP.
-    FrexpLog    "log"         |to| to.set_flag(Flag::Log, true);
+    FrexpLog    "log"         |to| to.set(FrexpScale::Log);
     // Memory.
     Force       "force"       |to| to.set(MemoryAccess::Force);
     Unsigned    "unsigned"    |to| to.set_flag(Flag::Unsigned, true);

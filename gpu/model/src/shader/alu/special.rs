@@ -99,8 +99,8 @@ fn reciprocal_sqrt(value: f64) -> f64 {
     }
 }
 
-/// FACT: the special cases are those that make the recipe of valhall-isa.md 10, `log2(x) = FMA(FLOGD(x), m - 1, e)`,
-/// give -infinity for 0 (m - 1 = -1), infinity for infinity, and NaN for negative values.
+/// The special cases are those that the recipe of hardware/valhall-isa.md 10, `log2(x) = FMA(FLOGD(x), m - 1, e)`, needs (9.7):
+/// -infinity for 0 (m - 1 = -1), infinity for infinity, and NaN for negative values.
 fn log_d(bits: u32) -> f64 {
     let value = wide32(bits);
     if value.is_nan() || value < 0.0 {

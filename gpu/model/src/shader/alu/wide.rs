@@ -14,11 +14,11 @@ pub(crate) enum Wide {
     Subtract,
     /// A + (B << shift).
     ShiftAdd { shift: u8 },
-    /// The product of the low words of A and B.
-    Multiply,
+    /// The product of A and B, which were widened from 32 bits or less.
+    Multiply { signed: bool },
     /// A + B, or A - B; a null A may stay null.
-    ///
-    /// FACT: the exact test for null is not established (valhall-isa.md 9.3): a value of 0 is taken.
+    // FACT: which value SEG_ADD counts as null is not established (hardware/valhall-isa.md 9.3); 0 is taken. Settled by a
+    // shader on any board that adds to 0 with preserve_null.
     SegmentAdd { negate: bool, preserve_null: bool },
     /// Shift A by the low byte of B, join with C.
     Shift(Shift),
@@ -35,7 +35,10 @@ impl Wide {
                 Wide::Add => a.wrapping_add(b),
                 Wide::Subtract => a.wrapping_sub(b),
                 Wide::ShiftAdd { shift } => a.wrapping_add(b << (shift & 7)),
-                Wide::Multiply => u64::from(a as u32) * u64::from(b as u32),
+                Wide::Multiply { signed: false } => u64::from(a as u32) * u64::from(b as u32),
+                Wide::Multiply { signed: true } => {
+                    (i64::from(a as i32) * i64::from(b as i32)) as u64
+                }
                 Wide::SegmentAdd {
                     preserve_null: true,
                     ..
