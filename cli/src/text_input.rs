@@ -5,7 +5,7 @@
 
 use crate::buffer_source;
 use crate::outcome::{Failure, Status};
-use crate::streams::unless_reader_gone;
+use crate::streams::{talk, unless_reader_gone};
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use std::io::Write;
 use std::ops::Range;
@@ -236,7 +236,7 @@ impl Results {
         // After the results before it, where both go to one place.
         self.flush()?;
         let place = input.place(line, content, problem);
-        eprintln!("note: {}:{place}: {}", input.name, problem.message);
+        talk!("note: {}:{place}: {}", input.name, problem.message);
         Ok(())
     }
 

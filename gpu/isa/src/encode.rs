@@ -65,6 +65,7 @@ impl Instr {
             };
             word |= self.source_bits(index, spec, &self.sources[index].ok_or(missing)?, arch)?;
         }
+        rules::message_limits(row, &self.sources)?;
         Ok(word | (u64::from(rules::fau_page(row, &self.sources, arch)?) << PAGE))
     }
 

@@ -49,7 +49,7 @@ mod rules;
 // What others ask of an instruction.
 mod access;
 mod describe;
-mod meaning;
+pub mod meaning;
 mod random;
 
 // The instruction and its text.

@@ -134,7 +134,9 @@ impl Instr {
                     rules::source(op, index, spec, source).is_ok()
                         && rules::takes_source(row, index, spec, source, arch).is_ok()
                 });
-                source && rules::fau_page(row, sources, arch).is_ok()
+                source
+                    && rules::fau_page(row, sources, arch).is_ok()
+                    && rules::message_limits(row, sources).is_ok()
             };
             if !legal(&instr.sources)
                 && let Some(source) = &mut instr.sources[index]

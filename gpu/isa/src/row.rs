@@ -6,6 +6,7 @@ use core::fmt;
 
 use crate::arch::{Arch, ArchSet};
 use crate::field::{Field, ImmId, Immediate, Legal};
+use crate::meaning::Meaning;
 use crate::op::Op;
 use crate::select::SelectTable;
 use crate::values::FieldId;
@@ -420,6 +421,8 @@ pub struct Row {
     pub layouts: &'static [Layout],
     /// Bits that the hardware ignores. They are written as 0.
     pub ignored: u64,
+    /// What it does.
+    pub does: &'static Meaning,
     /// True if its sources can be registers alone.
     pub registers_only: bool,
     /// True if text knows it and no hardware has it.

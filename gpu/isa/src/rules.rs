@@ -71,6 +71,30 @@ pub(crate) fn fau_page(row: &Row, sources: &[Option<Src>], arch: Arch) -> Result
     Ok(page.unwrap_or(0))
 }
 
+/// Checks what Mesa 24.1 lets a message read: two different uniforms, special values and constants. The hardware takes more, but
+/// code that keeps to this is right everywhere (section 2.3).
+pub(crate) fn message_limits(row: &Row, sources: &[Option<Src>]) -> Result<(), Rule> {
+    if !row.kind.is_message() {
+        return Ok(());
+    }
+    let operands = sources.iter().flatten().map(|source| source.operand);
+    let (mut words, mut count) = ([0; WORDS_MAX], 0);
+    for byte in operands
+        .filter(|operand| operand.is_fau())
+        .map(Operand::byte)
+    {
+        if words[..count].contains(&byte) {
+            continue;
+        }
+        if count == WORDS_MAX {
+            return Err(Rule::TooManyConstants { op: row.op });
+        }
+        words[count] = byte;
+        count += 1;
+    }
+    Ok(())
+}
+
 /// Checks that a 64-bit source starts at an even register or word, unless it selects no more than a word of it.
 pub(crate) fn source(op: Op, index: usize, spec: &Source, source: &Src) -> Result<(), Rule> {
     let narrowed = !matches!(source.select, Select::Identity | Select::W1);

@@ -1,33 +1,79 @@
-//! What each instruction does, in a sentence: for `explain` and the reference pages.
+//! What each instruction does: an operation that programs can ask for, and a sentence for people.
 //!
-//! One sentence a mnemonic, whatever its types. A, B, C, D are sources 0 to 3 after selection and modifiers.
-//! Facts: hardware/valhall-isa.md sections 9, 11 and 12.
+//! One row a mnemonic, whatever its types: `FADD.f32` and `FADD.v2f16` are the same operation on other lanes. In sentences A, B,
+//! C, D are sources 0 to 3 after selection and modifiers, "lane" is each half or byte of a vector type, and everything but messages
+//! writes its result to the destination. A row of the instruction table without a row here does not compile.
+//! Facts: hardware/valhall-isa.md sections 9, 11, 12 and 17.
 
 mod alu;
 mod message;
+mod operation;
+
+pub use operation::{Access, Logic, Operation, Position, ShiftKind};
 
 use crate::row::Row;
 
-/// A mnemonic up to its type, and what it does.
-type Meaning = (&'static str, &'static str);
+/// What the instructions of a mnemonic do.
+#[derive(Clone, Copy, Debug)]
+pub struct Meaning {
+    /// The mnemonic, without a type.
+    pub name: &'static str,
+    /// The operation; types, widths and modifiers stand in the row and in the instruction.
+    pub operation: Operation,
+    /// The same in a sentence.
+    pub sentence: &'static str,
+}
+
+const fn row(name: &'static str, operation: Operation, sentence: &'static str) -> Meaning {
+    Meaning {
+        name,
+        operation,
+        sentence,
+    }
+}
 
 impl Row {
-    /// What it does, in a sentence without a full stop.
-    pub fn meaning(&self) -> &'static str {
-        let base = self
-            .name
-            .split_once('.')
-            .map_or(self.name, |(base, _)| base);
-        let table = if self.kind.is_message() {
-            message::MEANINGS
-        } else {
-            alu::MEANINGS
-        };
-        table
-            .iter()
-            .find(|(name, _)| *name == base)
-            .map_or("", |(_, meaning)| meaning)
+    /// What it does, in a sentence.
+    pub const fn meaning(&self) -> &'static str {
+        self.does.sentence
     }
+
+    /// What it does, for programs.
+    pub const fn operation(&self) -> Operation {
+        self.does.operation
+    }
+}
+
+/// The meaning of the mnemonic that `name` begins with, up to a dot.
+pub(crate) const fn find(name: &str) -> &'static Meaning {
+    let mut tables: &[&'static [Meaning]] = &[alu::MEANINGS, message::MEANINGS];
+    while let [table, rest @ ..] = tables {
+        let mut index = 0;
+        while index < table.len() {
+            if is_mnemonic(name.as_bytes(), table[index].name.as_bytes()) {
+                return &table[index];
+            }
+            index += 1;
+        }
+        tables = rest;
+    }
+    panic!("a mnemonic has no meaning: add a row to meaning/alu.rs or meaning/message.rs")
+}
+
+/// True if `name` is `mnemonic`, alone or followed by a dot.
+const fn is_mnemonic(name: &[u8], mnemonic: &[u8]) -> bool {
+    if name.len() < mnemonic.len() || (name.len() > mnemonic.len() && name[mnemonic.len()] != b'.')
+    {
+        return false;
+    }
+    let mut index = 0;
+    while index < mnemonic.len() {
+        if name[index] != mnemonic[index] {
+            return false;
+        }
+        index += 1;
+    }
+    true
 }
 
 #[cfg(test)]
@@ -36,26 +82,29 @@ mod tests {
     use crate::op::Op;
 
     #[test]
-    fn every_mnemonic_has_one_sentence_and_none_is_left_over() {
-        for op in Op::ALL {
-            assert!(
-                !op.row().meaning().is_empty(),
-                "{op} has no sentence, or has it in the wrong table"
-            );
-        }
+    fn every_meaning_belongs_to_an_instruction_of_its_table() {
         for (table, messages) in [(alu::MEANINGS, false), (message::MEANINGS, true)] {
-            for (index, (name, _)) in table.iter().enumerate() {
-                let base = |op: &&Op| op.name().split('.').next() == Some(name);
-                let named = Op::ALL
-                    .iter()
-                    .filter(base)
-                    .any(|op| op.row().kind.is_message() == messages);
-                assert!(named, "{name} is no instruction of this table");
+            for (index, meaning) in table.iter().enumerate() {
+                let name = meaning.name;
+                let mut rows = Op::ALL.iter().map(|op| op.row());
+                let used =
+                    rows.any(|row| row.does.name == name && row.kind.is_message() == messages);
+                assert!(used, "{name} is no instruction of this table");
+                let others = &table[..index];
                 assert!(
-                    table[..index].iter().all(|(other, _)| other != name),
-                    "{name} has two sentences"
+                    others.iter().all(|other| other.name != name),
+                    "{name} stands twice"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn sentences_are_sentences() {
+        for op in Op::ALL {
+            let sentence = op.row().meaning();
+            let words = sentence.split(' ').count();
+            assert!(words > 1 && sentence.ends_with('.'), "{op}: {sentence}");
         }
     }
 }

@@ -302,6 +302,7 @@ macro_rules! define {
                 fields: &[$(fields::$field),*],
                 layouts: &[],
                 ignored: 0,
+                does: crate::meaning::find($name),
                 registers_only: false,
                 text_only: false,
             }

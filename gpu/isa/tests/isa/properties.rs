@@ -1,6 +1,6 @@
 //! Properties of random instructions and of random words.
 
-use eitri_isa::{Arch, Instr, Op, Syntax};
+use eitri_isa::{Arch, EncodeError, Instr, Op, Rule, Syntax};
 use proptest::prelude::{ProptestConfig, any, proptest};
 
 /// A small generator (splitmix64): the same numbers for the same seed.
@@ -65,9 +65,13 @@ fn check_any_word(word: u64, arch: Arch) {
     let Ok(instr) = Instr::decode_text(word, arch) else {
         return;
     };
-    let again = instr
-        .encode_text(arch)
-        .unwrap_or_else(|error| panic!("{arch}: {word:016x} decodes, does not encode: {error}"));
+    let again = match instr.encode_text(arch) {
+        // The one thing that hardware takes and no assembler writes: a message that reads three uniforms or constants.
+        Err(EncodeError::Rule(Rule::TooManyConstants { .. })) => return,
+        again => again.unwrap_or_else(|error| {
+            panic!("{arch}: {word:016x} decodes, does not encode: {error}")
+        }),
+    };
     let ignored = instr.row().ignored | 0b11 << 57;
     assert!(
         again & ignored & !word == 0 && (again ^ word) & !ignored == 0,

@@ -5,9 +5,10 @@
 //! Facts: hardware/valhall-isa.md 9 (operations), 11 (messages), 17 (what is not established).
 
 use super::instruction::{From, Instruction, Operation, Source, Test, WideSource};
-use super::meaning;
+use super::meaning::{self, Computed};
 use super::message;
 use super::select::{Extend, Select, SelectWide};
+use eitri_isa::meaning::Operation as Does;
 use eitri_isa::row::Kind;
 use eitri_isa::values::{self, Flag, LaneOp};
 use eitri_isa::{Arch, DecodeError, Flow, ImmId, Instr, Mask, Op, Operand, Rule, Src};
@@ -163,16 +164,10 @@ fn wide_source(source: &Src, extend: Extend, arch: Arch) -> WideSource {
 
 /// How narrow parts of integer sources grow: by sign where the operation or, for conversions, its source is signed.
 fn extension(instr: &Instr) -> Extend {
-    let signed = match instr.op() {
-        Op::S8ToS32
-        | Op::S8ToF32
-        | Op::S16ToS32
-        | Op::S16ToF32
-        | Op::S32ToF32
-        | Op::V2s8ToV2s16
-        | Op::V2s8ToV2f16
-        | Op::V2s16ToV2f16 => true,
-        _ => instr.row().ty.is_signed(),
+    let row = instr.row();
+    let signed = match row.operation() {
+        Does::Extend { signed } | Does::IntegerToFloat { signed } => signed,
+        _ => row.ty.is_signed(),
     };
     if signed { Extend::Sign } else { Extend::Zero }
 }
@@ -181,17 +176,23 @@ fn operation(instr: &Instr) -> Operation {
     let row = instr.row();
     match row.kind {
         Kind::Nop => Operation::Nop,
-        Kind::Alu => meaning::wide(instr).map_or_else(
-            || meaning::alu(instr).map_or(Operation::NotModelled, Operation::Alu),
-            Operation::Wide,
-        ),
+        Kind::Alu => match meaning::of(instr) {
+            Some(Computed::Alu(alu)) => Operation::Alu(alu),
+            Some(Computed::Wide(wide)) => Operation::Wide(wide),
+            None => Operation::NotModelled,
+        },
         Kind::CrossLane => cross_lane(instr),
         Kind::Branch => branch(instr),
-        Kind::Load | Kind::Store | Kind::Atomic | Kind::Address | Kind::Barrier | Kind::Clock => {
-            message::decode(instr).map_or(Operation::NotModelled, Operation::Message)
-        }
+        Kind::Load
+        | Kind::Store
+        | Kind::Atomic
+        | Kind::Address
+        | Kind::Attribute
+        | Kind::Texture
+        | Kind::Barrier
+        | Kind::Clock => message::decode(instr).map_or(Operation::NotModelled, Operation::Message),
         Kind::System if instr.op() == Op::Kaboom => Operation::Kaboom,
-        Kind::System | Kind::Attribute | Kind::Texture => Operation::NotModelled,
+        Kind::System => Operation::NotModelled,
         Kind::Discard
         | Kind::Varying
         | Kind::VaryingTexture

@@ -81,18 +81,18 @@ fn place(op: Op, index: usize, bits: u32) -> Option<Source> {
         });
     }
     // An integer that becomes a float is extended by the sign of its own type, which the row does not name.
-    let selections = spec
-        .select
-        .filter(|_| spec.float || !row.ty.is_float())?
-        .table
-        .rows;
+    let field = spec.select.filter(|_| spec.float || !row.ty.is_float())?;
+    // Of what the table can say, the hardware may take less.
+    let selections = || {
+        let rows = field.table.rows.iter();
+        rows.filter(|row| field.legal.allows(row.value, ARCH))
+    };
     let find = |wanted: u32| {
         table().find_map(|(index, word)| {
             let reads = |select: Select| {
                 selected(select, word, spec.float, row.ty.is_signed()) == Some(wanted)
             };
-            let select = selections
-                .iter()
+            let select = selections()
                 .map(|row| row.select)
                 .find(|&select| reads(select))?;
             Some(from_table(index).select(select))

@@ -5,31 +5,7 @@
 use super::integer::reverse_bits;
 use crate::shader::lanes::{Lanes, Part, words};
 
-/// The logic half of a shift-and-logic instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Logic {
-    /// Both.
-    And,
-    /// Either.
-    Or,
-    /// Not both alike.
-    Xor,
-}
-
-/// The shift half.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ShiftKind {
-    /// Right, zeros in.
-    Right,
-    /// Left, zeros in.
-    Left,
-    /// Rotate right.
-    RotateRight,
-    /// Rotate left.
-    RotateLeft,
-    /// Right, sign in.
-    RightArithmetic,
-}
+pub(crate) use eitri_isa::meaning::{Logic, ShiftKind};
 
 /// A shift and a logic operation in one: `shift(A, amount) logic B`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

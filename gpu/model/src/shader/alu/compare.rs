@@ -29,11 +29,6 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
-    /// Whether integers may be compared so.
-    pub(crate) fn is_integer(self) -> bool {
-        !matches!(self, Condition::Different | Condition::TotalOrder)
-    }
-
     /// Whether the condition holds for an ordering; `None` is unordered.
     #[inline(always)]
     fn holds(self, order: Option<Ordering>) -> bool {

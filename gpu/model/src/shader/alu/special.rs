@@ -32,6 +32,20 @@ pub(crate) enum Special {
     SinTable,
     /// cos((A mod 64) * pi / 32).
     CosTable,
+    /// sqrt(A).
+    SquareRoot,
+    /// log2(A).
+    Log,
+    /// log2(A) of the low binary16.
+    LogHalf,
+    /// 2^A.
+    ExpFloat,
+    /// A^B of the low binary16.
+    PowerHalf,
+    /// sin(A + B * pi / 2), of which B counts modulo 4.
+    Sine,
+    /// cos(A + B * pi / 2), likewise.
+    Cosine,
     /// The largest magnitude of A, B, C.
     CubeFace1,
     /// The face that it belongs to.
@@ -64,6 +78,29 @@ impl Special {
             Special::CosTable => words([a], out, |[a]| {
                 single(policy, libm::cos(f64::from(a & 63) * (PI / 32.0)))
             }),
+            Special::SquareRoot => {
+                words([a], out, |[a]| {
+                    single(policy, libm::sqrt(wide32(flush32(a))))
+                });
+            }
+            Special::Log => words([a], out, |[a]| {
+                single(policy, libm::log2(wide32(flush32(a))))
+            }),
+            Special::LogHalf => words([a], out, |[a]| half(policy, libm::log2(wide16(a as u16)))),
+            Special::ExpFloat => {
+                words([a], out, |[a]| {
+                    single(policy, libm::exp2(wide32(flush32(a))))
+                });
+            }
+            Special::PowerHalf => words([a, b], out, |[a, b]| {
+                half(policy, libm::pow(wide16(a as u16), wide16(b as u16)))
+            }),
+            Special::Sine => words([a, b], out, |[a, b]| single(policy, turned(a, b))),
+            Special::Cosine => {
+                words([a, b], out, |[a, b]| {
+                    single(policy, turned(a, b.wrapping_add(1)))
+                });
+            }
             Special::CubeFace1 => words([a, b, c], out, cube_magnitude),
             Special::CubeFace2 => words([a, b, c], out, cube_face),
             Special::CubeS => words([a, b, c], out, |[z, x, face]| match face >> 29 {
@@ -86,9 +123,11 @@ fn single(policy: FloatPolicy, value: f64) -> u32 {
     policy.result32(flush32(canonical32(value as f32)))
 }
 
-/// A binary16 result in the low half; the upper half is not established and kept 0.
+/// A binary16 result in both halves: the destination's mask takes one of them, or both. Where all of the register is written,
+/// the upper half is not established.
 fn half(policy: FloatPolicy, value: f64) -> u32 {
-    u32::from(policy.result16(narrow(value, 0, Format::Binary16, Round::NearestEven) as u16))
+    let bits = policy.result16(narrow(value, 0, Format::Binary16, Round::NearestEven) as u16);
+    u32::from(bits) * 0x0001_0001
 }
 
 fn reciprocal_sqrt(value: f64) -> f64 {
@@ -119,6 +158,17 @@ fn log_d(bits: u32) -> f64 {
         1.0 / LN_2
     } else {
         libm::log1p(offset) / offset / LN_2
+    }
+}
+
+/// The sine of an angle in radians, turned by quarters of a circle.
+fn turned(angle: u32, quadrant: u32) -> f64 {
+    let angle = wide32(flush32(angle));
+    match quadrant & 3 {
+        0 => libm::sin(angle),
+        1 => libm::cos(angle),
+        2 => -libm::sin(angle),
+        _ => -libm::cos(angle),
     }
 }
 
