@@ -56,6 +56,12 @@ impl Clock {
         ticks(self.now, self.timestamp_hz).wrapping_add(self.timestamp_offset)
     }
 
+    /// What the system counter and the offset will be after `cycles` GPU cycles.
+    pub(crate) fn timestamp_after(&self, cycles: u64) -> u64 {
+        let then = self.now.saturating_add(self.time_of_cycles(cycles));
+        ticks(then, self.timestamp_hz).wrapping_add(self.timestamp_offset)
+    }
+
     /// GPU cycles that passed while the counter was enabled.
     pub(crate) fn cycles(&self) -> u64 {
         let running = self

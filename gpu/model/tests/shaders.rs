@@ -3,6 +3,8 @@
 //! Programs are written in assembly; the text is read by `eitri_isa`.
 
 mod bench;
+#[path = "dispatch/typed.rs"]
+mod typed;
 
 use bench::{Bench, stream_output};
 use eitri_cs::enums::SyncScope;
@@ -140,7 +142,7 @@ impl Dispatch {
         bench.put_words(
             1,
             DESCRIPTORS + 0x80,
-            &[0, 0, table | 1 << 56, 64, 0, 0, 0, 0],
+            &[0, 0, table | 1 << 56, 256, 0, 0, 0, 0],
         );
         bench.put_words(1, table, &[9 | 1 << 4 | 0x100 << 32, BUFFER, 4, 0]);
         bench.put_words(

@@ -64,45 +64,66 @@ fn structure<D: Descriptor>(
     Ok(D::unpack_at(fabric.config.product.arch(), &words, 0))
 }
 
+/// The descriptor of a handle, through the resource tables at `tables` (address, count). `None` where there is none, or a null one.
+pub(crate) fn descriptor(
+    fabric: &mut Fabric,
+    memory: &mut dyn PhysicalMemory,
+    access: Access,
+    tables: (u64, u32),
+    handle: u32,
+) -> Result<Option<[u32; 8]>, Refusal> {
+    let (table, index) = (handle >> 24, handle & 0xff_ffff);
+    let Some(resource) = resource(fabric, memory, access, tables, table)? else {
+        return Ok(None);
+    };
+    let offset = DESCRIPTOR_BYTES * u64::from(index);
+    if !resource.contains_descriptors || offset >= resource.size {
+        return Ok(None);
+    }
+    let at = resource.address.0.wrapping_add(offset);
+    let words = words::<8>(fabric, memory, access.to(at))?;
+    Ok((words[0] & 0xf != DescriptorType::Null as u32).then_some(words))
+}
+
+/// Entry `entry` of the resource tables at `tables` (address, count).
+fn resource(
+    fabric: &mut Fabric,
+    memory: &mut dyn PhysicalMemory,
+    access: Access,
+    (tables, count): (u64, u32),
+    entry: u32,
+) -> Result<Option<Resource>, Refusal> {
+    if entry >= count {
+        return Ok(None);
+    }
+    let at = tables.wrapping_add(RESOURCE_BYTES * u64::from(entry));
+    let words = words::<4>(fabric, memory, access.to(at))?;
+    Ok(Resource::unpack_at(fabric.config.product.arch(), &words, 0).ok())
+}
+
 /// Finds the buffer of a handle through the resource tables at `tables` (address, count).
 pub(crate) fn look_up(
     fabric: &mut Fabric,
     memory: &mut dyn PhysicalMemory,
     access: Access,
-    (tables, count): (u64, u32),
+    tables: (u64, u32),
     handle: u32,
 ) -> Result<Lookup, Refusal> {
-    let (table, index) = (handle >> 24, handle & 0xff_ffff);
-    let entry = if table == TABLE_OF_TABLES {
-        index
-    } else {
-        table
-    };
-    if entry >= count {
-        return Ok(Lookup::Absent);
-    }
-    let at = tables.wrapping_add(RESOURCE_BYTES * u64::from(entry));
-    let entry_words = words::<4>(fabric, memory, access.to(at))?;
-    let Ok(resource) = Resource::unpack_at(fabric.config.product.arch(), &entry_words, 0) else {
-        return Ok(Lookup::Absent);
-    };
-    if table == TABLE_OF_TABLES {
-        return Ok(Lookup::Buffer(View {
-            address: resource.address.0,
-            size: resource.size,
-            stride: 0,
+    if handle >> 24 == TABLE_OF_TABLES {
+        let entry = handle & 0xff_ffff;
+        let resource = resource(fabric, memory, access, tables, entry)?;
+        return Ok(resource.map_or(Lookup::Absent, |resource| {
+            Lookup::Buffer(View {
+                address: resource.address.0,
+                size: resource.size,
+                stride: 0,
+            })
         }));
     }
-    let offset = DESCRIPTOR_BYTES * u64::from(index);
-    if !resource.contains_descriptors || offset >= resource.size {
+    let Some(words) = descriptor(fabric, memory, access, tables, handle)? else {
         return Ok(Lookup::Absent);
-    }
-    let at = resource.address.0.wrapping_add(offset);
-    let words = words::<8>(fabric, memory, access.to(at))?;
+    };
     let kind = words[0] & 0xf;
-    if kind == DescriptorType::Null as u32 {
-        return Ok(Lookup::Absent);
-    }
     Ok(
         match Buffer::unpack_at(fabric.config.product.arch(), &words, 0) {
             Ok(buffer) => Lookup::Buffer(View {

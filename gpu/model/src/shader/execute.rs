@@ -99,6 +99,7 @@ impl Executor<'_> {
                 return (used, stopped);
             }
             used += 1;
+            self.memory_unit.issued = used;
             match self.step(warp) {
                 Ok(Next::Following) => {}
                 Ok(Next::Choose) => warp.park(),
@@ -112,7 +113,7 @@ impl Executor<'_> {
         if !warp.pc.is_multiple_of(8) {
             return Err(fault(exception::INSTR_INVALID_PC, warp.pc));
         }
-        let space = self.environment.space;
+        let (space, arch) = (self.environment.space, self.program.arch());
         let (instruction, trouble) =
             self.program
                 .fetch(self.fabric, self.memory, space, warp.pc)?;
@@ -286,7 +287,7 @@ impl Executor<'_> {
                 let sent = self.memory_unit.send(
                     self.fabric,
                     self.memory,
-                    (self.environment, self.place),
+                    (self.environment, self.place, arch),
                     warp,
                     instruction,
                     &message,

@@ -2,8 +2,12 @@
 //!
 //! Facts: hardware/valhall-isa.md 4 (staging), 11 (messages).
 
+use super::typed::{Components, Fetch};
 use eitri_isa::row::Type;
-use eitri_isa::values::{AtomicOp, AtomicOp1, Flag, GclkSource, LoadLane, StoreLane};
+use eitri_isa::values::{
+    AtomicOp, AtomicOp1, Dimension, Flag, GclkSource, LoadLane, RegisterFormat, RegisterWidth,
+    StoreLane, VectorSize, WriteMask,
+};
 use eitri_isa::{ImmId, Instr, Op};
 
 /// Where a loaded value goes.
@@ -47,6 +51,15 @@ pub(crate) enum AtomicOperand {
     Implied(i64),
 }
 
+/// How a resource is named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Handle {
+    /// By this source.
+    Source(u8),
+    /// In the instruction.
+    Fixed(u32),
+}
+
 /// What a message does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
@@ -68,7 +81,20 @@ pub(crate) enum Action {
     /// The address of a byte of a buffer.
     ByteAddress,
     /// The address of an element of a buffer.
-    ElementAddress,
+    ElementAddress { handle: Handle },
+    /// Loads from an address, converted.
+    LoadConverted { components: Components, offset: u32 },
+    /// Stores to an address, converted.
+    StoreConverted { components: Components, offset: u32 },
+    /// The address and the conversion descriptor of a texel.
+    TexelAddress { handle: Handle },
+    /// Loads a texel, converted.
+    LoadTexel {
+        handle: Handle,
+        components: Components,
+    },
+    /// Loads a texel of a texture by its own handle.
+    FetchTexel(Fetch),
     /// Reads and writes memory as one.
     Atomic {
         bytes: u8,
@@ -182,7 +208,37 @@ fn action(instr: &Instr) -> Option<Action> {
             unsigned,
         },
         Op::LeaPka => Action::ByteAddress,
-        Op::LeaBuf => Action::ElementAddress,
+        Op::LeaBuf | Op::LeaBufImm => Action::ElementAddress {
+            handle: handle(instr, 1)?,
+        },
+        Op::LdCvt => Action::LoadConverted {
+            components: components(instr)?,
+            offset: offset as u32,
+        },
+        Op::StCvt => Action::StoreConverted {
+            components: components(instr)?,
+            offset: offset as u32,
+        },
+        Op::LeaTex | Op::LeaTexImm => Action::TexelAddress {
+            handle: handle(instr, 2)?,
+        },
+        Op::LdTex | Op::LdTexImm => Action::LoadTexel {
+            handle: handle(instr, 2)?,
+            components: components(instr)?,
+        },
+        Op::TexFetch => Action::FetchTexel(Fetch {
+            dimensions: match instr.get::<Dimension>()? {
+                Dimension::D1 => 1,
+                Dimension::D2 => 2,
+                Dimension::D3 => 3,
+                Dimension::Cube => return None,
+            },
+            array: instr.flag(Flag::ArrayEnable),
+            offset: instr.flag(Flag::TexelOffset),
+            wide: instr.flag(Flag::WideIndices),
+            mask: instr.get::<WriteMask>()?.bits(),
+            narrow: instr.get::<RegisterWidth>()? == RegisterWidth::W16,
+        }),
         Op::AtomI32 | Op::AtomI64 | Op::AtomReturnI32 | Op::AtomReturnI64 => {
             let (operation, operand) = atomic(instr)?;
             let offset = offset as u32;
@@ -213,6 +269,23 @@ fn action(instr: &Instr) -> Option<Action> {
             timestamp: instr.get::<GclkSource>()? == GclkSource::SystemTimestamp,
         },
         _ => return None,
+    })
+}
+
+/// The handle in source `index`, or in the immediates where the instruction has them.
+fn handle(instr: &Instr, index: u8) -> Option<Handle> {
+    let (Some(table), Some(at)) = (instr.imm(ImmId::Table), instr.imm(ImmId::Index)) else {
+        return Some(Handle::Source(index));
+    };
+    // Tables 12 to 15 of four bits are the internal ones, 60 to 63 (valhall-isa.md 5).
+    let table = if table < 12 { table } else { table + 48 };
+    Some(Handle::Fixed((table as u32) << 24 | at as u32))
+}
+
+fn components(instr: &Instr) -> Option<Components> {
+    Some(Components {
+        count: instr.get::<VectorSize>()?.components(),
+        format: instr.get::<RegisterFormat>()?,
     })
 }
 
@@ -260,7 +333,13 @@ fn fits(action: Action, read: u8, write: u8) -> bool {
             write == wanted
         }
         Action::Store { bytes, .. } => read == registers(bytes),
-        Action::ByteAddress | Action::ElementAddress | Action::Clock { .. } => write == 2,
+        Action::ByteAddress | Action::ElementAddress { .. } | Action::Clock { .. } => write == 2,
+        Action::LoadConverted { components, .. } | Action::LoadTexel { components, .. } => {
+            write == components.registers_needed()
+        }
+        Action::StoreConverted { components, .. } => read == components.registers_needed(),
+        Action::TexelAddress { .. } => write == 3,
+        Action::FetchTexel(fetch) => read == fetch.payload() && write == fetch.results(),
         Action::Atomic {
             bytes,
             operation,

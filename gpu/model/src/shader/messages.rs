@@ -7,16 +7,21 @@
 
 use super::environment::{Environment, Place};
 use super::execute::{JobFault, Stopped, exception};
+use super::format::PixelFormat;
 use super::instruction::{Instruction, Source};
 use super::lanes::{Lanes, WARP};
-use super::message::{Action, Atomic, AtomicOperand, Message, Placement};
+use super::message::{Action, Atomic, AtomicOperand, Handle, Message, Placement};
+use super::texture::{Found, NO_TEXEL, Texel, Texture};
+use super::typed::{Components, Fetch, conversion, image_texel};
 use super::warp::{Warp, bits};
-use crate::compute::descriptors::{Lookup, View, look_up};
+use crate::clock::Clock;
+use crate::compute::descriptors::{Lookup, View, descriptor, look_up};
 use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::{Access, Fabric};
 use crate::memory::{PAGE, PhysicalMemory};
 use crate::mmu::{AccessKind, Refusal, Request, Source as Unit};
 use alloc::vec::Vec;
+use eitri_isa::Arch;
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +38,14 @@ const REMEMBERED: usize = 64;
 /// The memory unit of a job.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
-    /// Descriptors that were looked up.
+    /// Buffers that were looked up.
     views: Vec<(u32, View)>,
+    /// Textures that were looked up; `None` where there is none.
+    textures: Vec<(u32, Option<Texture>)>,
+    /// Instructions of the warp's turn so far, this one included.
+    pub(crate) issued: u64,
+    /// The last value of the cycle counter, and of the timestamp, that a thread read.
+    clocks: [u64; 2],
 }
 
 /// Where a lane's access goes.
@@ -50,6 +61,9 @@ struct Target {
 
 type Targets = [Target; WARP];
 
+/// The texel of each lane; `None` where there is no texture.
+type Texels = [Option<(Texture, Texel)>; WARP];
+
 /// A message in the hands of the unit.
 struct Sender<'a> {
     fabric: &'a mut Fabric,
@@ -57,6 +71,7 @@ struct Sender<'a> {
     environment: &'a Environment,
     place: Place,
     address: u64,
+    arch: Arch,
 }
 
 impl Memory {
@@ -65,7 +80,7 @@ impl Memory {
         &mut self,
         fabric: &mut Fabric,
         memory: &mut dyn PhysicalMemory,
-        (environment, place): (&Environment, Place),
+        (environment, place, arch): (&Environment, Place, Arch),
         warp: &mut Warp,
         instruction: &Instruction,
         message: &Message,
@@ -76,16 +91,12 @@ impl Memory {
             environment,
             place,
             address: warp.pc,
+            arch,
         };
         match message.action {
             Action::Barrier => return Ok(Sent::Barrier),
             Action::Clock { timestamp } => {
-                let clock = &sender.fabric.clock;
-                let value = if timestamp {
-                    clock.timestamp()
-                } else {
-                    clock.cycles()
-                };
+                let value = self.clock(&sender.fabric.clock, timestamp);
                 set_pair(warp, message.write.0, [value; WARP]);
             }
             Action::Load {
@@ -129,23 +140,174 @@ impl Memory {
                 let targets = self.locate_in_buffers(&mut sender, warp, instruction, bytes)?;
                 sender.load(warp, message, &targets, placement, unsigned, bytes)?;
             }
-            Action::ByteAddress | Action::ElementAddress => {
+            Action::ByteAddress | Action::ElementAddress { .. } => {
                 let index = sender.source(warp, &instruction.sources[0]);
-                let handles = sender.source(warp, &instruction.sources[1]);
+                let handle = match message.action {
+                    Action::ElementAddress { handle } => handle,
+                    _ => Handle::Source(1),
+                };
+                let handles = sender.handles(warp, instruction, handle);
                 let mut addresses = [0; WARP];
                 for lane in bits(warp.lanes) {
                     let view = self.view(&mut sender, handles[lane])?;
                     let index = u64::from(index[lane]);
                     let scale = match message.action {
-                        Action::ElementAddress => view.stride.into(),
+                        Action::ElementAddress { .. } => view.stride.into(),
                         _ => 1,
                     };
                     addresses[lane] = view.address.wrapping_add(index * scale);
                 }
                 set_pair(warp, message.write.0, addresses);
             }
+            Action::LoadConverted { components, offset } => {
+                sender.load_converted(warp, message, instruction, components, offset)?;
+            }
+            Action::StoreConverted { components, offset } => {
+                sender.store_converted(warp, message, instruction, components, offset)?;
+            }
+            Action::TexelAddress { handle } => {
+                self.texel_addresses(&mut sender, warp, message, instruction, handle)?;
+            }
+            Action::LoadTexel { handle, components } => {
+                let texels = self.image_texels(&mut sender, warp, instruction, handle)?;
+                let registers =
+                    sender.load_texels(warp, instruction, &texels, |colour, texture| {
+                        components.registers(colour, texture)
+                    })?;
+                set_registers(warp, message.write, &registers);
+            }
+            Action::FetchTexel(fetch) => {
+                let texels = self.fetched_texels(&mut sender, warp, message, instruction, fetch)?;
+                let registers =
+                    sender.load_texels(warp, instruction, &texels, |colour, texture| {
+                        fetch.registers(colour, texture)
+                    })?;
+                set_registers(warp, message.write, &registers);
+            }
         }
         Ok(Sent::Done)
+    }
+
+    /// A counter. Time moves between turns; within one, an instruction is taken for a cycle, and what was read once is past.
+    fn clock(&mut self, clock: &Clock, timestamp: bool) -> u64 {
+        if !timestamp && !clock.is_counting() {
+            return clock.cycles();
+        }
+        let last = &mut self.clocks[usize::from(timestamp)];
+        *last = if timestamp {
+            clock.timestamp_after(self.issued).max(*last)
+        } else {
+            (clock.cycles().wrapping_add(self.issued)).max(last.wrapping_add(1))
+        };
+        *last
+    }
+
+    /// The texture that a handle names; `None` if there is none.
+    fn texture(
+        &mut self,
+        sender: &mut Sender<'_>,
+        handle: u32,
+    ) -> Result<Option<Texture>, Stopped> {
+        if let Some((_, texture)) = self.textures.iter().find(|(known, _)| *known == handle) {
+            return Ok(*texture);
+        }
+        let access = sender.access(0);
+        let tables = (
+            sender.environment.resources,
+            sender.environment.resource_count,
+        );
+        let found = descriptor(sender.fabric, sender.memory, access, tables, handle)?;
+        let texture = match found {
+            None => {
+                sender.report(ShaderMisuse::NoSuchResource { handle });
+                None
+            }
+            Some(words) => match Texture::of(sender.fabric, &words) {
+                Some(texture) => Some(texture),
+                None => {
+                    let kind = (words[0] & 0xf) as u8;
+                    sender.report(ShaderMisuse::WrongDescriptor { handle, kind });
+                    return Err(Stopped::Fault(JobFault {
+                        exception: exception::DATA_INVALID_FAULT,
+                        address: handle.into(),
+                    }));
+                }
+            },
+        };
+        if self.textures.len() == REMEMBERED {
+            self.textures.clear();
+        }
+        self.textures.push((handle, texture));
+        Ok(texture)
+    }
+
+    /// The texels that the coordinates of LD_TEX and LEA_TEX name, by lane.
+    fn image_texels(
+        &mut self,
+        sender: &mut Sender<'_>,
+        warp: &Warp,
+        instruction: &Instruction,
+        handle: Handle,
+    ) -> Result<Texels, Stopped> {
+        let xy = sender.source(warp, &instruction.sources[0]);
+        let zw = sender.source(warp, &instruction.sources[1]);
+        let handles = sender.handles(warp, instruction, handle);
+        let mut texels = [None; WARP];
+        for lane in bits(warp.lanes) {
+            let texture = self.texture(sender, handles[lane])?;
+            texels[lane] =
+                texture.map(|texture| (texture, image_texel(xy[lane], zw[lane], texture.is_3d())));
+        }
+        Ok(texels)
+    }
+
+    /// The texels that TEX_FETCH names, by lane.
+    fn fetched_texels(
+        &mut self,
+        sender: &mut Sender<'_>,
+        warp: &Warp,
+        message: &Message,
+        instruction: &Instruction,
+        fetch: Fetch,
+    ) -> Result<Texels, Stopped> {
+        let handles = sender.addresses(warp, instruction);
+        let arch = sender.arch;
+        let mut texels = [None; WARP];
+        for lane in bits(warp.lanes) {
+            let (first, count) = message.read;
+            let payload: Vec<u32> = (0..count)
+                .map(|index| warp.registers[usize::from(first.wrapping_add(index) & 63)][lane])
+                .collect();
+            let (handle, texel) = fetch.target(handles[lane], &payload, arch);
+            let texture = self.texture(sender, handle)?;
+            texels[lane] = texture.map(|texture| (texture, texel));
+        }
+        Ok(texels)
+    }
+
+    /// Addresses and conversion descriptors of texels. Those of a texel that is not there make a following access do nothing.
+    fn texel_addresses(
+        &mut self,
+        sender: &mut Sender<'_>,
+        warp: &mut Warp,
+        message: &Message,
+        instruction: &Instruction,
+        handle: Handle,
+    ) -> Result<(), Stopped> {
+        let texels = self.image_texels(sender, warp, instruction, handle)?;
+        let mut registers = [[0; 4]; WARP];
+        for lane in bits(warp.lanes) {
+            registers[lane] = [0, 0, NO_TEXEL, 0];
+            let Some((texture, texel)) = texels[lane] else {
+                continue;
+            };
+            let (_, address) = sender.find_texel(instruction, &texture, texel)?;
+            if let Some(address) = address {
+                registers[lane] = [address as u32, (address >> 32) as u32, texture.word, 0];
+            }
+        }
+        set_registers(warp, message.write, &registers);
+        Ok(())
     }
 
     /// The buffer that a handle names.
@@ -237,6 +399,139 @@ impl Sender<'_> {
         lanes.map(|bits| (source.select.apply(bits) & source.keep) ^ source.flip)
     }
 
+    /// The handles of all lanes.
+    fn handles(&mut self, warp: &Warp, instruction: &Instruction, handle: Handle) -> Lanes {
+        match handle {
+            Handle::Source(index) => self.source(warp, &instruction.sources[usize::from(index)]),
+            Handle::Fixed(handle) => [handle; WARP],
+        }
+    }
+
+    /// What the message's 64-bit source holds in every lane.
+    fn addresses(&mut self, warp: &Warp, instruction: &Instruction) -> [u64; WARP] {
+        let journal = &mut self.fabric.journal;
+        let from = instruction.wide[0].from;
+        self.environment
+            .fetch_wide(journal, warp, self.place, from, false)
+    }
+
+    /// The instruction asks for something that is not modelled.
+    fn not_modelled(&mut self, instruction: &Instruction) -> Stopped {
+        let word = instruction.word;
+        self.report(ShaderMisuse::NotModelled { word });
+        Stopped::Fault(JobFault {
+            exception: exception::INSTR_INVALID_ENC,
+            address: self.address,
+        })
+    }
+
+    /// The format of a texel and its address; no address where reads give 0.
+    fn find_texel(
+        &mut self,
+        instruction: &Instruction,
+        texture: &Texture,
+        texel: Texel,
+    ) -> Result<(PixelFormat, Option<u64>), Stopped> {
+        let Some(format) = PixelFormat::of(texture.word) else {
+            return Err(self.not_modelled(instruction));
+        };
+        let access = self.access(0);
+        let found = texture.find(self.fabric, self.memory, access, (&format, texel))?;
+        match found {
+            Found::At(address) => Ok((format, Some(address))),
+            Found::Nowhere => Ok((format, None)),
+            Found::NotModelled => Err(self.not_modelled(instruction)),
+        }
+    }
+
+    /// The registers that texels become.
+    fn load_texels(
+        &mut self,
+        warp: &Warp,
+        instruction: &Instruction,
+        texels: &Texels,
+        registers: impl Fn([f64; 4], &PixelFormat) -> [u32; 4],
+    ) -> Result<[[u32; 4]; WARP], Stopped> {
+        let mut result = [[0; 4]; WARP];
+        let mut page = None;
+        for lane in bits(warp.lanes) {
+            let Some((texture, texel)) = texels[lane] else {
+                continue;
+            };
+            let (format, address) = self.find_texel(instruction, &texture, texel)?;
+            let Some(address) = address else { continue };
+            let target = self.target(address, format.bytes(), AccessKind::Read, &mut page)?;
+            let colour = texture.swizzled(format.unpack(self.read(&target)?));
+            result[lane] = registers(colour, &format);
+        }
+        Ok(result)
+    }
+
+    /// The formats of the conversion descriptors of all lanes, and where their accesses go.
+    fn locate_converted(
+        &mut self,
+        warp: &Warp,
+        instruction: &Instruction,
+        offset: u32,
+        kind: AccessKind,
+    ) -> Result<[Option<(PixelFormat, Target)>; WARP], Stopped> {
+        let bases = self.addresses(warp, instruction);
+        let conversions = self.source(warp, &instruction.sources[1]);
+        let mut located = [None; WARP];
+        let mut page = None;
+        for lane in bits(warp.lanes) {
+            let Some(format) = conversion(conversions[lane]) else {
+                return Err(self.not_modelled(instruction));
+            };
+            let address = bases[lane].wrapping_add(offset.into());
+            let target = self.target(address, format.bytes(), kind, &mut page)?;
+            located[lane] = Some((format, target));
+        }
+        Ok(located)
+    }
+
+    fn load_converted(
+        &mut self,
+        warp: &mut Warp,
+        message: &Message,
+        instruction: &Instruction,
+        components: Components,
+        offset: u32,
+    ) -> Result<(), Stopped> {
+        let located = self.locate_converted(warp, instruction, offset, AccessKind::Read)?;
+        let mut registers = [[0; 4]; WARP];
+        for lane in bits(warp.lanes) {
+            if let Some((format, target)) = &located[lane] {
+                let colour = format.unpack(self.read(target)?);
+                registers[lane] = components.registers(colour, format);
+            }
+        }
+        set_registers(warp, message.write, &registers);
+        Ok(())
+    }
+
+    fn store_converted(
+        &mut self,
+        warp: &Warp,
+        message: &Message,
+        instruction: &Instruction,
+        components: Components,
+        offset: u32,
+    ) -> Result<(), Stopped> {
+        let located = self.locate_converted(warp, instruction, offset, AccessKind::Write)?;
+        for lane in bits(warp.lanes) {
+            if let Some((format, target)) = &located[lane]
+                && format.bytes() != 0
+            {
+                let staged = staged(warp, message.read, lane);
+                let registers = core::array::from_fn(|index| (staged >> (32 * index)) as u32);
+                let texel = format.pack(components.colour(registers, format));
+                self.write(target, &texel.to_le_bytes()[..usize::from(format.bytes())])?;
+            }
+        }
+        Ok(())
+    }
+
     /// Where the accesses of all lanes go, by the address in the message's 64-bit source.
     fn locate(
         &mut self,
@@ -246,11 +541,7 @@ impl Sender<'_> {
         bytes: u8,
         kind: AccessKind,
     ) -> Result<Targets, Stopped> {
-        let source = instruction.wide[0];
-        let journal = &mut self.fabric.journal;
-        let bases = self
-            .environment
-            .fetch_wide(journal, warp, self.place, source.from, false);
+        let bases = self.addresses(warp, instruction);
         let mut targets = Targets::default();
         let mut page = None;
         for lane in bits(warp.lanes) {
@@ -489,5 +780,15 @@ fn set_pair(warp: &mut Warp, first: u8, values: [u64; WARP]) {
     for lane in bits(warp.lanes) {
         warp.registers[usize::from(first & 63)][lane] = values[lane] as u32;
         warp.registers[usize::from((first + 1) & 63)][lane] = (values[lane] >> 32) as u32;
+    }
+}
+
+/// Sets a range of registers (first, count) in the running lanes.
+fn set_registers(warp: &mut Warp, (first, count): (u8, u8), values: &[[u32; 4]; WARP]) {
+    for lane in bits(warp.lanes) {
+        for index in 0..count.min(4) {
+            let register = usize::from(first.wrapping_add(index) & 63);
+            warp.registers[register][lane] = values[lane][usize::from(index)];
+        }
     }
 }

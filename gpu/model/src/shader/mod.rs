@@ -18,7 +18,10 @@ mod program;
 // Threads and what they execute.
 mod environment;
 mod execute;
+mod format;
 mod messages;
+mod texture;
+mod typed;
 mod warp;
 
 pub(crate) use environment::{Environment, Place};

@@ -38,6 +38,11 @@ pub(crate) struct Program {
 pub(crate) type Fetched<'a> = (&'a Instruction, Option<Trouble>);
 
 impl Program {
+    /// The generation of its instructions.
+    pub(crate) fn arch(&self) -> Arch {
+        self.arch
+    }
+
     pub(crate) fn new(arch: Arch) -> Program {
         Program {
             arch,

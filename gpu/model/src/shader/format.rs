@@ -1,0 +1,405 @@
+//! Pixel formats: components in memory, and what they are worth.
+//!
+//! A format is 22 bits: order of the components, code, sRGB. Codes are a table by structure: a block of codes a kind of number,
+//! a row of eight a number of components, a column a size; packed formats stand alone. What has no entry is not modelled.
+//! Never: knows registers, addresses or descriptors.
+//!
+//! Facts: hardware/descriptors.md 10.1; hardware/graphics-texture.md 7.9; hardware/valhall-isa.md 11.6 (conversion).
+
+use super::float::{Format as Float, Round, narrow, wide16, wide32};
+
+/// How a component is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Number {
+    Unorm,
+    Snorm,
+    Uint,
+    Sint,
+    /// A float of 32, 16, 11 or 10 bits; those of 11 and 10 bits have no sign.
+    Float,
+}
+
+/// How the components lie in a texel, the first in the lowest bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    /// One after another, of these sizes; 0 is none.
+    Bits([u8; 4]),
+    /// Three fractions of nine bits and an exponent of five that they share.
+    SharedExponent,
+    /// Nothing: reads give what the order says.
+    Nothing,
+}
+
+/// What an output component takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Takes {
+    Stored(u8),
+    Zero,
+    One,
+}
+
+/// A format that is understood.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PixelFormat {
+    number: Number,
+    layout: Layout,
+    order: [Takes; 4],
+    srgb: bool,
+}
+
+/// Four components, red first. Integers of 32 bits are exact in them.
+pub(crate) type Colour = [f64; 4];
+
+impl PixelFormat {
+    /// The format of a 22-bit word; `None` if it is not modelled.
+    pub(crate) fn of(word: u32) -> Option<PixelFormat> {
+        let code = (word >> 12) & 0xff;
+        let (number, layout) = stored(code)?;
+        Some(PixelFormat {
+            number,
+            layout,
+            // A stencil value lands in red, whatever the order (descriptors.md 10.2).
+            order: order(if code == STENCIL { RGB1 } else { word & 0xfff })?,
+            srgb: word >> 20 & 1 != 0,
+        })
+    }
+
+    /// Bytes of a texel.
+    pub(crate) fn bytes(&self) -> u8 {
+        match self.layout {
+            Layout::Bits(sizes) => sizes.iter().sum::<u8>() / 8,
+            Layout::SharedExponent => 4,
+            Layout::Nothing => 0,
+        }
+    }
+
+    /// Whether its values are integers.
+    pub(crate) fn is_integer(&self) -> bool {
+        matches!(self.number, Number::Uint | Number::Sint)
+    }
+
+    /// Whether its integers have a sign.
+    pub(crate) fn is_signed(&self) -> bool {
+        self.number == Number::Sint
+    }
+
+    /// The colour of a texel. Missing components are 0, 0, 0, 1.
+    pub(crate) fn unpack(&self, texel: u128) -> Colour {
+        let stored = match self.layout {
+            Layout::Bits(sizes) => {
+                let mut low = 0;
+                sizes.map(|size| {
+                    let bits = (texel >> low) as u32 & mask(size);
+                    low += u32::from(size);
+                    if size == 0 {
+                        0.0
+                    } else {
+                        value(self.number, bits, size)
+                    }
+                })
+            }
+            Layout::SharedExponent => {
+                let word = texel as u32;
+                let scale = libm::exp2(f64::from(word >> 27) - 15.0 - 9.0);
+                let fraction = |low: u32| f64::from(word >> low & 0x1ff) * scale;
+                [fraction(0), fraction(9), fraction(18), 1.0]
+            }
+            Layout::Nothing => [0.0; 4],
+        };
+        let mut colour = self.order.map(|from| match from {
+            Takes::Stored(index) => stored[usize::from(index)],
+            Takes::Zero => 0.0,
+            Takes::One => 1.0,
+        });
+        if self.srgb {
+            for component in &mut colour[..3] {
+                *component = linear_of_srgb(*component);
+            }
+        }
+        colour
+    }
+
+    /// The texel of a colour.
+    pub(crate) fn pack(&self, mut colour: Colour) -> u128 {
+        if self.srgb {
+            for component in &mut colour[..3] {
+                *component = srgb_of_linear(component.clamp(0.0, 1.0));
+            }
+        }
+        // A stored component takes the first output that comes from it.
+        let stored = |index: u8| {
+            let from = |from: &Takes| *from == Takes::Stored(index);
+            self.order
+                .iter()
+                .position(from)
+                .map_or(0.0, |at| colour[at])
+        };
+        match self.layout {
+            Layout::Bits(sizes) => {
+                let (mut texel, mut low) = (0, 0);
+                for (index, size) in (0..).zip(sizes) {
+                    if size != 0 {
+                        let bits = bits_of(self.number, stored(index), size);
+                        texel |= u128::from(bits & mask(size)) << low;
+                    }
+                    low += u32::from(size);
+                }
+                texel
+            }
+            Layout::SharedExponent => shared_exponent([stored(0), stored(1), stored(2)]).into(),
+            Layout::Nothing => 0,
+        }
+    }
+}
+
+const STENCIL: u32 = 93;
+const RGB1: u32 = 16;
+
+/// How the texels of a format code are stored.
+fn stored(code: u32) -> Option<(Number, Layout)> {
+    use Number::{Float, Sint, Snorm, Uint, Unorm};
+    let bits = |number, sizes| Some((number, Layout::Bits(sizes)));
+    #[rustfmt::skip]
+    let packed = match code {
+         64 => bits(Unorm, [ 5,  6,  5, 0]),
+         65 => bits(Unorm, [ 5,  5,  5, 1]),
+         67 => bits(Unorm, [10, 10, 10, 2]),
+         69 => bits(Snorm, [10, 10, 10, 2]),
+         71 => bits(Uint,  [10, 10, 10, 2]),
+         73 => bits(Sint,  [10, 10, 10, 2]),
+         75 => bits(Unorm, [16,  0,  0, 0]),
+         76 => bits(Float, [32,  0,  0, 0]),
+         89 => bits(Float, [11, 11, 10, 0]),
+         91 => Some((Float, Layout::SharedExponent)),
+         STENCIL => bits(Uint, [8, 0, 0, 0]),
+         95 => Some((Float, Layout::Nothing)),
+         _ => None,
+    };
+    if packed.is_some() {
+        return packed;
+    }
+    let (number, base) = match code {
+        96..=127 => (Snorm, 96),
+        128..=159 => (Uint, 128),
+        160..=191 => (Unorm, 160),
+        192..=223 => (Sint, 192),
+        _ => return None,
+    };
+    let (row, column) = ((code - base) / 8, (code - base) % 8);
+    let (number, size) = match (number, column) {
+        (number, 2) => (number, 4),
+        (number, 3) => (number, 8),
+        (number, 4) => (number, 16),
+        (number, 5) => (number, 32),
+        // Floats stand where the blocks have room.
+        (Sint, 7) => (Float, 16),
+        (Unorm, 7) => (Float, 32),
+        _ => return None,
+    };
+    let mut sizes = [0; 4];
+    sizes[..=row as usize].fill(size);
+    // A texel has whole bytes.
+    (sizes.iter().sum::<u8>() % 8 == 0).then_some((number, Layout::Bits(sizes)))
+}
+
+/// What red, green, blue and alpha take. The name of an order lists the stored components, the lowest first.
+fn order(order: u32) -> Option<[Takes; 4]> {
+    use Takes::{One, Stored, Zero};
+    let [a, b, c, d] = [Stored(0), Stored(1), Stored(2), Stored(3)];
+    #[rustfmt::skip]
+    let components = match order {
+          0 => [a, b, c, d],             // RGBA
+          2 => [b, a, c, d],             // GRBA
+          4 => [c, b, a, d],             // BGRA
+          8 => [b, c, d, a],             // ARGB
+         10 => [c, b, d, a],             // AGRB
+         12 => [d, c, b, a],             // ABGR
+         RGB1 => [a, b, c, One],
+         18 => [b, a, c, One],           // GRB1
+         20 => [c, b, a, One],           // BGR1
+         24 => [b, c, d, One],           // 1RGB
+         26 => [c, b, d, One],           // 1GRB
+         28 => [d, c, b, One],           // 1BGR
+        226 => [a, a, a, a],             // RRRR
+        227 => [a, a, a, One],           // RRR1
+        229 => [Zero, Zero, Zero, a],    // 000A
+        230 => [Zero, Zero, Zero, One],  // 0001
+        231 => [Zero, Zero, Zero, Zero], // 0000
+        240 => [a, Zero, Zero, Zero],    // R000
+        242 => [a, c, b, d],             // RBGA
+        _ => return None,
+    };
+    Some(components)
+}
+
+fn mask(size: u8) -> u32 {
+    ((1u64 << size) - 1) as u32
+}
+
+/// The number that stored bits are.
+fn value(number: Number, bits: u32, size: u8) -> f64 {
+    let up = 32 - u32::from(size);
+    let signed = (bits << up) as i32 >> up;
+    match number {
+        Number::Unorm => f64::from(bits) / f64::from(mask(size)),
+        Number::Snorm => (f64::from(signed) / f64::from(mask(size - 1))).max(-1.0),
+        Number::Uint => f64::from(bits),
+        Number::Sint => f64::from(signed),
+        Number::Float => match size {
+            32 => wide32(bits),
+            16 => wide16(bits as u16),
+            // Those of 11 and 10 bits are halves without sign and without the lowest bits of the fraction.
+            _ => wide16((bits << (15 - size)) as u16),
+        },
+    }
+}
+
+/// The stored bits of a number: clamped to what can be stored, then rounded to nearest.
+fn bits_of(number: Number, value: f64, size: u8) -> u32 {
+    let nearest = |value: f64| libm::rint(value) as i64 as u32;
+    match number {
+        Number::Unorm | Number::Snorm if value.is_nan() => 0,
+        Number::Unorm => nearest(value.clamp(0.0, 1.0) * f64::from(mask(size))),
+        Number::Snorm => nearest(value.clamp(-1.0, 1.0) * f64::from(mask(size - 1))),
+        Number::Uint => value.clamp(0.0, f64::from(mask(size))) as u32,
+        Number::Sint => {
+            let top = f64::from(mask(size - 1));
+            value.clamp(-top - 1.0, top) as i64 as u32
+        }
+        Number::Float => match size {
+            32 => narrow(value, 0, Float::Binary32, Round::NearestEven),
+            16 => narrow(value, 0, Float::Binary16, Round::NearestEven),
+            _ => unsigned_float(value, size),
+        },
+    }
+}
+
+/// A float without sign, of five bits of exponent and the rest of fraction; negative values become 0.
+fn unsigned_float(value: f64, size: u8) -> u32 {
+    let fraction = u32::from(size) - 5;
+    if value.is_nan() {
+        return mask(size);
+    }
+    if value <= 0.0 {
+        return 0;
+    }
+    let infinity = 0x1f << fraction;
+    if value.is_infinite() {
+        return infinity;
+    }
+    let (_, exponent) = libm::frexp(value);
+    // frexp's mantissa lies in [0.5, 1).
+    let exponent = (exponent - 1).max(-14);
+    let units = libm::rint(libm::scalbn(value, fraction as i32 - exponent)) as u32;
+    // A fraction that rounds up to the next power of two carries into the exponent; a subnormal one has exponent 0.
+    let bits = units + (((exponent + 14) as u32) << fraction);
+    bits.min(infinity - 1)
+}
+
+/// Three numbers with one exponent, as Khronos defines it.
+fn shared_exponent(values: [f64; 3]) -> u32 {
+    const FRACTION: i32 = 9;
+    const BIAS: i32 = 15;
+    let largest = (f64::from((1 << FRACTION) - 1) / f64::from(1 << FRACTION)) * 65_536.0;
+    let values = values.map(|value| {
+        if value.is_nan() {
+            0.0
+        } else {
+            value.clamp(0.0, largest)
+        }
+    });
+    let top = values.into_iter().fold(0.0, f64::max);
+    let floor = if top == 0.0 {
+        -BIAS - 1
+    } else {
+        libm::frexp(top).1 - 1
+    };
+    let mut exponent = floor.max(-BIAS - 1) + 1 + BIAS;
+    let scaled = |value: f64, exponent: i32| {
+        libm::floor(libm::scalbn(value, BIAS + FRACTION - exponent) + 0.5) as u32
+    };
+    if scaled(top, exponent) == 1 << FRACTION {
+        exponent += 1;
+    }
+    let [r, g, b] = values.map(|value| scaled(value, exponent));
+    r | g << 9 | b << 18 | (exponent as u32) << 27
+}
+
+fn linear_of_srgb(value: f64) -> f64 {
+    if value <= 0.04045 {
+        value / 12.92
+    } else {
+        libm::pow((value + 0.055) / 1.055, 2.4)
+    }
+}
+
+fn srgb_of_linear(value: f64) -> f64 {
+    if value <= 0.003_130_8 {
+        value * 12.92
+    } else {
+        1.055 * libm::pow(value, 1.0 / 2.4) - 0.055
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words of hardware/descriptors.md 10.2.
+    #[track_caller]
+    fn check(word: u32, texel: u128, colour: Colour, bytes: u8) {
+        let format = PixelFormat::of(word).expect("a format");
+        assert_eq!(format.bytes(), bytes, "{word:#x}");
+        assert_eq!(format.unpack(texel), colour, "{word:#x} from {texel:#x}");
+        assert_eq!(format.pack(colour), texel, "{word:#x} to {texel:#x}");
+    }
+
+    #[test]
+    fn texels_become_colours_and_back() {
+        // R8G8B8A8_UNORM, and the same with red and blue exchanged.
+        check(0x0b_b000, 0xff00_00ff, [1.0, 0.0, 0.0, 1.0], 4);
+        check(0x0b_b004, 0xff00_00ff, [0.0, 0.0, 1.0, 1.0], 4);
+        // R5G6B5_UNORM_PACK16: red in the high bits.
+        check(0x04_0014, 0xf800, [1.0, 0.0, 0.0, 1.0], 2);
+        // A2B10G10R10_UINT_PACK32.
+        check(0x04_7000, 0xc000_0801, [1.0, 2.0, 0.0, 3.0], 4);
+        // B4G4R4A4_UNORM_PACK16: alpha in the low bits, blue in the high ones.
+        check(0x0b_a008, 0xf00f, [0.0, 0.0, 1.0, 1.0], 2);
+        // R32_SINT, R32G32_UINT, R32_SFLOAT, R16G16B16A16_SFLOAT.
+        check(0x0c_5010, 0xffff_fffe, [-2.0, 0.0, 0.0, 1.0], 4);
+        check(
+            0x08_d010,
+            0xffff_ffff_0000_0007,
+            [7.0, 4_294_967_295.0, 0.0, 1.0],
+            8,
+        );
+        check(0x0a_7010, 0xbf80_0000, [-1.0, 0.0, 0.0, 1.0], 4);
+        check(0x0d_f000, 0x3c00_4000_c000_0000, [0.0, -2.0, 2.0, 1.0], 8);
+        // B10G11R11_UFLOAT_PACK32: 1.0 in each is exponent 15.
+        check(0x05_9010, 0x781e_03c0, [1.0, 1.0, 1.0, 1.0], 4);
+        // E5B9G9R9_UFLOAT_PACK32: 1.0, 0.5, 0.25 share exponent 16 (a fraction of 256 is 1.0).
+        check(0x05_b010, 0x8101_0100, [1.0, 0.5, 0.25, 1.0], 4);
+    }
+
+    #[test]
+    fn what_cannot_be_stored_is_clamped_and_rounded() {
+        let pack = |word, colour| PixelFormat::of(word).expect("a format").pack(colour);
+        assert_eq!(pack(0x0b_b000, [2.0, -1.0, f64::NAN, 0.5]), 0x8000_00ff);
+        assert_eq!(pack(0x07_b000, [-2.0, 1.0, 0.0, -1.0]), 0x8100_7f81);
+        assert_eq!(pack(0x08_3010, [300.0, 0.0, 0.0, 0.0]), 0xff);
+        assert_eq!(pack(0x0c_3010, [-300.0, 0.0, 0.0, 0.0]), 0x80);
+        // R8G8B8A8_SRGB: half the light is 188 of 255.
+        assert_eq!(pack(0x1b_b000, [0.5, 0.0, 1.0, 0.5]), 0x80ff_00bc);
+    }
+
+    #[test]
+    fn missing_components_are_0_0_0_1_and_unknown_codes_are_refused() {
+        let grey = PixelFormat::of(0x0a_3010).expect("R8_UNORM");
+        assert_eq!(grey.unpack(0xff), [1.0, 0.0, 0.0, 1.0]);
+        let null = PixelFormat::of(95 << 12 | 231).expect("the constant format");
+        assert_eq!((null.bytes(), null.unpack(u128::MAX)), (0, [0.0; 4]));
+        // The tile buffer's own codes, YCbCr.
+        assert_eq!(PixelFormat::of(237 << 12), None);
+        assert_eq!(PixelFormat::of(38 << 12), None);
+    }
+}

@@ -1,0 +1,197 @@
+//! Textures as memory: from a texture descriptor and a texel's coordinates to the texel's address.
+//!
+//! Guarantees: an address that is given lies inside the plane; coordinates outside the texture give none.
+//! Modelled are generic planes, linear and u-interleaved, of formats that are not block-compressed.
+//!
+//! Facts: hardware/descriptors.md 8, 9, 9.1; hardware/graphics-texture.md 7.2, 7.3.
+
+use super::format::PixelFormat;
+use crate::fabric::{Access, Fabric};
+use crate::memory::PhysicalMemory;
+use crate::mmu::Refusal;
+use eitri_descriptors::Descriptor;
+use eitri_descriptors::plane::{ClumpOrdering, GenericPlane, PlaneType};
+use eitri_descriptors::texture::{Texture as TextureDescriptor, TextureDimension};
+
+/// Bytes of a plane descriptor in the array.
+const PLANE_BYTES: u64 = 32;
+/// Texels along a side of a u-interleaved tile.
+const TILE: u32 = 16;
+/// The conversion word of no texel: the constant format, whose loads give 0 and whose stores write nothing.
+pub(crate) const NO_TEXEL: u32 = 95 << 12 | 231;
+
+/// A texture as an instruction sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Texture {
+    dimension: TextureDimension,
+    /// The 22 bits of its format.
+    pub(crate) word: u32,
+    /// Three bits a component, red first: 0 to 3 a component of the format, 4 zero, 5 one.
+    swizzle: u16,
+    size: [u32; 3],
+    layers: u32,
+    levels: u32,
+    samples: u32,
+    planes: u64,
+}
+
+/// Which texel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Texel {
+    pub(crate) at: [i64; 3],
+    pub(crate) layer: u32,
+    pub(crate) level: u32,
+    pub(crate) sample: u32,
+}
+
+/// Where a texel is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    At(u64),
+    /// Outside of the texture or its memory, or the plane is null: reads give 0.
+    Nowhere,
+    /// The plane or the format is not modelled.
+    NotModelled,
+}
+
+impl Texture {
+    /// The texture of a descriptor; `None` if it is none.
+    pub(crate) fn of(fabric: &Fabric, words: &[u32; 8]) -> Option<Texture> {
+        let arch = fabric.config.product.arch();
+        let descriptor = TextureDescriptor::unpack_at(arch, words, 0).ok()?;
+        let faces = match descriptor.dimension {
+            TextureDimension::Cube => 6,
+            _ => 1,
+        };
+        Some(Texture {
+            dimension: descriptor.dimension,
+            word: descriptor.format.0,
+            swizzle: descriptor.swizzle.0,
+            size: [descriptor.width, descriptor.height, descriptor.depth],
+            layers: descriptor.array_size * faces,
+            levels: descriptor.levels,
+            samples: descriptor.sample_count,
+            planes: descriptor.surfaces.get(),
+        })
+    }
+
+    /// Whether it has a third coordinate.
+    pub(crate) fn is_3d(&self) -> bool {
+        self.dimension == TextureDimension::ThreeD
+    }
+
+    /// A colour as the view gives it.
+    pub(crate) fn swizzled(&self, colour: [f64; 4]) -> [f64; 4] {
+        core::array::from_fn(|index| match self.swizzle >> (3 * index) & 7 {
+            component @ 0..=3 => colour[usize::from(component)],
+            5 => 1.0,
+            _ => 0.0,
+        })
+    }
+
+    /// Where a texel of `format` is.
+    pub(crate) fn find(
+        &self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        access: Access,
+        (format, texel): (&PixelFormat, Texel),
+    ) -> Result<Found, Refusal> {
+        let inside = texel.level < self.levels
+            && texel.layer < self.layers
+            && texel.sample < self.samples
+            && (0..3).all(|axis| {
+                let size = (self.size[axis] >> texel.level.min(31)).max(1);
+                (0..i64::from(size)).contains(&texel.at[axis])
+            });
+        if !inside || format.bytes() == 0 {
+            return Ok(Found::Nowhere);
+        }
+        let index = u64::from(texel.layer) * u64::from(self.levels) + u64::from(texel.level);
+        let plane = self.planes.wrapping_add(PLANE_BYTES * index);
+        let mut words = [0; 8];
+        for (word, offset) in words.iter_mut().zip((0..).step_by(4)) {
+            *word = fabric.read32(memory, access.to(plane.wrapping_add(offset)))?;
+        }
+        if words[0] >> 4 & 0xf == PlaneType::Null as u32 {
+            return Ok(Found::Nowhere);
+        }
+        let arch = fabric.config.product.arch();
+        let Ok(plane) = GenericPlane::unpack_at(arch, &words, 0) else {
+            return Ok(Found::NotModelled);
+        };
+        Ok(
+            offset_in(&plane, self.is_3d(), format, texel).map_or(Found::NotModelled, |offset| {
+                let size = u64::from(plane.size_hi) << 32 | u64::from(plane.size);
+                match offset.checked_add(format.bytes().into()) {
+                    Some(end) if end <= size => Found::At(plane.pointer.0.wrapping_add(offset)),
+                    _ => Found::Nowhere,
+                }
+            }),
+        )
+    }
+}
+
+/// The byte of a plane where a texel begins; `None` if its order or its elements are not modelled.
+fn offset_in(plane: &GenericPlane, is_3d: bool, format: &PixelFormat, texel: Texel) -> Option<u64> {
+    let bytes = u64::from(format.bytes());
+    if element_bytes(plane.clump_format as u32)? != bytes {
+        return None;
+    }
+    // The texel is inside, so its coordinates are neither negative nor above 16 bits.
+    let [x, y, z] = texel.at.map(|coordinate| coordinate as u32);
+    let slice = if is_3d { z } else { texel.sample };
+    let stride = u64::from(plane.slice_stride_hi) << 32 | u64::from(plane.slice_stride);
+    let row = u64::from(plane.row_stride);
+    let within = match plane.clump_ordering {
+        ClumpOrdering::Linear => u64::from(y) * row + u64::from(x) * bytes,
+        ClumpOrdering::TiledUInterleaved => {
+            let tile = u64::from(x / TILE) * u64::from(TILE * TILE);
+            let index = u64::from(interleaved(x % TILE, y % TILE));
+            u64::from(y / TILE) * row + (tile + index) * bytes
+        }
+        _ => return None,
+    };
+    u64::from(slice).checked_mul(stride)?.checked_add(within)
+}
+
+/// The place of a texel in its tile: bit 2i is `x_i xor y_i`, bit 2i + 1 is `y_i`.
+fn interleaved(x: u32, y: u32) -> u32 {
+    (0..4).fold(0, |index, bit| {
+        let (x, y) = (x >> bit & 1, y >> bit & 1);
+        index | (x ^ y) << (2 * bit) | y << (2 * bit + 1)
+    })
+}
+
+/// Bytes of an element of a clump format that holds single texels.
+fn element_bytes(clump: u32) -> Option<u64> {
+    Some(match clump {
+        0 | 22 | 26 => 1,
+        1 => 2,
+        2 => 4,
+        3 => 8,
+        4 => 16,
+        8 => 3,
+        9 => 6,
+        10 => 12,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_are_in_u_order() {
+        // hardware/descriptors.md 9.1, by hand: (1, 0) is 1, (1, 1) is 2, (0, 1) is 3, (2, 0) is 4, (15, 15) is 0b10101010.
+        let places = [(0, 0), (1, 0), (1, 1), (0, 1), (2, 0), (15, 15)];
+        let indices = places.map(|(x, y)| interleaved(x, y));
+        assert_eq!(indices, [0, 1, 2, 3, 4, 0b1010_1010]);
+        // Every place of a tile once.
+        let mut all: alloc::vec::Vec<u32> =
+            (0..256).map(|at| interleaved(at % 16, at / 16)).collect();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..256));
+    }
+}
