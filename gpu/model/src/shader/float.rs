@@ -328,7 +328,6 @@ pub(crate) fn clamp16(bits: u16, clamp: Clamp) -> u16 {
 /// What a program's descriptor says about subnormals, NaN and infinity.
 ///
 /// Mode 1 flushes binary32 and keeps binary16, mode 2 flushes both (hardware/descriptors.md 3).
-///
 // FACT: of flush mode 3 only the name is known (hardware/valhall-isa.md 8.2); it is taken to be mode 2. Settled by a shader on
 // any board that adds subnormals with each mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
