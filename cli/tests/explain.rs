@@ -159,7 +159,7 @@ fn json_holds_what_the_text_holds() {
 }
 
 #[test]
-fn the_reference_pages_are_those_of_the_tables() {
+fn the_generated_pages_are_those_of_the_tables_and_the_marks() {
     let output = eitri(&["docs", "--check"], b"");
     let stale = String::from_utf8_lossy(&output.stdout);
     assert_eq!(

@@ -3,14 +3,14 @@
 use crate::open_facts;
 use crate::outcome::{Failure, FileError, Status};
 use crate::reference::documents;
-use crate::streams::{outln, talk};
+use crate::streams::outln;
 use crate::whole_file;
 use crate::workspace::Workspace;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Write nothing; say which pages are stale, and fail if one is.
+    /// Write nothing; say which pages are stale, and fail if one is or if a mark has not the form.
     #[arg(long)]
     check: bool,
 }
@@ -23,11 +23,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         .into_iter()
         .map(|document| (folder.join("reference").join(document.file), document.text))
         .collect();
-    if !args.check {
-        pages.push((folder.join("open-facts.md"), open_facts::page(&sources)));
-        for fault in open_facts::faults(&sources) {
-            talk!("{fault}");
-        }
+    pages.push((folder.join("open-facts.md"), open_facts::page(&sources)));
+    let faults = open_facts::faults(&sources);
+    for fault in &faults {
+        outln!("{fault}")?;
     }
     pages.retain(|(path, text)| std::fs::read_to_string(path).ok().as_ref() != Some(text));
     for (path, text) in &pages {
@@ -40,7 +39,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         whole_file::write(&path.to_string_lossy(), text.as_bytes())?;
         outln!("written {}", path.display())?;
     }
-    Ok(match args.check && !pages.is_empty() {
+    let stale = args.check && !pages.is_empty();
+    Ok(match stale || !faults.is_empty() {
         true => Status::CheckFailed,
         false => Status::Good,
     })
