@@ -272,6 +272,7 @@ fn pages_name_paths_that_exist() {
         "docs/boards/imx95.md",
         "docs/boards/rk3588.md",
         "docs/cli.md",
+        "docs/reviews.md",
         "qemu-tests/README.md",
     ];
     let mut wrong = Vec::new();
@@ -289,6 +290,35 @@ fn pages_name_paths_that_exist() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn answers_to_reviews_name_tests_that_exist() {
+    let root = root();
+    let page = std::fs::read_to_string(root.join("docs/reviews.md")).unwrap();
+    let is_test = |name: &str| {
+        name.matches('_').count() >= 2
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    };
+    let mut wrong = Vec::new();
+    let mut tests = 0;
+    for row in page.lines() {
+        let mut file = String::new();
+        for code in row.split('`').skip(1).step_by(2) {
+            if code.ends_with(".rs") {
+                file = std::fs::read_to_string(root.join(code)).unwrap_or_default();
+            } else if is_test(code) {
+                tests += 1;
+                if !file.contains(&format!("fn {code}(")) {
+                    wrong.push(format!("no test {code} in the file before it"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(tests > 30, "only {tests} tests are named");
 }
 
 /// The one file that may write to standard output and standard error by itself.
