@@ -63,7 +63,7 @@ impl Field {
         match &self.legal {
             Legal::All => true,
             Legal::Set(values) => values.contains(&value),
-            Legal::MultipleOf(step) => value % step == 0,
+            Legal::MultipleOf(step) => value.is_multiple_of(*step),
         }
     }
 

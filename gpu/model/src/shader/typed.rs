@@ -143,8 +143,8 @@ impl Fetch {
         }
         if self.offset {
             let bytes = words.next().unwrap_or(0).to_le_bytes();
-            for axis in 0..2 {
-                texel.at[axis] += i64::from(bytes[axis] as i8);
+            for (coordinate, offset) in texel.at.iter_mut().zip(bytes).take(2) {
+                *coordinate += i64::from(offset as i8);
             }
             if self.dimensions == 3 {
                 texel.at[2] += i64::from(bytes[2] as i8);
