@@ -270,6 +270,8 @@ fn item_of(lines: &[&str], from: usize) -> String {
     }
     match declared(code) {
         Some(declared) => path.push(declared.name),
+        // Before the imports: it is about the whole file.
+        None if code.starts_with("use ") => {}
         // A variant, a field, a row of a table.
         None if !in_function => path.extend(row_name(code)),
         None => {}
@@ -416,6 +418,8 @@ mod tests {
                 "    %% FACT: five. Settled by e.",
                 "    r(61, \"FLAGS\", FROM),",
                 "];",
+                "%% FACT: six. Settled by f.",
+                "use crate::Row;",
             ],
             &[
                 ("Machine::first", "one.", "a."),
@@ -423,6 +427,7 @@ mod tests {
                 ("NAME", "three.", "c."),
                 ("field", "four.", "d."),
                 ("ROWS::FLAGS", "five.", "e."),
+                ("", "six.", "f."),
             ],
             &[],
         );
