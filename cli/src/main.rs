@@ -3,6 +3,7 @@
 //! stdout is the result, stderr the talk. The exit status is that of [`outcome::Status`].
 #![forbid(unsafe_code)]
 
+mod amber;
 mod buffer_source;
 mod case_run;
 mod checks;

@@ -1,5 +1,6 @@
 //! The subcommands: one file each.
 
+mod amber;
 mod asm;
 mod bench;
 mod cs;
@@ -18,6 +19,8 @@ use crate::outcome::{Failure, Status};
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
+    /// Run scripts in the Amber language, in which GPU drivers are commonly tested.
+    Amber(amber::Args),
     /// Assemble shader instructions: text in, one word of 16 hex digits a line out.
     Asm(asm::Args),
     /// Measure how fast the tables and the model are.
@@ -49,6 +52,7 @@ pub(crate) enum Command {
 
 pub(crate) fn run(command: Command) -> Result<Status, Failure> {
     match command {
+        Command::Amber(args) => amber::run(&args),
         Command::Asm(args) => asm::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Demo(args) => demo::run(&args),

@@ -1,0 +1,110 @@
+//! What a person or a harness reads: a line a script, and the last line.
+
+use super::verdict::Verdict;
+use super::workers::Outcome;
+use crate::outcome::Failure;
+use crate::streams::{outln, talk};
+use std::fmt;
+
+/// How many scripts ended how.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) passed: usize,
+    pub(crate) failed: usize,
+    pub(crate) skipped: usize,
+}
+
+impl Tally {
+    pub(crate) fn of<'o>(outcomes: impl IntoIterator<Item = &'o Verdict>) -> Tally {
+        let mut tally = Tally::default();
+        for verdict in outcomes {
+            match verdict {
+                Verdict::Pass => tally.passed += 1,
+                Verdict::Skip(_) => tally.skipped += 1,
+                _ => tally.failed += 1,
+            }
+        }
+        tally
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} passed, {} failed, {} skipped",
+            self.passed, self.failed, self.skipped
+        )
+    }
+}
+
+/// The form of what is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A line a script, for people.
+    Lines,
+    /// Only failures.
+    Quiet,
+    /// The Test Anything Protocol, version 13.
+    Tap,
+}
+
+/// What stands before the first script.
+pub(crate) fn start(form: Form, count: usize) -> Result<(), Failure> {
+    match form {
+        Form::Tap => outln!("TAP version 13\n1..{count}"),
+        Form::Lines | Form::Quiet => Ok(()),
+    }
+}
+
+/// A script has ended: one write.
+pub(crate) fn one(form: Form, number: usize, outcome: &Outcome) -> Result<(), Failure> {
+    let Outcome {
+        script, verdict, ..
+    } = outcome;
+    let name = &script.name;
+    if form == Form::Tap {
+        return match verdict {
+            Verdict::Pass => outln!("ok {number} - {name}"),
+            Verdict::Skip(reason) => outln!("ok {number} - {name} # SKIP {}", escaped(reason)),
+            other => outln!(
+                "not ok {number} - {name}\n{}",
+                commented(&format!("{}: {}", other.word(), other.message()))
+            ),
+        };
+    }
+    match verdict {
+        Verdict::Pass | Verdict::Skip(_) if form == Form::Quiet => Ok(()),
+        Verdict::Pass => outln!("pass {name}"),
+        Verdict::Skip(reason) => outln!("skip {name}: skipped: {reason}"),
+        other => outln!(
+            "{} {name}: {}",
+            other.word().to_uppercase(),
+            other.message()
+        ),
+    }
+}
+
+/// The last line of all, and on stderr how to run one failure again.
+pub(crate) fn end(form: Form, outcomes: &[Outcome]) -> Result<(), Failure> {
+    if let Some(first) = outcomes.iter().find(|outcome| outcome.verdict.failed()) {
+        talk!(
+            "to run the first failure alone: eitri amber {} --keep kept",
+            first.script.path.display()
+        );
+    }
+    let tally = Tally::of(outcomes.iter().map(|outcome| &outcome.verdict));
+    match form {
+        Form::Tap => outln!("# {tally}\n# done"),
+        Form::Lines | Form::Quiet => outln!("{tally}"),
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\n', " ").replace('#', "\\#")
+}
+
+fn commented(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(|line| format!("# {line}")).collect();
+    lines.join("\n")
+}

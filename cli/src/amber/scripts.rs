@@ -1,0 +1,140 @@
+//! Which scripts are run: files, folders, a filter, a shard.
+
+use crate::outcome::{Failure, FileError};
+use miette::Diagnostic;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// A script to run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ScriptFile {
+    /// Its name in every report: the path below the folder that was given, or the path itself.
+    pub(crate) name: String,
+    /// Where it is.
+    pub(crate) path: PathBuf,
+}
+
+impl ScriptFile {
+    /// Whether its name says that it must fail.
+    pub(crate) fn must_fail(&self) -> bool {
+        self.name.contains(".expect_fail.")
+    }
+}
+
+/// `K/N`: every N-th script, from the K-th on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shard {
+    number: usize,
+    of: usize,
+}
+
+/// What is wrong with the choice of scripts.
+#[derive(Clone, Debug, PartialEq, Eq, Error, Diagnostic)]
+pub(crate) enum ChoiceError {
+    #[error("`{text}` is no shard: write K/N with K from 1 to N")]
+    Shard { text: String },
+    #[error("no script is chosen")]
+    #[diagnostic(help("a folder is searched for files that end in .amber or .vkscript"))]
+    Nothing,
+}
+
+impl std::str::FromStr for Shard {
+    type Err = ChoiceError;
+
+    fn from_str(text: &str) -> Result<Shard, ChoiceError> {
+        let parts = text
+            .split_once('/')
+            .and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+        match parts {
+            Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, of }),
+            _ => Err(ChoiceError::Shard {
+                text: text.to_owned(),
+            }),
+        }
+    }
+}
+
+/// The scripts of `paths` that `filter` and `shard` leave, in order of name; a folder is searched to its depths.
+pub(crate) fn choose(
+    paths: &[String],
+    filter: Option<&str>,
+    shard: Option<Shard>,
+) -> Result<Vec<ScriptFile>, Failure> {
+    let mut found = Vec::new();
+    for given in paths {
+        let path = Path::new(given);
+        let prefix = match paths {
+            [_] => Path::new(""),
+            _ => path,
+        };
+        match path.is_dir() {
+            true => search(path, prefix, &mut found)?,
+            false => found.push(ScriptFile {
+                name: given.clone(),
+                path: path.to_owned(),
+            }),
+        }
+    }
+    found.sort();
+    found.dedup();
+    found.retain(|script| filter.is_none_or(|filter| script.name.contains(filter)));
+    if let Some(Shard { number, of }) = shard {
+        let every = found.into_iter().skip(number - 1).step_by(of);
+        return Ok(every.collect());
+    }
+    match found.is_empty() {
+        true => Err(Failure::refused(ChoiceError::Nothing)),
+        false => Ok(found),
+    }
+}
+
+fn search(folder: &Path, name: &Path, found: &mut Vec<ScriptFile>) -> Result<(), Failure> {
+    let unreadable = |cause| {
+        Failure::refused(FileError {
+            action: "read",
+            path: folder.display().to_string(),
+            cause,
+        })
+    };
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        let (path, name) = (entry.path(), name.join(entry.file_name()));
+        // A link to a folder is not followed: it may lead back here.
+        if entry.file_type().map_err(unreadable)?.is_dir() {
+            search(&path, &name, found)?;
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "amber" || extension == "vkscript")
+        {
+            let name = name.display().to_string();
+            found.push(ScriptFile { name, path });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_every_nth_script() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.amber", "b.amber", "c.vkscript", "d.txt"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let paths = [folder.path().to_str().unwrap().to_owned()];
+        let names = |filter, shard: &str| -> Vec<String> {
+            let chosen = choose(&paths, filter, shard.parse().ok()).unwrap();
+            chosen.into_iter().map(|script| script.name).collect()
+        };
+        assert_eq!(names(None, ""), ["a.amber", "b.amber", "c.vkscript"]);
+        assert_eq!(names(None, "1/2"), ["a.amber", "c.vkscript"]);
+        assert_eq!(names(None, "2/2"), ["b.amber"]);
+        assert_eq!(names(Some("b."), ""), ["b.amber"]);
+        assert!(choose(&paths, Some("zzz"), None).is_err());
+        for bad in ["0/2", "3/2", "1", "x/y", "1/0"] {
+            assert!(bad.parse::<Shard>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! A script's shader to a SPIR-V module, through Khronos' tools: language reference, sections 5 and 16.
+//!
+//! Guarantees: positions in messages are lines of the script. Not `shader_file`, which is for files of one shader and has
+//! no target environment: a script names one for each shader, and the module is validated for it.
+
+use crate::outcome::FileError;
+use eitri_amber::Word;
+use eitri_amber::run::Files;
+use eitri_amber::script::{
+    AttachedShader, Dialect, Language, Requirement, Script, Shader, ShaderSource, TargetEnvironment,
+};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use thiserror::Error;
+
+/// Why a shader gave no module.
+#[derive(Debug, Error, miette::Diagnostic)]
+pub(crate) enum ShaderError {
+    #[error("shader {name}: {message}")]
+    Source { name: String, message: String },
+    #[error("shader {name}: {cause}")]
+    Read { name: String, cause: std::io::Error },
+    #[error("{0}")]
+    File(#[from] FileError),
+    #[error("`{tool}` is not installed: apt-get install {package}")]
+    NoTool {
+        tool: &'static str,
+        package: &'static str,
+    },
+}
+
+/// Tools that scripts need, and the Debian packages that have them.
+const GLSLANG: (&str, &str) = ("glslangValidator", "glslang-tools");
+const SPIRV_AS: (&str, &str) = ("spirv-as", "spirv-tools");
+const SPIRV_VAL: (&str, &str) = ("spirv-val", "spirv-tools");
+const SPIRV_OPT: (&str, &str) = ("spirv-opt", "spirv-tools");
+
+/// Folders of the conformance suite whose assembly is for SPIR-V 1.4: their scripts do not say it.
+const SPIRV_1_4: &[&str] = &[
+    "spirv1p4",
+    "ptr_access_chain",
+    "workgroup_memory_explicit_layout",
+];
+
+/// Makes modules of a script's shaders.
+pub(crate) struct ShaderTools<'s> {
+    pub(crate) script: &'s Script,
+    pub(crate) path: &'s Path,
+    /// Where files between two tools go.
+    pub(crate) folder: &'s Path,
+    /// What a script that names no environment gets.
+    pub(crate) target: Option<TargetEnvironment>,
+}
+
+impl ShaderTools<'_> {
+    /// The module of an attached shader, validated and optimised as the script wants it.
+    pub(crate) fn module(
+        &self,
+        attached: &AttachedShader,
+        files: &mut dyn Files,
+    ) -> Result<Vec<u8>, ShaderError> {
+        let Some(shader) = self.script.shader(attached.shader) else {
+            return Ok(Vec::new());
+        };
+        let target = self.target_of(shader);
+        let source = match &shader.source {
+            ShaderSource::Text(text) => text.clone().into_bytes(),
+            ShaderSource::File(path) => files.read(path).map_err(|cause| ShaderError::Read {
+                name: shader.name.clone(),
+                cause,
+            })?,
+            ShaderSource::Passthrough => return Ok(Vec::new()),
+        };
+        let out = self.folder.join(format!("{}.spv", attached.shader.0));
+        match shader.language {
+            Language::Glsl | Language::Hlsl => {
+                let input = self.write(shader, attached, &source, "glsl")?;
+                let mut tool = command(GLSLANG);
+                tool.args(["-V", "-S", "comp"])
+                    .args(glslang_target(target))
+                    .arg("-o")
+                    .arg(&out);
+                if shader.language == Language::Hlsl {
+                    tool.args(["-D", "-e", "main"]);
+                }
+                self.run(tool.arg(&input), GLSLANG, shader, &input)?;
+            }
+            Language::SpirvAssembly => {
+                let input = self.write(shader, attached, &source, "spvasm")?;
+                let mut tool = command(SPIRV_AS);
+                tool.args(["--preserve-numeric-ids", "--target-env", target.text()])
+                    .arg("-o")
+                    .arg(&out);
+                self.run(tool.arg(&input), SPIRV_AS, shader, &input)?;
+            }
+            Language::SpirvHex => {
+                let bytes = hex(&source).ok_or_else(|| ShaderError::Source {
+                    name: shader.name.clone(),
+                    message: "SPIRV-HEX must be bytes of two hexadecimal digits".to_owned(),
+                })?;
+                write_file(&out, &bytes)?;
+            }
+            Language::SpirvBinary => write_file(&out, &source)?,
+            Language::OpenClC => return Ok(Vec::new()),
+        }
+        let mut validator = command(SPIRV_VAL);
+        validator.args(["--target-env", target.text()]).arg(&out);
+        self.run(&mut validator, SPIRV_VAL, shader, &out)?;
+        if !attached.optimizations.is_empty() {
+            let mut optimizer = command(SPIRV_OPT);
+            optimizer.args(
+                attached
+                    .optimizations
+                    .iter()
+                    .map(|pass| format!("--{pass}")),
+            );
+            optimizer
+                .arg(format!("--target-env={}", target.text()))
+                .arg(&out)
+                .arg("-o")
+                .arg(&out);
+            self.run(&mut optimizer, SPIRV_OPT, shader, &out)?;
+        }
+        read_file(&out)
+    }
+
+    /// The environment of a shader: its own, or what the script's other words and its folder say.
+    fn target_of(&self, shader: &Shader) -> TargetEnvironment {
+        if let Some(target) = shader.target {
+            return target;
+        }
+        let extension = |requirement: &Requirement| requirement.name() == "VK_KHR_spirv_1_4";
+        let in_folder = |part: std::path::Component<'_>| {
+            SPIRV_1_4.iter().any(|folder| part.as_os_str() == *folder)
+        };
+        let newer =
+            self.script.requirements.iter().any(extension) || self.path.components().any(in_folder);
+        let assembly =
+            shader.language == Language::SpirvAssembly || self.script.dialect == Dialect::VkScript;
+        match newer && assembly {
+            true => TargetEnvironment::Vulkan11Spirv14,
+            false => self.target.unwrap_or(TargetEnvironment::Spirv10),
+        }
+    }
+
+    /// Writes a shader's text so that its lines have the numbers that they have in the script.
+    fn write(
+        &self,
+        shader: &Shader,
+        attached: &AttachedShader,
+        source: &[u8],
+        extension: &str,
+    ) -> Result<PathBuf, ShaderError> {
+        let path = self
+            .folder
+            .join(format!("{}.{extension}", attached.shader.0));
+        let text = match shader.source {
+            ShaderSource::Text(_) => with_lines(shader, source),
+            ShaderSource::File(_) | ShaderSource::Passthrough => source.to_vec(),
+        };
+        write_file(&path, &text)?;
+        Ok(path)
+    }
+
+    fn run(
+        &self,
+        command: &mut Command,
+        tool: (&'static str, &'static str),
+        shader: &Shader,
+        input: &Path,
+    ) -> Result<(), ShaderError> {
+        let output = match command.output() {
+            Ok(output) => output,
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
+                let (tool, package) = tool;
+                return Err(ShaderError::NoTool { tool, package });
+            }
+            Err(cause) => {
+                let (path, action) = (tool.0.to_owned(), "start");
+                return Err(ShaderError::File(FileError {
+                    action,
+                    path,
+                    cause,
+                }));
+            }
+        };
+        if output.status.success() {
+            return Ok(());
+        }
+        let input = input.display().to_string();
+        let script = self.path.display().to_string();
+        let text: String = [&output.stdout, &output.stderr]
+            .map(|bytes| String::from_utf8_lossy(bytes).into_owned())
+            .concat();
+        let lines = text
+            .lines()
+            .filter(|line| !line.trim().is_empty() && *line != input);
+        let lines: Vec<String> = lines.map(|line| line.replace(&input, &script)).collect();
+        let name = shader.name.clone();
+        let message = format!("{}: {}", tool.0, lines.join("\n"));
+        Err(ShaderError::Source { name, message })
+    }
+}
+
+/// A text whose lines have the numbers that they have in the script. In GLSL nothing may stand before `#version`, so a
+/// `#line` follows it; elsewhere blank lines go before.
+fn with_lines(shader: &Shader, source: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    let mut numbered = false;
+    let version = |line: &[u8]| line.trim_ascii_start().starts_with(b"#version");
+    let is_glsl =
+        shader.language == Language::Glsl && source.split(|byte| *byte == b'\n').any(version);
+    if !is_glsl {
+        text.resize(shader.first_line.saturating_sub(1), b'\n');
+        text.extend_from_slice(source);
+        return text;
+    }
+    for (index, line) in source.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        text.extend_from_slice(line);
+        if !numbered && version(line) {
+            numbered = true;
+            text.extend_from_slice(format!("#line {}\n", shader.first_line + index + 1).as_bytes());
+        }
+    }
+    text
+}
+
+/// The first tool that is not there, and the package that has it.
+pub(crate) fn missing_tool() -> Option<ShaderError> {
+    let is_missing = |(tool, _): &(&'static str, &'static str)| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        !std::env::split_paths(&path).any(|folder| folder.join(tool).is_file())
+    };
+    let missing = [GLSLANG, SPIRV_AS, SPIRV_VAL, SPIRV_OPT]
+        .into_iter()
+        .find(is_missing);
+    missing.map(|(tool, package)| ShaderError::NoTool { tool, package })
+}
+
+fn command((tool, _): (&'static str, &'static str)) -> Command {
+    Command::new(tool)
+}
+
+fn read_file(path: &Path) -> Result<Vec<u8>, ShaderError> {
+    std::fs::read(path).map_err(|cause| {
+        let (path, action) = (path.display().to_string(), "read");
+        ShaderError::File(FileError {
+            action,
+            path,
+            cause,
+        })
+    })
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), ShaderError> {
+    std::fs::write(path, bytes).map_err(|cause| {
+        let (path, action) = (path.display().to_string(), "write");
+        ShaderError::File(FileError {
+            action,
+            path,
+            cause,
+        })
+    })
+}
+
+/// Vulkan and SPIR-V that GLSL is compiled for: the table of the language reference, section 5.
+fn glslang_target(target: TargetEnvironment) -> [&'static str; 4] {
+    use TargetEnvironment as T;
+    let (vulkan, spirv) = match target {
+        T::Spirv10 | T::Vulkan10 => ("vulkan1.0", "spirv1.0"),
+        T::Spirv11 => ("vulkan1.1", "spirv1.1"),
+        T::Spirv12 => ("vulkan1.1", "spirv1.2"),
+        T::Spirv13 | T::Vulkan11 => ("vulkan1.1", "spirv1.3"),
+        T::Spirv14 => ("vulkan1.2", "spirv1.4"),
+        T::Vulkan11Spirv14 => ("vulkan1.1", "spirv1.4"),
+        T::Spirv15 | T::Vulkan12 => ("vulkan1.2", "spirv1.5"),
+        T::Spirv16 => ("vulkan1.3", "spirv1.6"),
+    };
+    ["--target-env", vulkan, "--target-env", spirv]
+}
+
+/// Bytes of two hexadecimal digits, with or without `0x`, with white space between them.
+fn hex(source: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(source).ok()?;
+    let byte = |word: &str| u8::from_str_radix(word.strip_prefix("0x").unwrap_or(word), 16).ok();
+    text.split_whitespace().map(byte).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(script: &str, expected: &str) {
+        let script = eitri_amber::parse(script).unwrap();
+        let shader = &script.shaders[0];
+        let ShaderSource::Text(text) = &shader.source else {
+            panic!("no text");
+        };
+        let numbered = with_lines(shader, text.as_bytes());
+        assert_eq!(String::from_utf8(numbered).unwrap(), expected);
+    }
+
+    #[test]
+    fn lines_keep_their_numbers() {
+        check(
+            "#!amber\n\nSHADER compute s GLSL\n#version 310 es\nx\nEND\n",
+            "#version 310 es\n#line 5\nx\n",
+        );
+        check(
+            "#!amber\nSHADER compute s SPIRV-ASM\nOpNop\nEND\n",
+            "\n\nOpNop\n",
+        );
+        check(
+            "[compute shader]\n#version 450\nx\n",
+            "#version 450\n#line 3\nx\n",
+        );
+    }
+
+    #[test]
+    fn hexadecimal_modules_are_bytes() {
+        assert_eq!(hex(b"0x03 02\n23 07"), Some(vec![3, 2, 0x23, 7]));
+        assert_eq!(hex(b"0x103"), None);
+    }
+}

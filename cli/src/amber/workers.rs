@@ -1,0 +1,193 @@
+//! Scripts side by side, each in a process of its own with limits of time and memory.
+
+use super::case::Manner;
+use super::scripts::ScriptFile;
+use super::verdict::Verdict;
+use crate::dispatch::Place;
+use crate::outcome::{Failure, FileError};
+use crate::process::{self, End};
+use eitri_amber::Word;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// Lines of a dead worker's output that are told.
+const TOLD_LINES: usize = 6;
+
+/// What every worker gets.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    /// Scripts at once.
+    pub(crate) jobs: usize,
+    /// Longest that one may take.
+    pub(crate) time: Duration,
+    /// Most address space that one may have, in MiB.
+    pub(crate) memory: u64,
+}
+
+/// What came of a script, and how long it took.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) script: ScriptFile,
+    pub(crate) verdict: Verdict,
+    pub(crate) took: Duration,
+    /// What its process printed.
+    pub(crate) output: String,
+}
+
+/// Runs scripts; `done` hears of each in the order of the list, as soon as all before it have ended.
+pub(crate) fn run(
+    scripts: &[ScriptFile],
+    manner: &Manner,
+    limits: &Limits,
+    mut done: impl FnMut(&Outcome) -> Result<(), Failure>,
+) -> Result<Vec<Outcome>, Failure> {
+    let folder = tempfile::tempdir().map_err(|cause| unusable("temporary folder", cause))?;
+    let program = std::env::current_exe().map_err(|cause| unusable("own program", cause))?;
+    let next = AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::channel();
+    let one = |index: usize, script: &ScriptFile| {
+        let worker = Worker {
+            program: &program,
+            verdict: folder.path().join(format!("{index}.json")),
+            log: folder.path().join(format!("{index}.log")),
+        };
+        worker.run(script, manner, limits)
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..limits.jobs.clamp(1, scripts.len().max(1)) {
+            let (sender, next) = (sender.clone(), &next);
+            scope.spawn(move || {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(script) = scripts.get(index) else {
+                        return;
+                    };
+                    // The other end is gone when the run was given up.
+                    if sender.send((index, one(index, script))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        in_order(scripts.len(), receiver, &mut done)
+    })
+}
+
+/// Takes what arrives in any order, and passes it on in the order of the list.
+fn in_order(
+    count: usize,
+    arriving: mpsc::Receiver<(usize, Result<Outcome, Failure>)>,
+    done: &mut impl FnMut(&Outcome) -> Result<(), Failure>,
+) -> Result<Vec<Outcome>, Failure> {
+    let mut waiting: Vec<Option<Outcome>> = (0..count).map(|_| None).collect();
+    let mut ended = Vec::with_capacity(count);
+    for (index, outcome) in arriving {
+        if let Some(place) = waiting.get_mut(index) {
+            *place = Some(outcome?);
+        }
+        while let Some(outcome) = waiting.get_mut(ended.len()).and_then(Option::take) {
+            done(&outcome)?;
+            ended.push(outcome);
+        }
+    }
+    Ok(ended)
+}
+
+fn unusable(what: &str, cause: std::io::Error) -> Failure {
+    Failure::missing(FileError {
+        action: "use",
+        path: what.to_owned(),
+        cause,
+    })
+}
+
+/// One process.
+struct Worker<'w> {
+    program: &'w Path,
+    verdict: PathBuf,
+    log: PathBuf,
+}
+
+impl Worker<'_> {
+    fn run(
+        &self,
+        script: &ScriptFile,
+        manner: &Manner,
+        limits: &Limits,
+    ) -> Result<Outcome, Failure> {
+        let finished = process::run_logged(
+            &mut self.command(script, manner, limits),
+            &self.log,
+            limits.time,
+        )?;
+        let output = finished.output();
+        let written = std::fs::read_to_string(&self.verdict).ok();
+        let verdict = match (
+            &finished.end,
+            written.and_then(|text| Verdict::from_json(&text)),
+        ) {
+            (End::TimedOut, _) => {
+                Verdict::Timeout(format!("stopped after {} s", limits.time.as_secs()))
+            }
+            (End::Exited(_), Some(verdict)) => verdict,
+            (End::Exited(status), None) => Verdict::Crash(format!(
+                "its process ended with {status}\n{}",
+                told(&output)
+            )),
+        };
+        let verdict = match script.must_fail() {
+            true => verdict.inverted(),
+            false => verdict,
+        };
+        Ok(Outcome {
+            script: script.clone(),
+            verdict,
+            took: finished.took,
+            output,
+        })
+    }
+
+    /// The shell sets the limit of memory, then becomes the worker.
+    fn command(&self, script: &ScriptFile, manner: &Manner, limits: &Limits) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -v \"$0\" && exec \"$@\""]);
+        command.arg((limits.memory.saturating_mul(1024)).to_string());
+        command
+            .arg(self.program)
+            .args(["amber", "--worker"])
+            .arg(&self.verdict);
+        if let Some(timeout) = manner.fence_timeout {
+            command
+                .arg("--fence-timeout")
+                .arg(timeout.as_millis().to_string());
+        }
+        if let Some(target) = manner.target {
+            command.arg("--target-env").arg(target.text());
+        }
+        if manner.place == Place::Qemu {
+            command.args(["--on", "qemu"]);
+        }
+        if manner.pipelines_only {
+            command.arg("--pipelines-only");
+        }
+        if let Some(folder) = &manner.keep {
+            command.arg("--keep").arg(folder.join(&script.name));
+        }
+        command.arg("--").arg(&script.path);
+        command
+    }
+}
+
+/// The last lines that a worker printed.
+fn told(output: &str) -> String {
+    let lines: Vec<&str> = output
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let from = lines.len().saturating_sub(TOLD_LINES);
+    lines.get(from..).unwrap_or(&[]).join("\n")
+}

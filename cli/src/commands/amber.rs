@@ -1,0 +1,186 @@
+//! `eitri amber`: scripts in the Amber language, run on Eitri.
+
+use crate::amber::bar::Bar;
+use crate::amber::case::{self, Manner};
+use crate::amber::report::{self, Form};
+use crate::amber::scripts::{self, ScriptFile, Shard};
+use crate::amber::verdict::Verdict;
+use crate::amber::workers::{self, Limits, Outcome};
+use crate::amber::{junit, shader, source, status};
+use crate::dispatch::Place;
+use crate::outcome::{Failure, Status};
+use crate::streams::{outln, talk};
+use crate::whole_file;
+use eitri_amber::Word;
+use eitri_amber::script::TargetEnvironment;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Scripts, and folders that are searched for them.
+    #[arg(required = true, value_name = "FILE|DIR")]
+    paths: Vec<String>,
+    /// Only read the scripts, and say what is wrong with them.
+    #[arg(long, short)]
+    parse_only: bool,
+    /// Compile every pipeline, and run nothing.
+    #[arg(long, short = 's')]
+    pipelines_only: bool,
+    /// Print failures and the last line only.
+    #[arg(long, short)]
+    quiet: bool,
+    /// Longest that a submission may take, in milliseconds, whatever the script says.
+    #[arg(long, short, value_name = "MS", value_parser = clap::value_parser!(u32).range(1..))]
+    fence_timeout: Option<u32>,
+    /// The environment of shaders that name none, such as spv1.3.
+    #[arg(long, short, value_name = "ENV", value_parser = target)]
+    target_env: Option<TargetEnvironment>,
+    /// Where jobs run.
+    #[arg(long, value_enum, default_value_t = Place::Host)]
+    on: Place,
+    /// Scripts at once; as many as the machine has cores, if not given.
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+    /// Every N-th script only, from the K-th on: for N machines, whose JUnit files are merged.
+    #[arg(long, value_name = "K/N")]
+    shard: Option<Shard>,
+    /// Only scripts whose name contains this.
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// Print the names of the scripts, and run nothing.
+    #[arg(long)]
+    list: bool,
+    /// Longest that a script may take, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86400))]
+    timeout: u32,
+    /// Most memory that a script may have, in MiB of address space.
+    #[arg(long, value_name = "MIB", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(256..))]
+    memory: u32,
+    /// Print results in the Test Anything Protocol.
+    #[arg(long, conflicts_with = "quiet")]
+    tap: bool,
+    /// Write results as JUnit XML.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<String>,
+    /// Write a page of what passes, fails and is skipped for which reason.
+    #[arg(long, value_name = "FILE")]
+    status: Option<String>,
+    /// Keep modules, programs, listings, inputs, outputs and pictures of differences here, a folder a script.
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// Run the one script in this process, and write its verdict here.
+    #[arg(long, hide = true, value_name = "FILE")]
+    worker: Option<String>,
+}
+
+fn target(text: &str) -> Result<TargetEnvironment, String> {
+    TargetEnvironment::from_text(text)
+        .ok_or_else(|| format!("write one of {}", TargetEnvironment::choices()))
+}
+
+pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    let manner = Manner {
+        fence_timeout: args
+            .fence_timeout
+            .map(|limit| Duration::from_millis(limit.into())),
+        target: args.target_env,
+        place: args.on,
+        pipelines_only: args.pipelines_only,
+        keep: args.keep.clone(),
+    };
+    if let (Some(verdict), [script]) = (&args.worker, &args.paths[..]) {
+        let found = case::run(script.as_ref(), &manner);
+        whole_file::write(verdict, found.to_json().as_bytes())?;
+        return Ok(Status::Good);
+    }
+    let chosen = scripts::choose(&args.paths, args.filter.as_deref(), args.shard)?;
+    if args.list {
+        chosen
+            .iter()
+            .try_for_each(|script| outln!("{}", script.name))?;
+        return Ok(Status::Good);
+    }
+    let form = match (args.tap, args.quiet) {
+        (true, _) => Form::Tap,
+        (_, true) => Form::Quiet,
+        _ => Form::Lines,
+    };
+    report::start(form, chosen.len())?;
+    let outcomes = match args.parse_only && !args.pipelines_only {
+        true => read(&chosen, form)?,
+        false => carry_out(args, &chosen, &manner, form)?,
+    };
+    if let Some(path) = &args.junit {
+        whole_file::write(path, junit::document(&outcomes).as_bytes())?;
+    }
+    if let Some(path) = &args.status {
+        whole_file::write(path, status::page(&outcomes).as_bytes())?;
+    }
+    report::end(form, &outcomes)?;
+    Ok(
+        match outcomes.iter().any(|outcome| outcome.verdict.failed()) {
+            true => Status::CheckFailed,
+            false => Status::Good,
+        },
+    )
+}
+
+/// Reads scripts: in this process, since reading can't fail but with an error. What is wrong is shown in its place.
+fn read(chosen: &[ScriptFile], form: Form) -> Result<Vec<Outcome>, Failure> {
+    let mut outcomes = Vec::new();
+    for script in chosen {
+        let started = std::time::Instant::now();
+        let verdict = match source::load(&script.path) {
+            Ok(_) => Verdict::Pass,
+            Err(error) => {
+                let text = error.to_string();
+                if !script.must_fail() {
+                    talk!("{:?}", miette::Report::new_boxed(error));
+                }
+                Verdict::Fail(text)
+            }
+        };
+        let verdict = match verdict {
+            // One that must fail may do so later.
+            Verdict::Fail(_) if script.must_fail() => Verdict::Pass,
+            other => other,
+        };
+        let outcome = Outcome {
+            script: script.clone(),
+            verdict,
+            took: started.elapsed(),
+            output: String::new(),
+        };
+        report::one(form, outcomes.len() + 1, &outcome)?;
+        outcomes.push(outcome);
+    }
+    Ok(outcomes)
+}
+
+fn carry_out(
+    args: &Args,
+    chosen: &[ScriptFile],
+    manner: &Manner,
+    form: Form,
+) -> Result<Vec<Outcome>, Failure> {
+    if let Some(missing) = shader::missing_tool() {
+        return Err(Failure::missing(missing));
+    }
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    let limits = Limits {
+        jobs: args.jobs.map_or_else(cores, usize::from),
+        time: Duration::from_secs(args.timeout.into()),
+        memory: args.memory.into(),
+    };
+    let bar = Bar::start("scripts", chosen.len());
+    let mut number = 0;
+    let outcomes = workers::run(chosen, manner, &limits, |outcome| {
+        number += 1;
+        bar.hide(|| report::one(form, number, outcome))?;
+        bar.advance();
+        Ok(())
+    });
+    bar.finish();
+    outcomes
+}

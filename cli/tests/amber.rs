@@ -1,0 +1,306 @@
+//! `eitri amber`: verdicts, reports, and that no script can take others down.
+
+mod eitri;
+
+use std::path::Path;
+use std::process::Command;
+
+/// Doubles four numbers; `{EXPECT}` is what follows the run.
+const DOUBLE: &str = "#!amber
+SHADER compute double_it GLSL
+#version 450
+layout(local_size_x = 1) in;
+layout(set = 0, binding = 0) buffer B { uint v[]; };
+layout(set = 0, binding = 1) buffer Unused { uint u[]; };
+void main() { v[gl_WorkGroupID.x] *= 2; }
+END
+BUFFER data DATA_TYPE uint32 SIZE 4 SERIES_FROM 1 INC_BY 1
+BUFFER other DATA_TYPE uint32 SIZE 4 FILL 7
+PIPELINE compute p
+  ATTACH double_it
+  BIND BUFFER data AS storage DESCRIPTOR_SET 0 BINDING 0
+  BIND BUFFER other AS storage DESCRIPTOR_SET 0 BINDING 1
+END
+RUN p 4 1 1
+";
+
+const GRAPHICS: &str = "#!amber
+SHADER vertex v PASSTHROUGH
+PIPELINE graphics p
+  ATTACH v
+END
+CLEAR p
+";
+
+/// Whether the tools are there that compile a script's shaders.
+fn tools() -> bool {
+    let answers = |tool| Command::new(tool).arg("--version").output().is_ok();
+    let there = answers("glslangValidator") && answers("spirv-val");
+    if !there {
+        eitri_testdata::report_skipped("glslangValidator and spirv-val");
+    }
+    there
+}
+
+fn write(folder: &Path, name: &str, text: &str) {
+    let path = folder.join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+/// Exit status, standard output, standard error.
+fn amber(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let output = eitri::command(&[&["amber"], arguments].concat())
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    (
+        output.status.code().unwrap(),
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    )
+}
+
+#[test]
+fn every_verdict_has_its_line_and_the_counts_come_last() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write(
+        at,
+        "s/a.amber",
+        &format!("{DOUBLE}EXPECT data IDX 0 EQ 2 4 6 8\nEXPECT other IDX 4 EQ 7\n"),
+    );
+    write(
+        at,
+        "s/b.amber",
+        &format!("{DOUBLE}EXPECT data IDX 0 EQ 2 4 7 9\n"),
+    );
+    write(at, "s/c.amber", GRAPHICS);
+    write(at, "s/d.amber", "#!amber\nHELLO\n");
+    write(
+        at,
+        "s/e.expect_fail.amber",
+        &format!("{DOUBLE}EXPECT data EQ_BUFFER other\n"),
+    );
+    write(at, "s/f.expect_fail.amber", DOUBLE);
+    write(at, "s/g.amber", &DOUBLE.replace("*= 2", "*= two"));
+    write(
+        at,
+        "s/h.amber",
+        &format!("{DOUBLE}EXPECT data EQ_BUFFER other\n"),
+    );
+    let (status, out, err) = amber(
+        at,
+        &[
+            "s",
+            "--jobs",
+            "2",
+            "--junit",
+            "j.xml",
+            "--status",
+            "status.md",
+            "--keep",
+            "kept",
+        ],
+    );
+    assert_eq!(status, 1, "{out}{err}");
+    let expected = [
+        "pass a.amber",
+        "FAIL b.amber: s/b.amber:17: data: uint32 6 EQ 7 does not hold at index 2, byte 8 (2 of 4 values differ)",
+        "skip c.amber: skipped: graphics",
+        "FAIL d.amber: s/d.amber:2:1: `HELLO` is no statement",
+        "pass e.expect_fail.amber",
+        "FAIL f.expect_fail.amber: it passes, but its name says that it must fail",
+        "FAIL g.amber: pipeline",
+        "FAIL h.amber: s/h.amber:17: data is not other: uint32 2, not 7, in element 0, component 0, byte 0 (4 bytes differ)",
+        "2 passed, 5 failed, 1 skipped",
+    ];
+    let lines: Vec<&str> = out.lines().collect();
+    for line in expected.iter().filter(|line| !line.contains("pipeline")) {
+        assert!(lines.contains(line), "no {line:?} in\n{out}");
+    }
+    assert_eq!(lines.last(), expected.last());
+    // The tool's message has the script's own line.
+    assert!(
+        out.contains("s/g.amber:7: 'two' : undeclared identifier"),
+        "{out}"
+    );
+    let junit = std::fs::read_to_string(at.join("j.xml")).unwrap();
+    assert!(
+        junit.contains("tests=\"8\" failures=\"5\" errors=\"0\" skipped=\"1\""),
+        "{junit}"
+    );
+    let page = std::fs::read_to_string(at.join("status.md")).unwrap();
+    for part in [
+        "2 passed, 5 failed, 1 skipped",
+        "### graphics\n\n- `c.amber`",
+        "- `b.amber`: Fail: b.amber:17: data:",
+    ] {
+        assert!(page.contains(part), "no {part:?} in\n{page}");
+    }
+    for kept in [
+        "p.spv",
+        "p.program",
+        "p.asm",
+        "0-0-0-in.bin",
+        "0-0-0-out.bin",
+    ] {
+        assert!(
+            at.join("kept/b.amber").join(kept).is_file(),
+            "{kept} is not kept"
+        );
+    }
+}
+
+#[test]
+fn a_script_that_never_ends_is_stopped_and_others_run() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write(
+        at,
+        "a.amber",
+        &DOUBLE.replace("*= 2;", "*= 2; while (v[0] != 77u) { v[1]++; }"),
+    );
+    write(at, "b.amber", DOUBLE);
+    let (status, out, _) = amber(at, &["a.amber", "b.amber", "--timeout", "5", "--tap"]);
+    assert_eq!(status, 1, "{out}");
+    let expected = "TAP version 13\n1..2\nnot ok 1 - a.amber\n# Timeout: stopped after 5 s\nok 2 - b.amber\n# 1 passed, 1 failed, 0 skipped\n# done\n";
+    assert_eq!(out, expected);
+}
+
+#[test]
+fn a_script_that_takes_all_memory_is_told_as_a_crash() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    // Sixteen buffers at their largest are more than 1 GiB.
+    let mut text = String::from("#!amber\n");
+    for number in 0..16 {
+        text.push_str(&format!(
+            "BUFFER b{number} DATA_TYPE uint32 SIZE 67108864 FILL 1\n"
+        ));
+    }
+    write(folder.path(), "a.amber", &text);
+    let (status, out, _) = amber(folder.path(), &["a.amber", "--memory", "1024"]);
+    assert_eq!(status, 1, "{out}");
+    assert!(
+        out.starts_with("CRASH a.amber: its process ended with signal"),
+        "{out}"
+    );
+    assert!(
+        out.contains("memory allocation of") && out.ends_with("0 passed, 1 failed, 0 skipped\n"),
+        "{out}"
+    );
+}
+
+#[test]
+fn reading_shows_the_place_of_what_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    write(at, "a.amber", DOUBLE);
+    write(
+        at,
+        "b.amber",
+        "#!amber\nBUFFER b DATA_TYPE uint31 DATA 1 END\n",
+    );
+    let (status, out, err) = amber(at, &["-p", "a.amber", "b.amber"]);
+    assert_eq!(status, 1);
+    assert_eq!(
+        out,
+        "pass a.amber\nFAIL b.amber: b.amber:2:20: `uint31` is no type\n1 passed, 1 failed, 0 skipped\n"
+    );
+    assert!(
+        err.contains("b.amber:2:20") && err.contains("here"),
+        "{err}"
+    );
+    let (status, out, _) = amber(at, &["--list", "--shard", "2/2", "."]);
+    assert_eq!((status, &out[..]), (0, "b.amber\n"));
+}
+
+#[test]
+fn bad_requests_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in [
+        &["."][..],
+        &["."; 2],
+        &["x", "--shard", "3/2"],
+        &["x", "--target-env", "spv9"],
+        &[],
+    ] {
+        let (status, _, err) = amber(folder.path(), arguments);
+        assert_eq!(status, 2, "{arguments:?}: {err}");
+    }
+    let (status, out, _) = amber(folder.path(), &["-p", "missing.amber"]);
+    assert_eq!(status, 1, "{out}");
+    assert!(
+        out.starts_with("FAIL missing.amber: can't read missing.amber: "),
+        "{out}"
+    );
+}
+
+/// Scripts of the corpus that a short run tries: one of each kind that runs.
+const QUICK: &[&str] = &[
+    "amber/buffer_rmse.amber",
+    "amber/compute_dynamic_buffers.amber",
+    "amber/compute_mat2x4_row_major_col_major.amber",
+    "amber/compute_push_constant_and_ssbo.amber",
+    "amber/draw_grid_with_two_vertex_data_attached.expect_fail.amber",
+    "amber/shader_specialization.amber",
+    "cts/builtin/precision/square_matrix/determinant_highp_mat_3x3.amber",
+    "cts/graphicsfuzz/unreachable-barrier-in-loops.amber",
+    "cts/spirv_assembly/instruction/compute/mul_extended/signed_32bit.amber",
+    "cts/spirv_assembly/instruction/spirv1p4/opcopylogical/ssbo_to_ubo.amber",
+];
+
+/// A few scripts of the corpus; in the longer form all, of which those must pass that the status page says pass, and none
+/// may fail but for a file that the corpus lacks.
+#[test]
+fn the_corpus_passes_as_the_status_page_says() {
+    let Some(corpus) = eitri_testdata::shared("corpus/amber") else {
+        return;
+    };
+    if !tools() {
+        return;
+    }
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/amber-status.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let (_, passed) = page.split_once("## Passed\n").unwrap();
+    let passed: Vec<&str> = passed
+        .lines()
+        .filter_map(|line| line.strip_prefix("- `")?.strip_suffix('`'))
+        .collect();
+    assert!(
+        passed.len() >= 50,
+        "the page names {} scripts that pass",
+        passed.len()
+    );
+    if !eitri_testdata::long() {
+        assert!(QUICK.iter().all(|name| passed.contains(name)));
+        let (status, out, err) = amber(&corpus, &[&["--timeout", "300"], QUICK].concat());
+        assert_eq!(status, 0, "{out}{err}");
+        return;
+    }
+    let (_, out, err) = amber(&corpus, &[".", "--timeout", "600"]);
+    let lines: Vec<&str> = out.lines().collect();
+    for name in passed {
+        assert!(
+            lines.contains(&&format!("pass {name}")[..]),
+            "{name} does not pass any more\n{out}{err}"
+        );
+    }
+    for line in lines {
+        let failed = ["FAIL ", "CRASH ", "TIMEOUT "]
+            .iter()
+            .any(|word| line.starts_with(word));
+        let excused =
+            line.contains("No such file or directory") || line.contains("cts/ldexp/template.amber");
+        assert!(!failed || excused, "{line}");
+    }
+}
