@@ -112,7 +112,7 @@ impl ShaderTools<'_> {
                 attached
                     .optimizations
                     .iter()
-                    .map(|pass| format!("--{pass}")),
+                    .map(|pass| format!("--{}", pass.trim_start_matches('-'))),
             );
             optimizer
                 .arg(format!("--target-env={}", target.text()))

@@ -5,12 +5,12 @@ use super::scripts::ScriptFile;
 use super::verdict::Verdict;
 use crate::dispatch::Place;
 use crate::outcome::{Failure, FileError};
+use crate::parallel;
 use crate::process::{self, End};
 use eitri_amber::Word;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 use std::time::Duration;
 
 /// Lines of a dead worker's output that are told.
@@ -20,7 +20,7 @@ const TOLD_LINES: usize = 6;
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
     /// Scripts at once.
-    pub(crate) jobs: usize,
+    pub(crate) jobs: NonZero<usize>,
     /// Longest that one may take.
     pub(crate) time: Duration,
     /// Most address space that one may have, in MiB.
@@ -46,9 +46,8 @@ pub(crate) fn run(
 ) -> Result<Vec<Outcome>, Failure> {
     let folder = tempfile::tempdir().map_err(|cause| unusable("temporary folder", cause))?;
     let program = std::env::current_exe().map_err(|cause| unusable("own program", cause))?;
-    let next = AtomicUsize::new(0);
-    let (sender, receiver) = mpsc::channel();
-    let one = |index: usize, script: &ScriptFile| {
+    let numbered: Vec<(usize, &ScriptFile)> = scripts.iter().enumerate().collect();
+    let one = |(index, script): &(usize, &ScriptFile)| {
         let worker = Worker {
             program: &program,
             verdict: folder.path().join(format!("{index}.json")),
@@ -56,44 +55,14 @@ pub(crate) fn run(
         };
         worker.run(script, manner, limits)
     };
-    std::thread::scope(|scope| {
-        for _ in 0..limits.jobs.clamp(1, scripts.len().max(1)) {
-            let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(script) = scripts.get(index) else {
-                        return;
-                    };
-                    // The other end is gone when the run was given up.
-                    if sender.send((index, one(index, script))).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        in_order(scripts.len(), receiver, &mut done)
-    })
-}
-
-/// Takes what arrives in any order, and passes it on in the order of the list.
-fn in_order(
-    count: usize,
-    arriving: mpsc::Receiver<(usize, Result<Outcome, Failure>)>,
-    done: &mut impl FnMut(&Outcome) -> Result<(), Failure>,
-) -> Result<Vec<Outcome>, Failure> {
-    let mut waiting: Vec<Option<Outcome>> = (0..count).map(|_| None).collect();
-    let mut ended = Vec::with_capacity(count);
-    for (index, outcome) in arriving {
-        if let Some(place) = waiting.get_mut(index) {
-            *place = Some(outcome?);
-        }
-        while let Some(outcome) = waiting.get_mut(ended.len()).and_then(Option::take) {
-            done(&outcome)?;
-            ended.push(outcome);
-        }
-    }
+    let mut ended = Vec::with_capacity(scripts.len());
+    let receive = |_: &(usize, &ScriptFile), outcome: Result<Outcome, Failure>| {
+        let outcome = outcome?;
+        done(&outcome)?;
+        ended.push(outcome);
+        Ok::<(), Failure>(())
+    };
+    parallel::in_order(&numbered, limits.jobs, one, receive)?;
     Ok(ended)
 }
 
@@ -151,10 +120,10 @@ impl Worker<'_> {
         })
     }
 
-    /// The shell sets the limit of memory, then becomes the worker.
+    /// The shell sets the limit of memory, and that a crash leaves no file; then it becomes the worker.
     fn command(&self, script: &ScriptFile, manner: &Manner, limits: &Limits) -> Command {
         let mut command = Command::new("sh");
-        command.args(["-c", "ulimit -v \"$0\" && exec \"$@\""]);
+        command.args(["-c", "ulimit -c 0; ulimit -v \"$0\" && exec \"$@\""]);
         command.arg((limits.memory.saturating_mul(1024)).to_string());
         command
             .arg(self.program)

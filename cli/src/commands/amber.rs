@@ -9,10 +9,12 @@ use crate::amber::workers::{self, Limits, Outcome};
 use crate::amber::{junit, shader, source, status};
 use crate::dispatch::Place;
 use crate::outcome::{Failure, Status};
+use crate::parallel;
 use crate::streams::{outln, talk};
 use crate::whole_file;
 use eitri_amber::Word;
 use eitri_amber::script::TargetEnvironment;
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -40,8 +42,8 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Place::Host)]
     on: Place,
     /// Scripts at once; as many as the machine has cores, if not given.
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    jobs: Option<u16>,
+    #[arg(long, short, value_name = "N")]
+    jobs: Option<NonZero<usize>>,
     /// Every N-th script only, from the K-th on: for N machines, whose JUnit files are merged.
     #[arg(long, value_name = "K/N")]
     shard: Option<Shard>,
@@ -167,9 +169,8 @@ fn carry_out(
     if let Some(missing) = shader::missing_tool() {
         return Err(Failure::missing(missing));
     }
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let limits = Limits {
-        jobs: args.jobs.map_or_else(cores, usize::from),
+        jobs: args.jobs.unwrap_or_else(parallel::available),
         time: Duration::from_secs(args.timeout.into()),
         memory: args.memory.into(),
     };
