@@ -39,7 +39,7 @@ impl Tool {
     /// All of them.
     pub const ALL: &[Tool] = &[Tool::Target, Tool::Qemu, Tool::Glslang, Tool::SpirvAs];
     /// What `eitri test` needs.
-    pub const OF_TESTS: &[Tool] = &[Tool::Target, Tool::Qemu, Tool::Glslang];
+    pub const OF_TESTS: &[Tool] = Tool::ALL;
     /// What it takes to run an image in QEMU.
     pub const OF_QEMU: &[Tool] = &[Tool::Target, Tool::Qemu];
 

@@ -3,7 +3,6 @@
 //! A script is run in a process of its own (`workers` starts it, `case` is what it does), so that none can take others
 //! down. The language itself is the crate `eitri-amber`; this is the device behind it.
 
-pub(crate) mod bar;
 pub(crate) mod case;
 mod gpu;
 pub(crate) mod junit;
@@ -12,7 +11,7 @@ mod lacks;
 mod picture;
 pub(crate) mod report;
 pub(crate) mod scripts;
-pub(crate) mod shader;
+mod shader;
 pub(crate) mod source;
 pub(crate) mod status;
 pub(crate) mod verdict;

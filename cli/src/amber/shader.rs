@@ -14,7 +14,7 @@ use std::process::Command;
 use thiserror::Error;
 
 /// Why a shader gave no module.
-#[derive(Debug, Error, miette::Diagnostic)]
+#[derive(Debug, Error)]
 pub(crate) enum ShaderError {
     #[error("shader {name}: {message}")]
     Source { name: String, message: String },
@@ -223,18 +223,6 @@ fn with_lines(shader: &Shader, source: &[u8]) -> Vec<u8> {
         }
     }
     text
-}
-
-/// The first tool that is not there, and the package that has it.
-pub(crate) fn missing_tool() -> Option<ShaderError> {
-    let is_missing = |(tool, _): &(&'static str, &'static str)| {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        !std::env::split_paths(&path).any(|folder| folder.join(tool).is_file())
-    };
-    let missing = [GLSLANG, SPIRV_AS, SPIRV_VAL, SPIRV_OPT]
-        .into_iter()
-        .find(is_missing);
-    missing.map(|(tool, package)| ShaderError::NoTool { tool, package })
 }
 
 fn command((tool, _): (&'static str, &'static str)) -> Command {

@@ -1,19 +1,21 @@
 //! `eitri amber`: scripts in the Amber language, run on Eitri.
 
-use crate::amber::bar::Bar;
 use crate::amber::case::{self, Manner};
 use crate::amber::report::{self, Form};
 use crate::amber::scripts::{self, ScriptFile, Shard};
 use crate::amber::verdict::Verdict;
 use crate::amber::workers::{self, Limits, Outcome};
-use crate::amber::{junit, shader, source, status};
+use crate::amber::{junit, source, status};
 use crate::dispatch::Place;
 use crate::outcome::{Failure, Status};
 use crate::parallel;
+use crate::progress;
 use crate::streams::{outln, talk};
 use crate::whole_file;
+use crate::workspace::Workspace;
 use eitri_amber::Word;
 use eitri_amber::script::TargetEnvironment;
+use eitri_launch::tools::{self, Tool};
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -166,22 +168,16 @@ fn carry_out(
     manner: &Manner,
     form: Form,
 ) -> Result<Vec<Outcome>, Failure> {
-    if let Some(missing) = shader::missing_tool() {
-        return Err(Failure::missing(missing));
-    }
+    tools::ensure(&Workspace::find()?, &[Tool::Glslang, Tool::SpirvAs])?;
     let limits = Limits {
         jobs: args.jobs.unwrap_or_else(parallel::available),
         time: Duration::from_secs(args.timeout.into()),
         memory: args.memory.into(),
     };
-    let bar = Bar::start("scripts", chosen.len());
+    let count = progress::count(chosen.len());
     let mut number = 0;
-    let outcomes = workers::run(chosen, manner, &limits, |outcome| {
+    workers::run(chosen, manner, &limits, |outcome| {
         number += 1;
-        bar.hide(|| report::one(form, number, outcome))?;
-        bar.advance();
-        Ok(())
-    });
-    bar.finish();
-    outcomes
+        count.done(&outcome.script.name, || report::one(form, number, outcome))
+    })
 }
