@@ -52,7 +52,7 @@ impl Control {
         power: &Power,
         value: u32,
     ) -> Consequence {
-        if let Some(exception) = fabric.injections.take_map(|injection| match injection {
+        if let Some(exception) = fabric.strike_at(None, None, |injection| match injection {
             Injection::GpuFault { exception } => Some(exception),
             _ => None,
         }) {
@@ -117,7 +117,7 @@ impl Control {
                 .report(RegisterMisuse::FlushWithoutL2 { value });
         }
         self.flushing = Some(flush);
-        if !fabric.injections.holds(Injection::FlushNeverCompletes) {
+        if !fabric.strikes(Injection::FlushNeverCompletes) {
             fabric.after(fabric.config.latencies.flush, Due::Flush);
         }
     }

@@ -5,7 +5,7 @@
 use crate::clock::{Agenda, Clock, Nanoseconds};
 use crate::config::Config;
 use crate::diagnosis::{Journal, MmuMisuse};
-use crate::injection::{Injection, Injections};
+use crate::injection::{Injection, Injections, Occasion};
 use crate::irq::Interrupts;
 use crate::memory::{BusError, PAGE, PhysicalMemory};
 use crate::mmu::{AccessKind, Mmu, Refusal, Request, Source};
@@ -70,7 +70,7 @@ impl Fabric {
             mmu: Mmu::new(product.va_bits(), product.pa_bits()),
             agenda: Agenda::new(),
             journal: Journal::default(),
-            injections: Injections::new(config.injections.clone()),
+            injections: Injections::new(&config.injections),
             gpu_fault: None,
             latest_flush: 1,
             config,
@@ -89,9 +89,31 @@ impl Fabric {
 
     /// Raises sources of the JOB line.
     pub(crate) fn raise_job(&mut self, bits: u32) {
-        if !self.injections.take(Injection::JobInterruptLost) {
+        let slot = (bits.count_ones() == 1).then(|| bits.trailing_zeros() as u8);
+        let wanted = |it| (it == Injection::JobInterruptLost).then_some(());
+        if self.strike_at(slot, None, wanted).is_none() {
             self.irq.job.raise(bits);
         }
+    }
+
+    /// Whether `injection` strikes now, where no group is concerned.
+    pub(crate) fn strikes(&mut self, injection: Injection) -> bool {
+        self.strike_at(None, None, |it| (it == injection).then_some(()))
+            .is_some()
+    }
+
+    /// What the injection that strikes a group or stream now has to say by `pick`.
+    pub(crate) fn strike_at<T>(
+        &mut self,
+        slot: Option<u8>,
+        stream: Option<u8>,
+        pick: impl Fn(Injection) -> Option<T>,
+    ) -> Option<T> {
+        if self.injections.is_empty() {
+            return None;
+        }
+        let now = self.clock.now();
+        self.injections.strike(Occasion { now, slot, stream }, pick)
     }
 
     /// A cache flush has happened: a new id, never 0.
@@ -132,7 +154,14 @@ impl Fabric {
     ) -> Result<u64, Refusal> {
         if !self.injections.is_empty() {
             let space = request.space;
-            if self.injections.take(Injection::PageFault { space }) {
+            let (slot, stream) = match request.source {
+                Source::Stream { group, stream } | Source::StreamFetch { group, stream } => {
+                    (Some(group), Some(stream))
+                }
+                Source::Mcu | Source::Core(_) => (None, None),
+            };
+            let wanted = |it| (it == Injection::PageFault { space }).then_some(());
+            if self.strike_at(slot, stream, wanted).is_some() {
                 let stall = self.mmu.stall(space);
                 let translation_fault = 0xC3;
                 let irq = &mut self.irq.mmu;

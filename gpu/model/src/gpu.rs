@@ -8,7 +8,7 @@ use crate::control::{Consequence, Control};
 use crate::diagnosis::{Diagnosis, Misuse, RegisterMisuse};
 use crate::fabric::{Due, Fabric};
 use crate::firmware::Mcu;
-use crate::injection::Injection;
+use crate::injection::{Aim, Injection};
 use crate::irq::Lines;
 use crate::memory::PhysicalMemory;
 use crate::power::Power;
@@ -210,12 +210,17 @@ impl Gpu {
         self.mcu.report_waits(&mut self.fabric, memory);
     }
 
-    /// From now on `injection` goes wrong.
+    /// From now on `injection` goes wrong, at the next occasion.
     pub fn inject(&mut self, injection: Injection) {
-        self.fabric.injections.add(injection);
+        self.inject_aimed(injection, Aim::NOW);
     }
 
-    /// `injection` goes right again. What is stuck already stays stuck until a reset.
+    /// From now on `injection` goes wrong when and where `aim` says.
+    pub fn inject_aimed(&mut self, injection: Injection, aim: Aim) {
+        self.fabric.injections.add(injection, aim);
+    }
+
+    /// `injection` goes right again, however it was aimed. What is stuck already stays stuck until a reset.
     pub fn withdraw(&mut self, injection: Injection) {
         self.fabric.injections.remove(injection);
     }
@@ -302,7 +307,7 @@ impl Gpu {
                 block.set_mask(0);
             }
         }
-        if !fabric.injections.holds(Injection::ResetNeverCompletes) {
+        if !fabric.strikes(Injection::ResetNeverCompletes) {
             fabric.after(fabric.config.latencies.reset, Due::Reset);
         }
     }

@@ -2,6 +2,9 @@
 //!
 //! Facts: the time-outs of hardware/csf-mmio.md 16 and the duties in csf-mmio.md 18, csf-firmware.md 14, csf-scheduling.md 11.
 
+use crate::clock::Nanoseconds;
+use alloc::vec::Vec;
+
 /// Something that goes wrong. Each stays in force until it is taken back, unless it says otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Injection {
@@ -24,7 +27,7 @@ pub enum Injection {
     BootFails,
     /// A halt request is ignored.
     HaltIgnored,
-    /// The microcontroller goes fatal at its next doorbell; once.
+    /// The microcontroller goes fatal at a doorbell; once.
     McuCrash,
     /// Pings are not answered.
     PingIgnored,
@@ -32,33 +35,33 @@ pub enum Injection {
     SuspendIgnored,
     /// A terminate request is not acknowledged.
     TerminateIgnored,
-    /// The next interrupt of the JOB line is not raised; once.
+    /// An interrupt of the JOB line is not raised; once.
     JobInterruptLost,
-    /// A SYNC_UPDATE event without a cause at the next doorbell; once.
+    /// A SYNC_UPDATE event without a cause at a doorbell; once.
     SpuriousSyncUpdate,
-    /// The next stream that executes an instruction reports this recoverable fault; once.
+    /// A stream that executes an instruction reports this recoverable fault; once.
     StreamFault {
         /// Exception code.
         exception: u8,
     },
-    /// The next stream that executes an instruction reports this fatal fault; once.
+    /// A stream that executes an instruction reports this fatal fault; once.
     StreamFatal {
         /// Exception code.
         exception: u8,
     },
-    /// The next compute job fails with this exception; once.
+    /// A compute job fails with this exception; once.
     JobFault {
         /// Exception code.
         exception: u8,
     },
     /// Compute jobs never finish.
     JobsHang,
-    /// The next access of a stream or shader through this address space faults as if unmapped; once.
+    /// An access of a stream or shader through this address space faults as if unmapped; once.
     PageFault {
         /// Its number.
         space: u8,
     },
-    /// A fault of the GPU with this exception is recorded at the next command; once.
+    /// A fault of the GPU with this exception is recorded at a command; once.
     GpuFault {
         /// Exception code.
         exception: u8,
@@ -89,47 +92,202 @@ impl Injection {
         Injection::PageFault { space: 1 },
         Injection::GpuFault { exception: 0x80 },
     ];
+
+    /// Whether it is used up when it has struck.
+    fn is_once(self) -> bool {
+        match self {
+            Injection::McuCrash
+            | Injection::JobInterruptLost
+            | Injection::SpuriousSyncUpdate
+            | Injection::StreamFault { .. }
+            | Injection::StreamFatal { .. }
+            | Injection::JobFault { .. }
+            | Injection::PageFault { .. }
+            | Injection::GpuFault { .. } => true,
+            Injection::ResetNeverCompletes
+            | Injection::L2PowerStuck
+            | Injection::ShaderPowerStuck
+            | Injection::FlushNeverCompletes
+            | Injection::AddressSpaceStuck { .. }
+            | Injection::BootNeverCompletes
+            | Injection::BootFails
+            | Injection::HaltIgnored
+            | Injection::PingIgnored
+            | Injection::SuspendIgnored
+            | Injection::TerminateIgnored
+            | Injection::JobsHang => false,
+        }
+    }
+}
+
+/// When and where an injection strikes. Each occasion on which it could do so counts: an instruction of a stream for
+/// `StreamFault`, an access for `PageFault`, a job for `JobFault`, a doorbell for `McuCrash`, and so on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Aim {
+    not_before: Nanoseconds,
+    nth: u32,
+    slot: Option<u8>,
+    stream: Option<u8>,
+}
+
+impl Aim {
+    /// At the next occasion, wherever it is.
+    pub const NOW: Aim = Aim {
+        not_before: 0,
+        nth: 1,
+        slot: None,
+        stream: None,
+    };
+
+    /// At the `nth` occasion from now on that the rest of the aim fits; the first is 1.
+    #[must_use]
+    pub const fn nth(self, nth: u32) -> Aim {
+        Aim { nth, ..self }
+    }
+
+    /// At no occasion before this virtual time.
+    #[must_use]
+    pub const fn not_before(self, time: Nanoseconds) -> Aim {
+        Aim {
+            not_before: time,
+            ..self
+        }
+    }
+
+    /// Only where a group on this slot is concerned. What concerns no group is never hit.
+    #[must_use]
+    pub const fn slot(self, slot: u8) -> Aim {
+        Aim {
+            slot: Some(slot),
+            ..self
+        }
+    }
+
+    /// Only where this stream is concerned.
+    #[must_use]
+    pub const fn stream(self, slot: u8, stream: u8) -> Aim {
+        Aim {
+            slot: Some(slot),
+            stream: Some(stream),
+            ..self
+        }
+    }
+
+    fn fits(&self, occasion: Occasion) -> bool {
+        let concerns = |wanted: Option<u8>, there| wanted.is_none() || wanted == there;
+        occasion.now >= self.not_before
+            && concerns(self.slot, occasion.slot)
+            && concerns(self.stream, occasion.stream)
+    }
+}
+
+/// A moment at which something could go wrong.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Occasion {
+    pub(crate) now: Nanoseconds,
+    pub(crate) slot: Option<u8>,
+    pub(crate) stream: Option<u8>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Armed {
+    injection: Injection,
+    aim: Aim,
+    /// Occasions that fitted so far.
+    seen: u32,
 }
 
 /// The injections in force.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Injections {
-    active: alloc::vec::Vec<Injection>,
+    armed: Vec<Armed>,
 }
 
 impl Injections {
-    pub(crate) fn new(active: alloc::vec::Vec<Injection>) -> Injections {
-        Injections { active }
+    pub(crate) fn new(active: &[Injection]) -> Injections {
+        let mut injections = Injections::default();
+        for injection in active {
+            injections.add(*injection, Aim::NOW);
+        }
+        injections
     }
 
-    pub(crate) fn add(&mut self, injection: Injection) {
-        if !self.holds(injection) {
-            self.active.push(injection);
+    pub(crate) fn add(&mut self, injection: Injection, aim: Aim) {
+        let known = |armed: &Armed| armed.injection == injection && armed.aim == aim;
+        if !self.armed.iter().any(known) {
+            self.armed.push(Armed {
+                injection,
+                aim,
+                seen: 0,
+            });
         }
     }
 
     pub(crate) fn remove(&mut self, injection: Injection) {
-        self.active.retain(|active| *active != injection);
+        self.armed.retain(|armed| armed.injection != injection);
     }
 
-    pub(crate) fn holds(&self, injection: Injection) -> bool {
-        self.active.contains(&injection)
-    }
-
-    /// Whether `injection` is in force; it is used up.
-    pub(crate) fn take(&mut self, injection: Injection) -> bool {
-        let held = self.holds(injection);
-        self.remove(injection);
-        held
-    }
-
-    /// The first injection that `pick` gives an answer for; it is used up.
-    pub(crate) fn take_map<T>(&mut self, pick: impl Fn(Injection) -> Option<T>) -> Option<T> {
-        let index = self.active.iter().position(|it| pick(*it).is_some())?;
-        pick(self.active.swap_remove(index))
+    /// What the first injection that strikes on this occasion has to say by `pick`, which tells those that could.
+    pub(crate) fn strike<T>(
+        &mut self,
+        occasion: Occasion,
+        pick: impl Fn(Injection) -> Option<T>,
+    ) -> Option<T> {
+        for index in 0..self.armed.len() {
+            let armed = &mut self.armed[index];
+            let Some(answer) = pick(armed.injection).filter(|_| armed.aim.fits(occasion)) else {
+                continue;
+            };
+            armed.seen = armed.seen.saturating_add(1);
+            if armed.seen < armed.aim.nth {
+                continue;
+            }
+            if armed.injection.is_once() {
+                self.armed.remove(index);
+            }
+            return Some(answer);
+        }
+        None
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.active.is_empty()
+        self.armed.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(aim: Aim, occasions: &[(Nanoseconds, Option<u8>, Option<u8>)], struck: &[usize]) {
+        let mut injections = Injections::default();
+        injections.add(Injection::StreamFatal { exception: 0x40 }, aim);
+        let pick = |injection| matches!(injection, Injection::StreamFatal { .. }).then_some(());
+        let hits = occasions.iter().enumerate().filter(|(_, occasion)| {
+            let (now, slot, stream) = **occasion;
+            let occasion = Occasion { now, slot, stream };
+            injections.strike(occasion, pick).is_some()
+        });
+        let hits: Vec<usize> = hits.map(|(index, _)| index).collect();
+        assert_eq!(hits, struck, "{aim:?}");
+    }
+
+    #[test]
+    fn an_injection_strikes_when_and_where_it_is_aimed() {
+        let occasions = [
+            (10, Some(0), Some(0)),
+            (20, Some(1), Some(0)),
+            (30, Some(1), Some(2)),
+            (40, None, None),
+            (50, Some(1), Some(2)),
+        ];
+        check(Aim::NOW, &occasions, &[0]);
+        check(Aim::NOW.nth(3), &occasions, &[2]);
+        check(Aim::NOW.not_before(35), &occasions, &[3]);
+        check(Aim::NOW.slot(1), &occasions, &[1]);
+        check(Aim::NOW.stream(1, 2), &occasions, &[2]);
+        check(Aim::NOW.stream(1, 2).nth(2), &occasions, &[4]);
+        check(Aim::NOW.slot(1).nth(4), &occasions, &[]);
     }
 }

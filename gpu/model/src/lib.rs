@@ -56,7 +56,7 @@ pub use clock::Nanoseconds;
 pub use config::{Config, Latencies, Product};
 pub use firmware::stub::stub_firmware;
 pub use gpu::{Budget, Gpu, Progress};
-pub use injection::Injection;
+pub use injection::{Aim, Injection};
 pub use irq::Lines;
 pub use memory::{BusError, PAGE, PhysicalMemory, SparseMemory};
 pub use mmu::{AccessKind, PageFault, Source};

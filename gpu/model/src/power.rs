@@ -111,10 +111,10 @@ impl Power {
         }
     }
 
-    fn is_stuck(fabric: &Fabric, domain: Domain) -> bool {
+    fn is_stuck(fabric: &mut Fabric, domain: Domain) -> bool {
         match domain {
-            Domain::L2 => fabric.injections.holds(Injection::L2PowerStuck),
-            Domain::Shader => fabric.injections.holds(Injection::ShaderPowerStuck),
+            Domain::L2 => fabric.strikes(Injection::L2PowerStuck),
+            Domain::Shader => fabric.strikes(Injection::ShaderPowerStuck),
             Domain::Tiler => false,
         }
     }

@@ -17,7 +17,7 @@ use eitri_csf::registers::interrupts::{
     JOB_IRQ_CLEAR, JOB_IRQ_RAWSTAT, MMU_IRQ_CLEAR, MMU_IRQ_RAWSTAT,
 };
 use eitri_csf::registers::mcu::MCU_STATUS;
-use eitri_model::{Budget, Injection, PhysicalMemory, Progress};
+use eitri_model::{Aim, Budget, Injection, PhysicalMemory, Progress};
 
 /// Data of the tests in address space 1.
 const DATA: u64 = 0x2000_0000;
@@ -477,6 +477,23 @@ fn an_invalid_instruction_is_fatal_and_reported_through_the_interface() {
     let asked = bench.shared(group_output(0) + 0xC);
     assert_eq!(asked ^ before, 1, "IRQ_REQ of stream 0");
     bench.expect_diagnosis("the opcode or a field has no meaning");
+}
+
+#[test]
+fn an_injection_aimed_at_a_later_instruction_lets_the_earlier_ones_pass() {
+    let mut bench = started();
+    let fault = Injection::StreamFatal { exception: 0x49 };
+    bench.gpu.inject_aimed(fault, Aim::NOW.stream(0, 0).nth(4));
+    let store_then_move = [
+        move48(4, DATA),
+        move32(6, 1),
+        store(6, 1, 4, 0),
+        store(6, 1, 4, 4),
+    ];
+    bench.submit(0, &store_then_move);
+    bench.poll_shared(stream_output(0) + 0x84, 0xff, 0x49);
+    assert_eq!(bench.get64(1, DATA), 1, "the first store, not the second");
+    assert_eq!(bench.shared64(stream_output(0) + 0x40), RING + 3 * 8);
 }
 
 #[test]

@@ -18,8 +18,6 @@ const MEMORY_BYTES: u64 = 1 << 30;
 const MEMORY_BASE: u64 = 0x8000_0000;
 /// Instructions of one slice of work: between two looks at the host's clock.
 const SLICE: u64 = 2_000_000;
-/// Virtual time of one slice of work, in nanoseconds: how late a line may be seen.
-const STEP: u64 = 10_000;
 
 /// How often the driver did what costs time on hardware.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,10 +68,10 @@ impl Parts {
         self.patience.is_some_and(over)
     }
 
-    /// Lets `time` nanoseconds pass, or what one slice of work takes.
+    /// Lets `time` nanoseconds pass, or what one slice of work takes, or less when a line rises.
     fn run(&mut self, time: u64) {
         let budget = Budget {
-            time: time.min(STEP),
+            time,
             instructions: SLICE,
         };
         self.gpu.run(&mut self.memory, budget);

@@ -99,7 +99,8 @@ impl Job {
     }
 
     fn begin(&mut self, fabric: &mut Fabric, memory: &mut dyn PhysicalMemory) {
-        let injected = fabric.injections.take_map(|injection| match injection {
+        let (slot, stream) = (Some(self.owner.group), Some(self.owner.stream));
+        let injected = fabric.strike_at(slot, stream, |injection| match injection {
             Injection::JobFault { exception } => Some(exception),
             _ => None,
         });

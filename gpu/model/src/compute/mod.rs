@@ -20,6 +20,9 @@ use alloc::vec::Vec;
 use eitri_csf::registers::power::Domain;
 use job::{Job, State};
 
+/// Instructions that a job which hangs uses up in its turn.
+const HUNG_TURN: u64 = 512;
+
 /// A job that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
@@ -116,9 +119,12 @@ impl Cores {
             if !job.can_work(fabric, cores & ready, cores) {
                 continue;
             }
-            if fabric.injections.holds(Injection::JobsHang) {
+            let (slot, stream) = (Some(job.owner.group), Some(job.owner.stream));
+            let hangs = |it| (it == Injection::JobsHang).then_some(());
+            if fabric.strike_at(slot, stream, hangs).is_some() {
                 // Time passes, as in an endless loop, and nothing comes of it.
-                return limit;
+                used += HUNG_TURN.min(limit - used);
+                continue;
             }
             // An instruction at least, so that starting a job counts as work.
             used += job.work(fabric, memory, cores & ready, limit - used).max(1);

@@ -135,8 +135,9 @@ impl Global {
             .fabric
             .clock
             .count_cycles(glb_req::COUNTER_ENABLE.get(req));
+        let pinged = handshake::pending(req, self.ack, glb_req::PING.mask32());
         let mut answered = (TOGGLES | LEVELS) & !NOT_MODELLED;
-        if words.fabric.injections.holds(Injection::PingIgnored) {
+        if pinged && words.fabric.strikes(Injection::PingIgnored) {
             answered &= !glb_req::PING.mask32();
         }
         self.acknowledge(words, interface, handshake::answer(req, self.ack, answered))?;

@@ -142,13 +142,13 @@ impl Mcu {
             hash_good,
             cold: !self.warm,
         };
-        if fabric.injections.holds(Injection::BootFails) {
+        if fabric.strikes(Injection::BootFails) {
             return self.panic(fabric, memory);
         }
         match self.take_over(fabric, memory, conditions) {
             Ok(()) => {
                 self.enter(fabric, McuState::Enabled);
-                if !fabric.injections.holds(Injection::BootNeverCompletes) {
+                if !fabric.strikes(Injection::BootNeverCompletes) {
                     fabric.raise_job(job_irq::GLOBAL.mask32());
                 }
             }
@@ -187,7 +187,7 @@ impl Mcu {
         if !self.is_running() {
             return;
         }
-        if fabric.injections.take(Injection::McuCrash) {
+        if fabric.strikes(Injection::McuCrash) {
             return self.panic(fabric, memory);
         }
         match self.look(fabric, memory) {
@@ -202,7 +202,7 @@ impl Mcu {
         let Some(interface) = &self.interface else {
             return Ok(());
         };
-        let spurious = fabric.injections.take(Injection::SpuriousSyncUpdate);
+        let spurious = fabric.strikes(Injection::SpuriousSyncUpdate);
         let mut words = Words { fabric, memory };
         let found = self.global.process(&mut words, interface)?;
         for (slot, blocks) in self.slots.iter_mut().zip(&interface.groups) {
@@ -225,7 +225,7 @@ impl Mcu {
                     .allow(slot.number, group.allow_compute & self.global.alloc);
             }
         }
-        let halts = found.halt && !words.fabric.injections.holds(Injection::HaltIgnored);
+        let halts = found.halt && !words.fabric.strikes(Injection::HaltIgnored);
         if halts {
             words.set32(interface.output, GLB_HALT_STATUS, HALT_STATUS_OK)?;
         }

@@ -14,7 +14,7 @@ use crate::fabric::{Due, Fabric};
 use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
 use crate::power::Power;
-use crate::stream::{Blocked, Effects, Stream, exception};
+use crate::stream::{Blocked, Effects, Identity, Stream, exception};
 use crate::trace::Event;
 use eitri_csf::interface::global::glb_req;
 use eitri_csf::interface::group::csg_req;
@@ -328,12 +328,14 @@ impl Mcu {
     }
 }
 
-/// Injected faults strike the next stream that would execute something.
+/// Injected faults strike a stream that would execute something.
 fn inject(fabric: &mut Fabric, stream: &mut Stream) -> bool {
-    if fabric.injections.is_empty() {
-        return false;
-    }
-    let fatal = fabric.injections.take_map(|injection| match injection {
+    let Identity {
+        group,
+        stream: number,
+        ..
+    } = stream.identity;
+    let fatal = fabric.strike_at(Some(group), Some(number), |injection| match injection {
         Injection::StreamFatal { exception } => Some((true, exception)),
         Injection::StreamFault { exception } => Some((false, exception)),
         _ => None,

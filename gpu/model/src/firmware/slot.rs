@@ -173,12 +173,16 @@ impl Slot {
                 .journal
                 .report(FirmwareMisuse::GroupState { group, from, value });
         }
-        let injections = &words.fabric.injections;
+        let ignored = match wanted {
+            CsgState::Terminate => Some(Injection::TerminateIgnored),
+            CsgState::Suspend => Some(Injection::SuspendIgnored),
+            CsgState::Start | CsgState::Resume => None,
+        };
+        let ignores = |it| (Some(it) == ignored).then_some(());
+        if words.fabric.strike_at(Some(group), None, ignores).is_some() {
+            return Ok(Change::None);
+        }
         match wanted {
-            CsgState::Terminate if injections.holds(Injection::TerminateIgnored) => {
-                Ok(Change::None)
-            }
-            CsgState::Suspend if injections.holds(Injection::SuspendIgnored) => Ok(Change::None),
             CsgState::Terminate => {
                 self.group = None;
                 Ok(Change::Done)

@@ -81,7 +81,7 @@ impl Gpu {
         }
         self.fabric.mmu.space_mut(space).pending = Some(value);
         let stuck = Injection::AddressSpaceStuck { space };
-        if !self.fabric.injections.holds(stuck) {
+        if !self.fabric.strikes(stuck) {
             let delay = self.fabric.config.latencies.address_space;
             self.fabric.after(delay, Due::AddressSpace(space));
         }
