@@ -17,16 +17,35 @@ pub(crate) const PASS: Pass = Pass {
 /// Values of a rule's variables.
 type Bindings = [Option<Value>; 8];
 
+/// How often values are read, by number; not of those that this pass made.
+struct Reads(Vec<u32>);
+
+impl Reads {
+    fn count(function: &mut Function) -> Reads {
+        let mut reads = vec![0; function.value_count()];
+        function.map_uses(|value| {
+            reads[value.index()] += 1;
+            value
+        });
+        Reads(reads)
+    }
+
+    fn is_once(&self, value: Value) -> bool {
+        self.0.get(value.index()) == Some(&1)
+    }
+}
+
 fn run(function: &mut Function, _: &Target) -> Changed {
+    let reads = Reads::count(function);
     let changed = rewrite(function, |b, data| {
         let Op::Alu(alu) = data.op else { return None };
         let mut rules = RULES.iter().filter(|rule| rule.root() == alu);
-        rules.find_map(|rule| apply(b, rule, data))
+        rules.find_map(|rule| apply(b, &reads, rule, data))
     });
     Changed::from_bool(changed)
 }
 
-fn apply(b: &mut Builder<'_>, rule: &Rule, data: &InstData) -> Option<Vec<Value>> {
+fn apply(b: &mut Builder<'_>, reads: &Reads, rule: &Rule, data: &InstData) -> Option<Vec<Value>> {
     if data.exact && rule.rounding == Rounding::Inexact {
         return None;
     }
@@ -37,7 +56,14 @@ fn apply(b: &mut Builder<'_>, rule: &Rule, data: &InstData) -> Option<Vec<Value>
     for swap in [false, true] {
         let mut bindings = Bindings::default();
         let found = (!swap || alu.commutes())
-            && match_operands(b.function, rule, patterns, &data.args, swap, &mut bindings)
+            && match_operands(
+                (b.function, reads),
+                rule,
+                patterns,
+                &data.args,
+                swap,
+                &mut bindings,
+            )
             && rule
                 .holds(|variable| bindings[variable].and_then(|value| b.function.as_word(value)));
         if found {
@@ -48,7 +74,7 @@ fn apply(b: &mut Builder<'_>, rule: &Rule, data: &InstData) -> Option<Vec<Value>
 }
 
 fn match_operands(
-    function: &Function,
+    within: (&Function, &Reads),
     rule: &Rule,
     patterns: &[Pattern],
     args: &[Value],
@@ -63,17 +89,21 @@ fn match_operands(
         && patterns
             .iter()
             .zip(order)
-            .all(|(pattern, value)| match_value(function, rule, pattern, value, bindings))
+            .all(|(pattern, value)| match_value(within, rule, pattern, value, bindings))
 }
 
 fn match_value(
-    function: &Function,
+    within: (&Function, &Reads),
     rule: &Rule,
     pattern: &Pattern,
     value: Value,
     bindings: &mut Bindings,
 ) -> bool {
+    let (function, reads) = within;
     match pattern {
+        Pattern::Once(pattern) => {
+            reads.is_once(value) && match_value(within, rule, pattern, value, bindings)
+        }
         Pattern::Word(bits) => function.as_word(value) == Some(*bits),
         Pattern::Bool(wanted) => function.as_bool(value) == Some(*wanted),
         Pattern::Any(variable) | Pattern::Constant(variable) => {
@@ -96,7 +126,7 @@ fn match_value(
                 if swap && !alu.commutes() {
                     break;
                 }
-                if match_operands(function, rule, patterns, &data.args, swap, bindings) {
+                if match_operands(within, rule, patterns, &data.args, swap, bindings) {
                     return true;
                 }
                 *bindings = before;
@@ -118,6 +148,7 @@ fn build(b: &mut Builder<'_>, pattern: &Pattern, bindings: &Bindings) -> Option<
             }
             fold_or_build(b, *alu, &args)
         }
+        Pattern::Once(pattern) => build(b, pattern, bindings)?,
     })
 }
 

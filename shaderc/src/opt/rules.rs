@@ -2,7 +2,8 @@
 //!
 //! Lower-case letters are values: `a` to `d` any, `k`, `l`, `m` word constants. A letter that stands twice is the same
 //! value. Operands of operations that commute match in either order. `~` marks a rule that changes rounding, the sign
-//! of zero or NaN: it never touches exact instructions. `if` gives a condition on the constants.
+//! of zero or NaN: it never touches exact instructions. `if` gives a condition on the constants. `(once x)` matches only
+//! if nothing else reads the value: where it lives on, doing its work again costs more than the rule saves.
 //! Facts: hardware/compiler-correctness.md 1.4 says which float rules are right; hardware/compiler-isel.md 4 why the
 //! right-hand sides are better.
 use crate::ir::Alu;
@@ -20,6 +21,8 @@ pub(super) enum Pattern {
     Bool(bool),
     /// An operation.
     Op(Alu, &'static [Pattern]),
+    /// One that nothing else reads.
+    Once(&'static Pattern),
 }
 
 /// Whether the rule changes what a float operation gives.
@@ -71,6 +74,7 @@ macro_rules! pattern {
     (false) => { Pattern::Bool(false) };
     ([$float:expr]) => { Pattern::Word(f32::to_bits($float)) };
     ($word:literal) => { Pattern::Word($word) };
+    ((once $part:tt)) => { Pattern::Once(&pattern!($part)) };
     (($op:ident $($part:tt)*)) => { Pattern::Op(Alu::$op, &[$(pattern!($part)),*]) };
 }
 
@@ -103,8 +107,10 @@ rules! {
     (INeg (INeg a))                             => a;
     (INeg (ISub a b))                           => (ISub b a);
     (IAdd (IAdd a k) l)                         => (IAdd a (IAdd k l));
-    (IAdd (IAdd a k) b)                         => (IAdd (IAdd a b) k);
-    (ISub (IAdd a k) b)                         => (IAdd (ISub a b) k);
+    (IAdd (IAdd a k) b)                         => (IAdd (IAdd a b) k)              if part_of_offset;
+    (IAdd (once (IAdd a k)) b)                  => (IAdd (IAdd a b) k);
+    (ISub (IAdd a k) b)                         => (IAdd (ISub a b) k)              if part_of_offset;
+    (ISub (once (IAdd a k)) b)                  => (IAdd (ISub a b) k);
     (ISub k (IAdd a l))                         => (ISub (ISub k l) a);
     (IAdd (ISub a b) b)                         => a;
     (ISub (IAdd a b) b)                         => a;
@@ -113,7 +119,8 @@ rules! {
     (IMul a 1)                                  => a;
     (IMul a 0xffff_ffff)                        => (INeg a);
     (IMul (IMul a k) l)                         => (IMul a (IMul k l));
-    (IMul (IAdd a k) l)                         => (IAdd (IMul a l) (IMul k l));
+    (IMul (IAdd a k) l)                         => (IAdd (IMul a l) (IMul k l))     if |k, l| part_of_offset(k, 0) && part_of_offset(k.wrapping_mul(l), 0);
+    (IMul (once (IAdd a k)) l)                  => (IAdd (IMul a l) (IMul k l));
     (IMul (IShl a k) l)                         => (IMul a (IShl l k));
     (IMul a k)                                  => (IShl a (FindLsb k))             if |k, _| k.is_power_of_two();
     (UDiv a 1)                                  => a;
@@ -277,9 +284,14 @@ rules! {
     (PackHalf (HalfLow a) (HalfHigh a))         ~  a;
 }
 
+/// Whether a constant may be part of a byte offset, which an access takes for nothing.
+fn part_of_offset(term: u32, _: u32) -> bool {
+    term.cast_signed().unsigned_abs() < 4096
+}
+
 /// Whether a shifted sum looks like a byte offset. Other sums stay whole: what is rotated is often one.
 fn part_of_address(term: u32, shift: u32) -> bool {
-    shift <= 4 && (term as i32).unsigned_abs() < 4096
+    shift <= 4 && part_of_offset(term, 0)
 }
 
 /// Two shifts that make a rotation; with shifts of 1 to 31 the parts don't overlap.
@@ -311,6 +323,7 @@ mod tests {
                 }
                 eval(*alu, args)
             }
+            Pattern::Once(part) => value(part, variables),
         }
     }
 
@@ -330,6 +343,7 @@ mod tests {
                     booleans(part, kind.ty().or(common), found);
                 }
             }
+            Pattern::Once(part) => booleans(part, wanted, found),
             Pattern::Constant(_) | Pattern::Word(_) | Pattern::Bool(_) => {}
         }
     }
