@@ -44,6 +44,10 @@ const PROMISES: &[(&str, &[&str])] = &[
     ("gpu/on-model/src", &["machine.rs", "non_coherent.rs"]),
 ];
 
+/// The lower layers of the runtime, and what none of them may name: the layers above.
+const LOWER_LAYERS: &[&str] = &["gpu", "mmu", "vm", "firmware"];
+const UPPER_LAYERS: &[&str] = &["group", "queue", "command", "device"];
+
 /// Folders of crates that build for bare metal only, where an example could not run.
 const BARE_METAL: &[&str] = &["kernel/src", "kernel/image"];
 
@@ -160,6 +164,28 @@ fn unsafe_stands_only_where_it_may() {
             inside.display()
         );
     }
+}
+
+#[test]
+fn nothing_in_the_lower_layers_of_the_runtime_calls_upward() {
+    let src = root().join("gpu/runtime/src");
+    let mut wrong = Vec::new();
+    for (number, layer) in LOWER_LAYERS.iter().enumerate() {
+        let mut found = Vec::new();
+        sources(&src.join(layer), &mut found);
+        let above = LOWER_LAYERS[number + 1..].iter().chain(UPPER_LAYERS);
+        // Unit tests play the layers above.
+        for path in found.iter().filter(|path| !path.ends_with("tests.rs")) {
+            let text = std::fs::read_to_string(path).unwrap();
+            for name in above
+                .clone()
+                .filter(|above| text.contains(&format!("crate::{above}")))
+            {
+                wrong.push(format!("{} names crate::{name}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

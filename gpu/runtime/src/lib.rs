@@ -72,20 +72,23 @@ mod memory;
 
 mod page_allocator;
 
-// The layers, from the hardware up.
+// The layers, from the hardware up: these four use nothing that comes after them.
+mod gpu;
+
 mod mmu;
 
 mod vm;
 
 mod firmware;
 
-mod device;
-
+// What jobs go through, and the owner of it all.
 mod group;
 
 mod queue;
 
 mod command;
+
+mod device;
 
 // What is told to the caller.
 mod fault;
@@ -94,11 +97,14 @@ mod report;
 
 pub use command::{CommandBuffer, CommandError, DescriptorSet, Limit, Pipeline, Recorder};
 pub use device::{
-    BringUpError, Buffer, BufferError, Device, DeviceLost, DomainState, Failed, FirmwareCrash,
-    Options, PowerChange, PowerState, PowerStuck, ProbeError, Properties, QueueConfig, ResetError,
+    BringUpError, Buffer, BufferError, Device, DeviceLost, Failed, FirmwareCrash, Options,
+    QueueConfig,
 };
 pub use fault::{Cause, GpuFault, JobFault, Recovery, StreamException, StreamStatus};
-pub use firmware::{BootError, HaltError, InterfaceError, LoadError, RequestIgnored};
+pub use firmware::{BootError, InterfaceError, LoadError, RequestIgnored};
+pub use gpu::{
+    DomainState, HaltError, PowerChange, PowerState, PowerStuck, ProbeError, Properties, ResetError,
+};
 pub use memory::OutOfMemory;
 pub use mmu::{AsCommandStuck, MapError, MmuError, MmuFault};
 pub use page_allocator::PageAllocator;

@@ -6,7 +6,8 @@
 
 use super::descriptors::{ThreadStorage, WorkgroupStorage};
 use super::error::{CommandError, Limit};
-use crate::device::{Device, Properties, Request};
+use crate::device::{Device, Request};
+use crate::gpu::Properties;
 use crate::platform::Platform;
 use crate::vm::{Object, Protection};
 use eitri_program::Program;

@@ -2,14 +2,16 @@
 //!
 //! Facts: hardware/csf-mmio.md sections 16.1, 16.6, 16.8 and 16.9.
 
-use super::power::{choose_coherency, l2_off, l2_on};
-use super::probe::probe;
-use super::reset::{mask_all, reset, stop_gpu, unmask};
-use super::{Device, DeviceLost, PowerStuck, ProbeError, Properties, ResetError};
+use super::{Device, DeviceLost};
 use crate::firmware::{
-    BootError, HaltError, Interface, InterfaceError, LoadError, LoadedImage, RequestIgnored, halt,
-    start, stop,
+    BootError, Interface, InterfaceError, LoadError, LoadedImage, RequestIgnored, halt, start,
 };
+use crate::gpu::interrupts::{mask_all, unmask};
+use crate::gpu::mcu::stop;
+use crate::gpu::power::{choose_coherency, l2_off, l2_on};
+use crate::gpu::probe::probe;
+use crate::gpu::reset::{reset, stop_gpu};
+use crate::gpu::{HaltError, PowerStuck, ProbeError, Properties, ResetError};
 use crate::memory::Memory;
 use crate::mmu::{AddressSpace, MmuError};
 use crate::platform::Platform;

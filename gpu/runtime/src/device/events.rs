@@ -3,11 +3,12 @@
 //! Interrupts are cleared first and memory is read after, so that nothing is missed in between.
 //! Facts: hardware/csf-firmware.md section 11, gpu-mmu.md section 8, csf-mmio.md sections 7 and 8.
 
-use super::reset::stop_gpu;
 use super::{BringUpError, Device};
 use crate::access::Access;
 use crate::fault::{Cause, GpuFault, JobFault, Recovery};
-use crate::firmware::{ANSWER, MAX_STREAMS, RequestIgnored, clear_job_line};
+use crate::firmware::{ANSWER, MAX_STREAMS, RequestIgnored};
+use crate::gpu::interrupts::clear_job_line;
+use crate::gpu::reset::stop_gpu;
 use crate::group::{Group, GroupState, MAX_GROUPS, Verdict};
 use crate::mmu::{MmuError, MmuFault};
 use crate::platform::{Lines, Platform};

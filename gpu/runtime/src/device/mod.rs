@@ -4,30 +4,20 @@
 //! device is lost every call says why, until [`Device::restart`].
 //! Facts: hardware/csf-mmio.md section 16, csf-scheduling.md.
 
-pub(crate) mod caches;
-pub(crate) mod power;
-mod probe;
-mod reset;
-
 mod bring_up;
 mod buffers;
 mod events;
 mod objects;
 mod queues;
-#[cfg(test)]
-mod tests;
 
 pub use bring_up::{BringUpError, Failed, Options};
 pub use buffers::{Buffer, BufferError};
 pub use events::{DeviceLost, FirmwareCrash};
 pub(crate) use objects::Request;
-pub use power::{DomainState, PowerChange, PowerState, PowerStuck};
-pub use probe::{ProbeError, Properties};
 pub use queues::QueueConfig;
-pub use reset::ResetError;
-pub(crate) use reset::unmask;
 
 use crate::firmware::{Interface, LoadedImage};
+use crate::gpu::Properties;
 use crate::group::{Group, GroupId, GroupState, MAX_GROUPS};
 use crate::memory::Memory;
 use crate::platform::Platform;

@@ -3,11 +3,11 @@
 //! Facts: hardware/csf-firmware.md section 11.
 
 use crate::access::{Access, SharedBlock};
+use crate::gpu::interrupts::clear_job_line;
 use crate::platform::{Lines, Platform};
 use crate::wait::{Condition, Pace, TimedOut, ms, poll};
 use core::time::Duration;
 use eitri_csf::interface::handshake;
-use eitri_csf::registers::interrupts::JOB_IRQ;
 use eitri_csf::registers::mcu::MCU_STATUS;
 use eitri_csf::table::Register;
 use thiserror::Error;
@@ -114,13 +114,4 @@ impl Channel {
         platform.publish();
         self.input.write(platform, self.req, u64::from(req));
     }
-}
-
-/// Clears whatever holds the JOB line; what is read of memory afterwards is not older.
-pub(crate) fn clear_job_line<P: Platform>(platform: &mut P) {
-    let seen = platform.read(JOB_IRQ.rawstat);
-    if seen != 0 {
-        platform.write(JOB_IRQ.clear, seen);
-    }
-    platform.observe();
 }

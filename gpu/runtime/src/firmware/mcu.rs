@@ -1,13 +1,14 @@
-//! The microcontroller: start until it announces itself, orderly halt, stop.
+//! The microcontroller with firmware on it: start until it announces itself, orderly halt.
 //!
 //! Facts: hardware/csf-mmio.md sections 11, 16.5 and 16.6.
 
 use super::global::Global;
 use crate::access::Access;
-use crate::device::unmask;
+use crate::gpu::interrupts::unmask;
+use crate::gpu::mcu::{HaltError, reach};
 use crate::mmu::{AddressSpace, MmuFault};
 use crate::platform::{Lines, Platform};
-use crate::wait::{Condition, Pace, TimedOut, ms, poll, us, wait_until};
+use crate::wait::{Condition, Pace, TimedOut, ms, poll, us};
 use core::fmt;
 use eitri_csf::registers::interrupts::{JOB_IRQ, job_irq};
 use eitri_csf::registers::mcu::{
@@ -47,16 +48,6 @@ impl fmt::Display for BootError {
             Some(McuState::Halted) | None => "  help: `eitri explain MCU_STATUS` tells more",
         })
     }
-}
-
-/// Firmware that did not stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the firmware did not {what}: {timed_out}")]
-pub struct HaltError {
-    /// What it was to do: "halt" or "stop".
-    pub what: &'static str,
-    /// What was waited for.
-    pub timed_out: TimedOut,
 }
 
 /// Starts the microcontroller and waits for its boot notice. Its address space must be enabled and the L2 on.
@@ -122,32 +113,4 @@ pub(crate) fn halt<P: Platform>(platform: &mut P, global: &Global) -> Result<(),
         McuState::Halted,
         Pace::polling(us(10), ms(1000)),
     )
-}
-
-/// Stops the microcontroller at once.
-///
-/// # Errors
-/// If it does not stop.
-pub(crate) fn stop<P: Platform>(platform: &mut P) -> Result<(), HaltError> {
-    platform.write(JOB_IRQ.mask, 0);
-    let request = mcu_control::REQUEST.word(McuRequest::Disable);
-    platform.write(MCU_CONTROL, u64::from(request));
-    reach(
-        platform,
-        "stop",
-        McuState::Disabled,
-        Pace::polling(us(10), ms(100)),
-    )
-}
-
-fn reach<P: Platform>(
-    platform: &mut P,
-    what: &'static str,
-    state: McuState,
-    pace: Pace,
-) -> Result<(), HaltError> {
-    let wanted = Condition::equal(mcu_status::STATE.mask(), u64::from(state.number()));
-    let done = wait_until(platform, MCU_STATUS, wanted, pace);
-    done.map(|_| ())
-        .map_err(|timed_out| HaltError { what, timed_out })
 }

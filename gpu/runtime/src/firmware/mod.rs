@@ -11,11 +11,11 @@ mod mcu;
 mod tests;
 
 pub use channel::RequestIgnored;
-pub(crate) use channel::{ANSWER, Channel, clear_job_line};
+pub(crate) use channel::{ANSWER, Channel};
 pub(crate) use global::Global;
 pub use interface::InterfaceError;
 pub(crate) use interface::{Interface, MAX_STREAMS, SlotBlocks, StreamBlocks};
 pub use load::LoadError;
 pub(crate) use load::LoadedImage;
-pub use mcu::{BootError, HaltError};
-pub(crate) use mcu::{halt, start, stop};
+pub use mcu::BootError;
+pub(crate) use mcu::{halt, start};

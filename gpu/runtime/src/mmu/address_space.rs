@@ -6,7 +6,7 @@
 use super::fault::MmuFault;
 use super::tables::{Emptied, MapError, PageTables};
 use crate::access::Access;
-use crate::device::caches;
+use crate::gpu::caches;
 use crate::memory::Memory;
 use crate::platform::{PhysicalAddress, Platform};
 use crate::wait::{Condition, Pace, TimedOut, ms, us, wait_until};

@@ -1,4 +1,4 @@
-//! The device layer against a scripted platform: what is written, and what the user sees when a step fails.
+//! The layer of registers against a scripted platform: what is written, and what the user sees when a step fails.
 
 use super::power::{l2_off, l2_on};
 use super::probe::probe;

@@ -3,15 +3,16 @@
 //! Afterwards everything a host configured is lost: power is off, address spaces are unmapped, the microcontroller
 //! is stopped, interrupt masks must be written again.  Facts: hardware/csf-mmio.md sections 6, 16.2.
 
+use super::interrupts::mask_all;
+use super::mcu::stop;
 use super::power::PowerState;
 use crate::access::Access;
-use crate::firmware::stop;
 use crate::platform::{Lines, Platform};
 use crate::wait::{Condition, Pace, TimedOut, ms, wait_until};
 use core::time::Duration;
 use eitri_csf::command::{GpuCommand, ResetKind};
 use eitri_csf::registers::control::GPU_COMMAND;
-use eitri_csf::registers::interrupts::{GPU_IRQ, InterruptBlock, JOB_IRQ, MMU_IRQ, gpu_irq};
+use eitri_csf::registers::interrupts::{GPU_IRQ, gpu_irq};
 use thiserror::Error;
 
 /// How long a soft reset may take before a hard one is tried, and a hard one before the device is given up: each as the
@@ -69,17 +70,4 @@ pub(crate) fn stop_gpu<P: Platform>(platform: &mut P) -> Result<ResetKind, Reset
     // A microcontroller that does not stop is stopped by the reset.
     let _ = stop(platform);
     reset(platform)
-}
-
-/// Lets no interrupt through.
-pub(crate) fn mask_all<P: Platform>(platform: &mut P) {
-    for block in [GPU_IRQ, JOB_IRQ, MMU_IRQ] {
-        platform.write(block.mask, 0);
-    }
-}
-
-/// Lets the sources of `bits` through, and forgets what was latched before.
-pub(crate) fn unmask<P: Platform>(platform: &mut P, block: InterruptBlock, bits: u32) {
-    platform.write(block.clear, u64::from(bits));
-    platform.write(block.mask, u64::from(bits));
 }
