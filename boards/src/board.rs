@@ -2,9 +2,10 @@
 //!
 //! Facts: hardware/boards.md section 9.
 
+use crate::expected::Expected;
 use crate::host::{Ending, Host};
 use crate::region::{Region, RegisterBase};
-use crate::steps::{Action, Bits, Channel};
+use crate::steps::{Action, Channel};
 use crate::uart;
 use crate::watchdog::Watchdog;
 use core::ops::Deref;
@@ -112,15 +113,6 @@ pub struct Gpu {
     pub power_off: &'static [Action],
     /// How many times slower than Linux's drivers expect the GPU is after `power_on`: limits of waits grow by it.
     pub slowdown: u32,
-}
-
-/// The GPU that a board has.
-#[derive(Clone, Copy, Debug)]
-pub struct Expected {
-    /// GPU_ID.
-    pub gpu_id: Bits,
-    /// SHADER_PRESENT, where every specimen has the same.
-    pub shader_present: Option<u64>,
 }
 
 /// The firmware below the image, for what an image can't do itself.

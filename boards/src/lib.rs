@@ -16,6 +16,7 @@
 
 mod board;
 pub mod device_tree;
+mod expected;
 mod host;
 mod region;
 pub mod steps;
@@ -26,9 +27,8 @@ pub mod imx95;
 pub mod qemu_virt;
 pub mod rk3588;
 
-pub use board::{
-    Board, Coherency, Conduit, Console, Description, Expected, Firmware, Gic, Gpu, Memory, Spi,
-};
+pub use board::{Board, Coherency, Conduit, Console, Description, Firmware, Gic, Gpu, Memory, Spi};
+pub use expected::{Difference, Expected};
 pub use host::{Ending, Exit, Host, HostError, HostFile};
 pub use region::{Region, RegisterBase};
 pub use watchdog::Watchdog;

@@ -5,8 +5,9 @@
 //! Facts: hardware/boards-rk3588.md; the sections are named at each table. Nothing here was tried on a board yet.
 
 use crate::board::{
-    Board, Coherency, Conduit, Console, Description, Expected, Firmware, Gic, Gpu, Memory, Spi,
+    Board, Coherency, Conduit, Console, Description, Firmware, Gic, Gpu, Memory, Spi,
 };
+use crate::expected::Expected;
 use crate::host::Ending;
 use crate::region::{Region, RegisterBase};
 use crate::steps::{Action, Bits, Step};

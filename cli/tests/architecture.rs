@@ -27,7 +27,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-aarch64",      &[]),
     ("eitri-kernel",       &["eitri-aarch64", "eitri-boards"]),
     ("eitri-linker",       &["eitri-boards"]),
-    ("eitri-image",        &["eitri-boards", "eitri-job", "eitri-kernel", "eitri-linker", "eitri-runtime"]),
+    ("eitri-image",        &["eitri-boards", "eitri-csf", "eitri-job", "eitri-kernel", "eitri-linker", "eitri-runtime"]),
     ("eitri-kernel-tests", &["eitri-aarch64", "eitri-boards", "eitri-csf", "eitri-image", "eitri-kernel", "eitri-linker", "eitri-runtime"]),
     ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-kernel", "eitri-linker", "eitri-model"]),
     ("eitri-no-panic",     &["eitri-program", "eitri-runtime"]),

@@ -1,12 +1,13 @@
 //! Job: from a bundle to a result on the host, and every step on the console.
 
 use crate::{MmioPlatform, ResultFile};
-use eitri_boards::Exit;
 use eitri_boards::steps::Permission;
+use eitri_boards::{Board, Difference, Exit};
+use eitri_csf::registers::identity::{GPU_ID, SHADER_PRESENT};
 use eitri_job::result::{FailureKind, Sink};
 use eitri_job::{Bundle, Verdict};
 use eitri_kernel::{Kernel, power, println};
-use eitri_runtime::{Done, Reporter, Step};
+use eitri_runtime::{Done, Platform as _, Reporter, Step};
 
 /// Longest command line.
 const LINE_BYTES: usize = 4096;
@@ -32,13 +33,19 @@ pub fn run_job(kernel: Kernel, bundle: &[u8]) -> Exit {
         println!("no power for the GPU: {error}");
         return Exit::Failed;
     }
-    let platform = match MmioPlatform::take(kernel.board) {
+    let mut platform = match MmioPlatform::take(kernel.board) {
         Ok(platform) => platform,
         Err(error) => {
             println!("no GPU: {error:?}");
             return Exit::Failed;
         }
     };
+    if let Some(difference) = difference(&mut platform, kernel.board) {
+        println!("{difference}");
+        if let Difference::Gpu { .. } = difference {
+            return Exit::Failed;
+        }
+    }
     let mut words = line.split_ascii_whitespace();
     let path = words.find_map(|word| word.strip_prefix("result="));
     match (kernel.board.host(), path) {
@@ -58,6 +65,15 @@ pub fn run_job(kernel: Kernel, bundle: &[u8]) -> Exit {
             Err(never) => match never {},
         },
     }
+}
+
+/// What of the GPU is not as the board's.
+fn difference(platform: &mut MmioPlatform, board: &Board) -> Option<Difference> {
+    let expected = board.gpu.expected?;
+    let gpu_id = platform.read32(GPU_ID.offset);
+    let low = platform.read32(SHADER_PRESENT.offset);
+    let high = platform.read32(SHADER_PRESENT.offset + 4);
+    expected.difference(gpu_id, u64::from(high) << 32 | u64::from(low))
 }
 
 fn run<S: Sink>(
