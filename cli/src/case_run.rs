@@ -2,19 +2,27 @@
 
 use crate::buffer_source::BindingName;
 use crate::dispatch::{self, Done, Place, Request, Talk};
+use crate::executed::{Counter, Executed};
 use eitri_compute_cases::{Case, Module, Place as CasePlace, ResourceKind};
 use eitri_program::Program;
-use eitri_shaderc::{Compiled, Error, Errors, Options, valhall};
+use eitri_shaderc::{Compiled, Error, Errors, Options, Robust, valhall};
 use std::time::Duration;
 
 /// What became of a case.
 pub(crate) enum Verdict {
     /// All outputs are as expected.
-    Passed,
+    Passed(Box<Passed>),
     /// They are not, or something of ours went wrong; why.
     Failed(String),
     /// The compiler refuses the shader, or a job can't carry what it uses; what.
     Skipped(String),
+}
+
+/// What is known of a case that passed.
+pub(crate) struct Passed {
+    pub(crate) compiled: Compiled,
+    /// On the host only.
+    pub(crate) executed: Option<Executed>,
 }
 
 /// How a case is run.
@@ -22,6 +30,7 @@ pub(crate) enum Verdict {
 pub(crate) struct Setting {
     pub(crate) module: Module,
     pub(crate) place: Place,
+    pub(crate) robust: Robust,
     /// Longest that the job may take.
     pub(crate) limit: Duration,
 }
@@ -29,18 +38,19 @@ pub(crate) struct Setting {
 /// Compiles and runs a case.
 pub(crate) fn run(case: &Case, setting: Setting) -> Verdict {
     match try_run(case, setting) {
-        Ok(()) => Verdict::Passed,
+        Ok(passed) => Verdict::Passed(Box::new(passed)),
         Err(verdict) => verdict,
     }
 }
 
 /// Compiles a case's module with its specialisation constants.
-pub(crate) fn compile(case: &Case, module: Module) -> Result<Compiled, Verdict> {
+pub(crate) fn compile(case: &Case, module: Module, robust: Robust) -> Result<Compiled, Verdict> {
     let failed = |error: &dyn std::fmt::Display| Verdict::Failed(error.to_string());
     let spirv = case.module(module).map_err(|error| failed(&error))?;
     let options = Options {
         entry: Some(case.entry.clone()),
         spec_constants: case.spec_constants.clone(),
+        robust,
         ..Options::default()
     };
     eitri_shaderc::compile(&spirv, &options).map_err(|errors| match is_defect(&errors) {
@@ -49,15 +59,25 @@ pub(crate) fn compile(case: &Case, module: Module) -> Result<Compiled, Verdict> 
     })
 }
 
-fn try_run(case: &Case, setting: Setting) -> Result<(), Verdict> {
+fn try_run(case: &Case, setting: Setting) -> Result<Passed, Verdict> {
     let failed = |error: &dyn std::fmt::Display| Verdict::Failed(error.to_string());
-    let compiled = compile(case, setting.module)?;
+    let compiled = compile(case, setting.module, setting.robust)?;
     let program = Program::parse(&compiled.program).map_err(|error| failed(&error))?;
     let request = request(case, &program, setting.limit)?;
     let path = case.module_path(setting.module).display().to_string();
-    let done = dispatch::execute(&path, &compiled, &request, setting.place, None)
+    let counter = Counter::default();
+    let trace = Some(counter.sink());
+    let done = dispatch::execute(&path, &compiled, &request, setting.place, trace)
         .map_err(|failure| failed(&failure))?;
-    check(case, &done)
+    check(case, &done)?;
+    let executed = match setting.place {
+        Place::Qemu => None,
+        Place::Host => {
+            let arch = Options::default().target.arch;
+            Some(counter.executed(arch).map_err(|error| failed(&error))?)
+        }
+    };
+    Ok(Passed { compiled, executed })
 }
 
 /// Whether an error is the compiler's own fault, not the shader's.

@@ -55,6 +55,16 @@ impl Failure {
         Failure::new(Status::Missing, cause)
     }
 
+    /// With which status the command ends.
+    pub(crate) fn status(&self) -> Status {
+        self.status
+    }
+
+    /// The failure as a person sees it.
+    pub(crate) fn shown(&self) -> String {
+        format!("{:?}", self.report)
+    }
+
     fn new(status: Status, cause: impl Diagnostic + Send + Sync + 'static) -> Failure {
         let report = Box::new(miette::Report::new(cause));
         Failure { status, report }

@@ -23,6 +23,8 @@ pub mod pipeline;
 
 pub mod spirv;
 
+pub mod reflect;
+
 pub mod interp;
 pub mod ir;
 

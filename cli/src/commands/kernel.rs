@@ -7,6 +7,7 @@ use crate::parallel;
 use crate::progress;
 use crate::streams::outln;
 use eitri_compute_cases::{Case, CaseError, Module, find};
+use eitri_shaderc::Robust;
 use miette::Diagnostic;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -74,6 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             false => Module::Plain,
         },
         place: args.on,
+        robust: Robust::On,
         limit: Duration::from_secs(args.timeout.into()),
     };
     let jobs = match args.on {
@@ -87,7 +89,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     parallel::in_order(&cases, jobs, work, |case, verdict| {
         let name = &case.name;
         progress.done(name, || match verdict {
-            Verdict::Passed => {
+            Verdict::Passed(_) => {
                 passed += 1;
                 outln!("ok {name}")
             }

@@ -3,6 +3,7 @@
 mod amber;
 mod asm;
 mod bench;
+mod compile;
 mod cs;
 pub(crate) mod demo;
 mod disasm;
@@ -11,6 +12,7 @@ mod explain;
 pub(crate) mod fuzz;
 mod kernel;
 mod pack;
+mod reflect;
 mod run;
 mod test;
 mod unpack;
@@ -25,6 +27,8 @@ pub(crate) enum Command {
     Asm(asm::Args),
     /// Measure how fast the tables and the model are.
     Bench(bench::Args),
+    /// Compile shaders to programs, listings and figures.
+    Compile(compile::Args),
     /// Run the demo shaders from power-off to a checked result, and leave a picture.
     Demo(demo::Args),
     /// Disassemble shader instructions: words in, one instruction a line out.
@@ -42,6 +46,8 @@ pub(crate) enum Command {
     Kernel(kernel::Args),
     /// Pack a descriptor from named fields, or check a file of packed examples.
     Pack(pack::Args),
+    /// Say what a shader wants from outside: bindings, push constants, sizes, specialisation constants.
+    Reflect(reflect::Args),
     /// Compile a shader, run it on a bare-metal image or on the model, and save what it wrote.
     Run(run::Args),
     /// Run every check of the repository, and print a summary.
@@ -55,6 +61,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Amber(args) => amber::run(&args),
         Command::Asm(args) => asm::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Compile(args) => compile::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Disasm(args) => disasm::run(&args),
         Command::Cs(command) => cs::run(&command),
@@ -63,6 +70,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Kernel(args) => kernel::run(&args),
         Command::Pack(args) => pack::run(&args),
+        Command::Reflect(args) => reflect::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Unpack(args) => unpack::run(&args),

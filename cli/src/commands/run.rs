@@ -7,6 +7,7 @@ use crate::dispatch::{self, Place, Ran, Request, Talk};
 use crate::outcome::{Failure, Status};
 use crate::passes;
 use crate::shader_file;
+use crate::specialisation::SpecConstant;
 use crate::streams::{self, outln, talk};
 use crate::whole_file::Pending;
 use eitri_shaderc::{Compiled, Options, Robust};
@@ -70,7 +71,7 @@ pub(crate) struct Args {
 
 /// `--robust`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum RobustArgument {
+pub(crate) enum RobustArgument {
     On,
     Off,
 }
@@ -101,8 +102,6 @@ struct Groups([u32; 3]);
 enum ArgumentError {
     #[error("`{text}` is not X, X,Y or X,Y,Z with numbers of workgroups of at least 1")]
     Groups { text: String },
-    #[error("`{text}` is not ID=VALUE with two numbers")]
-    Specialisation { text: String },
 }
 
 impl std::str::FromStr for Groups {
@@ -121,40 +120,6 @@ impl std::str::FromStr for Groups {
             true => Ok(Groups(groups)),
             false => Err(error()),
         }
-    }
-}
-
-/// `ID=VALUE`: the value is an integer of 32 bits, or a float when it has a point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct SpecConstant {
-    id: u32,
-    bits: u32,
-}
-
-impl std::str::FromStr for SpecConstant {
-    type Err = ArgumentError;
-
-    fn from_str(text: &str) -> Result<SpecConstant, ArgumentError> {
-        let bits = |value: &str| {
-            let hex = value
-                .strip_prefix("0x")
-                .map(|digits| u32::from_str_radix(digits, 16).ok());
-            hex.flatten()
-                .or_else(|| value.parse::<u32>().ok())
-                .or_else(|| value.parse::<i32>().ok().map(i32::cast_unsigned))
-                .or_else(|| value.parse::<bool>().ok().map(u32::from))
-                .or_else(|| value.parse::<f32>().ok().map(f32::to_bits))
-        };
-        let parsed = text.split_once('=').and_then(|(id, value)| {
-            let id = id.parse().ok()?;
-            Some(SpecConstant {
-                id,
-                bits: bits(value)?,
-            })
-        });
-        parsed.ok_or_else(|| ArgumentError::Specialisation {
-            text: text.to_owned(),
-        })
     }
 }
 
@@ -281,24 +246,5 @@ mod tests {
                 "{bad}: {error}"
             );
         }
-    }
-
-    #[test]
-    fn specialisation_constants_are_bits() {
-        assert_eq!(
-            "3=-1".parse(),
-            Ok(SpecConstant {
-                id: 3,
-                bits: u32::MAX
-            })
-        );
-        assert_eq!(
-            "0=1.0".parse(),
-            Ok(SpecConstant {
-                id: 0,
-                bits: 0x3F80_0000
-            })
-        );
-        assert!("x".parse::<SpecConstant>().is_err());
     }
 }

@@ -15,7 +15,7 @@ mod layout;
 mod module;
 mod ops;
 mod pointer;
-mod reader;
+pub(crate) mod reader;
 mod translate;
 mod types;
 

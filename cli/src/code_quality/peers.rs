@@ -1,0 +1,242 @@
+//! Figures of other compilers, and ours against them (`shared/kernels/README.md`, "Figures of peers").
+
+use super::table::{Kernel, Table};
+use eitri_compute_cases::Module;
+use miette::Diagnostic;
+use serde_json::Value;
+use std::fmt::Write as _;
+use thiserror::Error;
+
+/// Kernels that are named of each figure.
+const NAMED: usize = 5;
+/// The most that a kernel may cost of what the peer's code does before it is counted as worse.
+const TOLERANCE: f64 = 1.05;
+
+/// Why a file has no figures of peers.
+#[derive(Debug, Error, Diagnostic)]
+pub(crate) enum PeersError {
+    #[error("{path}:{}:{}: {cause}", cause.line(), cause.column())]
+    Json {
+        path: String,
+        cause: serde_json::Error,
+    },
+    #[error("{path}: there is no `{member}`: this is no file of peers' figures")]
+    Member { path: String, member: &'static str },
+}
+
+/// The figures of other compilers.
+pub(crate) struct Peers {
+    names: Vec<String>,
+    kernels: Value,
+    executed: Value,
+}
+
+/// What is compared: our column, and how the peer's figure is found.
+struct Figure {
+    column: &'static str,
+    title: &'static str,
+    peer: fn(&Value) -> Option<f64>,
+}
+
+#[rustfmt::skip]
+const EXECUTED: &[Figure] = &[
+    Figure { column: "ran-cycles",       title: "cycles",       peer: |it| it["cycles"].as_f64() },
+    Figure { column: "ran-clocks",       title: "clocks",       peer: |it| it["clocks"].as_f64() },
+    Figure { column: "ran-instructions", title: "instructions", peer: |it| it["instructions"].as_f64() },
+    Figure { column: "ran-messages",     title: "messages",     peer: messages },
+];
+
+#[rustfmt::skip]
+const STATIC: &[Figure] = &[
+    Figure { column: "cycles",       title: "cycles",       peer: |it| it["cycles"].as_f64() },
+    Figure { column: "instructions", title: "instructions", peer: |it| it["instructions"].as_f64() },
+];
+
+/// Messages of all kinds.
+fn messages(executed: &Value) -> Option<f64> {
+    let kinds = executed["messages"].as_object()?.values();
+    kinds.map(Value::as_f64).sum()
+}
+
+/// One kernel's figure over the peer's.
+struct Ratio<'a> {
+    name: &'a str,
+    factor: f64,
+}
+
+impl Peers {
+    /// Reads a file; `path` is for messages.
+    pub(crate) fn read(path: &str, text: &[u8]) -> Result<Peers, PeersError> {
+        let path = path.to_owned();
+        let mut file: Value = match serde_json::from_slice(text) {
+            Ok(file) => file,
+            Err(cause) => return Err(PeersError::Json { path, cause }),
+        };
+        let mut take = |member: &'static str| match file.get_mut(member).map(Value::take) {
+            Some(value) => Ok(value),
+            None => {
+                let path = path.clone();
+                Err(PeersError::Member { path, member })
+            }
+        };
+        let (names, kernels, executed) = (
+            take("peers")?,
+            take("kernels")?,
+            take("panvk_26_2_executed")?,
+        );
+        let names = names.as_array().map_or(&[][..], Vec::as_slice).iter();
+        Ok(Peers {
+            names: names.filter_map(Value::as_str).map(str::to_owned).collect(),
+            kernels,
+            executed,
+        })
+    }
+
+    /// Our figures over the peers', as text.
+    pub(crate) fn compare(&self, table: &Table, module: Module) -> String {
+        let key = match module {
+            Module::Plain => "spv",
+            Module::Optimised => "opt.spv",
+        };
+        let mut text = String::new();
+        let executed = |name: &str| &self.executed[name][key];
+        let title = "executed on the model / Mesa PanVK 26.2.6, Mali-G610";
+        let ratios = section(&mut text, title, EXECUTED, table, &executed);
+        for (figure, ratios) in EXECUTED.iter().zip(&ratios).take(2) {
+            let worse = ratios
+                .iter()
+                .filter(|ratio| ratio.factor > TOLERANCE)
+                .count();
+            let worst = ratios.iter().take(NAMED);
+            let worst = worst.map(|ratio| format!("{} {:.2}", ratio.name, ratio.factor));
+            let worst: Vec<String> = worst.collect();
+            push(
+                &mut text,
+                format_args!(
+                    "  {worse} above {TOLERANCE} in {}; the worst: {}",
+                    figure.title,
+                    worst.join(", ")
+                ),
+            );
+        }
+        for peer in &self.names {
+            let counted = |name: &str| &self.kernels[name][key][peer.as_str()];
+            section(
+                &mut text,
+                &format!("static / {peer}"),
+                STATIC,
+                table,
+                &counted,
+            );
+        }
+        text
+    }
+}
+
+fn push(text: &mut String, line: std::fmt::Arguments<'_>) {
+    // Writing to a string can't fail.
+    let _ = writeln!(text, "{line}");
+}
+
+/// The geometric means of some figures over a peer's; the ratios of each, largest first.
+fn section<'a, 'p>(
+    text: &mut String,
+    title: &str,
+    figures: &[Figure],
+    table: &'a Table,
+    peer: &dyn Fn(&str) -> &'p Value,
+) -> Vec<Vec<Ratio<'a>>> {
+    push(text, format_args!("{title}"));
+    let ratios = figures.iter().map(|figure| {
+        let ratio = |kernel: &'a Kernel| {
+            let ours = kernel.figure(figure.column)?;
+            let theirs = (figure.peer)(peer(&kernel.name))?;
+            (ours > 0.0 && theirs > 0.0).then(|| Ratio {
+                name: &kernel.name,
+                factor: ours / theirs,
+            })
+        };
+        let mut ratios: Vec<Ratio<'a>> = table.kernels.iter().filter_map(ratio).collect();
+        ratios.sort_by(|a, b| b.factor.total_cmp(&a.factor).then(a.name.cmp(b.name)));
+        let logarithms: f64 = ratios.iter().map(|ratio| ratio.factor.ln()).sum();
+        match ratios.len() {
+            0 => push(
+                text,
+                format_args!("  {:<13} no kernel in both", figure.title),
+            ),
+            count => {
+                let mean = (logarithms / count as f64).exp();
+                push(
+                    text,
+                    format_args!("  {:<13} {mean:.3}  ({count} kernels)", figure.title),
+                );
+            }
+        }
+        ratios
+    });
+    ratios.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::tests::kernel;
+    use super::*;
+
+    #[test]
+    fn geometric_means_and_the_worst_by_name() {
+        let file = r#"{"peers": ["P"], "kernels": {"a": {"spv": {"P": {"cycles": 2, "instructions": 10}}}},
+            "panvk_26_2_executed": {
+                "a": {"spv": {"cycles": 100, "clocks": 10, "instructions": 5, "messages": {"load": 1, "store": 1}}},
+                "b": {"spv": {"cycles": 100, "clocks": 10, "instructions": 5, "messages": {"load": 4, "store": 0}}}}}"#;
+        let peers = Peers::read("peers.json", file.as_bytes()).unwrap();
+        let table = Table {
+            kernels: vec![
+                kernel(
+                    "a",
+                    &[
+                        ("ran-cycles", 50.0),
+                        ("ran-clocks", 10.0),
+                        ("ran-messages", 4.0),
+                        ("cycles", 3.0),
+                    ],
+                ),
+                kernel(
+                    "b",
+                    &[
+                        ("ran-cycles", 200.0),
+                        ("ran-clocks", 40.0),
+                        ("ran-messages", 8.0),
+                    ],
+                ),
+                kernel("c", &[("ran-cycles", 1.0)]),
+            ],
+        };
+        let wanted = "\
+executed on the model / Mesa PanVK 26.2.6, Mali-G610
+  cycles        1.000  (2 kernels)
+  clocks        2.000  (2 kernels)
+  instructions  no kernel in both
+  messages      2.000  (2 kernels)
+  1 above 1.05 in cycles; the worst: b 2.00, a 0.50
+  1 above 1.05 in clocks; the worst: b 4.00, a 1.00
+static / P
+  cycles        1.500  (1 kernels)
+  instructions  no kernel in both
+";
+        assert_eq!(peers.compare(&table, Module::Plain), wanted);
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        let message = |text: &str| match Peers::read("p", text.as_bytes()) {
+            Ok(_) => String::new(),
+            Err(error) => error.to_string(),
+        };
+        assert!(message("{").starts_with("p:1:1: "));
+        assert_eq!(
+            message("{}"),
+            "p: there is no `peers`: this is no file of peers' figures"
+        );
+        assert!(message("[]").contains("no `peers`"));
+    }
+}

@@ -1,0 +1,95 @@
+//! `eitri bench code`: the compiler's code on compute kernels, against what it was and against other compilers.
+
+use crate::buffer_source;
+use crate::case_run::Setting;
+use crate::code_quality::{Change, Peers, Table, measure};
+use crate::commands::kernel::read_cases;
+use crate::dispatch::Place;
+use crate::outcome::{Failure, Status};
+use crate::parallel;
+use crate::streams;
+use crate::whole_file;
+use crate::workspace::Workspace;
+use eitri_compute_cases::Module;
+use eitri_shaderc::Robust;
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Case files, or folders of them; shared/kernels beside the clone if none is given.
+    #[arg(value_name = "FILE.json|DIR")]
+    cases: Vec<PathBuf>,
+    /// Take the optimised module of each kernel.
+    #[arg(long)]
+    opt: bool,
+    /// Only kernels whose name contains this.
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// Kernels at once; as many as the machine has processors if not given.
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZero<usize>>,
+    /// Write the figures to this file.
+    #[arg(long, value_name = "FILE")]
+    save: Option<String>,
+    /// Say what changed since this file was written: helped, hurt, lost, gained.
+    #[arg(long, value_name = "FILE")]
+    compare: Option<String>,
+    /// Say how the figures stand to those of other compilers.
+    #[arg(long, value_name = "peers.json")]
+    against: Option<String>,
+}
+
+/// Longest that one job may take.
+const LIMIT: Duration = Duration::from_secs(300);
+
+pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    // What can be refused is refused before the long work.
+    let before = args.compare.as_deref().map(read_table).transpose()?;
+    let peers = args.against.as_deref().map(read_peers).transpose()?;
+    let paths = match args.cases.as_slice() {
+        [] => vec![Workspace::find()?.root().join("../shared/kernels")],
+        paths => paths.to_vec(),
+    };
+    let cases = read_cases(&paths, args.filter.as_deref())?;
+    let module = match args.opt {
+        true => Module::Optimised,
+        false => Module::Plain,
+    };
+    let setting = Setting {
+        module,
+        place: Place::Host,
+        // As the peers: no kernel leaves its buffers, and Vulkan asks for no more unless told to.
+        robust: Robust::Off,
+        limit: LIMIT,
+    };
+    let jobs = args.jobs.unwrap_or_else(parallel::available);
+    let table = measure(&cases, setting, jobs)?;
+    if let Some(path) = &args.save {
+        whole_file::write(path, table.write().as_bytes())?;
+    }
+    if let Some(before) = &before {
+        streams::print(format_args!("{}", Change::between(before, &table)))?;
+    }
+    if let Some(peers) = &peers {
+        streams::print(format_args!("{}", peers.compare(&table, module)))?;
+    }
+    if args.save.is_none() && before.is_none() && peers.is_none() {
+        streams::print(format_args!("{}", table.write()))?;
+    }
+    Ok(match table.has_failed() {
+        false => Status::Good,
+        true => Status::CheckFailed,
+    })
+}
+
+fn read_table(path: &str) -> Result<Table, Failure> {
+    let bytes = buffer_source::read(path)?;
+    Table::read(path, &String::from_utf8_lossy(&bytes)).map_err(Failure::refused)
+}
+
+fn read_peers(path: &str) -> Result<Peers, Failure> {
+    let bytes = buffer_source::read(path)?;
+    Peers::read(path, &bytes).map_err(Failure::refused)
+}

@@ -1,0 +1,214 @@
+//! `eitri bench compile`: how long the compiler takes for each shader, and how much memory.
+//!
+//! Each shader is compiled in a process of its own, so that memory which others have left free is not counted as good.
+
+use crate::case_run;
+use crate::commands::kernel::read_cases;
+use crate::outcome::{Failure, FileError, Status};
+use crate::shader_file;
+use crate::streams::{outln, talk};
+use crate::workspace::Workspace;
+use eitri_compute_cases::{Case, Module};
+use eitri_shaderc::{Options, Robust};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Shaders, kernels' case files, or folders of these; shared/kernels beside the clone if none is given.
+    #[arg(value_name = "SHADER|FILE.json|DIR")]
+    inputs: Vec<PathBuf>,
+    /// Take the optimised module of each kernel.
+    #[arg(long)]
+    opt: bool,
+    /// How often each shader is compiled: the best time counts.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    runs: u32,
+    /// Measure one shader in this process, and print its figures for the process that asked.
+    #[arg(long, hide = true)]
+    alone: bool,
+}
+
+/// What is compiled: a kernel with its specialisation, or a shader as it is.
+enum Input {
+    Kernel(Box<Case>),
+    Shader(PathBuf),
+}
+
+/// The figures of one shader.
+#[derive(Clone, Copy)]
+struct Figures {
+    /// Of the best run.
+    milliseconds: f64,
+    /// Peak of the first run above what was there before it; where the system tells it.
+    kibibytes: Option<u64>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    let module = match args.opt {
+        true => Module::Optimised,
+        false => Module::Plain,
+    };
+    let inputs = inputs(args)?;
+    if args.alone {
+        for input in &inputs {
+            let line = match measure(input, module, args.runs)? {
+                Some(Figures {
+                    milliseconds,
+                    kibibytes: Some(kibibytes),
+                }) => format!("{milliseconds} {kibibytes}"),
+                Some(Figures { milliseconds, .. }) => format!("{milliseconds} -"),
+                None => "refused".to_owned(),
+            };
+            outln!("{line}")?;
+        }
+        return Ok(Status::Good);
+    }
+    if cfg!(debug_assertions) {
+        talk!(
+            "this build checks itself and is slow: cargo run --release -p eitri -- bench compile"
+        );
+    }
+    outln!("{:>10} {:>8}  shader", "ms", "KiB")?;
+    let (mut times, mut refused) = (Vec::new(), 0);
+    for input in &inputs {
+        let name = input.name();
+        match in_child(input, args)? {
+            Some(figures) => {
+                let memory = figures
+                    .kibibytes
+                    .map_or("-".to_owned(), |kib| kib.to_string());
+                outln!("{:>10.3} {memory:>8}  {name}", figures.milliseconds)?;
+                times.push(figures.milliseconds);
+            }
+            None => {
+                refused += 1;
+                outln!("{:>10} {:>8}  {name}", "refused", "")?;
+            }
+        }
+    }
+    times.sort_by(f64::total_cmp);
+    match times.get(times.len() / 2) {
+        Some(median) => {
+            let sum: f64 = times.iter().sum();
+            let count = times.len();
+            outln!("{count} shaders: median {median:.3} ms, sum {sum:.3} ms; {refused} refused")?;
+        }
+        None => outln!("no shader compiles; {refused} refused")?,
+    }
+    Ok(Status::Good)
+}
+
+impl Input {
+    fn path(&self) -> &Path {
+        match self {
+            Input::Kernel(case) => &case.path,
+            Input::Shader(path) => path,
+        }
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Input::Kernel(case) => case.name.clone(),
+            Input::Shader(path) => path.display().to_string(),
+        }
+    }
+}
+
+fn inputs(args: &Args) -> Result<Vec<Input>, Failure> {
+    let paths = match args.inputs.as_slice() {
+        [] => vec![Workspace::find()?.root().join("../shared/kernels")],
+        paths => paths.to_vec(),
+    };
+    let mut inputs = Vec::new();
+    for path in paths {
+        let is_shader = !path.is_dir() && path.extension().is_none_or(|end| end != "json");
+        match is_shader {
+            true => inputs.push(Input::Shader(path)),
+            false => {
+                let cases = read_cases(&[path], None)?;
+                inputs.extend(cases.into_iter().map(|case| Input::Kernel(Box::new(case))));
+            }
+        }
+    }
+    Ok(inputs)
+}
+
+/// Measures in this process; none when the compiler refuses the shader.
+fn measure(input: &Input, module: Module, runs: u32) -> Result<Option<Figures>, Failure> {
+    let compile: Box<dyn Fn() -> bool> = match input {
+        Input::Kernel(case) => {
+            Box::new(move || case_run::compile(case, module, Robust::On).is_ok())
+        }
+        Input::Shader(path) => {
+            let shader = shader_file::load(&path.to_string_lossy())?;
+            let options = Options::default();
+            Box::new(move || eitri_shaderc::compile(&shader.spirv, &options).is_ok())
+        }
+    };
+    let before = memory_line("VmRSS:");
+    let mut best = Duration::MAX;
+    let mut kibibytes = None;
+    for run in 0..runs {
+        let start = Instant::now();
+        if !compile() {
+            return Ok(None);
+        }
+        best = best.min(start.elapsed());
+        if run == 0 {
+            kibibytes = memory_line("VmHWM:").zip(before);
+        }
+    }
+    Ok(Some(Figures {
+        milliseconds: best.as_secs_f64() * 1e3,
+        kibibytes: kibibytes.map(|(peak, before)| peak.saturating_sub(before)),
+    }))
+}
+
+/// A figure of this process in KiB, where the system has such a file.
+fn memory_line(name: &str) -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with(name))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// Measures in a process of its own.
+fn in_child(input: &Input, args: &Args) -> Result<Option<Figures>, Failure> {
+    let failed = |cause| {
+        Failure::missing(FileError {
+            action: "run",
+            path: "this command again".to_owned(),
+            cause,
+        })
+    };
+    let mut command = Command::new(std::env::current_exe().map_err(failed)?);
+    command.args([
+        "bench",
+        "compile",
+        "--alone",
+        "--runs",
+        &args.runs.to_string(),
+    ]);
+    if args.opt {
+        command.arg("--opt");
+    }
+    let output = command
+        .arg("--")
+        .arg(input.path())
+        .output()
+        .map_err(failed)?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut words = text.split_whitespace();
+    let milliseconds = words.next().map(str::parse);
+    match (output.status.success(), milliseconds) {
+        (true, Some(Ok(milliseconds))) => Ok(Some(Figures {
+            milliseconds,
+            kibibytes: words.next().and_then(|word| word.parse().ok()),
+        })),
+        (true, _) => Ok(None),
+        (false, _) => Err(failed(std::io::Error::other(
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        ))),
+    }
+}

@@ -1,0 +1,62 @@
+//! `eitri bench`: measurements; nothing here passes or fails.
+
+mod code;
+mod compile;
+
+use crate::outcome::{Failure, FileError, Status};
+use crate::workspace::Workspace;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// What is measured.
+    #[command(subcommand)]
+    what: Subject,
+}
+
+#[derive(clap::Subcommand)]
+enum Subject {
+    /// Instructions decoded, encoded and printed, descriptors packed, against a copy of the same bytes.
+    Tables(Filter),
+    /// Lanes and instructions that the model executes.
+    Model(Filter),
+    /// The compiler's code on compute kernels: static figures, and what the model executed for the kernels' inputs.
+    Code(code::Args),
+    /// The compiler itself: milliseconds and peak memory for each shader.
+    Compile(compile::Args),
+}
+
+#[derive(clap::Args)]
+struct Filter {
+    /// Only measurements whose name contains this.
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    match &args.what {
+        Subject::Tables(filter) => cargo(&["bench", "-p", "eitri", "--bench", "tables"], filter),
+        Subject::Model(filter) => {
+            cargo(&["bench", "-p", "eitri-model", "--bench", "shader"], filter)
+        }
+        Subject::Code(args) => code::run(args),
+        Subject::Compile(args) => compile::run(args),
+    }
+}
+
+/// Runs a benchmark of the workspace.
+fn cargo(benchmark: &[&str], filter: &Filter) -> Result<Status, Failure> {
+    let mut command = Workspace::find()?.cargo(benchmark);
+    if let Some(filter) = &filter.filter {
+        command.args(["--", filter]);
+    }
+    // Built with optimisation, whatever this process was built with; the figures go to standard output as they come.
+    match command.status() {
+        Ok(status) if status.success() => Ok(Status::Good),
+        Ok(_) => Ok(Status::CheckFailed),
+        Err(cause) => Err(Failure::missing(FileError {
+            action: "run",
+            path: "cargo".to_owned(),
+            cause,
+        })),
+    }
+}

@@ -1,0 +1,351 @@
+//! `eitri compile`: shaders to programs, listings and figures.
+
+use crate::commands::run::RobustArgument;
+use crate::outcome::{Failure, Status};
+use crate::parallel;
+use crate::passes;
+use crate::progress;
+use crate::report::{self, Report};
+use crate::shader_file;
+use crate::specialisation::SpecConstant;
+use crate::streams::{self, outln, talk};
+use crate::whole_file;
+use eitri_program::Program;
+use eitri_shaderc::pass::{Timing, Unsettled};
+use eitri_shaderc::{Compiled, Options, front_end};
+use miette::Diagnostic;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::num::NonZero;
+use std::path::Path;
+use thiserror::Error;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The shaders: .wgsl, .comp or .glsl, .spv, .spvasm.
+    #[arg(required_unless_present = "list_passes", value_name = "SHADER")]
+    shaders: Vec<String>,
+    /// Where the output goes: a file (`-` is standard output), or for several shaders a folder.
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<String>,
+    /// What is written. The default is `program` with -o, and `asm` on standard output without it.
+    #[arg(long, value_enum)]
+    emit: Option<Emit>,
+    /// Entry point; needed when a module has several.
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+    /// Value of a specialisation constant.
+    #[arg(long = "spec", value_name = "ID=VALUE")]
+    specialisation: Vec<SpecConstant>,
+    /// Whether accesses outside of their memory do no harm; `off` trusts the shader, and makes smaller code.
+    #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, default_value_t = RobustArgument::On)]
+    robust: RobustArgument,
+    /// List the compiler's passes, and do nothing else.
+    #[arg(long)]
+    list_passes: bool,
+    /// Print the IR after this pass on stderr; `all` for every pass. `--list-passes` names them.
+    #[arg(long, value_name = "PASS")]
+    print_after: Vec<String>,
+    /// Print the time that each pass took on stderr.
+    #[arg(long)]
+    time_passes: bool,
+    #[command(flatten)]
+    figures: Figures,
+    /// Shaders at once; as many as the machine has processors if not given.
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZero<usize>>,
+}
+
+/// What is said of the shaders on standard output.
+#[derive(clap::Args)]
+#[group(multiple = false)]
+struct Figures {
+    /// Print what each shader uses of the machine, and what bounds it.
+    #[arg(long)]
+    report: bool,
+    /// The same as JSON.
+    #[arg(long)]
+    report_json: bool,
+    /// Print one line of figures a shader.
+    #[arg(long)]
+    stats: bool,
+    /// The same as JSON.
+    #[arg(long)]
+    stats_json: bool,
+}
+
+impl Figures {
+    fn any(&self) -> bool {
+        self.report || self.report_json || self.stats || self.stats_json
+    }
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Emit {
+    /// The compiler's own representation, as the back end receives it.
+    Ir,
+    /// The machine code as text, with labels and source lines.
+    Asm,
+    /// The machine code, a word of 16 hex digits a line, as `eitri disasm` reads it.
+    Hex,
+    /// The program binary, as the runtime reads it.
+    Program,
+}
+
+impl Emit {
+    /// How the name of a file of it ends.
+    fn extension(self) -> &'static str {
+        match self {
+            Emit::Ir => "ir",
+            Emit::Asm => "asm",
+            Emit::Hex => "hex",
+            Emit::Program => "eprg",
+        }
+    }
+}
+
+/// What is wrong with the request.
+#[derive(Debug, Error, Diagnostic)]
+enum CompileError {
+    #[error("{path}: {errors}")]
+    Refused {
+        path: String,
+        errors: eitri_shaderc::Errors,
+    },
+    #[error("{path}: {cause}")]
+    Defect {
+        path: String,
+        cause: report::ReportError,
+    },
+    #[error("several shaders, but {path} is no folder")]
+    #[diagnostic(help("make it first: mkdir -p {path}"))]
+    NoFolder { path: String },
+    #[error("{first} and {second} would both be written to {path}")]
+    SameOutput {
+        first: String,
+        second: String,
+        path: String,
+    },
+}
+
+/// Where the output of a shader goes; none when only figures are wanted.
+struct Output {
+    path: Option<String>,
+    emit: Emit,
+}
+
+/// A compiled shader with what was asked for.
+struct Done {
+    bytes: Vec<u8>,
+    report: Report,
+    prints: Vec<(String, String)>,
+    timings: BTreeMap<&'static str, Timing>,
+    unsettled: Vec<Unsettled>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    if args.list_passes {
+        outln!("{}", passes::list().trim_end())?;
+        return Ok(Status::Good);
+    }
+    passes::check(&args.print_after)?;
+    let outputs = outputs(args)?;
+    let items: Vec<(&String, Output)> = args.shaders.iter().zip(outputs).collect();
+    let options = Options {
+        entry: args.entry.clone(),
+        spec_constants: args
+            .specialisation
+            .iter()
+            .map(|spec| (spec.id, spec.bits))
+            .collect(),
+        robust: args.robust.into(),
+        print_after: args.print_after.clone(),
+        ..Options::default()
+    };
+    let (mut good, mut bad) = (Vec::new(), Vec::new());
+    let mut status = Status::Good;
+    let progress = progress::count(items.len());
+    let jobs = args.jobs.unwrap_or_else(parallel::available);
+    let work = |(path, output): &(&String, Output)| compile(path, output.emit, &options);
+    parallel::in_order(&items, jobs, work, |(path, output), result| {
+        progress.done(path, || match result {
+            Ok(done) => {
+                tell(path, &done, args.time_passes);
+                if let Some(to) = &output.path {
+                    whole_file::write(to, &done.bytes)?;
+                }
+                good.push(done.report);
+                Ok(())
+            }
+            // With one shader its failure is the command's.
+            Err(failure)
+                if items.len() == 1 && !args.figures.report_json && !args.figures.stats_json =>
+            {
+                Err(failure)
+            }
+            Err(failure) => {
+                talk!("{}", failure.shown());
+                status = failure.status();
+                bad.push(((*path).clone(), failure.to_string()));
+                Ok(())
+            }
+        })
+    })?;
+    drop(progress);
+    if items.len() > 1 {
+        talk!("{} compiled, {} refused", good.len(), bad.len());
+    }
+    let figures = figures(&args.figures, &good, &bad);
+    match args.output.as_deref() {
+        // Somebody's data is on standard output already.
+        Some("-") => streams::say(format_args!("{figures}")),
+        _ => streams::print(format_args!("{figures}"))?,
+    }
+    Ok(status)
+}
+
+/// Where the output of each shader goes.
+fn outputs(args: &Args) -> Result<Vec<Output>, Failure> {
+    let emit = match (args.emit, &args.output) {
+        (Some(emit), _) => emit,
+        (None, Some(_)) => Emit::Program,
+        (None, None) => Emit::Asm,
+    };
+    let is_folder = |path: &str| Path::new(path).is_dir();
+    let path = |shader: &String| match args.output.as_deref() {
+        // Figures alone leave nothing behind.
+        None if args.figures.any() && args.emit.is_none() => None,
+        None => Some("-".to_owned()),
+        Some(out) if is_folder(out) => {
+            let name = Path::new(shader).file_name().unwrap_or_default();
+            let mut name = name.to_owned();
+            name.push(".");
+            name.push(emit.extension());
+            Some(Path::new(out).join(name).to_string_lossy().into_owned())
+        }
+        Some(out) => Some(out.to_owned()),
+    };
+    if let Some(out) = args.output.as_deref()
+        && args.shaders.len() > 1
+        && out != "-"
+        && !is_folder(out)
+    {
+        return Err(Failure::refused(CompileError::NoFolder {
+            path: out.to_owned(),
+        }));
+    }
+    let mut taken: BTreeMap<String, &String> = BTreeMap::new();
+    let mut outputs = Vec::new();
+    for shader in &args.shaders {
+        let path = path(shader);
+        if let Some(path) = path.as_deref().filter(|path| *path != "-")
+            && let Some(first) = taken.insert(path.to_owned(), shader)
+        {
+            return Err(Failure::refused(CompileError::SameOutput {
+                first: first.clone(),
+                second: shader.clone(),
+                path: path.to_owned(),
+            }));
+        }
+        outputs.push(Output { path, emit });
+    }
+    Ok(outputs)
+}
+
+fn compile(path: &str, emit: Emit, options: &Options) -> Result<Done, Failure> {
+    let refused = |errors| {
+        let path = path.to_owned();
+        Failure::refused(CompileError::Refused { path, errors })
+    };
+    let defect = |cause: report::ReportError| {
+        let path = path.to_owned();
+        Failure::refused(CompileError::Defect { path, cause })
+    };
+    let shader = shader_file::load(path)?;
+    let compiled = eitri_shaderc::compile(&shader.spirv, options).map_err(refused)?;
+    let report = Report::of(path, &compiled, options.target.arch).map_err(defect)?;
+    let bytes = match emit {
+        Emit::Asm => compiled.listing.clone().into_bytes(),
+        Emit::Program => compiled.program.clone(),
+        Emit::Hex => hex(&compiled).map_err(defect)?.into_bytes(),
+        Emit::Ir => {
+            let errors = |errors: Vec<_>| {
+                let errors = errors.into_iter().map(eitri_shaderc::Error::Spirv);
+                refused(eitri_shaderc::Errors(errors.collect()))
+            };
+            let lowered = front_end(&shader.spirv, options).map_err(errors)?;
+            format!("{}\n", lowered.function.to_string().trim_end()).into_bytes()
+        }
+    };
+    Ok(Done {
+        bytes,
+        report,
+        prints: compiled.prints,
+        timings: compiled.timings,
+        unsettled: compiled.unsettled,
+    })
+}
+
+fn hex(compiled: &Compiled) -> Result<String, report::ReportError> {
+    let program = Program::parse(&compiled.program)?;
+    let mut text = String::new();
+    for word in program.code() {
+        // Writing to a string can't fail.
+        let _ = writeln!(text, "{word:016x}");
+    }
+    Ok(text)
+}
+
+/// What goes to stderr of a shader that compiled.
+fn tell(path: &str, done: &Done, time_passes: bool) {
+    for (pass, text) in &done.prints {
+        talk!("; {path}: after {pass}\n{text}");
+    }
+    for unsettled in &done.unsettled {
+        talk!("{path}: warning: {unsettled}");
+    }
+    if time_passes {
+        streams::say(format_args!("{}", times(path, &done.timings)));
+    }
+}
+
+/// The passes, slowest first.
+fn times(path: &str, timings: &BTreeMap<&'static str, Timing>) -> String {
+    let mut rows: Vec<_> = timings.iter().collect();
+    rows.sort_by_key(|(name, timing)| (std::cmp::Reverse(timing.time), **name));
+    let mut text = format!("{path}: passes\n      ms   runs  changed\n");
+    for (name, timing) in rows {
+        let milliseconds = timing.time.as_secs_f64() * 1e3;
+        let row = format!(
+            "{milliseconds:8.3} {:6} {:8}  {name}\n",
+            timing.runs, timing.changes
+        );
+        text.push_str(&row);
+    }
+    text
+}
+
+/// What goes to standard output of all shaders.
+fn figures(wanted: &Figures, good: &[Report], bad: &[(String, String)]) -> String {
+    let json = |value: serde_json::Value| format!("{value:#}\n");
+    if wanted.report_json {
+        return json(report::report_json(good, bad));
+    }
+    if wanted.stats_json {
+        return json(report::statistics_json(good, bad));
+    }
+    let mut text = String::new();
+    if wanted.report && !good.is_empty() {
+        for report in good {
+            text.push_str(&report::report_text(report));
+            text.push('\n');
+        }
+        text.push_str(report::NOTES);
+    }
+    if wanted.stats {
+        let lines = good.iter().map(report::statistics_line);
+        lines.for_each(|line| text.push_str(&format!("{line}\n")));
+    }
+    text
+}

@@ -1,0 +1,234 @@
+//! What a program executed on the model, in the figures of `shared/kernels/README.md`, "Executed figures".
+//!
+//! Needs: a model that is traced.  Guarantees: each instruction counts once a warp that executes it, however many of its
+//! lanes take part.  Facts: the units and their rates are those of the compiler's statistics
+//! (hardware/compiler-optimization.md 3 and 4).
+
+use eitri_isa::row::{Kind, Unit};
+use eitri_isa::{Arch, DecodeError, Instr};
+use eitri_model::{Event, Nanoseconds, Sink};
+use eitri_shaderc::valhall::rates;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Lanes of a warp.
+const WARP: f64 = 16.0;
+
+/// An instruction at its address.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    word: u64,
+    warps: u64,
+    lanes: u64,
+}
+
+type Places = HashMap<u64, Place>;
+
+/// Counts while a model runs.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(Rc<RefCell<Places>>);
+
+/// The end of a counter that the model holds.
+struct Listener(Rc<RefCell<Places>>);
+
+impl Sink for Listener {
+    fn event(&mut self, _: Nanoseconds, event: Event) {
+        if let Event::Shader {
+            address,
+            word,
+            lanes,
+        } = event
+        {
+            let mut places = self.0.borrow_mut();
+            let place = places.entry(address).or_default();
+            place.word = word;
+            place.warps += 1;
+            place.lanes += u64::from(lanes.count_ones());
+        }
+    }
+}
+
+impl Counter {
+    /// What the model is to tell its events.
+    pub(crate) fn sink(&self) -> Box<dyn Sink> {
+        Box::new(Listener(Rc::clone(&self.0)))
+    }
+
+    /// What has been executed so far.
+    ///
+    /// # Errors
+    /// For a word that is no instruction.
+    pub(crate) fn executed(&self, arch: Arch) -> Result<Executed, DecodeError> {
+        let mut executed = Executed::default();
+        for place in self.0.borrow().values() {
+            executed.add(place, arch)?;
+        }
+        Ok(executed)
+    }
+}
+
+/// Cycles of issue by unit: 64-bit arithmetic takes two, all else one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Issued {
+    fma: u64,
+    cvt: u64,
+    sfu: u64,
+}
+
+/// Messages by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Messages {
+    /// Loads, of texels too.
+    pub(crate) load: u64,
+    pub(crate) store: u64,
+    pub(crate) atomic: u64,
+    /// Computations of an address from a descriptor.
+    pub(crate) address: u64,
+    pub(crate) texture: u64,
+}
+
+impl Messages {
+    pub(crate) fn total(&self) -> u64 {
+        self.load + self.store + self.atomic + self.address + self.texture
+    }
+}
+
+/// What was executed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Executed {
+    /// Once a warp.
+    pub(crate) instructions: u64,
+    /// Once a lane.
+    pub(crate) lane_instructions: u64,
+    issued: Issued,
+    load_store: u64,
+    texture: u64,
+    pub(crate) messages: Messages,
+    pub(crate) barriers: u64,
+    pub(crate) branches: u64,
+    pub(crate) nops: u64,
+}
+
+impl Executed {
+    fn add(&mut self, place: &Place, arch: Arch) -> Result<(), DecodeError> {
+        let instr = Instr::decode(place.word, arch)?;
+        let (unit, cycles) = instr.issue(arch);
+        let (warps, issued) = (place.warps, place.warps * u64::from(cycles));
+        self.instructions += warps;
+        self.lane_instructions += place.lanes;
+        match unit {
+            Unit::Fma => self.issued.fma += issued,
+            Unit::Cvt => self.issued.cvt += issued,
+            Unit::Sfu => self.issued.sfu += issued,
+            Unit::Ls => self.load_store += warps,
+            Unit::T | Unit::Vt => self.texture += warps,
+            // Varyings are of other stages.
+            Unit::V | Unit::None => {}
+        }
+        match instr.row().kind {
+            Kind::Load | Kind::Attribute => self.messages.load += warps,
+            Kind::Store => self.messages.store += warps,
+            Kind::Atomic => self.messages.atomic += warps,
+            Kind::Address => self.messages.address += warps,
+            Kind::Texture => self.messages.texture += warps,
+            Kind::Barrier => self.barriers += warps,
+            Kind::Branch => self.branches += warps,
+            Kind::Nop => self.nops += warps,
+            Kind::Alu
+            | Kind::CrossLane
+            | Kind::Discard
+            | Kind::Varying
+            | Kind::VaryingTexture
+            | Kind::TileLoad
+            | Kind::TileStore
+            | Kind::Coverage
+            | Kind::Blend
+            | Kind::Clock
+            | Kind::System => {}
+        }
+        Ok(())
+    }
+
+    /// Cycles of the arithmetic units together.
+    fn alu(&self) -> f64 {
+        let Issued { fma, cvt, sfu } = self.issued;
+        rates::alu(
+            fma as f64 / rates::FMA_LANES,
+            cvt as f64 / rates::CVT_LANES,
+            sfu as f64 / rates::SFU_LANES,
+        )
+    }
+
+    /// The bound when the static rule is summed over what runs.
+    pub(crate) fn cycles(&self) -> f64 {
+        let load_store = self.load_store as f64 / rates::MESSAGES;
+        let texture = self.texture as f64 / rates::TEXELS;
+        self.alu().max(load_store).max(texture)
+    }
+
+    /// The bound when a warp counts as its lanes in arithmetic and textures, and a message of a warp as one: what one core
+    /// needs at least.
+    pub(crate) fn clocks(&self) -> f64 {
+        let load_store = self.load_store as f64 / rates::MESSAGES;
+        let texture = WARP * self.texture as f64 / rates::TEXELS;
+        (WARP * self.alu()).max(load_store).max(texture)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(places: &[(&str, u64, u64)]) -> Executed {
+        let counter = Counter::default();
+        for (index, (text, warps, lanes)) in places.iter().enumerate() {
+            let instr = Instr::parse(text, Arch::V10, eitri_isa::Syntax::Mesa24).unwrap();
+            let place = Place {
+                word: instr.encode(Arch::V10).unwrap(),
+                warps: *warps,
+                lanes: *lanes,
+            };
+            counter.0.borrow_mut().insert(8 * index as u64, place);
+        }
+        counter.executed(Arch::V10).unwrap()
+    }
+
+    #[test]
+    fn a_message_outweighs_arithmetic_in_cycles_but_not_in_clocks() {
+        let executed = count(&[
+            ("FADD.f32 r0, r1, r2", 64, 1000),
+            ("NOP.wait0", 1, 16),
+            ("LOAD.i32.unsigned.slot0 @r0, ^r2, offset:0", 4, 64),
+        ]);
+        assert_eq!(executed.instructions, 69);
+        assert_eq!(executed.lane_instructions, 1080);
+        assert_eq!(executed.messages.total(), 4);
+        assert_eq!(executed.nops, 1);
+        assert_eq!(executed.cycles(), 4.0);
+        assert_eq!(executed.clocks(), 16.0 * 65.0 / 64.0);
+    }
+
+    #[test]
+    fn the_model_is_listened_to() {
+        let counter = Counter::default();
+        let mut sink = counter.sink();
+        let word = Instr::parse("NOP", Arch::V10, eitri_isa::Syntax::Mesa24)
+            .unwrap()
+            .encode(Arch::V10)
+            .unwrap();
+        for lanes in [0xffff, 0x1] {
+            let address = 0x1000;
+            sink.event(
+                0,
+                Event::Shader {
+                    address,
+                    word,
+                    lanes,
+                },
+            );
+        }
+        let executed = counter.executed(Arch::V10).unwrap();
+        assert_eq!((executed.instructions, executed.lane_instructions), (2, 17));
+    }
+}

@@ -1,0 +1,178 @@
+//! Reports and statistics as JSON: the shape that scripts for Mali's offline compiler read, with a producer and a schema of
+//! our own.
+
+use super::{Cycles, MAX_UNIFORM_WORDS, PIPELINES, Path, Report};
+use serde_json::{Value, json};
+
+/// Versions of the shapes below; a member that goes or changes its meaning makes a new one.
+const REPORT_VERSION: u32 = 1;
+const STATISTICS_VERSION: u32 = 1;
+
+fn producer() -> Value {
+    json!({ "name": "eitri", "version": env!("CARGO_PKG_VERSION") })
+}
+
+/// Reports of shaders, and what was wrong with those that have none.
+pub(crate) fn report(good: &[Report], bad: &[(String, String)]) -> Value {
+    let refused = bad.iter().map(|(file, error)| {
+        json!({
+            "filename": file, "hardware": hardware(), "driver": driver(), "shader": shader(),
+            "warnings": [], "errors": error.lines().collect::<Vec<_>>(), "properties": [], "variants": [],
+        })
+    });
+    let shaders: Vec<Value> = good.iter().map(shader_report).chain(refused).collect();
+    json!({
+        "schema": { "name": "performance", "version": REPORT_VERSION },
+        "producer": producer(),
+        "shaders": shaders,
+    })
+}
+
+fn hardware() -> Value {
+    let pipelines = PIPELINES
+        .iter()
+        .map(|unit| json!({ "name": unit.name, "display_name": unit.short }));
+    json!({
+        "architecture": "Valhall", "core": "Mali-G610", "revision": "v10",
+        "pipelines": pipelines.collect::<Vec<_>>(),
+    })
+}
+
+fn driver() -> String {
+    format!("eitri {}", env!("CARGO_PKG_VERSION"))
+}
+
+fn shader() -> Value {
+    json!({ "api": "Vulkan", "type": "Compute" })
+}
+
+fn property(name: &str, display: &str, value: Value) -> Value {
+    json!({ "name": name, "display_name": display, "value": value })
+}
+
+fn shader_report(report: &Report) -> Value {
+    let it = &report.statistics;
+    let properties = [
+        property("entry_point", "Entry point", json!(report.entry)),
+        property("workgroup_size", "Workgroup size", json!(report.workgroup)),
+        property(
+            "has_side_effects",
+            "Has side-effects",
+            json!(report.side_effects),
+        ),
+        property("has_barriers", "Has barriers", json!(report.barriers)),
+    ];
+    let variant = [
+        property("work_registers_used", "Work registers", json!(it.registers)),
+        property(
+            "work_registers_given",
+            "Work registers given",
+            json!(report.registers_given),
+        ),
+        property(
+            "uniform_registers_used",
+            "Uniform registers",
+            json!(report.uniform_words),
+        ),
+        property(
+            "uniform_registers_most",
+            "Uniform registers at most",
+            json!(MAX_UNIFORM_WORDS),
+        ),
+        property(
+            "thread_occupancy",
+            "Thread occupancy",
+            json!(report.occupancy_percent()),
+        ),
+        property(
+            "has_stack_spilling",
+            "Has stack spilling",
+            json!(it.spills + it.fills != 0),
+        ),
+        property(
+            "stack_spill_bytes",
+            "Thread storage bytes",
+            json!(report.stack_bytes),
+        ),
+        property(
+            "shared_storage_bytes",
+            "Shared storage bytes",
+            json!(report.shared_bytes),
+        ),
+        property(
+            "fp16_arithmetic",
+            "16-bit arithmetic",
+            json!(report.fp16.map(|share| 100.0 * share)),
+        ),
+        property("instructions", "Instructions", json!(it.instructions)),
+        property("code_bytes", "Code size", json!(it.code_bytes)),
+        property("loops", "Loops", json!(it.loops)),
+        property("spills", "Spill stores", json!(it.spills)),
+        property("fills", "Spill loads", json!(it.fills)),
+    ];
+    let names: Vec<&str> = PIPELINES.iter().map(|unit| unit.name).collect();
+    json!({
+        "filename": report.file,
+        "hardware": hardware(),
+        "driver": driver(),
+        "shader": shader(),
+        "warnings": [],
+        "errors": [],
+        "properties": properties,
+        "variants": [{
+            "name": "Main",
+            "properties": variant,
+            "performance": {
+                "pipelines": names,
+                "total_cycles": cycles(Path::Cycles(report.total)),
+                "shortest_path_cycles": cycles(report.shortest),
+                "longest_path_cycles": cycles(report.longest),
+            },
+        }],
+    })
+}
+
+fn cycles(path: Path) -> Value {
+    let Path::Cycles(cycles) = path else {
+        let why = match path {
+            Path::Unbounded => "unbounded loop",
+            _ => "no end in sight",
+        };
+        let counts: Vec<Value> = PIPELINES.iter().map(|_| Value::Null).collect();
+        return json!({ "cycle_count": counts, "bound_pipelines": [null], "why": why });
+    };
+    let counts = PIPELINES.iter().map(|unit| (unit.cycles)(&cycles));
+    let counts: Vec<f64> = counts.collect();
+    json!({ "cycle_count": counts, "bound_pipelines": bound(&cycles) })
+}
+
+fn bound(cycles: &Cycles) -> Vec<Value> {
+    let names = cycles.bound().into_iter().map(|unit| json!(unit.name));
+    let names: Vec<Value> = names.collect();
+    match names.is_empty() {
+        true => vec![Value::Null],
+        false => names,
+    }
+}
+
+/// Statistics of shaders, and what was wrong with those that have none.
+pub(crate) fn statistics(good: &[Report], bad: &[(String, String)]) -> Value {
+    let figures = good.iter().map(|report| {
+        let it = &report.statistics;
+        json!({
+            "file": report.file, "entry": report.entry, "stage": "compute",
+            "instrs": it.instructions, "cycles": it.cycles, "fma": it.fma, "cvt": it.cvt, "sfu": it.sfu, "alu": it.alu,
+            "v": report.total.varying, "t": report.total.texture, "ls": it.load_store, "code_size": it.code_bytes,
+            "threads": it.threads, "loops": it.loops, "spills": it.spills, "fills": it.fills, "spill_cost": it.spill_cost,
+            "registers": it.registers, "uniforms": it.uniforms,
+        })
+    });
+    let refused = bad
+        .iter()
+        .map(|(file, error)| json!({ "file": file, "error": error }));
+    json!({
+        "schema": STATISTICS_VERSION,
+        "producer": producer(),
+        "shaders": figures.chain(refused).collect::<Vec<_>>(),
+    })
+}

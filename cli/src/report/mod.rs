@@ -1,0 +1,186 @@
+//! The report of a compiled shader, in the layout that people who work with Mali GPUs read: what it uses of the machine,
+//! cycles by unit in all and along the shortest and longest path, what bounds it, what it does.
+//!
+//! The figures are our own: counted in the machine code with the rates of `eitri_shaderc::valhall::rates`. They are a model:
+//! docs/cli.md says what it leaves out.
+
+mod json;
+mod paths;
+mod text;
+
+use eitri_isa::row::{Kind, Unit};
+use eitri_isa::{Arch, DecodeError, Instr};
+use eitri_program::{MAX_FAU_WORDS, Program};
+use eitri_shaderc::Compiled;
+use eitri_shaderc::valhall::{Statistics, rates};
+pub(crate) use json::{report as report_json, statistics as statistics_json};
+pub(crate) use paths::Path;
+pub(crate) use text::{NOTES, statistics_line, write as report_text};
+
+/// Cycles of each unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Cycles {
+    pub(crate) fma: f64,
+    pub(crate) cvt: f64,
+    pub(crate) sfu: f64,
+    pub(crate) load_store: f64,
+    pub(crate) varying: f64,
+    pub(crate) texture: f64,
+}
+
+/// A unit that can bound a shader.
+pub(crate) struct Pipeline {
+    /// Its name in text.
+    pub(crate) short: &'static str,
+    /// Its name in JSON.
+    pub(crate) name: &'static str,
+    pub(crate) cycles: fn(&Cycles) -> f64,
+}
+
+/// The units, in the order of the columns.
+#[rustfmt::skip]
+pub(crate) const PIPELINES: &[Pipeline] = &[
+    Pipeline { short: "A",   name: "arith_total", cycles: Cycles::arithmetic },
+    Pipeline { short: "FMA", name: "arith_fma",   cycles: |it| it.fma },
+    Pipeline { short: "CVT", name: "arith_cvt",   cycles: |it| it.cvt },
+    Pipeline { short: "SFU", name: "arith_sfu",   cycles: |it| it.sfu },
+    Pipeline { short: "LS",  name: "load_store",  cycles: |it| it.load_store },
+    Pipeline { short: "V",   name: "varying",     cycles: |it| it.varying },
+    Pipeline { short: "T",   name: "texture",     cycles: |it| it.texture },
+];
+
+impl Cycles {
+    /// Cycles of the arithmetic units together.
+    pub(crate) fn arithmetic(&self) -> f64 {
+        rates::alu(self.fma, self.cvt, self.sfu)
+    }
+
+    /// Cycles of the busiest unit.
+    pub(crate) fn most(&self) -> f64 {
+        let all = PIPELINES.iter().map(|unit| (unit.cycles)(self));
+        all.fold(0.0, f64::max)
+    }
+
+    /// The units that nothing else exceeds: several when they tie, none when there is no work. Arithmetic as a whole
+    /// stands for the one of its units that bounds it.
+    pub(crate) fn bound(&self) -> Vec<&'static Pipeline> {
+        let most = self.most();
+        let bounding = PIPELINES.iter();
+        let mut found: Vec<&Pipeline> = bounding
+            .filter(|unit| most > 0.0 && (unit.cycles)(self) == most)
+            .collect();
+        let is_part = |unit: &&Pipeline| matches!(unit.short, "FMA" | "CVT" | "SFU");
+        if found.iter().any(is_part) {
+            found.retain(|unit| unit.short != "A");
+        }
+        found
+    }
+
+    fn add(&mut self, other: &Cycles) {
+        self.fma += other.fma;
+        self.cvt += other.cvt;
+        self.sfu += other.sfu;
+        self.load_store += other.load_store;
+        self.varying += other.varying;
+        self.texture += other.texture;
+    }
+
+    /// What one instruction costs.
+    fn of(instr: &Instr, arch: Arch) -> Cycles {
+        let (unit, issued) = instr.issue(arch);
+        let issued = f64::from(issued);
+        let mut cycles = Cycles::default();
+        match unit {
+            Unit::Fma => cycles.fma = issued / rates::FMA_LANES,
+            Unit::Cvt => cycles.cvt = issued / rates::CVT_LANES,
+            Unit::Sfu => cycles.sfu = issued / rates::SFU_LANES,
+            Unit::Ls => cycles.load_store = 1.0 / rates::MESSAGES,
+            Unit::T | Unit::Vt => cycles.texture = 1.0 / rates::TEXELS,
+            // A shader of this compiler has no varyings.
+            Unit::V | Unit::None => {}
+        }
+        cycles
+    }
+}
+
+/// What is known of one compiled shader.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Report {
+    /// The file as the user wrote it.
+    pub(crate) file: String,
+    pub(crate) entry: String,
+    pub(crate) statistics: Statistics,
+    /// Registers that each thread is given.
+    pub(crate) registers_given: u32,
+    /// Bytes of thread storage for spilled values and variables.
+    pub(crate) stack_bytes: u32,
+    pub(crate) shared_bytes: u32,
+    pub(crate) workgroup: [u32; 3],
+    pub(crate) uniform_words: usize,
+    pub(crate) total: Cycles,
+    pub(crate) shortest: Path,
+    pub(crate) longest: Path,
+    /// Share of arithmetic instructions that compute 16-bit values; none when there is no arithmetic.
+    pub(crate) fp16: Option<f64>,
+    /// Writes memory that others see.
+    pub(crate) side_effects: bool,
+    pub(crate) barriers: bool,
+}
+
+/// Most words of uniforms.
+pub(crate) const MAX_UNIFORM_WORDS: usize = MAX_FAU_WORDS;
+
+impl Report {
+    /// Looks at a compiled shader.
+    ///
+    /// # Errors
+    /// A program or a word of it that does not read back: a defect of ours.
+    pub(crate) fn of(file: &str, compiled: &Compiled, arch: Arch) -> Result<Report, ReportError> {
+        let program = Program::parse(&compiled.program)?;
+        let code: Vec<Instr> = program
+            .code()
+            .map(|word| Instr::decode(word, arch))
+            .collect::<Result<_, _>>()?;
+        let costs: Vec<Cycles> = code.iter().map(|instr| Cycles::of(instr, arch)).collect();
+        let mut total = Cycles::default();
+        costs.iter().for_each(|cost| total.add(cost));
+        let is_arithmetic = |instr: &&Instr| matches!(instr.row().kind, Kind::Alu);
+        let is_half = |instr: &&Instr| instr.row().ty.is_float() && instr.row().ty.bits() == 16;
+        let arithmetic = code.iter().filter(is_arithmetic).count();
+        let half = code.iter().filter(is_arithmetic).filter(is_half).count();
+        let workgroup = program.workgroup();
+        Ok(Report {
+            file: file.to_owned(),
+            entry: program.entry().to_owned(),
+            statistics: compiled.statistics,
+            registers_given: program.registers().registers(),
+            stack_bytes: program.scratch_bytes(),
+            shared_bytes: program.shared_bytes(),
+            workgroup: [workgroup.x(), workgroup.y(), workgroup.z()],
+            uniform_words: program.fau().count(),
+            total,
+            shortest: paths::shortest(&code, &costs),
+            longest: paths::longest(&code, &costs),
+            fp16: (arithmetic != 0).then(|| half as f64 / arithmetic as f64),
+            side_effects: code.iter().any(|instr| instr.row().kind.writes_memory()),
+            barriers: code.iter().any(|instr| instr.row().kind == Kind::Barrier),
+        })
+    }
+
+    /// Threads of a core, of as many as it can hold.
+    pub(crate) fn occupancy_percent(&self) -> u32 {
+        50 * self.statistics.threads
+    }
+}
+
+/// What we wrote can't be read back.
+#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+pub(crate) enum ReportError {
+    #[error("the compiler wrote a program that can't be read back: {0}")]
+    Program(#[from] eitri_program::ProgramError),
+    #[error("the compiler wrote a word that is no instruction: {0}")]
+    Word(#[from] DecodeError),
+}
+
+#[cfg(test)]
+mod tests;
