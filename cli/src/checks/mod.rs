@@ -35,8 +35,8 @@ pub(crate) enum When {
 const RUST: &[Tool] = &[];
 const BARE: &[Tool] = &[Tool::Target];
 const QEMU: &[Tool] = Tool::OF_QEMU;
-/// Some shaders of the tests are GLSL that naga can't read.
-const GLSL: &[Tool] = &[Tool::Glslang];
+/// Compilers of text: some shaders of the tests are GLSL that naga can't read, and scripts have SPIR-V assembly.
+const TEXT: &[Tool] = &[Tool::Glslang, Tool::SpirvAs];
 const BOTH: &[Tool] = &[Tool::Target, Tool::Qemu, Tool::Glslang];
 
 /// What a check does.
@@ -109,7 +109,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "bare-metal", when: When::Always,           needs: BARE, what: "lints of the bare-metal crates",                      action: Action::Cargo(CLIPPY_BARE_METAL) },
     Check { name: "docs",       when: When::Always,           needs: RUST, what: "documentation",                                       action: Action::Cargo(&["doc", "--no-deps"]) },
     Check { name: "packages",   when: When::Always,           needs: RUST, what: "the crates of tables are of use alone",               action: Action::Cargo(PACKAGES) },
-    Check { name: "host",       when: When::Longer("30 min"), needs: GLSL, what: "tests on the host",                                   action: Action::CargoTest(&["test", "--no-fail-fast"]) },
+    Check { name: "host",       when: When::Longer("30 min"), needs: TEXT, what: "tests on the host",                                   action: Action::CargoTest(&["test", "--no-fail-fast"]) },
     Check { name: "fuzz",       when: When::Long("10 min"),   needs: RUST, what: "random words on the decoders",                        action: Action::Cases(fuzz::run) },
     Check { name: "no-panic",   when: When::Always,           needs: BARE, what: "the driver links without a panic",                    action: Action::Cargo(NO_PANIC) },
     Check { name: "symbols",    when: When::Always,           needs: BARE, what: "the image under test holds no model",                 action: Action::Cases(symbols::run) },
