@@ -4,6 +4,7 @@
 //! runs; nothing is printed when nothing has to be built.
 #![forbid(unsafe_code)]
 
+mod later_calls;
 mod request;
 
 use eitri_launch::cargo::{self, Manner, Watch};
@@ -46,6 +47,7 @@ enum Prepared {
 /// Builds, and installs what the command line needs, side by side.
 fn prepare(arguments: &[std::ffi::OsString]) -> Result<Prepared, Problem> {
     let workspace = Workspace::find()?;
+    later_calls::quieten(&workspace);
     let words: Vec<String> = arguments
         .iter()
         .map(|word| word.to_string_lossy().into_owned())
