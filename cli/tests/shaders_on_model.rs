@@ -5,7 +5,7 @@ mod on_model;
 mod wgsl;
 
 use eitri_shaderc::interp::{Buffer, Buffers, Dispatch};
-use eitri_shaderc::{Options, compile};
+use eitri_shaderc::{Compiled, Options, compile};
 
 /// What a shader leaves in binding 0 of set 0, which held `words`.
 #[track_caller]
@@ -15,7 +15,16 @@ fn run(source: &str, words: &[u32]) -> Vec<u32> {
 
 #[track_caller]
 fn run_module(module: &[u8], words: &[u32]) -> Vec<u32> {
-    let compiled = compile(module, &Options::default()).expect("it compiles");
+    run_compiled(&compiled(module, &Options::default()), words)
+}
+
+#[track_caller]
+fn compiled(module: &[u8], options: &Options) -> Compiled {
+    compile(module, options).expect("it compiles")
+}
+
+#[track_caller]
+fn run_compiled(compiled: &Compiled, words: &[u32]) -> Vec<u32> {
     let bytes = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let mut buffers = Buffers::from([((0, 0, 0), Buffer { bytes })]);
     let dispatch = Dispatch {
@@ -145,4 +154,127 @@ fn threads_leave_a_loop_in_their_own_round() {
         }";
     let expected: Vec<u32> = (0..16).map(|lane| lane % 4 * 10 + 1).collect();
     assert_eq!(run(source, &[0; 16]), expected);
+}
+
+/// The loads of one atomic stay in order, even where the scheduler would rather have them otherwise: with few registers.
+#[test]
+fn a_later_atomic_load_sees_nothing_older() {
+    let source = "
+        @group(0) @binding(0) var<storage, read_write> o: array<atomic<u32>>;
+        @compute @workgroup_size(16) fn main(@builtin(local_invocation_id) l: vec3u) {
+            let a = atomicLoad(&o[0]); let b = atomicLoad(&o[1]); let c = atomicLoad(&o[0]);
+            atomicStore(&o[l.x + 2u], a + b * 3u + c * 5u);
+        }";
+    for register_limit in [None, Some(8)] {
+        let options = Options {
+            register_limit,
+            ..Options::default()
+        };
+        let compiled = compiled(&wgsl::compile(source), &options);
+        let loads: Vec<&str> = compiled
+            .listing
+            .lines()
+            .filter(|line| line.contains("LD_BUFFER"))
+            .collect();
+        // Where each load reads; one more asks for the buffer's size.
+        let places: Vec<&str> = loads
+            .iter()
+            .filter_map(|line| line.split(',').nth(1))
+            .collect();
+        assert_eq!(places.len(), 4, "{}", compiled.listing);
+        assert_eq!(places[0], places[2], "{}", compiled.listing);
+        assert_ne!(places[0], places[1], "{}", compiled.listing);
+        let words: Vec<u32> = [2, 7].into_iter().chain([0; 16]).collect();
+        assert_eq!(run_compiled(&compiled, &words)[2..], [2 + 21 + 10; 16]);
+    }
+}
+
+/// A loop is not written out forty times for a variable that has to stay in memory all the same.
+#[test]
+fn a_variable_that_stays_in_memory_is_filled_by_a_loop() {
+    let source = "
+        @group(0) @binding(0) var<storage, read_write> o: array<u32>;
+        var<private> t: array<u32, 40>;
+        @compute @workgroup_size(1) fn main(@builtin(global_invocation_id) g: vec3u) {
+            for (var i = 0u; i < 40u; i++) { t[i] = o[i] * 3u; }
+            var s = 0u; let n = o[0];
+            for (var j = 0u; j < n; j++) { s = s + t[(s + j) % 40u]; }
+            o[g.x] = s;
+        }";
+    let compiled = compiled(&wgsl::compile(source), &Options::default());
+    let stores = compiled.listing.matches("STORE").count();
+    assert!(stores <= 12, "{stores} stores in\n{}", compiled.listing);
+    let words: Vec<u32> = (0..40).map(|place| place * 7 % 11 + 9).collect();
+    let sum = (0..words[0]).fold(0u32, |sum, round| {
+        sum + 3 * words[((sum + round) % 40) as usize]
+    });
+    assert_eq!(run_compiled(&compiled, &words)[0], sum);
+}
+
+/// Ninety values that live at once and depend on each other, half of the steps in a branch that some threads take.
+#[test]
+fn ninety_living_values_are_spilled_and_come_back() {
+    use std::fmt::Write;
+    const VALUES: usize = 90;
+    const LANES: u32 = 16;
+    let mut random = 1u32;
+    let mut next = |bound: usize| {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (random >> 8) as usize % bound
+    };
+    let steps: Vec<[usize; 3]> = (0..160)
+        .map(|_| [next(VALUES), next(VALUES), next(100_000)])
+        .collect();
+    let (before, rest) = steps.split_at(80);
+    let (inside, after) = rest.split_at(40);
+
+    let write = |steps: &[[usize; 3]]| {
+        steps
+            .iter()
+            .enumerate()
+            .fold(String::new(), |mut text, (number, [a, b, k])| {
+                let _ = writeln!(text, "v{a} = (v{a} ^ (v{b} * {k}u)) + {number}u;");
+                text
+            })
+    };
+    let loads: String = (0..VALUES)
+        .map(|value| format!("var v{value} = o[base + {value}u];\n"))
+        .collect();
+    let stores: String = (0..VALUES)
+        .map(|value| format!("o[base + {value}u] = v{value};\n"))
+        .collect();
+    let source = format!(
+        "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+        @compute @workgroup_size({LANES}) fn main(@builtin(global_invocation_id) g: vec3u) {{
+            let base = g.x * {VALUES}u;
+            {loads} {} if ((v89 & 1u) != 0u) {{ {} }} {} {stores}
+        }}",
+        write(before),
+        write(inside),
+        write(after)
+    );
+    let words: Vec<u32> = (0..LANES * VALUES as u32)
+        .map(|word| word.wrapping_mul(0x9e37_79b9))
+        .collect();
+    let mut expected = words.clone();
+    for values in expected.chunks_exact_mut(VALUES) {
+        let mut step = |steps: &[[usize; 3]]| {
+            for (number, &[a, b, k]) in (0u32..).zip(steps) {
+                let product = values[b].wrapping_mul(k as u32);
+                values[a] = (values[a] ^ product).wrapping_add(number);
+            }
+            values[VALUES - 1]
+        };
+        if step(before) & 1 != 0 {
+            step(inside);
+        }
+        step(after);
+    }
+    let compiled = compiled(&wgsl::compile(&source), &Options::default());
+    assert!(compiled.statistics.spills > 0, "the test is to spill");
+    assert!(
+        run_compiled(&compiled, &words) == expected,
+        "{}",
+        compiled.listing
+    );
 }
