@@ -61,6 +61,26 @@ fn a_bad_interface_is_refused_word_by_word() {
 }
 
 #[test]
+fn blocks_that_lie_over_each_other_are_refused() {
+    check_interface(
+        0x14,
+        0,
+        "GLB_GROUP_STRIDE = 0x0, but the blocks that it sets apart have 0xa0 bytes",
+    );
+    check_interface(
+        0x1000 + 0x18,
+        4,
+        "GROUP_STREAM_STRIDE = 0x4, but the blocks that it sets apart have 0xc bytes",
+    );
+    // The input of slot 1 is that of slot 0.
+    check_interface(
+        0x10A0 + 0x04,
+        0x0400_3000,
+        "CSG_INPUT at firmware address 0x4003000 is another block too",
+    );
+}
+
+#[test]
 fn firmware_that_does_not_start_is_told_with_its_state() {
     let image = image(&control_blocks());
     let silent = gpu().on(MCU_CONTROL, |registers, _| {
