@@ -20,13 +20,11 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 pub(crate) use tally::Tally;
 
-/// When a check runs, and how long the longer form takes on two cores.
+/// When a check runs; where it is long, how long it takes on two cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum When {
     /// Always, and always the same.
     Always,
-    /// Always; with `--long` it does more.
-    Longer(&'static str),
     /// Only with `--long`.
     Long(&'static str),
 }
@@ -109,7 +107,8 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "bare-metal", when: When::Always,           needs: BARE, what: "lints of the bare-metal crates",                      action: Action::Cargo(CLIPPY_BARE_METAL) },
     Check { name: "docs",       when: When::Always,           needs: RUST, what: "documentation",                                       action: Action::Cargo(&["doc", "--no-deps"]) },
     Check { name: "packages",   when: When::Always,           needs: RUST, what: "the crates of tables are of use alone",               action: Action::Cargo(PACKAGES) },
-    Check { name: "host",       when: When::Longer("30 min"), needs: TEXT, what: "tests on the host",                                   action: Action::CargoTest(&["test", "--no-fail-fast"]) },
+    Check { name: "host",       when: When::Always,           needs: TEXT, what: "tests on the host",                                   action: Action::CargoTest(&["test", "--no-fail-fast"]) },
+    Check { name: "soak",       when: When::Long("30 min"),   needs: TEXT, what: "long forms of the tests on the host",                 action: Action::CargoTest(&["test", "--profile", "soak", "--no-fail-fast"]) },
     Check { name: "fuzz",       when: When::Long("10 min"),   needs: RUST, what: "random words on the decoders",                        action: Action::Cases(fuzz::run) },
     Check { name: "no-panic",   when: When::Always,           needs: BARE, what: "the driver links without a panic",                    action: Action::Cargo(NO_PANIC) },
     Check { name: "symbols",    when: When::Always,           needs: BARE, what: "the image under test holds no model",                 action: Action::Cases(symbols::run) },
@@ -118,21 +117,12 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "shaders",    when: When::Always,           needs: BOTH, what: "shaders give the same bytes in QEMU and on the host", action: Action::Cases(shaders::run) },
 ];
 
-/// How much is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Length {
-    /// What every change must pass.
-    Short,
-    /// Soaks, big random runs and whole corpora too.
-    Long,
-}
-
-impl Length {
-    /// Longest that one check may take, builds included.
+impl When {
+    /// Longest that the check may take, builds included.
     fn limit(self) -> Duration {
         match self {
-            Length::Short => Duration::from_secs(30 * 60),
-            Length::Long => Duration::from_secs(4 * 60 * 60),
+            When::Always => Duration::from_secs(30 * 60),
+            When::Long(_) => Duration::from_secs(4 * 60 * 60),
         }
     }
 }
@@ -149,22 +139,15 @@ pub(crate) struct Outcome {
 
 impl Check {
     /// Runs the check; its output goes to a log of its own.
-    pub(crate) fn run(
-        &self,
-        workspace: &Workspace,
-        length: Length,
-        bless: bool,
-    ) -> Result<Outcome, Failure> {
+    pub(crate) fn run(&self, workspace: &Workspace, bless: bool) -> Result<Outcome, Failure> {
         let folder = workspace.target_folder().join("eitri/test");
         let log = folder.join(format!("{}.log", self.name));
         match self.action {
             Action::Cargo(arguments) => {
-                self.run_cargo(workspace, arguments, log, length, bless, |_, good| {
-                    Tally::one(good)
-                })
+                self.run_cargo(workspace, arguments, log, bless, |_, good| Tally::one(good))
             }
             Action::CargoTest(arguments) => {
-                self.run_cargo(workspace, arguments, log, length, bless, |output, _| {
+                self.run_cargo(workspace, arguments, log, bless, |output, _| {
                     Tally::of_cargo_test(output)
                 })
             }
@@ -177,7 +160,6 @@ impl Check {
         workspace: &Workspace,
         arguments: &[&str],
         log: PathBuf,
-        length: Length,
         bless: bool,
         count: impl FnOnce(&str, bool) -> Tally,
     ) -> Result<Outcome, Failure> {
@@ -193,13 +175,13 @@ impl Check {
                 .env("EITRI_BLESS", "1")
                 .env("INSTA_UPDATE", "always");
         }
-        if length == Length::Long {
+        if matches!(self.when, When::Long(_)) {
             command.env("EITRI_LONG", "1");
         }
         let watch = Watch {
             what: self.what,
             log: &log,
-            limit: length.limit(),
+            limit: self.when.limit(),
             manner: Manner::Step,
         };
         let finished = cargo::run(&mut command, &watch)?;

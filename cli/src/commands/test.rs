@@ -1,6 +1,6 @@
 //! `eitri test`: every check of the repository, and a summary.
 
-use crate::checks::{self, Length, Tally, When};
+use crate::checks::{self, Tally, When};
 use crate::outcome::{Failure, Status};
 use crate::streams::outln;
 use crate::workspace::Workspace;
@@ -16,7 +16,7 @@ pub(crate) struct Args {
     /// Run only checks whose name contains this.
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Run the long checks too, and the longer form of those that have one; `--list` says how long each takes.
+    /// Run the long checks too; `--list` says how long each takes.
     #[arg(long)]
     long: bool,
     /// Accept new output of tests that compare with a kept one; review the difference like code.
@@ -50,7 +50,6 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         for check in chosen {
             let long = match check.when {
                 When::Always => String::new(),
-                When::Longer(time) => format!(" (with --long: more, about {time})"),
                 When::Long(time) => format!(" (only with --long: about {time})"),
             };
             outln!("{:<12} {}{long}", check.name, check.what)?;
@@ -68,13 +67,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let needed = |tool: &Tool| chosen.iter().any(|check| check.needs.contains(tool));
     let wanted: Vec<Tool> = Tool::ALL.iter().copied().filter(needed).collect();
     tools::ensure(&workspace, &wanted)?;
-    let length = match args.long {
-        true => Length::Long,
-        false => Length::Short,
-    };
     let mut outcomes = Vec::new();
     for check in chosen {
-        outcomes.push(check.run(&workspace, length, args.bless)?);
+        outcomes.push(check.run(&workspace, args.bless)?);
     }
     summarise(&outcomes)
 }
