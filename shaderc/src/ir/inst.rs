@@ -176,6 +176,24 @@ impl Op {
         }
     }
 
+    /// Whether what it does depends on which invocations run it together, so that it may not be run by more, fewer or
+    /// others of them than the source says.
+    pub fn is_convergent(self) -> bool {
+        match self {
+            Op::Barrier => true,
+            Op::Alu(_)
+            | Op::SysVal(_)
+            | Op::Fau(_)
+            | Op::BufferSize
+            | Op::Load(_)
+            | Op::Store(_)
+            | Op::Atomic(..)
+            | Op::Fence
+            | Op::LoadVar(_)
+            | Op::StoreVar(_) => false,
+        }
+    }
+
     /// Kinds of the operands and of the results. `var` tells the kind of a variable's elements.
     pub fn signature(self, var: impl Fn(Var) -> Kind) -> (Vec<Kind>, Vec<Kind>) {
         let address = |access: Access| vec![Kind::I; access.address_operands()];

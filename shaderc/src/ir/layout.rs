@@ -1,13 +1,15 @@
 //! The order of blocks: constructs in one piece, edges down.
 //!
 //! Needs: reducible flow.  Guarantees: the order that [`crate::ir`] describes; nothing recurses.
-//! Where threads of a warp part, those at the lowest address run on first. So the code on a loop's way out must stand
-//! inside the loop, before what the next round does: then only the threads that leave together run it together. Where a
-//! loop's construct ends isn't in the flow; [`Block::merge`](super::Block::merge) keeps what SPIR-V says of it.
+//! Where threads of a warp part, those at the lowest address run on first. Code on a loop's way out that stands behind
+//! the loop is run once, by all threads that left it; code that stands inside it, before what the next round does, is run
+//! by the threads that leave together, once for each round in which some leave. The first costs less. The second is
+//! wanted where what is computed depends on which threads are there ([`Op::is_convergent`](super::Op::is_convergent)).
+//! Where a loop's construct ends isn't in the flow; [`Block::merge`](super::Block::merge) keeps what SPIR-V says of it.
 //! Facts: hardware/compiler-ir.md 1.2 and 1.3; hardware/compiler-backend.md 8.4.
 use super::BlockId;
 use super::cfg::Cfg;
-use super::function::{Function, Merge, Terminator};
+use super::function::{Function, Merge};
 
 /// The constructs of loops, by number of the loop in [`Cfg::loops`]: all that is entered through the header and isn't
 /// past the merge.
@@ -22,15 +24,11 @@ pub struct Constructs {
 impl Constructs {
     /// Finds those of a function.
     pub fn new(function: &Function, cfg: &Cfg) -> Constructs {
-        Constructs::find(function, cfg, |block, merge| merge == Some(block))
+        Constructs::find(function, cfg, &vec![true; cfg.loops.len()])
     }
 
-    /// `behind` says of a block that is entered from a construct with this merge whether it stands behind it.
-    fn find(
-        function: &Function,
-        cfg: &Cfg,
-        behind: impl Fn(BlockId, Option<BlockId>) -> bool,
-    ) -> Constructs {
+    /// `whole` says by loop whether its construct counts; else it is the natural loop.
+    fn find(function: &Function, cfg: &Cfg, whole: &[bool]) -> Constructs {
         let mut header_of = vec![None; function.block_count()];
         let mut ends_at: Vec<Vec<usize>> = vec![vec![]; function.block_count()];
         for (number, natural) in cfg.loops.iter().enumerate() {
@@ -61,9 +59,8 @@ impl Constructs {
             }
             while let Some(number) = around
                 && match function.block(cfg.loops[number].header).merge {
-                    Some(Merge::At(merge)) => behind(*block, Some(merge)),
-                    Some(Merge::Nowhere) => behind(*block, None),
-                    None => !cfg.in_loop(*block, number),
+                    Some(merge) if whole[number] => merge == Merge::At(*block),
+                    _ => !cfg.in_loop(*block, number),
                 }
             {
                 around = constructs.parent[number];
@@ -162,15 +159,40 @@ fn forget_merges(function: &mut Function, cfg: &Cfg) {
     }
 }
 
+/// By loop: whether something convergent stands on a way out of it, in its construct.
+fn convergent_ways_out(function: &Function, cfg: &Cfg) -> Vec<bool> {
+    let constructs = Constructs::new(function, cfg);
+    // How much is convergent in the construct and in the natural loop, which is a part of it.
+    let mut around = vec![0usize; cfg.loops.len()];
+    let mut inside = around.clone();
+    for block in cfg.rpo() {
+        let insts = function.block(*block).insts.iter();
+        let count = insts
+            .filter(|inst| function.inst(**inst).op.is_convergent())
+            .count();
+        if let Some(number) = constructs.of(*block) {
+            around[number] += count;
+        }
+        if let Some(number) = cfg.innermost_loop(*block) {
+            inside[number] += count;
+        }
+    }
+    // A loop comes after those around it, a construct's number too: it is that of its loop.
+    for number in (0..cfg.loops.len()).rev() {
+        if let Some(parent) = constructs.parent[number] {
+            around[parent] += around[number];
+        }
+        if let Some(parent) = cfg.loops[number].parent {
+            inside[parent] += inside[number];
+        }
+    }
+    let counts = around.iter().zip(&inside);
+    counts.map(|(around, inside)| around > inside).collect()
+}
+
 /// A reverse postorder in which everything behind a construct is finished before its header is left.
 fn order(function: &Function, cfg: &Cfg) -> Vec<BlockId> {
-    // A block without code, or with nothing but the copies of a critical edge, may as well stand behind.
-    let constructs = Constructs::find(function, cfg, |block, merge| {
-        let data = function.block(block);
-        let empty = data.phis.is_empty() && data.insts.is_empty();
-        let goes = merge.map_or(Terminator::Return, Terminator::Jump);
-        merge == Some(block) || empty && data.terminator == goes
-    });
+    let constructs = Constructs::find(function, cfg, &convergent_ways_out(function, cfg));
     let mut behind: Vec<Vec<BlockId>> = vec![vec![]; cfg.loops.len()];
     for block in cfg.rpo() {
         for target in function.block(*block).terminator.targets() {

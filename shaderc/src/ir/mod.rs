@@ -16,11 +16,12 @@
 //!
 //! # Block order
 //! [`Function::layout`] lists the blocks in the order in which they will be placed. The entry is first. Every edge
-//! goes down, except that a loop's latch jumps up to its header, which dominates it. The construct of a loop (what is
-//! entered through its header and isn't past its [`Merge`]; the natural loop where no merge is known) is contiguous, and
-//! in it the ways out of the loop stand before what goes round again. So every join comes after all blocks that lead to
-//! it, which is what reconvergence wants (compiler-backend.md 8.4), and what is done on leaving a loop is done by those
-//! that leave together. Loops, joins and dominance are not stored: [`mod@cfg`] derives them.
+//! goes down, except that a loop's latch jumps up to its header, which dominates it. A loop is contiguous, and what is
+//! done on leaving it stands behind it. Where something convergent is done on a way out, the loop's construct (what is
+//! entered through its header and isn't past its [`Merge`]) is contiguous instead, and in it the ways out of the loop
+//! stand before what goes round again. So every join comes after all blocks that lead to it, which is what reconvergence
+//! wants (compiler-backend.md 8.4), and what depends on who does it together is done by those that leave together. Loops,
+//! joins and dominance are not stored: [`mod@cfg`] derives them.
 //!
 //! # The lowered form
 //! What the back end receives; `verify::lowered` checks it:

@@ -1,11 +1,10 @@
-//! The order of blocks: what is done on leaving a loop stands inside of it.
+//! The order of blocks: what is done on leaving a loop, and where.
 use eitri_shaderc::ir::layout::order_blocks;
 use eitri_shaderc::ir::parse::parse;
 use eitri_shaderc::ir::verify::verify;
-use eitri_shaderc::ir::{Function, Op, Terminator};
-use eitri_shaderc::{Options, Robust, front_end};
-
-use crate::support::wgsl;
+use eitri_shaderc::ir::{Alu, Function, Op};
+use eitri_shaderc::pass::Runner;
+use eitri_shaderc::{Robust, Target, pipeline};
 
 /// The labels in order.
 fn order(text: &str) -> String {
@@ -18,35 +17,50 @@ fn order(text: &str) -> String {
     names.join(" ")
 }
 
+/// A loop that does `work` on its way out.
+fn leaves(merge: &str, work: &str) -> String {
+    format!(
+        "function main
+        workgroup 4 1 1
+        binding 0 0 storage handle 0x1000000 written
+        b0:
+          %n = load.buffer 0x1000000, 0
+          jump b1
+        b1:
+          {merge}
+          %i = phi.w32 b0: 0, b3: %j
+          %c = ieq %i, %n
+          branch %c, b2, b3
+        b2:
+          {work}
+          jump b4
+        b3:
+          %j = iadd %i, 1
+          jump b1
+        b4:
+          fence
+          return"
+    )
+}
+
 #[test]
-fn the_way_out_stands_before_the_next_round() {
-    let text = |merge: &str| {
-        format!(
-            "function main
-            workgroup 4 1 1
-            binding 0 0 storage handle 0x1000000 written
-            b0:
-              jump b1
-            b1:
-              {merge}
-              %i = phi.w32 b0: 0, b3: %j
-              %c = ieq %i, 7
-              branch %c, b2, b3
-            b2:
-              store.buffer 0x1000000, 0, %i
-              jump b4
-            b3:
-              %j = iadd %i, 1
-              jump b1
-            b4:
-              fence
-              return"
-        )
-    };
-    assert_eq!(order(&text("merge b4")), "b0 b1 b2 b3 b4");
+fn the_way_out_stands_behind_the_loop_unless_something_convergent_is_done_there() {
+    let store = "store.buffer 0x1000000, 0, %i";
+    assert_eq!(order(&leaves("merge b4", store)), "b0 b1 b3 b2 b4");
+    assert_eq!(order(&leaves("merge nowhere", store)), "b0 b1 b3 b2 b4");
+    assert_eq!(order(&leaves("merge b4", "barrier")), "b0 b1 b2 b3 b4");
     // Where the construct isn't known, it is the natural loop.
-    assert_eq!(order(&text("")), "b0 b1 b3 b2 b4");
-    assert_eq!(order(&text("merge nowhere")), "b0 b1 b2 b4 b3");
+    assert_eq!(order(&leaves("", "barrier")), "b0 b1 b3 b2 b4");
+    assert_eq!(order(&leaves("merge nowhere", "barrier")), "b0 b1 b2 b4 b3");
+}
+
+#[test]
+fn what_is_convergent_in_the_loop_or_behind_its_merge_keeps_nothing_inside() {
+    let text = leaves("merge b4", "store.buffer 0x1000000, 0, %i");
+    let inside = text.replace("%j = iadd", "barrier\n          %j = iadd");
+    assert_eq!(order(&inside), "b0 b1 b3 b2 b4");
+    let behind = text.replace("fence", "barrier");
+    assert_eq!(order(&behind), "b0 b1 b3 b2 b4");
 }
 
 #[test]
@@ -65,7 +79,7 @@ fn loops_on_the_way_out_are_in_one_piece() {
         b3:
           jump b2
         b4:
-          fence
+          barrier
           jump b9
         b5:
           merge b8
@@ -81,6 +95,7 @@ fn loops_on_the_way_out_are_in_one_piece() {
     assert_eq!(order(text), "b0 b1 b2 b3 b4 b5 b6 b7 b8 b9");
 }
 
+/// Where the first instruction stands that `is_it`, by block of the layout.
 fn place(function: &Function, is_it: impl Fn(Op) -> bool) -> usize {
     let has = |block| {
         let insts = &function.block(block).insts;
@@ -95,27 +110,13 @@ fn place(function: &Function, is_it: impl Fn(Op) -> bool) -> usize {
 
 #[test]
 fn it_does_so_at_the_end_of_the_pipeline() {
-    // A round of the loop has a barrier of memory, so that it can be told.
-    let source = "
-        @group(0) @binding(0) var<storage, read_write> o: array<u32>;
-        @compute @workgroup_size(16) fn main(@builtin(local_invocation_id) l: vec3u) {
-            var i = 0u;
-            let n = o[0];
-            loop { if (i == (l.x & n)) { o[l.x] = i * 10u; break; } i++; storageBarrier(); }
-        }";
-    let options = Options {
-        robust: Robust::Off,
-        ..Default::default()
-    };
-    let function = front_end(&wgsl::compile(source), &options)
-        .unwrap()
-        .function;
-    let store = place(&function, |op| matches!(op, Op::Store(_)));
-    let next = place(&function, |op| matches!(op, Op::Barrier | Op::Fence));
-    assert!(store < next, "{function}");
-    let end = function
-        .layout
-        .iter()
-        .position(|block| function.block(*block).terminator == Terminator::Return);
-    assert!(end.unwrap() > next, "{function}");
+    let mut function = parse(&leaves("merge b4", "barrier")).unwrap();
+    pipeline::lower(
+        &mut function,
+        Robust::Off,
+        &mut Runner::new(Target::default(), &[]),
+    );
+    let way_out = place(&function, |op| op == Op::Barrier);
+    let next_round = place(&function, |op| op == Op::Alu(Alu::IAdd));
+    assert!(way_out < next_round, "{function}");
 }
