@@ -87,6 +87,7 @@ fn is_defect(errors: &Errors) -> bool {
             error,
             valhall::Error::Broken { .. } | valhall::Error::Encode { .. }
         ),
+        Error::Broken(_) => true,
         Error::Spirv(_) | Error::Program(_) => false,
     })
 }

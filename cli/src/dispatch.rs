@@ -154,6 +154,20 @@ pub(crate) fn compile(
     })
 }
 
+/// The IR of one entry point after the first run of a pass; none if it does not run.
+pub(crate) fn compile_until(
+    shader: &Shader,
+    options: &eitri_shaderc::Options,
+    pass: &str,
+) -> Result<Option<String>, Failure> {
+    eitri_shaderc::compile_until(&shader.spirv, options, pass).map_err(|errors| {
+        Failure::refused(DispatchError::Compile {
+            path: shader.path.clone(),
+            errors,
+        })
+    })
+}
+
 /// Runs a compiled shader. What is to be said of how the GPU was used goes to stderr.
 pub(crate) fn run(
     path: &str,

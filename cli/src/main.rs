@@ -15,6 +15,7 @@ mod descriptor_names;
 mod descriptor_vectors;
 mod dispatch;
 mod executed;
+mod gpu_name;
 mod host;
 mod image;
 mod nearest;

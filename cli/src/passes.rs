@@ -1,24 +1,145 @@
-//! The compiler's passes by name, for `--print-after` and `--list-passes`.
+//! The compiler's passes on the command line: which run, what is said of them, and the refusal of unknown ones.
 
 use crate::nearest::suggestion;
 use crate::outcome::Failure;
-use eitri_shaderc::{pipeline, valhall};
+use crate::streams::{self, talk};
+use eitri_shaderc::pass::{PassRow, Timing, Unsettled};
+use eitri_shaderc::{Compiled, Level, Options, pipeline, valhall};
 use miette::Diagnostic;
+use std::collections::BTreeMap;
 use thiserror::Error;
 
-#[derive(Debug, Error, Diagnostic)]
-#[error("the compiler has no pass `{name}`")]
-#[diagnostic(help("{help}"))]
-struct UnknownPass {
-    name: String,
-    help: String,
+/// What `eitri compile` and `eitri run` can be told about passes.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Passes of the compiler")]
+pub(crate) struct PassArguments {
+    /// List the compiler's passes, and do nothing else.
+    #[arg(long)]
+    pub(crate) list_passes: bool,
+    /// Print the IR after this pass on stderr; `all` for every pass. `--list-passes` names them.
+    #[arg(long, value_name = "PASS")]
+    print_after: Vec<String>,
+    /// Leave this pass out. Those that the code can't do without are refused.
+    #[arg(long, value_name = "PASS")]
+    skip: Vec<String>,
+    /// End after the first run of this pass, and print the IR after it on standard output.
+    #[arg(long, value_name = "PASS")]
+    stop_after: Option<String>,
+    /// Print the time that each pass took on stderr.
+    #[arg(long)]
+    time_passes: bool,
+    /// Verify after every pass, and check registers and waits, as builds with debug assertions always do.
+    #[arg(long)]
+    check: bool,
+    /// 0: only the passes that the code can't do without. 2: all.
+    #[arg(short = 'O', value_name = "LEVEL", default_value = "2", value_parser = level)]
+    level: Level,
 }
 
-/// Name and sentence of every pass, in two lists: over IR, and over machine IR.
-fn passes() -> [(&'static str, Vec<(&'static str, &'static str)>); 2] {
-    let ir = pipeline::PASSES.iter().map(|pass| (pass.name, pass.what));
+fn level(text: &str) -> Result<Level, LevelError> {
+    match text {
+        "0" => Ok(Level::None),
+        "2" => Ok(Level::Full),
+        text => Err(LevelError {
+            text: text.to_owned(),
+        }),
+    }
+}
+
+#[derive(Clone, Debug, Error)]
+#[error("`{text}` is no level: -O0 or -O2")]
+struct LevelError {
+    text: String,
+}
+
+#[derive(Debug, Error, Diagnostic)]
+enum PassError {
+    #[error("the compiler has no pass `{name}`")]
+    #[diagnostic(help("{help}"))]
+    Unknown { name: String, help: String },
+    #[error("the pass `{name}` can't be left out: there is no code without it")]
+    #[diagnostic(help("`--list-passes` marks those that can"))]
+    Needed { name: String },
+    #[error("the pass `{name}` does not run for this shader")]
+    #[diagnostic(help("`--print-after all` shows those that do"))]
+    NotReached { name: String },
+}
+
+impl PassArguments {
+    /// Refuses what names no pass, and what can't be left out.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let named = self.print_after.iter().filter(|name| *name != "all");
+        let named = named.chain(&self.skip).chain(&self.stop_after);
+        for name in named {
+            find(name)?;
+        }
+        for name in &self.skip {
+            if find(name)?.needed {
+                let name = name.clone();
+                return Err(Failure::refused(PassError::Needed { name }));
+            }
+        }
+        Ok(())
+    }
+
+    /// The pass after which everything ends.
+    pub(crate) fn last(&self) -> Option<&str> {
+        self.stop_after.as_deref()
+    }
+
+    /// The failure when the last pass has not run.
+    pub(crate) fn not_reached(&self) -> Failure {
+        let name = self.stop_after.clone().unwrap_or_default();
+        Failure::refused(PassError::NotReached { name })
+    }
+
+    /// Adds them to what the compiler is told.
+    pub(crate) fn apply(&self, options: Options) -> Options {
+        Options {
+            level: self.level,
+            print_after: self.print_after.clone(),
+            skip: self.skip.clone(),
+            check: self.check,
+            ..options
+        }
+    }
+
+    /// What goes to stderr of a shader that compiled.
+    pub(crate) fn tell(&self, path: &str, told: &Told) {
+        for (pass, text) in &told.prints {
+            talk!("; {path}: after {pass}\n{text}");
+        }
+        for unsettled in &told.unsettled {
+            talk!("{path}: warning: {unsettled}");
+        }
+        if self.time_passes {
+            streams::say(format_args!("{}", times(path, &told.timings)));
+        }
+    }
+}
+
+/// What passes have to say.
+pub(crate) struct Told {
+    prints: Vec<(&'static str, String)>,
+    timings: BTreeMap<&'static str, Timing>,
+    unsettled: Vec<Unsettled>,
+}
+
+impl Told {
+    /// That of a compilation.
+    pub(crate) fn of(compiled: &Compiled) -> Told {
+        Told {
+            prints: compiled.prints.clone(),
+            timings: compiled.timings.clone(),
+            unsettled: compiled.unsettled.clone(),
+        }
+    }
+}
+
+/// Every pass, in two lists: over IR, and over machine IR.
+fn passes() -> [(&'static str, Vec<PassRow>); 2] {
     [
-        ("over IR", ir.collect()),
+        ("over IR", pipeline::rows().collect()),
         ("over machine IR", valhall::PASSES.to_vec()),
     ]
 }
@@ -27,25 +148,58 @@ fn passes() -> [(&'static str, Vec<(&'static str, &'static str)>); 2] {
 pub(crate) fn list() -> String {
     let mut text = String::new();
     for (over, passes) in passes() {
-        text.push_str(&format!("{over}:\n"));
-        for (name, what) in passes {
-            text.push_str(&format!("  {name:<20} {what}\n"));
+        text.push_str(&format!("{over} (those with * can be left out):\n"));
+        for PassRow { name, what, needed } in passes {
+            let mark = if needed { ' ' } else { '*' };
+            text.push_str(&format!("{mark} {name:<20} {what}\n"));
         }
     }
     text
 }
 
-/// Refuses what names no pass.
-pub(crate) fn check(names: &[String]) -> Result<(), Failure> {
-    let known = || passes().into_iter().flat_map(|(_, passes)| passes);
-    for name in names {
-        if name != "all" && !known().any(|(pass, _)| pass == name) {
-            let otherwise = "`eitri run --list-passes` names them";
-            return Err(Failure::refused(UnknownPass {
-                name: name.clone(),
-                help: suggestion(name, known().map(|(pass, _)| pass), otherwise),
-            }));
-        }
+/// The pass of that name.
+fn find(name: &str) -> Result<PassRow, Failure> {
+    let mut known = passes().into_iter().flat_map(|(_, passes)| passes);
+    if let Some(row) = known.find(|row| row.name == name) {
+        return Ok(row);
     }
-    Ok(())
+    let otherwise = "`eitri compile --list-passes` names them";
+    let rows = passes().into_iter().flat_map(|(_, passes)| passes);
+    Err(Failure::refused(PassError::Unknown {
+        name: name.to_owned(),
+        help: suggestion(name, rows.map(|row| row.name), otherwise),
+    }))
+}
+
+/// The passes, slowest first.
+fn times(path: &str, timings: &BTreeMap<&'static str, Timing>) -> String {
+    let mut rows: Vec<_> = timings.iter().collect();
+    rows.sort_by_key(|(name, timing)| (std::cmp::Reverse(timing.time), **name));
+    let mut text = format!("{path}: passes\n      ms   runs  changed\n");
+    for (name, timing) in rows {
+        let milliseconds = timing.time.as_secs_f64() * 1e3;
+        let row = format!(
+            "{milliseconds:8.3} {:6} {:8}  {name}\n",
+            timing.runs, timing.changes
+        );
+        text.push_str(&row);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_passes_have_one_name() {
+        let mut names: Vec<&str> = passes()
+            .iter()
+            .flat_map(|(_, rows)| rows.iter().map(|row| row.name))
+            .collect();
+        names.sort_unstable();
+        let before = names.len();
+        names.dedup();
+        assert_eq!(names.len(), before, "{names:?}");
+    }
 }

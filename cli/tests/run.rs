@@ -94,7 +94,7 @@ fn passes_are_listed_and_unknown_ones_are_refused() {
         &[&buffer[..], &["--print-after", "bogus"]].concat(),
         &[
             "the compiler has no pass `bogus`",
-            "eitri run --list-passes",
+            "eitri compile --list-passes",
         ],
     );
     folder.refused(
@@ -105,6 +105,35 @@ fn passes_are_listed_and_unknown_ones_are_refused() {
             "did you mean `dead_code`?",
         ],
     );
+    folder.refused(
+        &shader,
+        &[&buffer[..], &["--stop-after", "dead_cod"]].concat(),
+        &["did you mean `dead_code`?"],
+    );
+    folder.refused(
+        &shader,
+        &[&buffer[..], &["--skip", "allocate"]].concat(),
+        &["the pass `allocate` can't be left out: there is no code without it"],
+    );
+    folder.refused(
+        &shader,
+        &[&buffer[..], &["--stop-after", "schedule"]].concat(),
+        &["the pass `schedule` does not run for this shader"],
+    );
+    folder.refused(
+        &shader,
+        &[&buffer[..], &["-O1"]].concat(),
+        &["`1` is no level: -O0 or -O2"],
+    );
+    let output = folder.run(
+        &shader,
+        &[&buffer[..], &["--stop-after", "select"]].concat(),
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("STORE.i32 @%") && text.contains("  end"),
+        "{text}"
+    );
     let output = Command::new(env!("CARGO_BIN_EXE_eitri"))
         .args(["run", "--list-passes"])
         .output()
@@ -114,7 +143,7 @@ fn passes_are_listed_and_unknown_ones_are_refused() {
     for pass in ["robust_access", "dead_code", "select", "insert_waits"] {
         let line = text
             .lines()
-            .find(|line| line.trim_start().starts_with(pass));
+            .find(|line| line.trim_start_matches(['*', ' ']).starts_with(pass));
         assert!(line.is_some(), "{pass} isn't in\n{text}");
     }
 }
@@ -222,7 +251,23 @@ fn statistics_and_listing_are_printed_on_demand() {
         stdout.starts_with("double.wgsl - compute shader: "),
         "{stdout}"
     );
-    assert!(stdout.contains("LEA_PKA"), "{stdout}");
+    assert!(stdout.contains("STORE.i32"), "{stdout}");
+}
+
+#[test]
+fn code_without_its_optimisations_computes_the_same() {
+    let folder = Folder::new();
+    let shader = folder.file("double.wgsl", DOUBLE);
+    let run = |more: &[&str]| {
+        let all = ["--buffer", "0=iota-u32:4", "--save", "0=out.bin", "--check"];
+        folder.words(&shader, &[&all[..], more].concat())
+    };
+    let expected = [0, 2, 4, 6];
+    assert_eq!(run(&["-O0"]), expected);
+    assert_eq!(
+        run(&["--skip", "algebra", "--skip", "share_values"]),
+        expected
+    );
 }
 
 #[test]

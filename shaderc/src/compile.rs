@@ -4,10 +4,11 @@ use std::fmt;
 
 use eitri_program as program;
 
-use crate::front_end::front_end;
-use crate::ir::{Axis, BindingKind, FauWord, Function};
+use crate::front_end::lower;
+use crate::ir::{AddressHalf, Axis, BindingKind, FauWord, Function};
 use crate::options::Options;
-use crate::pass::{Timing, Unsettled};
+use crate::pass::{Broken, Runner, Settings, Timing, Unsettled};
+use crate::target::Target;
 use crate::{spirv, valhall};
 
 /// A compiled shader.
@@ -20,8 +21,8 @@ pub struct Compiled {
     /// The machine code as text.
     pub listing: String,
     /// The IR after each pass that the options name, machine IR included.
-    pub prints: Vec<(String, String)>,
-    /// Time by pass of the IR.
+    pub prints: Vec<(&'static str, String)>,
+    /// Time by pass.
     pub timings: BTreeMap<&'static str, Timing>,
     /// Where passes of the IR did not settle: the code is right, but not as good as it could be.
     pub unsettled: Vec<Unsettled>,
@@ -36,6 +37,8 @@ pub enum Error {
     Valhall(valhall::Error),
     /// The result doesn't fit a program binary.
     Program(program::EncodeError),
+    /// A pass left something broken: a defect of the compiler.
+    Broken(Broken),
 }
 
 /// All that is wrong with a shader: at least one error.
@@ -48,6 +51,7 @@ impl fmt::Display for Error {
             Error::Spirv(error) => error.fmt(f),
             Error::Valhall(error) => error.fmt(f),
             Error::Program(error) => error.fmt(f),
+            Error::Broken(broken) => broken.fmt(f),
         }
     }
 }
@@ -80,23 +84,55 @@ impl From<program::EncodeError> for Errors {
     }
 }
 
+impl From<Broken> for Errors {
+    fn from(broken: Broken) -> Errors {
+        Errors(vec![Error::Broken(broken)])
+    }
+}
+
 /// Compiles one entry point of a SPIR-V module.
 ///
 /// # Errors
 /// Everything found wrong with the module (several errors only for capabilities), or what the machine can't do.
 pub fn compile(spirv: &[u8], options: &Options) -> Result<Compiled, Errors> {
-    let lowered = front_end(spirv, options)
-        .map_err(|errors| Errors(errors.into_iter().map(Error::Spirv).collect()))?;
-    let mut compiled = compile_lowered(&lowered.function, options)?;
-    let prints = lowered.prints.into_iter();
-    let machine = std::mem::take(&mut compiled.prints);
-    compiled.prints = prints
-        .map(|(pass, text)| (pass.to_owned(), text))
-        .chain(machine)
-        .collect();
-    compiled.timings = lowered.timings;
-    compiled.unsettled = lowered.unsettled;
-    Ok(compiled)
+    let mut runner = Runner::with(options.target, options.settings());
+    let function = lower(spirv, options, &mut runner).map_err(errors)?;
+    if let Some(Err(broken)) = runner.ended() {
+        return Err(broken.into());
+    }
+    finish(&function, options, runner)
+}
+
+/// Compiles up to the first run of a pass, and gives the IR after it as text; none if that pass does not run.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_until(
+    spirv: &[u8],
+    options: &Options,
+    pass: &str,
+) -> Result<Option<String>, Errors> {
+    let settings = Settings {
+        stop_after: Some(pass),
+        ..options.settings()
+    };
+    let mut runner = Runner::with(options.target, settings);
+    let function = lower(spirv, options, &mut runner).map_err(errors)?;
+    if !runner.is_over() {
+        valhall::compile_with(&function, choices(options), &mut runner)?;
+    }
+    Ok(runner.ended().transpose()?)
+}
+
+fn errors(errors: Vec<spirv::error::Error>) -> Errors {
+    Errors(errors.into_iter().map(Error::Spirv).collect())
+}
+
+fn choices(options: &Options) -> valhall::Choices {
+    valhall::Choices {
+        register_limit: options.register_limit,
+        full_registers: options.full_registers,
+    }
 }
 
 /// Compiles a function that is in the lowered form already.
@@ -104,35 +140,52 @@ pub fn compile(spirv: &[u8], options: &Options) -> Result<Compiled, Errors> {
 /// # Errors
 /// What the machine can't do.
 pub fn compile_lowered(function: &Function, options: &Options) -> Result<Compiled, Errors> {
-    let mut prints: Vec<(String, String)> = vec![];
-    let target = valhall::Target {
-        register_limit: options.register_limit,
-        full_registers: options.full_registers,
-        ..valhall::Target::new(options.target.arch)
-    };
-    let wanted = |pass: &str| {
-        let mut names = options.print_after.iter();
-        names.any(|name| name == pass || name == "all")
-    };
-    let mut observer = |pass: &'static str, function: &dyn fmt::Display| {
-        if wanted(pass) {
-            prints.push((pass.to_owned(), function.to_string()));
-        }
-    };
-    let binary = valhall::compile_observed(function, &target, &mut observer)?;
-    let program = encode(function, &binary)?;
+    let runner = Runner::with(options.target, options.settings());
+    finish(function, options, runner)
+}
+
+/// The back end's part.
+fn finish(
+    function: &Function,
+    options: &Options,
+    mut runner: Runner<'_>,
+) -> Result<Compiled, Errors> {
+    let binary = valhall::compile_with(function, choices(options), &mut runner)?;
+    if let Some(Err(broken)) = runner.ended() {
+        return Err(broken.into());
+    }
+    // Without a last pass there is nothing else that it could have ended with.
+    let binary = binary.ok_or_else(|| {
+        Errors::from(Broken {
+            pass: "compile",
+            rules: vec!["the passes ended without code".to_owned()],
+        })
+    })?;
+    let program = encode(function, &binary, options.target)?;
     Ok(Compiled {
         program,
         statistics: binary.statistics,
         listing: binary.listing,
-        prints,
-        timings: BTreeMap::new(),
-        unsettled: vec![],
+        prints: runner.prints,
+        timings: runner.timings,
+        unsettled: runner.unsettled,
     })
 }
 
-fn encode(function: &Function, binary: &valhall::Binary) -> Result<Vec<u8>, program::EncodeError> {
+fn encode(
+    function: &Function,
+    binary: &valhall::Binary,
+    target: Target,
+) -> Result<Vec<u8>, program::EncodeError> {
     let axis = |axis: Axis| program::Axis::ALL[axis.index()];
+    let slot = |handle: u32| program::DescriptorSlot {
+        table: (handle >> 24) as u8,
+        index: handle & 0xff_ffff,
+    };
+    let half = |half| match half {
+        AddressHalf::Low => program::AddressHalf::Low,
+        AddressHalf::High => program::AddressHalf::High,
+    };
     let fau: Vec<program::FauWord> = binary
         .fau
         .iter()
@@ -140,6 +193,12 @@ fn encode(function: &Function, binary: &valhall::Binary) -> Result<Vec<u8>, prog
             FauWord::Constant(bits) => program::FauWord::Constant(bits),
             FauWord::PushConstant(offset) => program::FauWord::PushConstant { offset },
             FauWord::NumWorkgroups(which) => program::FauWord::NumWorkgroups(axis(which)),
+            FauWord::BufferBytes(handle) => program::FauWord::BufferBytes { slot: slot(handle) },
+            FauWord::BufferAddress(handle, which) => program::FauWord::BufferAddress {
+                slot: slot(handle),
+                half: half(which),
+            },
+            FauWord::DataAddress(which) => program::FauWord::DataAddress(half(which)),
         })
         .collect();
     let bindings: Vec<program::Binding> = function
@@ -157,10 +216,7 @@ fn encode(function: &Function, binary: &valhall::Binary) -> Result<Vec<u8>, prog
                 false => program::Access::Read,
             },
             count: binding.count,
-            slot: program::DescriptorSlot {
-                table: (binding.handle >> 24) as u8,
-                index: binding.handle & 0xff_ffff,
-            },
+            slot: slot(binding.handle),
             min_bytes: binding.min_bytes,
         })
         .collect();
@@ -172,12 +228,21 @@ fn encode(function: &Function, binary: &valhall::Binary) -> Result<Vec<u8>, prog
             bytes: *bytes,
         })
         .collect();
+    let data: Vec<u64> = function
+        .data
+        .chunks(2)
+        .map(|words| {
+            let word = |place: usize| u64::from(words.get(place).copied().unwrap_or(0));
+            word(1) << 32 | word(0)
+        })
+        .collect();
     let [x, y, z] = function.workgroup_size;
     let parts = program::ProgramParts {
-        arch: program::Arch::V10,
+        arch: target.arch,
         stage: program::Stage::Compute,
         entry: &function.name,
         code: &binary.code,
+        data: &data,
         registers: match binary.registers {
             0..=32 => program::RegisterFile::Half,
             _ => program::RegisterFile::Full,

@@ -25,10 +25,8 @@ pub struct Lowered {
 /// # Errors
 /// What is wrong with the module, or what isn't supported.
 pub fn front_end(spirv: &[u8], options: &Options) -> Result<Lowered, Vec<Error>> {
-    let entry = options.entry.as_deref();
-    let mut function = spirv::translate(spirv, entry, &options.spec_constants)?;
-    let mut runner = Runner::new(options.target, &options.print_after);
-    pipeline::lower(&mut function, options.robust, &mut runner);
+    let mut runner = Runner::with(options.target, options.settings());
+    let function = lower(spirv, options, &mut runner)?;
     Ok(Lowered {
         function,
         prints: runner.prints,
@@ -36,3 +34,24 @@ pub fn front_end(spirv: &[u8], options: &Options) -> Result<Lowered, Vec<Error>>
         unsettled: runner.unsettled,
     })
 }
+
+/// The same with a runner of the caller's.
+pub(crate) fn lower(
+    spirv: &[u8],
+    options: &Options,
+    runner: &mut Runner<'_>,
+) -> Result<Function, Vec<Error>> {
+    let entry = options.entry.as_deref();
+    let translate = |()| spirv::translate(spirv, entry, &options.spec_constants);
+    let mut function = runner.time(TRANSLATE.name, translate)?;
+    runner.after(TRANSLATE.name, &function);
+    pipeline::lower(&mut function, options.robust, runner);
+    Ok(function)
+}
+
+/// What makes IR of SPIR-V, for the list of passes.
+pub(crate) const TRANSLATE: crate::pass::PassRow = crate::pass::PassRow {
+    name: "translate",
+    what: "SPIR-V becomes IR",
+    needed: true,
+};

@@ -37,7 +37,7 @@ pub mod valhall;
 mod options;
 mod target;
 
-pub use compile::{Compiled, Error, Errors, compile, compile_lowered};
+pub use compile::{Compiled, Error, Errors, compile, compile_lowered, compile_until};
 pub use front_end::{Lowered, front_end};
-pub use options::{Options, Robust};
-pub use target::Target;
+pub use options::{Level, Options, Robust};
+pub use target::{Limits, Rates, Target};

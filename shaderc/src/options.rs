@@ -1,6 +1,7 @@
 //! Options of a compilation.
 use std::collections::BTreeMap;
 
+use crate::pass::Settings;
 use crate::target::Target;
 
 /// What becomes of accesses outside of a buffer or of shared memory.
@@ -12,6 +13,16 @@ pub enum Robust {
     On,
     /// The shader is trusted: a store outside of a buffer may stop the queue with a fault.
     Off,
+}
+
+/// How much is done to the code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Level {
+    /// Only what is needed: the code is as the source says, and slow.
+    None,
+    /// Everything that makes the code faster.
+    #[default]
+    Full,
 }
 
 /// What a caller may choose.
@@ -34,10 +45,29 @@ pub struct Options {
     pub spec_constants: BTreeMap<u32, u32>,
     /// Whether accesses outside of their memory do no harm.
     pub robust: Robust,
+    /// How much is done to the code.
+    pub level: Level,
     /// Passes after which the IR is kept as text; `all` for every one.
     pub print_after: Vec<String>,
+    /// Passes that are left out. Those that the code needs run all the same.
+    pub skip: Vec<String>,
+    /// Verify after each pass and check registers and waits in release builds too, as debug builds always do.
+    pub check: bool,
     /// Allocate from this many low registers only, so that even small shaders spill.
     pub register_limit: Option<u32>,
     /// Give each thread 64 registers even if 32 are enough.
     pub full_registers: bool,
+}
+
+impl Options {
+    /// What they ask of the passes.
+    pub fn settings(&self) -> Settings<'_> {
+        Settings {
+            print_after: &self.print_after,
+            skip: &self.skip,
+            stop_after: None,
+            level: self.level,
+            check: self.check,
+        }
+    }
 }

@@ -1,12 +1,14 @@
-//! Passes: one wrapper that names, times, prints and verifies each.
+//! Passes: one wrapper that names, times, prints and verifies each, over IR and over machine IR.
 //!
-//! Needs: a verified function.  Guarantees: in debug builds every pass leaves a function that `verify` accepts, and passes
-//! that are repeated settle.
+//! Needs: a verified function.  Guarantees: every pass leaves a function that its verifier accepts (in debug builds, and
+//! wherever [`Settings::check`] asks for it), and passes that are repeated settle.
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use crate::ir::Function;
 use crate::ir::verify::verify;
+use crate::options::Level;
 use crate::target::Target;
 
 /// Whether a pass did anything.
@@ -25,15 +27,56 @@ impl Changed {
     }
 }
 
-/// A pass over IR.
-#[derive(Clone, Copy)]
-pub struct Pass {
+/// What passes work on.
+pub trait Unit: fmt::Display {
+    /// The rules that it breaks; none of a good one.
+    fn broken(&self) -> Vec<String>;
+
+    /// Itself, where it is a function of the IR: for observers.
+    fn as_ir(&self) -> Option<&Function> {
+        None
+    }
+}
+
+impl Unit for Function {
+    fn broken(&self) -> Vec<String> {
+        let violations = verify(self).err().unwrap_or_default();
+        violations.iter().map(ToString::to_string).collect()
+    }
+
+    fn as_ir(&self) -> Option<&Function> {
+        Some(self)
+    }
+}
+
+/// A pass.
+pub struct Pass<U = Function> {
     /// Its name: that of its file.
     pub name: &'static str,
     /// What it does, in a sentence.
     pub what: &'static str,
     /// The pass itself.
-    pub run: fn(&mut Function, &Target) -> Changed,
+    pub run: fn(&mut U, &Target) -> Changed,
+}
+
+// Derived, these would ask the same of `U`.
+impl<U> Clone for Pass<U> {
+    fn clone(&self) -> Pass<U> {
+        *self
+    }
+}
+
+impl<U> Copy for Pass<U> {}
+
+/// A pass as users see it in a list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PassRow {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in a sentence.
+    pub what: &'static str,
+    /// Whether what comes after it can't do without it, so that it can't be left out.
+    pub needed: bool,
 }
 
 /// How often a pass ran, and how long in all.
@@ -57,8 +100,8 @@ pub struct Unsettled {
     pub rounds: u32,
 }
 
-impl std::fmt::Display for Unsettled {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Unsettled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
             "passes have not settled after {} rounds: {}",
@@ -68,13 +111,49 @@ impl std::fmt::Display for Unsettled {
     }
 }
 
+/// A pass that left something broken: a defect of the compiler.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Broken {
+    /// The pass.
+    pub pass: &'static str,
+    /// The rules, at least one.
+    pub rules: Vec<String>,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "internal: after {}: {}",
+            self.pass,
+            self.rules.join("; ")
+        )
+    }
+}
+
+/// What a caller wants of the passes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Settings<'o> {
+    /// Passes after which the text is kept; `all` for every one.
+    pub print_after: &'o [String],
+    /// Passes that are left out. Those that are needed run all the same.
+    pub skip: &'o [String],
+    /// The pass after whose first run everything ends.
+    pub stop_after: Option<&'o str>,
+    /// How much is done to the code.
+    pub level: Level,
+    /// Whether verifiers and checkers run in release builds too.
+    pub check: bool,
+}
+
 /// Told the name of each pass and the function after it.
 pub type Observer<'o> = &'o mut dyn FnMut(&'static str, &Function);
 
-/// Runs passes on one function.
+/// Runs passes.
 pub struct Runner<'o> {
-    target: Target,
-    print_after: &'o [String],
+    /// What is compiled for.
+    pub target: Target,
+    settings: Settings<'o>,
     observer: Option<Observer<'o>>,
     /// What was printed, pass by pass.
     pub prints: Vec<(&'static str, String)>,
@@ -82,6 +161,8 @@ pub struct Runner<'o> {
     pub timings: BTreeMap<&'static str, Timing>,
     /// Where passes did not settle; in debug builds that is a panic.
     pub unsettled: Vec<Unsettled>,
+    stopped: Option<String>,
+    broken: Option<Broken>,
 }
 
 /// Most rounds of a set of passes: far above what any shader needs, but an end.
@@ -90,17 +171,28 @@ const MAX_ROUNDS: u32 = 32;
 impl<'o> Runner<'o> {
     /// A runner that keeps the text after each of the named passes (`all` for every one).
     pub fn new(target: Target, print_after: &'o [String]) -> Runner<'o> {
+        let settings = Settings {
+            print_after,
+            ..Settings::default()
+        };
+        Runner::with(target, settings)
+    }
+
+    /// A runner with all that can be asked of it.
+    pub fn with(target: Target, settings: Settings<'o>) -> Runner<'o> {
         Runner {
             target,
-            print_after,
+            settings,
             observer: None,
             prints: vec![],
             timings: BTreeMap::new(),
             unsettled: vec![],
+            stopped: None,
+            broken: None,
         }
     }
 
-    /// The same, and `observer` sees the function after every pass.
+    /// As [`Runner::new`], and `observer` sees the function after every pass over IR.
     pub fn observed(target: Target, observer: Observer<'o>) -> Runner<'o> {
         Runner {
             observer: Some(observer),
@@ -108,46 +200,98 @@ impl<'o> Runner<'o> {
         }
     }
 
-    /// Runs one pass.
-    pub fn run(&mut self, function: &mut Function, pass: Pass) -> Changed {
-        let start = Instant::now();
-        let changed = (pass.run)(function, &self.target);
-        let timing = self.timings.entry(pass.name).or_default();
-        timing.runs += 1;
-        timing.changes += u32::from(changed == Changed::Yes);
-        timing.time += start.elapsed();
-        let wanted = |name: &String| name == pass.name || name == "all";
-        if self.print_after.iter().any(wanted) {
-            self.prints.push((pass.name, function.to_string()));
+    /// Whether verifiers and checkers run.
+    pub fn checks(&self) -> bool {
+        cfg!(debug_assertions) || self.settings.check
+    }
+
+    /// Whether no further pass will run: the last one was reached, or one left something broken.
+    pub fn is_over(&self) -> bool {
+        self.stopped.is_some() || self.broken.is_some()
+    }
+
+    /// What came of the passes where that isn't code: the text after the last pass, or what is broken.
+    pub fn ended(&mut self) -> Option<Result<String, Broken>> {
+        let broken = self.broken.take().map(Err);
+        broken.or_else(|| self.stopped.take().map(Ok))
+    }
+
+    /// Runs a pass that later ones can't do without.
+    pub fn run<U: Unit>(&mut self, unit: &mut U, pass: Pass<U>) -> Changed {
+        if self.is_over() {
+            return Changed::No;
         }
-        if cfg!(debug_assertions)
-            && let Err(violations) = verify(function)
-        {
-            let list: Vec<String> = violations.iter().map(ToString::to_string).collect();
-            panic!("after {}:\n{}\n{function}", pass.name, list.join("\n"));
+        let target = self.target;
+        let changed = self.time(pass.name, |()| (pass.run)(unit, &target));
+        if changed == Changed::Yes {
+            self.timings.entry(pass.name).or_default().changes += 1;
         }
-        if let Some(observer) = &mut self.observer {
-            observer(pass.name, function);
-        }
+        self.after(pass.name, unit);
         changed
     }
 
-    /// Runs passes in turn until none changes anything.
-    pub fn fixpoint(&mut self, function: &mut Function, passes: &[Pass]) {
-        if let Err(unsettled) = self.settle(function, passes) {
+    /// Runs a pass that may be left out.
+    pub fn improve<U: Unit>(&mut self, unit: &mut U, pass: Pass<U>) -> Changed {
+        let skipped = self.settings.skip.iter().any(|name| name == pass.name);
+        match skipped || self.settings.level == Level::None {
+            true => Changed::No,
+            false => self.run(unit, pass),
+        }
+    }
+
+    /// Times work that isn't a change of one thing.
+    pub fn time<T>(&mut self, name: &'static str, work: impl FnOnce(()) -> T) -> T {
+        let start = Instant::now();
+        let made = work(());
+        let timing = self.timings.entry(name).or_default();
+        timing.runs += 1;
+        timing.time += start.elapsed();
+        made
+    }
+
+    /// What is done after every pass: prints and checks.
+    pub fn after<U: Unit>(&mut self, name: &'static str, unit: &U) {
+        if self.is_over() {
+            return;
+        }
+        let wanted = |wanted: &String| wanted == name || wanted == "all";
+        if self.settings.print_after.iter().any(wanted) {
+            self.prints.push((name, unit.to_string()));
+        }
+        if self.checks() {
+            let rules = unit.broken();
+            if !rules.is_empty() {
+                if cfg!(debug_assertions) {
+                    panic!("after {name}:\n{}\n{unit}", rules.join("\n"));
+                }
+                self.broken = Some(Broken { pass: name, rules });
+                return;
+            }
+        }
+        if let (Some(observer), Some(function)) = (&mut self.observer, unit.as_ir()) {
+            observer(name, function);
+        }
+        if self.settings.stop_after == Some(name) {
+            self.stopped = Some(unit.to_string());
+        }
+    }
+
+    /// Runs passes that may be left out in turn until none changes anything.
+    pub fn fixpoint<U: Unit>(&mut self, unit: &mut U, passes: &[Pass<U>]) {
+        if let Err(unsettled) = self.settle(unit, passes) {
             if cfg!(debug_assertions) {
-                panic!("{unsettled}\n{function}");
+                panic!("{unsettled}\n{unit}");
             }
             self.unsettled.push(unsettled);
         }
     }
 
-    fn settle(&mut self, function: &mut Function, passes: &[Pass]) -> Result<(), Unsettled> {
+    fn settle<U: Unit>(&mut self, unit: &mut U, passes: &[Pass<U>]) -> Result<(), Unsettled> {
         let mut changing = vec![];
         for _ in 0..MAX_ROUNDS {
             changing.clear();
             for pass in passes {
-                if self.run(function, *pass) == Changed::Yes {
+                if self.improve(unit, *pass) == Changed::Yes {
                     changing.push(pass.name);
                 }
             }
@@ -166,25 +310,98 @@ impl<'o> Runner<'o> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn passes_that_never_settle_are_named() {
-        let restless = Pass {
-            name: "restless",
-            what: "says that it changed something",
-            run: |_, _| Changed::Yes,
-        };
-        let idle = Pass {
-            name: "idle",
-            what: "does nothing",
-            run: |_, _| Changed::No,
-        };
+    const RESTLESS: Pass = Pass {
+        name: "restless",
+        what: "says that it changed something",
+        run: |_, _| Changed::Yes,
+    };
+    const IDLE: Pass = Pass {
+        name: "idle",
+        what: "does nothing",
+        run: |_, _| Changed::No,
+    };
+    /// A loop that no verifier accepts.
+    const BREAKS: Pass = Pass {
+        name: "breaks",
+        what: "ends the entry in a jump to itself",
+        run: |function, _| {
+            let entry = function.entry();
+            function.block_mut(entry).terminator = crate::ir::Terminator::Jump(entry);
+            Changed::Yes
+        },
+    };
+
+    fn function() -> Function {
         let mut function = Function::new("main");
         function.new_block();
+        function
+    }
+
+    #[test]
+    fn passes_that_never_settle_are_named() {
         let mut runner = Runner::new(Target::default(), &[]);
-        let unsettled = runner.settle(&mut function, &[idle, restless]).unwrap_err();
+        let unsettled = runner
+            .settle(&mut function(), &[IDLE, RESTLESS])
+            .unwrap_err();
         assert_eq!(
             unsettled.to_string(),
             "passes have not settled after 32 rounds: restless"
         );
+    }
+
+    #[test]
+    fn what_may_be_left_out_is_and_what_is_needed_runs() {
+        let skip = ["restless".to_owned()];
+        let settings = [
+            Settings {
+                skip: &skip,
+                ..Settings::default()
+            },
+            Settings {
+                level: Level::None,
+                ..Settings::default()
+            },
+        ];
+        for settings in settings {
+            let mut runner = Runner::with(Target::default(), settings);
+            assert_eq!(runner.improve(&mut function(), RESTLESS), Changed::No);
+            assert_eq!(runner.run(&mut function(), RESTLESS), Changed::Yes);
+        }
+    }
+
+    #[test]
+    fn nothing_runs_after_the_last_pass() {
+        let settings = Settings {
+            stop_after: Some("idle"),
+            ..Settings::default()
+        };
+        let mut runner = Runner::with(Target::default(), settings);
+        let mut function = function();
+        assert_eq!(runner.run(&mut function, RESTLESS), Changed::Yes);
+        assert!(!runner.is_over());
+        runner.run(&mut function, IDLE);
+        assert!(runner.is_over());
+        assert_eq!(runner.run(&mut function, BREAKS), Changed::No);
+        assert_eq!(runner.ended(), Some(Ok(function.to_string())));
+    }
+
+    #[test]
+    fn a_pass_that_breaks_something_is_named() {
+        // In debug builds it is a panic.
+        let told = std::panic::catch_unwind(|| {
+            let settings = Settings {
+                check: true,
+                ..Settings::default()
+            };
+            let mut runner = Runner::with(Target::default(), settings);
+            runner.run(&mut function(), BREAKS);
+            let broken = runner.ended().and_then(Result::err);
+            broken.map_or_else(String::new, |broken| broken.to_string())
+        });
+        let text = told.unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>();
+            text.cloned().unwrap_or_default()
+        });
+        assert!(text.contains("after breaks:"), "{text}");
     }
 }

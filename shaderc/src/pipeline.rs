@@ -9,25 +9,29 @@ use crate::opt::{
     merge_accesses, share_values, trivial_phis, unroll_loops,
 };
 use crate::options::Robust;
-use crate::pass::{Changed, Pass, Runner};
+use crate::pass::{Changed, Pass, PassRow, Runner};
 
-/// Every pass over IR, for the list that users see. Those of the back end are [`crate::valhall::PASSES`].
-pub const PASSES: &[Pass] = &[
+/// Passes over IR without which there is no code: they bring it into the lowered form, or make it safe.
+const NEEDED: &[Pass] = &[
     promote_variables::PASS,
     indirect_variables::PASS,
-    unroll_loops::PASS,
     switches::PASS,
     buffer_sizes::PASS,
     division::PASS,
     bit_fields::PASS,
     floats::PASS,
-    flatten_branches::PASS,
-    fuse_multiply_add::PASS,
     robust_access::PASS,
-    merge_accesses::PASS,
     access_sizes::PASS,
     operand_order::PASS,
     critical_edges::PASS,
+];
+
+/// Passes over IR that make the code better.
+const IMPROVING: &[Pass] = &[
+    unroll_loops::PASS,
+    flatten_branches::PASS,
+    fuse_multiply_add::PASS,
+    merge_accesses::PASS,
     trivial_phis::PASS,
     fold_constants::PASS,
     algebra::PASS,
@@ -35,6 +39,25 @@ pub const PASSES: &[Pass] = &[
     dead_code::PASS,
     dead_flow::PASS,
 ];
+
+/// Every pass over IR.
+pub fn passes() -> impl Iterator<Item = Pass> {
+    NEEDED.iter().chain(IMPROVING).copied()
+}
+
+/// The same, for the list that users see; those of the back end are [`crate::valhall::PASSES`].
+pub fn rows() -> impl Iterator<Item = PassRow> {
+    let row = |needed| {
+        move |pass: &Pass| PassRow {
+            name: pass.name,
+            what: pass.what,
+            needed,
+        }
+    };
+    let needed = NEEDED.iter().map(row(true));
+    let first = std::iter::once(crate::front_end::TRANSLATE);
+    first.chain(needed).chain(IMPROVING.iter().map(row(false)))
+}
 
 /// What every stage needs after it: each pass exposes work for the next.
 const CLEAN_UP: &[Pass] = &[
@@ -51,18 +74,20 @@ const CLEAN_UP: &[Pass] = &[
 /// Most loops that are unrolled: each is a whole round of clean-up.
 const MAX_UNROLLED: u32 = 64;
 
-/// From the front end's IR to the lowered form.
+/// From the front end's IR to the lowered form. Passes that make the code better may be left out.
 pub fn lower(function: &mut Function, robust: Robust, runner: &mut Runner<'_>) {
+    runner.run(function, promote_variables::PASS);
     runner.fixpoint(function, CLEAN_UP);
     // Inner loops first; with its inner loops gone an outer one may have become short. It makes indices constant.
     for _ in 0..MAX_UNROLLED {
-        if runner.run(function, unroll_loops::PASS) == Changed::No {
+        if runner.improve(function, unroll_loops::PASS) == Changed::No {
             break;
         }
         runner.fixpoint(function, CLEAN_UP);
     }
     // Now every index that can be constant is; the rest needs selects or scratch.
     runner.run(function, indirect_variables::PASS);
+    runner.run(function, promote_variables::PASS);
     runner.fixpoint(function, CLEAN_UP);
 
     // Constants are known by now: division by one is much cheaper.
@@ -74,7 +99,7 @@ pub fn lower(function: &mut Function, robust: Robust, runner: &mut Runner<'_>) {
     runner.fixpoint(function, CLEAN_UP);
 
     // After lowering, which shows what branches cost; it makes longer blocks for the two after it.
-    runner.run(function, flatten_branches::PASS);
+    runner.improve(function, flatten_branches::PASS);
     runner.fixpoint(function, CLEAN_UP);
     if robust == Robust::On {
         // Behind a guard stores can't be told apart from branches; before they are merged, since one may be dropped alone.
@@ -82,8 +107,8 @@ pub fn lower(function: &mut Function, robust: Robust, runner: &mut Runner<'_>) {
         runner.run(function, buffer_sizes::PASS);
         runner.fixpoint(function, CLEAN_UP);
     }
-    runner.run(function, fuse_multiply_add::PASS);
-    runner.run(function, merge_accesses::PASS);
+    runner.improve(function, fuse_multiply_add::PASS);
+    runner.improve(function, merge_accesses::PASS);
     runner.run(function, access_sizes::PASS);
     runner.fixpoint(function, CLEAN_UP);
 

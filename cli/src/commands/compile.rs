@@ -1,9 +1,10 @@
 //! `eitri compile`: shaders to programs, listings and figures.
 
 use crate::commands::run::RobustArgument;
+use crate::gpu_name::TargetArguments;
 use crate::outcome::{Failure, Status};
 use crate::parallel;
-use crate::passes;
+use crate::passes::{self, PassArguments, Told};
 use crate::progress;
 use crate::report::{self, Report};
 use crate::shader_file;
@@ -11,8 +12,7 @@ use crate::specialisation::SpecConstant;
 use crate::streams::{self, outln, talk};
 use crate::whole_file;
 use eitri_program::Program;
-use eitri_shaderc::pass::{Timing, Unsettled};
-use eitri_shaderc::{Compiled, Options, front_end};
+use eitri_shaderc::{Compiled, Options, compile_until, front_end};
 use miette::Diagnostic;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -40,15 +40,10 @@ pub(crate) struct Args {
     /// Whether accesses outside of their memory do no harm; `off` trusts the shader, and makes smaller code.
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, default_value_t = RobustArgument::On)]
     robust: RobustArgument,
-    /// List the compiler's passes, and do nothing else.
-    #[arg(long)]
-    list_passes: bool,
-    /// Print the IR after this pass on stderr; `all` for every pass. `--list-passes` names them.
-    #[arg(long, value_name = "PASS")]
-    print_after: Vec<String>,
-    /// Print the time that each pass took on stderr.
-    #[arg(long)]
-    time_passes: bool,
+    #[command(flatten)]
+    target: TargetArguments,
+    #[command(flatten)]
+    passes: PassArguments,
     #[command(flatten)]
     figures: Figures,
     /// Shaders at once; as many as the machine has processors if not given.
@@ -139,20 +134,18 @@ struct Output {
 struct Done {
     bytes: Vec<u8>,
     report: Report,
-    prints: Vec<(String, String)>,
-    timings: BTreeMap<&'static str, Timing>,
-    unsettled: Vec<Unsettled>,
+    told: Told,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    if args.list_passes {
+    if args.passes.list_passes {
         outln!("{}", passes::list().trim_end())?;
         return Ok(Status::Good);
     }
-    passes::check(&args.print_after)?;
-    let outputs = outputs(args)?;
-    let items: Vec<(&String, Output)> = args.shaders.iter().zip(outputs).collect();
-    let options = Options {
+    args.passes.check()?;
+    let target = args.target.target()?;
+    let options = args.passes.apply(Options {
+        target,
         entry: args.entry.clone(),
         spec_constants: args
             .specialisation
@@ -160,9 +153,13 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             .map(|spec| (spec.id, spec.bits))
             .collect(),
         robust: args.robust.into(),
-        print_after: args.print_after.clone(),
         ..Options::default()
-    };
+    });
+    if let Some(pass) = args.passes.last() {
+        return until(args, &options, pass);
+    }
+    let outputs = outputs(args)?;
+    let items: Vec<(&String, Output)> = args.shaders.iter().zip(outputs).collect();
     let (mut good, mut bad) = (Vec::new(), Vec::new());
     let mut status = Status::Good;
     let progress = progress::count(items.len());
@@ -171,7 +168,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     parallel::in_order(&items, jobs, work, |(path, output), result| {
         progress.done(path, || match result {
             Ok(done) => {
-                tell(path, &done, args.time_passes);
+                args.passes.tell(path, &done.told);
                 if let Some(to) = &output.path {
                     whole_file::write(to, &done.bytes)?;
                 }
@@ -203,6 +200,20 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         _ => streams::print(format_args!("{figures}"))?,
     }
     Ok(status)
+}
+
+/// Prints the IR of every shader after the last pass.
+fn until(args: &Args, options: &Options, pass: &str) -> Result<Status, Failure> {
+    for path in &args.shaders {
+        let shader = shader_file::load(path)?;
+        let text = compile_until(&shader.spirv, options, pass).map_err(|errors| {
+            let path = path.clone();
+            Failure::refused(CompileError::Refused { path, errors })
+        })?;
+        let text = text.ok_or_else(|| args.passes.not_reached())?;
+        outln!("{}", text.trim_end())?;
+    }
+    Ok(Status::Good)
 }
 
 /// Where the output of each shader goes.
@@ -281,9 +292,7 @@ fn compile(path: &str, emit: Emit, options: &Options) -> Result<Done, Failure> {
     Ok(Done {
         bytes,
         report,
-        prints: compiled.prints,
-        timings: compiled.timings,
-        unsettled: compiled.unsettled,
+        told: Told::of(&compiled),
     })
 }
 
@@ -295,35 +304,6 @@ fn hex(compiled: &Compiled) -> Result<String, report::ReportError> {
         let _ = writeln!(text, "{word:016x}");
     }
     Ok(text)
-}
-
-/// What goes to stderr of a shader that compiled.
-fn tell(path: &str, done: &Done, time_passes: bool) {
-    for (pass, text) in &done.prints {
-        talk!("; {path}: after {pass}\n{text}");
-    }
-    for unsettled in &done.unsettled {
-        talk!("{path}: warning: {unsettled}");
-    }
-    if time_passes {
-        streams::say(format_args!("{}", times(path, &done.timings)));
-    }
-}
-
-/// The passes, slowest first.
-fn times(path: &str, timings: &BTreeMap<&'static str, Timing>) -> String {
-    let mut rows: Vec<_> = timings.iter().collect();
-    rows.sort_by_key(|(name, timing)| (std::cmp::Reverse(timing.time), **name));
-    let mut text = format!("{path}: passes\n      ms   runs  changed\n");
-    for (name, timing) in rows {
-        let milliseconds = timing.time.as_secs_f64() * 1e3;
-        let row = format!(
-            "{milliseconds:8.3} {:6} {:8}  {name}\n",
-            timing.runs, timing.changes
-        );
-        text.push_str(&row);
-    }
-    text
 }
 
 /// What goes to standard output of all shaders.

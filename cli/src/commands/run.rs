@@ -5,10 +5,10 @@ use crate::buffer_source::{
 };
 use crate::dispatch::{self, Place, Ran, Request, Talk};
 use crate::outcome::{Failure, Status};
-use crate::passes;
+use crate::passes::{self, PassArguments, Told};
 use crate::shader_file;
 use crate::specialisation::SpecConstant;
-use crate::streams::{self, outln, talk};
+use crate::streams::{self, outln};
 use crate::whole_file::Pending;
 use eitri_shaderc::{Compiled, Options, Robust};
 use miette::Diagnostic;
@@ -55,18 +55,14 @@ pub(crate) struct Args {
     /// Whether accesses outside of their memory do no harm; `off` trusts the shader, and makes smaller code.
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, default_value_t = RobustArgument::On)]
     robust: RobustArgument,
-    /// Print the IR after this pass on stderr; `all` for every pass. `--list-passes` names them.
-    #[arg(long, value_name = "PASS")]
-    print_after: Vec<String>,
-    /// List the compiler's passes, and do nothing else.
-    #[arg(long)]
-    list_passes: bool,
     /// Longest that the job may take, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=3600))]
     timeout: u32,
     /// Show the image's console, or with `--on host` each step of the bring-up.
     #[arg(long, short)]
     verbose: bool,
+    #[command(flatten)]
+    passes: PassArguments,
 }
 
 /// `--robust`.
@@ -130,15 +126,15 @@ struct SavedTwice {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    if args.list_passes {
+    if args.passes.list_passes {
         outln!("{}", passes::list().trim_end())?;
         return Ok(Status::Good);
     }
-    passes::check(&args.print_after)?;
+    args.passes.check()?;
     check_saves(&args.saves)?;
     // clap has seen to it that there is one.
     let shader = shader_file::load(args.shader.as_deref().unwrap_or_default())?;
-    let options = Options {
+    let options = args.passes.apply(Options {
         entry: args.entry.clone(),
         spec_constants: args
             .specialisation
@@ -146,16 +142,16 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             .map(|spec| (spec.id, spec.bits))
             .collect(),
         robust: args.robust.into(),
-        print_after: args.print_after.clone(),
         ..Options::default()
-    };
+    });
+    if let Some(pass) = args.passes.last() {
+        let text = dispatch::compile_until(&shader, &options, pass)?;
+        let text = text.ok_or_else(|| args.passes.not_reached())?;
+        outln!("{}", text.trim_end())?;
+        return Ok(Status::Good);
+    }
     let compiled = dispatch::compile(&shader, &options)?;
-    for (pass, text) in &compiled.prints {
-        talk!("; after {pass}\n{text}");
-    }
-    for unsettled in &compiled.unsettled {
-        talk!("warning: {unsettled}");
-    }
+    args.passes.tell(&shader.path, &Told::of(&compiled));
     let request = Request {
         buffers: args
             .buffers

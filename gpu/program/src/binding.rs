@@ -38,6 +38,18 @@ impl DescriptorSlot {
     pub const fn handle(self) -> u32 {
         (self.table as u32) << 24 | (self.index & 0x00FF_FFFF)
     }
+
+    /// The descriptor of a handle; `None` when its table is none that a program may use.
+    pub(crate) const fn from_handle(handle: u32) -> Option<DescriptorSlot> {
+        let table = (handle >> 24) as u8;
+        match table <= DescriptorSlot::MAX_TABLE {
+            true => Some(DescriptorSlot {
+                table,
+                index: handle & 0x00FF_FFFF,
+            }),
+            false => None,
+        }
+    }
 }
 
 /// One resource that the program uses.
@@ -60,6 +72,14 @@ pub struct Binding {
 }
 
 impl Binding {
+    /// Whether a descriptor is one of its own.
+    pub(crate) fn has(&self, slot: DescriptorSlot) -> bool {
+        let first = self.slot.index;
+        // No overflow: a binding's last index is below 2^24, checked by `Binding::from_record`.
+        slot.table == self.slot.table
+            && (first..first.saturating_add(self.count)).contains(&slot.index)
+    }
+
     pub(crate) fn to_record(self) -> [u32; 7] {
         let kind = match self.kind {
             BindingKind::StorageBuffer => 0,

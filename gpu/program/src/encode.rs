@@ -18,6 +18,8 @@ pub struct ProgramParts<'a> {
     pub entry: &'a str,
     /// The machine code; at least one instruction.
     pub code: &'a [u64],
+    /// What the code reads through [`FauWord::DataAddress`], low word first.
+    pub data: &'a [u64],
     /// Registers that each thread needs.
     pub registers: RegisterFile,
     /// Registers to fill before the first instruction: bit n is r(48 + n).
@@ -70,8 +72,8 @@ impl ProgramParts<'_> {
         for value in self.header(length) {
             writer.put(&value.to_le_bytes());
         }
-        for instruction in self.code {
-            writer.put(&instruction.to_le_bytes());
+        for word in self.code.iter().chain(self.data) {
+            writer.put(&word.to_le_bytes());
         }
         for fau in self.fau {
             writer.put_words(&fau.to_record());
@@ -96,6 +98,7 @@ impl ProgramParts<'_> {
     fn sections(&self) -> Option<Sections> {
         Sections::of(&Counts {
             code: self.code.len(),
+            data: self.data.len(),
             fau: self.fau.len(),
             bindings: self.bindings.len(),
             push_ranges: self.push_ranges.len(),
@@ -104,7 +107,7 @@ impl ProgramParts<'_> {
     }
 
     /// The header's words after the magic, in the order of `layout::word`. `length` fits 32 bits, so every count does.
-    fn header(&self, length: usize) -> [u32; 18] {
+    fn header(&self, length: usize) -> [u32; 20] {
         let sum_comes_later = 0;
         [
             VERSION,
@@ -125,6 +128,8 @@ impl ProgramParts<'_> {
             self.fau.len() as u32,
             self.bindings.len() as u32,
             self.push_ranges.len() as u32,
+            self.data.len() as u32,
+            0,
         ]
     }
 }

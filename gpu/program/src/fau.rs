@@ -2,6 +2,8 @@
 //!
 //! Facts: hardware/compiler-abi.md 4.
 
+use crate::binding::DescriptorSlot;
+
 /// One of the three directions of a dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Axis {
@@ -27,6 +29,25 @@ impl Axis {
     }
 }
 
+/// One of the two words of a 64-bit address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AddressHalf {
+    /// Bits 31 to 0.
+    Low,
+    /// Bits 63 to 32.
+    High,
+}
+
+impl AddressHalf {
+    /// That half of an address.
+    pub const fn of(self, address: u64) -> u32 {
+        match self {
+            AddressHalf::Low => address as u32,
+            AddressHalf::High => (address >> 32) as u32,
+        }
+    }
+}
+
 /// Content of one 32-bit FAU word; word n of the list is read as `u`n by the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FauWord {
@@ -39,32 +60,81 @@ pub enum FauWord {
     },
     /// Workgroups of the dispatch along an axis.
     NumWorkgroups(Axis),
+    /// Half of the address of the buffer whose descriptor stands there when the dispatch is recorded.
+    BufferAddress {
+        /// One of a binding's descriptors.
+        slot: DescriptorSlot,
+        /// Which half.
+        half: AddressHalf,
+    },
+    /// Length in bytes of the buffer whose descriptor stands there when the dispatch is recorded.
+    BufferBytes {
+        /// One of a binding's descriptors.
+        slot: DescriptorSlot,
+    },
+    /// Half of the address of the program's data.
+    DataAddress(AddressHalf),
 }
 
-const CONSTANT: u32 = 0;
-const PUSH_CONSTANT: u32 = 1;
-const NUM_WORKGROUPS: u32 = 2;
+/// Numbers of the kinds in the blob.
+#[rustfmt::skip]
+mod kind {
+    pub(super) const CONSTANT:            u32 = 0;
+    pub(super) const PUSH_CONSTANT:       u32 = 1;
+    pub(super) const NUM_WORKGROUPS:      u32 = 2;
+    pub(super) const BUFFER_ADDRESS_LOW:  u32 = 3;
+    pub(super) const BUFFER_ADDRESS_HIGH: u32 = 4;
+    pub(super) const BUFFER_BYTES:        u32 = 5;
+    pub(super) const DATA_ADDRESS_LOW:    u32 = 6;
+    pub(super) const DATA_ADDRESS_HIGH:   u32 = 7;
+}
 
 impl FauWord {
     /// Kind and value, as the blob holds them.
     pub(crate) fn to_record(self) -> [u32; 2] {
         match self {
-            FauWord::Constant(value) => [CONSTANT, value],
-            FauWord::PushConstant { offset } => [PUSH_CONSTANT, offset],
-            FauWord::NumWorkgroups(axis) => [NUM_WORKGROUPS, axis.index() as u32],
+            FauWord::Constant(value) => [kind::CONSTANT, value],
+            FauWord::PushConstant { offset } => [kind::PUSH_CONSTANT, offset],
+            FauWord::NumWorkgroups(axis) => [kind::NUM_WORKGROUPS, axis.index() as u32],
+            FauWord::BufferAddress { slot, half } => match half {
+                AddressHalf::Low => [kind::BUFFER_ADDRESS_LOW, slot.handle()],
+                AddressHalf::High => [kind::BUFFER_ADDRESS_HIGH, slot.handle()],
+            },
+            FauWord::BufferBytes { slot } => [kind::BUFFER_BYTES, slot.handle()],
+            FauWord::DataAddress(AddressHalf::Low) => [kind::DATA_ADDRESS_LOW, 0],
+            FauWord::DataAddress(AddressHalf::High) => [kind::DATA_ADDRESS_HIGH, 0],
         }
     }
 
     /// The word of a record; `None` when kind or value means nothing.
     pub(crate) fn from_record([kind, value]: [u32; 2], push_bytes: u32) -> Option<FauWord> {
+        let slot = DescriptorSlot::from_handle(value);
+        let address = |half| Some(FauWord::BufferAddress { slot: slot?, half });
+        let data = |half| (value == 0).then_some(FauWord::DataAddress(half));
         match kind {
-            CONSTANT => Some(FauWord::Constant(value)),
-            PUSH_CONSTANT => (value % 4 == 0 && value < push_bytes)
+            kind::CONSTANT => Some(FauWord::Constant(value)),
+            kind::PUSH_CONSTANT => (value % 4 == 0 && value < push_bytes)
                 .then_some(FauWord::PushConstant { offset: value }),
-            NUM_WORKGROUPS => Axis::ALL
+            kind::NUM_WORKGROUPS => Axis::ALL
                 .get(value as usize)
                 .map(|axis| FauWord::NumWorkgroups(*axis)),
+            kind::BUFFER_ADDRESS_LOW => address(AddressHalf::Low),
+            kind::BUFFER_ADDRESS_HIGH => address(AddressHalf::High),
+            kind::BUFFER_BYTES => Some(FauWord::BufferBytes { slot: slot? }),
+            kind::DATA_ADDRESS_LOW => data(AddressHalf::Low),
+            kind::DATA_ADDRESS_HIGH => data(AddressHalf::High),
             _ => None,
+        }
+    }
+
+    /// The descriptor that it is about.
+    pub(crate) fn slot(self) -> Option<DescriptorSlot> {
+        match self {
+            FauWord::BufferAddress { slot, .. } | FauWord::BufferBytes { slot } => Some(slot),
+            FauWord::Constant(_)
+            | FauWord::PushConstant { .. }
+            | FauWord::NumWorkgroups(_)
+            | FauWord::DataAddress(_) => None,
         }
     }
 }

@@ -5,7 +5,7 @@
 /// First eight bytes of every program.
 pub(crate) const MAGIC: [u8; 8] = *b"EITRIPRG";
 /// Counted up when the layout changes.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// Byte offsets of the header's 32-bit words.
 #[rustfmt::skip]
@@ -28,12 +28,16 @@ pub(crate) mod word {
     pub(crate) const FAU_WORDS:      usize = 0x44;
     pub(crate) const BINDINGS:       usize = 0x48;
     pub(crate) const PUSH_RANGES:    usize = 0x4C;
+    pub(crate) const DATA_WORDS:     usize = 0x50; // 64-bit words
+    pub(crate) const RESERVED:       usize = 0x54; // zero
 }
 /// Bytes of the header; the code follows at once, so it is 8-byte aligned.
-pub(crate) const HEADER_BYTES: usize = 0x50;
+pub(crate) const HEADER_BYTES: usize = 0x58;
 
-/// Bytes of one record of each table. They follow the code in this order; the entry's name is last.
+/// Bytes of one record of each table. They follow the code and the data in this order; the entry's name is
+/// last.
 pub(crate) const CODE_WORD_BYTES: usize = 8;
+pub(crate) const DATA_WORD_BYTES: usize = 8;
 pub(crate) const FAU_BYTES: usize = 8;
 pub(crate) const BINDING_BYTES: usize = 28;
 pub(crate) const PUSH_RANGE_BYTES: usize = 8;
@@ -45,6 +49,7 @@ pub(crate) const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sections {
     pub(crate) code: Section,
+    pub(crate) data: Section,
     pub(crate) fau: Section,
     pub(crate) bindings: Section,
     pub(crate) push_ranges: Section,
@@ -62,6 +67,7 @@ pub(crate) struct Section {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counts {
     pub(crate) code: usize,
+    pub(crate) data: usize,
     pub(crate) fau: usize,
     pub(crate) bindings: usize,
     pub(crate) push_ranges: usize,
@@ -72,12 +78,14 @@ impl Sections {
     /// Lays the tables out one after the other; `None` when the sum leaves the address space.
     pub(crate) fn of(counts: &Counts) -> Option<Sections> {
         let code = Section::after(HEADER_BYTES, counts.code, CODE_WORD_BYTES)?;
-        let fau = Section::after(code.end, counts.fau, FAU_BYTES)?;
+        let data = Section::after(code.end, counts.data, DATA_WORD_BYTES)?;
+        let fau = Section::after(data.end, counts.fau, FAU_BYTES)?;
         let bindings = Section::after(fau.end, counts.bindings, BINDING_BYTES)?;
         let push_ranges = Section::after(bindings.end, counts.push_ranges, PUSH_RANGE_BYTES)?;
         let entry = Section::after(push_ranges.end, counts.entry, 1)?;
         Some(Sections {
             code,
+            data,
             fau,
             bindings,
             push_ranges,

@@ -1,7 +1,7 @@
 //! A compiled shader as a binary: what shaderc writes and the runtime reads.
 //!
-//! A program is one contiguous little-endian blob: a header, the machine code, and small tables of what the code
-//! expects (FAU words, bindings, push-constant ranges). The compiler fills a [`ProgramParts`] and
+//! A program is one contiguous little-endian blob: a header, the machine code, data that the code reads, and small tables
+//! of what the code expects (FAU words, bindings, push-constant ranges). The compiler fills a [`ProgramParts`] and
 //! [encodes](ProgramParts::encode) it; an image embeds the bytes ([`include_program!`]); the runtime
 //! [parses](Program::parse) them without allocation. Parsing checks everything once, so that nothing that comes out of
 //! a [`Program`] needs another check.
@@ -18,6 +18,7 @@
 //!     stage: Stage::Compute,
 //!     entry: "main",
 //!     code: &[0x7800_C000_0000_0000], // NOP.end
+//!     data: &[],
 //!     registers: RegisterFile::Half,
 //!     preload: 0,
 //!     workgroup: WorkgroupSize::new(64, 1, 1)?,
@@ -52,7 +53,7 @@ pub use binding::{Access, Binding, BindingKind, DescriptorSlot, PushRange};
 pub use embed::Aligned;
 pub use encode::ProgramParts;
 pub use error::{EncodeError, ProgramError, Table};
-pub use fau::{Axis, FauWord};
+pub use fau::{AddressHalf, Axis, FauWord};
 pub use header::{Arch, RegisterFile, SUPPORTED, Stage, WorkgroupSize};
 pub use program::Program;
 
@@ -60,5 +61,7 @@ pub use program::Program;
 pub const MAX_FAU_WORDS: usize = 128;
 /// Most bytes of push constants: the Vulkan maximum that the ABI carries (hardware/compiler-abi.md 4).
 pub const MAX_PUSH_CONSTANT_BYTES: u32 = 256;
+/// Alignment of a program's data in GPU memory, in bytes: what a load must not straddle, and a line of the cache.
+pub const DATA_ALIGNMENT: u64 = 64;
 /// Alignment of the blob in memory, in bytes, so that the code inside can be read as words.
 pub const ALIGNMENT: usize = 8;

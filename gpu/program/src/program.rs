@@ -37,6 +37,7 @@ impl<'a> Program<'a> {
         let header = Header::checked(bytes)?;
         let counts = Counts {
             code: header.count(word::CODE_WORDS)?,
+            data: header.count(word::DATA_WORDS)?,
             fau: header.count(word::FAU_WORDS)?,
             bindings: header.count(word::BINDINGS)?,
             push_ranges: header.count(word::PUSH_RANGES)?,
@@ -55,6 +56,7 @@ impl<'a> Program<'a> {
         if counts.code == 0 {
             return Err(ProgramError::NoCode);
         }
+        header.meaning(word::RESERVED, |word| (word == 0).then_some(()))?;
         if counts.fau > MAX_FAU_WORDS {
             return Err(header.bad(word::FAU_WORDS));
         }
@@ -90,7 +92,12 @@ impl<'a> Program<'a> {
         let push = self.push_constant_bytes;
         for (index, record) in records::<2>(self.sections.fau.of(self.bytes), FAU_BYTES).enumerate()
         {
-            FauWord::from_record(record, push).ok_or(bad_record(Table::Fau, index, &record))?;
+            let bad = bad_record(Table::Fau, index, &record);
+            let word = FauWord::from_record(record, push).ok_or(bad)?;
+            let slot = word.slot();
+            if slot.is_some_and(|slot| !self.bindings().any(|binding| binding.has(slot))) {
+                return Err(bad);
+            }
         }
         let bindings = self.sections.bindings.of(self.bytes);
         for (index, record) in records::<7>(bindings, BINDING_BYTES).enumerate() {
@@ -140,6 +147,12 @@ impl<'a> Program<'a> {
     /// executable memory and padded with zeros (hardware/compiler-abi.md 3.9).
     pub fn code_bytes(&self) -> &'a [u8] {
         self.sections.code.of(self.bytes)
+    }
+
+    /// What the code reads through [`FauWord::DataAddress`]: it must be loaded at a multiple of
+    /// [`crate::DATA_ALIGNMENT`] of memory that the GPU can read. Empty when there is none.
+    pub fn data_bytes(&self) -> &'a [u8] {
+        self.sections.data.of(self.bytes)
     }
 
     /// The machine code, one instruction an item.

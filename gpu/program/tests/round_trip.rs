@@ -1,8 +1,8 @@
 //! What is written can be read, and nothing else can.
 
 use eitri_program::{
-    Access, Arch, Axis, Binding, BindingKind, DescriptorSlot, EncodeError, FauWord, Program,
-    ProgramError, ProgramParts, PushRange, RegisterFile, Stage, WorkgroupSize,
+    Access, AddressHalf, Arch, Axis, Binding, BindingKind, DescriptorSlot, EncodeError, FauWord,
+    Program, ProgramError, ProgramParts, PushRange, RegisterFile, Stage, WorkgroupSize,
 };
 use proptest::prelude::*;
 
@@ -14,6 +14,7 @@ fn parts<'a>(fau: &'a [FauWord], bindings: &'a [Binding]) -> ProgramParts<'a> {
         stage: Stage::Compute,
         entry: "main",
         code: &[NOP_END],
+        data: &[0x0123_4567_89AB_CDEF],
         registers: RegisterFile::Full,
         preload: 0x7380,
         workgroup: WorkgroupSize::new(8, 8, 1).unwrap(),
@@ -44,6 +45,15 @@ fn storage(set: u32, binding: u32) -> Binding {
     }
 }
 
+fn slot(index: u32) -> DescriptorSlot {
+    DescriptorSlot { table: 1, index }
+}
+
+fn address(index: u32, half: AddressHalf) -> FauWord {
+    let slot = slot(index);
+    FauWord::BufferAddress { slot, half }
+}
+
 fn encoded(parts: &ProgramParts<'_>) -> Vec<u8> {
     let mut bytes = vec![0; parts.encoded_len().unwrap()];
     parts.encode(&mut bytes).unwrap();
@@ -56,12 +66,21 @@ fn everything_written_is_read_back() {
         FauWord::Constant(7),
         FauWord::PushConstant { offset: 4 },
         FauWord::NumWorkgroups(Axis::Y),
+        address(3, AddressHalf::Low),
+        address(3, AddressHalf::High),
+        FauWord::BufferBytes { slot: slot(0) },
+        FauWord::DataAddress(AddressHalf::Low),
+        FauWord::DataAddress(AddressHalf::High),
     ];
     let bindings = [storage(0, 0), storage(0, 3)];
     let bytes = encoded(&parts(&fau, &bindings));
     let program = Program::parse(&bytes).unwrap();
     assert_eq!(program.entry(), "main");
     assert_eq!(program.code().collect::<Vec<_>>(), [NOP_END]);
+    assert_eq!(
+        program.data_bytes(),
+        [0xEF, 0xCD, 0xAB, 0x89, 0x67, 0x45, 0x23, 0x01]
+    );
     assert_eq!(program.registers(), RegisterFile::Full);
     assert_eq!(program.preload(), 0x7380);
     assert_eq!(program.workgroup().invocations(), 64);
@@ -95,6 +114,10 @@ fn what_has_no_meaning_is_refused_by_name() {
         "record 0 of the program's FAU table is 0x1 0x8, which means nothing there",
     );
     refused(
+        &parts(&[address(2, AddressHalf::Low)], &[storage(0, 1)]),
+        "record 0 of the program's FAU table is 0x3 0x1000002, which means nothing there",
+    );
+    refused(
         &parts(&[], &[storage(0, 1), storage(0, 1)]),
         "binding 0:1 stands twice in the program",
     );
@@ -120,7 +143,7 @@ fn what_has_no_meaning_is_refused_by_name() {
         parts(&[], &[]).encode(&mut [0; 16]).unwrap_err(),
         EncodeError::BufferTooSmall {
             available: 16,
-            needed: 100
+            needed: 116
         },
     );
 }
@@ -140,7 +163,7 @@ fn foreign_and_damaged_bytes_are_told_apart() {
     newer[8] = 9;
     assert_eq!(
         Program::parse(&newer).unwrap_err().to_string(),
-        "program layout version 9, but this build reads version 1: compile the shader again",
+        "program layout version 9, but this build reads version 2: compile the shader again",
     );
     let mut damaged = good;
     *damaged.last_mut().unwrap() ^= 1;
@@ -161,7 +184,7 @@ proptest! {
     #[test]
     fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let _ = Program::parse(&bytes);
-        let mut with_magic = b"EITRIPRG\x01\0\0\0".to_vec();
+        let mut with_magic = b"EITRIPRG\x02\0\0\0".to_vec();
         with_magic.extend(&bytes);
         let _ = Program::parse(&with_magic);
     }

@@ -150,6 +150,9 @@ impl<'f> Machine<'f> {
                 FauWord::PushConstant(offset) => push(*offset),
                 FauWord::NumWorkgroups(axis) => dispatch.groups[axis.index()],
                 FauWord::Constant(bits) => *bits,
+                FauWord::BufferBytes(handle) => bound.size(*handle).unwrap_or(0),
+                // Addresses are the back end's; here nothing has one.
+                FauWord::BufferAddress(..) | FauWord::DataAddress(_) => 0,
             })
             .collect();
         let fresh = (0..function.value_count())
@@ -364,6 +367,13 @@ impl<'f> Machine<'f> {
                 Space::Buffer => self.bound.load(invocation.values[data.args[0].index()], at),
                 Space::Shared => self.shared.get(at),
                 Space::Scratch => invocation.scratch.get(at),
+                Space::Data => Some(
+                    self.function
+                        .data
+                        .get(at as usize / 4)
+                        .copied()
+                        .unwrap_or(0),
+                ),
             };
             let word = word.ok_or_else(|| self.bad_address(invocation, inst))?;
             invocation.values[result.index()] = word;
@@ -418,6 +428,7 @@ impl<'f> Machine<'f> {
             Space::Buffer => self.bound.word(invocation.values[args[0].index()], at),
             Space::Shared => self.shared.get_mut(at),
             Space::Scratch => invocation.scratch.get_mut(at),
+            Space::Data => None,
         }
     }
 

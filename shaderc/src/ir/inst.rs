@@ -58,6 +58,8 @@ pub enum Space {
     Shared,
     /// Of one invocation: `Function::scratch_bytes` of them.
     Scratch,
+    /// Of the program: the words of `Function::data`, which nothing writes. Beyond them a load gives some value.
+    Data,
 }
 
 /// What may be assumed of an access.
@@ -132,7 +134,7 @@ impl Access {
     pub fn address_operands(self) -> usize {
         match self.space {
             Space::Buffer => 2,
-            Space::Shared | Space::Scratch => 1,
+            Space::Shared | Space::Scratch | Space::Data => 1,
         }
     }
 }

@@ -49,8 +49,8 @@ pub mod verify;
 pub use alu::{Alu, Kind, Level};
 pub use build::Builder;
 pub use function::{
-    Axis, Binding, BindingKind, Block, FauWord, Function, Merge, Phi, Position, PositionId,
-    SourceLine, Terminator, ValueDef, Var, VarData,
+    AddressHalf, Axis, Binding, BindingKind, Block, FauWord, Function, Merge, Phi, Position,
+    PositionId, SourceLine, Terminator, ValueDef, Var, VarData,
 };
 pub use inst::{Access, AtomicOp, Inst, InstData, Memory, Op, Space, SysVal};
 

@@ -220,15 +220,16 @@ impl Parser {
                 self.function.bindings.push(binding);
             }
             "fau" => {
-                let word = match (word(1), word(2)) {
-                    ("push", offset) => FauWord::PushConstant(self.number(offset)?),
-                    ("constant", bits) => FauWord::Constant(self.number(bits)?),
-                    (name, _) => match name.strip_prefix("num_workgroups.") {
-                        Some(name) => FauWord::NumWorkgroups(self.axis(name)?),
-                        None => return Err(self.error(Problem::UnknownLine, name)),
-                    },
-                };
+                let text = words.get(1..).unwrap_or(&[]).join(" ");
+                let word =
+                    FauWord::parse(&text).ok_or_else(|| self.error(Problem::UnknownLine, &text))?;
                 self.function.fau.push(word);
+            }
+            "data" => {
+                for text in words {
+                    let bits = self.number(text)?;
+                    self.function.data.push(bits);
+                }
             }
             "var" => {
                 let data = VarData {
@@ -391,6 +392,7 @@ impl Parser {
             Some("buffer") => Space::Buffer,
             Some("shared") => Space::Shared,
             Some("scratch") => Space::Scratch,
+            Some("data") => Space::Data,
             _ => return Err(self.error(Problem::UnknownOperation, text)),
         };
         let mut access = Access {

@@ -3,7 +3,7 @@
 //! Needs: any function, even a wrong one.  Guarantees: prints every block of the layout.
 use std::fmt;
 
-use super::function::{BindingKind, FauWord, Function, Merge, Terminator, ValueDef};
+use super::function::{BindingKind, Function, Merge, Terminator, ValueDef};
 use super::inst::{Access, Inst, Memory, Op, Space, SysVal};
 use super::{Kind, Value};
 
@@ -43,13 +43,11 @@ impl fmt::Display for Function {
             writeln!(f)?;
         }
         for (number, word) in self.fau.iter().enumerate() {
-            match word {
-                FauWord::PushConstant(offset) => writeln!(f, "fau {number} push {offset}")?,
-                FauWord::NumWorkgroups(axis) => {
-                    writeln!(f, "fau {number} num_workgroups.{}", axis.name())?;
-                }
-                FauWord::Constant(bits) => writeln!(f, "fau {number} constant {bits:#x}")?,
-            }
+            writeln!(f, "fau {number} {word}")?;
+        }
+        if !self.data.is_empty() {
+            let words: Vec<String> = self.data.iter().map(|word| format!("{word:#x}")).collect();
+            writeln!(f, "data {}", words.join(" "))?;
         }
         for (var, data) in self.vars() {
             writeln!(f, "var {var} {} {}", data.ty, data.len)?;
@@ -173,6 +171,7 @@ fn show_access(access: Access) -> String {
         Space::Buffer => "buffer",
         Space::Shared => "shared",
         Space::Scratch => "scratch",
+        Space::Data => "data",
     };
     let memory = match access.memory {
         Memory::Constant => ".constant",

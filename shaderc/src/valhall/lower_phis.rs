@@ -5,8 +5,13 @@
 //! before its variable is written, which lets `allocate` give both one register.
 //! Facts: hardware/compiler-backend.md 7.2 (1).
 
+use std::collections::HashMap;
+
+use eitri_isa::Arch;
+
 use super::legalise::constants;
 use super::mir::{BlockId, Function, Instr, Location, Op, Operand, Source, Value, Word};
+use crate::target::Target;
 
 /// A copy to place at the end of a predecessor.
 struct EdgeCopy {
@@ -17,7 +22,7 @@ struct EdgeCopy {
 }
 
 /// Lowers every phi. True when there were any.
-pub(crate) fn lower_phis(function: &mut Function) -> bool {
+pub(crate) fn lower_phis(function: &mut Function, target: &Target) -> bool {
     let mut edges: Vec<Vec<EdgeCopy>> = function.blocks.iter().map(|_| Vec::new()).collect();
     let mut changed = false;
     for index in 0..function.blocks.len() {
@@ -46,7 +51,7 @@ pub(crate) fn lower_phis(function: &mut Function) -> bool {
         block.instrs.extend(
             order(copies)
                 .into_iter()
-                .map(|copy| move_to(copy.variable, copy.from)),
+                .map(|copy| move_to(copy.variable, copy.from, target.arch)),
         );
     }
     changed
@@ -54,25 +59,64 @@ pub(crate) fn lower_phis(function: &mut Function) -> bool {
 
 /// Orders copies so that one that reads a phi's value stands before the one that writes this phi's variable.
 /// In a cycle any order is right.
-fn order(mut copies: Vec<EdgeCopy>) -> Vec<EdgeCopy> {
-    let mut ordered = Vec::with_capacity(copies.len());
-    while !copies.is_empty() {
-        let reads = |copy: &EdgeCopy, value: Value| copy.from == Operand::Word(Word::Value(value));
-        let free = copies.iter().position(|copy| {
-            !copies
-                .iter()
-                .any(|other| other.variable != copy.variable && reads(other, copy.dest))
-        });
-        ordered.push(copies.remove(free.unwrap_or(0)));
+fn order(copies: Vec<EdgeCopy>) -> Vec<EdgeCopy> {
+    // A copy must wait for those that read what its phi has given so far.
+    let mut waits = vec![0usize; copies.len()];
+    let by_dest: HashMap<Value, usize> = copies
+        .iter()
+        .enumerate()
+        .map(|(number, copy)| (copy.dest, number))
+        .collect();
+    let waiting = |number: usize| {
+        let Operand::Word(Word::Value(value)) = copies[number].from else {
+            return None;
+        };
+        by_dest
+            .get(&value)
+            .copied()
+            .filter(|other| *other != number)
+    };
+    for number in 0..copies.len() {
+        if let Some(other) = waiting(number) {
+            waits[other] += 1;
+        }
     }
-    ordered
+    let mut ordered = Vec::with_capacity(copies.len());
+    let mut placed = vec![false; copies.len()];
+    let place =
+        |first: usize, waits: &mut [usize], placed: &mut [bool], ordered: &mut Vec<usize>| {
+            // Each copy frees at most one other.
+            let mut next = Some(first);
+            while let Some(number) = next.filter(|number| !placed[*number]) {
+                placed[number] = true;
+                ordered.push(number);
+                next = waiting(number).filter(|other| {
+                    waits[*other] -= 1;
+                    waits[*other] == 0
+                });
+            }
+        };
+    for number in 0..copies.len() {
+        if waits[number] == 0 {
+            place(number, &mut waits, &mut placed, &mut ordered);
+        }
+    }
+    // The rest are cycles.
+    for number in 0..copies.len() {
+        place(number, &mut waits, &mut placed, &mut ordered);
+    }
+    let mut copies: Vec<Option<EdgeCopy>> = copies.into_iter().map(Some).collect();
+    let taken = ordered
+        .into_iter()
+        .filter_map(|number| copies[number].take());
+    taken.collect()
 }
 
 /// A move of any operand to a variable.
-fn move_to(variable: Value, from: Operand) -> Instr {
+fn move_to(variable: Value, from: Operand, arch: Arch) -> Instr {
     let dest = Word::Value(variable);
     match from {
-        Operand::Constant(bits) => constants::make(dest, bits, Location::default()),
+        Operand::Constant(bits) => constants::make(dest, bits, Location::default(), arch),
         _ => Instr {
             dests: vec![dest],
             sources: vec![Source::plain(from)],
@@ -103,7 +147,7 @@ mod tests {
               end",
         )
         .expect("text is MIR");
-        assert!(lower_phis(&mut function));
+        assert!(lower_phis(&mut function, &Target::default()));
         assert_eq!(verify(&function, Form::Variables), []);
         assert!(
             function

@@ -16,7 +16,7 @@ mod remove_dead;
 
 mod legalise;
 
-mod share_values;
+mod share_moves;
 
 mod schedule;
 
@@ -61,35 +61,20 @@ mod tests;
 #[cfg(test)]
 mod tests_select;
 
-use eitri_isa::Arch;
-
-use self::allocate::AllocateOptions;
 pub use self::error::{Error, Unsupported};
 pub use self::passes::PASSES;
-pub use self::pipeline::Observer;
 pub use self::statistics::Statistics;
 use crate::ir;
+use crate::pass::Runner;
+use crate::target::Target;
 
-/// What to compile for, and choices that change the code but not its meaning.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Target {
-    /// Generation: v10.
-    pub arch: Arch,
+/// Choices that change the code but not its meaning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Choices {
     /// Allocate only from this many low registers and the preloaded ones, so that even small shaders spill.
     pub register_limit: Option<u32>,
     /// Give each thread 64 registers even if 32 are enough.
     pub full_registers: bool,
-}
-
-impl Target {
-    /// The generation with nothing unusual.
-    pub const fn new(arch: Arch) -> Target {
-        Target {
-            arch,
-            register_limit: None,
-            full_registers: false,
-        }
-    }
 }
 
 /// A compiled shader.
@@ -116,37 +101,38 @@ pub struct Binary {
 /// # Errors
 /// [`Error::Unsupported`] names what has no code and where it came from. [`Error::ScratchFull`] and
 /// [`Error::TooFewRegisters`] say what ran out. The others are defects of the compiler, found by its own checks.
-pub fn compile(ir: &ir::Function, target: &Target) -> Result<Binary, Error> {
-    compile_observed(ir, target, &mut |_, _| {})
+pub fn compile(ir: &ir::Function, target: &Target, choices: Choices) -> Result<Binary, Error> {
+    let mut runner = Runner::new(*target, &[]);
+    let binary = compile_with(ir, choices, &mut runner)?;
+    binary.ok_or_else(|| Error::broken("compile", vec!["it ended without code".to_owned()]))
 }
 
-/// As [`compile`]; `observer` is told the name of each pass and the machine IR after it.
+/// As [`compile`], with a runner of the caller's; none if the runner stopped before there was code.
 ///
 /// # Errors
 /// As [`compile`].
-pub fn compile_observed(
+pub fn compile_with(
     ir: &ir::Function,
-    target: &Target,
-    observer: &mut Observer<'_>,
-) -> Result<Binary, Error> {
-    let options = AllocateOptions {
-        limit: target.register_limit,
-        full_file: target.full_registers,
+    choices: Choices,
+    runner: &mut Runner<'_>,
+) -> Result<Option<Binary>, Error> {
+    let Some(lowered) = pipeline::lower(ir, choices, runner)? else {
+        return Ok(None);
     };
-    let lowered = pipeline::lower(ir, options, observer)?;
+    let target = runner.target;
     let function = &lowered.function;
-    let code = pack::pack(function, target.arch)?;
+    let code = runner.time("pack", |()| pack::pack(function, target.arch))?;
     let preloaded = function
         .preloads
         .iter()
         .filter_map(|preload| preload.register.number().checked_sub(48));
-    Ok(Binary {
+    Ok(Some(Binary {
         registers: lowered.allocated.registers_per_thread,
         preload: preloaded.fold(0, |mask, bit| mask | 1 << bit),
         fau: function.fau.clone(),
         scratch_bytes: function.scratch_bytes.next_multiple_of(16),
-        statistics: statistics::count(function, &lowered.allocated, target.arch),
+        statistics: statistics::count(function, &lowered.allocated, &target),
         listing: listing::list(function, &code, target.arch),
         code,
-    })
+    }))
 }

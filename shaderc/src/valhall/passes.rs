@@ -14,55 +14,63 @@ use super::mir::{Form, Function};
 use super::propagate_copies::propagate_copies;
 use super::remove_dead::remove_dead;
 use super::schedule::schedule;
-use super::share_values::share_values;
+use super::share_moves::share_moves;
 use super::split_edges::split_edges;
 use super::thread_jumps::thread_jumps;
+use crate::pass::{Changed, PassRow};
 
 /// A pass over machine IR.
-#[derive(Clone, Copy)]
-pub(super) struct Pass {
-    pub(super) name: &'static str,
-    /// What the function is afterwards, while the verifier knows it.
-    pub(super) form: Option<Form>,
-    pub(super) run: fn(&mut Function),
-}
-
-/// Before `lower_phis`.
-const SSA: Option<Form> = Some(Form::Ssa);
-/// After it.
-const VARIABLES: Option<Form> = Some(Form::Variables);
-/// With registers.
-const REGISTERS: Option<Form> = None;
+pub(super) type Pass = crate::pass::Pass<Function>;
 
 macro_rules! passes {
-    ($( $id:ident $name:literal $form:ident $run:expr, $what:literal; )*) => {
-        $( pub(super) const $id: Pass = Pass { name: $name, form: $form, run: $run }; )*
+    ($( $id:ident $name:literal $need:ident $run:expr, $what:literal; )*) => {
+        $( pub(super) const $id: Pass = Pass { name: $name, what: $what, run: $run }; )*
 
-        /// Name of every pass over machine IR with what it does. Selection and allocation do more than change a function.
-        pub const PASSES: &[(&str, &str)] = &[
-            ("select", "IR becomes machine IR"),
-            $( ($name, $what), )*
-            ("allocate", "words get registers, or are spilled"),
+        /// Every pass over machine IR. Selection, allocation and packing do more than change a function.
+        pub const PASSES: &[PassRow] = &[
+            PassRow { name: "select", what: "IR becomes machine IR", needed: true },
+            $( PassRow { name: $name, what: $what, needed: passes!(@ $need) }, )*
+            PassRow { name: "allocate", what: "words get registers, or are spilled", needed: true },
+            PassRow { name: "pack", what: "instructions become words of the program", needed: true },
         ];
+    };
+    (@ needed) => { true };
+    (@ better) => { false };
+}
+
+/// A pass that doesn't say whether it changed anything.
+macro_rules! always {
+    ($pass:path) => {
+        |function, _| {
+            $pass(function);
+            Changed::Yes
+        }
+    };
+}
+
+/// A pass that says so by a truth value.
+macro_rules! tells {
+    ($pass:path) => {
+        |function, _| Changed::from_bool($pass(function))
     };
 }
 
 #[rustfmt::skip]
 passes! {
-    PROPAGATE_COPIES   "propagate_copies"   SSA       propagate_copies,            "what reads a copy reads the original";
-    REMOVE_DEAD        "remove_dead"        SSA       remove_dead,                 "what nobody reads goes";
-    LEGALISE_CONSTANTS "legalise_constants" SSA       legalise_constants,          "constants get a place that their instruction can read";
-    ARRANGE_FAU        "arrange_fau"        SSA       arrange_fau,                 "uniform words are ordered so that few must be moved";
-    LEGALISE_FAU       "legalise_fau"       SSA       legalise_fau,                "uniform words that can't be read together are moved to registers";
-    SHARE_VALUES       "share_values"       SSA       share_values,                "equal moves in a block become one";
-    SCHEDULE           "schedule"           SSA       |f| { schedule(f); },        "instructions are reordered so that fewer words live at once";
-    SPLIT_EDGES        "split_edges"        SSA       |f| { split_edges(f); },     "edges to phis get a block for copies";
-    LOWER_PHIS         "lower_phis"         VARIABLES |f| { lower_phis(f); },      "phis become copies";
-    ISOLATE_GROUPS     "isolate_groups"     VARIABLES isolate_groups,              "words that must stand side by side get copies of their own";
-    THREAD_JUMPS       "thread_jumps"       REGISTERS thread_jumps,                "jumps to jumps go where those go";
-    LOWER_BRANCHES     "lower_branches"     REGISTERS lower_branches,              "terminators become branch instructions";
-    ASSIGN_SLOTS       "assign_slots"       REGISTERS assign_slots,                "messages get slots";
-    INSERT_WAITS       "insert_waits"       REGISTERS insert_waits,                "instructions wait for the messages that they need";
-    INSERT_FLOW        "insert_flow"        REGISTERS insert_flow,                 "threads end, and come together again";
-    MARK_LAST_USE      "mark_last_use"      REGISTERS mark_last_use,               "the last read of a register is marked";
+    PROPAGATE_COPIES   "propagate_copies"   better always!(propagate_copies),       "what reads a copy reads the original";
+    REMOVE_DEAD        "remove_dead"        better always!(remove_dead),            "what nobody reads goes";
+    LEGALISE_CONSTANTS "legalise_constants" needed |f, t| { legalise_constants(f, t); Changed::Yes }, "constants get a place that their instruction can read";
+    ARRANGE_FAU        "arrange_fau"        better always!(arrange_fau),            "uniform words are ordered so that few must be moved";
+    LEGALISE_FAU       "legalise_fau"       needed |f, t| { legalise_fau(f, t); Changed::Yes }, "uniform words that can't be read together are moved to registers";
+    SHARE_MOVES        "share_moves"        better always!(share_moves) ,           "equal moves in a block become one";
+    SCHEDULE           "schedule"           better tells!(schedule),                "instructions are reordered so that fewer words live at once";
+    SPLIT_EDGES        "split_edges"        needed tells!(split_edges),             "edges to phis get a block for copies";
+    LOWER_PHIS         "lower_phis"         needed |f, t| { lower_phis(f, t); f.form = Form::Variables; Changed::Yes }, "phis become copies";
+    ISOLATE_GROUPS     "isolate_groups"     needed always!(isolate_groups),         "words that must stand side by side get copies of their own";
+    THREAD_JUMPS       "thread_jumps"       better always!(thread_jumps),           "jumps to jumps go where those go";
+    LOWER_BRANCHES     "lower_branches"     needed always!(lower_branches),         "terminators become branch instructions";
+    ASSIGN_SLOTS       "assign_slots"       needed always!(assign_slots),           "messages get slots";
+    INSERT_WAITS       "insert_waits"       needed always!(insert_waits),           "instructions wait for the messages that they need";
+    INSERT_FLOW        "insert_flow"        needed always!(insert_flow),            "threads end, and come together again";
+    MARK_LAST_USE      "mark_last_use"      better always!(mark_last_use),          "the last read of a register is marked";
 }

@@ -1,19 +1,17 @@
 //! Pipeline: the passes of the back end in order, and why in that order.
 //!
-//! In debug builds the verifier runs after each while there are values, and the
-//! checkers run on the answers of allocation and of waits.
+//! The runner verifies after each while there are values, and the checkers look at the answers of allocation and of waits.
 
+use super::Choices;
 use super::allocate::{AllocateOptions, Allocated, allocate};
 use super::check_waits::check_waits;
 use super::error::Error;
 use super::mir::{Form, Function, verify};
-use super::passes::{self, Pass};
+use super::passes;
 use super::select::select;
 use super::statistics::spill_cost;
 use crate::ir;
-
-/// Told the name of each pass and the program after it.
-pub type Observer<'a> = dyn FnMut(&'static str, &dyn std::fmt::Display) + 'a;
+use crate::pass::{Runner, Unit};
 
 /// A program ready to be packed.
 pub(super) struct Lowered {
@@ -21,74 +19,62 @@ pub(super) struct Lowered {
     pub(super) allocated: Allocated,
 }
 
-/// Runs passes, one after the other.
-struct Runner<'o, 'f> {
-    function: Function,
-    observer: &'o mut Observer<'f>,
-}
-
-impl Runner<'_, '_> {
-    /// Runs a pass that can't fail.
-    fn run(&mut self, pass: Pass) -> Result<(), Error> {
-        (pass.run)(&mut self.function);
-        self.after(pass.name, pass.form)
-    }
-
-    fn after(&mut self, name: &'static str, form: Option<Form>) -> Result<(), Error> {
-        (self.observer)(name, &self.function);
-        match form
-            .filter(|_| cfg!(debug_assertions))
-            .map(|form| verify(&self.function, form))
-        {
-            Some(broken) if !broken.is_empty() => Err(Error::broken(
-                name,
-                broken.iter().map(ToString::to_string).collect(),
-            )),
-            _ => Ok(()),
+impl Unit for Function {
+    fn broken(&self) -> Vec<String> {
+        match self.form {
+            // The checkers have seen to it.
+            Form::Registers => Vec::new(),
+            Form::Ssa | Form::Variables => {
+                let broken = verify(self, self.form);
+                broken.iter().map(ToString::to_string).collect()
+            }
         }
     }
 }
 
-/// All passes up to packing.
+/// All passes up to packing; none if the runner stopped before the end.
 pub(super) fn lower(
     ir: &ir::Function,
-    options: AllocateOptions,
-    observer: &mut Observer<'_>,
-) -> Result<Lowered, Error> {
+    choices: Choices,
+    runner: &mut Runner<'_>,
+) -> Result<Option<Lowered>, Error> {
     // Selection follows operands and edges without looking twice.
-    ir::verify::verify(ir).map_err(|broken| {
-        Error::broken("lower", broken.iter().map(ToString::to_string).collect())
-    })?;
-    let mut runner = Runner {
-        function: select(ir)?,
-        observer,
-    };
-    runner.after("select", Some(Form::Ssa))?;
+    runner
+        .time("verify", |()| ir::verify::verify(ir))
+        .map_err(|broken| {
+            Error::broken("lower", broken.iter().map(ToString::to_string).collect())
+        })?;
+    let target = runner.target;
+    let mut function = runner.time("select", |()| select(ir, &target))?;
+    runner.after("select", &function);
 
     // What selection read through is dead now, and legalisation should not find homes for its constants.
-    runner.run(passes::PROPAGATE_COPIES)?;
-    runner.run(passes::REMOVE_DEAD)?;
+    runner.improve(&mut function, passes::PROPAGATE_COPIES);
+    runner.improve(&mut function, passes::REMOVE_DEAD);
     // Constants first: where they go decides what else an instruction may read.
-    runner.run(passes::LEGALISE_CONSTANTS)?;
+    runner.run(&mut function, passes::LEGALISE_CONSTANTS);
     // Then the order of uniform words, which decides what has to be moved. Twice: a constant that was moved needs no
     // word any more, and without it the others may lie differently.
     for _ in 0..2 {
-        runner.run(passes::ARRANGE_FAU)?;
-        runner.run(passes::LEGALISE_FAU)?;
+        runner.improve(&mut function, passes::ARRANGE_FAU);
+        runner.run(&mut function, passes::LEGALISE_FAU);
     }
     // Legalisation moves the same constant for each reader.
-    runner.run(passes::SHARE_VALUES)?;
+    runner.improve(&mut function, passes::SHARE_MOVES);
 
-    let mut lowered = finish(runner.function.clone(), options, runner.observer)?;
+    let Some(mut lowered) = finish(function.clone(), choices, runner)? else {
+        return Ok(None);
+    };
     // Half the threads, or memory traffic: worth trying whether another order of instructions needs fewer registers.
     if lowered.allocated.registers_per_thread > 32 || lowered.allocated.spills > 0 {
-        runner.run(passes::SCHEDULE)?;
-        let second = finish(runner.function, options, runner.observer)?;
-        if second.cost() < lowered.cost() {
-            lowered = second;
+        runner.improve(&mut function, passes::SCHEDULE);
+        match finish(function, choices, runner)? {
+            Some(second) if second.cost() < lowered.cost() => lowered = second,
+            Some(_) => {}
+            None => return Ok(None),
         }
     }
-    Ok(lowered)
+    Ok(Some(lowered))
 }
 
 impl Lowered {
@@ -105,36 +91,47 @@ impl Lowered {
     }
 }
 
-/// The passes from SSA to the final order.
+/// The passes from SSA to the final order; none if the runner stopped before the end.
 fn finish(
-    function: Function,
-    options: AllocateOptions,
-    observer: &mut Observer<'_>,
-) -> Result<Lowered, Error> {
-    let mut runner = Runner { function, observer };
+    mut function: Function,
+    choices: Choices,
+    runner: &mut Runner<'_>,
+) -> Result<Option<Lowered>, Error> {
     // Copies at edges need an edge with a place for them.
-    runner.run(passes::SPLIT_EDGES)?;
-    runner.run(passes::LOWER_PHIS)?;
+    runner.run(&mut function, passes::SPLIT_EDGES);
+    runner.run(&mut function, passes::LOWER_PHIS);
     // After phis, so that the copies of both kinds are coalesced together.
-    runner.run(passes::ISOLATE_GROUPS)?;
-    let allocated = allocate(&mut runner.function, options)?;
-    runner.after("allocate", None)?;
+    runner.run(&mut function, passes::ISOLATE_GROUPS);
+    if runner.is_over() {
+        return Ok(None);
+    }
+    let options = AllocateOptions {
+        limit: choices.register_limit,
+        full_file: choices.full_registers,
+        check: runner.checks(),
+    };
+    let allocated = runner.time("allocate", |()| allocate(&mut function, options))?;
+    function.form = Form::Registers;
+    runner.after("allocate", &function);
 
     // Only now is it known which blocks hold no copies; the rest are final but for waits.
-    runner.run(passes::THREAD_JUMPS)?;
-    runner.run(passes::LOWER_BRANCHES)?;
-    runner.run(passes::ASSIGN_SLOTS)?;
-    runner.run(passes::INSERT_WAITS)?;
+    runner.improve(&mut function, passes::THREAD_JUMPS);
+    runner.run(&mut function, passes::LOWER_BRANCHES);
+    runner.run(&mut function, passes::ASSIGN_SLOTS);
+    runner.run(&mut function, passes::INSERT_WAITS);
     // After waits: both want the last instruction's flow, and the block's end has no other place.
-    runner.run(passes::INSERT_FLOW)?;
+    runner.run(&mut function, passes::INSERT_FLOW);
     // Last: it depends on the waits.
-    runner.run(passes::MARK_LAST_USE)?;
-    if cfg!(debug_assertions) {
-        check_waits(&runner.function)
+    runner.improve(&mut function, passes::MARK_LAST_USE);
+    if runner.is_over() {
+        return Ok(None);
+    }
+    if runner.checks() {
+        check_waits(&function)
             .map_err(|broken| Error::broken("insert_waits", vec![broken.to_string()]))?;
     }
-    Ok(Lowered {
-        function: runner.function,
+    Ok(Some(Lowered {
+        function,
         allocated,
-    })
+    }))
 }

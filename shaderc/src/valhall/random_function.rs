@@ -9,6 +9,7 @@ use super::mir::{
     Terminator, Value, Word,
 };
 use super::split_edges::split_edges;
+use crate::target::Target;
 
 /// Builds a random function from a list of choices.
 pub(crate) struct Random<'a> {
@@ -227,6 +228,6 @@ impl<'a> Random<'a> {
 /// Brings a function to the form that allocation needs.
 pub(crate) fn prepare(function: &mut Function) {
     split_edges(function);
-    lower_phis(function);
+    lower_phis(function, &Target::default());
     isolate_groups(function);
 }

@@ -4,12 +4,12 @@
 
 use std::fmt;
 
-use eitri_isa::Arch;
 use eitri_isa::row::Unit;
 
 use super::allocate::Allocated;
 use super::mir::{Function, Space};
 use super::rates;
+use crate::target::Target;
 
 /// Weight of one access to a spill slot outside loops; each loop adds as much again.
 const SPILL_WEIGHT: u32 = 10;
@@ -55,13 +55,13 @@ fn padded_bytes(instructions: usize) -> usize {
 }
 
 /// Counts a finished program.
-pub(super) fn count(function: &Function, allocated: &Allocated, arch: Arch) -> Statistics {
+pub(super) fn count(function: &Function, allocated: &Allocated, target: &Target) -> Statistics {
     let (mut fma, mut cvt, mut sfu, mut load_store) = (0u32, 0u32, 0u32, 0u32);
     let mut instructions = 0;
     for block in &function.blocks {
         for instr in &block.instrs {
             instructions += 1;
-            let Some((unit, cycles)) = instr.op.isa().map(|op| op.row().issue(arch)) else {
+            let Some((unit, cycles)) = instr.op.isa().map(|op| op.row().issue(target.arch)) else {
                 continue;
             };
             match unit {
@@ -74,11 +74,11 @@ pub(super) fn count(function: &Function, allocated: &Allocated, arch: Arch) -> S
         }
     }
     let (fma, cvt, sfu) = (
-        f64::from(fma) / rates::FMA_LANES,
-        f64::from(cvt) / rates::CVT_LANES,
-        f64::from(sfu) / rates::SFU_LANES,
+        f64::from(fma) / f64::from(target.rates.fma),
+        f64::from(cvt) / f64::from(target.rates.cvt),
+        f64::from(sfu) / f64::from(target.rates.sfu),
     );
-    let load_store = f64::from(load_store) / rates::MESSAGES;
+    let load_store = f64::from(load_store) / f64::from(target.rates.messages);
     let alu = rates::alu(fma, cvt, sfu);
     Statistics {
         instructions,

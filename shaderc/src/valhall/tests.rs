@@ -231,7 +231,7 @@ proptest! {
     ) {
         let mut function = Random::function(&choices);
         prepare(&mut function);
-        let allocated = allocate(&mut function, AllocateOptions { limit, full_file: false });
+        let allocated = allocate(&mut function, AllocateOptions { limit, ..AllocateOptions::default() });
         prop_assert!(allocated.is_ok(), "{:?} limit {:?}", allocated, limit);
         finish(&mut function);
         prop_assert_eq!(check_waits(&function), Ok(()), "{}", function);

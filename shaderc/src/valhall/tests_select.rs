@@ -1,23 +1,27 @@
 //! Selection and legalisation: IR as text, and the machine IR that it becomes, beside each line.
 
 use super::mir::Function;
-use super::pipeline::{Observer, lower};
-use super::{Target, compile};
+use super::pipeline::lower;
+use super::{Choices, compile};
 use crate::ir::parse::parse;
+use crate::pass::{Runner, Settings};
+use crate::target::Target;
 
 /// The machine IR after `pass`.
-fn after(text: &str, wanted: &str) -> String {
+fn after(text: &str, pass: &str) -> String {
     let ir = parse(text).unwrap_or_else(|error| panic!("{error}"));
-    let mut found = String::new();
-    let observer: &mut Observer<'_> = &mut |pass, function| {
-        if pass == wanted {
-            found = function.to_string();
-        }
+    let settings = Settings {
+        stop_after: Some(pass),
+        ..Settings::default()
     };
-    if let Err(error) = lower(&ir, Default::default(), observer) {
-        panic!("{error}\n{found}");
+    let mut runner = Runner::with(Target::default(), settings);
+    if let Err(error) = lower(&ir, Choices::default(), &mut runner) {
+        panic!("{error}");
     }
-    found
+    let ended = runner.ended();
+    ended
+        .unwrap_or_else(|| panic!("{pass} has not run"))
+        .unwrap_or_else(|broken| panic!("{broken}"))
 }
 
 /// Compares what each line became after legalisation: the texts after `; expect:` must occur in this order, with `%`
@@ -31,7 +35,7 @@ fn check(body: &str) {
     if !body.contains("return") {
         text.push_str("  return\n");
     }
-    let got = after(&text, "share_values");
+    let got = after(&text, "share_moves");
     let plain = |line: &str| {
         let mut out = String::new();
         let mut chars = line.trim().chars().peekable();
@@ -98,7 +102,7 @@ fn bits() {
         "  %r = ushr %x, %y               ; expect: RSHIFT_OR.i32 %, %.b0, t0"
     ));
     check(kept!(
-        "  %s = ushr %x, 4\n  %r = iand %s, 15   ; expect: RSHIFT_AND.i32 %, t9.b0, u0"
+        "  %s = ushr %x, 4\n  %r = iand %s, 15   ; expect: RSHIFT_AND.i32 %, t9.b0, u2"
     ));
     check(kept!(
         "  %r = inot %x                   ; expect: LSHIFT_OR.i32 t0, t0.b0, %.not"
@@ -186,11 +190,42 @@ fn memory() {
     check(
         "
       %o = iadd %x, 4
-      store.buffer.2 0x1000000, %x, %x, %y   ; expect: %:% = LEA_PKA %, t4
+      store.buffer.2 0x1000000, %x, %x, %y   ; expect: %:% = SHADDX.u64 u0, %.w0, imm:0
                                              ; expect: STORE.i64 @%:%, [%:%], imm:0, space:buffer
       store.buffer 0x1000000, %o, %x         ; expect: STORE.i32 @%, [%:%], imm:4, space:buffer
     ",
     );
+    // Which buffer it is isn't known.
+    check(
+        "
+      %o = iadd %x, 4
+      store.buffer.2 %z, %x, %x, %y          ; expect: %:% = LEA_PKA %, %
+                                             ; expect: STORE.i64 @%:%, [%:%], imm:0, space:buffer
+      store.buffer %z, %o, %x                ; expect: STORE.i32 @%, [%:%], imm:4, space:buffer
+    ",
+    );
+    // A sum that may wrap is made in 32 bits first; one that doesn't is left to the message, as a shift to the address.
+    check(
+        "
+      %o = iadd %x, -8
+      store.buffer 0x1000000, %o, %y         ; expect: % = IADD_IMM.i32 %, imm:4294967288
+                                             ; expect: %:% = SHADDX.u64 u0, %.w0, imm:0
+                                             ; expect: STORE.i32 @%, [%:%], imm:0, space:buffer
+      %w = local_id.x
+      %i = ishl %w, 2
+      %p = iadd %i, 8
+      store.buffer 0x1000000, %p, %y         ; expect: %:% = SHADDX.u64 u0, %.w0, imm:2
+                                             ; expect: STORE.i32 @%, [%:%], imm:8, space:buffer
+      store.buffer 0x1000000, 12, %y         ; expect: STORE.i32 @%, u0, imm:12, space:buffer
+    ",
+    );
+    check("
+      %a = load.data.constant 8              ; expect: LOAD.i32.unsigned u0, imm:8, space:constant
+      %b = load.data.constant %x             ; expect: %:% = SHADDX.u64 u0, %.w0, imm:0
+                                             ; expect: LOAD.i32.unsigned [%:%], imm:0, space:constant
+      store.shared 0, %a
+      store.shared 4, %b
+    ");
     check("
       %w = local_id.x
       %i = ishl %w, 2
@@ -218,7 +253,8 @@ fn memory() {
 fn what_has_no_code_is_named() {
     let ir = parse("function main\nworkgroup 1 1 1\nb0:\n  %a = buffer_size 0x1000000\n  return\n")
         .expect("parses");
-    let error = lower(&ir, Default::default(), &mut |_, _| {})
+    let mut runner = Runner::new(Target::default(), &[]);
+    let error = lower(&ir, Choices::default(), &mut runner)
         .err()
         .expect("not lowered");
     assert_eq!(
@@ -285,8 +321,9 @@ b2:
   return
 ";
     let ir = parse(text).unwrap_or_else(|error| panic!("{error}"));
-    let target = Target::new(eitri_isa::Arch::V10);
-    let binary = compile(&ir, &target).unwrap_or_else(|error| panic!("{error}"));
+    let target = Target::default();
+    let binary =
+        compile(&ir, &target, Choices::default()).unwrap_or_else(|error| panic!("{error}"));
     for &word in &binary.code {
         assert!(
             eitri_isa::Instr::decode(word, target.arch).is_ok(),
@@ -299,7 +336,7 @@ b2:
     assert_eq!(binary.preload, 1 << 7 | 1 << 12);
     assert_eq!(binary.statistics.instructions, binary.code.len());
     assert_eq!(
-        compile(&ir, &target).as_ref(),
+        compile(&ir, &target, Choices::default()).as_ref(),
         Ok(&binary),
         "the same twice"
     );
@@ -307,9 +344,9 @@ b2:
 
 /// The message for a shader that can't be compiled with these choices.
 #[track_caller]
-fn refusal(text: &str, target: &Target) -> String {
+fn refusal(text: &str, choices: Choices) -> String {
     let ir = parse(text).unwrap_or_else(|error| panic!("{error}"));
-    match compile(&ir, target) {
+    match compile(&ir, &Target::default(), choices) {
         Ok(binary) => panic!("compiles:\n{}", binary.listing),
         Err(error) => error.to_string(),
     }
@@ -326,18 +363,18 @@ b0:
 
 #[test]
 fn what_runs_out_is_said() {
-    let target = |limit| Target {
+    let choices = |limit| Choices {
         register_limit: Some(limit),
-        ..Target::new(eitri_isa::Arch::V10)
+        ..Choices::default()
     };
     let small = format!("function main\nworkgroup 1 1 1\n{COPY}");
     assert_eq!(
-        refusal(&small, &target(2)),
+        refusal(&small, choices(2)),
         "an instruction needs more registers than the limit leaves"
     );
     let full = format!("function main\nworkgroup 1 1 1\nscratch 32752\n{COPY}");
     assert_eq!(
-        refusal(&full, &target(6)),
+        refusal(&full, choices(6)),
         "the shader needs more than 32764 bytes of memory for each thread, spilled registers included"
     );
 }
@@ -357,6 +394,6 @@ b2:
   store.buffer 0x1000000, 0, %x
   return
 ";
-    let message = refusal(text, &Target::new(eitri_isa::Arch::V10));
+    let message = refusal(text, Choices::default());
     assert!(message.starts_with("internal: after lower: "), "{message}");
 }

@@ -11,7 +11,7 @@ use eitri_shaderc::ir::Function;
 use eitri_shaderc::ir::parse::parse;
 use eitri_shaderc::ir::verify::verify;
 use eitri_shaderc::pass::Runner;
-use eitri_shaderc::pipeline::PASSES;
+use eitri_shaderc::pipeline::passes;
 
 fn outputs(function: &Function) -> Buffers {
     let mut buffers = Buffers::new();
@@ -43,10 +43,10 @@ fn check(text: &str) -> Vec<String> {
     let (before, expected) = (function.to_string(), outputs(&function));
     let mut runner = Runner::new(Target::default(), &[]);
     for name in names.split_whitespace() {
-        let pass = PASSES.iter().find(|pass| pass.name == name);
+        let pass = passes().find(|pass| pass.name == name);
         runner.run(
             &mut function,
-            *pass.unwrap_or_else(|| panic!("no pass {name}")),
+            pass.unwrap_or_else(|| panic!("no pass {name}")),
         );
     }
     let after = function.to_string();
@@ -100,7 +100,7 @@ fn passes_do_what_their_files_say() {
         "fold_constants",
         "dead_code",
     ];
-    for pass in PASSES {
+    for pass in passes() {
         let listed = without.contains(&pass.name);
         assert!(
             listed != tested.iter().any(|name| name == pass.name),

@@ -48,6 +48,13 @@ impl DescriptorSet<'_> {
         platform.load32(self.place(index)) != 0
     }
 
+    /// Address and length of the buffer that a descriptor names; zeros where nothing was written.
+    pub(super) fn buffer<P: Platform>(&self, platform: &mut P, index: u32) -> (u64, u32) {
+        let at = self.place(index);
+        let [bytes, low, high] = [4, 8, 12].map(|place| platform.load32(at.offset(place)));
+        (u64::from(high) << 32 | u64::from(low), bytes)
+    }
+
     fn place(&self, index: u32) -> PhysicalAddress {
         self.object
             .memory()
@@ -95,7 +102,8 @@ impl<P: Platform> Device<'_, P> {
         Ok(self.destroy_object(set.object)?)
     }
 
-    /// Binds all of a buffer to element 0 of `binding`. No job may be using the set.
+    /// Binds all of a buffer to element 0 of `binding`. No job may be using the set, and commands that were recorded with it
+    /// must be recorded again: a recording keeps the addresses of its buffers.
     ///
     /// # Errors
     /// As [`Device::bind_range`].

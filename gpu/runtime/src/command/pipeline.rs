@@ -4,7 +4,7 @@ use super::error::{CommandError, Limit};
 use crate::device::{Device, Request};
 use crate::platform::Platform;
 use crate::vm::{GpuAddress, Object, Protection};
-use eitri_program::Program;
+use eitri_program::{DATA_ALIGNMENT, Program};
 
 /// Bytes after the code that the instruction fetcher may read: they are mapped and zero.
 const PREFETCH: u64 = 128;
@@ -15,6 +15,8 @@ const PREFETCH: u64 = 128;
 pub struct Pipeline<'p> {
     program: Program<'p>,
     code: Object,
+    /// Bytes from the code to the program's data.
+    data: u64,
 }
 
 impl<'p> Pipeline<'p> {
@@ -27,10 +29,15 @@ impl<'p> Pipeline<'p> {
     pub const fn code(&self) -> GpuAddress {
         self.code.address()
     }
+
+    /// Where its data is; aligned to [`DATA_ALIGNMENT`].
+    pub(super) const fn data(&self) -> GpuAddress {
+        self.code.address().offset(self.data)
+    }
 }
 
 impl<P: Platform> Device<'_, P> {
-    /// Makes a pipeline: copies the program's code into executable memory, which nothing can write afterwards.
+    /// Makes a pipeline: copies the program's code and data into executable memory, which nothing can write afterwards.
     ///
     /// # Errors
     /// If the program is for another architecture or exceeds a limit of this GPU, or there is no memory.
@@ -56,14 +63,21 @@ impl<P: Platform> Device<'_, P> {
                 most: most.into(),
             });
         }
-        let code = program.code_bytes();
-        let bytes = (code.len() as u64).saturating_add(PREFETCH);
+        let (code, data) = (program.code_bytes(), program.data_bytes());
+        // The GPU reads data through the same protection that keeps everybody from writing code.
+        let data_offset = (code.len() as u64)
+            .saturating_add(PREFETCH)
+            .next_multiple_of(DATA_ALIGNMENT);
+        let bytes = data_offset.saturating_add(data.len() as u64);
         let object = self.create_object(Request::for_jobs("code", bytes, Protection::Code))?;
         self.platform.write_bytes(object.memory(), code);
+        self.platform
+            .write_bytes(object.memory().offset(data_offset), data);
         self.platform.clean(object.memory().span(object.bytes()));
         Ok(Pipeline {
             program: *program,
             code: object,
+            data: data_offset,
         })
     }
 

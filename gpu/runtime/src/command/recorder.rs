@@ -196,7 +196,7 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
         workgroups: [u32; 3],
     ) -> Result<Parameters, CommandError> {
         let resources = self.resources(program)?;
-        let uniforms = self.uniforms(program, workgroups)?;
+        let uniforms = self.uniforms(pipeline, program, workgroups)?;
         let total = workgroups
             .into_iter()
             .fold(1_u64, |all, count| all.saturating_mul(u64::from(count)));
@@ -274,6 +274,7 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
     /// The value of the uniforms register: their address with their number of 64-bit words.
     fn uniforms(
         &mut self,
+        pipeline: &Pipeline<'_>,
         program: &Program<'_>,
         workgroups: [u32; 3],
     ) -> Result<u64, CommandError> {
@@ -286,6 +287,9 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
                 FauWord::NumWorkgroups(Axis::X) => workgroups[0],
                 FauWord::NumWorkgroups(Axis::Y) => workgroups[1],
                 FauWord::NumWorkgroups(Axis::Z) => workgroups[2],
+                FauWord::BufferAddress { slot, half } => half.of(self.buffer(slot).0),
+                FauWord::BufferBytes { slot } => self.buffer(slot).1,
+                FauWord::DataAddress(half) => half.of(pipeline.data().0),
             };
             count = count.saturating_add(1);
         }
@@ -296,6 +300,15 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
         let used = words.get(..pairs.saturating_mul(2)).unwrap_or(&[]);
         let address = self.place(used)?;
         Ok(address.0 | (pairs as u64) << 56)
+    }
+
+    /// Address and length of the buffer that is bound there.
+    fn buffer(&mut self, slot: DescriptorSlot) -> (u64, u32) {
+        let set = self.sets.get(usize::from(slot.table)).copied().flatten();
+        // It is bound: `resources` has looked at every binding, and a slot is one of a binding's.
+        set.map_or((0, 0), |set| {
+            set.buffer(&mut self.device.platform, slot.index)
+        })
     }
 
     fn push_word(&self, offset: u32) -> u32 {

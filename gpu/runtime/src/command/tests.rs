@@ -7,14 +7,24 @@ use crate::testing::Fake;
 use crate::testing::firmware::{control_blocks, device, image};
 use crate::vm::GpuAddress;
 use eitri_program::{
-    Access as Rights, Arch, Axis, Binding, BindingKind, DescriptorSlot, FauWord, Program,
-    ProgramParts, RegisterFile, Stage, WorkgroupSize,
+    Access as Rights, AddressHalf, Arch, Axis, Binding, BindingKind, DescriptorSlot, FauWord,
+    Program, ProgramParts, RegisterFile, Stage, WorkgroupSize,
 };
 use std::string::ToString;
 use std::vec::Vec;
 
 /// A program with a storage buffer at 0:2 (table 1, descriptor 0), a push constant and the workgroup count.
 fn program(change: impl FnOnce(&mut ProgramParts<'_>)) -> Vec<u8> {
+    let fau = [
+        FauWord::PushConstant { offset: 4 },
+        FauWord::NumWorkgroups(Axis::Y),
+        FauWord::Constant(0xC0DE),
+    ];
+    program_with(&fau, change)
+}
+
+/// The same with other uniform words.
+fn program_with(fau: &[FauWord], change: impl FnOnce(&mut ProgramParts<'_>)) -> Vec<u8> {
     let binding = Binding {
         set: 0,
         binding: 2,
@@ -24,23 +34,19 @@ fn program(change: impl FnOnce(&mut ProgramParts<'_>)) -> Vec<u8> {
         slot: DescriptorSlot { table: 1, index: 0 },
         min_bytes: 16,
     };
-    let fau = [
-        FauWord::PushConstant { offset: 4 },
-        FauWord::NumWorkgroups(Axis::Y),
-        FauWord::Constant(0xC0DE),
-    ];
     let mut parts = ProgramParts {
         arch: Arch::V10,
         stage: Stage::Compute,
         entry: "main",
         code: &[0x7800_C000_0000_0000],
+        data: &[],
         registers: RegisterFile::Half,
         preload: 0x00E0,
         workgroup: WorkgroupSize::new(64, 1, 1).expect("legal"),
         shared_bytes: 0,
         scratch_bytes: 0,
         push_constant_bytes: 8,
-        fau: &fau,
+        fau,
         bindings: &[binding],
         push_ranges: &[],
     };
@@ -166,6 +172,44 @@ fn a_dispatch_is_the_worked_one() {
     );
     assert_eq!(words(&mut device, storage, 4), [0, 31, 0, 0]);
     assert_eq!(words(&mut device, u64::from(code), 2), [0, 0x7800_C000]);
+}
+
+#[test]
+fn uniforms_name_what_is_bound_and_where_the_data_is() {
+    let slot = DescriptorSlot { table: 1, index: 0 };
+    let fau = [
+        FauWord::BufferAddress {
+            slot,
+            half: AddressHalf::Low,
+        },
+        FauWord::BufferAddress {
+            slot,
+            half: AddressHalf::High,
+        },
+        FauWord::BufferBytes { slot },
+        FauWord::DataAddress(AddressHalf::Low),
+    ];
+    let image = image(&control_blocks());
+    let program = program_with(&fau, |parts| parts.data = &[0x0123_4567_89AB_CDEF]);
+    let Bound {
+        mut device,
+        pipeline,
+        set,
+        buffer,
+        mut commands,
+    } = bound(&image, &program);
+    let record = commands.record(&mut device, |recorder| {
+        recorder.bind_pipeline(&pipeline).bind_descriptor_set(&set);
+        recorder.push_constants(&[0; 8])?.dispatch([1, 1, 1])?;
+        Ok(())
+    });
+    record.expect("complete");
+    let stream = recorded(&mut device, &commands);
+    let uniforms = words(&mut device, stream[3] & 0xFFFF_FFFF, 4);
+    let at = buffer.address().0;
+    assert_eq!(uniforms[..3], [at as u32, (at >> 32) as u32, 4096]);
+    let data = words(&mut device, u64::from(uniforms[3]), 2);
+    assert_eq!(data, [0x89AB_CDEF, 0x0123_4567]);
 }
 
 #[test]

@@ -31,6 +31,8 @@ pub(crate) struct AllocateOptions {
     pub(crate) limit: Option<u32>,
     /// Never the half file.
     pub(crate) full_file: bool,
+    /// Whether the answer is proved, as it always is in debug builds.
+    pub(crate) check: bool,
 }
 
 /// What allocation reports.
@@ -85,7 +87,7 @@ pub(crate) fn allocate(
             .skip(usize::from(round > 0 || options.full_file))
         {
             if let Some(registers) = place_all(function, limited(file)) {
-                if cfg!(debug_assertions) {
+                if cfg!(debug_assertions) || options.check {
                     check_registers::check(&original, function, &registers, &spills)
                         .map_err(|wrong| AllocateError::Wrong(Box::new(wrong)))?;
                 }

@@ -19,7 +19,7 @@ proptest! {
         prepare(&mut function);
         prop_assert_eq!(verify(&function, Form::Variables), []);
         let before = function.to_string();
-        match allocate(&mut function, AllocateOptions { limit, full_file: false }) {
+        match allocate(&mut function, AllocateOptions { limit, ..AllocateOptions::default() }) {
             Ok(_) => {}
             Err(error) => prop_assert!(false, "{:?} with limit {:?}\n{}", error, limit, before),
         }

@@ -1,12 +1,13 @@
 //! FAU arrangement: which uniform words share a 64-bit word.
 //!
 //! One arithmetic instruction reads one 64-bit word of FAU, so two uniforms that it reads must lie in the same one, or
-//! one of them takes a move. The runtime fills words one by one, so their order is free.
+//! one of them takes a move. The runtime fills words one by one, so their order is free; only the halves of an address
+//! stay side by side, since they are read as one.
 //! Facts: hardware/compiler-backend.md 5.2, hardware/compiler-optimization.md 1.8.
 
 use std::collections::BTreeMap;
 
-use crate::ir::FauWord;
+use crate::ir::{AddressHalf, FauWord};
 use crate::valhall::mir::{Function, Message, Operand, Terminator};
 
 /// Weight of an instruction inside a loop against the same outside.
@@ -52,7 +53,14 @@ pub(crate) fn arrange_fau(function: &mut Function) {
             .filter(|&word| word < count)
             .for_each(|word| used[word] = true);
     }
-    let order = order(&used, together);
+    let glued: Vec<(usize, usize)> = function
+        .fau
+        .windows(2)
+        .enumerate()
+        .filter(|(low, pair)| used[*low] && is_address(pair))
+        .map(|(low, _)| (low, low + 1))
+        .collect();
+    let order = order(&used, &glued, together);
     let places: BTreeMap<usize, u8> = order
         .iter()
         .enumerate()
@@ -77,12 +85,32 @@ fn word_of(operand: Operand) -> Option<usize> {
     }
 }
 
-/// The words in their new order: pairs first, the heaviest first, then the rest.
-fn order(used: &[bool], together: BTreeMap<(usize, usize), u64>) -> Vec<Option<usize>> {
+/// Whether two words are the halves of one address.
+fn is_address(pair: &[FauWord]) -> bool {
+    let [low, high] = AddressHalf::ALL;
+    match *pair {
+        [FauWord::BufferAddress(first, of), second] => {
+            of == low && second == FauWord::BufferAddress(first, high)
+        }
+        [FauWord::DataAddress(of), second] => of == low && second == FauWord::DataAddress(high),
+        _ => false,
+    }
+}
+
+/// The words in their new order: those that are one, then pairs, the heaviest first, then the rest.
+fn order(
+    used: &[bool],
+    glued: &[(usize, usize)],
+    together: BTreeMap<(usize, usize), u64>,
+) -> Vec<Option<usize>> {
     let mut pairs: Vec<((usize, usize), u64)> = together.into_iter().collect();
     pairs.sort_by_key(|&(pair, weight)| (std::cmp::Reverse(weight), pair));
     let mut free = used.to_vec();
     let mut order = Vec::new();
+    for &(low, high) in glued {
+        (free[low], free[high]) = (false, false);
+        order.extend([Some(low), Some(high)]);
+    }
     for ((a, b), _) in pairs {
         if free[a] && free[b] {
             (free[a], free[b]) = (false, false);
@@ -119,6 +147,29 @@ fn renumber(function: &mut Function, places: &BTreeMap<usize, u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_halves_of_an_address_stay_together() {
+        let mut function = Function::parse(
+            "fau u0 = push 0
+            fau u1 = push 4
+            fau u2 = address_low 0x1000000
+            fau u3 = address_high 0x1000000
+            fau u4 = data low
+            fau u5 = data high
+            b0:
+              %0 = MOV.i32 u1
+              STORE.i32 @%0, u2, imm:0, space:buffer
+              end",
+        )
+        .expect("text is MIR");
+        arrange_fau(&mut function);
+        let text = function.to_string();
+        let wanted =
+            "fau u0 = address_low 0x1000000\nfau u1 = address_high 0x1000000\nfau u2 = push 4\nb0:";
+        assert!(text.starts_with(wanted), "{text}");
+        assert!(text.contains("STORE.i32 @%0, u0, imm:0"), "{text}");
+    }
 
     #[test]
     fn words_read_together_share_a_slot_and_unread_ones_go() {

@@ -8,20 +8,17 @@ use eitri_isa::row::Source as SourceRow;
 use eitri_isa::{Arch, Constant, Lanes, Select};
 
 use crate::ir::FauWord;
+use crate::target::Target;
 use crate::valhall::mir::{Function, Instr, Location, Op, Operand, Source, Terminator, Word};
-use crate::valhall::select::MOST_FAU;
-
-/// The generation whose table of constants is used: that of v9 and v10.
-const ARCH: Arch = Arch::V10;
 
 /// Every entry of the table with its bits.
-fn table() -> impl Iterator<Item = (u8, u32)> {
-    (0..Constant::COUNT).filter_map(|index| Some((index, Constant::new(index)?.value(ARCH))))
+fn table(arch: Arch) -> impl Iterator<Item = (u8, u32)> {
+    (0..Constant::COUNT).filter_map(move |index| Some((index, Constant::new(index)?.value(arch))))
 }
 
 /// The entry of the table that is `bits`.
-fn entry(bits: u32) -> Option<u8> {
-    Constant::find(bits, ARCH).map(Constant::index)
+fn entry(bits: u32, arch: Arch) -> Option<u8> {
+    Constant::find(bits, arch).map(Constant::index)
 }
 
 fn from_table(entry: u8) -> Source {
@@ -54,26 +51,26 @@ fn half_to_float(half: u32) -> u32 {
 }
 
 /// A source of `op` that reads `bits` from the table.
-fn place(op: Op, index: usize, bits: u32) -> Option<Source> {
+fn place(op: Op, index: usize, bits: u32, arch: Arch) -> Option<Source> {
     let row = op.isa()?.row();
     let spec = row.sources.get(index)?;
     if is_shift_amount(spec) {
-        return shift_amount(spec, bits);
+        return shift_amount(spec, bits, arch);
     }
     if spec.size != 32 {
-        return (spec.size > 32).then(|| entry(bits).map(from_table))?;
+        return (spec.size > 32).then(|| entry(bits, arch).map(from_table))?;
     }
-    if let Some(index) = entry(bits) {
+    if let Some(index) = entry(bits, arch) {
         return Some(from_table(index));
     }
     let negated = bits ^ 1 << 31;
     if spec.neg.is_some()
-        && let Some(index) = entry(negated)
+        && let Some(index) = entry(negated, arch)
     {
         return Some(from_table(index).negated());
     }
     if spec.not.is_some()
-        && let Some(index) = entry(!bits)
+        && let Some(index) = entry(!bits, arch)
     {
         return Some(Source {
             not: true,
@@ -85,10 +82,10 @@ fn place(op: Op, index: usize, bits: u32) -> Option<Source> {
     // Of what the table can say, the hardware may take less.
     let selections = || {
         let rows = field.table.rows.iter();
-        rows.filter(|row| field.legal.allows(row.value, ARCH))
+        rows.filter(|row| field.legal.allows(row.value, arch))
     };
     let find = |wanted: u32| {
-        table().find_map(|(index, word)| {
+        table(arch).find_map(|(index, word)| {
             let reads = |select: Select| {
                 selected(select, word, spec.float, row.ty.is_signed()) == Some(wanted)
             };
@@ -110,10 +107,10 @@ fn is_shift_amount(spec: &SourceRow) -> bool {
 }
 
 /// The amount as a byte of the table; only the low byte counts.
-fn shift_amount(spec: &SourceRow, bits: u32) -> Option<Source> {
+fn shift_amount(spec: &SourceRow, bits: u32, arch: Arch) -> Option<Source> {
     const BYTES: [Select; 4] = [Select::B0, Select::B1, Select::B2, Select::B3];
     let select = spec.select?;
-    table().find_map(|(index, word)| {
+    table(arch).find_map(|(index, word)| {
         let byte = (0..4).find(|byte| (word >> (8 * byte) ^ bits) & 0xff == 0)?;
         select
             .table
@@ -123,14 +120,14 @@ fn shift_amount(spec: &SourceRow, bits: u32) -> Option<Source> {
 }
 
 /// An instruction that makes a constant.
-pub(crate) fn make(dest: Word, bits: u32, location: Location) -> Instr {
+pub(crate) fn make(dest: Word, bits: u32, location: Location, arch: Arch) -> Instr {
     let zero = from_table(0);
     let base = Instr {
         dests: vec![dest],
         location,
         ..Instr::new(Op::Mov)
     };
-    match entry(bits) {
+    match entry(bits, arch) {
         Some(index) => Instr {
             sources: vec![from_table(index)],
             ..base
@@ -145,19 +142,20 @@ pub(crate) fn make(dest: Word, bits: u32, location: Location) -> Instr {
 }
 
 /// Places all constants of a function.
-pub(crate) fn legalise_constants(function: &mut Function) {
+pub(crate) fn legalise_constants(function: &mut Function, target: &Target) {
+    let arch = target.arch;
     for index in 0..function.blocks.len() {
         let instrs = std::mem::take(&mut function.blocks[index].instrs);
         let mut out = Vec::with_capacity(instrs.len());
         for mut instr in instrs {
             fold_modifiers(&mut instr);
             if let Some(constant) = constant_move(&instr) {
-                out.push(make(instr.dests[0], constant, instr.location));
+                out.push(make(instr.dests[0], constant, instr.location, arch));
                 continue;
             }
-            use_immediate_form(&mut instr);
+            use_immediate_form(&mut instr, arch);
             for source in 0..instr.sources.len() {
-                place_source(function, &mut instr, source, &mut out);
+                place_source(function, target, &mut instr, source, &mut out);
             }
             out.push(instr);
         }
@@ -202,7 +200,7 @@ fn constant_move(instr: &Instr) -> Option<u32> {
 }
 
 /// Adds with one constant have a form of their own, which leaves the table and the uniforms to others.
-fn use_immediate_form(instr: &mut Instr) {
+fn use_immediate_form(instr: &mut Instr, arch: Arch) {
     let sources = match instr.sources.as_slice() {
         &[a, b] if instr.modifiers.is_empty() => (a, b),
         _ => return,
@@ -214,7 +212,7 @@ fn use_immediate_form(instr: &mut Instr) {
         _ => return,
     };
     let float = instr.op == Op::FAdd;
-    let in_table = float && place(Op::FAdd, 0, bits).is_some();
+    let in_table = float && place(Op::FAdd, 0, bits, arch).is_some();
     if rest.is_plain() && !in_table && !matches!(rest.operand, Operand::Constant(_)) {
         instr.op = if float { Op::FAddImm } else { Op::IAddImm };
         instr.sources = vec![rest];
@@ -223,17 +221,23 @@ fn use_immediate_form(instr: &mut Instr) {
 }
 
 /// Places one source, by a move before the instruction if need be.
-fn place_source(function: &mut Function, instr: &mut Instr, index: usize, out: &mut Vec<Instr>) {
+fn place_source(
+    function: &mut Function,
+    target: &Target,
+    instr: &mut Instr,
+    index: usize,
+    out: &mut Vec<Instr>,
+) {
     let Operand::Constant(bits) = instr.sources[index].operand else {
         return;
     };
-    let source = place(instr.op, index, bits).or_else(|| {
-        let word = fau_word(function, bits)?;
+    let source = place(instr.op, index, bits, target.arch).or_else(|| {
+        let word = fau_word(function, target, bits)?;
         Some(Source::plain(Operand::Fau(word)))
     });
     let source = source.unwrap_or_else(|| {
         let dest = Word::Value(function.new_value());
-        out.push(make(dest, bits, instr.location));
+        out.push(make(dest, bits, instr.location, target.arch));
         Source::plain(Operand::Word(dest))
     });
     // A whole word as a shift amount: its lowest byte.
@@ -247,11 +251,11 @@ fn place_source(function: &mut Function, instr: &mut Instr, index: usize, out: &
 }
 
 /// The uniform word that holds a constant.
-fn fau_word(function: &mut Function, bits: u32) -> Option<u8> {
+fn fau_word(function: &mut Function, target: &Target, bits: u32) -> Option<u8> {
     let wanted = FauWord::Constant(bits);
     let found = function.fau.iter().position(|&word| word == wanted);
     let index = found.or_else(|| {
-        (function.fau.len() < MOST_FAU).then(|| {
+        (function.fau.len() < target.limits.uniform_words as usize).then(|| {
             function.fau.push(wanted);
             function.fau.len() - 1
         })
@@ -266,7 +270,7 @@ mod tests {
     #[track_caller]
     fn check(op: Op, index: usize, bits: u32, expected: Option<&str>) {
         assert_eq!(
-            place(op, index, bits)
+            place(op, index, bits, Arch::V10)
                 .map(|source| source.to_string())
                 .as_deref(),
             expected,

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use super::constants;
 use crate::ir::FauWord;
+use crate::target::Target;
 use crate::valhall::mir::{Function, Half, Instr, Message, Op, Operand, Source, Special, Word};
 
 /// Something that is read without a register.
@@ -94,13 +95,13 @@ fn keep(reads: &BTreeSet<Read>, message: bool) -> BTreeSet<Read> {
 }
 
 /// Moves out what instructions may not read together.
-pub(crate) fn legalise_fau(function: &mut Function) {
+pub(crate) fn legalise_fau(function: &mut Function, target: &Target) {
     for index in 0..function.blocks.len() {
         let instrs = std::mem::take(&mut function.blocks[index].instrs);
         let mut out = Vec::with_capacity(instrs.len());
         for mut instr in instrs {
             if !is_legal(&instr) {
-                repair(function, &mut instr, &mut out);
+                repair(function, target, &mut instr, &mut out);
             }
             out.push(instr);
         }
@@ -108,7 +109,7 @@ pub(crate) fn legalise_fau(function: &mut Function) {
     }
 }
 
-fn repair(function: &mut Function, instr: &mut Instr, out: &mut Vec<Instr>) {
+fn repair(function: &mut Function, target: &Target, instr: &mut Instr, out: &mut Vec<Instr>) {
     let reads = instr
         .sources
         .iter()
@@ -126,7 +127,7 @@ fn repair(function: &mut Function, instr: &mut Instr, out: &mut Vec<Instr>) {
             Read::Table(_) | Read::Special(..) => None,
         };
         out.push(match constant {
-            Some(bits) => constants::make(dest, bits, instr.location),
+            Some(bits) => constants::make(dest, bits, instr.location, target.arch),
             None => Instr {
                 dests: vec![dest],
                 sources: vec![Source::plain(operand)],
@@ -159,7 +160,7 @@ mod tests {
     #[track_caller]
     fn check(line: &str, moves: &[&str]) {
         let mut function = Function::parse(&format!("b0:\n {line}\n end")).expect("text is MIR");
-        legalise_fau(&mut function);
+        legalise_fau(&mut function, &Target::default());
         let instrs = &function.blocks[0].instrs;
         let got: Vec<String> = instrs[..instrs.len() - 1]
             .iter()

@@ -5,6 +5,7 @@ use std::fmt;
 use super::modifier::{Flow, Modifier};
 use super::op::Op;
 use super::operand::{Operand, Register, Source, Space, Value, Word};
+use super::verify::Form;
 use crate::ir::FauWord;
 
 /// A block's place in [`Function::blocks`], which is also its place in the program.
@@ -248,6 +249,8 @@ pub(crate) struct Preload {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Function {
     pub(crate) blocks: Vec<Block>,
+    /// How far it has come.
+    pub(crate) form: Form,
     /// How many values there are; the next new one has this number.
     pub(crate) values: u32,
     pub(crate) preloads: Vec<Preload>,

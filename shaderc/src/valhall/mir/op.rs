@@ -87,6 +87,7 @@ ops! {
     IAdd           IaddU32,
     IAdd64S        IaddS64,
     ShAddXS        ShaddxS64,
+    ShAddXU        ShaddxU64,
     IAddImm        IaddImmI32,
     ISub           IsubU32,
     IMul           ImulI32,

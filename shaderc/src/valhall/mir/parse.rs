@@ -8,7 +8,7 @@ use super::function::{Block, BlockId, Function, Instr, Phi, Preload, Terminator}
 use super::modifier::{Flow, Modifier};
 use super::op::Op;
 use super::operand::{Half, Operand, Register, Source, Space, Special, Value, Word};
-use crate::ir::{Axis, FauWord};
+use crate::ir::FauWord;
 use eitri_isa::Select;
 
 /// What was wrong with a line of text.
@@ -77,15 +77,7 @@ fn parse_line(function: &mut Function, code: &str) -> Option<()> {
     }
     if let Some(rest) = code.strip_prefix("fau ") {
         let (_, what) = rest.split_once(" = ")?;
-        let (kind, argument) = what.split_once(' ').unwrap_or((what, ""));
-        function.fau.push(match kind {
-            "push" => FauWord::PushConstant(parse_number(argument)?),
-            "constant" => FauWord::Constant(parse_number(argument)?),
-            "workgroups" => {
-                FauWord::NumWorkgroups(Axis::ALL.into_iter().find(|axis| axis.name() == argument)?)
-            }
-            _ => return None,
-        });
+        function.fau.push(FauWord::parse(what)?);
         return Some(());
     }
     if let Some(label) = code.strip_suffix(':') {

@@ -8,7 +8,6 @@ use std::fmt;
 use super::function::{Block, Function, Instr, Terminator};
 use super::modifier::Flow;
 use super::operand::{Half, Operand, Source, Word};
-use crate::ir::FauWord;
 use eitri_isa::Select;
 
 /// Words joined by `:`.
@@ -112,19 +111,10 @@ impl fmt::Display for Block {
     }
 }
 
-/// What fills a uniform word.
-fn fau_text(word: FauWord) -> String {
-    match word {
-        FauWord::PushConstant(offset) => format!("push {offset}"),
-        FauWord::Constant(bits) => format!("constant {bits:#x}"),
-        FauWord::NumWorkgroups(axis) => format!("workgroups {}", axis.name()),
-    }
-}
-
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (word, fau) in self.fau.iter().enumerate() {
-            writeln!(f, "fau u{word} = {}", fau_text(*fau))?;
+            writeln!(f, "fau u{word} = {fau}")?;
         }
         for preload in &self.preloads {
             writeln!(f, "preload {} = {}", preload.dest, preload.register)?;

@@ -9,13 +9,16 @@ use std::fmt;
 use super::function::{BlockId, Function};
 use super::operand::Value;
 
-/// What the verified function may contain.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What a function may contain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Form {
     /// Phis, one definition a value.
+    #[default]
     Ssa,
     /// No phis, several definitions a value.
     Variables,
+    /// No values.
+    Registers,
 }
 
 /// A broken rule.

@@ -45,7 +45,7 @@ impl Selector<'_> {
                 .map(|&arg| self.in_register(arg))
                 .collect();
         }
-        let Location { address, offset } = self.locate(access, data, Reach::Atomic);
+        let Location { address, offset } = self.locate(access, data, Reach::Atomic)?;
         let space = Some(space_of(access));
         let base = Instr {
             sources: vec![address],

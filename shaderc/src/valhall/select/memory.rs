@@ -1,12 +1,14 @@
 //! Memory: loads, stores, and the addresses that they and atomics need.
 //!
-//! A buffer is loaded from by handle and offset; to store, its address comes from LEA_PKA. Addresses of one block that
-//! differ by a constant share one, since each is known to lie in the buffer. Workgroup and scratch memory are the
+//! A buffer is loaded from by handle and offset. To store, its address is among the uniform words, or comes from LEA_PKA
+//! where the handle isn't constant. Addresses of one block that
+//! differ by a constant share one, since each is known to lie in the buffer. Constants of the program are found through
+//! uniform words as well. Workgroup and scratch memory are the
 //! hardware's pointer plus a signed offset.  Facts: hardware/compiler-abi.md 2, 3.6, 3.8; hardware/compiler-isel.md 9.
 
 use super::Selector;
 use crate::ir::range::upper_bound;
-use crate::ir::{self, Access, Alu, InstData, Memory};
+use crate::ir::{self, Access, AddressHalf, Alu, FauWord, InstData, Memory};
 use crate::valhall::error::Unsupported;
 use crate::valhall::mir::{
     Half, Instr, Modifier, Op, Operand, Select, Source, Space, Special, Word,
@@ -46,7 +48,7 @@ impl Reach {
 /// The memory of an access.
 pub(super) fn space_of(access: Access) -> Space {
     match (access.space, access.memory) {
-        (ir::Space::Buffer, Memory::Constant) => Space::Constant,
+        (ir::Space::Buffer, Memory::Constant) | (ir::Space::Data, _) => Space::Constant,
         (ir::Space::Buffer, Memory::Plain | Memory::Volatile) => Space::Buffer,
         (ir::Space::Shared, _) => Space::Shared,
         (ir::Space::Scratch, _) => Space::Scratch,
@@ -88,7 +90,7 @@ impl Selector<'_> {
             4 => Op::Load128,
             _ => return Err(self.unsupported("load of more than four words")),
         };
-        let Location { address, offset } = self.locate(access, data, Reach::Plain);
+        let Location { address, offset } = self.locate(access, data, Reach::Plain)?;
         let load = Instr {
             dests,
             sources: vec![address],
@@ -113,7 +115,7 @@ impl Selector<'_> {
             .iter()
             .map(|&value| self.in_register(value))
             .collect();
-        let Location { address, offset } = self.locate(access, data, Reach::Plain);
+        let Location { address, offset } = self.locate(access, data, Reach::Plain)?;
         let space = Some(space_of(access));
         let volatile = access.memory == Memory::Volatile;
         let sources = vec![address];
@@ -129,19 +131,28 @@ impl Selector<'_> {
     }
 
     /// Where an access goes.
-    pub(super) fn locate(&mut self, access: Access, data: &InstData, reach: Reach) -> Location {
+    ///
+    /// # Errors
+    /// If there is no uniform word left that constants of the program need.
+    pub(super) fn locate(
+        &mut self,
+        access: Access,
+        data: &InstData,
+        reach: Reach,
+    ) -> Result<Location, Unsupported> {
         let (handle, offset) = match access.space {
             ir::Space::Buffer => (Some(data.args[0]), data.args[1]),
-            ir::Space::Shared | ir::Space::Scratch => (None, data.args[0]),
+            ir::Space::Shared | ir::Space::Scratch | ir::Space::Data => (None, data.args[0]),
         };
         let (base, constant) = self.split_offset(offset);
-        match access.space {
+        Ok(match access.space {
             ir::Space::Buffer => {
                 self.locate_buffer(handle.unwrap_or(offset), base, constant, reach)
             }
             ir::Space::Shared => self.locate_shared(base, constant, reach),
             ir::Space::Scratch => self.locate_scratch(base, constant),
-        }
+            ir::Space::Data => self.locate_data(base, constant)?,
+        })
     }
 
     /// An offset as a value plus a constant; no value when it is constant.
@@ -165,32 +176,159 @@ impl Selector<'_> {
         constant: i64,
         reach: Reach,
     ) -> Location {
-        if let Some(known) = self.addresses.get(&(handle, base))
-            && reach.contains(constant - known.included)
-        {
-            return Location {
-                address: known.source,
-                offset: constant - known.included,
-            };
+        if let Some(known) = self.known_address(Some(handle), base, constant, reach) {
+            return known;
         }
-        let handle_source = self.plain(handle);
-        let offset = match base {
+        let pointer = self.ir.as_word(handle).and_then(|handle| {
+            self.pointer(AddressHalf::ALL.map(|half| FauWord::BufferAddress(handle, half)))
+        });
+        let Some(pointer) = pointer else {
+            let handle_source = self.plain(handle);
+            let offset = self.offset_in_32_bits(base, constant);
+            let address = self.compute_pair(Op::LeaPka, vec![offset, handle_source], None);
+            return self.remember(Some(handle), base, address, constant);
+        };
+        self.locate_from(pointer, Some(handle), base, constant, reach)
+    }
+
+    /// Constants of the program.
+    fn locate_data(
+        &mut self,
+        base: Option<ir::Value>,
+        constant: i64,
+    ) -> Result<Location, Unsupported> {
+        if let Some(known) = self.known_address(None, base, constant, Reach::Plain) {
+            return Ok(known);
+        }
+        let Some(pointer) = self.pointer(AddressHalf::ALL.map(FauWord::DataAddress)) else {
+            return Err(self.unsupported("constant data beside so many uniform words"));
+        };
+        Ok(self.locate_from(pointer, None, base, constant, Reach::Plain))
+    }
+
+    /// An address beyond a pointer among the uniform words. Offsets of the IR are 32 bits and wrap.
+    fn locate_from(
+        &mut self,
+        pointer: Source,
+        handle: Option<ir::Value>,
+        base: Option<ir::Value>,
+        constant: i64,
+        reach: Reach,
+    ) -> Location {
+        let Some(index) = base else {
+            // A constant offset is unsigned.
+            let constant = i64::from(constant as u32);
+            if reach.contains(constant) {
+                return Location {
+                    address: pointer,
+                    offset: constant,
+                };
+            }
+            let rest = self.compute(Op::Mov, &[Source::constant(constant as u32)]);
+            let sources = vec![pointer, rest.select(Select::W0)];
+            let address = self.compute_pair(Op::ShAddXU, sources, Some(0));
+            return Location { address, offset: 0 };
+        };
+        // Where the sum does not wrap, its constant part can be left to the message.
+        let most = u64::from(upper_bound(self.ir, index));
+        let apart = constant >= 0 && most + constant as u64 <= u64::from(u32::MAX);
+        let (included, index) = match apart && reach.contains(constant) {
+            true => (0, Some(index)),
+            false => (constant, None),
+        };
+        let shifted = index.and_then(|index| self.shifted_index(index, u64::from(u32::MAX)));
+        let (word, shift) = match (shifted, index) {
+            (Some((inner, shift)), _) => (self.in_register(inner), shift),
+            (None, Some(index)) => (self.in_register(index), 0),
+            (None, None) => {
+                let offset = self.offset_in_32_bits(base, constant);
+                let word = match offset.operand {
+                    Operand::Word(word) => word,
+                    _ => self.moved(offset),
+                };
+                (word, 0)
+            }
+        };
+        let index = Source::plain(Operand::Word(word)).select(Select::W0);
+        let address = self.compute_pair(Op::ShAddXU, vec![pointer, index], Some(shift));
+        let location = self.remember(handle, base, address, included);
+        Location {
+            offset: constant - included,
+            ..location
+        }
+    }
+
+    /// The pair of uniform words that make a pointer; none if there is no room for them.
+    fn pointer(&mut self, words: [FauWord; 2]) -> Option<Source> {
+        let fau = &mut self.function.fau;
+        let found = fau.chunks(2).position(|pair| pair == words);
+        let index = match found {
+            Some(pair) => 2 * pair,
+            None => {
+                let index = fau.len().next_multiple_of(2);
+                if index + 2 > self.target.limits.uniform_words as usize {
+                    return None;
+                }
+                fau.resize(index, FauWord::Constant(0));
+                fau.extend(words);
+                index
+            }
+        };
+        let index = u8::try_from(index).ok()?;
+        Some(Source::plain(Operand::Fau(index)))
+    }
+
+    /// `index << shift` that loses no bits below `most`, with a shift that an address can take in.
+    fn shifted_index(&self, value: ir::Value, most: u64) -> Option<(ir::Value, i64)> {
+        let (Alu::IShl, data) = self.alu_of(value)? else {
+            return None;
+        };
+        let shift = self.ir.as_word(data.args[1]).filter(|shift| *shift <= 7)?;
+        let bound = u64::from(upper_bound(self.ir, data.args[0])) << shift;
+        (bound <= most).then_some((data.args[0], i64::from(shift)))
+    }
+
+    /// The sum as the IR computes it.
+    fn offset_in_32_bits(&mut self, base: Option<ir::Value>, constant: i64) -> Source {
+        match base {
             None => Source::constant(constant as u32),
             Some(base) if constant == 0 => self.plain(base),
             Some(base) => {
                 let base = self.plain(base);
                 self.compute(Op::IAdd, &[base, Source::constant(constant as u32)])
             }
-        };
-        let address = self.compute_pair(Op::LeaPka, vec![offset, handle_source], None);
-        self.addresses.insert(
-            (handle, base),
-            Address {
-                source: address,
-                included: constant,
-            },
-        );
-        Location { address, offset: 0 }
+        }
+    }
+
+    /// An address that this block has, if the constant is near enough.
+    fn known_address(
+        &self,
+        handle: Option<ir::Value>,
+        base: Option<ir::Value>,
+        constant: i64,
+        reach: Reach,
+    ) -> Option<Location> {
+        let known = self.addresses.get(&(handle, base))?;
+        let offset = constant - known.included;
+        reach.contains(offset).then_some(Location {
+            address: known.source,
+            offset,
+        })
+    }
+
+    fn remember(
+        &mut self,
+        handle: Option<ir::Value>,
+        base: Option<ir::Value>,
+        source: Source,
+        included: i64,
+    ) -> Location {
+        let address = Address { source, included };
+        self.addresses.insert((handle, base), address);
+        Location {
+            address: source,
+            offset: 0,
+        }
     }
 
     fn locate_shared(&mut self, base: Option<ir::Value>, constant: i64, reach: Reach) -> Location {
@@ -200,6 +338,13 @@ impl Selector<'_> {
         } else {
             0
         };
+        let key = (base, constant - offset);
+        if let Some(source) = self.shared_addresses.get(&key) {
+            return Location {
+                address: *source,
+                offset,
+            };
+        }
         let Some(base) = base else {
             if offset == constant {
                 return Location {
@@ -217,26 +362,25 @@ impl Selector<'_> {
                 offset,
             };
         };
-        if offset == constant
-            && let Some((Alu::IShl, data)) = self.alu_of(base)
-            && let Some(shift @ 0..=7) = self.ir.as_word(data.args[1])
-            && u64::from(upper_bound(self.ir, data.args[0])) << shift <= i32::MAX as u64
-        {
+        let shifted = self.shifted_index(base, i32::MAX as u64);
+        let address = match shifted.filter(|_| offset == constant) {
             // The machine shifts in 64 bits: nothing may fall out at the top, as it would in 32.
-            let index = self.in_register(data.args[0]);
-            let index = Source::plain(Operand::Word(index)).select(Select::W0);
-            let address =
-                self.compute_pair(Op::ShAddXS, vec![pointer, index], Some(i64::from(shift)));
-            return Location { address, offset };
-        }
-        let mut index = Source::plain(Operand::Word(self.in_register(base)));
-        if offset != constant {
-            index = self.compute(Op::IAdd, &[index, Source::constant(constant as u32)]);
-        }
-        Location {
-            address: self.compute_pair(Op::IAdd64S, vec![pointer, index.select(Select::W0)], None),
-            offset,
-        }
+            Some((index, shift)) => {
+                let index = Source::plain(Operand::Word(self.in_register(index)));
+                let sources = vec![pointer, index.select(Select::W0)];
+                self.compute_pair(Op::ShAddXS, sources, Some(shift))
+            }
+            None => {
+                let mut index = Source::plain(Operand::Word(self.in_register(base)));
+                if offset != constant {
+                    index = self.compute(Op::IAdd, &[index, Source::constant(constant as u32)]);
+                }
+                let sources = vec![pointer, index.select(Select::W0)];
+                self.compute_pair(Op::IAdd64S, sources, None)
+            }
+        };
+        self.shared_addresses.insert(key, address);
+        Location { address, offset }
     }
 
     /// Packed thread-local memory: only the low word of the pointer takes the offset.

@@ -26,10 +26,12 @@ use super::mir::{
     Word,
 };
 use crate::ir;
+use crate::target::Target;
 
 /// State of a selection.
 struct Selector<'a> {
     ir: &'a ir::Function,
+    target: Target,
     function: Function,
     /// By IR value: the word that it is. Made when first asked for, which for a loop's phi is before its definition.
     words: Vec<Option<Value>>,
@@ -39,7 +41,9 @@ struct Selector<'a> {
     places: HashMap<ir::BlockId, BlockId>,
     preloads: BTreeMap<Register, Value>,
     /// Addresses of buffers made in this block.
-    addresses: HashMap<(ir::Value, Option<ir::Value>), memory::Address>,
+    addresses: HashMap<(Option<ir::Value>, Option<ir::Value>), memory::Address>,
+    /// Addresses in shared memory made in this block, by base and the constant that is in them.
+    shared_addresses: HashMap<(Option<ir::Value>, i64), Source>,
     /// IR values whose instruction another one has already computed.
     done: Vec<bool>,
     /// The instruction being selected, for messages and listings.
@@ -47,9 +51,6 @@ struct Selector<'a> {
     location: Location,
     block: BlockId,
 }
-
-/// Most uniform words that the machine has. Facts: hardware/compiler-abi.md 4.
-pub(super) const MOST_FAU: usize = 128;
 
 /// Who reads a value.
 #[derive(Clone, Default)]
@@ -60,15 +61,17 @@ struct Users {
 }
 
 /// Selects instructions for a function.
-pub(crate) fn select(ir: &ir::Function) -> Result<Function, Unsupported> {
-    if ir.fau.len() > MOST_FAU {
+pub(crate) fn select(ir: &ir::Function, target: &Target) -> Result<Function, Unsupported> {
+    let most = target.limits.uniform_words as usize;
+    if ir.fau.len() > most {
         return Err(Unsupported {
-            what: format!("{} uniform words, more than {MOST_FAU}", ir.fau.len()),
+            what: format!("{} uniform words, more than {most}", ir.fau.len()),
             position: ir::Position::default(),
         });
     }
     let mut selector = Selector {
         ir,
+        target: *target,
         function: Function {
             fau: ir.fau.clone(),
             scratch_bytes: ir.scratch_bytes,
@@ -84,6 +87,7 @@ pub(crate) fn select(ir: &ir::Function) -> Result<Function, Unsupported> {
             .collect(),
         preloads: BTreeMap::new(),
         addresses: HashMap::new(),
+        shared_addresses: HashMap::new(),
         done: vec![false; ir.value_count()],
         position: ir::PositionId::UNKNOWN,
         location: Location::default(),
@@ -120,6 +124,7 @@ impl Selector<'_> {
         for (place, &block) in self.ir.layout.iter().enumerate() {
             self.block = BlockId(place as u32);
             self.addresses.clear();
+            self.shared_addresses.clear();
             for &inst in &self.ir.block(block).insts {
                 self.inst(inst)?;
             }
@@ -250,16 +255,19 @@ impl Selector<'_> {
     fn in_register(&mut self, value: ir::Value) -> Word {
         match self.operand(value) {
             Operand::Word(word) => word,
-            other => {
-                let dest = Word::Value(self.function.new_value());
-                self.emit(Instr {
-                    dests: vec![dest],
-                    sources: vec![Source::plain(other)],
-                    ..Instr::new(Op::Mov)
-                });
-                dest
-            }
+            other => self.moved(Source::plain(other)),
         }
+    }
+
+    /// What a source reads, in a register.
+    fn moved(&mut self, source: Source) -> Word {
+        let dest = Word::Value(self.function.new_value());
+        self.emit(Instr {
+            dests: vec![dest],
+            sources: vec![source],
+            ..Instr::new(Op::Mov)
+        });
+        dest
     }
 
     /// The pure operation that defines a value, with its operands.

@@ -206,10 +206,14 @@ impl Generator<'_> {
     }
 
     fn memory(&mut self) {
-        let space = self.space();
-        let count = self.random.pick(&[1u8, 1, 2, 4]);
         let load = self.random.below(2) == 0;
-        let constant = space == Space::Buffer && load && self.random.below(2) == 0;
+        let space = match load && self.random.below(6) == 0 {
+            true => Space::Data,
+            false => self.space(),
+        };
+        let count = self.random.pick(&[1u8, 1, 2, 4]);
+        let constant =
+            space == Space::Data || space == Space::Buffer && load && self.random.below(2) == 0;
         let memory = if constant {
             Memory::Constant
         } else {
@@ -242,7 +246,7 @@ impl Generator<'_> {
     fn base(&mut self, space: Space) -> Value {
         match space {
             Space::Buffer | Space::Shared => self.base,
-            Space::Scratch => self.b.word(0),
+            Space::Scratch | Space::Data => self.b.word(0),
         }
     }
 
@@ -521,6 +525,9 @@ pub fn generate(seed: u64, content: Content) -> Function {
         });
     }
     function.push_constant_bytes = 16;
+    function.data = (0..SLOTS)
+        .map(|word| word.wrapping_mul(0x9e37_79b9))
+        .collect();
     let mut var = |ty, len| {
         function.new_var(VarData {
             ty,
@@ -573,7 +580,7 @@ pub fn generate(seed: u64, content: Content) -> Function {
         for row in 0..SLOTS / 4 {
             let place = match space {
                 Space::Shared => b.alu_word(Alu::IAdd, base, 16 * row),
-                Space::Buffer | Space::Scratch => b.word(16 * row),
+                Space::Buffer | Space::Scratch | Space::Data => b.word(16 * row),
             };
             let access = Access {
                 space,

@@ -12,7 +12,7 @@ use super::mir::{Function, Message, Modifier, Op, Source, Terminator, Value, Wor
 type Key = (Op, Vec<Modifier>, Vec<Source>, Option<i64>);
 
 /// Shares repeated results.
-pub(crate) fn share_values(function: &mut Function) {
+pub(crate) fn share_moves(function: &mut Function) {
     let mut replaced: HashMap<Value, Value> = HashMap::new();
     for block in &mut function.blocks {
         let mut known: HashMap<Key, Vec<Word>> = HashMap::new();
