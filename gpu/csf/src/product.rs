@@ -133,11 +133,15 @@ pub static PRODUCTS: &[Product] = &[
     row(Arch::V14,   3, "",     "Mali-G1-Pro",          0, false),
 ];
 
-/// The first product with this name, as people write it: `G610`, `mali-g610`, `Immortalis-G925`, `G1-Ultra`, `LODX`.
+/// The first product with this name, as people write it: `G610`, `mali-g610`, `Immortalis-G925`, `G1-Ultra`, `LODX`. Where
+/// two families have a model of the same name, the name in full tells them apart.
 pub fn find_product(text: &str) -> Option<&'static Product> {
-    PRODUCTS.iter().find(|row| {
+    let whole = |row: &&Product| same_name(row.name, text);
+    let model = |row: &&Product| {
         same_name(row.codename, text) || same_name(model_name(row.name), model_name(text))
-    })
+    };
+    let mut rows = PRODUCTS.iter();
+    rows.clone().find(whole).or_else(|| rows.find(model))
 }
 
 /// The name without the family words before it.

@@ -82,6 +82,11 @@ impl Clock {
         self.counting_since = enable.then_some(self.now);
     }
 
+    /// The GPU cycles of a time.
+    pub(crate) fn cycles_of_time(&self, time: Nanoseconds) -> u64 {
+        ticks(time, self.cycle_hz)
+    }
+
     /// The time that `cycles` GPU cycles take.
     pub(crate) fn time_of_cycles(&self, cycles: u64) -> Nanoseconds {
         scale(cycles, 1_000_000_000, self.cycle_hz)

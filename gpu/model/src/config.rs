@@ -5,10 +5,13 @@
 use crate::clock::Nanoseconds;
 use crate::injection::Injection;
 use alloc::vec::Vec;
-use eitri_csf::arch::Arch;
+use eitri_csf::arch::{Arch, ArchSet};
+use eitri_csf::counters::SampleLayout;
 use eitri_csf::interface::control::Version;
-use eitri_csf::product::{GpuId, PARTS, Part, find_product};
-use eitri_csf::registers::identity::{gpu_features, mmu_features};
+use eitri_csf::product::{self as csf, GpuId, Limits, PARTS, Part};
+use eitri_csf::registers::identity::{
+    gpu_features, gpu_id, mem_features, mmu_features, thread_features,
+};
 
 /// One part: what is known of its registers, and what it needs in its SoC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,26 +33,37 @@ impl Product {
         }
     }
 
-    /// A product of which no part was read out: the id and the cores, and the G610's registers else.
-    // FACT: the feature registers of these products are not published (hardware/csf-mmio.md 5). Settled by a boot log of
-    // each.
-    fn stand_in(soc: &'static str, gpu_id: u32, shader_present: u64, features: u64) -> Product {
+    /// A product of which no part was read out: its id, as many cores as its name asks for, and the G610's registers else.
+    // FACT: no registers of these products are published but the ids' architecture and product fields
+    // (hardware/csf-mmio.md 5); the rest of the id, the core masks and the features are the smallest that bear the name,
+    // and the tasks that a core queues are those of the vendor's software dummies. Settled by a boot log of each.
+    fn stand_in(row: &csf::Product) -> Product {
+        let shared = gpu_features::SHARED_SCOREBOARDS.set(0, row.arch >= Arch::V11);
+        let id = gpu_id::ARCH_MAJOR.word(row.arch.major());
+        let id = gpu_id::PRODUCT.set32(gpu_id::ARCH_MINOR.set32(id, 8), row.number);
+        let tasks = if row.arch >= Arch::V12 { 16 } else { 4 };
+        let limits = PARTS[0].limits;
         Product {
-            gpu_features: features,
+            gpu_features: gpu_features::RAY_INTERSECTION.set(shared, row.ray_intersection),
             ..Product::of(Part {
-                soc,
-                gpu_id: GpuId(gpu_id),
-                shader_present,
+                soc: row.name,
+                gpu_id: GpuId(id),
+                shader_present: (1 << row.cores_from.max(4)) - 1,
+                limits: Limits {
+                    thread_features: thread_features::TASK_QUEUE
+                        .set32(limits.thread_features, tasks),
+                    ..limits
+                },
                 ..PARTS[0]
             })
         }
     }
 
-    /// The products that the model can be: those whose registers are published, and one each of v11 and v12.
-    pub fn all() -> impl Iterator<Item = Product> {
+    /// The products whose registers are published, and one of which the id's upper half and the core mask are.
+    fn published() -> impl Iterator<Item = Product> {
         let shared = gpu_features::SHARED_SCOREBOARDS.set(0, true);
         let both = gpu_features::RAY_INTERSECTION.set(shared, true);
-        let published = PARTS.iter().map(move |part| {
+        let parts = PARTS.iter().map(move |part| {
             let product = Product::of(*part);
             match product.arch() {
                 Arch::V10 => product,
@@ -60,16 +74,41 @@ impl Product {
                 },
             }
         });
-        published.chain([
-            Product::stand_in("G615", 0xB863_0000, 0x50005, shared),
-            Product::stand_in("CIX CD8180", 0xC870_0000, 0x0055_0555, both),
-        ])
+        let cix = Part {
+            soc: "CIX CD8180",
+            gpu_id: GpuId(0xC870_0000),
+            shader_present: 0x0055_0555,
+            ..PARTS[0]
+        };
+        parts.chain([Product {
+            gpu_features: both,
+            ..Product::of(cix)
+        }])
     }
 
-    /// The first product of [`Product::all`] with this name, as people write it: `G610`, `mali-g615`, `Immortalis-G925`.
+    /// The products that the model can be: those whose registers are published, then one of each other name.
+    pub fn all() -> impl Iterator<Item = Product> {
+        let modelled = ArchSet::range(Arch::V10, Arch::V13);
+        let others = csf::PRODUCTS
+            .iter()
+            .enumerate()
+            .filter(move |(index, row)| {
+                let mut before = csf::PRODUCTS.iter().take(*index);
+                modelled.contains(row.arch)
+                    && !Product::published().any(|product| product.has_name(row.name))
+                    && before.all(|other| other.name != row.name)
+            });
+        Product::published().chain(others.map(|(_, row)| Product::stand_in(row)))
+    }
+
+    fn has_name(&self, name: &str) -> bool {
+        self.name() == Some(name)
+    }
+
+    /// The product of [`Product::all`] with this name, as people write it: `G610`, `mali-g615`, `Immortalis-G925`.
     pub fn find(name: &str) -> Option<Product> {
-        let wanted = find_product(name)?;
-        Product::all().find(|product| product.name() == Some(wanted.name))
+        let wanted = csf::find_product(name)?;
+        Product::all().find(|product| product.has_name(wanted.name))
     }
 
     /// Its marketing name.
@@ -113,8 +152,36 @@ impl Product {
         if self.arch() >= Arch::V11 { 16 } else { 8 }
     }
 
-    /// What the firmware reports: the interface version of the image released for the architecture.
-    pub fn interface(&self) -> Version {
+    /// `PRFCNT_FEATURES`: blocks of 512 bytes on all products known. v10 lacks the register.
+    pub fn prfcnt_features(&self) -> u32 {
+        if self.arch() >= Arch::V11 { 2 } else { 0 }
+    }
+
+    /// Slices of the L2.
+    pub fn l2_slices(&self) -> u32 {
+        mem_features::L2_SLICES_MINUS_1.get(self.part.mem_features) + 1
+    }
+
+    /// How a sample of the performance counters is laid out. The firmware adds nothing of its own.
+    pub fn samples(&self) -> SampleLayout {
+        SampleLayout::new(
+            self.arch(),
+            self.prfcnt_features(),
+            0,
+            self.l2_slices(),
+            self.part.shader_present,
+        )
+    }
+
+    /// Streams that the hardware executes at the same time; the firmware shares them out.
+    // FACT: v13 has more than 4 on some parts (hardware/csf-mmio.md 14); its counters name 6. Settled by reading CSHW
+    // features on v11 to v13 boards.
+    pub fn stream_interfaces(&self) -> usize {
+        if self.arch() >= Arch::V13 { 6 } else { 4 }
+    }
+
+    /// The interface version of the firmware image released for the architecture.
+    pub fn released_interface(&self) -> Version {
         match self.arch() {
             Arch::V10 => Version::new(1, 1),
             Arch::V11 => Version::new(2, 8),
@@ -170,12 +237,16 @@ impl Default for Latencies {
 pub struct Config {
     /// Which part it is.
     pub product: Product,
+    /// The interface version that the firmware speaks; `None`: that of the image released for the architecture.
+    pub interface: Option<Version>,
     /// How long things take.
     pub latencies: Latencies,
     /// Frequency of the GPU's clock in hertz.
     pub clock_hz: u64,
     /// Frequency of TIMESTAMP in hertz: that of the CPU's generic timer.
     pub timestamp_hz: u64,
+    /// Whether the system has protected memory: without it, protected mode is asked for in vain.
+    pub protected_memory: bool,
     /// Whether the interrupt masks survive a reset. Not established for any part; a driver should not need it.
     pub masks_survive_reset: bool,
     /// What goes wrong, from the start.
@@ -189,13 +260,23 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             product: Product::g610(),
+            interface: None,
             latencies: Latencies::default(),
             clock_hz: 1_000_000_000,
             timestamp_hz: 24_000_000,
+            protected_memory: false,
             masks_survive_reset: true,
             injections: Vec::new(),
             firmware: None,
         }
+    }
+}
+
+impl Config {
+    /// The interface version that the firmware speaks.
+    pub fn interface_version(&self) -> Version {
+        self.interface
+            .unwrap_or_else(|| self.product.released_interface())
     }
 }
 
@@ -208,6 +289,11 @@ mod tests {
         for product in Product::all() {
             let name = product.name().expect("every product has a name");
             assert_eq!(Product::find(name), Some(product), "{name}");
+        }
+        for row in csf::PRODUCTS {
+            let found = Product::find(row.name).map(|product| product.arch());
+            let wanted = (row.arch <= Arch::V13).then_some(row.arch);
+            assert_eq!(found, wanted, "{}", row.name);
         }
         let arch = |name| Product::find(name).map(|product| product.arch());
         assert_eq!(arch("g610"), Some(Arch::V10));

@@ -18,6 +18,8 @@ use eitri_csf::registers::interrupts::gpu_irq;
 pub(crate) struct Control {
     pub(crate) l2_config: u32,
     pub(crate) hash: [u32; 3],
+    /// GPU_COMMAND_ARG0 and 1: first and last physical address of FLUSH_PA_RANGE.
+    pub(crate) range: [u64; 2],
     /// COHERENCY_ENABLE, where it was written since the last reset.
     coherency: Option<u32>,
     /// The hash in force: that of the moment the L2 came on.
@@ -83,6 +85,11 @@ impl Control {
             }
             GpuCommand::FlushCaches(flush) => self.flush(fabric, power, flush, value),
             GpuCommand::FlushPaRange(_) if fabric.config.product.arch() >= Arch::V12 => {
+                let [first, last] = self.range;
+                if first > last {
+                    let misuse = RegisterMisuse::FlushRange { first, last };
+                    fabric.journal.report(misuse);
+                }
                 self.start_flush(fabric, power, Flush::Range, value);
             }
             GpuCommand::SetProtectedMode | GpuCommand::FinishHalt | GpuCommand::FlushPaRange(_) => {

@@ -2,13 +2,15 @@
 //!
 //! Guarantees: every access to GPU memory in the model goes through [`Fabric::read`] and its siblings.
 
+use crate::activity::Activity;
 use crate::clock::{Agenda, Clock, Nanoseconds};
 use crate::config::Config;
 use crate::diagnosis::{Journal, MmuMisuse};
 use crate::injection::{Injection, Injections, Occasion};
-use crate::irq::Interrupts;
+use crate::irq::{Interrupts, Lines};
 use crate::memory::{BusError, PAGE, PhysicalMemory};
 use crate::mmu::{AccessKind, Mmu, Refusal, Request, Source};
+use crate::trace::Event;
 use eitri_csf::registers::control::gpu_faultstatus;
 use eitri_csf::registers::interrupts::gpu_irq;
 use eitri_csf::registers::power::Domain;
@@ -38,6 +40,12 @@ pub(crate) enum Due {
     CoresOff,
     /// Cache flushes by streams complete.
     StreamFlush,
+    /// A sample of the performance counters is taken.
+    Sample,
+    /// The microcontroller wakes.
+    Wake,
+    /// The firmware has booted again after protected mode.
+    LeaveProtected,
 }
 
 /// The fault recorded in GPU_FAULTSTATUS.
@@ -55,6 +63,9 @@ pub(crate) struct Fabric {
     pub(crate) mmu: Mmu,
     pub(crate) agenda: Agenda<Due>,
     pub(crate) journal: Journal,
+    pub(crate) activity: Activity,
+    /// The levels of the lines when they were last noted.
+    lines: Lines,
     pub(crate) injections: Injections,
     pub(crate) gpu_fault: Option<GpuFault>,
     /// LATEST_FLUSH, 24 bits.
@@ -70,6 +81,8 @@ impl Fabric {
             mmu: Mmu::new(product.va_bits(), product.pa_bits()),
             agenda: Agenda::new(),
             journal: Journal::default(),
+            lines: Lines::default(),
+            activity: Activity::new(product.samples().shader_positions, product.l2_slices()),
             injections: Injections::new(&config.injections),
             gpu_fault: None,
             latest_flush: 1,
@@ -85,6 +98,37 @@ impl Fabric {
     /// As [`Fabric::after`] for what the device itself causes: nobody needs to look at it first.
     pub(crate) fn later(&mut self, delay: Nanoseconds, due: Due) {
         self.agenda.add_internal(&self.clock, delay, due);
+    }
+
+    /// Time passes.
+    pub(crate) fn pass(&mut self, time: Nanoseconds) {
+        self.activity.pass(time);
+        self.clock.advance(time);
+    }
+
+    /// Counts and traces the edges of the interrupt lines.
+    pub(crate) fn note_lines(&mut self, lines: Lines) {
+        let before = core::mem::replace(&mut self.lines, lines);
+        let levels = [
+            ("job", before.job, lines.job),
+            ("mmu", before.mmu, lines.mmu),
+            ("gpu", before.gpu, lines.gpu),
+        ];
+        for (line, before, high) in levels {
+            if before == high {
+                continue;
+            }
+            self.activity.interrupts += u64::from(high);
+            self.trace(Event::Line { line, high });
+        }
+    }
+
+    /// Tells whoever traces that something happened now.
+    pub(crate) fn trace(&mut self, event: Event) {
+        if self.journal.is_traced() {
+            self.journal.set_time(self.clock.now());
+            self.journal.trace(event);
+        }
     }
 
     /// Raises sources of the JOB line.
@@ -120,6 +164,7 @@ impl Fabric {
     pub(crate) fn count_flush(&mut self) {
         self.latest_flush = (self.latest_flush + 1) & 0xff_ffff;
         self.latest_flush = self.latest_flush.max(1);
+        self.activity.flushes += 1;
     }
 
     /// Records a fault of the GPU, unless one is recorded already.
@@ -174,12 +219,16 @@ impl Fabric {
                 ));
             }
         }
-        self.mmu
-            .translate(memory, &mut self.irq.mmu, &mut self.journal, request)
-            .map_err(|refusal| match refusal {
-                Refusal::Bus(error) => self.bus_error(request, error),
-                other => other,
-            })
+        let walks = self.mmu.walks();
+        let translated = self
+            .mmu
+            .translate(memory, &mut self.irq.mmu, &mut self.journal, request);
+        self.activity
+            .translated(request.address, self.mmu.walks() == walks);
+        translated.map_err(|refusal| match refusal {
+            Refusal::Bus(error) => self.bus_error(request, error),
+            other => other,
+        })
     }
 
     /// Nothing answers at a physical address: the GPU records it.
@@ -215,6 +264,7 @@ impl Fabric {
             memory
                 .read(physical, now)
                 .map_err(|error| self.bus_error(request, error))?;
+            self.activity.read(physical, room as u64);
             address = address.wrapping_add(room as u64);
             rest = later;
         }
@@ -245,6 +295,7 @@ impl Fabric {
             memory
                 .write(physical, now)
                 .map_err(|error| self.bus_error(request, error))?;
+            self.activity.wrote(physical, room as u64);
             address = address.wrapping_add(room as u64);
             rest = later;
         }

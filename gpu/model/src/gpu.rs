@@ -15,6 +15,7 @@ use crate::power::Power;
 use crate::trace::{Event, Sink};
 use crate::window::{self, Write};
 use alloc::boxed::Box;
+use eitri_csf::registers::control::gpu_status;
 use eitri_csf::registers::doorbell::{DOORBELL, KERNEL_DOORBELL, doorbell};
 use eitri_csf::registers::power::Domain;
 
@@ -154,7 +155,7 @@ impl Gpu {
                 // Due but not yet to be seen: an observation of the host is missing.
                 break;
             }
-            self.fabric.clock.advance(wake - now);
+            self.fabric.pass(wake - now);
         }
         self.progress()
     }
@@ -246,9 +247,7 @@ impl Gpu {
 
     /// One access of the host passes: time, one observation, and what is due.
     fn pass_access(&mut self, memory: &mut dyn PhysicalMemory) {
-        self.fabric
-            .clock
-            .advance(self.fabric.config.latencies.access);
+        self.fabric.pass(self.fabric.config.latencies.access);
         self.fabric.clock.observe();
         self.handle_due(memory);
     }
@@ -261,7 +260,10 @@ impl Gpu {
             let fabric = &mut self.fabric;
             match due {
                 Due::Reset => self.control.reset_completed(fabric),
-                Due::Power(domain) => self.power.complete(fabric, domain),
+                Due::Power(domain) => {
+                    self.power.complete(fabric, domain);
+                    self.mcu.wake_if_rung(fabric, &self.power);
+                }
                 Due::Flush => self.control.flush_completed(fabric),
                 Due::AddressSpace(number) => self.complete_as_command(number),
                 Due::Boot => {
@@ -272,11 +274,15 @@ impl Gpu {
                 Due::Doorbell => self.mcu.doorbell(fabric, &mut self.power, memory),
                 Due::UserDoorbell(number) => self.mcu.user_doorbell(fabric, memory, number),
                 Due::Idle => self.mcu.idle_timer(fabric, memory),
-                Due::CoresOff => self.mcu.cores_off(fabric, &mut self.power),
+                Due::CoresOff => self.mcu.cores_off(fabric, &mut self.power, memory),
                 Due::StreamFlush => self.mcu.flushes_completed(fabric),
+                Due::Wake => self.mcu.woken(fabric),
+                Due::LeaveProtected => self.mcu.leave_completed(fabric, memory),
+                Due::Sample => self.mcu.take_sample(fabric, &self.power, memory),
             }
         }
         self.mcu.settle(&mut self.fabric, &mut self.power, memory);
+        self.mcu.note_activity(&mut self.fabric, &self.power);
     }
 
     // What registers do; the rows of `window` name these.
@@ -314,7 +320,9 @@ impl Gpu {
 
     pub(crate) fn status(&mut self) -> u32 {
         let busy = self.mcu.is_busy(&self.fabric, &self.power);
-        self.control.status(&self.fabric, &self.power, busy)
+        let status = self.control.status(&self.fabric, &self.power, busy);
+        let status = gpu_status::PRFCNT_ACTIVE.set32(status, self.mcu.counts());
+        gpu_status::PROTECTED_MODE.set32(status, self.mcu.is_protected())
     }
 
     pub(crate) fn active_units(&self, domain: Domain) -> u64 {
@@ -334,6 +342,11 @@ impl Gpu {
     pub(crate) fn write_hash(&mut self, write: Write) {
         self.check_l2_off("ASN_HASH", write.value);
         self.control.hash[write.index as usize % 3] = write.value;
+    }
+
+    pub(crate) fn write_flush_range(&mut self, which: usize, write: Write) {
+        let end = &mut self.control.range[which % 2];
+        *end = write.into(*end);
     }
 
     fn check_l2_off(&mut self, name: &'static str, value: u32) {
@@ -397,6 +410,9 @@ impl Gpu {
         }
         if !doorbell::RING.get(write.value) {
             return;
+        }
+        if self.mcu.is_asleep() {
+            return self.mcu.ring_asleep(&mut self.fabric, &self.power);
         }
         if !self.mcu.is_running() {
             self.report(RegisterMisuse::DoorbellWithoutMcu { number });

@@ -61,6 +61,14 @@ pub enum Injection {
         /// Its number.
         space: u8,
     },
+    /// The tiler finds no memory in its heap, while a stream has a render pass open; once.
+    TilerOutOfMemory,
+    /// PRFCNT_ENABLE is not acknowledged.
+    CountersIgnored,
+    /// A sample of the counters is taken that nobody asked for, just before one that was; once.
+    ExtraSample,
+    /// A sample of the counters is lost as if the ring were full; once.
+    SampleLost,
     /// A fault of the GPU with this exception is recorded at a command; once.
     GpuFault {
         /// Exception code.
@@ -70,7 +78,7 @@ pub enum Injection {
 
 impl Injection {
     /// One of every kind, with an example of its data.
-    pub const ALL: [Injection; 20] = [
+    pub const ALL: [Injection; 24] = [
         Injection::ResetNeverCompletes,
         Injection::L2PowerStuck,
         Injection::ShaderPowerStuck,
@@ -91,6 +99,10 @@ impl Injection {
         Injection::JobsHang,
         Injection::PageFault { space: 1 },
         Injection::GpuFault { exception: 0x80 },
+        Injection::TilerOutOfMemory,
+        Injection::CountersIgnored,
+        Injection::ExtraSample,
+        Injection::SampleLost,
     ];
 
     /// Whether it is used up when it has struck.
@@ -103,6 +115,9 @@ impl Injection {
             | Injection::StreamFatal { .. }
             | Injection::JobFault { .. }
             | Injection::PageFault { .. }
+            | Injection::TilerOutOfMemory
+            | Injection::ExtraSample
+            | Injection::SampleLost
             | Injection::GpuFault { .. } => true,
             Injection::ResetNeverCompletes
             | Injection::L2PowerStuck
@@ -114,6 +129,7 @@ impl Injection {
             | Injection::HaltIgnored
             | Injection::PingIgnored
             | Injection::SuspendIgnored
+            | Injection::CountersIgnored
             | Injection::TerminateIgnored
             | Injection::JobsHang => false,
         }

@@ -30,6 +30,8 @@ impl Lines {
 pub(crate) struct IrqBlock {
     raw: u32,
     mask: u32,
+    /// Sources that are levels of something else: CLEAR does not reach them.
+    held: u32,
 }
 
 impl IrqBlock {
@@ -39,7 +41,18 @@ impl IrqBlock {
     }
 
     pub(crate) fn clear(&mut self, bits: u32) {
-        self.raw &= !bits;
+        self.raw &= !bits | self.held;
+    }
+
+    /// The sources in `bits` follow a level from now on, which is high or low.
+    pub(crate) fn hold(&mut self, bits: u32, high: bool) {
+        if high {
+            self.held |= bits;
+            self.raw |= bits;
+        } else {
+            self.held &= !bits;
+            self.raw &= !bits;
+        }
     }
 
     pub(crate) fn raw(self) -> u32 {

@@ -35,6 +35,7 @@ mod trace;
 pub mod diagnosis;
 
 // What every unit builds on.
+mod activity;
 mod clock;
 mod fabric;
 mod mmu;

@@ -4,6 +4,7 @@
 
 use crate::clock::Nanoseconds;
 use crate::mmu::PageFault;
+use eitri_csf::interface::group::CsgState;
 
 /// One thing that happened.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,6 +42,8 @@ pub enum Event {
         group: u8,
         /// Stream number.
         stream: u8,
+        /// Number of the job, over all streams.
+        number: u64,
         /// Workgroups in x, y, z.
         groups: [u32; 3],
     },
@@ -50,8 +53,71 @@ pub enum Event {
         group: u8,
         /// Stream number.
         stream: u8,
+        /// Number of the job, over all streams.
+        number: u64,
         /// Exception code; 0 is success.
         exception: u8,
+    },
+    /// The firmware looked at requests of the host that it had not answered.
+    Request {
+        /// Group slot; `None`: GLB_REQ.
+        slot: Option<u8>,
+        /// The bits of the request word.
+        bits: u32,
+    },
+    /// The firmware answered, or raised events.
+    Answer {
+        /// Group slot; `None`: GLB_ACK.
+        slot: Option<u8>,
+        /// The bits of the answering word that changed.
+        bits: u32,
+    },
+    /// A group has reached a state.
+    Group {
+        /// Group slot.
+        group: u8,
+        /// The state.
+        state: CsgState,
+    },
+    /// A stream does something that it did not do before.
+    Stream {
+        /// Group slot.
+        group: u8,
+        /// Stream number.
+        stream: u8,
+        /// What it does, in a word or two.
+        doing: &'static str,
+    },
+    /// A stream reports a fault.
+    Fault {
+        /// Group slot.
+        group: u8,
+        /// Stream number.
+        stream: u8,
+        /// Exception code.
+        exception: u8,
+        /// Whether the stream is dead.
+        fatal: bool,
+    },
+    /// An interrupt line has changed.
+    Line {
+        /// `job`, `mmu` or `gpu`.
+        line: &'static str,
+        /// Its level now.
+        high: bool,
+    },
+    /// A workgroup of a compute job began or ended on a core.
+    Workgroup {
+        /// Group slot.
+        group: u8,
+        /// Stream number.
+        stream: u8,
+        /// The core.
+        core: u8,
+        /// Number of the workgroup in x, y, z.
+        id: [u32; 3],
+        /// Whether it began.
+        begun: bool,
     },
     /// A warp is about to execute an instruction.
     Shader {
@@ -68,4 +134,9 @@ pub enum Event {
 pub trait Sink {
     /// `event` happened at `time`.
     fn event(&mut self, time: Nanoseconds, event: Event);
+
+    /// Whether it wants to hear of every instruction of streams and warps: that is most of what happens.
+    fn wants_instructions(&self) -> bool {
+        true
+    }
 }

@@ -90,6 +90,7 @@ static ROWS: &[Row] = &[
     constant(identity::AS_PRESENT,                |gpu, _| gpu.product().part.as_present.into()),
     constant(identity::CSF_ID,                    |gpu, _| gpu.product().part.limits.csf_id.into()),
     constant(identity::GPU_FEATURES,              |gpu, _| gpu.product().gpu_features),
+    constant(identity::PRFCNT_FEATURES,           |gpu, _| gpu.product().prfcnt_features().into()),
     constant(identity::THREAD_MAX_THREADS,        |gpu, _| gpu.product().part.limits.max_threads.into()),
     constant(identity::THREAD_MAX_WORKGROUP_SIZE, |gpu, _| gpu.product().part.limits.max_workgroup.into()),
     constant(identity::THREAD_MAX_BARRIER_SIZE,   |gpu, _| gpu.product().part.limits.max_barrier.into()),
@@ -104,6 +105,8 @@ static ROWS: &[Row] = &[
     constant(identity::THREAD_TLS_ALLOC,          |_, _| 0),
 
     write_only(control::GPU_COMMAND,      |gpu, write| gpu.command(write.value)),
+    both(control::GPU_COMMAND_ARG0,      |gpu, _| gpu.control.range[0],          |gpu, write| gpu.write_flush_range(0, write)),
+    both(control::GPU_COMMAND_ARG1,      |gpu, _| gpu.control.range[1],          |gpu, write| gpu.write_flush_range(1, write)),
     read_only(control::GPU_STATUS,        |gpu, _| gpu.status().into()),
     read_only(control::GPU_FAULTSTATUS,   |gpu, _| gpu.fabric.gpu_fault.map_or(0, |fault| fault.status.into())),
     read_only(control::GPU_FAULTADDRESS,  |gpu, _| gpu.fabric.gpu_fault.map_or(0, |fault| fault.address)),

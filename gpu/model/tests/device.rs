@@ -6,7 +6,7 @@ use bench::Bench;
 use eitri_csf::command::{GpuCommand, ResetKind};
 use eitri_csf::page_table::Attributes;
 use eitri_csf::registers::address_space as aspace;
-use eitri_csf::registers::control::{CYCLE_COUNT, GPU_COMMAND, TIMESTAMP};
+use eitri_csf::registers::control::{COHERENCY_ENABLE, CYCLE_COUNT, GPU_COMMAND, TIMESTAMP};
 use eitri_csf::registers::doorbell::{DOORBELL, LATEST_FLUSH};
 use eitri_csf::registers::identity::{GPU_ID, SHADER_PRESENT};
 use eitri_csf::registers::interrupts::{
@@ -212,7 +212,9 @@ fn a_part_with_a_custom_hash_needs_it() {
         product,
         ..Config::default()
     });
-    bench.power_l2();
+    bench.write(COHERENCY_ENABLE, 31);
+    bench.write(L2_PWRON, 1);
+    bench.poll(L2_READY, 1, 1);
     bench.load_firmware(&stub_firmware());
     bench.enable_space(0);
     bench.write(MCU_CONTROL, 2);
@@ -274,11 +276,11 @@ fn what_the_firmware_does_not_do_it_does_not_answer() {
     let mut bench = Bench::booted();
     let ack = bench.shared(0x6000);
     let req = bench.shared(0x2000);
-    let protected_mode = 1 << 4;
-    bench.shared_write(0x2000, req ^ protected_mode ^ 1 << 8);
+    let iterator_trace = 1 << 11;
+    bench.shared_write(0x2000, req ^ iterator_trace ^ 1 << 8);
     bench.ring(0);
     bench.poll_shared(0x6000, 1 << 8, !ack & 1 << 8);
-    assert_eq!(bench.shared(0x6000) & protected_mode, ack & protected_mode);
+    assert_eq!(bench.shared(0x6000) & iterator_trace, ack & iterator_trace);
     bench.expect_diagnosis("GLB_REQ");
 }
 

@@ -3,10 +3,14 @@
 //! Programs are written in assembly; the text is read by `eitri_isa`.
 
 mod bench;
+#[path = "dispatch/counters.rs"]
+mod counters;
+#[path = "dispatch/generations.rs"]
+mod generations;
 #[path = "dispatch/typed.rs"]
 mod typed;
 
-use bench::{Bench, stream_output};
+use bench::{Bench, EACH, stream_output};
 use eitri_cs::enums::SyncScope;
 use eitri_cs::instr::{Instr as Command, Move32, Move48, ReqResource, RunCompute, SyncAdd64, Wait};
 use eitri_cs::{Arch, Pair, Reg, SlotMask};
@@ -53,7 +57,7 @@ impl Default for Dispatch {
 
 /// Assembles a program, a line an instruction; `NAME:` before a line may be a target of `offset:NAME`.
 #[track_caller]
-fn assemble(text: &str) -> Vec<u64> {
+fn assemble(text: &str, arch: Arch) -> Vec<u64> {
     let mut lines = Vec::new();
     let mut labels = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -68,8 +72,8 @@ fn assemble(text: &str) -> Vec<u64> {
             let offset = target - index as i64 - 1;
             line = line.replace(&format!("offset:{label}"), &format!("offset:{offset}"));
         }
-        Instr::assemble(&line, eitri_isa::Arch::V10, Syntax::Mesa24)
-            .unwrap_or_else(|error| panic!("{line}: {error}"))
+        Instr::assemble(&line, arch, Syntax::Mesa24)
+            .unwrap_or_else(|error| panic!("{line} on {arch}: {error}"))
     };
     lines
         .iter()
@@ -101,13 +105,21 @@ impl Dispatch {
     /// A started group with the program and everything it needs in memory.
     #[track_caller]
     fn prepare(&self, text: &str) -> Bench {
-        let mut bench = Bench::booted();
+        self.prepare_on("G610", text)
+    }
+
+    /// As [`Dispatch::prepare`], on another product.
+    #[track_caller]
+    fn prepare_on(&self, gpu: &str, text: &str) -> Bench {
+        let mut bench = Bench::booted_as(gpu);
+        let positions = u64::from(u64::BITS - bench.cores().leading_zeros());
         bench.start_group(0);
         bench.map(1, CODE, 0x4000, Attributes::CODE);
         bench.map(1, DESCRIPTORS, 0x4000, Attributes::CACHED);
         bench.map(1, BUFFER, BUFFER_BYTES, Attributes::CACHED);
         bench.map(1, DONE, 0x1000, Attributes::UNCACHED);
-        bench.put_words(1, CODE, &assemble(text));
+        let code = assemble(text, bench.arch());
+        bench.put_words(1, CODE, &code);
         // Shader program, local storage, resource table with one table of two buffers, uniforms.
         let preload = u64::from(self.preload);
         bench.put_words(
@@ -121,7 +133,7 @@ impl Dispatch {
             (0, 0)
         } else {
             let bytes = u64::from(self.thread_bytes.next_power_of_two().max(16));
-            bench.map(1, STORAGE, 20 * 2048 * bytes, Attributes::CACHED);
+            bench.map(1, STORAGE, positions * 2048 * bytes, Attributes::CACHED);
             assert!(threads > 0);
             (log(bytes as u32) - 4, STORAGE)
         };
@@ -130,7 +142,7 @@ impl Dispatch {
             31
         } else {
             let bytes = u64::from(self.workgroup_bytes.next_power_of_two().max(128));
-            bench.map(1, wls, 20 * bytes, Attributes::CACHED);
+            bench.map(1, wls, positions * bytes, Attributes::CACHED);
             (log(bytes as u32) + 1) << 8
         };
         bench.put_words(
@@ -208,31 +220,47 @@ impl Dispatch {
     /// Runs the program to its end.
     #[track_caller]
     fn run(&self, text: &str) -> Bench {
-        let mut bench = self.prepare(text);
+        self.run_on("G610", text)
+    }
+
+    /// As [`Dispatch::run`], on another product.
+    #[track_caller]
+    fn run_on(&self, gpu: &str, text: &str) -> Bench {
+        let mut bench = self.prepare_on(gpu, text);
         self.submit(&mut bench);
         bench.drain(0);
-        assert_eq!(bench.get64(1, DONE), 1, "\n{}", bench.report());
+        assert_eq!(bench.get64(1, DONE), 1, "{gpu}\n{}", bench.report());
         bench
     }
 
-    /// Runs the program and compares the first words of the buffer.
+    /// Runs the program on a product and compares the first words of the buffer.
     #[track_caller]
-    fn check(&self, text: &str, expected: &[u32]) {
-        let mut bench = self.run(text);
+    fn check_on(&self, gpu: &str, text: &str, expected: &[u32]) {
+        let mut bench = self.run_on(gpu, text);
         let got: Vec<u32> = (0..expected.len())
             .map(|i| bench.get32(1, BUFFER + 4 * i as u64))
             .collect();
-        assert_eq!(got, expected, "\n{}", bench.report());
+        assert_eq!(got, expected, "{gpu}\n{}", bench.report());
         bench.expect_no_diagnoses();
     }
 
-    /// Runs the program and expects the job to fail with an exception.
+    /// Runs the program on a product of each generation and compares the first words of the buffer.
+    #[track_caller]
+    fn check(&self, text: &str, expected: &[u32]) {
+        for gpu in EACH {
+            self.check_on(gpu, text, expected);
+        }
+    }
+
+    /// Runs the program on a product of each generation and expects the job to fail with an exception.
     #[track_caller]
     fn check_fault(&self, text: &str, exception: u32, diagnosis: &str) {
-        let mut bench = self.prepare(text);
-        self.submit(&mut bench);
-        bench.poll_shared(stream_output(0) + 0x80, 0xff, exception);
-        bench.expect_diagnosis(diagnosis);
+        for gpu in EACH {
+            let mut bench = self.prepare_on(gpu, text);
+            self.submit(&mut bench);
+            bench.poll_shared(stream_output(0) + 0x80, 0xff, exception);
+            bench.expect_diagnosis(diagnosis);
+        }
     }
 }
 

@@ -79,7 +79,7 @@ registers! {
     0x0C GLB_OUTPUT_VA       32 R V10  Modelled -                   "firmware address of GLB_OUTPUT";
     0x10 GLB_GROUP_NUM       32 R V10  Modelled glb_group_num       "how many group slots";
     0x14 GLB_GROUP_STRIDE    32 R V10  Modelled -                   "bytes from one group control block to the next";
-    0x18 GLB_PRFCNT_SIZE     32 R V10  Known    glb_prfcnt_size     "size of a performance counter sample";
+    0x18 GLB_PRFCNT_SIZE     32 R V10  Modelled glb_prfcnt_size     "size of a performance counter sample";
     0x1C GLB_INSTR_FEATURES  32 R I1_1 Known    glb_instr_features  "trace points of streams";
     0x20 GLB_PRFCNT_FEATURES 32 R V10  Known    glb_prfcnt_features "performance counters (V)";
 }

@@ -101,17 +101,17 @@ registers! {
     0x014 GLB_PWROFF_TIMER          32 RW V10 Modelled timer         "delay before idle shader cores and tiler are powered off; 0 is never";
     0x018 GLB_ALLOC_EN              64 RW V10 Modelled -             "shader cores that may be given to groups";
     0x020 GLB_PROTM_COHERENCY       32 RW V10 Known    -             "COHERENCY_ENABLE while in protected mode";
-    0x024 GLB_PRFCNT_JASID          32 RW V10 Known    prfcnt_jasid  "address space of the counter buffer";
-    0x028 GLB_PRFCNT_BASE           64 RW V10 Known    -             "address of the counter buffer";
-    0x030 GLB_PRFCNT_EXTRACT        32 RW V10 Known    -             "samples that the host has taken";
-    0x040 GLB_PRFCNT_CONFIG         32 RW V10 Known    prfcnt_config "size of the ring, set of counters";
+    0x024 GLB_PRFCNT_JASID          32 RW V10 Modelled prfcnt_jasid  "address space of the counter buffer";
+    0x028 GLB_PRFCNT_BASE           64 RW V10 Modelled -             "address of the counter buffer";
+    0x030 GLB_PRFCNT_EXTRACT        32 RW V10 Modelled -             "samples that the host has taken";
+    0x040 GLB_PRFCNT_CONFIG         32 RW V10 Modelled prfcnt_config "size of the ring, set of counters";
     0x044 GLB_PRFCNT_CSG_SELECT     32 RW V10 Known    -             "which groups are counted";
     0x048 GLB_PRFCNT_FW_EN          32 RW V10 Known    -             "firmware counters, 4 a bit";
     0x04C GLB_PRFCNT_CSG_EN         32 RW V10 Known    -             "group counters, 4 a bit";
-    0x050 GLB_PRFCNT_CSF_EN         32 RW V10 Known    -             "front-end counters, 4 a bit";
-    0x054 GLB_PRFCNT_SHADER_EN      32 RW V10 Known    -             "shader core counters, 4 a bit";
-    0x058 GLB_PRFCNT_TILER_EN       32 RW V10 Known    -             "tiler counters, 4 a bit";
-    0x05C GLB_PRFCNT_MMU_L2_EN      32 RW V10 Known    -             "MMU and L2 counters, 4 a bit";
+    0x050 GLB_PRFCNT_CSF_EN         32 RW V10 Modelled -             "front-end counters, 4 a bit";
+    0x054 GLB_PRFCNT_SHADER_EN      32 RW V10 Modelled -             "shader core counters, 4 a bit";
+    0x058 GLB_PRFCNT_TILER_EN       32 RW V10 Modelled -             "tiler counters, 4 a bit";
+    0x05C GLB_PRFCNT_MMU_L2_EN      32 RW V10 Modelled -             "MMU and L2 counters, 4 a bit";
     0x080 GLB_IDLE_TIMER            32 RW V10 Modelled timer         "how long all groups are idle before IDLE_EVENT; 0 is at once";
     0x084 GLB_IDLE_TIMER_CONFIG     32 RW V10 Known    timer_config  "unit of IDLE_TIMER (V)";
     0x088 GLB_PWROFF_TIMER_CONFIG   32 RW V10 Known    timer_config  "unit of PWROFF_TIMER (V)";
@@ -128,8 +128,8 @@ registers! {
     0x000 GLB_ACK                   32 R V10 Modelled glb_req       "answers to GLB_REQ, and events";
     0x008 GLB_DB_ACK                32 R V10 Modelled -             "bit g: the doorbell of slot g was seen";
     0x010 GLB_HALT_STATUS           32 R V10 Modelled -             "why the MCU stopped; sources disagree about the numbers: print raw";
-    0x014 GLB_PRFCNT_STATUS         32 R V10 Known    prfcnt_status "state of sampling";
-    0x018 GLB_PRFCNT_INSERT         32 R V10 Known    -             "samples that the firmware has taken";
+    0x014 GLB_PRFCNT_STATUS         32 R V10 Modelled prfcnt_status "state of sampling";
+    0x018 GLB_PRFCNT_INSERT         32 R V10 Modelled -             "samples that the firmware has taken";
     0xFE0 GLB_DEBUG_ARG_OUT [4; 4]  32 R V10 Known    -             "results of a debug request (V)";
     0xFFC GLB_DEBUG_ACK             32 R V10 Known    debug_req     "answers to debug requests (V)";
 }

@@ -89,7 +89,7 @@ registers! {
     0x018 AS_PRESENT                32 C V10 Modelled -                  "bit n: address space n exists";
     0x01C CSF_ID                    32 C V10 Modelled csf_id             "versions of the microcontroller and the command-stream hardware";
     0x060 GPU_FEATURES              64 C V11 Modelled gpu_features       "optional units; reads as 0 on v10";
-    0x068 PRFCNT_FEATURES           32 C V11 Known    prfcnt_features    "performance counter block size; v10 has 256 bytes (V)";
+    0x068 PRFCNT_FEATURES           32 C V11 Modelled prfcnt_features    "performance counter block size; v10 has 256 bytes (V)";
     0x0A0 THREAD_MAX_THREADS        32 C V10 Modelled -                  "threads per core";
     0x0A4 THREAD_MAX_WORKGROUP_SIZE 32 C V10 Modelled -                  "threads per workgroup";
     0x0A8 THREAD_MAX_BARRIER_SIZE   32 C V10 Modelled -                  "threads that may meet at a barrier";

@@ -8,8 +8,8 @@ use crate::fabric::Fabric;
 use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Stall;
-use crate::shader::{JobFault, Memory, Program};
-use crate::stream::{Identity, IssuedJob};
+use crate::shader::{JobFault, Memory, Program, WARP};
+use crate::stream::{Identity, IssuedJob, Tasks};
 use crate::trace::Event;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -36,6 +36,8 @@ pub(super) struct Running {
     memory_unit: Memory,
     /// Number of the next workgroup that was not begun.
     next: u64,
+    /// Tasks that were begun.
+    tasks: u64,
     resident: Vec<Workgroup>,
 }
 
@@ -43,6 +45,8 @@ pub(super) struct Running {
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) owner: Identity,
+    /// Over all streams.
+    pub(super) number: u64,
     pub(super) issued: IssuedJob,
     pub(super) state: State,
     /// A memory access waits for a change of the address space.
@@ -50,20 +54,28 @@ pub(super) struct Job {
 }
 
 impl Job {
-    pub(super) fn new(owner: Identity, issued: IssuedJob) -> Job {
+    pub(super) fn new(owner: Identity, number: u64, issued: IssuedJob) -> Job {
         Job {
             owner,
+            number,
             issued,
             state: State::Queued,
             stall: None,
         }
     }
 
-    /// Whether it could go on now, on `ready` of the `cores` that it may use.
-    pub(super) fn can_work(&self, fabric: &Fabric, ready: u64, cores: u64) -> bool {
+    /// Whether it could go on now, on the `ready` cores.
+    pub(super) fn can_work(&self, fabric: &Fabric, ready: u64) -> bool {
         let stalled = self.stall.is_some_and(|stall| !fabric.mmu.may_retry(stall));
-        // Without any core it ends at once, with a fault.
-        (ready != 0 || cores == 0) && !stalled
+        (ready != 0 || self.cores() != 0) && !stalled
+    }
+
+    /// The cores that have a workgroup of it.
+    pub(super) fn cores(&self) -> u64 {
+        match &self.state {
+            State::Running(running) => running.cores(),
+            State::Queued | State::Ended(_) => 0,
+        }
     }
 
     /// Works for at most `limit` instructions; how many it were.
@@ -84,6 +96,7 @@ impl Job {
         match running.work(fabric, memory, ready, limit) {
             Ok((used, false)) => used,
             Ok((used, true)) => {
+                fabric.activity.tasks += running.tasks;
                 self.state = State::Ended(None);
                 used
             }
@@ -113,9 +126,10 @@ impl Job {
         }
         match launch(fabric, memory, self.owner, &self.issued) {
             Ok(launch) => {
-                fabric.journal.trace(Event::JobStarted {
+                fabric.trace(Event::JobStarted {
                     group: self.owner.group,
                     stream: self.owner.stream,
+                    number: self.number,
                     groups: launch.grid.count,
                 });
                 let arch = launch.arch;
@@ -124,12 +138,26 @@ impl Job {
                     program: Program::new(arch),
                     memory_unit: Memory::default(),
                     next: 0,
+                    tasks: 0,
                     resident: Vec::new(),
                 }));
             }
             Err(Refused::Stalled(stall)) => self.stall = Some(stall),
             Err(Refused::Fault(fault)) => self.state = State::Ended(Some(fault)),
         }
+    }
+}
+
+/// Tells whoever traces that a workgroup has begun or ended.
+fn trace_workgroup(fabric: &mut Fabric, launch: &Launch, group: &Workgroup, begun: bool) {
+    if fabric.journal.is_traced() {
+        fabric.trace(Event::Workgroup {
+            group: launch.owner.group,
+            stream: launch.owner.stream,
+            core: group.place().core,
+            id: group.id(),
+            begun,
+        });
     }
 }
 
@@ -142,7 +170,7 @@ impl Running {
         ready: u64,
         limit: u64,
     ) -> Result<(u64, bool), (u64, Refused)> {
-        self.fill(ready);
+        self.fill(fabric, ready);
         let mut used = 0;
         let mut index = 0;
         let mut stalled = None;
@@ -167,7 +195,12 @@ impl Running {
                 Turned::Ended => {
                     progressed = true;
                     let group = self.resident.swap_remove(index);
-                    self.begin_next(group.place().core);
+                    let core = group.place().core;
+                    trace_workgroup(fabric, &self.launch, &group, false);
+                    // A core that the group no longer has takes no more of it.
+                    if ready >> core & 1 != 0 {
+                        self.begin_next(fabric, core);
+                    }
                 }
                 Turned::Refused(Refused::Stalled(stall)) => {
                     stalled = Some(stall);
@@ -183,20 +216,40 @@ impl Running {
     }
 
     /// Puts a workgroup on each core that has none.
-    fn fill(&mut self, ready: u64) {
+    fn fill(&mut self, fabric: &mut Fabric, ready: u64) {
         for core in (0..64).filter(|core| ready >> core & 1 != 0) {
             let taken = self.resident.iter().any(|group| group.place().core == core);
             if !taken {
-                self.begin_next(core);
+                self.begin_next(fabric, core);
             }
         }
     }
 
-    fn begin_next(&mut self, core: u8) {
-        if let Some(id) = self.launch.grid.workgroup(self.next) {
-            self.next += 1;
-            self.resident.push(Workgroup::new(&self.launch, core, id));
+    fn begin_next(&mut self, fabric: &mut Fabric, core: u8) {
+        let grid = &self.launch.grid;
+        let Some(id) = grid.workgroup(self.next) else {
+            return;
+        };
+        let begins_task = grid.begins_task(self.next, id);
+        self.next += 1;
+        self.tasks += u64::from(begins_task);
+        let threads = u64::from(self.launch.threads());
+        let activity = fabric.activity.core(core);
+        activity.tasks += u64::from(begins_task);
+        activity.warps += u64::from(self.launch.warps());
+        activity.full_warps += threads / WARP as u64;
+        if !self.launch.half_registers {
+            activity.large_warps += u64::from(self.launch.warps());
         }
+        let group = Workgroup::new(&self.launch, core, id);
+        trace_workgroup(fabric, &self.launch, &group, true);
+        self.resident.push(group);
+    }
+
+    /// The cores that have a workgroup of the job.
+    pub(super) fn cores(&self) -> u64 {
+        let places = self.resident.iter().map(|group| group.place().core);
+        places.fold(0, |mask, core| mask | 1 << (core & 63))
     }
 }
 
@@ -209,5 +262,47 @@ impl Grid {
         }
         let (row, plane) = (number / x, number / x / y);
         (plane < z).then_some([(number % x) as u32, (row % y) as u32, plane as u32])
+    }
+
+    /// Whether a task begins with workgroup `number`, whose id is `id`.
+    fn begins_task(&self, number: u64, id: [u32; 3]) -> bool {
+        match self.tasks {
+            Tasks::Along { axis, increment } => {
+                let below = id.iter().take(axis);
+                let along = id.get(axis).copied().unwrap_or(0);
+                below.copied().all(|place| place == 0) && along.is_multiple_of(increment.max(1))
+            }
+            Tasks::Of(workgroups) => number.is_multiple_of(u64::from(workgroups.max(1))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(count: [u32; 3], tasks: Tasks, expected: usize) {
+        let grid = Grid {
+            size: [1; 3],
+            offset: [0; 3],
+            count,
+            tasks,
+        };
+        let begun = (0..)
+            .map_while(|number| Some((number, grid.workgroup(number)?)))
+            .filter(|(number, id)| grid.begins_task(*number, *id));
+        assert_eq!(begun.count(), expected, "{count:?} {tasks:?}");
+    }
+
+    #[test]
+    fn a_job_is_cut_into_tasks_along_its_axis() {
+        let along = |axis, increment| Tasks::Along { axis, increment };
+        check([10, 3, 2], along(0, 1), 60);
+        check([10, 3, 2], along(0, 4), 3 * 6);
+        check([10, 3, 2], along(1, 2), 2 * 2);
+        check([10, 3, 2], along(2, 2), 1);
+        check([10, 3, 2], Tasks::Of(7), 9);
+        check([10, 0, 2], along(0, 1), 0);
     }
 }

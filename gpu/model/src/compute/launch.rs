@@ -8,7 +8,7 @@ use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Source, Stall};
 use crate::shader::{Environment, JobFault, WARP, exception};
-use crate::stream::{Identity, IssuedJob};
+use crate::stream::{Identity, IssuedJob, Tasks};
 use alloc::vec::Vec;
 use eitri_isa::Arch;
 
@@ -46,16 +46,20 @@ pub(super) struct Grid {
     pub(super) offset: [u32; 3],
     /// Workgroups.
     pub(super) count: [u32; 3],
+    pub(super) tasks: Tasks,
 }
 
 /// A job that can run.
 #[derive(Debug)]
 pub(super) struct Launch {
+    pub(super) owner: Identity,
     pub(super) arch: Arch,
     pub(super) grid: Grid,
     pub(super) entry: u64,
     /// Bit k: r(48 + k) is preloaded.
     pub(super) preload: u16,
+    /// Whether a thread has 32 registers rather than 64.
+    pub(super) half_registers: bool,
     pub(super) environment: Environment,
 }
 
@@ -89,10 +93,12 @@ pub(super) fn launch(
     }
     let arch = fabric.config.product.arch();
     Ok(Launch {
+        owner,
         arch,
         grid,
         entry: program.entry,
         preload: program.preload,
+        half_registers: program.half_registers,
         environment: Environment {
             space: owner.space,
             policy: program.policy,
@@ -190,6 +196,7 @@ impl Reader<'_> {
             size,
             offset: triple(34),
             count: triple(37),
+            tasks: self.issued.tasks,
         })
     }
 

@@ -1,11 +1,12 @@
 //! Compute jobs: queued by streams, cut into workgroups, run on shader cores.
 //!
-//! Guarantees: one workgroup a core is resident at a time, so memory is bounded whatever the size of a dispatch; jobs and
-//! cores take turns, so a job that never ends stops nobody else.
+//! Guarantees: one workgroup of a job is resident on a core at a time, so memory is bounded whatever the size of a dispatch;
+//! jobs and cores take turns, so a job that never ends stops nobody else.
 //!
-//! Facts: hardware/command-stream.md 1.6, 3.6 and 4.1; csf-scheduling.md 1.
+//! Facts: hardware/command-stream.md 1.6, 3.6 and 4.1; csf-scheduling.md 1; csf-firmware.md 9 (endpoint requests).
 
 pub(crate) mod descriptors;
+mod endpoints;
 mod job;
 mod launch;
 mod workgroup;
@@ -18,6 +19,7 @@ use crate::shader::JobFault;
 use crate::stream::{Identity, IssuedJob, exception};
 use alloc::vec::Vec;
 use eitri_csf::registers::power::Domain;
+pub(crate) use endpoints::Endpoints;
 use job::{Job, State};
 
 /// Instructions that a job which hangs uses up in its turn.
@@ -27,6 +29,8 @@ const HUNG_TURN: u64 = 512;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     pub(crate) owner: Identity,
+    /// Number of the job, over all streams.
+    pub(crate) number: u64,
     /// The scoreboard slot that counts it.
     pub(crate) slot: u8,
     /// Whether the stream's progress value grows.
@@ -38,28 +42,27 @@ pub(crate) struct Ended {
 #[derive(Debug, Default)]
 pub(crate) struct Cores {
     jobs: Vec<Job>,
+    /// Jobs so far.
+    issued: u64,
     ended: Vec<Ended>,
-    /// Cores that each slot may use.
-    allowed: Vec<u64>,
+    /// What the group on each slot may have of the cores.
+    endpoints: Vec<Endpoints>,
 }
 
 impl Cores {
     /// Takes a job from a stream.
     pub(crate) fn queue(&mut self, owner: Identity, issued: IssuedJob) {
-        self.jobs.push(Job::new(owner, issued));
+        self.issued += 1;
+        self.jobs.push(Job::new(owner, self.issued, issued));
     }
 
-    /// Groups on `slot` may use these cores.
-    pub(crate) fn allow(&mut self, slot: u8, cores: u64) {
+    /// The group on `slot` may have these endpoints.
+    pub(crate) fn allow(&mut self, slot: u8, endpoints: Endpoints) {
         let index = usize::from(slot);
-        if self.allowed.len() <= index {
-            self.allowed.resize(index + 1, 0);
+        if self.endpoints.len() <= index {
+            self.endpoints.resize(index + 1, Endpoints::default());
         }
-        self.allowed[index] = cores;
-    }
-
-    fn allowed(&self, slot: u8) -> u64 {
-        self.allowed.get(usize::from(slot)).copied().unwrap_or(0)
+        self.endpoints[index] = endpoints;
     }
 
     pub(crate) fn has_jobs(&self) -> bool {
@@ -82,17 +85,45 @@ impl Cores {
         core::mem::take(&mut self.ended)
     }
 
-    /// Whether a job could go on at once.
-    pub(crate) fn can_work(&self, fabric: &Fabric, power: &Power) -> bool {
-        !self.ended.is_empty()
-            || self.jobs.iter().any(|job| {
-                let present = fabric.config.product.part.shader_present;
-                let cores = self.allowed(job.owner.group) & present;
-                job.can_work(fabric, cores & power.ready(Domain::Shader), cores)
-            })
+    /// The cores that have a workgroup.
+    pub(crate) fn busy(&self) -> u64 {
+        self.jobs.iter().fold(0, |mask, job| mask | job.cores())
     }
 
-    /// Gives every job a turn; how many instructions were executed.
+    /// The cores that the group on each slot has now, by its priority and what it may have.
+    fn grants(&self) -> Vec<u64> {
+        let with_jobs = |slot: usize| {
+            let of = |job: &Job| usize::from(job.owner.group) == slot;
+            self.jobs.iter().any(of)
+        };
+        endpoints::share(&self.endpoints, with_jobs)
+    }
+
+    fn endpoints(&self, slot: u8) -> Endpoints {
+        let endpoints = self.endpoints.get(usize::from(slot));
+        endpoints.copied().unwrap_or_default()
+    }
+
+    /// Whether a job could go on at once.
+    pub(crate) fn can_work(&self, fabric: &Fabric, power: &Power) -> bool {
+        if !self.ended.is_empty() {
+            return true;
+        }
+        if self.jobs.is_empty() {
+            return false;
+        }
+        let grants = self.grants();
+        let ready = power.ready(Domain::Shader);
+        self.jobs.iter().any(|job| {
+            let slot = job.owner.group;
+            // Without any core it ends at once, with a fault.
+            let none = self.endpoints(slot).count() == 0;
+            let granted = grants.get(usize::from(slot)).copied().unwrap_or(0);
+            none || job.can_work(fabric, granted & ready)
+        })
+    }
+
+    /// Gives every job a turn, those of groups with the highest priority first; how many instructions were executed.
     pub(crate) fn work(
         &mut self,
         fabric: &mut Fabric,
@@ -100,23 +131,33 @@ impl Cores {
         memory: &mut dyn PhysicalMemory,
         limit: u64,
     ) -> u64 {
+        if self.jobs.is_empty() {
+            return 0;
+        }
         let ready = power.ready(Domain::Shader);
-        let present = fabric.config.product.part.shader_present;
+        let grants = self.grants();
+        let mut order: Vec<usize> = (0..self.jobs.len()).collect();
+        // A stable sort: jobs of one group stay in the order of issue.
+        order.sort_by_key(|&index| {
+            core::cmp::Reverse(self.endpoints(self.jobs[index].owner.group).priority)
+        });
         let mut used = 0;
-        for index in 0..self.jobs.len() {
+        for index in order {
             if used >= limit {
                 break;
             }
-            let cores = self.allowed(self.jobs[index].owner.group) & present;
+            let slot = self.jobs[index].owner.group;
+            let none = self.endpoints(slot).count() == 0;
+            let granted = grants.get(usize::from(slot)).copied().unwrap_or(0);
             let job = &mut self.jobs[index];
-            if cores == 0 {
+            if none {
                 job.state = State::Ended(Some(JobFault {
                     exception: exception::CS_ENDPOINT_FAULT,
                     address: 0,
                 }));
                 continue;
             }
-            if !job.can_work(fabric, cores & ready, cores) {
+            if !job.can_work(fabric, granted & ready) {
                 continue;
             }
             let (slot, stream) = (Some(job.owner.group), Some(job.owner.stream));
@@ -127,13 +168,16 @@ impl Cores {
                 continue;
             }
             // An instruction at least, so that starting a job counts as work.
-            used += job.work(fabric, memory, cores & ready, limit - used).max(1);
+            used += job
+                .work(fabric, memory, granted & ready, limit - used)
+                .max(1);
         }
         let ended = &mut self.ended;
         self.jobs.retain(|job| match job.state {
             State::Ended(fault) => {
                 ended.push(Ended {
                     owner: job.owner,
+                    number: job.number,
                     slot: job.issued.slot,
                     progress: job.issued.progress,
                     fault,

@@ -19,6 +19,7 @@ const TURN: u64 = 128;
 pub(super) struct Workgroup {
     warps: Vec<Warp>,
     place: Place,
+    id: [u32; 3],
     /// The warp that has the next turn.
     next: usize,
 }
@@ -47,8 +48,13 @@ impl Workgroup {
         Workgroup {
             warps: warps.collect(),
             place: Place { core },
+            id,
             next: 0,
         }
+    }
+
+    pub(super) fn id(&self) -> [u32; 3] {
+        self.id
     }
 
     pub(super) fn place(&self) -> Place {

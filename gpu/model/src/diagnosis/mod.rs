@@ -149,6 +149,8 @@ pub(crate) struct Journal {
     /// Diagnoses beyond the limit.
     dropped: u64,
     sink: Option<Box<dyn Sink>>,
+    /// Whether the sink wants to hear of instructions.
+    traces_instructions: bool,
     time: Nanoseconds,
     pc: Option<u64>,
 }
@@ -160,7 +162,13 @@ impl Journal {
         self.pc = pc;
     }
 
+    /// When what is traced next happens.
+    pub(crate) fn set_time(&mut self, time: Nanoseconds) {
+        self.time = time;
+    }
+
     pub(crate) fn set_sink(&mut self, sink: Option<Box<dyn Sink>>) {
+        self.traces_instructions = sink.as_ref().is_some_and(|sink| sink.wants_instructions());
         self.sink = sink;
     }
 
@@ -185,6 +193,10 @@ impl Journal {
     }
 
     #[inline]
+    pub(crate) fn traces_instructions(&self) -> bool {
+        self.traces_instructions
+    }
+
     pub(crate) fn is_traced(&self) -> bool {
         self.sink.is_some()
     }

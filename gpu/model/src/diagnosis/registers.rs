@@ -15,6 +15,7 @@ misuses! {
         CommandWhileResetting { value: u32 }                         = "GPU_COMMAND = {value:#x} while a reset is in progress", "csf-mmio.md 6";
         FlushWhileFlushing { value: u32 }                            = "GPU_COMMAND = {value:#x} before the flush in progress completed", "csf-mmio.md 16.10";
         UselessFlush { value: u32 }                                  = "GPU_COMMAND = {value:#x} asks for a flush mode that a cache does not have", "csf-mmio.md 6";
+        FlushRange { first: u64, last: u64 }                         = "FLUSH_PA_RANGE from {first:#x} to {last:#x}, which is below it", "csf-mmio.md 6";
         FlushWithoutL2 { value: u32 }                                = "GPU_COMMAND = {value:#x} while the L2 is off", "csf-mmio.md 17";
         PowerWhileChanging { name: &'static str, units: u64 }        = "{name} names units {units:#x}, which are changing state", "csf-mmio.md 10";
         AbsentUnits { name: &'static str, units: u64 }               = "{name} names units {units:#x}, which do not exist", "csf-mmio.md 10";
@@ -46,6 +47,7 @@ misuses! {
         UnknownMode { space: u8, transcfg: u64 }          = "TRANSCFG of address space {space} = {transcfg:#x} has no mode that is modelled", "gpu-mmu.md 3";
         InputSize { space: u8, transcfg: u64 }            = "TRANSCFG of address space {space} = {transcfg:#x} has no valid input size", "gpu-mmu.md 3";
         MisalignedTable { space: u8, transtab: u64 }      = "TRANSTAB of address space {space} = {transtab:#x} is not aligned to 16 bytes", "gpu-mmu.md 2";
+        CommandInProtectedMode { space: u8, value: u32 }  = "AS_COMMAND {space} = {value:#x} in protected mode, where the MMU takes no commands", "csf-scheduling.md 8";
         SmallLock { space: u8, lockaddr: u64 }            = "LOCKADDR of address space {space} = {lockaddr:#x} is below the smallest region; it was rounded up", "gpu-mmu.md 5";
         UnlockWithoutLock { space: u8 }                   = "UNLOCK of address space {space} without a LOCK", "gpu-mmu.md 5";
         WaitsForLock { space: u8, address: u64 }          = "an access to {address:#x} waits for the lock of address space {space}", "gpu-mmu.md 9";
@@ -91,6 +93,18 @@ misuses! {
         InsertOutOfRange { group: u8, stream: u8, insert: u64, extract: u64 } = "INSERT = {insert:#x} of stream {stream} in slot {group} does not fit EXTRACT = {extract:#x} and the ring", "csf-scheduling.md 11";
         NoSuchDoorbell { group: u8, stream: u8, number: u32 }            = "CS_CONFIG of stream {stream} in slot {group} names doorbell {number}, which is the kernel's or does not exist", "csf-mmio.md 13";
         StreamStateUnknown { group: u8, stream: u8, value: u32 }         = "CS_REQ.STATE = {value} of stream {stream} in slot {group} is no state", "csf-firmware.md 10";
+        SampleBase { base: u64 }                                         = "GLB_PRFCNT_BASE = {base:#x} is not aligned to 2048", "csf-perfcnt.md 7";
+        SampleCount { samples: u32 }                                     = "GLB_PRFCNT_CONFIG asks for a ring of {samples} samples, which is no power of two from 2 to 128", "csf-perfcnt.md 7";
+        SampleHeaderOff { kind: &'static str, enable: u32 }              = "{kind} = {enable:#x} leaves out bit 0, without which a block has no header", "csf-perfcnt.md 7";
+        SampleExtract { extract: u32, insert: u32 }                      = "GLB_PRFCNT_EXTRACT = {extract} is ahead of INSERT = {insert}, or further behind than the ring is long", "csf-perfcnt.md 7";
+        SampleTwice                                                      = "PRFCNT_SAMPLE was toggled again before the sample asked for was taken", "csf-perfcnt.md 7";
+        SampleWhileOff                                                   = "PRFCNT_SAMPLE while PRFCNT_ENABLE is 0", "csf-perfcnt.md 3";
+        HeapChunk { group: u8, stream: u8, chunk: u64 }                  = "the chunk {chunk:#x} given to stream {stream} in slot {group} is not mapped, has no size, or its header is not a link and zeros", "csf-scheduling.md 11";
+        ProtectedWithoutMemory                                           = "PROTM_ENTER on a system without protected memory", "csf-scheduling.md 8";
+        ProtectedForNobody                                               = "PROTM_ENTER, but no stream waits whose PROTM_PEND was acknowledged", "csf-scheduling.md 8";
+        SleepNotKnown                                                    = "the MCU of this architecture cannot sleep", "csf-firmware.md 13";
+        StateNotKnown { value: u32 }                                     = "GLB_REQ.STATE = {value} is known but not modelled", "csf-firmware.md 8.1";
+        HaltInState                                                      = "GLB_REQ.HALT is set, but interface 4.1 and later has STATE instead", "csf-firmware.md 15";
         SuspendBuffersLost { count: u32 }                                = "{count} suspended groups were forgotten: more are kept than any driver needs", "csf-scheduling.md 9";
     }
 }

@@ -61,6 +61,11 @@ misuses! {
         DescriptorInvalid { address: u64, field: &'static str } = "the field {field} of the descriptor at {address:#x} is not valid for the job", "descriptors.md 3";
         WorkgroupTooLarge { threads: u64 }              = "a workgroup of {threads} threads", "descriptors.md 13";
         MergedWithSharedMemory                          = "workgroups may be merged, but the job has workgroup memory", "descriptors.md 13";
+        WithoutHeap                                     = "the instruction needs a heap context, and HEAP_SET has bound none", "command-stream.md 8 (34)";
+        HeapOrder                                       = "vt_end without a vt_start before it", "command-stream.md 8 (35)";
+        ChunkList { first: u64, last: u64 }             = "the list of chunks from {first:#x} to {last:#x} has one end only", "command-stream.md 8 (36)";
+        HandlerInHandler                                = "an exception handler is installed inside of one", "command-stream.md 8 (41)";
+        RegionTooLong { size: u64 }                     = "PROT_REGION of {size:#x} bytes is larger than the rest of the buffer", "command-stream.md 8 (45)";
         CounterDisabled                                 = "the cycle counter is stored while it is disabled", "command-stream.md 8 (44)";
         Progress                                        = "progress values are used, whose rules are not established", "command-stream.md 8 (46)";
     }

@@ -4,7 +4,8 @@
 
 use super::interface::{GroupBlocks, Stop, Words};
 use crate::clock::Nanoseconds;
-use crate::stream::{Blocked, Effects, SLOTS, Stream};
+use crate::compute::Endpoints;
+use crate::stream::{Blocked, Effects, SLOTS, Stream, Work};
 use alloc::vec::Vec;
 use eitri_csf::interface::group::ep_req;
 use eitri_csf::interface::stream::{CS_REQ, cs_req};
@@ -23,12 +24,19 @@ pub(super) enum Phase {
 pub(super) struct Group {
     pub(super) space: u8,
     pub(super) allow_compute: u64,
+    pub(super) allow_fragment: u64,
+    /// Tilers that it may use.
+    pub(super) allow_other: u32,
     pub(super) endpoints: u32,
+    /// How many endpoints it may have for each kind of work.
+    pub(super) permits: [u32; Work::ALL.len()],
     pub(super) suspend_buffer: u64,
     pub(super) streams: Vec<Option<Stream>>,
     /// The counters of SHARED_SB_INC and SHARED_SB_DEC.
     pub(super) shared: [u32; SLOTS],
     pub(super) phase: Phase,
+    /// Doorbells may have been rung while the firmware slept: all rings are looked at.
+    pub(super) look_at_rings: bool,
     /// Events that wait to be raised.
     pub(super) pending_events: u32,
     /// Whether IDLE was reported since it last worked.
@@ -115,6 +123,42 @@ impl Group {
             if reached && let Some(stream) = &mut self.streams[index] {
                 stream.blocked = Blocked::No;
             }
+        }
+    }
+
+    /// What the group may have of the shader cores for compute jobs, of those that all groups may have.
+    pub(super) fn compute_endpoints(&self, alloc: u64) -> Endpoints {
+        Endpoints {
+            cores: self.allow_compute & alloc,
+            most: ep_req::COMPUTE.get(self.endpoints),
+            exclusive: ep_req::COMPUTE_EXCLUSIVE.get(self.endpoints),
+            priority: self.priority(),
+        }
+    }
+
+    /// Takes note of what the group may have for each kind of work, of the cores and tilers that all groups may have.
+    pub(super) fn permit(&mut self, alloc: u64, tilers: u64) {
+        for (work, permit) in Work::ALL.iter().zip(&mut self.permits) {
+            let (there, most) = match work {
+                Work::Compute => (self.allow_compute & alloc, ep_req::COMPUTE),
+                Work::Fragment => (self.allow_fragment & alloc, ep_req::FRAGMENT),
+                Work::Tiling => (u64::from(self.allow_other) & tilers, ep_req::TILER),
+            };
+            *permit = there.count_ones().min(most.get(self.endpoints));
+        }
+        for stream in self.streams.iter_mut().flatten() {
+            stream.permits = self.permits;
+        }
+    }
+
+    /// How many endpoints its streams hold for a kind of work.
+    pub(super) fn held(&self, work: Work) -> u32 {
+        let mut streams = self.streams.iter().flatten();
+        let holds = streams.any(|stream| stream.resources & work.resources() != 0);
+        if holds {
+            self.permits[work as usize]
+        } else {
+            0
         }
     }
 

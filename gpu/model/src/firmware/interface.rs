@@ -188,7 +188,7 @@ impl Interface {
     /// If the blocks are out of range (diagnosed), or memory cannot be used.
     pub(super) fn read(words: &mut Words<'_>) -> Result<Interface, Stop> {
         let global = BlockAt(SHARED_VA);
-        let product = words.fabric.config.product;
+        let version = words.fabric.config.interface_version();
         let count = words.get32(global, GLB_GROUP_NUM)?;
         let stride = words.get32(global, GLB_GROUP_STRIDE)?;
         check(words, GLB_GROUP_NUM, count, GROUPS.contains(&count))?;
@@ -201,10 +201,13 @@ impl Interface {
             groups.push(GroupBlocks::read(words, control)?);
         }
         words.set32(global, GLB_FEATURES, 0)?;
-        let samples = glb_prfcnt_size::FIRMWARE.set32(glb_prfcnt_size::HARDWARE.word(0x40), 1);
+        let layout = words.fabric.config.product.samples();
+        let firmware = layout.bytes() - layout.hardware_bytes();
+        let samples = glb_prfcnt_size::HARDWARE.word(layout.hardware_bytes() / 256);
+        let samples = glb_prfcnt_size::FIRMWARE.set32(samples, firmware / 256);
         words.set32(global, GLB_PRFCNT_SIZE, samples)?;
         words.set32(global, GLB_INSTR_FEATURES, 0x71)?;
-        words.set32(global, GLB_VERSION, product.interface().word())?;
+        words.set32(global, GLB_VERSION, version.word())?;
         Ok(Interface {
             input,
             output,

@@ -6,9 +6,13 @@
 //! Facts: hardware/csf-mmio.md 11 and 16.5 to 16.7, csf-firmware.md 6 to 11 and 14.
 
 mod boot;
+mod counters;
 mod global;
 mod group;
+mod heap;
 mod interface;
+mod interfaces;
+mod protected;
 mod schedule;
 mod slot;
 mod status;
@@ -28,8 +32,11 @@ use eitri_csf::interface::global::{GLB_HALT_STATUS, HALT_STATUS_OK, HALT_STATUS_
 use eitri_csf::interface::group::csg_req;
 use eitri_csf::registers::interrupts::{gpu_irq, job_irq};
 use eitri_csf::registers::mcu::{McuRequest, McuState, mcu_control};
-use global::Global;
+use eitri_csf::registers::power::Domain;
+use global::{Global, Wanted};
 use interface::{Interface, Stop, Words};
+use interfaces::Interfaces;
+use protected::Protection;
 use slot::{Change, Slot};
 use suspended::SuspendStore;
 
@@ -46,6 +53,12 @@ pub(crate) struct Mcu {
     slots: Vec<Slot>,
     cores: Cores,
     suspended: SuspendStore,
+    interfaces: Interfaces,
+    protection: Protection,
+    /// Whether it halted to sleep: a doorbell wakes it, with its groups still on their slots.
+    sleeping: bool,
+    /// A doorbell was rung meanwhile.
+    rung_asleep: bool,
     /// Whether the host was told that all groups are idle.
     idle_reported: bool,
 }
@@ -61,13 +74,17 @@ impl Mcu {
             slots: Vec::new(),
             cores: Cores::default(),
             suspended: SuspendStore::default(),
+            interfaces: Interfaces::default(),
+            protection: Protection::Off,
+            sleeping: false,
+            rung_asleep: false,
             idle_reported: false,
         }
     }
 
     /// MCU_CONTROL.
     pub(crate) fn request(&self) -> u32 {
-        self.request.number()
+        mcu_control::DOORBELLS_HELD.set32(self.request.number(), self.sleeping)
     }
 
     /// MCU_STATUS.
@@ -100,6 +117,9 @@ impl Mcu {
         self.interface = None;
         self.slots.clear();
         self.cores = Cores::default();
+        self.interfaces = Interfaces::default();
+        self.protection = Protection::Off;
+        (self.sleeping, self.rung_asleep) = (false, false);
         self.idle_reported = false;
     }
 
@@ -205,6 +225,8 @@ impl Mcu {
         let spurious = fabric.strikes(Injection::SpuriousSyncUpdate);
         let mut words = Words { fabric, memory };
         let found = self.global.process(&mut words, interface)?;
+        let part = words.fabric.config.product.part;
+        let (alloc, tilers) = (self.global.alloc & part.shader_present, part.tiler_present);
         for (slot, blocks) in self.slots.iter_mut().zip(&interface.groups) {
             if found.slots >> slot.number & 1 != 0 {
                 if slot.process(&mut words, blocks, &mut self.suspended)? == Change::Done
@@ -221,19 +243,130 @@ impl Mcu {
                 if spurious {
                     group.pending_events |= csg_req::SYNC_UPDATE.mask32();
                 }
+                group.permit(alloc, tilers);
                 self.cores
-                    .allow(slot.number, group.allow_compute & self.global.alloc);
+                    .allow(slot.number, group.compute_endpoints(alloc));
             }
+            slot.store_endpoints(&mut words, blocks)?;
         }
-        let halts = found.halt && !words.fabric.strikes(Injection::HaltIgnored);
-        if halts {
+        let stops = found.wanted != Wanted::Run && !words.fabric.strikes(Injection::HaltIgnored);
+        if stops {
             words.set32(interface.output, GLB_HALT_STATUS, HALT_STATUS_OK)?;
+            self.global.acknowledge_state(&mut words, interface)?;
+        }
+        if found.protect {
+            self.enter_protected(&mut words)?;
         }
         self.report_equal_priorities(fabric);
-        if halts {
-            self.halt(fabric);
+        if found.pinged {
+            self.abandon_protected(fabric);
+        }
+        match found.wanted {
+            Wanted::Halt if stops => self.halt(fabric),
+            Wanted::Sleep if stops => self.sleep(fabric),
+            _ => {}
         }
         Ok(())
+    }
+
+    /// SLEEP: halts with the groups on their slots.
+    fn sleep(&mut self, fabric: &mut Fabric) {
+        self.sleeping = true;
+        self.enter(fabric, McuState::Halted);
+    }
+
+    /// Whether a doorbell would wake it.
+    pub(crate) fn is_asleep(&self) -> bool {
+        self.sleeping && self.state == McuState::Halted
+    }
+
+    /// A doorbell rang while it sleeps: the host is told, and once the L2 is on, it wakes.
+    pub(crate) fn ring_asleep(&mut self, fabric: &mut Fabric, power: &Power) {
+        self.rung_asleep = true;
+        fabric.irq.gpu.hold(gpu_irq::DOORBELL_MIRROR.mask32(), true);
+        self.wake_if_rung(fabric, power);
+    }
+
+    /// Wakes if a doorbell rang while it slept and the L2 is on.
+    pub(crate) fn wake_if_rung(&mut self, fabric: &mut Fabric, power: &Power) {
+        if self.is_asleep() && self.rung_asleep && power.is_l2_on() {
+            fabric.later(fabric.config.latencies.firmware, Due::Wake);
+        }
+    }
+
+    /// It is awake again, and looks at its doorbells.
+    pub(crate) fn woken(&mut self, fabric: &mut Fabric) {
+        if !self.is_asleep() {
+            return;
+        }
+        (self.sleeping, self.rung_asleep) = (false, false);
+        fabric
+            .irq
+            .gpu
+            .hold(gpu_irq::DOORBELL_MIRROR.mask32(), false);
+        self.enter(fabric, McuState::Enabled);
+        for group in self.slots.iter_mut().filter_map(|slot| slot.group.as_mut()) {
+            group.look_at_rings = true;
+        }
+        fabric.later(fabric.config.latencies.firmware, Due::Doorbell);
+    }
+
+    /// A sample of the counters that the host asked for is due.
+    pub(crate) fn take_sample(
+        &mut self,
+        fabric: &mut Fabric,
+        power: &Power,
+        memory: &mut dyn PhysicalMemory,
+    ) {
+        if !self.is_running() {
+            return;
+        }
+        let Some(interface) = &self.interface else {
+            return;
+        };
+        let delay = fabric.config.latencies.firmware;
+        let ready = power.ready(Domain::Shader);
+        let mut words = Words { fabric, memory };
+        match self.global.take_sample(&mut words, interface, ready) {
+            Ok(true) => {}
+            Ok(false) | Err(Stop::Wait) => fabric.later(delay, Due::Sample),
+            Err(Stop::Crash) => self.panic(fabric, memory),
+        }
+    }
+
+    /// The firmware takes a sample by itself before cores lose their power.
+    pub(super) fn sample_before_power_off(
+        &mut self,
+        fabric: &mut Fabric,
+        power: &Power,
+        memory: &mut dyn PhysicalMemory,
+    ) {
+        let Some(interface) = &self.interface else {
+            return;
+        };
+        if !self.global.counters.is_on() {
+            return;
+        }
+        self.global.counters.note_power_off();
+        let mut words = Words { fabric, memory };
+        let ready = power.ready(Domain::Shader);
+        // A sample that cannot be written now is lost with the power.
+        if self.global.sample(&mut words, interface, ready) == Err(Stop::Crash) {
+            self.panic(fabric, memory);
+        }
+    }
+
+    /// GPU_STATUS bit 2.
+    pub(crate) fn counts(&self) -> bool {
+        self.global.counters.is_on()
+    }
+
+    /// The GPU was reset to leave protected mode, and the firmware has booted again.
+    pub(crate) fn leave_completed(&mut self, fabric: &mut Fabric, memory: &mut dyn PhysicalMemory) {
+        let mut words = Words { fabric, memory };
+        if self.left_protected(&mut words) == Err(Stop::Crash) {
+            self.panic(fabric, memory);
+        }
     }
 
     fn report_equal_priorities(&self, fabric: &mut Fabric) {

@@ -5,8 +5,11 @@
 //! Facts: hardware/command-stream.md 8 (interpreter loop), csf-scheduling.md 11.
 
 use super::Mcu;
-use super::group::Phase;
+use super::group::{Group, Phase};
 use super::interface::{Stop, Words};
+use super::interfaces::Candidate;
+use super::protected::Protection;
+use crate::activity::{INTERFACES, State};
 use crate::clock::Nanoseconds;
 use crate::compute::Ended;
 use crate::diagnosis::StreamMisuse;
@@ -14,8 +17,9 @@ use crate::fabric::{Due, Fabric};
 use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
 use crate::power::Power;
-use crate::stream::{Blocked, Effects, Identity, Stream, exception};
+use crate::stream::{Blocked, Effects, HeapWait, Identity, Stream, exception};
 use crate::trace::Event;
+use alloc::vec::Vec;
 use eitri_csf::interface::global::glb_req;
 use eitri_csf::interface::group::csg_req;
 use eitri_csf::registers::power::Domain;
@@ -24,11 +28,13 @@ use eitri_csf::registers::power::Domain;
 const TURN: u32 = 32;
 
 impl Mcu {
+    /// The streams that may be executed.
     fn streams(&self) -> impl Iterator<Item = &Stream> {
         let groups = self.slots.iter().filter_map(|slot| slot.group.as_ref());
-        groups
+        let streams = groups
             .filter(|group| group.phase == Phase::Active)
-            .flat_map(|group| group.streams.iter().flatten())
+            .flat_map(|group| group.streams.iter().flatten());
+        streams.filter(|stream| self.may_run(stream.identity.group, stream.is_in_region()))
     }
 
     /// Whether anything could be executed at once.
@@ -60,10 +66,15 @@ impl Mcu {
             && !fabric.irq.lines().rose_since(before)
         {
             let mut round = self.run_streams(fabric, memory, limit - used);
+            self.note_activity(fabric, power);
+            let before = self.cores.busy();
             let warps = self.cores.work(fabric, power, memory, limit - used);
-            fabric.clock.advance(warps * fabric.config.latencies.warp);
+            // Jobs may have come and gone within the round.
+            fabric.activity.set_busy_cores(before | self.cores.busy());
+            fabric.pass(warps * fabric.config.latencies.warp);
             round += warps;
             self.settle(fabric, power, memory);
+            self.note_activity(fabric, power);
             if round == 0 {
                 break;
             }
@@ -72,58 +83,138 @@ impl Mcu {
         used
     }
 
-    /// A turn of every stream that can go on.
+    /// Puts streams on the hardware's interfaces.
+    fn share_interfaces(&mut self, fabric: &Fabric) {
+        let priority = |slot: u8| {
+            let slot = self.slots.get(usize::from(slot));
+            let group = slot.and_then(|slot| slot.group.as_ref());
+            group.map_or(0, Group::priority)
+        };
+        let candidates: Vec<Candidate> = self
+            .streams()
+            .map(|stream| Candidate {
+                name: (stream.identity.group, stream.identity.stream),
+                priority: (priority(stream.identity.group), stream.priority),
+                can_step: stream.can_step(),
+            })
+            .collect();
+        let count = fabric.config.product.stream_interfaces();
+        self.interfaces.share(count, &candidates);
+    }
+
+    /// A turn of every stream on an interface that can go on.
     fn run_streams(
         &mut self,
         fabric: &mut Fabric,
         memory: &mut dyn PhysicalMemory,
         limit: u64,
     ) -> u64 {
+        if !self.streams().any(Stream::can_step) {
+            return 0;
+        }
+        self.share_interfaces(fabric);
         let mut used = 0;
-        let mut effects = Effects::default();
-        let now = fabric.clock.now();
-        for slot in &mut self.slots {
-            let Some(group) = &mut slot.group else {
+        for index in 0..self.interfaces.len() {
+            let Some((slot, number)) = self.interfaces.turn(index) else {
                 continue;
             };
-            if group.phase != Phase::Active {
+            let group = self.slots.get_mut(usize::from(slot));
+            let Some(group) = group.and_then(|slot| slot.group.as_mut()) else {
                 continue;
-            }
-            let mut group_effects = Effects::default();
-            for stream in group.streams.iter_mut().flatten() {
-                let mut turn = 0;
-                while stream.can_step() && turn < TURN && used < limit {
-                    if inject(fabric, stream) {
-                        break;
-                    }
-                    let outcome = stream.step(fabric, memory);
-                    turn += 1;
-                    used += 1;
-                    group.last_progress = now;
-                    group_effects.join(outcome.effects);
-                    if let Some(job) = outcome.job {
-                        self.cores.queue(stream.identity, job);
-                    }
-                    // Others see what this instruction did before its successor runs.
-                    if outcome.effects.wake_group || outcome.effects.flush_started {
-                        break;
-                    }
+            };
+            let Some(Some(stream)) = group.streams.get_mut(usize::from(number)) else {
+                continue;
+            };
+            let mut effects = Effects::default();
+            let mut turn = 0;
+            while stream.can_step() && turn < TURN && used < limit {
+                if inject(fabric, stream) {
+                    break;
                 }
-                fabric
-                    .clock
-                    .advance(u64::from(turn) * fabric.config.latencies.stream);
+                let accesses = stream.accesses;
+                let outcome = stream.step(fabric, memory);
+                turn += 1;
+                used += 1;
+                let latency = fabric.config.latencies.stream;
+                fabric.activity.executing += latency;
+                fabric.activity.accessing += (stream.accesses - accesses) * latency;
+                fabric.pass(latency);
+                effects.join(outcome.effects);
+                if let Some(job) = outcome.job {
+                    self.cores.queue(stream.identity, job);
+                }
+                // Others see what this instruction did before its successor runs.
+                if outcome.effects.wake_group || outcome.effects.flush_started {
+                    break;
+                }
             }
-            if group_effects.wake_group {
+            if turn != 0 {
+                group.last_progress = fabric.clock.now();
+            }
+            if effects.wake_group {
                 group.wake();
             }
-            if group_effects.wake_all {
+            if effects.wake_all {
                 group.pending_events |= csg_req::SYNC_UPDATE.mask32();
             }
-            group.settle_shared_waits(&group_effects);
-            effects.join(group_effects);
+            group.settle_shared_waits(&effects);
+            self.spread(fabric, effects);
         }
-        self.spread(fabric, effects);
         used
+    }
+
+    /// Notes what the device is doing from now on, for the counters and for whoever traces.
+    pub(crate) fn note_activity(&mut self, fabric: &mut Fabric, power: &Power) {
+        let flushing = fabric.agenda.holds(Due::Flush) || fabric.agenda.holds(Due::StreamFlush);
+        let has_jobs = self.cores.has_jobs();
+        let blocked = has_jobs && !self.cores.can_work(fabric, power);
+        let busy = flushing || has_jobs || self.is_busy(fabric, power);
+        let firmware = [Due::Boot, Due::Doorbell, Due::Sample];
+        let answering = firmware.iter().any(|due| fabric.agenda.holds(*due));
+        let lines = fabric.irq.lines();
+        fabric.note_lines(lines);
+        let activity = &mut fabric.activity;
+        activity.set(State::Gpu, busy);
+        activity.set(State::Mcu, answering);
+        activity.set(State::Interrupt, lines.any());
+        activity.set(State::Flush, flushing);
+        activity.set(State::Compute, has_jobs);
+        activity.set(State::ComputeBlocked, blocked);
+        activity.set_busy_cores(self.cores.busy());
+        let mut on = [None; INTERFACES];
+        for (index, (slot, number)) in self.interfaces.residents() {
+            let group = self.slots.get(usize::from(slot));
+            let group = group.and_then(|slot| slot.group.as_ref());
+            let stream = group.and_then(|group| group.streams.get(usize::from(number))?.as_ref());
+            if let (Some(stream), Some(place)) = (stream, on.get_mut(index)) {
+                *place = Some(stream);
+            }
+        }
+        for (number, stream) in (0..).zip(on) {
+            let enabled = stream.is_some_and(|stream| stream.blocked != Blocked::Empty);
+            let waits = enabled && stream.is_some_and(|stream| !stream.can_step());
+            activity.set(State::Interface(number), enabled);
+            activity.set(State::InterfaceBlocked(number), waits);
+        }
+        if fabric.journal.is_traced() {
+            self.trace_streams(fabric);
+        }
+    }
+
+    /// Tells whoever traces what streams do that they did not do before.
+    fn trace_streams(&mut self, fabric: &mut Fabric) {
+        let groups = self.slots.iter_mut().filter_map(|slot| slot.group.as_mut());
+        for stream in groups.flat_map(|group| group.streams.iter_mut().flatten()) {
+            let doing = stream.blocked.name();
+            if stream.shown != doing {
+                stream.shown = doing;
+                fabric.trace(Event::Stream {
+                    group: stream.identity.group,
+                    stream: stream.identity.stream,
+                    doing,
+                });
+            }
+        }
     }
 
     /// Effects that reach beyond a group.
@@ -177,11 +268,16 @@ impl Mcu {
                 group.pending_events |= csg_req::SYNC_UPDATE.mask32();
             }
             group.settle_progress_waits();
+            group.settle_heap_waits();
             group.settle_shared_waits(&group_effects);
             effects.join(group_effects);
         }
         self.spread(fabric, effects);
         self.power_cores(fabric, power);
+        let mut words = Words { fabric, memory };
+        if self.settle_protected(&mut words) == Err(Stop::Crash) {
+            return self.panic(fabric, memory);
+        }
         match self.answer(fabric, memory) {
             Ok(()) | Err(Stop::Wait) => {}
             Err(Stop::Crash) => self.panic(fabric, memory),
@@ -193,14 +289,17 @@ impl Mcu {
         let now = fabric.clock.now();
         for Ended {
             owner,
+            number,
             slot,
             progress,
             fault,
         } in self.cores.take_ended()
         {
-            fabric.journal.trace(Event::JobEnded {
+            fabric.activity.jobs += 1;
+            fabric.trace(Event::JobEnded {
                 group: owner.group,
                 stream: owner.stream,
+                number,
                 exception: fault.map_or(0, |fault| fault.exception),
             });
             let group = self
@@ -240,8 +339,15 @@ impl Mcu {
     }
 
     /// PWROFF_TIMER ran out.
-    pub(crate) fn cores_off(&mut self, fabric: &mut Fabric, power: &mut Power) {
+    pub(crate) fn cores_off(
+        &mut self,
+        fabric: &mut Fabric,
+        power: &mut Power,
+        memory: &mut dyn PhysicalMemory,
+    ) {
         if !self.cores.has_jobs() {
+            // What they counted is lost with their power.
+            self.sample_before_power_off(fabric, power, memory);
             power.switch(fabric, Domain::Shader, false, u64::MAX);
         }
     }
@@ -256,8 +362,11 @@ impl Mcu {
         let mut all_idle = true;
         for (slot, blocks) in self.slots.iter_mut().zip(&interface.groups) {
             slot.publish(&mut words)?;
-            slot.report_faults(&mut words, blocks)?;
+            let protected = self.protection == Protection::On(slot.number);
+            slot.look_at_rings(&mut words)?;
+            slot.report_faults(&mut words, blocks, protected)?;
             slot.report_protected_regions(&mut words, blocks)?;
+            slot.report_exhausted_heaps(&mut words, blocks)?;
             let number = slot.number;
             let Some(group) = &mut slot.group else {
                 continue;
@@ -335,17 +444,18 @@ fn inject(fabric: &mut Fabric, stream: &mut Stream) -> bool {
         stream: number,
         ..
     } = stream.identity;
-    let fatal = fabric.strike_at(Some(group), Some(number), |injection| match injection {
-        Injection::StreamFatal { exception } => Some((true, exception)),
-        Injection::StreamFault { exception } => Some((false, exception)),
+    let open_pass = stream.has_open_pass();
+    let struck = fabric.strike_at(Some(group), Some(number), |injection| match injection {
+        Injection::StreamFatal { .. } | Injection::StreamFault { .. } => Some(injection),
+        Injection::TilerOutOfMemory if open_pass => Some(injection),
         _ => None,
     });
     let address = stream.address();
-    match fatal {
-        Some((true, exception)) => stream.fatal(exception, address),
-        Some((false, exception)) => stream.fault(exception, address),
-        None => return false,
+    match struck {
+        Some(Injection::StreamFatal { exception }) => stream.fatal(exception, address),
+        Some(Injection::StreamFault { exception }) => stream.fault(exception, address),
+        Some(Injection::TilerOutOfMemory) => stream.blocked = Blocked::Heap(HeapWait::Wanted),
+        _ => return false,
     }
-    debug_assert!(matches!(stream.blocked, Blocked::Fault | Blocked::Fatal));
     true
 }

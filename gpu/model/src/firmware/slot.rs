@@ -9,12 +9,14 @@ use super::suspended::SuspendStore;
 use crate::diagnosis::FirmwareMisuse;
 use crate::injection::Injection;
 use crate::mmu::MCU_SPACE;
-use crate::stream::SLOTS;
+use crate::stream::{SLOTS, Work};
+use crate::trace::Event;
 use alloc::vec::Vec;
+use eitri_csf::interface::control::Version;
 use eitri_csf::interface::group::{
-    CSG_ACK, CSG_ACK_IRQ_MASK, CSG_ALLOW_COMPUTE, CSG_ALLOW_FRAGMENT, CSG_CONFIG, CSG_DB_ACK,
-    CSG_DB_REQ, CSG_EP_REQ, CSG_IRQ_REQ, CSG_REQ, CSG_STATUS_EP_CURRENT, CSG_STATUS_EP_REQ,
-    CSG_SUSPEND_BUF, CsgState, csg_config, csg_req,
+    CSG_ACK, CSG_ACK_IRQ_MASK, CSG_ALLOW_COMPUTE, CSG_ALLOW_FRAGMENT, CSG_ALLOW_OTHER, CSG_CONFIG,
+    CSG_DB_ACK, CSG_DB_REQ, CSG_EP_REQ, CSG_EP_REQ2, CSG_IRQ_REQ, CSG_REQ, CSG_STATUS_EP_CURRENT,
+    CSG_STATUS_EP_REQ, CSG_SUSPEND_BUF, CsgState, csg_config, csg_req, ep_current, ep_wanted,
 };
 use eitri_csf::interface::handshake;
 use eitri_csf::interface::stream::{CS_ACK, CS_REQ};
@@ -89,6 +91,10 @@ impl Slot {
             return Ok(());
         }
         self.ack = ack;
+        words.fabric.trace(Event::Answer {
+            slot: Some(self.number),
+            bits: changed,
+        });
         words.set32(blocks.output, CSG_ACK, ack)?;
         let mask = words.get32(blocks.input, CSG_ACK_IRQ_MASK)?;
         if changed & mask != 0 {
@@ -106,6 +112,13 @@ impl Slot {
     ) -> Result<Change, Stop> {
         let req = words.get32(blocks.input, CSG_REQ)?;
         words.defend(blocks.output, CSG_ACK, self.ack)?;
+        let requests = (req ^ self.ack) & (TOGGLES | csg_req::STATE.mask32());
+        if requests != 0 {
+            words.fabric.trace(Event::Request {
+                slot: Some(self.number),
+                bits: requests,
+            });
+        }
         self.check_request(words, req);
         let mut ack = self.ack;
         let mut change = Change::None;
@@ -126,8 +139,21 @@ impl Slot {
         {
             ack = csg_req::STATE.set32(ack, state);
         }
+        if change == Change::Done
+            && let Some(state) = wanted
+        {
+            self.trace_state(words, state);
+        }
         self.acknowledge(words, blocks, ack)?;
         Ok(change)
+    }
+
+    /// Tells whoever traces that the group of the slot has reached a state.
+    pub(super) fn trace_state(&self, words: &mut Words<'_>, state: CsgState) {
+        words.fabric.trace(Event::Group {
+            group: self.number,
+            state,
+        });
     }
 
     /// Reports reserved bits, and events acknowledged that were never raised.
@@ -222,11 +248,15 @@ impl Slot {
         self.group = Some(Group {
             space,
             allow_compute: 0,
+            allow_fragment: 0,
+            allow_other: 0,
             endpoints: 0,
+            permits: [0; Work::ALL.len()],
             suspend_buffer: words.get(blocks.input, CSG_SUSPEND_BUF)?,
             streams: blocks.streams.iter().map(|_| None).collect(),
             shared: [0; SLOTS],
             phase: Phase::Active,
+            look_at_rings: false,
             pending_events: 0,
             idle_reported: false,
             last_progress: words.fabric.clock.now(),
@@ -247,11 +277,14 @@ impl Slot {
         let Some(group) = &mut self.group else {
             return Ok(());
         };
-        group.endpoints = words.get32(blocks.input, CSG_EP_REQ)?;
+        let newer = words.fabric.config.interface_version() >= Version::EP_REQ2;
+        let word = if newer { CSG_EP_REQ2 } else { CSG_EP_REQ };
+        group.endpoints = words.get(blocks.input, word)? as u32;
         group.allow_compute = words.get(blocks.input, CSG_ALLOW_COMPUTE)?;
-        let fragment = words.get(blocks.input, CSG_ALLOW_FRAGMENT)?;
-        let present = words.fabric.config.product.part.shader_present;
-        let absent = (group.allow_compute | fragment) & !present;
+        group.allow_fragment = words.get(blocks.input, CSG_ALLOW_FRAGMENT)?;
+        group.allow_other = words.get32(blocks.input, CSG_ALLOW_OTHER)?;
+        let part = &words.fabric.config.product.part;
+        let absent = (group.allow_compute | group.allow_fragment) & !part.shader_present;
         if absent != 0 {
             let misuse = FirmwareMisuse::AllowAbsentCores {
                 group: number,
@@ -259,16 +292,25 @@ impl Slot {
             };
             words.fabric.journal.report(misuse);
         }
-        words.set32(
-            blocks.output,
-            CSG_STATUS_EP_REQ,
-            group.endpoints & 0x003f_ffff,
-        )?;
-        words.set32(
-            blocks.output,
-            CSG_STATUS_EP_CURRENT,
-            group.endpoints & 0x000f_ffff,
-        )
+        Ok(())
+    }
+
+    /// STATUS_EP_*: what the group wants and what it holds.
+    pub(super) fn store_endpoints(
+        &mut self,
+        words: &mut Words<'_>,
+        blocks: &GroupBlocks,
+    ) -> Result<(), Stop> {
+        let Some(group) = &self.group else {
+            return Ok(());
+        };
+        let fields = ep_wanted::FIELDS.iter();
+        let wanted = fields.fold(0, |mask, field| mask | field.mask() as u32);
+        words.set32(blocks.output, CSG_STATUS_EP_REQ, group.endpoints & wanted)?;
+        let held = ep_current::COMPUTE.word(group.held(Work::Compute));
+        let held = ep_current::FRAGMENT.set32(held, group.held(Work::Fragment));
+        let held = ep_current::TILER.set32(held, group.held(Work::Tiling));
+        words.set32(blocks.output, CSG_STATUS_EP_CURRENT, held)
     }
 }
 

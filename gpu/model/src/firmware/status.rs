@@ -26,10 +26,11 @@ impl Slot {
         words: &mut Words<'_>,
         blocks: &GroupBlocks,
     ) -> Result<(), Stop> {
+        self.store_endpoints(words, blocks)?;
         let Some(group) = &self.group else {
             return Ok(());
         };
-        let interface = words.fabric.config.product.interface();
+        let interface = words.fabric.config.interface_version();
         let idle = u32::from(group.idle_reported);
         words.set32(blocks.output, CSG_STATUS_STATE, idle)?;
         for (stream, at) in group.streams.iter().zip(&blocks.streams) {
@@ -47,7 +48,7 @@ impl Slot {
             words.set32(out, CS_STATUS_WAIT_SYNC_VALUE_HI, (value >> 32) as u32)?;
             words.set32(out, CS_STATUS_SCOREBOARDS, stream.scoreboard_status())?;
             words.set32(out, CS_STATUS_BLOCKED_REASON, stream.blocked_reason())?;
-            let [started, ended, fragment] = stream.heap_counters();
+            let [started, ended, fragment] = group.heap_counters(stream.heap_address());
             words.set32(out, CS_HEAP_VT_START, started)?;
             words.set32(out, CS_HEAP_VT_END, ended)?;
             words.set32(out, CS_HEAP_FRAG_END, fragment)?;

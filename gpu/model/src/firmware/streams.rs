@@ -6,7 +6,8 @@ use super::interface::{GroupBlocks, Stop, Words};
 use super::slot::Slot;
 use crate::diagnosis::FirmwareMisuse;
 use crate::mmu::Refusal;
-use crate::stream::{Blocked, Identity, Ring, Stream, exception};
+use crate::stream::{Blocked, HeapWait, Identity, Ring, Stream, exception};
+use crate::trace::Event;
 use eitri_csf::interface::group::{CSG_DB_ACK, CSG_DB_REQ, CSG_IRQ_REQ};
 use eitri_csf::interface::handshake;
 use eitri_csf::interface::stream::{
@@ -15,6 +16,7 @@ use eitri_csf::interface::stream::{
 };
 use eitri_csf::interface::user_pages::{CS_ACTIVE, CS_EXTRACT, CS_EXTRACT_INIT, CS_INSERT};
 use eitri_csf::registers::doorbell::{DOORBELL, KERNEL_DOORBELL};
+use eitri_csf::registers::interrupts::gpu_irq;
 use eitri_csf::table::{Role, role_mask};
 
 /// Events that a stream raises.
@@ -60,7 +62,8 @@ impl Slot {
                     stream: stream_number,
                     space: group.space,
                 };
-                let mut stream = Stream::new(words.fabric, identity, doorbell, ring);
+                let mut stream = Stream::new(words.fabric, identity, config, ring);
+                stream.permits = group.permits;
                 begin(words, &mut stream)?;
                 *current = Some(stream);
             }
@@ -84,7 +87,7 @@ impl Slot {
     }
 
     /// Writes CS_ACK and, if the host wants to hear of the bits, toggles IRQ_REQ and interrupts.
-    fn acknowledge_stream(
+    pub(super) fn acknowledge_stream(
         &mut self,
         words: &mut Words<'_>,
         blocks: &GroupBlocks,
@@ -211,7 +214,26 @@ impl Slot {
                 stream.blocked = Blocked::No;
             }
         }
-        look_at_insert(words, stream)
+        let asked = stream.blocked == Blocked::Heap(HeapWait::Asked);
+        look_at_insert(words, stream)?;
+        let answered =
+            !handshake::pending(req, self.stream_acks[index], cs_req::TILER_OOM.mask32());
+        if asked && answered {
+            self.take_heap_memory(words, blocks, index)?;
+        }
+        Ok(())
+    }
+
+    /// Looks at all rings, if doorbells may have been missed.
+    pub(super) fn look_at_rings(&mut self, words: &mut Words<'_>) -> Result<(), Stop> {
+        let Some(group) = self.group.as_mut().filter(|group| group.look_at_rings) else {
+            return Ok(());
+        };
+        for stream in group.streams.iter_mut().flatten() {
+            look_at_insert(words, stream)?;
+        }
+        group.look_at_rings = false;
+        Ok(())
     }
 
     /// The stream whose own doorbell is `number` looks at its ring; whether there is one.
@@ -238,6 +260,7 @@ impl Slot {
         &mut self,
         words: &mut Words<'_>,
         blocks: &GroupBlocks,
+        protected: bool,
     ) -> Result<(), Stop> {
         for index in 0..blocks.streams.len() {
             let Some(stream) = self
@@ -251,6 +274,19 @@ impl Slot {
                 continue;
             };
             if stream.reported {
+                continue;
+            }
+            words.fabric.trace(Event::Fault {
+                group: self.number,
+                stream: index as u8,
+                exception: fault.exception,
+                fatal: fault.fatal,
+            });
+            if protected {
+                // No details leave protected mode.
+                stream.reported = true;
+                let irq = &mut words.fabric.irq.gpu;
+                irq.raise(gpu_irq::GPU_PROTECTED_FAULT.mask32());
                 continue;
             }
             let address = stream.address();
@@ -400,12 +436,8 @@ pub(super) fn look_at_insert(words: &mut Words<'_>, stream: &mut Stream) -> Resu
 fn publish(words: &mut Words<'_>, stream: &mut Stream) -> Result<(), Stop> {
     let ring = stream.ring;
     // While a called buffer runs, EXTRACT still names the CALL.
-    let extract = ring.position
-        - if stream.frames.is_empty() {
-            0
-        } else {
-            8.min(ring.position)
-        };
+    let called = stream.handler_depth.unwrap_or(stream.frames.len());
+    let extract = ring.position - if called == 0 { 0 } else { 8.min(ring.position) };
     if extract == ring.published || !ring.is_valid() {
         return Ok(());
     }

@@ -91,6 +91,7 @@ impl Slot {
                 address,
             });
         }
+        self.trace_state(words, CsgState::Suspend);
         let ack = csg_req::STATE.set32(self.ack, CsgState::Suspend);
         self.acknowledge(words, blocks, ack)
     }

@@ -50,6 +50,8 @@ pub(crate) struct Mmu {
     spaces: [Space; SPACES],
     va_bits: u32,
     pa_bits: u32,
+    /// Translations that no cached one answered.
+    walks: u64,
 }
 
 impl Mmu {
@@ -58,7 +60,13 @@ impl Mmu {
             spaces: core::array::from_fn(|_| Space::default()),
             va_bits,
             pa_bits,
+            walks: 0,
         }
+    }
+
+    /// Translations that no cached one answered, so far.
+    pub(crate) fn walks(&self) -> u64 {
+        self.walks
     }
 
     /// All address spaces unmapped, as after a reset.
@@ -110,6 +118,7 @@ impl Mmu {
         journal: &mut Journal,
         request: Request,
     ) -> Result<u64, Refusal> {
+        self.walks += 1;
         let (va_bits, pa_bits) = (self.va_bits, self.pa_bits);
         let space = self.space_mut(request.space);
         let stall = Stall {

@@ -71,6 +71,9 @@ impl Gpu {
         if self.space(write.index).pending.is_some() {
             return self.report(MmuMisuse::CommandWhileBusy { space, value });
         }
+        if self.mcu.is_protected() {
+            return self.report(MmuMisuse::CommandInProtectedMode { space, value });
+        }
         if matches!(command, AsCommand::FlushPt | AsCommand::FlushMem)
             && self.product().arch() > Arch::V11
         {

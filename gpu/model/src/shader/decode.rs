@@ -9,7 +9,7 @@ use super::meaning::{self, Computed};
 use super::message;
 use super::select::{Extend, Select, SelectWide};
 use eitri_isa::meaning::Operation as Does;
-use eitri_isa::row::Kind;
+use eitri_isa::row::{Kind, Unit};
 use eitri_isa::values::{self, Flag, LaneOp};
 use eitri_isa::{Arch, DecodeError, Flow, ImmId, Instr, Mask, Op, Operand, Rule, Src};
 
@@ -58,6 +58,8 @@ fn empty(word: u64, operation: Operation, flow: Flow) -> Instruction {
         reads: 0,
         writes: 0,
         last_use: 0,
+        unit: Unit::None,
+        cycles: 0,
     }
 }
 
@@ -65,6 +67,7 @@ fn prepare(word: u64, instr: &Instr, arch: Arch) -> Instruction {
     let row = instr.row();
     let mut ready = empty(word, operation(instr), instr.flow);
     let extend = extension(instr);
+    (ready.unit, ready.cycles) = instr.issue(arch);
     // An operation on 64 bits takes all its sources as 64 bits, a shift amount included.
     let is_wide = matches!(ready.operation, Operation::Wide(_));
     ready.source_count = row.sources.len().min(4) as u8;

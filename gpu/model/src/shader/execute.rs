@@ -15,6 +15,7 @@ use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Stall};
 use crate::trace::Event;
 use eitri_isa::Flow;
+use eitri_isa::row::Unit;
 
 /// A job's failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,13 +133,21 @@ impl Executor<'_> {
                 },
             );
         }
-        if self.fabric.journal.is_traced() {
+        if self.fabric.journal.traces_instructions() {
             self.fabric.journal.trace(Event::Shader {
                 address,
                 word: instruction.word,
                 lanes: warp.lanes,
             });
         }
+        let core = self.fabric.activity.core(self.place.core);
+        match instruction.unit {
+            Unit::Fma => core.fma += u64::from(instruction.cycles),
+            Unit::Cvt => core.cvt += u64::from(instruction.cycles),
+            Unit::Sfu => core.sfu += u64::from(instruction.cycles),
+            Unit::Ls | Unit::V | Unit::Vt | Unit::T | Unit::None => {}
+        }
+        core.diverged += u64::from(warp.lanes != warp.live);
         check_registers(self.fabric, self.environment, warp, instruction);
         let (flow, running) = (instruction.flow, warp.lanes);
         let (writes, last_use) = (instruction.writes, instruction.last_use);

@@ -5,6 +5,7 @@
 use super::alu::{Alu, Wide};
 use super::message::Message;
 use super::select::{Select, SelectWide};
+use eitri_isa::row::Unit;
 use eitri_isa::{Flow, Half, Special};
 
 /// What a source reads.
@@ -152,4 +153,7 @@ pub(crate) struct Instruction {
     pub(crate) writes: u64,
     /// Registers that are dead afterwards.
     pub(crate) last_use: u64,
+    /// The unit that executes it, and for how many cycles.
+    pub(crate) unit: Unit,
+    pub(crate) cycles: u8,
 }

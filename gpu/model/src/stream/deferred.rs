@@ -32,6 +32,8 @@ pub(crate) enum Operation {
     StoreState { address: u64, state: StoredState },
     /// Moves a counter of the tiler heap.
     Heap { counter: u8 },
+    /// Gives the list of chunks from `first` to `last` back to the heap, and may count a render pass as done.
+    FinishFragment { first: u64, last: u64, done: bool },
     /// Flushes caches.
     Flush { id: u32 },
     /// Counts up a shared scoreboard of the group.
@@ -166,6 +168,7 @@ impl Stream {
             | Blocked::Shared(_)
             | Blocked::Progress { .. }
             | Blocked::Protected
+            | Blocked::Heap(_)
             | Blocked::Fault
             | Blocked::Fatal => false,
         };
@@ -277,12 +280,28 @@ impl Stream {
     ) -> Result<Effects, Hindrance> {
         let mut effects = Effects::default();
         self.idle_instructions = 0;
+        self.accesses += u64::from(!matches!(operation, Operation::Nothing));
         match operation {
             Operation::Nothing => {}
             Operation::SharedIncrement { entry } => effects.shared[usize::from(entry) % SLOTS] = 1,
+            Operation::Heap { .. } | Operation::FinishFragment { .. } if self.heap_context == 0 => {
+                self.report(fabric, word, StreamMisuse::WithoutHeap);
+            }
             Operation::Heap { counter } => {
-                let counter = &mut self.heap[usize::from(counter) % 3];
-                *counter = counter.wrapping_add(1);
+                if counter == 1 && !self.has_open_pass() {
+                    self.report(fabric, word, StreamMisuse::HeapOrder);
+                }
+                self.move_heap(counter);
+            }
+            Operation::FinishFragment { first, last, done } => {
+                if (first == 0) != (last == 0) {
+                    self.report(fabric, word, StreamMisuse::ChunkList { first, last });
+                } else if first != 0 {
+                    self.give_back(fabric, memory, first, last)?;
+                }
+                if done {
+                    self.move_heap(2);
+                }
             }
             Operation::Flush { id } => {
                 // FACT: how the hardware compares flush ids is not published (hardware/command-stream.md 10, 19); a

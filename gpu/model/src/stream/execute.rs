@@ -4,7 +4,7 @@
 
 use super::deferred::{Hindrance, Issue, Operation};
 use super::registers::NoSuchRegister;
-use super::{Blocked, IssuedJob, LOOP_LIMIT, Outcome, Stream, exception};
+use super::{Blocked, IssuedJob, LOOP_LIMIT, Outcome, Stream, Tasks, Work, exception};
 use crate::diagnosis::StreamMisuse;
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
@@ -47,6 +47,10 @@ impl Stream {
             && frame.next >= frame.end
         {
             self.frames.pop();
+            if self.handler_depth == Some(self.frames.len()) {
+                self.handler_depth = None;
+            }
+            self.leave_region();
             outcome.effects.extract_moved = self.frames.is_empty();
             return outcome;
         }
@@ -67,7 +71,7 @@ impl Stream {
                 return outcome;
             }
         };
-        if fabric.journal.is_traced() {
+        if fabric.journal.traces_instructions() {
             fabric.journal.trace(Event::Instruction {
                 group: self.identity.group,
                 stream: self.identity.stream,
@@ -115,6 +119,7 @@ impl Stream {
                 self.fault(exception, info);
             }
         }
+        self.leave_region();
         outcome.effects.extract_moved |= self.frames.is_empty();
         outcome
     }
@@ -210,16 +215,20 @@ impl Stream {
             Instr::Call(i) => self.call(fabric, word, i.address, i.length, true)?,
             Instr::Jump(i) => self.call(fabric, word, i.address, i.length, false)?,
             Instr::SetExceptionHandler(i) => {
-                self.read64(fabric, word, i.address)?;
-                self.read32(fabric, word, i.length)?;
-                // Without a tiler nothing ever runs out of its memory.
+                let address = self.read64(fabric, word, i.address)?;
+                let length = self.read32(fabric, word, i.length)?;
+                if self.handler_depth.is_some() {
+                    self.report(fabric, word, StreamMisuse::HandlerInHandler);
+                }
+                let installs = address != 0 && length != 0;
+                self.handler = installs.then_some((address, length.into()));
                 Step::Done
             }
             Instr::ErrorBarrier(_) => {
                 self.error = 0;
                 Step::Done
             }
-            Instr::ProtRegion(_) => Step::Blocked(Blocked::Protected),
+            Instr::ProtRegion(i) => self.prot_region(fabric, word, i.size.bytes().into()),
             Instr::Wait(i) => {
                 let mask = match i.wait_mode {
                     WaitMode::Immediate => i.wait_mask.bits(),
@@ -290,7 +299,7 @@ impl Stream {
                 )?
             }
             Instr::RunCompute(i) => {
-                let increment = i.task_increment;
+                let increment = u32::from(i.task_increment);
                 if increment == 0 {
                     let misuse = StreamMisuse::StagingInvalid {
                         register: 0,
@@ -298,22 +307,34 @@ impl Stream {
                     };
                     self.report(fabric, word, misuse);
                 }
-                debug_assert!(matches!(
-                    i.task_axis,
-                    TaskAxis::X | TaskAxis::Y | TaskAxis::Z
-                ));
+                let axis = match i.task_axis {
+                    TaskAxis::X => 0,
+                    TaskAxis::Y => 1,
+                    TaskAxis::Z => 2,
+                };
+                let tasks = Tasks::Along { axis, increment };
                 let selects = [i.srt_select, i.fau_select, i.spd_select, i.tsd_select];
-                self.run_compute(fabric, word, selects, i.progress_increment, outcome)?
+                let progress = i.progress_increment;
+                self.run_compute(fabric, word, selects, (tasks, progress), outcome)?
             }
             Instr::RunComputeIndirect(i) => {
+                let tasks = Tasks::Of(i.workgroups_per_task.into());
                 let selects = [i.srt_select, i.fau_select, i.spd_select, i.tsd_select];
-                self.run_compute(fabric, word, selects, i.progress_increment, outcome)?
+                let progress = i.progress_increment;
+                self.run_compute(fabric, word, selects, (tasks, progress), outcome)?
             }
             Instr::ReqResource(i) => {
                 let bits = [i.compute, i.fragment, i.tiler, i.idvs, i.rt];
                 let asked = bits.iter().enumerate();
                 self.resources = asked.fold(0, |set, (bit, on)| set | u8::from(*on) << bit);
-                Step::Done
+                let permits = Work::ALL.iter().zip(self.permits);
+                let mut refused = permits.filter(|(_, permitted)| *permitted == 0);
+                match refused.find(|(work, _)| work.resources() & self.resources != 0) {
+                    // FACT: inferred (hardware/command-stream.md 8, 30). Settled by REQ_RESOURCE in a group without
+                    // cores, on any board.
+                    Some(_) => Step::Fatal(exception::CS_ENDPOINT_FAULT),
+                    None => Step::Done,
+                }
             }
             Instr::FlushCache2(i) => {
                 let id = self.read32(fabric, word, i.latest_flush_id)?;
@@ -373,8 +394,10 @@ impl Stream {
                 defer!(i, Operation::Nothing)
             }
             Instr::FinishFragment(i) => {
-                self.report(fabric, word, StreamMisuse::NotModelled);
-                defer!(i, Operation::Nothing)
+                let first = self.read64(fabric, word, i.first_heap_chunk)?;
+                let last = self.read64(fabric, word, i.last_heap_chunk)?;
+                let done = i.increment_fragment_completed;
+                defer!(i, Operation::FinishFragment { first, last, done })
             }
             Instr::SharedSbInc(i) => {
                 self.check_shared_scoreboards(fabric, word);
@@ -484,12 +507,12 @@ impl Stream {
         fabric: &mut Fabric,
         word: u64,
         selects: [u8; 4],
-        progress: bool,
+        (tasks, progress): (Tasks, bool),
         outcome: &mut Outcome,
     ) -> Result<Step, NoSuchRegister> {
-        const COMPUTE: u8 = 1;
-        if self.resources & COMPUTE == 0 {
-            let needed = COMPUTE.into();
+        let needed = Work::Compute.resources();
+        if self.resources & needed == 0 {
+            let needed = needed.into();
             self.report(fabric, word, StreamMisuse::WithoutResource { needed });
         }
         let mut staging = [0; 40];
@@ -509,6 +532,7 @@ impl Stream {
         self.count_up(slot);
         self.idle_instructions = 0;
         outcome.job = Some(IssuedJob {
+            tasks,
             staging,
             selects,
             slot,

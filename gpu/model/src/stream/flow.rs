@@ -83,7 +83,9 @@ impl Stream {
             end: start.saturating_add(length),
         };
         if push {
-            if self.frames.len() + 1 >= FRAMES {
+            // An exception handler has the full depth again.
+            let below = self.handler_depth.unwrap_or(0);
+            if self.frames.len() - below.min(self.frames.len()) + 1 >= FRAMES {
                 self.report(fabric, word, StreamMisuse::CallStackOverflow);
                 return Ok(Step::Fatal(exception::CS_CALL_STACK_OVERFLOW));
             }

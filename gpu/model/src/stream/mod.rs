@@ -10,10 +10,13 @@ mod arithmetic;
 mod deferred;
 mod execute;
 mod flow;
+mod heap;
+mod protected;
 mod registers;
 mod ring;
 mod transfer;
 mod waits;
+mod work;
 
 use crate::diagnosis::{StreamMisuse, StreamPlace};
 use crate::fabric::{Access, Fabric};
@@ -23,11 +26,15 @@ use alloc::vec::Vec;
 use deferred::{Deferred, Transfer};
 use eitri_csf::interface::control::Version;
 use eitri_csf::interface::stream::{
-    BlockedReason, SyncCondition, WaitSource, blocked_reason, req_resource, status_scoreboards,
-    status_wait,
+    BlockedReason, SyncCondition, WaitSource, blocked_reason, cs_config, req_resource,
+    status_scoreboards, status_wait,
 };
+use heap::HeapMoves;
+pub(crate) use heap::HeapWait;
+use protected::Region;
 pub(crate) use registers::Registers;
 pub(crate) use ring::Ring;
+pub(crate) use work::{IssuedJob, Tasks, Work};
 
 /// Frames of a call stack, the ring included.
 pub(crate) const FRAMES: usize = 8;
@@ -80,12 +87,34 @@ pub(crate) enum Blocked {
     Progress { queue: u8, value: u64 },
     /// An access waits for its address space.
     Memory(Stall),
-    /// Protected mode, which never comes.
+    /// Protected mode.
     Protected,
+    /// Memory for the tiler.
+    Heap(HeapWait),
     /// A recoverable fault, to be acknowledged.
     Fault,
     /// For good.
     Fatal,
+}
+
+impl Blocked {
+    /// What the stream is doing, in a word or two.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Blocked::No => "runs",
+            Blocked::Empty => "empty",
+            Blocked::Scoreboards(_) | Blocked::SlotChoice => "waits for scoreboards",
+            Blocked::Full => "waits for room",
+            Blocked::Sync(_) => "waits for a sync object",
+            Blocked::Shared(_) => "waits for a shared scoreboard",
+            Blocked::Progress { .. } => "waits for progress",
+            Blocked::Memory(_) => "waits for memory",
+            Blocked::Protected => "waits for protected mode",
+            Blocked::Heap(_) => "waits for heap memory",
+            Blocked::Fault => "faulted",
+            Blocked::Fatal => "dead",
+        }
+    }
 }
 
 /// A fault to be reported to the host.
@@ -104,6 +133,7 @@ pub(crate) mod exception {
     pub(crate) const CS_INSTR_INVALID: u8 = 0x49;
     pub(crate) const CS_CALL_STACK_OVERFLOW: u8 = 0x4A;
     pub(crate) const CS_INHERIT_FAULT: u8 = 0x4B;
+    pub(crate) const OOM: u8 = 0x60;
 }
 
 /// Which stream of which group, and through which address space it works.
@@ -112,19 +142,6 @@ pub(crate) struct Identity {
     pub(crate) group: u8,
     pub(crate) stream: u8,
     pub(crate) space: u8,
-}
-
-/// A compute job as a stream issues it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct IssuedJob {
-    /// The staging registers, r0 to r39.
-    pub(crate) staging: [u32; 40],
-    /// SRT, FAU, SPD, TSD select.
-    pub(crate) selects: [u8; 4],
-    /// The slot that counts it.
-    pub(crate) slot: u8,
-    /// Whether the stream's progress value grows when it completes.
-    pub(crate) progress: bool,
 }
 
 /// What executing an instruction asks of the rest of the device.
@@ -167,6 +184,10 @@ pub(crate) struct Stream {
     pub(crate) identity: Identity,
     /// The stream's own doorbell; 0 is none.
     pub(crate) doorbell: u32,
+    /// Priority inside the group, 15 highest.
+    pub(crate) priority: u32,
+    /// How many endpoints the group may have for each kind of work.
+    pub(crate) permits: [u32; Work::ALL.len()],
     pub(crate) ring: Ring,
     pub(crate) registers: Registers,
     pub(crate) frames: Vec<Frame>,
@@ -185,7 +206,8 @@ pub(crate) struct Stream {
     /// Slots of cache flushes in progress.
     flushing: Vec<u8>,
     pub(crate) resources: u8,
-    heap: [u32; 3],
+    /// How much this stream has moved the counters of heap contexts.
+    heaps: Vec<HeapMoves>,
     heap_context: u64,
     /// The error status since the last barrier: an exception word.
     pub(crate) error: u32,
@@ -201,6 +223,16 @@ pub(crate) struct Stream {
     pub(crate) look_at_sync: bool,
     /// Instructions since the last one that blocked or touched memory.
     idle_instructions: u32,
+    /// Loads, stores and operations on memory so far.
+    pub(crate) accesses: u64,
+    /// What whoever traces was told that it does.
+    pub(crate) shown: &'static str,
+    /// The exception handler, if one is installed: address and length.
+    pub(crate) handler: Option<(u64, u64)>,
+    /// The frames below the exception handler, while it runs.
+    pub(crate) handler_depth: Option<usize>,
+    /// The part of the ring or of a called buffer that runs in protected mode.
+    pub(crate) region: Option<Region>,
 }
 
 /// Most faults that wait to be reported; more than jobs can be outstanding adds nothing.
@@ -208,11 +240,13 @@ const KEPT_FAULTS: usize = 16;
 
 impl Stream {
     /// A stream as START makes it.
-    pub(crate) fn new(fabric: &Fabric, identity: Identity, doorbell: u32, ring: Ring) -> Stream {
+    pub(crate) fn new(fabric: &Fabric, identity: Identity, config: u32, ring: Ring) -> Stream {
         let product = &fabric.config.product;
         Stream {
             identity,
-            doorbell,
+            doorbell: cs_config::DOORBELL.get(config),
+            priority: cs_config::PRIORITY.get(config),
+            permits: [0; Work::ALL.len()],
             ring,
             registers: Registers::new(product.stream_registers()),
             frames: Vec::new(),
@@ -229,7 +263,7 @@ impl Stream {
             transfers: Vec::new(),
             flushing: Vec::new(),
             resources: 0,
-            heap: [0; 3],
+            heaps: Vec::new(),
             heap_context: 0,
             error: 0,
             progress: 0,
@@ -239,6 +273,11 @@ impl Stream {
             protected_reported: false,
             look_at_sync: false,
             idle_instructions: 0,
+            accesses: 0,
+            shown: "",
+            handler: None,
+            handler_depth: None,
+            region: None,
         }
     }
 
@@ -328,13 +367,15 @@ impl Stream {
         let Stream {
             identity,
             doorbell,
+            priority,
+            permits,
             ring,
             ..
         } = *self;
         let position = saved.ring.position;
         *self = saved;
         self.identity = identity;
-        self.doorbell = doorbell;
+        (self.doorbell, self.priority, self.permits) = (doorbell, priority, permits);
         self.ring = Ring {
             position,
             insert: position,
@@ -343,6 +384,9 @@ impl Stream {
         // Whatever it waited for may have come meanwhile.
         self.look_at_sync = true;
         self.protected_reported = false;
+        if let Blocked::Heap(HeapWait::Asked) = self.blocked {
+            self.blocked = Blocked::Heap(HeapWait::Wanted);
+        }
         // A fault that the host was told of counts as acknowledged; a fatal one lasts.
         if self.reported && self.blocked == Blocked::Fault {
             self.faults.remove(0);
@@ -387,7 +431,9 @@ impl Stream {
             Blocked::Full => BlockedReason::Deferred,
             Blocked::Sync(_) => BlockedReason::Sync,
             Blocked::Progress { .. } => BlockedReason::Progress,
-            Blocked::Protected => BlockedReason::Resource,
+            // FACT: the reason shown while tiler memory is awaited is not known (hardware/command-stream.md 1.14); it is an
+            // iterator that waits. Settled by STATUS_UPDATE on a board whose tiler is out of memory.
+            Blocked::Protected | Blocked::Heap(_) => BlockedReason::Resource,
             Blocked::No | Blocked::Empty | Blocked::Memory(_) | Blocked::Fault | Blocked::Fatal => {
                 BlockedReason::Unblocked
             }
@@ -433,11 +479,6 @@ impl Stream {
         let asked = u32::from(self.resources & 0xf);
         debug_assert_eq!(req_resource::COMPUTE_GRANTED.mask32(), 1 << 16);
         asked | asked << 16
-    }
-
-    /// HEAP_VT_START, HEAP_VT_END, HEAP_FRAG_END.
-    pub(crate) fn heap_counters(&self) -> [u32; 3] {
-        self.heap
     }
 
     /// HEAP_ADDRESS.

@@ -69,6 +69,7 @@ impl Stream {
     fn outstanding(&mut self, loaded: Vec<(u8, u32)>) {
         let slot = self.other_slot;
         self.count_up(slot);
+        self.accesses += 1;
         self.transfers.push(Transfer { slot, loaded });
         self.idle_instructions = 0;
     }

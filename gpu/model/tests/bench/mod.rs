@@ -5,12 +5,14 @@
 
 #![allow(dead_code, reason = "each test binary uses another part")]
 
+use eitri_csf::Arch;
 use eitri_csf::command::{CacheFlush, GpuCommand, ResetKind};
 use eitri_csf::image::{Image, section_flags};
+use eitri_csf::interface::control::Version;
 use eitri_csf::interface::global::glb_req;
 use eitri_csf::page_table::{Attributes, Entry, Level, MEMATTR, transcfg_4k};
 use eitri_csf::registers::address_space as aspace;
-use eitri_csf::registers::control::{COHERENCY_ENABLE, GPU_COMMAND};
+use eitri_csf::registers::control::{ASN_HASH, COHERENCY_ENABLE, GPU_COMMAND, L2_CONFIG};
 use eitri_csf::registers::doorbell::DOORBELL;
 use eitri_csf::registers::interrupts::{
     GPU_IRQ_CLEAR, GPU_IRQ_MASK, GPU_IRQ_RAWSTAT, JOB_IRQ_CLEAR, JOB_IRQ_MASK, JOB_IRQ_RAWSTAT,
@@ -19,7 +21,12 @@ use eitri_csf::registers::interrupts::{
 use eitri_csf::registers::mcu::{MCU_CONTROL, MCU_STATUS};
 use eitri_csf::registers::power::{L2_PWRON, L2_READY};
 use eitri_csf::table::Register;
-use eitri_model::{Budget, Config, Gpu, PhysicalMemory, Progress, SparseMemory, stub_firmware};
+use eitri_model::{
+    Budget, Config, Gpu, PhysicalMemory, Product, Progress, SparseMemory, stub_firmware,
+};
+
+/// A product of each generation that the model can be.
+pub const EACH: [&str; 4] = ["G610", "G615", "G720", "G925"];
 
 /// Where the shared section lies.
 pub const SHARED: u32 = 0x0400_0000;
@@ -43,14 +50,36 @@ impl Bench {
         }
     }
 
-    /// A healthy GPU with booted firmware and address space 1 ready for use.
+    /// A healthy G610 with booted firmware and address space 1 ready for use.
     pub fn booted() -> Bench {
+        Bench::booted_as("G610")
+    }
+
+    /// As [`Bench::booted`], of another product.
+    pub fn booted_as(gpu: &str) -> Bench {
+        Bench::booted_with(Config {
+            product: Product::find(gpu).expect("a product that the model can be"),
+            ..Config::default()
+        })
+    }
+
+    /// As [`Bench::booted`], set up in some way.
+    pub fn booted_with(config: Config) -> Bench {
         let mut bench = Bench::new(Config {
             firmware: Some(stub_firmware()),
-            ..Config::default()
+            ..config
         });
         bench.boot();
         bench
+    }
+
+    pub fn arch(&self) -> Arch {
+        self.gpu.product().arch()
+    }
+
+    /// The shader cores that the product has.
+    pub fn cores(&self) -> u64 {
+        self.gpu.product().part.shader_present
     }
 
     // Registers.
@@ -232,6 +261,12 @@ impl Bench {
 
     pub fn power_l2(&mut self) {
         self.write(COHERENCY_ENABLE, 31);
+        if let Some(hash) = self.gpu.product().needs_hash {
+            for (index, word) in (0..).zip(hash) {
+                self.write(ASN_HASH.at(index), word);
+            }
+            self.write(L2_CONFIG, 1 << 24);
+        }
         self.write(L2_PWRON, 1);
         self.poll(L2_READY, 1, 1);
     }
@@ -311,7 +346,7 @@ impl Bench {
 
     /// The global configuration of csf-firmware.md 8.2.
     pub fn configure(&mut self) {
-        self.shared_write64(0x2000 + 0x18, 0x5_0005);
+        self.shared_write64(0x2000 + 0x18, self.cores());
         self.shared_write(0x2000 + 0x10, 2_560_000);
         self.shared_write(0x2000 + 0x14, 235);
         self.shared_write(0x2000 + 0x80, 19);
@@ -387,13 +422,11 @@ impl Bench {
         let req = self.shared(stream) & !7;
         self.shared_write(stream, req | 1 | 1 << 8 | 1 << 10);
         let group = group_input(slot);
-        self.shared_write64(group + 0x20, 0x5_0005);
-        self.shared_write64(group + 0x28, 0x5_0005);
+        self.shared_write64(group + 0x20, self.cores());
+        self.shared_write64(group + 0x28, self.cores());
         self.shared_write(group + 0x30, 1);
-        self.shared_write(
-            group + 0x34,
-            4 | 4 << 8 | 1 << 16 | (15 - slot as u32) << 28,
-        );
+        let count = self.cores().count_ones();
+        self.request_endpoints(slot, count, 15 - slot as u32);
         self.shared_write(group + 0x50, 1);
         self.shared_write64(group + 0x40, suspend_buffer(slot));
         self.shared_write(group + 0x4, u32::MAX);
@@ -402,6 +435,14 @@ impl Bench {
         let req = self.shared(group);
         let ack = self.shared(group_output(slot));
         self.shared_write(group, req & !(1 << 4) | !ack & 1 << 4);
+    }
+
+    /// Writes the endpoint request: at most `count` cores, and the priority.
+    pub fn request_endpoints(&mut self, slot: u64, count: u32, priority: u32) {
+        let word = count | count << 8 | 1 << 16 | priority << 28;
+        let newer = self.gpu.config().interface_version() >= Version::EP_REQ2;
+        let at = if newer { 0x38 } else { 0x34 };
+        self.shared_write(group_input(slot) + at, word);
     }
 
     /// Asks for a state of the group and waits for it.

@@ -1,0 +1,239 @@
+//! Typed memory: texels of images and textures, and accesses that a conversion descriptor describes.
+//!
+//! Facts: hardware/valhall-isa.md 11.4 to 11.6, 11.10.
+
+use super::super::execute::{JobFault, Stopped, exception};
+use super::super::format::PixelFormat;
+use super::super::instruction::Instruction;
+use super::super::lanes::WARP;
+use super::super::message::{Handle, Message};
+use super::super::texture::{Found, NO_TEXEL, Texel, Texture};
+use super::super::typed::{Components, Fetch, conversion, image_texel};
+use super::super::warp::{Warp, bits};
+use super::{Memory, REMEMBERED, Sender, Target, set_registers, staged};
+use crate::compute::descriptors::descriptor;
+use crate::diagnosis::ShaderMisuse;
+use crate::mmu::AccessKind;
+use alloc::vec::Vec;
+
+/// The texel of each lane; `None` where there is no texture.
+type Texels = [Option<(Texture, Texel)>; WARP];
+
+impl Memory {
+    /// The texture that a handle names; `None` if there is none.
+    pub(super) fn texture(
+        &mut self,
+        sender: &mut Sender<'_>,
+        handle: u32,
+    ) -> Result<Option<Texture>, Stopped> {
+        if let Some((_, texture)) = self.textures.iter().find(|(known, _)| *known == handle) {
+            return Ok(*texture);
+        }
+        let access = sender.access(0);
+        let tables = (
+            sender.environment.resources,
+            sender.environment.resource_count,
+        );
+        let found = descriptor(sender.fabric, sender.memory, access, tables, handle)?;
+        let texture = match found {
+            None => {
+                sender.report(ShaderMisuse::NoSuchResource { handle });
+                None
+            }
+            Some(words) => match Texture::of(sender.fabric, &words) {
+                Some(texture) => Some(texture),
+                None => {
+                    let kind = (words[0] & 0xf) as u8;
+                    sender.report(ShaderMisuse::WrongDescriptor { handle, kind });
+                    return Err(Stopped::Fault(JobFault {
+                        exception: exception::DATA_INVALID_FAULT,
+                        address: handle.into(),
+                    }));
+                }
+            },
+        };
+        if self.textures.len() == REMEMBERED {
+            self.textures.clear();
+        }
+        self.textures.push((handle, texture));
+        Ok(texture)
+    }
+
+    /// The texels that the coordinates of LD_TEX and LEA_TEX name, by lane.
+    pub(super) fn image_texels(
+        &mut self,
+        sender: &mut Sender<'_>,
+        warp: &Warp,
+        instruction: &Instruction,
+        handle: Handle,
+    ) -> Result<Texels, Stopped> {
+        let xy = sender.source(warp, &instruction.sources[0]);
+        let zw = sender.source(warp, &instruction.sources[1]);
+        let handles = sender.handles(warp, instruction, handle);
+        let mut texels = [None; WARP];
+        for lane in bits(warp.lanes) {
+            let texture = self.texture(sender, handles[lane])?;
+            texels[lane] =
+                texture.map(|texture| (texture, image_texel(xy[lane], zw[lane], texture.is_3d())));
+        }
+        Ok(texels)
+    }
+
+    /// The texels that TEX_FETCH names, by lane.
+    pub(super) fn fetched_texels(
+        &mut self,
+        sender: &mut Sender<'_>,
+        warp: &Warp,
+        message: &Message,
+        instruction: &Instruction,
+        fetch: Fetch,
+    ) -> Result<Texels, Stopped> {
+        let handles = sender.addresses(warp, instruction);
+        let arch = sender.arch;
+        let mut texels = [None; WARP];
+        for lane in bits(warp.lanes) {
+            let (first, count) = message.read;
+            let payload: Vec<u32> = (0..count)
+                .map(|index| warp.registers[usize::from(first.wrapping_add(index) & 63)][lane])
+                .collect();
+            let (handle, texel) = fetch.target(handles[lane], &payload, arch);
+            let texture = self.texture(sender, handle)?;
+            texels[lane] = texture.map(|texture| (texture, texel));
+        }
+        Ok(texels)
+    }
+
+    /// Addresses and conversion descriptors of texels. Those of a texel that is not there make a following access do nothing.
+    pub(super) fn texel_addresses(
+        &mut self,
+        sender: &mut Sender<'_>,
+        warp: &mut Warp,
+        message: &Message,
+        instruction: &Instruction,
+        handle: Handle,
+    ) -> Result<(), Stopped> {
+        let texels = self.image_texels(sender, warp, instruction, handle)?;
+        let mut registers = [[0; 4]; WARP];
+        for lane in bits(warp.lanes) {
+            registers[lane] = [0, 0, NO_TEXEL, 0];
+            let Some((texture, texel)) = texels[lane] else {
+                continue;
+            };
+            let (_, address) = sender.find_texel(instruction, &texture, texel)?;
+            if let Some(address) = address {
+                registers[lane] = [address as u32, (address >> 32) as u32, texture.word, 0];
+            }
+        }
+        set_registers(warp, message.write, &registers);
+        Ok(())
+    }
+}
+
+impl Sender<'_> {
+    /// The format of a texel and its address; no address where reads give 0.
+    pub(super) fn find_texel(
+        &mut self,
+        instruction: &Instruction,
+        texture: &Texture,
+        texel: Texel,
+    ) -> Result<(PixelFormat, Option<u64>), Stopped> {
+        let Some(format) = PixelFormat::of(texture.word) else {
+            return Err(self.not_modelled(instruction));
+        };
+        let access = self.access(0);
+        let found = texture.find(self.fabric, self.memory, access, (&format, texel))?;
+        match found {
+            Found::At(address) => Ok((format, Some(address))),
+            Found::Nowhere => Ok((format, None)),
+            Found::NotModelled => Err(self.not_modelled(instruction)),
+        }
+    }
+
+    /// The registers that texels become.
+    pub(super) fn load_texels(
+        &mut self,
+        warp: &Warp,
+        instruction: &Instruction,
+        texels: &Texels,
+        registers: impl Fn([f64; 4], &PixelFormat) -> [u32; 4],
+    ) -> Result<[[u32; 4]; WARP], Stopped> {
+        let mut result = [[0; 4]; WARP];
+        let mut page = None;
+        for lane in bits(warp.lanes) {
+            let Some((texture, texel)) = texels[lane] else {
+                continue;
+            };
+            let (format, address) = self.find_texel(instruction, &texture, texel)?;
+            let Some(address) = address else { continue };
+            let target = self.target(address, format.bytes(), AccessKind::Read, &mut page)?;
+            let colour = texture.swizzled(format.unpack(self.read(&target)?));
+            result[lane] = registers(colour, &format);
+        }
+        Ok(result)
+    }
+
+    /// The formats of the conversion descriptors of all lanes, and where their accesses go.
+    pub(super) fn locate_converted(
+        &mut self,
+        warp: &Warp,
+        instruction: &Instruction,
+        offset: u32,
+        kind: AccessKind,
+    ) -> Result<[Option<(PixelFormat, Target)>; WARP], Stopped> {
+        let bases = self.addresses(warp, instruction);
+        let conversions = self.source(warp, &instruction.sources[1]);
+        let mut located = [None; WARP];
+        let mut page = None;
+        for lane in bits(warp.lanes) {
+            let Some(format) = conversion(conversions[lane]) else {
+                return Err(self.not_modelled(instruction));
+            };
+            let address = bases[lane].wrapping_add(offset.into());
+            let target = self.target(address, format.bytes(), kind, &mut page)?;
+            located[lane] = Some((format, target));
+        }
+        Ok(located)
+    }
+
+    pub(super) fn load_converted(
+        &mut self,
+        warp: &mut Warp,
+        message: &Message,
+        instruction: &Instruction,
+        components: Components,
+        offset: u32,
+    ) -> Result<(), Stopped> {
+        let located = self.locate_converted(warp, instruction, offset, AccessKind::Read)?;
+        let mut registers = [[0; 4]; WARP];
+        for lane in bits(warp.lanes) {
+            if let Some((format, target)) = &located[lane] {
+                let colour = format.unpack(self.read(target)?);
+                registers[lane] = components.registers(colour, format);
+            }
+        }
+        set_registers(warp, message.write, &registers);
+        Ok(())
+    }
+
+    pub(super) fn store_converted(
+        &mut self,
+        warp: &Warp,
+        message: &Message,
+        instruction: &Instruction,
+        components: Components,
+        offset: u32,
+    ) -> Result<(), Stopped> {
+        let located = self.locate_converted(warp, instruction, offset, AccessKind::Write)?;
+        for lane in bits(warp.lanes) {
+            if let Some((format, target)) = &located[lane]
+                && format.bytes() != 0
+            {
+                let staged = staged(warp, message.read, lane);
+                let registers = core::array::from_fn(|index| (staged >> (32 * index)) as u32);
+                let texel = format.pack(components.colour(registers, format));
+                self.write(target, &texel.to_le_bytes()[..usize::from(format.bytes())])?;
+            }
+        }
+        Ok(())
+    }
+}

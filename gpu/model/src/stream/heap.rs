@@ -1,0 +1,90 @@
+//! Tiler heaps as a stream knows them: the counters that it moves, the chunks that it gives back.
+//!
+//! Facts: hardware/command-stream.md 1.12, 3.6 (FINISH_FRAGMENT), 3.7; csf-scheduling.md 7.1.
+
+use super::Stream;
+use super::deferred::Hindrance;
+use crate::fabric::Fabric;
+use crate::memory::PhysicalMemory;
+
+/// How far a request for tiler memory has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HeapWait {
+    /// The host is to be asked.
+    Wanted,
+    /// The host was asked.
+    Asked,
+    /// The host gave nothing: a render pass in flight must give chunks back; so many were complete then.
+    Fragments(u32),
+    /// The exception handler runs.
+    Handler,
+}
+
+/// How much a stream has moved the counters of a heap context. Those of the context are the sums over the streams of the
+/// group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HeapMoves {
+    context: u64,
+    /// vt_start, vt_end, frag_end.
+    counters: [u32; 3],
+}
+
+/// Heap contexts whose counters a stream keeps: more than drivers bind in turn.
+const KEPT_HEAPS: usize = 16;
+
+impl Stream {
+    /// How much this stream has moved the counters of a heap context: vt_start, vt_end, frag_end.
+    pub(crate) fn heap_moves(&self, context: u64) -> [u32; 3] {
+        let moves = self.heaps.iter().find(|moves| moves.context == context);
+        moves.map_or([0; 3], |moves| moves.counters)
+    }
+
+    /// Whether a render pass of its heap has begun and not ended tiling.
+    pub(crate) fn has_open_pass(&self) -> bool {
+        let [started, ended, _] = self.heap_moves(self.heap_context);
+        self.heap_context != 0 && started.wrapping_sub(ended) as i32 > 0
+    }
+
+    /// Moves a counter of its heap context: 0 vt_start, 1 vt_end, 2 frag_end.
+    pub(super) fn move_heap(&mut self, counter: u8) {
+        let context = self.heap_context;
+        let known = self.heaps.iter_mut().find(|moves| moves.context == context);
+        let moves = match known {
+            Some(moves) => moves,
+            None => {
+                if self.heaps.len() == KEPT_HEAPS {
+                    self.heaps.remove(0);
+                }
+                self.heaps.push(HeapMoves {
+                    context,
+                    counters: [0; 3],
+                });
+                let last = self.heaps.len() - 1;
+                &mut self.heaps[last]
+            }
+        };
+        let counter = &mut moves.counters[usize::from(counter) % 3];
+        *counter = counter.wrapping_add(1);
+    }
+
+    /// Puts a list of chunks in front of the free list, whose head is the first word of the heap context.
+    // FACT: at which end of the free list chunks are put is not known (hardware/csf-scheduling.md 7.1 names the head alone).
+    // Settled by a dump of a heap context after FINISH_FRAGMENT on any board.
+    pub(super) fn give_back(
+        &self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        first: u64,
+        last: u64,
+    ) -> Result<(), Hindrance> {
+        let refused = |address| move |refusal| Hindrance::of(refusal, address);
+        let context = self.heap_context;
+        let head = fabric.read64(memory, self.access(context));
+        let head = head.map_err(refused(context))?;
+        let tail = last & !0xfff;
+        let linked = fabric.write(memory, self.access(tail), &head.to_le_bytes());
+        linked.map_err(refused(tail))?;
+        let written = fabric.write(memory, self.access(context), &first.to_le_bytes());
+        written.map_err(refused(context))
+    }
+}
