@@ -63,12 +63,12 @@ fn run(seeds: std::ops::Range<u64>, register_limit: Option<u32>) {
 
 #[test]
 fn machine_code_computes_what_the_function_computes() {
-    let count = if eitri_testdata::long() { 20_000 } else { 150 };
+    let count = if eitri_testdata::long() { 20_000 } else { 90 };
     run(0..count, None);
 }
 
 #[test]
 fn spilled_code_computes_what_the_function_computes() {
-    let count = if eitri_testdata::long() { 10_000 } else { 80 };
+    let count = if eitri_testdata::long() { 10_000 } else { 45 };
     run(0..count, Some(9));
 }

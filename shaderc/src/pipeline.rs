@@ -2,7 +2,7 @@
 use crate::ir::Function;
 use crate::lower::{
     access_sizes, bit_fields, buffer_sizes, critical_edges, division, floats, indirect_variables,
-    operand_order, promote_variables, robust_access, switches,
+    narrow_words, operand_order, promote_variables, robust_access, switches, wide_words,
 };
 use crate::opt::{
     algebra, dead_code, dead_flow, flatten_branches, fold_constants, fuse_multiply_add,
@@ -14,6 +14,8 @@ use crate::pass::{Changed, Pass, PassRow, Runner};
 /// Passes over IR without which there is no code: they bring it into the lowered form, or make it safe.
 const NEEDED: &[Pass] = &[
     promote_variables::PASS,
+    wide_words::PASS,
+    narrow_words::PASS,
     indirect_variables::PASS,
     switches::PASS,
     buffer_sizes::PASS,
@@ -78,6 +80,12 @@ const MAX_UNROLLED: u32 = 64;
 pub fn lower(function: &mut Function, robust: Robust, runner: &mut Runner<'_>) {
     runner.run(function, promote_variables::PASS);
     runner.fixpoint(function, CLEAN_UP);
+    // Everything after works on words of 32 bits. Wide ones first: they may come of small ones.
+    let wide = runner.run(function, wide_words::PASS);
+    let narrow = runner.run(function, narrow_words::PASS);
+    if [wide, narrow].contains(&Changed::Yes) {
+        runner.fixpoint(function, CLEAN_UP);
+    }
     // Inner loops first; with its inner loops gone an outer one may have become short. It makes indices constant.
     for _ in 0..MAX_UNROLLED {
         if runner.improve(function, unroll_loops::PASS) == Changed::No {

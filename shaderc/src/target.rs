@@ -3,6 +3,8 @@
 //! Facts: hardware/compiler-optimization.md 3 (rates), hardware/compiler-abi.md 4 (uniform words).
 use eitri_isa::Arch;
 
+use crate::ir::{Alu, Type};
+
 /// How much each unit of a core does in a cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rates {
@@ -75,5 +77,19 @@ impl Default for Target {
     /// Mali-G610.
     fn default() -> Self {
         Target::of_product(Arch::V10, "Mali-G610")
+    }
+}
+
+impl Target {
+    /// Whether the back end has an operation at a width, so that no pass need take it apart.
+    pub fn has(&self, alu: Alu, width: Type) -> bool {
+        match width {
+            Type::Bool | Type::W32 => true,
+            Type::W64 => matches!(
+                alu,
+                Alu::Pack64 | Alu::Low64 | Alu::High64 | Alu::IAdd | Alu::ISub
+            ),
+            Type::W8 | Type::W16 => false,
+        }
     }
 }

@@ -1,6 +1,6 @@
-//! Memory of a dispatch: buffers by handle, shared memory, scratch.
+//! Memory of a dispatch: buffers by handle or by address, shared memory, scratch.
 //!
-//! Needs: nothing.  Guarantees: no access outside; a load outside a buffer gives zero (compiler-abi.md 2.4).
+//! Needs: nothing.  Guarantees: no access outside; a load outside a buffer by handle gives zero (compiler-abi.md 2.4).
 use std::collections::BTreeMap;
 
 use crate::ir::Function;
@@ -15,20 +15,34 @@ pub struct Buffer {
 /// The buffers of a dispatch by set, binding and element of the array of descriptors.
 pub type Buffers = BTreeMap<(u32, u32, u32), Buffer>;
 
-/// Words in memory, addressed by byte.
-pub(super) struct Words(pub(super) Vec<u32>);
+/// Bytes, from which words are read.
+pub(super) struct Bytes(pub(super) Vec<u8>);
 
-impl Words {
-    pub(super) fn zeroed(bytes: u32) -> Words {
-        Words(vec![0; bytes.div_ceil(4) as usize])
+impl Bytes {
+    pub(super) fn zeroed(bytes: u32) -> Bytes {
+        Bytes(vec![0; bytes as usize])
     }
 
-    pub(super) fn get(&self, offset: u32) -> Option<u32> {
-        self.0.get(offset as usize / 4).copied()
+    fn range(&self, offset: u64, bytes: u32) -> Option<std::ops::Range<usize>> {
+        let start = usize::try_from(offset).ok()?;
+        let end = start.checked_add(bytes as usize)?;
+        (end <= self.0.len()).then_some(start..end)
     }
 
-    pub(super) fn get_mut(&mut self, offset: u32) -> Option<&mut u32> {
-        self.0.get_mut(offset as usize / 4)
+    /// So many bytes as a word; none outside.
+    pub(super) fn get(&self, offset: u64, bytes: u32) -> Option<u64> {
+        let range = self.range(offset, bytes)?;
+        let bytes = self.0[range].iter().rev();
+        Some(bytes.fold(0, |word, byte| word << 8 | u64::from(*byte)))
+    }
+
+    /// Writes so many bytes of a word; none outside.
+    pub(super) fn set(&mut self, offset: u64, bytes: u32, word: u64) -> Option<()> {
+        let range = self.range(offset, bytes)?;
+        for (to, from) in self.0[range].iter_mut().zip(word.to_le_bytes()) {
+            *to = from;
+        }
+        Some(())
     }
 }
 
@@ -37,9 +51,7 @@ struct BoundBuffer {
     handle: u32,
     /// Set, binding, element.
     key: (u32, u32, u32),
-    /// In bytes.
-    size: u32,
-    words: Words,
+    bytes: Bytes,
 }
 
 /// Buffers of a dispatch as the shader reaches them.
@@ -59,21 +71,13 @@ impl Bound {
             for element in 0..binding.count {
                 let key = (binding.set, binding.binding, element);
                 let buffer = buffers.get(&key).ok_or(key)?;
-                let mut bytes = buffer.bytes.clone();
-                let size = bytes.len() as u32;
-                bytes.resize(bytes.len().next_multiple_of(4), 0);
-                let words = bytes
-                    .chunks_exact(4)
-                    .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
-                    .collect();
                 let handle = binding.handle + element;
                 let table = bound.tables.entry(handle >> 24).or_default();
                 table.push((handle & 0xff_ffff, bound.buffers.len()));
                 bound.buffers.push(BoundBuffer {
                     handle,
                     key,
-                    size,
-                    words: Words(words),
+                    bytes: Bytes(buffer.bytes.clone()),
                 });
             }
         }
@@ -86,41 +90,55 @@ impl Bound {
             .position(|buffer| buffer.handle == handle)
     }
 
-    pub(super) fn size(&self, handle: u32) -> Option<u32> {
-        Some(self.buffers[self.index(handle)?].size)
+    fn size_of(&self, index: usize) -> u32 {
+        self.buffers[index].bytes.0.len() as u32
     }
 
-    /// A word. Table 62 shows descriptors as data: of those the size word is known (compiler-abi.md 1.5).
-    pub(super) fn load(&self, handle: u32, offset: u32) -> Option<u32> {
+    pub(super) fn size(&self, handle: u32) -> Option<u32> {
+        Some(self.size_of(self.index(handle)?))
+    }
+
+    /// A word of so many bytes. Table 62 shows descriptors as data: of those the size word is known
+    /// (compiler-abi.md 1.5).
+    pub(super) fn load(&self, handle: u32, offset: u64, bytes: u32) -> Option<u64> {
         if handle >> 24 == 62 {
             let table = self.tables.get(&(handle & 0xff_ffff))?;
-            let (_, index) = table.iter().find(|(number, _)| *number == offset / 32)?;
-            return (offset % 32 == 4).then(|| self.buffers[*index].size);
+            let (_, index) = table
+                .iter()
+                .find(|(number, _)| u64::from(*number) == offset / 32)?;
+            return (offset % 32 == 4 && bytes == 4).then(|| self.size_of(*index).into());
         }
-        let BoundBuffer { size, words, .. } = &self.buffers[self.index(handle)?];
-        let inside = offset.checked_add(4).is_some_and(|end| end <= *size);
-        Some(if inside {
-            words.get(offset).unwrap_or(0)
-        } else {
-            0
-        })
+        let buffer = &self.buffers[self.index(handle)?];
+        Some(buffer.bytes.get(offset, bytes).unwrap_or(0))
     }
 
-    /// A word to change; none outside the buffer.
-    pub(super) fn word(&mut self, handle: u32, offset: u32) -> Option<&mut u32> {
+    /// The bytes of a buffer.
+    pub(super) fn buffer(&mut self, handle: u32) -> Option<&mut Bytes> {
         let index = self.index(handle)?;
-        let BoundBuffer { size, words, .. } = &mut self.buffers[index];
-        let inside = offset.checked_add(4).is_some_and(|end| end <= *size);
-        if inside { words.get_mut(offset) } else { None }
+        Some(&mut self.buffers[index].bytes)
+    }
+
+    /// The buffer in which an address lies, and the offset there.
+    pub(super) fn at_address(&mut self, address: u64) -> Option<(&mut Bytes, u64)> {
+        let number = (address / SPACING).checked_sub(1)?;
+        let buffer = self.buffers.get_mut(usize::try_from(number).ok()?)?;
+        Some((&mut buffer.bytes, address % SPACING))
     }
 
     /// Copies the contents back.
-    pub(super) fn save(&self, buffers: &mut Buffers) {
-        for bound in &self.buffers {
+    pub(super) fn save(self, buffers: &mut Buffers) {
+        for bound in self.buffers {
             if let Some(buffer) = buffers.get_mut(&bound.key) {
-                let bytes = bound.words.0.iter().flat_map(|word| word.to_le_bytes());
-                buffer.bytes = bytes.take(bound.size as usize).collect();
+                buffer.bytes = bound.bytes.0;
             }
         }
     }
+}
+
+/// Addresses from one buffer to the next: each has all offsets of 32 bits for itself.
+const SPACING: u64 = 1 << 32;
+
+/// The address of a buffer: that of its number among the elements of the function's bindings, in their order.
+pub fn address(number: u64) -> u64 {
+    (number + 1) * SPACING
 }

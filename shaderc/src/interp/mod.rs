@@ -6,8 +6,9 @@
 pub mod eval;
 mod float;
 mod half;
+mod lanes;
 mod memory;
 mod run;
 
-pub use memory::{Buffer, Buffers};
+pub use memory::{Buffer, Buffers, address};
 pub use run::{Dispatch, Trap, interpret};

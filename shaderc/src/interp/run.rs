@@ -1,13 +1,17 @@
-//! Runs a dispatch: workgroup after workgroup, each invocation as far as the next barrier.
+//! Runs a dispatch: workgroup after workgroup, warp after warp, each as far as the next barrier.
 //!
-//! Needs: a function that `verify` accepts.  Guarantees: deterministic: invocations run in order of their index.
+//! Needs: a function that `verify` accepts.  Guarantees: deterministic. A warp runs its lanes together: of those that can
+//! run, those at the block that stands first in the layout, all of them at once. The layout keeps constructs together
+//! (`ir::layout`), so lanes meet again where their paths join, as the machine's do.
+//! Facts: hardware/valhall-isa.md 12.3, 14 (warps).
 use std::fmt;
 
 use super::eval::eval;
-use super::memory::{Bound, Buffers, Words};
+use super::lanes::Mask;
+use super::memory::{Bound, Buffers, Bytes};
 use crate::ir::{
-    Access, AtomicOp, Axis, BlockId, FauWord, Function, Inst, Op, Space, SysVal, Terminator, Value,
-    ValueDef,
+    Access, AtomicOp, Axis, BlockId, FauWord, Function, Held, Inst, InstData, Op, Space, SysVal,
+    Terminator, Type, Value, ValueDef,
 };
 
 /// What a dispatch is given besides its buffers.
@@ -35,7 +39,7 @@ pub enum Trap {
         /// The instruction.
         inst: String,
         /// Its address operands.
-        address: Vec<u32>,
+        address: Vec<u64>,
     },
     /// Some invocations of a workgroup wait at a barrier and others have ended or wait at another.
     Barrier {
@@ -104,31 +108,63 @@ pub fn interpret(
     Ok(machine.steps)
 }
 
-/// One invocation, between two barriers.
-struct Invocation {
+/// Most lanes of a warp.
+const LANES: usize = 16;
+
+/// Where a lane goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum At {
+    /// With that instruction of that block.
+    Inst(BlockId, usize),
+    /// It waits at the barrier before that instruction.
+    Barrier(BlockId, usize),
+    Ended,
+}
+
+/// What is of one invocation.
+struct Lane {
     local_id: [u32; 3],
-    values: Vec<u32>,
-    vars: Vec<u32>,
-    scratch: Words,
-    /// Where to go on; none when it has ended.
-    at: Option<(BlockId, usize)>,
+    vars: Vec<u64>,
+    scratch: Bytes,
+    at: At,
+}
+
+/// Lanes that run together.
+struct Warp {
+    lanes: Vec<Lane>,
+    /// Each value for each of so many lanes, one after the other.
+    values: Vec<u64>,
+    stride: usize,
+}
+
+impl Warp {
+    fn get(&self, value: Value, lane: usize) -> u64 {
+        self.values[value.0 as usize * self.stride + lane]
+    }
+
+    fn set(&mut self, value: Value, lane: usize, bits: u64) {
+        self.values[value.0 as usize * self.stride + lane] = bits;
+    }
 }
 
 struct Machine<'f> {
     function: &'f Function,
+    /// Place of each block in the layout.
+    places: Vec<usize>,
     fau: Vec<u32>,
     workgroup: [u32; 3],
     bound: Bound,
-    shared: Words,
-    /// Values of an invocation that has done nothing yet: the constants.
-    fresh: Vec<u32>,
-    /// Offset of each variable in `Invocation::vars`.
+    shared: Bytes,
+    data: Bytes,
+    /// Values of a warp that has done nothing yet: the constants.
+    fresh: Vec<u64>,
+    /// Lanes of the largest warp.
+    lanes: usize,
+    /// Offset of each variable in `Lane::vars`.
     var_base: Vec<usize>,
     var_words: usize,
     steps: u64,
     limit: u64,
-    /// Sources of the phis of the block that is entered.
-    incoming: Vec<(Value, u32)>,
 }
 
 impl<'f> Machine<'f> {
@@ -155,303 +191,410 @@ impl<'f> Machine<'f> {
                 FauWord::BufferAddress(..) | FauWord::DataAddress(_) => 0,
             })
             .collect();
-        let fresh = (0..function.value_count())
-            .map(|index| match function.def(Value(index as u32)) {
+        let [x, y, z] = function.workgroup_size.map(|size| size as usize);
+        let lanes = x.saturating_mul(y).saturating_mul(z).clamp(1, LANES);
+        let mut fresh = vec![0; function.value_count() * lanes];
+        for index in 0..function.value_count() {
+            let bits = match function.def(Value(index as u32)) {
                 ValueDef::Word(bits) => bits,
                 ValueDef::Bool(value) => value.into(),
-                ValueDef::Result(..) | ValueDef::Phi(_) => 0,
-            })
-            .collect();
+                ValueDef::Result(..) | ValueDef::Phi(_) => continue,
+            };
+            fresh[index * lanes..][..lanes].fill(bits);
+        }
         let mut var_base = vec![];
         let mut var_words = 0;
         for (_, var) in function.vars() {
             var_base.push(var_words);
             var_words += var.len as usize;
         }
+        let mut places = vec![usize::MAX; function.block_count()];
+        for (place, block) in function.layout.iter().enumerate() {
+            places[block.index()] = place;
+        }
         Machine {
             function,
+            places,
             fau,
             workgroup: [0; 3],
             bound,
-            shared: Words::zeroed(function.shared_bytes),
+            shared: Bytes::zeroed(function.shared_bytes),
+            data: Bytes(
+                function
+                    .data
+                    .iter()
+                    .flat_map(|word| word.to_le_bytes())
+                    .collect(),
+            ),
             fresh,
+            lanes,
             var_base,
             var_words,
             steps: 0,
             limit: dispatch.step_limit,
-            incoming: vec![],
         }
     }
 
     fn workgroup(&mut self, workgroup: [u32; 3]) -> Result<(), Trap> {
         self.workgroup = workgroup;
-        self.shared = Words::zeroed(self.function.shared_bytes);
-        let [x, y, z] = self.function.workgroup_size;
-        let mut invocations = vec![];
-        for lz in 0..z {
-            for ly in 0..y {
-                for lx in 0..x {
-                    invocations.push(Invocation {
-                        local_id: [lx, ly, lz],
-                        values: self.fresh.clone(),
-                        vars: vec![0; self.var_words],
-                        scratch: Words::zeroed(self.function.scratch_bytes),
-                        at: Some((self.function.entry(), 0)),
-                    });
-                }
-            }
-        }
+        self.shared = Bytes::zeroed(self.function.shared_bytes);
+        let mut warps = self.warps();
         loop {
-            for invocation in &mut invocations {
-                self.run(invocation)?;
+            for warp in &mut warps {
+                self.run(warp)?;
             }
-            let at = invocations.first().and_then(|invocation| invocation.at);
-            if invocations.iter().any(|invocation| invocation.at != at) {
+            let mut lanes = warps.iter_mut().flat_map(|warp| &mut warp.lanes);
+            let first = lanes.next().map_or(At::Ended, |lane| lane.at);
+            if lanes.any(|lane| lane.at != first) {
                 return Err(Trap::Barrier { workgroup });
             }
-            if at.is_none() {
+            let At::Barrier(block, number) = first else {
                 return Ok(());
+            };
+            for lane in warps.iter_mut().flat_map(|warp| &mut warp.lanes) {
+                lane.at = At::Inst(block, number);
             }
         }
     }
 
-    /// Runs an invocation to its end or to just after the next barrier.
-    fn run(&mut self, invocation: &mut Invocation) -> Result<(), Trap> {
-        let function = self.function;
-        let Some((mut block, mut number)) = invocation.at else {
-            return Ok(());
-        };
-        loop {
-            let data = function.block(block);
-            while let Some(inst) = data.insts.get(number) {
-                number += 1;
-                self.steps += 1;
-                if function.inst(*inst).op == Op::Barrier {
-                    invocation.at = Some((block, number));
-                    return Ok(());
+    /// The invocations of a workgroup, filled into warps by their index.
+    fn warps(&self) -> Vec<Warp> {
+        let [x, y, z] = self.function.workgroup_size;
+        let mut warps: Vec<Warp> = vec![];
+        for lz in 0..z {
+            for ly in 0..y {
+                for lx in 0..x {
+                    let lane = Lane {
+                        local_id: [lx, ly, lz],
+                        vars: vec![0; self.var_words],
+                        scratch: Bytes::zeroed(self.function.scratch_bytes),
+                        at: At::Inst(self.function.entry(), 0),
+                    };
+                    match warps.last_mut() {
+                        Some(warp) if warp.lanes.len() < LANES => warp.lanes.push(lane),
+                        _ => warps.push(Warp {
+                            lanes: vec![lane],
+                            values: self.fresh.clone(),
+                            stride: self.lanes,
+                        }),
+                    }
                 }
-                self.step(invocation, *inst)?;
             }
-            self.steps += 1;
-            if self.steps > self.limit {
-                return Err(Trap::StepLimit(self.limit));
+        }
+        warps
+    }
+
+    /// Runs a warp until all its lanes have ended or wait at a barrier.
+    fn run(&mut self, warp: &mut Warp) -> Result<(), Trap> {
+        loop {
+            let running = warp.lanes.iter().filter_map(|lane| match lane.at {
+                At::Inst(block, number) => Some((self.places[block.index()], number, block)),
+                At::Barrier(..) | At::Ended => None,
+            });
+            // Only a barrier splits a block, and after it all lanes go on together.
+            let Some((_, number, block)) =
+                running.min_by_key(|(place, number, _)| (*place, *number))
+            else {
+                return Ok(());
+            };
+            let here = At::Inst(block, number);
+            let mask = Mask::of(warp.lanes.iter().map(|lane| lane.at == here));
+            self.block(warp, mask, block, number)?;
+        }
+    }
+
+    /// Runs lanes to the end of a block or to the next barrier.
+    fn block(
+        &mut self,
+        warp: &mut Warp,
+        mask: Mask,
+        block: BlockId,
+        first: usize,
+    ) -> Result<(), Trap> {
+        let function = self.function;
+        let data = function.block(block);
+        for (number, inst) in data.insts.iter().enumerate().skip(first) {
+            self.steps += u64::from(mask.count());
+            if function.inst(*inst).op == Op::Barrier {
+                for lane in mask.lanes() {
+                    warp.lanes[lane].at = At::Barrier(block, number + 1);
+                }
+                return Ok(());
             }
-            let values = &invocation.values;
+            self.step(warp, mask, *inst)?;
+        }
+        self.steps += u64::from(mask.count());
+        if self.steps > self.limit {
+            return Err(Trap::StepLimit(self.limit));
+        }
+        let mut arriving: Vec<(BlockId, Mask)> = vec![];
+        for lane in mask.lanes() {
             let next = match &data.terminator {
                 Terminator::Jump(target) => *target,
                 Terminator::Branch {
                     condition,
                     then,
                     otherwise,
-                } => {
-                    if values[condition.index()] != 0 {
-                        *then
-                    } else {
-                        *otherwise
-                    }
-                }
+                } => match warp.get(*condition, lane) {
+                    0 => *otherwise,
+                    _ => *then,
+                },
                 Terminator::Switch {
                     selector,
                     cases,
                     default,
                 } => {
-                    let selector = values[selector.index()];
+                    let selector = warp.get(*selector, lane);
                     let case = cases.iter().find(|(value, _)| *value == selector);
                     case.map_or(*default, |(_, target)| *target)
                 }
                 Terminator::Return => {
-                    invocation.at = None;
-                    return Ok(());
+                    warp.lanes[lane].at = At::Ended;
+                    continue;
                 }
                 Terminator::Unreachable => {
                     return Err(Trap::Unreachable {
-                        global_id: self.global_id(invocation),
+                        global_id: self.global_id(&warp.lanes[lane]),
                     });
                 }
             };
-            self.enter(invocation, block, next);
-            block = next;
-            number = 0;
+            warp.lanes[lane].at = At::Inst(next, 0);
+            match arriving.iter_mut().find(|(to, _)| *to == next) {
+                Some((_, mask)) => mask.insert(lane),
+                None => arriving.push((next, Mask::one(lane))),
+            }
         }
+        for (next, mask) in arriving {
+            self.enter(warp, mask, block, next);
+        }
+        Ok(())
     }
 
-    fn enter(&mut self, invocation: &mut Invocation, from: BlockId, to: BlockId) {
+    fn enter(&self, warp: &mut Warp, mask: Mask, from: BlockId, to: BlockId) {
         // All phis read before any is written.
-        self.incoming.clear();
+        let mut incoming = vec![];
         for phi in &self.function.block(to).phis {
             let source = phi.sources.iter().find(|(block, _)| *block == from);
             if let Some((_, value)) = source {
-                let bits = invocation.values[value.index()];
-                self.incoming.push((phi.result, bits));
+                let lanes = mask.lanes().map(|lane| (lane, warp.get(*value, lane)));
+                incoming.extend(lanes.map(|(lane, bits)| (phi.result, lane, bits)));
             }
         }
-        for (value, bits) in &self.incoming {
-            invocation.values[value.index()] = *bits;
+        for (value, lane, bits) in incoming {
+            warp.set(value, lane, bits);
         }
     }
 
-    fn global_id(&self, invocation: &Invocation) -> [u32; 3] {
+    fn global_id(&self, lane: &Lane) -> [u32; 3] {
         Axis::ALL.map(|axis| {
             let axis = axis.index();
             self.workgroup[axis]
                 .wrapping_mul(self.function.workgroup_size[axis])
-                .wrapping_add(invocation.local_id[axis])
+                .wrapping_add(lane.local_id[axis])
         })
     }
 
-    fn step(&mut self, invocation: &mut Invocation, inst: Inst) -> Result<(), Trap> {
+    fn step(&mut self, warp: &mut Warp, mask: Mask, inst: Inst) -> Result<(), Trap> {
         let data = self.function.inst(inst);
-        let bits = |number: usize| invocation.values[data.args[number].index()];
-        let result = match data.op {
-            Op::Alu(alu) => {
+        if let Op::Alu(alu) = data.op {
+            let width = self.function.width(data);
+            for lane in mask.lanes() {
                 let mut args = [0; 4];
                 for (arg, value) in args.iter_mut().zip(&data.args) {
-                    *arg = invocation.values[value.index()];
+                    *arg = warp.get(*value, lane);
                 }
-                eval(alu, args)
+                warp.set(data.results[0], lane, eval(alu, width, args));
             }
-            Op::SysVal(SysVal::LocalId(axis)) => invocation.local_id[axis.index()],
-            Op::SysVal(SysVal::WorkgroupId(axis)) => self.workgroup[axis.index()],
-            Op::SysVal(SysVal::GlobalId(axis)) => self.global_id(invocation)[axis.index()],
-            Op::Fau(number) => self.fau[number as usize],
-            Op::BufferSize => match self.bound.size(bits(0)) {
-                Some(size) => size,
-                None => return Err(self.bad_address(invocation, inst)),
+            return Ok(());
+        }
+        for lane in mask.lanes() {
+            self.step_lane(warp, lane, inst)?;
+        }
+        Ok(())
+    }
+
+    fn step_lane(&mut self, warp: &mut Warp, lane: usize, inst: Inst) -> Result<(), Trap> {
+        let data = self.function.inst(inst);
+        let bits = |number: usize| warp.get(data.args[number], lane);
+        let result = match data.op {
+            // `step` has done these.
+            Op::Alu(_) => return Ok(()),
+            Op::SysVal(sys_val) => {
+                let lane = &warp.lanes[lane];
+                let word = match sys_val {
+                    SysVal::LocalId(axis) => lane.local_id[axis.index()],
+                    SysVal::WorkgroupId(axis) => self.workgroup[axis.index()],
+                    SysVal::GlobalId(axis) => self.global_id(lane)[axis.index()],
+                };
+                word.into()
+            }
+            Op::Fau(number) => self.fau[number as usize].into(),
+            Op::BufferSize => match self.bound.size(bits(0) as u32) {
+                Some(size) => size.into(),
+                None => return Err(self.bad_address(warp, lane, inst)),
             },
-            Op::Load(access) => return self.load(invocation, inst, access),
-            Op::Store(access) => return self.store(invocation, inst, access),
+            Op::Load(access) => {
+                let offset = self.offset(warp, lane, inst, access)?;
+                for (number, result) in data.results.iter().enumerate() {
+                    let at = offset.wrapping_add(u64::from(access.elem.bytes()) * number as u64);
+                    let word = self
+                        .read(warp, lane, data, access, at)
+                        .ok_or_else(|| self.bad_address(warp, lane, inst))?;
+                    let word = match access.held {
+                        Held::Own | Held::Zero => word,
+                        Held::Sign if access.elem == Type::W8 => {
+                            i32::from(word as i8).cast_unsigned().into()
+                        }
+                        Held::Sign => i32::from(word as i16).cast_unsigned().into(),
+                    };
+                    warp.set(*result, lane, word);
+                }
+                return Ok(());
+            }
+            Op::Store(access) => {
+                let offset = self.offset(warp, lane, inst, access)?;
+                for (number, value) in data.args[access.address_operands()..].iter().enumerate() {
+                    let at = offset.checked_add(u64::from(access.elem.bytes()) * number as u64);
+                    let word = warp.get(*value, lane);
+                    let written = at.and_then(|at| self.write(warp, lane, data, access, at, word));
+                    if written.is_none() {
+                        return Err(self.bad_address(warp, lane, inst));
+                    }
+                }
+                return Ok(());
+            }
             Op::Atomic(op, access) => {
                 let first = access.address_operands();
                 let value = bits(first);
                 let expected = (op == AtomicOp::CompareExchange).then(|| bits(first + 1));
-                let Some(word) = self.word(invocation, inst, access, 0) else {
-                    return Err(self.bad_address(invocation, inst));
+                let at = self.offset(warp, lane, inst, access)?;
+                let old = match access.space {
+                    Space::Buffer => {
+                        let buffer = self.bound.buffer(bits(0) as u32);
+                        buffer.and_then(|buffer| buffer.get(at, access.elem.bytes()))
+                    }
+                    _ => self.read(warp, lane, data, access, at),
                 };
-                let old = *word;
-                *word = atomic(op, old, value, expected);
-                old
+                let written = old.and_then(|old| {
+                    let new = atomic(op, access.elem, old, value, expected);
+                    self.write(warp, lane, data, access, at, new)
+                });
+                match (old, written) {
+                    (Some(old), Some(())) => old,
+                    _ => return Err(self.bad_address(warp, lane, inst)),
+                }
             }
             Op::LoadVar(var) => {
                 let index = bits(0);
-                if index < self.function.var(var).len {
-                    invocation.vars[self.var_base[var.index()] + index as usize]
+                if index < self.function.var(var).len.into() {
+                    warp.lanes[lane].vars[self.var_base[var.index()] + index as usize]
                 } else {
                     0
                 }
             }
             Op::StoreVar(var) => {
                 let (index, value) = (bits(0), bits(1));
-                if index < self.function.var(var).len {
-                    invocation.vars[self.var_base[var.index()] + index as usize] = value;
+                if index < self.function.var(var).len.into() {
+                    warp.lanes[lane].vars[self.var_base[var.index()] + index as usize] = value;
                 }
                 return Ok(());
             }
-            // Invocations run one at a time, so memory is always in order. `run` sees to barriers.
+            // Accesses take effect one at a time, so memory is always in order. `block` sees to barriers.
             Op::Barrier | Op::Fence => return Ok(()),
         };
-        invocation.values[data.results[0].index()] = result;
+        warp.set(data.results[0], lane, result);
         Ok(())
     }
 
-    fn load(
-        &mut self,
-        invocation: &mut Invocation,
-        inst: Inst,
-        access: Access,
-    ) -> Result<(), Trap> {
-        let data = self.function.inst(inst);
-        let offset = self.offset(invocation, inst, access)?;
-        for (number, result) in data.results.iter().enumerate() {
-            let at = offset.wrapping_add(4 * number as u32);
-            let word = match access.space {
-                Space::Buffer => self.bound.load(invocation.values[data.args[0].index()], at),
-                Space::Shared => self.shared.get(at),
-                Space::Scratch => invocation.scratch.get(at),
-                Space::Data => Some(
-                    self.function
-                        .data
-                        .get(at as usize / 4)
-                        .copied()
-                        .unwrap_or(0),
-                ),
-            };
-            let word = word.ok_or_else(|| self.bad_address(invocation, inst))?;
-            invocation.values[result.index()] = word;
-        }
-        Ok(())
-    }
-
-    fn store(
-        &mut self,
-        invocation: &mut Invocation,
-        inst: Inst,
-        access: Access,
-    ) -> Result<(), Trap> {
-        let data = self.function.inst(inst);
-        self.offset(invocation, inst, access)?;
-        for (number, value) in data.args[access.address_operands()..].iter().enumerate() {
-            let bits = invocation.values[value.index()];
-            match self.word(invocation, inst, access, 4 * number as u32) {
-                Some(word) => *word = bits,
-                None => return Err(self.bad_address(invocation, inst)),
-            }
-        }
-        Ok(())
-    }
-
-    /// The byte offset of an access, which must be aligned as it says.
-    fn offset(&self, invocation: &Invocation, inst: Inst, access: Access) -> Result<u32, Trap> {
+    /// The byte offset or address of an access, which must be aligned as it says.
+    fn offset(&self, warp: &Warp, lane: usize, inst: Inst, access: Access) -> Result<u64, Trap> {
         let args = &self.function.inst(inst).args;
-        let offset = invocation.values[args[access.address_operands() - 1].index()];
+        let offset = warp.get(args[access.address_operands() - 1], lane);
         if offset.is_multiple_of(access.align.into()) {
             Ok(offset)
         } else {
-            Err(self.bad_address(invocation, inst))
+            Err(self.bad_address(warp, lane, inst))
         }
     }
 
-    /// The word so many bytes after the address.
-    fn word<'m>(
-        &'m mut self,
-        invocation: &'m mut Invocation,
-        inst: Inst,
+    /// An element of memory.
+    fn read(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        data: &InstData,
         access: Access,
-        plus: u32,
-    ) -> Option<&'m mut u32> {
-        let args = &self.function.inst(inst).args;
-        let operands = access.address_operands();
-        let at = invocation.values[args[operands - 1].index()].checked_add(plus)?;
-        if at % 4 != 0 {
-            return None;
-        }
+        at: u64,
+    ) -> Option<u64> {
+        let bytes = access.elem.bytes();
         match access.space {
-            Space::Buffer => self.bound.word(invocation.values[args[0].index()], at),
-            Space::Shared => self.shared.get_mut(at),
-            Space::Scratch => invocation.scratch.get_mut(at),
+            // Offsets have 32 bits and wrap.
+            Space::Buffer => {
+                let handle = warp.get(data.args[0], lane) as u32;
+                self.bound.load(handle, at & u64::from(u32::MAX), bytes)
+            }
+            Space::Global => {
+                let (buffer, offset) = self.bound.at_address(at)?;
+                buffer.get(offset, bytes)
+            }
+            Space::Shared => self.shared.get(at, bytes),
+            Space::Scratch => warp.lanes[lane].scratch.get(at, bytes),
+            Space::Data => Some(self.data.get(at, bytes).unwrap_or(0)),
+        }
+    }
+
+    /// Writes an element of memory.
+    fn write(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        data: &InstData,
+        access: Access,
+        at: u64,
+        word: u64,
+    ) -> Option<()> {
+        let bytes = access.elem.bytes();
+        match access.space {
+            Space::Buffer => {
+                let handle = warp.get(data.args[0], lane) as u32;
+                self.bound.buffer(handle)?.set(at, bytes, word)
+            }
+            Space::Global => {
+                let (buffer, offset) = self.bound.at_address(at)?;
+                buffer.set(offset, bytes, word)
+            }
+            Space::Shared => self.shared.set(at, bytes, word),
+            Space::Scratch => warp.lanes[lane].scratch.set(at, bytes, word),
             Space::Data => None,
         }
     }
 
-    fn bad_address(&self, invocation: &Invocation, inst: Inst) -> Trap {
+    fn bad_address(&self, warp: &Warp, lane: usize, inst: Inst) -> Trap {
         let data = self.function.inst(inst);
         let operands = data.op.access().map_or(1, Access::address_operands);
         Trap::Address {
-            global_id: self.global_id(invocation),
+            global_id: self.global_id(&warp.lanes[lane]),
             inst: self.function.show_inst(inst),
             address: data.args[..operands]
                 .iter()
-                .map(|value| invocation.values[value.index()])
+                .map(|value| warp.get(*value, lane))
                 .collect(),
         }
     }
 }
 
 /// The word that an atomic operation leaves.
-fn atomic(op: AtomicOp, old: u32, value: u32, expected: Option<u32>) -> u32 {
-    match op {
+fn atomic(op: AtomicOp, elem: Type, old: u64, value: u64, expected: Option<u64>) -> u64 {
+    let signed = |word: u64| match elem {
+        Type::W64 => word.cast_signed(),
+        _ => i64::from(word as i32),
+    };
+    let smaller = signed(value) < signed(old);
+    let new = match op {
         AtomicOp::Add => old.wrapping_add(value),
-        AtomicOp::SMin => (old as i32).min(value as i32) as u32,
-        AtomicOp::SMax => (old as i32).max(value as i32) as u32,
+        AtomicOp::SMin if smaller => value,
+        AtomicOp::SMax if !smaller => value,
+        AtomicOp::SMin | AtomicOp::SMax => old,
         AtomicOp::UMin => old.min(value),
         AtomicOp::UMax => old.max(value),
         AtomicOp::And => old & value,
@@ -465,5 +608,6 @@ fn atomic(op: AtomicOp, old: u32, value: u32, expected: Option<u32>) -> u32 {
                 old
             }
         }
-    }
+    };
+    new & elem.mask()
 }

@@ -42,19 +42,27 @@ impl Extent {
                 dynamic,
             },
             offset: offset.cast_signed(),
-            bytes: 4 * u32::from(access.count),
+            bytes: access.bytes(),
             memory: access.memory,
         })
     }
 
     /// Whether both may touch one byte that somebody writes.
     pub fn may_overlap(&self, other: &Extent) -> bool {
-        if self.base.space != other.base.space
+        if !self.base.space.meets(other.base.space)
             || [self.memory, other.memory].contains(&Memory::Constant)
         {
             return false;
         }
         self.base != other.base || overlap((self.offset, self.bytes), (other.offset, other.bytes))
+    }
+}
+
+impl Space {
+    /// Whether both may be one memory: buffers lie in that which has addresses.
+    pub fn meets(self, other: Space) -> bool {
+        let spaces = [self, other];
+        self == other || spaces.contains(&Space::Global) && spaces.contains(&Space::Buffer)
     }
 }
 

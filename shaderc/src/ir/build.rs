@@ -43,7 +43,13 @@ impl<'f> Builder<'f> {
         self.inst(Op::Alu(alu), args)[0]
     }
 
-    /// An operation with an immediate integer as last operand.
+    /// An operation with an immediate of the other operand's width as last operand.
+    pub fn alu_bits(&mut self, alu: Alu, arg: Value, bits: u64) -> Value {
+        let bits = self.function.constant_of(self.function.ty(arg), bits);
+        self.alu(alu, &[arg, bits])
+    }
+
+    /// An operation with an immediate integer of 32 bits as last operand.
     pub fn alu_word(&mut self, alu: Alu, arg: Value, word: u32) -> Value {
         let word = self.function.word(word);
         self.alu(alu, &[arg, word])
@@ -85,18 +91,18 @@ impl<'f> Builder<'f> {
         self.fau(FauWord::NumWorkgroups(axis))
     }
 
-    /// Loads words.
+    /// Loads elements.
     pub fn load(&mut self, access: Access, address: &[Value]) -> Vec<Value> {
         self.inst(Op::Load(access), address)
     }
 
-    /// Stores words.
+    /// Stores elements.
     pub fn store(&mut self, access: Access, address: &[Value], words: &[Value]) {
         let args: Vec<Value> = address.iter().chain(words).copied().collect();
         self.inst(Op::Store(access), &args);
     }
 
-    /// Does an atomic operation; the word before. `operands` as [`Op::Atomic`] says.
+    /// Does an atomic operation; the element before. `operands` as [`Op::Atomic`] says.
     pub fn atomic(
         &mut self,
         op: AtomicOp,

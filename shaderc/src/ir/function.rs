@@ -26,8 +26,8 @@ pub struct VarData {
 /// How a value is defined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ValueDef {
-    /// These bits, in every block.
-    Word(u32),
+    /// These bits, in every block; above the type's width they are zero.
+    Word(u64),
     /// This truth value, in every block.
     Bool(bool),
     /// Result number `1` of instruction `0`.
@@ -237,10 +237,10 @@ pub enum Terminator {
     },
     /// By a word. High. Several cases may share a block.
     Switch {
-        /// A [`Type::W32`].
+        /// A word of any width.
         selector: Value,
         /// Where to for which value; each value once.
-        cases: Vec<(u32, BlockId)>,
+        cases: Vec<(u64, BlockId)>,
         /// Where to for all others.
         default: BlockId,
     },
@@ -355,7 +355,7 @@ pub struct Function {
     pub layout: Vec<BlockId>,
     vars: Vec<VarData>,
     values: Vec<(Type, ValueDef)>,
-    constants: HashMap<(Type, u32), Value>,
+    constants: HashMap<(Type, u64), Value>,
     insts: Vec<InstData>,
     blocks: Vec<Block>,
     positions: Vec<Position>,
@@ -396,22 +396,27 @@ impl Function {
 
     // Values.
 
-    /// The word constant with these bits.
+    /// The 32-bit constant with these bits.
     pub fn word(&mut self, bits: u32) -> Value {
-        self.constant(Type::W32, bits, ValueDef::Word(bits))
+        self.constant_of(Type::W32, bits.into())
     }
 
-    /// The word constant with the bits of this float.
+    /// The 32-bit constant with the bits of this float.
     pub fn float(&mut self, value: f32) -> Value {
         self.word(value.to_bits())
     }
 
     /// The boolean constant.
     pub fn bool(&mut self, value: bool) -> Value {
-        self.constant(Type::Bool, value.into(), ValueDef::Bool(value))
+        self.constant_of(Type::Bool, value.into())
     }
 
-    fn constant(&mut self, ty: Type, bits: u32, def: ValueDef) -> Value {
+    /// The constant of that type with these bits, of which those above its width don't count; a boolean is 0 or 1.
+    pub fn constant_of(&mut self, ty: Type, bits: u64) -> Value {
+        let (bits, def) = match ty {
+            Type::Bool => (u64::from(bits != 0), ValueDef::Bool(bits != 0)),
+            _ => (bits & ty.mask(), ValueDef::Word(bits & ty.mask())),
+        };
         if let Some(value) = self.constants.get(&(ty, bits)) {
             return *value;
         }
@@ -426,14 +431,6 @@ impl Function {
         value
     }
 
-    /// The constant of that type whose interpreter's bits these are: a boolean is 0 or 1.
-    pub fn constant_of(&mut self, ty: Type, bits: u32) -> Value {
-        match ty {
-            Type::Bool => self.bool(bits != 0),
-            Type::W32 => self.word(bits),
-        }
-    }
-
     /// What the value is.
     pub fn ty(&self, value: Value) -> Type {
         self.values[value.index()].0
@@ -444,11 +441,11 @@ impl Function {
         self.values[value.index()].1
     }
 
-    /// The bits of a word constant.
+    /// The bits of a constant of 32 bits.
     pub fn as_word(&self, value: Value) -> Option<u32> {
-        match self.def(value) {
-            ValueDef::Word(bits) => Some(bits),
-            ValueDef::Bool(_) | ValueDef::Result(..) | ValueDef::Phi(_) => None,
+        match self.values[value.index()] {
+            (Type::W32, ValueDef::Word(bits)) => u32::try_from(bits).ok(),
+            _ => None,
         }
     }
 
@@ -461,7 +458,7 @@ impl Function {
     }
 
     /// The bits of any constant, a boolean as 0 or 1.
-    pub fn as_bits(&self, value: Value) -> Option<u32> {
+    pub fn as_bits(&self, value: Value) -> Option<u64> {
         match self.def(value) {
             ValueDef::Word(bits) => Some(bits),
             ValueDef::Bool(value) => Some(value.into()),
@@ -508,16 +505,13 @@ impl Function {
         position: PositionId,
     ) -> Inst {
         let inst = Inst(self.insts.len() as u32);
-        let (_, kinds) = op.signature(|var| self.var(var).ty.kind());
-        // The type of a result of kind T is that of the operands of kind T; `select` has its first at 1.
-        let results = kinds
+        let (kinds, results) = self.signature(op);
+        let common = self.common_type(&kinds, &args);
+        let results = results
             .iter()
             .enumerate()
             .map(|(number, kind)| {
-                let ty = kind
-                    .ty()
-                    .or_else(|| args.get(1).map(|arg| self.ty(*arg)))
-                    .unwrap_or(Type::W32);
+                let ty = kind.ty().or(common).unwrap_or(Type::W32);
                 self.new_value(ty, ValueDef::Result(inst, number as u8))
             })
             .collect();
@@ -529,6 +523,25 @@ impl Function {
             position,
         });
         inst
+    }
+
+    /// The type that all operands and results of kinds I and F, or T, of an instruction have: that of the first such
+    /// operand. An operand that isn't there, or is no value, counts as none.
+    pub fn common_type(&self, kinds: &[Kind], args: &[Value]) -> Option<Type> {
+        let mut common = kinds.iter().zip(args).filter(|(kind, _)| kind.is_common());
+        let (_, value) = common.next()?;
+        self.values.get(value.index()).map(|(ty, _)| *ty)
+    }
+
+    /// The width at which an operation works: the type of its operands of kinds I and F, or T; else that of its first
+    /// operand; 32 bits if it has none.
+    pub fn width(&self, data: &InstData) -> Type {
+        let Op::Alu(alu) = data.op else {
+            return Type::W32;
+        };
+        let common = self.common_type(alu.operands(), &data.args);
+        let first = data.args.first().map(|value| self.ty(*value));
+        common.or(first).unwrap_or(Type::W32)
     }
 
     /// The kinds of an instruction's operands and results.
@@ -595,6 +608,11 @@ impl Function {
     /// The variable.
     pub fn var(&self, var: Var) -> &VarData {
         &self.vars[var.index()]
+    }
+
+    /// The variable, to change.
+    pub fn var_mut(&mut self, var: Var) -> &mut VarData {
+        &mut self.vars[var.index()]
     }
 
     /// All variables ever made.

@@ -17,12 +17,12 @@ pub enum Op {
     Fau(u32),
     /// Size in bytes of the buffer whose handle is the operand. High: becomes a load from the descriptor.
     BufferSize,
-    /// Operands: address. Results: `access.count` words from there.
+    /// Operands: address. Results: `access.count` elements from there.
     Load(Access),
-    /// Operands: address, then `access.count` words. They are written one after the other from the address.
+    /// Operands: address, then `access.count` elements. They are written one after the other from the address.
     Store(Access),
-    /// Operands: address, value, and for [`AtomicOp::CompareExchange`] the expected value. Result: the word before.
-    /// `access.count` is 1.
+    /// Operands: address, value, and for [`AtomicOp::CompareExchange`] the expected value. Result: the element before.
+    /// `access.count` is 1, and the element has 32 or 64 bits.
     Atomic(AtomicOp, Access),
     /// All invocations of the workgroup arrive before any leaves. It orders memory as [`Op::Fence`] does.
     Barrier,
@@ -36,24 +36,42 @@ pub enum Op {
 
 /// A load, store or atomic without its operands.
 ///
-/// The address is two operands in [`Space::Buffer`], handle then byte offset, and one in the others, a byte offset.
+/// The address is two operands in [`Space::Buffer`], handle then byte offset, and one in the others: a byte offset, or in
+/// [`Space::Global`] a 64-bit address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Access {
     /// Which memory.
     pub space: Space,
-    /// Number of 32-bit words, 1 to 4.
+    /// What lies there; not a boolean.
+    pub elem: Type,
+    /// Number of elements, 1 to 4.
     pub count: u8,
-    /// The byte offset is a multiple of this: a power of two, 4 to 16.
+    /// The byte offset is a multiple of this: a power of two, at most 16.
     pub align: u8,
     /// What else may happen to the memory.
     pub memory: Memory,
+    /// How values hold the elements.
+    pub held: Held,
+}
+
+/// How values hold the elements of an access.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Held {
+    /// As words of the element's width.
+    Own,
+    /// As words of 32 bits with zeros above; a store takes the low bits. Of elements of 8 and 16 bits.
+    Zero,
+    /// As words of 32 bits with the sign above; a store takes the low bits. Of elements of 8 and 16 bits.
+    Sign,
 }
 
 /// Kinds of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Space {
-    /// Storage and uniform buffers, by handle. Words outside the buffer read as zero.
+    /// Storage and uniform buffers, by handle. Bytes outside the buffer read as zero.
     Buffer,
+    /// All memory, by address: buffers lie in it.
+    Global,
     /// Shared by the workgroup: `Function::shared_bytes` of them.
     Shared,
     /// Of one invocation: `Function::scratch_bytes` of them.
@@ -84,7 +102,7 @@ pub enum SysVal {
     GlobalId(Axis),
 }
 
-/// Read-modify-write operations on a 32-bit word.
+/// Read-modify-write operations on a word.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AtomicOp {
     /// old + value
@@ -130,11 +148,36 @@ super::id! {
 }
 
 impl Access {
+    /// Plain access to 32-bit words that are aligned to their size, one by one.
+    pub fn words(space: Space, count: u8) -> Access {
+        Access {
+            space,
+            elem: Type::W32,
+            count,
+            align: 4,
+            memory: Memory::Plain,
+            held: Held::Own,
+        }
+    }
+
+    /// Bytes from the first element to the end of the last.
+    pub fn bytes(self) -> u32 {
+        self.elem.bytes() * u32::from(self.count)
+    }
+
+    /// The type of the values that hold its elements.
+    pub fn value(self) -> Type {
+        match self.held {
+            Held::Own => self.elem,
+            Held::Zero | Held::Sign => Type::W32,
+        }
+    }
+
     /// Number of operands that make the address.
     pub fn address_operands(self) -> usize {
         match self.space {
             Space::Buffer => 2,
-            Space::Shared | Space::Scratch | Space::Data => 1,
+            Space::Global | Space::Shared | Space::Scratch | Space::Data => 1,
         }
     }
 }
@@ -198,25 +241,32 @@ impl Op {
 
     /// Kinds of the operands and of the results. `var` tells the kind of a variable's elements.
     pub fn signature(self, var: impl Fn(Var) -> Kind) -> (Vec<Kind>, Vec<Kind>) {
-        let address = |access: Access| vec![Kind::I; access.address_operands()];
+        let address = |access: Access| match access.space {
+            Space::Buffer => vec![Kind::W32; 2],
+            Space::Global => vec![Kind::W64],
+            Space::Shared | Space::Scratch | Space::Data => vec![Kind::W32],
+        };
         match self {
             Op::Alu(alu) => (alu.operands().to_vec(), vec![alu.result()]),
-            Op::SysVal(_) | Op::Fau(_) => (vec![], vec![Kind::I]),
-            Op::BufferSize => (vec![Kind::I], vec![Kind::I]),
-            Op::Load(access) => (address(access), vec![Kind::I; access.count.into()]),
+            Op::SysVal(_) | Op::Fau(_) => (vec![], vec![Kind::W32]),
+            Op::BufferSize => (vec![Kind::W32], vec![Kind::W32]),
+            Op::Load(access) => {
+                let elements = vec![access.value().kind(); access.count.into()];
+                (address(access), elements)
+            }
             Op::Store(access) => {
                 let mut args = address(access);
-                args.extend(vec![Kind::I; access.count.into()]);
+                args.extend(vec![access.value().kind(); access.count.into()]);
                 (args, vec![])
             }
             Op::Atomic(atomic, access) => {
                 let mut args = address(access);
-                args.extend(vec![Kind::I; atomic.operands()]);
-                (args, vec![Kind::I])
+                args.extend(vec![access.value().kind(); atomic.operands()]);
+                (args, vec![access.value().kind()])
             }
             Op::Barrier | Op::Fence => (vec![], vec![]),
-            Op::LoadVar(name) => (vec![Kind::I], vec![var(name)]),
-            Op::StoreVar(name) => (vec![Kind::I, var(name)], vec![]),
+            Op::LoadVar(name) => (vec![Kind::W32], vec![var(name)]),
+            Op::StoreVar(name) => (vec![Kind::W32, var(name)], vec![]),
         }
     }
 }
@@ -255,11 +305,14 @@ impl AtomicOp {
 }
 
 impl Type {
-    /// The kind with which a value of this type prints when nothing says more.
+    /// The kind of a value of exactly this type.
     pub fn kind(self) -> Kind {
         match self {
             Type::Bool => Kind::B,
-            Type::W32 => Kind::I,
+            Type::W8 => Kind::W8,
+            Type::W16 => Kind::W16,
+            Type::W32 => Kind::W32,
+            Type::W64 => Kind::W64,
         }
     }
 }

@@ -1,12 +1,13 @@
-//! The IR: SSA over 32-bit words and booleans, one function, blocks in structured order.
+//! The IR: SSA over booleans and words of 8 to 64 bits, one function, blocks in structured order.
 //!
 //! Needs: nothing.  Guarantees: what `verify` checks.  Facts: hardware/compiler-ir.md 1 and 6.
 //!
 //! # Shape
 //! * A [`Function`] is a whole entry point: calls are inlined by the front end.
-//! * A [`Value`] is one scalar: a [`Type::Bool`] or a [`Type::W32`], a 32-bit word without a kind. Whether a word
+//! * A [`Value`] is one scalar: a [`Type::Bool`], or a word of 8, 16, 32 or 64 bits without a kind. Whether a word
 //!   is an integer or a float is said by the operation that reads it, so a bitcast is nothing at all.
 //!   There are no vectors: a memory access has 1 to 4 results or 1 to 4 stored values.
+//! * An operation exists at several widths; which one is meant, its operands say.
 //! * A value is defined by an instruction, by a phi, or it is a constant; constants are interned and stand in no
 //!   block. There is no undefined value: what SPIR-V leaves undefined is zero.
 //! * A [`Block`] has phis, instructions and one [`Terminator`].
@@ -26,7 +27,10 @@
 //! # The lowered form
 //! What the back end receives; `verify::lowered` checks it:
 //! * no [`Op::LoadVar`], [`Op::StoreVar`], [`Op::BufferSize`], no [`Terminator::Switch`];
-//! * no [`Alu`] whose row says [`Level::High`];
+//! * no [`Alu`] whose row says [`Level::High`], and none at a width that the target lacks;
+//! * the only values of 64 bits are made by [`Alu::Pack64`] or an atomic, and read by memory accesses, [`Alu::Low64`] and
+//!   [`Alu::High64`]; there are none of 8 or 16 bits: accesses of such elements say how 32-bit words hold them
+//!   ([`inst::Held`]);
 //! * loads and stores are aligned to the power of two not less than their size (4, 8 or 16 bytes), so that none
 //!   straddles 16 bytes;
 //! * a constant operand of a commutative operation is the last one, so `iadd x, constant` is how an address with a
@@ -46,29 +50,75 @@ pub mod range;
 pub mod rewrite;
 pub mod verify;
 
-pub use alu::{Alu, Kind, Level};
+pub use alu::{Alu, Kind, Level, Widths};
 pub use build::Builder;
 pub use function::{
     AddressHalf, Axis, Binding, BindingKind, Block, FauWord, Function, Merge, Phi, Position,
     PositionId, SourceLine, Terminator, ValueDef, Var, VarData,
 };
-pub use inst::{Access, AtomicOp, Inst, InstData, Memory, Op, Space, SysVal};
+pub use inst::{Access, AtomicOp, Held, Inst, InstData, Memory, Op, Space, SysVal};
 
 /// What a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[repr(u8)]
 pub enum Type {
     /// True or false. It has no size; a back end chooses a form.
     Bool,
+    /// 8 bits: an integer of either sign.
+    W8,
+    /// 16 bits: an integer of either sign or a binary16, as the reading operation says.
+    W16,
     /// 32 bits: an integer of either sign or a binary32, as the reading operation says.
     W32,
+    /// 64 bits: an integer of either sign or an address.
+    W64,
+}
+
+impl Type {
+    /// All of them.
+    pub const ALL: [Type; 5] = [Type::Bool, Type::W8, Type::W16, Type::W32, Type::W64];
+
+    /// Bits of a value; a boolean counts as one.
+    pub fn bits(self) -> u32 {
+        match self {
+            Type::Bool => 1,
+            Type::W8 => 8,
+            Type::W16 => 16,
+            Type::W32 => 32,
+            Type::W64 => 64,
+        }
+    }
+
+    /// Bytes of a value in memory. A boolean has none.
+    pub fn bytes(self) -> u32 {
+        self.bits() / 8
+    }
+
+    /// The bits that a value of it can have.
+    pub fn mask(self) -> u64 {
+        u64::MAX >> (64 - self.bits())
+    }
+
+    /// The name in the text form.
+    pub fn name(self) -> &'static str {
+        match self {
+            Type::Bool => "bool",
+            Type::W8 => "w8",
+            Type::W16 => "w16",
+            Type::W32 => "w32",
+            Type::W64 => "w64",
+        }
+    }
+
+    /// The type of that name.
+    pub fn from_name(name: &str) -> Option<Type> {
+        Type::ALL.into_iter().find(|ty| ty.name() == name)
+    }
 }
 
 impl std::fmt::Display for Type {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Type::Bool => "bool",
-            Type::W32 => "w32",
-        })
+        f.write_str(self.name())
     }
 }
 

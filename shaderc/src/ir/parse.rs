@@ -8,7 +8,7 @@ use std::fmt;
 use super::function::{
     Axis, Binding, BindingKind, FauWord, Function, Merge, PositionId, Terminator, Var, VarData,
 };
-use super::inst::{Access, AtomicOp, Memory, Op, Space, SysVal};
+use super::inst::{Access, AtomicOp, Held, Memory, Op, Space, SysVal};
 use super::{Alu, BlockId, Type, Value};
 
 /// Why a text isn't a function.
@@ -59,7 +59,7 @@ impl fmt::Display for ParseError {
             Problem::UnknownValue => "the value is not defined above",
             Problem::DefinedTwice => "this is defined a second time",
             Problem::Count => "wrong number of operands or results",
-            Problem::UnknownType => "the types are `bool` and `w32`",
+            Problem::UnknownType => "the types are `bool`, `w8`, `w16`, `w32` and `w64`",
             Problem::UnknownVariable => "there is no such variable",
             Problem::OutsideBlock => "an instruction stands between a label and a terminator",
             Problem::Incomplete => "the line is incomplete",
@@ -270,7 +270,7 @@ impl Parser {
             if value.trim() == "default" {
                 default = Some(target);
             } else {
-                cases.push((self.number(value)?, target));
+                cases.push((self.bits(value)?, target));
             }
         }
         let default = default.ok_or_else(|| self.error(Problem::Incomplete, rest))?;
@@ -306,6 +306,7 @@ impl Parser {
         }
         let mut args = vec![];
         for (word, kind) in words.iter().zip(kinds) {
+            // A constant without a type is a boolean or has 32 bits.
             let ty = kind.ty().unwrap_or(match *word {
                 "true" | "false" => Type::Bool,
                 _ => Type::W32,
@@ -390,26 +391,34 @@ impl Parser {
         let mut parts = text.split('.');
         let space = match parts.next() {
             Some("buffer") => Space::Buffer,
+            Some("global") => Space::Global,
             Some("shared") => Space::Shared,
             Some("scratch") => Space::Scratch,
             Some("data") => Space::Data,
             _ => return Err(self.error(Problem::UnknownOperation, text)),
         };
         let mut access = Access {
-            space,
-            count: 1,
-            align: 4,
-            memory: Memory::Plain,
+            align: 0,
+            ..Access::words(space, 1)
         };
         for part in parts {
             match part {
                 "constant" => access.memory = Memory::Constant,
                 "volatile" => access.memory = Memory::Volatile,
+                "zero" => access.held = Held::Zero,
+                "sign" => access.held = Held::Sign,
                 "2" | "3" | "4" => access.count = part.as_bytes()[0] - b'0',
-                "align8" => access.align = 8,
-                "align16" => access.align = 16,
-                _ => return Err(self.error(Problem::UnknownOperation, part)),
+                _ => match part.strip_prefix("align") {
+                    Some(align) => {
+                        let bytes = self.number(align)?;
+                        access.align = u8::try_from(bytes).unwrap_or(0);
+                    }
+                    None => access.elem = self.ty(part)?,
+                },
             }
+        }
+        if access.align == 0 {
+            access.align = access.elem.bytes() as u8;
         }
         Ok(access)
     }
@@ -420,11 +429,7 @@ impl Parser {
     }
 
     fn ty(&self, name: &str) -> Result<Type, ParseError> {
-        match name {
-            "bool" => Ok(Type::Bool),
-            "w32" => Ok(Type::W32),
-            _ => Err(self.error(Problem::UnknownType, name)),
-        }
+        Type::from_name(name).ok_or_else(|| self.error(Problem::UnknownType, name))
     }
 
     fn target(&self, word: &str) -> Result<BlockId, ParseError> {
@@ -438,6 +443,10 @@ impl Parser {
             let found = self.values.get(word).copied();
             return found.ok_or_else(|| self.error(Problem::UnknownValue, word));
         }
+        let (word, ty) = match word.split_once(':') {
+            Some((word, ty)) => (word, self.ty(ty)?),
+            None => (word, ty),
+        };
         match (ty, word) {
             (Type::Bool, "true") => Ok(self.function.bool(true)),
             (Type::Bool, "false") => Ok(self.function.bool(false)),
@@ -446,7 +455,21 @@ impl Parser {
                 let bits = self.number(word)?;
                 Ok(self.function.word(bits))
             }
+            (_, _) => {
+                let bits = self.bits(word)?;
+                Ok(self.function.constant_of(ty, bits))
+            }
         }
+    }
+
+    /// Up to 64 bits in decimal or hexadecimal.
+    fn bits(&self, word: &str) -> Result<u64, ParseError> {
+        let word = word.trim();
+        let parsed = match word.strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16).ok(),
+            None => word.parse().ok(),
+        };
+        parsed.ok_or_else(|| self.error(Problem::Number, word))
     }
 
     /// A word in decimal of either sign, in hexadecimal, or a float with a point or an exponent.

@@ -4,8 +4,8 @@
 use std::fmt;
 
 use super::function::{BindingKind, Function, Merge, Terminator, ValueDef};
-use super::inst::{Access, Inst, Memory, Op, Space, SysVal};
-use super::{Kind, Value};
+use super::inst::{Access, Held, Inst, Memory, Op, Space, SysVal};
+use super::{Kind, Type, Value};
 
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -79,16 +79,19 @@ impl fmt::Display for Function {
 }
 
 impl Function {
-    /// A value as an operand of that kind: constants as themselves, others by number.
+    /// A value as an operand of that kind: constants as themselves (with their type, if it isn't w32), others by number.
     pub(crate) fn show(&self, value: Value, kind: Kind) -> String {
         if value.index() >= self.value_count() {
             return format!("{value}");
         }
-        match (self.def(value), kind) {
-            (ValueDef::Word(bits), Kind::F) => show_float(bits),
-            (ValueDef::Word(bits), Kind::I | Kind::B | Kind::T) => show_word(bits),
-            (ValueDef::Bool(value), _) => value.to_string(),
-            (ValueDef::Result(..) | ValueDef::Phi(_), _) => value.to_string(),
+        match self.def(value) {
+            ValueDef::Word(bits) => match self.ty(value) {
+                Type::W32 if kind.is_float() => show_float(bits as u32),
+                Type::W32 => show_word(bits as u32),
+                ty => format!("{bits:#x}:{ty}"),
+            },
+            ValueDef::Bool(value) => value.to_string(),
+            ValueDef::Result(..) | ValueDef::Phi(_) => value.to_string(),
         }
     }
 
@@ -101,7 +104,7 @@ impl Function {
             .args
             .iter()
             .enumerate()
-            .map(|(number, arg)| self.show(*arg, kinds.get(number).copied().unwrap_or(Kind::I)))
+            .map(|(number, arg)| self.show(*arg, kinds.get(number).copied().unwrap_or(Kind::W32)))
             .collect();
         let mut text = String::new();
         if !results.is_empty() {
@@ -134,7 +137,7 @@ impl Function {
                 cases,
                 default,
             } => {
-                let mut text = format!("switch {}", self.show(*selector, Kind::I));
+                let mut text = format!("switch {}", self.show(*selector, Kind::N));
                 for (value, target) in cases {
                     text += &format!(", {value}: {target}");
                 }
@@ -169,6 +172,7 @@ fn show_float(bits: u32) -> String {
 fn show_access(access: Access) -> String {
     let space = match access.space {
         Space::Buffer => "buffer",
+        Space::Global => "global",
         Space::Shared => "shared",
         Space::Scratch => "scratch",
         Space::Data => "data",
@@ -178,17 +182,26 @@ fn show_access(access: Access) -> String {
         Memory::Plain => "",
         Memory::Volatile => ".volatile",
     };
+    let elem = match access.elem {
+        Type::W32 => String::new(),
+        elem => format!(".{elem}"),
+    };
+    let held = match access.held {
+        Held::Own => "",
+        Held::Zero => ".zero",
+        Held::Sign => ".sign",
+    };
     let count = if access.count == 1 {
         String::new()
     } else {
         format!(".{}", access.count)
     };
-    let align = if access.align == 4 {
+    let align = if u32::from(access.align) == access.elem.bytes() {
         String::new()
     } else {
         format!(".align{}", access.align)
     };
-    format!("{space}{memory}{count}{align}")
+    format!("{space}{memory}{elem}{held}{count}{align}")
 }
 
 fn show_op(op: Op) -> String {

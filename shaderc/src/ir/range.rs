@@ -1,7 +1,7 @@
 //! Ranges: how large a word can be at most, from how it is computed.
 //!
 //! Needs: nothing.  Guarantees: never too small a bound; `u32::MAX` when nothing is known.
-use super::{Alu, Function, Op, SysVal, Value};
+use super::{Alu, Function, Held, Op, SysVal, Type, Value};
 
 /// Deepest expression that is looked at.
 const DEPTH: u32 = 8;
@@ -12,6 +12,9 @@ pub fn upper_bound(function: &Function, value: Value) -> u32 {
 }
 
 fn bound(function: &Function, value: Value, depth: u32) -> u32 {
+    if function.ty(value) != Type::W32 {
+        return u32::try_from(function.ty(value).mask()).unwrap_or(u32::MAX);
+    }
     if let Some(word) = function.as_word(value) {
         return word;
     }
@@ -24,6 +27,9 @@ fn bound(function: &Function, value: Value, depth: u32) -> u32 {
         Op::Alu(alu) => alu,
         Op::SysVal(SysVal::LocalId(axis)) => {
             return function.workgroup_size[axis.index()].saturating_sub(1);
+        }
+        Op::Load(access) if access.held == Held::Zero => {
+            return u32::try_from(access.elem.mask()).unwrap_or(u32::MAX);
         }
         _ => return u32::MAX,
     };
@@ -52,7 +58,8 @@ fn bound(function: &Function, value: Value, depth: u32) -> u32 {
             _ => u32::MAX,
         },
         Alu::B2I => 1,
-        Alu::BitCount | Alu::Clz => 32,
+        Alu::BitCount | Alu::Clz => 64,
+        Alu::U2U32 => of(0),
         _ => u32::MAX,
     }
 }

@@ -7,9 +7,10 @@ use std::fmt;
 
 use super::cfg::{Cfg, inst_blocks};
 use super::function::{Function, Terminator, ValueDef};
-use super::inst::{Access, Inst, Op};
+use super::inst::{Access, Held, Inst, Op};
 use super::layout::Constructs;
-use super::{BlockId, Kind, Level, Type, Value};
+use super::{Alu, BlockId, Kind, Level, Type, Value};
+use crate::target::Target;
 
 /// One thing that is wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -61,8 +62,10 @@ pub enum Rule {
     PhiSourceMissing(BlockId),
     /// The phi has a source for a block that isn't a predecessor, or two for one.
     PhiSourceExtra(BlockId),
-    /// The number of words or the alignment is impossible.
+    /// Elements, their number or the alignment are impossible.
     BadAccess,
+    /// The operation doesn't exist at this width.
+    Width(Type),
     /// There is no FAU word of that number.
     NoFauWord(u32),
     /// There is no variable of that number.
@@ -113,8 +116,12 @@ impl fmt::Display for Rule {
             Rule::PhiSourceMissing(from) => write!(f, "no source for predecessor {from}"),
             Rule::PhiSourceExtra(from) => write!(f, "one source too many for {from}"),
             Rule::BadAccess => {
-                write!(f, "1 to 4 words (an atomic: 1), aligned to 4, 8 or 16")
+                write!(
+                    f,
+                    "1 to 4 elements (an atomic: 1 of 32 or 64 bits), aligned to 1 to 16 bytes, small ones held in words"
+                )
             }
+            Rule::Width(ty) => write!(f, "the operation has no form for {ty}"),
             Rule::NoFauWord(number) => write!(f, "there is no FAU word {number}"),
             Rule::NoVariable => write!(f, "there is no such variable"),
             Rule::NotLowered => write!(f, "not allowed in the lowered form"),
@@ -134,14 +141,14 @@ pub fn verify(function: &Function) -> Result<(), Vec<Violation>> {
     verifier.finish()
 }
 
-/// Checks that a function is in the lowered form, on top of [`verify`].
+/// Checks that a function is in the lowered form for a target, on top of [`verify`].
 ///
 /// # Errors
 /// All violations, in layout order.
-pub fn lowered(function: &Function) -> Result<(), Vec<Violation>> {
+pub fn lowered(function: &Function, target: &Target) -> Result<(), Vec<Violation>> {
     verify(function)?;
     let mut verifier = Verifier::new(function);
-    verifier.check_lowered();
+    verifier.check_lowered(target);
     verifier.finish()
 }
 
@@ -246,11 +253,13 @@ impl<'f> Verifier<'f> {
             let terminator = &function.block(*block).terminator;
             self.at = At::Terminator(*block);
             if let Some(value) = terminator.operand() {
-                let ty = match terminator {
-                    Terminator::Switch { .. } => Type::W32,
-                    _ => Type::Bool,
-                };
-                self.check_operand(value, Some(ty));
+                match terminator {
+                    Terminator::Switch { .. } if function.ty(value) == Type::Bool => {
+                        self.report(Rule::OperandType(value, Type::W32));
+                    }
+                    Terminator::Switch { .. } => {}
+                    _ => self.check_operand(value, Some(Type::Bool)),
+                }
                 self.check_use(value, *block, usize::MAX);
             }
             self.at = At::Block;
@@ -278,7 +287,7 @@ impl<'f> Verifier<'f> {
                     then, otherwise, ..
                 } if then == otherwise => self.report(Rule::SameTarget),
                 Terminator::Switch { cases, .. } => {
-                    let values: HashSet<u32> = cases.iter().map(|(value, _)| *value).collect();
+                    let values: HashSet<u64> = cases.iter().map(|(value, _)| *value).collect();
                     if values.len() != cases.len() {
                         self.report(Rule::SameTarget);
                     }
@@ -397,11 +406,14 @@ impl<'f> Verifier<'f> {
             _ => {}
         }
         if let Some(access) = data.op.access() {
-            let words_ok = match data.op {
-                Op::Atomic(..) => access.count == 1,
+            let small = matches!(access.elem, Type::W8 | Type::W16);
+            let elements_ok = match data.op {
+                Op::Atomic(..) => access.count == 1 && !small,
                 _ => (1..=4).contains(&access.count),
             };
-            if !words_ok || ![4, 8, 16].contains(&access.align) {
+            let held_ok = small || access.held == Held::Own;
+            let align_ok = [1, 2, 4, 8, 16].contains(&access.align);
+            if !elements_ok || !held_ok || !align_ok || access.elem == Type::Bool {
                 self.report(Rule::BadAccess);
                 return;
             }
@@ -415,14 +427,21 @@ impl<'f> Verifier<'f> {
             self.report(Rule::ResultCount(results.len()));
             return;
         }
-        let mut common = None;
+        let common = function.common_type(&args, &data.args);
+        if let (Op::Alu(alu), Some(ty)) = (data.op, common)
+            && args.iter().any(|kind| matches!(kind, Kind::I | Kind::F))
+            && !alu.widths().has(ty)
+        {
+            self.report(Rule::Width(ty));
+        }
         for (value, kind) in data.args.iter().zip(&args) {
-            let ty = match kind {
-                Kind::T => *common.get_or_insert(function.ty(*value)),
-                Kind::B => Type::Bool,
-                Kind::I | Kind::F => Type::W32,
-            };
-            self.check_operand(*value, Some(ty));
+            match kind.ty().or(common.filter(|_| kind.is_common())) {
+                Some(ty) => self.check_operand(*value, Some(ty)),
+                None if function.ty(*value) == Type::Bool => {
+                    self.report(Rule::OperandType(*value, Type::W32));
+                }
+                None => {}
+            }
             self.check_use(*value, block, number);
         }
         for (value, kind) in data.results.iter().zip(&results) {
@@ -467,13 +486,19 @@ impl<'f> Verifier<'f> {
         }
     }
 
-    fn check_lowered(&mut self) {
+    fn check_lowered(&mut self, target: &Target) {
         let function = self.function;
         for block in &function.layout {
             self.block = Some(*block);
+            for phi in &function.block(*block).phis {
+                if !matches!(function.ty(phi.result), Type::Bool | Type::W32) {
+                    self.at = At::Phi(phi.result);
+                    self.report(Rule::NotLowered);
+                }
+            }
             for inst in &function.block(*block).insts {
                 self.at = At::Inst(*inst);
-                self.check_lowered_inst(*inst);
+                self.check_lowered_inst(*inst, target);
             }
             let terminator = &function.block(*block).terminator;
             self.at = At::Terminator(*block);
@@ -490,13 +515,21 @@ impl<'f> Verifier<'f> {
         }
     }
 
-    fn check_lowered_inst(&mut self, inst: Inst) {
+    fn check_lowered_inst(&mut self, inst: Inst, target: &Target) {
         let function = self.function;
         let data = function.inst(inst);
+        // Words of 64 bits are only put together and taken apart, and read by accesses; smaller ones don't exist.
+        let plain = |value: &Value| matches!(function.ty(*value), Type::Bool | Type::W32);
         let low = match data.op {
-            Op::Alu(alu) => alu.level() == Level::Low,
+            Op::Alu(alu) if function.width(data) == Type::W64 || alu == Alu::Pack64 => {
+                target.has(alu, Type::W64)
+            }
+            Op::Alu(alu) => {
+                alu.level() == Level::Low && data.args.iter().chain(&data.results).all(plain)
+            }
             Op::LoadVar(_) | Op::StoreVar(_) | Op::BufferSize => false,
-            Op::Load(access) | Op::Store(access) | Op::Atomic(_, access) => aligned(access),
+            Op::Load(access) | Op::Store(access) => aligned(access) && access.value() == Type::W32,
+            Op::Atomic(_, access) => aligned(access),
             Op::SysVal(_) | Op::Fau(_) | Op::Barrier | Op::Fence => true,
         };
         if !low {
@@ -514,10 +547,6 @@ impl<'f> Verifier<'f> {
 
 /// Whether the lowered form allows an access of that size and alignment.
 pub fn aligned(access: Access) -> bool {
-    let natural = match access.count {
-        1 => 4,
-        2 => 8,
-        _ => 16,
-    };
-    access.align >= natural
+    let small = matches!(access.elem, Type::W8 | Type::W16);
+    u32::from(access.align) >= access.bytes().next_power_of_two() && (!small || access.count == 1)
 }

@@ -25,12 +25,12 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         let mut results = vec![];
         let mut at = 0;
         for piece in pieces(access) {
-            let address = further(b, address, 4 * at);
-            let count = u32::from(piece.count);
+            let address = further(b, address, u32::from(at) * access.elem.bytes());
+            let count = piece.count;
             if matches!(data.op, Op::Load(_)) {
                 results.extend(b.load(piece, &address));
             } else {
-                let words = &words[at as usize..(at + count) as usize];
+                let words = &words[at.into()..(at + count).into()];
                 b.store(piece, &address, words);
             }
             at += count;
@@ -47,7 +47,7 @@ fn pieces(access: Access) -> Vec<Access> {
     while at < access.count {
         let rest = access.count - at;
         // What is known of the alignment here.
-        let bytes = 4 * u32::from(at);
+        let bytes = access.elem.bytes() * u32::from(at);
         let align = match bytes {
             0 => access.align,
             bytes => access.align.min(1 << bytes.trailing_zeros()),
@@ -76,7 +76,7 @@ fn further(b: &mut Builder<'_>, address: &[Value], bytes: u32) -> Vec<Value> {
     if bytes != 0
         && let Some(offset) = address.last_mut()
     {
-        *offset = b.alu_word(Alu::IAdd, *offset, bytes);
+        *offset = b.alu_bits(Alu::IAdd, *offset, bytes.into());
     }
     address
 }

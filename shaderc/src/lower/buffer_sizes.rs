@@ -32,10 +32,8 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         let descriptor = b.alu_word(Alu::IMul, index, DESCRIPTOR_BYTES);
         let offset = b.alu_word(Alu::IAdd, descriptor, SIZE_OFFSET);
         let access = Access {
-            space: Space::Buffer,
-            count: 1,
-            align: 4,
             memory: Memory::Constant,
+            ..Access::words(Space::Buffer, 1)
         };
         Some(b.load(access, &[descriptors, offset]))
     });

@@ -1,10 +1,10 @@
 //! Dynamically indexed variables: small ones to selects, others to scratch memory.
 //!
-//! Needs: `promote_variables` has run.  Guarantees: after another run of that, no variable is left.
+//! Needs: `promote_variables` has run; no variables of other words than those of 32 bits.  Guarantees: after another run of that, no variable is left.
 //! An element number out of range does something harmless.  Facts: hardware/compiler-ir.md 3.3 and 5.
 use crate::ir::range::upper_bound;
 use crate::ir::rewrite::rewrite;
-use crate::ir::{Access, Alu, Builder, Function, Memory, Op, Space, Type, Value, Var};
+use crate::ir::{Access, Alu, Builder, Function, Op, Space, Type, Value, Var};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -16,13 +16,6 @@ pub(crate) const PASS: Pass = Pass {
 
 /// Most elements that are selected among: each costs an instruction and a register, but no message.
 const MAX_SELECTED: u32 = 16;
-
-const WORD: Access = Access {
-    space: Space::Scratch,
-    count: 1,
-    align: 4,
-    memory: Memory::Plain,
-};
 
 fn run(function: &mut Function, _: &Target) -> Changed {
     let mut indexed = vec![false; function.vars().count()];
@@ -121,18 +114,18 @@ fn offset(b: &mut Builder<'_>, var: Var, base: u32, element: Value) -> Value {
 
 fn load(b: &mut Builder<'_>, var: Var, base: u32, element: Value) -> Value {
     let offset = offset(b, var, base, element);
-    let word = b.load(WORD, &[offset])[0];
+    let word = b.load(Access::words(Space::Scratch, 1), &[offset])[0];
     match b.function.var(var).ty {
-        Type::W32 => word,
         Type::Bool => b.alu_word(Alu::INe, word, 0),
+        _ => word,
     }
 }
 
 fn store(b: &mut Builder<'_>, var: Var, base: u32, element: Value, value: Value) {
     let offset = offset(b, var, base, element);
     let word = match b.function.var(var).ty {
-        Type::W32 => value,
         Type::Bool => b.alu(Alu::B2I, &[value]),
+        _ => value,
     };
-    b.store(WORD, &[offset], &[word]);
+    b.store(Access::words(Space::Scratch, 1), &[offset], &[word]);
 }

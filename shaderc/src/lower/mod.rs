@@ -4,11 +4,14 @@
 pub(crate) mod access_sizes;
 pub(crate) mod bit_fields;
 pub(crate) mod buffer_sizes;
+mod change_types;
 pub(crate) mod critical_edges;
 pub(crate) mod division;
 pub(crate) mod floats;
 pub(crate) mod indirect_variables;
+pub(crate) mod narrow_words;
 pub(crate) mod operand_order;
 pub(crate) mod promote_variables;
 pub(crate) mod robust_access;
 pub(crate) mod switches;
+pub(crate) mod wide_words;

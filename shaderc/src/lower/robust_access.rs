@@ -16,7 +16,7 @@ use crate::ir::layout::order_blocks;
 use crate::ir::range::upper_bound;
 use crate::ir::rewrite::rewrite;
 use crate::ir::{
-    Alu, BlockId, Builder, Function, Inst, InstData, Op, Space, Terminator, Type, Value,
+    Access, Alu, BlockId, Builder, Function, Inst, InstData, Op, Space, Terminator, Value,
 };
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
@@ -205,7 +205,7 @@ fn read_limits(function: &mut Function, groups: &[(BlockId, Vec<Group>)]) -> Lim
 /// Bytes of an access.
 fn bytes(function: &Function, inst: Inst) -> u32 {
     let access = function.inst(inst).op.access();
-    access.map_or(4, |access| 4 * u32::from(access.count))
+    access.map_or(4, Access::bytes)
 }
 
 /// Puts a group behind its comparison. Returns the block in which the rest of `block` now stands.
@@ -315,8 +315,9 @@ fn old_value(function: &mut Function, inst: Inst, [block, inside]: [BlockId; 2],
     let Some(old) = function.inst(inst).results.first().copied() else {
         return;
     };
-    let phi = function.new_phi(rest, Type::W32);
-    let zero = function.word(0);
+    let ty = function.ty(old);
+    let phi = function.new_phi(rest, ty);
+    let zero = function.constant_of(ty, 0);
     function.map_uses(|value| if value == old { phi } else { value });
     let made = function.block_mut(rest).phis.iter_mut();
     for made in made.filter(|made| made.result == phi) {
@@ -332,7 +333,7 @@ fn clamp_shared(function: &mut Function) -> bool {
             .op
             .access()
             .filter(|access| access.space == Space::Shared)?;
-        let last = shared.checked_sub(4 * u32::from(access.count))?;
+        let last = shared.checked_sub(access.bytes())?;
         if upper_bound(b.function, data.args[0]) <= last {
             return None;
         }

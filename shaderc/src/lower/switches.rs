@@ -2,7 +2,7 @@
 //!
 //! Needs: nothing.  Guarantees: no switch is left.  Facts: hardware/compiler-ir.md 1.3.
 use crate::ir::layout::order_blocks;
-use crate::ir::{Alu, BlockId, Builder, Function, Terminator, Value};
+use crate::ir::{Alu, BlockId, Builder, Function, Terminator, Type, Value};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -13,7 +13,12 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 fn run(function: &mut Function, _: &Target) -> Changed {
-    let mut changed = Changed::No;
+    Changed::from_bool(lower(function, |_| true))
+}
+
+/// Lowers the switches on values of some types; whether there were any.
+pub(super) fn lower(function: &mut Function, of: impl Fn(Type) -> bool) -> bool {
+    let mut changed = false;
     for block in function.layout.clone() {
         let position = function.block(block).position;
         let Terminator::Switch {
@@ -24,8 +29,11 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         else {
             continue;
         };
-        changed = Changed::Yes;
-        let mut groups: Vec<(BlockId, Vec<u32>)> = vec![];
+        if !of(function.ty(selector)) {
+            continue;
+        }
+        changed = true;
+        let mut groups: Vec<(BlockId, Vec<u64>)> = vec![];
         for (value, target) in cases {
             if target == default {
                 continue;
@@ -61,16 +69,16 @@ fn run(function: &mut Function, _: &Target) -> Changed {
             function.block_mut(block).terminator = Terminator::Jump(default);
         }
     }
-    if changed == Changed::Yes {
+    if changed {
         order_blocks(function);
     }
     changed
 }
 
-fn any(b: &mut Builder<'_>, selector: Value, values: &[u32]) -> Value {
+fn any(b: &mut Builder<'_>, selector: Value, values: &[u64]) -> Value {
     let mut condition = b.function.bool(false);
     for (number, value) in values.iter().enumerate() {
-        let here = b.alu_word(Alu::IEq, selector, *value);
+        let here = b.alu_bits(Alu::IEq, selector, *value);
         condition = match number {
             0 => here,
             _ => b.alu(Alu::BOr, &[condition, here]),

@@ -1,10 +1,10 @@
 //! Algebraic rewriting: applies the table `rules`, only ever at the root of a match.
 //!
-//! Needs: nothing.  Guarantees: no rule marked `Inexact` touches an exact instruction; what is built in place of an exact
+//! Needs: nothing.  Never: touches words but those of 32 bits, for which the rules are written.  Guarantees: no rule marked `Inexact` touches an exact instruction; what is built in place of an exact
 //! one is exact.  Facts: hardware/compiler-ir.md 4.7; hardware/compiler-correctness.md 1.2 and 1.4.
 use super::rules::{Pattern, RULES, Rounding, Rule};
 use crate::ir::rewrite::rewrite;
-use crate::ir::{Alu, Builder, Function, InstData, Op, Value};
+use crate::ir::{Alu, Builder, Function, InstData, Op, Type, Value};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -39,10 +39,19 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     let reads = Reads::count(function);
     let changed = rewrite(function, |b, data| {
         let Op::Alu(alu) = data.op else { return None };
+        if !plain(b.function, data) {
+            return None;
+        }
         let mut rules = RULES.iter().filter(|rule| rule.root() == alu);
         rules.find_map(|rule| apply(b, &reads, rule, data))
     });
     Changed::from_bool(changed)
+}
+
+/// Whether an instruction has booleans and words of 32 bits alone.
+fn plain(function: &Function, data: &InstData) -> bool {
+    let mut values = data.args.iter().chain(&data.results);
+    values.all(|value| matches!(function.ty(*value), Type::Bool | Type::W32))
 }
 
 fn apply(b: &mut Builder<'_>, reads: &Reads, rule: &Rule, data: &InstData) -> Option<Vec<Value>> {
@@ -118,7 +127,8 @@ fn match_value(
             let Some(data) = function.def_inst(value) else {
                 return false;
             };
-            if data.op != Op::Alu(*alu) || data.exact && rule.rounding == Rounding::Inexact {
+            let inexact = data.exact && rule.rounding == Rounding::Inexact;
+            if data.op != Op::Alu(*alu) || inexact || !plain(function, data) {
                 return false;
             }
             let before = *bindings;
@@ -161,9 +171,10 @@ fn fold_or_build(b: &mut Builder<'_>, alu: Alu, args: &[Value]) -> Value {
             None => return b.alu(alu, args),
         }
     }
-    match alu.result().ty() {
+    let width = b.function.common_type(alu.operands(), args);
+    match alu.result().ty().or(width) {
         Some(ty) => {
-            let result = crate::interp::eval::eval(alu, bits);
+            let result = crate::interp::eval::eval(alu, width.unwrap_or(ty), bits);
             b.function.constant_of(ty, result)
         }
         None => b.alu(alu, args),

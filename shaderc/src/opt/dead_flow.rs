@@ -50,7 +50,7 @@ fn decide(function: &mut Function) -> bool {
                 selector,
                 cases,
                 default,
-            } => match function.as_word(*selector) {
+            } => match function.as_bits(*selector) {
                 Some(selector) => {
                     let case = cases.iter().find(|(value, _)| *value == selector);
                     Terminator::Jump(case.map_or(*default, |(_, target)| *target))

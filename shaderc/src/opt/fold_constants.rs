@@ -1,9 +1,9 @@
 //! Constant folding: pure operations on constants, computed by the interpreter's function.
 //!
-//! Needs: nothing.  Guarantees: folding and running give the same, always.
+//! Needs: nothing.  Guarantees: folding and running give the same, always; no word is converted to its own width.
 use crate::interp::eval::eval;
 use crate::ir::rewrite::rewrite;
-use crate::ir::{Function, Op};
+use crate::ir::{Function, Kind, Op};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -16,12 +16,16 @@ pub(crate) const PASS: Pass = Pass {
 fn run(function: &mut Function, _: &Target) -> Changed {
     let changed = rewrite(function, |b, data| {
         let Op::Alu(alu) = data.op else { return None };
+        let between = alu.operands() == [Kind::N];
+        if between && b.function.ty(data.args[0]) == b.function.ty(data.results[0]) {
+            return Some(data.args.clone());
+        }
         let mut args = [0; 4];
         for (arg, value) in args.iter_mut().zip(&data.args) {
             *arg = b.function.as_bits(*value)?;
         }
-        let ty = b.function.ty(data.results[0]);
-        Some(vec![b.function.constant_of(ty, eval(alu, args))])
+        let (ty, width) = (b.function.ty(data.results[0]), b.function.width(data));
+        Some(vec![b.function.constant_of(ty, eval(alu, width, args))])
     });
     Changed::from_bool(changed)
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::ir::alias::{Base, Extent, overlap};
 use crate::ir::rewrite::replace_uses;
 use crate::ir::verify::aligned;
-use crate::ir::{Access, Alu, BlockId, Builder, Function, Inst, Memory, Op, Space, Value};
+use crate::ir::{Access, Alu, BlockId, Builder, Function, Inst, Memory, Op, Space, Type, Value};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -82,7 +82,9 @@ fn groups(function: &Function, block: BlockId) -> Vec<Group> {
         let reads = !matches!(data.op, Op::Store(_));
         let writes = !matches!(data.op, Op::Load(_));
         let joins = data.op == Op::Load(access) || data.op == Op::Store(access);
-        let joins = joins && access.memory != Memory::Volatile;
+        // Only words are joined.
+        let words = access.elem == Type::W32 && access.space != Space::Global;
+        let joins = joins && words && access.memory != Memory::Volatile;
         let ends = |group: &mut Group| {
             let own = joins && group.is_for(!writes, &extent);
             match group.load {
@@ -150,7 +152,7 @@ impl Group {
 
     /// Whether an access may touch a word of this group.
     fn touches(&self, extent: &Extent) -> bool {
-        let same_memory = self.base.space == extent.base.space
+        let same_memory = self.base.space.meets(extent.base.space)
             && self.memory != Memory::Constant
             && extent.memory != Memory::Constant;
         let stretch = (extent.offset, extent.bytes);
@@ -165,7 +167,7 @@ impl Group {
     /// Whether a write may be one to anything that later joins this group of loads. From the same base it is known
     /// what is written.
     fn may_be_written(&self, extent: &Extent) -> bool {
-        self.base.space == extent.base.space
+        self.base.space.meets(extent.base.space)
             && self.memory != Memory::Constant
             && self.base != extent.base
     }
@@ -221,10 +223,9 @@ impl Group {
 
     fn access(&self, offset: i32, count: usize) -> Access {
         Access {
-            space: self.base.space,
-            count: count as u8,
             align: self.align(offset).min(MAX_ALIGN) as u8,
             memory: self.memory,
+            ..Access::words(self.base.space, count as u8)
         }
     }
 }

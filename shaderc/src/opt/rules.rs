@@ -321,7 +321,16 @@ mod tests {
                 for (arg, part) in args.iter_mut().zip(*parts) {
                     *arg = value(part, variables);
                 }
-                eval(*alu, args)
+                let width = match alu.operands()[0] {
+                    crate::ir::Kind::B => crate::ir::Type::Bool,
+                    _ => crate::ir::Type::W32,
+                };
+                // A choice has the width of what is chosen from.
+                let width = match alu {
+                    Alu::Select => crate::ir::Type::W32,
+                    _ => width,
+                };
+                eval(*alu, width, args.map(u64::from)) as u32
             }
             Pattern::Once(part) => value(part, variables),
         }

@@ -82,7 +82,7 @@ fn forget(loads: &mut HashMap<Key, Inst>, op: Op) {
         let space = op.access().map(|access| access.space);
         // Scratch belongs to one invocation: no barrier concerns it.
         match written {
-            Some(written) => space != Some(written),
+            Some(written) => space.is_none_or(|space| !space.meets(written)),
             None => space == Some(Space::Scratch),
         }
     });

@@ -135,7 +135,7 @@ fn settled_vars(function: &Function, cfg: &Cfg) -> Vec<bool> {
 }
 
 /// The header's phis that are constant in the first round.
-fn start(function: &Function, natural: &Loop, latch: BlockId) -> HashMap<Value, u32> {
+fn start(function: &Function, natural: &Loop, latch: BlockId) -> HashMap<Value, u64> {
     let mut known = HashMap::new();
     for phi in &function.block(natural.header).phis {
         let mut entering = phi.sources.iter().filter(|(from, _)| *from != latch);
@@ -183,10 +183,10 @@ const DEPTH: u32 = 32;
 /// The bits of a value, if they follow from what is known.
 fn evaluate(
     function: &Function,
-    known: &mut HashMap<Value, u32>,
+    known: &mut HashMap<Value, u64>,
     value: Value,
     depth: u32,
-) -> Option<u32> {
+) -> Option<u64> {
     if let Some(bits) = function.as_bits(value).or(known.get(&value).copied()) {
         return Some(bits);
     }
@@ -196,7 +196,7 @@ fn evaluate(
     for (arg, value) in args.iter_mut().zip(&data.args) {
         *arg = evaluate(function, known, *value, depth.checked_sub(1)?)?;
     }
-    let bits = eval(alu, args);
+    let bits = eval(alu, function.width(data), args);
     known.insert(value, bits);
     Some(bits)
 }

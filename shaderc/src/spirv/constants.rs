@@ -8,17 +8,17 @@ use rspirv::spirv::{Decoration, Op};
 
 use super::error::{Error, Feature, Invalid};
 use super::module::Module;
-use super::ops;
+use super::ops::{self, convert};
 use super::reader::{Instr, Result};
 use super::types::Type;
 use crate::interp::eval::eval;
-use crate::ir::Alu;
+use crate::ir::{self, Alu};
 
-/// A constant: booleans are 0 or 1.
+/// A constant: booleans are 0 or 1, words have nothing above their width.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Constant {
     pub ty: Rc<Type>,
-    pub bits: Rc<[u32]>,
+    pub bits: Rc<[u64]>,
 }
 
 /// Whether an instruction declares a constant.
@@ -59,15 +59,19 @@ pub(crate) fn declare(module: &Module, instr: &Instr) -> Result<Constant> {
             }
             let default = matches!(instr.op, Op::ConstantTrue | Op::SpecConstantTrue);
             vec![match specialised(module, instr)? {
-                Some(bits) => u32::from(bits != 0),
+                Some(bits) => u64::from(bits != 0),
                 None => default.into(),
             }]
         }
         Op::Constant | Op::SpecConstant => {
-            if !matches!(&*ty, Type::Int { .. } | Type::Float) {
+            let (Type::Int { .. } | Type::Float { .. }, Some(scalar)) = (&*ty, ty.scalar()) else {
                 return Err(instr.invalid(Invalid::TypeMismatch));
+            };
+            let mut literal = u64::from(instr.word(0)?);
+            if scalar == ir::Type::W64 {
+                literal |= u64::from(instr.word(1)?) << 32;
             }
-            vec![specialised(module, instr)?.unwrap_or(instr.word(0)?)]
+            vec![specialised(module, instr)?.unwrap_or(literal) & scalar.mask()]
         }
         Op::ConstantComposite | Op::SpecConstantComposite => {
             let mut bits = vec![];
@@ -94,7 +98,7 @@ pub(crate) fn declare(module: &Module, instr: &Instr) -> Result<Constant> {
 }
 
 /// The value that the options give a specialisation constant.
-fn specialised(module: &Module, instr: &Instr) -> Result<Option<u32>> {
+fn specialised(module: &Module, instr: &Instr) -> Result<Option<u64>> {
     if matches!(
         instr.op,
         Op::Constant | Op::ConstantTrue | Op::ConstantFalse
@@ -103,10 +107,10 @@ fn specialised(module: &Module, instr: &Instr) -> Result<Option<u32>> {
     }
     let decorations = module.decorations.of(instr.result()?);
     let spec = decorations.literal(Decoration::SpecId);
-    Ok(spec.and_then(|id| module.spec_constants.get(&id).copied()))
+    Ok(spec.and_then(|id| module.spec_constants.get(&id).copied().map(u64::from)))
 }
 
-fn compute(module: &Module, instr: &Instr, ty: &Rc<Type>) -> Result<Vec<u32>> {
+fn compute(module: &Module, instr: &Instr, ty: &Rc<Type>) -> Result<Vec<u64>> {
     let number = instr.word(0)?;
     let op = Op::from_u32(number).ok_or_else(|| instr.invalid(Invalid::Literal(number)))?;
     let operand = |index: usize| module.constant(instr, instr.word(index)?);
@@ -135,7 +139,7 @@ fn compute(module: &Module, instr: &Instr, ty: &Rc<Type>) -> Result<Vec<u32>> {
             Ok(bits)
         }
         Op::VectorShuffle => {
-            let both: Vec<u32> = [operand(1)?.bits.to_vec(), operand(2)?.bits.to_vec()].concat();
+            let both: Vec<u64> = [operand(1)?.bits.to_vec(), operand(2)?.bits.to_vec()].concat();
             let pick = |index: &u32| match *index {
                 u32::MAX => Ok(0),
                 index => both
@@ -164,14 +168,31 @@ fn compute(module: &Module, instr: &Instr, ty: &Rc<Type>) -> Result<Vec<u32>> {
             });
             Ok(choose.collect())
         }
-        // Of 32 bits to 32 bits.
-        Op::UConvert | Op::SConvert | Op::FConvert | Op::Bitcast | Op::CopyObject => {
-            Ok(operand(1)?.bits.to_vec())
+        Op::CopyObject => Ok(operand(1)?.bits.to_vec()),
+        Op::Bitcast => {
+            let from = operand(1)?;
+            if from.ty.component().scalar() != ty.component().scalar() {
+                return Err(instr.unsupported(Feature::Use, "a constant bitcast to another width"));
+            }
+            Ok(from.bits.to_vec())
+        }
+        _ if convert::is_conversion(op) => {
+            let from = operand(1)?;
+            let (Some(steps), Some(scalar)) = (
+                convert::steps(op, &from.ty, ty),
+                from.ty.component().scalar(),
+            ) else {
+                return Err(instr.invalid(Invalid::TypeMismatch));
+            };
+            let bits = from.bits.iter();
+            Ok(bits
+                .map(|bits| convert::fold(&steps, scalar, *bits))
+                .collect())
         }
         Op::QuantizeToF16 => Ok(operand(1)?
             .bits
             .iter()
-            .map(|bits| eval(Alu::FQuantize16, [*bits, 0, 0, 0]))
+            .map(|bits| eval(Alu::FQuantize16, ir::Type::W32, [*bits, 0, 0, 0]))
             .collect()),
         _ => {
             let recipe = ops::scalar::recipe(op).ok_or_else(|| {
@@ -181,6 +202,9 @@ fn compute(module: &Module, instr: &Instr, ty: &Rc<Type>) -> Result<Vec<u32>> {
             for index in 1..=recipe.operands {
                 operands.push(operand(index)?);
             }
+            let width = operands[0].ty.component().scalar();
+            let width = width.ok_or_else(|| instr.invalid(Invalid::TypeMismatch))?;
+            let mask = ty.component().scalar().map_or(0, ir::Type::mask);
             let mut bits = vec![];
             for index in 0..ty.scalars() as usize {
                 let mut args = [0; 4];
@@ -188,7 +212,7 @@ fn compute(module: &Module, instr: &Instr, ty: &Rc<Type>) -> Result<Vec<u32>> {
                     let bits = operand.bits.get(index).copied();
                     *arg = bits.ok_or_else(|| instr.invalid(Invalid::TypeMismatch))?;
                 }
-                bits.push(recipe.eval(args));
+                bits.push(recipe.eval(width, args) & mask);
             }
             Ok(bits)
         }

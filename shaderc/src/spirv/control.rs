@@ -9,7 +9,7 @@ use std::rc::Rc;
 use rspirv::spirv::Op;
 
 use super::error::{Feature, Invalid};
-use super::module::{SpvBlock, SpvFunction};
+use super::module::{Module, SpvBlock, SpvFunction};
 use super::reader::{Instr, Result};
 use super::translate::{PendingPhi, Translator};
 use super::types::Type;
@@ -134,15 +134,25 @@ impl Translator<'_> {
     }
 
     fn switch(&mut self, instr: &Instr) -> Result<Terminator> {
-        let selector = self.scalar(instr, 0, ir::Type::W32)?;
+        let selector = self.operand(instr, 0)?;
+        let (Type::Int { .. }, &[selector]) = (&*selector.ty, &*selector.scalars) else {
+            return Err(instr.invalid(Invalid::TypeMismatch));
+        };
+        // A literal has as many words as the selector.
+        let ty = self.builder.function.ty(selector);
+        let words = ty.bits().div_ceil(32) as usize;
         let default = self.label(instr, 1)?;
         let mut cases = vec![];
         let mut seen = HashSet::new();
-        for index in (2..instr.operands.len()).step_by(2) {
-            let value = instr.word(index)?;
-            let target = self.label(instr, index + 1)?;
+        for index in (2..instr.operands.len()).step_by(words + 1) {
+            let mut value = u64::from(instr.word(index)?);
+            if words == 2 {
+                value |= u64::from(instr.word(index + 1)?) << 32;
+            }
+            let value = value & ty.mask();
+            let target = self.label(instr, index + words)?;
             if !seen.insert(value) {
-                return Err(instr.invalid(Invalid::Literal(value)));
+                return Err(instr.invalid(Invalid::Literal(value as u32)));
             }
             if target != default {
                 cases.push((value, target));
@@ -185,7 +195,7 @@ impl Translator<'_> {
 }
 
 /// Labels that a block's terminator names.
-fn targets(block: &SpvBlock) -> Vec<u32> {
+fn targets(block: &SpvBlock, wide: &HashSet<u32>) -> Vec<u32> {
     let Some(last) = block.instrs.last() else {
         return vec![];
     };
@@ -193,7 +203,11 @@ fn targets(block: &SpvBlock) -> Vec<u32> {
         Op::Branch => vec![0],
         Op::BranchConditional => vec![1, 2],
         Op::Switch => {
-            let cases = (3..last.operands.len()).step_by(2);
+            let words = match last.operands.first() {
+                Some(selector) if wide.contains(selector) => 2,
+                _ => 1,
+            };
+            let cases = (2 + words..last.operands.len()).step_by(words + 1);
             std::iter::once(1).chain(cases).collect()
         }
         _ => vec![],
@@ -204,8 +218,38 @@ fn targets(block: &SpvBlock) -> Vec<u32> {
         .collect()
 }
 
+/// The selectors of 64 bits, whose literals take two words.
+fn wide_selectors(module: &Module, function: &SpvFunction) -> HashSet<u32> {
+    let instrs = || function.blocks.iter().flat_map(|block| &block.instrs);
+    let switches = instrs().filter(|instr| instr.op == Op::Switch);
+    let selectors: HashSet<u32> = switches
+        .filter_map(|instr| instr.operands.first().copied())
+        .collect();
+    if selectors.is_empty() {
+        return selectors;
+    }
+    let is_wide = |ty: &Type| matches!(ty, Type::Int { bits: 64, .. });
+    let results = instrs().filter(|instr| {
+        let ty = instr.result_type().and_then(|ty| module.ty(instr, ty));
+        ty.is_ok_and(|ty| is_wide(&ty))
+    });
+    let parameters = function.parameters.iter().filter(|(_, ty)| is_wide(ty));
+    let mut wide: HashSet<u32> = results.filter_map(|instr| instr.result).collect();
+    wide.extend(parameters.map(|(id, _)| *id));
+    let constants = selectors.iter().filter(|id| {
+        let constant = module.find_constant(**id);
+        constant.is_some_and(|constant| is_wide(&constant.ty))
+    });
+    wide.extend(constants);
+    wide.intersection(&selectors).copied().collect()
+}
+
 /// The blocks that can be reached, each after those that dominate it.
-pub(super) fn reverse_postorder(function: &SpvFunction) -> Result<Vec<&SpvBlock>> {
+pub(super) fn reverse_postorder<'f>(
+    module: &Module,
+    function: &'f SpvFunction,
+) -> Result<Vec<&'f SpvBlock>> {
+    let wide = wide_selectors(module, function);
     let by_label: HashMap<u32, &SpvBlock> = function
         .blocks
         .iter()
@@ -216,7 +260,7 @@ pub(super) fn reverse_postorder(function: &SpvFunction) -> Result<Vec<&SpvBlock>
     let mut stack = vec![];
     if let Some(first) = function.blocks.first() {
         seen.insert(first.label);
-        stack.push((first, targets(first)));
+        stack.push((first, targets(first, &wide)));
     }
     while let Some((block, open)) = stack.last_mut() {
         match open.pop() {
@@ -226,7 +270,7 @@ pub(super) fn reverse_postorder(function: &SpvFunction) -> Result<Vec<&SpvBlock>
                     return Err(last.invalid(Invalid::Wanted(label, "a block of this function")));
                 };
                 if seen.insert(label) {
-                    stack.push((target, targets(target)));
+                    stack.push((target, targets(target, &wide)));
                 }
             }
             None => {

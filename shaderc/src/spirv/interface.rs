@@ -9,6 +9,7 @@ use rspirv::spirv::{BuiltIn, Decoration, StorageClass};
 use super::error::{Feature, Invalid};
 use super::layout::{MAX_ALIGN, Rules};
 use super::module::Global;
+use super::ops::convert::to_unsigned;
 use super::pointer::{Area, Index, Local, Offset, Place, Pointer, Target};
 use super::reader::{Instr, Result};
 use super::translate::{Composite, Item, Translator};
@@ -171,7 +172,7 @@ impl Translator<'_> {
             at: Offset::default(),
             align: MAX_ALIGN,
             matrix: MatrixLayout::default(),
-            component_stride: 4,
+            component_stride: None,
             memory: match kind {
                 BindingKind::Uniform => Memory::Constant,
                 BindingKind::Storage => Memory::Plain,
@@ -209,7 +210,7 @@ impl Translator<'_> {
             }
         }
         let declared = &mut self.builder.function.push_constant_bytes;
-        *declared = (*declared).max(bytes as u32);
+        *declared = (*declared).max((bytes as u32).next_multiple_of(4));
         let pointer = Pointer {
             ty: global.pointee.clone(),
             target: Target::Memory(Place {
@@ -218,7 +219,7 @@ impl Translator<'_> {
                 at: Offset::default(),
                 align: MAX_ALIGN,
                 matrix: MatrixLayout::default(),
-                component_stride: 4,
+                component_stride: None,
                 memory: Memory::Constant,
             }),
         };
@@ -226,11 +227,47 @@ impl Translator<'_> {
         Ok(())
     }
 
+    /// A scalar of the push constants.
+    pub fn load_push(
+        &mut self,
+        instr: &Instr,
+        at: Offset,
+        plus: u32,
+        ty: ir::Type,
+    ) -> Result<Value> {
+        let constant = at.constant.wrapping_add(plus);
+        if ty.bytes() >= 4 {
+            let words = (0..ty.bytes() / 4)
+                .map(|number| self.push_word(instr, at.dynamic, constant.wrapping_add(4 * number)))
+                .collect::<Result<Vec<Value>>>()?;
+            return Ok(match words.as_slice() {
+                &[low, high] => self.builder.alu(Alu::Pack64, &[low, high]),
+                words => words[0],
+            });
+        }
+        // A part of a word.
+        let (word, byte) = match at.dynamic {
+            None => {
+                let byte = self.builder.word(constant % 4);
+                (self.push_word(instr, None, constant & !3)?, byte)
+            }
+            Some(dynamic) => {
+                let byte = self.builder.alu_word(Alu::IAdd, dynamic, constant % 4);
+                let whole = self.builder.alu_word(Alu::IAnd, byte, !3);
+                let word = self.push_word(instr, Some(whole), constant & !3)?;
+                (word, self.builder.alu_word(Alu::IAnd, byte, 3))
+            }
+        };
+        let shift = self.builder.alu_word(Alu::IShl, byte, 3);
+        let part = self.builder.alu(Alu::UShr, &[word, shift]);
+        Ok(self.builder.alu(to_unsigned(ty.bits()), &[part]))
+    }
+
     /// A word of the push constants. FAU can't be indexed, so a dynamic offset becomes selects (compiler-lowering.md 4).
-    pub fn load_push(&mut self, instr: &Instr, at: Offset, plus: u32) -> Result<Value> {
+    fn push_word(&mut self, instr: &Instr, dynamic: Option<Value>, constant: u32) -> Result<Value> {
         let words = self.builder.function.push_constant_bytes / 4;
-        let word = at.constant.wrapping_add(plus) / 4;
-        let Some(dynamic) = at.dynamic else {
+        let word = constant / 4;
+        let Some(dynamic) = dynamic else {
             if word >= words {
                 return Err(instr.invalid(Invalid::Index(word)));
             }
@@ -271,7 +308,7 @@ impl Translator<'_> {
                 },
                 align: MAX_ALIGN,
                 matrix: MatrixLayout::default(),
-                component_stride: 4,
+                component_stride: None,
                 memory: if volatile {
                     Memory::Volatile
                 } else {
@@ -312,13 +349,14 @@ impl Translator<'_> {
         }
         let mut types = vec![];
         ty.flatten(&mut types);
-        let all_bool = !types.is_empty() && types.iter().all(|ty| *ty == ir::Type::Bool);
+        let first = types.first().copied().unwrap_or(ir::Type::W32);
+        let ty = match types.iter().all(|ty| *ty == first) {
+            true => first,
+            // One in which all have place; a boolean is a word.
+            false => types.iter().copied().fold(ir::Type::W32, Ord::max),
+        };
         let data = VarData {
-            ty: if all_bool {
-                ir::Type::Bool
-            } else {
-                ir::Type::W32
-            },
+            ty,
             len: (types.len() as u32).max(1),
             name: name.to_owned(),
         };

@@ -1,6 +1,6 @@
 //! Where the parts of a type lie in memory.
 //!
-//! Needs: types with their decorations.  Guarantees: offsets in bytes, multiples of 4.
+//! Needs: types with their decorations.  Guarantees: offsets in bytes, multiples of the scalars that lie there.
 //! Buffers and push constants are laid out by decorations; shared memory by alignment, vectors of three as four
 //! (hardware/compiler-passes.md A.3).
 use std::rc::Rc;
@@ -8,6 +8,7 @@ use std::rc::Rc;
 use super::error::{Feature, Invalid};
 use super::reader::{Instr, Result};
 use super::types::{MatrixLayout, Type};
+use crate::ir;
 
 /// Who decides where things lie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,7 +33,7 @@ impl Rules {
             _ => return Err(instr.invalid(Invalid::TypeMismatch)),
         };
         match self {
-            Rules::Decorated => multiple_of_4(instr, *stride, "ArrayStride"),
+            Rules::Decorated => multiple(instr, *stride, element, "ArrayStride"),
             Rules::Computed => {
                 let (size, align) = computed(element);
                 u32::try_from(size.next_multiple_of(align))
@@ -50,7 +51,7 @@ impl Rules {
             return Err(instr.invalid(Invalid::Index(index)));
         };
         match self {
-            Rules::Decorated => multiple_of_4(instr, member.offset, "Offset"),
+            Rules::Decorated => multiple(instr, member.offset, &member.ty, "Offset"),
             Rules::Computed => {
                 let mut at = 0u64;
                 for before in &members[..index as usize] {
@@ -67,7 +68,7 @@ impl Rules {
     /// Bytes from one column (or row, if row-major) of a matrix to the next.
     pub fn matrix_stride(self, instr: &Instr, column: &Type, layout: MatrixLayout) -> Result<u32> {
         match self {
-            Rules::Decorated => multiple_of_4(instr, layout.stride, "MatrixStride"),
+            Rules::Decorated => multiple(instr, layout.stride, column, "MatrixStride"),
             Rules::Computed => {
                 let (size, align) = computed(column);
                 Ok(size.next_multiple_of(align) as u32)
@@ -81,15 +82,18 @@ impl Rules {
             return Ok(computed(ty).0);
         }
         Ok(match &**ty {
-            Type::Bool | Type::Int { .. } | Type::Float => 4,
-            Type::Vector { count, .. } => 4 * u64::from(*count),
+            Type::Bool | Type::Int { .. } | Type::Float { .. } => scalar_bytes(ty).into(),
+            Type::Vector { component, count } => {
+                u64::from(scalar_bytes(component)) * u64::from(*count)
+            }
             Type::Matrix { column, count } => {
                 let stride: u64 = self.matrix_stride(instr, column, layout)?.into();
                 let rows = column.scalars();
+                let scalar = u64::from(scalar_bytes(column.component()));
                 if layout.row_major {
-                    stride * (rows - 1) + 4 * u64::from(*count)
+                    stride * (rows - 1) + scalar * u64::from(*count)
                 } else {
-                    stride * (u64::from(*count) - 1) + 4 * rows
+                    stride * (u64::from(*count) - 1) + scalar * rows
                 }
             }
             Type::Array { element, len, .. } => {
@@ -116,24 +120,54 @@ impl Rules {
     }
 }
 
-fn multiple_of_4(instr: &Instr, bytes: Option<u32>, decoration: &'static str) -> Result<u32> {
+/// A number of bytes that must be a multiple of the largest scalar of a type.
+fn multiple(instr: &Instr, bytes: Option<u32>, of: &Type, decoration: &'static str) -> Result<u32> {
+    let scalar = largest_scalar(of);
     match bytes {
         None => Err(instr.invalid(Invalid::NoLayout(decoration))),
-        Some(bytes) if bytes % 4 == 0 => Ok(bytes),
+        Some(bytes) if bytes % scalar == 0 => Ok(bytes),
         Some(bytes) => Err(instr.unsupported(
             Feature::Use,
-            format!("{decoration} {bytes}, no multiple of 4"),
+            format!("{decoration} {bytes}, no multiple of {scalar}"),
         )),
+    }
+}
+
+/// Bytes of a scalar in memory; a boolean is a word there.
+pub(crate) fn scalar_bytes(ty: &Type) -> u32 {
+    match ty.scalar() {
+        None | Some(ir::Type::Bool) => 4,
+        Some(ty) => ty.bytes(),
+    }
+}
+
+/// Bytes of the largest scalar that is part of a type.
+fn largest_scalar(ty: &Type) -> u32 {
+    match ty {
+        Type::Vector {
+            component: part, ..
+        }
+        | Type::Matrix { column: part, .. }
+        | Type::Array { element: part, .. }
+        | Type::RuntimeArray { element: part, .. } => largest_scalar(part),
+        Type::Struct { members, .. } => {
+            let members = members.iter().map(|member| largest_scalar(&member.ty));
+            members.max().unwrap_or(1)
+        }
+        scalar => scalar_bytes(scalar),
     }
 }
 
 /// Size and alignment in shared memory.
 fn computed(ty: &Type) -> (u64, u64) {
     match ty {
-        Type::Vector { count, .. } => match count {
-            2 => (8, 8),
-            count => (4 * u64::from(*count), 16),
-        },
+        Type::Vector { component, count } => {
+            let scalar = u64::from(scalar_bytes(component));
+            match count {
+                2 => (2 * scalar, 2 * scalar),
+                count => (scalar * u64::from(*count), 4 * scalar),
+            }
+        }
         Type::Matrix {
             column: part,
             count: len,
@@ -146,7 +180,7 @@ fn computed(ty: &Type) -> (u64, u64) {
             (stride.saturating_mul((*len).into()), align)
         }
         Type::Struct { members, .. } => {
-            let (mut end, mut most) = (0u64, 4);
+            let (mut end, mut most) = (0u64, 1);
             for member in members.iter() {
                 let (size, align) = computed(&member.ty);
                 end = end.next_multiple_of(align).saturating_add(size);
@@ -155,6 +189,9 @@ fn computed(ty: &Type) -> (u64, u64) {
             // Too large to be allowed anyway, but it must not wrap.
             (end.checked_next_multiple_of(most).unwrap_or(u64::MAX), most)
         }
-        _ => (4, 4),
+        scalar => {
+            let bytes = u64::from(scalar_bytes(scalar));
+            (bytes, bytes)
+        }
     }
 }

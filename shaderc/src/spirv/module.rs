@@ -21,7 +21,19 @@ const CAPABILITIES: &[Capability] = &[
     Capability::Matrix,
     Capability::Shader,
     Capability::DotProduct,
+    Capability::DotProductInput4x8Bit,
     Capability::DotProductInput4x8BitPacked,
+    Capability::DotProductInputAll,
+    Capability::Int8,
+    Capability::Int16,
+    Capability::Int64,
+    Capability::Float16,
+    Capability::StorageBuffer8BitAccess,
+    Capability::UniformAndStorageBuffer8BitAccess,
+    Capability::StoragePushConstant8,
+    Capability::StorageBuffer16BitAccess,
+    Capability::UniformAndStorageBuffer16BitAccess,
+    Capability::StoragePushConstant16,
     Capability::VulkanMemoryModel,
     Capability::VulkanMemoryModelDeviceScope,
     // Descriptor arrays with indices that the whole workgroup shares.
@@ -215,7 +227,8 @@ impl Module {
     pub fn constant_word(&self, instr: &Instr, id: u32) -> Result<u32> {
         let constant = self.constant(instr, id)?;
         match (&*constant.ty, &*constant.bits) {
-            (Type::Int { .. }, [bits]) => Ok(*bits),
+            (Type::Int { .. }, [bits]) => u32::try_from(*bits)
+                .map_err(|_| instr.unsupported(Feature::Limit, "a number of more than 32 bits")),
             _ => Err(instr.invalid(Invalid::Wanted(id, "a constant integer"))),
         }
     }
@@ -426,10 +439,10 @@ impl Module {
         let size = sizes.find(|(_, builtin)| *builtin == BuiltIn::WorkgroupSize as u32);
         if let Some((id, _)) = size {
             let constant = self.constant(&instr, id)?;
-            let bits: [u32; 3] = (&*constant.bits)
+            let bits: [u64; 3] = (&*constant.bits)
                 .try_into()
                 .map_err(|_| instr.invalid(Invalid::WorkgroupSize))?;
-            self.workgroup_size = bits;
+            self.workgroup_size = bits.map(|size| size as u32);
         }
         let total = self
             .workgroup_size

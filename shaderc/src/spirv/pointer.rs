@@ -5,11 +5,12 @@
 use std::rc::Rc;
 
 use super::error::{Feature, Invalid};
-use super::layout::{MAX_ALIGN, Rules};
+use super::layout::{MAX_ALIGN, Rules, scalar_bytes};
+use super::ops::convert::{fit, to_unsigned};
 use super::reader::{Instr, Result};
 use super::translate::{Composite, Translator};
 use super::types::{MatrixLayout, Type};
-use crate::ir::{self, Access, Alu, Memory, Op, Space, Value, Var};
+use crate::ir::{self, Access, Alu, Held, Memory, Op, Space, Value, Var};
 
 /// A place, and the type of what is there.
 #[derive(Clone, Debug)]
@@ -34,7 +35,7 @@ pub(crate) enum Target {
 /// A private variable: structs are taken apart, so that each part can become a value of its own.
 #[derive(Debug)]
 pub(crate) enum Local {
-    /// All scalars are elements of one variable. If they are of both types, booleans are words there.
+    /// All scalars are elements of one variable. If they are of several types, it has words in which all have place.
     Leaf(Var),
     /// A part for each member.
     Struct(Vec<Rc<Local>>),
@@ -49,8 +50,8 @@ pub(crate) struct Place {
     /// Largest power of two, up to 16, that divides the byte offset.
     pub align: u32,
     pub matrix: MatrixLayout,
-    /// Bytes from one component of a vector to the next.
-    pub component_stride: u32,
+    /// Bytes from one component of a vector to the next, where they don't lie together.
+    pub component_stride: Option<u32>,
     pub memory: Memory,
 }
 
@@ -225,13 +226,16 @@ impl Translator<'_> {
             Type::Matrix { column, .. } => {
                 let stride = place.rules.matrix_stride(instr, column, place.matrix)?;
                 if place.matrix.row_major {
-                    place.component_stride = stride;
-                    4
+                    place.component_stride = Some(stride);
+                    scalar_bytes(column.component())
                 } else {
                     stride
                 }
             }
-            Type::Vector { .. } => place.component_stride,
+            Type::Vector { component, .. } => match place.component_stride {
+                Some(stride) => stride,
+                None => scalar_bytes(component),
+            },
             _ => return Err(instr.invalid(Invalid::TypeMismatch)),
         };
         match index {
@@ -344,11 +348,10 @@ impl Translator<'_> {
             (Local::Leaf(var), ty) => {
                 let mut types = vec![];
                 ty.flatten(&mut types);
-                let held = self.builder.function.var(*var).ty;
                 for (number, wanted) in types.into_iter().enumerate() {
                     let element = self.offset_value(at, number as u32);
                     let value = self.builder.load_var(*var, element);
-                    out.push(self.unhold(value, held, wanted));
+                    out.push(self.unhold(value, wanted));
                 }
             }
             // Variables are made from the types that pointers to them have.
@@ -384,19 +387,22 @@ impl Translator<'_> {
 
     /// A value as memory or a variable of words holds it.
     fn hold(&mut self, value: Value, held: ir::Type) -> Value {
-        if held == ir::Type::W32 && self.builder.function.ty(value) == ir::Type::Bool {
-            self.builder.alu(Alu::B2I, &[value])
-        } else {
-            value
+        match self.builder.function.ty(value) {
+            own if own == held => value,
+            ir::Type::Bool => {
+                let word = self.builder.alu(Alu::B2I, &[value]);
+                fit(&mut self.builder, word, held)
+            }
+            _ => fit(&mut self.builder, value, held),
         }
     }
 
     /// A value that memory or a variable holds, as its own type.
-    fn unhold(&mut self, value: Value, held: ir::Type, wanted: ir::Type) -> Value {
-        if held == ir::Type::W32 && wanted == ir::Type::Bool {
-            self.builder.alu_word(Alu::INe, value, 0)
-        } else {
-            value
+    fn unhold(&mut self, value: Value, wanted: ir::Type) -> Value {
+        match (self.builder.function.ty(value), wanted) {
+            (held, wanted) if held == wanted => value,
+            (_, ir::Type::Bool) => self.builder.alu_bits(Alu::INe, value, 0),
+            (_, wanted) => self.builder.alu(to_unsigned(wanted.bits()), &[value]),
         }
     }
 
@@ -409,7 +415,7 @@ impl Translator<'_> {
         each: &mut dyn FnMut(&mut Self, &Place, u32, ir::Type) -> Result<()>,
     ) -> Result<()> {
         match &**ty {
-            Type::Bool | Type::Int { .. } | Type::Float => {
+            Type::Bool | Type::Int { .. } | Type::Float { .. } => {
                 let scalar = ty.scalar().unwrap_or(ir::Type::W32);
                 let in_buffer = place.rules == Rules::Decorated;
                 if scalar == ir::Type::Bool && in_buffer {
@@ -418,9 +424,10 @@ impl Translator<'_> {
                 each(self, place, 1, scalar)
             }
             Type::Vector { component, count }
-                if place.component_stride == 4 && **component != Type::Bool =>
+                if place.component_stride.is_none() && **component != Type::Bool =>
             {
-                each(self, place, *count, ir::Type::W32)
+                let scalar = component.scalar().unwrap_or(ir::Type::W32);
+                each(self, place, *count, scalar)
             }
             Type::Vector { count, .. } | Type::Matrix { count, .. } => {
                 self.run_parts(instr, place, ty, *count, each)
@@ -462,16 +469,17 @@ impl Translator<'_> {
         out: &mut Vec<Value>,
     ) -> Result<()> {
         self.runs(instr, place, ty, &mut |this, place, count, scalar| {
+            let held = in_memory(scalar);
             let words = if place.area == Area::Push {
                 (0..count)
-                    .map(|number| this.load_push(instr, place.at, 4 * number))
+                    .map(|number| this.load_push(instr, place.at, held.bytes() * number, held))
                     .collect::<Result<Vec<Value>>>()?
             } else {
-                let (address, access) = this.address(place, count);
+                let (address, access) = this.address(instr, place, held, count)?;
                 this.builder.inst(Op::Load(access), &address)
             };
             for word in words {
-                out.push(this.unhold(word, ir::Type::W32, scalar));
+                out.push(this.unhold(word, scalar));
             }
             Ok(())
         })
@@ -484,19 +492,30 @@ impl Translator<'_> {
         ty: &Rc<Type>,
         scalars: &mut dyn Iterator<Item = Value>,
     ) -> Result<()> {
-        self.runs(instr, place, ty, &mut |this, place, count, _| {
+        self.runs(instr, place, ty, &mut |this, place, count, scalar| {
+            let held = in_memory(scalar);
             let mut words = vec![];
             for scalar in scalars.take(count as usize) {
-                words.push(this.hold(scalar, ir::Type::W32));
+                words.push(this.hold(scalar, held));
             }
-            let (address, access) = this.address(place, count);
+            let (address, access) = this.address(instr, place, held, count)?;
             this.builder.store(access, &address, &words);
             Ok(())
         })
     }
 
-    /// Address operands and access for so many words at a place in a buffer or in shared memory.
-    pub fn address(&mut self, place: &Place, count: u32) -> (Vec<Value>, Access) {
+    /// Address operands and access for so many elements at a place in a buffer or in shared memory.
+    pub fn address(
+        &mut self,
+        instr: &Instr,
+        place: &Place,
+        elem: ir::Type,
+        count: u32,
+    ) -> Result<(Vec<Value>, Access)> {
+        if place.align < elem.bytes().min(4) {
+            let what = format!("{} bytes at a multiple of {}", elem.bytes(), place.align);
+            return Err(instr.unsupported(Feature::Use, what));
+        }
         let offset = self.offset_value(place.at, 0);
         let (space, address) = match place.area {
             Area::Buffer(handle, _) => (Space::Buffer, vec![handle, offset]),
@@ -504,11 +523,21 @@ impl Translator<'_> {
         };
         let access = Access {
             space,
+            elem,
             count: count as u8,
             align: place.align as u8,
             memory: place.memory,
+            held: Held::Own,
         };
-        (address, access)
+        Ok((address, access))
+    }
+}
+
+/// What a scalar is in memory.
+fn in_memory(scalar: ir::Type) -> ir::Type {
+    match scalar {
+        ir::Type::Bool => ir::Type::W32,
+        other => other,
     }
 }
 

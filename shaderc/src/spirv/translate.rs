@@ -145,6 +145,17 @@ impl Translator<'_> {
         }
     }
 
+    /// The single integer of an operand, as one of 32 bits.
+    pub fn integer(&mut self, instr: &Instr, index: usize) -> Result<Value> {
+        let composite = self.operand(instr, index)?;
+        match (&*composite.ty, &*composite.scalars) {
+            (Type::Int { signed, .. }, [value]) => {
+                Ok(ops::convert::to_word(&mut self.builder, *value, *signed))
+            }
+            _ => Err(instr.invalid(Invalid::TypeMismatch)),
+        }
+    }
+
     /// The pointer that an operand names.
     pub fn pointer(&mut self, instr: &Instr, index: usize) -> Result<Pointer> {
         let id = instr.word(index)?;
@@ -223,7 +234,7 @@ impl Translator<'_> {
         let start = frame.starts[&first.label];
         self.frames.push(frame);
         self.builder.terminate(Terminator::Jump(start));
-        let blocks = reverse_postorder(function)?;
+        let blocks = reverse_postorder(self.module, function)?;
         for block in &blocks {
             self.block(block)?;
         }
@@ -301,6 +312,7 @@ impl Translator<'_> {
             }
             op => {
                 let done = ops::memory::instr(self, instr, op)?
+                    || ops::convert::instr(self, instr, op)?
                     || ops::composite::instr(self, instr, op)?
                     || ops::algebra::instr(self, instr, op)?
                     || ops::integer::instr(self, instr, op)?
@@ -319,10 +331,30 @@ impl Translator<'_> {
         let mut operands = vec![];
         for index in 0..recipe.operands {
             let composite = self.operand(instr, index)?;
-            if !is_of(&composite.ty, recipe.operand()) {
+            let kind = recipe.operand(index);
+            if !is_of(&composite.ty, kind) {
                 return Err(instr.invalid(Invalid::TypeMismatch));
             }
-            operands.push(composite);
+            operands.push(match kind {
+                // An amount, of whatever width.
+                Kind::W32 => {
+                    let words = composite.scalars.iter();
+                    let words = words
+                        .map(|value| ops::convert::fit(&mut self.builder, *value, ir::Type::W32));
+                    Composite {
+                        ty: composite.ty.clone(),
+                        scalars: words.collect(),
+                    }
+                }
+                _ => composite,
+            });
+        }
+        // All that have the instruction's width must have the same.
+        let own = (0..recipe.operands).filter(|index| recipe.operand(*index).is_common());
+        let mut own = own.map(|index| operands[index].ty.component().scalar());
+        let width = own.next();
+        if own.any(|other| Some(other) != width) {
+            return Err(instr.invalid(Invalid::TypeMismatch));
         }
         let ty = self.result_type(instr)?;
         let count = ty.scalars() as usize;
@@ -335,7 +367,12 @@ impl Translator<'_> {
                 .iter()
                 .map(|operand| operand.scalars[component])
                 .collect();
-            recipe.build(&mut self.builder, &args)
+            let value = recipe.build(&mut self.builder, &args);
+            match (recipe.result(), ty.component().scalar()) {
+                // A count, whatever the width that is wanted.
+                (Kind::W32, Some(wanted)) => ops::convert::fit(&mut self.builder, value, wanted),
+                _ => value,
+            }
         });
         let results = results.collect();
         self.define(instr, results)
@@ -414,9 +451,9 @@ impl Translator<'_> {
 /// Whether a type is a scalar or vector of that kind.
 fn is_of(ty: &Type, kind: Kind) -> bool {
     match kind {
-        Kind::I => matches!(ty.component(), Type::Int { .. }),
-        Kind::F => *ty.component() == Type::Float,
         Kind::B => *ty.component() == Type::Bool,
         Kind::T => ty.component().scalar().is_some(),
+        kind if kind.is_float() => matches!(ty.component(), Type::Float { .. }),
+        _ => matches!(ty.component(), Type::Int { .. }),
     }
 }

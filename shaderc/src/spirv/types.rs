@@ -21,9 +21,12 @@ pub(crate) enum Type {
     Void,
     Bool,
     Int {
+        bits: u32,
         signed: bool,
     },
-    Float,
+    Float {
+        bits: u32,
+    },
     Vector {
         component: Rc<Type>,
         count: u32,
@@ -78,7 +81,7 @@ impl Type {
     pub fn scalars(&self) -> u64 {
         match self {
             Type::Void | Type::RuntimeArray { .. } | Type::Function { .. } => 0,
-            Type::Bool | Type::Int { .. } | Type::Float | Type::Pointer { .. } => 1,
+            Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::Pointer { .. } => 1,
             Type::Vector {
                 component: part,
                 count,
@@ -96,7 +99,7 @@ impl Type {
 
     fn depth(&self) -> u32 {
         match self {
-            Type::Void | Type::Bool | Type::Int { .. } | Type::Float => 0,
+            Type::Void | Type::Bool | Type::Int { .. } | Type::Float { .. } => 0,
             Type::Vector {
                 component: part, ..
             }
@@ -139,7 +142,7 @@ impl Type {
             Type::Void
             | Type::Bool
             | Type::Int { .. }
-            | Type::Float
+            | Type::Float { .. }
             | Type::Pointer { .. }
             | Type::Function { .. } => return None,
         };
@@ -150,7 +153,10 @@ impl Type {
     pub fn scalar(&self) -> Option<ir::Type> {
         match self {
             Type::Bool => Some(ir::Type::Bool),
-            Type::Int { .. } | Type::Float => Some(ir::Type::W32),
+            Type::Int { bits: 8, .. } => Some(ir::Type::W8),
+            Type::Int { bits: 16, .. } | Type::Float { bits: 16 } => Some(ir::Type::W16),
+            Type::Int { bits: 64, .. } => Some(ir::Type::W64),
+            Type::Int { .. } | Type::Float { .. } => Some(ir::Type::W32),
             _ => None,
         }
     }
@@ -158,8 +164,8 @@ impl Type {
     /// The types in the IR of all scalars, in order. The caller has checked that there aren't too many.
     pub fn flatten(&self, out: &mut Vec<ir::Type>) {
         match self {
-            Type::Bool => out.push(ir::Type::Bool),
-            Type::Int { .. } | Type::Float | Type::Pointer { .. } => out.push(ir::Type::W32),
+            Type::Bool | Type::Int { .. } | Type::Float { .. } => out.extend(self.scalar()),
+            Type::Pointer { .. } => out.push(ir::Type::W32),
             Type::Vector {
                 component: part,
                 count,
@@ -192,14 +198,14 @@ impl Type {
     pub fn is_float(&self) -> bool {
         match self {
             Type::Matrix { column, .. } => column.is_float(),
-            other => *other.component() == Type::Float,
+            other => matches!(other.component(), Type::Float { .. }),
         }
     }
 
     /// Whether a value of it can be held: known size, not too large, no pointers or functions inside.
     pub fn is_value(&self) -> bool {
         match self {
-            Type::Bool | Type::Int { .. } | Type::Float => true,
+            Type::Bool | Type::Int { .. } | Type::Float { .. } => true,
             Type::Vector { .. } | Type::Matrix { .. } => true,
             Type::Array { element, .. } => element.is_value() && self.scalars() <= MAX_SCALARS,
             Type::Struct { members, .. } => {
@@ -222,7 +228,8 @@ pub(crate) fn declare(module: &Module, instr: &Instr) -> Result<Type> {
         Op::TypeVoid => Type::Void,
         Op::TypeBool => Type::Bool,
         Op::TypeInt => match (instr.word(0)?, instr.word(1)?) {
-            (32, signed @ (0 | 1)) => Type::Int {
+            (bits @ (8 | 16 | 32 | 64), signed @ (0 | 1)) => Type::Int {
+                bits,
                 signed: signed == 1,
             },
             (width, 0 | 1) => {
@@ -231,7 +238,7 @@ pub(crate) fn declare(module: &Module, instr: &Instr) -> Result<Type> {
             (_, other) => return Err(instr.invalid(Invalid::Literal(other))),
         },
         Op::TypeFloat => match instr.word(0)? {
-            32 => Type::Float,
+            bits @ (16 | 32) if instr.operands.len() == 1 => Type::Float { bits },
             width => return Err(instr.unsupported(Feature::Type, format!("{width}-bit float"))),
         },
         Op::TypeVector => {
@@ -247,7 +254,8 @@ pub(crate) fn declare(module: &Module, instr: &Instr) -> Result<Type> {
         }
         Op::TypeMatrix => {
             let column = ty(0)?;
-            if !matches!(&*column, Type::Vector { component, .. } if **component == Type::Float) {
+            if !matches!(&*column, Type::Vector { component, .. } if matches!(&**component, Type::Float { .. }))
+            {
                 return Err(instr.invalid(Invalid::TypeMismatch));
             }
             let count = instr.word(1)?;

@@ -146,9 +146,9 @@ fn what_is_no_module() {
 fn all_unsupported_capabilities_at_once() {
     check(
         "OpCapability Shader
-         OpCapability Int64
+         OpCapability Float64
          OpCapability Geometry",
-        "OpCapability: capability Int64 is not supported\n\
+        "OpCapability: capability Float64 is not supported\n\
          OpCapability: capability Geometry is not supported",
     );
 }
@@ -221,8 +221,8 @@ fn models_and_modes() {
         "OpVariable %2: built-in SubgroupSize is not supported",
     );
     check(
-        &module.replace("OpTypeInt 32 0", "OpTypeInt 16 0"),
-        "OpTypeInt %9: type 16-bit integer is not supported",
+        &module.replace("OpTypeInt 32 0", "OpTypeInt 24 0"),
+        "OpTypeInt %9: type 24-bit integer is not supported",
     );
     check(
         &module.replace("OpMemberDecorate %block 0 Offset 0", ""),

@@ -10,8 +10,10 @@ mod vector;
 use rspirv::spirv::GlslStd450Op as Glsl;
 
 use super::error::{Feature, Invalid};
+use super::ops::convert::{fit, to_word};
 use super::reader::{Instr, Result};
 use super::translate::{Composite, Translator};
+use super::types::Type;
 use crate::ir::{self, Alu, Builder, Memory, Value};
 
 /// Words before the operands: the set and the number of the instruction.
@@ -27,11 +29,12 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr) -> Result<()> {
         if index == FIRST + 1 && matches!(glsl, Glsl::Modf | Glsl::Frexp) {
             break;
         }
-        operands.push(t.operand(instr, index)?);
+        let operand = t.operand(instr, index)?;
+        operands.push(widened(t, glsl, operand));
     }
     let all_words = operands.iter().all(|operand| {
         let mut scalars = operand.scalars.iter();
-        scalars.all(|value| t.builder.function.ty(*value) == ir::Type::W32)
+        scalars.all(|value| t.builder.function.ty(*value) != ir::Type::Bool)
     });
     let first = operands.first();
     let first = first.ok_or_else(|| instr.invalid(Invalid::MissingOperand))?;
@@ -40,7 +43,7 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr) -> Result<()> {
     }
     if let Some((count, each)) = by_component(glsl) {
         let scalars = map(t, instr, &operands, count, each)?;
-        return t.define(instr, scalars);
+        return define(t, instr, scalars);
     }
     let vectors: Vec<&[Value]> = operands.iter().map(|operand| &*operand.scalars).collect();
     let same = |count: usize| match vectors.len() >= count
@@ -102,7 +105,65 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr) -> Result<()> {
             return Err(instr.unsupported(Feature::Instruction, name));
         }
     };
+    define(t, instr, scalars)
+}
+
+/// Floats of 16 bits are computed in binary32, which is precise enough for all of these; a scale is an integer of 32 bits.
+fn widened(t: &mut Translator<'_>, glsl: Glsl, operand: Composite) -> Composite {
+    let scalars = operand.scalars.iter();
+    let scalars = match operand.ty.component() {
+        Type::Float { bits: 16 } => scalars
+            .map(|value| t.builder.alu(Alu::F2F32, &[*value]))
+            .collect(),
+        Type::Int { bits, signed } if glsl == Glsl::Ldexp => scalars
+            .map(|value| match bits {
+                64 => clamped(t, *value),
+                _ => to_word(&mut t.builder, *value, *signed),
+            })
+            .collect(),
+        _ => return operand,
+    };
+    Composite {
+        ty: operand.ty.clone(),
+        scalars,
+    }
+}
+
+/// An exponent of 64 bits as one of 32: far beyond what any float has all are alike.
+fn clamped(t: &mut Translator<'_>, value: Value) -> Value {
+    const MOST: i64 = 1 << 16;
+    let raised = t
+        .builder
+        .alu_bits(Alu::SMax, value, (-MOST).cast_unsigned());
+    let lowered = t.builder.alu_bits(Alu::SMin, raised, MOST.cast_unsigned());
+    to_word(&mut t.builder, lowered, true)
+}
+
+/// Gives the result its scalars, at the width that its type wants.
+fn define(t: &mut Translator<'_>, instr: &Instr, scalars: Vec<Value>) -> Result<()> {
+    let ty = t.result_type(instr)?;
+    let mut types = vec![];
+    if ty.is_value() {
+        ty.flatten(&mut types);
+    }
+    let float = ty.is_float();
+    let scalars = scalars.into_iter().enumerate().map(|(number, value)| {
+        let wanted = types.get(number).copied();
+        narrowed(t, value, wanted, float)
+    });
+    let scalars = scalars.collect();
     t.define(instr, scalars)
+}
+
+/// A float or integer of 32 bits at the width that is wanted.
+fn narrowed(t: &mut Translator<'_>, value: Value, wanted: Option<ir::Type>, float: bool) -> Value {
+    match (t.builder.function.ty(value), wanted) {
+        (ir::Type::W32, Some(ir::Type::W16)) if float => t.builder.alu(Alu::F2F16, &[value]),
+        (own, Some(wanted)) if own != wanted && wanted != ir::Type::Bool => {
+            fit(&mut t.builder, value, wanted)
+        }
+        _ => value,
+    }
 }
 
 /// Builds one component.
@@ -225,18 +286,41 @@ fn two_results(
         second.push(two);
     }
     if matches!(glsl, Glsl::ModfStruct | Glsl::FrexpStruct) {
-        return t.define(instr, [first, second].concat());
+        return two_members(t, instr, first, second);
     }
     let pointer = t.pointer(instr, FIRST + 1)?;
-    if pointer.ty.scalars() != second.len() as u64
-        || pointer.ty.component().scalar() != Some(ir::Type::W32)
-    {
+    if pointer.ty.scalars() != second.len() as u64 || matches!(pointer.ty.component(), Type::Bool) {
         return Err(instr.invalid(Invalid::TypeMismatch));
     }
+    let (wanted, float) = (pointer.ty.component().scalar(), pointer.ty.is_float());
+    let second: Vec<Value> = second
+        .into_iter()
+        .map(|value| narrowed(t, value, wanted, float))
+        .collect();
     let value = Composite {
         ty: pointer.ty.clone(),
         scalars: second.into(),
     };
     t.store(instr, &pointer, &value, Memory::Plain)?;
-    t.define(instr, first)
+    define(t, instr, first)
+}
+
+/// A struct of a float and of a float or an integer.
+fn two_members(
+    t: &mut Translator<'_>,
+    instr: &Instr,
+    first: Vec<Value>,
+    second: Vec<Value>,
+) -> Result<()> {
+    let ty = t.result_type(instr)?;
+    let Type::Struct { members, .. } = &*ty else {
+        return Err(instr.invalid(Invalid::TypeMismatch));
+    };
+    let mut scalars = vec![];
+    for (values, member) in [first, second].into_iter().zip(members.iter()) {
+        let (wanted, float) = (member.ty.component().scalar(), member.ty.is_float());
+        let values = values.into_iter();
+        scalars.extend(values.map(|value| narrowed(t, value, wanted, float)));
+    }
+    t.define(instr, scalars)
 }

@@ -34,18 +34,18 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
         }
         _ => return Ok(false),
     };
+    let elem = t.pointer(instr, 0)?.ty.scalar();
+    let elem = elem.filter(|ty| matches!(ty, ir::Type::W32 | ir::Type::W64));
+    let elem = elem.ok_or_else(|| instr.invalid(Invalid::TypeMismatch))?;
     let operands = match op {
-        Op::AtomicIIncrement => vec![t.builder.word(1)],
-        Op::AtomicIDecrement => vec![t.builder.word(u32::MAX)],
+        Op::AtomicIIncrement => vec![t.builder.function.constant_of(elem, 1)],
+        Op::AtomicIDecrement => vec![t.builder.function.constant_of(elem, u64::MAX)],
         Op::AtomicISub => {
-            let value = t.scalar(instr, 3, ir::Type::W32)?;
+            let value = t.scalar(instr, 3, elem)?;
             vec![t.builder.alu(Alu::INeg, &[value])]
         }
-        Op::AtomicCompareExchange => vec![
-            t.scalar(instr, 4, ir::Type::W32)?,
-            t.scalar(instr, 5, ir::Type::W32)?,
-        ],
-        _ => vec![t.scalar(instr, 3, ir::Type::W32)?],
+        Op::AtomicCompareExchange => vec![t.scalar(instr, 4, elem)?, t.scalar(instr, 5, elem)?],
+        _ => vec![t.scalar(instr, 3, elem)?],
     };
     let semantics = instr.word(2)?;
     fence(t, instr, semantics, Order::Before)?;
@@ -85,8 +85,8 @@ fn place(t: &mut Translator<'_>, instr: &Instr, op: AtomicOp, operands: &[Value]
     match &*pointer.ty {
         Type::Int { .. } => {}
         // Moving bits is all that these do.
-        Type::Float if op == AtomicOp::Exchange => {}
-        Type::Float => return Err(instr.unsupported(Feature::Use, "an atomic on floats")),
+        Type::Float { .. } if op == AtomicOp::Exchange => {}
+        Type::Float { .. } => return Err(instr.unsupported(Feature::Use, "an atomic on floats")),
         _ => return Err(instr.invalid(Invalid::TypeMismatch)),
     }
     let place = match &pointer.target {
@@ -103,14 +103,15 @@ fn place(t: &mut Translator<'_>, instr: &Instr, op: AtomicOp, operands: &[Value]
         }
         binding.written = true;
     }
-    let (address, access) = t.address(place, 1);
+    let elem = pointer.ty.scalar().unwrap_or(ir::Type::W32);
+    let (address, access) = t.address(instr, place, elem, 1)?;
     Ok(t.builder.atomic(op, access, &address, operands))
 }
 
 fn load(t: &mut Translator<'_>, instr: &Instr) -> Result<bool> {
     let semantics = instr.word(2)?;
     let pointer = t.pointer(instr, 0)?;
-    if !matches!(&*pointer.ty, Type::Int { .. } | Type::Float) {
+    if !matches!(&*pointer.ty, Type::Int { .. } | Type::Float { .. }) {
         return Err(instr.invalid(Invalid::TypeMismatch));
     }
     fence(t, instr, semantics, Order::Before)?;
@@ -124,7 +125,7 @@ fn store(t: &mut Translator<'_>, instr: &Instr) -> Result<bool> {
     let semantics = instr.word(2)?;
     let pointer = t.pointer(instr, 0)?;
     let value = t.operand(instr, 3)?;
-    if !matches!(&*pointer.ty, Type::Int { .. } | Type::Float) {
+    if !matches!(&*pointer.ty, Type::Int { .. } | Type::Float { .. }) {
         return Err(instr.invalid(Invalid::TypeMismatch));
     }
     fence(t, instr, semantics, Order::Before)?;

@@ -3,7 +3,7 @@
 //! Facts: hardware/compiler-isel.md 15.1.
 use rspirv::spirv::Op;
 
-use crate::ir::{self, Alu, Value};
+use crate::ir::{Alu, Value};
 use crate::spirv::error::{Feature, Invalid};
 use crate::spirv::reader::{Instr, Result};
 use crate::spirv::translate::Translator;
@@ -47,7 +47,7 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
         }
         Op::VectorExtractDynamic => {
             let vector = t.operand(instr, 0)?;
-            let index = t.scalar(instr, 1, ir::Type::W32)?;
+            let index = t.integer(instr, 1)?;
             let Some((part, _)) = vector.ty.part(0) else {
                 return Err(instr.invalid(Invalid::TypeMismatch));
             };
@@ -55,7 +55,7 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
         }
         Op::VectorInsertDynamic => {
             let (vector, component) = (t.operand(instr, 0)?, t.operand(instr, 1)?);
-            let index = t.scalar(instr, 2, ir::Type::W32)?;
+            let index = t.integer(instr, 2)?;
             let [component] = *component.scalars else {
                 return Err(instr.invalid(Invalid::TypeMismatch));
             };
@@ -81,15 +81,6 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
             scalars
         }
         Op::CopyLogical => t.operand(instr, 0)?.scalars.to_vec(),
-        Op::Bitcast | Op::UConvert | Op::SConvert | Op::FConvert => {
-            // All numbers have 32 bits, so each of these keeps the bits.
-            let (from, to) = (t.operand(instr, 0)?, t.result_type(instr)?);
-            let numbers = |ty: &Type| matches!(ty.component(), Type::Int { .. } | Type::Float);
-            if !numbers(&from.ty) || !numbers(&to) {
-                return Err(instr.unsupported(Feature::Use, "a conversion of those types"));
-            }
-            from.scalars.to_vec()
-        }
         Op::Select => select(t, instr)?,
         Op::Any | Op::All => {
             let vector = t.operand(instr, 0)?;

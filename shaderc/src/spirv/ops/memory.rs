@@ -81,13 +81,12 @@ fn variable(t: &mut Translator<'_>, instr: &Instr) -> Result<()> {
 /// An index of an access chain, constant if it can be.
 fn index(t: &mut Translator<'_>, instr: &Instr, operand: usize) -> Result<Index> {
     let composite = t.operand(instr, operand)?;
-    match (&*composite.ty, &*composite.scalars) {
-        (Type::Int { .. }, [value]) => Ok(match t.builder.function.as_word(*value) {
-            Some(index) => Index::Constant(index),
-            None => Index::Dynamic(*value),
-        }),
-        _ => Err(instr.invalid(Invalid::TypeMismatch)),
+    if let (Type::Int { .. }, &[value]) = (&*composite.ty, &*composite.scalars)
+        && let Some(index) = t.builder.function.as_bits(value)
+    {
+        return Ok(Index::Constant(index as u32));
     }
+    Ok(Index::Dynamic(t.integer(instr, operand)?))
 }
 
 /// The result is a pointer to the type that its own type says.

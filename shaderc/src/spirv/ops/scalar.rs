@@ -5,7 +5,7 @@
 use rspirv::spirv::Op;
 
 use crate::interp::eval::eval;
-use crate::ir::{Alu, Builder, Kind, Value};
+use crate::ir::{self, Alu, Builder, Kind, Value};
 
 /// How an instruction is made of operations of the IR.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,10 +69,6 @@ pub(crate) fn recipe(op: Op) -> Option<Recipe> {
         Op::FDiv                   => (2, Plain(Alu::FDiv)),
         Op::FRem                   => (2, Plain(Alu::FRem)),
         Op::FMod                   => (2, Plain(Alu::FMod)),
-        Op::ConvertFToU            => (1, Plain(Alu::F2U)),
-        Op::ConvertFToS            => (1, Plain(Alu::F2I)),
-        Op::ConvertSToF            => (1, Plain(Alu::I2F)),
-        Op::ConvertUToF            => (1, Plain(Alu::U2F)),
         Op::QuantizeToF16          => (1, Plain(Alu::FQuantize16)),
         Op::LogicalEqual           => (2, Not(Alu::BXor)),
         Op::LogicalNotEqual        => (2, Plain(Alu::BXor)),
@@ -112,8 +108,8 @@ pub(crate) fn recipe(op: Op) -> Option<Recipe> {
 }
 
 impl Recipe {
-    /// What the operands must be.
-    pub fn operand(self) -> Kind {
+    /// What operand `index` must be.
+    pub fn operand(self, index: usize) -> Kind {
         match self.form {
             Form::Plain(alu)
             | Form::Swap(alu)
@@ -123,7 +119,10 @@ impl Recipe {
             | Form::Either(alu)
             | Form::Neither(alu)
             | Form::Both(alu)
-            | Form::Any(alu) => alu.operands()[0],
+            | Form::Any(alu) => {
+                let kinds = alu.operands();
+                kinds.get(index).copied().unwrap_or(kinds[0])
+            }
             Form::IsInf => Kind::F,
         }
     }
@@ -138,7 +137,8 @@ impl Recipe {
     }
 
     /// Computes it for constants.
-    pub fn eval(self, args: [u32; 4]) -> u32 {
+    pub fn eval(self, width: ir::Type, args: [u64; 4]) -> u64 {
+        let eval = |alu, args| eval(alu, width, args);
         let [a, b, ..] = args;
         let (plain, swap) = ([a, b, 0, 0], [b, a, 0, 0]);
         let (twice, other) = ([a, a, 0, 0], [b, b, 0, 0]);
@@ -152,7 +152,10 @@ impl Recipe {
             Form::Neither(alu) => (eval(alu, plain) | eval(alu, swap)) ^ 1,
             Form::Both(alu) => eval(alu, twice) & eval(alu, other),
             Form::Any(alu) => eval(alu, twice) | eval(alu, other),
-            Form::IsInf => u32::from(f32::from_bits(a).is_infinite()),
+            Form::IsInf => {
+                let magnitude = eval(Alu::FAbs, plain);
+                u64::from(magnitude == infinity(width))
+            }
         }
     }
 
@@ -180,9 +183,17 @@ impl Recipe {
             Form::Any(alu) => either(builder, alu, [a, a], [b, b], Alu::BOr),
             Form::IsInf => {
                 let magnitude = builder.alu(Alu::FAbs, &[a]);
-                builder.alu_float(Alu::FEq, magnitude, f32::INFINITY)
+                builder.alu_bits(Alu::FEq, magnitude, infinity(builder.function.ty(a)))
             }
         }
+    }
+}
+
+/// The bits of infinity.
+fn infinity(width: ir::Type) -> u64 {
+    match width {
+        ir::Type::W16 => 0x7c00,
+        _ => f32::INFINITY.to_bits().into(),
     }
 }
 

@@ -3,7 +3,8 @@
 //! Facts: hardware/valhall-isa.md 6 (flow), 8.2 (clamp, round), 9 (the rest).
 
 use eitri_isa::values::{
-    AtomicOp, AtomicOp1, Clamp, Condition, FrexpScale, MemoryAccess, Mux, ResultType, RoundMode,
+    AtomicOp, AtomicOp1, Clamp, Condition, FrexpScale, LoadLane, MemoryAccess, Mux, ResultType,
+    RoundMode,
 };
 use eitri_isa::{EncodeError, Flag};
 
@@ -58,6 +59,7 @@ modifiers! {
     FrexpLog    "log"         |to| to.set(FrexpScale::Log);
     // Memory.
     Force       "force"       |to| to.set(MemoryAccess::Force);
+    ToWord      "w0"          |to| to.set(LoadLane::W0);
     Unsigned    "unsigned"    |to| to.set_flag(Flag::Unsigned, true);
     Compare     "compare"     |to| to.set_flag(Flag::Compare, true);
     // Atomic operations.

@@ -4,13 +4,16 @@
 
 use super::Selector;
 use super::boolean::Compare;
-use crate::ir::{Alu, InstData};
+use crate::ir::{Alu, InstData, Type};
 use crate::valhall::error::Unsupported;
 use crate::valhall::mir::{Modifier, Op};
 
 impl Selector<'_> {
     /// Selects a pure operation.
     pub(super) fn alu(&mut self, alu: Alu, data: &InstData) -> Result<(), Unsupported> {
+        if self.ir.ty(data.results[0]) == Type::W64 && alu != Alu::Pack64 {
+            return self.wide_alu(alu, data);
+        }
         if let Some(compare) = Compare::of(alu) {
             self.compare(compare, data);
             return Ok(());
@@ -69,6 +72,9 @@ impl Selector<'_> {
             Alu::U2F => self.unsigned_to_float(data),
             Alu::PackHalf => self.pack_half(data),
             Alu::HalfLow | Alu::HalfHigh => self.half_to_float(data),
+            // Those that read it take the halves.
+            Alu::Pack64 => {}
+            Alu::Low64 | Alu::High64 => self.half_of_wide(alu == Alu::High64, data),
             // `Compare::of` has taken these.
             Alu::IEq
             | Alu::INe
@@ -99,7 +105,20 @@ impl Selector<'_> {
             | Alu::FSign
             | Alu::FMod
             | Alu::FRem
-            | Alu::FQuantize16 => return Err(self.unsupported(alu.name())),
+            | Alu::FQuantize16
+            | Alu::U2U8
+            | Alu::U2U16
+            | Alu::U2U32
+            | Alu::U2U64
+            | Alu::S2S16
+            | Alu::S2S32
+            | Alu::S2S64
+            | Alu::F2F16
+            | Alu::F2F32
+            | Alu::F2S64
+            | Alu::F2U64
+            | Alu::S64ToF
+            | Alu::U64ToF => return Err(self.unsupported(alu.name())),
         }
         Ok(())
     }

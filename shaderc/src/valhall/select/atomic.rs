@@ -4,7 +4,7 @@
 
 use super::Selector;
 use super::memory::{Location, Reach, space_of};
-use crate::ir::{Access, AtomicOp, InstData};
+use crate::ir::{Access, AtomicOp, InstData, Type};
 use crate::valhall::error::Unsupported;
 use crate::valhall::mir::{Instr, Modifier, Op, Word};
 
@@ -33,36 +33,53 @@ impl Selector<'_> {
         let users = &self.users[result.index()];
         let read = !users.insts.is_empty() || users.others > 0;
         let value = data.args[access.address_operands()];
-        let by_one = match (atomic, self.ir.as_word(value)) {
+        let wide = access.elem == Type::W64;
+        let minus_one = access.elem.mask();
+        let by_one = match (atomic, self.ir.as_bits(value)) {
             (AtomicOp::Add, Some(1)) => Some(Modifier::AtomInc),
-            (AtomicOp::Add, Some(u32::MAX)) => Some(Modifier::AtomDec),
+            (AtomicOp::Add, Some(bits)) if bits == minus_one => Some(Modifier::AtomDec),
             _ => None,
         };
         let mut staging = Vec::new();
         if !(by_one.is_some() && read) {
-            staging = data.args[access.address_operands()..]
-                .iter()
-                .map(|&arg| self.in_register(arg))
-                .collect();
+            for &arg in &data.args[access.address_operands()..] {
+                match wide {
+                    true => staging.extend(self.wide_words(arg)),
+                    false => staging.push(self.in_register(arg)),
+                }
+            }
         }
-        let Location { address, offset } = self.locate(access, data, Reach::Atomic)?;
+        let reach = match wide {
+            true => Reach::AtomicWide,
+            false => Reach::Atomic,
+        };
+        let Location { address, offset } = self.locate(access, data, reach)?;
         let space = Some(space_of(access));
         let base = Instr {
             sources: vec![address],
             immediate: Some(offset),
             space,
-            ..Instr::new(Op::Atom)
+            ..Instr::new(if wide { Op::Atom64 } else { Op::Atom })
         };
-        let dests = vec![Word::Value(self.word(result))];
+        let (returns, returns_by_one, dests) = match wide {
+            true => {
+                let dests = self.wide_result(result).to_vec();
+                (Op::AtomReturn64, Op::Atom1Return64, dests)
+            }
+            false => {
+                let dests = vec![Word::Value(self.word(result))];
+                (Op::AtomReturn, Op::Atom1Return, dests)
+            }
+        };
         let instr = match by_one {
             Some(modifier) if read => Instr {
-                op: Op::Atom1Return,
+                op: returns_by_one,
                 dests,
                 ..base
             }
             .with(modifier),
             _ if atomic == AtomicOp::CompareExchange => Instr {
-                op: Op::AtomReturn,
+                op: returns,
                 dests,
                 staging,
                 ..base
@@ -71,7 +88,7 @@ impl Selector<'_> {
             .with(Modifier::Compare),
             // An exchange always returns: that is the only form in which it is known to exist.
             _ if read || atomic == AtomicOp::Exchange => Instr {
-                op: Op::AtomReturn,
+                op: returns,
                 dests,
                 staging,
                 ..base

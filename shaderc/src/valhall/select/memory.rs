@@ -8,7 +8,7 @@
 
 use super::Selector;
 use crate::ir::range::upper_bound;
-use crate::ir::{self, Access, AddressHalf, Alu, FauWord, InstData, Memory};
+use crate::ir::{self, Access, AddressHalf, Alu, FauWord, Held, InstData, Memory, Type};
 use crate::valhall::error::Unsupported;
 use crate::valhall::mir::{
     Half, Instr, Modifier, Op, Operand, Select, Source, Space, Special, Word,
@@ -34,13 +34,16 @@ pub(super) enum Reach {
     Plain,
     /// Unsigned 8 bits, multiples of 4: atomics.
     Atomic,
+    /// The same in multiples of 8: atomics of 64 bits.
+    AtomicWide,
 }
 
 impl Reach {
-    fn contains(self, offset: i64) -> bool {
+    pub(super) fn contains(self, offset: i64) -> bool {
         match self {
             Reach::Plain => i16::try_from(offset).is_ok(),
             Reach::Atomic => (0..=255).contains(&offset) && offset % 4 == 0,
+            Reach::AtomicWide => (0..=255).contains(&offset) && offset % 8 == 0,
         }
     }
 }
@@ -49,7 +52,8 @@ impl Reach {
 pub(super) fn space_of(access: Access) -> Space {
     match (access.space, access.memory) {
         (ir::Space::Buffer, Memory::Constant) | (ir::Space::Data, _) => Space::Constant,
-        (ir::Space::Buffer, Memory::Plain | Memory::Volatile) => Space::Buffer,
+        // Buffers lie in the memory that has addresses.
+        (ir::Space::Buffer | ir::Space::Global, _) => Space::Buffer,
         (ir::Space::Shared, _) => Space::Shared,
         (ir::Space::Scratch, _) => Space::Scratch,
     }
@@ -66,11 +70,13 @@ impl Selector<'_> {
         let volatile = access.memory == Memory::Volatile;
         if access.space == ir::Space::Buffer {
             let (handle, offset) = (self.plain(data.args[0]), self.plain(data.args[1]));
-            let op = match access.count {
-                1 => Op::LdBuffer32,
-                2 => Op::LdBuffer64,
-                3 => Op::LdBuffer96,
-                4 => Op::LdBuffer128,
+            let op = match (access.elem, access.count) {
+                (Type::W8, 1) => Op::LdBuffer8,
+                (Type::W16, 1) => Op::LdBuffer16,
+                (_, 1) => Op::LdBuffer32,
+                (_, 2) => Op::LdBuffer64,
+                (_, 3) => Op::LdBuffer96,
+                (_, 4) => Op::LdBuffer128,
                 _ => return Err(self.unsupported("load of more than four words")),
             };
             let load = Instr {
@@ -80,14 +86,16 @@ impl Selector<'_> {
                 volatile,
                 ..Instr::new(op)
             };
-            self.emit(load.with(Modifier::Unsigned));
+            self.emit(extended(load, access));
             return Ok(());
         }
-        let op = match access.count {
-            1 => Op::Load32,
-            2 => Op::Load64,
-            3 => Op::Load96,
-            4 => Op::Load128,
+        let op = match (access.elem, access.count) {
+            (Type::W8, 1) => Op::Load8,
+            (Type::W16, 1) => Op::Load16,
+            (_, 1) => Op::Load32,
+            (_, 2) => Op::Load64,
+            (_, 3) => Op::Load96,
+            (_, 4) => Op::Load128,
             _ => return Err(self.unsupported("load of more than four words")),
         };
         let Location { address, offset } = self.locate(access, data, Reach::Plain)?;
@@ -99,16 +107,18 @@ impl Selector<'_> {
             volatile,
             ..Instr::new(op)
         };
-        self.emit(forced(load.with(Modifier::Unsigned)));
+        self.emit(forced(extended(load, access)));
         Ok(())
     }
 
     pub(super) fn store(&mut self, access: Access, data: &InstData) -> Result<(), Unsupported> {
-        let op = match access.count {
-            1 => Op::Store32,
-            2 => Op::Store64,
-            3 => Op::Store96,
-            4 => Op::Store128,
+        let op = match (access.elem, access.count) {
+            (Type::W8, 1) => Op::Store8,
+            (Type::W16, 1) => Op::Store16,
+            (_, 1) => Op::Store32,
+            (_, 2) => Op::Store64,
+            (_, 3) => Op::Store96,
+            (_, 4) => Op::Store128,
             _ => return Err(self.unsupported("store of more than four words")),
         };
         let staging = data.args[access.address_operands()..]
@@ -142,6 +152,7 @@ impl Selector<'_> {
     ) -> Result<Location, Unsupported> {
         let (handle, offset) = match access.space {
             ir::Space::Buffer => (Some(data.args[0]), data.args[1]),
+            ir::Space::Global => return Ok(self.locate_global(data.args[0], reach)),
             ir::Space::Shared | ir::Space::Scratch | ir::Space::Data => (None, data.args[0]),
         };
         let (base, constant) = self.split_offset(offset);
@@ -149,7 +160,7 @@ impl Selector<'_> {
             ir::Space::Buffer => {
                 self.locate_buffer(handle.unwrap_or(offset), base, constant, reach)
             }
-            ir::Space::Shared => self.locate_shared(base, constant, reach),
+            ir::Space::Shared | ir::Space::Global => self.locate_shared(base, constant, reach),
             ir::Space::Scratch => self.locate_scratch(base, constant),
             ir::Space::Data => self.locate_data(base, constant)?,
         })
@@ -430,6 +441,15 @@ impl Selector<'_> {
             ..Instr::new(op)
         });
         Source::plain(Operand::Pair(low, high))
+    }
+}
+
+/// A load as its elements are held: small ones are extended to words.
+fn extended(load: Instr, access: Access) -> Instr {
+    match access.held {
+        Held::Own => load.with(Modifier::Unsigned),
+        Held::Zero => load.with(Modifier::ToWord).with(Modifier::Unsigned),
+        Held::Sign => load.with(Modifier::ToWord),
     }
 }
 

@@ -17,6 +17,7 @@ mod integer;
 mod memory;
 mod sysval;
 mod transcendental;
+mod wide;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -35,6 +36,8 @@ struct Selector<'a> {
     function: Function,
     /// By IR value: the word that it is. Made when first asked for, which for a loop's phi is before its definition.
     words: Vec<Option<Value>>,
+    /// By IR value of 64 bits that an instruction gives: its words.
+    wide: HashMap<ir::Value, [Value; 2]>,
     /// By IR value: the instructions that read it, and how often anything does.
     users: Vec<Users>,
     /// By IR block index: its place in the layout.
@@ -78,6 +81,7 @@ pub(crate) fn select(ir: &ir::Function, target: &Target) -> Result<Function, Uns
             ..Function::default()
         },
         words: vec![None; ir.value_count()],
+        wide: HashMap::new(),
         users: find_users(ir),
         places: ir
             .layout
@@ -236,7 +240,7 @@ impl Selector<'_> {
     /// What stands for an IR value where an instruction reads it.
     fn operand(&mut self, value: ir::Value) -> Operand {
         match self.ir.def(value) {
-            ir::ValueDef::Word(bits) => Operand::Constant(bits),
+            ir::ValueDef::Word(bits) => Operand::Constant(bits as u32),
             ir::ValueDef::Bool(truth) => Operand::Constant(if truth { u32::MAX } else { 0 }),
             ir::ValueDef::Result(inst, _) => match self.ir.inst(inst).op {
                 ir::Op::Fau(word) => u8::try_from(word).map_or(Operand::Constant(0), Operand::Fau),

@@ -87,13 +87,20 @@ fn operations(content: Content) -> Vec<Alu> {
         Alu::BitInsert,
         Alu::UBitExtract,
         Alu::SBitExtract,
+        // What doesn't fit is some value.
+        Alu::F2S64,
+        Alu::F2U64,
     ];
-    let float = |alu: &Alu| alu.operands().contains(&Kind::F) || alu.result() == Kind::F;
+    let float =
+        |alu: &Alu| alu.result().is_float() || alu.operands().iter().any(|kind| kind.is_float());
     let all = Alu::ALL.iter().copied();
     all.filter(|alu| !inexact.contains(alu))
         .filter(|alu| content == Content::Everything || !float(alu))
         .collect()
 }
+
+/// Widths of words but 32 bits.
+const OTHERS: [Type; 3] = [Type::W8, Type::W16, Type::W64];
 
 struct Generator<'f> {
     random: Random,
@@ -101,6 +108,8 @@ struct Generator<'f> {
     operations: Vec<Alu>,
     words: Vec<Value>,
     bools: Vec<Value>,
+    /// Values of `OTHERS`.
+    others: [Vec<Value>; 3],
     vars: Vec<(Var, u32)>,
     flag: Var,
     base: Value,
@@ -121,6 +130,61 @@ impl Generator<'_> {
         self.words[(count - 1 - back) as usize]
     }
 
+    /// A word of any type.
+    fn value(&mut self, ty: Type) -> Value {
+        let Some(number) = OTHERS.iter().position(|other| *other == ty) else {
+            return match ty {
+                Type::Bool => self.bool(),
+                _ => self.word(),
+            };
+        };
+        if self.random.below(5) == 0 {
+            let bits = u64::from(self.random.word()) | u64::from(self.random.word()) << 32;
+            return self.b.function.constant_of(ty, bits);
+        }
+        let pool = self.others[number].clone();
+        self.random.pick(&pool)
+    }
+
+    /// Keeps a value for what comes.
+    fn keep(&mut self, value: Value) {
+        let ty = self.b.function.ty(value);
+        match OTHERS.iter().position(|other| *other == ty) {
+            Some(number) => self.others[number].push(value),
+            None if ty == Type::Bool => self.bools.push(value),
+            None => self.words.push(value),
+        }
+    }
+
+    /// How much of each kind there is, to forget what comes.
+    fn marks(&self) -> [usize; 5] {
+        let others = self.others.each_ref().map(Vec::len);
+        [
+            self.words.len(),
+            self.bools.len(),
+            others[0],
+            others[1],
+            others[2],
+        ]
+    }
+
+    fn forget(&mut self, marks: [usize; 5]) {
+        self.words.truncate(marks[0]);
+        self.bools.truncate(marks[1]);
+        for (pool, mark) in self.others.iter_mut().zip(&marks[2..]) {
+            pool.truncate(*mark);
+        }
+    }
+
+    /// One of the types that an operation has, 32 bits most often.
+    fn width(&mut self, has: impl Fn(Type) -> bool) -> Type {
+        let others: Vec<Type> = OTHERS.into_iter().filter(|ty| has(*ty)).collect();
+        match self.random.below(2) {
+            0 if !others.is_empty() => self.random.pick(&others),
+            _ => Type::W32,
+        }
+    }
+
     fn bool(&mut self) -> Value {
         match self.random.below(12) {
             0 => self.b.function.bool(true),
@@ -136,44 +200,50 @@ impl Generator<'_> {
 
     fn alu(&mut self) {
         let alu = self.random.pick(&self.operations.clone());
-        let booleans = alu == Alu::Select && self.random.below(3) == 0;
+        let width = match alu {
+            Alu::Select if self.random.below(3) == 0 => Type::Bool,
+            Alu::Select => self.width(|_| true),
+            _ => self.width(|ty| alu.widths().has(ty)),
+        };
         let args: Vec<Value> = alu
             .operands()
             .iter()
-            .map(|kind| match kind {
-                Kind::B => self.bool(),
-                Kind::T if booleans => self.bool(),
-                _ => self.word(),
+            .map(|kind| {
+                let ty = match kind {
+                    Kind::N => self.width(|_| true),
+                    _ => kind.ty().unwrap_or(width),
+                };
+                self.value(ty)
             })
             .collect();
         let result = self.b.alu(alu, &args);
-        match self.b.function.ty(result) {
-            Type::Bool => self.bools.push(result),
-            Type::W32 => self.words.push(result),
-        }
+        self.keep(result);
     }
 
     fn division(&mut self) {
         let alu = self
             .random
             .pick(&[Alu::UDiv, Alu::UMod, Alu::SDiv, Alu::SRem, Alu::SMod]);
-        let (n, d) = (self.word(), self.word());
-        let d = self.b.alu_word(Alu::IOr, d, 1);
+        let ty = self.width(|_| true);
+        let (n, d) = (self.value(ty), self.value(ty));
+        let d = self.b.alu_bits(Alu::IOr, d, 1);
         let result = self.b.alu(alu, &[n, d]);
-        self.words.push(result);
+        self.keep(result);
     }
 
     fn bit_field(&mut self) {
-        let (a, offset, count) = (self.word(), self.masked(15), self.masked(15));
+        let ty = self.width(|_| true);
+        let mask = ty.bits() / 2 - 1;
+        let (a, offset, count) = (self.value(ty), self.masked(mask), self.masked(mask));
         let result = match self.random.below(3) {
             0 => {
-                let b = self.word();
+                let b = self.value(ty);
                 self.b.alu(Alu::BitInsert, &[a, b, offset, count])
             }
             1 => self.b.alu(Alu::UBitExtract, &[a, offset, count]),
             _ => self.b.alu(Alu::SBitExtract, &[a, offset, count]),
         };
-        self.words.push(result);
+        self.keep(result);
     }
 
     fn variable(&mut self) {
@@ -197,11 +267,12 @@ impl Generator<'_> {
             _ => self.masked(len - 1),
         };
         if self.random.below(2) == 0 {
-            let value = self.word();
+            let ty = self.b.function.var(var).ty;
+            let value = self.value(ty);
             self.b.store_var(var, element, value);
         } else {
             let value = self.b.load_var(var, element);
-            self.words.push(value);
+            self.keep(value);
         }
     }
 
@@ -220,19 +291,21 @@ impl Generator<'_> {
             Memory::Plain
         };
         // Inside what belongs to this invocation.
-        let slot = self.masked(SLOTS - u32::from(count).next_power_of_two());
-        let bytes = self.b.alu_word(Alu::IShl, slot, 2);
+        let elem = self.width(|_| true);
+        let slots = 4 * SLOTS / elem.bytes();
+        let slot = self.masked(slots - u32::from(count).next_power_of_two());
+        let bytes = self.b.alu_word(Alu::IMul, slot, elem.bytes());
         let base = self.base(space);
         let mut offset = self.b.alu(Alu::IAdd, &[base, bytes]);
         if self.random.below(3) == 0 {
-            let slot = self.random.below(SLOTS - u32::from(count) + 1);
-            offset = self.b.alu_word(Alu::IAdd, base, 4 * slot);
+            let slot = self.random.below(slots - u32::from(count) + 1);
+            offset = self.b.alu_word(Alu::IAdd, base, elem.bytes() * slot);
         }
         let access = Access {
-            space,
-            count,
-            align: 4,
+            elem,
+            align: elem.bytes() as u8,
             memory,
+            ..Access::words(space, count)
         };
         self.access(access, load, offset);
     }
@@ -245,8 +318,8 @@ impl Generator<'_> {
     /// Byte offset of what belongs to this invocation.
     fn base(&mut self, space: Space) -> Value {
         match space {
-            Space::Buffer | Space::Shared => self.base,
             Space::Scratch | Space::Data => self.b.word(0),
+            _ => self.base,
         }
     }
 
@@ -259,10 +332,12 @@ impl Generator<'_> {
             args.insert(0, handle);
         }
         if load {
-            let values = self.b.load(access, &args);
-            self.words.extend(values);
+            for value in self.b.load(access, &args) {
+                self.keep(value);
+            }
         } else {
-            let values: Vec<Value> = (0..access.count).map(|_| self.word()).collect();
+            let values = (0..access.count).map(|_| self.value(access.value()));
+            let values: Vec<Value> = values.collect();
             self.b.store(access, &args, &values);
         }
     }
@@ -317,10 +392,9 @@ impl Generator<'_> {
                 _ => 4,
             };
             let access = Access {
-                space,
-                count,
                 align,
                 memory,
+                ..Access::words(space, count)
             };
             if self.random.below(12) == 0 && space != Space::Scratch {
                 self.atomic(Access { count: 1, ..access }, offset);
@@ -346,11 +420,10 @@ impl Generator<'_> {
 
     /// Statements in a scope: what they define is forgotten afterwards.
     fn scope(&mut self, depth: u32) {
-        let (words, bools) = (self.words.len(), self.bools.len());
+        let marks = self.marks();
         let count = 1 + self.random.below(6);
         self.statements(depth, count);
-        self.words.truncate(words);
-        self.bools.truncate(bools);
+        self.forget(marks);
     }
 
     fn statements(&mut self, depth: u32, count: u32) {
@@ -386,32 +459,26 @@ impl Generator<'_> {
             then,
             otherwise,
         });
+        let types = [Type::W32, Type::Bool, self.width(|_| true)];
         let mut sources = vec![];
         for side in [then, otherwise] {
             self.b.block = side;
-            let (words, bools) = (self.words.len(), self.bools.len());
+            let marks = self.marks();
             let count = self.random.below(5);
             self.statements(depth, count);
-            let (word, bool) = (self.word(), self.bool());
-            sources.push((self.b.block, word, bool));
-            self.words.truncate(words);
-            self.bools.truncate(bools);
+            let values = types.map(|ty| self.value(ty));
+            sources.push((self.b.block, values));
+            self.forget(marks);
             self.jump(join);
         }
         self.b.block = join;
-        let word = self.b.function.new_phi(join, Type::W32);
-        let bool = self.b.function.new_phi(join, Type::Bool);
-        let phis = &mut self.b.function.block_mut(join).phis;
-        phis[0].sources = sources
-            .iter()
-            .map(|(from, word, _)| (*from, *word))
-            .collect();
-        phis[1].sources = sources
-            .iter()
-            .map(|(from, _, bool)| (*from, *bool))
-            .collect();
-        self.words.push(word);
-        self.bools.push(bool);
+        for (number, ty) in types.into_iter().enumerate() {
+            let value = self.b.function.new_phi(join, ty);
+            let phis = &mut self.b.function.block_mut(join).phis;
+            let sources = sources.iter().map(|(from, values)| (*from, values[number]));
+            phis[number].sources = sources.collect();
+            self.keep(value);
+        }
     }
 
     /// A loop with a constant number of rounds.
@@ -442,7 +509,7 @@ impl Generator<'_> {
             otherwise: exit,
         });
         self.b.block = body;
-        let (words, bools) = (self.words.len(), self.bools.len());
+        let marks = self.marks();
         let count = 1 + self.random.below(5);
         self.statements(depth, count);
         let value = self.word();
@@ -468,8 +535,7 @@ impl Generator<'_> {
             self.scope(depth);
             latches.push((self.b.block, value));
         }
-        self.words.truncate(words);
-        self.bools.truncate(bools);
+        self.forget(marks);
         self.jump(next);
         self.b.block = next;
         let carry = self.b.function.new_phi(next, Type::W32);
@@ -485,7 +551,13 @@ impl Generator<'_> {
 
     /// Three cases and a default; one case may fall into the next.
     fn switch(&mut self, depth: u32) {
-        let selector = self.masked(3);
+        let masked = self.masked(3);
+        let selector = match self.width(|_| true) {
+            Type::W8 => self.b.alu(Alu::U2U8, &[masked]),
+            Type::W16 => self.b.alu(Alu::U2U16, &[masked]),
+            Type::W64 => self.b.alu(Alu::U2U64, &[masked]),
+            _ => masked,
+        };
         let blocks = [(); 5].map(|()| self.b.function.new_block());
         let [first, second, third, default, join] = blocks;
         self.b.terminate(Terminator::Switch {
@@ -535,7 +607,16 @@ pub fn generate(seed: u64, content: Content) -> Function {
             name: String::new(),
         })
     };
-    let vars = [1, 4, 32].map(|len| (var(Type::W32, len), len)).to_vec();
+    let vars = [
+        (Type::W32, 1),
+        (Type::W32, 4),
+        (Type::W32, 32),
+        (Type::W8, 4),
+        (Type::W16, 32),
+        (Type::W64, 4),
+        (Type::W64, 32),
+    ];
+    let vars = vars.map(|(ty, len)| (var(ty, len), len)).to_vec();
     let flag = var(Type::Bool, 1);
     let entry = function.new_block();
     let mut b = Builder::new(&mut function, entry);
@@ -552,10 +633,9 @@ pub fn generate(seed: u64, content: Content) -> Function {
         b.num_workgroups(Axis::Y),
     ];
     let access = Access {
-        space: Space::Buffer,
-        count: 4,
         align: 16,
         memory: Memory::Constant,
+        ..Access::words(Space::Buffer, 4)
     };
     let handle = b.word(INPUT);
     words.extend(b.load(access, &[handle, base]));
@@ -566,12 +646,28 @@ pub fn generate(seed: u64, content: Content) -> Function {
         b.alu_word(Alu::ULt, local, 2),
         b.alu_word(Alu::SLt, words[3], 0),
     ];
+    let others = [
+        vec![b.alu(Alu::U2U8, &[words[3]]), b.alu(Alu::U2U8, &[words[5]])],
+        vec![
+            b.alu(Alu::U2U16, &[words[4]]),
+            b.alu(Alu::U2U16, &[words[6]]),
+        ],
+        vec![
+            b.alu(Alu::Pack64, &[words[3], words[4]]),
+            b.alu(Alu::S2S64, &[words[5]]),
+        ],
+    ];
     let zero = b.word(0);
     // Uninitialised elements are free; so there are none.
     for (var, len) in &vars {
         for element in 0..*len {
             let element = b.word(element);
-            b.store_var(*var, element, words[4]);
+            let ty = b.function.var(*var).ty;
+            let initial = match OTHERS.iter().position(|other| *other == ty) {
+                Some(number) => others[number][0],
+                None => words[4],
+            };
+            b.store_var(*var, element, initial);
         }
     }
     b.store_var(flag, zero, bools[0]);
@@ -580,13 +676,11 @@ pub fn generate(seed: u64, content: Content) -> Function {
         for row in 0..SLOTS / 4 {
             let place = match space {
                 Space::Shared => b.alu_word(Alu::IAdd, base, 16 * row),
-                Space::Buffer | Space::Scratch | Space::Data => b.word(16 * row),
+                _ => b.word(16 * row),
             };
             let access = Access {
-                space,
-                count: 4,
                 align: 16,
-                memory: Memory::Plain,
+                ..Access::words(space, 4)
             };
             b.store(access, &[place], &words[3..7]);
         }
@@ -597,6 +691,7 @@ pub fn generate(seed: u64, content: Content) -> Function {
         operations: operations(content),
         words,
         bools,
+        others,
         vars,
         flag,
         base,
@@ -608,15 +703,24 @@ pub fn generate(seed: u64, content: Content) -> Function {
         let value = generator.word();
         let bool = generator.bool();
         let bit = generator.b.alu(Alu::B2I, &[bool]);
-        let value = generator.b.alu(Alu::IXor, &[value, bit]);
+        let mut value = generator.b.alu(Alu::IXor, &[value, bit]);
+        for ty in OTHERS {
+            let other = generator.value(ty);
+            let parts = match ty {
+                Type::W64 => vec![
+                    generator.b.alu(Alu::Low64, &[other]),
+                    generator.b.alu(Alu::High64, &[other]),
+                ],
+                _ => vec![generator.b.alu(Alu::U2U32, &[other])],
+            };
+            for part in parts {
+                let rotated = generator.b.alu_word(Alu::RotL, value, 7);
+                value = generator.b.alu(Alu::IXor, &[rotated, part]);
+            }
+        }
         let offset = generator.b.alu_word(Alu::IAdd, base, 4 * slot);
         let handle = generator.b.word(OUTPUT);
-        let access = Access {
-            space: Space::Buffer,
-            count: 1,
-            align: 4,
-            memory: Memory::Plain,
-        };
+        let access = Access::words(Space::Buffer, 1);
         generator.b.store(access, &[handle, offset], &[value]);
     }
     generator.b.inst(Op::Barrier, &[]);

@@ -1,0 +1,257 @@
+//! Words of 8 and 16 bits become words of 32, with anything above; binary16 is computed in binary32 and rounded.
+//!
+//! Needs: no words of 64 bits that come of small ones.  Guarantees: none of 8 or 16 bits is left but as elements of
+//! accesses.  How: what depends on the bits above extends its operands first; the rest doesn't care.
+//! Facts: hardware/compiler-isel.md 4.5, 4.6; hardware/compiler-correctness.md 1.1 (binary32 has bits enough for the two
+//! roundings of a sum, product, quotient or square root to be one).
+use std::collections::HashMap;
+
+use super::change_types::{ChangeTypes, Parts, change_types};
+use crate::ir::{Access, Alu, Builder, Function, Held, InstData, Op, Type, Value, Var};
+use crate::pass::{Changed, Pass};
+use crate::target::Target;
+
+pub(crate) const PASS: Pass = Pass {
+    name: "narrow_words",
+    what: "8 and 16-bit words become words of 32 bits",
+    run,
+};
+
+/// What is known of the words that stand for small ones.
+#[derive(Default)]
+struct Narrow {
+    /// Those with zeros above so many bits.
+    zero: HashMap<Value, u32>,
+    /// Those with the sign above so many bits.
+    sign: HashMap<Value, u32>,
+}
+
+fn run(function: &mut Function, _: &Target) -> Changed {
+    let mut narrow = Narrow::default();
+    let changed = change_types(function, &mut narrow);
+    let small: Vec<Var> = function
+        .vars()
+        .filter(|(_, data)| narrow.changes(data.ty))
+        .map(|(var, _)| var)
+        .collect();
+    for var in small {
+        function.var_mut(var).ty = Type::W32;
+    }
+    Changed::from_bool(changed)
+}
+
+impl ChangeTypes for Narrow {
+    fn changes(&self, ty: Type) -> bool {
+        matches!(ty, Type::W8 | Type::W16)
+    }
+
+    fn words(&self) -> usize {
+        1
+    }
+
+    fn inst(&mut self, b: &mut Builder<'_>, data: &InstData, args: &[Parts]) -> Vec<Parts> {
+        let values: Vec<Value> = args.iter().map(|parts| parts.values[0]).collect();
+        let made = match data.op {
+            Op::Alu(alu) => vec![self.alu(b, alu, data, args)],
+            Op::Load(access) => {
+                let access = Access {
+                    held: Held::Zero,
+                    ..access
+                };
+                let words = b.load(access, &values);
+                let bits = access.elem.bits();
+                self.zero.extend(words.iter().map(|word| (*word, bits)));
+                words
+            }
+            Op::Store(access) => {
+                let access = Access {
+                    held: Held::Zero,
+                    ..access
+                };
+                b.inst(Op::Store(access), &values)
+            }
+            Op::LoadVar(var) => vec![self.var(b, var, |b| b.load_var(var, values[0]))],
+            Op::StoreVar(var) => {
+                let zero = b.word(0);
+                self.var(b, var, |b| {
+                    b.store_var(var, values[0], values[1]);
+                    zero
+                });
+                vec![]
+            }
+            // Nothing else has small operands.
+            op => b.inst(op, &values),
+        };
+        let types = data.results.iter().map(|value| b.function.ty(*value));
+        let types: Vec<Type> = types.collect();
+        let pairs = types.into_iter().zip(made);
+        pairs.map(|(ty, value)| Parts::one(ty, value)).collect()
+    }
+
+    fn selector(&mut self, b: &mut Builder<'_>, parts: &Parts) -> Value {
+        self.zero(b, parts)
+    }
+}
+
+impl Narrow {
+    /// Does something to a variable, which has words from now on.
+    fn var(
+        &self,
+        b: &mut Builder<'_>,
+        var: Var,
+        each: impl FnOnce(&mut Builder<'_>) -> Value,
+    ) -> Value {
+        b.function.var_mut(var).ty = Type::W32;
+        each(b)
+    }
+
+    /// With zeros above.
+    fn zero(&mut self, b: &mut Builder<'_>, parts: &Parts) -> Value {
+        let value = parts.values[0];
+        let bits = parts.ty.bits();
+        if !self.changes(parts.ty) || self.zero.get(&value).is_some_and(|known| *known <= bits) {
+            return value;
+        }
+        if let Some(word) = b.function.as_word(value) {
+            return b.word(word & parts.ty.mask() as u32);
+        }
+        let extended = b.alu_word(Alu::IAnd, value, parts.ty.mask() as u32);
+        self.zero.insert(extended, bits);
+        extended
+    }
+
+    /// With the sign above.
+    fn sign(&mut self, b: &mut Builder<'_>, parts: &Parts) -> Value {
+        let value = parts.values[0];
+        let bits = parts.ty.bits();
+        if !self.changes(parts.ty) || self.sign.get(&value).is_some_and(|known| *known <= bits) {
+            return value;
+        }
+        let above = 32 - bits;
+        if let Some(word) = b.function.as_word(value) {
+            return b.word((word.cast_signed() << above >> above).cast_unsigned());
+        }
+        let top = b.alu_word(Alu::IShl, value, above);
+        let extended = b.alu_word(Alu::SShr, top, above);
+        self.sign.insert(extended, bits);
+        extended
+    }
+
+    /// The binary16 as binary32.
+    fn float(&mut self, b: &mut Builder<'_>, parts: &Parts) -> Value {
+        match parts.ty {
+            Type::W16 => b.alu(Alu::HalfLow, &parts.values),
+            _ => parts.values[0],
+        }
+    }
+
+    /// A binary32 rounded to binary16.
+    fn round(&mut self, b: &mut Builder<'_>, value: Value) -> Value {
+        let none = b.float(0.0);
+        let half = b.alu(Alu::PackHalf, &[value, none]);
+        self.zero.insert(half, 16);
+        half
+    }
+
+    fn alu(&mut self, b: &mut Builder<'_>, alu: Alu, data: &InstData, args: &[Parts]) -> Value {
+        let plain: Vec<Value> = args.iter().map(|parts| parts.values[0]).collect();
+        let ty = b.function.width(data);
+        let bits = ty.bits();
+        match alu {
+            // The low bits of the result depend on the low bits of the operands alone.
+            Alu::IAdd
+            | Alu::ISub
+            | Alu::IMul
+            | Alu::INeg
+            | Alu::IAnd
+            | Alu::IOr
+            | Alu::IXor
+            | Alu::INot
+            | Alu::BitSelect
+            | Alu::Select
+            | Alu::BitInsert
+            | Alu::UBitExtract
+            | Alu::SBitExtract => b.alu(alu, &plain),
+            // What is cut off may as well stay.
+            Alu::U2U8 => plain[0],
+            Alu::U2U16 | Alu::U2U32 | Alu::U2U64 => self.zero(b, &args[0]),
+            Alu::S2S16 | Alu::S2S32 | Alu::S2S64 => self.sign(b, &args[0]),
+            Alu::IShl => {
+                let by = b.alu_word(Alu::IAnd, plain[1], bits - 1);
+                b.alu(alu, &[plain[0], by])
+            }
+            Alu::UShr | Alu::SShr => {
+                let by = b.alu_word(Alu::IAnd, plain[1], bits - 1);
+                let word = match alu {
+                    Alu::UShr => self.zero(b, &args[0]),
+                    _ => self.sign(b, &args[0]),
+                };
+                b.alu(alu, &[word, by])
+            }
+            Alu::UMulHigh | Alu::SMulHigh => {
+                let (factors, shift) = match alu {
+                    Alu::UMulHigh => (self.zeros(b, args), Alu::UShr),
+                    _ => (self.signs(b, args), Alu::SShr),
+                };
+                let product = b.alu(Alu::IMul, &factors);
+                b.alu_word(shift, product, bits)
+            }
+            Alu::UMin
+            | Alu::UMax
+            | Alu::UDiv
+            | Alu::UMod
+            | Alu::BitCount
+            | Alu::FindLsb
+            | Alu::UFindMsb
+            | Alu::IEq
+            | Alu::INe
+            | Alu::ULt
+            | Alu::UGe => {
+                let words = self.zeros(b, args);
+                b.alu(alu, &words)
+            }
+            Alu::IAbs
+            | Alu::SMin
+            | Alu::SMax
+            | Alu::SDiv
+            | Alu::SRem
+            | Alu::SMod
+            | Alu::SSign
+            | Alu::SFindMsb
+            | Alu::SLt
+            | Alu::SGe => {
+                let words = self.signs(b, args);
+                b.alu(alu, &words)
+            }
+            Alu::BitReverse => {
+                let reversed = b.alu(alu, &plain);
+                b.alu_word(Alu::UShr, reversed, 32 - bits)
+            }
+            Alu::Clz => {
+                let word = self.zero(b, &args[0]);
+                let zeros = b.alu(alu, &[word]);
+                b.alu_word(Alu::IAdd, zeros, (bits.cast_signed() - 32).cast_unsigned())
+            }
+            Alu::FNeg => b.alu_word(Alu::IXor, plain[0], 0x8000),
+            Alu::FAbs => b.alu_word(Alu::IAnd, plain[0], 0x7fff),
+            Alu::F2F16 => self.round(b, plain[0]),
+            Alu::F2F32 => self.float(b, &args[0]),
+            _ => {
+                let floats: Vec<Value> = args.iter().map(|parts| self.float(b, parts)).collect();
+                let result = b.alu(alu, &floats);
+                match alu.result() {
+                    crate::ir::Kind::F => self.round(b, result),
+                    _ => result,
+                }
+            }
+        }
+    }
+
+    fn zeros(&mut self, b: &mut Builder<'_>, args: &[Parts]) -> Vec<Value> {
+        args.iter().map(|parts| self.zero(b, parts)).collect()
+    }
+
+    fn signs(&mut self, b: &mut Builder<'_>, args: &[Parts]) -> Vec<Value> {
+        args.iter().map(|parts| self.sign(b, parts)).collect()
+    }
+}
