@@ -198,7 +198,11 @@ pub(crate) fn execute(
 }
 
 /// The bundle for a request, once everything about it has been checked.
-fn bundle(path: &str, compiled: &Compiled, request: &Request) -> Result<Vec<u8>, Failure> {
+pub(crate) fn bundle(
+    path: &str,
+    compiled: &Compiled,
+    request: &Request,
+) -> Result<Vec<u8>, Failure> {
     let program = Program::parse(&compiled.program).map_err(|cause| {
         let path = path.to_owned();
         Failure::refused(DispatchError::Program { path, cause })

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod amber;
+mod boot_file;
 mod buffer_source;
 mod case_run;
 mod checks;
@@ -18,6 +19,7 @@ mod executed;
 mod gpu_name;
 mod host;
 mod image;
+mod job_arguments;
 mod nearest;
 mod open_facts;
 mod outcome;

@@ -6,7 +6,7 @@ use crate::console;
 use crate::dispatch::{Done, Talk};
 use crate::image::{Builder, Image};
 use crate::outcome::{Failure, FileError};
-use crate::process::{End, run_logged};
+use crate::process::{End, run_with_input};
 use crate::progress;
 use crate::streams;
 use crate::workspace::Workspace;
@@ -14,8 +14,9 @@ use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MONITOR_RAM};
 use eitri_job::result::{JobResult, ResultError};
 use eitri_launch::tools::{self, Tool};
 use miette::Diagnostic;
+use std::fs::File;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 use thiserror::Error;
 
@@ -46,6 +47,11 @@ pub(crate) enum Start<'a> {
     Monitor { monitor: &'a Path, image: &'a Path },
     /// A raw image at an address, without anything that a boot loader does.
     At(&'a Path, usize, Level),
+    /// U-Boot at EL1, with files in memory and the commands of a file typed at its prompt.
+    UBoot {
+        files: &'a [(&'a Path, usize)],
+        typed: &'a Path,
+    },
 }
 
 /// The exception level that a machine begins at.
@@ -96,6 +102,7 @@ pub(crate) fn boot(boot: &Boot<'_>) -> Result<Booted, Failure> {
     let level = match boot.start {
         Start::Image(_, level) | Start::At(_, _, level) => level,
         Start::Monitor { .. } => Level::El2,
+        Start::UBoot { .. } => Level::El1,
     };
     let machine = match level {
         Level::El1 => "virt,gic-version=3",
@@ -112,7 +119,17 @@ pub(crate) fn boot(boot: &Boot<'_>) -> Result<Booted, Failure> {
     command.args(["-display", "none", "-nodefaults", "-no-reboot"]);
     // Time is counted in instructions, so that a busy host makes no limit of the driver pass.
     command.args(["-icount", "shift=3,sleep=off"]);
-    command.args(["-serial", &format!("file:{}", console.display())]);
+    let mut input = Stdio::null();
+    match boot.start {
+        Start::UBoot { typed, .. } => {
+            let typed = File::open(typed).map_err(|cause| unreadable(typed, cause))?;
+            input = Stdio::from(typed);
+            command.args(["-serial", "stdio"]);
+        }
+        _ => {
+            command.args(["-serial", &format!("file:{}", console.display())]);
+        }
+    }
     let path = doubled(&monitor.display().to_string());
     command.args(["-chardev", &format!("file,id=monitor,path={path}")]);
     command.args(["-semihosting-config", &semihosting]);
@@ -132,8 +149,19 @@ pub(crate) fn boot(boot: &Boot<'_>) -> Result<Booted, Failure> {
             command.args(["-device", &loaded(path, address)]);
             command.args(["-device", &format!("loader,addr={address:#x},cpu-num=0")]);
         }
+        Start::UBoot { files, .. } => {
+            command.args(["-bios", Tool::UBoot.program()]);
+            for &(path, address) in files {
+                command.args(["-device", &loaded(path, address)]);
+            }
+        }
     }
-    let finished = run_logged(&mut command, &file("qemu.log"), boot.limit)?;
+    // U-Boot's console is QEMU's own output.
+    let console = match boot.start {
+        Start::UBoot { .. } => file("qemu.log"),
+        _ => console,
+    };
+    let finished = run_with_input(&mut command, input, &file("qemu.log"), boot.limit)?;
     Ok(Booted {
         end: finished.end,
         console: std::fs::read(&console).unwrap_or_default(),
@@ -172,6 +200,14 @@ impl Machine {
 
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     std::fs::write(path, bytes).map_err(|cause| unwritable(path, cause))
+}
+
+fn unreadable(path: &Path, cause: std::io::Error) -> Failure {
+    Failure::missing(FileError {
+        action: "read",
+        path: path.display().to_string(),
+        cause,
+    })
 }
 
 fn unwritable(path: &Path, cause: std::io::Error) -> Failure {

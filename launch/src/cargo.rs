@@ -71,7 +71,7 @@ pub fn run(command: &mut Command, watch: &Watch<'_>) -> Result<Finished, Problem
         command.process_group(0);
     }
     let started = Instant::now();
-    let mut child = start(command)?;
+    let mut child = start(command, Stdio::null())?;
     let (sender, receiver) = mpsc::channel();
     if let Some(stderr) = child.stderr.take() {
         std::thread::spawn(move || {

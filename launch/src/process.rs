@@ -53,10 +53,23 @@ impl Finished {
 /// # Errors
 /// When it can't be started or watched, or the log can't be written.
 pub fn run_logged(command: &mut Command, log: &Path, limit: Duration) -> Result<Finished, Problem> {
+    run_with_input(command, Stdio::null(), log, limit)
+}
+
+/// As [`run_logged`], with this input.
+///
+/// # Errors
+/// As there.
+pub fn run_with_input(
+    command: &mut Command,
+    input: Stdio,
+    log: &Path,
+    limit: Duration,
+) -> Result<Finished, Problem> {
     let out = open_log(log)?;
     let err = out.try_clone().map_err(|cause| unwritable(log, cause))?;
     let started = Instant::now();
-    let mut child = start(command.stdout(out).stderr(err).process_group(0))?;
+    let mut child = start(command.stdout(out).stderr(err).process_group(0), input)?;
     let end = wait(command, &mut child, started + limit)?;
     let (log, took) = (log.to_owned(), started.elapsed());
     Ok(Finished { end, log, took })
@@ -79,9 +92,9 @@ fn unwritable(log: &Path, cause: std::io::Error) -> Problem {
     Problem::Log { path, cause }
 }
 
-/// Starts a child with no input.
-pub(crate) fn start(command: &mut Command) -> Result<Child, Problem> {
-    let child = command.stdin(Stdio::null()).spawn();
+/// Starts a child.
+pub(crate) fn start(command: &mut Command, input: Stdio) -> Result<Child, Problem> {
+    let child = command.stdin(input).spawn();
     child.map_err(|cause| Problem::Start {
         program: name(command),
         cause,

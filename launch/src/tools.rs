@@ -22,22 +22,35 @@ pub enum Tool {
     Glslang,
     /// Khronos' SPIR-V assembler.
     SpirvAs,
+    /// U-Boot for QEMU's virt machine.
+    UBoot,
+    /// U-Boot's tool for images.
+    MkImage,
 }
 
 /// Longest that a download may take.
 const DOWNLOAD_LIMIT: Duration = Duration::from_secs(900);
 
-/// What Debian has: the tool, its program, its package.
+/// What Debian has: the tool, its program or its file, its package.
 #[rustfmt::skip]
 const DEBIAN: &[(Tool, &str, &str)] = &[
-    (Tool::Qemu,    "qemu-system-aarch64", "qemu-system-arm"),
-    (Tool::Glslang, "glslangValidator",    "glslang-tools"),
-    (Tool::SpirvAs, "spirv-as",            "spirv-tools"),
+    (Tool::Qemu,    "qemu-system-aarch64",                   "qemu-system-arm"),
+    (Tool::Glslang, "glslangValidator",                      "glslang-tools"),
+    (Tool::SpirvAs, "spirv-as",                              "spirv-tools"),
+    (Tool::UBoot,   "/usr/lib/u-boot/qemu_arm64/u-boot.bin", "u-boot-qemu"),
+    (Tool::MkImage, "mkimage",                               "u-boot-tools"),
 ];
 
 impl Tool {
     /// All of them.
-    pub const ALL: &[Tool] = &[Tool::Target, Tool::Qemu, Tool::Glslang, Tool::SpirvAs];
+    pub const ALL: &[Tool] = &[
+        Tool::Target,
+        Tool::Qemu,
+        Tool::Glslang,
+        Tool::SpirvAs,
+        Tool::UBoot,
+        Tool::MkImage,
+    ];
     /// What `eitri test` needs.
     pub const OF_TESTS: &[Tool] = Tool::ALL;
     /// What it takes to run an image in QEMU.
@@ -47,7 +60,7 @@ impl Tool {
         DEBIAN.iter().find(|(tool, ..)| tool == self)
     }
 
-    /// Name of its program; that of the Rust target is rustc's name of it.
+    /// Name of its program, or where its file is; that of the Rust target is rustc's name of it.
     pub fn program(&self) -> &'static str {
         self.row()
             .map_or(BARE_METAL_TARGET, |(_, program, _)| program)
@@ -209,6 +222,7 @@ fn is_root() -> bool {
     output.is_ok_and(|output| output.stdout == b"0\n")
 }
 
+/// Whether there is such a program; an absolute path is looked at as it is.
 fn in_path(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())

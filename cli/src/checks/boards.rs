@@ -1,6 +1,6 @@
 //! The image links for every board, at its address and in its memory, and begins with the header that boot loaders read.
 
-use super::Case;
+use super::{Case, u_boot};
 use crate::image::{Builder, Image, Parts};
 use crate::outcome::Failure;
 use crate::workspace::Workspace;
@@ -33,7 +33,8 @@ impl Header {
     }
 }
 
-pub(super) fn run(_: &Workspace) -> Result<Vec<Case>, Failure> {
+pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
+    let folder = workspace.target_folder().join("eitri/boards");
     let builder = Builder::new()?;
     let mut cases = Vec::new();
     for board in ALL {
@@ -45,6 +46,10 @@ pub(super) fn run(_: &Workspace) -> Result<Vec<Case>, Failure> {
         cases.push(Case {
             name: format!("the image for {}", board.name),
             failure: wrong(board, image.load_address()?, &image, &image.raw()?),
+        });
+        cases.push(Case {
+            name: format!("U-Boot's containers of it for {}", board.name),
+            failure: u_boot::unreadable(&folder, board, &image)?,
         });
     }
     Ok(cases)

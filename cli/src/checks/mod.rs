@@ -8,6 +8,7 @@ mod kernel;
 mod shaders;
 mod symbols;
 mod tally;
+mod u_boot;
 
 use crate::outcome::Failure;
 use crate::process::End;
@@ -35,6 +36,8 @@ const BARE: &[Tool] = &[Tool::Target];
 const QEMU: &[Tool] = Tool::OF_QEMU;
 /// Compilers of text: some shaders of the tests are GLSL that naga can't read, and scripts have SPIR-V assembly.
 const TEXT: &[Tool] = &[Tool::Glslang, Tool::SpirvAs];
+const FORM: &[Tool] = &[Tool::Target, Tool::MkImage];
+const BOOT: &[Tool] = &[Tool::Target, Tool::Qemu, Tool::UBoot];
 const BOTH: &[Tool] = &[Tool::Target, Tool::Qemu, Tool::Glslang];
 
 /// What a check does.
@@ -112,8 +115,9 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "fuzz",       when: When::Long("10 min"),   needs: RUST, what: "random words on the decoders",                        action: Action::Cases(fuzz::run) },
     Check { name: "no-panic",   when: When::Always,           needs: BARE, what: "the driver links without a panic",                    action: Action::Cargo(NO_PANIC) },
     Check { name: "symbols",    when: When::Always,           needs: BARE, what: "the image under test holds no model",                 action: Action::Cases(symbols::run) },
-    Check { name: "boards",     when: When::Always,           needs: BARE, what: "the image links for every board",                     action: Action::Cases(boards::run) },
+    Check { name: "boards",     when: When::Always,           needs: FORM, what: "the image links for every board",                     action: Action::Cases(boards::run) },
     Check { name: "kernel",     when: When::Always,           needs: QEMU, what: "the kernel and the monitor in QEMU",                  action: Action::Cases(kernel::run) },
+    Check { name: "u-boot",     when: When::Always,           needs: BOOT, what: "U-Boot takes the image in every form",                 action: Action::Cases(u_boot::run) },
     Check { name: "shaders",    when: When::Always,           needs: BOTH, what: "shaders give the same bytes in QEMU and on the host", action: Action::Cases(shaders::run) },
 ];
 
@@ -233,6 +237,8 @@ impl Check {
             tally.failed = 1;
             failures.push_str("no case ran\n");
         }
+        // If this fails, so does what follows, and says why.
+        let _ = log.parent().map(std::fs::create_dir_all);
         whole_file::write(&log.to_string_lossy(), text.as_bytes())?;
         talk!(
             "{} {}",

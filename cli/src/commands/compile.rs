@@ -1,7 +1,7 @@
 //! `eitri compile`: shaders to programs, listings and figures.
 
-use crate::commands::run::RobustArgument;
 use crate::gpu_name::TargetArguments;
+use crate::job_arguments::RobustArgument;
 use crate::outcome::{Failure, Status};
 use crate::parallel;
 use crate::passes::{self, PassArguments, Told};

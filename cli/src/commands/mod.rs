@@ -10,6 +10,7 @@ mod disasm;
 mod docs;
 mod explain;
 pub(crate) mod fuzz;
+mod image;
 mod kernel;
 mod pack;
 mod reflect;
@@ -42,6 +43,8 @@ pub(crate) enum Command {
     Explain(explain::Args),
     /// Try random words on the decoders.
     Fuzz(fuzz::Args),
+    /// Make an image that boots on a board and runs a shader there.
+    Image(image::Args),
     /// Run compute kernels with known inputs, and compare what they write with what is expected.
     Kernel(kernel::Args),
     /// Pack a descriptor from named fields, or check a file of packed examples.
@@ -68,6 +71,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Docs(args) => docs::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
+        Command::Image(args) => image::run(&args),
         Command::Kernel(args) => kernel::run(&args),
         Command::Pack(args) => pack::run(&args),
         Command::Reflect(args) => reflect::run(&args),

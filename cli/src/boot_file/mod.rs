@@ -1,0 +1,112 @@
+//! The files that boot loaders take: what an image becomes for each of them.
+//!
+//! Guarantees: the same image gives the same bytes; the time in a container is that of SOURCE_DATE_EPOCH, or 0.
+//! Facts: hardware/boards.md sections 2.1 and 2.3; the containers are U-Boot's, and its own tools read them in the tests
+//! (`checks/u_boot.rs`).
+
+mod fit;
+mod legacy;
+mod u_boot;
+
+use crate::image::Image;
+use crate::outcome::Failure;
+use eitri_boards::Board;
+use miette::Diagnostic;
+use thiserror::Error;
+
+/// A form of the image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// As the linker left it, with symbols: for debuggers and for QEMU.
+    Elf,
+    /// What lies in memory, byte by byte. It begins with the arm64 Image header, so `image` is the same.
+    Bin,
+    /// The arm64 Image, for `booti`.
+    Image,
+    /// A flattened image tree with checksums, for `bootm`.
+    Fit,
+    /// U-Boot's older container, for `bootm`.
+    Uimage,
+}
+
+impl Format {
+    /// What the name of such a file ends with.
+    pub(crate) fn extension(self) -> &'static str {
+        match self {
+            Format::Elf => "elf",
+            Format::Bin => "bin",
+            Format::Image => "img",
+            Format::Fit => "itb",
+            Format::Uimage => "uimg",
+        }
+    }
+}
+
+/// Why an image can't have a form.
+#[derive(Debug, Error, Diagnostic)]
+pub(crate) enum FormatError {
+    #[error("U-Boot's older container holds addresses of 32 bits: {address:#x} is none")]
+    #[diagnostic(help("--format image or fit"))]
+    Address { address: u64 },
+    #[error("U-Boot's older container holds less than 4 GiB, not {bytes:#x} bytes")]
+    #[diagnostic(help("--format image or fit"))]
+    Bytes { bytes: usize },
+    #[error("the image tree can't be written: {cause}")]
+    Tree { cause: String },
+}
+
+/// What a container says of its content.
+struct Content<'a> {
+    /// For people: at most 32 bytes of it fit into the older container.
+    name: &'a str,
+    /// Where it is loaded, and entered.
+    address: u64,
+    bytes: &'a [u8],
+}
+
+/// The bytes of a file of this form.
+pub(crate) fn encode(image: &Image, board: &Board, format: Format) -> Result<Vec<u8>, Failure> {
+    let raw = image.raw()?;
+    let content = Content {
+        name: &format!("eitri {}", board.name),
+        address: image.load_address()?,
+        bytes: &raw,
+    };
+    let encoded = match format {
+        Format::Elf => Ok(image.elf.clone()),
+        Format::Fit => fit::encode(&content),
+        Format::Uimage => legacy::image(&content),
+        Format::Bin | Format::Image => Ok(raw),
+    };
+    encoded.map_err(Failure::refused)
+}
+
+/// What to type at U-Boot's prompt to boot such a file: `served` by TFTP under that name, or loaded already.
+pub(crate) fn u_boot_lines(board: &Board, format: Format, served: Option<&str>) -> Vec<String> {
+    let at = u_boot::address(board, format);
+    let load = served
+        .zip(at)
+        .map(|(name, at)| format!("tftpboot {at:#x} {name}"));
+    let mut lines = u_boot::before();
+    lines.extend(load);
+    lines.extend(u_boot::start(board, format));
+    lines
+}
+
+/// Where U-Boot loads such a file, if it takes it.
+pub(crate) fn u_boot_address(board: &Board, format: Format) -> Option<usize> {
+    u_boot::address(board, format)
+}
+
+/// What U-Boot's `source` reads: these lines, in its container.
+pub(crate) fn boot_script(lines: &[String]) -> Result<Vec<u8>, Failure> {
+    let mut text = lines.join("\n");
+    text.push('\n');
+    legacy::script(&text).map_err(Failure::refused)
+}
+
+/// Seconds since 1970, as makers of reproducible files set them.
+fn time() -> u32 {
+    let epoch = std::env::var("SOURCE_DATE_EPOCH");
+    epoch.ok().and_then(|text| text.parse().ok()).unwrap_or(0)
+}

@@ -1,0 +1,145 @@
+//! U-Boot itself loads the image, in QEMU, in every form that it takes; its own tool reads the containers for every board.
+
+use super::Case;
+use crate::boot_file::{self, Format};
+use crate::image::{Builder, Image};
+use crate::outcome::{Failure, FileError};
+use crate::process::run_logged;
+use crate::qemu::{Boot, Booted, Start, boot};
+use crate::workspace::Workspace;
+use eitri_boards::Board;
+use eitri_boards::qemu_virt::BOARD;
+use eitri_launch::tools::Tool;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// Longest that U-Boot and an image without a job may take.
+const LIMIT: Duration = Duration::from_secs(60);
+/// Longest that U-Boot's tool may take.
+const TOOL_LIMIT: Duration = Duration::from_secs(20);
+/// Characters that U-Boot may lose while it sets up its console, and the one that stops it from booting by itself.
+const LEAD_IN: usize = 40;
+/// Where a script is loaded: behind the other file.
+const SCRIPT: usize = BOARD.description().memory.heap.base + (64 << 20);
+/// Exit status of an image that has no job.
+const NO_JOB: i32 = 2;
+
+/// The forms that U-Boot boots.
+const FORMATS: &[Format] = &[Format::Image, Format::Fit, Format::Uimage];
+
+pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
+    let folder = workspace.target_folder().join("eitri/u-boot");
+    let board = &BOARD;
+    let image = Builder::new()?.build("eitri-image", "eitri-image", None)?;
+    let mut cases = Vec::new();
+    for &format in FORMATS {
+        let path = write(&folder, format, &boot_file::encode(&image, board, format)?)?;
+        let lines = boot_file::u_boot_lines(board, format, None);
+        // Only an ELF file has no address, and U-Boot is given none.
+        let at = boot_file::u_boot_address(board, format).unwrap_or_default();
+        let booted = type_at_prompt(&folder, &[(&path, at)], &lines)?;
+        cases.push(Case {
+            name: format!("U-Boot boots the {format:?}"),
+            failure: wrong(&booted, format),
+        });
+    }
+    let format = Format::Image;
+    let path = write(&folder, format, &boot_file::encode(&image, board, format)?)?;
+    let script = folder.join("boot.scr");
+    let lines = boot_file::u_boot_lines(board, format, None);
+    put(&script, &boot_file::boot_script(&lines)?)?;
+    let files = [(path.as_path(), board.memory.image.base), (&script, SCRIPT)];
+    let booted = type_at_prompt(&folder, &files, &[format!("source {SCRIPT:#x}")])?;
+    cases.push(Case {
+        name: "U-Boot runs the boot script".to_owned(),
+        failure: wrong(&booted, format),
+    });
+    Ok(cases)
+}
+
+/// What U-Boot's own tool has against the containers of a board's image.
+pub(super) fn unreadable(
+    folder: &Path,
+    board: &Board,
+    image: &Image,
+) -> Result<Option<String>, Failure> {
+    for format in [Format::Fit, Format::Uimage] {
+        let path = write(folder, format, &boot_file::encode(image, board, format)?)?;
+        let mut command = Command::new(Tool::MkImage.program());
+        command.arg("-l").arg(&path);
+        let finished = run_logged(&mut command, &folder.join("mkimage.log"), TOOL_LIMIT)?;
+        let output = finished.output();
+        let address = format!("{:08x}", board.memory.image.base);
+        let says = [board.name, &address]
+            .iter()
+            .all(|part| output.contains(part));
+        if !finished.end.good() || !says {
+            return Ok(Some(format!(
+                "mkimage -l of the {format:?}: wanted {} and {address} in\n{output}",
+                board.name
+            )));
+        }
+    }
+    Ok(None)
+}
+
+fn type_at_prompt(
+    folder: &Path,
+    files: &[(&Path, usize)],
+    lines: &[String],
+) -> Result<Booted, Failure> {
+    let typed = folder.join("typed");
+    let text = format!("{}{}\n", "\n".repeat(LEAD_IN), lines.join("\n"));
+    put(&typed, text.as_bytes())?;
+    boot(&Boot {
+        start: Start::UBoot {
+            files,
+            typed: &typed,
+        },
+        words: &[],
+        folder,
+        limit: LIMIT,
+    })
+}
+
+/// What is wrong with how it went.
+fn wrong(booted: &Booted, format: Format) -> Option<String> {
+    let console = String::from_utf8_lossy(&booted.console);
+    let mut wanted = vec![
+        "Starting kernel",
+        "on QEMU's virt machine",
+        ", build ",
+        "no job",
+    ];
+    if format == Format::Fit {
+        wanted.push("crc32+ OK");
+    }
+    let missing = wanted.into_iter().find(|part| !console.contains(part));
+    if let Some(part) = missing {
+        return Some(format!(
+            "no `{part}` on the console:\n{console}{}",
+            booted.qemu
+        ));
+    }
+    (booted.status() != Some(NO_JOB))
+        .then(|| format!("status {:?}, wanted {NO_JOB}\n{console}", booted.status()))
+}
+
+fn write(folder: &Path, format: Format, bytes: &[u8]) -> Result<PathBuf, Failure> {
+    let path = folder.join(format!("eitri.{}", format.extension()));
+    put(&path, bytes)?;
+    Ok(path)
+}
+
+fn put(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let folder = path.parent().unwrap_or(path);
+    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, bytes));
+    written.map_err(|cause| {
+        Failure::missing(FileError {
+            action: "write",
+            path: path.display().to_string(),
+            cause,
+        })
+    })
+}

@@ -1,0 +1,147 @@
+//! The arguments that say what a job is: the same wherever a shader is made into one.
+
+use crate::buffer_source::{self, BindingName, BufferArgument, SourceError, hex_bytes};
+use crate::outcome::Failure;
+use crate::specialisation::SpecConstant;
+use eitri_shaderc::{Options, Robust};
+use std::time::Duration;
+use thiserror::Error;
+
+#[derive(clap::Args)]
+pub(crate) struct JobArguments {
+    /// Entry point; needed when the module has several.
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+    /// What a buffer holds before the dispatch. BINDING is N (set 0) or SET:N; SOURCE is a file, zero:BYTES,
+    /// iota-u32:COUNT, iota-f32:COUNT, fill-u32|i32|f32:VALUE:COUNT, random-u32:SEED:COUNT or hex:DIGITS.
+    #[arg(long = "buffer", value_name = "BINDING=SOURCE")]
+    buffers: Vec<BufferArgument>,
+    /// Push constants as hex digits, lowest byte first.
+    #[arg(long, value_name = "HEX", value_parser = push_constants)]
+    push: Option<PushConstants>,
+    /// Workgroups.
+    #[arg(long, value_name = "X[,Y[,Z]]", default_value = "1")]
+    groups: Groups,
+    /// A firmware image instead of the stub, such as the vendor's mali_csffw.bin.
+    #[arg(long, value_name = "FILE")]
+    firmware: Option<String>,
+    /// Value of a specialisation constant.
+    #[arg(long = "spec", value_name = "ID=VALUE")]
+    specialisation: Vec<SpecConstant>,
+    /// Whether accesses outside of their memory do no harm; `off` trusts the shader, and makes smaller code.
+    #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, default_value_t = RobustArgument::On)]
+    robust: RobustArgument,
+    /// Longest that the job may take, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    timeout: u32,
+}
+
+impl JobArguments {
+    /// What they say to the compiler.
+    pub(crate) fn options(&self) -> Options {
+        let constants = self.specialisation.iter();
+        Options {
+            entry: self.entry.clone(),
+            spec_constants: constants.map(|spec| (spec.id, spec.bits)).collect(),
+            robust: self.robust.into(),
+            ..Options::default()
+        }
+    }
+
+    /// Contents of the buffers.
+    pub(crate) fn buffers(&self) -> Result<Vec<(BindingName, Vec<u8>)>, Failure> {
+        let load = |argument: &BufferArgument| Ok((argument.name, argument.source.bytes()?));
+        self.buffers.iter().map(load).collect()
+    }
+
+    pub(crate) fn push_constants(&self) -> Vec<u8> {
+        self.push.as_ref().map_or(Vec::new(), |push| push.0.clone())
+    }
+
+    pub(crate) fn groups(&self) -> [u32; 3] {
+        self.groups.0
+    }
+
+    /// The firmware image, if one is given.
+    pub(crate) fn firmware(&self) -> Result<Option<Vec<u8>>, Failure> {
+        let path = self.firmware.as_deref();
+        path.map(buffer_source::read).transpose()
+    }
+
+    /// Longest that the job may take.
+    pub(crate) fn limit(&self) -> Duration {
+        Duration::from_secs(self.timeout.into())
+    }
+}
+
+/// `--robust`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum RobustArgument {
+    On,
+    Off,
+}
+
+impl From<RobustArgument> for Robust {
+    fn from(argument: RobustArgument) -> Robust {
+        match argument {
+            RobustArgument::On => Robust::On,
+            RobustArgument::Off => Robust::Off,
+        }
+    }
+}
+
+/// The bytes of `--push`.
+#[derive(Clone, Debug)]
+struct PushConstants(Vec<u8>);
+
+fn push_constants(text: &str) -> Result<PushConstants, SourceError> {
+    hex_bytes(text).map(PushConstants)
+}
+
+/// `X[,Y[,Z]]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Groups([u32; 3]);
+
+/// What is wrong with an argument.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+enum ArgumentError {
+    #[error("`{text}` is not X, X,Y or X,Y,Z with numbers of workgroups of at least 1")]
+    Groups { text: String },
+}
+
+impl std::str::FromStr for Groups {
+    type Err = ArgumentError;
+
+    fn from_str(text: &str) -> Result<Groups, ArgumentError> {
+        let error = || ArgumentError::Groups {
+            text: text.to_owned(),
+        };
+        let mut groups = [1; 3];
+        let mut parts = text.split(',');
+        for (place, part) in groups.iter_mut().zip(parts.by_ref()) {
+            *place = part.trim().parse().map_err(|_| error())?;
+        }
+        match parts.next().is_none() && !groups.contains(&0) {
+            true => Ok(Groups(groups)),
+            false => Err(error()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_one_to_three_numbers() {
+        assert_eq!("4".parse(), Ok(Groups([4, 1, 1])));
+        assert_eq!("4,5,6".parse(), Ok(Groups([4, 5, 6])));
+        for bad in ["", "0", "4,", "1,2,3,4", "x"] {
+            let error = bad.parse::<Groups>().unwrap_err();
+            assert!(
+                error.to_string().contains("workgroups of at least 1"),
+                "{bad}: {error}"
+            );
+        }
+    }
+}
