@@ -304,3 +304,75 @@ fn the_corpus_passes_as_the_status_page_says() {
         assert!(!failed || excused, "{line}");
     }
 }
+
+#[test]
+fn known_failures_and_flakes_do_not_fail_a_run_and_what_passes_unexpectedly_does() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let wrong = format!("{DOUBLE}EXPECT data IDX 0 EQ 3\n");
+    let right = format!("{DOUBLE}EXPECT data IDX 0 EQ 2\n");
+    for (name, text) in [
+        ("bad", &wrong),
+        ("flaky", &wrong),
+        ("good", &right),
+        ("never", &wrong),
+    ] {
+        write(at, &format!("s/{name}.amber"), text);
+    }
+    write(at, "fails", "# what this target can't do\nbad.amber,Fail\n");
+    write(at, "flakes", "^fla.y\n");
+    write(at, "skips", "never\n");
+    let lists = [
+        "--baseline",
+        "fails",
+        "--flakes",
+        "flakes",
+        "--skips",
+        "skips",
+    ];
+    let run = |more: &[&str]| amber(at, &[&["s"], &lists[..], more].concat());
+    let (status, stdout, stderr) = run(&["-o", "results"]);
+    assert_eq!(status, 0, "{stdout}{stderr}");
+    for line in [
+        "fail bad.amber: as the baseline says",
+        "flake flaky.amber: listed in flakes:1: ",
+        "skip never.amber: skipped: listed in skips:1",
+        "3 passed, 0 failed, 1 skipped",
+    ] {
+        assert!(stdout.contains(line), "no {line:?} in {stdout}");
+    }
+    let read = |name: &str| std::fs::read_to_string(at.join("results").join(name)).unwrap();
+    let table = read("results.csv");
+    let statuses: Vec<&str> = table
+        .lines()
+        .filter_map(|line| line.split(',').nth(1))
+        .collect();
+    assert_eq!(
+        statuses,
+        ["ExpectedFail", "Flake", "Pass", "Skip"],
+        "{table}"
+    );
+    assert_eq!(read("failures.csv"), "");
+    assert!(read("logs/bad.amber.log").contains("does not hold"));
+
+    // The same as TAP: what is known is no news.
+    let (_, stdout, _) = run(&["--tap"]);
+    assert!(stdout.contains("not ok 1 - bad.amber # TODO"), "{stdout}");
+
+    write(
+        at,
+        "fails",
+        "good.amber,Fail\nbad.amber,Crash\ngone.amber,Fail\n",
+    );
+    let (status, stdout, stderr) = run(&["-o", "results"]);
+    assert_eq!(status, 1, "{stdout}");
+    assert!(stdout.contains("UNEXPECTEDPASS good.amber"), "{stdout}");
+    assert!(stderr.contains("names gone.amber"), "{stderr}");
+    assert_eq!(
+        read("failures.csv"),
+        "bad.amber,Fail\ngood.amber,UnexpectedPass\n"
+    );
+}

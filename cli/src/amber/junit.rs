@@ -19,7 +19,7 @@ pub(crate) fn document(outcomes: &[Outcome]) -> String {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"amber\" tests=\"{}\" failures=\"{}\" errors=\"{errors}\" skipped=\"{}\" time=\"{seconds:.3}\">\n",
         outcomes.len(),
         tally.failed - errors,
-        tally.skipped,
+        tally.skipped + tally.expected + tally.flaky,
     );
     outcomes
         .iter()
@@ -44,7 +44,12 @@ fn case(outcome: &Outcome) -> String {
         Verdict::Skip(_) => {
             return format!("{head}>\n<skipped message=\"{summary}\"/>\n</testcase>\n");
         }
-        Verdict::Fail(_) => "failure",
+        // What is known is neither good nor news.
+        Verdict::ExpectedFail(_) | Verdict::Flake(_) => {
+            let word = outcome.verdict.word();
+            return format!("{head}>\n<skipped message=\"{word}: {summary}\"/>\n</testcase>\n");
+        }
+        Verdict::Fail(_) | Verdict::UnexpectedPass(_) => "failure",
         Verdict::Crash(_) | Verdict::Timeout(_) => "error",
     };
     let (word, output) = (outcome.verdict.word(), escaped(&outcome.output));

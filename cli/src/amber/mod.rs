@@ -4,12 +4,14 @@
 //! down. The language itself is the crate `eitri-amber`; this is the device behind it.
 
 pub(crate) mod case;
+pub(crate) mod expectations;
 mod gpu;
 pub(crate) mod junit;
 mod keep;
 mod lacks;
 mod picture;
 pub(crate) mod report;
+pub(crate) mod results;
 pub(crate) mod scripts;
 mod shader;
 pub(crate) mod source;

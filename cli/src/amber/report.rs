@@ -12,6 +12,10 @@ pub(crate) struct Tally {
     pub(crate) passed: usize,
     pub(crate) failed: usize,
     pub(crate) skipped: usize,
+    /// Of those that passed: known failures, which nobody wants to see as such.
+    pub(crate) expected: usize,
+    /// Of those that passed: what fails now and then.
+    pub(crate) flaky: usize,
 }
 
 impl Tally {
@@ -19,9 +23,14 @@ impl Tally {
         let mut tally = Tally::default();
         for verdict in outcomes {
             match verdict {
-                Verdict::Pass => tally.passed += 1,
                 Verdict::Skip(_) => tally.skipped += 1,
-                _ => tally.failed += 1,
+                verdict if verdict.failed() => tally.failed += 1,
+                _ => tally.passed += 1,
+            }
+            match verdict {
+                Verdict::ExpectedFail(_) => tally.expected += 1,
+                Verdict::Flake(_) => tally.flaky += 1,
+                _ => (),
             }
         }
         tally
@@ -67,6 +76,8 @@ pub(crate) fn one(form: Form, number: usize, outcome: &Outcome) -> Result<(), Fa
         return match verdict {
             Verdict::Pass => outln!("ok {number} - {name}"),
             Verdict::Skip(reason) => outln!("ok {number} - {name} # SKIP {}", escaped(reason)),
+            Verdict::ExpectedFail(_) => outln!("not ok {number} - {name} # TODO in the baseline"),
+            Verdict::Flake(_) => outln!("not ok {number} - {name} # TODO flake"),
             other => outln!(
                 "not ok {number} - {name}\n{}",
                 commented(&format!("{}: {}", other.word(), other.message()))
@@ -77,6 +88,9 @@ pub(crate) fn one(form: Form, number: usize, outcome: &Outcome) -> Result<(), Fa
         Verdict::Pass | Verdict::Skip(_) if form == Form::Quiet => Ok(()),
         Verdict::Pass => outln!("pass {name}"),
         Verdict::Skip(reason) => outln!("skip {name}: skipped: {reason}"),
+        Verdict::ExpectedFail(_) | Verdict::Flake(_) if form == Form::Quiet => Ok(()),
+        Verdict::ExpectedFail(_) => outln!("fail {name}: as the baseline says"),
+        Verdict::Flake(_) => outln!("flake {name}: {}", verdict.summary()),
         other => outln!(
             "{} {name}: {}",
             other.word().to_uppercase(),
@@ -94,6 +108,13 @@ pub(crate) fn end(form: Form, outcomes: &[Outcome]) -> Result<(), Failure> {
         );
     }
     let tally = Tally::of(outcomes.iter().map(|outcome| &outcome.verdict));
+    if tally.expected + tally.flaky != 0 {
+        talk!(
+            "of those that passed, {} failed as expected, and {} fail now and then",
+            tally.expected,
+            tally.flaky
+        );
+    }
     match form {
         Form::Tap => outln!("# {tally}\n# done"),
         Form::Lines | Form::Quiet => outln!("{tally}"),

@@ -13,8 +13,14 @@ pub(crate) enum Verdict {
     Crash(String),
     /// It was stopped.
     Timeout(String),
-    /// The hardware or Eitri lacks this.
+    /// The hardware or Eitri lacks this, or a list says so.
     Skip(String),
+    /// It failed, as the baseline says.
+    ExpectedFail(String),
+    /// It passed, though the baseline says that it fails.
+    UnexpectedPass(String),
+    /// It fails now and then.
+    Flake(String),
 }
 
 impl Verdict {
@@ -26,6 +32,9 @@ impl Verdict {
             Verdict::Crash(_) => "Crash",
             Verdict::Timeout(_) => "Timeout",
             Verdict::Skip(_) => "Skip",
+            Verdict::ExpectedFail(_) => "ExpectedFail",
+            Verdict::UnexpectedPass(_) => "UnexpectedPass",
+            Verdict::Flake(_) => "Flake",
         }
     }
 
@@ -36,7 +45,10 @@ impl Verdict {
             Verdict::Fail(message)
             | Verdict::Crash(message)
             | Verdict::Timeout(message)
-            | Verdict::Skip(message) => message,
+            | Verdict::Skip(message)
+            | Verdict::ExpectedFail(message)
+            | Verdict::UnexpectedPass(message)
+            | Verdict::Flake(message) => message,
         }
     }
 
@@ -45,9 +57,17 @@ impl Verdict {
         self.message().lines().next().unwrap_or("")
     }
 
-    /// Whether it counts as failed.
+    /// Whether it makes the whole run fail.
     pub(crate) fn failed(&self) -> bool {
-        !matches!(self, Verdict::Pass | Verdict::Skip(_))
+        match self {
+            Verdict::Pass | Verdict::Skip(_) | Verdict::ExpectedFail(_) | Verdict::Flake(_) => {
+                false
+            }
+            Verdict::Fail(_)
+            | Verdict::Crash(_)
+            | Verdict::Timeout(_)
+            | Verdict::UnexpectedPass(_) => true,
+        }
     }
 
     /// What it means for a script that must fail: one that fails as it should passes.

@@ -1,6 +1,7 @@
 //! Scripts side by side, each in a process of its own with limits of time and memory.
 
 use super::case::Manner;
+use super::expectations::Expectations;
 use super::scripts::ScriptFile;
 use super::verdict::Verdict;
 use crate::dispatch::Place;
@@ -37,11 +38,24 @@ pub(crate) struct Outcome {
     pub(crate) output: String,
 }
 
+impl Outcome {
+    /// That of a script that no process was started for.
+    fn without_run(script: &ScriptFile, verdict: Verdict) -> Outcome {
+        Outcome {
+            script: script.clone(),
+            verdict,
+            took: Duration::ZERO,
+            output: String::new(),
+        }
+    }
+}
+
 /// Runs scripts; `done` hears of each in the order of the list, as soon as all before it have ended.
 pub(crate) fn run(
     scripts: &[ScriptFile],
     manner: &Manner,
     limits: &Limits,
+    expectations: &Expectations,
     mut done: impl FnMut(&Outcome) -> Result<(), Failure>,
 ) -> Result<Vec<Outcome>, Failure> {
     let folder = tempfile::tempdir().map_err(|cause| unusable("temporary folder", cause))?;
@@ -53,7 +67,13 @@ pub(crate) fn run(
             verdict: folder.path().join(format!("{index}.json")),
             log: folder.path().join(format!("{index}.log")),
         };
-        worker.run(script, manner, limits)
+        if let Some(reason) = expectations.skip(&script.name) {
+            return Ok(Outcome::without_run(script, Verdict::Skip(reason)));
+        }
+        let first = worker.run(script, manner, limits)?;
+        let again = || Ok(worker.run(script, manner, limits)?.verdict);
+        let verdict = expectations.judge(&script.name, first.verdict, again)?;
+        Ok(Outcome { verdict, ..first })
     };
     let mut ended = Vec::with_capacity(scripts.len());
     let receive = |_: &(usize, &ScriptFile), outcome: Result<Outcome, Failure>| {

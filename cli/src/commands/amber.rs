@@ -1,11 +1,12 @@
 //! `eitri amber`: scripts in the Amber language, run on Eitri.
 
 use crate::amber::case::{self, Manner};
+use crate::amber::expectations::Expectations;
 use crate::amber::report::{self, Form};
 use crate::amber::scripts::{self, ScriptFile, Shard};
 use crate::amber::verdict::Verdict;
 use crate::amber::workers::{self, Limits, Outcome};
-use crate::amber::{junit, source, status};
+use crate::amber::{junit, results, source, status};
 use crate::dispatch::Place;
 use crate::outcome::{Failure, Status};
 use crate::parallel;
@@ -67,6 +68,18 @@ pub(crate) struct Args {
     /// Write results as JUnit XML.
     #[arg(long, value_name = "FILE")]
     junit: Option<String>,
+    /// Failures that are known: NAME,STATUS lines. They don't fail the run; one that passes does.
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<String>,
+    /// Scripts that fail now and then: a regular expression a line.
+    #[arg(long, value_name = "FILE")]
+    flakes: Option<String>,
+    /// Scripts that are not to be run: a regular expression a line.
+    #[arg(long, value_name = "FILE")]
+    skips: Option<String>,
+    /// Write results.csv, failures.csv and a log a script here.
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<PathBuf>,
     /// Write a page of what passes, fails and is skipped for which reason.
     #[arg(long, value_name = "FILE")]
     status: Option<String>,
@@ -105,6 +118,14 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             .try_for_each(|script| outln!("{}", script.name))?;
         return Ok(Status::Good);
     }
+    let lists = [&args.baseline, &args.flakes, &args.skips].map(Option::as_deref);
+    let expectations = Expectations::read(lists[0], lists[1], lists[2])?;
+    if args.filter.is_none() && args.shard.is_none() {
+        let names: Vec<&str> = chosen.iter().map(|script| &script.name[..]).collect();
+        for name in expectations.missing(&names) {
+            talk!("warning: the baseline names {name}, and there is no such script");
+        }
+    }
     let form = match (args.tap, args.quiet) {
         (true, _) => Form::Tap,
         (_, true) => Form::Quiet,
@@ -113,13 +134,16 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     report::start(form, chosen.len())?;
     let outcomes = match args.parse_only && !args.pipelines_only {
         true => read(&chosen, form)?,
-        false => carry_out(args, &chosen, &manner, form)?,
+        false => carry_out(args, &chosen, &manner, &expectations, form)?,
     };
     if let Some(path) = &args.junit {
         whole_file::write(path, junit::document(&outcomes).as_bytes())?;
     }
     if let Some(path) = &args.status {
         whole_file::write(path, status::page(&outcomes).as_bytes())?;
+    }
+    if let Some(folder) = &args.output {
+        results::write(folder, &outcomes)?;
     }
     report::end(form, &outcomes)?;
     Ok(
@@ -166,6 +190,7 @@ fn carry_out(
     args: &Args,
     chosen: &[ScriptFile],
     manner: &Manner,
+    expectations: &Expectations,
     form: Form,
 ) -> Result<Vec<Outcome>, Failure> {
     tools::ensure(&Workspace::find()?, &[Tool::Glslang, Tool::SpirvAs])?;
@@ -176,7 +201,7 @@ fn carry_out(
     };
     let count = progress::count(chosen.len());
     let mut number = 0;
-    workers::run(chosen, manner, &limits, |outcome| {
+    workers::run(chosen, manner, &limits, expectations, |outcome| {
         number += 1;
         count.done(&outcome.script.name, || report::one(form, number, outcome))
     })
