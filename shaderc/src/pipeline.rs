@@ -5,8 +5,8 @@ use crate::lower::{
     narrow_words, operand_order, promote_variables, robust_access, switches, wide_words,
 };
 use crate::opt::{
-    algebra, dead_code, dead_flow, flatten_branches, fold_constants, fuse_multiply_add,
-    merge_accesses, share_values, trivial_phis, unroll_loops,
+    algebra, constant_tables, dead_code, dead_flow, flatten_branches, fold_constants,
+    fuse_multiply_add, merge_accesses, share_values, trivial_phis, unroll_loops,
 };
 use crate::options::Robust;
 use crate::pass::{Changed, Pass, PassRow, Runner};
@@ -31,6 +31,7 @@ const NEEDED: &[Pass] = &[
 /// Passes over IR that make the code better.
 const IMPROVING: &[Pass] = &[
     unroll_loops::PASS,
+    constant_tables::PASS,
     flatten_branches::PASS,
     fuse_multiply_add::PASS,
     merge_accesses::PASS,
@@ -73,8 +74,8 @@ const CLEAN_UP: &[Pass] = &[
     dead_flow::PASS,
 ];
 
-/// Most loops that are unrolled: each is a whole round of clean-up.
-const MAX_UNROLLED: u32 = 64;
+/// Deepest nest of loops that is unrolled: each level is a whole round of clean-up.
+const MAX_UNROLLED: u32 = 16;
 
 /// From the front end's IR to the lowered form. Passes that make the code better may be left out.
 pub fn lower(function: &mut Function, robust: Robust, runner: &mut Runner<'_>) {
@@ -93,7 +94,8 @@ pub fn lower(function: &mut Function, robust: Robust, runner: &mut Runner<'_>) {
         }
         runner.fixpoint(function, CLEAN_UP);
     }
-    // Now every index that can be constant is; the rest needs selects or scratch.
+    // Now every index that can be constant is; the rest needs constant memory, selects or scratch.
+    runner.improve(function, constant_tables::PASS);
     runner.run(function, indirect_variables::PASS);
     runner.run(function, promote_variables::PASS);
     runner.fixpoint(function, CLEAN_UP);

@@ -2,6 +2,7 @@
 //!
 //! Facts: hardware/compiler-ir.md 4; hardware/compiler-optimization.md; hardware/compiler-correctness.md 1 and 5.
 pub(crate) mod algebra;
+pub(crate) mod constant_tables;
 pub(crate) mod dead_code;
 pub(crate) mod dead_flow;
 pub(crate) mod flatten_branches;

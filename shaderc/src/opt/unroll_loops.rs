@@ -27,8 +27,8 @@ struct Budget {
 
 /// Of an ordinary loop: where the loop's own cost weighs, and neighbouring accesses may merge.
 const ORDINARY: Budget = Budget {
-    rounds: 9,
-    instructions: 96,
+    rounds: 33,
+    instructions: 768,
 };
 /// Of a loop that indexes a variable: with constant indices that costs nothing, else selects or memory. Only if no other
 /// access keeps the variable in memory all the same.
@@ -44,21 +44,45 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     if function.placed_insts().count() > MAX_FUNCTION {
         return Changed::No;
     }
-    // One loop a run: every copy changes the others' blocks. The innermost are last.
     let cfg = Cfg::new(function);
+    let mut worth = vec![];
     let around: HashSet<Option<usize>> = cfg.loops.iter().map(|natural| natural.parent).collect();
     let mut settled = None;
+    let mut made = 0;
     for number in (0..cfg.loops.len()).rev() {
+        // Those around wait for the next run: a clean-up shows what they have become.
         if around.contains(&Some(number)) {
             continue;
         }
         let settled = settled.get_or_insert_with(|| settled_vars(function, &cfg));
         if let Some(rounds) = rounds(function, &cfg, number, settled) {
-            unroll(function, &cfg, number, rounds);
-            return Changed::Yes;
+            made += rounds as usize * size(function, &cfg, number);
+            if made > MAX_FUNCTION {
+                break;
+            }
+            worth.push((cfg.loops[number].header, rounds));
         }
     }
-    Changed::No
+    // Copies are blocks of their own, so the others' headers stay what they are.
+    for (header, rounds) in &worth {
+        let cfg = Cfg::new(function);
+        let number = cfg
+            .loops
+            .iter()
+            .position(|natural| natural.header == *header);
+        if let Some(number) = number {
+            unroll(function, &cfg, number, *rounds);
+        }
+    }
+    Changed::from_bool(!worth.is_empty())
+}
+
+/// Instructions and terminators of a loop.
+fn size(function: &Function, cfg: &Cfg, number: usize) -> usize {
+    let blocks = cfg.loop_blocks(number).iter();
+    blocks
+        .map(|block| function.block(*block).insts.len() + 1)
+        .sum()
 }
 
 /// How often the loop's body begins, if that is known and worth the code.
@@ -73,9 +97,6 @@ fn rounds(function: &Function, cfg: &Cfg, number: usize, settled: &[bool]) -> Op
             .iter()
             .flat_map(|block| &function.block(*block).insts)
     };
-    if insts().any(|inst| function.inst(*inst).op == Op::Barrier) {
-        return None;
-    }
     let counted = blocks.iter().find_map(|block| {
         let Terminator::Branch {
             condition,
@@ -104,7 +125,7 @@ fn rounds(function: &Function, cfg: &Cfg, number: usize, settled: &[bool]) -> Op
             && evaluate(function, &mut known, data.args[0], DEPTH).is_some()
     });
     let budget = if indexing { INDEXING } else { ORDINARY };
-    let size = insts().count() + blocks.len();
+    let size = size(function, cfg, number);
     let fits = counted <= budget.rounds && counted as usize * size <= budget.instructions;
     fits.then_some(counted)
 }
