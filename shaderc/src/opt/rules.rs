@@ -235,6 +235,14 @@ rules! {
     (Select a false b)                          => (BAnd (BNot a) b);
     (Select a b true)                           => (BOr (BNot a) b);
     (Select a b b)                              => b;
+    (Select a a b)                              => (BOr a b);
+    (Select a b a)                              => (BAnd a b);
+    (Select (SLt a b) c (SGe a b))              => (BOr (SGe a b) c);
+    (Select (ULt a b) c (UGe a b))              => (BOr (UGe a b) c);
+    (Select (IEq a b) c (INe a b))              => (BOr (INe a b) c);
+    (Select (SGe a b) c (SLt a b))              => (BOr (SLt a b) c);
+    (Select (UGe a b) c (ULt a b))              => (BOr (ULt a b) c);
+    (Select (INe a b) c (IEq a b))              => (BOr (IEq a b) c);
     (Select (BNot a) b c)                       => (Select a c b);
     (Select a (Select a b c) d)                 => (Select a b d);
     (Select a b (Select a c d))                 => (Select a b d);

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use crate::interp::eval::eval;
 use crate::ir::cfg::{Cfg, Loop};
 use crate::ir::layout::order_blocks;
-use crate::ir::{BlockId, Builder, Function, Op, Terminator, Value, ValueDef, Var, VarData};
+use crate::ir::{BlockId, Builder, Function, Merge, Op, Terminator, Value, ValueDef, Var, VarData};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -30,6 +30,11 @@ const ORDINARY: Budget = Budget {
     rounds: 33,
     instructions: 768,
 };
+/// Of a loop that loads from places which are then constant: neighbours merge, and what they have in common is loaded once.
+const LOADING: Budget = Budget {
+    rounds: 33,
+    instructions: 2048,
+};
 /// Of a loop that indexes a variable: with constant indices that costs nothing, else selects or memory. Only if no other
 /// access keeps the variable in memory all the same.
 const INDEXING: Budget = Budget {
@@ -46,12 +51,12 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     }
     let cfg = Cfg::new(function);
     let mut worth = vec![];
-    let around: HashSet<Option<usize>> = cfg.loops.iter().map(|natural| natural.parent).collect();
+    // Loops around one that is unrolled wait for the next run: a clean-up shows what they have become.
+    let mut waits = vec![false; cfg.loops.len()];
     let mut settled = None;
     let mut made = 0;
     for number in (0..cfg.loops.len()).rev() {
-        // Those around wait for the next run: a clean-up shows what they have become.
-        if around.contains(&Some(number)) {
+        if waits[number] {
             continue;
         }
         let settled = settled.get_or_insert_with(|| settled_vars(function, &cfg));
@@ -61,6 +66,11 @@ fn run(function: &mut Function, _: &Target) -> Changed {
                 break;
             }
             worth.push((cfg.loops[number].header, rounds));
+            let mut around = cfg.loops[number].parent;
+            while let Some(outer) = around.filter(|outer| !waits[*outer]) {
+                waits[outer] = true;
+                around = cfg.loops[outer].parent;
+            }
         }
     }
     // Copies are blocks of their own, so the others' headers stay what they are.
@@ -124,7 +134,22 @@ fn rounds(function: &Function, cfg: &Cfg, number: usize, settled: &[bool]) -> Op
             && function.as_word(data.args[0]).is_none()
             && evaluate(function, &mut known, data.args[0], DEPTH).is_some()
     });
-    let budget = if indexing { INDEXING } else { ORDINARY };
+    let mut loading = || {
+        insts().any(|inst| {
+            let data = function.inst(*inst);
+            let Op::Load(access) = data.op else {
+                return false;
+            };
+            let offset = data.args[access.address_operands() - 1];
+            function.as_word(offset).is_none()
+                && evaluate(function, &mut known, offset, DEPTH).is_some()
+        })
+    };
+    let budget = match indexing {
+        true => INDEXING,
+        false if loading() => LOADING,
+        false => ORDINARY,
+    };
     let size = size(function, cfg, number);
     let fits = counted <= budget.rounds && counted as usize * size <= budget.instructions;
     fits.then_some(counted)
@@ -414,12 +439,17 @@ fn copy(function: &mut Function, blocks: &[BlockId]) -> Vec<BlockId> {
             values.extend(data.results.iter().copied().zip(results));
             function.block_mut(*copied).insts.push(made);
         }
-        let (terminator, position) = {
+        let (terminator, position, merge) = {
             let data = function.block(*block);
-            (data.terminator.clone(), data.position)
+            (data.terminator.clone(), data.position, data.merge)
         };
-        function.block_mut(*copied).terminator = terminator;
-        function.block_mut(*copied).position = position;
+        let copy = function.block_mut(*copied);
+        copy.terminator = terminator;
+        copy.position = position;
+        copy.merge = merge.map(|merge| match merge {
+            Merge::At(end) => Merge::At(block_map.get(&end).copied().unwrap_or(end)),
+            Merge::Nowhere => Merge::Nowhere,
+        });
     }
     let map = |value: Value| values.get(&value).copied().unwrap_or(value);
     for (block, copied) in blocks.iter().zip(&copies) {

@@ -18,6 +18,8 @@ mod legalise;
 
 mod share_moves;
 
+mod hoist_invariants;
+
 mod schedule;
 
 mod split_edges;
@@ -31,6 +33,8 @@ mod liveness;
 mod allocate;
 
 mod thread_jumps;
+
+mod rotate_loops;
 
 mod lower_branches;
 

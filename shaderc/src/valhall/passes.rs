@@ -1,6 +1,7 @@
 //! Passes over machine IR: their names, what they do, and what they leave, one row each.
 
 use super::assign_slots::assign_slots;
+use super::hoist_invariants::hoist_invariants;
 use super::insert_flow::insert_flow;
 use super::insert_waits::insert_waits;
 use super::isolate_groups::isolate_groups;
@@ -13,6 +14,7 @@ use super::mark_last_use::mark_last_use;
 use super::mir::{Form, Function};
 use super::propagate_copies::propagate_copies;
 use super::remove_dead::remove_dead;
+use super::rotate_loops::rotate_loops;
 use super::schedule::schedule;
 use super::share_moves::share_moves;
 use super::split_edges::split_edges;
@@ -63,11 +65,13 @@ passes! {
     ARRANGE_FAU        "arrange_fau"        better always!(arrange_fau),            "uniform words are ordered so that few must be moved";
     LEGALISE_FAU       "legalise_fau"       needed |f, t| { legalise_fau(f, t); Changed::Yes }, "uniform words that can't be read together are moved to registers";
     SHARE_MOVES        "share_moves"        better always!(share_moves) ,           "equal moves in a block become one";
+    HOIST_INVARIANTS   "hoist_invariants"   better tells!(hoist_invariants),        "what gives the same in every round of a loop is computed before it";
     SCHEDULE           "schedule"           better tells!(schedule),                "instructions are reordered so that fewer words live at once";
     SPLIT_EDGES        "split_edges"        needed tells!(split_edges),             "edges to phis get a block for copies";
     LOWER_PHIS         "lower_phis"         needed |f, t| { lower_phis(f, t); f.form = Form::Variables; Changed::Yes }, "phis become copies";
     ISOLATE_GROUPS     "isolate_groups"     needed always!(isolate_groups),         "words that must stand side by side get copies of their own";
     THREAD_JUMPS       "thread_jumps"       better always!(thread_jumps),           "jumps to jumps go where those go";
+    ROTATE_LOOPS       "rotate_loops"       better tells!(rotate_loops),            "loops test at their bottom";
     LOWER_BRANCHES     "lower_branches"     needed always!(lower_branches),         "terminators become branch instructions";
     ASSIGN_SLOTS       "assign_slots"       needed always!(assign_slots),           "messages get slots";
     INSERT_WAITS       "insert_waits"       needed always!(insert_waits),           "instructions wait for the messages that they need";

@@ -11,7 +11,7 @@ use super::passes;
 use super::select::select;
 use super::statistics::spill_cost;
 use crate::ir;
-use crate::pass::{Runner, Unit};
+use crate::pass::{Changed, Runner, Unit};
 
 /// A program ready to be packed.
 pub(super) struct Lowered {
@@ -62,11 +62,22 @@ pub(super) fn lower(
     // Legalisation moves the same constant for each reader.
     runner.improve(&mut function, passes::SHARE_MOVES);
 
+    // Words then live through the loop: that may cost threads, or memory traffic.
+    let stays = function.clone();
+    let hoisted = runner.improve(&mut function, passes::HOIST_INVARIANTS) == Changed::Yes;
     let Some(mut lowered) = finish(function.clone(), choices, runner)? else {
         return Ok(None);
     };
+    if hoisted && lowered.is_tight() {
+        function = stays;
+        match finish(function.clone(), choices, runner)? {
+            Some(second) if second.cost() < lowered.cost() => lowered = second,
+            Some(_) => {}
+            None => return Ok(None),
+        }
+    }
     // Half the threads, or memory traffic: worth trying whether another order of instructions needs fewer registers.
-    if lowered.allocated.registers_per_thread > 32 || lowered.allocated.spills > 0 {
+    if lowered.is_tight() {
         runner.improve(&mut function, passes::SCHEDULE);
         match finish(function, choices, runner)? {
             Some(second) if second.cost() < lowered.cost() => lowered = second,
@@ -78,6 +89,11 @@ pub(super) fn lower(
 }
 
 impl Lowered {
+    /// Whether it needs more than half the registers, or memory for words.
+    fn is_tight(&self) -> bool {
+        self.allocated.registers_per_thread > 32 || self.allocated.spills > 0
+    }
+
     /// What two ways to allocate are compared by: threads first, then spilling by how often it runs, then length.
     fn cost(&self) -> (u32, u32, usize) {
         let memory = spill_cost(&self.function);
@@ -116,6 +132,7 @@ fn finish(
 
     // Only now is it known which blocks hold no copies; the rest are final but for waits.
     runner.improve(&mut function, passes::THREAD_JUMPS);
+    runner.improve(&mut function, passes::ROTATE_LOOPS);
     runner.run(&mut function, passes::LOWER_BRANCHES);
     runner.run(&mut function, passes::ASSIGN_SLOTS);
     runner.run(&mut function, passes::INSERT_WAITS);
