@@ -167,19 +167,29 @@ impl Fabric {
         self.activity.flushes += 1;
     }
 
-    /// Records a fault of the GPU, unless one is recorded already.
+    /// Records a fault of the GPU, unless one is recorded already: of an access, if it was one, to a physical address.
     pub(crate) fn record_gpu_fault(
         &mut self,
         exception: u8,
         kind: AccessKind,
-        address: Option<u64>,
+        of: Option<(Request, u64)>,
     ) {
         if self.gpu_fault.is_some() {
             return;
         }
+        let address = of.map(|(_, physical)| physical);
         let status = gpu_faultstatus::EXCEPTION.word(exception.into());
         let status = gpu_faultstatus::ACCESS.set32(status, kind);
         let status = gpu_faultstatus::ADDRESS_VALID.set32(status, address.is_some());
+        let status = match of {
+            None => status,
+            Some((request, _)) => {
+                let unit = request.source.id(self.config.product.arch(), kind);
+                let status = gpu_faultstatus::JASID_VALID.set32(status, true);
+                let status = gpu_faultstatus::JASID.set32(status, request.space.into());
+                gpu_faultstatus::SOURCE.set32(status, unit.into())
+            }
+        };
         self.gpu_fault = Some(GpuFault {
             status,
             address: address.unwrap_or(0),
@@ -205,6 +215,11 @@ impl Fabric {
                 }
                 Source::Mcu | Source::Core(_) => (None, None),
             };
+            let wanted = |it| (it == Injection::BusError { space }).then_some(());
+            if self.strike_at(slot, stream, wanted).is_some() {
+                let address = request.address;
+                return Err(self.bus_error(request, BusError { address }));
+            }
             let wanted = |it| (it == Injection::PageFault { space }).then_some(());
             if self.strike_at(slot, stream, wanted).is_some() {
                 let stall = self.mmu.stall(space);
@@ -240,7 +255,7 @@ impl Fabric {
             physical: error.address,
         });
         let gpu_bus_fault = 0x80;
-        self.record_gpu_fault(gpu_bus_fault, request.kind, Some(error.address));
+        self.record_gpu_fault(gpu_bus_fault, request.kind, Some((request, error.address)));
         Refusal::Bus(error)
     }
 

@@ -69,6 +69,11 @@ pub enum Injection {
     ExtraSample,
     /// A sample of the counters is lost as if the ring were full; once.
     SampleLost,
+    /// An access of a stream or shader through this address space meets nothing on the bus; once.
+    BusError {
+        /// Its number.
+        space: u8,
+    },
     /// A fault of the GPU with this exception is recorded at a command; once.
     GpuFault {
         /// Exception code.
@@ -78,7 +83,7 @@ pub enum Injection {
 
 impl Injection {
     /// One of every kind, with an example of its data.
-    pub const ALL: [Injection; 24] = [
+    pub const ALL: [Injection; 25] = [
         Injection::ResetNeverCompletes,
         Injection::L2PowerStuck,
         Injection::ShaderPowerStuck,
@@ -98,6 +103,7 @@ impl Injection {
         Injection::JobFault { exception: 0x58 },
         Injection::JobsHang,
         Injection::PageFault { space: 1 },
+        Injection::BusError { space: 1 },
         Injection::GpuFault { exception: 0x80 },
         Injection::TilerOutOfMemory,
         Injection::CountersIgnored,
@@ -118,6 +124,7 @@ impl Injection {
             | Injection::TilerOutOfMemory
             | Injection::ExtraSample
             | Injection::SampleLost
+            | Injection::BusError { .. }
             | Injection::GpuFault { .. } => true,
             Injection::ResetNeverCompletes
             | Injection::L2PowerStuck

@@ -7,11 +7,13 @@
 //! ```
 //! use eitri_model::{Config, stub_firmware};
 //! use eitri_on_model::Machine;
-//! use eitri_runtime::{Device, Options};
+//! use eitri_runtime::{Device, Options, Storage};
 //!
 //! let machine = Machine::new(Config::default());
 //! let firmware = stub_firmware();
-//! let device = Device::bring_up(machine.clone(), &firmware, Options::default(), &mut ())?;
+//! let mut storage: Storage = Storage::new();
+//! let options = Options::default();
+//! let device = Device::bring_up(machine.clone(), &firmware, &mut storage, options, &mut ())?;
 //! assert_eq!(device.properties().name, Some("Mali-G610"));
 //! device.shutdown(&mut ())?;
 //! assert_eq!(machine.memory_in_use(), 0);

@@ -2,12 +2,15 @@
 //!
 //! Facts: hardware/csf-scheduling.md section 6, csf-mmio.md section 8, gpu-mmu.md section 8.
 
+use crate::error::Thing;
+use crate::handle::{Fence, Queue};
 use crate::mmu::MmuFault;
-use crate::queue::SubQueue;
+use crate::vm::GpuAddress;
 use core::fmt;
-use core::time::Duration;
-use eitri_csf::fault::Exception;
+use eitri_cs::SubQueue;
+use eitri_csf::Arch;
 use eitri_csf::fault::fault_access::AccessKind;
+use eitri_csf::fault::{Exception, FaultSource};
 use eitri_csf::interface::stream::{
     BlockedReason, CS_STATUS_BLOCKED_REASON, CS_STATUS_WAIT, blocked_reason,
 };
@@ -19,7 +22,7 @@ use thiserror::Error;
 pub enum Recovery {
     /// Nothing: the job has failed, the queue goes on.
     Continue,
-    /// The queue is dead: destroy it and make another. The runtime has terminated its group.
+    /// The queue is dead: destroy it and make another. Its group was terminated, alone.
     NewQueue,
     /// The GPU must be started again: [`crate::Device::restart`].
     Restart,
@@ -116,13 +119,10 @@ pub enum Cause {
     Gpu(GpuFault),
     /// The firmware saw no progress for too long.
     NoProgress,
-    /// It did not finish within the limit that the caller gave.
-    TimeLimit {
-        /// The limit.
-        limit: Duration,
-        /// What the stream was doing.
-        status: StreamStatus,
-    },
+    /// Its owner cancelled the queue.
+    Cancelled,
+    /// Its group had to leave its slot and did not let itself be saved in time: the job keeps a core for too long.
+    NotSuspended,
     /// It needs a tiler heap, and there is none.
     TilerMemory,
     /// It needs protected mode, and there is none.
@@ -136,35 +136,78 @@ pub enum Cause {
     },
 }
 
+/// What is mapped nearest to an address that is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Neighbour {
+    /// What it is.
+    pub what: Thing,
+    /// The number of its place.
+    pub number: u16,
+    /// Where it begins.
+    pub address: GpuAddress,
+    /// Its length in bytes, as it was asked for.
+    pub bytes: u64,
+    /// Bytes between it and the address.
+    pub missed_by: u64,
+    /// Whether the address lies before it; else it lies behind its end.
+    pub before: bool,
+}
+
+impl fmt::Display for Neighbour {
+    /// `0x40 bytes behind the end of buffer 3, which has 0x100 bytes at 0x2000000`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = match self.before {
+            true => "before the start",
+            false => "behind the end",
+        };
+        let Neighbour {
+            what,
+            number,
+            address,
+            bytes,
+            missed_by,
+            ..
+        } = self;
+        write!(
+            f,
+            "{missed_by:#x} bytes {side} of {what} {number}, which has {bytes:#x} bytes at {address}"
+        )
+    }
+}
+
 /// A job, or a whole queue, that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobFault {
-    /// The group slot.
-    pub slot: u32,
+    /// The queue.
+    pub queue: Queue,
     /// The sub-queue.
     pub sub_queue: SubQueue,
-    /// The point on the queue's timeline that the job was to reach; `None` if no job could be named.
+    /// The point on the stream's timeline that the job was to reach; `None` if no job could be named.
     pub job: Option<u64>,
     /// Why.
     pub cause: Cause,
     /// The fault of the address space behind a stream's bus fault, if there was one.
     pub mmu: Option<MmuFault>,
+    /// What the address of that fault missed.
+    pub near: Option<Neighbour>,
     /// What has to be done.
     pub recovery: Recovery,
 }
 
 impl fmt::Display for JobFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (queue, sub_queue) = (self.queue, self.sub_queue);
         match self.job {
-            Some(job) => write!(f, "job {job} ")?,
-            None => write!(f, "a job ")?,
+            Some(point) => {
+                let fence = Fence {
+                    queue,
+                    sub_queue,
+                    point,
+                };
+                write!(f, "{fence} ")?;
+            }
+            None => write!(f, "a job of {queue} ")?,
         }
-        let kind = match self.sub_queue {
-            SubQueue::VertexTiler => "vertex-tiler",
-            SubQueue::Fragment => "fragment",
-            SubQueue::Compute => "compute",
-        };
-        write!(f, "of the {kind} queue (slot {}) ", self.slot)?;
         match self.cause {
             Cause::Exception(it) => {
                 let kind = if it.fatal {
@@ -183,9 +226,9 @@ impl fmt::Display for JobFault {
             Cause::NoProgress => {
                 f.write_str("failed: the firmware saw no progress for too long")?
             }
-            Cause::TimeLimit { limit, status } => {
-                write!(f, "did not finish within {limit:?}\n{status}")?;
-                f.write_str("\n  help: does the shader end?")?;
+            Cause::Cancelled => f.write_str("was cancelled with its queue")?,
+            Cause::NotSuspended => {
+                f.write_str("was stopped: it had to make room for others and could not be saved")?;
             }
             Cause::TilerMemory => {
                 f.write_str("failed: it needs a tiler heap, and there is none")?
@@ -203,6 +246,9 @@ impl fmt::Display for JobFault {
         }
         if let Some(fault) = self.mmu {
             write!(f, "\n  {fault}")?;
+        }
+        if let Some(near) = self.near {
+            write!(f, "\n  the address lies {near}")?;
         }
         let row = match (self.mmu, self.cause) {
             (Some(fault), _) | (None, Cause::Mmu(fault)) => fault.exception.row(),
@@ -230,24 +276,29 @@ pub struct GpuFault {
     pub address: Option<u64>,
     /// The address space, if it is known.
     pub space: Option<u32>,
-    /// The unit.
-    pub unit: u32,
+    /// Which unit made the access.
+    pub unit: FaultSource,
     /// Whether it happened in protected mode, which hides all else.
     pub protected: bool,
 }
 
 impl GpuFault {
-    pub(crate) fn decode(status: u32, address: u64, protected: bool) -> GpuFault {
+    pub(crate) fn decode(arch: Arch, status: u32, address: u64, protected: bool) -> GpuFault {
         use gpu_faultstatus as field;
+        // Two bits, four kinds: every number has one.
+        let access = field::ACCESS.get(status).unwrap_or(AccessKind::Read);
         GpuFault {
             exception: Exception(field::EXCEPTION.get(status) as u8),
-            // Two bits, four kinds: every number has one.
-            access: field::ACCESS.get(status).unwrap_or(AccessKind::Read),
+            access,
             address: field::ADDRESS_VALID.get(status).then_some(address),
             space: field::JASID_VALID
                 .get(status)
                 .then_some(field::JASID.get(status)),
-            unit: field::SOURCE.get(status),
+            unit: FaultSource {
+                arch,
+                id: field::SOURCE.get(status) as u16,
+                access,
+            },
             protected,
         }
     }
@@ -270,7 +321,7 @@ impl fmt::Display for GpuFault {
         if let Some(space) = self.space {
             write!(f, " in address space {space}")?;
         }
-        write!(f, " (unit {:#x})", self.unit)?;
+        write!(f, " by {}", self.unit)?;
         match self.exception.row() {
             Some(row) => write!(f, "\n  {}\n  help: {}", row.about, row.help),
             None => Ok(()),

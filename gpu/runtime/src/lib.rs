@@ -2,7 +2,7 @@
 //!
 //! Drives Mali GPUs with a command-stream front end (architectures 10 to 13) through their registers and firmware,
 //! with no operating system underneath. Its API follows Vulkan's names: [`Device`], [`Queue`], [`CommandBuffer`],
-//! [`Pipeline`], [`DescriptorSet`], [`TimelineSemaphore`].
+//! [`Pipeline`], [`DescriptorSet`], [`Fence`].
 //!
 //! Needs: a [`Platform`], a firmware image.  Guarantees: no call panics or hangs, whatever GPU, firmware or caller do:
 //! every wait has a limit, every failure is a value that names what was seen; submission allocates nothing; memory is
@@ -11,7 +11,7 @@
 //! ```no_run
 //! use core::time::Duration;
 //! use eitri_program::Program;
-//! use eitri_runtime::{Device, Done, Options, Platform, QueueConfig};
+//! use eitri_runtime::{Device, Done, Error, Options, Platform, QueueConfig, Status, Storage};
 //!
 //! /// Doubles `values` on the GPU with a shader that takes one storage buffer, 64 values a workgroup.
 //! fn double<P: Platform>(
@@ -19,31 +19,32 @@
 //!     firmware: &[u8],
 //!     shader: &[u8],
 //!     values: &mut [u8],
-//! ) -> Result<(), Box<dyn std::error::Error>> {
+//! ) -> Result<(), Error> {
 //!     let mut report = |done: &Done<'_>| println!("{}: {} ({:?})", done.step, done.found, done.took);
-//!     let mut device = Device::bring_up(platform, firmware, Options::default(), &mut report)
-//!         .map_err(|failed| failed.error)?;
+//!     let mut storage: Storage = Storage::new();
+//!     let mut device = Device::bring_up(platform, firmware, &mut storage, Options::default(), &mut report)?;
 //!     let queue = device.create_queue(QueueConfig::default())?;
+//!     let space = device.space(queue)?;
 //!
-//!     let pipeline = device.create_pipeline(&Program::parse(shader)?)?;
-//!     let buffer = device.create_buffer(values.len() as u64)?;
-//!     device.write_buffer(&buffer, 0, values)?;
-//!     let set = device.create_descriptor_set(&pipeline, 0)?;
-//!     device.bind_buffer(&set, 0, &buffer)?;
+//!     let pipeline = device.create_pipeline(space, &Program::parse(shader)?)?;
+//!     let buffer = device.create_buffer(space, values.len() as u64)?;
+//!     device.write_buffer(buffer, 0, values)?;
+//!     let set = device.create_descriptor_set(pipeline, 0)?;
+//!     device.bind_buffer(set, 0, buffer)?;
 //!
 //!     let groups = (values.len() / 4).div_ceil(64) as u32;
-//!     let mut commands = device.create_command_buffer()?;
-//!     commands.record(&mut device, |recorder| {
-//!         recorder.bind_pipeline(&pipeline).bind_descriptor_set(&set);
-//!         recorder.dispatch([groups, 1, 1])?;
+//!     let commands = device.create_command_buffer(space)?;
+//!     device.record(commands, |recorder| {
+//!         recorder.bind_pipeline(pipeline)?.bind_descriptor_set(set)?.dispatch([groups, 1, 1])?;
 //!         Ok(())
 //!     })?;
-//!     let point = queue.submit(&mut device, &commands)?;
-//!     queue.timeline().wait(&mut device, point, Duration::from_secs(1))?;
-//!     device.read_buffer(&buffer, 0, values)?;
-//!
-//!     device.destroy_queue(queue)?;
-//!     device.shutdown(&mut report).map_err(|failed| failed.error)?;
+//!     let fence = device.submit(queue, commands)?;
+//!     match device.wait(fence, Duration::from_secs(1)) {
+//!         Status::Failed(fault) => return Err(fault.into()),
+//!         Status::Pending => device.cancel(queue)?,
+//!         _ => device.read_buffer(buffer, 0, values)?,
+//!     }
+//!     device.shutdown(&mut report)?;
 //!     Ok(())
 //! }
 //! ```
@@ -72,6 +73,20 @@ mod memory;
 
 mod page_allocator;
 
+// Where things are kept, and by what they are named.
+mod slab;
+
+mod links;
+
+mod handle;
+
+mod storage;
+
+// Who has what of the hardware: pure, and tested alone.
+mod seats;
+
+mod scheduler;
+
 // The layers, from the hardware up: these four use nothing that comes after them.
 mod gpu;
 
@@ -91,27 +106,30 @@ mod command;
 mod device;
 
 // What is told to the caller.
+mod error;
+
 mod fault;
 
 mod report;
 
-pub use command::{CommandBuffer, CommandError, DescriptorSet, Limit, Pipeline, Recorder};
+pub use command::{CommandError, Limit, Recorder};
 pub use device::{
-    BringUpError, Buffer, BufferError, Device, DeviceLost, Failed, FirmwareCrash, Options,
-    QueueConfig,
+    BringUpError, Device, DeviceLost, Failed, FirmwareCrash, Next, Options, QueueConfig,
 };
-pub use fault::{Cause, GpuFault, JobFault, Recovery, StreamException, StreamStatus};
+pub use error::{Error, ErrorKind, Table, Thing};
+pub use fault::{Cause, GpuFault, JobFault, Neighbour, Recovery, StreamException, StreamStatus};
 pub use firmware::{BootError, InterfaceError, LoadError, RequestIgnored};
 pub use gpu::{
     DomainState, HaltError, PowerChange, PowerState, PowerStuck, ProbeError, Properties, ResetError,
 };
+pub use handle::{Buffer, CommandBuffer, DescriptorSet, Fence, Pipeline, Queue, Space};
 pub use memory::OutOfMemory;
 pub use mmu::{AsCommandStuck, MapError, MmuError, MmuFault};
 pub use page_allocator::PageAllocator;
 pub use platform::{DmaRegion, Instant, Lines, PhysicalAddress, Platform, SystemCoherency};
-pub use queue::{
-    Queue, QueueError, SubQueue, SubmitError, TimelineSemaphore, UnusableStream, WaitError,
-};
+pub use queue::{Status, SubQueue, UnusableStream};
 pub use report::{Done, Reporter, Step};
+pub use scheduler::Priority;
+pub use storage::Storage;
 pub use vm::{GpuAddress, VmError};
 pub use wait::{Condition, TimedOut};

@@ -28,8 +28,6 @@ pub enum Step {
     Configure,
     /// Ask the firmware for a sign of life.
     Ping,
-    /// Give an address space to jobs.
-    EnableJobSpace,
     /// Stop groups.
     StopGroups,
     /// Halt and stop the microcontroller.
@@ -52,7 +50,6 @@ impl fmt::Display for Step {
             Step::CheckInterface => "check interface",
             Step::Configure => "configure",
             Step::Ping => "ping",
-            Step::EnableJobSpace => "enable job address space",
             Step::StopGroups => "stop groups",
             Step::StopFirmware => "stop firmware",
             Step::DisableSpaces => "disable address spaces",
@@ -116,10 +113,22 @@ impl<'r, R: Reporter> Steps<'r, R> {
         action: impl FnOnce(&mut P) -> Result<T, E>,
         found: impl FnOnce(&T, &mut dyn FnMut(fmt::Arguments<'_>)),
     ) -> Result<T, E> {
+        self.take_with(platform, |it| it, step, action, found)
+    }
+
+    /// As [`Steps::take`], on something that has the platform in it.
+    pub(crate) fn take_with<P: Platform, S, T, E>(
+        &mut self,
+        state: &mut S,
+        platform: fn(&mut S) -> &mut P,
+        step: Step,
+        action: impl FnOnce(&mut S) -> Result<T, E>,
+        found: impl FnOnce(&T, &mut dyn FnMut(fmt::Arguments<'_>)),
+    ) -> Result<T, E> {
         self.reporter.begin(step);
-        let since = platform.now();
-        let value = action(platform)?;
-        let took = platform.now().since(since);
+        let since = platform(state).now();
+        let value = action(state)?;
+        let took = platform(state).now().since(since);
         found(&value, &mut |found| {
             self.reporter.done(&Done { step, found, took });
         });

@@ -185,7 +185,7 @@ pub(crate) fn wait_until<P: Platform>(
 }
 
 /// How often interrupt lines may end a wait within one step of its pace.
-const MOST_WAKES: u32 = 8;
+const MOST_WAKES: u32 = 64;
 
 /// Looks again and again until `probe` finds something or fails; `None` when the limit has come.
 ///

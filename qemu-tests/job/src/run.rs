@@ -8,13 +8,15 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use eitri_program::{Program, ProgramError};
 use eitri_runtime::{
-    BringUpError, BufferError, Cause, CommandError, DescriptorSet, Device, Done, JobFault, Options,
-    Platform, QueueConfig, QueueError, Reporter, Step, SubmitError, WaitError,
+    BringUpError, Cause, Device, Done, Error, ErrorKind, Fence, JobFault, Options, Platform,
+    QueueConfig, Reporter, Space, Status, Step, Storage, StreamStatus,
 };
-use thiserror::Error;
 
 /// Bytes of a buffer that are read back at once.
 const CHUNK: usize = 4096;
+
+/// A job has one queue, and at most as many buffers and sets as this.
+type JobStorage<'d> = Storage<'d, 1, 4, 256>;
 
 /// How a job ended; the result stream says the same, with the words for a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,42 +28,58 @@ pub enum Verdict {
 }
 
 /// Why a job did not run to its end.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 enum JobError {
     #[error(transparent)]
     Program(#[from] ProgramError),
     #[error(transparent)]
     BringUp(#[from] BringUpError),
-    #[error(transparent)]
-    Buffer(#[from] BufferError),
     #[error("buffer {set}:{binding}: {error}")]
     Allocation {
         set: u32,
         binding: u32,
-        error: BufferError,
+        error: Error,
     },
     #[error(transparent)]
-    Queue(#[from] QueueError),
-    #[error(transparent)]
-    Command(#[from] CommandError),
-    #[error(transparent)]
-    Submit(#[from] SubmitError),
-    #[error(transparent)]
-    Wait(#[from] WaitError),
+    Runtime(#[from] Error),
+    #[error("{fence} did not finish within {limit:?}\n{}\n  help: does the shader end?", Told(*status))]
+    Limit {
+        fence: Fence,
+        limit: Duration,
+        status: Option<StreamStatus>,
+    },
+}
+
+/// What the stream was doing, if that is known.
+struct Told(Option<StreamStatus>);
+
+impl core::fmt::Display for Told {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self.0 {
+            Some(status) => write!(f, "{status}"),
+            None => f.write_str("  it is not on a slot of the firmware"),
+        }
+    }
 }
 
 impl JobError {
     fn kind(&self) -> FailureKind {
         match self {
-            JobError::Program(_) | JobError::Allocation { .. } | JobError::Command(_) => {
+            JobError::Program(_) | JobError::Allocation { .. } | JobError::Limit { .. } => {
                 FailureKind::Refused
             }
-            // A shader that never ends, or that reaches outside of its buffers.
-            JobError::Wait(WaitError::Job(JobFault {
-                cause: Cause::TimeLimit { .. } | Cause::Mmu(_) | Cause::Exception(_),
+            // A shader that reaches outside of its buffers.
+            JobError::Runtime(Error::Job(JobFault {
+                cause: Cause::Mmu(_) | Cause::Exception(_),
                 ..
             })) => FailureKind::Refused,
-            _ => FailureKind::Device,
+            JobError::Runtime(error) => match error.kind() {
+                ErrorKind::Refused | ErrorKind::OutOfMemory | ErrorKind::OutOfStorage => {
+                    FailureKind::Refused
+                }
+                _ => FailureKind::Device,
+            },
+            JobError::BringUp(_) => FailureKind::Device,
         }
     }
 }
@@ -116,8 +134,16 @@ fn bring_up_and_dispatch<P: Platform>(
     reporter: &mut impl Reporter,
 ) -> Result<Vec<Saved>, JobError> {
     let program = Program::parse(bundle.program())?;
-    let mut device = Device::bring_up(platform, bundle.firmware(), Options::default(), reporter)
-        .map_err(|failed| failed.error)?;
+    let mut storage = alloc::boxed::Box::new(JobStorage::new());
+    let firmware = bundle.firmware();
+    let up = Device::bring_up(
+        platform,
+        firmware,
+        &mut *storage,
+        Options::default(),
+        reporter,
+    );
+    let mut device = up.map_err(|failed| failed.error)?;
     let saved = dispatch(&mut device, &program, bundle);
     // The power goes off whatever became of the job; its failure is the one to tell.
     let off = device.shutdown(reporter);
@@ -126,42 +152,62 @@ fn bring_up_and_dispatch<P: Platform>(
     Ok(saved)
 }
 
-fn dispatch<P: Platform>(
-    device: &mut Device<'_, P>,
-    program: &Program<'_>,
+/// Runs the job; what it made goes with the device.
+fn dispatch<'d, P: Platform>(
+    device: &mut Device<'_, 'd, P>,
+    program: &Program<'d>,
     bundle: &Bundle<'_>,
 ) -> Result<Vec<Saved>, JobError> {
-    let pipeline = device.create_pipeline(program)?;
-    let mut sets: Vec<DescriptorSet<'_>> = Vec::new();
+    let queue = device.create_queue(QueueConfig::default())?;
+    let space = device.space(queue)?;
+    let pipeline = device.create_pipeline(space, program)?;
+    let mut sets = Vec::new();
     let mut buffers = Vec::new();
     for content in bundle.buffers() {
-        let buffer = create(device, &content)?;
-        if !sets.iter().any(|set| set.set() == content.set) {
-            sets.push(device.create_descriptor_set(&pipeline, content.set)?);
-        }
-        if let Some(set) = sets.iter().find(|set| set.set() == content.set) {
-            device.bind_buffer(set, content.binding, &buffer)?;
-        }
+        let buffer = create(device, space, &content)?;
+        let known = sets.iter().find(|(number, _)| *number == content.set);
+        let set = match known {
+            Some((_, set)) => *set,
+            None => {
+                let set = device.create_descriptor_set(pipeline, content.set)?;
+                sets.push((content.set, set));
+                set
+            }
+        };
+        device.bind_buffer(set, content.binding, buffer)?;
         buffers.push((content, buffer));
     }
-    let mut commands = device.create_command_buffer()?;
-    commands.record(device, |recorder| {
-        recorder.bind_pipeline(&pipeline);
-        for set in &sets {
-            recorder.bind_descriptor_set(set);
+    let commands = device.create_command_buffer(space)?;
+    device.record(commands, |recorder| {
+        recorder.bind_pipeline(pipeline)?;
+        for (_, set) in &sets {
+            recorder.bind_descriptor_set(*set)?;
         }
         recorder.push_constants(bundle.push_constants())?;
         recorder.dispatch(bundle.groups())?;
         Ok(())
     })?;
-    let queue = device.create_queue(QueueConfig::default())?;
-    let point = queue.submit(device, &commands)?;
+    let fence = device.submit(queue, commands)?;
     let limit = Duration::from_millis(bundle.limit_ms().into());
-    queue.timeline().wait(device, point, limit)?;
-
+    match device.wait(fence, limit) {
+        Status::Done => {}
+        // What took the device down says more than that the job went with it.
+        Status::Failed(fault) => match device.lost() {
+            Some(lost) if fault.cause == Cause::Lost => return Err(Error::from(*lost).into()),
+            _ => return Err(Error::from(fault).into()),
+        },
+        Status::Pending | Status::Unknown => {
+            let status = device.explain(fence);
+            return Err(JobError::Limit {
+                fence,
+                limit,
+                status,
+            });
+        }
+    }
     let wanted = buffers.iter().filter(|(content, _)| content.save);
     let saved = wanted.map(|(content, buffer)| {
-        let bytes = read(device, content, buffer)?;
+        let bytes = read(device, content, *buffer)?;
         let Buffer { set, binding, .. } = *content;
         Ok(Saved {
             set,
@@ -169,22 +215,13 @@ fn dispatch<P: Platform>(
             bytes,
         })
     });
-    let saved = saved.collect::<Result<Vec<_>, BufferError>>()?;
-    device.destroy_queue(queue)?;
-    device.destroy_command_buffer(commands)?;
-    for set in sets {
-        device.destroy_descriptor_set(set)?;
-    }
-    for (_, buffer) in buffers {
-        device.destroy_buffer(buffer)?;
-    }
-    device.destroy_pipeline(pipeline)?;
-    Ok(saved)
+    Ok(saved.collect::<Result<Vec<_>, Error>>()?)
 }
 
 /// A buffer with its first content; fresh memory is zero, so the rest need not be written.
 fn create<P: Platform>(
-    device: &mut Device<'_, P>,
+    device: &mut Device<'_, '_, P>,
+    space: Space,
     content: &Buffer<'_>,
 ) -> Result<eitri_runtime::Buffer, JobError> {
     let Buffer { set, binding, .. } = *content;
@@ -193,18 +230,20 @@ fn create<P: Platform>(
         binding,
         error,
     };
-    let buffer = device.create_buffer(content.bytes.into()).map_err(named)?;
+    let buffer = device
+        .create_buffer(space, content.bytes.into())
+        .map_err(named)?;
     device
-        .write_buffer(&buffer, 0, content.data)
+        .write_buffer(buffer, 0, content.data)
         .map_err(named)?;
     Ok(buffer)
 }
 
 fn read<P: Platform>(
-    device: &mut Device<'_, P>,
+    device: &mut Device<'_, '_, P>,
     content: &Buffer<'_>,
-    buffer: &eitri_runtime::Buffer,
-) -> Result<Vec<u8>, BufferError> {
+    buffer: eitri_runtime::Buffer,
+) -> Result<Vec<u8>, Error> {
     let mut bytes = alloc::vec![0; content.bytes as usize];
     for (index, chunk) in bytes.chunks_mut(CHUNK).enumerate() {
         device.read_buffer(buffer, (index * CHUNK) as u64, chunk)?;

@@ -21,7 +21,7 @@ use core::time::Duration;
 use eitri_program::Program;
 use eitri_runtime::{
     Device, DmaRegion, Done, Instant, Lines, Options, PageAllocator, PhysicalAddress, Platform,
-    QueueConfig, Step,
+    QueueConfig, Status, Step, Storage, SubQueue,
 };
 
 #[panic_handler]
@@ -150,26 +150,45 @@ fn job(mut outside: Outside) -> Option<()> {
     let mut last = Step::Probe;
     let mut report = |done: &Done<'_>| last = done.step;
 
-    let mut device = Device::bring_up(platform, firmware, Options::default(), &mut report).ok()?;
+    let mut storage = Storage::<4, 16, 32>::new();
+    let options = Options::default();
+    let mut device =
+        Device::bring_up(platform, firmware, &mut storage, options, &mut report).ok()?;
     let queue = device.create_queue(QueueConfig::default()).ok()?;
-    let pipeline = device.create_pipeline(&Program::parse(shader).ok()?).ok()?;
-    let buffer = device.create_buffer(values.len() as u64).ok()?;
-    device.write_buffer(&buffer, 0, values).ok()?;
-    let set = device.create_descriptor_set(&pipeline, 0).ok()?;
-    device.bind_buffer(&set, 0, &buffer).ok()?;
-    let mut commands = device.create_command_buffer().ok()?;
-    commands
-        .record(&mut device, |recorder| {
-            recorder.bind_pipeline(&pipeline).bind_descriptor_set(&set);
-            recorder.dispatch(groups)?;
-            Ok(())
-        })
-        .ok()?;
-    let point = queue.submit(&mut device, &commands).ok()?;
-    let limit = Duration::from_secs(1);
-    queue.timeline().wait(&mut device, point, limit).ok()?;
-    device.read_buffer(&buffer, 0, values).ok()?;
+    let space = device.space(queue).ok()?;
+    let program = Program::parse(shader).ok()?;
+    let pipeline = device.create_pipeline(space, &program).ok()?;
+    let buffer = device.create_buffer(space, values.len() as u64).ok()?;
+    device.write_buffer(buffer, 0, values).ok()?;
+    let set = device.create_descriptor_set(pipeline, 0).ok()?;
+    device.bind_buffer(set, 0, buffer).ok()?;
+    let commands = device.create_command_buffer(space).ok()?;
+    let recorded = device.record(commands, |recorder| {
+        recorder.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;
+        recorder.dispatch(groups)?;
+        Ok(())
+    });
+    recorded.ok()?;
+    let fence = device.submit(queue, commands).ok()?;
+    if device.wait(fence, Duration::from_secs(1)) == Status::Pending {
+        device.explain(fence)?;
+        device.cancel(queue).ok()?;
+        device.settle();
+    }
+    device.discard(fence);
+    device.reached(queue, SubQueue::Compute).ok()?;
+    device.read_buffer(buffer, 0, values).ok()?;
+    device.ping().ok()?;
+    if device.lost().is_some() {
+        device.restart(&mut report).ok()?;
+    }
+    device.destroy_command_buffer(commands).ok()?;
+    device.destroy_descriptor_set(set).ok()?;
+    device.destroy_buffer(buffer).ok()?;
+    device.destroy_pipeline(pipeline).ok()?;
     device.destroy_queue(queue).ok()?;
+    let other = device.create_space().ok()?;
+    device.destroy_space(other).ok()?;
     device.shutdown(&mut report).ok()?;
     Some(())
 }

@@ -45,6 +45,8 @@ pub(crate) struct Cores {
     /// Jobs so far.
     issued: u64,
     ended: Vec<Ended>,
+    /// The place among jobs, by priority, from which on none had a turn.
+    not_served: usize,
     /// What the group on each slot may have of the cores.
     endpoints: Vec<Endpoints>,
 }
@@ -142,8 +144,13 @@ impl Cores {
             core::cmp::Reverse(self.endpoints(self.jobs[index].owner.group).priority)
         });
         let mut used = 0;
-        for index in order {
+        // Where the instructions ran out the last time: those that had no turn come first.
+        let first = core::mem::take(&mut self.not_served);
+        let count = order.len();
+        order.rotate_left(first % count);
+        for (turn, index) in order.into_iter().enumerate() {
             if used >= limit {
+                self.not_served = (first + turn) % count;
                 break;
             }
             let slot = self.jobs[index].owner.group;

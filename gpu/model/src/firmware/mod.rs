@@ -25,6 +25,7 @@ use crate::diagnosis::{FirmwareMisuse, RegisterMisuse};
 use crate::fabric::{Due, Fabric};
 use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
+use crate::mmu::MCU_SPACE;
 use crate::power::Power;
 use alloc::vec::Vec;
 use boot::Conditions;
@@ -61,6 +62,12 @@ pub(crate) struct Mcu {
     rung_asleep: bool,
     /// Whether the host was told that all groups are idle.
     idle_reported: bool,
+}
+
+/// Whether the firmware waits because a part of its own space is locked. The lock may be of a part that it does not want; but
+/// it does one thing after the other, so that it is enough to do nothing while there is one (hardware/gpu-mmu.md 9).
+fn waits(fabric: &Fabric) -> bool {
+    fabric.mmu.space(MCU_SPACE).has_lock()
 }
 
 impl Mcu {
@@ -209,6 +216,9 @@ impl Mcu {
         }
         if fabric.strikes(Injection::McuCrash) {
             return self.panic(fabric, memory);
+        }
+        if waits(fabric) {
+            return fabric.later(fabric.config.latencies.firmware, Due::Doorbell);
         }
         match self.look(fabric, memory) {
             Ok(()) => self.settle(fabric, power, memory),
@@ -405,6 +415,9 @@ impl Mcu {
     ) {
         if !self.is_running() {
             return;
+        }
+        if waits(fabric) {
+            return fabric.later(fabric.config.latencies.firmware, Due::UserDoorbell(number));
         }
         let mut words = Words { fabric, memory };
         let mut found = false;

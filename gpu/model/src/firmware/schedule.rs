@@ -354,6 +354,9 @@ impl Mcu {
 
     /// Writes what the host is to see: positions, faults, events, suspended groups.
     fn answer(&mut self, fabric: &mut Fabric, memory: &mut dyn PhysicalMemory) -> Result<(), Stop> {
+        if super::waits(fabric) {
+            return Err(Stop::Wait);
+        }
         let Some(interface) = &self.interface else {
             return Ok(());
         };

@@ -127,6 +127,11 @@ impl Space {
         region.is_some()
     }
 
+    /// Whether any region is locked.
+    pub(crate) fn has_lock(&self) -> bool {
+        self.locked.is_some()
+    }
+
     #[inline]
     pub(super) fn is_locked(&self, address: u64) -> bool {
         self.locked

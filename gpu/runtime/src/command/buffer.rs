@@ -4,20 +4,14 @@
 
 use super::error::CommandError;
 use super::recorder::Recorder;
-use super::storage::Storage;
-use crate::device::{Device, Request};
+use crate::device::{Device, Kind};
+use crate::error::{Error, Thing};
+use crate::handle::{CommandBuffer, Space};
 use crate::platform::Platform;
-use crate::vm::{GpuAddress, Object, Protection};
+use crate::vm::{GpuAddress, Protection};
+use eitri_cs::builder::Stream;
 
-/// A command buffer. It must be given back with [`Device::destroy_command_buffer`].
-#[derive(Debug)]
-#[must_use = "a command buffer that is dropped keeps its memory"]
-pub struct CommandBuffer {
-    object: Object,
-    words: [u64; CommandBuffer::WORDS],
-    storage: Storage,
-    recorded: Option<(GpuAddress, u32)>,
-}
+const WHAT: Thing = Thing::CommandBuffer;
 
 impl CommandBuffer {
     /// Instructions that it holds; a dispatch takes about twenty.
@@ -26,75 +20,88 @@ impl CommandBuffer {
     pub const DATA_BYTES: u64 = 56 * 1024;
     /// Where data begins: behind the instructions.
     pub(super) const DATA_OFFSET: u64 = CommandBuffer::WORDS as u64 * 8;
-
-    /// Where the recorded commands are, and their bytes; `None` if recording did not end well.
-    pub(crate) const fn recorded(&self) -> Option<(GpuAddress, u32)> {
-        self.recorded
-    }
-
-    /// Records what `commands` says; what was recorded before is forgotten. No job may be using it.
-    ///
-    /// # Errors
-    /// If a command is refused, or the commands do not fit. Nothing is recorded then.
-    pub fn record<'f, 's, P: Platform>(
-        &mut self,
-        device: &mut Device<'f, P>,
-        commands: impl FnOnce(&mut Recorder<'_, 'f, 's, P>) -> Result<(), CommandError>,
-    ) -> Result<(), CommandError> {
-        self.recorded = None;
-        self.storage.release(device)?;
-        let CommandBuffer {
-            object,
-            words,
-            storage,
-            ..
-        } = self;
-        let mut recorder = Recorder::begin(device, object, words.as_mut_slice(), storage);
-        commands(&mut recorder)?;
-        let stream = recorder.finish()?;
-        let count = (stream.length / 8) as usize;
-        let mut at = object.memory();
-        for word in words.iter().take(count) {
-            device.platform.store64(at, *word);
-            at = at.offset(8);
-        }
-        device
-            .platform
-            .clean(object.memory().span(stream.length.into()));
-        self.recorded = Some((GpuAddress(stream.address), stream.length));
-        Ok(())
-    }
 }
 
-impl<P: Platform> Device<'_, P> {
+impl<'d, P: Platform> Device<'_, 'd, P> {
     /// Makes a command buffer.
     ///
     /// # Errors
-    /// If there is no memory for it.
-    pub fn create_command_buffer(&mut self) -> Result<CommandBuffer, CommandError> {
+    /// If there is no memory or no place in the storage for it.
+    pub fn create_command_buffer(&mut self, space: Space) -> Result<CommandBuffer, Error> {
         let bytes = CommandBuffer::DATA_OFFSET.wrapping_add(CommandBuffer::DATA_BYTES);
-        let object =
-            self.create_object(Request::for_jobs("commands", bytes, Protection::Shared))?;
-        let words = [0; CommandBuffer::WORDS];
-        Ok(CommandBuffer {
-            object,
-            words,
-            storage: Storage::default(),
-            recorded: None,
-        })
+        let kind = Kind::Commands { recorded: None };
+        let key = self.create_object(space, "commands", bytes, Protection::Shared, kind)?;
+        Ok(CommandBuffer(key))
     }
 
-    /// Gives a command buffer back. No job may use it any more.
+    /// Destroys a command buffer.
     ///
     /// # Errors
-    /// If it can't be unmapped: then it stays.
-    pub fn destroy_command_buffer(&mut self, commands: CommandBuffer) -> Result<(), CommandError> {
-        let CommandBuffer {
-            object,
-            mut storage,
-            ..
-        } = commands;
-        storage.release(self)?;
-        Ok(self.destroy_object(object)?)
+    /// If a job in flight uses it: then it stays. Or if it can't be unmapped, which costs the device.
+    pub fn destroy_command_buffer(&mut self, commands: CommandBuffer) -> Result<(), Error> {
+        self.destroy_object(commands.0, WHAT)
+    }
+
+    /// Records what `record` says; what was recorded before is forgotten.
+    ///
+    /// # Errors
+    /// If a job in flight uses the command buffer, a command is refused, or the commands do not fit. After the last two nothing
+    /// is recorded.
+    pub fn record(
+        &mut self,
+        commands: CommandBuffer,
+        record: impl FnOnce(&mut Recorder<'_, '_, 'd, P>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.unused(commands.0, WHAT)?;
+        self.set_recorded(commands, None);
+        self.forget_links(commands.0);
+        let words = core::mem::take(&mut self.words);
+        let stream = Recorder::begin(self, commands, words).and_then(|mut recorder| {
+            record(&mut recorder)?;
+            recorder.finish()
+        });
+        let written = stream.and_then(|stream| self.write_commands(commands, words, stream));
+        self.words = words;
+        written
+    }
+
+    /// Where the recorded commands are, and their bytes.
+    pub(crate) fn recorded(&self, commands: CommandBuffer) -> Result<(GpuAddress, u32), Error> {
+        match self.object(commands.0, WHAT)?.kind {
+            Kind::Commands { recorded } => recorded.ok_or(Error::NotRecorded),
+            _ => Err(Error::Gone { what: WHAT }),
+        }
+    }
+
+    fn write_commands(
+        &mut self,
+        commands: CommandBuffer,
+        words: &[u64],
+        stream: Stream,
+    ) -> Result<(), Error> {
+        let memory = self.object(commands.0, WHAT)?.mapping.memory();
+        let count = (stream.length / 8) as usize;
+        let mut at = memory;
+        for word in words.iter().take(count) {
+            self.platform.store64(at, *word);
+            at = at.offset(8);
+        }
+        self.platform.clean(memory.span(stream.length.into()));
+        self.set_recorded(commands, Some((GpuAddress(stream.address), stream.length)));
+        Ok(())
+    }
+
+    fn set_recorded(&mut self, commands: CommandBuffer, it: Option<(GpuAddress, u32)>) {
+        if let Some(object) = self.objects.get_mut(commands.0)
+            && let Kind::Commands { recorded } = &mut object.kind
+        {
+            *recorded = it;
+        }
+    }
+}
+
+impl From<eitri_descriptors::DescriptorError> for Error {
+    fn from(error: eitri_descriptors::DescriptorError) -> Error {
+        Error::Command(CommandError::Descriptor(error))
     }
 }

@@ -4,62 +4,32 @@
 
 use super::descriptors::{DESCRIPTOR_BYTES, buffer};
 use super::error::CommandError;
-use super::pipeline::Pipeline;
-use crate::device::{Buffer, Device, Request};
+use crate::device::{Device, Kind};
+use crate::error::{Error, Thing};
+use crate::handle::{Buffer, DescriptorSet, Pipeline};
+use crate::links::List;
 use crate::platform::{PhysicalAddress, Platform};
-use crate::vm::{GpuAddress, Object, Protection};
+use crate::slab::Key;
+use crate::vm::{GpuAddress, Protection};
 use eitri_program::{Binding, Program};
 
 /// Buffers are bound at multiples of this.
 const ALIGNMENT: u64 = 16;
 
-/// A descriptor set. It must be given back with [`Device::destroy_descriptor_set`].
-#[derive(Debug)]
-#[must_use = "a descriptor set that is dropped keeps its memory"]
-pub struct DescriptorSet<'p> {
-    program: Program<'p>,
-    set: u32,
-    table: u8,
-    object: Object,
-}
+const WHAT: Thing = Thing::DescriptorSet;
 
-impl DescriptorSet<'_> {
-    /// The set's number in the shader.
-    pub const fn set(&self) -> u32 {
-        self.set
-    }
-
+/// A descriptor set, as the recorder uses it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BoundSet {
     /// The resource table in which the program looks for it.
-    pub(super) const fn table(&self) -> u8 {
-        self.table
-    }
-
+    pub(super) table: u8,
     /// Where its descriptors are, and their bytes.
-    pub(super) fn descriptors(&self) -> (GpuAddress, u32) {
-        let count = self.program.table_length(self.table);
-        (
-            self.object.address(),
-            count.saturating_mul(DESCRIPTOR_BYTES as u32),
-        )
-    }
-
-    /// Whether something was written for a descriptor.
-    pub(super) fn is_bound<P: Platform>(&self, platform: &mut P, index: u32) -> bool {
-        platform.load32(self.place(index)) != 0
-    }
-
-    /// Address and length of the buffer that a descriptor names; zeros where nothing was written.
-    pub(super) fn buffer<P: Platform>(&self, platform: &mut P, index: u32) -> (u64, u32) {
-        let at = self.place(index);
-        let [bytes, low, high] = [4, 8, 12].map(|place| platform.load32(at.offset(place)));
-        (u64::from(high) << 32 | u64::from(low), bytes)
-    }
-
-    fn place(&self, index: u32) -> PhysicalAddress {
-        self.object
-            .memory()
-            .offset(u64::from(index).wrapping_mul(DESCRIPTOR_BYTES))
-    }
+    pub(super) address: GpuAddress,
+    pub(super) bytes: u32,
+    /// Where they are in memory.
+    memory: PhysicalAddress,
+    /// What is bound, by the descriptors' numbers.
+    pub(super) list: List,
 }
 
 /// The bindings of one set.
@@ -67,102 +37,155 @@ fn of_set<'p>(program: &Program<'p>, set: u32) -> impl Iterator<Item = Binding> 
     program.bindings().filter(move |binding| binding.set == set)
 }
 
-impl<P: Platform> Device<'_, P> {
-    /// Makes the set `set` of a pipeline's program, with nothing bound.
+impl<'d, P: Platform> Device<'_, 'd, P> {
+    /// Makes the set `set` of a pipeline's program, in its space, with nothing bound.
     ///
     /// # Errors
-    /// If the program has no such set, or there is no memory.
-    pub fn create_descriptor_set<'p>(
+    /// If the program has no such set, or there is no memory or no place in the storage.
+    pub fn create_descriptor_set(
         &mut self,
-        pipeline: &Pipeline<'p>,
+        pipeline: Pipeline,
         set: u32,
-    ) -> Result<DescriptorSet<'p>, CommandError> {
-        let program = *pipeline.program();
+    ) -> Result<DescriptorSet, Error> {
+        let (program, _) = self.pipeline(pipeline)?;
+        let space = crate::handle::Space(self.object(pipeline.0, Thing::Pipeline)?.space);
         let mut tables = of_set(&program, set).map(|binding| binding.slot.table);
         let table = tables.next().ok_or(CommandError::Set { set })?;
         if tables.any(|other| other != table) {
-            return Err(CommandError::Set { set });
+            return Err(CommandError::Set { set }.into());
         }
         let bytes = u64::from(program.table_length(table)).saturating_mul(DESCRIPTOR_BYTES);
-        let object =
-            self.create_object(Request::for_jobs("descriptors", bytes, Protection::Shared))?;
-        Ok(DescriptorSet {
+        let kind = Kind::Set {
             program,
             set,
             table,
-            object,
-        })
+        };
+        let key = self.create_object(space, "descriptors", bytes, Protection::Shared, kind)?;
+        Ok(DescriptorSet(key))
     }
 
-    /// Gives a descriptor set back. No job may use it any more.
+    /// Destroys a descriptor set.
     ///
     /// # Errors
-    /// If it can't be unmapped: then it stays.
-    pub fn destroy_descriptor_set(&mut self, set: DescriptorSet<'_>) -> Result<(), CommandError> {
-        Ok(self.destroy_object(set.object)?)
+    /// If a job in flight uses it: then it stays. Or if it can't be unmapped, which costs the device.
+    pub fn destroy_descriptor_set(&mut self, set: DescriptorSet) -> Result<(), Error> {
+        self.destroy_object(set.0, WHAT)
     }
 
-    /// Binds all of a buffer to element 0 of `binding`. No job may be using the set, and commands that were recorded with it
-    /// must be recorded again: a recording keeps the addresses of its buffers.
+    /// Binds all of a buffer to element 0 of `binding`. Commands that were recorded with the set must be recorded again: a
+    /// recording keeps the addresses of its buffers.
     ///
     /// # Errors
     /// As [`Device::bind_range`].
     pub fn bind_buffer(
         &mut self,
-        set: &DescriptorSet<'_>,
+        set: DescriptorSet,
         binding: u32,
-        target: &Buffer,
-    ) -> Result<(), CommandError> {
-        self.bind_range(set, binding, 0, target, 0, target.bytes())
+        target: Buffer,
+    ) -> Result<(), Error> {
+        let bytes = self.buffer_bytes(target)?;
+        self.bind_range(set, binding, 0, target, 0, bytes)
     }
 
-    /// Binds `bytes` of a buffer from `offset` (a multiple of 16) to an element of `binding`. No job may be using the
-    /// set.
+    /// Binds `bytes` of a buffer from `offset` (a multiple of 16) to an element of `binding`.
     ///
     /// # Errors
-    /// If the program has no such binding, or the part of the buffer is too small or can't be bound.
+    /// If a job in flight uses the set, the program has no such binding, or the part of the buffer is too small or can't be
+    /// bound.
     pub fn bind_range(
         &mut self,
-        set: &DescriptorSet<'_>,
+        set: DescriptorSet,
         binding: u32,
         element: u32,
-        target: &Buffer,
+        target: Buffer,
         offset: u64,
         bytes: u64,
-    ) -> Result<(), CommandError> {
+    ) -> Result<(), Error> {
+        self.unused(set.0, WHAT)?;
+        let size = self.buffer_bytes(target)?;
+        let buffer_object = self.object(target.0, Thing::Buffer)?;
+        let start = buffer_object.mapping.address();
+        let object = self.object(set.0, WHAT)?;
+        if buffer_object.space != object.space {
+            let what = Thing::Buffer;
+            return Err(Error::OtherSpace { what });
+        }
+        let memory = object.mapping.memory();
+        let Kind::Set {
+            program,
+            set: number,
+            ..
+        } = object.kind
+        else {
+            return Err(Error::Gone { what: WHAT });
+        };
         let missing = CommandError::NoBinding {
-            set: set.set,
+            set: number,
             binding,
             element,
         };
-        let row = of_set(&set.program, set.set).find(|row| row.binding == binding);
+        let row = of_set(&program, number).find(|row| row.binding == binding);
         let row = row.filter(|row| element < row.count).ok_or(missing)?;
         let refused = CommandError::Range {
             offset,
             bytes,
-            size: target.bytes(),
+            size,
         };
         let end = offset.checked_add(bytes).ok_or(refused)?;
         let length = u32::try_from(bytes).map_err(|_| refused)?;
-        if end > target.bytes() || offset & ALIGNMENT.wrapping_sub(1) != 0 {
-            return Err(refused);
+        if end > size || offset & ALIGNMENT.wrapping_sub(1) != 0 {
+            return Err(refused.into());
         }
         if length < row.min_bytes {
             let needed = row.min_bytes;
-            return Err(CommandError::TooSmall {
-                set: set.set,
+            let small = CommandError::TooSmall {
+                set: number,
                 binding,
                 bytes,
                 needed,
-            });
+            };
+            return Err(small.into());
         }
         let arch = self.properties.arch;
-        let descriptor = buffer(arch, target.address().offset(offset).0, length)?;
-        let at = set.place(row.slot.index.saturating_add(element));
+        let descriptor = buffer(arch, start.offset(offset).0, length)?;
+        let index = row.slot.index.saturating_add(element);
+        self.link(set.0, target.0, Some(index))?;
+        let at = memory.offset(u64::from(index).wrapping_mul(DESCRIPTOR_BYTES));
         for (word, place) in descriptor.into_iter().zip((0..).step_by(4)) {
             self.platform.store32(at.offset(place), word);
         }
         self.platform.clean(at.span(DESCRIPTOR_BYTES));
         Ok(())
+    }
+
+    /// A set, as the recorder uses it.
+    pub(super) fn bound_set(&self, set: DescriptorSet) -> Result<BoundSet, Error> {
+        let object = self.object(set.0, WHAT)?;
+        let Kind::Set { program, table, .. } = object.kind else {
+            return Err(Error::Gone { what: WHAT });
+        };
+        let count = program.table_length(table);
+        Ok(BoundSet {
+            table,
+            address: object.mapping.address(),
+            memory: object.mapping.memory(),
+            bytes: count.saturating_mul(DESCRIPTOR_BYTES as u32),
+            list: object.list,
+        })
+    }
+
+    /// The buffer that is bound to a descriptor of a set, with its address and length there.
+    pub(super) fn bound_buffer(&mut self, set: &BoundSet, index: u32) -> Option<(Key, u64, u32)> {
+        let buffer = self.links.tagged(set.list, index)?;
+        let at = u64::from(index).wrapping_mul(DESCRIPTOR_BYTES);
+        let at = set.memory.offset(at);
+        let [bytes, low, high] = [4, 8, 12].map(|place| self.platform.load32(at.offset(place)));
+        Some((buffer, u64::from(high) << 32 | u64::from(low), bytes))
+    }
+
+    /// Whether something that is still there is bound to a descriptor of a set.
+    pub(super) fn is_bound(&self, set: &BoundSet, index: u32) -> bool {
+        let bound = self.links.tagged(set.list, index);
+        bound.is_some_and(|buffer| self.objects.get(buffer).is_some())
     }
 }

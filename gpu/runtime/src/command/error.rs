@@ -1,6 +1,5 @@
 //! What can be wrong with a pipeline, a descriptor set or a recorded command.
 
-use crate::device::BufferError;
 use crate::vm::VmError;
 use core::fmt;
 use eitri_cs::builder::BuildError;
@@ -23,8 +22,6 @@ pub enum Limit {
     CommandBufferData,
     /// Resource tables of a pipeline.
     ResourceTables,
-    /// Growths of scratch or shared memory in one command buffer.
-    StorageGrowth,
 }
 
 impl fmt::Display for Limit {
@@ -36,7 +33,6 @@ impl fmt::Display for Limit {
             Limit::ScratchMemory => "bytes of thread-local memory of a thread",
             Limit::CommandBufferData => "bytes of descriptors in a command buffer",
             Limit::ResourceTables => "resource tables",
-            Limit::StorageGrowth => "growths of scratch memory in a command buffer",
         })
     }
 }
@@ -55,9 +51,6 @@ pub enum CommandError {
     /// No memory, or no addresses.
     #[error(transparent)]
     Vm(#[from] VmError),
-    /// A buffer can't be reached.
-    #[error(transparent)]
-    Buffer(#[from] BufferError),
     /// More than the GPU or the runtime can do.
     #[error("{what}: {wanted} wanted, at most {most} are possible")]
     Limit {

@@ -15,8 +15,8 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-pub use buffer::CommandBuffer;
-pub use descriptor_set::DescriptorSet;
 pub use error::{CommandError, Limit};
-pub use pipeline::Pipeline;
 pub use recorder::Recorder;
+
+/// Words in which commands are recorded.
+pub(crate) const WORDS: usize = crate::handle::CommandBuffer::WORDS;

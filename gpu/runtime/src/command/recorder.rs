@@ -3,17 +3,19 @@
 //! Guarantees: commands refer only to what was checked; the GPU sees none of them before recording has ended well.
 //! Facts: hardware/command-stream.md sections 4.1, 6.8 to 6.10 and 7.1, compiler-abi.md sections 1 to 4.
 
-use super::buffer::CommandBuffer;
-use super::descriptor_set::DescriptorSet;
+use super::descriptor_set::BoundSet;
 use super::descriptors::{RESOURCE_WORDS, local_storage, resource, shader_program, workgroup_size};
 use super::error::{CommandError, Limit};
-use super::pipeline::Pipeline;
+use super::pipeline::data_offset;
 use super::registers;
-use super::storage::Storage;
+use super::storage::Areas;
 use super::task::{TaskShape, task_shape};
 use crate::device::Device;
+use crate::error::{Error, Thing};
+use crate::handle::{CommandBuffer, DescriptorSet, Pipeline, Space};
 use crate::platform::{PhysicalAddress, Platform};
-use crate::vm::{GpuAddress, Object};
+use crate::slab::Key;
+use crate::vm::GpuAddress;
 use eitri_cs::builder::{Builder, Chunk, Flush, OneChunk, Stream};
 use eitri_cs::enums::{FlushMode, OtherFlushMode};
 use eitri_cs::instr::RunCompute;
@@ -38,15 +40,17 @@ const RESOURCE_GROUP: usize = 4;
 /// Alignment of everything in the data area.
 const ALIGNMENT: u64 = 64;
 
-/// Records commands into a command buffer. `'s` is how long what is bound must live: until recording ends.
+/// Records commands into a command buffer.
 #[derive(Debug)]
-pub struct Recorder<'r, 'f, 's, P> {
-    device: &'r mut Device<'f, P>,
+pub struct Recorder<'r, 's, 'd, P> {
+    device: &'r mut Device<'s, 'd, P>,
+    commands: Key,
+    space: Key,
     builder: Builder<'r, OneChunk>,
     area: Area,
-    storage: &'r mut Storage,
-    pipeline: Option<&'s Pipeline<'s>>,
-    sets: [Option<&'s DescriptorSet<'s>>; TABLES],
+    areas: Areas,
+    pipeline: Option<(Program<'d>, GpuAddress)>,
+    sets: [Option<BoundSet>; TABLES],
     push: [u8; MAX_PUSH_CONSTANT_BYTES as usize],
     /// Whether a job that uses thread-local or shared memory may still run.
     storage_in_use: bool,
@@ -70,16 +74,17 @@ struct Parameters {
     task: TaskShape,
 }
 
-impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
+impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     pub(super) fn begin(
-        device: &'r mut Device<'f, P>,
-        object: &Object,
+        device: &'r mut Device<'s, 'd, P>,
+        commands: CommandBuffer,
         words: &'r mut [u64],
-        storage: &'r mut Storage,
-    ) -> Recorder<'r, 'f, 's, P> {
+    ) -> Result<Recorder<'r, 's, 'd, P>, Error> {
+        let object = device.object(commands.0, Thing::CommandBuffer)?;
+        let space = object.space;
         let area = Area {
-            address: object.address(),
-            memory: object.memory(),
+            address: object.mapping.address(),
+            memory: object.mapping.memory(),
             used: 0,
         };
         let chunk = Chunk {
@@ -90,44 +95,61 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
         builder
             .select_slots(JOBS, OTHERS)
             .request(Resources::COMPUTE);
-        Recorder {
+        Ok(Recorder {
             device,
+            commands: commands.0,
+            space,
             builder,
             area,
-            storage,
+            areas: Areas::new(commands.0, Space(space)),
             pipeline: None,
             sets: [None; TABLES],
             push: [0; MAX_PUSH_CONSTANT_BYTES as usize],
             storage_in_use: false,
+        })
+    }
+
+    /// Refers to something that commands use from here on.
+    fn refer(&mut self, key: Key, what: Thing) -> Result<(), Error> {
+        if self.device.object(key, what)?.space != self.space {
+            return Err(Error::OtherSpace { what });
         }
+        self.device.link(self.commands, key, None)
     }
 
     /// Uses a pipeline from here on.
-    pub fn bind_pipeline(&mut self, pipeline: &'s Pipeline<'s>) -> &mut Self {
-        self.pipeline = Some(pipeline);
-        self
+    ///
+    /// # Errors
+    /// If it was destroyed, is in another space, or there is no place for the reference.
+    pub fn bind_pipeline(&mut self, pipeline: Pipeline) -> Result<&mut Self, Error> {
+        self.refer(pipeline.0, Thing::Pipeline)?;
+        self.pipeline = Some(self.device.pipeline(pipeline)?);
+        Ok(self)
     }
 
     /// Uses a descriptor set from here on.
-    pub fn bind_descriptor_set(&mut self, set: &'s DescriptorSet<'s>) -> &mut Self {
+    ///
+    /// # Errors
+    /// As [`Recorder::bind_pipeline`].
+    pub fn bind_descriptor_set(&mut self, set: DescriptorSet) -> Result<&mut Self, Error> {
+        self.refer(set.0, Thing::DescriptorSet)?;
+        let set = self.device.bound_set(set)?;
         // A table is at most MAX_TABLE: `Program::parse` has checked it.
-        if let Some(place) = self.sets.get_mut(usize::from(set.table())) {
+        if let Some(place) = self.sets.get_mut(usize::from(set.table)) {
             *place = Some(set);
         }
-        self
+        Ok(self)
     }
 
     /// Uses these push constants, from byte 0, from here on.
     ///
     /// # Errors
     /// If there are more than a program can have.
-    pub fn push_constants(&mut self, bytes: &[u8]) -> Result<&mut Self, CommandError> {
+    pub fn push_constants(&mut self, bytes: &[u8]) -> Result<&mut Self, Error> {
         let wanted = MAX_PUSH_CONSTANT_BYTES;
-        let refused = CommandError::PushConstants {
-            given: bytes.len(),
-            wanted,
-        };
-        let place = self.push.get_mut(..bytes.len()).ok_or(refused)?;
+        let given = bytes.len();
+        let refused = CommandError::PushConstants { given, wanted };
+        let place = self.push.get_mut(..given).ok_or(refused)?;
         for (to, from) in place.iter_mut().zip(bytes) {
             *to = *from;
         }
@@ -151,9 +173,8 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
     ///
     /// # Errors
     /// If no pipeline is bound, a binding is missing, or a limit is exceeded.
-    pub fn dispatch(&mut self, workgroups: [u32; 3]) -> Result<&mut Self, CommandError> {
-        let pipeline = self.pipeline.ok_or(CommandError::NoPipeline)?;
-        let program = *pipeline.program();
+    pub fn dispatch(&mut self, workgroups: [u32; 3]) -> Result<&mut Self, Error> {
+        let (program, code) = self.pipeline.ok_or(CommandError::NoPipeline)?;
         if workgroups.contains(&0) {
             return Ok(self);
         }
@@ -163,20 +184,17 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
             // A global id is 32 bits.
             let most = 1 << 32;
             if wanted > most {
-                return Err(CommandError::Limit {
-                    what: Limit::Workgroups,
-                    wanted,
-                    most,
-                });
+                let what = Limit::Workgroups;
+                return Err(CommandError::Limit { what, wanted, most }.into());
             }
         }
-        let parameters = self.parameters(pipeline, &program, workgroups)?;
+        let parameters = self.parameters(code, &program, workgroups)?;
         self.emit(&parameters, workgroups);
         Ok(self)
     }
 
     /// Ends the commands: they wait for all their jobs and write back what the jobs wrote.
-    pub(super) fn finish(mut self) -> Result<Stream, CommandError> {
+    pub(super) fn finish(mut self) -> Result<Stream, Error> {
         let slots = self.builder.config().all_slots();
         self.builder.wait(slots);
         self.flush(Flush {
@@ -185,22 +203,23 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
             ..Flush::default()
         });
         self.builder.request(Resources::default());
-        self.builder.finish().map_err(CommandError::Build)
+        Ok(self.builder.finish().map_err(CommandError::Build)?)
     }
 
     /// Writes descriptors and uniforms of a dispatch.
     fn parameters(
         &mut self,
-        pipeline: &Pipeline<'_>,
+        code: GpuAddress,
         program: &Program<'_>,
         workgroups: [u32; 3],
-    ) -> Result<Parameters, CommandError> {
+    ) -> Result<Parameters, Error> {
         let resources = self.resources(program)?;
-        let uniforms = self.uniforms(pipeline, program, workgroups)?;
+        let data = code.offset(data_offset(program));
+        let uniforms = self.uniforms(data, program, workgroups)?;
         let total = workgroups
             .into_iter()
             .fold(1_u64, |all, count| all.saturating_mul(u64::from(count)));
-        let used = self.storage.provide(self.device, program, total)?;
+        let used = self.areas.provide(self.device, program, total)?;
         if used.any() {
             if self.storage_in_use {
                 self.builder.wait(JOBS);
@@ -209,7 +228,7 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
         }
         let arch = self.arch();
         let storage = self.place(&local_storage(arch, used.thread, used.workgroup)?)?;
-        let shader = self.place(&shader_program(arch, pipeline.code().0, program)?)?;
+        let shader = self.place(&shader_program(arch, code.0, program)?)?;
         let threads = self
             .device
             .properties
@@ -229,7 +248,7 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
     }
 
     /// The value of the resource table register: the table's address with its number of entries.
-    fn resources(&mut self, program: &Program<'_>) -> Result<u64, CommandError> {
+    fn resources(&mut self, program: &Program<'_>) -> Result<u64, Error> {
         let Some(highest) = program.highest_table() else {
             return Ok(0);
         };
@@ -241,13 +260,14 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
                 .flatten();
             for element in 0..binding.count {
                 let index = binding.slot.index.saturating_add(element);
-                if !set.is_some_and(|set| set.is_bound(&mut self.device.platform, index)) {
+                if !set.is_some_and(|set| self.device.is_bound(&set, index)) {
                     let (set, binding) = (binding.set, binding.binding);
-                    return Err(CommandError::Missing {
+                    let missing = CommandError::Missing {
                         set,
                         binding,
                         element,
-                    });
+                    };
+                    return Err(missing.into());
                 }
             }
         }
@@ -258,8 +278,10 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
         let mut words = [0; TABLES.next_multiple_of(RESOURCE_GROUP) * RESOURCE_WORDS];
         for (entry, set) in words.chunks_exact_mut(RESOURCE_WORDS).zip(&self.sets) {
             if let Some(set) = set {
-                let (address, bytes) = set.descriptors();
-                for (to, from) in entry.iter_mut().zip(resource(arch, address.0, bytes)?) {
+                for (to, from) in entry
+                    .iter_mut()
+                    .zip(resource(arch, set.address.0, set.bytes)?)
+                {
                     *to = from;
                 }
             }
@@ -274,10 +296,10 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
     /// The value of the uniforms register: their address with their number of 64-bit words.
     fn uniforms(
         &mut self,
-        pipeline: &Pipeline<'_>,
+        data: GpuAddress,
         program: &Program<'_>,
         workgroups: [u32; 3],
-    ) -> Result<u64, CommandError> {
+    ) -> Result<u64, Error> {
         let mut words = [0; MAX_FAU_WORDS];
         let mut count: usize = 0;
         for (to, word) in words.iter_mut().zip(program.fau()) {
@@ -287,9 +309,9 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
                 FauWord::NumWorkgroups(Axis::X) => workgroups[0],
                 FauWord::NumWorkgroups(Axis::Y) => workgroups[1],
                 FauWord::NumWorkgroups(Axis::Z) => workgroups[2],
-                FauWord::BufferAddress { slot, half } => half.of(self.buffer(slot).0),
-                FauWord::BufferBytes { slot } => self.buffer(slot).1,
-                FauWord::DataAddress(half) => half.of(pipeline.data().0),
+                FauWord::BufferAddress { slot, half } => half.of(self.buffer(slot)?.0),
+                FauWord::BufferBytes { slot } => self.buffer(slot)?.1,
+                FauWord::DataAddress(half) => half.of(data.0),
             };
             count = count.saturating_add(1);
         }
@@ -302,13 +324,16 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
         Ok(address.0 | (pairs as u64) << 56)
     }
 
-    /// Address and length of the buffer that is bound there.
-    fn buffer(&mut self, slot: DescriptorSlot) -> (u64, u32) {
+    /// Address and length of the buffer that is bound there. The commands keep them, and so refer to the buffer.
+    fn buffer(&mut self, slot: DescriptorSlot) -> Result<(u64, u32), Error> {
         let set = self.sets.get(usize::from(slot.table)).copied().flatten();
+        let bound = set.and_then(|set| self.device.bound_buffer(&set, slot.index));
         // It is bound: `resources` has looked at every binding, and a slot is one of a binding's.
-        set.map_or((0, 0), |set| {
-            set.buffer(&mut self.device.platform, slot.index)
-        })
+        let Some((buffer, address, bytes)) = bound else {
+            return Ok((0, 0));
+        };
+        self.refer(buffer, Thing::Buffer)?;
+        Ok((address, bytes))
     }
 
     fn push_word(&self, offset: u32) -> u32 {
@@ -321,17 +346,14 @@ impl<'r, 'f, 's, P: Platform> Recorder<'r, 'f, 's, P> {
     }
 
     /// Puts words into the data area, aligned to 64 bytes.
-    fn place(&mut self, words: &[u32]) -> Result<GpuAddress, CommandError> {
+    fn place(&mut self, words: &[u32]) -> Result<GpuAddress, Error> {
         let bytes = (words.len() as u64).saturating_mul(4);
         let start = self.area.used.next_multiple_of(ALIGNMENT);
         let wanted = start.saturating_add(bytes);
         let most = CommandBuffer::DATA_BYTES;
         if wanted > most {
-            return Err(CommandError::Limit {
-                what: Limit::CommandBufferData,
-                wanted,
-                most,
-            });
+            let what = Limit::CommandBufferData;
+            return Err(CommandError::Limit { what, wanted, most }.into());
         }
         self.area.used = wanted;
         let offset = CommandBuffer::DATA_OFFSET.wrapping_add(start);

@@ -1,31 +1,37 @@
 //! Thread-local and workgroup memory of the jobs in a command buffer.
 //!
 //! One area of each kind serves all jobs of the buffer; jobs that use an area do not overlap. An area grows by being
-//! replaced; the old one stays until the buffer is recorded again, because jobs refer to it.
+//! replaced; the old one stays until the buffer is recorded again, because jobs refer to it. Areas are objects that the command
+//! buffer refers to, and go with it.
 //! Facts: hardware/descriptors.md section 11.
 
 use super::descriptors::{ThreadStorage, WorkgroupStorage};
 use super::error::{CommandError, Limit};
-use crate::device::{Device, Request};
+use crate::device::{Device, Kind};
+use crate::error::Error;
 use crate::gpu::Properties;
+use crate::handle::Space;
 use crate::platform::Platform;
-use crate::vm::{Object, Protection};
+use crate::slab::Key;
+use crate::vm::Protection;
 use eitri_program::Program;
-use heapless::Vec;
 
 /// Least bytes of a thread's memory, and of an instance of workgroup memory.
 const LEAST_THREAD: u32 = 16;
 const LEAST_WORKGROUP: u32 = 128;
 /// Largest thread memory: the field holds log2 of bytes / 16 in five bits.
 const MOST_THREAD: u32 = 1 << 24;
-/// Most areas that a command buffer goes through.
-const MOST_AREAS: usize = 8;
 
-/// The areas of a command buffer; the last of each kind is in use.
-#[derive(Debug, Default)]
-pub(super) struct Storage {
-    thread: Vec<Object, MOST_AREAS>,
-    workgroup: Vec<Object, MOST_AREAS>,
+/// An area in use: where it is, and its bytes.
+type Area = Option<(u64, u64)>;
+
+/// The areas that a command buffer uses now.
+#[derive(Debug)]
+pub(super) struct Areas {
+    commands: Key,
+    space: Space,
+    thread: Area,
+    workgroup: Area,
 }
 
 /// What a dispatch uses.
@@ -42,20 +48,37 @@ impl Used {
     }
 }
 
-impl Storage {
+impl Areas {
+    /// None yet.
+    pub(super) const fn new(commands: Key, space: Space) -> Areas {
+        Areas {
+            commands,
+            space,
+            thread: None,
+            workgroup: None,
+        }
+    }
+
     /// The memory for `workgroups` workgroups of a program.
     pub(super) fn provide<P: Platform>(
         &mut self,
-        device: &mut Device<'_, P>,
+        device: &mut Device<'_, '_, P>,
         program: &Program<'_>,
         workgroups: u64,
-    ) -> Result<Used, CommandError> {
+    ) -> Result<Used, Error> {
+        let (commands, space) = (self.commands, self.space);
         let properties = device.properties;
         let thread = match program.scratch_bytes() {
             0 => None,
             bytes => {
                 let (size, total) = thread_size(&properties, bytes)?;
-                let address = area(device, &mut self.thread, "thread-local memory", total)?;
+                let address = area(
+                    device,
+                    (commands, space),
+                    &mut self.thread,
+                    "thread-local memory",
+                    total,
+                )?;
                 let size_log2 = (size / LEAST_THREAD).max(1).ilog2();
                 Some(ThreadStorage { address, size_log2 })
             }
@@ -66,7 +89,13 @@ impl Storage {
                 let threads = program.workgroup().invocations();
                 let (size, instances, total) =
                     workgroup_size(&properties, bytes, threads, workgroups)?;
-                let address = area(device, &mut self.workgroup, "shared memory", total)?;
+                let address = area(
+                    device,
+                    (commands, space),
+                    &mut self.workgroup,
+                    "shared memory",
+                    total,
+                )?;
                 let size_log2 = size.max(1).ilog2();
                 Some(WorkgroupStorage {
                     address,
@@ -76,19 +105,6 @@ impl Storage {
             }
         };
         Ok(Used { thread, workgroup })
-    }
-
-    /// Gives everything back. No job may use it any more.
-    pub(super) fn release<P: Platform>(
-        &mut self,
-        device: &mut Device<'_, P>,
-    ) -> Result<(), CommandError> {
-        for areas in [&mut self.thread, &mut self.workgroup] {
-            while let Some(object) = areas.pop() {
-                device.destroy_object(object)?;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -151,25 +167,23 @@ fn workgroup_size(
 
 /// An area of at least `bytes`: the one in use, or a larger one.
 fn area<P: Platform>(
-    device: &mut Device<'_, P>,
-    areas: &mut Vec<Object, MOST_AREAS>,
+    device: &mut Device<'_, '_, P>,
+    (commands, space): (Key, Space),
+    current: &mut Area,
     what: &'static str,
     bytes: u64,
-) -> Result<u64, CommandError> {
-    if let Some(object) = areas.last().filter(|object| object.bytes() >= bytes) {
-        return Ok(object.address().0);
+) -> Result<u64, Error> {
+    if let Some((address, _)) = current.filter(|(_, size)| *size >= bytes) {
+        return Ok(address);
     }
-    if areas.is_full() {
-        let most = MOST_AREAS as u64;
-        return Err(CommandError::Limit {
-            what: Limit::StorageGrowth,
-            wanted: most.wrapping_add(1),
-            most,
-        });
+    let key = device.create_object(space, what, bytes, Protection::Data, Kind::Area)?;
+    let thing = Kind::Area.thing();
+    if let Err(error) = device.link(commands, key, None) {
+        let _ = device.destroy_object(key, thing);
+        return Err(error);
     }
-    let object = device.create_object(Request::for_jobs(what, bytes, Protection::Data))?;
-    let address = object.address().0;
-    // There is room: it was looked for above.
-    let _ = areas.push(object);
+    let mapping = &device.object(key, thing)?.mapping;
+    let address = mapping.address().0;
+    *current = Some((address, mapping.bytes()));
     Ok(address)
 }

@@ -1,11 +1,13 @@
 //! Commands against firmware that says yes: what a dispatch writes, and what is refused.
 
-use super::{CommandBuffer, DescriptorSet, Pipeline};
-use crate::device::{Buffer, Device};
-use crate::platform::Platform;
+use crate::device::Device;
+use crate::error::Error;
+use crate::handle::{Buffer, CommandBuffer, DescriptorSet, Pipeline};
+use crate::platform::{PhysicalAddress, Platform};
 use crate::testing::Fake;
 use crate::testing::firmware::{control_blocks, device, image};
 use crate::vm::GpuAddress;
+use eitri_csf::page_table::Attributes;
 use eitri_program::{
     Access as Rights, AddressHalf, Arch, Axis, Binding, BindingKind, DescriptorSlot, FauWord,
     Program, ProgramParts, RegisterFile, Stage, WorkgroupSize,
@@ -57,22 +59,23 @@ fn program_with(fau: &[FauWord], change: impl FnOnce(&mut ProgramParts<'_>)) -> 
     bytes
 }
 
-struct Bound<'f, 'p> {
-    device: Device<'f, Fake>,
-    pipeline: Pipeline<'p>,
-    set: DescriptorSet<'p>,
+struct Bound<'d> {
+    device: Device<'d, 'd, Fake>,
+    pipeline: Pipeline,
+    set: DescriptorSet,
     buffer: Buffer,
     commands: CommandBuffer,
 }
 
-fn bound<'f, 'p>(image: &'f [u8], program: &'p [u8]) -> Bound<'f, 'p> {
+fn bound<'d>(image: &'d [u8], program: &'d [u8]) -> Bound<'d> {
     let mut device = device(image);
+    let space = device.create_space().expect("memory");
     let program = Program::parse(program).expect("legal");
-    let pipeline = device.create_pipeline(&program).expect("memory");
-    let set = device.create_descriptor_set(&pipeline, 0).expect("memory");
-    let buffer = device.create_buffer(4096).expect("memory");
-    device.bind_buffer(&set, 2, &buffer).expect("fits");
-    let commands = device.create_command_buffer().expect("memory");
+    let pipeline = device.create_pipeline(space, &program).expect("memory");
+    let set = device.create_descriptor_set(pipeline, 0).expect("memory");
+    let buffer = device.create_buffer(space, 4096).expect("memory");
+    device.bind_buffer(set, 2, buffer).expect("fits");
+    let commands = device.create_command_buffer(space).expect("memory");
     Bound {
         device,
         pipeline,
@@ -82,28 +85,29 @@ fn bound<'f, 'p>(image: &'f [u8], program: &'p [u8]) -> Bound<'f, 'p> {
     }
 }
 
+/// Where an address of the only space is, and what may be done there.
+fn translate(
+    device: &mut Device<'_, '_, Fake>,
+    address: u64,
+) -> Option<(PhysicalAddress, Attributes)> {
+    let (_, vm) = device.spaces.iter().next().expect("one");
+    vm.space.translate(&mut device.platform, address)
+}
+
 /// `count` words of 32 bits where the GPU sees `address`.
-fn words(device: &mut Device<'_, Fake>, address: u64, count: u64) -> Vec<u32> {
+fn words(device: &mut Device<'_, '_, Fake>, address: u64, count: u64) -> Vec<u32> {
+    let (at, _) = translate(device, address).expect("mapped");
     let platform = &mut device.platform;
-    let (at, _) = device
-        .job_vm
-        .space
-        .translate(platform, address)
-        .expect("mapped");
     (0..count)
         .map(|word| platform.load32(at.offset(4 * word)))
         .collect()
 }
 
 /// The instructions that were recorded.
-fn recorded(device: &mut Device<'_, Fake>, commands: &CommandBuffer) -> Vec<u64> {
-    let (GpuAddress(start), bytes) = commands.recorded().expect("recorded");
+fn recorded(device: &mut Device<'_, '_, Fake>, commands: CommandBuffer) -> Vec<u64> {
+    let (GpuAddress(start), bytes) = device.recorded(commands).expect("recorded");
+    let (at, _) = translate(device, start).expect("mapped");
     let platform = &mut device.platform;
-    let (at, _) = device
-        .job_vm
-        .space
-        .translate(platform, start)
-        .expect("mapped");
     (0..u64::from(bytes))
         .step_by(8)
         .map(|byte| platform.load64(at.offset(byte)))
@@ -119,16 +123,16 @@ fn a_dispatch_is_the_worked_one() {
         pipeline,
         set,
         buffer,
-        mut commands,
+        commands,
     } = bound(&image, &program);
     let push = [1_u32, 0xFEED].map(u32::to_le_bytes).concat();
-    let record = commands.record(&mut device, |recorder| {
-        recorder.bind_pipeline(&pipeline).bind_descriptor_set(&set);
+    let record = device.record(commands, |recorder| {
+        recorder.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;
         recorder.push_constants(&push)?.dispatch([16, 4, 1])?;
         Ok(())
     });
     record.expect("complete");
-    let stream = recorded(&mut device, &commands);
+    let stream = recorded(&mut device, commands);
     let address = |index: usize| stream[index] & 0xFFFF_FFFF_FFFF;
     let (resources, uniforms) = (address(2), stream[3] & 0xFFFF_FFFF);
     let (storage, shader) = (address(6), address(5));
@@ -162,10 +166,10 @@ fn a_dispatch_is_the_worked_one() {
     assert_eq!(tables[..4], [0; 4], "the driver's table is empty");
     assert_eq!(tables[5..8], [1 << 24, 32, 0]);
     let descriptor = words(&mut device, u64::from(tables[4]), 8);
-    let seen = buffer.address().0 as u32;
+    let seen = device.buffer_address(buffer).expect("there").0 as u32;
     assert_eq!(descriptor, [0x19, 4096, seen, 0, 0, 0, 0, 0]);
     assert_eq!(words(&mut device, uniforms, 4), [0xFEED, 4, 0xC0DE, 0]);
-    let code = pipeline.code().0 as u32;
+    let code = device.pipeline(pipeline).expect("there").1.0 as u32;
     assert_eq!(
         words(&mut device, shader, 4),
         [2 << 30 | 0x18, 0x00E0, code, 0]
@@ -196,17 +200,17 @@ fn uniforms_name_what_is_bound_and_where_the_data_is() {
         pipeline,
         set,
         buffer,
-        mut commands,
+        commands,
     } = bound(&image, &program);
-    let record = commands.record(&mut device, |recorder| {
-        recorder.bind_pipeline(&pipeline).bind_descriptor_set(&set);
+    let record = device.record(commands, |recorder| {
+        recorder.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;
         recorder.push_constants(&[0; 8])?.dispatch([1, 1, 1])?;
         Ok(())
     });
     record.expect("complete");
-    let stream = recorded(&mut device, &commands);
+    let stream = recorded(&mut device, commands);
     let uniforms = words(&mut device, stream[3] & 0xFFFF_FFFF, 4);
-    let at = buffer.address().0;
+    let at = device.buffer_address(buffer).expect("there").0;
     assert_eq!(uniforms[..3], [at as u32, (at >> 32) as u32, 4096]);
     let data = words(&mut device, u64::from(uniforms[3]), 2);
     assert_eq!(data, [0x89AB_CDEF, 0x0123_4567]);
@@ -223,16 +227,16 @@ fn memory_of_threads_and_workgroups_is_provided_and_not_shared_by_two_jobs() {
         mut device,
         pipeline,
         set,
-        mut commands,
+        commands,
         ..
     } = bound(&image, &program);
-    let record = commands.record(&mut device, |recorder| {
-        recorder.bind_pipeline(&pipeline).bind_descriptor_set(&set);
+    let record = device.record(commands, |recorder| {
+        recorder.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;
         recorder.dispatch([1000, 1, 1])?.dispatch([1000, 1, 1])?;
         Ok(())
     });
     record.expect("complete");
-    let stream = recorded(&mut device, &commands);
+    let stream = recorded(&mut device, commands);
     let storage = words(&mut device, stream[6] & 0xFFFF_FFFF_FFFF, 6);
     // 64 bytes a thread; 128 bytes a workgroup, 2048 / 64 = 32 at once.
     assert_eq!(
@@ -255,16 +259,15 @@ fn code_is_not_writable_and_data_not_executable() {
         buffer,
         ..
     } = bound(&image, &program);
+    let code = device.pipeline(pipeline).expect("there").1;
+    let data = device.buffer_address(buffer).expect("there");
     let mut rights = |address: GpuAddress| {
-        let found = device
-            .job_vm
-            .space
-            .translate(&mut device.platform, address.0);
+        let found = translate(&mut device, address.0);
         found.map(|(_, attributes)| (attributes.writable, attributes.executable))
     };
-    assert_eq!(rights(pipeline.code()), Some((false, true)));
-    assert_eq!(rights(buffer.address()), Some((true, false)));
-    assert_eq!(rights(buffer.address().offset(4096)), None, "a guard page");
+    assert_eq!(rights(code), Some((false, true)));
+    assert_eq!(rights(data), Some((true, false)));
+    assert_eq!(rights(data.offset(4096)), None, "a guard page");
 }
 
 #[test]
@@ -273,15 +276,15 @@ fn an_empty_grid_is_no_work() {
     let Bound {
         mut device,
         pipeline,
-        mut commands,
+        commands,
         ..
     } = bound(&image, &program);
-    let record = commands.record(&mut device, |recorder| {
-        recorder.bind_pipeline(&pipeline).dispatch([0, 7, 7])?;
+    let record = device.record(commands, |recorder| {
+        recorder.bind_pipeline(pipeline)?.dispatch([0, 7, 7])?;
         Ok(())
     });
     record.expect("nothing is needed for no work");
-    assert_eq!(recorded(&mut device, &commands).len(), 7);
+    assert_eq!(recorded(&mut device, commands).len(), 7);
 }
 
 #[test]
@@ -292,64 +295,64 @@ fn what_is_missing_or_too_much_is_told() {
         pipeline,
         set,
         buffer,
-        mut commands,
+        commands,
     } = bound(&image, &program);
-    let empty = device.create_descriptor_set(&pipeline, 0).expect("memory");
-    let check = |got: Result<(), super::CommandError>, expected: &str| {
+    let empty = device.create_descriptor_set(pipeline, 0).expect("memory");
+    let check = |got: Result<(), Error>, expected: &str| {
         assert_eq!(
             got.map_err(|error| error.to_string()),
             Err(expected.to_string())
         );
     };
-    let got = commands.record(&mut device, |it| it.dispatch([1, 1, 1]).map(drop));
+    let got = device.record(commands, |it| it.dispatch([1, 1, 1]).map(drop));
     check(got, "no pipeline is bound");
-    let got = commands.record(&mut device, |it| {
-        it.bind_pipeline(&pipeline).dispatch([1, 1, 1]).map(drop)
+    let got = device.record(commands, |it| {
+        it.bind_pipeline(pipeline)?.dispatch([1, 1, 1]).map(drop)
     });
     check(got, "binding 0:2 is missing (element 0)");
-    let got = commands.record(&mut device, |it| {
-        it.bind_pipeline(&pipeline).bind_descriptor_set(&empty);
+    let got = device.record(commands, |it| {
+        it.bind_pipeline(pipeline)?.bind_descriptor_set(empty)?;
         it.dispatch([1, 1, 1]).map(drop)
     });
     check(got, "binding 0:2 is missing (element 0)");
-    let got = commands.record(&mut device, |it| {
-        it.bind_pipeline(&pipeline).bind_descriptor_set(&set);
+    let got = device.record(commands, |it| {
+        it.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;
         it.dispatch([1 << 27, 1, 1]).map(drop)
     });
     check(
         got,
         "invocations along one axis: 8589934592 wanted, at most 4294967296 are possible",
     );
-    let got = commands.record(&mut device, |it| it.push_constants(&[0; 257]).map(drop));
+    let got = device.record(commands, |it| it.push_constants(&[0; 257]).map(drop));
     check(got, "push constants of 257 bytes, the program has 256");
     assert!(
-        commands.recorded().is_none(),
+        device.recorded(commands).is_err(),
         "a refused recording leaves nothing"
     );
 
-    let got = device.create_descriptor_set(&pipeline, 3).map(drop);
+    let got = device.create_descriptor_set(pipeline, 3).map(drop);
     check(
         got,
         "set 3 can't be made: its bindings do not stand in one resource table",
     );
     check(
-        device.bind_buffer(&set, 9, &buffer),
+        device.bind_buffer(set, 9, buffer),
         "the program has no binding 0:9 with element 0",
     );
-    let got = device.bind_range(&set, 2, 1, &buffer, 0, 64);
+    let got = device.bind_range(set, 2, 1, buffer, 0, 64);
     check(got, "the program has no binding 0:2 with element 1");
-    let got = device.bind_range(&set, 2, 0, &buffer, 0, 12);
+    let got = device.bind_range(set, 2, 0, buffer, 0, 12);
     check(
         got,
         "binding 0:2 needs at least 16 bytes, the buffer has 12",
     );
     let refused = "can't be bound: they must be inside, aligned to 16, and fewer than 2^32";
-    let got = device.bind_range(&set, 2, 0, &buffer, 8, 64);
+    let got = device.bind_range(set, 2, 0, buffer, 8, 64);
     check(
         got,
         &std::format!("bytes 0x8 and 0x40 more of a buffer of 0x1000 {refused}"),
     );
-    let got = device.bind_range(&set, 2, 0, &buffer, 16, u64::MAX);
+    let got = device.bind_range(set, 2, 0, buffer, 16, u64::MAX);
     check(
         got,
         &std::format!("bytes 0x10 and 0xffffffffffffffff more of a buffer of 0x1000 {refused}"),
@@ -363,11 +366,11 @@ fn a_command_buffer_has_an_end() {
         mut device,
         pipeline,
         set,
-        mut commands,
+        commands,
         ..
     } = bound(&image, &program);
-    let got = commands.record(&mut device, |it| {
-        it.bind_pipeline(&pipeline).bind_descriptor_set(&set);
+    let got = device.record(commands, |it| {
+        it.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;
         for _ in 0..1000 {
             it.dispatch([1, 1, 1])?;
         }
@@ -378,7 +381,7 @@ fn a_command_buffer_has_an_end() {
         text,
         "bytes of descriptors in a command buffer: 57408 wanted, at most 57344 are possible"
     );
-    let got = commands.record(&mut device, |it| {
+    let got = device.record(commands, |it| {
         for _ in 0..1000 {
             it.barrier();
         }
@@ -394,45 +397,46 @@ fn a_command_buffer_has_an_end() {
 #[test]
 fn programs_and_buffers_that_do_not_fit_the_gpu_are_refused() {
     let image = image(&control_blocks());
+    let other = program(|parts| parts.arch = Arch::V12);
+    let wide = program(|parts| parts.workgroup = WorkgroupSize::new(1024, 1, 1).expect("legal"));
     let mut device = device(&image);
-    let mut refused = |bytes: &[u8]| {
+    let space = device.create_space().expect("memory");
+    let mut refused = |bytes| {
         let program = Program::parse(bytes).expect("legal");
         device
-            .create_pipeline(&program)
+            .create_pipeline(space, &program)
             .map(drop)
             .expect_err("refused")
             .to_string()
     };
-    let other = program(|parts| parts.arch = Arch::V12);
     assert_eq!(
         refused(&other),
         "the program is for v12, the GPU is v10: compile it for this GPU"
     );
-    let wide = program(|parts| parts.workgroup = WorkgroupSize::new(1024, 1, 1).expect("legal"));
     assert_eq!(
         refused(&wide),
         "threads of a workgroup: 1024 wanted, at most 512 are possible"
     );
 
     let error = device
-        .create_buffer(0)
+        .create_buffer(space, 0)
         .map(drop)
         .expect_err("empty")
         .to_string();
     assert_eq!(error, "a buffer of 0 bytes");
     let error = device
-        .create_buffer(1 << 30)
+        .create_buffer(space, 1 << 30)
         .map(drop)
         .expect_err("memory")
         .to_string();
     assert_eq!(error, "no memory for 1073741824 bytes of a buffer");
-    let buffer = device.create_buffer(10).expect("memory");
-    device.write_buffer(&buffer, 4, b"abcdef").expect("inside");
+    let buffer = device.create_buffer(space, 10).expect("memory");
+    device.write_buffer(buffer, 4, b"abcdef").expect("inside");
     let mut read = [0; 10];
-    device.read_buffer(&buffer, 0, &mut read).expect("inside");
+    device.read_buffer(buffer, 0, &mut read).expect("inside");
     assert_eq!(&read, b"\0\0\0\0abcdef");
     let error = device
-        .write_buffer(&buffer, 8, b"abc")
+        .write_buffer(buffer, 8, b"abc")
         .expect_err("outside")
         .to_string();
     assert_eq!(
@@ -440,7 +444,7 @@ fn programs_and_buffers_that_do_not_fit_the_gpu_are_refused() {
         "bytes 0x8 and 0x3 more are not inside a buffer of 0xa"
     );
     let error = device
-        .write_buffer(&buffer, 2, b"abc")
+        .write_buffer(buffer, 2, b"abc")
         .expect_err("misaligned")
         .to_string();
     assert_eq!(error, "offset 0x2 is not a multiple of 4");

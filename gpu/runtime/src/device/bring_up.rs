@@ -2,6 +2,8 @@
 //!
 //! Facts: hardware/csf-mmio.md sections 16.1, 16.6, 16.8 and 16.9.
 
+use super::poll::Watch;
+use super::spaces::release_all;
 use super::{Device, DeviceLost};
 use crate::firmware::{
     BootError, Interface, InterfaceError, LoadError, LoadedImage, RequestIgnored, halt, start,
@@ -12,18 +14,23 @@ use crate::gpu::power::{choose_coherency, l2_off, l2_on};
 use crate::gpu::probe::probe;
 use crate::gpu::reset::{reset, stop_gpu};
 use crate::gpu::{HaltError, PowerStuck, ProbeError, Properties, ResetError};
+use crate::group::{Doom, Group, GroupMemory, Residency};
+use crate::links::Links;
 use crate::memory::Memory;
 use crate::mmu::{AddressSpace, MmuError};
 use crate::platform::Platform;
 use crate::report::{Reporter, Step, Steps};
-use crate::vm::{Space, Vm};
+use crate::scheduler::Scheduler;
+use crate::seats::Seats;
+use crate::slab::Slab;
+use crate::storage::{Storage, Tables};
+use crate::vm::Vm;
 use core::fmt;
 use eitri_csf::command::ResetKind;
 use eitri_csf::interface::control::SHARED_VA_END;
 use eitri_csf::page_table::PAGE_BYTES;
 use eitri_csf::registers::control::Coherency;
 use eitri_csf::registers::interrupts::{GPU_IRQ, gpu_irq};
-use heapless::Vec;
 use thiserror::Error;
 
 /// Why the GPU can't be brought up or down, by step.
@@ -56,6 +63,9 @@ pub enum BringUpError {
     /// The firmware does not stop.
     #[error(transparent)]
     Halt(#[from] HaltError),
+    /// The device was lost while it was being stopped.
+    #[error("the device was lost while its groups were being stopped")]
+    Lost,
 }
 
 /// A GPU that could not be brought up or down, and the platform, which is its owner's again.
@@ -89,10 +99,12 @@ impl<P> From<Failed<P>> for BringUpError {
 /// How to bring up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Where buffers begin in the address space of jobs; page aligned.
+    /// Where memory begins in an address space of jobs; page aligned.
     pub first_address: u64,
     /// Where they end (exclusive). At most 4 GiB keeps code and shared memory inside 32 bits.
     pub end_address: u64,
+    /// Bends the scheduler's choices, for tests; 0 does not.
+    pub seed: u64,
 }
 
 impl Default for Options {
@@ -101,6 +113,7 @@ impl Default for Options {
         Options {
             first_address: 32 << 20,
             end_address: 4 << 30,
+            seed: 0,
         }
     }
 }
@@ -111,19 +124,40 @@ const GPU_SOURCES: u32 = gpu_irq::GPU_FAULT.mask32()
     | gpu_irq::RESET_COMPLETED.mask32()
     | gpu_irq::CLEAN_CACHES_COMPLETED.mask32();
 
-impl<'f, P: Platform> Device<'f, P> {
+/// The firmware's own space, which it has for good.
+const FIRMWARE_SPACE: u32 = 0;
+
+/// Address spaces that are for jobs: all that there are but the firmware's, as far as there are registers for them.
+const fn for_jobs(address_spaces: u32) -> u32 {
+    address_spaces & 0xFFFF & !(1 << FIRMWARE_SPACE)
+}
+
+impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
     /// Brings the GPU up: from a GPU whose clock runs to one that takes jobs. `firmware` is the image
-    /// (`mali_csffw.bin`) for this architecture; it must stay, because a restart reads it again.
+    /// (`mali_csffw.bin`) for this architecture; it must stay, because a restart reads it again. What `storage` held is
+    /// dropped.
     ///
     /// # Errors
     /// The first step that fails, with what it saw, and the platform: the GPU was stopped, and the platform has its
     /// memory back, so that it can be tried again.
-    pub fn bring_up(
-        mut platform: P,
-        firmware: &'f [u8],
+    pub fn bring_up<const QUEUES: usize, const JOBS: usize, const OBJECTS: usize>(
+        platform: P,
+        firmware: &'d [u8],
+        storage: &'s mut Storage<'d, QUEUES, JOBS, OBJECTS>,
         options: Options,
         reporter: &mut impl Reporter,
-    ) -> Result<Device<'f, P>, Failed<P>> {
+    ) -> Result<Device<'s, 'd, P>, Failed<P>> {
+        Device::bring_up_with(platform, firmware, storage.tables(), options, reporter)
+    }
+
+    /// The same, whatever the sizes of the tables are.
+    fn bring_up_with(
+        mut platform: P,
+        firmware: &'d [u8],
+        tables: Tables<'s, 'd>,
+        options: Options,
+        reporter: &mut impl Reporter,
+    ) -> Result<Device<'s, 'd, P>, Failed<P>> {
         let mut steps = Steps::new(reporter);
         let it = &mut platform;
         let (properties, coherency) = match identify(it, &mut steps) {
@@ -152,8 +186,8 @@ impl<'f, P: Platform> Device<'f, P> {
                 return Err(Failed { platform, error });
             }
         };
-        let Prepared { space, jobs, image } = &mut prepared;
-        let booted = boot(it, &mut steps, space, jobs, image, properties.cores);
+        let Prepared { space, image } = &mut prepared;
+        let booted = boot(it, &mut steps, space, image, &properties);
         let interface = match booted {
             Ok(interface) => interface,
             Err(error) => {
@@ -162,22 +196,32 @@ impl<'f, P: Platform> Device<'f, P> {
                 return Err(Failed { platform, error });
             }
         };
-        let Prepared { space, jobs, image } = prepared;
+        let Prepared { space, image } = prepared;
         // A page between the shared section and the first object: an overrun of either faults.
         let first = image.shared_end().saturating_add(PAGE_BYTES);
         let for_firmware = first..u64::from(SHARED_VA_END);
-        let for_jobs = options.first_address..options.end_address;
+        let now = platform.now();
+        let slots = all_slots(&interface);
         Ok(Device {
             platform,
             properties,
             coherency,
+            options,
             memory,
-            firmware_vm: Vm::new(Space::Firmware, space, for_firmware),
-            job_vm: Vm::new(Space::Jobs, jobs, for_jobs),
+            firmware_vm: Vm::new(space, for_firmware),
             image,
             interface,
-            groups: Vec::new(),
-            next_group: 0,
+            spaces: Slab::new(tables.spaces),
+            groups: Slab::new(tables.groups),
+            jobs: Slab::new(tables.jobs),
+            objects: Slab::new(tables.objects),
+            links: Links::new(tables.links),
+            words: tables.words,
+            slot_seats: Seats::new(slots),
+            space_seats: Seats::new(for_jobs(properties.address_spaces)),
+            scheduler: Scheduler::new(options.seed),
+            stamps: 0,
+            watch: Watch::new(now),
             lost: None,
         })
     }
@@ -203,8 +247,7 @@ impl<'f, P: Platform> Device<'f, P> {
         let _ = stop(&mut self.platform);
         power_up(&mut self.platform, &mut steps, self.coherency)?;
         self.memory.set_gpu_runs_free(false);
-        self.firmware_vm.space.forget();
-        self.job_vm.space.forget();
+        self.forget_spaces();
         let it = &mut self.platform;
         let image = &self.image;
         steps.take(
@@ -216,8 +259,10 @@ impl<'f, P: Platform> Device<'f, P> {
             },
             |(), say| say(format_args!("every section written again")),
         )?;
-        let (space, jobs) = (&mut self.firmware_vm.space, &mut self.job_vm.space);
-        self.interface = boot(it, &mut steps, space, jobs, image, self.properties.cores)?;
+        let space = &mut self.firmware_vm.space;
+        self.interface = boot(it, &mut steps, space, image, &self.properties)?;
+        self.slot_seats = Seats::new(all_slots(&self.interface));
+        self.watch = Watch::new(self.platform.now());
         self.lost = None;
         Ok(())
     }
@@ -231,19 +276,39 @@ impl<'f, P: Platform> Device<'f, P> {
     pub fn shutdown(mut self, reporter: &mut impl Reporter) -> Result<P, Failed<P>> {
         let down = self.power_down(reporter);
         self.fail_queues();
-        while let Some(group) = self.groups.pop() {
-            let mut objects = group.into_objects();
-            while let Some(object) = objects.pop() {
-                let pages = object.into_pages();
-                self.memory.give_back(&mut self.platform, pages);
+        let (platform, memory) = (&mut self.platform, &mut self.memory);
+        for index in 0..self.groups.capacity() {
+            let group = self
+                .groups
+                .key_at(index)
+                .and_then(|key| self.groups.remove(key));
+            let Some(group) = group else { continue };
+            let GroupMemory {
+                rings,
+                pages,
+                suspend,
+                protected,
+            } = group.memory;
+            let mappings = [Some(rings), Some(pages), Some(suspend), protected];
+            for mapping in mappings.into_iter().flatten() {
+                memory.give_back(platform, mapping.into_pages());
             }
         }
+        for index in 0..self.objects.capacity() {
+            let object = self
+                .objects
+                .key_at(index)
+                .and_then(|key| self.objects.remove(key));
+            if let Some(object) = object {
+                memory.give_back(platform, object.mapping.into_pages());
+            }
+        }
+        release_all(platform, memory, &mut self.spaces);
         let prepared = Prepared {
             space: self.firmware_vm.space,
-            jobs: self.job_vm.space,
             image: self.image,
         };
-        prepared.release(&mut self.platform, &mut self.memory);
+        prepared.release(platform, memory);
         match down {
             Ok(()) => Ok(self.platform),
             Err(error) => Err(Failed {
@@ -267,8 +332,7 @@ impl<'f, P: Platform> Device<'f, P> {
             say(format_args!("{} reset completed", reset_name(*kind)))
         });
         self.memory.set_gpu_runs_free(reset.is_err());
-        self.firmware_vm.space.forget();
-        self.job_vm.space.forget();
+        self.forget_spaces();
         orderly?;
         reset?;
         Ok(())
@@ -278,31 +342,31 @@ impl<'f, P: Platform> Device<'f, P> {
         &mut self,
         steps: &mut Steps<'_, R>,
     ) -> Result<(), BringUpError> {
-        let it = &mut self.platform;
-        let global = self.interface.global;
-        let groups = &mut self.groups;
-        steps.take(
-            it,
+        steps.take_with(
+            self,
+            |device| &mut device.platform,
             Step::StopGroups,
-            |it| {
-                for group in groups.iter_mut() {
-                    group.terminate(it, &global)?;
-                }
-                Ok::<_, BringUpError>(groups.len())
-            },
+            Self::stop_groups,
             |count, say| say(format_args!("{count} groups")),
         )?;
+        let it = &mut self.platform;
+        let global = self.interface.global;
         steps.take(
             it,
             Step::StopFirmware,
             |it| halt(it, &global).and_then(|()| stop(it)),
             |(), say| say(format_args!("microcontroller halted and disabled")),
         )?;
-        let (space, jobs) = (&mut self.firmware_vm.space, &mut self.job_vm.space);
+        let (firmware, spaces) = (&mut self.firmware_vm.space, &mut self.spaces);
         steps.take(
             it,
             Step::DisableSpaces,
-            |it| jobs.disable(it).and_then(|()| space.disable(it)),
+            |it| {
+                for (_, vm) in spaces.iter_mut() {
+                    vm.space.disable(it)?;
+                }
+                firmware.disable(it)
+            },
             |(), say| say(format_args!("address spaces unmapped")),
         )?;
         steps.take(it, Step::PowerOff, l2_off, |(), say| {
@@ -310,6 +374,28 @@ impl<'f, P: Platform> Device<'f, P> {
         })?;
         Ok(())
     }
+
+    /// Drops every group, and waits until the firmware has done so; how many there were.
+    fn stop_groups(&mut self) -> Result<usize, BringUpError> {
+        let count = self.groups.len();
+        for (_, group) in self.groups.iter_mut() {
+            group.doom = group.doom.or(Some(Doom::Cancelled));
+        }
+        self.settle();
+        let off = |group: &Group| matches!(group.residency, Residency::Off | Residency::Dead);
+        match (self.lost, self.groups.iter().all(|(_, group)| off(group))) {
+            (Some(DeviceLost::Silent(ignored)), _) => Err(ignored.into()),
+            (None, true) => Ok(count),
+            // It was lost on the way, for a reason of its own: what is left is a reset.
+            _ => Err(BringUpError::Lost),
+        }
+    }
+}
+
+/// A bit for each slot that is used.
+fn all_slots(interface: &Interface) -> u32 {
+    let count = u32::try_from(interface.slots.len()).unwrap_or(0);
+    1_u32.checked_shl(count).unwrap_or(0).wrapping_sub(1)
 }
 
 const fn reset_name(kind: ResetKind) -> &'static str {
@@ -365,7 +451,6 @@ fn power_up<P: Platform, R: Reporter>(
 /// What a GPU is started with: all of it is in memory only.
 struct Prepared<'f> {
     space: AddressSpace,
-    jobs: AddressSpace,
     image: LoadedImage<'f>,
 }
 
@@ -373,12 +458,11 @@ impl Prepared<'_> {
     /// Gives its memory back: the GPU is stopped.
     fn release<P: Platform>(self, platform: &mut P, memory: &mut Memory) {
         self.image.release(platform, memory);
-        self.jobs.release(platform, memory);
         self.space.release(platform, memory);
     }
 }
 
-/// Copies and maps the firmware, and makes the space of jobs. If that fails nothing is kept.
+/// Copies and maps the firmware. If that fails nothing is kept.
 fn prepare<'f, P: Platform, R: Reporter>(
     it: &mut P,
     memory: &mut Memory,
@@ -388,15 +472,7 @@ fn prepare<'f, P: Platform, R: Reporter>(
     coherency: Coherency,
 ) -> Result<Prepared<'f>, BringUpError> {
     let bits = properties.va_bits;
-    let jobs = AddressSpace::new(it, memory, Space::Jobs.number(), bits, coherency)?;
-    let space = AddressSpace::new(it, memory, Space::Firmware.number(), bits, coherency);
-    let mut space = match space {
-        Ok(space) => space,
-        Err(error) => {
-            jobs.release(it, memory);
-            return Err(error.into());
-        }
-    };
+    let mut space = AddressSpace::new(it, memory, bits, coherency)?;
     let loaded = steps.take(
         it,
         Step::LoadFirmware,
@@ -410,34 +486,32 @@ fn prepare<'f, P: Platform, R: Reporter>(
         },
     );
     match loaded {
-        Ok(image) => Ok(Prepared { space, jobs, image }),
+        Ok(image) => Ok(Prepared { space, image }),
         Err(error) => {
             space.release(it, memory);
-            jobs.release(it, memory);
             Err(error.into())
         }
     }
 }
 
-/// From loaded firmware to firmware that answers and a space that takes jobs: what bring-up and restart share.
+/// From loaded firmware to firmware that answers: what bring-up and restart share.
 fn boot<P: Platform, R: Reporter>(
     it: &mut P,
     steps: &mut Steps<'_, R>,
     space: &mut AddressSpace,
-    jobs: &mut AddressSpace,
     image: &LoadedImage<'_>,
-    cores: u64,
+    properties: &Properties,
 ) -> Result<Interface, BringUpError> {
     steps.take(
         it,
         Step::EnableFirmwareSpace,
-        |it| space.enable(it),
-        |(), say| say(format_args!("address space {}", Space::Firmware.number())),
+        |it| space.enable(it, FIRMWARE_SPACE),
+        |(), say| say(format_args!("address space {FIRMWARE_SPACE}")),
     )?;
     steps.take(
         it,
         Step::StartFirmware,
-        |it| start(it, space),
+        |it| start(it, space, properties.arch),
         |(), say| say(format_args!("boot notice received")),
     )?;
     let interface = steps.take(
@@ -446,7 +520,7 @@ fn boot<P: Platform, R: Reporter>(
         |it| Interface::discover(it, image.shared()),
         |interface, say| say(format_args!("{interface}")),
     )?;
-    let global = interface.global;
+    let (global, cores) = (interface.global, properties.cores);
     steps.take(
         it,
         Step::Configure,
@@ -458,12 +532,6 @@ fn boot<P: Platform, R: Reporter>(
         Step::Ping,
         |it| global.ping(it),
         |(), say| say(format_args!("answered")),
-    )?;
-    steps.take(
-        it,
-        Step::EnableJobSpace,
-        |it| jobs.enable(it),
-        |(), say| say(format_args!("address space {}", Space::Jobs.number())),
     )?;
     Ok(interface)
 }

@@ -3,93 +3,61 @@
 //! Guarantees: never executable; zero at first.  The host's writes are clean in memory before a job that is submitted
 //! after them; the host's reads see what a finished job wrote.
 
-use super::Device;
-use super::objects::Request;
-use crate::platform::Platform;
-use crate::vm::{GpuAddress, Object, Protection, VmError};
-use thiserror::Error;
+use super::{Device, Kind};
+use crate::error::{Error, Thing};
+use crate::handle::{Buffer, Space};
+use crate::platform::{PhysicalAddress, Platform};
+use crate::vm::{GpuAddress, Protection};
 
-/// A buffer that shaders read and write. It must be given back with [`Device::destroy_buffer`].
-#[derive(Debug)]
-#[must_use = "a buffer that is dropped keeps its memory"]
-pub struct Buffer {
-    object: Object,
-    bytes: u64,
-}
+const WHAT: Thing = Thing::Buffer;
 
-impl Buffer {
-    /// Where shaders see it; page aligned.
-    pub const fn address(&self) -> GpuAddress {
-        self.object.address()
-    }
-
-    /// Its length in bytes, as it was asked for.
-    pub const fn bytes(&self) -> u64 {
-        self.bytes
-    }
-}
-
-/// Why a buffer can't be made or reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum BufferError {
-    /// It can't be made.
-    #[error(transparent)]
-    Vm(#[from] VmError),
-    /// Its length is 0.
-    #[error("a buffer of 0 bytes")]
-    Empty,
-    /// Not inside the buffer.
-    #[error("bytes {offset:#x} and {bytes:#x} more are not inside a buffer of {size:#x}")]
-    Outside {
-        /// First byte.
-        offset: u64,
-        /// How many.
-        bytes: u64,
-        /// Length of the buffer.
-        size: u64,
-    },
-    /// The offset is not a multiple of 4.
-    #[error("offset {offset:#x} is not a multiple of 4")]
-    Misaligned {
-        /// The offset.
-        offset: u64,
-    },
-}
-
-impl<P: Platform> Device<'_, P> {
-    /// Makes a buffer of `bytes` zeroed bytes.
+impl<P: Platform> Device<'_, '_, P> {
+    /// Makes a buffer of `bytes` zeroed bytes in an address space.
     ///
     /// # Errors
-    /// If there is no memory or no addresses for it.
-    pub fn create_buffer(&mut self, bytes: u64) -> Result<Buffer, BufferError> {
+    /// If there is no memory, no address or no place in the storage for it.
+    pub fn create_buffer(&mut self, space: Space, bytes: u64) -> Result<Buffer, Error> {
         if bytes == 0 {
-            return Err(BufferError::Empty);
+            return Err(Error::Empty);
         }
-        let request = Request::for_jobs("a buffer", bytes, Protection::Data);
-        let object = self.create_object(request)?;
-        Ok(Buffer { object, bytes })
+        let kind = Kind::Buffer { bytes };
+        let key = self.create_object(space, "a buffer", bytes, Protection::Data, kind)?;
+        Ok(Buffer(key))
     }
 
-    /// Gives a buffer back. No job may use it any more.
+    /// Destroys a buffer.
     ///
     /// # Errors
-    /// If it can't be unmapped: then it stays.
-    pub fn destroy_buffer(&mut self, buffer: Buffer) -> Result<(), BufferError> {
-        Ok(self.destroy_object(buffer.object)?)
+    /// If a job in flight uses it: then it stays. Or if it can't be unmapped, which costs the device.
+    pub fn destroy_buffer(&mut self, buffer: Buffer) -> Result<(), Error> {
+        self.destroy_object(buffer.0, WHAT)
     }
 
-    /// Writes into a buffer at `offset`, a multiple of 4. No job may be using it.
+    /// Where shaders see a buffer; page aligned.
+    ///
+    /// # Errors
+    /// If it was destroyed.
+    pub fn buffer_address(&self, buffer: Buffer) -> Result<GpuAddress, Error> {
+        Ok(self.object(buffer.0, WHAT)?.mapping.address())
+    }
+
+    /// The length of a buffer in bytes, as it was asked for.
+    ///
+    /// # Errors
+    /// If it was destroyed.
+    pub fn buffer_bytes(&self, buffer: Buffer) -> Result<u64, Error> {
+        match self.object(buffer.0, WHAT)?.kind {
+            Kind::Buffer { bytes } => Ok(bytes),
+            _ => Err(Error::Gone { what: WHAT }),
+        }
+    }
+
+    /// Writes into a buffer at `offset`, a multiple of 4. What a job in flight reads meanwhile is not defined.
     ///
     /// # Errors
     /// If that is not inside the buffer.
-    pub fn write_buffer(
-        &mut self,
-        buffer: &Buffer,
-        offset: u64,
-        bytes: &[u8],
-    ) -> Result<(), BufferError> {
-        let length = check(buffer, offset, bytes.len())?;
-        let at = buffer.object.memory().offset(offset);
+    pub fn write_buffer(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), Error> {
+        let (at, length) = self.part(buffer, offset, bytes.len())?;
         // A cache may hold old neighbours of what is written, which the GPU has written since.
         self.platform.observe();
         self.platform.invalidate(at.span(length));
@@ -98,39 +66,45 @@ impl<P: Platform> Device<'_, P> {
         Ok(())
     }
 
-    /// Reads from a buffer at `offset`, a multiple of 4. No job may be writing it.
+    /// Reads from a buffer at `offset`, a multiple of 4. What a job in flight writes meanwhile may be seen or not.
     ///
     /// # Errors
     /// If that is not inside the buffer.
     pub fn read_buffer(
         &mut self,
-        buffer: &Buffer,
+        buffer: Buffer,
         offset: u64,
         bytes: &mut [u8],
-    ) -> Result<(), BufferError> {
-        let length = check(buffer, offset, bytes.len())?;
-        let at = buffer.object.memory().offset(offset);
+    ) -> Result<(), Error> {
+        let (at, length) = self.part(buffer, offset, bytes.len())?;
         self.platform.observe();
         self.platform.invalidate(at.span(length));
         self.platform.read_bytes(at, bytes);
         Ok(())
     }
-}
 
-fn check(buffer: &Buffer, offset: u64, bytes: usize) -> Result<u64, BufferError> {
-    let size = buffer.bytes;
-    let bytes = bytes as u64;
-    let outside = BufferError::Outside {
-        offset,
-        bytes,
-        size,
-    };
-    let end = offset.checked_add(bytes).ok_or(outside)?;
-    if end > size {
-        return Err(outside);
+    /// Where a part of a buffer lies in memory, and its length.
+    fn part(
+        &self,
+        buffer: Buffer,
+        offset: u64,
+        bytes: usize,
+    ) -> Result<(PhysicalAddress, u64), Error> {
+        let size = self.buffer_bytes(buffer)?;
+        let bytes = bytes as u64;
+        let outside = Error::Outside {
+            offset,
+            bytes,
+            size,
+        };
+        let end = offset.checked_add(bytes).ok_or(outside.clone())?;
+        if end > size {
+            return Err(outside);
+        }
+        if offset & 3 != 0 {
+            return Err(Error::Misaligned { offset });
+        }
+        let memory = self.object(buffer.0, WHAT)?.mapping.memory();
+        Ok((memory.offset(offset), bytes))
     }
-    if offset & 3 != 0 {
-        return Err(BufferError::Misaligned { offset });
-    }
-    Ok(bytes)
 }

@@ -4,51 +4,80 @@
 //! device is lost every call says why, until [`Device::restart`].
 //! Facts: hardware/csf-mmio.md section 16, csf-scheduling.md.
 
+mod blocking;
 mod bring_up;
 mod buffers;
-mod events;
+mod loss;
 mod objects;
+mod place;
+mod poll;
 mod queues;
+mod spaces;
+#[cfg(test)]
+mod tests;
 
 pub use bring_up::{BringUpError, Failed, Options};
-pub use buffers::{Buffer, BufferError};
-pub use events::{DeviceLost, FirmwareCrash};
-pub(crate) use objects::Request;
+pub use loss::{DeviceLost, FirmwareCrash};
+pub(crate) use objects::{Kind, Object};
+pub use poll::Next;
 pub use queues::QueueConfig;
 
-use crate::firmware::{Interface, LoadedImage};
+use crate::error::Error;
+use crate::firmware::{Interface, LoadedImage, MAX_SLOTS};
 use crate::gpu::Properties;
-use crate::group::{Group, GroupId, GroupState, MAX_GROUPS};
+use crate::group::{Endpoints, Group};
+use crate::links::Links;
 use crate::memory::Memory;
 use crate::platform::Platform;
+use crate::queue::Job;
+use crate::scheduler::Scheduler;
+use crate::seats::Seats;
+use crate::slab::Slab;
 use crate::vm::Vm;
 use eitri_csf::interface::control::Version;
 use eitri_csf::registers::control::Coherency;
-use heapless::Vec;
+use poll::Watch;
 
-/// A running GPU. `'f` is the lifetime of the firmware image, which a restart reads again.
+/// A running GPU. `'s` is the lifetime of its storage, `'d` that of firmware and programs.
+///
+/// Its running phase never waits: [`Device::poll`] looks at what the GPU reports and does what is to be done,
+/// [`Device::submit`] hands out a fence at once, [`Device::status`] tells what became of a job, and only
+/// [`Device::cancel`] kills. [`Device::wait`] is a loop around them for programs that have nothing else to do.
+///
+/// Making and destroying what lies in memory of the GPU may wait for its MMU, for microseconds, and for 100 ms at most if it
+/// does not obey; bring-up, restart and shutdown wait for milliseconds.
 ///
 /// A device is given up with [`Device::shutdown`]. One that is only dropped leaves its GPU running, with the memory that
 /// it was given: that memory stays taken, as the rules of [`Platform`] say.
 #[derive(Debug)]
 #[must_use = "a device that is dropped leaves its GPU running"]
-pub struct Device<'f, P> {
+pub struct Device<'s, 'd, P> {
     pub(crate) platform: P,
     pub(crate) properties: Properties,
     pub(crate) coherency: Coherency,
+    pub(crate) options: Options,
     pub(crate) memory: Memory,
     /// The firmware's address space: its sections, suspend buffers, user pages.
     pub(crate) firmware_vm: Vm,
-    /// The address space of jobs.
-    pub(crate) job_vm: Vm,
-    pub(crate) image: LoadedImage<'f>,
+    pub(crate) image: LoadedImage<'d>,
     pub(crate) interface: Interface,
-    pub(crate) groups: Vec<Group, MAX_GROUPS>,
-    pub(crate) next_group: u32,
+    pub(crate) spaces: Slab<'s, Vm>,
+    pub(crate) groups: Slab<'s, Group>,
+    pub(crate) jobs: Slab<'s, Job>,
+    pub(crate) objects: Slab<'s, Object<'d>>,
+    pub(crate) links: Links<'s>,
+    /// Where commands are recorded, before the GPU's memory has them.
+    pub(crate) words: &'s mut [u64],
+    slot_seats: Seats<MAX_SLOTS>,
+    space_seats: Seats<32>,
+    scheduler: Scheduler,
+    /// Grows with every group that leaves its slot.
+    stamps: u64,
+    watch: Watch,
     pub(crate) lost: Option<DeviceLost>,
 }
 
-impl<P: Platform> Device<'_, P> {
+impl<P: Platform> Device<'_, '_, P> {
     /// What the GPU is and has.
     pub fn properties(&self) -> &Properties {
         &self.properties
@@ -85,20 +114,17 @@ impl<P: Platform> Device<'_, P> {
         self.memory.withheld()
     }
 
-    pub(crate) fn alive(&self) -> Result<(), DeviceLost> {
+    pub(crate) fn alive(&self) -> Result<(), Error> {
         match self.lost {
-            Some(lost) => Err(lost),
+            Some(lost) => Err(lost.into()),
             None => Ok(()),
         }
     }
 
-    pub(crate) fn group(&self, id: GroupId) -> Option<&Group> {
-        self.groups.iter().find(|group| group.id == id)
-    }
-
-    /// A group that runs, with what its calls need.
-    pub(crate) fn active_group(&mut self, id: GroupId) -> Option<(&mut Group, &mut P, &Interface)> {
-        let group = self.groups.iter_mut().find(|group| group.id == id)?;
-        (group.state == GroupState::Active).then_some((group, &mut self.platform, &self.interface))
+    const fn endpoints(&self) -> Endpoints {
+        Endpoints {
+            cores: self.properties.cores,
+            tilers: self.properties.tilers,
+        }
     }
 }

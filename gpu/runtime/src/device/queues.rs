@@ -1,133 +1,392 @@
-//! Making and destroying queues: their group, streams and memory.
+//! Queues: made, destroyed, given jobs, asked what became of them, cancelled. Nothing here waits for the firmware.
 //!
-//! Facts: hardware/csf-scheduling.md sections 2 and 3.1.
+//! Facts: hardware/csf-scheduling.md sections 2 to 5.
 
 use super::Device;
-use super::objects::Request;
-use crate::firmware::MAX_STREAMS;
-use crate::group::{Endpoints, Group, GroupId, MAX_GROUPS, SuspendBuffers};
+use crate::access::Access;
+use crate::error::{Error, Table, Thing};
+use crate::fault::{Cause, Recovery};
+use crate::group::{Doom, Group, GroupMemory, Residency, STREAMS, doorbell};
+use crate::handle::{CommandBuffer, Fence, Queue, Space};
 use crate::platform::Platform;
-use crate::queue::{Queue, QueueError, Stream, StreamMemory, StreamShape, SubQueue};
-use crate::vm::{Protection, Space, VmError};
-use eitri_cs::Layout;
+use crate::queue::{Job, Places, PushError, Ring, Status, Stream, StreamShape};
+use crate::scheduler::Priority;
+use crate::slab::Key;
+use crate::vm::{GpuAddress, Mapping, Protection};
 use eitri_cs::builder::Config;
-use eitri_csf::interface::sync_object::SYNC64_BYTES;
-use heapless::Vec;
+use eitri_cs::{Layout, SubQueue};
 
 /// How a queue is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct QueueConfig {
-    /// Its priority among queues: 15 highest, 0 lowest. No two queues may have the same: equal priorities can
-    /// dead-lock in the firmware.
-    pub priority: u8,
+    /// How urgent its work is, among all queues. Any number of queues may be equally urgent.
+    pub priority: Priority,
+    /// The address space that its jobs see. Without one it has its own, which goes with it.
+    pub space: Option<Space>,
 }
 
-impl Default for QueueConfig {
-    fn default() -> QueueConfig {
-        QueueConfig { priority: 8 }
-    }
-}
+/// Bytes of rings and sync objects: the rings, and a page in which each sync object has a line of its own.
+const RINGS_BYTES: u64 = Ring::BYTES * STREAMS as u64 + 4096;
+/// Bytes between two sync objects.
+const SYNC_STRIDE: u64 = 64;
 
-/// The streams that a queue has.
-const SUB_QUEUES: [SubQueue; 1] = [SubQueue::Compute];
-
-impl<P: Platform> Device<'_, P> {
-    /// Makes a queue and starts its group on a free slot of the firmware.
+impl<P: Platform> Device<'_, '_, P> {
+    /// Makes a queue. The firmware hears of it when it has a job.
     ///
     /// # Errors
-    /// If no slot or memory is free, the priority is taken, or the firmware does not start the group.
-    pub fn create_queue(&mut self, config: QueueConfig) -> Result<Queue, QueueError> {
-        self.process_events()?;
-        let priority = u32::from(config.priority);
-        if priority > 15 {
-            return Err(QueueError::Priority { priority });
+    /// If there is no memory or no place in the storage for it.
+    pub fn create_queue(&mut self, config: QueueConfig) -> Result<Queue, Error> {
+        self.alive()?;
+        self.collect();
+        let QueueConfig { priority, space } = config;
+        let full = Error::Full {
+            table: Table::Queues,
+            places: self.groups.capacity(),
+        };
+        if self.groups.len() >= self.groups.capacity() {
+            return Err(full);
         }
-        if self.groups.iter().any(|group| group.priority() == priority) {
-            return Err(QueueError::PriorityTaken { priority });
-        }
-        let slots = self.interface.slots.iter().take(MAX_GROUPS);
-        let taken = |number| self.groups.iter().any(|group| group.slot.number == number);
-        let slot = slots
-            .clone()
-            .find(|slot| !taken(slot.number))
-            .cloned()
-            .ok_or(QueueError::NoSlot { slots: slots.len() })?;
-
-        let arch = self.properties.arch;
         let shape = StreamShape::new(
-            arch,
+            self.properties.arch,
             self.interface.registers(),
             self.interface.scoreboards(),
         )?;
-        let suspend = self.suspend_buffers()?;
-        let mut streams: Vec<Stream, MAX_STREAMS> = Vec::new();
-        let number = slot.number;
-        let id = GroupId(self.next_group);
-        for sub_queue in SUB_QUEUES {
-            match self.stream_memory() {
-                // There is room: there are no more sub-queues than streams.
-                Ok(memory) => drop(streams.push(Stream::new(sub_queue, number, memory, shape))),
-                Err(error) => {
-                    self.destroy_group(Group::new(id, slot, streams, suspend, priority));
-                    return Err(error.into());
-                }
+        let owns_space = space.is_none();
+        let space = match space {
+            Some(space) if self.spaces.get(space.0).is_none() => {
+                return Err(Error::Gone { what: Thing::Space });
             }
-        }
-        self.next_group = self.next_group.wrapping_add(1);
-        let mut group = Group::new(id, slot, streams, suspend, priority);
-        let endpoints = Endpoints {
-            cores: self.properties.cores,
-            tilers: self.properties.tilers,
+            Some(space) => space,
+            None => self.create_space()?,
         };
-        let global = self.interface.global;
-        let started = group.start(&mut self.platform, &global, endpoints, Space::Jobs.number());
-        if let Err(ignored) = started {
-            let lost = self.silent(ignored);
-            self.destroy_group(group);
-            return Err(lost.into());
-        }
-        // There is room: a free slot was found.
-        let _ = self.groups.push(group);
-        Ok(Queue { id })
+        let memory = match self.group_memory(space) {
+            Ok(memory) => memory,
+            Err(error) => {
+                if owns_space {
+                    let _ = self.drop_space(space.0);
+                }
+                return Err(error);
+            }
+        };
+        let (rings, pages) = (&memory.rings, &memory.pages);
+        let mut number = 0_u64;
+        let streams = SubQueue::ALL.map(|sub_queue| {
+            let ring = number.wrapping_mul(Ring::BYTES);
+            let sync = (STREAMS as u64).wrapping_mul(Ring::BYTES);
+            let sync = sync.wrapping_add(number.wrapping_mul(SYNC_STRIDE));
+            let page = number.wrapping_mul(Stream::USER_BYTES);
+            number = number.wrapping_add(1);
+            let places = Places {
+                ring: part(rings, ring),
+                sync: part(rings, sync),
+                pages: part(pages, page),
+            };
+            Stream::new(sub_queue, places, shape)
+        });
+        let group = Group {
+            priority,
+            space: space.0,
+            owns_space,
+            streams,
+            memory,
+            residency: Residency::Off,
+            slot: None,
+            number: 0,
+            saved: false,
+            idle: false,
+            unseen: false,
+            blocked: false,
+            stamp: 0,
+            doom: None,
+            stopped: None,
+            leaving: false,
+        };
+        // There is a place: it was looked for above.
+        self.groups.insert(group).map(Queue).map_err(|_| full)
     }
 
-    /// Destroys a queue; unfinished jobs are lost.
+    /// Destroys a queue that has no job in flight; with its own address space goes everything that is in it. Its memory is
+    /// given back when the firmware has let go of it.
     ///
     /// # Errors
-    /// If its group does not end, which costs the device, or its memory can't be unmapped. The queue is gone all the
-    /// same.
-    pub fn destroy_queue(&mut self, queue: Queue) -> Result<(), QueueError> {
-        let global = self.interface.global;
-        let Some(mut group) = self.remove_group(queue.id) else {
-            return Ok(());
+    /// If a job is in flight: wait for it, or cancel it.
+    pub fn destroy_queue(&mut self, queue: Queue) -> Result<(), Error> {
+        self.group(queue)?;
+        let open = |job: &Job| job.fence.queue == queue && !job.over;
+        let open = self.jobs.iter().find(|(_, job)| open(job));
+        if let Some(by) = open.map(|(_, job)| job.fence) {
+            let what = Thing::Queue;
+            return Err(Error::InUse { what, by });
+        }
+        // What is left of it are failures that nobody asks for any more.
+        for index in 0..self.jobs.capacity() {
+            if let Some(key) = self.jobs.key_at(index)
+                && self
+                    .jobs
+                    .get(key)
+                    .is_some_and(|job| job.fence.queue == queue)
+            {
+                let _ = self.jobs.remove(key);
+            }
+        }
+        if let Some(group) = self.groups.get_mut(queue.0) {
+            group.leaving = true;
+            group.doom = group.doom.or(Some(Doom::Cancelled));
+        }
+        self.collect();
+        Ok(())
+    }
+
+    /// Stops a queue, whatever it is doing: its jobs that are not over fail, and it takes no more. Nothing else kills a job.
+    /// The next [`Device::poll`] begins with it.
+    ///
+    /// # Errors
+    /// If there is no such queue.
+    pub fn cancel(&mut self, queue: Queue) -> Result<(), Error> {
+        self.group(queue)?;
+        if let Some(group) = self.groups.get_mut(queue.0) {
+            group.doom = group.doom.or(Some(Doom::Cancelled));
+        }
+        Ok(())
+    }
+
+    /// The address space of a queue.
+    ///
+    /// # Errors
+    /// If there is no such queue.
+    pub fn space(&self, queue: Queue) -> Result<Space, Error> {
+        Ok(Space(self.group(queue)?.space))
+    }
+
+    /// Submits commands to the compute stream of a queue, and returns at once. Nothing is allocated.
+    ///
+    /// # Errors
+    /// If there is no room for a job, the queue has failed, or the device is lost. Nothing is submitted then.
+    pub fn submit(&mut self, queue: Queue, commands: CommandBuffer) -> Result<Fence, Error> {
+        self.submit_to(queue, SubQueue::Compute, commands)
+    }
+
+    /// As [`Device::submit`], to any stream of the queue. Streams run side by side.
+    ///
+    /// # Errors
+    /// As [`Device::submit`].
+    pub fn submit_to(
+        &mut self,
+        queue: Queue,
+        sub_queue: SubQueue,
+        commands: CommandBuffer,
+    ) -> Result<Fence, Error> {
+        let key = commands.0;
+        let code = self.recorded(commands)?;
+        if self.object(key, Thing::CommandBuffer)?.space != self.group(queue)?.space {
+            let what = Thing::CommandBuffer;
+            return Err(Error::OtherSpace { what });
+        }
+        self.check_used(key)?;
+        self.push(queue, sub_queue, code, Some(key))
+    }
+
+    /// Submits a called buffer of command-stream instructions that its owner wrote: `bytes`, a multiple of 8, at `start`, a
+    /// multiple of 64, in the queue's space. It must not rely on the four topmost registers.
+    ///
+    /// # Errors
+    /// As [`Device::submit`].
+    pub fn submit_stream(
+        &mut self,
+        queue: Queue,
+        sub_queue: SubQueue,
+        start: GpuAddress,
+        bytes: u32,
+    ) -> Result<Fence, Error> {
+        self.group(queue)?;
+        self.push(queue, sub_queue, (start, bytes), None)
+    }
+
+    fn push(
+        &mut self,
+        queue: Queue,
+        sub_queue: SubQueue,
+        code: (GpuAddress, u32),
+        commands: Option<Key>,
+    ) -> Result<Fence, Error> {
+        self.alive()?;
+        let gone = Error::Gone { what: Thing::Queue };
+        let group = self.groups.get_mut(queue.0).ok_or(gone.clone())?;
+        if group.doom.is_some() || group.residency == Residency::Dead {
+            let stream = Fence {
+                queue,
+                sub_queue,
+                point: 0,
+            };
+            let cause = match group.doom {
+                Some(Doom::Cancelled) => Cause::Cancelled,
+                Some(Doom::NotSuspended) => Cause::NotSuspended,
+                Some(Doom::Space { fault, .. }) => Cause::Mmu(fault),
+                Some(Doom::Stream) | None => Cause::Lost,
+            };
+            let mut fault = crate::queue::fault_of(stream, cause, Recovery::NewQueue);
+            fault.job = None;
+            let fault = group.stopped.unwrap_or(fault);
+            return Err(Error::QueueFailed { queue, fault });
+        }
+        let stream = group.stream_mut(sub_queue).ok_or(gone)?;
+        let pushed = stream.push(&mut self.platform, &mut self.jobs, queue, code, commands);
+        let fence = pushed.map_err(|error| match error {
+            PushError::RingFull => Error::RingFull { queue },
+            PushError::JobsFull => Error::Full {
+                table: Table::Jobs,
+                places: self.jobs.capacity(),
+            },
+            PushError::Encode(error) => Error::Encode(error),
+        })?;
+        group.idle = false;
+        group.blocked = false;
+        group.unseen |= matches!(group.residency, Residency::Starting { .. });
+        // A group that is about to start looks at its rings; so does one that is resumed. See what `poll` does once it is on.
+        let on = matches!(group.residency, Residency::On { .. });
+        let slot = group.slot.filter(|_| on);
+        if let Some(slot) = slot.and_then(|slot| self.interface.slots.get(slot)) {
+            self.platform.ring(doorbell(slot));
+        }
+        if let Some(commands) = commands {
+            self.count_use(commands);
+        }
+        if !on {
+            let now = self.platform.now();
+            if let Err(lost) = self.schedule(now) {
+                self.lose(lost);
+            }
+        }
+        Ok(fence)
+    }
+
+    /// What became of a job, as far as [`Device::poll`] has seen. It may be asked for again and again; a failure is kept
+    /// until [`Device::discard`].
+    pub fn status(&self, fence: Fence) -> Status {
+        let group = self.group(fence.queue).ok();
+        let stream = group.and_then(|group| group.stream(fence.sub_queue));
+        stream.map_or(Status::Unknown, |stream| stream.status(&self.jobs, fence))
+    }
+
+    /// How many jobs of a stream are over.
+    ///
+    /// # Errors
+    /// If there is no such queue.
+    pub fn reached(&mut self, queue: Queue, sub_queue: SubQueue) -> Result<u64, Error> {
+        self.group(queue)?;
+        let group = self.groups.get(queue.0);
+        let stream = group.and_then(|group| group.stream(sub_queue));
+        Ok(stream.map_or(0, |stream| stream.reached(&mut self.platform)))
+    }
+
+    /// Gives the place of a failed job back. Its outcome, and that of the jobs before it, is not known afterwards.
+    pub fn discard(&mut self, fence: Fence) {
+        let failed = |job: &Job| job.fence == fence && job.over;
+        let failed = self.jobs.iter().find(|(_, job)| failed(job));
+        let Some(key) = failed.map(|(key, _)| key) else {
+            return;
         };
-        let ended = group.terminate(&mut self.platform, &global);
-        let lost = ended.err().map(|ignored| self.silent(ignored));
-        let kept = self.destroy_group(group);
-        match (lost, kept) {
-            (Some(lost), _) => Err(lost.into()),
-            (None, Some(error)) => Err(error.into()),
-            (None, None) => Ok(()),
+        let _ = self.jobs.remove(key);
+        let group = self.groups.get_mut(fence.queue.0);
+        if let Some(stream) = group.and_then(|group| group.stream_mut(fence.sub_queue)) {
+            stream.note_discarded(fence.point);
         }
     }
 
-    /// Gives the memory of a group back; gives the first error.
-    fn destroy_group(&mut self, group: Group) -> Option<VmError> {
-        self.destroy_objects(group.into_objects())
+    /// The group of a queue that its owner has not destroyed.
+    pub(crate) fn group(&self, queue: Queue) -> Result<&Group, Error> {
+        let group = self.groups.get(queue.0).filter(|group| !group.leaving);
+        group.ok_or(Error::Gone { what: Thing::Queue })
     }
 
-    /// Takes a group out of the list: the last one fills its place.
-    fn remove_group(&mut self, id: GroupId) -> Option<Group> {
-        let last = self.groups.pop()?;
-        if last.id == id {
-            return Some(last);
+    /// Gives back what destroyed queues had, where the firmware has let go of it.
+    pub(super) fn collect(&mut self) {
+        for index in 0..self.groups.capacity() {
+            let Some(key) = self.groups.key_at(index) else {
+                continue;
+            };
+            let done = |group: &Group| group.leaving && group.is_off();
+            if !self.groups.get(key).is_some_and(done) {
+                continue;
+            }
+            let Some(group) = self.groups.remove(key) else {
+                continue;
+            };
+            let space = group.space;
+            let GroupMemory {
+                rings,
+                pages,
+                suspend,
+                protected,
+            } = group.memory;
+            // A space that does not obey has cost the device, which says so from now on.
+            let _ = self.unmap(Some(space), rings);
+            let of_firmware = [Some(pages), Some(suspend), protected];
+            for mapping in of_firmware.into_iter().flatten() {
+                let _ = self.unmap(None, mapping);
+            }
+            if !group.owns_space {
+                continue;
+            }
+            // The space is its other queue's from now on, or goes.
+            let other = self.groups.iter().find(|(_, other)| other.space == space);
+            match other
+                .map(|(key, _)| key)
+                .and_then(|key| self.groups.get_mut(key))
+            {
+                Some(other) => other.owns_space = true,
+                None => drop(self.drop_space(space)),
+            }
         }
-        match self.groups.iter_mut().find(|group| group.id == id) {
-            Some(place) => Some(core::mem::replace(place, last)),
-            None => {
-                // There is room: it was popped above.
-                let _ = self.groups.push(last);
-                None
+    }
+
+    fn group_memory(&mut self, space: Space) -> Result<GroupMemory, Error> {
+        let facts = self.interface.facts;
+        let rings = self.map(
+            Some(space.0),
+            "ring buffers",
+            RINGS_BYTES,
+            Protection::Shared,
+        )?;
+        let user = Stream::USER_BYTES.wrapping_mul(STREAMS as u64);
+        let wanted = [
+            ("user pages", user, Protection::Shared),
+            (
+                "a suspend buffer",
+                facts.suspend_bytes.into(),
+                Protection::Data,
+            ),
+            (
+                "a protected suspend buffer",
+                facts.protected_suspend_bytes.into(),
+                Protection::Data,
+            ),
+        ];
+        let mut made: [Option<Mapping>; 3] = [None, None, None];
+        let mut failed = None;
+        for (place, (what, bytes, protection)) in made.iter_mut().zip(wanted) {
+            if bytes == 0 || failed.is_some() {
+                continue;
+            }
+            match self.map(None, what, bytes, protection) {
+                Ok(mapping) => *place = Some(mapping),
+                Err(error) => failed = Some(error),
+            }
+        }
+        let none = Error::Gone { what: Thing::Queue };
+        match (made, failed) {
+            ([Some(pages), Some(suspend), protected], None) => Ok(GroupMemory {
+                rings,
+                pages,
+                suspend,
+                protected,
+            }),
+            (made, failed) => {
+                let _ = self.unmap(Some(space.0), rings);
+                for mapping in made.into_iter().flatten() {
+                    let _ = self.unmap(None, mapping);
+                }
+                Err(failed.unwrap_or(none))
             }
         }
     }
@@ -145,33 +404,12 @@ impl<P: Platform> Device<'_, P> {
         }
         config
     }
+}
 
-    fn suspend_buffers(&mut self) -> Result<SuspendBuffers, VmError> {
-        let facts = self.interface.facts;
-        let buffer =
-            |bytes: u32| Request::for_firmware("a suspend buffer", bytes.into(), Protection::Data);
-        let normal = buffer(facts.suspend_bytes);
-        if facts.protected_suspend_bytes == 0 {
-            let normal = self.create_object(normal)?;
-            return Ok(SuspendBuffers {
-                normal,
-                protected: None,
-            });
-        }
-        let both = [normal, buffer(facts.protected_suspend_bytes)];
-        let [normal, protected] = self.create_objects(both)?;
-        Ok(SuspendBuffers {
-            normal,
-            protected: Some(protected),
-        })
-    }
-
-    fn stream_memory(&mut self) -> Result<StreamMemory, VmError> {
-        let [ring, sync, pages] = self.create_objects([
-            Request::for_jobs("a ring buffer", Stream::RING_BYTES, Protection::Shared),
-            Request::for_jobs("a sync object", SYNC64_BYTES, Protection::Shared),
-            Request::for_firmware("user pages", Stream::USER_BYTES, Protection::Shared),
-        ])?;
-        Ok(StreamMemory { ring, sync, pages })
-    }
+/// A part of a mapping: as its space has it, and in memory.
+fn part(mapping: &Mapping, offset: u64) -> (GpuAddress, crate::platform::PhysicalAddress) {
+    (
+        mapping.address().offset(offset),
+        mapping.memory().offset(offset),
+    )
 }

@@ -65,6 +65,34 @@ impl Channel {
         events
     }
 
+    /// Whether the firmware has made ACK equal REQ in all bits of `mask`.
+    pub(crate) fn is_answered<P: Platform>(&self, platform: &mut P, mask: u32) -> bool {
+        let (req, ack) = self.read(platform);
+        (req ^ ack) & mask == 0
+    }
+
+    /// That the firmware has not done so within `limit`.
+    pub(crate) fn ignored<P: Platform>(
+        &self,
+        platform: &mut P,
+        what: &'static str,
+        mask: u32,
+        limit: Duration,
+    ) -> RequestIgnored {
+        let (req, ack) = self.read(platform);
+        RequestIgnored {
+            what,
+            timed_out: TimedOut {
+                register: self.ack,
+                address: Some(self.output.address(self.ack)),
+                value: u64::from(ack),
+                wanted: Condition::equal(u64::from(mask), u64::from(req)),
+                limit,
+            },
+            mcu_status: platform.read_word(MCU_STATUS),
+        }
+    }
+
     /// Waits until the firmware has made ACK equal REQ in all bits of `mask`.
     pub(crate) fn answered<P: Platform>(
         &self,
@@ -76,7 +104,6 @@ impl Channel {
         let req = self.input.read_word(platform, self.req);
         let wanted = Condition::equal(u64::from(mask), u64::from(req));
         let pace = Pace::interrupt(Lines::JOB, limit);
-        let mut value = 0;
         let answered = poll(
             platform,
             |it| it,
@@ -85,27 +112,15 @@ impl Channel {
                 // The line first, then memory: an answer in between raises it again. What slots report is not lost by
                 // this: it stands in their own words.
                 clear_job_line(platform);
-                value = self.output.read(platform, self.ack);
+                let value = self.output.read(platform, self.ack);
                 Ok::<_, RequestIgnored>(wanted.holds(value).then_some(()))
             },
         )?;
         // What the answer tells of stands in words that are read after it.
         platform.observe();
-        let address = Some(self.output.address(self.ack));
-        let timed_out = TimedOut {
-            register: self.ack,
-            address,
-            value,
-            wanted,
-            limit: pace.limit(platform),
-        };
         match answered {
             Some(()) => Ok(()),
-            None => Err(RequestIgnored {
-                what,
-                timed_out,
-                mcu_status: platform.read_word(MCU_STATUS),
-            }),
+            None => Err(self.ignored(platform, what, mask, pace.limit(platform))),
         }
     }
 

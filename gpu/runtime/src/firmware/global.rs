@@ -6,6 +6,7 @@ use super::channel::{ANSWER, Channel, RequestIgnored};
 use crate::access::Access;
 use crate::platform::Platform;
 use crate::wait::ms;
+use core::time::Duration;
 use eitri_csf::interface::control::Version;
 use eitri_csf::interface::global::{
     GLB_ACK_IRQ_MASK, GLB_ALLOC_EN, GLB_DB_ACK, GLB_DB_REQ, GLB_HALT_STATUS, GLB_IDLE_TIMER,
@@ -22,6 +23,9 @@ const IDLE_US: u64 = 800;
 /// GPU cycles / 1024 without progress before a group is reported: about 5 s at 500 MHz, and more on a slower clock, as
 /// it should be.
 const PROGRESS_CYCLES: u32 = 2_560_000;
+
+/// The request for a sign of life.
+const PING: u32 = glb_req::PING.mask32();
 
 /// The global requests and their doorbells.
 #[derive(Clone, Copy, Debug)]
@@ -90,12 +94,26 @@ impl Global {
         )
     }
 
-    /// Asks for a sign of life.
+    /// Asks for a sign of life and waits for it.
     pub(crate) fn ping<P: Platform>(&self, platform: &mut P) -> Result<(), RequestIgnored> {
-        let ping = glb_req::PING.mask32();
-        self.requests.toggle(platform, ping);
+        self.request_ping(platform);
+        self.requests.answered(platform, "a ping", PING, ANSWER)
+    }
+
+    /// Asks for a sign of life.
+    pub(crate) fn request_ping<P: Platform>(&self, platform: &mut P) {
+        self.requests.toggle(platform, PING);
         self.ring(platform);
-        self.requests.answered(platform, "a ping", ping, ANSWER)
+    }
+
+    /// Whether it has come.
+    pub(crate) fn is_alive<P: Platform>(&self, platform: &mut P) -> bool {
+        self.requests.is_answered(platform, PING)
+    }
+
+    /// That it has not come within `limit`.
+    pub(crate) fn silent<P: Platform>(&self, platform: &mut P, limit: Duration) -> RequestIgnored {
+        self.requests.ignored(platform, "a ping", PING, limit)
     }
 
     /// Asks for an orderly stop. Whether it came to that, `MCU_STATUS` tells.

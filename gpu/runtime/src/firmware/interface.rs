@@ -24,9 +24,9 @@ use heapless::Vec;
 use thiserror::Error;
 
 /// Slots that are used: every group on a slot needs a priority of its own, and there are sixteen.
-const MAX_SLOTS: usize = 16;
+pub(crate) const MAX_SLOTS: usize = 16;
 /// Streams of a slot that are used: vertex-tiler, fragment, compute.
-pub(crate) const MAX_STREAMS: usize = 3;
+const MAX_STREAMS: usize = 3;
 
 /// Why the interface of the firmware is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]

@@ -10,6 +10,7 @@ use crate::mmu::{AddressSpace, MmuFault};
 use crate::platform::{Lines, Platform};
 use crate::wait::{Condition, Pace, TimedOut, ms, poll, us};
 use core::fmt;
+use eitri_csf::Arch;
 use eitri_csf::registers::interrupts::{JOB_IRQ, job_irq};
 use eitri_csf::registers::mcu::{
     MCU_CONTROL, MCU_STATUS, McuRequest, McuState, mcu_control, mcu_status,
@@ -54,7 +55,11 @@ impl fmt::Display for BootError {
 ///
 /// # Errors
 /// If the notice does not come, or the microcontroller fails first.
-pub(crate) fn start<P: Platform>(platform: &mut P, space: &AddressSpace) -> Result<(), BootError> {
+pub(crate) fn start<P: Platform>(
+    platform: &mut P,
+    space: &AddressSpace,
+    arch: Arch,
+) -> Result<(), BootError> {
     unmask(platform, JOB_IRQ, u32::MAX);
     let request = mcu_control::REQUEST.word(McuRequest::Auto);
     // The image is in memory before the microcontroller looks for it.
@@ -91,7 +96,7 @@ pub(crate) fn start<P: Platform>(platform: &mut P, space: &AddressSpace) -> Resu
         return Err(BootError {
             timed_out,
             mcu_status,
-            fault: space.take_fault(platform),
+            fault: space.take_fault(platform, arch),
         });
     }
     // The first global interrupt is the notice itself, whatever the interface says.

@@ -14,7 +14,7 @@ pub use channel::RequestIgnored;
 pub(crate) use channel::{ANSWER, Channel};
 pub(crate) use global::Global;
 pub use interface::InterfaceError;
-pub(crate) use interface::{Interface, MAX_STREAMS, SlotBlocks, StreamBlocks};
+pub(crate) use interface::{Interface, MAX_SLOTS, SlotBlocks, StreamBlocks};
 pub use load::LoadError;
 pub(crate) use load::LoadedImage;
 pub use mcu::BootError;

@@ -2,13 +2,13 @@
 
 use crate::device::{BringUpError, Device, Failed, Options};
 use crate::testing::Fake;
-use crate::testing::firmware::{control_blocks, gpu, image};
+use crate::testing::firmware::{control_blocks, gpu, image, storage};
 use eitri_csf::registers::address_space::AS_STATUS;
 use eitri_csf::registers::mcu::{MCU_CONTROL, MCU_STATUS};
 use std::string::{String, ToString};
 
 fn error(fake: Fake, image: &[u8]) -> String {
-    let up = Device::bring_up(fake, image, Options::default(), &mut ());
+    let up = Device::bring_up(fake, image, storage(), Options::default(), &mut ());
     up.map(drop).expect_err("refused").to_string()
 }
 
@@ -129,7 +129,7 @@ fn a_bad_image_and_too_little_memory_are_told() {
         text,
         "firmware image, offset 0x0: not a firmware image: first word 0x20746f6e, wanted 0xc3f13a6e"
     );
-    let up = Device::bring_up(Fake::new(0), &[], Options::default(), &mut ());
+    let up = Device::bring_up(Fake::new(0), &[], storage(), Options::default(), &mut ());
     assert!(matches!(
         up.map(drop),
         Err(Failed {
@@ -144,8 +144,9 @@ fn every_step_is_reported_in_order() {
     let image = image(&control_blocks());
     let mut steps = std::vec::Vec::new();
     let mut report = |done: &crate::Done<'_>| steps.push(done.step);
-    let device = Device::bring_up(gpu(), &image, Options::default(), &mut report).expect("up");
+    let up = Device::bring_up(gpu(), &image, storage(), Options::default(), &mut report);
+    let device = up.expect("up");
     device.shutdown(&mut report).expect("down");
     let sorted = steps.windows(2).all(|pair| pair[0] < pair[1]);
-    assert!(sorted && steps.len() == 14, "{steps:?}");
+    assert!(sorted && steps.len() == 13, "{steps:?}");
 }

@@ -1,13 +1,16 @@
 //! Events of a slot: what its interrupt says, in the order that loses nothing.
 //!
-//! The answer to `CSG_IRQ_REQ` is given before streams are looked at, so that an event in between interrupts again.
+//! The answer to `CSG_IRQ_REQ` is given before streams are looked at, so that an event in between interrupts again. Every stream
+//! is looked at each time: `CSG_IRQ_REQ` toggles, and two events of a stream before an answer leave no trace in it.
 //! Facts: hardware/csf-firmware.md section 11, csf-scheduling.md sections 6 and 7.2.
 
-use super::Group;
-use crate::fault::{Cause, Recovery, StreamException};
-use crate::firmware::{Global, StreamBlocks};
+use super::{Doom, Group, doorbells, ring};
+use crate::fault::{Cause, JobFault, Recovery, StreamException};
+use crate::firmware::{Global, SlotBlocks, StreamBlocks};
+use crate::handle::{Fence, Queue};
 use crate::platform::Platform;
-use crate::queue::Stream;
+use crate::queue::{Job, Stream, fail, fault_of};
+use crate::slab::Slab;
 use eitri_csf::fault::Exception;
 use eitri_csf::interface::group::{CSG_IRQ_ACK, CSG_IRQ_REQ, csg_req};
 use eitri_csf::interface::stream::{
@@ -15,74 +18,76 @@ use eitri_csf::interface::stream::{
     cs_fault, cs_req,
 };
 
-/// What a group needs after its events were looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// Nothing.
-    Fine,
-    /// It must be terminated.
-    Terminate,
-}
-
 impl Group {
-    /// Looks at everything that the slot reports.
+    /// Looks at everything that the slot reports; whether a sync object has changed.
     pub(crate) fn process_events<P: Platform>(
         &mut self,
         platform: &mut P,
+        jobs: &mut Slab<'_, Job>,
+        queue: Queue,
+        slot: &SlotBlocks,
         global: &Global,
-    ) -> Verdict {
-        let requests = self.slot.requests();
-        let irq_req = self.slot.output.read_word(platform, CSG_IRQ_REQ);
-        let irq_ack = self.slot.input.read_word(platform, CSG_IRQ_ACK);
+    ) -> bool {
+        let irq_req = slot.output.read_word(platform, CSG_IRQ_REQ);
+        let irq_ack = slot.input.read_word(platform, CSG_IRQ_ACK);
         if irq_req != irq_ack {
-            self.slot
-                .input
-                .write(platform, CSG_IRQ_ACK, u64::from(irq_req));
+            slot.input.write(platform, CSG_IRQ_ACK, u64::from(irq_req));
         }
-        let events = requests.take_events(platform, GROUP_EVENTS);
-        let streams = irq_req ^ irq_ack;
-        if events == 0 && streams == 0 {
-            return Verdict::Fine;
-        }
+        let events = slot.requests().take_events(platform, GROUP_EVENTS);
         // What the events are about stands in words that are read after them.
         platform.observe();
-        let mut verdict = Verdict::Fine;
         let mut bells = 0;
-        for (number, (stream, blocks)) in (0..).zip(self.streams.iter_mut().zip(&self.slot.streams))
-        {
-            let bit = 1_u32.checked_shl(number).unwrap_or(0);
-            if csg_req::PROGRESS_TIMER_EVENT.get(events) {
-                stop(platform, stream, Cause::NoProgress, Recovery::NewQueue);
-                verdict = Verdict::Terminate;
+        let mut answered = events != 0 || irq_req != irq_ack;
+        self.idle |= csg_req::IDLE.get(events);
+        for number in 0..self.streams.len() {
+            let bit = u32::try_from(number)
+                .ok()
+                .and_then(|it| 1_u32.checked_shl(it));
+            let bit = bit.unwrap_or(0);
+            let (Some(stream), Some(blocks)) = (self.streams.get(number), slot.streams.get(number))
+            else {
+                continue;
+            };
+            let mut found = Found::new(Fence {
+                queue,
+                sub_queue: stream.sub_queue,
+                point: 0,
+            });
+            if csg_req::PROGRESS_TIMER_EVENT.get(events) && stream.is_busy() {
+                found.stopped(
+                    platform,
+                    jobs,
+                    stream,
+                    Cause::NoProgress,
+                    Recovery::NewQueue,
+                );
             }
-            if streams & bit != 0 {
-                let outcome = process_stream(platform, stream, blocks);
-                bells |= if outcome.ring { bit } else { 0 };
-                verdict = if outcome.dead {
-                    Verdict::Terminate
-                } else {
-                    verdict
-                };
+            answered |= process_stream(platform, jobs, stream, blocks, &mut found);
+            bells |= if found.ring { bit } else { 0 };
+            if found.dead {
+                self.doom = self.doom.or(Some(Doom::Stream));
+            }
+            if let Some(fault) = found.fault {
+                self.stop(fault);
             }
         }
         if bells != 0 {
-            self.doorbells().toggle(platform, bells);
+            doorbells(slot).toggle(platform, bells);
         }
-        global.ring_slots(platform, self.slot_bit());
-        verdict
+        if answered {
+            ring(platform, global, slot);
+        }
+        csg_req::SYNC_UPDATE.get(events)
     }
+}
 
-    /// Answers whatever the slot has to say of a group that is not on it any more, or not yet: its next user must not
-    /// hear of it. (hardware/csf-scheduling.md 3.4 step 4.)
-    pub(super) fn discard_events<P: Platform>(&self, platform: &mut P) {
-        let irq_req = self.slot.output.read_word(platform, CSG_IRQ_REQ);
-        self.slot
-            .input
-            .write(platform, CSG_IRQ_ACK, u64::from(irq_req));
-        self.slot.requests().take_events(platform, GROUP_EVENTS);
-        for blocks in &self.slot.streams {
-            blocks.requests().take_events(platform, STREAM_EVENTS);
-        }
+/// Answers everything that a slot reports.
+pub(super) fn discard<P: Platform>(platform: &mut P, slot: &SlotBlocks) {
+    let irq_req = slot.output.read_word(platform, CSG_IRQ_REQ);
+    slot.input.write(platform, CSG_IRQ_ACK, u64::from(irq_req));
+    slot.requests().take_events(platform, GROUP_EVENTS);
+    for blocks in &slot.streams {
+        blocks.requests().take_events(platform, STREAM_EVENTS);
     }
 }
 
@@ -97,24 +102,70 @@ const STREAM_EVENTS: u32 = cs_req::FATAL.mask32()
     | cs_req::PROTM_PEND.mask32();
 
 /// What a stream's events ask for.
-#[derive(Clone, Copy, Debug, Default)]
-struct Outcome {
+#[derive(Debug)]
+struct Found {
+    /// The stream, with no job of it.
+    stream: Fence,
     /// Its doorbell must be rung: it waits for the answer.
     ring: bool,
     /// It will never go on.
     dead: bool,
+    /// What stopped it.
+    fault: Option<JobFault>,
 }
 
+impl Found {
+    const fn new(stream: Fence) -> Found {
+        Found {
+            stream,
+            ring: false,
+            dead: false,
+            fault: None,
+        }
+    }
+
+    /// The job that the stream is at has failed, and the stream with it.
+    fn stopped<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        jobs: &mut Slab<'_, Job>,
+        stream: &Stream,
+        cause: Cause,
+        recovery: Recovery,
+    ) {
+        let job = stream.current_job(platform, jobs);
+        self.dead = true;
+        let of_job = job.and_then(|job| fail(jobs, job, cause, recovery));
+        let of_stream = JobFault {
+            job: None,
+            ..fault_of(self.stream, cause, recovery)
+        };
+        self.fault = Some(of_job.unwrap_or(of_stream));
+    }
+}
+
+/// The job that the stream is at has failed; the stream goes on.
+fn failed<P: Platform>(platform: &mut P, jobs: &mut Slab<'_, Job>, stream: &Stream, cause: Cause) {
+    if let Some(job) = stream.current_job(platform, jobs) {
+        fail(jobs, job, cause, Recovery::Continue);
+    }
+}
+
+/// Answers what a stream reports; whether there was anything.
 fn process_stream<P: Platform>(
     platform: &mut P,
-    stream: &mut Stream,
+    jobs: &mut Slab<'_, Job>,
+    stream: &Stream,
     blocks: &StreamBlocks,
-) -> Outcome {
+    found: &mut Found,
+) -> bool {
     let requests = blocks.requests();
     let (req, ack) = requests.read(platform);
+    let events = (req ^ ack) & STREAM_EVENTS;
+    if events == 0 {
+        return false;
+    }
     platform.observe();
-    let events = req ^ ack;
-    let mut outcome = Outcome::default();
     if cs_req::FATAL.get(events) {
         let word = blocks.output.read_word(platform, CS_FATAL);
         let info = blocks.output.read(platform, CS_FATAL_INFO);
@@ -124,32 +175,31 @@ fn process_stream<P: Platform>(
         } else {
             Recovery::NewQueue
         };
-        stop(platform, stream, Cause::Exception(it), recovery);
+        found.stopped(platform, jobs, stream, Cause::Exception(it), recovery);
         requests.take_events(platform, cs_req::FATAL.mask32());
-        outcome.dead = true;
     }
     if cs_req::FAULT.get(events) {
         let word = blocks.output.read_word(platform, CS_FAULT);
         let info = blocks.output.read(platform, CS_FAULT_INFO);
         let it = exception(word, info, false);
-        fail(platform, stream, Cause::Exception(it));
+        failed(platform, jobs, stream, Cause::Exception(it));
         requests.take_events(platform, cs_req::FAULT.mask32());
         // A stream with a fault stays stopped until it is acknowledged and rung.
-        outcome.ring = true;
+        found.ring = true;
     }
     if cs_req::TILER_OOM.get(events) {
-        fail(platform, stream, Cause::TilerMemory);
+        failed(platform, jobs, stream, Cause::TilerMemory);
         blocks.input.write(platform, CS_TILER_HEAP_START, 0);
         blocks.input.write(platform, CS_TILER_HEAP_END, 0);
         requests.take_events(platform, cs_req::TILER_OOM.mask32());
-        outcome.ring = true;
+        found.ring = true;
     }
     if cs_req::PROTM_PEND.get(events) {
-        stop(platform, stream, Cause::ProtectedMode, Recovery::NewQueue);
+        let cause = Cause::ProtectedMode;
+        found.stopped(platform, jobs, stream, cause, Recovery::NewQueue);
         requests.take_events(platform, cs_req::PROTM_PEND.mask32());
-        outcome.dead = true;
     }
-    outcome
+    true
 }
 
 fn exception(word: u32, info: u64, fatal: bool) -> StreamException {
@@ -159,16 +209,4 @@ fn exception(word: u32, info: u64, fatal: bool) -> StreamException {
         info,
         fatal,
     }
-}
-
-/// The job that the stream is at has failed; the stream goes on.
-fn fail<P: Platform>(platform: &mut P, stream: &mut Stream, cause: Cause) {
-    let job = stream.current_job(platform);
-    stream.fail(stream.fault(job, cause, Recovery::Continue));
-}
-
-/// The job that the stream is at has failed, and the stream with it.
-fn stop<P: Platform>(platform: &mut P, stream: &mut Stream, cause: Cause, recovery: Recovery) {
-    let job = stream.current_job(platform);
-    stream.stop(stream.fault(job, cause, recovery));
 }

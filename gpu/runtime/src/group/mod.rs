@@ -1,28 +1,29 @@
-//! Groups: streams that share an address space, a priority and a suspend buffer, on a slot of the firmware.
+//! Groups: streams that share an address space, a priority and a suspend buffer. A group has a slot of the firmware only while
+//! the scheduler gives it one.
 //!
+//! Every request to the firmware is a state with a deadline; nothing here waits.
 //! Facts: hardware/csf-scheduling.md sections 2 and 3.
 
 mod events;
 
-pub(crate) use events::Verdict;
-
-use crate::fault::{JobFault, Recovery, StreamStatus};
-use crate::firmware::{ANSWER, Channel, Global, MAX_STREAMS, RequestIgnored, SlotBlocks};
-use crate::platform::Platform;
-use crate::queue::{Stream, StreamMemory};
-use crate::vm::Object;
+use crate::fault::{JobFault, StreamStatus};
+use crate::firmware::{Channel, Global, SlotBlocks};
+use crate::mmu::MmuFault;
+use crate::platform::{Instant, Platform};
+use crate::queue::{Job, Stream};
+use crate::scheduler::Priority;
+use crate::slab::{Key, Slab};
+use crate::vm::Mapping;
+use eitri_cs::SubQueue;
 use eitri_csf::interface::control::Version;
 use eitri_csf::interface::group::{
     CSG_ACK_IRQ_MASK, CSG_ALLOW_COMPUTE, CSG_ALLOW_FRAGMENT, CSG_ALLOW_OTHER, CSG_CONFIG,
     CSG_DB_ACK, CSG_DB_REQ, CSG_EP_REQ, CSG_EP_REQ2, CSG_PROTM_SUSPEND_BUF, CSG_SUSPEND_BUF,
     CsgState, csg_config, csg_req, ep_req,
 };
-use heapless::Vec;
 
-/// Groups at most: every queue is one.
-pub(crate) const MAX_GROUPS: usize = 4;
-/// Objects of a group at most.
-pub(crate) const MAX_OBJECTS: usize = 2 + 3 * MAX_STREAMS;
+/// Streams of a group.
+pub(crate) const STREAMS: usize = SubQueue::ALL.len();
 
 /// Which units a group may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,202 +34,286 @@ pub(crate) struct Endpoints {
     pub(crate) tilers: u64,
 }
 
-/// Whether a group takes work.
+/// Where a group is, and where it is going.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum GroupState {
-    /// It is on its slot and runs.
-    Active,
-    /// It was terminated; its slot is free once the group is destroyed.
+pub(crate) enum Residency {
+    /// On no slot: never started, or saved.
+    Off,
+    /// To be started or resumed, by then.
+    Starting {
+        /// The firmware's deadline.
+        until: Instant,
+    },
+    /// On its slot since then.
+    On {
+        /// When it came.
+        since: Instant,
+    },
+    /// To be saved, by then.
+    Suspending {
+        /// The firmware's deadline.
+        until: Instant,
+    },
+    /// To be dropped, by then.
+    Terminating {
+        /// The firmware's deadline.
+        until: Instant,
+    },
+    /// It will never run again.
     Dead,
 }
 
-/// Identifies a group for as long as the device lives.
+/// Why a group has to go for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct GroupId(pub(crate) u32);
-
-/// Buffers into which the firmware saves a group.
-#[derive(Debug)]
-pub(crate) struct SuspendBuffers {
-    pub(crate) normal: Object,
-    pub(crate) protected: Option<Object>,
+pub(crate) enum Doom {
+    /// One of its streams can't go on.
+    Stream,
+    /// Its owner says so.
+    Cancelled,
+    /// It did not let itself be saved.
+    NotSuspended,
+    /// Its address space has a fault. Streams have until then to say which job did it; the points that they had reached.
+    Space {
+        /// The fault.
+        fault: MmuFault,
+        /// The end of the streams' time.
+        until: Instant,
+        /// Points of the streams.
+        reached: [u64; STREAMS],
+    },
 }
 
-/// A group on a slot.
+/// Memory of a group.
+#[derive(Debug)]
+pub(crate) struct GroupMemory {
+    /// Rings and sync objects, in its own space.
+    pub(crate) rings: Mapping,
+    /// User pages, in the firmware's.
+    pub(crate) pages: Mapping,
+    /// Where the firmware saves it, in the firmware's.
+    pub(crate) suspend: Mapping,
+    /// The same for protected mode.
+    pub(crate) protected: Option<Mapping>,
+}
+
+/// A group.
 #[derive(Debug)]
 pub(crate) struct Group {
-    pub(crate) id: GroupId,
-    pub(crate) slot: SlotBlocks,
-    pub(crate) streams: Vec<Stream, MAX_STREAMS>,
-    pub(crate) state: GroupState,
-    suspend: SuspendBuffers,
-    priority: u32,
+    pub(crate) priority: Priority,
+    /// Its address space, and whether that goes with it.
+    pub(crate) space: Key,
+    pub(crate) owns_space: bool,
+    pub(crate) streams: [Stream; STREAMS],
+    pub(crate) memory: GroupMemory,
+    pub(crate) residency: Residency,
+    /// Its slot, from start to end of its stay.
+    pub(crate) slot: Option<usize>,
+    /// Its priority's number among slots.
+    pub(crate) number: u32,
+    /// Its state is in the suspend buffer.
+    pub(crate) saved: bool,
+    /// The firmware says that it has nothing to do now.
+    pub(crate) idle: bool,
+    /// Jobs came into its rings after it was asked to start.
+    pub(crate) unseen: bool,
+    /// It was saved while it waited for a sync object, and none has changed since.
+    pub(crate) blocked: bool,
+    /// The smaller, the longer it has waited for a slot.
+    pub(crate) stamp: u64,
+    /// It has to go for good.
+    pub(crate) doom: Option<Doom>,
+    /// What stopped it.
+    pub(crate) stopped: Option<JobFault>,
+    /// Its owner has given it up: its memory is given back when it is on no slot.
+    pub(crate) leaving: bool,
 }
 
 impl Group {
-    /// A group that is not started yet. `priority` is its own among all slots: 15 is highest.
-    pub(crate) fn new(
-        id: GroupId,
-        slot: SlotBlocks,
-        streams: Vec<Stream, MAX_STREAMS>,
-        suspend: SuspendBuffers,
-        priority: u32,
-    ) -> Group {
-        Group {
-            id,
-            slot,
-            streams,
-            state: GroupState::Dead,
-            suspend,
-            priority,
-        }
+    /// Whether jobs are in flight.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.streams.iter().any(Stream::is_busy)
     }
 
-    /// Puts the group onto its slot and waits until the firmware runs it.
-    pub(crate) fn start<P: Platform>(
-        &mut self,
+    /// Whether it would make use of a slot.
+    pub(crate) fn is_ready(&self) -> bool {
+        let alive = self.doom.is_none() && self.residency != Residency::Dead;
+        alive && self.is_busy() && !self.idle && !self.blocked
+    }
+
+    /// Whether nothing of it is on a slot.
+    pub(crate) const fn is_off(&self) -> bool {
+        matches!(self.residency, Residency::Off | Residency::Dead)
+    }
+
+    /// Asks the firmware to start or resume the group on a slot. The doorbell is the caller's.
+    pub(crate) fn request_start<P: Platform>(
+        &self,
         platform: &mut P,
-        global: &Global,
+        slot: &SlotBlocks,
+        version: Version,
         endpoints: Endpoints,
         space: u32,
-    ) -> Result<(), RequestIgnored> {
-        let input = self.slot.input;
-        self.discard_events(platform);
-        for (stream, blocks) in self.streams.iter().zip(&self.slot.streams) {
+    ) {
+        let input = slot.input;
+        discard_events(platform, slot);
+        for (stream, blocks) in self.streams.iter().zip(&slot.streams) {
             // Doorbell 0 is the global one; all streams of slot g share g + 1.
-            stream.prepare_start(platform, blocks, self.doorbell());
+            stream.prepare_start(platform, blocks, doorbell(slot));
         }
         input.write(platform, CSG_ALLOW_COMPUTE, endpoints.cores);
         input.write(platform, CSG_ALLOW_FRAGMENT, endpoints.cores);
         input.write(platform, CSG_ALLOW_OTHER, endpoints.tilers);
-        let most = ep_req::COMPUTE.set(0, endpoints.cores.count_ones());
-        let most = ep_req::FRAGMENT.set(most, endpoints.cores.count_ones());
-        let most = ep_req::TILER.set(most, endpoints.tilers.count_ones());
-        let request = ep_req::PRIORITY.set(most, self.priority);
-        let word = if global.version >= Version::EP_REQ2 {
-            CSG_EP_REQ2
-        } else {
-            CSG_EP_REQ
-        };
-        input.write(platform, word, request);
+        write_endpoints(platform, slot, version, endpoints, self.number);
         input.write(platform, CSG_CONFIG, csg_config::JASID.set(0, space));
-        input.write(platform, CSG_SUSPEND_BUF, self.suspend.normal.address().0);
-        let protected = self
-            .suspend
-            .protected
-            .as_ref()
-            .map_or(0, |buffer| buffer.address().0);
+        let memory = &self.memory;
+        input.write(platform, CSG_SUSPEND_BUF, memory.suspend.address().0);
+        let protected = memory.protected.as_ref();
+        let protected = protected.map_or(0, |buffer| buffer.address().0);
         input.write(platform, CSG_PROTM_SUSPEND_BUF, protected);
         input.write(platform, CSG_ACK_IRQ_MASK, u64::from(u32::MAX));
-
-        self.doorbells().toggle(platform, self.all_streams());
-        let requests = self.slot.requests();
-        let (state, config) = (csg_req::STATE.mask32(), csg_req::EP_CFG.mask32());
-        requests.set(platform, state, csg_req::STATE.word(CsgState::Start));
-        requests.toggle(platform, config);
-        global.ring_slots(platform, self.slot_bit());
-        requests.answered(platform, "the start of a group", state | config, ANSWER)?;
-        self.state = GroupState::Active;
-        Ok(())
+        doorbells(slot).toggle(platform, ALL_STREAMS);
+        let state = match self.saved {
+            true => CsgState::Resume,
+            false => CsgState::Start,
+        };
+        request_state(platform, slot, state);
+        slot.requests().toggle(platform, csg_req::EP_CFG.mask32());
     }
 
-    /// Takes the group off its slot at once. Its unfinished jobs are lost; what the slot still reports of them is theirs.
-    ///
-    /// # Errors
-    /// If the firmware does not answer: only a restart of the GPU helps. The group counts as dead all the same.
-    pub(crate) fn terminate<P: Platform>(
-        &mut self,
-        platform: &mut P,
-        global: &Global,
-    ) -> Result<(), RequestIgnored> {
-        if self.state == GroupState::Dead {
-            return Ok(());
+    /// The points that its streams have reached.
+    pub(crate) fn reached<P: Platform>(&self, platform: &mut P) -> [u64; STREAMS] {
+        let mut points = [0; STREAMS];
+        for (point, stream) in points.iter_mut().zip(&self.streams) {
+            *point = stream.reached(platform);
         }
-        let requests = self.slot.requests();
-        let state = csg_req::STATE.mask32();
-        requests.set(platform, state, csg_req::STATE.word(CsgState::Terminate));
-        global.ring_slots(platform, self.slot_bit());
-        let answered = requests.answered(platform, "the end of a group", state, ANSWER);
-        for (stream, blocks) in self.streams.iter().zip(&self.slot.streams) {
-            stream.mark_stopped(platform, blocks);
-        }
-        let _ = self.process_events(platform, global);
-        self.discard_events(platform);
-        self.end(platform, Recovery::NewQueue);
-        answered
+        points
     }
 
-    /// Says that nothing of the group runs any more. Jobs of which nothing was reported are lost with it; `recovery` is
-    /// what their owner has to do.
-    pub(crate) fn end<P: Platform>(&mut self, platform: &mut P, recovery: Recovery) {
-        self.state = GroupState::Dead;
-        for stream in &mut self.streams {
-            stream.end(platform, recovery);
-        }
+    /// Whether every stream waits for a sync object or has nothing to do, by the words that a suspend has left.
+    pub(crate) fn waits<P: Platform>(&self, platform: &mut P, slot: &SlotBlocks) -> bool {
+        let mut streams = self.streams.iter().zip(&slot.streams);
+        streams.all(|(stream, blocks)| stream.waits(platform, blocks))
     }
 
-    /// What stopped the group's streams: the costliest.
-    pub(crate) fn stopped(&self) -> Option<&JobFault> {
-        let stopped = self.streams.iter().filter_map(Stream::stopped);
-        stopped.max_by_key(|fault| fault.recovery)
+    /// Whether a ring holds what was not consumed.
+    pub(crate) fn has_words<P: Platform>(&self, platform: &mut P) -> bool {
+        self.streams.iter().any(|stream| stream.has_words(platform))
     }
 
-    /// What a stream is doing, refreshed by the firmware if it still answers.
-    pub(crate) fn status<P: Platform>(
+    /// Whether one of its jobs in flight has a fault.
+    pub(crate) fn has_fault(&self, jobs: &Slab<'_, Job>, queue: Key) -> bool {
+        let mut all = jobs.iter();
+        all.any(|(_, job)| job.fence.queue.0 == queue && !job.over && job.fault.is_some())
+    }
+
+    /// A stream.
+    pub(crate) fn stream(&self, sub_queue: SubQueue) -> Option<&Stream> {
+        self.streams.get(sub_queue as usize)
+    }
+
+    /// A stream, to be changed.
+    pub(crate) fn stream_mut(&mut self, sub_queue: SubQueue) -> Option<&mut Stream> {
+        self.streams.get_mut(sub_queue as usize)
+    }
+
+    /// What a stream is doing, by the words that the firmware stored last.
+    pub(crate) fn look<P: Platform>(
         &self,
         platform: &mut P,
-        global: &Global,
-        number: usize,
+        slot: &SlotBlocks,
+        sub_queue: SubQueue,
+        fresh: bool,
     ) -> Option<StreamStatus> {
-        let requests = self.slot.requests();
-        let update = csg_req::STATUS_UPDATE.mask32();
-        requests.toggle(platform, update);
-        global.ring_slots(platform, self.slot_bit());
-        let fresh = requests
-            .answered(platform, "a status update", update, ANSWER)
-            .is_ok();
-        let stream = self.streams.get(number)?;
-        Some(stream.status(platform, self.slot.streams.get(number)?, fresh))
+        let blocks = slot.streams.get(sub_queue as usize)?;
+        Some(self.stream(sub_queue)?.look(platform, blocks, fresh))
     }
 
-    /// The group's memory, to be given back. It must be dead.
-    pub(crate) fn into_objects(mut self) -> Vec<Object, MAX_OBJECTS> {
-        let mut objects = Vec::new();
-        // There is room for two suspend buffers and three objects a stream: MAX_OBJECTS.
-        let mut keep = |object| drop(objects.push(object));
-        while let Some(stream) = self.streams.pop() {
-            let StreamMemory { ring, sync, pages } = stream.into_memory();
-            [ring, sync, pages].into_iter().for_each(&mut keep);
-        }
-        keep(self.suspend.normal);
-        self.suspend.protected.into_iter().for_each(&mut keep);
-        objects
-    }
-
-    /// Its priority among slots.
-    pub(crate) const fn priority(&self) -> u32 {
-        self.priority
-    }
-
-    /// Number of the doorbell of the group's streams.
-    pub(crate) const fn doorbell(&self) -> u32 {
-        self.slot.number.wrapping_add(1)
-    }
-
-    /// The slot's bit in words that have one a slot.
-    pub(crate) fn slot_bit(&self) -> u32 {
-        1_u32.checked_shl(self.slot.number).unwrap_or(0)
-    }
-
-    fn doorbells(&self) -> Channel {
-        Channel {
-            req: CSG_DB_REQ,
-            ack: CSG_DB_ACK,
-            ..self.slot.requests()
+    /// Keeps what stopped the group: the first, or what costs most.
+    pub(crate) fn stop(&mut self, fault: JobFault) {
+        if self
+            .stopped
+            .is_none_or(|kept| kept.recovery < fault.recovery)
+        {
+            self.stopped = Some(fault);
         }
     }
+}
 
-    fn all_streams(&self) -> u32 {
-        let count = u32::try_from(self.streams.len()).unwrap_or(0);
-        1_u32.checked_shl(count).unwrap_or(0).wrapping_sub(1)
+/// A bit for each stream.
+const ALL_STREAMS: u32 = (1 << STREAMS) - 1;
+
+/// What a start waits for.
+pub(crate) const STARTED: u32 = csg_req::STATE.mask32() | csg_req::EP_CFG.mask32();
+/// What a suspend or a termination waits for.
+pub(crate) const CHANGED: u32 = csg_req::STATE.mask32();
+/// What a change of the priority waits for.
+pub(crate) const CONFIGURED: u32 = csg_req::EP_CFG.mask32();
+
+/// Asks for a state of the slot. The doorbell is the caller's.
+pub(crate) fn request_state<P: Platform>(platform: &mut P, slot: &SlotBlocks, state: CsgState) {
+    let mask = csg_req::STATE.mask32();
+    slot.requests()
+        .set(platform, mask, csg_req::STATE.word(state));
+}
+
+/// Asks for fresh status words. The doorbell is the caller's.
+pub(crate) fn request_status<P: Platform>(platform: &mut P, slot: &SlotBlocks) {
+    slot.requests().toggle(platform, STATUS);
+}
+
+/// What fresh status words wait for.
+pub(crate) const STATUS: u32 = csg_req::STATUS_UPDATE.mask32();
+
+/// Gives a group on a slot another number. The doorbell is the caller's.
+pub(crate) fn request_number<P: Platform>(
+    platform: &mut P,
+    slot: &SlotBlocks,
+    version: Version,
+    endpoints: Endpoints,
+    number: u32,
+) {
+    write_endpoints(platform, slot, version, endpoints, number);
+    slot.requests().toggle(platform, CONFIGURED);
+}
+
+fn write_endpoints<P: Platform>(
+    platform: &mut P,
+    slot: &SlotBlocks,
+    version: Version,
+    endpoints: Endpoints,
+    number: u32,
+) {
+    let most = ep_req::COMPUTE.set(0, endpoints.cores.count_ones());
+    let most = ep_req::FRAGMENT.set(most, endpoints.cores.count_ones());
+    let most = ep_req::TILER.set(most, endpoints.tilers.count_ones());
+    let request = ep_req::PRIORITY.set(most, number);
+    let word = match version >= Version::EP_REQ2 {
+        true => CSG_EP_REQ2,
+        false => CSG_EP_REQ,
+    };
+    slot.input.write(platform, word, request);
+}
+
+/// Answers whatever a slot has to say of a group that is not on it any more, or not yet: its next user must not hear of it.
+/// (hardware/csf-scheduling.md 3.4 step 4.)
+pub(crate) fn discard_events<P: Platform>(platform: &mut P, slot: &SlotBlocks) {
+    events::discard(platform, slot);
+}
+
+/// Number of the doorbell of a slot's streams.
+pub(crate) const fn doorbell(slot: &SlotBlocks) -> u32 {
+    slot.number.wrapping_add(1)
+}
+
+/// Makes the firmware look at the requests of a slot.
+pub(crate) fn ring<P: Platform>(platform: &mut P, global: &Global, slot: &SlotBlocks) {
+    global.ring_slots(platform, 1_u32.checked_shl(slot.number).unwrap_or(0));
+}
+
+fn doorbells(slot: &SlotBlocks) -> Channel {
+    Channel {
+        req: CSG_DB_REQ,
+        ack: CSG_DB_ACK,
+        ..slot.requests()
     }
 }

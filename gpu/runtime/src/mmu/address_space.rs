@@ -1,6 +1,7 @@
 //! Address spaces: which tables the hardware walks, and changes to them while it does.
 //!
-//! Space 0 is the firmware's. A change to a live space is lock, edit, flush, unlock, whatever the architecture.
+//! A space has a number only while the hardware uses it; 0 is the firmware's. A change to a live space is lock, edit, flush,
+//! unlock, whatever the architecture.
 //! Facts: hardware/gpu-mmu.md sections 2 to 6.
 
 use super::fault::MmuFault;
@@ -11,6 +12,7 @@ use crate::memory::Memory;
 use crate::platform::{PhysicalAddress, Platform};
 use crate::wait::{Condition, Pace, TimedOut, ms, us, wait_until};
 use core::ops::Range;
+use eitri_csf::Arch;
 use eitri_csf::command::{AsCommand, CacheFlush};
 use eitri_csf::page_table::{
     Attributes, MEMATTR, MEMATTR_COHERENT, lock_region, transcfg_4k, transcfg_unmapped,
@@ -56,33 +58,38 @@ pub enum MmuError {
     Width(u32),
 }
 
+impl MmuError {
+    /// Whether the hardware does not obey, so that only a reset helps.
+    pub const fn costs_the_device(&self) -> bool {
+        matches!(self, MmuError::Stuck(_) | MmuError::Flush(_))
+    }
+}
+
 /// A virtual address space with its tables, enabled in the hardware or not.
 #[derive(Debug)]
 pub(crate) struct AddressSpace {
-    number: u32,
+    /// Its number in the hardware, while that uses it.
+    number: Option<u32>,
     tables: PageTables,
     /// Tables that were taken out, until the hardware is known to have forgotten them.
     emptied: Emptied,
     coherency: Coherency,
-    enabled: bool,
 }
 
 impl AddressSpace {
-    /// An empty, disabled space that will have `number` in the hardware; `coherency` is what the L2 was told.
+    /// An empty space that the hardware does not use; `coherency` is what the L2 was told.
     pub(crate) fn new<P: Platform>(
         platform: &mut P,
         memory: &mut Memory,
-        number: u32,
         va_bits: u32,
         coherency: Coherency,
     ) -> Result<AddressSpace, MmuError> {
         let tables = PageTables::new(platform, memory, va_bits)?;
         Ok(AddressSpace {
-            number,
+            number: None,
             tables,
             emptied: Emptied::new(),
             coherency,
-            enabled: false,
         })
     }
 
@@ -96,35 +103,43 @@ impl AddressSpace {
         self.tables.translate(platform, address)
     }
 
-    /// Lets the hardware use the tables.
-    pub(crate) fn enable<P: Platform>(&mut self, platform: &mut P) -> Result<(), MmuError> {
+    /// Its number in the hardware, while that uses it.
+    pub(crate) const fn number(&self) -> Option<u32> {
+        self.number
+    }
+
+    /// Lets the hardware use the tables, as the space of a number that nothing else has.
+    pub(crate) fn enable<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        number: u32,
+    ) -> Result<(), MmuError> {
         let coherent = self.coherency == Coherency::AceLite;
         let bits = self.tables.va_bits();
         let transcfg = transcfg_4k(bits, coherent).ok_or(MmuError::Width(bits))?;
         let memattr = if coherent { MEMATTR_COHERENT } else { MEMATTR };
-        self.unmask_faults(platform);
-        self.configure(platform, self.tables.root().0, memattr, transcfg)?;
-        self.enabled = true;
+        unmask_faults(platform, number);
+        configure(platform, number, self.tables.root().0, memattr, transcfg)?;
+        self.number = Some(number);
         Ok(())
     }
 
     /// Makes every access fault, and forgets what the hardware holds of the tables.
     pub(crate) fn disable<P: Platform>(&mut self, platform: &mut P) -> Result<(), MmuError> {
-        if !self.enabled {
-            return Ok(());
-        }
-        let mask = platform.read(MMU_IRQ.mask);
-        platform.write(MMU_IRQ.mask, mask & !self.fault_bit());
         // Whatever goes wrong from here on, the space is not to be relied on.
-        self.enabled = false;
+        let Some(number) = self.number.take() else {
+            return Ok(());
+        };
+        let mask = platform.read(MMU_IRQ.mask);
+        platform.write(MMU_IRQ.mask, mask & !fault_bit(number));
         caches::flush(platform, CacheFlush::ALL).map_err(MmuError::Flush)?;
-        self.configure(platform, 0, 0, transcfg_unmapped())?;
+        configure(platform, number, 0, 0, transcfg_unmapped())?;
         Ok(())
     }
 
     /// Says that a reset has disabled it.
     pub(crate) fn forget(&mut self) {
-        self.enabled = false;
+        self.number = None;
     }
 
     /// Where `bytes` bytes can be mapped inside `within`, with a page unmapped around them.
@@ -157,7 +172,7 @@ impl AddressSpace {
             it.tables
                 .map(platform, memory, range.clone(), physical, attributes)
         });
-        if let Err(MmuError::Stuck(_) | MmuError::Flush(_)) = mapped {
+        if mapped.is_err_and(|error| error.costs_the_device()) {
             // The tables may hold the mapping already, and the caller is about to stop the GPU and take the memory back.
             self.tables.unmap(platform, range, &mut self.emptied)?;
         }
@@ -177,24 +192,15 @@ impl AddressSpace {
     }
 
     /// Reads the fault that this space reports, if it does, and clears its interrupt.
-    pub(crate) fn take_fault<P: Platform>(&self, platform: &mut P) -> Option<MmuFault> {
-        if platform.read(MMU_IRQ.rawstat) & self.fault_bit() == 0 {
+    pub(crate) fn take_fault<P: Platform>(&self, platform: &mut P, arch: Arch) -> Option<MmuFault> {
+        let number = self.number?;
+        if platform.read(MMU_IRQ.rawstat) & fault_bit(number) == 0 {
             return None;
         }
-        let status = platform.read_word(AS_FAULTSTATUS.at(self.number));
-        let address = platform.read(AS_FAULTADDRESS.at(self.number));
-        platform.write(MMU_IRQ.clear, self.fault_bit());
-        Some(MmuFault::decode(self.number, status, address))
-    }
-
-    fn unmask_faults<P: Platform>(&self, platform: &mut P) {
-        platform.write(MMU_IRQ.clear, self.fault_bit());
-        let mask = platform.read(MMU_IRQ.mask);
-        platform.write(MMU_IRQ.mask, mask | self.fault_bit());
-    }
-
-    fn fault_bit(&self) -> u64 {
-        1_u64.checked_shl(self.number).unwrap_or(0)
+        let status = platform.read_word(AS_FAULTSTATUS.at(number));
+        let address = platform.read(AS_FAULTADDRESS.at(number));
+        platform.write(MMU_IRQ.clear, fault_bit(number));
+        Some(MmuFault::decode(arch, number, status, address))
     }
 
     fn change<P: Platform>(
@@ -204,74 +210,83 @@ impl AddressSpace {
         range: Range<u64>,
         edit: impl FnOnce(&mut AddressSpace, &mut P, &mut Memory) -> Result<(), MapError>,
     ) -> Result<(), MmuError> {
-        if !self.enabled {
+        let Some(number) = self.number else {
             edit(self, platform, memory)?;
             self.emptied.release(platform, memory);
             return Ok(());
-        }
+        };
         let bad = MapError::BadRange {
             start: range.start,
             end: range.end,
             bits: self.tables.va_bits(),
         };
         let region = lock_region(range.start, range.end).ok_or(bad)?;
-        platform.write(AS_LOCKADDR.at(self.number), region);
-        self.command(platform, AsCommand::Lock)?;
+        platform.write(AS_LOCKADDR.at(number), region);
+        command(platform, number, AsCommand::Lock)?;
         let edited = edit(self, platform, memory);
         // Unlock in any case: a region left locked would stall the GPU for ever.
         let flushed = caches::flush(platform, CacheFlush::ALL);
-        self.command(platform, AsCommand::Unlock)?;
+        command(platform, number, AsCommand::Unlock)?;
         edited?;
         flushed.map_err(MmuError::Flush)?;
         self.emptied.release(platform, memory);
         Ok(())
     }
+}
 
-    fn configure<P: Platform>(
-        &self,
-        platform: &mut P,
-        transtab: u64,
-        memattr: u64,
-        transcfg: u64,
-    ) -> Result<(), AsCommandStuck> {
-        self.idle(platform, AsCommand::Update)?;
-        platform.write(AS_TRANSTAB.at(self.number), transtab);
-        platform.write(AS_MEMATTR.at(self.number), memattr);
-        platform.write(AS_TRANSCFG.at(self.number), transcfg);
-        self.command(platform, AsCommand::Update)
-    }
+fn unmask_faults<P: Platform>(platform: &mut P, number: u32) {
+    platform.write(MMU_IRQ.clear, fault_bit(number));
+    let mask = platform.read(MMU_IRQ.mask);
+    platform.write(MMU_IRQ.mask, mask | fault_bit(number));
+}
 
-    fn command<P: Platform>(
-        &self,
-        platform: &mut P,
-        command: AsCommand,
-    ) -> Result<(), AsCommandStuck> {
-        self.idle(platform, command)?;
-        let word = as_command::COMMAND.word(command);
-        // What was written to the tables so far is what the walker finds after the command.
-        platform.publish();
-        platform.write(AS_COMMAND.at(self.number), u64::from(word));
-        self.idle(platform, command)
-    }
+fn fault_bit(number: u32) -> u64 {
+    1_u64.checked_shl(number).unwrap_or(0)
+}
 
-    fn idle<P: Platform>(
-        &self,
-        platform: &mut P,
-        command: AsCommand,
-    ) -> Result<(), AsCommandStuck> {
-        let pace = Pace::polling(us(10), ms(100));
-        let status = AS_STATUS.at(self.number);
-        let done = wait_until(
-            platform,
-            status,
-            Condition::clear(as_status::ACTIVE.mask()),
-            pace,
-        );
-        let space = self.number;
-        done.map(|_| ()).map_err(|timed_out| AsCommandStuck {
-            space,
-            command,
-            timed_out,
-        })
-    }
+fn configure<P: Platform>(
+    platform: &mut P,
+    number: u32,
+    transtab: u64,
+    memattr: u64,
+    transcfg: u64,
+) -> Result<(), AsCommandStuck> {
+    idle(platform, number, AsCommand::Update)?;
+    platform.write(AS_TRANSTAB.at(number), transtab);
+    platform.write(AS_MEMATTR.at(number), memattr);
+    platform.write(AS_TRANSCFG.at(number), transcfg);
+    command(platform, number, AsCommand::Update)
+}
+
+fn command<P: Platform>(
+    platform: &mut P,
+    number: u32,
+    command: AsCommand,
+) -> Result<(), AsCommandStuck> {
+    idle(platform, number, command)?;
+    let word = as_command::COMMAND.word(command);
+    // What was written to the tables so far is what the walker finds after the command.
+    platform.publish();
+    platform.write(AS_COMMAND.at(number), u64::from(word));
+    idle(platform, number, command)
+}
+
+fn idle<P: Platform>(
+    platform: &mut P,
+    number: u32,
+    command: AsCommand,
+) -> Result<(), AsCommandStuck> {
+    let pace = Pace::polling(us(10), ms(100));
+    let status = AS_STATUS.at(number);
+    let done = wait_until(
+        platform,
+        status,
+        Condition::clear(as_status::ACTIVE.mask()),
+        pace,
+    );
+    done.map(|_| ()).map_err(|timed_out| AsCommandStuck {
+        space: number,
+        command,
+        timed_out,
+    })
 }

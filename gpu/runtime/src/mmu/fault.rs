@@ -3,8 +3,9 @@
 //! Facts: hardware/gpu-mmu.md section 8.
 
 use core::fmt;
-use eitri_csf::fault::Exception;
+use eitri_csf::Arch;
 use eitri_csf::fault::fault_access::AccessKind;
+use eitri_csf::fault::{Exception, FaultSource};
 use eitri_csf::registers::address_space::as_faultstatus;
 
 /// A fault of an address space. The first is kept by the hardware; later ones are dropped until it is cleared.
@@ -18,27 +19,32 @@ pub struct MmuFault {
     pub access: AccessKind,
     /// The virtual address.
     pub address: u64,
-    /// Which unit.
-    pub unit: u32,
+    /// Which unit made the access.
+    pub unit: FaultSource,
 }
 
 impl MmuFault {
-    pub(crate) fn decode(space: u32, status: u32, address: u64) -> MmuFault {
+    pub(crate) fn decode(arch: Arch, space: u32, status: u32, address: u64) -> MmuFault {
+        // Two bits, four kinds: every number has one.
+        let access = as_faultstatus::ACCESS
+            .get(status)
+            .unwrap_or(AccessKind::Read);
         MmuFault {
             space,
             exception: Exception(as_faultstatus::EXCEPTION.get(status) as u8),
-            // Two bits, four kinds: every number has one.
-            access: as_faultstatus::ACCESS
-                .get(status)
-                .unwrap_or(AccessKind::Read),
+            access,
             address,
-            unit: as_faultstatus::SOURCE.get(status),
+            unit: FaultSource {
+                arch,
+                id: as_faultstatus::SOURCE.get(status) as u16,
+                access,
+            },
         }
     }
 }
 
 impl fmt::Display for MmuFault {
-    /// `TRANSLATION_FAULT_3 in address space 1: a read of 0x5000 (unit 0x12): the address is not mapped`.
+    /// `TRANSLATION_FAULT_3 in address space 1: a read of 0x5000 by shader core 1, load/store cache: the address is not mapped`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let MmuFault {
             space,
@@ -52,7 +58,7 @@ impl fmt::Display for MmuFault {
             "{exception} in address space {space}: {} of {address:#x}",
             access.about()
         )?;
-        write!(f, " (unit {unit:#x})")?;
+        write!(f, " by {unit}")?;
         match exception.row() {
             Some(row) => write!(f, ": {}", row.about),
             None => Ok(()),

@@ -7,8 +7,8 @@ use crate::access::SharedBlock;
 use crate::platform::{PhysicalAddress, Platform};
 use eitri_csf::interface::user_pages::{CS_EXTRACT, CS_EXTRACT_INIT, CS_INSERT};
 
-/// Bytes of a ring.
-pub(crate) const RING_BYTES: u64 = 64 * 1024;
+/// Bytes of a ring: 128 jobs.
+const RING_BYTES: u64 = 16 * 1024;
 
 /// A ring buffer with its user pages.
 #[derive(Debug)]
@@ -20,7 +20,10 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    /// An empty ring of [`RING_BYTES`] at `memory`, with its user pages.
+    /// Bytes of a ring.
+    pub(crate) const BYTES: u64 = RING_BYTES;
+
+    /// An empty ring of [`Ring::BYTES`] at `memory`, with its user pages.
     pub(crate) const fn new(
         memory: PhysicalAddress,
         input: SharedBlock,

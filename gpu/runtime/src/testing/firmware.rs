@@ -7,6 +7,7 @@ use super::{Fake, MEMORY, clears, sets};
 use crate::access::SharedBlock;
 use crate::device::{Device, Options};
 use crate::platform::{PhysicalAddress, Platform};
+use crate::storage::Storage;
 use eitri_csf::image::{ImagePlan, SectionFlags, SectionPlan, write};
 use eitri_csf::interface::control::{SHARED_VA, Version};
 use eitri_csf::interface::global::{GLB_ACK, GLB_DB_ACK, GLB_DB_REQ, GLB_REQ, glb_req};
@@ -143,8 +144,14 @@ pub(crate) fn gpu() -> Fake {
 }
 
 /// A device on that GPU.
-pub(crate) fn device(image: &[u8]) -> Device<'_, Fake> {
-    Device::bring_up(gpu(), image, Options::default(), &mut ()).expect("everything succeeds")
+pub(crate) fn device(image: &[u8]) -> Device<'_, '_, Fake> {
+    let up = Device::bring_up(gpu(), image, storage(), Options::default(), &mut ());
+    up.expect("everything succeeds")
+}
+
+/// Storage that nobody gives back.
+pub(crate) fn storage<'d>() -> &'d mut Storage<'d> {
+    std::boxed::Box::leak(std::boxed::Box::new(Storage::new()))
 }
 
 /// Answers every request.
@@ -190,7 +197,7 @@ pub(crate) fn block(fake: &mut Fake, offset: u32) -> SharedBlock {
     SharedBlock::new(shared.expect("loaded").offset(u64::from(offset)))
 }
 
-/// The output block of slot 0, and that of its stream 0.
+/// The output block of slot 0, and that of its compute stream.
 pub(crate) fn outputs(fake: &mut Fake) -> (SharedBlock, SharedBlock) {
-    (block(fake, csg_output(0)), block(fake, cs_output(0, 0)))
+    (block(fake, csg_output(0)), block(fake, cs_output(0, 2)))
 }

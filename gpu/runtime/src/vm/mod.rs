@@ -1,7 +1,7 @@
 //! VM: ranges of virtual addresses, and buffer objects in them with their protection.
 //!
-//! Guarantees: code is read-only and executable, data is never executable; two objects never touch (an unmapped page
-//! stands between them, so that an access beyond an object faults); an object's memory is zero at first.
+//! Guarantees: code is read-only and executable, data is never executable; two mappings never touch (an unmapped
+//! page stands between them, so that an access beyond one faults); memory is zero at first.
 //! Facts: hardware/gpu-mmu.md section 7, csf-scheduling.md section 2.
 
 use crate::memory::{Memory, OutOfMemory, Pages};
@@ -26,25 +26,6 @@ impl GpuAddress {
 impl fmt::Display for GpuAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#x}", self.0)
-    }
-}
-
-/// An address space that the runtime uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Space {
-    /// The firmware's: number 0, by hardware.
-    Firmware,
-    /// The one of all jobs.
-    Jobs,
-}
-
-impl Space {
-    /// Its number in the hardware.
-    pub(crate) const fn number(self) -> u32 {
-        match self {
-            Space::Firmware => 0,
-            Space::Jobs => 1,
-        }
     }
 }
 
@@ -88,20 +69,14 @@ pub enum VmError {
     Mmu(#[from] MmuError),
 }
 
-/// Memory that the GPU sees at a virtual address.
+/// Memory that the GPU sees at a virtual address of a space. Whoever has it knows which space.
 #[derive(Debug)]
-pub(crate) struct Object {
-    space: Space,
+pub(crate) struct Mapping {
     address: GpuAddress,
     pages: Pages,
 }
 
-impl Object {
-    /// Where it is mapped.
-    pub(crate) const fn space(&self) -> Space {
-        self.space
-    }
-
+impl Mapping {
     /// Where the GPU sees it.
     pub(crate) const fn address(&self) -> GpuAddress {
         self.address
@@ -112,7 +87,7 @@ impl Object {
         self.pages.start()
     }
 
-    /// Its memory; the GPU is stopped, or the object is not mapped any more.
+    /// Its memory; the GPU is stopped, or nothing is mapped any more.
     pub(crate) fn into_pages(self) -> Pages {
         self.pages
     }
@@ -123,46 +98,47 @@ impl Object {
     }
 }
 
-/// An address space in which objects are placed.
+/// An address space in which mappings are placed.
 #[derive(Debug)]
 pub(crate) struct Vm {
-    kind: Space,
     pub(crate) space: AddressSpace,
     range: Range<u64>,
-    /// Where the last object ended: the search for a place begins there, so that an address is not reused at once.
+    /// Where the last mapping ended: the search for a place begins there, so that an address is not reused at once.
     next: u64,
 }
 
 impl Vm {
-    /// A space in which objects are placed in `range`.
-    pub(crate) const fn new(kind: Space, space: AddressSpace, range: Range<u64>) -> Vm {
+    /// A space in which mappings are placed in `range`.
+    pub(crate) const fn new(space: AddressSpace, range: Range<u64>) -> Vm {
         Vm {
-            kind,
             space,
             next: range.start,
             range,
         }
     }
 
-    /// At what the memory of an object of `bytes` is aligned: so that blocks of 2 MiB can map it, where it has some.
-    pub(crate) const fn alignment(bytes: u64) -> u64 {
+    /// At what the memory of a mapping of `bytes` is aligned: so that blocks of 2 MiB can map it, where it has some.
+    const fn alignment(bytes: u64) -> u64 {
         let block = Level::L2.bytes();
         if bytes >= block { block } else { PAGE_BYTES }
     }
 
-    /// Maps `pages` as an object, wherever there is room.
+    /// Takes `bytes` bytes and maps them wherever there is room.
     ///
     /// # Errors
-    /// With the pages. After [`MmuError::Stuck`] and [`MmuError::Flush`] the GPU may still reach them until it is
+    /// With the pages, if there are any: after an error that costs the device the GPU may still reach them until it is
     /// stopped.
-    pub(crate) fn place<P: Platform>(
+    pub(crate) fn map<P: Platform>(
         &mut self,
         platform: &mut P,
         memory: &mut Memory,
         what: &'static str,
-        pages: Pages,
+        bytes: u64,
         protection: Protection,
-    ) -> Result<Object, (Pages, VmError)> {
+    ) -> Result<Mapping, (Option<Pages>, VmError)> {
+        let pages = memory
+            .take(platform, what, bytes, Vm::alignment(bytes))
+            .map_err(|error| (None, error.into()))?;
         let bytes = pages.bytes();
         let alignment = Vm::alignment(bytes);
         let Range { start, end } = self.range;
@@ -171,7 +147,7 @@ impl Vm {
             .find_free(platform, self.next..end, bytes, alignment)
             .or_else(|| space.find_free(platform, start..end, bytes, alignment));
         let Some(start) = found else {
-            return Err((pages, VmError::OutOfAddresses { what, bytes }));
+            return Err((Some(pages), VmError::OutOfAddresses { what, bytes }));
         };
         let range = start..start.wrapping_add(bytes);
         let attributes = protection.attributes();
@@ -179,31 +155,27 @@ impl Vm {
             .space
             .map(platform, memory, range.clone(), pages.start(), attributes);
         if let Err(error) = mapped {
-            return Err((pages, error.into()));
+            return Err((Some(pages), error.into()));
         }
         self.next = range.end.saturating_add(PAGE_BYTES);
-        Ok(Object {
-            space: self.kind,
+        Ok(Mapping {
             address: GpuAddress(start),
             pages,
         })
     }
 
-    /// Unmaps an object that no work uses any more; gives its memory.
+    /// Unmaps what no work uses any more.
     ///
     /// # Errors
-    /// With the object, which may still be mapped.
-    pub(crate) fn remove<P: Platform>(
+    /// It may still be mapped.
+    pub(crate) fn unmap<P: Platform>(
         &mut self,
         platform: &mut P,
         memory: &mut Memory,
-        object: Object,
-    ) -> Result<Pages, (Object, VmError)> {
-        let start = object.address.0;
-        let range = start..start.wrapping_add(object.pages.bytes());
-        match self.space.unmap(platform, memory, range) {
-            Ok(()) => Ok(object.pages),
-            Err(error) => Err((object, error.into())),
-        }
+        mapping: &Mapping,
+    ) -> Result<(), VmError> {
+        let start = mapping.address.0;
+        let range = start..start.wrapping_add(mapping.pages.bytes());
+        Ok(self.space.unmap(platform, memory, range)?)
     }
 }

@@ -4,8 +4,8 @@ use eitri_model::{Config, Injection};
 use eitri_on_model::Machine;
 use eitri_program::Program;
 use eitri_runtime::{
-    Buffer, CommandBuffer, DescriptorSet, Device, Options, Pipeline, Platform, Queue, QueueConfig,
-    WaitError,
+    Buffer, CommandBuffer, DescriptorSet, Device, Fence, JobFault, Options, Pipeline, Platform,
+    Priority, Queue, QueueConfig, Space, Status, Storage,
 };
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -63,8 +63,17 @@ pub fn machine() -> Machine {
     Machine::new(Config::default())
 }
 
-pub fn up<P: Platform>(platform: P) -> Device<'static, P> {
-    Device::bring_up(platform, &FIRMWARE, Options::default(), &mut ()).expect("brought up")
+/// Storage that nobody gives back.
+pub fn storage() -> &'static mut Storage<'static> {
+    Box::leak(Box::new(Storage::new()))
+}
+
+pub fn up<P: Platform>(platform: P) -> Device<'static, 'static, P> {
+    up_with(platform, Options::default())
+}
+
+pub fn up_with<P: Platform>(platform: P, options: Options) -> Device<'static, 'static, P> {
+    Device::bring_up(platform, &FIRMWARE, storage(), options, &mut ()).expect("brought up")
 }
 
 pub fn inject(machine: &Machine, injection: Injection) {
@@ -79,38 +88,73 @@ pub fn diagnoses(machine: &Machine) -> Vec<String> {
     machine.gpu(|gpu| gpu.diagnoses().iter().map(ToString::to_string).collect())
 }
 
-/// A queue with the default priority.
-pub fn queue<P: Platform>(device: &mut Device<'_, P>) -> Queue {
-    device
-        .create_queue(QueueConfig::default())
-        .expect("a free slot")
+/// A queue with an address space of its own.
+pub fn queue<P: Platform>(device: &mut Device<'_, '_, P>) -> Queue {
+    let made = device.create_queue(QueueConfig::default());
+    made.expect("a place")
+}
+
+/// The same with a priority.
+pub fn queue_of<P: Platform>(device: &mut Device<'_, '_, P>, priority: Priority) -> Queue {
+    let config = QueueConfig {
+        priority,
+        ..QueueConfig::default()
+    };
+    device.create_queue(config).expect("a place")
+}
+
+/// A queue in an address space.
+pub fn queue_in<P: Platform>(device: &mut Device<'_, '_, P>, space: Space) -> Queue {
+    let config = QueueConfig {
+        space: Some(space),
+        ..QueueConfig::default()
+    };
+    device.create_queue(config).expect("a place")
 }
 
 /// Commands that run a program on a buffer of its own, which holds 0, 1, 2 … at first.
+#[derive(Clone, Copy)]
 pub struct Work {
-    pub pipeline: Pipeline<'static>,
-    pub set: DescriptorSet<'static>,
+    pub pipeline: Pipeline,
+    pub set: DescriptorSet,
     pub buffer: Buffer,
     pub commands: CommandBuffer,
 }
 
 impl Work {
-    pub fn new<P: Platform>(device: &mut Device<'_, P>, shader: &'static [u8], words: u32) -> Work {
-        let pipeline = device.create_pipeline(&program(shader)).expect("memory");
-        let buffer = device.create_buffer(u64::from(words) * 4).expect("memory");
+    /// In the space of a queue.
+    pub fn new<P: Platform>(
+        device: &mut Device<'_, 'static, P>,
+        queue: Queue,
+        shader: &'static [u8],
+        words: u32,
+    ) -> Work {
+        let space = device.space(queue).expect("there");
+        Work::in_space(device, space, shader, words)
+    }
+
+    pub fn in_space<P: Platform>(
+        device: &mut Device<'_, 'static, P>,
+        space: Space,
+        shader: &'static [u8],
+        words: u32,
+    ) -> Work {
+        let made = device.create_pipeline(space, &program(shader));
+        let pipeline = made.expect("memory");
+        let buffer = device.create_buffer(space, u64::from(words) * 4);
+        let buffer = buffer.expect("memory");
         let data: Vec<u8> = (0..words).flat_map(u32::to_le_bytes).collect();
-        device.write_buffer(&buffer, 0, &data).expect("fits");
-        let set = device.create_descriptor_set(&pipeline, 0).expect("memory");
-        device.bind_buffer(&set, 0, &buffer).expect("fits");
-        let mut commands = device.create_command_buffer().expect("memory");
+        device.write_buffer(buffer, 0, &data).expect("fits");
+        let set = device.create_descriptor_set(pipeline, 0).expect("memory");
+        device.bind_buffer(set, 0, buffer).expect("fits");
+        let commands = device.create_command_buffer(space).expect("memory");
         let groups = words.div_ceil(64);
-        commands
-            .record(device, |recorder| {
-                recorder.bind_pipeline(&pipeline).bind_descriptor_set(&set);
-                recorder.dispatch([groups, 1, 1])?;
-                Ok(())
-            })
-            .expect("fits");
+        let recorded = device.record(commands, |recorder| {
+            recorder.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;
+            recorder.dispatch([groups, 1, 1])?;
+            Ok(())
+        });
+        recorded.expect("fits");
         Work {
             pipeline,
             set,
@@ -120,11 +164,11 @@ impl Work {
     }
 
     /// The first words of the buffer.
-    pub fn words<P: Platform>(&self, device: &mut Device<'_, P>, count: usize) -> Vec<u32> {
-        words(device, &self.buffer, count)
+    pub fn words<P: Platform>(&self, device: &mut Device<'_, '_, P>, count: usize) -> Vec<u32> {
+        words(device, self.buffer, count)
     }
 
-    pub fn destroy<P: Platform>(self, device: &mut Device<'_, P>) {
+    pub fn destroy<P: Platform>(self, device: &mut Device<'_, '_, P>) {
         device
             .destroy_command_buffer(self.commands)
             .expect("unused");
@@ -134,22 +178,43 @@ impl Work {
     }
 }
 
-pub fn words<P: Platform>(device: &mut Device<'_, P>, buffer: &Buffer, count: usize) -> Vec<u32> {
+pub fn words<P: Platform>(
+    device: &mut Device<'_, '_, P>,
+    buffer: Buffer,
+    count: usize,
+) -> Vec<u32> {
     let mut bytes = vec![0; count * 4];
     device.read_buffer(buffer, 0, &mut bytes).expect("inside");
     let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("four bytes"));
     bytes.chunks(4).map(word).collect()
 }
 
-/// Waits for a second; the first line of what went wrong.
-pub fn wait<P: Platform>(
-    device: &mut Device<'_, P>,
-    queue: &Queue,
-    point: u64,
-) -> Result<(), String> {
-    first_line(queue.timeline().wait(device, point, SECOND))
+/// Submits and expects room.
+pub fn submit<P: Platform>(device: &mut Device<'_, '_, P>, queue: Queue, work: &Work) -> Fence {
+    device.submit(queue, work.commands).expect("room")
 }
 
-pub fn first_line(result: Result<(), WaitError>) -> Result<(), String> {
-    result.map_err(|error| error.to_string().lines().next().unwrap_or("").to_string())
+/// Waits for a second; the first line of what went wrong.
+pub fn wait<P: Platform>(device: &mut Device<'_, '_, P>, fence: Fence) -> Result<(), String> {
+    result(device.wait(fence, SECOND)).map_err(|text| first_line(&text))
+}
+
+/// Waits for a job that must fail, and says how.
+pub fn fault<P: Platform>(device: &mut Device<'_, '_, P>, fence: Fence) -> JobFault {
+    match device.wait(fence, SECOND) {
+        Status::Failed(fault) => fault,
+        status => panic!("{fence}: {status:?}"),
+    }
+}
+
+pub fn result(status: Status) -> Result<(), String> {
+    match status {
+        Status::Done => Ok(()),
+        Status::Failed(fault) => Err(fault.to_string()),
+        status => Err(format!("{status:?}")),
+    }
+}
+
+pub fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or("").to_string()
 }

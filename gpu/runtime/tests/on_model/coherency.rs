@@ -1,28 +1,30 @@
 //! CPU caches that the GPU does not see: everything that one side writes reaches the other in time.
 
-use crate::bench::{DOUBLE, Work, diagnoses, inject, machine, queue, up, wait};
+use crate::bench::{DOUBLE, Work, diagnoses, inject, machine, queue_in, submit, up, wait};
 use eitri_model::Injection;
 use eitri_on_model::{Machine, NonCoherent};
+use eitri_runtime::SubQueue;
 
 /// Brings up, runs jobs, reads back, changes a part, runs again; with the caches of `seed`.
 fn round_trip(seed: u64) {
     let machine = machine();
     let mut device = up(NonCoherent::new(machine.clone(), seed));
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, &DOUBLE, 256);
+    let space = device.create_space().expect("memory");
+    let queue = queue_in(&mut device, space);
+    let work = Work::in_space(&mut device, space, &DOUBLE, 256);
     for _ in 0..3 {
-        let point = queue.submit(&mut device, &work.commands).expect("room");
-        assert_eq!(wait(&mut device, &queue, point), Ok(()), "seed {seed}");
+        let fence = submit(&mut device, queue, &work);
+        assert_eq!(wait(&mut device, fence), Ok(()), "seed {seed}");
     }
     let expected: Vec<u32> = (0..256).map(|word| word * 8).collect();
     assert_eq!(work.words(&mut device, 256), expected, "seed {seed}");
     // A part of a line that the GPU wrote: its neighbours stay.
     device
-        .write_buffer(&work.buffer, 4, &[9, 0, 0, 0])
+        .write_buffer(work.buffer, 4, &[9, 0, 0, 0])
         .expect("inside");
-    let points = [0; 4].map(|_| queue.submit(&mut device, &work.commands).expect("room"));
-    for point in points {
-        assert_eq!(wait(&mut device, &queue, point), Ok(()), "seed {seed}");
+    let fences = [0; 4].map(|_| submit(&mut device, queue, &work));
+    for fence in fences {
+        assert_eq!(wait(&mut device, fence), Ok(()), "seed {seed}");
     }
     let mut expected: Vec<u32> = (0..256).map(|word| word * 8 * 16).collect();
     expected[1] = 9 * 16;
@@ -45,14 +47,15 @@ fn a_failed_job_leaves_the_timeline_of_the_next_alone() {
     for seed in 1..=8 {
         let machine = machine();
         let mut device = up(NonCoherent::new(machine.clone(), seed));
-        let queue = queue(&mut device);
-        let work = Work::new(&mut device, &DOUBLE, 256);
+        let space = device.create_space().expect("memory");
+        let queue = queue_in(&mut device, space);
+        let work = Work::in_space(&mut device, space, &DOUBLE, 256);
         inject(&machine, Injection::JobFault { exception: 0x58 });
-        let a = queue.submit(&mut device, &work.commands).expect("room");
-        let b = queue.submit(&mut device, &work.commands).expect("room");
-        assert!(wait(&mut device, &queue, a).is_err(), "seed {seed}");
-        assert_eq!(wait(&mut device, &queue, b), Ok(()), "seed {seed}");
-        assert_eq!(queue.timeline().value(&mut device), Ok(2), "seed {seed}");
+        let [a, b] = [0; 2].map(|_| submit(&mut device, queue, &work));
+        assert!(wait(&mut device, a).is_err(), "seed {seed}");
+        assert_eq!(wait(&mut device, b), Ok(()), "seed {seed}");
+        let reached = device.reached(queue, SubQueue::Compute);
+        assert_eq!(reached, Ok(2), "seed {seed}");
     }
 }
 
@@ -61,16 +64,17 @@ fn a_failed_job_leaves_the_timeline_of_the_next_alone() {
 fn barriers_are_few() {
     let machine = machine();
     let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, &DOUBLE, 256);
+    let space = device.create_space().expect("memory");
+    let queue = queue_in(&mut device, space);
+    let work = Work::in_space(&mut device, space, &DOUBLE, 256);
     for _ in 0..2 {
-        let point = queue.submit(&mut device, &work.commands).expect("room");
-        assert_eq!(wait(&mut device, &queue, point), Ok(()));
+        let fence = submit(&mut device, queue, &work);
+        assert_eq!(wait(&mut device, fence), Ok(()));
     }
     let before = machine.accesses();
-    let point = queue.submit(&mut device, &work.commands).expect("room");
+    let fence = submit(&mut device, queue, &work);
     let between = machine.accesses();
-    assert_eq!(wait(&mut device, &queue, point), Ok(()));
+    assert_eq!(wait(&mut device, fence), Ok(()));
     let after = machine.accesses();
     let submit = between.publishes - before.publishes;
     let all = after.publishes - before.publishes + after.observes - before.observes;

@@ -1,10 +1,12 @@
 //! Everything that the model can do wrong, at every step of a driver's life: a typed error or a right result, within
 //! bounded time; a restart brings the device back, and a second run is good.
 
-use crate::bench::{DOUBLE, FIRMWARE, Work, inject, machine, withdraw};
+use crate::bench::{
+    DOUBLE, FIRMWARE, FOREVER, Work, inject, machine, queue_of, result, storage, withdraw,
+};
 use eitri_model::Injection;
 use eitri_on_model::{Machine, NonCoherent};
-use eitri_runtime::{Device, Options, Platform, QueueConfig};
+use eitri_runtime::{Device, Options, Platform, Priority, QueueConfig, Status};
 use std::time::Duration;
 
 /// When a fault strikes.
@@ -13,6 +15,7 @@ enum Moment {
     BringUp,
     CreateQueue,
     Job,
+    Crowd,
     Memory,
     Ping,
     DestroyQueue,
@@ -20,10 +23,11 @@ enum Moment {
     Shutdown,
 }
 
-const MOMENTS: [Moment; 8] = [
+const MOMENTS: [Moment; 9] = [
     Moment::BringUp,
     Moment::CreateQueue,
     Moment::Job,
+    Moment::Crowd,
     Moment::Memory,
     Moment::Ping,
     Moment::DestroyQueue,
@@ -34,33 +38,82 @@ const MOMENTS: [Moment; 8] = [
 /// No call may take longer than that of the model's time: the longest is a restart in which nothing answers.
 const LONGEST: Duration = Duration::from_secs(5);
 
-fn bring_up<P: Platform>(platform: P) -> Result<Device<'static, P>, String> {
-    Device::bring_up(platform, &FIRMWARE, Options::default(), &mut ())
+fn bring_up<P: Platform>(platform: P) -> Result<Device<'static, 'static, P>, String> {
+    Device::bring_up(platform, &FIRMWARE, storage(), Options::default(), &mut ())
         .map_err(|failed| failed.to_string())
 }
 
 /// A queue, a job, its result.
-fn run<P: Platform>(device: &mut Device<'_, P>, strike: impl FnOnce()) -> Result<(), String> {
+fn run<P: Platform>(
+    device: &mut Device<'_, 'static, P>,
+    strike: impl FnOnce(),
+) -> Result<(), String> {
     let queue = device.create_queue(QueueConfig::default());
     let queue = queue.map_err(|error| error.to_string())?;
-    let work = Work::new(device, &DOUBLE, 256);
+    let work = Work::new(device, queue, &DOUBLE, 256);
     strike();
-    let waited = match queue.submit(device, &work.commands) {
-        Ok(point) => {
-            let limit = Duration::from_millis(50);
-            let waited = queue.timeline().wait(device, point, limit);
-            waited.map_err(|error| error.to_string())
-        }
+    let ended = match device.submit(queue, work.commands) {
+        Ok(fence) => match device.wait(fence, Duration::from_millis(50)) {
+            Status::Pending => Err("it does not end".to_string()),
+            status => result(status),
+        },
         Err(error) => Err(error.to_string()),
     };
-    if waited.is_ok() {
+    if ended.is_ok() {
         let expected: Vec<u32> = (0..256).map(|word| word * 2).collect();
         assert_eq!(work.words(device, 256), expected, "good, but not right");
     }
+    let _ = device.cancel(queue);
+    let settled = device.settle();
     let destroyed = device
         .destroy_queue(queue)
         .map_err(|error| error.to_string());
-    waited.and(destroyed)
+    let lost = device.lost().map_or(Ok(()), |lost| Err(lost.to_string()));
+    assert!(settled || lost.is_err(), "neither gone nor lost");
+    ended.and(destroyed).and(lost)
+}
+
+/// Eight queues on seven spaces: one more than there is room for, so that groups come and go.
+fn crowd<P: Platform>(
+    device: &mut Device<'_, 'static, P>,
+    strike: impl FnOnce(),
+) -> Result<(), String> {
+    let mut queues = Vec::new();
+    for number in 0..8 {
+        // The last one is urgent, and finds every place taken by one that does not end.
+        let (priority, shader) = match number {
+            7 => (Priority::RealTime, &DOUBLE),
+            0 => (Priority::Low, &FOREVER),
+            _ => (Priority::Medium, &DOUBLE),
+        };
+        let queue = queue_of(device, priority);
+        queues.push((queue, Work::new(device, queue, shader, 64)));
+    }
+    strike();
+    let mut told = Ok(());
+    // The second time tells who was not suspended the first time.
+    for round in 0..2 {
+        let mut fences = Vec::new();
+        for (queue, work) in queues.iter().skip(round) {
+            match device.submit(*queue, work.commands) {
+                Ok(fence) => fences.push(fence),
+                Err(error) => told = told.and(Err(error.to_string())),
+            }
+        }
+        for fence in fences.into_iter().skip(1 - round) {
+            told = told.and(result(device.wait(fence, Duration::from_millis(400))));
+        }
+    }
+    for (queue, _) in &queues {
+        let _ = device.cancel(*queue);
+    }
+    let settled = device.settle();
+    let lost = device.lost().map_or(Ok(()), |lost| Err(lost.to_string()));
+    assert!(settled || lost.is_err(), "neither gone nor lost");
+    for (queue, _) in &queues {
+        device.destroy_queue(*queue).expect("dead");
+    }
+    told.and(lost)
 }
 
 /// Lets `injection` strike at `moment`; what the call that it struck had to say.
@@ -86,28 +139,37 @@ fn strike<P: Platform>(
             run(&mut device, || ())
         }
         Moment::Job => run(&mut device, now),
+        Moment::Crowd => crowd(&mut device, now),
         Moment::Memory => {
+            // In a space that is in use.
+            let queue = device
+                .create_queue(QueueConfig::default())
+                .expect("a place");
+            let work = Work::new(&mut device, queue, &DOUBLE, 256);
+            let fence = device.submit(queue, work.commands).expect("room");
+            let _ = device.wait(fence, Duration::from_millis(50));
             now();
-            let made = device
-                .create_buffer(1 << 20)
-                .map_err(|error| error.to_string());
-            let destroy = |buffer| {
-                device
-                    .destroy_buffer(buffer)
-                    .map_err(|error| error.to_string())
-            };
-            made.and_then(destroy)
+            let space = device.space(queue).expect("there");
+            let made = device.create_buffer(space, 1 << 20);
+            let destroyed = made.and_then(|buffer| device.destroy_buffer(buffer));
+            destroyed.map_err(|error| error.to_string())
         }
         Moment::Ping => {
             now();
             device.ping().map_err(|error| error.to_string())
         }
         Moment::DestroyQueue => {
-            let queue = device.create_queue(QueueConfig::default()).expect("a slot");
+            let queue = device
+                .create_queue(QueueConfig::default())
+                .expect("a place");
+            let work = Work::new(&mut device, queue, &DOUBLE, 256);
+            let fence = device.submit(queue, work.commands).expect("room");
+            let _ = device.wait(fence, Duration::from_millis(50));
             now();
-            device
-                .destroy_queue(queue)
-                .map_err(|error| error.to_string())
+            let destroyed = device.destroy_queue(queue);
+            device.settle();
+            let lost = device.lost().map_or(Ok(()), |lost| Err(lost.to_string()));
+            destroyed.map_err(|error| error.to_string()).and(lost)
         }
         Moment::Restart => {
             now();
@@ -158,9 +220,8 @@ fn strike_all<P: Platform>(platform: impl Fn(Machine) -> P) {
             good.unwrap_or_else(|error| panic!("{injection:?} at {moment:?}: {error}"));
         }
     }
-    // Nothing in the driver's life suspends a group, tiles, or counts yet.
+    // What has no effect on a driver that looks at the words; and nothing in the driver's life tiles or counts yet.
     let never = [
-        Injection::SuspendIgnored,
         Injection::SpuriousSyncUpdate,
         Injection::TilerOutOfMemory,
         Injection::CountersIgnored,

@@ -13,6 +13,7 @@ mod injections;
 mod memory;
 mod outcomes;
 mod recovery;
+mod scheduling;
 mod timing;
 
 mod to_come;

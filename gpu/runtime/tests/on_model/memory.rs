@@ -1,13 +1,23 @@
 //! Memory in the long run: what comes back is of use again.
 
-use crate::bench::{DOUBLE, Work, diagnoses, machine, queue, up, wait};
-use eitri_runtime::Buffer;
+use crate::bench::{DOUBLE, Work, diagnoses, machine, queue, submit, up, up_with, wait};
+use eitri_runtime::{Buffer, Device, Error, ErrorKind, Options, Storage};
 
 #[test]
 fn buffers_that_come_and_go_leave_nothing_behind() {
     let machine = machine();
-    let mut device = up(machine.clone());
-    let mut page = || device.create_buffer(4096).expect("memory");
+    let storage = Box::leak(Box::new(Storage::<2, 8, 400>::new()));
+    let firmware = &crate::bench::FIRMWARE;
+    let up = Device::bring_up(
+        machine.clone(),
+        firmware,
+        storage,
+        Options::default(),
+        &mut (),
+    );
+    let mut device = up.expect("brought up");
+    let space = device.create_space().expect("memory");
+    let mut page = || device.create_buffer(space, 4096).expect("memory");
     let mut first: Vec<Option<Buffer>> = (0..300).map(|_| Some(page())).collect();
     for buffer in first.iter_mut().step_by(2) {
         let buffer = buffer.take().expect("still there");
@@ -15,7 +25,7 @@ fn buffers_that_come_and_go_leave_nothing_behind() {
     }
     let before = (device.memory_in_use(), machine.memory_in_use());
     for round in 0..8 {
-        let mut page = || device.create_buffer(4096).expect("memory");
+        let mut page = || device.create_buffer(space, 4096).expect("memory");
         let buffers: Vec<Buffer> = (0..150).map(|_| page()).collect();
         for buffer in buffers {
             device.destroy_buffer(buffer).expect("unused");
@@ -31,24 +41,30 @@ fn buffers_that_come_and_go_leave_nothing_behind() {
 #[test]
 fn addresses_are_reused_when_the_space_is_full() {
     let machine = machine();
-    let options = eitri_runtime::Options {
+    let options = Options {
         first_address: 32 << 20,
         end_address: (32 << 20) + 64 * 4096,
+        ..Options::default()
     };
-    let up = eitri_runtime::Device::bring_up(machine, &crate::bench::FIRMWARE, options, &mut ());
-    let mut device = up.expect("brought up");
+    let mut device = up_with(machine, options);
+    let space = device.create_space().expect("memory");
     let mut held: Vec<Buffer> = Vec::new();
-    while let Ok(buffer) = device.create_buffer(4096) {
-        held.push(buffer);
-    }
+    let refused = loop {
+        match device.create_buffer(space, 4096) {
+            Ok(buffer) => held.push(buffer),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(refused.kind(), ErrorKind::OutOfMemory, "{refused}");
     // Every buffer has a page of nothing behind it.
     assert_eq!(held.len(), 32);
     for _ in 0..100 {
         let one = held.swap_remove(7);
-        let address = one.address();
+        let address = device.buffer_address(one).expect("there");
         device.destroy_buffer(one).expect("unused");
-        let again = device.create_buffer(4096).expect("the place is free again");
-        assert_eq!(again.address(), address);
+        let again = device.create_buffer(space, 4096);
+        let again = again.expect("the place is free again");
+        assert_eq!(device.buffer_address(again), Ok(address));
         held.push(again);
     }
 }
@@ -58,12 +74,81 @@ fn everything_is_the_platforms_again_after_shutdown() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
-    let work = Work::new(&mut device, &DOUBLE, 256);
-    let point = queue.submit(&mut device, &work.commands).expect("room");
-    assert_eq!(wait(&mut device, &queue, point), Ok(()));
-    work.destroy(&mut device);
-    // The queue is not destroyed: the device takes it down with it.
+    let work = Work::new(&mut device, queue, &DOUBLE, 256);
+    let fence = submit(&mut device, queue, &work);
+    assert_eq!(wait(&mut device, fence), Ok(()));
+    // Nothing is destroyed: the device takes it all down with it.
     device.shutdown(&mut ()).expect("in order");
     assert_eq!(machine.memory_in_use(), 0);
     assert_eq!(diagnoses(&machine), [""; 0]);
+}
+
+/// A queue's own space goes with it, and everything in it; its handles are known to be void.
+#[test]
+fn a_queue_takes_its_own_space_with_it() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let before = machine.memory_in_use();
+    for _ in 0..20 {
+        let queue = queue(&mut device);
+        let work = Work::new(&mut device, queue, &DOUBLE, 256);
+        let fence = submit(&mut device, queue, &work);
+        assert_eq!(wait(&mut device, fence), Ok(()));
+        device.destroy_queue(queue).expect("idle");
+        assert!(device.settle());
+        let gone = device.destroy_buffer(work.buffer).expect_err("gone");
+        assert_eq!(gone.kind(), ErrorKind::Gone, "{gone}");
+    }
+    // A table of the firmware's space may have come to stay.
+    let after = machine.memory_in_use();
+    assert!(after <= before + 2 * 4096, "{before} {after}");
+    assert_eq!(diagnoses(&machine), [""; 0]);
+}
+
+/// What a job in flight uses, through commands and sets, stays; the error says which job.
+#[test]
+fn what_a_job_in_flight_uses_is_not_destroyed() {
+    let mut device = up(machine());
+    let queue = queue(&mut device);
+    let work = Work::new(&mut device, queue, &DOUBLE, 256);
+    let fence = submit(&mut device, queue, &work);
+    let in_use = |result: Result<(), Error>| match result {
+        Err(Error::InUse { by, .. }) => assert_eq!(by, fence),
+        other => panic!("{other:?}"),
+    };
+    in_use(device.destroy_buffer(work.buffer));
+    in_use(device.destroy_pipeline(work.pipeline));
+    in_use(device.destroy_descriptor_set(work.set));
+    in_use(device.destroy_command_buffer(work.commands));
+    in_use(device.bind_buffer(work.set, 0, work.buffer));
+    in_use(device.record(work.commands, |_| Ok(())));
+    in_use(device.destroy_queue(queue));
+    assert_eq!(wait(&mut device, fence), Ok(()));
+    // Commands whose buffer has gone are not run.
+    device.destroy_buffer(work.buffer).expect("unused");
+    let refused = device
+        .submit(queue, work.commands)
+        .expect_err("the buffer is gone");
+    assert_eq!(refused, Error::NotRecorded);
+}
+
+/// Spaces keep apart: nothing of one is of use in another.
+#[test]
+fn what_is_in_one_space_is_not_used_in_another() {
+    let mut device = up(machine());
+    let (a, b) = (queue(&mut device), queue(&mut device));
+    let work = Work::new(&mut device, a, &DOUBLE, 64);
+    let other = device.space(b).expect("there");
+    let buffer = device.create_buffer(other, 256).expect("memory");
+    let commands = device.create_command_buffer(other).expect("memory");
+    let apart = |result: Result<(), Error>| {
+        assert!(
+            matches!(result, Err(Error::OtherSpace { .. })),
+            "{result:?}"
+        );
+    };
+    apart(device.submit(b, work.commands).map(drop));
+    apart(device.bind_buffer(work.set, 0, buffer));
+    apart(device.record(commands, |it| it.bind_pipeline(work.pipeline).map(drop)));
+    apart(device.record(commands, |it| it.bind_descriptor_set(work.set).map(drop)));
 }

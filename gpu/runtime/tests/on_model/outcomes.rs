@@ -1,15 +1,17 @@
 //! Each job has its own outcome, and a queue has only its own faults.
 
-use crate::bench::{DOUBLE, Work, diagnoses, inject, machine, queue, up, wait};
+use crate::bench::{
+    DOUBLE, FOREVER, Work, diagnoses, inject, machine, queue, queue_in, submit, up, wait,
+};
 use eitri_model::Injection;
-use eitri_runtime::WaitError;
+use eitri_runtime::{Error, Status, SubQueue};
 use std::time::Duration;
 
 const GOOD: Result<(), String> = Ok(());
 
 fn failed(job: u32, name: &str) -> Result<(), String> {
     Err(format!(
-        "job {job} of the compute queue (slot 0) failed: {name}"
+        "job {job} of the compute stream of queue 0 failed: {name}"
     ))
 }
 
@@ -18,48 +20,58 @@ fn every_job_has_its_own_outcome() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
-    let work = Work::new(&mut device, &DOUBLE, 256);
+    let work = Work::new(&mut device, queue, &DOUBLE, 256);
     inject(&machine, Injection::JobFault { exception: 0x58 });
     inject(&machine, Injection::JobFault { exception: 0x59 });
-    let mut submit = || queue.submit(&mut device, &work.commands).expect("room");
-    let (a, b, c) = (submit(), submit(), submit());
+    let [a, b, c] = [0; 3].map(|_| submit(&mut device, queue, &work));
     let invalid = failed(1, "DATA_INVALID_FAULT (0x58): a descriptor is not valid");
     let range = failed(2, "TILE_RANGE_FAULT (0x59): a tile is out of range");
     // In this order: that of the last job is asked for first, and each may be asked for again.
-    assert_eq!(wait(&mut device, &queue, c), GOOD);
+    assert_eq!(wait(&mut device, c), GOOD);
     for _ in 0..2 {
-        assert_eq!(wait(&mut device, &queue, b), range);
-        assert_eq!(wait(&mut device, &queue, a), invalid);
-        assert_eq!(wait(&mut device, &queue, c), GOOD);
+        assert_eq!(wait(&mut device, b), range);
+        assert_eq!(wait(&mut device, a), invalid);
+        assert_eq!(wait(&mut device, c), GOOD);
     }
     // One of three jobs has run.
     assert_eq!(work.words(&mut device, 4), [0, 2, 4, 6]);
     assert_eq!(diagnoses(&machine), [""; 0]);
 }
 
+/// A failure keeps its place until it is discarded: nothing is forgotten in silence, and a table that is full says so.
 #[test]
-fn a_failure_that_is_too_old_is_not_taken_for_success() {
+fn failures_are_kept_until_they_are_discarded() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
-    let work = Work::new(&mut device, &DOUBLE, 64);
-    let first = queue.submit(&mut device, &work.commands).expect("room");
-    assert_eq!(wait(&mut device, &queue, first), GOOD);
-    for _ in 0..9 {
-        inject(&machine, Injection::JobFault { exception: 0x58 });
-        let point = queue.submit(&mut device, &work.commands).expect("room");
-        assert!(wait(&mut device, &queue, point).is_err());
-    }
-    // Nine failed and eight are kept: of the first of them, and of the good job before it, nothing is known.
-    let forgotten = |point| Err(WaitError::Forgotten { point });
-    let timeline = queue.timeline();
-    for point in [1, 2] {
-        let waited = timeline.wait(&mut device, point, Duration::ZERO);
-        assert_eq!(waited, forgotten(point));
-    }
-    assert!(wait(&mut device, &queue, 3).is_err());
-    let last = queue.submit(&mut device, &work.commands).expect("room");
-    assert_eq!(wait(&mut device, &queue, last), GOOD);
+    let work = Work::new(&mut device, queue, &DOUBLE, 64);
+    let first = submit(&mut device, queue, &work);
+    assert_eq!(wait(&mut device, first), GOOD);
+    let failures: Vec<_> = (0..64)
+        .map(|_| {
+            inject(&machine, Injection::JobFault { exception: 0x58 });
+            let fence = submit(&mut device, queue, &work);
+            assert!(wait(&mut device, fence).is_err());
+            fence
+        })
+        .collect();
+    let full = device
+        .submit(queue, work.commands)
+        .expect_err("64 failures");
+    assert!(matches!(full, Error::Full { places: 64, .. }), "{full}");
+    assert!(
+        failures
+            .iter()
+            .all(|fence| wait(&mut device, *fence).is_err())
+    );
+    assert_eq!(wait(&mut device, first), GOOD);
+
+    device.discard(failures[0]);
+    assert_eq!(device.status(failures[0]), Status::Unknown);
+    assert_eq!(device.status(first), Status::Unknown, "it is older");
+    assert!(wait(&mut device, failures[1]).is_err());
+    let last = submit(&mut device, queue, &work);
+    assert_eq!(wait(&mut device, last), GOOD);
 }
 
 /// A fault that was pending when a queue was destroyed is that queue's.
@@ -71,18 +83,22 @@ fn a_reused_slot_has_no_events_of_its_last_user() {
     ] {
         let machine = machine();
         let mut device = up(machine.clone());
-        let work = Work::new(&mut device, &DOUBLE, 256);
-        let first = queue(&mut device);
+        let space = device.create_space().expect("memory");
+        let work = Work::in_space(&mut device, space, &DOUBLE, 256);
+        let first = queue_in(&mut device, space);
         inject(&machine, injection);
-        first.submit(&mut device, &work.commands).expect("room");
+        let old = submit(&mut device, first, &work);
         // The fault is reported, and nobody looks.
         machine.pass(Duration::from_millis(5));
-        device.destroy_queue(first).expect("it ends");
+        device.cancel(first).expect("there");
+        assert!(wait(&mut device, old).is_err());
+        device.destroy_queue(first).expect("it has ended");
+        assert!(device.settle());
 
-        let second = queue(&mut device);
-        let point = second.submit(&mut device, &work.commands);
-        let point = point.unwrap_or_else(|error| panic!("{injection:?}: {error}"));
-        assert_eq!(wait(&mut device, &second, point), GOOD, "{injection:?}");
+        let second = queue_in(&mut device, space);
+        let fence = submit(&mut device, second, &work);
+        assert_eq!(wait(&mut device, fence), GOOD, "{injection:?}");
+        assert_eq!(device.status(old), Status::Unknown);
     }
 }
 
@@ -91,21 +107,26 @@ fn jobs_behind_a_fatal_fault_are_lost_and_say_so() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
-    let work = Work::new(&mut device, &DOUBLE, 64);
-    let good = queue.submit(&mut device, &work.commands).expect("room");
-    assert_eq!(wait(&mut device, &queue, good), GOOD);
+    let work = Work::new(&mut device, queue, &DOUBLE, 64);
+    let good = submit(&mut device, queue, &work);
+    assert_eq!(wait(&mut device, good), GOOD);
     inject(&machine, Injection::StreamFatal { exception: 0x49 });
-    let guilty = queue.submit(&mut device, &work.commands).expect("room");
-    let innocent = queue.submit(&mut device, &work.commands).expect("room");
-    let lost = "job 3 of the compute queue (slot 0) was lost with its queue";
-    assert_eq!(wait(&mut device, &queue, innocent), Err(lost.to_string()));
-    let text = wait(&mut device, &queue, guilty).expect_err("it failed");
+    let guilty = submit(&mut device, queue, &work);
+    let innocent = submit(&mut device, queue, &work);
+    let lost = "job 3 of the compute stream of queue 0 was lost with its queue";
+    assert_eq!(wait(&mut device, innocent), Err(lost.to_string()));
+    let text = wait(&mut device, guilty).expect_err("it failed");
     assert!(
-        text.starts_with("job 2 of the compute queue (slot 0) failed for good: CS_INSTR_INVALID"),
+        text.starts_with(
+            "job 2 of the compute stream of queue 0 failed for good: CS_INSTR_INVALID"
+        ),
         "{text}"
     );
-    assert_eq!(wait(&mut device, &queue, good), GOOD);
-    assert!(queue.submit(&mut device, &work.commands).is_err());
+    assert_eq!(wait(&mut device, good), GOOD);
+    assert!(matches!(
+        device.submit(queue, work.commands),
+        Err(Error::QueueFailed { .. })
+    ));
 }
 
 /// The words of a ring before its end and after it are one job.
@@ -114,12 +135,84 @@ fn jobs_follow_each_other_around_the_ring() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
-    let work = Work::new(&mut device, &DOUBLE, 64);
-    // 512 wrappers fill the ring once.
-    for _ in 0..1100 {
-        let point = queue.submit(&mut device, &work.commands).expect("room");
-        assert_eq!(wait(&mut device, &queue, point), GOOD);
+    let work = Work::new(&mut device, queue, &DOUBLE, 64);
+    // 128 wrappers fill the ring once.
+    for _ in 0..300 {
+        let fence = submit(&mut device, queue, &work);
+        assert_eq!(wait(&mut device, fence), GOOD);
     }
-    assert_eq!(queue.timeline().value(&mut device), Ok(1100));
+    assert_eq!(device.reached(queue, SubQueue::Compute), Ok(300));
     assert_eq!(diagnoses(&machine), [""; 0]);
+}
+
+/// A time limit is an answer, not an execution.
+#[test]
+fn a_time_limit_is_an_answer_and_the_job_goes_on() {
+    let mut device = up(machine());
+    let queue = queue(&mut device);
+    let work = Work::new(&mut device, queue, &DOUBLE, 256);
+    let fence = submit(&mut device, queue, &work);
+    assert_eq!(device.wait(fence, Duration::ZERO), Status::Pending);
+    assert_eq!(wait(&mut device, fence), GOOD);
+}
+
+/// Only `cancel` kills: the job that runs, and those behind it; never another queue's.
+#[test]
+fn cancelling_ends_a_queue_and_no_other() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let (stuck, other) = (queue(&mut device), queue(&mut device));
+    let long = Work::new(&mut device, stuck, &FOREVER, 64);
+    let short = Work::new(&mut device, other, &DOUBLE, 256);
+    let [a, b] = [0; 2].map(|_| submit(&mut device, stuck, &long));
+    assert_eq!(device.wait(a, Duration::from_millis(3)), Status::Pending);
+    let good = submit(&mut device, other, &short);
+    device.cancel(stuck).expect("there");
+    for fence in [a, b] {
+        let text = wait(&mut device, fence).expect_err("cancelled");
+        assert!(text.ends_with("was cancelled with its queue"), "{text}");
+    }
+    assert_eq!(wait(&mut device, good), GOOD);
+    device.destroy_queue(stuck).expect("dead");
+    assert_eq!(diagnoses(&machine), [""; 0]);
+}
+
+#[test]
+fn a_fault_is_seen_by_whoever_only_polls() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let queue = queue(&mut device);
+    let work = Work::new(&mut device, queue, &DOUBLE, 256);
+    inject(&machine, Injection::StreamFatal { exception: 0x49 });
+    let fence = submit(&mut device, queue, &work);
+    for _ in 0..50 {
+        machine.pass(Duration::from_millis(1));
+        device.poll(eitri_runtime::Instant(machine.time()));
+    }
+    assert!(matches!(device.status(fence), Status::Failed(_)));
+    assert!(
+        !machine.gpu(|gpu| gpu.lines().job),
+        "the line is still high"
+    );
+}
+
+/// The three streams of a queue have each their own timeline, and none waits for another.
+#[test]
+fn streams_of_a_queue_run_side_by_side() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let queue = queue(&mut device);
+    let long = Work::new(&mut device, queue, &FOREVER, 64);
+    let short = Work::new(&mut device, queue, &DOUBLE, 256);
+    let stuck = submit(&mut device, queue, &long);
+    for stream in [SubQueue::VertexTiler, SubQueue::Fragment] {
+        let fence = device
+            .submit_to(queue, stream, short.commands)
+            .expect("room");
+        assert_eq!((fence.point, fence.sub_queue), (1, stream));
+        assert_eq!(wait(&mut device, fence), GOOD);
+    }
+    assert_eq!(device.status(stuck), Status::Pending);
+    assert_eq!(short.words(&mut device, 3), [0, 4, 8]);
+    assert_eq!(device.reached(queue, SubQueue::Compute), Ok(0));
 }

@@ -1,33 +1,45 @@
 //! A device that is lost: stopped at once, told why, and started again.
 
 use crate::bench::{
-    DOUBLE, FIRMWARE, FOREVER, Work, diagnoses, inject, machine, queue, up, wait, withdraw, words,
+    DOUBLE, FIRMWARE, FOREVER, SECOND, Work, diagnoses, inject, machine, queue, queue_in, storage,
+    submit, up, wait, withdraw, words,
 };
 use eitri_model::{Config, Injection, Product};
 use eitri_on_model::{Machine, NonCoherent};
 use eitri_runtime::{
-    BringUpError, Device, DeviceLost, Options, Platform, ProbeError, QueueConfig, SystemCoherency,
+    BringUpError, Cause, Device, DeviceLost, Options, Platform, ProbeError, QueueConfig, Recovery,
+    Status, SystemCoherency,
 };
 use std::time::Duration;
+
+const SHORT: Duration = Duration::from_millis(5);
+
+/// A device that was lost because its job did not let itself be terminated.
+fn lost(machine: &Machine) -> (Device<'static, 'static, Machine>, Work) {
+    let mut device = up(machine.clone());
+    let space = device.create_space().expect("memory");
+    let queue = queue_in(&mut device, space);
+    let work = Work::in_space(&mut device, space, &FOREVER, 4096);
+    inject(machine, Injection::TerminateIgnored);
+    let fence = submit(&mut device, queue, &work);
+    assert_eq!(device.wait(fence, SHORT), Status::Pending);
+    device.cancel(queue).expect("there");
+    assert!(wait(&mut device, fence).is_err());
+    assert!(device.lost().is_some());
+    (device, work)
+}
 
 /// A shader that is still running when its device is lost reaches nobody else's memory.
 #[test]
 fn a_lost_gpu_is_stopped_before_its_memory_has_a_new_owner() {
     let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, &FOREVER, 4096);
-    inject(&machine, Injection::TerminateIgnored);
-    let point = queue.submit(&mut device, &work.commands).expect("room");
-    let limit = Duration::from_millis(5);
-    assert!(queue.timeline().wait(&mut device, point, limit).is_err());
-    assert!(device.lost().is_some());
-
+    let (mut device, work) = lost(&machine);
     device.destroy_buffer(work.buffer).expect("in memory only");
-    let new = device.create_buffer(4096 * 4).expect("memory");
-    device.write_buffer(&new, 0, &[0x11; 64]).expect("fits");
+    let space = device.create_space().expect("memory");
+    let new = device.create_buffer(space, 4096 * 4).expect("memory");
+    device.write_buffer(new, 0, &[0x11; 64]).expect("fits");
     machine.pass(Duration::from_millis(2));
-    assert_eq!(words(&mut device, &new, 1), [0x1111_1111]);
+    assert_eq!(words(&mut device, new, 1), [0x1111_1111]);
     assert_eq!(device.memory_withheld(), 0, "the GPU was reset");
 }
 
@@ -35,13 +47,15 @@ fn a_lost_gpu_is_stopped_before_its_memory_has_a_new_owner() {
 fn the_memory_of_a_gpu_that_does_not_reset_is_never_given_back() {
     let machine = machine();
     let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, &FOREVER, 4096);
+    let space = device.create_space().expect("memory");
+    let queue = queue_in(&mut device, space);
+    let work = Work::in_space(&mut device, space, &FOREVER, 4096);
     inject(&machine, Injection::TerminateIgnored);
     inject(&machine, Injection::ResetNeverCompletes);
-    let point = queue.submit(&mut device, &work.commands).expect("room");
-    let limit = Duration::from_millis(5);
-    assert!(queue.timeline().wait(&mut device, point, limit).is_err());
+    let fence = submit(&mut device, queue, &work);
+    assert_eq!(device.wait(fence, SHORT), Status::Pending);
+    device.cancel(queue).expect("there");
+    assert!(wait(&mut device, fence).is_err());
 
     let before = machine.memory_in_use();
     device.destroy_buffer(work.buffer).expect("in memory only");
@@ -61,22 +75,24 @@ fn the_memory_of_a_gpu_that_does_not_reset_is_never_given_back() {
 fn a_restart_keeps_buffers_and_brings_jobs_back() {
     let machine = machine();
     let mut device = up(NonCoherent::new(machine.clone(), 18));
-    let first = queue(&mut device);
-    let hanging = Work::new(&mut device, &FOREVER, 64);
-    let good = Work::new(&mut device, &DOUBLE, 256);
+    let space = device.create_space().expect("memory");
+    let first = queue_in(&mut device, space);
+    let hanging = Work::in_space(&mut device, space, &FOREVER, 64);
+    let good = Work::in_space(&mut device, space, &DOUBLE, 256);
     inject(&machine, Injection::TerminateIgnored);
-    let point = first.submit(&mut device, &hanging.commands).expect("room");
-    let limit = Duration::from_millis(5);
-    assert!(first.timeline().wait(&mut device, point, limit).is_err());
+    let fence = submit(&mut device, first, &hanging);
+    assert_eq!(device.wait(fence, SHORT), Status::Pending);
+    device.cancel(first).expect("there");
+    assert!(wait(&mut device, fence).is_err());
     assert!(device.lost().is_some());
     withdraw(&machine, Injection::TerminateIgnored);
     device.restart(&mut ()).expect("it starts");
     assert!(device.lost().is_none());
-    device.destroy_queue(first).expect("gone already");
+    device.destroy_queue(first).expect("dead");
 
-    let second = queue(&mut device);
-    let point = second.submit(&mut device, &good.commands).expect("room");
-    assert_eq!(wait(&mut device, &second, point), Ok(()));
+    let second = queue_in(&mut device, space);
+    let fence = submit(&mut device, second, &good);
+    assert_eq!(wait(&mut device, fence), Ok(()));
     assert_eq!(good.words(&mut device, 4), [0, 2, 4, 6]);
     device.shutdown(&mut ()).expect("in order");
     assert_eq!(diagnoses(&machine), [""; 0]);
@@ -102,21 +118,24 @@ fn a_restart_that_fails_leaves_the_device_lost() {
     assert!(device.lost().is_none());
 }
 
-/// A waiter is told what happened to the device, not only that its job is gone.
+/// Who asks is told what happened to the device, not only that the job is gone.
 #[test]
-fn a_crash_of_the_firmware_reaches_whoever_waits() {
+fn a_crash_of_the_firmware_is_told() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
-    let work = Work::new(&mut device, &DOUBLE, 64);
+    let work = Work::new(&mut device, queue, &DOUBLE, 64);
     inject(&machine, Injection::McuCrash);
-    // The job's own doorbell is what crashes it, or the next question.
-    let point = queue.submit(&mut device, &work.commands).expect("room");
-    let mut told = wait(&mut device, &queue, point);
-    if told.is_ok() {
-        told = device.ping().map_err(|error| error.to_string());
-    }
-    let text = told.expect_err("it has crashed");
+    // The start of the group is what crashes it.
+    let fence = submit(&mut device, queue, &work);
+    let Status::Failed(fault) = device.wait(fence, SECOND) else {
+        panic!("it has crashed");
+    };
+    assert_eq!(
+        (fault.cause, fault.recovery),
+        (Cause::Lost, Recovery::Restart)
+    );
+    let text = device.ping().expect_err("it has crashed").to_string();
     assert!(
         text.starts_with("the firmware has crashed: MCU_STATUS (0x704) = 0x3"),
         "{text}"
@@ -131,17 +150,28 @@ fn a_failed_bring_up_gives_back_a_stopped_gpu_its_memory_and_the_platform() {
         Injection::BootFails,
         Injection::PingIgnored,
         Injection::AddressSpaceStuck { space: 0 },
-        Injection::AddressSpaceStuck { space: 1 },
     ] {
         let machine = machine();
         inject(&machine, injection);
-        let failed = Device::bring_up(machine.clone(), &FIRMWARE, Options::default(), &mut ());
+        let failed = Device::bring_up(
+            machine.clone(),
+            &FIRMWARE,
+            storage(),
+            Options::default(),
+            &mut (),
+        );
         let failed = failed.map(drop).expect_err("it must not come up");
         withdraw(&machine, injection);
         assert_eq!(machine.memory_in_use(), 0, "{injection:?}: {failed}");
         let lines = machine.gpu(|gpu| gpu.lines());
         assert!(!lines.job && !lines.mmu && !lines.gpu, "{injection:?}");
-        let again = Device::bring_up(failed.platform, &FIRMWARE, Options::default(), &mut ());
+        let again = Device::bring_up(
+            failed.platform,
+            &FIRMWARE,
+            storage(),
+            Options::default(),
+            &mut (),
+        );
         let device = again.unwrap_or_else(|error| panic!("{injection:?}: {error}"));
         device.shutdown(&mut ()).expect("in order");
         assert_eq!(machine.memory_in_use(), 0, "{injection:?}");
@@ -163,7 +193,7 @@ fn coherency_that_the_gpu_does_not_speak_is_refused() {
     let mut config = Config::default();
     config.product.part.limits.coherency_features = 0;
     let machine = Machine::new(config).with_coherency(SystemCoherency::AceLite);
-    let failed = Device::bring_up(machine, &FIRMWARE, Options::default(), &mut ());
+    let failed = Device::bring_up(machine, &FIRMWARE, storage(), Options::default(), &mut ());
     let failed = failed.map(drop).expect_err("refused");
     assert_eq!(
         failed.error,
@@ -207,7 +237,7 @@ fn every_part_of_the_tables_comes_up() {
             product,
             ..Config::default()
         });
-        let up = Device::bring_up(machine, &FIRMWARE, Options::default(), &mut ());
+        let up = Device::bring_up(machine, &FIRMWARE, storage(), Options::default(), &mut ());
         let device = up.unwrap_or_else(|error| panic!("{soc}: {error}"));
         device.shutdown(&mut ()).expect("in order");
     }

@@ -1,0 +1,104 @@
+//! Waiting, for programs that have nothing else to do: a loop of [`Device::poll`] and of the platform's own wait.
+
+use super::Device;
+use crate::error::Error;
+use crate::fault::StreamStatus;
+use crate::group::{Residency, STATUS, request_status, ring};
+use crate::handle::Fence;
+use crate::platform::{Lines, Platform};
+use crate::queue::Status;
+use crate::wait::{Pace, ms, poll};
+use core::convert::Infallible;
+use core::time::Duration;
+
+/// How long the firmware may take to say what a stream does.
+const EXPLAIN: Duration = ms(100);
+/// How long all groups may take to leave their slots: two deadlines of the firmware, and one of the streams.
+const SETTLE: Duration = ms(500);
+
+impl<P: Platform> Device<'_, '_, P> {
+    /// Polls until a job is over, for `limit` at most: then it is still [`Status::Pending`], and goes on.
+    pub fn wait(&mut self, fence: Fence, limit: Duration) -> Status {
+        let over = self.poll_until(Pace::caller(Lines::ALL, limit), |device| {
+            let status = device.status(fence);
+            (status != Status::Pending).then_some(status)
+        });
+        self.collect();
+        over.unwrap_or(Status::Pending)
+    }
+
+    /// Polls until no group is on its way to or from a slot, and nothing is left of what was destroyed; false if that does not
+    /// come about in time.
+    pub fn settle(&mut self) -> bool {
+        let limit = self.scaled(SETTLE);
+        let settled = self.poll_until(Pace::caller(Lines::ALL, limit), |device| {
+            let mut groups = device.groups.iter();
+            let moves = groups.any(|(_, group)| {
+                let on = matches!(group.residency, Residency::On { .. });
+                !group.is_off() && (!on || group.doom.is_some())
+            });
+            (!moves).then_some(())
+        });
+        self.collect();
+        settled.is_some()
+    }
+
+    /// Asks the firmware for a sign of life, and polls until it has come.
+    ///
+    /// # Errors
+    /// If the device is lost, for this reason or another.
+    pub fn ping(&mut self) -> Result<(), Error> {
+        self.alive()?;
+        let now = self.platform.now();
+        self.watch.ask_now(now);
+        let limit = self.scaled(SETTLE);
+        self.poll_until(Pace::caller(Lines::ALL, limit), |device| {
+            let now = device.platform.now();
+            (device.lost.is_some() || !device.watch.is_asking(now)).then_some(())
+        });
+        self.alive()
+    }
+
+    /// What the stream of a job is doing: why does it not get on? Asks the firmware, and waits for 100 ms at most. `None` if
+    /// it is on no slot.
+    pub fn explain(&mut self, fence: Fence) -> Option<StreamStatus> {
+        let slot = self.group(fence.queue).ok()?.slot?;
+        let slot = self.interface.slots.get(slot)?;
+        request_status(&mut self.platform, slot);
+        ring(&mut self.platform, &self.interface.global, slot);
+        let requests = slot.requests();
+        let limit = self.scaled(EXPLAIN);
+        let fresh = self.poll_until(Pace::caller(Lines::ALL, limit), |device| {
+            requests
+                .is_answered(&mut device.platform, STATUS)
+                .then_some(())
+        });
+        self.platform.observe();
+        let group = self.group(fence.queue).ok()?.slot;
+        let slot = self.interface.slots.get(group?)?;
+        let group = self.groups.get(fence.queue.0)?;
+        group.look(&mut self.platform, slot, fence.sub_queue, fresh.is_some())
+    }
+
+    /// Polls until `found` is, or the limit has come.
+    fn poll_until<T>(
+        &mut self,
+        pace: Pace,
+        mut found: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Option<T> {
+        let ended = poll(
+            self,
+            |device| &mut device.platform,
+            pace,
+            |device| {
+                let now = device.platform.now();
+                device.poll(now);
+                Ok::<_, Infallible>(found(device))
+            },
+        );
+        match ended {
+            Ok(found) => found,
+            Err(never) => match never {},
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Placing groups: what the scheduler decides is asked of the firmware. Nobody waits for its answers: `poll` sees them.
+//!
+//! Facts: hardware/csf-scheduling.md sections 3.1 to 3.5.
+
+use super::{Device, DeviceLost};
+use crate::firmware::ANSWER;
+use crate::group::{Doom, Group, Residency, request_number, request_state, ring};
+use crate::platform::{Instant, Platform};
+use crate::scheduler::{Contender, Decision, Place, Room, number_between, ranked};
+use crate::slab::Key;
+use core::time::Duration;
+use eitri_csf::interface::group::CsgState;
+
+/// How soon to look again when a decision can't be carried out yet.
+const SOON: Duration = Duration::from_millis(1);
+
+impl<P: Platform> Device<'_, '_, P> {
+    /// When an answer of the firmware that is asked for now is late.
+    pub(super) fn deadline(&self, now: Instant) -> Instant {
+        now.after(self.scaled(ANSWER))
+    }
+
+    /// A limit on a GPU that is clocked as it is.
+    pub(super) fn scaled(&self, limit: Duration) -> Duration {
+        limit.saturating_mul(self.platform.slowdown().max(1))
+    }
+
+    /// Lets groups onto slots and off them, as far as there is something to decide; says when to ask again.
+    pub(super) fn schedule(&mut self, now: Instant) -> Result<Option<Instant>, DeviceLost> {
+        let room = Room {
+            slots: self.slot_seats.count(),
+            spaces: self.space_seats.count(),
+        };
+        // Each round puts a group onto a slot or begins to take one off: there are no more rounds than that.
+        for _ in 0..self.groups.capacity().saturating_mul(2) {
+            let all = self.groups.iter().map(contender);
+            match self.scheduler.decide(all, room, now) {
+                Decision::Bind(who) => match self.groups.key_at(who) {
+                    Some(key) if self.bind(key, now)? => {}
+                    _ => return Ok(Some(now.after(SOON))),
+                },
+                Decision::Evict(who) => match self.groups.key_at(who) {
+                    Some(key) => self.evict(key, now),
+                    None => return Ok(None),
+                },
+                Decision::Wait(at) => return Ok(at),
+            }
+        }
+        Ok(Some(now.after(SOON)))
+    }
+
+    /// Asks for a group to be started on a free slot; false if it can't be now.
+    fn bind(&mut self, key: Key, now: Instant) -> Result<bool, DeviceLost> {
+        use crate::seats::Claim;
+        let until = self.deadline(now);
+        let Some(group) = self.groups.get(key) else {
+            return Ok(false);
+        };
+        let (space, priority) = (group.space, group.priority);
+        let Claim::Free(seat) = self.slot_seats.claim(key.index()) else {
+            return Ok(false);
+        };
+        let others = self.groups.iter();
+        let others = others.filter(|(_, other)| other.slot.is_some());
+        let others = others.map(|(_, other)| (other.priority, other.number));
+        let number = match number_between(others, priority) {
+            Some(number) => number,
+            None => match self.renumber(priority) {
+                Some(number) => number,
+                None => return Ok(false),
+            },
+        };
+        let Some(space_number) = self.seat_space(space)? else {
+            return Ok(false);
+        };
+        let endpoints = self.endpoints();
+        let version = self.interface.version;
+        let (Some(group), Some(slot)) = (self.groups.get_mut(key), self.interface.slots.get(seat))
+        else {
+            return Ok(false);
+        };
+        group.number = number;
+        group.slot = Some(seat);
+        group.idle = false;
+        group.unseen = false;
+        group.residency = Residency::Starting { until };
+        group.request_start(&mut self.platform, slot, version, endpoints, space_number);
+        ring(&mut self.platform, &self.interface.global, slot);
+        self.slot_seats.take(seat, key.index());
+        self.space_seats.pin(space.index());
+        Ok(true)
+    }
+
+    /// Gives all groups on slots new numbers, with a place for one more of `priority`; gives its number. `None` while the
+    /// firmware is still taking a number in.
+    fn renumber(&mut self, priority: crate::scheduler::Priority) -> Option<u32> {
+        let moves = |it: &Group| it.slot.is_some() && !matches!(it.residency, Residency::On { .. });
+        if self.groups.iter().any(|(_, it)| moves(it)) {
+            return None;
+        }
+        let (version, endpoints) = (self.interface.version, self.endpoints());
+        let mut ranks = [None; crate::firmware::MAX_SLOTS];
+        for (rank, seat) in ranks.iter_mut().zip(0..) {
+            let on = |it: &&Group| it.slot == Some(seat);
+            let groups = || self.groups.iter().map(|(_, it)| it);
+            let Some(group) = groups().find(on) else {
+                continue;
+            };
+            let order = |it: &Group| (it.priority, it.number);
+            let before = groups().filter(|it| it.slot.is_some() && order(it) > order(group));
+            let before = before
+                .count()
+                .saturating_add(usize::from(priority > group.priority));
+            *rank = Some(ranked(u32::try_from(before).unwrap_or(0)));
+        }
+        for (_, group) in self.groups.iter_mut() {
+            let seat = group.slot.unwrap_or(usize::MAX);
+            let slot = self.interface.slots.get(seat);
+            let (Some(slot), Some(Some(number))) = (slot, ranks.get(seat)) else {
+                continue;
+            };
+            if group.number != *number {
+                group.number = *number;
+                request_number(&mut self.platform, slot, version, endpoints, *number);
+                ring(&mut self.platform, &self.interface.global, slot);
+            }
+        }
+        let before = self.groups.iter();
+        let before = before.filter(|(_, it)| it.slot.is_some() && it.priority >= priority);
+        Some(ranked(u32::try_from(before.count()).unwrap_or(0)))
+    }
+
+    /// Asks for a group to be saved.
+    fn evict(&mut self, key: Key, now: Instant) {
+        let until = self.deadline(now);
+        self.change(key, CsgState::Suspend, Residency::Suspending { until });
+    }
+
+    /// Asks for a group to be dropped.
+    pub(super) fn terminate(&mut self, key: Key, now: Instant) {
+        let until = self.deadline(now);
+        self.change(key, CsgState::Terminate, Residency::Terminating { until });
+    }
+
+    fn change(&mut self, key: Key, state: CsgState, residency: Residency) {
+        let Some(group) = self.groups.get_mut(key) else {
+            return;
+        };
+        let Some(slot) = group.slot.and_then(|slot| self.interface.slots.get(slot)) else {
+            return;
+        };
+        request_state(&mut self.platform, slot, state);
+        ring(&mut self.platform, &self.interface.global, slot);
+        group.residency = residency;
+    }
+
+    /// A group is on no slot any more.
+    pub(super) fn leave_slot(&mut self, key: Key, residency: Residency) {
+        self.stamps = self.stamps.wrapping_add(1);
+        if let Some(group) = self.groups.get_mut(key) {
+            if group.slot.take().is_some() {
+                self.slot_seats.leave(key.index());
+                self.space_seats.unpin(group.space.index());
+            }
+            group.residency = residency;
+            group.stamp = self.stamps;
+        }
+    }
+}
+
+/// A group, as the scheduler sees it.
+fn contender((key, group): (Key, &Group)) -> Contender {
+    let leaves = Place::Moving { leaves: true };
+    let place = match group.residency {
+        Residency::Off | Residency::Dead => Place::Off,
+        Residency::Starting { .. } => Place::Moving { leaves: false },
+        Residency::On { .. } if group.doom.is_some() => leaves,
+        Residency::On { since } => Place::On(since),
+        Residency::Suspending { .. } | Residency::Terminating { .. } => leaves,
+    };
+    Contender {
+        who: key.index(),
+        priority: group.priority,
+        ready: group.is_ready(),
+        place,
+        stamp: group.stamp,
+        space: group.space.index(),
+    }
+}
+
+impl Doom {
+    /// Why the jobs fail of which nothing else is known.
+    pub(super) const fn cause(self) -> crate::fault::Cause {
+        use crate::fault::Cause;
+        match self {
+            Doom::Cancelled => Cause::Cancelled,
+            Doom::NotSuspended => Cause::NotSuspended,
+            Doom::Stream | Doom::Space { .. } => Cause::Lost,
+        }
+    }
+}

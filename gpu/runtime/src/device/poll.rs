@@ -1,0 +1,492 @@
+//! The running phase: what the three interrupt lines and the firmware's words say, and what is to be done about it.
+//!
+//! Interrupts are cleared first and memory is read after, so that nothing is missed in between. Every request to the firmware
+//! is a state with a deadline, looked at here; nothing is waited for.
+//! Facts: hardware/csf-firmware.md section 11, gpu-mmu.md section 8, csf-mmio.md sections 7 and 8, csf-scheduling.md.
+
+use super::{Device, DeviceLost};
+use crate::access::Access;
+use crate::fault::{Cause, GpuFault, Recovery};
+use crate::firmware::ANSWER;
+use crate::gpu::interrupts::clear_job_line;
+use crate::group::{CHANGED, Doom, Group, Residency, STARTED, STREAMS, discard_events, doorbell};
+use crate::handle::Queue;
+use crate::mmu::MmuFault;
+use crate::platform::{Instant, Lines, Platform};
+use crate::queue::{Stream, fail};
+use crate::slab::Key;
+use core::time::Duration;
+use eitri_csf::command::GpuCommand;
+use eitri_csf::registers::control::{GPU_COMMAND, GPU_FAULTADDRESS, GPU_FAULTSTATUS};
+use eitri_csf::registers::interrupts::{GPU_IRQ, gpu_irq};
+use eitri_csf::registers::mcu::{MCU_STATUS, McuState, mcu_status};
+
+/// What to sleep on until the next [`Device::poll`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Next {
+    /// Interrupt lines that call for it.
+    pub lines: Lines,
+    /// When it is due even if none of them rises; `None`: never.
+    pub at: Option<Instant>,
+}
+
+/// Time between two pings, as the vendor driver has it.
+const PING_EVERY: Duration = Duration::from_secs(12);
+/// How long a lost interrupt may go unnoticed while the firmware is asked for something, and while jobs run.
+const LOOK_AT_REQUESTS: Duration = Duration::from_millis(1);
+const LOOK_AT_JOBS: Duration = Duration::from_millis(10);
+/// How long streams may take to say which job a page fault belongs to.
+const NAMED: Duration = Duration::from_millis(10);
+
+/// Whether the firmware lives.
+#[derive(Debug)]
+pub(super) struct Watch {
+    /// When the answer to a ping is late, if one is asked for.
+    asked: Option<Instant>,
+    /// When to ask next.
+    next: Instant,
+}
+
+impl Watch {
+    /// It has just shown a sign of life.
+    pub(super) const fn new(now: Instant) -> Watch {
+        Watch {
+            asked: None,
+            next: now.after(PING_EVERY),
+        }
+    }
+
+    /// Asks at the next look.
+    pub(super) const fn ask_now(&mut self, now: Instant) {
+        self.next = now;
+    }
+
+    /// Whether an answer is awaited, or a question due.
+    pub(super) fn is_asking(&self, now: Instant) -> bool {
+        self.asked.is_some() || now >= self.next
+    }
+}
+
+impl<P: Platform> Device<'_, '_, P> {
+    /// Looks at everything that the GPU reports, does what is to be done, and says when to be called again. Never waits for
+    /// the firmware or a job.
+    pub fn poll(&mut self, now: Instant) -> Next {
+        let looked = match self.lost {
+            None => self.look(now),
+            Some(lost) => Err(lost),
+        };
+        match looked {
+            Ok(at) => Next {
+                lines: Lines::ALL,
+                at: Some(at),
+            },
+            Err(lost) => {
+                self.lose(lost);
+                Next {
+                    lines: Lines::NONE,
+                    at: None,
+                }
+            }
+        }
+    }
+
+    fn look(&mut self, now: Instant) -> Result<Instant, DeviceLost> {
+        self.look_at_gpu()?;
+        self.look_at_health()?;
+        // What the firmware reports stands in the words of the global block and of each slot: the bits of the JOB line say
+        // only that something changed.
+        clear_job_line(&mut self.platform);
+        self.interface.global.take_events(&mut self.platform);
+        let mut changed = false;
+        for index in 0..self.groups.capacity() {
+            if let Some(key) = self.groups.key_at(index) {
+                changed |= self.look_at_group(key, now)?;
+            }
+        }
+        if changed {
+            for (_, group) in self.groups.iter_mut() {
+                group.blocked = false;
+            }
+        }
+        self.look_at_spaces(now)?;
+        self.watch(now)?;
+        let scheduled = self.schedule(now)?;
+        let requests = self.groups.iter().any(|(_, group)| {
+            let moves = !group.is_off() && !matches!(group.residency, Residency::On { .. });
+            moves || group.doom.is_some() && !group.is_off()
+        });
+        let jobs = self.groups.iter().any(|(_, group)| group.is_busy());
+        let soon = match (requests || self.watch.asked.is_some(), jobs) {
+            (true, _) => now.after(LOOK_AT_REQUESTS),
+            (false, true) => now.after(LOOK_AT_JOBS),
+            (false, false) => self.watch.next,
+        };
+        let at = soon.min(self.watch.next);
+        Ok(scheduled.map_or(at, |other| other.min(at)))
+    }
+
+    fn look_at_gpu(&mut self) -> Result<(), DeviceLost> {
+        let faults = gpu_irq::GPU_FAULT.mask() | gpu_irq::GPU_PROTECTED_FAULT.mask();
+        let seen = self.platform.read(GPU_IRQ.rawstat) & faults;
+        if seen == 0 {
+            return Ok(());
+        }
+        self.platform.write(GPU_IRQ.clear, seen);
+        let status = self.platform.read_word(GPU_FAULTSTATUS);
+        let address = self.platform.read(GPU_FAULTADDRESS);
+        self.platform
+            .write(GPU_COMMAND, u64::from(GpuCommand::ClearFault.word()));
+        let protected = gpu_irq::GPU_PROTECTED_FAULT.get(seen);
+        let fault = GpuFault::decode(self.properties.arch, status, address, protected);
+        // A fault in a space of jobs is theirs. One that can't be laid to anybody may be everybody's.
+        let has = |number: Option<u32>| number.is_some() && number == fault.space;
+        let of_jobs = self.spaces.iter().find(|(_, vm)| has(vm.space.number()));
+        match of_jobs.map(|(key, _)| key) {
+            Some(space) if !protected => {
+                self.blame(space, fault);
+                Ok(())
+            }
+            _ => Err(DeviceLost::Gpu(fault)),
+        }
+    }
+
+    /// Fails the jobs of a space that streams are at: an access of one of them went wrong. The queues go on.
+    fn blame(&mut self, space: Key, fault: GpuFault) {
+        let groups = self.groups.iter();
+        let on_slots = groups.filter(|(_, group)| group.space == space && group.slot.is_some());
+        for stream in on_slots.flat_map(|(_, group)| &group.streams) {
+            if let Some(job) = stream.current_job(&mut self.platform, &self.jobs) {
+                fail(&mut self.jobs, job, Cause::Gpu(fault), Recovery::Continue);
+            }
+        }
+    }
+
+    /// Whether the firmware has crashed.
+    fn look_at_health(&mut self) -> Result<(), DeviceLost> {
+        let arch = self.properties.arch;
+        if let Some(fault) = self.firmware_vm.space.take_fault(&mut self.platform, arch) {
+            return Err(self.crash(Some(fault)));
+        }
+        if mcu_status::STATE.get(self.platform.read(MCU_STATUS)) == Some(McuState::Fatal) {
+            return Err(self.crash(None));
+        }
+        Ok(())
+    }
+
+    /// Looks at what a group's slot reports, and whether the firmware has done what it was asked for; whether a sync object
+    /// has changed.
+    fn look_at_group(&mut self, key: Key, now: Instant) -> Result<bool, DeviceLost> {
+        let changed = self.take_reports(key);
+        self.retire(key);
+        let Some(group) = self.groups.get(key) else {
+            return Ok(changed);
+        };
+        if let Some(fault) = group.stopped
+            && fault.recovery == Recovery::Restart
+        {
+            return Err(DeviceLost::Stream(fault));
+        }
+        let (residency, doom) = (group.residency, group.doom);
+        match residency {
+            Residency::Off => {
+                if let Some(doom) = doom {
+                    self.end_group(key, doom.cause(), Recovery::NewQueue);
+                }
+            }
+            Residency::Starting { until } => {
+                if self.answered(key, "the start of a group", STARTED, now >= until)? {
+                    self.started(key, now);
+                }
+            }
+            Residency::On { .. } => match doom {
+                None => {}
+                Some(Doom::Space {
+                    fault,
+                    until,
+                    reached,
+                }) => self.doom_by_space(key, now, fault, until, reached),
+                Some(_) => self.terminate(key, now),
+            },
+            Residency::Suspending { until } => {
+                match self.answered(key, "the suspension of a group", CHANGED, now >= until) {
+                    Ok(true) => self.suspended(key),
+                    Ok(false) => {}
+                    // What can't be saved is dropped.
+                    Err(_) => {
+                        if let Some(group) = self.groups.get_mut(key) {
+                            group.doom = group.doom.or(Some(Doom::NotSuspended));
+                        }
+                        self.terminate(key, now);
+                    }
+                }
+            }
+            Residency::Terminating { until } => {
+                if self.answered(key, "the end of a group", CHANGED, now >= until)? {
+                    self.stop_streams(key);
+                    let doom = doom.unwrap_or(Doom::Cancelled);
+                    self.end_group(key, doom.cause(), Recovery::NewQueue);
+                }
+            }
+            Residency::Dead => {}
+        }
+        Ok(changed)
+    }
+
+    /// Takes in what a group's slot reports; whether a sync object has changed.
+    fn take_reports(&mut self, key: Key) -> bool {
+        let Some(group) = self.groups.get_mut(key) else {
+            return false;
+        };
+        let Some(slot) = group.slot.and_then(|slot| self.interface.slots.get(slot)) else {
+            return false;
+        };
+        let global = &self.interface.global;
+        group.process_events(&mut self.platform, &mut self.jobs, Queue(key), slot, global)
+    }
+
+    /// Ends the jobs of a group that the hardware is through with.
+    pub(super) fn retire(&mut self, key: Key) {
+        for number in 0..STREAMS {
+            loop {
+                let group = self.groups.get_mut(key);
+                let stream = group.and_then(|group| group.streams.get_mut(number));
+                let Some(stream) = stream else { break };
+                match stream.retire(&mut self.platform, &mut self.jobs) {
+                    Some(Some(commands)) => self.count_end(commands),
+                    Some(None) => {}
+                    None => break,
+                }
+            }
+        }
+    }
+
+    /// Whether the firmware has done what a group's slot asks for.
+    fn answered(
+        &mut self,
+        key: Key,
+        what: &'static str,
+        mask: u32,
+        late: bool,
+    ) -> Result<bool, DeviceLost> {
+        let limit = self.scaled(ANSWER);
+        let slot = self.groups.get(key).and_then(|group| group.slot);
+        let Some(slot) = slot.and_then(|slot| self.interface.slots.get(slot)) else {
+            return Ok(true);
+        };
+        let requests = slot.requests();
+        match requests.is_answered(&mut self.platform, mask) {
+            true => {
+                // What the answer tells of stands in words that are read after it.
+                self.platform.observe();
+                Ok(true)
+            }
+            false if late => {
+                let ignored = requests.ignored(&mut self.platform, what, mask, limit);
+                Err(DeviceLost::Silent(ignored))
+            }
+            false => Ok(false),
+        }
+    }
+
+    fn started(&mut self, key: Key, now: Instant) {
+        let Some(group) = self.groups.get_mut(key) else {
+            return;
+        };
+        group.residency = Residency::On { since: now };
+        group.saved = false;
+        // What came into the rings since it was asked for may not have been seen.
+        let unseen = core::mem::replace(&mut group.unseen, false);
+        let slot = group.slot.and_then(|slot| self.interface.slots.get(slot));
+        if let Some(slot) = slot
+            && unseen
+            && group.has_words(&mut self.platform)
+        {
+            self.platform.ring(doorbell(slot));
+        }
+    }
+
+    fn suspended(&mut self, key: Key) {
+        let Some(group) = self.groups.get_mut(key) else {
+            return;
+        };
+        group.saved = true;
+        if let Some(slot) = group.slot.and_then(|slot| self.interface.slots.get(slot)) {
+            group.blocked = group.is_busy() && group.waits(&mut self.platform, slot);
+        }
+        group.idle = false;
+        self.stop_streams(key);
+        self.leave_slot(key, Residency::Off);
+    }
+
+    /// Leaves the slot of a group that is not on it any more to its next user: takes in what is left, and says that its streams
+    /// are stopped.
+    fn stop_streams(&mut self, key: Key) {
+        let slot = self.groups.get(key).and_then(|group| group.slot);
+        let Some(slot) = slot.and_then(|slot| self.interface.slots.get(slot)) else {
+            return;
+        };
+        for blocks in &slot.streams {
+            Stream::mark_stopped(&mut self.platform, blocks);
+        }
+        let _ = self.take_reports(key);
+        if let Some(slot) = self
+            .groups
+            .get(key)
+            .and_then(|group| self.interface.slots.get(group.slot?))
+        {
+            discard_events(&mut self.platform, slot);
+        }
+        self.retire(key);
+    }
+
+    /// Says that nothing of a group runs any more. Jobs of which nothing was reported failed for `cause`.
+    pub(super) fn end_group(&mut self, key: Key, cause: Cause, recovery: Recovery) {
+        self.retire(key);
+        for number in 0..STREAMS {
+            loop {
+                let group = self.groups.get_mut(key);
+                let stream = group.and_then(|group| group.streams.get_mut(number));
+                let Some(stream) = stream else { break };
+                match stream.abandon(&mut self.jobs, cause, recovery) {
+                    Some(Some(commands)) => self.count_end(commands),
+                    Some(None) => {}
+                    None => break,
+                }
+            }
+        }
+        self.leave_slot(key, Residency::Dead);
+    }
+
+    /// A group whose space has a fault goes when its streams have said which job made it, or when they have had time to.
+    fn doom_by_space(
+        &mut self,
+        key: Key,
+        now: Instant,
+        fault: MmuFault,
+        until: Instant,
+        reached: [u64; STREAMS],
+    ) {
+        let Some(group) = self.groups.get(key) else {
+            return;
+        };
+        if now < until && !group.has_fault(&self.jobs, key) {
+            return;
+        }
+        let near = self.nearest(group.space, fault.address);
+        let Some(group) = self.groups.get(key) else {
+            return;
+        };
+        let mut current = [None; STREAMS];
+        for (current, stream) in current.iter_mut().zip(&group.streams) {
+            *current = stream.current_job(&mut self.platform, &self.jobs);
+        }
+        let mut stopped = None;
+        for (number, current) in current.into_iter().enumerate() {
+            let before = reached.get(number).copied().unwrap_or(0);
+            for (job, it) in self.jobs.iter_mut() {
+                let of_stream = it.fence.queue.0 == key && it.fence.sub_queue as usize == number;
+                if !of_stream || it.over || it.fence.point <= before {
+                    continue;
+                }
+                match &mut it.fault {
+                    Some(reported) => {
+                        if let Cause::Exception(_) = reported.cause {
+                            reported.mmu = Some(fault);
+                            reported.near = near;
+                            reported.recovery = reported.recovery.max(Recovery::NewQueue);
+                        }
+                        stopped = stopped.or(Some(*reported));
+                    }
+                    None if current == Some(job) => {
+                        let cause = Cause::Mmu(fault);
+                        let mut new = crate::queue::fault_of(it.fence, cause, Recovery::NewQueue);
+                        new.near = near;
+                        it.fault = Some(new);
+                        stopped = stopped.or(Some(new));
+                    }
+                    None => {}
+                }
+            }
+        }
+        if let (Some(group), Some(fault)) = (self.groups.get_mut(key), stopped) {
+            group.stopped = Some(fault);
+        }
+        self.terminate(key, now);
+    }
+
+    /// Page faults: the groups that have work in the space have to go; the others go on, and so does the space for them.
+    fn look_at_spaces(&mut self, now: Instant) -> Result<(), DeviceLost> {
+        let arch = self.properties.arch;
+        for index in 0..self.spaces.capacity() {
+            let Some(key) = self.spaces.key_at(index) else {
+                continue;
+            };
+            let Some(vm) = self.spaces.get_mut(key) else {
+                continue;
+            };
+            if let Some(fault) = vm.space.take_fault(&mut self.platform, arch) {
+                // Accesses stall until the space is reconfigured; unmapped, they fail, which drains the jobs.
+                vm.space
+                    .disable(&mut self.platform)
+                    .map_err(DeviceLost::Mmu)?;
+                self.doom_space(key, fault, now.after(self.scaled(NAMED)));
+            }
+            let disabled = self
+                .spaces
+                .get(key)
+                .is_some_and(|vm| vm.space.number().is_none());
+            let seated = self.space_seats.of(index).is_some();
+            let dooms = |group: &Group| {
+                let by_space = matches!(group.doom, Some(Doom::Space { .. }));
+                group.space == key && !group.is_off() && by_space
+            };
+            let doomed = self.groups.iter().any(|(_, group)| dooms(group));
+            if disabled && seated && !doomed {
+                match self.space_seats.pins(index) {
+                    0 => self.space_seats.leave(index),
+                    _ => drop(self.seat_space(key)?),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn doom_space(&mut self, space: Key, fault: MmuFault, until: Instant) {
+        for index in 0..self.groups.capacity() {
+            let Some(key) = self.groups.key_at(index) else {
+                continue;
+            };
+            let Some(group) = self.groups.get_mut(key) else {
+                continue;
+            };
+            if group.space != space || group.is_off() || !group.is_busy() {
+                continue;
+            }
+            let reached = group.reached(&mut self.platform);
+            group.doom = group.doom.or(Some(Doom::Space {
+                fault,
+                until,
+                reached,
+            }));
+        }
+    }
+
+    /// Asks the firmware for a sign of life from time to time.
+    fn watch(&mut self, now: Instant) -> Result<(), DeviceLost> {
+        let global = self.interface.global;
+        match self.watch.asked {
+            None if now >= self.watch.next => {
+                global.request_ping(&mut self.platform);
+                self.watch.asked = Some(self.deadline(now));
+            }
+            None => {}
+            Some(_) if global.is_alive(&mut self.platform) => self.watch = Watch::new(now),
+            Some(until) if now >= until => {
+                let limit = self.scaled(ANSWER);
+                return Err(DeviceLost::Silent(global.silent(&mut self.platform, limit)));
+            }
+            Some(_) => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,362 @@
+//! The running phase against firmware that says yes: what a user sees when jobs end, fail, or do not end.
+
+use super::{Device, QueueConfig};
+use crate::access::SharedBlock;
+use crate::error::Error;
+use crate::handle::{CommandBuffer, Fence};
+use crate::platform::{Lines, Platform};
+use crate::queue::Status;
+use crate::testing::Fake;
+use crate::testing::firmware::{control_blocks, device, image, outputs};
+use crate::wait::{Pace, poll};
+use core::time::Duration;
+use eitri_cs::SubQueue;
+use eitri_csf::interface::group::{CSG_ACK, CSG_IRQ_REQ};
+use eitri_csf::interface::stream::{
+    CS_ACK, CS_FATAL, CS_FATAL_INFO, CS_FAULT, CS_FAULT_INFO, CS_STATUS_BLOCKED_REASON,
+};
+use eitri_csf::interface::sync_object::{SYNC64_STATUS, SYNC64_VALUE};
+use eitri_csf::registers::address_space::{AS_FAULTADDRESS, AS_FAULTSTATUS};
+use eitri_csf::registers::interrupts::{JOB_IRQ_RAWSTAT, MMU_IRQ_RAWSTAT};
+use eitri_csf::registers::mcu::MCU_STATUS;
+use std::string::{String, ToString};
+
+const LIMIT: Duration = Duration::from_millis(50);
+
+/// A queue with one job in it that has not ended.
+fn submitted(image: &[u8]) -> (Device<'_, '_, Fake>, Fence, CommandBuffer) {
+    let mut device = device(image);
+    let queue = device
+        .create_queue(QueueConfig::default())
+        .expect("a place");
+    let space = device.space(queue).expect("it has one");
+    let commands = device.create_command_buffer(space).expect("memory");
+    device
+        .record(commands, |_| Ok(()))
+        .expect("nothing to record");
+    let fence = device.submit(queue, commands).expect("room");
+    assert_eq!((fence.point, fence.sub_queue), (1, SubQueue::Compute));
+    (device, fence, commands)
+}
+
+/// The sync object of the compute stream of the only queue.
+fn sync(device: &Device<'_, '_, Fake>) -> SharedBlock {
+    let (_, group) = device.groups.iter().next().expect("one");
+    group
+        .stream(SubQueue::Compute)
+        .expect("three")
+        .sync_object()
+}
+
+fn end_job(device: &mut Device<'_, '_, Fake>, point: u64, status: u64) {
+    let sync = sync(device);
+    sync.write(&mut device.platform, SYNC64_STATUS, status);
+    sync.write(&mut device.platform, SYNC64_VALUE, point);
+}
+
+/// Flips bits of CS_ACK, and says so in the group's interrupt word.
+fn raise(device: &mut Device<'_, '_, Fake>, bits: u64) {
+    let fake = &mut device.platform;
+    let (group, stream) = outputs(fake);
+    stream.write(fake, CS_ACK, bits);
+    group.write(fake, CSG_IRQ_REQ, 1 << 2);
+    fake.registers.insert(JOB_IRQ_RAWSTAT.offset, 1);
+}
+
+/// What became of a job after a while, in words.
+fn wait(device: &mut Device<'_, '_, Fake>, fence: Fence) -> Result<(), String> {
+    match device.wait(fence, LIMIT) {
+        Status::Done => Ok(()),
+        Status::Failed(fault) => Err(fault.to_string()),
+        status => Err(std::format!("{status:?}")),
+    }
+}
+
+#[test]
+fn a_job_ends_when_its_point_is_reached() {
+    let image = image(&control_blocks());
+    let (mut device, fence, commands) = submitted(&image);
+    assert_eq!(device.status(fence), Status::Pending);
+    end_job(&mut device, 1, 0);
+    assert_eq!(wait(&mut device, fence), Ok(()));
+    assert_eq!(device.reached(fence.queue, SubQueue::Compute), Ok(1));
+    let never = Fence { point: 2, ..fence };
+    assert_eq!(device.status(never), Status::Unknown);
+    device.destroy_command_buffer(commands).expect("unused");
+    device.destroy_queue(fence.queue).expect("idle");
+    assert_eq!(device.status(fence), Status::Unknown);
+    device.shutdown(&mut ()).expect("in order");
+}
+
+#[test]
+fn a_job_that_does_not_end_is_explained_and_its_queue_cancelled() {
+    let image = image(&control_blocks());
+    let (mut device, fence, commands) = submitted(&image);
+    let (_, stream) = outputs(&mut device.platform);
+    stream.write(&mut device.platform, CS_STATUS_BLOCKED_REASON, 1);
+    assert_eq!(device.wait(fence, LIMIT), Status::Pending);
+    let status = device.explain(fence).expect("it is on a slot");
+    assert_eq!(
+        status.to_string(),
+        "  ring: 0x80 bytes filled, 0x0 consumed\n  \
+         instruction at 0x0, scoreboards in use 0x0\n  \
+         CS_STATUS_BLOCKED_REASON (0x060) = 0x1: REASON 1 Scoreboard\n  \
+         CS_STATUS_WAIT (0x048) = 0x0: SOURCE 0 None, CONDITION 0 LessEqual\n  \
+         it waits for scoreboard entries"
+    );
+    device.cancel(fence.queue).expect("there");
+    let text = "job 1 of the compute stream of queue 0 was cancelled with its queue\n  \
+                the queue was stopped: make another";
+    assert_eq!(wait(&mut device, fence), Err(text.to_string()));
+    let again = device.submit(fence.queue, commands).expect_err("stopped");
+    assert_eq!(
+        again.to_string(),
+        "queue 0 has failed: a job of queue 0 was cancelled with its queue\n  \
+         the queue was stopped: make another"
+    );
+}
+
+#[test]
+fn a_fault_fails_its_job_and_the_queue_goes_on() {
+    let image = image(&control_blocks());
+    let (mut device, fence, commands) = submitted(&image);
+    let (_, stream) = outputs(&mut device.platform);
+    stream.write(&mut device.platform, CS_FAULT, 0x58);
+    stream.write(&mut device.platform, CS_FAULT_INFO, 0x1234);
+    raise(&mut device, 1 << 31);
+    let now = device.platform.now();
+    device.poll(now);
+    end_job(&mut device, 1, 1);
+    assert_eq!(
+        wait(&mut device, fence),
+        Err("job 1 of the compute stream of queue 0 failed: DATA_INVALID_FAULT (0x58): a descriptor is not valid\n  \
+             information 0x1234, data 0x0\n  \
+             help: shader program, resource table, local storage descriptors: `eitri unpack`\n  \
+             the queue goes on"
+            .to_string())
+    );
+    let second = device.submit(fence.queue, commands).expect("room");
+    end_job(&mut device, 2, 0);
+    assert_eq!(wait(&mut device, second), Ok(()));
+}
+
+#[test]
+fn a_fatal_fault_stops_the_queue() {
+    let image = image(&control_blocks());
+    let (mut device, fence, _commands) = submitted(&image);
+    let (_, stream) = outputs(&mut device.platform);
+    stream.write(&mut device.platform, CS_FATAL, 0x49);
+    stream.write(&mut device.platform, CS_FATAL_INFO, 0x200_0000);
+    raise(&mut device, 1 << 30);
+    assert_eq!(
+        wait(&mut device, fence),
+        Err(
+            "job 1 of the compute stream of queue 0 failed for good: CS_INSTR_INVALID (0x49): \
+             bad opcode or field, or a register number out of range\n  \
+             information 0x2000000, data 0x0\n  \
+             help: disassemble the stream at CS_STATUS_CMD_PTR: `eitri cs disasm`\n  \
+             the queue was stopped: make another"
+                .to_string()
+        )
+    );
+    assert!(device.lost().is_none());
+}
+
+#[test]
+fn a_stream_that_can_not_go_on_loses_the_device() {
+    let image = image(&control_blocks());
+    let (mut device, fence, _commands) = submitted(&image);
+    let (_, stream) = outputs(&mut device.platform);
+    stream.write(&mut device.platform, CS_FATAL, 0x41);
+    raise(&mut device, 1 << 30);
+    assert!(wait(&mut device, fence).is_err());
+    assert!(device.lost().is_some());
+    device.restart(&mut ()).expect("everything succeeds");
+    assert!(device.lost().is_none());
+    device.destroy_queue(fence.queue).expect("dead");
+    device
+        .create_queue(QueueConfig::default())
+        .map(drop)
+        .expect("a place");
+}
+
+#[test]
+fn an_mmu_fault_names_the_address_and_stops_the_queue() {
+    let image = image(&control_blocks());
+    let (mut device, fence, _commands) = submitted(&image);
+    let fake = &mut device.platform;
+    fake.registers.insert(MMU_IRQ_RAWSTAT.offset, 1 << 1);
+    fake.registers
+        .insert(AS_FAULTSTATUS.at(1).offset, 0x00C3 | 3 << 8 | 0x180 << 16);
+    fake.registers.insert(AS_FAULTADDRESS.at(1).offset, 0x7000);
+    assert_eq!(
+        wait(&mut device, fence),
+        Err(
+            "job 1 of the compute stream of queue 0 failed: TRANSLATION_FAULT_3 in address space 1: \
+             a write of 0x7000 by shader core 0, load/store cache: the address is not mapped\n  \
+             the address lies 0x1ff9000 bytes before the start of queue 0, which has 0xd000 bytes at 0x2000000\n  \
+             help: the access is outside every buffer, or the buffer was freed\n  \
+             the queue was stopped: make another"
+                .to_string()
+        )
+    );
+}
+
+#[test]
+fn no_progress_and_unreported_errors_are_told() {
+    let image = image(&control_blocks());
+    let (mut device, fence, _commands) = submitted(&image);
+    let (group, _) = outputs(&mut device.platform);
+    let ack = group.read(&mut device.platform, CSG_ACK);
+    group.write(&mut device.platform, CSG_ACK, ack ^ 1 << 31);
+    assert_eq!(
+        wait(&mut device, fence),
+        Err("job 1 of the compute stream of queue 0 failed: the firmware saw no progress for too long\n  \
+             the queue was stopped: make another"
+            .to_string())
+    );
+    let (mut device, fence, _commands) = submitted(&image);
+    end_job(&mut device, 1, 7);
+    assert_eq!(
+        wait(&mut device, fence),
+        Err(
+            "job 1 of the compute stream of queue 0 failed: its sync object carries status 0x7, \
+             no fault was reported\n  the queue goes on"
+                .to_string()
+        )
+    );
+}
+
+#[test]
+fn crashed_firmware_loses_the_device() {
+    let image = image(&control_blocks());
+    let (mut device, fence, commands) = submitted(&image);
+    device.platform.registers.insert(MCU_STATUS.offset, 3);
+    let text = "the firmware has crashed: MCU_STATUS (0x704) = 0x3: STATE 3 Fatal, GLB_HALT_STATUS = 0x0\n  \
+                the GPU must be restarted";
+    assert!(wait(&mut device, fence).is_err());
+    assert_eq!(
+        device.lost().map(ToString::to_string).as_deref(),
+        Some(text)
+    );
+    let refused = device.submit(fence.queue, commands).expect_err("lost");
+    assert_eq!(refused.to_string(), text);
+    device.shutdown(&mut ()).expect("a reset does it");
+}
+
+#[test]
+fn silent_firmware_loses_the_device() {
+    let image = image(&control_blocks());
+    let mut device = device(&image);
+    device.platform.set_bell(None);
+    let queue = device
+        .create_queue(QueueConfig::default())
+        .expect("a place");
+    let space = device.space(queue).expect("it has one");
+    let commands = device.create_command_buffer(space).expect("memory");
+    device.record(commands, |_| Ok(())).expect("nothing");
+    let fence = device
+        .submit(queue, commands)
+        .expect("nobody was asked yet");
+    let _ = device.wait(fence, Duration::from_millis(200));
+    let error = device.lost().expect("silent").to_string();
+    let (text, rest) = error.split_once(" (in memory").expect("an address");
+    assert_eq!(
+        text,
+        "the firmware did not answer the start of a group: CSG_ACK"
+    );
+    let (_, rest) = rest.split_once(") ").expect("an address");
+    assert_eq!(
+        rest,
+        "= 0x0, wanted 0x11 in bits 0x17, after 100ms\n  \
+         MCU_STATUS (0x704) = 0x1: STATE 1 Enabled\n  the GPU must be restarted"
+    );
+}
+
+#[test]
+fn what_does_not_fit_the_storage_is_refused_by_name() {
+    let image = image(&control_blocks());
+    let mut device = device(&image);
+    for _ in 0..8 {
+        device
+            .create_queue(QueueConfig::default())
+            .map(drop)
+            .expect("a place");
+    }
+    let refused = device.create_queue(QueueConfig::default()).map(drop);
+    let text = "the storage holds 8 queues, and all places are taken";
+    assert_eq!(refused.expect_err("full").to_string(), text);
+}
+
+#[test]
+fn a_full_queue_takes_nothing_more() {
+    let image = image(&control_blocks());
+    let (mut device, fence, commands) = submitted(&image);
+    for _ in 2..=64 {
+        device.submit(fence.queue, commands).expect("room");
+    }
+    let error = device.submit(fence.queue, commands).expect_err("full");
+    assert_eq!(
+        error.to_string(),
+        "the storage holds 64 jobs in flight or failed, and all places are taken"
+    );
+    end_job(&mut device, 3, 0);
+    let third = Fence { point: 3, ..fence };
+    assert_eq!(wait(&mut device, third), Ok(()));
+    let next = device.submit(fence.queue, commands).expect("room");
+    assert_eq!(next.point, 65);
+}
+
+#[test]
+fn what_a_job_in_flight_uses_is_not_given_back() {
+    let image = image(&control_blocks());
+    let (mut device, fence, commands) = submitted(&image);
+    let refused = device.destroy_command_buffer(commands);
+    assert_eq!(
+        refused.expect_err("in use").to_string(),
+        "the command buffer is in use: job 1 of the compute stream of queue 0 is in flight"
+    );
+    assert!(matches!(
+        device.record(commands, |_| Ok(())),
+        Err(Error::InUse { .. })
+    ));
+    assert!(matches!(
+        device.destroy_queue(fence.queue),
+        Err(Error::InUse { .. })
+    ));
+    end_job(&mut device, 1, 0);
+    assert_eq!(wait(&mut device, fence), Ok(()));
+    device.destroy_command_buffer(commands).expect("unused");
+    assert!(matches!(
+        device.submit(fence.queue, commands),
+        Err(Error::Gone { .. })
+    ));
+}
+
+#[test]
+fn a_device_fits_on_a_stack() {
+    // Bounded memory, stated: a device is moved at most a few times, while it is brought up.
+    assert!(
+        size_of::<Device<'_, '_, ()>>() < 24 << 10,
+        "{}",
+        size_of::<Device<'_, '_, ()>>()
+    );
+}
+
+#[test]
+fn a_line_that_stays_high_does_not_stop_time() {
+    let mut fake = Fake::new(0);
+    fake.high = Lines::JOB;
+    let mut looks = 0;
+    let found = poll(
+        &mut fake,
+        |it| it,
+        Pace::interrupt(Lines::ALL, LIMIT),
+        |_| {
+            looks += 1;
+            Ok::<Option<()>, ()>(None)
+        },
+    );
+    assert_eq!(found, Ok(None));
+    assert!(looks < 50 * 70, "{looks}");
+}

@@ -1,0 +1,232 @@
+//! Errors: one type for everything that a running device refuses, and what kind of refusal it is.
+
+use crate::command::CommandError;
+use crate::device::{BringUpError, DeviceLost, Failed};
+use crate::fault::JobFault;
+use crate::handle::{Fence, Queue};
+use crate::queue::UnusableStream;
+use crate::vm::VmError;
+use core::fmt;
+use eitri_cs::EncodeError;
+use eitri_program::ProgramError;
+use thiserror::Error;
+
+/// Something that has a handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thing {
+    /// A [`crate::Space`].
+    Space,
+    /// A [`crate::Queue`].
+    Queue,
+    /// A [`crate::Buffer`].
+    Buffer,
+    /// A [`crate::Pipeline`].
+    Pipeline,
+    /// A [`crate::DescriptorSet`].
+    DescriptorSet,
+    /// A [`crate::CommandBuffer`].
+    CommandBuffer,
+}
+
+impl fmt::Display for Thing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Thing::Space => "address space",
+            Thing::Queue => "queue",
+            Thing::Buffer => "buffer",
+            Thing::Pipeline => "pipeline",
+            Thing::DescriptorSet => "descriptor set",
+            Thing::CommandBuffer => "command buffer",
+        })
+    }
+}
+
+/// A table of the [`crate::Storage`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// Queues.
+    Queues,
+    /// Address spaces.
+    Spaces,
+    /// Jobs in flight, and jobs that failed and were not discarded.
+    Jobs,
+    /// Objects.
+    Objects,
+    /// References between objects.
+    References,
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Table::Queues => "queues",
+            Table::Spaces => "address spaces",
+            Table::Jobs => "jobs in flight or failed",
+            Table::Objects => "objects",
+            Table::References => "references between objects",
+        })
+    }
+}
+
+/// What can be done about an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// The GPU is lost, or never came up: start it again.
+    Lost,
+    /// The platform's memory, or a space's addresses, are used up.
+    OutOfMemory,
+    /// A table of the storage is full: give it more places, or take something out.
+    OutOfStorage,
+    /// The handle is of something that was destroyed.
+    Gone,
+    /// A job in flight uses it: wait for the job.
+    InUse,
+    /// There is no room now: wait for a job of the queue.
+    Busy,
+    /// The queue has failed: destroy it and make another.
+    QueueFailed,
+    /// A job failed.
+    JobFailed,
+    /// The call asks for what can't be.
+    Refused,
+}
+
+/// Why a call is refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Error {
+    /// The device is lost.
+    #[error(transparent)]
+    Lost(#[from] DeviceLost),
+    /// The GPU did not come up, or down.
+    #[error(transparent)]
+    BringUp(#[from] BringUpError),
+    /// A program that is none.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// No memory, no addresses, or a mapping that can't be.
+    #[error(transparent)]
+    Vm(#[from] VmError),
+    /// A table of the storage is full.
+    #[error("the storage holds {places} {table}, and all places are taken")]
+    Full {
+        /// The table.
+        table: Table,
+        /// How many places it has.
+        places: usize,
+    },
+    /// The handle is of something that was destroyed.
+    #[error("the {what} was destroyed")]
+    Gone {
+        /// What it was.
+        what: Thing,
+    },
+    /// A job in flight uses it.
+    #[error("the {what} is in use: {by} is in flight")]
+    InUse {
+        /// What it is.
+        what: Thing,
+        /// The oldest job found that uses it.
+        by: Fence,
+    },
+    /// A space that queues or objects are still in.
+    #[error("the address space still has {queues} queues and {objects} objects")]
+    NotEmpty {
+        /// Queues.
+        queues: usize,
+        /// Objects.
+        objects: usize,
+    },
+    /// Two things of different address spaces.
+    #[error("the {what} is in another address space")]
+    OtherSpace {
+        /// What it is.
+        what: Thing,
+    },
+    /// The ring of the stream is full: wait for a job.
+    #[error("the ring of {queue} is full: wait for one of its jobs first")]
+    RingFull {
+        /// The queue.
+        queue: Queue,
+    },
+    /// The queue has failed before.
+    #[error("{queue} has failed: {fault}")]
+    QueueFailed {
+        /// The queue.
+        queue: Queue,
+        /// What stopped it.
+        fault: JobFault,
+    },
+    /// A job that was waited for failed.
+    #[error(transparent)]
+    Job(#[from] JobFault),
+    /// A command, a pipeline or a binding is refused.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+    /// The command buffer holds no finished commands.
+    #[error("the command buffer holds no finished commands")]
+    NotRecorded,
+    /// The firmware's streams can't be used.
+    #[error(transparent)]
+    Stream(#[from] UnusableStream),
+    /// The call of a job can't be encoded.
+    #[error("the job's call can't be encoded: {0}")]
+    Encode(EncodeError),
+    /// A buffer of no length.
+    #[error("a buffer of 0 bytes")]
+    Empty,
+    /// Not inside the buffer.
+    #[error("bytes {offset:#x} and {bytes:#x} more are not inside a buffer of {size:#x}")]
+    Outside {
+        /// First byte.
+        offset: u64,
+        /// How many.
+        bytes: u64,
+        /// Length of the buffer.
+        size: u64,
+    },
+    /// The offset is not a multiple of 4.
+    #[error("offset {offset:#x} is not a multiple of 4")]
+    Misaligned {
+        /// The offset.
+        offset: u64,
+    },
+}
+
+impl<P> From<Failed<P>> for Error {
+    fn from(failed: Failed<P>) -> Error {
+        Error::BringUp(failed.error)
+    }
+}
+
+impl Error {
+    /// What can be done about it.
+    pub const fn kind(&self) -> ErrorKind {
+        match self {
+            Error::Lost(_) | Error::BringUp(_) => ErrorKind::Lost,
+            Error::Vm(error) | Error::Command(CommandError::Vm(error)) => vm_kind(error),
+            Error::Full { .. } => ErrorKind::OutOfStorage,
+            Error::Gone { .. } => ErrorKind::Gone,
+            Error::InUse { .. } | Error::NotEmpty { .. } => ErrorKind::InUse,
+            Error::RingFull { .. } => ErrorKind::Busy,
+            Error::QueueFailed { .. } => ErrorKind::QueueFailed,
+            Error::Job(_) => ErrorKind::JobFailed,
+            Error::Program(_)
+            | Error::Command(_)
+            | Error::NotRecorded
+            | Error::Stream(_)
+            | Error::Encode(_)
+            | Error::OtherSpace { .. }
+            | Error::Empty
+            | Error::Outside { .. }
+            | Error::Misaligned { .. } => ErrorKind::Refused,
+        }
+    }
+}
+
+const fn vm_kind(error: &VmError) -> ErrorKind {
+    match error {
+        VmError::OutOfMemory(_) | VmError::OutOfAddresses { .. } => ErrorKind::OutOfMemory,
+        VmError::Mmu(error) if error.costs_the_device() => ErrorKind::Lost,
+        VmError::Mmu(_) => ErrorKind::Refused,
+    }
+}

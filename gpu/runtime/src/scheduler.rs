@@ -1,0 +1,409 @@
+//! Scheduler: which groups are on slots. A pure function of who there is and what time it is.
+//!
+//! The higher priority first; among equals who has waited longest. A group that has nothing to do gives way to one that has;
+//! a busy one to a higher priority at once, and to an equal after its time slice. Nobody moves while a slot is free.
+//! A seed bends the choices that are a matter of taste, so that tests meet orders that no taste would choose.
+//! Facts: hardware/csf-scheduling.md sections 3.2, 3.6 and 10.
+
+use crate::platform::Instant;
+use core::time::Duration;
+
+/// How urgent a queue's work is, among all queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Priority {
+    /// Whenever nothing else is to be done.
+    Low,
+    /// The usual.
+    #[default]
+    Medium,
+    /// Before the usual.
+    High,
+    /// Before everything.
+    RealTime,
+}
+
+/// How long a busy group keeps its slot while an equal waits for one.
+pub(crate) const SLICE: Duration = Duration::from_millis(10);
+
+/// Where a contender is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// On no slot.
+    Off,
+    /// On a slot since then, and free to leave it.
+    On(Instant),
+    /// On a slot, on its way to or from it.
+    Moving {
+        /// It will be gone.
+        leaves: bool,
+    },
+}
+
+/// A group, as the scheduler sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Contender {
+    /// Who.
+    pub(crate) who: usize,
+    pub(crate) priority: Priority,
+    /// It has work that could go on.
+    pub(crate) ready: bool,
+    pub(crate) place: Place,
+    /// The smaller, the longer it has waited.
+    pub(crate) stamp: u64,
+    /// Its address space.
+    pub(crate) space: usize,
+}
+
+/// What there is to share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Room {
+    /// Slots.
+    pub(crate) slots: usize,
+    /// Address spaces.
+    pub(crate) spaces: usize,
+}
+
+/// What to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// Put this one onto a slot, and ask again.
+    Bind(usize),
+    /// Take this one off its slot, and ask again.
+    Evict(usize),
+    /// Nothing; ask again then, if nothing happens before.
+    Wait(Option<Instant>),
+}
+
+/// The scheduler: but for the state of its seed it is its arguments' function.
+#[derive(Debug)]
+pub(crate) struct Scheduler {
+    /// 0 bends nothing.
+    seed: u64,
+}
+
+impl Scheduler {
+    pub(crate) const fn new(seed: u64) -> Scheduler {
+        Scheduler { seed }
+    }
+
+    /// A number below `sides`; 0 without a seed.
+    fn roll(&mut self, sides: u64) -> u64 {
+        if self.seed == 0 {
+            return 0;
+        }
+        // xorshift64
+        self.seed ^= self.seed << 13;
+        self.seed ^= self.seed >> 7;
+        self.seed ^= self.seed << 17;
+        self.seed.checked_rem(sides).unwrap_or(0)
+    }
+
+    /// The next thing to do for `all`.
+    pub(crate) fn decide(
+        &mut self,
+        all: impl Iterator<Item = Contender> + Clone,
+        room: Room,
+        now: Instant,
+    ) -> Decision {
+        let bend = self.roll(1 << 32);
+        let waiting = all.clone().filter(|it| it.ready && it.place == Place::Off);
+        // Equals are ordered by their time, or by the seed.
+        let order = |it: &Contender| match bend {
+            0 => it.stamp,
+            bend => it.stamp.wrapping_mul(bend | 1) >> 7,
+        };
+        let first = waiting
+            .clone()
+            .max_by_key(|it| (it.priority, u64::MAX.wrapping_sub(order(it))));
+        let Some(first) = first else {
+            return Decision::Wait(None);
+        };
+        let seated = all.clone().filter(|it| it.place != Place::Off);
+        let taken = seated.clone().count();
+        // A space counts once, however many groups share it.
+        let is_first_of_space = |it: &Contender| {
+            let mut of_space = seated.clone().filter(|other| other.space == it.space);
+            of_space.next().is_some_and(|other| other.who == it.who)
+        };
+        let spaces = seated.clone().filter(is_first_of_space).count();
+        let shares = seated.clone().any(|it| it.space == first.space);
+        if taken < room.slots && (shares || spaces < room.spaces) {
+            return Decision::Bind(first.who);
+        }
+        let leaving = seated
+            .clone()
+            .filter(|it| it.place == Place::Moving { leaves: true });
+        if leaving.count() >= waiting.count() {
+            return Decision::Wait(None);
+        }
+        let movable = seated.filter_map(|it| match it.place {
+            Place::On(since) => Some((it, since)),
+            _ => None,
+        });
+        let victim = movable.min_by_key(|(it, since)| {
+            let rank = it.ready.then_some(it.priority);
+            (rank, *since)
+        });
+        let Some((victim, since)) = victim else {
+            return Decision::Wait(None);
+        };
+        let over = since.after(SLICE);
+        let early = bend & 3 == 3;
+        match () {
+            () if !victim.ready || victim.priority < first.priority => Decision::Evict(victim.who),
+            () if victim.priority > first.priority => Decision::Wait(None),
+            () if now >= over || early => Decision::Evict(victim.who),
+            () => Decision::Wait(Some(over)),
+        }
+    }
+}
+
+/// Numbers that a slot's priority can have.
+pub(crate) const NUMBERS: u32 = 16;
+
+/// A number for a group of this `priority` that no other group on a slot has, in order with theirs: equal numbers can
+/// dead-lock in the firmware. `None` if the numbers of the others leave no place in order: then all get new ones, by
+/// [`ranked`].
+pub(crate) fn number_between(
+    others: impl Iterator<Item = (Priority, u32)> + Clone,
+    priority: Priority,
+) -> Option<u32> {
+    let above = others.clone().filter(|(other, _)| *other > priority);
+    let end = above.map(|(_, number)| number).min().unwrap_or(NUMBERS);
+    let below = others.clone().filter(|(other, _)| *other < priority);
+    let start = below
+        .map(|(_, number)| number.saturating_add(1))
+        .max()
+        .unwrap_or(0);
+    // Each priority has a home, which leaves places for the others; the place that is nearest to it is taken.
+    let home = match priority {
+        Priority::Low => 2,
+        Priority::Medium => 6,
+        Priority::High => 10,
+        Priority::RealTime => 14,
+    };
+    let free = (start..end).filter(|number| !others.clone().any(|(_, other)| other == *number));
+    free.min_by_key(|number| number.abs_diff(home))
+}
+
+/// The number of a group when all groups on slots are numbered anew: `before` of them come before it.
+pub(crate) const fn ranked(before: u32) -> u32 {
+    NUMBERS.saturating_sub(1).saturating_sub(before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    fn at(ms: u64) -> Instant {
+        Instant(Duration::from_millis(ms))
+    }
+
+    const ROOM: Room = Room {
+        slots: 2,
+        spaces: 2,
+    };
+
+    fn waiting(who: usize, priority: Priority, stamp: u64) -> Contender {
+        Contender {
+            who,
+            priority,
+            ready: true,
+            place: Place::Off,
+            stamp,
+            space: who,
+        }
+    }
+
+    fn on(who: usize, priority: Priority, since: u64) -> Contender {
+        Contender {
+            place: Place::On(at(since)),
+            ..waiting(who, priority, 0)
+        }
+    }
+
+    #[track_caller]
+    fn check(all: &[Contender], now: u64, expected: Decision) {
+        let decision = Scheduler::new(0).decide(all.iter().copied(), ROOM, at(now));
+        assert_eq!(decision, expected, "{all:#?}");
+    }
+
+    use Priority::{High, Low, Medium, RealTime};
+
+    #[test]
+    fn a_free_slot_goes_to_the_highest_priority_and_then_to_the_longest_wait() {
+        check(&[], 0, Decision::Wait(None));
+        let all = [
+            waiting(0, Medium, 5),
+            waiting(1, High, 9),
+            waiting(2, High, 7),
+        ];
+        check(&all, 0, Decision::Bind(2));
+        let idle = Contender {
+            ready: false,
+            ..waiting(0, RealTime, 0)
+        };
+        check(&[idle], 0, Decision::Wait(None));
+    }
+
+    #[test]
+    fn the_idle_give_way_first_then_the_lower_then_equals_after_their_slice() {
+        let idle = Contender {
+            ready: false,
+            ..on(1, RealTime, 90)
+        };
+        let low = waiting(2, Low, 0);
+        check(&[on(0, Medium, 0), idle, low], 100, Decision::Evict(1));
+        check(
+            &[on(0, Medium, 0), on(1, Low, 99), waiting(2, High, 0)],
+            100,
+            Decision::Evict(1),
+        );
+        check(
+            &[on(0, Medium, 0), on(1, Medium, 0), low],
+            100,
+            Decision::Wait(None),
+        );
+        let all = [on(0, Medium, 95), on(1, Medium, 93), waiting(2, Medium, 0)];
+        check(&all, 100, Decision::Wait(Some(at(103))));
+        check(&all, 103, Decision::Evict(1));
+    }
+
+    #[test]
+    fn nobody_is_evicted_for_one_whose_slot_is_being_freed() {
+        let leaving = Contender {
+            place: Place::Moving { leaves: true },
+            ..on(0, Low, 0)
+        };
+        check(
+            &[leaving, on(1, Low, 0), waiting(2, High, 0)],
+            100,
+            Decision::Wait(None),
+        );
+        let two = [
+            leaving,
+            on(1, Low, 0),
+            waiting(2, High, 0),
+            waiting(3, High, 0),
+        ];
+        check(&two, 100, Decision::Evict(1));
+    }
+
+    #[test]
+    fn groups_of_one_space_share_it_and_others_wait_for_one() {
+        let room = Room {
+            slots: 3,
+            spaces: 1,
+        };
+        let decide =
+            |all: &[Contender]| Scheduler::new(0).decide(all.iter().copied(), room, at(100));
+        let with = Contender {
+            space: 0,
+            ..waiting(1, Medium, 1)
+        };
+        assert_eq!(decide(&[on(0, Medium, 99), with]), Decision::Bind(1));
+        let other = waiting(2, Medium, 0);
+        assert_eq!(
+            decide(&[on(0, Medium, 99), other]),
+            Decision::Wait(Some(at(109)))
+        );
+        assert_eq!(decide(&[on(0, Low, 99), other]), Decision::Evict(0));
+    }
+
+    /// Carries decisions out until there are none; who is on slots.
+    fn run(all: &mut [Contender], scheduler: &mut Scheduler, now: u64) {
+        for _ in 0..64 {
+            match scheduler.decide(all.iter().copied(), ROOM, at(now)) {
+                Decision::Bind(who) => all[who].place = Place::On(at(now)),
+                Decision::Evict(who) => {
+                    all[who].place = Place::Off;
+                    all[who].stamp = now + 1;
+                }
+                Decision::Wait(_) => return,
+            }
+            let seated = all.iter().filter(|it| it.place != Place::Off).count();
+            assert!(seated <= ROOM.slots);
+        }
+        panic!("it never comes to rest: {all:#?}");
+    }
+
+    /// Without a seed and with any: all equals get on, none for ever; nobody lower while a higher one waits.
+    #[test]
+    fn everybody_gets_on_and_nobody_lower_while_a_higher_one_waits() {
+        for seed in 0..50 {
+            let mut scheduler = Scheduler::new(seed);
+            let mut all: Vec<Contender> =
+                (0..5).map(|who| waiting(who, Medium, who as u64)).collect();
+            all.push(waiting(5, Low, 0));
+            let mut got_on = [0; 6];
+            for now in (0..6000).step_by(10) {
+                let before: Vec<Place> = all.iter().map(|it| it.place).collect();
+                // An early eviction by the seed may go on for ever at one moment: the time moves.
+                run_bent(&mut all, &mut scheduler, now);
+                for (who, it) in all.iter().enumerate() {
+                    got_on[who] += u32::from(before[who] == Place::Off && it.place != Place::Off);
+                }
+                assert_eq!(all[5].place, Place::Off, "seed {seed}");
+            }
+            assert!(
+                got_on[..5].iter().all(|times| *times > 10),
+                "seed {seed}: {got_on:?}"
+            );
+        }
+        let mut all = [
+            waiting(0, Low, 0),
+            waiting(1, High, 1),
+            waiting(2, RealTime, 2),
+        ];
+        run(&mut all, &mut Scheduler::new(0), 0);
+        let seated = all.map(|it| it.place != Place::Off);
+        assert_eq!(seated, [false, true, true]);
+    }
+
+    /// As [`run`], for a scheduler with a seed: at most one round of evictions at a time.
+    fn run_bent(all: &mut [Contender], scheduler: &mut Scheduler, now: u64) {
+        for _ in 0..8 {
+            match scheduler.decide(all.iter().copied(), ROOM, at(now)) {
+                Decision::Bind(who) => all[who].place = Place::On(at(now)),
+                Decision::Evict(who) => {
+                    all[who].place = Place::Off;
+                    all[who].stamp = now + 1;
+                }
+                Decision::Wait(_) => return,
+            }
+        }
+        while let Decision::Bind(who) = scheduler.decide(all.iter().copied(), ROOM, at(now)) {
+            all[who].place = Place::On(at(now));
+        }
+    }
+
+    #[test]
+    fn numbers_are_unique_and_in_order() {
+        let mut given: Vec<(Priority, u32)> = Vec::new();
+        let mut add = |priority| {
+            let number = number_between(given.iter().copied(), priority);
+            if let Some(number) = number {
+                for (other, taken) in &given {
+                    assert_ne!(*taken, number);
+                    assert_eq!(other.cmp(&priority), {
+                        let order = taken.cmp(&number);
+                        if *other == priority {
+                            other.cmp(&priority)
+                        } else {
+                            order
+                        }
+                    });
+                }
+                given.push((priority, number));
+            }
+            number
+        };
+        for priority in [Medium, Medium, Low, RealTime, High, Medium, High, Low] {
+            assert!(add(priority).is_some());
+        }
+        let full = (0..NUMBERS).map(|number| (Medium, number));
+        assert_eq!(number_between(full, High), None);
+        assert_eq!((ranked(0), ranked(15)), (15, 0));
+    }
+}

@@ -1,0 +1,91 @@
+//! Storage: where a device keeps what it knows, given by its user, who so decides how much there can be.
+//!
+//! Nothing in the device grows. What does not fit is refused by an error that names the table.
+
+use crate::command::WORDS;
+use crate::device::Object;
+use crate::group::Group;
+use crate::links::Link;
+use crate::queue::Job;
+use crate::slab::Entry;
+use crate::vm::Vm;
+
+/// References that an object has on average.
+const LINKS: usize = 4;
+
+/// Room for `QUEUES` queues and as many address spaces, `JOBS` jobs in flight or failed, and `OBJECTS` buffers, pipelines,
+/// descriptor sets, command buffers, and areas of scratch and shared memory of command buffers.
+///
+/// Of references from command buffers and sets there can be four times as many as objects. `'d` is how long firmware and
+/// programs live. On a host it is a local variable; on bare metal usually a static. It may be used again when the device is
+/// gone.
+///
+/// ```
+/// use eitri_runtime::Storage;
+///
+/// // Two queues, 16 jobs, 24 objects.
+/// let mut small = Storage::<2, 16, 24>::new();
+/// // As many as most need.
+/// let mut usual: Storage = Storage::new();
+/// # let _ = (&mut small, &mut usual);
+/// ```
+#[derive(Debug)]
+pub struct Storage<'d, const QUEUES: usize = 8, const JOBS: usize = 64, const OBJECTS: usize = 128>
+{
+    groups: [Entry<Group>; QUEUES],
+    spaces: [Entry<Vm>; QUEUES],
+    jobs: [Entry<Job>; JOBS],
+    objects: [Entry<Object<'d>>; OBJECTS],
+    links: [[Link; LINKS]; OBJECTS],
+    words: [u64; WORDS],
+}
+
+impl<const QUEUES: usize, const JOBS: usize, const OBJECTS: usize>
+    Storage<'_, QUEUES, JOBS, OBJECTS>
+{
+    /// Empty storage.
+    pub const fn new() -> Self {
+        Storage {
+            groups: [const { Entry::EMPTY }; QUEUES],
+            spaces: [const { Entry::EMPTY }; QUEUES],
+            jobs: [const { Entry::EMPTY }; JOBS],
+            objects: [const { Entry::EMPTY }; OBJECTS],
+            links: [[Link::EMPTY; LINKS]; OBJECTS],
+            words: [0; WORDS],
+        }
+    }
+}
+
+impl<const QUEUES: usize, const JOBS: usize, const OBJECTS: usize> Default
+    for Storage<'_, QUEUES, JOBS, OBJECTS>
+{
+    fn default() -> Self {
+        Storage::new()
+    }
+}
+
+impl<'d, const QUEUES: usize, const JOBS: usize, const OBJECTS: usize>
+    Storage<'d, QUEUES, JOBS, OBJECTS>
+{
+    /// The tables, whatever their sizes.
+    pub(crate) fn tables<'s>(&'s mut self) -> Tables<'s, 'd> {
+        Tables {
+            groups: &mut self.groups,
+            spaces: &mut self.spaces,
+            jobs: &mut self.jobs,
+            objects: &mut self.objects,
+            links: self.links.as_flattened_mut(),
+            words: &mut self.words,
+        }
+    }
+}
+
+/// The tables of a storage.
+pub(crate) struct Tables<'s, 'd> {
+    pub(crate) groups: &'s mut [Entry<Group>],
+    pub(crate) spaces: &'s mut [Entry<Vm>],
+    pub(crate) jobs: &'s mut [Entry<Job>],
+    pub(crate) objects: &'s mut [Entry<Object<'d>>],
+    pub(crate) links: &'s mut [Link],
+    pub(crate) words: &'s mut [u64],
+}
