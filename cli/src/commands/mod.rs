@@ -8,6 +8,7 @@ mod cs;
 pub(crate) mod demo;
 mod disasm;
 mod docs;
+mod doctor;
 mod explain;
 pub(crate) mod fuzz;
 mod image;
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     Cs(cs::Command),
     /// Write the reference pages, docs/reference, from the tables.
     Docs(docs::Args),
+    /// Say what this machine has of what Eitri needs.
+    Doctor(doctor::Args),
     /// Say what the tables know of a name or a number.
     Explain(explain::Args),
     /// Try random words on the decoders.
@@ -69,6 +72,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Disasm(args) => disasm::run(&args),
         Command::Cs(command) => cs::run(&command),
         Command::Docs(args) => docs::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Explain(args) => explain::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Image(args) => image::run(&args),

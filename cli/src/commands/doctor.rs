@@ -1,0 +1,140 @@
+//! `eitri doctor`: what this machine has of what Eitri needs, in a form to paste into a report.
+
+use crate::outcome::{Failure, Status};
+use crate::streams::outln;
+use crate::workspace::Workspace;
+use eitri_launch::tools::{self, Tool};
+use serde_json::json;
+use std::process::Command;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The same as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A line of the report.
+struct Finding {
+    what: &'static str,
+    /// What was found; what to do about it, if it is missing.
+    found: Result<String, String>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    let workspace = Workspace::find()?;
+    let mut findings = vec![
+        Finding {
+            what: "eitri",
+            found: Ok(match commit(&workspace) {
+                Some(commit) => format!("{}, {commit}", env!("CARGO_PKG_VERSION")),
+                None => env!("CARGO_PKG_VERSION").to_owned(),
+            }),
+        },
+        Finding {
+            what: "machine",
+            found: Ok(machine()),
+        },
+        Finding {
+            what: "rustc",
+            found: said(
+                Command::new("rustc")
+                    .arg("--version")
+                    .current_dir(workspace.root()),
+            )
+            .ok_or_else(|| "install rustup: https://rustup.rs".to_owned()),
+        },
+    ];
+    let missing = tools::missing(&workspace, Tool::ALL);
+    findings.extend(
+        Tool::ALL
+            .iter()
+            .map(|tool| of_tool(*tool, missing.contains(tool))),
+    );
+    let facts = workspace.root().join("../shared/hardware").is_dir();
+    findings.push(Finding {
+        what: "hardware facts",
+        found: Ok(match facts {
+            true => "beside the clone".to_owned(),
+            false => "not beside the clone: tests that need them are skipped".to_owned(),
+        }),
+    });
+    match args.json {
+        true => outln!("{}", as_json(&findings))?,
+        false => {
+            for finding in &findings {
+                match &finding.found {
+                    Ok(found) => outln!("{:<24} {found}", finding.what)?,
+                    Err(help) => outln!("{:<24} MISSING: {help}", finding.what)?,
+                }
+            }
+        }
+    }
+    Ok(match findings.iter().all(|finding| finding.found.is_ok()) {
+        true => Status::Good,
+        false => Status::Missing,
+    })
+}
+
+fn of_tool(tool: Tool, is_missing: bool) -> Finding {
+    let found = match (is_missing, tool, tool.package()) {
+        (true, Tool::Target, _) => Err(format!("rustup target add {}", tool.program())),
+        (true, _, package) => Err(format!("apt-get install {}", package.unwrap_or_default())),
+        (false, Tool::Target | Tool::UBoot, _) => Ok("installed".to_owned()),
+        (false, Tool::MkImage, _) => Ok(version(tool, "-V")),
+        (false, _, _) => Ok(version(tool, "--version")),
+    };
+    Finding {
+        what: match tool {
+            Tool::UBoot => "U-Boot for QEMU",
+            _ => tool.program(),
+        },
+        found,
+    }
+}
+
+/// The first line that a tool says of itself.
+fn version(tool: Tool, option: &str) -> String {
+    said(Command::new(tool.program()).arg(option)).unwrap_or_else(|| "installed".to_owned())
+}
+
+/// The first line of what a command prints, if it ran and printed any.
+fn said(command: &mut Command) -> Option<String> {
+    let output = command
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines()
+        .find(|line| !line.trim().is_empty())
+        .map(|line| line.trim().to_owned())
+}
+
+/// What is checked out, and whether it was changed.
+fn commit(workspace: &Workspace) -> Option<String> {
+    let mut git = Command::new("git");
+    git.current_dir(workspace.root())
+        .args(["describe", "--always", "--dirty", "--abbrev=12"]);
+    said(&mut git)
+}
+
+fn machine() -> String {
+    let system = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let name = system
+        .lines()
+        .find_map(|line| line.strip_prefix("PRETTY_NAME="));
+    let name = name.unwrap_or(std::env::consts::OS).trim_matches('"');
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{name}, {}, {cores} processors", std::env::consts::ARCH)
+}
+
+fn as_json(findings: &[Finding]) -> String {
+    let rows: Vec<_> = findings
+        .iter()
+        .map(|finding| match &finding.found {
+            Ok(found) => json!({ "what": finding.what, "found": found }),
+            Err(help) => json!({ "what": finding.what, "found": null, "help": help }),
+        })
+        .collect();
+    json!({ "schema": 1, "findings": rows }).to_string()
+}
