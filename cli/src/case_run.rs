@@ -3,6 +3,8 @@
 use crate::buffer_source::BindingName;
 use crate::dispatch::{self, Done, Place, Request, Talk};
 use crate::executed::{Counter, Executed};
+use crate::gpu_choice::GpuChoice;
+use crate::timeline::{Both, Timeline, Timelines};
 use eitri_compute_cases::{Case, Module, Place as CasePlace, ResourceKind};
 use eitri_program::Program;
 use eitri_shaderc::{Compiled, Error, Errors, Options, Robust, valhall};
@@ -27,16 +29,19 @@ pub(crate) struct Passed {
 
 /// How a case is run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Setting {
+pub(crate) struct Setting<'t> {
     pub(crate) module: Module,
     pub(crate) place: Place,
+    pub(crate) gpu: GpuChoice,
+    /// Where the timeline of the job goes.
+    pub(crate) timelines: Option<&'t Timelines>,
     pub(crate) robust: Robust,
     /// Longest that the job may take.
     pub(crate) limit: Duration,
 }
 
 /// Compiles and runs a case.
-pub(crate) fn run(case: &Case, setting: Setting) -> Verdict {
+pub(crate) fn run(case: &Case, setting: Setting<'_>) -> Verdict {
     match try_run(case, setting) {
         Ok(passed) => Verdict::Passed(Box::new(passed)),
         Err(verdict) => verdict,
@@ -44,13 +49,19 @@ pub(crate) fn run(case: &Case, setting: Setting) -> Verdict {
 }
 
 /// Compiles a case's module with its specialisation constants.
-pub(crate) fn compile(case: &Case, module: Module, robust: Robust) -> Result<Compiled, Verdict> {
+pub(crate) fn compile(
+    case: &Case,
+    module: Module,
+    robust: Robust,
+    gpu: GpuChoice,
+) -> Result<Compiled, Verdict> {
     let failed = |error: &dyn std::fmt::Display| Verdict::Failed(error.to_string());
     let spirv = case.module(module).map_err(|error| failed(&error))?;
     let options = Options {
         entry: Some(case.entry.clone()),
         spec_constants: case.spec_constants.clone(),
         robust,
+        target: gpu.target(),
         ..Options::default()
     };
     eitri_shaderc::compile(&spirv, &options).map_err(|errors| match is_defect(&errors) {
@@ -59,21 +70,28 @@ pub(crate) fn compile(case: &Case, module: Module, robust: Robust) -> Result<Com
     })
 }
 
-fn try_run(case: &Case, setting: Setting) -> Result<Passed, Verdict> {
+fn try_run(case: &Case, setting: Setting<'_>) -> Result<Passed, Verdict> {
     let failed = |error: &dyn std::fmt::Display| Verdict::Failed(error.to_string());
-    let compiled = compile(case, setting.module, setting.robust)?;
+    let compiled = compile(case, setting.module, setting.robust, setting.gpu)?;
     let program = Program::parse(&compiled.program).map_err(|error| failed(&error))?;
-    let request = request(case, &program, setting.limit)?;
+    let request = request(case, &program, setting)?;
     let path = case.module_path(setting.module).display().to_string();
     let counter = Counter::default();
-    let trace = Some(counter.sink());
-    let done = dispatch::execute(&path, &compiled, &request, setting.place, trace)
-        .map_err(|failure| failed(&failure))?;
+    let timeline = Timeline::default();
+    let trace = match setting.timelines {
+        None => counter.sink(),
+        Some(_) => Box::new(Both(counter.sink(), timeline.sink())),
+    };
+    let done = dispatch::execute(&path, &compiled, &request, setting.place, Some(trace));
+    if let Some(timelines) = setting.timelines {
+        timelines.add(&case.name, &timeline);
+    }
+    let done = done.map_err(|failure| failed(&failure))?;
     check(case, &done)?;
     let executed = match setting.place {
         Place::Qemu => None,
         Place::Host => {
-            let arch = Options::default().target.arch;
+            let arch = setting.gpu.target().arch;
             Some(counter.executed(arch).map_err(|error| failed(&error))?)
         }
     };
@@ -107,7 +125,7 @@ fn name_of(place: CasePlace) -> BindingName {
 }
 
 /// The job of a case: what the program uses of its resources.
-fn request(case: &Case, program: &Program<'_>, limit: Duration) -> Result<Request, Verdict> {
+fn request(case: &Case, program: &Program<'_>, setting: Setting<'_>) -> Result<Request, Verdict> {
     let mut buffers = Vec::new();
     for binding in program.bindings() {
         let place = CasePlace {
@@ -146,8 +164,9 @@ fn request(case: &Case, program: &Program<'_>, limit: Duration) -> Result<Reques
         buffers,
         push_constants: case.push_constants.iter().take(wanted).copied().collect(),
         groups: case.groups,
+        gpu: setting.gpu,
         firmware: None,
-        limit,
+        limit: setting.limit,
         talk: Talk::Quiet,
     })
 }

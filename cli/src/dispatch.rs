@@ -1,6 +1,7 @@
 //! One dispatch from start to end: compile, check what the user gave against what the shader wants, run, read back.
 
 use crate::buffer_source::BindingName;
+use crate::gpu_choice::GpuChoice;
 use crate::host;
 use crate::outcome::Failure;
 use crate::qemu;
@@ -38,6 +39,7 @@ pub(crate) struct Request {
     pub(crate) push_constants: Vec<u8>,
     pub(crate) groups: [u32; 3],
     pub(crate) saves: Vec<BindingName>,
+    pub(crate) gpu: GpuChoice,
     /// A firmware image; the stub where there is none.
     pub(crate) firmware: Option<Vec<u8>>,
     /// Longest that the job may take.
@@ -115,6 +117,9 @@ pub(crate) enum DispatchError {
     },
     #[error("{groups:?} workgroups: each number must be at least 1")]
     NoGroups { groups: [u32; 3] },
+    #[error("in QEMU the GPU is always a {}, not a {gpu}", GpuChoice::default())]
+    #[diagnostic(help("add --on host"))]
+    OtherGpu { gpu: Box<GpuChoice> },
     #[error("the job failed: {text}")]
     Failed { text: String },
 }
@@ -175,7 +180,18 @@ pub(crate) fn run(
     request: &Request,
     place: Place,
 ) -> Result<Ran, Failure> {
-    let done = execute(path, compiled, request, place, None)?;
+    run_traced(path, compiled, request, place, None)
+}
+
+/// As [`run`]; on the host, `trace` is told what happens inside of the GPU.
+pub(crate) fn run_traced(
+    path: &str,
+    compiled: &Compiled,
+    request: &Request,
+    place: Place,
+    trace: Option<Box<dyn eitri_model::Sink>>,
+) -> Result<Ran, Failure> {
+    let done = execute(path, compiled, request, place, trace)?;
     for diagnosis in &done.diagnoses {
         talk!("{diagnosis}");
     }
@@ -190,9 +206,13 @@ pub(crate) fn execute(
     place: Place,
     trace: Option<Box<dyn eitri_model::Sink>>,
 ) -> Result<Done, Failure> {
+    if place == Place::Qemu && request.gpu != GpuChoice::default() {
+        let gpu = Box::new(request.gpu);
+        return Err(Failure::refused(DispatchError::OtherGpu { gpu }));
+    }
     let bundle = bundle(path, compiled, request)?;
     match place {
-        Place::Host => host::run(&bundle, request.limit, request.talk, trace),
+        Place::Host => host::run(&bundle, request.gpu, request.limit, request.talk, trace),
         Place::Qemu => qemu::run_job(&bundle, request.limit, request.talk),
     }
 }

@@ -4,11 +4,11 @@
 //! the user's limit in real time moves it forward, which is how a shader that never ends is caught.
 
 use crate::dispatch::{Done, Talk};
+use crate::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
 use crate::streams::talk;
 use eitri_job::result::{JobResult, ResultError, Sink};
 use eitri_job::{Bundle, BundleError};
-use eitri_model::Config;
 use eitri_on_model::Machine;
 use eitri_runtime::Done as StepDone;
 use miette::Diagnostic;
@@ -22,12 +22,13 @@ const SHOWN_DIAGNOSES: usize = 8;
 /// Runs a bundle in this process. `trace` is told what happens inside of the GPU.
 pub(crate) fn run(
     bundle: &[u8],
+    gpu: GpuChoice,
     limit: Duration,
     talk: Talk,
     trace: Option<Box<dyn eitri_model::Sink>>,
 ) -> Result<Done, Failure> {
     let read = Bundle::parse(bundle).map_err(|cause| Failure::refused(HostError::Bundle(cause)))?;
-    let machine = Machine::new(Config::default()).with_patience(limit);
+    let machine = Machine::new(gpu.config()).with_patience(limit);
     machine.gpu(|gpu| gpu.trace_to(trace));
     let mut stream = Stream(Vec::new());
     let mut report = |step: &StepDone<'_>| {

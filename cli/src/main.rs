@@ -16,6 +16,7 @@ mod descriptor_names;
 mod descriptor_vectors;
 mod dispatch;
 mod executed;
+mod gpu_choice;
 mod gpu_name;
 mod host;
 mod image;
@@ -32,6 +33,8 @@ mod shader_file;
 mod specialisation;
 mod streams;
 mod text_input;
+mod timeline;
+mod trace_option;
 mod whole_file;
 
 use clap::Parser;

@@ -6,6 +6,8 @@ use super::shader::ShaderTools;
 use super::verdict::Verdict;
 use super::{lacks, picture, source};
 use crate::dispatch::Place;
+use crate::gpu_choice::GpuChoice;
+use crate::timeline::Timelines;
 use eitri_amber::run::{Files, RunError};
 use eitri_amber::script::{Script, TargetEnvironment};
 use std::path::{Path, PathBuf};
@@ -26,6 +28,8 @@ pub(crate) struct Manner {
     pub(crate) target: Option<TargetEnvironment>,
     /// Where jobs run.
     pub(crate) place: Place,
+    /// On which GPU.
+    pub(crate) gpu: GpuChoice,
     /// Pipelines are made, and nothing is run.
     pub(crate) pipelines_only: bool,
     /// Where to keep what is made on the way.
@@ -53,8 +57,8 @@ impl Files for Beside<'_> {
     }
 }
 
-/// Runs the script at `path`.
-pub(crate) fn run(path: &Path, manner: &Manner) -> Verdict {
+/// Runs the script at `path`; `timelines` takes those of its dispatches.
+pub(crate) fn run(path: &Path, manner: &Manner, timelines: Option<&Timelines>) -> Verdict {
     let script = match source::load(path) {
         Ok(script) => script,
         Err(error) => return Verdict::Fail(error.to_string()),
@@ -73,7 +77,7 @@ pub(crate) fn run(path: &Path, manner: &Manner) -> Verdict {
         Ok(kept) => kept,
         Err(cause) => return Verdict::Fail(format!("{name}: no folder to keep files in: {cause}")),
     };
-    match carry_out(&script, path, scratch.path(), &kept, manner) {
+    match carry_out(&script, path, scratch.path(), (&kept, timelines), manner) {
         Ok(()) => Verdict::Pass,
         Err(DeviceError::Lacks(what)) => Verdict::Skip(what),
         Err(DeviceError::Failed(what)) => Verdict::Fail(what),
@@ -84,7 +88,7 @@ fn carry_out(
     script: &Script,
     path: &Path,
     scratch: &Path,
-    kept: &Kept,
+    (kept, timelines): (&Kept, Option<&Timelines>),
     manner: &Manner,
 ) -> Result<(), DeviceError> {
     let name = path.display();
@@ -102,7 +106,8 @@ fn carry_out(
         .fence_timeout
         .or(script.fence_timeout)
         .unwrap_or(FENCE_TIMEOUT);
-    let mut device = Device::new(script, &tools, &mut files, limit, manner.place, kept)?;
+    let outputs = (kept, timelines);
+    let mut device = Device::new(script, &tools, &mut files, limit, manner, outputs)?;
     if manner.pipelines_only {
         return Ok(());
     }

@@ -2,10 +2,13 @@
 //!
 //! Host bytes are all that commands share, so a job can start from power-off every time.
 
+use super::case::Manner;
 use super::keep::Kept;
 use super::shader::{ShaderError, ShaderTools};
 use crate::buffer_source::BindingName;
 use crate::dispatch::{self, Place, Request, Talk};
+use crate::gpu_choice::GpuChoice;
+use crate::timeline::{Timeline, Timelines};
 use eitri_amber::run::{Binding, Dispatch, Files, Gpu, Memory};
 use eitri_amber::script::{PipelineId, Script};
 use eitri_program::{Access, Program};
@@ -42,6 +45,9 @@ pub(super) struct Device<'k> {
     limit: Duration,
     kept: &'k Kept,
     place: Place,
+    gpu: GpuChoice,
+    /// Where the timelines of dispatches go.
+    timelines: Option<&'k Timelines>,
     pipelines: Vec<Ready>,
     /// Dispatches so far.
     dispatches: usize,
@@ -54,14 +60,16 @@ impl<'k> Device<'k> {
         tools: &ShaderTools<'_>,
         files: &mut dyn Files,
         limit: Duration,
-        place: Place,
-        kept: &'k Kept,
+        manner: &Manner,
+        (kept, timelines): (&'k Kept, Option<&'k Timelines>),
     ) -> Result<Device<'k>, DeviceError> {
         let mut device = Device {
             path: tools.path.display().to_string(),
             limit,
             kept,
-            place,
+            place: manner.place,
+            gpu: manner.gpu,
+            timelines,
             pipelines: Vec::new(),
             dispatches: 0,
         };
@@ -79,6 +87,7 @@ impl<'k> Device<'k> {
                     .filter(|constant| known.contains(&constant.id))
                     .map(|constant| (constant.id, constant.bits()))
                     .collect(),
+                target: manner.gpu.target(),
                 ..eitri_shaderc::Options::default()
             };
             kept.write(&format!("{}.spv", pipeline.name), &spirv);
@@ -194,12 +203,19 @@ impl Gpu for Device<'_> {
                 .collect(),
             push_constants,
             groups: dispatch.groups,
+            gpu: self.gpu,
             firmware: None,
             limit: self.limit,
             talk: Talk::Quiet,
         };
-        let ran = dispatch::run(&self.path, &ready.compiled, &request, self.place)
-            .map_err(|failure| DeviceError::Failed(failure.to_string()))?;
+        let timeline = Timeline::default();
+        let trace = self.timelines.map(|_| timeline.sink());
+        let ran = dispatch::run_traced(&self.path, &ready.compiled, &request, self.place, trace);
+        if let Some(timelines) = self.timelines {
+            let number = self.dispatches;
+            timelines.add(&format!("{} dispatch {number}", self.path), &timeline);
+        }
+        let ran = ran.map_err(|failure| DeviceError::Failed(failure.to_string()))?;
         for (name, bytes) in &ran.saved {
             self.kept.write(
                 &format!("{}-{}-{}-out.bin", self.dispatches, name.set, name.binding),

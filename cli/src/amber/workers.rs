@@ -5,9 +5,11 @@ use super::expectations::Expectations;
 use super::scripts::ScriptFile;
 use super::verdict::Verdict;
 use crate::dispatch::Place;
+use crate::gpu_choice::GpuChoice;
 use crate::outcome::{Failure, FileError};
 use crate::parallel;
 use crate::process::{self, End};
+use crate::timeline::Timelines;
 use eitri_amber::Word;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -50,12 +52,14 @@ impl Outcome {
     }
 }
 
-/// Runs scripts; `done` hears of each in the order of the list, as soon as all before it have ended.
+/// Runs scripts; `done` hears of each in the order of the list, as soon as all before it have ended. `timelines` takes
+/// those of all their dispatches.
 pub(crate) fn run(
     scripts: &[ScriptFile],
     manner: &Manner,
     limits: &Limits,
     expectations: &Expectations,
+    timelines: Option<&Timelines>,
     mut done: impl FnMut(&Outcome) -> Result<(), Failure>,
 ) -> Result<Vec<Outcome>, Failure> {
     let folder = tempfile::tempdir().map_err(|cause| unusable("temporary folder", cause))?;
@@ -66,6 +70,7 @@ pub(crate) fn run(
             program: &program,
             verdict: folder.path().join(format!("{index}.json")),
             log: folder.path().join(format!("{index}.log")),
+            trace: timelines.map(|_| folder.path().join(format!("{index}.trace"))),
         };
         if let Some(reason) = expectations.skip(&script.name) {
             return Ok(Outcome::without_run(script, Verdict::Skip(reason)));
@@ -76,8 +81,13 @@ pub(crate) fn run(
         Ok(Outcome { verdict, ..first })
     };
     let mut ended = Vec::with_capacity(scripts.len());
-    let receive = |_: &(usize, &ScriptFile), outcome: Result<Outcome, Failure>| {
+    let receive = |(index, _): &(usize, &ScriptFile), outcome: Result<Outcome, Failure>| {
         let outcome = outcome?;
+        // A worker that was stopped leaves none.
+        let trace = std::fs::read_to_string(folder.path().join(format!("{index}.trace")));
+        if let (Some(timelines), Ok(text)) = (timelines, trace) {
+            timelines.add_document(&text);
+        }
         done(&outcome)?;
         ended.push(outcome);
         Ok::<(), Failure>(())
@@ -99,6 +109,7 @@ struct Worker<'w> {
     program: &'w Path,
     verdict: PathBuf,
     log: PathBuf,
+    trace: Option<PathBuf>,
 }
 
 impl Worker<'_> {
@@ -159,6 +170,12 @@ impl Worker<'_> {
         }
         if manner.place == Place::Qemu {
             command.args(["--on", "qemu"]);
+        }
+        if manner.gpu != GpuChoice::default() {
+            command.arg("--gpu").arg(manner.gpu.to_string());
+        }
+        if let Some(trace) = &self.trace {
+            command.arg("--trace").arg(trace);
         }
         if manner.pipelines_only {
             command.arg("--pipelines-only");

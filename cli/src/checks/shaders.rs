@@ -5,6 +5,7 @@ use crate::buffer_source::{BindingName, BufferArgument, SourceError};
 use crate::commands::demo::request;
 use crate::demo::{self, Picture};
 use crate::dispatch::{self, Place, Request, Talk};
+use crate::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
 use crate::shader_file;
 use crate::workspace::Workspace;
@@ -78,6 +79,7 @@ fn endless(workspace: &Workspace) -> Result<Case, Failure> {
         push_constants: Vec::new(),
         groups: [1; 3],
         saves: vec![name],
+        gpu: GpuChoice::default(),
         firmware: None,
         limit: Duration::from_secs(1),
         talk: Talk::Quiet,
@@ -118,6 +120,7 @@ impl UserShader {
                     binding: *binding,
                 })
                 .collect(),
+            gpu: GpuChoice::default(),
             firmware: None,
             limit: LIMIT,
             talk: Talk::Quiet,

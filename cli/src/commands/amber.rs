@@ -8,10 +8,13 @@ use crate::amber::verdict::Verdict;
 use crate::amber::workers::{self, Limits, Outcome};
 use crate::amber::{junit, results, source, status};
 use crate::dispatch::Place;
+use crate::gpu_choice::GpuArgument;
 use crate::outcome::{Failure, Status};
 use crate::parallel;
 use crate::progress;
 use crate::streams::{outln, talk};
+use crate::timeline::Timelines;
+use crate::trace_option::TraceArgument;
 use crate::whole_file;
 use crate::workspace::Workspace;
 use eitri_amber::Word;
@@ -44,6 +47,10 @@ pub(crate) struct Args {
     /// Where jobs run.
     #[arg(long, value_enum, default_value_t = Place::Host)]
     on: Place,
+    #[command(flatten)]
+    gpu: GpuArgument,
+    #[command(flatten)]
+    trace: TraceArgument,
     /// Scripts at once; as many as the machine has cores, if not given.
     #[arg(long, short, value_name = "N")]
     jobs: Option<NonZero<usize>>,
@@ -103,11 +110,18 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             .map(|limit| Duration::from_millis(limit.into())),
         target: args.target_env,
         place: args.on,
+        gpu: args.gpu.choice(),
         pipelines_only: args.pipelines_only,
         keep: args.keep.clone(),
     };
+    let trace = args.trace.path(args.on)?;
+    let timelines = Timelines::default();
     if let (Some(verdict), [script]) = (&args.worker, &args.paths[..]) {
-        let found = case::run(script.as_ref(), &manner);
+        let traced = trace.map(|_| &timelines);
+        let found = case::run(script.as_ref(), &manner, traced);
+        if let Some(path) = trace {
+            timelines.write(path)?;
+        }
         whole_file::write(verdict, found.to_json().as_bytes())?;
         return Ok(Status::Good);
     }
@@ -134,8 +148,14 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     report::start(form, chosen.len())?;
     let outcomes = match args.parse_only && !args.pipelines_only {
         true => read(&chosen, form)?,
-        false => carry_out(args, &chosen, &manner, &expectations, form)?,
+        false => {
+            let timelines = trace.map(|_| &timelines);
+            carry_out(args, &chosen, &manner, (&expectations, timelines), form)?
+        }
     };
+    if let Some(path) = trace {
+        timelines.write(path)?;
+    }
     if let Some(path) = &args.junit {
         whole_file::write(path, junit::document(&outcomes).as_bytes())?;
     }
@@ -190,7 +210,7 @@ fn carry_out(
     args: &Args,
     chosen: &[ScriptFile],
     manner: &Manner,
-    expectations: &Expectations,
+    (expectations, timelines): (&Expectations, Option<&Timelines>),
     form: Form,
 ) -> Result<Vec<Outcome>, Failure> {
     tools::ensure(&Workspace::find()?, &[Tool::Glslang, Tool::SpirvAs])?;
@@ -201,8 +221,15 @@ fn carry_out(
     };
     let count = progress::count(chosen.len());
     let mut number = 0;
-    workers::run(chosen, manner, &limits, expectations, |outcome| {
-        number += 1;
-        count.done(&outcome.script.name, || report::one(form, number, outcome))
-    })
+    workers::run(
+        chosen,
+        manner,
+        &limits,
+        expectations,
+        timelines,
+        |outcome| {
+            number += 1;
+            count.done(&outcome.script.name, || report::one(form, number, outcome))
+        },
+    )
 }

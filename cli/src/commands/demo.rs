@@ -2,6 +2,7 @@
 
 use crate::demo::{self, Checked, Demo, Difference, Picture};
 use crate::dispatch::{self, Place, Ran, Request, Talk};
+use crate::gpu_choice::GpuChoice;
 use crate::outcome::{Failure, FileError, Status};
 use crate::shader_file;
 use crate::streams::outln;
@@ -91,6 +92,7 @@ pub(crate) fn request(demo: &Demo) -> Request {
         push_constants: demo.push_constants.clone(),
         groups: demo.groups,
         saves: vec![demo.output],
+        gpu: GpuChoice::default(),
         firmware: None,
         limit: LIMIT,
         talk: Talk::Quiet,

@@ -2,6 +2,7 @@
 
 use crate::boot_file::{self, Format};
 use crate::dispatch::{self, Request, Talk};
+use crate::gpu_choice::GpuChoice;
 use crate::image::{Builder, Parts};
 use crate::job_arguments::JobArguments;
 use crate::nearest;
@@ -66,6 +67,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         buffers: args.job.buffers()?,
         push_constants: args.job.push_constants(),
         groups: args.job.groups(),
+        gpu: GpuChoice::default(),
         saves: Vec::new(),
         firmware: args.job.firmware()?,
         limit: args.job.limit(),

@@ -2,10 +2,13 @@
 
 use crate::case_run::{self, Setting, Verdict};
 use crate::dispatch::Place;
+use crate::gpu_choice::GpuArgument;
 use crate::outcome::{Failure, Status};
 use crate::parallel;
 use crate::progress;
 use crate::streams::outln;
+use crate::timeline::Timelines;
+use crate::trace_option::TraceArgument;
 use eitri_compute_cases::{Case, CaseError, Module, find};
 use eitri_shaderc::Robust;
 use miette::Diagnostic;
@@ -22,6 +25,10 @@ pub(crate) struct Args {
     /// Where the jobs run.
     #[arg(long, value_enum, default_value_t = Place::Host)]
     on: Place,
+    #[command(flatten)]
+    gpu: GpuArgument,
+    #[command(flatten)]
+    trace: TraceArgument,
     /// Take the optimised module of each kernel.
     #[arg(long)]
     opt: bool,
@@ -69,12 +76,16 @@ pub(crate) fn read_cases(paths: &[PathBuf], filter: Option<&str>) -> Result<Vec<
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let cases = read_cases(&args.cases, args.filter.as_deref())?;
+    let trace = args.trace.path(args.on)?;
+    let timelines = Timelines::default();
     let setting = Setting {
         module: match args.opt {
             true => Module::Optimised,
             false => Module::Plain,
         },
         place: args.on,
+        gpu: args.gpu.choice(),
+        timelines: trace.map(|_| &timelines),
         robust: Robust::On,
         limit: Duration::from_secs(args.timeout.into()),
     };
@@ -104,6 +115,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         })
     })?;
     drop(progress);
+    if let Some(path) = trace {
+        timelines.write(path)?;
+    }
     outln!("{passed} passed, {failed} failed, {skipped} skipped")?;
     Ok(match failed {
         0 => Status::Good,

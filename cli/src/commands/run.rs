@@ -2,13 +2,15 @@
 
 use crate::buffer_source::{BindingName, SaveArgument};
 use crate::dispatch::{self, Place, Ran, Request, Talk};
+use crate::gpu_choice::GpuArgument;
 use crate::job_arguments::JobArguments;
 use crate::outcome::{Failure, Status};
 use crate::passes::{self, PassArguments, Told};
 use crate::shader_file;
 use crate::streams::{self, outln};
+use crate::trace_option::TraceArgument;
 use crate::whole_file::Pending;
-use eitri_shaderc::Compiled;
+use eitri_shaderc::{Compiled, Options};
 use miette::Diagnostic;
 use std::path::Path;
 use thiserror::Error;
@@ -26,6 +28,10 @@ pub(crate) struct Args {
     /// Where the job runs.
     #[arg(long, value_enum, default_value_t = Place::Qemu)]
     on: Place,
+    #[command(flatten)]
+    gpu: GpuArgument,
+    #[command(flatten)]
+    trace: TraceArgument,
     /// Print the compiler's figures.
     #[arg(long)]
     stats: bool,
@@ -54,7 +60,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     check_saves(&args.saves)?;
     // clap has seen to it that there is one.
     let shader = shader_file::load(args.shader.as_deref().unwrap_or_default())?;
-    let options = args.passes.apply(args.job.options());
+    let options = args.passes.apply(Options {
+        target: args.gpu.choice().target(),
+        ..args.job.options()
+    });
     if let Some(pass) = args.passes.last() {
         let text = dispatch::compile_until(&shader, &options, pass)?;
         let text = text.ok_or_else(|| args.passes.not_reached())?;
@@ -67,6 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         buffers: args.job.buffers()?,
         push_constants: args.job.push_constants(),
         groups: args.job.groups(),
+        gpu: args.gpu.choice(),
         saves: args.saves.iter().map(|save| save.name).collect(),
         firmware: args.job.firmware()?,
         limit: args.job.limit(),
@@ -75,7 +85,14 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             false => Talk::Quiet,
         },
     };
-    let ran = dispatch::run(&shader.path, &compiled, &request, args.on)?;
+    let trace = args.trace.start(args.on)?;
+    let sink = trace.as_ref().map(|trace| trace.sink());
+    let ran = dispatch::run_traced(&shader.path, &compiled, &request, args.on, sink);
+    // A job that failed is what people want to look at.
+    if let Some(trace) = trace {
+        trace.write(&shader.path)?;
+    }
+    let ran = ran?;
     save(&args.saves, &ran)?;
     report(args, &compiled)?;
     Ok(Status::Good)

@@ -5,6 +5,7 @@ use crate::case_run::Setting;
 use crate::code_quality::{Change, Peers, Table, measure};
 use crate::commands::kernel::read_cases;
 use crate::dispatch::Place;
+use crate::gpu_choice::GpuChoice;
 use crate::outcome::{Failure, Status};
 use crate::parallel;
 use crate::streams;
@@ -60,6 +61,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let setting = Setting {
         module,
         place: Place::Host,
+        gpu: GpuChoice::default(),
+        timelines: None,
         // As the peers: no kernel leaves its buffers, and Vulkan asks for no more unless told to.
         robust: Robust::Off,
         limit: LIMIT,

@@ -4,6 +4,7 @@
 
 use crate::case_run;
 use crate::commands::kernel::read_cases;
+use crate::gpu_choice::GpuChoice;
 use crate::outcome::{Failure, FileError, Status};
 use crate::shader_file;
 use crate::streams::{outln, talk};
@@ -138,9 +139,9 @@ fn inputs(args: &Args) -> Result<Vec<Input>, Failure> {
 /// Measures in this process; none when the compiler refuses the shader.
 fn measure(input: &Input, module: Module, runs: u32) -> Result<Option<Figures>, Failure> {
     let compile: Box<dyn Fn() -> bool> = match input {
-        Input::Kernel(case) => {
-            Box::new(move || case_run::compile(case, module, Robust::On).is_ok())
-        }
+        Input::Kernel(case) => Box::new(move || {
+            case_run::compile(case, module, Robust::On, GpuChoice::default()).is_ok()
+        }),
         Input::Shader(path) => {
             let shader = shader_file::load(&path.to_string_lossy())?;
             let options = Options::default();
