@@ -12,13 +12,14 @@ use eitri_cs::instr::{
     SetExceptionHandler, StoreMultiple, SyncWait64, Wait,
 };
 use eitri_cs::{Arch, Pair, Reg, RegMask, SlotMask};
+use eitri_csf::fault::exception::EXCEPTIONS;
 use eitri_csf::interface::control::Version;
 use eitri_csf::page_table::Attributes;
-use eitri_csf::registers::control::GPU_STATUS;
+use eitri_csf::registers::control::{GPU_FAULTSTATUS, GPU_STATUS};
 use eitri_csf::registers::interrupts::{GPU_IRQ_CLEAR, GPU_IRQ_RAWSTAT};
 use eitri_csf::registers::mcu::{MCU_CONTROL, MCU_STATUS};
 use eitri_csf::registers::power::{L2_PWROFF, L2_PWRON, L2_READY};
-use eitri_model::{Config, Injection, Product};
+use eitri_model::{Config, Injection, PhysicalMemory, Product};
 
 /// Data of the tests in address space 1.
 const DATA: u64 = 0x2000_0000;
@@ -523,6 +524,129 @@ fn protected_mode_needs_protected_memory_and_an_acknowledged_request() {
     toggle(&mut bench, PROTM_ENTER);
     bench.wait(1000);
     bench.expect_diagnosis("no stream waits whose PROTM_PEND was acknowledged");
+}
+
+#[test]
+fn all_of_a_suspend_buffer_is_the_firmwares() {
+    let suspended = || {
+        let mut bench = with_data(Bench::booted());
+        bench.start_group(0);
+        bench.request_state(0, 2);
+        bench.configure_group(0);
+        bench
+    };
+    let mut bench = suspended();
+    bench.request_state(0, 3);
+    bench.expect_no_diagnoses();
+    // A word in the middle that somebody else wrote.
+    let mut bench = suspended();
+    bench.put(0, bench::suspend_buffer(0) + 0x804, &[0xA5]);
+    bench.request_state(0, 3);
+    bench.expect_diagnosis("that holds no suspended group");
+    bench.poll_shared(stream_output(0) + 0x84, 0xff, 0x40);
+}
+
+/// Every exception of the table that a stream, an address space or the GPU reports can be had.
+#[test]
+fn every_exception_of_the_table_is_reachable() {
+    for row in EXCEPTIONS {
+        let exception = row.first;
+        let name = row.name;
+        if row.from.cs_fault || row.from.cs_fatal {
+            for (reported, injection, word) in [
+                (
+                    row.from.cs_fault,
+                    Injection::StreamFault { exception },
+                    0x80,
+                ),
+                (
+                    row.from.cs_fatal,
+                    Injection::StreamFatal { exception },
+                    0x84,
+                ),
+            ] {
+                if reported {
+                    let mut bench = with_data(Bench::booted());
+                    bench.start_group(0);
+                    bench.gpu.inject(injection);
+                    bench.submit(0, &store(0, 1));
+                    bench.wait(1000);
+                    let found = bench.shared(stream_output(0) + word) & 0xff;
+                    assert_eq!(found, exception.into(), "{name}");
+                }
+            }
+        }
+        if row.from.gpu {
+            let mut bench = Bench::booted();
+            bench.gpu.inject(Injection::GpuFault { exception });
+            bench.flush();
+            assert_eq!(
+                bench.read(GPU_FAULTSTATUS) & 0xff,
+                exception.into(),
+                "{name}"
+            );
+            assert_eq!(bench.read(GPU_IRQ_RAWSTAT) & 1, 1, "{name}");
+        }
+        if row.from.address_space {
+            let mut bench = with_data(Bench::booted());
+            let found = walk_fault(&mut bench, exception);
+            assert_eq!(found, exception.into(), "{name}");
+        }
+    }
+}
+
+/// Makes the table walk for a stream's store fail with an exception, by what is in the tables; what AS_FAULTSTATUS says.
+fn walk_fault(bench: &mut Bench, exception: u8) -> u32 {
+    const PAGE: u64 = 0x3000_0000;
+    const VALID_PAGE: u64 = 3;
+    bench.start_group(0);
+    bench.map(1, PAGE, 4096, Attributes::CACHED);
+    let mut address = PAGE;
+    // Codes of a run differ by the level; tables above are those of the bench.
+    let leaf = |bench: &mut Bench, change: &dyn Fn(u64) -> u64| {
+        let at = bench.leaf(1, PAGE);
+        let entry = bench.memory.read64(at).unwrap();
+        bench.memory.write64(at, change(entry)).unwrap();
+    };
+    match exception {
+        0xC0 => address = 1 << 46,
+        0xC4 => leaf(bench, &|entry| entry & !VALID_PAGE | 1),
+        0xC8 => leaf(bench, &|entry| entry | 1 << 7),
+        0xD9 => leaf(bench, &|entry| entry & !(1 << 10)),
+        0xE0 => address = 1 << 49,
+        0xE4 => leaf(bench, &|entry| entry | 1 << 45),
+        0xE8 => {
+            let faulting = eitri_csf::registers::address_space::AS_MEMATTR.at(1);
+            bench.write64(faulting, 0xC0C0_C0C0_C0C0_C0C0);
+            bench.command(1, 1);
+        }
+        other => panic!("no way to {other:#x} is known here"),
+    }
+    let words = [
+        word(Move32 {
+            destination: r(4),
+            immediate: address as u32,
+        }),
+        word(Move32 {
+            destination: r(5),
+            immediate: (address >> 32) as u32,
+        }),
+        store(0, 1)[1],
+        store(0, 1)[2],
+    ];
+    bench.submit(0, &words);
+    bench.wait(1000);
+    let status = bench.read(eitri_csf::registers::address_space::AS_FAULTSTATUS.at(1)) & 0xff;
+    // A walk fails at some level: the first of the run stands for all.
+    status & !level_bits(exception) | u32::from(exception) & level_bits(exception)
+}
+
+/// The bits in which the codes of a run differ.
+fn level_bits(exception: u8) -> u32 {
+    match exception {
+        0xC0 | 0xC8 | 0xD9 | 0xE4 | 0xE8 => 3,
+        _ => 0,
+    }
 }
 
 #[test]

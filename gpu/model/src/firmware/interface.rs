@@ -23,7 +23,7 @@ use eitri_csf::interface::stream::{CS_KERNEL_INPUT, CS_KERNEL_OUTPUT};
 use eitri_csf::table::{Block, Register, Width};
 
 /// Bytes of a suspend buffer; any page-ish number serves a host that reads it.
-const SUSPEND_BYTES: u32 = 0x1000;
+pub(super) const SUSPEND_BYTES: u32 = 0x1000;
 
 /// Why the firmware cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 //!
 //! Facts: hardware/csf-scheduling.md 9 and 11.
 
-use super::interface::{GroupBlocks, Stop, Words};
+use super::interface::{GroupBlocks, SUSPEND_BYTES, Stop, Words};
 use super::slot::Slot;
 use super::streams::look_at_insert;
 use crate::diagnosis::{FirmwareMisuse, Journal};
@@ -16,6 +16,9 @@ use eitri_csf::interface::group::{CsgState, csg_req};
 
 /// Groups that may be suspended at once: far more than there are slots and spaces for.
 const KEPT: usize = 256;
+
+/// Bytes from one copy of the record in a suspend buffer to the next.
+const RECORD_STEP: usize = 256;
 
 /// First half of a record: "eitrisus" in memory.
 const MAGIC: u64 = u64::from_le_bytes(*b"eitrisus");
@@ -85,7 +88,10 @@ impl Slot {
             shared: group.shared,
         };
         let record = store.keep(&mut words.fabric.journal, saved);
-        if words.set_at(address, &record).is_err() {
+        // As with real state, all of the buffer is written: one that is smaller than SUSPEND_SIZE shows.
+        let pages = (0..u64::from(SUSPEND_BYTES)).step_by(RECORD_STEP);
+        let mut written = pages.map(|offset| words.set_at(address.wrapping_add(offset), &record));
+        if written.any(|write| write.is_err()) {
             words.fabric.journal.report(FirmwareMisuse::SuspendBuffer {
                 group: self.number,
                 address,
@@ -132,8 +138,15 @@ impl Slot {
     }
 }
 
-/// The first page of a suspend buffer.
-fn read_record(words: &mut Words<'_>, address: u64) -> Option<[u8; 16]> {
+/// The record that a suspend buffer holds, everywhere.
+fn read_record(words: &mut Words<'_>, address: u64) -> Option<Record> {
+    let offsets = (0..u64::from(SUSPEND_BYTES)).step_by(RECORD_STEP);
+    let mut records = offsets.map(|offset| read_one(words, address.wrapping_add(offset)));
+    let first = records.next()??;
+    records.all(|record| record == Some(first)).then_some(first)
+}
+
+fn read_one(words: &mut Words<'_>, address: u64) -> Option<Record> {
     let low = words.get_at(address).ok()?;
     let high = words.get_at(address.wrapping_add(8)).ok()?;
     let mut record = [0; 16];

@@ -33,4 +33,6 @@ pub(crate) use program::Program;
 pub(crate) use warp::Warp;
 
 #[cfg(test)]
+mod coverage;
+#[cfg(test)]
 mod vectors;

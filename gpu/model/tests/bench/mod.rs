@@ -212,6 +212,20 @@ impl Bench {
             .collect()
     }
 
+    /// Where the entry of the last level is that maps an address.
+    pub fn leaf(&mut self, space: usize, address: u64) -> u64 {
+        let mut table = self.roots[space];
+        let mut level = Level::L0;
+        loop {
+            let at = table + 8 * level.index(address) as u64;
+            match level.next() {
+                Some(below) => level = below,
+                None => return at,
+            }
+            table = self.memory.read64(at).unwrap() & 0x0000_ffff_ffff_f000;
+        }
+    }
+
     /// The physical address of a mapped address.
     pub fn physical(&mut self, space: usize, address: u64) -> u64 {
         let mut table = self.roots[space];
