@@ -7,6 +7,7 @@ use crate::handle::{Fence, Queue};
 use crate::queue::UnusableStream;
 use crate::vm::VmError;
 use core::fmt;
+use core::time::Duration;
 use eitri_cs::EncodeError;
 use eitri_program::ProgramError;
 use thiserror::Error;
@@ -142,6 +143,28 @@ pub enum Error {
         /// What it is.
         what: Thing,
     },
+    /// The range holds what has its address from the device.
+    #[error("the addresses belong to {what} {number}")]
+    Occupied {
+        /// What it is.
+        what: Thing,
+        /// The number of its place.
+        number: u16,
+    },
+    /// A job did not end in the time that it had.
+    #[error("{fence} did not end within {limit:?}")]
+    TimedOut {
+        /// The job.
+        fence: Fence,
+        /// Its time.
+        limit: Duration,
+    },
+    /// More sets or buffers than a call takes.
+    #[error("more than {most} sets or buffers in one call")]
+    TooMany {
+        /// How many it takes.
+        most: usize,
+    },
     /// The ring of the stream is full: wait for a job.
     #[error("the ring of {queue} is full: wait for one of its jobs first")]
     RingFull {
@@ -209,13 +232,15 @@ impl Error {
             Error::InUse { .. } | Error::NotEmpty { .. } => ErrorKind::InUse,
             Error::RingFull { .. } => ErrorKind::Busy,
             Error::QueueFailed { .. } => ErrorKind::QueueFailed,
-            Error::Job(_) => ErrorKind::JobFailed,
+            Error::Job(_) | Error::TimedOut { .. } => ErrorKind::JobFailed,
             Error::Program(_)
             | Error::Command(_)
             | Error::NotRecorded
             | Error::Stream(_)
             | Error::Encode(_)
             | Error::OtherSpace { .. }
+            | Error::Occupied { .. }
+            | Error::TooMany { .. }
             | Error::Empty
             | Error::Outside { .. }
             | Error::Misaligned { .. } => ErrorKind::Refused,

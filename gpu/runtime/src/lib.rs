@@ -114,7 +114,8 @@ mod report;
 
 pub use command::{CommandError, Limit, Recorder};
 pub use device::{
-    BringUpError, Device, DeviceLost, Failed, FirmwareCrash, Next, Options, QueueConfig,
+    Access, Bound, BringUpError, Device, DeviceLost, Failed, FirmwareCrash, Next, Options,
+    QueueConfig,
 };
 pub use error::{Error, ErrorKind, Table, Thing};
 pub use fault::{Cause, GpuFault, JobFault, Neighbour, Recovery, StreamException, StreamStatus};

@@ -20,8 +20,8 @@ use core::panic::PanicInfo;
 use core::time::Duration;
 use eitri_program::Program;
 use eitri_runtime::{
-    Device, DmaRegion, Done, Instant, Lines, Options, PageAllocator, PhysicalAddress, Platform,
-    QueueConfig, Status, Step, Storage, SubQueue,
+    Access, Bound, Device, DmaRegion, Done, GpuAddress, Instant, Lines, Options, PageAllocator,
+    PhysicalAddress, Platform, QueueConfig, Status, Step, Storage, SubQueue,
 };
 
 #[panic_handler]
@@ -176,6 +176,17 @@ fn job(mut outside: Outside) -> Option<()> {
         device.settle();
     }
     device.discard(fence);
+    let at = GpuAddress(groups[0].into());
+    device
+        .map_buffer(buffer, 0, values.len() as u64, at, Access::ReadWrite)
+        .ok()?;
+    let stream = device.submit_stream(queue, SubQueue::Fragment, at, groups[1]);
+    device.wait(stream.ok()?, Duration::from_secs(1));
+    device.unmap_range(space, at, values.len() as u64).ok()?;
+    let limit = Duration::from_secs(1);
+    device
+        .run(&program, groups, &[], &mut [Bound::new(0, values)], limit)
+        .ok()?;
     device.reached(queue, SubQueue::Compute).ok()?;
     device.read_buffer(buffer, 0, values).ok()?;
     device.ping().ok()?;

@@ -20,7 +20,8 @@ impl<P: Platform> Device<'_, '_, P> {
         if bytes == 0 {
             return Err(Error::Empty);
         }
-        let kind = Kind::Buffer { bytes };
+        let aliased = false;
+        let kind = Kind::Buffer { bytes, aliased };
         let key = self.create_object(space, "a buffer", bytes, Protection::Data, kind)?;
         Ok(Buffer(key))
     }
@@ -47,7 +48,7 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If it was destroyed.
     pub fn buffer_bytes(&self, buffer: Buffer) -> Result<u64, Error> {
         match self.object(buffer.0, WHAT)?.kind {
-            Kind::Buffer { bytes } => Ok(bytes),
+            Kind::Buffer { bytes, .. } => Ok(bytes),
             _ => Err(Error::Gone { what: WHAT }),
         }
     }

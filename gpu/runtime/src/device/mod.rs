@@ -4,6 +4,7 @@
 //! device is lost every call says why, until [`Device::restart`].
 //! Facts: hardware/csf-mmio.md section 16, csf-scheduling.md.
 
+mod aliases;
 mod blocking;
 mod bring_up;
 mod buffers;
@@ -12,15 +13,18 @@ mod objects;
 mod place;
 mod poll;
 mod queues;
+mod run;
 mod spaces;
 #[cfg(test)]
 mod tests;
 
+pub use aliases::Access;
 pub use bring_up::{BringUpError, Failed, Options};
 pub use loss::{DeviceLost, FirmwareCrash};
 pub(crate) use objects::{Kind, Object};
 pub use poll::Next;
 pub use queues::QueueConfig;
+pub use run::Bound;
 
 use crate::error::Error;
 use crate::firmware::{Interface, LoadedImage, MAX_SLOTS};

@@ -28,6 +28,8 @@ pub(crate) enum Kind<'d> {
     Buffer {
         /// Its length as it was asked for.
         bytes: u64,
+        /// It is mapped at further addresses, or was.
+        aliased: bool,
     },
     /// Code.
     Pipeline(Program<'d>),
@@ -121,9 +123,10 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     /// Destroys an object that no job in flight uses, and the areas that it has.
     pub(crate) fn destroy_object(&mut self, key: Key, what: Thing) -> Result<(), Error> {
         self.unused(key, what)?;
+        let forgotten = self.forget_aliases(key);
         self.forget_links(key);
         let object = self.objects.remove(key).ok_or(Error::Gone { what })?;
-        self.unmap(Some(object.space), object.mapping)
+        forgotten.and(self.unmap(Some(object.space), object.mapping))
     }
 
     /// Takes what an object refers to out; areas go with it.

@@ -121,7 +121,7 @@ impl<P: Platform> Device<'_, '_, P> {
         let objects = objects.filter(|(_, object)| object.space == space);
         let objects = objects.map(|(key, object)| {
             let bytes = match object.kind {
-                super::Kind::Buffer { bytes } => bytes,
+                super::Kind::Buffer { bytes, .. } => bytes,
                 _ => object.mapping.bytes(),
             };
             (object.kind.thing(), key, object.mapping.address(), bytes)

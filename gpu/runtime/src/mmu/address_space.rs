@@ -174,7 +174,8 @@ impl AddressSpace {
         });
         if mapped.is_err_and(|error| error.costs_the_device()) {
             // The tables may hold the mapping already, and the caller is about to stop the GPU and take the memory back.
-            self.tables.unmap(platform, range, &mut self.emptied)?;
+            self.tables
+                .unmap(platform, memory, range, &mut self.emptied)?;
         }
         mapped
     }
@@ -186,8 +187,22 @@ impl AddressSpace {
         memory: &mut Memory,
         range: Range<u64>,
     ) -> Result<(), MmuError> {
-        self.change(platform, memory, range.clone(), |it, platform, _| {
-            it.tables.unmap(platform, range, &mut it.emptied)
+        self.change(platform, memory, range.clone(), |it, platform, memory| {
+            it.tables.unmap(platform, memory, range, &mut it.emptied)
+        })
+    }
+
+    /// Unmaps whatever leads to a part of memory, wherever it is.
+    pub(crate) fn unmap_memory<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        memory: &mut Memory,
+        part: Range<PhysicalAddress>,
+    ) -> Result<(), MmuError> {
+        let everything = 0..1_u64.checked_shl(self.tables.va_bits()).unwrap_or(u64::MAX);
+        self.change(platform, memory, everything, |it, platform, _| {
+            it.tables.unmap_memory(platform, part);
+            Ok(())
         })
     }
 

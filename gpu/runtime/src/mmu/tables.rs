@@ -2,7 +2,7 @@
 //!
 //! Needs: the caller has locked the range if the hardware uses the tables.  Guarantees: nothing is mapped twice; a
 //! map that fails leaves nothing mapped; each entry is visible to the walker, a table before the entry that points
-//! to it.  Blocks of 2 MiB are used where address, memory and length allow, and are never split.
+//! to it.  Blocks of 2 MiB are used where address, memory and length allow; one that is unmapped in part is split into pages.
 //! Facts: hardware/gpu-mmu.md section 7.
 
 use crate::memory::{Memory, OutOfMemory, Pages};
@@ -33,12 +33,6 @@ pub enum MapError {
     /// Something is mapped there already.
     #[error("address {address:#x} is mapped already")]
     AlreadyMapped {
-        /// The address.
-        address: u64,
-    },
-    /// A part of a 2 MiB block: blocks are unmapped whole.
-    #[error("address {address:#x} lies in a block that is not unmapped as a whole")]
-    PartOfBlock {
         /// The address.
         address: u64,
     },
@@ -157,7 +151,7 @@ impl PageTables {
                     // Nothing of a failed map may stay; what was mapped so far was mapped by whole entries.
                     if done > range.start {
                         // Tables that are empty now stay: nothing has looked into them, and the next map may want them.
-                        self.unmap(platform, range.start..done, &mut Emptied::full())?;
+                        self.unmap(platform, memory, range.start..done, &mut Emptied::full())?;
                     }
                     return Err(error);
                 }
@@ -236,11 +230,13 @@ impl PageTables {
         Ok(level.bytes())
     }
 
-    /// Unmaps everything in `range`; addresses that are not mapped are passed over. Tables of pages that hold nothing any
+    /// Unmaps everything in `range`; addresses that are not mapped are passed over. A block of which a part stays takes memory
+    /// for a table: without it nothing from that block on is unmapped. Tables of pages that hold nothing any
     /// more are taken out and put into `emptied`, as far as there is room; others stay for reuse.
     pub(crate) fn unmap<P: Platform>(
         &self,
         platform: &mut P,
+        memory: &mut Memory,
         range: Range<u64>,
         emptied: &mut Emptied,
     ) -> Result<(), MapError> {
@@ -251,9 +247,14 @@ impl PageTables {
             let bytes = level.bytes();
             let first = address & !bytes.wrapping_sub(1);
             let next = first.wrapping_add(bytes);
-            if let Decoded::Leaf { .. } = slot.entry.decode(level) {
+            if let Decoded::Leaf {
+                address: physical,
+                attributes,
+            } = slot.entry.decode(level)
+            {
                 if first < range.start || next > range.end {
-                    return Err(MapError::PartOfBlock { address });
+                    split(platform, memory, &slot, level, physical, attributes)?;
+                    continue;
                 }
                 write_entry(platform, slot.at, Entry::INVALID);
             }
@@ -333,6 +334,15 @@ impl PageTables {
         }
     }
 
+    /// Unmaps whatever leads to `memory`, wherever it is. Tables that are empty then stay for reuse.
+    pub(crate) fn unmap_memory<P: Platform>(
+        &self,
+        platform: &mut P,
+        memory: Range<PhysicalAddress>,
+    ) {
+        unmap_memory(platform, self.root, self.start, &memory);
+    }
+
     /// Gives the memory of the tables back: no hardware uses them any more. What they map is the caller's.
     pub(crate) fn release<P: Platform>(self, platform: &mut P, memory: &mut Memory) {
         release_table(platform, memory, self.root, self.start);
@@ -400,6 +410,60 @@ fn read_slot<P: Platform>(
     }
 }
 
+fn unmap_memory<P: Platform>(
+    platform: &mut P,
+    table: PhysicalAddress,
+    level: Level,
+    memory: &Range<PhysicalAddress>,
+) {
+    for at in (0..PAGE_BYTES).step_by(8) {
+        let at = table.offset(at);
+        match (Entry(platform.load64(at)).decode(level), level.next()) {
+            (Decoded::Table { address }, Some(below)) => {
+                unmap_memory(platform, PhysicalAddress(address), below, memory);
+            }
+            // A block is never larger than the memory that it maps.
+            (Decoded::Leaf { address, .. }, _) if memory.contains(&PhysicalAddress(address)) => {
+                write_entry(platform, at, Entry::INVALID);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Puts a table of smaller entries in the place of a block. The hardware does not look meanwhile: the region is locked.
+fn split<P: Platform>(
+    platform: &mut P,
+    memory: &mut Memory,
+    slot: &Slot,
+    level: Level,
+    physical: u64,
+    attributes: Attributes,
+) -> Result<(), MapError> {
+    let bad = MapError::Entry(EntryError::NotAtLevel(level));
+    let below = level.next().ok_or(bad)?;
+    let table = memory.take(platform, "a page table", PAGE_BYTES, PAGE_BYTES)?;
+    let start = table.start();
+    let mut part = physical;
+    for at in (0..PAGE_BYTES).step_by(8) {
+        // The block was aligned, and so are its parts.
+        let entry = Entry::leaf(below, part, attributes).unwrap_or(Entry::INVALID);
+        write_entry(platform, start.offset(at), entry);
+        part = part.wrapping_add(below.bytes());
+    }
+    let entry = match Entry::table(level, start.0) {
+        Ok(entry) => entry,
+        Err(error) => {
+            memory.give_back(platform, table);
+            return Err(error.into());
+        }
+    };
+    platform.publish();
+    write_entry(platform, slot.at, entry);
+    let _ = table.into_table();
+    Ok(())
+}
+
 /// Gives a table back, and those that it points to.
 fn release_table<P: Platform>(
     platform: &mut P,
@@ -460,13 +524,52 @@ mod tests {
             .expect("free");
         assert_eq!(tables.find(&mut fake, BLOCK).1, Level::L2);
         assert_eq!(tables.find(&mut fake, 2 * BLOCK).1, Level::L3);
-        let half = tables.unmap(&mut fake, BLOCK..BLOCK + 0x1000, &mut Emptied::new());
-        assert_eq!(half, Err(MapError::PartOfBlock { address: BLOCK }));
+        // A part of the block goes, and the rest is as it was.
+        let part = BLOCK + 0x3000..BLOCK + 0x5000;
         tables
-            .unmap(&mut fake, BLOCK..2 * BLOCK + 0x2000, &mut Emptied::new())
+            .unmap(&mut fake, &mut memory, part, &mut Emptied::new())
+            .expect("memory for a table");
+        for (offset, mapped) in [
+            (0, true),
+            (0x2FFF, true),
+            (0x3000, false),
+            (0x4FFF, false),
+            (0x5000, true),
+            (BLOCK - 1, true),
+        ] {
+            let found = tables.translate(&mut fake, BLOCK + offset);
+            let expected = mapped.then_some((MEMORY.offset(offset), Attributes::CACHED));
+            assert_eq!(found, expected, "{offset:#x}");
+        }
+        tables
+            .unmap(
+                &mut fake,
+                &mut memory,
+                BLOCK..2 * BLOCK + 0x2000,
+                &mut Emptied::new(),
+            )
             .expect("whole");
         assert_eq!(tables.translate(&mut fake, BLOCK), None);
         assert_eq!(tables.translate(&mut fake, 2 * BLOCK), None);
+    }
+
+    #[test]
+    fn memory_is_unmapped_wherever_it_is() {
+        let (mut fake, mut memory, tables) = tables(0x10_0000);
+        let data = Attributes::CACHED;
+        for (at, from) in [
+            (0x1_0000, MEMORY),
+            (0x9000_0000, MEMORY),
+            (0x2_0000, MEMORY.offset(0x1000)),
+        ] {
+            tables
+                .map(&mut fake, &mut memory, at..at + 0x1000, from, data)
+                .expect("free");
+        }
+        tables.unmap_memory(&mut fake, MEMORY.span(0x1000));
+        assert_eq!(tables.translate(&mut fake, 0x1_0000), None);
+        assert_eq!(tables.translate(&mut fake, 0x9000_0000), None);
+        assert!(tables.translate(&mut fake, 0x2_0000).is_some());
     }
 
     #[test]
@@ -483,7 +586,7 @@ mod tests {
             )
             .expect("free");
         tables
-            .unmap(&mut fake, small, &mut Emptied::new())
+            .unmap(&mut fake, &mut memory, small, &mut Emptied::new())
             .expect("mapped");
         let large = BLOCK..2 * BLOCK;
         tables

@@ -9,6 +9,7 @@
 mod bench;
 
 mod coherency;
+mod given;
 mod injections;
 mod memory;
 mod outcomes;
