@@ -1,8 +1,12 @@
-//! Which GPU a job is for: the option `--gpu`, the same for every command that runs jobs.
+//! Which GPU a job is for, and which one a shader is compiled for: `--gpu`, and `--arch` where nothing is run.
 
 use crate::nearest;
+use crate::outcome::Failure;
+use eitri_csf::Arch;
+use eitri_csf::product::{PRODUCTS, find_product};
 use eitri_model::{Config, Product};
 use eitri_shaderc::Target;
+use miette::Diagnostic;
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
@@ -71,14 +75,72 @@ impl FromStr for GpuChoice {
         found.ok_or_else(|| {
             let all: Vec<GpuChoice> = Product::all().map(GpuChoice).collect();
             let names: Vec<String> = all.iter().map(ToString::to_string).collect();
-            let otherwise = format!("it can be {}", names.join(", "));
-            let short = names.iter().map(|name| short(name));
             UnknownGpu {
                 name: name.to_owned(),
-                hint: nearest::suggestion(short_of(name), short, &otherwise),
+                hint: hint(name, names.iter().map(String::as_str)),
             }
         })
     }
+}
+
+/// What a shader is compiled for.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[group(multiple = false)]
+pub(crate) struct TargetArguments {
+    /// Compile for this architecture: v10 to v13.
+    #[arg(long, value_name = "v10..v13")]
+    arch: Option<String>,
+    /// Compile for this GPU, such as G610; Mali-G610 if nothing is said.
+    #[arg(long, value_name = "NAME")]
+    gpu: Option<String>,
+}
+
+#[derive(Debug, Error, Diagnostic)]
+enum TargetError {
+    #[error("there is no GPU `{name}`")]
+    #[diagnostic(help("{help}"))]
+    Unknown { name: String, help: String },
+    #[error("`{text}` is no architecture that shaders can be compiled for")]
+    #[diagnostic(help("v10, v11, v12 or v13"))]
+    Arch { text: String },
+    #[error("{name} is of {arch}, for which no shader can be compiled yet")]
+    #[diagnostic(help("those of v10 to v13 can be named"))]
+    Unsupported { name: &'static str, arch: Arch },
+}
+
+impl TargetArguments {
+    /// The machine.
+    pub(crate) fn target(&self) -> Result<Target, Failure> {
+        match (&self.arch, &self.gpu) {
+            (Some(text), _) => {
+                let arch = eitri_program::SUPPORTED.parse(text);
+                let refused = |_| Failure::refused(TargetError::Arch { text: text.clone() });
+                arch.map(Target::new).map_err(refused)
+            }
+            (None, Some(name)) => {
+                let product = find_product(name).ok_or_else(|| {
+                    let (name, help) = (
+                        name.clone(),
+                        hint(name, PRODUCTS.iter().map(|row| row.name)),
+                    );
+                    Failure::refused(TargetError::Unknown { name, help })
+                })?;
+                let (arch, name) = (product.arch, product.name);
+                match eitri_program::SUPPORTED.contains(arch) {
+                    true => Ok(Target::of_product(arch, name)),
+                    false => Err(Failure::refused(TargetError::Unsupported { name, arch })),
+                }
+            }
+            (None, None) => Ok(Target::default()),
+        }
+    }
+}
+
+/// What a person may have meant by a name that no GPU has.
+fn hint<'n>(name: &str, names: impl Iterator<Item = &'n str> + Clone) -> String {
+    let all: Vec<&str> = names.clone().collect();
+    let otherwise = format!("it can be {}", all.join(", "));
+    nearest::suggestion(short_of(name), names.map(short), &otherwise)
 }
 
 /// A name without its family.
@@ -121,5 +183,22 @@ mod tests {
             "the model can't be a `G611`: did you mean `G610`?"
         );
         assert!(told("teapot").contains("it can be Mali-G610, Mali-G310"));
+    }
+
+    #[test]
+    fn what_no_shader_can_be_compiled_for_is_refused() {
+        let target = |arch: Option<&str>, gpu: Option<&str>| {
+            let arguments = TargetArguments {
+                arch: arch.map(str::to_owned),
+                gpu: gpu.map(str::to_owned),
+            };
+            arguments.target().map_err(|failure| failure.to_string())
+        };
+        assert_eq!(target(Some("v12"), None), Ok(Target::new(Arch::V12)));
+        assert_eq!(target(None, None), Ok(Target::default()));
+        let text = "`v9` is no architecture that shaders can be compiled for";
+        assert_eq!(target(Some("v9"), None), Err(text.to_owned()));
+        let text = "Mali-G1-Pro is of v14, for which no shader can be compiled yet";
+        assert_eq!(target(None, Some("G1-Pro")), Err(text.to_owned()));
     }
 }

@@ -17,7 +17,6 @@ mod descriptor_vectors;
 mod dispatch;
 mod executed;
 mod gpu_choice;
-mod gpu_name;
 mod host;
 mod image;
 mod job_arguments;

@@ -1,6 +1,6 @@
 //! `eitri compile`: shaders to programs, listings and figures.
 
-use crate::gpu_name::TargetArguments;
+use crate::gpu_choice::TargetArguments;
 use crate::job_arguments::RobustArgument;
 use crate::outcome::{Failure, Status};
 use crate::parallel;
