@@ -1,6 +1,8 @@
 //! Small shaders as machine code on the model, against what their source says.
 
 mod on_model;
+#[path = "on_model/subgroups.rs"]
+mod subgroups;
 #[path = "../../shaderc/tests/all/support/wgsl.rs"]
 mod wgsl;
 

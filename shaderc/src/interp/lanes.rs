@@ -1,4 +1,5 @@
-//! Sets of lanes of a warp.
+//! Sets of lanes of a warp, and what lanes compute together.
+use crate::ir::LaneOp;
 
 /// Lanes by number: bit n is lane n.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,4 +35,35 @@ impl Mask {
             (lane < 16).then_some(lane as usize)
         })
     }
+}
+
+impl Mask {
+    fn has(self, lane: u64) -> bool {
+        lane < 16 && self.0 >> lane & 1 != 0
+    }
+}
+
+/// Computes an operation of lanes, for each that runs it. `read` tells an operand of a lane.
+pub(super) fn eval(
+    op: LaneOp,
+    mask: Mask,
+    read: impl Fn(usize, usize) -> u64,
+) -> Vec<(usize, u64)> {
+    let of = |lane: u64| match mask.has(lane) {
+        true => read(0, lane as usize),
+        false => 0,
+    };
+    let ballot = mask
+        .lanes()
+        .map(|lane| u64::from(read(0, lane) != 0) << lane);
+    let ballot = ballot.fold(0, |all, bit| all | bit);
+    let each = mask.lanes().map(|lane| {
+        let bits = match op {
+            LaneOp::Ballot => ballot,
+            LaneOp::Shuffle => of(read(1, lane)),
+            LaneOp::ShuffleXor => of(lane as u64 ^ read(1, lane)),
+        };
+        (lane, bits)
+    });
+    each.collect()
 }

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use super::eval::eval;
-use super::lanes::Mask;
+use super::lanes::{self, Mask};
 use super::memory::{Bound, Buffers, Bytes};
 use crate::ir::{
     Access, AtomicOp, Axis, BlockId, FauWord, Function, Held, Inst, InstData, Op, Space, SysVal,
@@ -109,7 +109,7 @@ pub fn interpret(
 }
 
 /// Most lanes of a warp.
-const LANES: usize = 16;
+const LANES: usize = crate::ir::LANES as usize;
 
 /// Where a lane goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -407,6 +407,13 @@ impl<'f> Machine<'f> {
             }
             return Ok(());
         }
+        if let Op::Lanes(op) = data.op {
+            let read = |number: usize, lane: usize| warp.get(data.args[number], lane);
+            for (lane, bits) in lanes::eval(op, mask, read) {
+                warp.set(data.results[0], lane, bits);
+            }
+            return Ok(());
+        }
         for lane in mask.lanes() {
             self.step_lane(warp, lane, inst)?;
         }
@@ -418,10 +425,12 @@ impl<'f> Machine<'f> {
         let bits = |number: usize| warp.get(data.args[number], lane);
         let result = match data.op {
             // `step` has done these.
-            Op::Alu(_) => return Ok(()),
+            Op::Alu(_) | Op::Lanes(_) => return Ok(()),
             Op::SysVal(sys_val) => {
+                let number = lane as u32;
                 let lane = &warp.lanes[lane];
                 let word = match sys_val {
+                    SysVal::LaneId => number,
                     SysVal::LocalId(axis) => lane.local_id[axis.index()],
                     SysVal::WorkgroupId(axis) => self.workgroup[axis.index()],
                     SysVal::GlobalId(axis) => self.global_id(lane)[axis.index()],

@@ -3,7 +3,7 @@
 //! Needs: a function and a block.  Guarantees: what it makes carries the builder's position and exactness.
 use super::function::{Axis, FauWord, Function, PositionId, Terminator, Var};
 use super::inst::{Access, AtomicOp, Op, SysVal};
-use super::{Alu, BlockId, Value};
+use super::{Alu, BlockId, LaneOp, Value};
 
 /// Where new instructions go: the end of a list that becomes (part of) a block.
 pub struct Builder<'f> {
@@ -78,6 +78,12 @@ impl<'f> Builder<'f> {
     /// Reads a number that the hardware gives.
     pub fn sys_val(&mut self, sys_val: SysVal) -> Value {
         self.inst(Op::SysVal(sys_val), &[])[0]
+    }
+
+    /// An operation of the lanes that run it together; its result.
+    pub fn lanes(&mut self, lanes: LaneOp, args: &[Value]) -> Value {
+        // Every row of the table has exactly one result.
+        self.inst(Op::Lanes(lanes), args)[0]
     }
 
     /// Reads an FAU word.

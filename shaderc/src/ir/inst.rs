@@ -3,7 +3,7 @@
 //! Needs: `alu` for what is pure.  Guarantees: `signature` says for every operation which operands and results it has.
 //! Facts: hardware/compiler-abi.md 1.2, 2 and 3.6; hardware/compiler-isel.md 9.
 use super::function::{Axis, PositionId, Var};
-use super::{Alu, Kind, Type, Value};
+use super::{Alu, Kind, LaneOp, Type, Value};
 
 /// What an instruction does. Everything but its operands, so two pure instructions with equal operations and equal
 /// operands give the same.
@@ -11,6 +11,8 @@ use super::{Alu, Kind, Type, Value};
 pub enum Op {
     /// A pure operation on scalars.
     Alu(Alu),
+    /// An operation of the lanes that run it together.
+    Lanes(LaneOp),
     /// A number that the hardware gives each invocation. No operands.
     SysVal(SysVal),
     /// Word n of [`super::Function::fau`]: the same for the whole dispatch. No operands.
@@ -100,6 +102,8 @@ pub enum SysVal {
     WorkgroupId(Axis),
     /// `WorkgroupId * workgroup_size + LocalId`.
     GlobalId(Axis),
+    /// The lane of the warp, less than [`super::LANES`].
+    LaneId,
 }
 
 /// Read-modify-write operations on a word.
@@ -125,6 +129,21 @@ pub enum AtomicOp {
     Exchange,
     /// value if old equals the expected value, else old
     CompareExchange,
+}
+
+/// What an operation does besides giving its results: all that passes need to know of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Effects {
+    /// What it gives depends on memory that may change.
+    pub reads: bool,
+    /// It changes memory.
+    pub writes: bool,
+    /// It keeps its place among others that are ordered, and is never left out.
+    pub ordered: bool,
+    /// What it does depends on which lanes run it together.
+    pub convergent: bool,
+    /// It may be run where the source doesn't run it, moved, and shared with an equal one.
+    pub speculatable: bool,
 }
 
 /// An instruction.
@@ -188,6 +207,7 @@ impl Op {
         match self {
             Op::Load(access) | Op::Store(access) | Op::Atomic(_, access) => Some(access),
             Op::Alu(_)
+            | Op::Lanes(_)
             | Op::SysVal(_)
             | Op::Fau(_)
             | Op::BufferSize
@@ -198,45 +218,70 @@ impl Op {
         }
     }
 
+    /// What it does besides giving its results, and what must hold where it stands.
+    pub fn effects(self) -> Effects {
+        let none = Effects::default();
+        match self {
+            Op::Alu(_) | Op::SysVal(_) | Op::Fau(_) | Op::BufferSize => Effects {
+                speculatable: true,
+                ..none
+            },
+            Op::Lanes(_) => Effects {
+                convergent: true,
+                ..none
+            },
+            Op::Load(access) => Effects {
+                reads: access.memory != Memory::Constant,
+                ordered: access.memory == Memory::Volatile,
+                speculatable: access.memory == Memory::Constant,
+                ..none
+            },
+            Op::Store(access) => Effects {
+                writes: true,
+                ordered: access.memory == Memory::Volatile,
+                ..none
+            },
+            Op::Atomic(..) => Effects {
+                reads: true,
+                writes: true,
+                ordered: true,
+                ..none
+            },
+            Op::Barrier => Effects {
+                ordered: true,
+                convergent: true,
+                ..none
+            },
+            Op::Fence => Effects {
+                ordered: true,
+                ..none
+            },
+            Op::LoadVar(_) => Effects {
+                reads: true,
+                ..none
+            },
+            Op::StoreVar(_) => Effects {
+                writes: true,
+                ..none
+            },
+        }
+    }
+
     /// Whether it does something besides giving its results, so that it stays though nobody reads them.
     pub fn has_effect(self) -> bool {
-        match self {
-            Op::Alu(_) | Op::SysVal(_) | Op::Fau(_) | Op::BufferSize | Op::LoadVar(_) => false,
-            Op::Load(access) => access.memory == Memory::Volatile,
-            Op::Store(_) | Op::Atomic(..) | Op::Barrier | Op::Fence | Op::StoreVar(_) => true,
-        }
+        let effects = self.effects();
+        effects.writes || effects.ordered
     }
 
     /// Whether equal operands give equal results wherever it stands, so that it may move and be shared.
     pub fn is_pure(self) -> bool {
-        match self {
-            Op::Alu(_) | Op::SysVal(_) | Op::Fau(_) | Op::BufferSize => true,
-            Op::Load(access) => access.memory == Memory::Constant,
-            Op::Store(_)
-            | Op::Atomic(..)
-            | Op::Barrier
-            | Op::Fence
-            | Op::LoadVar(_)
-            | Op::StoreVar(_) => false,
-        }
+        self.effects().speculatable
     }
 
     /// Whether what it does depends on which invocations run it together, so that it may not be run by more, fewer or
     /// others of them than the source says.
     pub fn is_convergent(self) -> bool {
-        match self {
-            Op::Barrier => true,
-            Op::Alu(_)
-            | Op::SysVal(_)
-            | Op::Fau(_)
-            | Op::BufferSize
-            | Op::Load(_)
-            | Op::Store(_)
-            | Op::Atomic(..)
-            | Op::Fence
-            | Op::LoadVar(_)
-            | Op::StoreVar(_) => false,
-        }
+        self.effects().convergent
     }
 
     /// Kinds of the operands and of the results. `var` tells the kind of a variable's elements.
@@ -248,6 +293,7 @@ impl Op {
         };
         match self {
             Op::Alu(alu) => (alu.operands().to_vec(), vec![alu.result()]),
+            Op::Lanes(lanes) => (lanes.operands().to_vec(), vec![lanes.result()]),
             Op::SysVal(_) | Op::Fau(_) => (vec![], vec![Kind::W32]),
             Op::BufferSize => (vec![Kind::W32], vec![Kind::W32]),
             Op::Load(access) => {

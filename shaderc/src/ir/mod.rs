@@ -43,6 +43,7 @@ pub mod build;
 pub mod cfg;
 pub mod function;
 pub mod inst;
+pub mod lanes;
 pub mod layout;
 pub mod parse;
 pub mod print;
@@ -56,7 +57,8 @@ pub use function::{
     AddressHalf, Axis, Binding, BindingKind, Block, FauWord, Function, Merge, Phi, Position,
     PositionId, SourceLine, Terminator, ValueDef, Var, VarData,
 };
-pub use inst::{Access, AtomicOp, Held, Inst, InstData, Memory, Op, Space, SysVal};
+pub use inst::{Access, AtomicOp, Effects, Held, Inst, InstData, Memory, Op, Space, SysVal};
+pub use lanes::{LANES, LaneOp};
 
 /// What a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]

@@ -9,7 +9,7 @@ use super::function::{
     Axis, Binding, BindingKind, FauWord, Function, Merge, PositionId, Terminator, Var, VarData,
 };
 use super::inst::{Access, AtomicOp, Held, Memory, Op, Space, SysVal};
-use super::{Alu, BlockId, Type, Value};
+use super::{Alu, BlockId, LaneOp, Type, Value};
 
 /// Why a text isn't a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -357,11 +357,15 @@ impl Parser {
         if let Some(alu) = Alu::from_name(name) {
             return Ok(Op::Alu(alu));
         }
+        if let Some(lanes) = LaneOp::ALL.iter().find(|lanes| lanes.name() == name) {
+            return Ok(Op::Lanes(*lanes));
+        }
         let (head, tail) = name.split_once('.').unwrap_or((name, ""));
         match head {
             "local_id" => Ok(Op::SysVal(SysVal::LocalId(self.axis(tail)?))),
             "workgroup_id" => Ok(Op::SysVal(SysVal::WorkgroupId(self.axis(tail)?))),
             "global_id" => Ok(Op::SysVal(SysVal::GlobalId(self.axis(tail)?))),
+            "lane_id" => Ok(Op::SysVal(SysVal::LaneId)),
             "fau" => Ok(Op::Fau(self.number(tail)?)),
             "buffer_size" => Ok(Op::BufferSize),
             "barrier" => Ok(Op::Barrier),

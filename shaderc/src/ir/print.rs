@@ -207,6 +207,8 @@ fn show_access(access: Access) -> String {
 fn show_op(op: Op) -> String {
     match op {
         Op::Alu(alu) => alu.name().into(),
+        Op::Lanes(lanes) => lanes.name().into(),
+        Op::SysVal(SysVal::LaneId) => "lane_id".into(),
         Op::SysVal(SysVal::LocalId(axis)) => format!("local_id.{}", axis.name()),
         Op::SysVal(SysVal::WorkgroupId(axis)) => format!("workgroup_id.{}", axis.name()),
         Op::SysVal(SysVal::GlobalId(axis)) => format!("global_id.{}", axis.name()),

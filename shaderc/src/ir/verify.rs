@@ -530,6 +530,7 @@ impl<'f> Verifier<'f> {
             Op::LoadVar(_) | Op::StoreVar(_) | Op::BufferSize => false,
             Op::Load(access) | Op::Store(access) => aligned(access) && access.value() == Type::W32,
             Op::Atomic(_, access) => aligned(access),
+            Op::Lanes(_) => data.args.iter().chain(&data.results).all(plain),
             Op::SysVal(_) | Op::Fau(_) | Op::Barrier | Op::Fence => true,
         };
         if !low {

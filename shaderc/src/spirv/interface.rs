@@ -10,11 +10,14 @@ use super::error::{Feature, Invalid};
 use super::layout::{MAX_ALIGN, Rules};
 use super::module::Global;
 use super::ops::convert::to_unsigned;
+use super::ops::group;
 use super::pointer::{Area, Index, Local, Offset, Place, Pointer, Target};
 use super::reader::{Instr, Result};
 use super::translate::{Composite, Item, Translator};
 use super::types::{MatrixLayout, Type};
-use crate::ir::{self, Alu, Axis, Binding, BindingKind, FauWord, Memory, SysVal, Value, VarData};
+use crate::ir::{
+    self, Alu, Axis, Binding, BindingKind, FauWord, LANES, Memory, SysVal, Value, VarData,
+};
 
 /// Highest descriptor set: its table is one more, and tables from 12 on have other meanings (compiler-abi.md 1.2).
 const MAX_SET: u32 = 10;
@@ -397,15 +400,25 @@ impl Translator<'_> {
                 let size = self.builder.function.workgroup_size;
                 size.map(|size| self.builder.word(size)).to_vec()
             }
-            BuiltIn::LocalInvocationIndex => {
-                // (z * size.y + y) * size.x + x
-                let [x, y, _] = self.builder.function.workgroup_size;
-                let local = self.three(SysVal::LocalId);
-                let index = self.builder.alu_word(Alu::IMul, local[2], y);
-                let index = self.builder.alu(Alu::IAdd, &[index, local[1]]);
-                let index = self.builder.alu_word(Alu::IMul, index, x);
-                vec![self.builder.alu(Alu::IAdd, &[index, local[0]])]
+            BuiltIn::LocalInvocationIndex => vec![self.local_index()],
+            BuiltIn::SubgroupSize => vec![self.builder.word(LANES)],
+            BuiltIn::NumSubgroups => {
+                let invocations: u32 = self.builder.function.workgroup_size.iter().product();
+                vec![self.builder.word(invocations.div_ceil(LANES))]
             }
+            BuiltIn::SubgroupId => {
+                let index = self.local_index();
+                vec![
+                    self.builder
+                        .alu_word(Alu::UShr, index, LANES.trailing_zeros()),
+                ]
+            }
+            BuiltIn::SubgroupLocalInvocationId => vec![self.builder.sys_val(SysVal::LaneId)],
+            BuiltIn::SubgroupEqMask
+            | BuiltIn::SubgroupGeMask
+            | BuiltIn::SubgroupGtMask
+            | BuiltIn::SubgroupLeMask
+            | BuiltIn::SubgroupLtMask => group::mask(&mut self.builder, built_in),
             other => return Err(instr.unsupported(Feature::BuiltIn, format!("{other:?}"))),
         };
         if global.pointee.scalars() != scalars.len() as u64
@@ -422,6 +435,16 @@ impl Translator<'_> {
         };
         self.globals.insert(id, Item::Pointer(pointer));
         Ok(())
+    }
+
+    /// (z * size.y + y) * size.x + x
+    fn local_index(&mut self) -> Value {
+        let [x, y, _] = self.builder.function.workgroup_size;
+        let local = self.three(SysVal::LocalId);
+        let index = self.builder.alu_word(Alu::IMul, local[2], y);
+        let index = self.builder.alu(Alu::IAdd, &[index, local[1]]);
+        let index = self.builder.alu_word(Alu::IMul, index, x);
+        self.builder.alu(Alu::IAdd, &[index, local[0]])
     }
 
     fn three(&mut self, sys_val: impl Fn(Axis) -> SysVal) -> Vec<Value> {

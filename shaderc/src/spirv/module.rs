@@ -24,6 +24,17 @@ const CAPABILITIES: &[Capability] = &[
     Capability::DotProductInput4x8Bit,
     Capability::DotProductInput4x8BitPacked,
     Capability::DotProductInputAll,
+    Capability::GroupNonUniform,
+    Capability::GroupNonUniformVote,
+    Capability::GroupNonUniformBallot,
+    Capability::GroupNonUniformArithmetic,
+    Capability::GroupNonUniformShuffle,
+    Capability::GroupNonUniformShuffleRelative,
+    Capability::GroupNonUniformClustered,
+    Capability::GroupNonUniformQuad,
+    Capability::GroupNonUniformRotateKHR,
+    Capability::SubgroupBallotKHR,
+    Capability::SubgroupVoteKHR,
     Capability::Int8,
     Capability::Int16,
     Capability::Int64,
@@ -419,7 +430,11 @@ impl Module {
                 self.entry.size = Some(instr.clone());
                 Ok(())
             }
-            ExecutionMode::DenormPreserve | ExecutionMode::RoundingModeRTE => Ok(()),
+            // Lanes meet again where their paths join, whatever the shader asks for.
+            ExecutionMode::DenormPreserve
+            | ExecutionMode::RoundingModeRTE
+            | ExecutionMode::SubgroupUniformControlFlowKHR
+            | ExecutionMode::MaximallyReconvergesKHR => Ok(()),
             ExecutionMode::SignedZeroInfNanPreserve => {
                 self.exact = true;
                 Ok(())

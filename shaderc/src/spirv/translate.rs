@@ -316,6 +316,7 @@ impl Translator<'_> {
                     || ops::composite::instr(self, instr, op)?
                     || ops::algebra::instr(self, instr, op)?
                     || ops::integer::instr(self, instr, op)?
+                    || ops::group::instr(self, instr, op)?
                     || ops::atomic::instr(self, instr, op)?;
                 match done {
                     true => Ok(()),

@@ -8,9 +8,11 @@ use super::mir::{Block, BlockId, Function, Terminator};
 
 /// Threads all jumps and drops the blocks that nobody enters any more.
 pub(crate) fn thread_jumps(function: &mut Function) {
+    let mut instrs = function.blocks.iter().flat_map(|block| &block.instrs);
+    let together = instrs.any(|instr| instr.op.is_cross_lane());
     let ends: Vec<BlockId> = function
         .block_ids()
-        .map(|id| follow(function, id))
+        .map(|id| follow(function, id, together))
         .collect();
     for block in &mut function.blocks {
         block.terminator.map_successors(|to| ends[to.index()]);
@@ -25,8 +27,9 @@ pub(crate) fn thread_jumps(function: &mut Function) {
     drop_unreached(function);
 }
 
-/// Where entering `id` leads without doing anything.
-fn follow(function: &Function, id: BlockId) -> BlockId {
+/// Where entering `id` leads without doing anything. Where lanes do something together they must meet at the end of a
+/// loop before any of them begins anew, so what jumps back stays.
+fn follow(function: &Function, id: BlockId, together: bool) -> BlockId {
     let mut at = id;
     // A ring of empty blocks ends where it began to repeat.
     for _ in 0..function.blocks.len() {
@@ -35,7 +38,7 @@ fn follow(function: &Function, id: BlockId) -> BlockId {
                 instrs,
                 terminator: Terminator::Jump(to),
                 ..
-            } if instrs.is_empty() && *to != at => at = *to,
+            } if instrs.is_empty() && *to != at && !(together && *to < at) => at = *to,
             _ => break,
         }
     }

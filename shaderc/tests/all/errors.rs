@@ -217,8 +217,8 @@ fn models_and_modes() {
         "OpExecutionMode: execution mode DerivativeGroupQuadsKHR is not supported",
     );
     check(
-        &module.replace("BuiltIn GlobalInvocationId", "BuiltIn SubgroupSize"),
-        "OpVariable %2: built-in SubgroupSize is not supported",
+        &module.replace("BuiltIn GlobalInvocationId", "BuiltIn DeviceIndex"),
+        "OpVariable %2: built-in DeviceIndex is not supported",
     );
     check(
         &module.replace("OpTypeInt 32 0", "OpTypeInt 24 0"),

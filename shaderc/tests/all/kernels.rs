@@ -16,7 +16,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("crc32_blocks", "SampledBuffer"),
     ("fft_radix4", "SampledBuffer"),
     ("gaussian_blur", "ImageQuery"),
-    ("stream_compact", "GroupNonUniform"),
 ];
 
 /// What a kernel took, for people.

@@ -9,7 +9,7 @@ mod floats;
 
 use super::change_types::{ChangeTypes, Parts, change_types};
 use super::switches;
-use crate::ir::{Access, Alu, Builder, Function, InstData, Op, Space, Type, Value, Var};
+use crate::ir::{Access, Alu, Builder, Function, InstData, LaneOp, Op, Space, Type, Value, Var};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -99,6 +99,12 @@ impl ChangeTypes for Wide {
                     b.store_var(var, place, word);
                 }
                 vec![]
+            }
+            // Half by half.
+            Op::Lanes(lanes @ (LaneOp::Shuffle | LaneOp::ShuffleXor)) => {
+                let lane = args[1].values[0];
+                let halves = args[0].values.iter();
+                pairs(halves.map(|half| b.lanes(lanes, &[*half, lane])).collect())
             }
             op => {
                 let whole: Vec<Value> = args.iter().map(|parts| whole(b, parts)).collect();

@@ -140,7 +140,8 @@ fn control_barrier(t: &mut Translator<'_>, instr: &Instr) -> Result<bool> {
         Some(Scope::Workgroup) => {
             t.builder.inst(ir::Op::Barrier, &[]);
         }
-        Some(Scope::Invocation) => {
+        // The lanes of a subgroup run together.
+        Some(Scope::Subgroup | Scope::Invocation) => {
             t.builder.inst(ir::Op::Fence, &[]);
         }
         Some(scope) => {

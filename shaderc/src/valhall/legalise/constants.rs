@@ -54,8 +54,8 @@ fn half_to_float(half: u32) -> u32 {
 fn place(op: Op, index: usize, bits: u32, arch: Arch) -> Option<Source> {
     let row = op.isa()?.row();
     let spec = row.sources.get(index)?;
-    if is_shift_amount(spec) {
-        return shift_amount(spec, bits, arch);
+    if is_byte(spec) {
+        return byte(spec, bits, arch);
     }
     if spec.size != 32 {
         return (spec.size > 32).then(|| entry(bits, arch).map(from_table))?;
@@ -98,16 +98,16 @@ fn place(op: Op, index: usize, bits: u32, arch: Arch) -> Option<Source> {
     find(bits).or_else(|| spec.neg.and_then(|_| find(negated)).map(Source::negated))
 }
 
-/// Shift amounts are bytes, and which byte must be named.
-fn is_shift_amount(spec: &SourceRow) -> bool {
-    spec.size == 8
-        && spec
-            .select
-            .is_some_and(|select| select.table.by_select(Select::Identity).is_none())
+/// Shift amounts and numbers of lanes are bytes, and which byte must be named.
+fn is_byte(spec: &SourceRow) -> bool {
+    spec.select.is_some_and(|select| {
+        let names = |lanes| select.table.by_select(lanes).is_some();
+        names(Select::B0) && !names(Select::Identity)
+    })
 }
 
-/// The amount as a byte of the table; only the low byte counts.
-fn shift_amount(spec: &SourceRow, bits: u32, arch: Arch) -> Option<Source> {
+/// A number as a byte of the table; only the low byte counts.
+fn byte(spec: &SourceRow, bits: u32, arch: Arch) -> Option<Source> {
     const BYTES: [Select; 4] = [Select::B0, Select::B1, Select::B2, Select::B3];
     let select = spec.select?;
     table(arch).find_map(|(index, word)| {
@@ -185,7 +185,7 @@ fn fold_modifiers(instr: &mut Instr) {
             if source.not {
                 bits = !bits;
             }
-            // The byte of a shift amount is named by `place`; no other constant has a selection.
+            // The byte of a shift amount or lane is named by `place`; no other constant has a selection.
             *source = Source::constant(bits);
         }
     }
@@ -240,9 +240,9 @@ fn place_source(
         out.push(make(dest, bits, instr.location, target.arch));
         Source::plain(Operand::Word(dest))
     });
-    // A whole word as a shift amount: its lowest byte.
+    // A whole word where a byte is wanted: its lowest.
     let spec = instr.op.isa().and_then(|op| op.row().sources.get(index));
-    let unnamed = spec.is_some_and(is_shift_amount) && source.select == Select::Identity;
+    let unnamed = spec.is_some_and(is_byte) && source.select == Select::Identity;
     instr.sources[index] = if unnamed {
         source.select(Select::B0)
     } else {

@@ -3,8 +3,8 @@
 //! Facts: hardware/valhall-isa.md 6 (flow), 8.2 (clamp, round), 9 (the rest).
 
 use eitri_isa::values::{
-    AtomicOp, AtomicOp1, Clamp, Condition, FrexpScale, LoadLane, MemoryAccess, Mux, ResultType,
-    RoundMode,
+    AtomicOp, AtomicOp1, Clamp, Condition, FrexpScale, LaneOp, LoadLane, MemoryAccess, Mux,
+    ResultType, RoundMode,
 };
 use eitri_isa::{EncodeError, Flag};
 
@@ -57,6 +57,8 @@ modifiers! {
     MuxBit      "bit"         |to| to.set(Mux::Bit);
     // Reduction of FREXP.
     FrexpLog    "log"         |to| to.set(FrexpScale::Log);
+    // Which lane.
+    LaneXor     "xor"         |to| to.set(LaneOp::Xor);
     // Memory.
     Force       "force"       |to| to.set(MemoryAccess::Force);
     ToWord      "w0"          |to| to.set(LoadLane::W0);

@@ -123,6 +123,8 @@ ops! {
     U16ToF32       U16ToF32,
     U8ToF32        U8ToF32,
 
+    Clper          ClperI32,
+    Wmask          Wmask,
     LdBuffer8      LdBufferI8,
     LdBuffer16     LdBufferI16,
     LdBuffer32     LdBufferI32,

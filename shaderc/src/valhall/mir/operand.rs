@@ -96,19 +96,24 @@ impl fmt::Display for Word {
 pub(crate) enum Special {
     ThreadLocalPointer,
     WorkgroupLocalPointer,
+    LaneId,
 }
 
 impl Special {
     /// All of them.
     #[cfg(test)]
-    pub(crate) const ALL: [Special; 2] =
-        [Special::ThreadLocalPointer, Special::WorkgroupLocalPointer];
+    pub(crate) const ALL: [Special; 3] = [
+        Special::ThreadLocalPointer,
+        Special::WorkgroupLocalPointer,
+        Special::LaneId,
+    ];
 
     /// The hardware's value.
     pub(crate) fn isa(self) -> eitri_isa::Special {
         match self {
             Special::ThreadLocalPointer => eitri_isa::Special::ThreadLocalPointer,
             Special::WorkgroupLocalPointer => eitri_isa::Special::WorkgroupLocalPointer,
+            Special::LaneId => eitri_isa::Special::LaneId,
         }
     }
 

@@ -14,6 +14,7 @@ mod control;
 mod convert;
 mod float;
 mod integer;
+mod lanes;
 mod memory;
 mod sysval;
 mod transcendental;
@@ -151,6 +152,10 @@ impl Selector<'_> {
         }
         match data.op {
             ir::Op::Alu(alu) => self.alu(alu, data),
+            ir::Op::Lanes(lanes) => {
+                self.lanes(lanes, data);
+                Ok(())
+            }
             ir::Op::SysVal(sysval) => {
                 self.sysval(sysval, data.results[0]);
                 Ok(())

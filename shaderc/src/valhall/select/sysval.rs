@@ -4,7 +4,9 @@
 
 use super::Selector;
 use crate::ir::{self, Axis, SysVal};
-use crate::valhall::mir::{Instr, Op, Preload, Register, Select, Source, Value, Word};
+use crate::valhall::mir::{
+    Half, Instr, Op, Operand, Preload, Register, Select, Source, Special, Value, Word,
+};
 
 /// Where a value arrives.
 enum Arrival {
@@ -12,10 +14,13 @@ enum Arrival {
     Whole(u8),
     /// It is one half of the register.
     Half(u8, Select),
+    /// It is a special value.
+    Special(Special),
 }
 
 fn arrival(sysval: SysVal) -> Arrival {
     match sysval {
+        SysVal::LaneId => Arrival::Special(Special::LaneId),
         SysVal::LocalId(Axis::X) => Arrival::Half(55, Select::H0),
         SysVal::LocalId(Axis::Y) => Arrival::Half(55, Select::H1),
         SysVal::LocalId(Axis::Z) => Arrival::Half(56, Select::H0),
@@ -40,6 +45,15 @@ impl Selector<'_> {
                         ..Instr::new(Op::Mov)
                     },
                 );
+            }
+            // In a register, as not everything can read it.
+            Arrival::Special(special) => {
+                let source = Source::plain(Operand::Special(special, Half::Low));
+                let instr = Instr {
+                    sources: vec![source],
+                    ..Instr::new(Op::Mov)
+                };
+                self.define(result, instr);
             }
             Arrival::Half(number, select) => {
                 let source = self.preloaded(number).select(select);

@@ -7,7 +7,7 @@ use eitri_shaderc::interp::{Buffer, Buffers, Dispatch};
 use eitri_shaderc::ir::layout::order_blocks;
 use eitri_shaderc::ir::{
     Access, Alu, AtomicOp, Axis, Binding, BindingKind, BlockId, Builder, FauWord, Function, Kind,
-    Memory, Op, Space, SysVal, Terminator, Type, Value, Var, VarData,
+    LaneOp, Memory, Op, Space, SysVal, Terminator, Type, Value, Var, VarData,
 };
 
 /// Numbers from a seed.
@@ -57,6 +57,9 @@ const WORKGROUPS: u32 = 3;
 const ALL: u32 = INVOCATIONS * WORKGROUPS;
 /// Words of the output, of shared memory and of scratch that belong to one invocation.
 const SLOTS: u32 = 16;
+
+/// Deepest nesting of branches and loops.
+const DEPTH: u32 = 3;
 
 /// Words of a window in which accesses meet.
 const WINDOW: u32 = 8;
@@ -432,6 +435,10 @@ impl Generator<'_> {
                 return;
             }
             self.budget -= 1;
+            if depth == DEPTH && self.random.below(8) == 0 {
+                self.lanes();
+                continue;
+            }
             match self.random.below(if depth == 0 { 12 } else { 16 }) {
                 0..=5 => self.alu(),
                 6 => self.division(),
@@ -445,6 +452,25 @@ impl Generator<'_> {
                 _ => self.switch(depth - 1),
             }
         }
+    }
+
+    /// What lanes do together. Only where all of them are: elsewhere the source must say which are together.
+    fn lanes(&mut self) {
+        let lanes = self.random.pick(LaneOp::ALL);
+        let own = self.b.sys_val(SysVal::LaneId);
+        let result = match lanes {
+            LaneOp::Ballot => {
+                let value = self.bool();
+                self.b.lanes(lanes, &[value])
+            }
+            LaneOp::Shuffle | LaneOp::ShuffleXor => {
+                let ty = self.width(|_| true);
+                let (value, lane) = (self.value(ty), self.masked(INVOCATIONS - 1));
+                self.b.lanes(lanes, &[value, lane])
+            }
+        };
+        self.words.push(own);
+        self.keep(result);
     }
 
     fn jump(&mut self, to: BlockId) {
@@ -698,7 +724,7 @@ pub fn generate(seed: u64, content: Content) -> Function {
         folded: folded[..3].to_vec(),
         budget: 60,
     };
-    generator.statements(3, 20);
+    generator.statements(DEPTH, 20);
     for slot in 0..4 {
         let value = generator.word();
         let bool = generator.bool();

@@ -1,0 +1,44 @@
+//! The operations that lanes of a warp do together: one table, one row an operation.
+//!
+//! Needs: nothing.  Guarantees: names, operands and results come from here; what they give is in `interp/lanes`.
+//! All else that subgroups offer is made of these.  Facts: hardware/compiler-isel.md 8; hardware/valhall-isa.md 9.9.
+use super::Kind;
+
+/// Lanes of a warp. A workgroup's invocations fill warps in the order of their index.
+pub const LANES: u32 = 16;
+
+macro_rules! lanes {
+    ($( $variant:ident $name:literal ($($arg:ident),*) -> $result:ident $doc:literal; )*) => {
+        /// An operation of all lanes that run it together: it may not be run by more, fewer or others of them.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum LaneOp { $( #[doc = $doc] $variant, )* }
+
+        impl LaneOp {
+            /// All of them, in the order of the table.
+            pub const ALL: &'static [LaneOp] = &[$(LaneOp::$variant,)*];
+
+            /// The name in the text form.
+            pub fn name(self) -> &'static str {
+                match self { $(LaneOp::$variant => $name,)* }
+            }
+
+            /// What it reads, operand by operand.
+            pub fn operands(self) -> &'static [Kind] {
+                match self { $(LaneOp::$variant => &[$(Kind::$arg),*],)* }
+            }
+
+            /// What it gives.
+            pub fn result(self) -> Kind {
+                match self { $(LaneOp::$variant => Kind::$result,)* }
+            }
+        }
+    };
+}
+
+#[rustfmt::skip]
+lanes! {
+    // A lane that doesn't run the operation, or that there isn't, gives zero.
+    Ballot      "ballot"       (B)      -> W32 "A bit for each lane that runs this with a true operand.";
+    Shuffle     "shuffle"      (T, W32) -> T   "a of lane b, which must be less than the number of lanes.";
+    ShuffleXor  "shuffle_xor"  (T, W32) -> T   "a of the lane whose number is the own one xor b, which must be less than that number.";
+}
