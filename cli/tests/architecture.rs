@@ -298,6 +298,7 @@ fn pages_name_paths_that_exist() {
         "docs/boards/imx95.md",
         "docs/boards/rk3588.md",
         "docs/cli.md",
+        "docs/porting.md",
         "docs/reviews.md",
         "qemu-tests/README.md",
     ];

@@ -194,6 +194,20 @@ pub enum Error {
     /// The call of a job can't be encoded.
     #[error("the job's call can't be encoded: {0}")]
     Encode(EncodeError),
+    /// Cores that there are not, or none.
+    #[error("cores {wanted:#x} are wanted, {usable:#x} can be used")]
+    Cores {
+        /// What is wanted.
+        wanted: u64,
+        /// What there is.
+        usable: u64,
+    },
+    /// There is no such priority of a stream.
+    #[error("priority {priority} of a stream is not 0 to 15")]
+    StreamPriority {
+        /// The priority.
+        priority: u8,
+    },
     /// A buffer of no length.
     #[error("a buffer of 0 bytes")]
     Empty,
@@ -241,6 +255,8 @@ impl Error {
             | Error::OtherSpace { .. }
             | Error::Occupied { .. }
             | Error::TooMany { .. }
+            | Error::Cores { .. }
+            | Error::StreamPriority { .. }
             | Error::Empty
             | Error::Outside { .. }
             | Error::Misaligned { .. } => ErrorKind::Refused,

@@ -29,7 +29,7 @@ pub use run::Bound;
 use crate::error::Error;
 use crate::firmware::{Interface, LoadedImage, MAX_SLOTS};
 use crate::gpu::Properties;
-use crate::group::{Endpoints, Group};
+use crate::group::Group;
 use crate::links::Links;
 use crate::memory::Memory;
 use crate::platform::Platform;
@@ -122,13 +122,6 @@ impl<P: Platform> Device<'_, '_, P> {
         match self.lost {
             Some(lost) => Err(lost.into()),
             None => Ok(()),
-        }
-    }
-
-    const fn endpoints(&self) -> Endpoints {
-        Endpoints {
-            cores: self.properties.cores,
-            tilers: self.properties.tilers,
         }
     }
 }

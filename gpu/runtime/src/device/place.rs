@@ -73,7 +73,6 @@ impl<P: Platform> Device<'_, '_, P> {
         let Some(space_number) = self.seat_space(space)? else {
             return Ok(false);
         };
-        let endpoints = self.endpoints();
         let version = self.interface.version;
         let (Some(group), Some(slot)) = (self.groups.get_mut(key), self.interface.slots.get(seat))
         else {
@@ -84,7 +83,7 @@ impl<P: Platform> Device<'_, '_, P> {
         group.idle = false;
         group.unseen = false;
         group.residency = Residency::Starting { until };
-        group.request_start(&mut self.platform, slot, version, endpoints, space_number);
+        group.request_start(&mut self.platform, slot, version, space_number);
         ring(&mut self.platform, &self.interface.global, slot);
         self.slot_seats.take(seat, key.index());
         self.space_seats.pin(space.index());
@@ -98,7 +97,7 @@ impl<P: Platform> Device<'_, '_, P> {
         if self.groups.iter().any(|(_, it)| moves(it)) {
             return None;
         }
-        let (version, endpoints) = (self.interface.version, self.endpoints());
+        let version = self.interface.version;
         let mut ranks = [None; crate::firmware::MAX_SLOTS];
         for (rank, seat) in ranks.iter_mut().zip(0..) {
             let on = |it: &&Group| it.slot == Some(seat);
@@ -121,7 +120,7 @@ impl<P: Platform> Device<'_, '_, P> {
             };
             if group.number != *number {
                 group.number = *number;
-                request_number(&mut self.platform, slot, version, endpoints, *number);
+                request_number(&mut self.platform, slot, version, group.endpoints, *number);
                 ring(&mut self.platform, &self.interface.global, slot);
             }
         }

@@ -6,7 +6,7 @@ use super::Device;
 use crate::access::Access;
 use crate::error::{Error, Table, Thing};
 use crate::fault::{Cause, Recovery};
-use crate::group::{Doom, Group, GroupMemory, Residency, STREAMS, doorbell};
+use crate::group::{Doom, Endpoints, Group, GroupMemory, Residency, STREAMS, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue, Space};
 use crate::platform::Platform;
 use crate::queue::{Job, Places, PushError, Ring, Status, Stream, StreamShape};
@@ -23,6 +23,10 @@ pub struct QueueConfig {
     pub priority: Priority,
     /// The address space that its jobs see. Without one it has its own, which goes with it.
     pub space: Option<Space>,
+    /// The shader cores that its jobs may use, bits as in [`crate::Properties::cores`]; without this all.
+    pub cores: Option<u64>,
+    /// How urgent each of its streams is among them, by the numbers of [`SubQueue`]: 0 to 15.
+    pub streams: [u8; STREAMS],
 }
 
 /// Bytes of rings and sync objects: the rings, and a page in which each sync object has a line of its own.
@@ -34,11 +38,27 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Makes a queue. The firmware hears of it when it has a job.
     ///
     /// # Errors
-    /// If there is no memory or no place in the storage for it.
+    /// If there is no memory or no place in the storage for it, or it wants cores or priorities that there are not.
     pub fn create_queue(&mut self, config: QueueConfig) -> Result<Queue, Error> {
         self.alive()?;
         self.collect();
-        let QueueConfig { priority, space } = config;
+        let QueueConfig {
+            priority,
+            space,
+            cores,
+            streams: urgency,
+        } = config;
+        let usable = self.properties.cores;
+        let cores = cores.unwrap_or(usable);
+        if cores == 0 || cores & !usable != 0 {
+            return Err(Error::Cores {
+                wanted: cores,
+                usable,
+            });
+        }
+        if let Some(priority) = urgency.into_iter().find(|priority| *priority > 15) {
+            return Err(Error::StreamPriority { priority });
+        }
         let full = Error::Full {
             table: Table::Queues,
             places: self.groups.capacity(),
@@ -76,15 +96,20 @@ impl<P: Platform> Device<'_, '_, P> {
             let sync = sync.wrapping_add(number.wrapping_mul(SYNC_STRIDE));
             let page = number.wrapping_mul(Stream::USER_BYTES);
             number = number.wrapping_add(1);
+            let priority = urgency.get(sub_queue as usize).copied().unwrap_or(0);
             let places = Places {
                 ring: part(rings, ring),
                 sync: part(rings, sync),
                 pages: part(pages, page),
             };
-            Stream::new(sub_queue, places, shape)
+            Stream::new(sub_queue, places, shape, priority)
         });
         let group = Group {
             priority,
+            endpoints: Endpoints {
+                cores,
+                tilers: self.properties.tilers,
+            },
             space: space.0,
             owns_space,
             streams,

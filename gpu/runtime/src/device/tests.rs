@@ -11,9 +11,10 @@ use crate::testing::firmware::{control_blocks, device, image, outputs};
 use crate::wait::{Pace, poll};
 use core::time::Duration;
 use eitri_cs::SubQueue;
-use eitri_csf::interface::group::{CSG_ACK, CSG_IRQ_REQ};
+use eitri_csf::interface::group::{CSG_ACK, CSG_ALLOW_COMPUTE, CSG_EP_REQ, CSG_IRQ_REQ, ep_req};
 use eitri_csf::interface::stream::{
-    CS_ACK, CS_FATAL, CS_FATAL_INFO, CS_FAULT, CS_FAULT_INFO, CS_STATUS_BLOCKED_REASON,
+    CS_ACK, CS_CONFIG, CS_FATAL, CS_FATAL_INFO, CS_FAULT, CS_FAULT_INFO, CS_STATUS_BLOCKED_REASON,
+    cs_config,
 };
 use eitri_csf::interface::sync_object::{SYNC64_STATUS, SYNC64_VALUE};
 use eitri_csf::registers::address_space::{AS_FAULTADDRESS, AS_FAULTSTATUS};
@@ -271,6 +272,33 @@ fn silent_firmware_loses_the_device() {
         "= 0x0, wanted 0x11 in bits 0x17, after 100ms\n  \
          MCU_STATUS (0x704) = 0x1: STATE 1 Enabled\n  the GPU must be restarted"
     );
+}
+
+#[test]
+fn the_firmware_is_told_cores_and_priorities() {
+    let image = image(&control_blocks());
+    let mut device = device(&image);
+    let cores = device.properties().cores;
+    let one = cores & cores.wrapping_neg();
+    let config = QueueConfig {
+        cores: Some(one),
+        streams: [3, 0, 15],
+        ..QueueConfig::default()
+    };
+    let queue = device.create_queue(config).expect("a place");
+    let space = device.space(queue).expect("it has one");
+    let commands = device.create_command_buffer(space).expect("memory");
+    device.record(commands, |_| Ok(())).expect("nothing");
+    device.submit(queue, commands).expect("room");
+    let slot = &device.interface.slots[0];
+    let it = &mut device.platform;
+    assert_eq!(slot.input.read(it, CSG_ALLOW_COMPUTE), one);
+    assert_eq!(ep_req::COMPUTE.get(slot.input.read_word(it, CSG_EP_REQ)), 1);
+    let told = |number: usize, it: &mut Fake| {
+        let config = slot.streams[number].input.read_word(it, CS_CONFIG);
+        cs_config::PRIORITY.get(config)
+    };
+    assert_eq!([0, 1, 2].map(|number| told(number, it)), [3, 0, 15]);
 }
 
 #[test]

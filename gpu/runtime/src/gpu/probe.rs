@@ -9,9 +9,9 @@ use eitri_csf::Arch;
 use eitri_csf::product::{GpuId, first_group_cores};
 use eitri_csf::registers::identity::{
     AS_PRESENT, COHERENCY_FEATURES, CORE_FEATURES, CSF_ID, GPU_FEATURES, GPU_ID, L2_FEATURES,
-    L2_PRESENT, MEM_FEATURES, MMU_FEATURES, REVIDR, SHADER_PRESENT, THREAD_FEATURES,
-    THREAD_MAX_BARRIER_SIZE, THREAD_MAX_THREADS, THREAD_MAX_WORKGROUP_SIZE, THREAD_TLS_ALLOC,
-    TILER_FEATURES, TILER_PRESENT, mmu_features, thread_features,
+    L2_PRESENT, MEM_FEATURES, MMU_FEATURES, REVIDR, SHADER_PRESENT, TEXTURE_FEATURES,
+    THREAD_FEATURES, THREAD_MAX_BARRIER_SIZE, THREAD_MAX_THREADS, THREAD_MAX_WORKGROUP_SIZE,
+    THREAD_TLS_ALLOC, TILER_FEATURES, TILER_PRESENT, mmu_features, thread_features,
 };
 use thiserror::Error;
 
@@ -40,6 +40,8 @@ pub struct Properties {
     pub coherency_features: u32,
     /// `GPU_FEATURES`; 0 on v10.
     pub gpu_features: u64,
+    /// `TEXTURE_FEATURES`: a bit for each compressed texture format.
+    pub texture_features: [u32; 4],
     /// Bits of a virtual address.
     pub va_bits: u32,
     /// Bits of a physical address.
@@ -174,6 +176,8 @@ pub fn probe<P: Platform>(platform: &mut P) -> Result<Properties, ProbeError> {
         mem_features: platform.read_word(MEM_FEATURES),
         coherency_features: platform.read_word(COHERENCY_FEATURES),
         gpu_features,
+        texture_features: [0, 1, 2, 3]
+            .map(|number| platform.read_word(TEXTURE_FEATURES.at(number))),
         va_bits: mmu_features::VA_BITS.get(mmu),
         pa_bits: mmu_features::PA_BITS.get(mmu),
         address_spaces: platform.read_word(AS_PRESENT),

@@ -100,6 +100,8 @@ pub(crate) struct GroupMemory {
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) priority: Priority,
+    /// The units that it may use.
+    pub(crate) endpoints: Endpoints,
     /// Its address space, and whether that goes with it.
     pub(crate) space: Key,
     pub(crate) owns_space: bool,
@@ -151,9 +153,9 @@ impl Group {
         platform: &mut P,
         slot: &SlotBlocks,
         version: Version,
-        endpoints: Endpoints,
         space: u32,
     ) {
+        let endpoints = self.endpoints;
         let input = slot.input;
         discard_events(platform, slot);
         for (stream, blocks) in self.streams.iter().zip(&slot.streams) {

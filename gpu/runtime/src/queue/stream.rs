@@ -72,6 +72,8 @@ pub(crate) struct Stream {
     ring: Ring,
     sync: SharedBlock,
     shape: StreamShape,
+    /// Its priority among the streams of its group.
+    priority: u8,
     /// The jobs in flight: the oldest and the newest.
     first: Option<Key>,
     last: Option<Key>,
@@ -93,7 +95,12 @@ impl Stream {
     pub(crate) const USER_BYTES: u64 = 2 * PAGE_BYTES;
 
     /// A stream with nothing in its ring.
-    pub(crate) const fn new(sub_queue: SubQueue, places: Places, shape: StreamShape) -> Stream {
+    pub(crate) const fn new(
+        sub_queue: SubQueue,
+        places: Places,
+        shape: StreamShape,
+        priority: u8,
+    ) -> Stream {
         let (_, pages) = places.pages;
         let input = SharedBlock::new(pages);
         let output = SharedBlock::new(pages.offset(PAGE_BYTES));
@@ -103,6 +110,7 @@ impl Stream {
             sync: SharedBlock::new(places.sync.1),
             places,
             shape,
+            priority,
             first: None,
             last: None,
             submitted: 0,
@@ -126,8 +134,9 @@ impl Stream {
         input.write(platform, CS_USER_OUTPUT, pages.offset(PAGE_BYTES).0);
         input.write(platform, CS_TILER_HEAP_START, 0);
         input.write(platform, CS_TILER_HEAP_END, 0);
-        // One stream of each kind: they need no priority among themselves.
-        input.write(platform, CS_CONFIG, cs_config::DOORBELL.set(0, doorbell));
+        let config = cs_config::DOORBELL.set(0, doorbell);
+        let config = cs_config::PRIORITY.set(config, self.priority.into());
+        input.write(platform, CS_CONFIG, config);
         input.write(platform, CS_ACK_IRQ_MASK, u64::from(u32::MAX));
         let idle = cs_req::IDLE_SYNC_WAIT.mask32() | cs_req::IDLE_EMPTY.mask32();
         let mask = cs_req::STATE.mask32() | idle;

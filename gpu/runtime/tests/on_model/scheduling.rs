@@ -5,7 +5,9 @@ use crate::bench::{
 };
 use eitri_model::Injection;
 use eitri_on_model::{Machine, NonCoherent};
-use eitri_runtime::{Cause, Fence, Options, Platform, Priority, Status, Storage};
+use eitri_runtime::{
+    Cause, Error, Fence, Options, Platform, Priority, QueueConfig, Status, Storage,
+};
 use std::time::Duration;
 
 const GOOD: Result<(), String> = Ok(());
@@ -233,4 +235,48 @@ fn a_gpu_fault_that_names_a_space_is_its_jobs() {
     );
     assert!(device.lost().is_none());
     assert_eq!(device.status(running), Status::Pending);
+}
+
+/// A queue runs on the cores that it was given, and what there is not is refused.
+#[test]
+fn cores_and_priorities_of_streams_are_the_callers() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let all = device.properties().cores;
+    let one = all & all.wrapping_neg();
+    let config = QueueConfig {
+        cores: Some(one),
+        streams: [0, 1, 15],
+        ..QueueConfig::default()
+    };
+    let queue = device.create_queue(config).expect("a place");
+    let work = Work::new(&mut device, queue, &FOREVER, 1024);
+    let fence = submit(&mut device, queue, &work);
+    assert_eq!(
+        device.wait(fence, Duration::from_millis(2)),
+        Status::Pending
+    );
+    device.cancel(queue).expect("there");
+    assert!(device.settle());
+    for cores in [0, !all, all | 1 << 63] {
+        let config = QueueConfig {
+            cores: Some(cores),
+            ..QueueConfig::default()
+        };
+        let refused = device.create_queue(config).map(drop);
+        assert_eq!(
+            refused,
+            Err(Error::Cores {
+                wanted: cores,
+                usable: all
+            })
+        );
+    }
+    let config = QueueConfig {
+        streams: [0, 16, 0],
+        ..QueueConfig::default()
+    };
+    let refused = device.create_queue(config).map(drop);
+    assert_eq!(refused, Err(Error::StreamPriority { priority: 16 }));
+    assert_eq!(misuse(&machine), [""; 0]);
 }
