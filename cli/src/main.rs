@@ -27,6 +27,7 @@ mod parallel;
 mod passes;
 mod qemu;
 mod reference;
+mod replay;
 mod report;
 mod shader_file;
 mod specialisation;

@@ -20,7 +20,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-launch",      &[]),
     ("eitri-runtime",     &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-program"]),
     ("eitri-model",       &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa"]),
-    ("eitri-on-model",    &["eitri-model", "eitri-runtime"]),
+    ("eitri-dump",        &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa"]),
+    ("eitri-on-model",    &["eitri-dump", "eitri-model", "eitri-runtime"]),
     ("eitri-shaderc",     &["eitri-isa", "eitri-program"]),
     ("eitri-job",         &["eitri-program", "eitri-runtime"]),
     ("eitri-boards",       &[]),
@@ -31,7 +32,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-kernel-tests", &["eitri-aarch64", "eitri-boards", "eitri-csf", "eitri-image", "eitri-kernel", "eitri-linker", "eitri-runtime"]),
     ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-kernel", "eitri-linker", "eitri-model"]),
     ("eitri-no-panic",     &["eitri-program", "eitri-runtime"]),
-    ("eitri",             &["eitri-amber", "eitri-boards", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-program", "eitri-runtime", "eitri-shaderc"]),
+    ("eitri",             &["eitri-amber", "eitri-boards", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-program", "eitri-runtime", "eitri-shaderc"]),
 ];
 
 /// Folders whose code may hold `unsafe`: the kernel, the boards, and what runs on them.
@@ -299,6 +300,7 @@ fn pages_name_paths_that_exist() {
         "docs/boards/rk3588.md",
         "docs/cli.md",
         "docs/porting.md",
+        "docs/core-dumps.md",
         "docs/reviews.md",
         "qemu-tests/README.md",
     ];

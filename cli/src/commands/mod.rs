@@ -9,6 +9,7 @@ pub(crate) mod demo;
 mod disasm;
 mod docs;
 mod doctor;
+mod dump;
 mod explain;
 pub(crate) mod fuzz;
 mod image;
@@ -42,6 +43,9 @@ pub(crate) enum Command {
     Docs(docs::Args),
     /// Say what this machine has of what Eitri needs.
     Doctor(doctor::Args),
+    /// Decode core dumps of the GPU, and run them again on the model.
+    #[command(subcommand)]
+    Dump(dump::Command),
     /// Say what the tables know of a name or a number.
     Explain(explain::Args),
     /// Try random words on the decoders.
@@ -73,6 +77,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Cs(command) => cs::run(&command),
         Command::Docs(args) => docs::run(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Dump(command) => dump::run(&command),
         Command::Explain(args) => explain::run(&args),
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Image(args) => image::run(&args),

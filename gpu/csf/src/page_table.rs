@@ -229,6 +229,17 @@ pub enum Decoded {
     Malformed,
 }
 
+/// What a table forbids below it ([`Entry::forbids`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forbidden {
+    /// Any access.
+    pub access: bool,
+    /// Writing.
+    pub writing: bool,
+    /// Execution.
+    pub execution: bool,
+}
+
 /// Why an entry cannot be built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryError {
@@ -305,6 +316,17 @@ impl Entry {
             return Err(EntryError::Misaligned { address, alignment });
         }
         Ok(Entry(address | attributes.bits() | kind))
+    }
+
+    /// What an entry that points to a table takes from everything below it.
+    ///
+    /// It counts unless `TRANSCFG` says to ignore it (`IGNORE_HIERARCHICAL`); no driver known sets it.
+    pub const fn forbids(self) -> Forbidden {
+        Forbidden {
+            access: self.0 >> 61 & 1 == 1,
+            writing: self.0 >> 62 & 1 == 1,
+            execution: self.0 >> 60 & 1 == 1,
+        }
     }
 
     /// What a walker makes of the entry at `level`.

@@ -22,6 +22,7 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
+mod dump;
 mod machine;
 mod memory;
 mod non_coherent;

@@ -157,6 +157,19 @@ impl Machine {
         self.0.borrow().accesses
     }
 
+    /// A register word, without counting it as an access of the driver's.
+    pub(crate) fn look_at_register(&self, offset: u32) -> u32 {
+        let parts = &mut *self.0.borrow_mut();
+        parts.gpu.read32(&mut parts.memory, offset)
+    }
+
+    /// Bytes of memory; `None` where there is none.
+    pub(crate) fn look_at_memory(&self, address: u64, bytes: &mut [u8]) -> Option<()> {
+        let parts = &mut *self.0.borrow_mut();
+        bytes.copy_from_slice(parts.memory.at(address, bytes.len())?);
+        Some(())
+    }
+
     fn word<const N: usize>(&self, address: PhysicalAddress) -> [u8; N] {
         let parts = &mut *self.0.borrow_mut();
         let bytes = parts.memory.at(address.0, N);

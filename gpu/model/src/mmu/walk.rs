@@ -41,11 +41,6 @@ const ADDRESS_SIZE_IN: u8 = 0xE0;
 const ADDRESS_SIZE_OUT: u8 = 0xE4;
 const MEMORY_ATTRIBUTE: u8 = 0xE8;
 
-/// Hierarchical permission bits of table entries.
-const TABLE_NOT_EXECUTABLE: u64 = 1 << 60;
-const TABLE_NOT_ACCESSIBLE: u64 = 1 << 61;
-const TABLE_READ_ONLY: u64 = 1 << 62;
-
 pub(super) fn walk(
     setup: &Setup,
     memory: &mut dyn PhysicalMemory,
@@ -91,9 +86,10 @@ pub(super) fn walk(
         match (Entry(entry).decode(level), level.next()) {
             (Decoded::Table { address: next }, Some(below)) => {
                 if honour_tables {
-                    readable &= entry & TABLE_NOT_ACCESSIBLE == 0;
-                    writable &= entry & TABLE_READ_ONLY == 0;
-                    executable &= entry & TABLE_NOT_EXECUTABLE == 0;
+                    let forbidden = Entry(entry).forbids();
+                    readable &= !forbidden.access;
+                    writable &= !forbidden.writing;
+                    executable &= !forbidden.execution;
                 }
                 (table, level) = (next, below);
             }

@@ -7,7 +7,6 @@
 use super::Selector;
 use crate::ir::{self, Alu, InstData};
 use crate::valhall::mir::{Instr, Modifier, Op, Operand, Select, Source};
-use eitri_isa::Arch;
 
 impl Selector<'_> {
     /// A value, read through sign changes and the widening of a half.
@@ -121,12 +120,7 @@ impl Selector<'_> {
     }
 
     pub(super) fn float_unary(&mut self, op: Op, modifiers: &[Modifier], data: &InstData) {
-        // Rounding widens no halves from v11 on.
-        let source = match op == Op::FRound && self.target.arch >= Arch::V11 {
-            true => self.signed_source(data.args[0]).1,
-            false => self.float_source(data.args[0]),
-        };
-        let sources = vec![source];
+        let sources = vec![self.float_source(data.args[0])];
         self.define(
             data.results[0],
             Instr {

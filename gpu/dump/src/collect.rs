@@ -1,0 +1,231 @@
+//! Collecting: a dump of a GPU as it is, from its registers, the firmware's interface, and every page that is mapped.
+//!
+//! Runs in a bare-metal image after a fault: no allocation, bounded time whatever page tables and interface hold.
+//! Guarantees: what is left out is counted in the dump.
+
+use crate::interface::{Blocks, INPUT, Interface};
+use crate::note::Incomplete;
+use crate::regions::{Region, Regions};
+use crate::source::{Memory, Source};
+use crate::walk::{MOST_TABLES, Mapping, Met, SPACES, Space};
+use crate::write::{Notes, Sink, WriteError, write};
+use eitri_csf::page_table::PAGE_BYTES;
+use eitri_csf::product::GpuId;
+use eitri_csf::registers::BLOCKS;
+use eitri_csf::registers::address_space::ADDRESS_SPACE;
+use eitri_csf::registers::doorbell::DOORBELLS;
+use eitri_csf::registers::identity::{AS_PRESENT, GPU_ID};
+use eitri_csf::registers::power::L2_READY;
+use eitri_csf::table::{Mark, Register, Since, Width};
+
+/// What a dump holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Bytes of memory.
+    pub memory: u64,
+    /// What is not in it.
+    pub incomplete: Incomplete,
+}
+
+/// Writes a dump of `source` into `sink`. `room` is for the list of memory regions: one for each run of physical memory that is
+/// mapped; some hundred are plenty where memory is given out in runs.
+///
+/// # Errors
+/// [`WriteError`]; the sink then holds part of a file.
+pub fn collect<S: Source, K: Sink>(
+    source: &mut S,
+    room: &mut [Region],
+    sink: &mut K,
+) -> Result<Summary, WriteError<K::Error>> {
+    let mut regions = Regions::new(room);
+    let mut incomplete = Incomplete::default();
+    let present = register(source, AS_PRESENT);
+    for number in (0..SPACES).filter(|number| present >> number & 1 != 0) {
+        let space = Space::read(number, &mut |row| register(source, row));
+        add_space(source, &space, &mut regions, &mut incomplete);
+    }
+    incomplete.no_room = regions.lost();
+    let interface = if present & 1 == 0 {
+        None
+    } else {
+        let firmware = Space::read(0, &mut |row| register(source, row));
+        Interface::find(firmware, source)
+    };
+    let used = interface.map(|interface| Used::find(&interface, source));
+    // One source serves notes and memory, one after the other.
+    let source = core::cell::RefCell::new(source);
+    write(
+        sink,
+        regions.as_slice(),
+        |notes| {
+            let source = &mut *source.borrow_mut();
+            tell(*source, notes, interface.as_ref().zip(used.as_ref()));
+            notes.incomplete(incomplete);
+        },
+        |address, bytes| source.borrow_mut().read(address, bytes),
+    )?;
+    Ok(Summary {
+        memory: regions.as_slice().iter().map(|region| region.bytes).sum(),
+        incomplete,
+    })
+}
+
+/// The value of a register, both words of one of 64 bits.
+fn register(source: &mut impl Source, row: Register) -> u64 {
+    let low = source.register(row.offset);
+    let high = match row.width {
+        Width::Bits32 => 0,
+        Width::Bits64 => source.register(row.offset + 4),
+    };
+    u64::from(high) << 32 | u64::from(low)
+}
+
+fn is_readable(memory: &mut impl Memory, page: u64) -> bool {
+    memory.read(page, &mut [0; 8]).is_ok()
+}
+
+fn add_space<S: Source>(
+    source: &mut S,
+    space: &Space,
+    regions: &mut Regions<'_>,
+    incomplete: &mut Incomplete,
+) {
+    let mut budget = MOST_TABLES;
+    let mut add = |source: &mut S, page: u64| {
+        if regions.contains(page) {
+            return;
+        }
+        if is_readable(source, page) {
+            regions.add(Region {
+                start: page,
+                bytes: PAGE_BYTES,
+            });
+        } else {
+            incomplete.unreadable = incomplete.unreadable.saturating_add(PAGE_BYTES);
+        }
+    };
+    let skipped = space.visit(source, &mut budget, &mut |source, met| match met {
+        Met::Table(page) => add(source, page),
+        Met::Mapping(Mapping {
+            physical, bytes, ..
+        }) => {
+            let pages = physical..physical.saturating_add(bytes);
+            for page in pages.step_by(PAGE_BYTES as usize) {
+                add(source, page);
+            }
+        }
+    });
+    incomplete.tables += skipped;
+}
+
+/// The groups and streams that are worth a note, found once: the firmware may change its words meanwhile.
+struct Used {
+    groups: u32,
+    streams: [u32; 32],
+}
+
+impl Used {
+    fn find(interface: &Interface, memory: &mut impl Memory) -> Used {
+        let mut used = Used {
+            groups: 0,
+            streams: [0; 32],
+        };
+        for slot in 0..interface.groups() {
+            let group = interface.group(memory, slot);
+            if !interface.is_group_used(memory, &group) {
+                continue;
+            }
+            used.groups |= 1 << slot;
+            for number in 0..interface.streams(memory, &group) {
+                let stream = interface.stream(memory, &group, number);
+                if interface.is_stream_used(memory, &stream) {
+                    used.streams[slot as usize] |= 1 << number;
+                }
+            }
+        }
+        used
+    }
+}
+
+/// The numbers of the bits that are set.
+fn bits(mask: u32) -> impl Iterator<Item = u32> {
+    (0..32).filter(move |bit| mask >> bit & 1 != 0)
+}
+
+fn tell<S: Source, K: Sink>(
+    source: &mut S,
+    notes: &mut Notes<'_, K>,
+    interface: Option<(&Interface, &Used)>,
+) {
+    notes.producer(source.producer());
+    notes.registers(&mut |tell| tell_registers(source, tell));
+    source.faults(&mut |fault| notes.fault(fault));
+    source.submissions(&mut |submission| notes.submission(submission));
+    let Some((interface, used)) = interface else {
+        return;
+    };
+    let space = interface.space();
+    let memory = core::cell::RefCell::new(source);
+    let words = |blocks: Blocks, which: usize| {
+        let memory = &memory;
+        move |tell: &mut dyn FnMut(u32, u32)| {
+            blocks.tell(space, &mut **memory.borrow_mut(), which, tell);
+        }
+    };
+    let global = interface.global(&mut **memory.borrow_mut());
+    notes.firmware(
+        &mut words(global, 0),
+        &mut words(global, INPUT),
+        &mut words(global, 2),
+    );
+    for slot in bits(used.groups) {
+        let group = interface.group(&mut **memory.borrow_mut(), slot);
+        let job_space = interface.space_of(&mut **memory.borrow_mut(), &group);
+        let blocks: [crate::write::Pairs<'_>; 3] = [
+            &mut words(group, 0),
+            &mut words(group, INPUT),
+            &mut words(group, 2),
+        ];
+        notes.group(slot, job_space, blocks);
+        for number in bits(used.streams[slot as usize]) {
+            let stream = interface.stream(&mut **memory.borrow_mut(), &group, number);
+            let ring = interface.ring(&mut **memory.borrow_mut(), &stream);
+            let blocks: [crate::write::Pairs<'_>; 3] = [
+                &mut words(stream, 0),
+                &mut words(stream, INPUT),
+                &mut words(stream, 2),
+            ];
+            notes.stream(slot, number, ring, blocks);
+        }
+    }
+}
+
+/// Registers that drivers use and that can be read without effect.
+fn tell_registers(source: &mut impl Source, tell: &mut dyn FnMut(u32, u32)) {
+    let major = GpuId(source.register(GPU_ID.offset)).arch_version().0;
+    let present = register(source, AS_PRESENT);
+    let powered = register(source, L2_READY) != 0;
+    for block in BLOCKS {
+        for row in block.registers {
+            let exists = match row.since {
+                Since::Arch(arch) => arch.major() <= major,
+                Since::Interface(..) => false,
+            };
+            // The user page answers only while the GPU has power.
+            let answers = powered || block.name != DOORBELLS.name;
+            if !exists || !answers || !row.access.readable() || row.mark != Mark::Modelled {
+                continue;
+            }
+            for index in 0..row.count {
+                if block.name == ADDRESS_SPACE.name && present >> index & 1 == 0 {
+                    continue;
+                }
+                let offset = row.at(index).offset;
+                tell(offset, source.register(offset));
+                if row.width == Width::Bits64 {
+                    tell(offset + 4, source.register(offset + 4));
+                }
+            }
+        }
+    }
+}

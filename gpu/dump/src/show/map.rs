@@ -1,0 +1,179 @@
+//! Maps: what an address space maps, as ranges, and how far an address is from them.
+
+use crate::read::Dump;
+use crate::walk::{MOST_TABLES, Mapping, Met, Space, Translation};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use eitri_csf::page_table::Attributes;
+
+use super::entry::Entry;
+
+/// Ranges that are kept of a space.
+const MOST_RANGES: usize = 1 << 16;
+
+/// Addresses that are mapped alike, one behind the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Range {
+    pub(super) start: u64,
+    /// The first address behind it.
+    pub(super) end: u64,
+    pub(super) attributes: Attributes,
+    /// Physical address of the start; `None` where the memory is not in one piece.
+    physical: Option<u64>,
+}
+
+/// Permissions as letters.
+pub(super) struct Letters(pub(super) Attributes);
+
+impl fmt::Display for Letters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let letter = |set, letter| if set { letter } else { '-' };
+        let Attributes {
+            readable,
+            writable,
+            executable,
+            ..
+        } = self.0;
+        let [r, w, x] = [
+            letter(readable, 'r'),
+            letter(readable && writable, 'w'),
+            letter(executable, 'x'),
+        ];
+        write!(f, "{r}{w}{x}")
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Range { start, end, .. } = self;
+        write!(f, "{start:#x}..{end:#x} {}", Letters(self.attributes))
+    }
+}
+
+/// What a space maps.
+#[derive(Clone, Debug)]
+pub(super) struct Map {
+    pub(super) space: Space,
+    pub(super) ranges: Vec<Range>,
+    /// Ranges that were not kept.
+    dropped: u64,
+    /// Tables that were not walked.
+    skipped: u64,
+}
+
+impl Map {
+    pub(super) fn new(dump: &Dump<'_>, space: Space) -> Map {
+        let mut map = Map {
+            space,
+            ranges: Vec::new(),
+            dropped: 0,
+            skipped: 0,
+        };
+        let mut budget = MOST_TABLES;
+        let mut memory = dump;
+        map.skipped = space.visit(&mut memory, &mut budget, &mut |_, met| {
+            let Met::Mapping(mapping) = met else { return };
+            let Mapping {
+                address,
+                physical,
+                bytes,
+                attributes,
+            } = mapping;
+            let end = address.saturating_add(bytes);
+            if let Some(last) = map.ranges.last_mut()
+                && last.end == address
+                && last.attributes == attributes
+            {
+                let follows = |start| physical.checked_sub(start) == Some(address - last.start);
+                last.physical = last.physical.filter(|start| follows(*start));
+                last.end = end;
+                return;
+            }
+            if map.ranges.len() == MOST_RANGES {
+                map.dropped += 1;
+                return;
+            }
+            map.ranges.push(Range {
+                start: address,
+                end,
+                attributes,
+                physical: Some(physical),
+            });
+        });
+        map
+    }
+
+    /// The range that holds `address`.
+    pub(super) fn range_of(&self, address: u64) -> Option<&Range> {
+        let after = self.ranges.partition_point(|range| range.start <= address);
+        let range = &self.ranges[after.checked_sub(1)?];
+        (address < range.end).then_some(range)
+    }
+
+    /// In words, how `address` lies to what is mapped.
+    pub(super) fn place(&self, address: u64) -> String {
+        if let Some(range) = self.range_of(address) {
+            return format!("{:#x} bytes into {range}", address - range.start);
+        }
+        let after = self.ranges.partition_point(|range| range.start <= address);
+        let below = after.checked_sub(1).map(|index| &self.ranges[index]);
+        let below = below.map(|range| {
+            let bytes = address - range.end;
+            format!("{bytes:#x} bytes behind the end of {range}")
+        });
+        let above = self.ranges.get(after).map(|range| {
+            let bytes = range.start - address;
+            format!("{bytes:#x} bytes before the start of {range}")
+        });
+        match (below, above) {
+            (Some(below), Some(above)) => format!("{below}; {above}"),
+            (Some(only), None) | (None, Some(only)) => only,
+            (None, None) => String::from("nothing is mapped"),
+        }
+    }
+
+    /// The whole map.
+    pub(super) fn entry(&self) -> Entry {
+        let name = format!("address space {}", self.space.number);
+        let text = match self.space.translation() {
+            Translation::Unmapped => String::from("maps nothing"),
+            Translation::Identity => String::from("virtual is physical"),
+            Translation::Unknown => format!(
+                "TRANSCFG {:#x}: a way to translate that is not read here",
+                self.space.transcfg
+            ),
+            Translation::Tables { root, bits, .. } => {
+                format!("tables at {root:#x}, {bits} bits")
+            }
+        };
+        let mut entry = Entry::new(name, text);
+        for range in &self.ranges {
+            let bytes = range.end - range.start;
+            let index = range.attributes.memory.number();
+            let physical = match range.physical {
+                Some(start) => format!("at {start:#x}"),
+                None => String::from("in pieces"),
+            };
+            let accessed = match range.attributes.accessed {
+                true => "",
+                false => ", access flag clear",
+            };
+            entry.push(Entry::line(format!(
+                "{range} {bytes:#x} bytes {physical}, attribute {index}{accessed}"
+            )));
+        }
+        if self.dropped != 0 {
+            entry.note("more", format!("{} ranges are not shown", self.dropped));
+        }
+        if self.skipped != 0 {
+            let text = format!(
+                "{} tables were not walked: no sound address space has as many",
+                self.skipped
+            );
+            entry.note("incomplete", text);
+        }
+        entry
+    }
+}
