@@ -15,6 +15,7 @@ mod memory;
 mod outcomes;
 mod recovery;
 mod scheduling;
+mod soak;
 mod timing;
 
 mod to_come;
