@@ -1,6 +1,8 @@
 //! Groups and streams: life cycle, instructions, scoreboards, sync objects, faults.
 
 mod bench;
+#[path = "streams/unmodified_drivers.rs"]
+mod unmodified_drivers;
 
 use bench::{Bench, RING, group_input, group_output, stream_input, stream_output, suspend_buffer};
 use eitri_cs::enums::{Condition, ErrorReject, SyncScope};
