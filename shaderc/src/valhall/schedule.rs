@@ -77,11 +77,14 @@ struct Graph {
     before: Vec<Vec<usize>>,
     /// By instruction: how many must still come after it.
     after: Vec<usize>,
+    /// By instruction: the one that it was last put before, so that it is put there once.
+    last: Vec<usize>,
 }
 
 impl Graph {
+    /// The edges to one instruction are added one after the other.
     fn add(&mut self, earlier: usize, later: usize) {
-        if !self.before[later].contains(&earlier) {
+        if std::mem::replace(&mut self.last[earlier], later) != later {
             self.before[later].push(earlier);
             self.after[earlier] += 1;
         }
@@ -93,6 +96,7 @@ fn build(block: &Block, preloaded: &[Word]) -> Graph {
     let mut graph = Graph {
         before: vec![Vec::new(); count],
         after: vec![0; count],
+        last: vec![usize::MAX; count],
     };
     let mut definitions: HashMap<Value, usize> = HashMap::new();
     // By memory: the last write, and the reads since.
@@ -115,7 +119,8 @@ fn build(block: &Block, preloaded: &[Word]) -> Graph {
             .is_some_and(|(_, from)| preloaded.contains(&from));
         let barrier = pinned || matches!(instr.op.message(), Message::Barrier | Message::Fence);
         if barrier {
-            (0..index).for_each(|earlier| graph.add(earlier, index));
+            // What is before the last one is before this one.
+            (last_barrier.unwrap_or(0)..index).for_each(|earlier| graph.add(earlier, index));
             last_barrier = Some(index);
         } else if let Some(last) = last_barrier {
             graph.add(last, index);
