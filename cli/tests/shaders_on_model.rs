@@ -280,3 +280,26 @@ fn ninety_living_values_are_spilled_and_come_back() {
         compiled.listing
     );
 }
+
+#[test]
+fn atomics_on_words_of_64_bits_give_and_leave_both_halves() {
+    let source = "
+        @group(0) @binding(0) var<storage, read_write> o: array<atomic<u64>>;
+        @compute @workgroup_size(20) fn main(@builtin(local_invocation_index) i: u32) {
+            let old = atomicAdd(&o[0], 0x100000001lu * u64(i));
+            atomicMax(&o[1], u64(i) << 40u);
+            atomicXor(&o[2], old);
+            if i == 19u { atomicStore(&o[3], atomicExchange(&o[4], 5lu)); }
+        }";
+    let words: Vec<u32> = (0..10).map(|word| 0xffff_fff0 + word % 2 * 7).collect();
+    let wide = |words: &[u32]| -> Vec<u64> {
+        let pairs = words.chunks(2);
+        pairs
+            .map(|pair| u64::from(pair[0]) | u64::from(pair[1]) << 32)
+            .collect()
+    };
+    let (before, after) = (wide(&words), wide(&run(source, &words)));
+    assert_eq!(after[0], before[0].wrapping_add(190 * 0x1_0000_0001));
+    assert_eq!(after[1], before[1].max(19 << 40));
+    assert_eq!([after[3], after[4]], [before[4], 5]);
+}

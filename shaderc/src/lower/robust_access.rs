@@ -16,7 +16,7 @@ use crate::ir::layout::order_blocks;
 use crate::ir::range::upper_bound;
 use crate::ir::rewrite::rewrite;
 use crate::ir::{
-    Access, Alu, BlockId, Builder, Function, Inst, InstData, Op, Space, Terminator, Value,
+    Access, Alu, BlockId, Builder, Function, Inst, InstData, Op, Space, Terminator, Type, Value,
 };
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
@@ -315,13 +315,52 @@ fn old_value(function: &mut Function, inst: Inst, [block, inside]: [BlockId; 2],
     let Some(old) = function.inst(inst).results.first().copied() else {
         return;
     };
-    let ty = function.ty(old);
-    let phi = function.new_phi(rest, ty);
-    let zero = function.constant_of(ty, 0);
-    function.map_uses(|value| if value == old { phi } else { value });
-    let made = function.block_mut(rest).phis.iter_mut();
-    for made in made.filter(|made| made.result == phi) {
-        made.sources = vec![(inside, old), (block, zero)];
+    // Words of 64 bits can't be chosen between: their halves are.
+    let halves: Vec<Value> = match function.ty(old) {
+        Type::W64 => {
+            let mut builder = Builder::new(function, inside);
+            [Alu::Low64, Alu::High64]
+                .map(|half| builder.alu(half, &[old]))
+                .to_vec()
+        }
+        _ => vec![old],
+    };
+    let mut phis = vec![];
+    for half in &halves {
+        let ty = function.ty(*half);
+        let phi = function.new_phi(rest, ty);
+        let zero = function.constant_of(ty, 0);
+        phis.push(phi);
+        let made = function.block_mut(rest).phis.iter_mut();
+        for made in made.filter(|made| made.result == phi) {
+            made.sources = vec![(inside, *half), (block, zero)];
+        }
+    }
+    let new = match phis.as_slice() {
+        &[phi] => phi,
+        halves => {
+            let position = function.inst(inst).position;
+            let whole = function.new_inst(Op::Alu(Alu::Pack64), halves.to_vec(), false, position);
+            function.block_mut(rest).insts.insert(0, whole);
+            function.inst(whole).results[0]
+        }
+    };
+    // Not what feeds the choice itself.
+    let feeds: Vec<Inst> = function.block(inside).insts.clone();
+    function.map_uses(|value| if value == old { new } else { value });
+    for inst in feeds {
+        for arg in &mut function.inst_mut(inst).args {
+            if *arg == new {
+                *arg = old;
+            }
+        }
+    }
+    for phi in &mut function.block_mut(rest).phis {
+        for (from, value) in &mut phi.sources {
+            if *from == inside && *value == new {
+                *value = old;
+            }
+        }
     }
 }
 

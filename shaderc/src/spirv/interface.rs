@@ -16,7 +16,8 @@ use super::reader::{Instr, Result};
 use super::translate::{Composite, Item, Translator};
 use super::types::{MatrixLayout, Type};
 use crate::ir::{
-    self, Alu, Axis, Binding, BindingKind, FauWord, LANES, Memory, SysVal, Value, VarData,
+    self, Access, Alu, Axis, Binding, BindingKind, FauWord, LANES, Memory, Merge, Space, SysVal,
+    Terminator, Value, VarData,
 };
 
 /// Highest descriptor set: its table is one more, and tables from 12 on have other meanings (compiler-abi.md 1.2).
@@ -289,14 +290,23 @@ impl Translator<'_> {
 
     fn shared(&mut self, id: u32, global: &Global) -> Result<()> {
         let instr = &global.instr;
-        let bytes = Rules::Computed.size(instr, &global.pointee, MatrixLayout::default())?;
-        let start = self.builder.function.shared_bytes;
+        // A block says itself where its members lie; all blocks lie on one another.
+        let rules = match &*global.pointee {
+            Type::Struct { block: true, .. } => Rules::Decorated,
+            _ => Rules::Computed,
+        };
+        let bytes = rules.size(instr, &global.pointee, MatrixLayout::default())?;
+        let start = match rules {
+            Rules::Decorated => 0,
+            Rules::Computed => self.builder.function.shared_bytes,
+        };
         let end = u64::from(start).saturating_add(bytes);
         if end > MAX_SHARED {
             let limit = format!("{end} bytes of shared memory, more than {MAX_SHARED}");
             return Err(instr.unsupported(Feature::Limit, limit));
         }
-        self.builder.function.shared_bytes = (end as u32).next_multiple_of(16);
+        let shared = &mut self.builder.function.shared_bytes;
+        *shared = (*shared).max((end as u32).next_multiple_of(16));
         let decorations = self.module.decorations.of(id);
         let volatile =
             decorations.has(Decoration::Volatile) || decorations.has(Decoration::Coherent);
@@ -304,7 +314,7 @@ impl Translator<'_> {
             ty: global.pointee.clone(),
             target: Target::Memory(Place {
                 area: Area::Shared,
-                rules: Rules::Computed,
+                rules,
                 at: Offset {
                     constant: start,
                     dynamic: None,
@@ -320,10 +330,55 @@ impl Translator<'_> {
             }),
         };
         self.globals.insert(id, Item::Pointer(pointer));
-        if global.initializer.is_some() {
-            return Err(instr.unsupported(Feature::Use, "an initial value of shared memory"));
+        match global.initializer {
+            None => Ok(()),
+            // Zero is all that SPIR-V allows.
+            Some(id)
+                if self
+                    .module
+                    .constant(instr, id)?
+                    .bits
+                    .iter()
+                    .all(|bits| *bits == 0) =>
+            {
+                self.clear_shared(start, (bytes as u32).next_multiple_of(4));
+                Ok(())
+            }
+            Some(_) => Err(instr.invalid(Invalid::TypeMismatch)),
         }
-        Ok(())
+    }
+
+    /// Sets shared memory to zero before anything else is done: a loop in which each invocation takes every so many
+    /// words, and a barrier.
+    fn clear_shared(&mut self, start: u32, bytes: u32) {
+        let invocations: u32 = self.builder.function.workgroup_size.iter().product();
+        let own = self.local_index();
+        let first = self.builder.alu_word(Alu::IShl, own, 2);
+        let [header, body, exit] = [(); 3].map(|()| self.builder.function.new_block());
+        let from = self.builder.block;
+        self.builder.terminate(Terminator::Jump(header));
+        self.builder.block = header;
+        let at = self.builder.function.new_phi(header, ir::Type::W32);
+        let more = self.builder.alu_word(Alu::ULt, at, bytes);
+        self.builder.terminate(Terminator::Branch {
+            condition: more,
+            then: body,
+            otherwise: exit,
+        });
+        self.builder.block = body;
+        let offset = self.builder.alu_word(Alu::IAdd, at, start);
+        let zero = self.builder.word(0);
+        self.builder
+            .store(Access::words(Space::Shared, 1), &[offset], &[zero]);
+        let next = self.builder.alu_word(Alu::IAdd, at, 4 * invocations);
+        self.builder.terminate(Terminator::Jump(header));
+        let header = self.builder.function.block_mut(header);
+        header.merge = Some(Merge::At(exit));
+        for phi in &mut header.phis {
+            phi.sources = vec![(from, first), (body, next)];
+        }
+        self.builder.block = exit;
+        self.builder.inst(ir::Op::Barrier, &[]);
     }
 
     /// A private variable.

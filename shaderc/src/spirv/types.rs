@@ -48,6 +48,8 @@ pub(crate) enum Type {
         members: Rc<[Member]>,
         /// Decorated BufferBlock: a storage buffer in class Uniform.
         buffer_block: bool,
+        /// Decorated Block: in shared memory it says itself where its members lie.
+        block: bool,
     },
     Pointer {
         class: StorageClass,
@@ -297,6 +299,7 @@ pub(crate) fn declare(module: &Module, instr: &Instr) -> Result<Type> {
             Type::Struct {
                 members: members.into(),
                 buffer_block: decorations.has(Decoration::BufferBlock),
+                block: decorations.has(Decoration::Block),
             }
         }
         Op::TypePointer => {

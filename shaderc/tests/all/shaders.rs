@@ -608,3 +608,15 @@ fn functions_with_several_returns_and_out_parameters() {
         &[101, 109, 237],
     );
 }
+
+#[test]
+fn atomics_on_floats() {
+    let source = "
+        @group(0) @binding(0) var<storage, read_write> o: array<atomic<f32>>;
+        @compute @workgroup_size(20) fn main(@builtin(local_invocation_index) i: u32) {
+            let old = atomicAdd(&o[i % 2u], f32(i));
+        }";
+    let expected = [90.5f32, 100.25].map(f32::to_bits);
+    let words = [0.5f32, 0.25].map(f32::to_bits);
+    check_spirv(&wgsl::compile(source), &words, 1, &expected);
+}

@@ -3,7 +3,7 @@
 //! Facts: hardware/compiler-isel.md 9; hardware/compiler-correctness.md 3 (fences), 5.10 (barriers).
 use rspirv::spirv::{self, Op, Scope};
 
-use crate::ir::{self, Alu, AtomicOp, Memory, Value};
+use crate::ir::{self, Alu, AtomicOp, Memory, Merge, Terminator, Value};
 use crate::spirv::error::{Feature, Invalid};
 use crate::spirv::pointer::{Area, Target};
 use crate::spirv::reader::{Instr, Result};
@@ -25,6 +25,9 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
         Op::AtomicXor => AtomicOp::Xor,
         Op::AtomicExchange => AtomicOp::Exchange,
         Op::AtomicCompareExchange => AtomicOp::CompareExchange,
+        Op::AtomicFAddEXT => return float(t, instr, Alu::FAdd),
+        Op::AtomicFMinEXT => return float(t, instr, Alu::FMin),
+        Op::AtomicFMaxEXT => return float(t, instr, Alu::FMax),
         Op::AtomicLoad => return load(t, instr),
         Op::AtomicStore => return store(t, instr),
         Op::ControlBarrier => return control_barrier(t, instr),
@@ -85,7 +88,7 @@ fn place(t: &mut Translator<'_>, instr: &Instr, op: AtomicOp, operands: &[Value]
     match &*pointer.ty {
         Type::Int { .. } => {}
         // Moving bits is all that these do.
-        Type::Float { .. } if op == AtomicOp::Exchange => {}
+        Type::Float { .. } if matches!(op, AtomicOp::Exchange | AtomicOp::CompareExchange) => {}
         Type::Float { .. } => return Err(instr.unsupported(Feature::Use, "an atomic on floats")),
         _ => return Err(instr.invalid(Invalid::TypeMismatch)),
     }
@@ -106,6 +109,41 @@ fn place(t: &mut Translator<'_>, instr: &Instr, op: AtomicOp, operands: &[Value]
     let elem = pointer.ty.scalar().unwrap_or(ir::Type::W32);
     let (address, access) = t.address(instr, place, elem, 1)?;
     Ok(t.builder.atomic(op, access, &address, operands))
+}
+
+/// An atomic on a float of 32 bits, which no machine need have: the new number is computed from the one that is there, and
+/// takes its place if that is still there, else all begins anew.
+fn float(t: &mut Translator<'_>, instr: &Instr, alu: Alu) -> Result<bool> {
+    let semantics = instr.word(2)?;
+    let pointer = t.pointer(instr, 0)?;
+    if *pointer.ty != (Type::Float { bits: 32 }) {
+        return Err(instr.unsupported(Feature::Use, "an atomic on that type"));
+    }
+    let value = t.scalar(instr, 3, ir::Type::W32)?;
+    fence(t, instr, semantics, Order::Before)?;
+    let first = t.load(instr, &pointer, Memory::Volatile)?.scalars[0];
+    let [header, exit] = [(); 2].map(|()| t.builder.function.new_block());
+    let from = t.builder.block;
+    t.builder.terminate(Terminator::Jump(header));
+    t.builder.block = header;
+    let expected = t.builder.function.new_phi(header, ir::Type::W32);
+    let new = t.builder.alu(alu, &[expected, value]);
+    let seen = place(t, instr, AtomicOp::CompareExchange, &[new, expected])?;
+    let done = t.builder.alu(Alu::IEq, &[seen, expected]);
+    t.builder.terminate(Terminator::Branch {
+        condition: done,
+        then: exit,
+        otherwise: header,
+    });
+    let block = t.builder.function.block_mut(header);
+    block.merge = Some(Merge::At(exit));
+    for phi in &mut block.phis {
+        phi.sources = vec![(from, first), (header, seen)];
+    }
+    t.builder.block = exit;
+    fence(t, instr, semantics, Order::After)?;
+    t.define(instr, vec![seen])?;
+    Ok(true)
 }
 
 fn load(t: &mut Translator<'_>, instr: &Instr) -> Result<bool> {
