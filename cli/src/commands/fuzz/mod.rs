@@ -3,6 +3,8 @@
 //! A word is refused, or it is legal: then it encodes again as itself, and so does its text unless the dialect leaves
 //! something out. Which word is tried depends on seed and number alone, not on the machine.
 
+mod dump;
+
 use crate::outcome::{Failure, Status};
 use crate::streams::outln;
 use eitri_isa::{EncodeError, Instr, Op, Rule, Syntax};
@@ -30,10 +32,12 @@ pub(crate) enum Decoder {
     Isa,
     /// Command-stream instructions, on every architecture.
     Cs,
+    /// Core dumps that were damaged.
+    Dump,
 }
 
 impl Decoder {
-    pub(crate) const ALL: [Decoder; 2] = [Decoder::Isa, Decoder::Cs];
+    pub(crate) const ALL: [Decoder; 3] = [Decoder::Isa, Decoder::Cs, Decoder::Dump];
 
     /// As the command line has it.
     pub(crate) fn name(self) -> &'static str {
@@ -44,6 +48,7 @@ impl Decoder {
         match self {
             Decoder::Isa => &ISA,
             Decoder::Cs => &CS,
+            Decoder::Dump => &DUMP,
         }
     }
 }
@@ -55,26 +60,45 @@ struct Target {
     word: fn(&mut Dice) -> u64,
     /// True if the word is legal; what is wrong if the decoder contradicts itself.
     check: fn(u64) -> Result<bool, String>,
-    /// How to look at one word.
+    /// How to look at one word; `{}` stands for it.
     again: &'static str,
+    /// Of how many words one is tried: what takes as much longer than an instruction is tried as much less often.
+    share: u64,
 }
 
 const ISA: Target = Target {
     name: "isa",
     word: isa_word,
     check: isa_check,
-    again: "cargo eitri disasm",
+    again: "echo {} | cargo eitri disasm",
+    share: 1,
 };
 
 const CS: Target = Target {
     name: "cs",
     word: cs_word,
     check: cs_check,
-    again: "cargo eitri cs disasm",
+    again: "echo {} | cargo eitri cs disasm",
+    share: 1,
 };
 
+const DUMP: Target = Target {
+    name: "dump",
+    word: dump::word,
+    check: dump::check,
+    again: "the word is the seed that `dump::check` of cli/src/commands/fuzz takes: {}",
+    share: 2000,
+};
+
+impl Target {
+    /// How many words are tried where `count` are asked for.
+    fn count(&self, count: u64) -> u64 {
+        count.div_ceil(self.share)
+    }
+}
+
 /// Words that one thread takes at a time.
-const CHUNK: u64 = 10_000;
+const CHUNK: u64 = 1_000;
 /// Faults that are printed of a decoder.
 const SHOWN: usize = 10;
 
@@ -86,7 +110,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         }
         let target = decoder.target();
         let started = Instant::now();
-        let tally = fuzz(target, args.seed, args.count);
+        let count = target.count(args.count);
+        let tally = fuzz(target, args.seed, count);
         let seconds = started.elapsed().as_secs_f64();
         for line in tally.shown(target) {
             outln!("{line}")?;
@@ -94,9 +119,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         outln!(
             "{:<4} {} words: {} legal, {} refused, {} faults ({seconds:.1} s, seed {})",
             target.name,
-            args.count,
+            count,
             tally.legal,
-            args.count - tally.legal - tally.faults.len() as u64,
+            count - tally.legal - tally.faults.len() as u64,
             tally.faults.len(),
             args.seed
         )?;
@@ -110,7 +135,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
 /// What is wrong with a decoder, as lines; at most those of the first ten words.
 pub(crate) fn faults(decoder: Decoder, seed: u64, count: u64) -> Vec<String> {
     let target = decoder.target();
-    fuzz(target, seed, count).shown(target)
+    fuzz(target, seed, target.count(count)).shown(target)
 }
 
 #[derive(Default)]
@@ -125,7 +150,10 @@ impl Tally {
         let lines = |(word, what): &(u64, String)| {
             [
                 format!("FAIL {} {word:016x}: {what}", target.name),
-                format!("again: echo {word:016x} | {}", target.again),
+                format!(
+                    "again: {}",
+                    target.again.replace("{}", &format!("{word:016x}"))
+                ),
             ]
         };
         self.faults.iter().take(SHOWN).flat_map(lines).collect()
