@@ -8,7 +8,9 @@ mod kernel;
 mod on_model;
 
 use eitri_compute_cases::{Case, Module};
-use eitri_shaderc::{Options, Robust, compile};
+use eitri_csf::Arch;
+use eitri_model::{Config, Product};
+use eitri_shaderc::{Options, Robust, Target, compile};
 use kernel::{buffers, compare, dispatch, kernels};
 
 /// Module and choices of a run.
@@ -39,6 +41,13 @@ const VARIANTS: [Variant; 3] = [
         full_registers: true,
         robust: Robust::On,
     },
+];
+
+/// A product of each generation but the first, which the variants above run on.
+const GENERATIONS: [(Arch, &str); 3] = [
+    (Arch::V11, "Mali-G615"),
+    (Arch::V12, "Mali-G720"),
+    (Arch::V13, "Immortalis-G925"),
 ];
 
 /// Compiles and runs a kernel. `None` when it is not in scope yet: `shaderc/tests/all/kernels.rs` holds the list.
@@ -75,6 +84,46 @@ fn machine_code_gives_the_expected_outputs() {
                 }
                 Some(Err(error)) => failures.push(format!("{} {variant:?}: {error}", kernel.name)),
                 None => println!("{} {variant:?}: not in scope", kernel.name),
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+/// Each kernel on one generation after the other; in the long form on all of them.
+#[test]
+fn code_of_later_generations_gives_the_expected_outputs() {
+    let mut failures = vec![];
+    for (number, kernel) in kernels().into_iter().enumerate() {
+        for (turn, (arch, name)) in GENERATIONS.into_iter().enumerate() {
+            if turn != number % GENERATIONS.len() && !eitri_testdata::long() {
+                continue;
+            }
+            let options = Options {
+                target: Target::of_product(arch, name),
+                spec_constants: kernel.spec_constants.clone(),
+                robust: Robust::Off,
+                ..Default::default()
+            };
+            let module = kernel.module(Module::Optimised).unwrap();
+            let compiled = match compile(&module, &options) {
+                Ok(compiled) => compiled,
+                // What the compiler refuses is the other tests' business, unless it is this generation's code.
+                Err(errors) if errors.to_string().contains("internal") => {
+                    failures.push(format!("{} on {name}: {errors}", kernel.name));
+                    continue;
+                }
+                Err(_) => continue,
+            };
+            let config = Config {
+                product: Product::find(name).unwrap(),
+                ..Config::default()
+            };
+            let mut buffers = buffers(&kernel);
+            let result =
+                on_model::run_with(config, &compiled.program, &dispatch(&kernel), &mut buffers);
+            if let Err(error) = result.and_then(|()| compare(&kernel, &buffers)) {
+                failures.push(format!("{} on {name}: {error}", kernel.name));
             }
         }
     }

@@ -23,6 +23,16 @@ impl Sink for Collected {
 
 /// Runs a program; the first thing that the model or the runtime has to say against it is the error.
 pub fn run(program: &[u8], dispatch: &Dispatch, buffers: &mut Buffers) -> Result<(), String> {
+    run_with(Config::default(), program, dispatch, buffers)
+}
+
+/// The same on a model that is set up in another way.
+pub fn run_with(
+    config: Config,
+    program: &[u8],
+    dispatch: &Dispatch,
+    buffers: &mut Buffers,
+) -> Result<(), String> {
     let parts: Vec<BufferParts<'_>> = buffers
         .iter()
         .map(|(&(set, binding, _), buffer)| BufferParts {
@@ -44,7 +54,7 @@ pub fn run(program: &[u8], dispatch: &Dispatch, buffers: &mut Buffers) -> Result
     }
     .encode();
     let bundle = Bundle::parse(&bundle).map_err(|error| error.to_string())?;
-    let machine = Machine::new(Config::default());
+    let machine = Machine::new(config);
     let mut stream = Collected::default();
     let Ok(_) = eitri_job::run(machine.clone(), &bundle, &mut (), &mut stream);
     let result = JobResult::parse(&stream.0).map_err(|error| error.to_string())?;

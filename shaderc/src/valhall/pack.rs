@@ -6,10 +6,12 @@
 
 use eitri_isa::row::{Access, DestKind};
 use eitri_isa::values::Slot;
-use eitri_isa::{Arch, Constant, Dest, EncodeError, Operand as IsaOperand, Reg, RegRange, Src};
+use eitri_isa::{
+    Arch, Constant, Dest, EncodeError, Mask, Operand as IsaOperand, Reg, RegRange, Src,
+};
 
 use super::error::Error;
-use super::mir::{Function, Half, Instr, Operand, Source, Word};
+use super::mir::{Function, Half, Instr, Modifier, Operand, Source, Word};
 use super::scoreboard::register_mask;
 
 /// What an instruction of machine IR still lacks.
@@ -150,7 +152,13 @@ fn to_isa(instr: &Instr, branch_offset: Option<i64>) -> Result<eitri_isa::Instr,
         .with_sources(&sources)?;
     match (row.dest, instr.dests.first()) {
         (DestKind::None, _) => {}
-        (_, Some(&dest)) => packed = packed.with_dest(Dest::full(register(dest)?)),
+        (_, Some(&dest)) => {
+            let narrow = instr.modifiers.contains(&Modifier::Narrow);
+            packed = packed.with_dest(Dest {
+                reg: register(dest)?,
+                mask: if narrow { Mask::Both } else { Mask::Full },
+            });
+        }
         (_, None) => return Err(Unpacked::NotFinal),
     }
     for staging in row.staging {

@@ -399,3 +399,46 @@ b2:
     let message = refusal(text, Choices::default());
     assert!(message.starts_with("internal: after lower: "), "{message}");
 }
+
+#[test]
+fn conversions_that_later_generations_lack_are_made_of_others() {
+    let text = "
+function main
+workgroup 64 1 1
+b0:
+  %x = local_id.x
+  %w = load.buffer 0x1000000, 0
+  %b = ushr %w, 24
+  %f = u2f %b
+  %h = half_high %w
+  %r = ffloor %h
+  %p = pack_half %f, %r
+  store.buffer 0x1000000, 4, %p
+  return
+";
+    let ir = parse(text).unwrap_or_else(|error| panic!("{error}"));
+    let listing = |arch| {
+        let binary = compile(&ir, &Target::new(arch), Choices::default());
+        binary.unwrap_or_else(|error| panic!("{error}")).listing
+    };
+    let old = listing(eitri_isa::Arch::V10);
+    assert!(
+        old.contains("U8_TO_F32") && old.contains("V2F32_TO_V2F16"),
+        "{old}"
+    );
+    for arch in [
+        eitri_isa::Arch::V11,
+        eitri_isa::Arch::V12,
+        eitri_isa::Arch::V13,
+    ] {
+        let new = listing(arch);
+        assert!(
+            new.contains("U32_TO_F32") && new.contains("MKVEC.v2i16"),
+            "{new}"
+        );
+        assert!(
+            new.contains("F16_TO_F32"),
+            "a half is widened before it is rounded\n{new}"
+        );
+    }
+}

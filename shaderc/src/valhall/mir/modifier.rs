@@ -40,6 +40,8 @@ modifiers! {
     // Result of a float operation.
     Clamp01     "clamp_0_1"   |to| to.set(Clamp::ZeroOne);
     ClampM11    "clamp_m1_1"  |to| to.set(Clamp::MinusOneOne);
+    // As binary16, in both halves of the destination; `pack` says so with the register.
+    Narrow      "h01"         |_to| Ok(());
     // Rounding; nearest-even is no word.
     RoundUp     "rtp"         |to| to.set(RoundMode::Rtp);
     RoundDown   "rtn"         |to| to.set(RoundMode::Rtn);

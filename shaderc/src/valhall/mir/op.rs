@@ -119,6 +119,7 @@ ops! {
     U32ToF32       U32ToF32,
     F16ToF32       F16ToF32,
     V2F32ToV2F16   V2f32ToV2f16,
+    MkVec          MkvecV2i16,
     U16ToU32       U16ToU32,
     U16ToF32       U16ToF32,
     U8ToF32        U8ToF32,

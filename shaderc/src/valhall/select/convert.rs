@@ -4,7 +4,8 @@
 
 use super::Selector;
 use crate::ir::{Alu, InstData};
-use crate::valhall::mir::{Instr, Modifier, Op, Operand, Select, Source};
+use crate::valhall::mir::{Instr, Modifier, Op, Operand, Select, Source, Word};
+use eitri_isa::Arch;
 
 impl Selector<'_> {
     pub(super) fn float_to_integer(&mut self, op: Op, data: &InstData) {
@@ -20,6 +21,8 @@ impl Selector<'_> {
     pub(super) fn unsigned_to_float(&mut self, data: &InstData) {
         let source = self.integer_source(data.args[0]);
         let (op, source) = match source.select {
+            // One conversion widens for itself from v11 on, and the others are gone.
+            _ if self.target.arch >= Arch::V11 => (Op::U32ToF32, source),
             Select::B0 | Select::B1 | Select::B2 | Select::B3 => (Op::U8ToF32, source),
             Select::H0 | Select::H1 => (Op::U16ToF32, source),
             _ => (Op::U32ToF32, source),
@@ -34,6 +37,10 @@ impl Selector<'_> {
     }
 
     pub(super) fn pack_half(&mut self, data: &InstData) {
+        if self.target.arch >= Arch::V11 {
+            self.pack_narrowed(data);
+            return;
+        }
         let sources = data
             .args
             .iter()
@@ -46,6 +53,26 @@ impl Selector<'_> {
                 ..Instr::new(Op::V2F32ToV2F16)
             },
         );
+    }
+
+    /// From v11 on nothing converts two at once: each is added to -0.0, with a result of a half, and the halves are joined.
+    fn pack_narrowed(&mut self, data: &InstData) {
+        let halves = [0, 1].map(|index| {
+            let (_, source) = self.signed_source(data.args[index]);
+            let dest = self.function.new_value();
+            let narrow = Instr {
+                dests: vec![Word::Value(dest)],
+                sources: vec![source, Source::constant(0).negated()],
+                ..Instr::new(Op::FAdd)
+            };
+            self.emit(narrow.with(Modifier::Narrow));
+            Source::value(dest).select(Select::H0)
+        });
+        let join = Instr {
+            sources: halves.to_vec(),
+            ..Instr::new(Op::MkVec)
+        };
+        self.define(data.results[0], join);
     }
 
     /// A half that somebody reads as binary32 and cannot widen.

@@ -7,6 +7,7 @@
 use super::Selector;
 use crate::ir::{self, Alu, InstData};
 use crate::valhall::mir::{Instr, Modifier, Op, Operand, Select, Source};
+use eitri_isa::Arch;
 
 impl Selector<'_> {
     /// A value, read through sign changes and the widening of a half.
@@ -120,7 +121,12 @@ impl Selector<'_> {
     }
 
     pub(super) fn float_unary(&mut self, op: Op, modifiers: &[Modifier], data: &InstData) {
-        let sources = vec![self.float_source(data.args[0])];
+        // Rounding widens no halves from v11 on.
+        let source = match op == Op::FRound && self.target.arch >= Arch::V11 {
+            true => self.signed_source(data.args[0]).1,
+            false => self.float_source(data.args[0]),
+        };
+        let sources = vec![source];
         self.define(
             data.results[0],
             Instr {
