@@ -1,6 +1,7 @@
 //! Bare-metal images: built with cargo, turned into the raw file that a boot loader takes.
 
 use crate::outcome::{Failure, FileError};
+use crate::whole_file;
 use crate::workspace::{BARE_METAL_TARGET, Workspace};
 use eitri_boards::Board;
 use eitri_launch::cargo::{self, Manner, Watch};
@@ -85,15 +86,28 @@ impl Builder {
         }
     }
 
-    /// Builds the program `binary` of `package`, with `job` as its job if it takes one, for the board that images are for
-    /// when nobody says otherwise.
-    pub(crate) fn build(
-        &self,
-        package: &str,
-        binary: &str,
-        job: Option<&Path>,
-    ) -> Result<Image, Failure> {
-        self.build_with(package, binary, &Parts { board: None, job })
+    /// Builds the program `binary` of `package` without a job, for the board that images are for when nobody says otherwise.
+    pub(crate) fn build(&self, package: &str, binary: &str) -> Result<Image, Failure> {
+        let parts = Parts {
+            board: None,
+            job: None,
+        };
+        self.build_with(package, binary, &parts)
+    }
+
+    /// Builds the image that people boot, with `bundle` as its job.
+    pub(crate) fn build_job(&self, board: Option<&Board>, bundle: &[u8]) -> Result<Image, Failure> {
+        let folder = tempfile::tempdir().map_err(|cause| {
+            Failure::missing(FileError {
+                action: "write",
+                path: std::env::temp_dir().display().to_string(),
+                cause,
+            })
+        })?;
+        let job = folder.path().join("job.bundle");
+        whole_file::put(&job, bundle)?;
+        let job = Some(job.as_path());
+        self.build_with("eitri-image", "eitri-image", &Parts { board, job })
     }
 
     /// Builds the program `binary` of `package` of these parts.

@@ -9,6 +9,7 @@ use crate::outcome::{Failure, FileError};
 use crate::process::{End, run_with_input};
 use crate::progress;
 use crate::streams;
+use crate::whole_file;
 use crate::workspace::Workspace;
 use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MONITOR_RAM};
 use eitri_job::result::{JobResult, ResultError};
@@ -187,19 +188,13 @@ impl Machine {
         tools::ensure(&Workspace::find()?, Tool::OF_QEMU)?;
         let folder =
             tempfile::tempdir().map_err(|cause| unwritable(&std::env::temp_dir(), cause))?;
-        let job = folder.path().join("job.bundle");
-        write(&job, bundle)?;
         let builder = Builder::new()?;
-        let monitor = builder.build("eitri-monitor", "eitri-monitor", None)?;
-        let image = builder.build("eitri-image", "eitri-image", Some(&job))?;
-        write(&folder.path().join("monitor.elf"), &monitor.elf)?;
-        write(&folder.path().join("image.raw"), &image.raw()?)?;
+        let monitor = builder.build("eitri-monitor", "eitri-monitor")?;
+        let image = builder.build_job(None, bundle)?;
+        whole_file::put(&folder.path().join("monitor.elf"), &monitor.elf)?;
+        whole_file::put(&folder.path().join("image.raw"), &image.raw()?)?;
         Ok(Machine { folder, image })
     }
-}
-
-fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    std::fs::write(path, bytes).map_err(|cause| unwritable(path, cause))
 }
 
 fn unreadable(path: &Path, cause: std::io::Error) -> Failure {

@@ -60,6 +60,19 @@ pub(crate) fn write(path: &str, bytes: &[u8]) -> Result<(), Failure> {
     Pending::write(path, bytes)?.commit()
 }
 
+/// Writes a file of the command's own, and makes the folder that it lies in. Nobody else waits for it.
+pub(crate) fn put(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let folder = path.parent().unwrap_or(path);
+    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, bytes));
+    written.map_err(|cause| {
+        Failure::missing(FileError {
+            action: "write",
+            path: path.display().to_string(),
+            cause,
+        })
+    })
+}
+
 /// A temporary file is private by default; a result is as readable as any other file.
 fn readable_by_all() -> std::fs::Permissions {
     use std::os::unix::fs::PermissionsExt;

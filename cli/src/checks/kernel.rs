@@ -5,6 +5,7 @@ use crate::console;
 use crate::image::{Builder, Image};
 use crate::outcome::{Failure, FileError};
 use crate::qemu::{Boot, Booted, Level, Start, boot};
+use crate::whole_file;
 use crate::workspace::Workspace;
 use eitri_boards::qemu_virt::BOARD;
 use std::path::Path;
@@ -77,20 +78,13 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let folder = workspace.target_folder().join("eitri/kernel-tests");
     let write = |name: &str, bytes: &[u8]| {
         let path = folder.join(name);
-        let written = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&path, bytes));
-        written.map(|()| path.clone()).map_err(|cause| {
-            Failure::missing(FileError {
-                action: "write",
-                path: path.display().to_string(),
-                cause,
-            })
-        })
+        whole_file::put(&path, bytes).map(|()| path)
     };
     let builder = Builder::new()?;
-    let build = |binary| builder.build("eitri-kernel-tests", binary, None);
+    let build = |binary| builder.build("eitri-kernel-tests", binary);
     let monitor = write(
         "monitor.elf",
-        &builder.build("eitri-monitor", "eitri-monitor", None)?.elf,
+        &builder.build("eitri-monitor", "eitri-monitor")?.elf,
     )?;
     let mut cases = Vec::new();
     let mut images: Vec<(&str, Image)> = Vec::new();

@@ -12,8 +12,8 @@ const RUNTIME: &str = "eitri_runtime";
 
 pub(super) fn run(_: &Workspace) -> Result<Vec<Case>, Failure> {
     let builder = Builder::new()?;
-    let image = builder.build("eitri-image", "eitri-image", None)?;
-    let monitor = builder.build("eitri-monitor", "eitri-monitor", None)?;
+    let image = builder.build("eitri-image", "eitri-image")?;
+    let monitor = builder.build("eitri-monitor", "eitri-monitor")?;
     let found = image.symbols_with(MODEL)?;
     let shown: Vec<&str> = found.iter().take(5).map(String::as_str).collect();
     Ok(vec![

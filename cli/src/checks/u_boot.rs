@@ -3,9 +3,10 @@
 use super::Case;
 use crate::boot_file::{self, Format};
 use crate::image::{Builder, Image};
-use crate::outcome::{Failure, FileError};
+use crate::outcome::Failure;
 use crate::process::run_logged;
 use crate::qemu::{Boot, Booted, Start, boot};
+use crate::whole_file::put;
 use crate::workspace::Workspace;
 use eitri_boards::Board;
 use eitri_boards::qemu_virt::BOARD;
@@ -31,7 +32,7 @@ const FORMATS: &[Format] = &[Format::Image, Format::Fit, Format::Uimage];
 pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let folder = workspace.target_folder().join("eitri/u-boot");
     let board = &BOARD;
-    let image = Builder::new()?.build("eitri-image", "eitri-image", None)?;
+    let image = Builder::new()?.build("eitri-image", "eitri-image")?;
     let mut cases = Vec::new();
     for &format in FORMATS {
         let path = write(&folder, format, &boot_file::encode(&image, board, format)?)?;
@@ -130,16 +131,4 @@ fn write(folder: &Path, format: Format, bytes: &[u8]) -> Result<PathBuf, Failure
     let path = folder.join(format!("eitri.{}", format.extension()));
     put(&path, bytes)?;
     Ok(path)
-}
-
-fn put(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let folder = path.parent().unwrap_or(path);
-    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, bytes));
-    written.map_err(|cause| {
-        Failure::missing(FileError {
-            action: "write",
-            path: path.display().to_string(),
-            cause,
-        })
-    })
 }

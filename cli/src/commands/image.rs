@@ -3,10 +3,10 @@
 use crate::boot_file::{self, Format};
 use crate::dispatch::{self, Request, Talk};
 use crate::gpu_choice::GpuChoice;
-use crate::image::{Builder, Parts};
+use crate::image::Builder;
 use crate::job_arguments::JobArguments;
 use crate::nearest;
-use crate::outcome::{Failure, FileError, Status};
+use crate::outcome::{Failure, Status};
 use crate::shader_file;
 use crate::streams::outln;
 use crate::whole_file::Pending;
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         talk: Talk::Quiet,
     };
     let bundle = dispatch::bundle(&shader.path, &compiled, &request)?;
-    let image = build(board, &bundle)?;
+    let image = Builder::new()?.build_job(Some(board), &bundle)?;
     let output = args.output.clone();
     let output =
         output.unwrap_or_else(|| format!("eitri-{}.{}", board.name, args.format.extension()));
@@ -102,23 +102,4 @@ fn board(name: &str) -> Result<&'static Board, Failure> {
             help: nearest::suggestion(name, names, "cargo eitri image --list-boards"),
         })
     })
-}
-
-/// The image for a board with this job in it.
-fn build(board: &Board, bundle: &[u8]) -> Result<crate::image::Image, Failure> {
-    let unwritable = |cause| {
-        Failure::missing(FileError {
-            action: "write",
-            path: std::env::temp_dir().display().to_string(),
-            cause,
-        })
-    };
-    let folder = tempfile::tempdir().map_err(unwritable)?;
-    let job = folder.path().join("job.bundle");
-    std::fs::write(&job, bundle).map_err(unwritable)?;
-    let parts = Parts {
-        board: Some(board),
-        job: Some(&job),
-    };
-    Builder::new()?.build_with("eitri-image", "eitri-image", &parts)
 }
