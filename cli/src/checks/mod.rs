@@ -78,6 +78,7 @@ const CLIPPY_BARE_METAL: &[&str] = &[
     "-p=eitri-kernel-tests",
     "-p=eitri-monitor",
     "-p=eitri-no-panic",
+    "-p=eitri-on-board",
     "--",
     "-D",
     "warnings",

@@ -1,7 +1,7 @@
 //! The image that is booted: brings the GPU up, runs the job that is linked into it, hands the result back.
 //!
 //! It runs on the board that it was built for (`EITRI_BOARD`), and does not know what is behind the GPU's registers.
-//! All that it does is in the library beside it, so that another job costs no more than a link.
+//! All that it does is in `kernel/on-board`: this package is built again for each job, and that costs no more than a link.
 #![no_std]
 #![no_main]
 
@@ -31,5 +31,5 @@ static JOB: [u8; JOB_BYTES.len()] = *match JOB_BYTES.as_array() {
 };
 
 fn main(kernel: Kernel) -> Exit {
-    eitri_image::run_job(kernel, &JOB)
+    eitri_on_board::run_job(kernel, &JOB)
 }

@@ -10,8 +10,8 @@ use eitri_boards::qemu_virt::MONITOR_RAM;
 use eitri_csf::registers::control::GPU_COMMAND;
 use eitri_csf::registers::identity::GPU_ID;
 use eitri_csf::registers::interrupts::GPU_IRQ;
-use eitri_image::MmioPlatform;
 use eitri_kernel::{Kernel, println};
+use eitri_on_board::MmioPlatform;
 use eitri_runtime::{Lines, Platform};
 use tap::{Outcome, Test, expect};
 
