@@ -104,7 +104,7 @@ fn arrows() -> BTreeMap<String, BTreeSet<String>> {
 /// table says how they are kept out.
 #[test]
 fn what_was_kept_out_of_cold_builds_stays_out() {
-    let lock = fs::read_to_string(root().join("Cargo.lock")).unwrap();
+    let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
     for prefix in ["icu_", "zerovec"] {
         let line = format!("name = \"{prefix}");
         assert!(
