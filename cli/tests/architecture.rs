@@ -50,6 +50,18 @@ const PROMISES: &[(&str, &[&str])] = &[
 const LOWER_LAYERS: &[&str] = &["gpu", "mmu", "vm", "firmware"];
 const UPPER_LAYERS: &[&str] = &["group", "queue", "command", "device"];
 
+/// What of the compiler serves every machine: nothing there may be made for one.
+const EVERY_MACHINE: &[&str] = &["spirv", "ir", "lower", "opt", "interp"];
+
+/// Words of one family of machines: its names, and those of its parts, instructions and tables.
+#[rustfmt::skip]
+const WORDS_OF_MALI: &[&str] = &[
+    "mali", "valhall", "bifrost", "csf", "panfrost", "panthor", "panvk", "g610", "g310", "eitri_isa",
+    "fau", "srt", "clause", "clauses", "scoreboard", "message", "messages", "handle", "handles",
+    "pka", "lea", "ld_buffer", "ld_cvt", "st_cvt", "ld_tex", "lea_tex", "tex_fetch", "tex_single", "tex_gather", "atest", "blend_descriptor",
+    "compiler-abi", "valhall-isa",
+];
+
 /// Folders of crates that build for bare metal only, where an example could not run.
 const BARE_METAL: &[&str] = &["kernel/src", "kernel/image", "kernel/on-board"];
 
@@ -198,6 +210,36 @@ fn nothing_in_the_lower_layers_of_the_runtime_calls_upward() {
                 .filter(|above| text.contains(&format!("crate::{above}")))
             {
                 wrong.push(format!("{} names crate::{name}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_serves_every_machine_has_no_word_of_one() {
+    let src = root().join("shaderc/src");
+    let mut wrong = Vec::new();
+    for folder in EVERY_MACHINE {
+        let mut found = Vec::new();
+        sources(&src.join(folder), &mut found);
+        assert!(found.len() > 3, "{folder} has moved");
+        for path in found {
+            let text = std::fs::read_to_string(&path).unwrap();
+            for (number, line) in text.lines().enumerate() {
+                let line = line.to_lowercase();
+                let inside = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+                let whole = |word: &str| {
+                    line.match_indices(word).any(|(start, _)| {
+                        let before = line.as_bytes()[..start].last().copied();
+                        let after = line.as_bytes().get(start + word.len()).copied();
+                        !before.is_some_and(inside) && !after.is_some_and(inside)
+                    })
+                };
+                for word in WORDS_OF_MALI.iter().filter(|word| whole(word)) {
+                    let (path, line) = (path.display(), number + 1);
+                    wrong.push(format!("{path}:{line}: `{word}` belongs to a back end"));
+                }
             }
         }
     }

@@ -110,19 +110,19 @@ fn inputs() -> Vec<u8> {
 /// A function that stores what `body` computes: each result a word at its place of the thread's row.
 fn function(body: &str, results: &[String]) -> String {
     let mut text = String::from(
-        "function main\nworkgroup 64 1 1\nbinding 0 0 storage handle 0x1000000\n\
-         binding 0 1 storage handle 0x1000001 written\nb0:\n  %g = global_id.x\n  %at = ishl %g, 4\n  \
-         %i0, %i1, %f0, %f1 = load.buffer.4.align16 0x1000000, %at\n",
+        "function main\nworkgroup 64 1 1\nbinding 0 0 storage\n\
+         binding 0 1 storage written\nb0:\n  %g = global_id.x\n  %at = ishl %g, 4\n  \
+         %i0, %i1, %f0, %f1 = load.buffer.4.align16 @0.0, %at\n",
     );
     text.push_str(body);
     let _ = writeln!(text, "  %row = imul %g, {}", 4 * results.len());
     for (index, result) in results.iter().enumerate() {
         if index == 0 {
-            let _ = writeln!(text, "  store.buffer 0x1000001, %row, {result}");
+            let _ = writeln!(text, "  store.buffer @0.1, %row, {result}");
         } else {
             let _ = writeln!(
                 text,
-                "  %row{index} = iadd %row, {}\n  store.buffer 0x1000001, %row{index}, {result}",
+                "  %row{index} = iadd %row, {}\n  store.buffer @0.1, %row{index}, {result}",
                 4 * index
             );
         }

@@ -5,10 +5,11 @@ use std::fmt;
 use eitri_program as program;
 
 use crate::front_end::lower;
-use crate::ir::{AddressHalf, Axis, BindingKind, FauWord, Function};
+use crate::ir::{Axis, BindingKind, Function};
 use crate::options::Options;
 use crate::pass::{Broken, Runner, Settings, Timing, Unsettled};
 use crate::target::Target;
+use crate::valhall::{AddressHalf, FauWord};
 use crate::{spirv, valhall};
 
 /// A compiled shader.
@@ -204,7 +205,8 @@ fn encode(
     let bindings: Vec<program::Binding> = function
         .bindings
         .iter()
-        .map(|binding| program::Binding {
+        .zip(&binary.handles)
+        .map(|(binding, handle)| program::Binding {
             set: binding.set,
             binding: binding.binding,
             kind: match binding.kind {
@@ -216,7 +218,7 @@ fn encode(
                 false => program::Access::Read,
             },
             count: binding.count,
-            slot: slot(binding.handle),
+            slot: slot(*handle),
             min_bytes: binding.min_bytes,
         })
         .collect();

@@ -42,7 +42,8 @@ pub(crate) fn lower(
     runner: &mut Runner<'_>,
 ) -> Result<Function, Vec<Error>> {
     let entry = options.entry.as_deref();
-    let translate = |()| spirv::translate(spirv, entry, &options.spec_constants);
+    let limits = runner.target.limits;
+    let translate = |()| spirv::translate(spirv, entry, &options.spec_constants, limits);
     let mut function = runner.time(TRANSLATE.name, translate)?;
     runner.after(TRANSLATE.name, &function);
     pipeline::lower(&mut function, options.robust, runner);

@@ -1,8 +1,8 @@
 //! The pipeline: the passes in order, and why in that order. The page to read first.
 use crate::ir::Function;
 use crate::lower::{
-    access_sizes, bit_fields, buffer_sizes, critical_edges, division, floats, indirect_variables,
-    narrow_words, operand_order, promote_variables, robust_access, switches, wide_words,
+    access_sizes, bit_fields, critical_edges, division, floats, indirect_variables, narrow_words,
+    operand_order, promote_variables, robust_access, switches, wide_words,
 };
 use crate::opt::{
     algebra, constant_tables, dead_code, dead_flow, flatten_branches, fold_constants,
@@ -18,7 +18,6 @@ const NEEDED: &[Pass] = &[
     narrow_words::PASS,
     indirect_variables::PASS,
     switches::PASS,
-    buffer_sizes::PASS,
     division::PASS,
     bit_fields::PASS,
     floats::PASS,
@@ -102,7 +101,6 @@ pub fn lower(function: &mut Function, robust: Robust, runner: &mut Runner<'_>) {
 
     // Constants are known by now: division by one is much cheaper.
     runner.run(function, switches::PASS);
-    runner.run(function, buffer_sizes::PASS);
     runner.run(function, division::PASS);
     runner.run(function, bit_fields::PASS);
     runner.run(function, floats::PASS);
@@ -114,7 +112,6 @@ pub fn lower(function: &mut Function, robust: Robust, runner: &mut Runner<'_>) {
     if robust == Robust::On {
         // Behind a guard stores can't be told apart from branches; before they are merged, since one may be dropped alone.
         runner.run(function, robust_access::PASS);
-        runner.run(function, buffer_sizes::PASS);
         runner.fixpoint(function, CLEAN_UP);
     }
     runner.improve(function, fuse_multiply_add::PASS);

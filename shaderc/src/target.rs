@@ -1,6 +1,6 @@
 //! What is compiled for: every pass is handed one.
 //!
-//! Facts: hardware/compiler-optimization.md 3 (rates), hardware/compiler-abi.md 4 (uniform words).
+//! Facts: hardware/compiler-optimization.md 3 (rates), hardware/compiler-abi.md 1.2 (tables), 4 (uniform words).
 use eitri_isa::Arch;
 
 use crate::ir::{Alu, Type};
@@ -25,6 +25,14 @@ pub struct Rates {
 pub struct Limits {
     /// 32-bit words that are the same for a whole dispatch and read without an instruction.
     pub uniform_words: u32,
+    /// Bytes of push constants, a multiple of 4.
+    pub push_constant_bytes: u32,
+    /// Bytes of memory that a workgroup shares.
+    pub shared_bytes: u32,
+    /// Descriptor sets; their numbers are less.
+    pub descriptor_sets: u32,
+    /// Descriptors of a set.
+    pub descriptors: u32,
 }
 
 /// The machine, as far as passes ask.
@@ -60,7 +68,14 @@ impl Target {
                 messages: 1,
                 texels: 8,
             },
-            limits: Limits { uniform_words: 128 },
+            limits: Limits {
+                uniform_words: 128,
+                push_constant_bytes: 256,
+                shared_bytes: 32 * 1024,
+                // A set's table is one more than its number, and tables from 12 on have other meanings.
+                descriptor_sets: 11,
+                descriptors: 1 << 20,
+            },
         }
     }
 
@@ -89,7 +104,7 @@ impl Target {
                 alu,
                 Alu::Pack64 | Alu::Low64 | Alu::High64 | Alu::IAdd | Alu::ISub
             ),
-            Type::W8 | Type::W16 => false,
+            Type::W8 | Type::W16 | Type::Resource => false,
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Memory of a dispatch: buffers by handle or by address, shared memory, scratch.
+//! Memory of a dispatch: buffers by resource or by address, shared memory, scratch.
 //!
-//! Needs: nothing.  Guarantees: no access outside; a load outside a buffer by handle gives zero (compiler-abi.md 2.4).
+//! Needs: nothing.  Guarantees: no access outside; a load outside of the buffer that a resource names gives zero.
 use std::collections::BTreeMap;
 
 use crate::ir::Function;
@@ -46,9 +46,8 @@ impl Bytes {
     }
 }
 
-/// A buffer that a handle names.
+/// A buffer that a resource names.
 struct BoundBuffer {
-    handle: u32,
     /// Set, binding, element.
     key: (u32, u32, u32),
     bytes: Bytes,
@@ -57,7 +56,8 @@ struct BoundBuffer {
 /// Buffers of a dispatch as the shader reaches them.
 pub(super) struct Bound {
     buffers: Vec<BoundBuffer>,
-    tables: BTreeMap<u32, Vec<(u32, usize)>>,
+    /// Of each binding: number of its first buffer, and how many it has.
+    bindings: Vec<(usize, u32)>,
 }
 
 impl Bound {
@@ -65,17 +65,14 @@ impl Bound {
     pub(super) fn new(function: &Function, buffers: &Buffers) -> Result<Bound, (u32, u32, u32)> {
         let mut bound = Bound {
             buffers: vec![],
-            tables: BTreeMap::new(),
+            bindings: vec![],
         };
         for binding in &function.bindings {
+            bound.bindings.push((bound.buffers.len(), binding.count));
             for element in 0..binding.count {
                 let key = (binding.set, binding.binding, element);
                 let buffer = buffers.get(&key).ok_or(key)?;
-                let handle = binding.handle + element;
-                let table = bound.tables.entry(handle >> 24).or_default();
-                table.push((handle & 0xff_ffff, bound.buffers.len()));
                 bound.buffers.push(BoundBuffer {
-                    handle,
                     key,
                     bytes: Bytes(buffer.bytes.clone()),
                 });
@@ -84,37 +81,26 @@ impl Bound {
         Ok(bound)
     }
 
-    fn index(&self, handle: u32) -> Option<usize> {
-        self.buffers
-            .iter()
-            .position(|buffer| buffer.handle == handle)
+    /// The number of the buffer that a resource names, of which the bits are those of [`Function::resource`].
+    fn index(&self, resource: u64) -> Option<usize> {
+        let (first, count) = *self.bindings.get((resource >> 32) as usize)?;
+        let element = resource as u32;
+        (element < count).then_some(first + element as usize)
     }
 
-    fn size_of(&self, index: usize) -> u32 {
-        self.buffers[index].bytes.0.len() as u32
+    pub(super) fn size(&self, resource: u64) -> Option<u32> {
+        Some(self.buffers[self.index(resource)?].bytes.0.len() as u32)
     }
 
-    pub(super) fn size(&self, handle: u32) -> Option<u32> {
-        Some(self.size_of(self.index(handle)?))
-    }
-
-    /// A word of so many bytes. Table 62 shows descriptors as data: of those the size word is known
-    /// (compiler-abi.md 1.5).
-    pub(super) fn load(&self, handle: u32, offset: u64, bytes: u32) -> Option<u64> {
-        if handle >> 24 == 62 {
-            let table = self.tables.get(&(handle & 0xff_ffff))?;
-            let (_, index) = table
-                .iter()
-                .find(|(number, _)| u64::from(*number) == offset / 32)?;
-            return (offset % 32 == 4 && bytes == 4).then(|| self.size_of(*index).into());
-        }
-        let buffer = &self.buffers[self.index(handle)?];
+    /// A word of so many bytes.
+    pub(super) fn load(&self, resource: u64, offset: u64, bytes: u32) -> Option<u64> {
+        let buffer = &self.buffers[self.index(resource)?];
         Some(buffer.bytes.get(offset, bytes).unwrap_or(0))
     }
 
     /// The bytes of a buffer.
-    pub(super) fn buffer(&mut self, handle: u32) -> Option<&mut Bytes> {
-        let index = self.index(handle)?;
+    pub(super) fn buffer(&mut self, resource: u64) -> Option<&mut Bytes> {
+        let index = self.index(resource)?;
         Some(&mut self.buffers[index].bytes)
     }
 

@@ -3,15 +3,14 @@
 //! Needs: a function that `verify` accepts.  Guarantees: deterministic. A warp runs its lanes together: of those that can
 //! run, those at the block that stands first in the layout, all of them at once. The layout keeps constructs together
 //! (`ir::layout`), so lanes meet again where their paths join, as the machine's do.
-//! Facts: hardware/valhall-isa.md 12.3, 14 (warps).
 use std::fmt;
 
 use super::eval::eval;
 use super::lanes::{self, Mask};
 use super::memory::{Bound, Buffers, Bytes};
 use crate::ir::{
-    Access, AtomicOp, Axis, BlockId, FauWord, Function, Held, Inst, InstData, Op, Space, SysVal,
-    Terminator, Type, Value, ValueDef,
+    Access, AtomicOp, Axis, BlockId, Function, Held, Inst, InstData, Op, Space, SysVal, Terminator,
+    Type, Uniform, Value, ValueDef,
 };
 
 /// What a dispatch is given besides its buffers.
@@ -151,7 +150,7 @@ struct Machine<'f> {
     function: &'f Function,
     /// Place of each block in the layout.
     places: Vec<usize>,
-    fau: Vec<u32>,
+    dispatch: &'f Dispatch,
     workgroup: [u32; 3],
     bound: Bound,
     shared: Bytes,
@@ -164,33 +163,10 @@ struct Machine<'f> {
     var_base: Vec<usize>,
     var_words: usize,
     steps: u64,
-    limit: u64,
 }
 
 impl<'f> Machine<'f> {
-    fn new(function: &'f Function, dispatch: &Dispatch, bound: Bound) -> Self {
-        let push = |offset: u32| {
-            let mut word = [0; 4];
-            for (index, byte) in word.iter_mut().enumerate() {
-                *byte = *dispatch
-                    .push_constants
-                    .get(offset as usize + index)
-                    .unwrap_or(&0);
-            }
-            u32::from_le_bytes(word)
-        };
-        let fau = function
-            .fau
-            .iter()
-            .map(|word| match word {
-                FauWord::PushConstant(offset) => push(*offset),
-                FauWord::NumWorkgroups(axis) => dispatch.groups[axis.index()],
-                FauWord::Constant(bits) => *bits,
-                FauWord::BufferBytes(handle) => bound.size(*handle).unwrap_or(0),
-                // Addresses are the back end's; here nothing has one.
-                FauWord::BufferAddress(..) | FauWord::DataAddress(_) => 0,
-            })
-            .collect();
+    fn new(function: &'f Function, dispatch: &'f Dispatch, bound: Bound) -> Self {
         let [x, y, z] = function.workgroup_size.map(|size| size as usize);
         let lanes = x.saturating_mul(y).saturating_mul(z).clamp(1, LANES);
         let mut fresh = vec![0; function.value_count() * lanes];
@@ -215,7 +191,7 @@ impl<'f> Machine<'f> {
         Machine {
             function,
             places,
-            fau,
+            dispatch,
             workgroup: [0; 3],
             bound,
             shared: Bytes::zeroed(function.shared_bytes),
@@ -231,7 +207,19 @@ impl<'f> Machine<'f> {
             var_base,
             var_words,
             steps: 0,
-            limit: dispatch.step_limit,
+        }
+    }
+
+    fn uniform(&self, uniform: Uniform) -> u32 {
+        match uniform {
+            Uniform::PushConstant(offset) => {
+                let bytes = self.dispatch.push_constants.iter().skip(offset as usize);
+                let shifts = [0, 8, 16, 24].into_iter();
+                bytes
+                    .zip(shifts)
+                    .fold(0, |word, (byte, shift)| word | u32::from(*byte) << shift)
+            }
+            Uniform::NumWorkgroups(axis) => self.dispatch.groups[axis.index()],
         }
     }
 
@@ -324,8 +312,9 @@ impl<'f> Machine<'f> {
             self.step(warp, mask, *inst)?;
         }
         self.steps += u64::from(mask.count());
-        if self.steps > self.limit {
-            return Err(Trap::StepLimit(self.limit));
+        let limit = self.dispatch.step_limit;
+        if self.steps > limit {
+            return Err(Trap::StepLimit(limit));
         }
         let mut arriving: Vec<(BlockId, Mask)> = vec![];
         for lane in mask.lanes() {
@@ -437,8 +426,9 @@ impl<'f> Machine<'f> {
                 };
                 word.into()
             }
-            Op::Fau(number) => self.fau[number as usize].into(),
-            Op::BufferSize => match self.bound.size(bits(0) as u32) {
+            Op::Uniform(uniform) => self.uniform(uniform).into(),
+            Op::Resource(binding) => u64::from(binding.0) << 32 | bits(0),
+            Op::BufferSize => match self.bound.size(bits(0)) {
                 Some(size) => size.into(),
                 None => return Err(self.bad_address(warp, lane, inst)),
             },
@@ -479,7 +469,7 @@ impl<'f> Machine<'f> {
                 let at = self.offset(warp, lane, inst, access)?;
                 let old = match access.space {
                     Space::Buffer => {
-                        let buffer = self.bound.buffer(bits(0) as u32);
+                        let buffer = self.bound.buffer(bits(0));
                         buffer.and_then(|buffer| buffer.get(at, access.elem.bytes()))
                     }
                     _ => self.read(warp, lane, data, access, at),
@@ -539,8 +529,8 @@ impl<'f> Machine<'f> {
         match access.space {
             // Offsets have 32 bits and wrap.
             Space::Buffer => {
-                let handle = warp.get(data.args[0], lane) as u32;
-                self.bound.load(handle, at & u64::from(u32::MAX), bytes)
+                let resource = warp.get(data.args[0], lane);
+                self.bound.load(resource, at & u64::from(u32::MAX), bytes)
             }
             Space::Global => {
                 let (buffer, offset) = self.bound.at_address(at)?;
@@ -565,8 +555,8 @@ impl<'f> Machine<'f> {
         let bytes = access.elem.bytes();
         match access.space {
             Space::Buffer => {
-                let handle = warp.get(data.args[0], lane) as u32;
-                self.bound.buffer(handle)?.set(at, bytes, word)
+                let resource = warp.get(data.args[0], lane);
+                self.bound.buffer(resource)?.set(at, bytes, word)
             }
             Space::Global => {
                 let (buffer, offset) = self.bound.at_address(at)?;

@@ -1,7 +1,7 @@
 //! Aliasing: which memory an access touches, and whether two may touch the same.
 //!
 //! Needs: nothing.  Guarantees: accesses that may meet are never said to be apart. Offsets are 32 bits and wrap, as the
-//! addresses of the IR do. Two bindings may hold the same buffer, so handles tell nothing apart.
+//! addresses of the IR do. Two bindings may hold the same buffer, so resources tell nothing apart.
 
 use super::{Access, Alu, Function, InstData, Memory, Op, Space, Value};
 
@@ -11,7 +11,7 @@ pub struct Base {
     /// Which memory.
     pub space: Space,
     /// The buffer.
-    pub handle: Option<Value>,
+    pub resource: Option<Value>,
     /// The part of the byte offset that isn't constant; none if all of it is.
     pub dynamic: Option<Value>,
 }
@@ -38,7 +38,7 @@ impl Extent {
         Some(Extent {
             base: Base {
                 space: access.space,
-                handle: (operands == 2).then(|| data.args[0]),
+                resource: (operands == 2).then(|| data.args[0]),
                 dynamic,
             },
             offset: offset.cast_signed(),

@@ -14,7 +14,9 @@ pub enum Kind {
     F,
     /// A boolean.
     B,
-    /// A word or a boolean; all operands and results of this kind of one instruction have the same type.
+    /// A resource.
+    R,
+    /// A word, a boolean or a resource; all operands and results of this kind of one instruction have the same type.
     T,
     /// An integer of any width, whatever the others have.
     N,
@@ -38,6 +40,7 @@ impl Kind {
         match self {
             Kind::I | Kind::F | Kind::T | Kind::N => None,
             Kind::B => Some(Type::Bool),
+            Kind::R => Some(Type::Resource),
             Kind::W8 => Some(Type::W8),
             Kind::W16 | Kind::F16 => Some(Type::W16),
             Kind::W32 | Kind::F32 => Some(Type::W32),
@@ -59,7 +62,7 @@ impl Kind {
     pub fn is_integer(self) -> bool {
         match self {
             Kind::I | Kind::N | Kind::W8 | Kind::W16 | Kind::W32 | Kind::W64 => true,
-            Kind::F | Kind::B | Kind::T | Kind::F16 | Kind::F32 => false,
+            Kind::F | Kind::B | Kind::R | Kind::T | Kind::F16 | Kind::F32 => false,
         }
     }
 }
@@ -81,7 +84,7 @@ impl Widths {
     /// Whether that width is among them.
     pub fn has(self, ty: Type) -> bool {
         match self {
-            Widths::All => ty != Type::Bool,
+            Widths::All => ty.is_word(),
             Widths::Float => matches!(ty, Type::W16 | Type::W32),
             Widths::Word => ty == Type::W32,
             Widths::None => false,

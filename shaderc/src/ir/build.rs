@@ -1,8 +1,8 @@
 //! Builder: appends instructions at a place, folding nothing.
 //!
 //! Needs: a function and a block.  Guarantees: what it makes carries the builder's position and exactness.
-use super::function::{Axis, FauWord, Function, PositionId, Terminator, Var};
-use super::inst::{Access, AtomicOp, Op, SysVal};
+use super::function::{Axis, Function, PositionId, Terminator, Var};
+use super::inst::{Access, AtomicOp, Op, SysVal, Uniform};
 use super::{Alu, BlockId, LaneOp, Value};
 
 /// Where new instructions go: the end of a list that becomes (part of) a block.
@@ -86,15 +86,14 @@ impl<'f> Builder<'f> {
         self.inst(Op::Lanes(lanes), args)[0]
     }
 
-    /// Reads an FAU word.
-    pub fn fau(&mut self, word: FauWord) -> Value {
-        let number = self.function.fau_word(word);
-        self.inst(Op::Fau(number), &[])[0]
+    /// Reads a word that the dispatch has in common.
+    pub fn uniform(&mut self, uniform: Uniform) -> Value {
+        self.inst(Op::Uniform(uniform), &[])[0]
     }
 
     /// Number of workgroups.
     pub fn num_workgroups(&mut self, axis: Axis) -> Value {
-        self.fau(FauWord::NumWorkgroups(axis))
+        self.uniform(Uniform::NumWorkgroups(axis))
     }
 
     /// Loads elements.

@@ -1,7 +1,6 @@
 //! A function: values, instructions, blocks, and what the shader needs from outside.
 //!
 //! Needs: nothing.  Guarantees: ids are never reused; a constant of a given type and bits is one value.
-//! Facts: hardware/compiler-abi.md 1 to 4 for handles and FAU words.
 use std::collections::HashMap;
 
 use super::inst::{Inst, InstData, Op};
@@ -26,7 +25,7 @@ pub struct VarData {
 /// How a value is defined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ValueDef {
-    /// These bits, in every block; above the type's width they are zero.
+    /// These bits, in every block; above the type's width they are zero. A resource is one too: [`Function::resource`].
     Word(u64),
     /// This truth value, in every block.
     Bool(bool),
@@ -62,94 +61,6 @@ impl Axis {
     }
 }
 
-/// What fills a word of FAU at dispatch.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum FauWord {
-    /// The push-constant word at this byte offset, a multiple of 4.
-    PushConstant(u32),
-    /// Number of workgroups of the dispatch.
-    NumWorkgroups(Axis),
-    /// These bits. The IR has constants of its own: only a back end adds such words.
-    Constant(u32),
-    /// Length in bytes of the buffer that has this handle.
-    BufferBytes(u32),
-    /// Half of the address of the buffer that has this handle. Only a back end adds such words.
-    BufferAddress(u32, AddressHalf),
-    /// Half of the address of [`Function::data`]. Only a back end adds such words.
-    DataAddress(AddressHalf),
-}
-
-impl FauWord {
-    /// The word of a text as `Display` writes it.
-    pub fn parse(text: &str) -> Option<FauWord> {
-        let number = |text: &str| match text.strip_prefix("0x") {
-            Some(digits) => u32::from_str_radix(digits, 16).ok(),
-            None => text.parse().ok(),
-        };
-        let (kind, argument) = text.split_once(' ').unwrap_or((text, ""));
-        if let Some(name) = kind.strip_prefix("num_workgroups.") {
-            let axis = Axis::ALL.into_iter().find(|axis| axis.name() == name)?;
-            return Some(FauWord::NumWorkgroups(axis));
-        }
-        if let Some(name) = kind.strip_prefix("address_") {
-            return Some(FauWord::BufferAddress(
-                number(argument)?,
-                AddressHalf::from_name(name)?,
-            ));
-        }
-        match kind {
-            "push" => Some(FauWord::PushConstant(number(argument)?)),
-            "constant" => Some(FauWord::Constant(number(argument)?)),
-            "bytes" => Some(FauWord::BufferBytes(number(argument)?)),
-            "data" => Some(FauWord::DataAddress(AddressHalf::from_name(argument)?)),
-            _ => None,
-        }
-    }
-}
-
-/// One of the two words of a 64-bit address.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum AddressHalf {
-    /// Bits 31 to 0.
-    Low,
-    /// Bits 63 to 32.
-    High,
-}
-
-impl AddressHalf {
-    /// Both, in order.
-    pub const ALL: [AddressHalf; 2] = [AddressHalf::Low, AddressHalf::High];
-
-    fn from_name(name: &str) -> Option<AddressHalf> {
-        AddressHalf::ALL
-            .into_iter()
-            .find(|half| half.name() == name)
-    }
-
-    /// The name in text.
-    pub fn name(self) -> &'static str {
-        match self {
-            AddressHalf::Low => "low",
-            AddressHalf::High => "high",
-        }
-    }
-}
-
-impl std::fmt::Display for FauWord {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            FauWord::PushConstant(offset) => write!(f, "push {offset}"),
-            FauWord::NumWorkgroups(axis) => write!(f, "num_workgroups.{}", axis.name()),
-            FauWord::Constant(bits) => write!(f, "constant {bits:#x}"),
-            FauWord::BufferBytes(handle) => write!(f, "bytes {handle:#x}"),
-            FauWord::BufferAddress(handle, half) => {
-                write!(f, "address_{} {handle:#x}", half.name())
-            }
-            FauWord::DataAddress(half) => write!(f, "data {}", half.name()),
-        }
-    }
-}
-
 /// Kinds of descriptors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BindingKind {
@@ -157,6 +68,11 @@ pub enum BindingKind {
     Storage,
     /// Uniform buffer: read.
     Uniform,
+}
+
+super::id! {
+    /// An entry of a function's list of bindings.
+    BindingId, "r"
 }
 
 /// A descriptor, or an array of them, that the shader uses.
@@ -172,8 +88,6 @@ pub struct Binding {
     pub kind: BindingKind,
     /// Whether the shader stores to it.
     pub written: bool,
-    /// Handle of the first: `(set + 1) << 24 | index`. That of element n is n more.
-    pub handle: u32,
     /// Fewest bytes of the buffer: the block without its runtime array.
     pub min_bytes: u32,
     /// The name in the source, or empty.
@@ -341,10 +255,8 @@ pub struct Function {
     pub shared_bytes: u32,
     /// Bytes of scratch memory of an invocation, a multiple of 16.
     pub scratch_bytes: u32,
-    /// Descriptors, ordered by set and binding.
+    /// Descriptors, ordered by set and binding; none twice.
     pub bindings: Vec<Binding>,
-    /// FAU words by number.
-    pub fau: Vec<FauWord>,
     /// Constant memory of the program itself: what [`super::Space::Data`] holds, word by word, an even number of them.
     pub data: Vec<u32>,
     /// Bytes of push constants that the shader declares, a multiple of 4.
@@ -371,7 +283,6 @@ impl Function {
             shared_bytes: 0,
             scratch_bytes: 0,
             bindings: vec![],
-            fau: vec![],
             data: vec![],
             push_constant_bytes: 0,
             push_members: vec![],
@@ -411,6 +322,14 @@ impl Function {
         self.constant_of(Type::Bool, value.into())
     }
 
+    /// The constant that names an element of a binding: the number of the binding above that of the element, 32 bits each.
+    pub fn resource(&mut self, binding: BindingId, element: u32) -> Value {
+        self.constant_of(
+            Type::Resource,
+            u64::from(binding.0) << 32 | u64::from(element),
+        )
+    }
+
     /// The constant of that type with these bits, of which those above its width don't count; a boolean is 0 or 1.
     pub fn constant_of(&mut self, ty: Type, bits: u64) -> Value {
         let (bits, def) = match ty {
@@ -447,6 +366,38 @@ impl Function {
             (Type::W32, ValueDef::Word(bits)) => u32::try_from(bits).ok(),
             _ => None,
         }
+    }
+
+    /// The element of a binding that a constant names.
+    pub fn as_resource(&self, value: Value) -> Option<(BindingId, u32)> {
+        match self.values[value.index()] {
+            (Type::Resource, ValueDef::Word(bits)) => {
+                Some((BindingId((bits >> 32) as u32), bits as u32))
+            }
+            _ => None,
+        }
+    }
+
+    /// The binding of which a resource is an element, where it can be only one.
+    pub fn binding_of(&self, resource: Value) -> Option<BindingId> {
+        let chosen = || match self.def_inst(resource)?.op {
+            Op::Resource(binding) => Some(binding),
+            _ => None,
+        };
+        let constant = self.as_resource(resource).map(|(binding, _)| binding);
+        constant.or_else(chosen)
+    }
+
+    /// The binding.
+    pub fn binding(&self, id: BindingId) -> Option<&Binding> {
+        self.bindings.get(id.index())
+    }
+
+    /// The binding of that set with that number.
+    pub fn find_binding(&self, set: u32, number: u32) -> Option<BindingId> {
+        let mut bindings = self.bindings.iter();
+        let index = bindings.position(|binding| (binding.set, binding.binding) == (set, number))?;
+        Some(BindingId(index as u32))
     }
 
     /// A boolean constant.
@@ -596,7 +547,7 @@ impl Function {
         result
     }
 
-    // Variables, FAU, positions.
+    // Variables and positions.
 
     /// Makes a variable.
     pub fn new_var(&mut self, data: VarData) -> Var {
@@ -621,16 +572,6 @@ impl Function {
             .iter()
             .enumerate()
             .map(|(index, data)| (Var(index as u32), data))
-    }
-
-    /// The number of this FAU word, which is added if it isn't there.
-    pub fn fau_word(&mut self, word: FauWord) -> u32 {
-        let found = self.fau.iter().position(|other| *other == word);
-        let index = found.unwrap_or_else(|| {
-            self.fau.push(word);
-            self.fau.len() - 1
-        });
-        index as u32
     }
 
     /// The entry for this position, which is added if it isn't there.

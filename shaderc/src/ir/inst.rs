@@ -1,8 +1,7 @@
 //! Instructions: operation, operands, results, position.
 //!
 //! Needs: `alu` for what is pure.  Guarantees: `signature` says for every operation which operands and results it has.
-//! Facts: hardware/compiler-abi.md 1.2, 2 and 3.6; hardware/compiler-isel.md 9.
-use super::function::{Axis, PositionId, Var};
+use super::function::{Axis, BindingId, PositionId, Var};
 use super::{Alu, Kind, LaneOp, Type, Value};
 
 /// What an instruction does. Everything but its operands, so two pure instructions with equal operations and equal
@@ -15,9 +14,11 @@ pub enum Op {
     Lanes(LaneOp),
     /// A number that the hardware gives each invocation. No operands.
     SysVal(SysVal),
-    /// Word n of [`super::Function::fau`]: the same for the whole dispatch. No operands.
-    Fau(u32),
-    /// Size in bytes of the buffer whose handle is the operand. High: becomes a load from the descriptor.
+    /// A word that is the same for the whole dispatch. No operands.
+    Uniform(Uniform),
+    /// The element of a binding whose number is the operand, which is less than the binding's count.
+    Resource(BindingId),
+    /// Size in bytes of the buffer that the operand is.
     BufferSize,
     /// Operands: address. Results: `access.count` elements from there.
     Load(Access),
@@ -38,7 +39,7 @@ pub enum Op {
 
 /// A load, store or atomic without its operands.
 ///
-/// The address is two operands in [`Space::Buffer`], handle then byte offset, and one in the others: a byte offset, or in
+/// The address is two operands in [`Space::Buffer`], resource then byte offset, and one in the others: a byte offset, or in
 /// [`Space::Global`] a 64-bit address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Access {
@@ -70,7 +71,7 @@ pub enum Held {
 /// Kinds of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Space {
-    /// Storage and uniform buffers, by handle. Bytes outside the buffer read as zero.
+    /// Storage and uniform buffers, by resource. Bytes outside the buffer read as zero.
     Buffer,
     /// All memory, by address: buffers lie in it.
     Global,
@@ -104,6 +105,15 @@ pub enum SysVal {
     GlobalId(Axis),
     /// The lane of the warp, less than [`super::LANES`].
     LaneId,
+}
+
+/// Words that a whole dispatch has in common.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Uniform {
+    /// The push-constant word at this byte offset, a multiple of 4.
+    PushConstant(u32),
+    /// Number of workgroups of the dispatch.
+    NumWorkgroups(Axis),
 }
 
 /// Read-modify-write operations on a word.
@@ -209,7 +219,8 @@ impl Op {
             Op::Alu(_)
             | Op::Lanes(_)
             | Op::SysVal(_)
-            | Op::Fau(_)
+            | Op::Uniform(_)
+            | Op::Resource(_)
             | Op::BufferSize
             | Op::Barrier
             | Op::Fence
@@ -222,10 +233,12 @@ impl Op {
     pub fn effects(self) -> Effects {
         let none = Effects::default();
         match self {
-            Op::Alu(_) | Op::SysVal(_) | Op::Fau(_) | Op::BufferSize => Effects {
-                speculatable: true,
-                ..none
-            },
+            Op::Alu(_) | Op::SysVal(_) | Op::Uniform(_) | Op::Resource(_) | Op::BufferSize => {
+                Effects {
+                    speculatable: true,
+                    ..none
+                }
+            }
             Op::Lanes(_) => Effects {
                 convergent: true,
                 ..none
@@ -287,15 +300,16 @@ impl Op {
     /// Kinds of the operands and of the results. `var` tells the kind of a variable's elements.
     pub fn signature(self, var: impl Fn(Var) -> Kind) -> (Vec<Kind>, Vec<Kind>) {
         let address = |access: Access| match access.space {
-            Space::Buffer => vec![Kind::W32; 2],
+            Space::Buffer => vec![Kind::R, Kind::W32],
             Space::Global => vec![Kind::W64],
             Space::Shared | Space::Scratch | Space::Data => vec![Kind::W32],
         };
         match self {
             Op::Alu(alu) => (alu.operands().to_vec(), vec![alu.result()]),
             Op::Lanes(lanes) => (lanes.operands().to_vec(), vec![lanes.result()]),
-            Op::SysVal(_) | Op::Fau(_) => (vec![], vec![Kind::W32]),
-            Op::BufferSize => (vec![Kind::W32], vec![Kind::W32]),
+            Op::SysVal(_) | Op::Uniform(_) => (vec![], vec![Kind::W32]),
+            Op::Resource(_) => (vec![Kind::W32], vec![Kind::R]),
+            Op::BufferSize => (vec![Kind::R], vec![Kind::W32]),
             Op::Load(access) => {
                 let elements = vec![access.value().kind(); access.count.into()];
                 (address(access), elements)
@@ -359,6 +373,7 @@ impl Type {
             Type::W16 => Kind::W16,
             Type::W32 => Kind::W32,
             Type::W64 => Kind::W64,
+            Type::Resource => Kind::R,
         }
     }
 }

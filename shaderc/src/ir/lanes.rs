@@ -1,7 +1,7 @@
 //! The operations that lanes of a warp do together: one table, one row an operation.
 //!
 //! Needs: nothing.  Guarantees: names, operands and results come from here; what they give is in `interp/lanes`.
-//! All else that subgroups offer is made of these.  Facts: hardware/compiler-isel.md 8; hardware/valhall-isa.md 9.9.
+//! All else that subgroups offer is made of these.  Facts: hardware/compiler-isel.md 8.
 use super::Kind;
 
 /// Lanes of a warp. A workgroup's invocations fill warps in the order of their index.

@@ -4,16 +4,18 @@
 //!
 //! # Shape
 //! * A [`Function`] is a whole entry point: calls are inlined by the front end.
-//! * A [`Value`] is one scalar: a [`Type::Bool`], or a word of 8, 16, 32 or 64 bits without a kind. Whether a word
-//!   is an integer or a float is said by the operation that reads it, so a bitcast is nothing at all.
+//! * A [`Value`] is one scalar: a [`Type::Bool`], a word of 8, 16, 32 or 64 bits without a kind, or a
+//!   [`Type::Resource`]. Whether a word is an integer or a float is said by the operation that reads it, so a bitcast is
+//!   nothing at all.
 //!   There are no vectors: a memory access has 1 to 4 results or 1 to 4 stored values.
 //! * An operation exists at several widths; which one is meant, its operands say.
 //! * A value is defined by an instruction, by a phi, or it is a constant; constants are interned and stand in no
 //!   block. There is no undefined value: what SPIR-V leaves undefined is zero.
 //! * A [`Block`] has phis, instructions and one [`Terminator`].
 //! * Every instruction keeps a [`Position`]: where it came from in the SPIR-V and in the source.
-//! * A buffer access names its descriptor by a *handle* (`table << 24 | index`, compiler-abi.md 1.2), nearly always
-//!   a constant, and a byte offset. [`Binding`]s list what the handles mean.
+//! * A buffer access names its descriptor by a *resource*, which is an element of one of the function's [`Binding`]s, and
+//!   has a byte offset. Nearly always the resource is a constant; [`Op::Resource`] chooses the element at run time. How a
+//!   machine finds the descriptor is its back end's affair.
 //!
 //! # Block order
 //! [`Function::layout`] lists the blocks in the order in which they will be placed. The entry is first. Every edge
@@ -26,7 +28,7 @@
 //!
 //! # The lowered form
 //! What the back end receives; `verify::lowered` checks it:
-//! * no [`Op::LoadVar`], [`Op::StoreVar`], [`Op::BufferSize`], no [`Terminator::Switch`];
+//! * no [`Op::LoadVar`], [`Op::StoreVar`], no [`Terminator::Switch`];
 //! * no [`Alu`] whose row says [`Level::High`], and none at a width that the target lacks;
 //! * the only values of 64 bits are made by [`Alu::Pack64`] or an atomic, and read by memory accesses, [`Alu::Low64`] and
 //!   [`Alu::High64`]; there are none of 8 or 16 bits: accesses of such elements say how 32-bit words hold them
@@ -54,10 +56,12 @@ pub mod verify;
 pub use alu::{Alu, Kind, Level, Widths};
 pub use build::Builder;
 pub use function::{
-    AddressHalf, Axis, Binding, BindingKind, Block, FauWord, Function, Merge, Phi, Position,
-    PositionId, SourceLine, Terminator, ValueDef, Var, VarData,
+    Axis, Binding, BindingId, BindingKind, Block, Function, Merge, Phi, Position, PositionId,
+    SourceLine, Terminator, ValueDef, Var, VarData,
 };
-pub use inst::{Access, AtomicOp, Effects, Held, Inst, InstData, Memory, Op, Space, SysVal};
+pub use inst::{
+    Access, AtomicOp, Effects, Held, Inst, InstData, Memory, Op, Space, SysVal, Uniform,
+};
 pub use lanes::{LANES, LaneOp};
 
 /// What a value is.
@@ -74,15 +78,25 @@ pub enum Type {
     W32,
     /// 64 bits: an integer of either sign or an address.
     W64,
+    /// An element of a binding: a descriptor. It has no size; a back end chooses a form.
+    Resource,
 }
 
 impl Type {
     /// All of them.
-    pub const ALL: [Type; 5] = [Type::Bool, Type::W8, Type::W16, Type::W32, Type::W64];
+    pub const ALL: [Type; 6] = [
+        Type::Bool,
+        Type::W8,
+        Type::W16,
+        Type::W32,
+        Type::W64,
+        Type::Resource,
+    ];
 
-    /// Bits of a value; a boolean counts as one.
+    /// Bits of a value; a boolean counts as one, a resource has none.
     pub fn bits(self) -> u32 {
         match self {
+            Type::Resource => 0,
             Type::Bool => 1,
             Type::W8 => 8,
             Type::W16 => 16,
@@ -91,14 +105,22 @@ impl Type {
         }
     }
 
-    /// Bytes of a value in memory. A boolean has none.
+    /// Bytes of a value in memory. Booleans and resources have none.
     pub fn bytes(self) -> u32 {
         self.bits() / 8
     }
 
-    /// The bits that a value of it can have.
+    /// The bits that a value of it can have. Those of a resource are [`Function::resource`]'s.
     pub fn mask(self) -> u64 {
-        u64::MAX >> (64 - self.bits())
+        match self {
+            Type::Resource => u64::MAX,
+            _ => u64::MAX >> (64 - self.bits()),
+        }
+    }
+
+    /// Whether it is a word of any width.
+    pub fn is_word(self) -> bool {
+        !matches!(self, Type::Bool | Type::Resource)
     }
 
     /// The name in the text form.
@@ -109,6 +131,7 @@ impl Type {
             Type::W16 => "w16",
             Type::W32 => "w32",
             Type::W64 => "w64",
+            Type::Resource => "resource",
         }
     }
 

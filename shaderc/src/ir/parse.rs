@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::fmt;
 
 use super::function::{
-    Axis, Binding, BindingKind, FauWord, Function, Merge, PositionId, Terminator, Var, VarData,
+    Axis, Binding, BindingId, BindingKind, Function, Merge, PositionId, Terminator, Var, VarData,
 };
-use super::inst::{Access, AtomicOp, Held, Memory, Op, Space, SysVal};
+use super::inst::{Access, AtomicOp, Held, Memory, Op, Space, SysVal, Uniform};
 use super::{Alu, BlockId, LaneOp, Type, Value};
 
 /// Why a text isn't a function.
@@ -43,6 +43,8 @@ pub enum Problem {
     UnknownType,
     /// There is no such variable.
     UnknownVariable,
+    /// There is no such binding.
+    UnknownBinding,
     /// An instruction stands outside a block or after the end of one.
     OutsideBlock,
     /// Something is missing at the end of the line.
@@ -59,8 +61,11 @@ impl fmt::Display for ParseError {
             Problem::UnknownValue => "the value is not defined above",
             Problem::DefinedTwice => "this is defined a second time",
             Problem::Count => "wrong number of operands or results",
-            Problem::UnknownType => "the types are `bool`, `w8`, `w16`, `w32` and `w64`",
+            Problem::UnknownType => {
+                "the types are `bool`, `w8`, `w16`, `w32`, `w64` and `resource`"
+            }
             Problem::UnknownVariable => "there is no such variable",
+            Problem::UnknownBinding => "there is no such binding",
             Problem::OutsideBlock => "an instruction stands between a label and a terminator",
             Problem::Incomplete => "the line is incomplete",
         };
@@ -205,7 +210,6 @@ impl Parser {
                         "uniform" => BindingKind::Uniform,
                         other => return Err(self.error(Problem::UnknownLine, other)),
                     },
-                    handle: self.number(word(4))?,
                     count: match words.iter().position(|word| *word == "count") {
                         Some(index) => self.number(word(index + 1))?,
                         None => 1,
@@ -218,12 +222,6 @@ impl Parser {
                     name: String::new(),
                 };
                 self.function.bindings.push(binding);
-            }
-            "fau" => {
-                let text = words.get(1..).unwrap_or(&[]).join(" ");
-                let word =
-                    FauWord::parse(&text).ok_or_else(|| self.error(Problem::UnknownLine, &text))?;
-                self.function.fau.push(word);
             }
             "data" => {
                 for text in words {
@@ -366,7 +364,20 @@ impl Parser {
             "workgroup_id" => Ok(Op::SysVal(SysVal::WorkgroupId(self.axis(tail)?))),
             "global_id" => Ok(Op::SysVal(SysVal::GlobalId(self.axis(tail)?))),
             "lane_id" => Ok(Op::SysVal(SysVal::LaneId)),
-            "fau" => Ok(Op::Fau(self.number(tail)?)),
+            "uniform" => match tail.split_once('.') {
+                Some(("push", offset)) => {
+                    Ok(Op::Uniform(Uniform::PushConstant(self.number(offset)?)))
+                }
+                Some(("num_workgroups", axis)) => {
+                    Ok(Op::Uniform(Uniform::NumWorkgroups(self.axis(axis)?)))
+                }
+                _ => Err(self.error(Problem::UnknownOperation, name)),
+            },
+            "resource" => {
+                let mut numbers = tail.split('.');
+                let binding = self.binding(&mut numbers, tail)?;
+                Ok(Op::Resource(binding))
+            }
             "buffer_size" => Ok(Op::BufferSize),
             "barrier" => Ok(Op::Barrier),
             "fence" => Ok(Op::Fence),
@@ -427,6 +438,18 @@ impl Parser {
         Ok(access)
     }
 
+    /// A binding by its set and its number.
+    fn binding<'t>(
+        &self,
+        numbers: &mut impl Iterator<Item = &'t str>,
+        text: &str,
+    ) -> Result<BindingId, ParseError> {
+        let set = self.number(numbers.next().unwrap_or(""))?;
+        let number = self.number(numbers.next().unwrap_or(""))?;
+        let found = self.function.find_binding(set, number);
+        found.ok_or_else(|| self.error(Problem::UnknownBinding, text))
+    }
+
     fn axis(&self, name: &str) -> Result<Axis, ParseError> {
         let found = Axis::ALL.into_iter().find(|axis| axis.name() == name);
         found.ok_or_else(|| self.error(Problem::UnknownOperation, name))
@@ -446,6 +469,15 @@ impl Parser {
         if word.starts_with('%') {
             let found = self.values.get(word).copied();
             return found.ok_or_else(|| self.error(Problem::UnknownValue, word));
+        }
+        if let Some(place) = word.strip_prefix('@') {
+            let mut numbers = place.split('.');
+            let binding = self.binding(&mut numbers, word)?;
+            let element = match numbers.next() {
+                Some(element) => self.number(element)?,
+                None => 0,
+            };
+            return Ok(self.function.resource(binding, element));
         }
         let (word, ty) = match word.split_once(':') {
             Some((word, ty)) => (word, self.ty(ty)?),

@@ -4,8 +4,8 @@
 use std::fmt;
 
 use super::function::{BindingKind, Function, Merge, Terminator, ValueDef};
-use super::inst::{Access, Held, Inst, Memory, Op, Space, SysVal};
-use super::{Kind, Type, Value};
+use super::inst::{Access, Held, Inst, Memory, Op, Space, SysVal, Uniform};
+use super::{BindingId, Kind, Type, Value};
 
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -26,11 +26,7 @@ impl fmt::Display for Function {
                 BindingKind::Storage => "storage",
                 BindingKind::Uniform => "uniform",
             };
-            write!(
-                f,
-                "binding {} {} {kind} handle {:#x}",
-                binding.set, binding.binding, binding.handle
-            )?;
+            write!(f, "binding {} {} {kind}", binding.set, binding.binding)?;
             if binding.count != 1 {
                 write!(f, " count {}", binding.count)?;
             }
@@ -41,9 +37,6 @@ impl fmt::Display for Function {
                 write!(f, " written")?;
             }
             writeln!(f)?;
-        }
-        for (number, word) in self.fau.iter().enumerate() {
-            writeln!(f, "fau {number} {word}")?;
         }
         if !self.data.is_empty() {
             let words: Vec<String> = self.data.iter().map(|word| format!("{word:#x}")).collect();
@@ -88,10 +81,28 @@ impl Function {
             ValueDef::Word(bits) => match self.ty(value) {
                 Type::W32 if kind.is_float() => show_float(bits as u32),
                 Type::W32 => show_word(bits as u32),
+                Type::Resource => self.show_resource(bits),
                 ty => format!("{bits:#x}:{ty}"),
             },
             ValueDef::Bool(value) => value.to_string(),
             ValueDef::Result(..) | ValueDef::Phi(_) => value.to_string(),
+        }
+    }
+
+    /// An element of a binding: set, binding, and the element if it isn't the first.
+    fn show_resource(&self, bits: u64) -> String {
+        let (binding, element) = (BindingId((bits >> 32) as u32), bits as u32);
+        let binding = self.show_binding(binding);
+        match element {
+            0 => format!("@{binding}"),
+            element => format!("@{binding}.{element}"),
+        }
+    }
+
+    fn show_binding(&self, id: BindingId) -> String {
+        match self.binding(id) {
+            Some(binding) => format!("{}.{}", binding.set, binding.binding),
+            None => format!("{id}"),
         }
     }
 
@@ -110,7 +121,7 @@ impl Function {
         if !results.is_empty() {
             text = format!("{} = ", results.join(", "));
         }
-        text += &show_op(data.op);
+        text += &self.show_op(data.op);
         if data.exact {
             text += " exact";
         }
@@ -204,24 +215,30 @@ fn show_access(access: Access) -> String {
     format!("{space}{memory}{elem}{held}{count}{align}")
 }
 
-fn show_op(op: Op) -> String {
-    match op {
-        Op::Alu(alu) => alu.name().into(),
-        Op::Lanes(lanes) => lanes.name().into(),
-        Op::SysVal(SysVal::LaneId) => "lane_id".into(),
-        Op::SysVal(SysVal::LocalId(axis)) => format!("local_id.{}", axis.name()),
-        Op::SysVal(SysVal::WorkgroupId(axis)) => format!("workgroup_id.{}", axis.name()),
-        Op::SysVal(SysVal::GlobalId(axis)) => format!("global_id.{}", axis.name()),
-        Op::Fau(number) => format!("fau.{number}"),
-        Op::BufferSize => "buffer_size".into(),
-        Op::Load(access) => format!("load.{}", show_access(access)),
-        Op::Store(access) => format!("store.{}", show_access(access)),
-        Op::Atomic(atomic, access) => {
-            format!("atomic.{}.{}", atomic.name(), show_access(access))
+impl Function {
+    fn show_op(&self, op: Op) -> String {
+        match op {
+            Op::Alu(alu) => alu.name().into(),
+            Op::Lanes(lanes) => lanes.name().into(),
+            Op::SysVal(SysVal::LaneId) => "lane_id".into(),
+            Op::SysVal(SysVal::LocalId(axis)) => format!("local_id.{}", axis.name()),
+            Op::SysVal(SysVal::WorkgroupId(axis)) => format!("workgroup_id.{}", axis.name()),
+            Op::SysVal(SysVal::GlobalId(axis)) => format!("global_id.{}", axis.name()),
+            Op::Uniform(Uniform::PushConstant(offset)) => format!("uniform.push.{offset}"),
+            Op::Uniform(Uniform::NumWorkgroups(axis)) => {
+                format!("uniform.num_workgroups.{}", axis.name())
+            }
+            Op::Resource(binding) => format!("resource.{}", self.show_binding(binding)),
+            Op::BufferSize => "buffer_size".into(),
+            Op::Load(access) => format!("load.{}", show_access(access)),
+            Op::Store(access) => format!("store.{}", show_access(access)),
+            Op::Atomic(atomic, access) => {
+                format!("atomic.{}.{}", atomic.name(), show_access(access))
+            }
+            Op::Barrier => "barrier".into(),
+            Op::Fence => "fence".into(),
+            Op::LoadVar(var) => format!("load.{var}"),
+            Op::StoreVar(var) => format!("store.{var}"),
         }
-        Op::Barrier => "barrier".into(),
-        Op::Fence => "fence".into(),
-        Op::LoadVar(var) => format!("load.{var}"),
-        Op::StoreVar(var) => format!("store.{var}"),
     }
 }

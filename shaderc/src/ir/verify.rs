@@ -66,8 +66,8 @@ pub enum Rule {
     BadAccess,
     /// The operation doesn't exist at this width.
     Width(Type),
-    /// There is no FAU word of that number.
-    NoFauWord(u32),
+    /// There is no binding of that number, or it has no such element.
+    NoBinding(Value),
     /// There is no variable of that number.
     NoVariable,
     /// Not allowed in the lowered form.
@@ -122,7 +122,7 @@ impl fmt::Display for Rule {
                 )
             }
             Rule::Width(ty) => write!(f, "the operation has no form for {ty}"),
-            Rule::NoFauWord(number) => write!(f, "there is no FAU word {number}"),
+            Rule::NoBinding(value) => write!(f, "{value} is no element of a binding"),
             Rule::NoVariable => write!(f, "there is no such variable"),
             Rule::NotLowered => write!(f, "not allowed in the lowered form"),
             Rule::ConstantFirst => write!(f, "the constant must be the last operand"),
@@ -254,7 +254,7 @@ impl<'f> Verifier<'f> {
             self.at = At::Terminator(*block);
             if let Some(value) = terminator.operand() {
                 match terminator {
-                    Terminator::Switch { .. } if function.ty(value) == Type::Bool => {
+                    Terminator::Switch { .. } if !function.ty(value).is_word() => {
                         self.report(Rule::OperandType(value, Type::W32));
                     }
                     Terminator::Switch { .. } => {}
@@ -400,8 +400,9 @@ impl<'f> Verifier<'f> {
                 self.report(Rule::NoVariable);
                 return;
             }
-            Op::Fau(word) if word as usize >= function.fau.len() => {
-                self.report(Rule::NoFauWord(word));
+            Op::Resource(binding) if function.binding(binding).is_none() => {
+                self.report(Rule::NoBinding(data.results[0]));
+                return;
             }
             _ => {}
         }
@@ -413,7 +414,7 @@ impl<'f> Verifier<'f> {
             };
             let held_ok = small || access.held == Held::Own;
             let align_ok = [1, 2, 4, 8, 16].contains(&access.align);
-            if !elements_ok || !held_ok || !align_ok || access.elem == Type::Bool {
+            if !elements_ok || !held_ok || !align_ok || !access.elem.is_word() {
                 self.report(Rule::BadAccess);
                 return;
             }
@@ -437,7 +438,7 @@ impl<'f> Verifier<'f> {
         for (value, kind) in data.args.iter().zip(&args) {
             match kind.ty().or(common.filter(|_| kind.is_common())) {
                 Some(ty) => self.check_operand(*value, Some(ty)),
-                None if function.ty(*value) == Type::Bool => {
+                None if !function.ty(*value).is_word() => {
                     self.report(Rule::OperandType(*value, Type::W32));
                 }
                 None => {}
@@ -463,7 +464,16 @@ impl<'f> Verifier<'f> {
     /// Checks that a value is defined before instruction `number` of `block`.
     fn check_use(&mut self, value: Value, block: BlockId, number: usize) {
         let (def, before) = match self.function.def(value) {
-            ValueDef::Word(_) | ValueDef::Bool(_) => return,
+            ValueDef::Word(_) | ValueDef::Bool(_) => {
+                let element = self.function.as_resource(value);
+                if element.is_some_and(|(binding, element)| {
+                    let binding = self.function.binding(binding);
+                    binding.is_none_or(|binding| element >= binding.count)
+                }) {
+                    self.report(Rule::NoBinding(value));
+                }
+                return;
+            }
             ValueDef::Phi(def) => {
                 let phis = &self.function.block(def).phis;
                 let placed = phis.iter().any(|phi| phi.result == value);
@@ -491,7 +501,8 @@ impl<'f> Verifier<'f> {
         for block in &function.layout {
             self.block = Some(*block);
             for phi in &function.block(*block).phis {
-                if !matches!(function.ty(phi.result), Type::Bool | Type::W32) {
+                let ty = function.ty(phi.result);
+                if !matches!(ty, Type::Bool | Type::W32 | Type::Resource) {
                     self.at = At::Phi(phi.result);
                     self.report(Rule::NotLowered);
                 }
@@ -519,7 +530,8 @@ impl<'f> Verifier<'f> {
         let function = self.function;
         let data = function.inst(inst);
         // Words of 64 bits are only put together and taken apart, and read by accesses; smaller ones don't exist.
-        let plain = |value: &Value| matches!(function.ty(*value), Type::Bool | Type::W32);
+        let plain =
+            |value: &Value| matches!(function.ty(*value), Type::Bool | Type::W32 | Type::Resource);
         let low = match data.op {
             Op::Alu(alu) if function.width(data) == Type::W64 || alu == Alu::Pack64 => {
                 target.has(alu, Type::W64)
@@ -527,11 +539,16 @@ impl<'f> Verifier<'f> {
             Op::Alu(alu) => {
                 alu.level() == Level::Low && data.args.iter().chain(&data.results).all(plain)
             }
-            Op::LoadVar(_) | Op::StoreVar(_) | Op::BufferSize => false,
+            Op::LoadVar(_) | Op::StoreVar(_) => false,
             Op::Load(access) | Op::Store(access) => aligned(access) && access.value() == Type::W32,
             Op::Atomic(_, access) => aligned(access),
             Op::Lanes(_) => data.args.iter().chain(&data.results).all(plain),
-            Op::SysVal(_) | Op::Fau(_) | Op::Barrier | Op::Fence => true,
+            Op::SysVal(_)
+            | Op::Uniform(_)
+            | Op::Resource(_)
+            | Op::BufferSize
+            | Op::Barrier
+            | Op::Fence => true,
         };
         if !low {
             self.report(Rule::NotLowered);

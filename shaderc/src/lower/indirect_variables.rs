@@ -14,7 +14,7 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// Most elements that are selected among: each costs an instruction and a register, but no message.
+/// Most elements that are selected among: each costs an instruction and a register, but no access of memory.
 const MAX_SELECTED: u32 = 16;
 
 fn run(function: &mut Function, _: &Target) -> Changed {

@@ -3,7 +3,6 @@
 //! Facts: hardware/compiler-isel.md 4; hardware/compiler-lowering.md 3 and 5; hardware/compiler-ir.md 3.3, 4.1, 4.7.
 pub(crate) mod access_sizes;
 pub(crate) mod bit_fields;
-pub(crate) mod buffer_sizes;
 mod change_types;
 pub(crate) mod critical_edges;
 pub(crate) mod division;

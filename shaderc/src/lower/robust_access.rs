@@ -6,7 +6,7 @@
 //! What provably lies inside is left alone.
 //! How: stores from one base with nothing in between that orders them are guarded by one comparison; only if not all of
 //! them lie inside, each is looked at alone. The size is read where all that need it are reached from, outside of loops.
-//! Facts: hardware/compiler-lowering.md 3.9; hardware/compiler-correctness.md 3; hardware/compiler-abi.md 2.4.
+//! Facts: hardware/compiler-lowering.md 3.9; hardware/compiler-correctness.md 3.
 use std::collections::HashMap;
 
 use super::switches::retarget;
@@ -65,14 +65,10 @@ fn run(function: &mut Function, _: &Target) -> Changed {
 }
 
 /// Bytes that a buffer surely has.
-fn least_bytes(function: &Function, handle: Value) -> u32 {
-    let Some(handle) = function.as_word(handle) else {
-        return 0;
-    };
-    let of = function.bindings.iter().find(|binding| {
-        (binding.handle..binding.handle.saturating_add(binding.count)).contains(&handle)
-    });
-    of.map_or(0, |binding| binding.min_bytes)
+fn least_bytes(function: &Function, resource: Value) -> u32 {
+    let binding = function.binding_of(resource);
+    let binding = binding.and_then(|id| function.binding(id));
+    binding.map_or(0, |binding| binding.min_bytes)
 }
 
 /// Whether an access needs a guard, and where it goes.
@@ -149,21 +145,21 @@ fn read_limits(function: &mut Function, groups: &[(BlockId, Vec<Group>)]) -> Lim
                 .map(|inst| bytes(function, *inst))
                 .collect();
             sizes.push(group.bytes);
-            let Some(handle) = group.base.handle else {
+            let Some(resource) = group.base.resource else {
                 continue;
             };
-            match wanted.iter_mut().find(|(other, ..)| *other == handle) {
+            match wanted.iter_mut().find(|(other, ..)| *other == resource) {
                 Some((_, at, all)) => {
                     *at = cfg.meet(*at, *block);
                     all.extend(sizes);
                 }
-                None => wanted.push((handle, *block, sizes)),
+                None => wanted.push((resource, *block, sizes)),
             }
         }
     }
     let places = crate::ir::cfg::inst_blocks(function);
     let mut limits = Limits::new();
-    for (handle, block, mut sizes) in wanted {
+    for (resource, block, mut sizes) in wanted {
         sizes.sort();
         sizes.dedup();
         let mut at = block;
@@ -172,8 +168,8 @@ fn read_limits(function: &mut Function, groups: &[(BlockId, Vec<Group>)]) -> Lim
         {
             at = before;
         }
-        // Not before the handle itself.
-        if let Some(defined) = cfg.block_of(function, &places, handle)
+        // Not before the resource itself.
+        if let Some(defined) = cfg.block_of(function, &places, resource)
             && !cfg.dominates(defined, at)
         {
             at = defined;
@@ -182,7 +178,7 @@ fn read_limits(function: &mut Function, groups: &[(BlockId, Vec<Group>)]) -> Lim
         let first = here.and_then(|(_, groups)| {
             let own = groups
                 .iter()
-                .filter(|group| group.base.handle == Some(handle));
+                .filter(|group| group.base.resource == Some(resource));
             own.flat_map(|group| &group.insts).next().copied()
         });
         let insts = std::mem::take(&mut function.block_mut(at).insts);
@@ -190,12 +186,12 @@ fn read_limits(function: &mut Function, groups: &[(BlockId, Vec<Group>)]) -> Lim
         let (before, after) = insts.split_at(split.unwrap_or(insts.len()));
         function.block_mut(at).insts = before.to_vec();
         let mut builder = Builder::new(function, at);
-        let size = builder.inst(Op::BufferSize, &[handle])[0];
+        let size = builder.inst(Op::BufferSize, &[resource])[0];
         for bytes in sizes {
             // Without a borrow: a buffer may be smaller than the access.
             let most = builder.alu_word(Alu::UMax, size, bytes - 1);
             let limit = builder.alu_word(Alu::ISub, most, bytes - 1);
-            limits.insert((handle, bytes), limit);
+            limits.insert((resource, bytes), limit);
         }
         function.block_mut(at).insts.extend(after);
     }
@@ -212,8 +208,8 @@ fn bytes(function: &Function, inst: Inst) -> u32 {
 fn guard(function: &mut Function, block: BlockId, group: &Group, limits: &Limits) -> BlockId {
     // The base may have been the result of an atomic, which a guard has replaced since.
     let first = group.insts.first().map(|inst| function.inst(*inst));
-    let (Some(handle), Some(extent)) = (
-        group.base.handle,
+    let (Some(resource), Some(extent)) = (
+        group.base.resource,
         first.and_then(|data| Extent::of(function, data)),
     ) else {
         return block;
@@ -252,13 +248,13 @@ fn guard(function: &mut Function, block: BlockId, group: &Group, limits: &Limits
     function.block_mut(inside).terminator = Terminator::Jump(rest);
     let outside = match group.insts.as_slice() {
         [_] => rest,
-        several => each_alone(function, several, handle, rest, limits),
+        several => each_alone(function, several, resource, rest, limits),
     };
     branch(
         function,
         block,
         low,
-        limits.get(&(handle, group.bytes)),
+        limits.get(&(resource, group.bytes)),
         [inside, outside],
     );
     if let &[inst] = group.insts.as_slice() {
@@ -291,7 +287,7 @@ fn branch(
 fn each_alone(
     function: &mut Function,
     insts: &[Inst],
-    handle: Value,
+    resource: Value,
     rest: BlockId,
     limits: &Limits,
 ) -> BlockId {
@@ -303,7 +299,7 @@ fn each_alone(
         let copied = function.new_inst(data.op, data.args, data.exact, data.position);
         function.block_mut(store).insts.push(copied);
         function.block_mut(store).terminator = Terminator::Jump(next);
-        let limit = limits.get(&(handle, bytes(function, *inst)));
+        let limit = limits.get(&(resource, bytes(function, *inst)));
         branch(function, check, offset, limit, [store, next]);
         next = check;
     }

@@ -21,7 +21,7 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// Fewest elements: a message costs as much as a few selections.
+/// Fewest elements: a load costs as much as a few selections.
 const MIN_ELEMENTS: u32 = 9;
 /// Most words of constant memory.
 const MAX_WORDS: usize = 16_384;
@@ -164,7 +164,7 @@ fn load(b: &mut Builder<'_>, var: Var, base: u32, element: Value) -> Value {
     match ty {
         Type::Bool => b.alu_word(Alu::INe, word, 0),
         // No others are tables.
-        Type::W8 | Type::W16 | Type::W32 | Type::W64 => word,
+        Type::W8 | Type::W16 | Type::W32 | Type::W64 | Type::Resource => word,
     }
 }
 

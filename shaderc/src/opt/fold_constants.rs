@@ -1,4 +1,4 @@
-//! Constant folding: pure operations on constants, computed by the interpreter's function.
+//! Constant folding: pure operations on constants, computed by the interpreter's function; elements of bindings.
 //!
 //! Needs: nothing.  Guarantees: folding and running give the same, always; no word is converted to its own width.
 use crate::interp::eval::eval;
@@ -15,6 +15,10 @@ pub(crate) const PASS: Pass = Pass {
 
 fn run(function: &mut Function, _: &Target) -> Changed {
     let changed = rewrite(function, |b, data| {
+        if let Op::Resource(binding) = data.op {
+            let element = b.function.as_word(data.args[0])?;
+            return Some(vec![b.function.resource(binding, element)]);
+        }
         let Op::Alu(alu) = data.op else { return None };
         let between = alu.operands() == [Kind::N];
         if between && b.function.ty(data.args[0]) == b.function.ty(data.results[0]) {

@@ -339,7 +339,7 @@ fn build(
         Some(base) if constant == 0 => base,
         Some(base) => builder.alu_word(Alu::IAdd, base, constant),
     };
-    let address: Vec<Value> = group.base.handle.into_iter().chain([offset]).collect();
+    let address: Vec<Value> = group.base.resource.into_iter().chain([offset]).collect();
     if group.load {
         for (offset, result) in piece.iter().zip(builder.load(access, &address)) {
             replaced.extend(group.words[offset].values.iter().map(|old| (*old, result)));

@@ -1,7 +1,7 @@
 //! The interface: buffers, push constants, shared memory, built-in variables, private globals.
 //!
-//! Needs: a module.  Guarantees: descriptors are numbered by set and binding, without holes.
-//! Facts: hardware/compiler-abi.md 1.2 to 1.4, 3.6, 4; hardware/compiler-ir.md 3.9 (built-ins).
+//! Needs: a module.  Guarantees: bindings are ordered by set and number.
+//! Facts: hardware/compiler-ir.md 3.9 (built-ins).
 use std::rc::Rc;
 
 use rspirv::spirv::{BuiltIn, Decoration, StorageClass};
@@ -16,18 +16,9 @@ use super::reader::{Instr, Result};
 use super::translate::{Composite, Item, Translator};
 use super::types::{MatrixLayout, Type};
 use crate::ir::{
-    self, Access, Alu, Axis, Binding, BindingKind, FauWord, LANES, Memory, Merge, Space, SysVal,
-    Terminator, Value, VarData,
+    self, Access, Alu, Axis, Binding, BindingId, BindingKind, LANES, Memory, Merge, Space, SysVal,
+    Terminator, Uniform, Value, VarData,
 };
-
-/// Highest descriptor set: its table is one more, and tables from 12 on have other meanings (compiler-abi.md 1.2).
-const MAX_SET: u32 = 10;
-/// Most descriptors of a set that are counted.
-const MAX_DESCRIPTORS: u32 = 1 << 20;
-/// Most bytes of push constants (compiler-abi.md 4).
-const MAX_PUSH: u64 = 256;
-/// Most bytes of shared memory of a workgroup.
-const MAX_SHARED: u64 = 32 * 1024;
 
 impl Translator<'_> {
     /// Declares all global variables that matter.
@@ -73,27 +64,22 @@ impl Translator<'_> {
             let decorations = self.module.decorations.of(id);
             let set = decorations.literal(Decoration::DescriptorSet).unwrap_or(0);
             let binding = decorations.literal(Decoration::Binding).unwrap_or(0);
-            if set > MAX_SET {
-                let limit = format!("descriptor set {set}, above {MAX_SET}");
+            let sets = self.limits.descriptor_sets;
+            if set >= sets {
+                let limit = format!("descriptor set {set}, above {}", sets - 1);
                 return Err(global.instr.unsupported(Feature::Limit, limit));
             }
             found.push((set, binding, id, global));
         }
         found.sort_by_key(|(set, binding, id, _)| (*set, *binding, *id));
         for (set, binding, id, global) in found {
-            let index = self.binding(set, binding, id, global)?;
-            let (kind, count, handle) = {
-                let binding = &self.builder.function.bindings[index];
-                (binding.kind, binding.count, binding.handle)
-            };
+            let binding = self.binding(set, binding, id, global)?;
+            let (kind, count) = self.kind_and_count(binding);
             let target = match &*global.pointee {
-                Type::Array { .. } => Target::Descriptors {
-                    binding: index,
-                    count,
-                },
+                Type::Array { .. } => Target::Descriptors { binding, count },
                 _ => {
-                    let handle = self.builder.word(handle);
-                    Target::Memory(self.block_place(handle, index))
+                    let resource = self.builder.function.resource(binding, 0);
+                    Target::Memory(self.block_place(resource, binding))
                 }
             };
             let mut target = target;
@@ -110,7 +96,7 @@ impl Translator<'_> {
     }
 
     /// The binding of a buffer variable; two variables may share one.
-    fn binding(&mut self, set: u32, number: u32, id: u32, global: &Global) -> Result<usize> {
+    fn binding(&mut self, set: u32, number: u32, id: u32, global: &Global) -> Result<BindingId> {
         let instr = &global.instr;
         let (block, count) = match &*global.pointee {
             Type::Array { element, len, .. } => (element, *len),
@@ -145,13 +131,11 @@ impl Translator<'_> {
                 return Err(instr.unsupported(Feature::Use, "two kinds of buffer at one binding"));
             }
             last.min_bytes = last.min_bytes.max(min_bytes);
-            return Ok(bindings.len() - 1);
+            return Ok(BindingId(bindings.len() as u32 - 1));
         }
-        let first = match bindings.last() {
-            Some(last) if last.set == set => (last.handle & 0xff_ffff) + last.count,
-            _ => 0,
-        };
-        if first.saturating_add(count) > MAX_DESCRIPTORS {
+        let others = bindings.iter().filter(|binding| binding.set == set);
+        let before: u32 = others.map(|binding| binding.count).sum();
+        if before.saturating_add(count) > self.limits.descriptors {
             return Err(instr.unsupported(Feature::Limit, "that many descriptors in a set"));
         }
         bindings.push(Binding {
@@ -160,18 +144,23 @@ impl Translator<'_> {
             count,
             kind,
             written: false,
-            handle: (set + 1) << 24 | first,
             min_bytes,
             name,
         });
-        Ok(self.builder.function.bindings.len() - 1)
+        Ok(BindingId(bindings.len() as u32 - 1))
+    }
+
+    /// What the descriptors of a binding are, and how many it has.
+    fn kind_and_count(&self, id: BindingId) -> (BindingKind, u32) {
+        let binding = &self.builder.function.bindings[id.index()];
+        (binding.kind, binding.count)
     }
 
     /// The start of a buffer.
-    pub fn block_place(&self, handle: Value, binding: usize) -> Place {
-        let kind = self.builder.function.bindings[binding].kind;
+    pub fn block_place(&self, resource: Value, binding: BindingId) -> Place {
+        let (kind, _) = self.kind_and_count(binding);
         Place {
-            area: Area::Buffer(handle, binding),
+            area: Area::Buffer(resource, binding),
             rules: Rules::Decorated,
             at: Offset::default(),
             align: MAX_ALIGN,
@@ -198,10 +187,11 @@ impl Translator<'_> {
     fn push_constants(&mut self, id: u32, global: &Global) -> Result<()> {
         let instr = &global.instr;
         let bytes = Rules::Decorated.size(instr, &global.pointee, MatrixLayout::default())?;
-        if bytes > MAX_PUSH {
+        let most = self.limits.push_constant_bytes;
+        if bytes > most.into() {
             return Err(instr.unsupported(
                 Feature::Limit,
-                format!("{bytes} bytes of push constants, more than {MAX_PUSH}"),
+                format!("{bytes} bytes of push constants, more than {most}"),
             ));
         }
         if let Type::Struct { members, .. } = &*global.pointee {
@@ -267,7 +257,7 @@ impl Translator<'_> {
         Ok(self.builder.alu(to_unsigned(ty.bits()), &[part]))
     }
 
-    /// A word of the push constants. FAU can't be indexed, so a dynamic offset becomes selects (compiler-lowering.md 4).
+    /// A word of the push constants. They can't be indexed, so a dynamic offset becomes selects (compiler-lowering.md 4).
     fn push_word(&mut self, instr: &Instr, dynamic: Option<Value>, constant: u32) -> Result<Value> {
         let words = self.builder.function.push_constant_bytes / 4;
         let word = constant / 4;
@@ -275,14 +265,14 @@ impl Translator<'_> {
             if word >= words {
                 return Err(instr.invalid(Invalid::Index(word)));
             }
-            return Ok(self.builder.fau(FauWord::PushConstant(4 * word)));
+            return Ok(self.builder.uniform(Uniform::PushConstant(4 * word)));
         };
         let mut value = self.builder.word(0);
         for number in word.min(words)..words {
             let here = self
                 .builder
                 .alu_word(Alu::IEq, dynamic, 4 * (number - word));
-            let candidate = self.builder.fau(FauWord::PushConstant(4 * number));
+            let candidate = self.builder.uniform(Uniform::PushConstant(4 * number));
             value = self.builder.select(here, candidate, value);
         }
         Ok(value)
@@ -301,8 +291,9 @@ impl Translator<'_> {
             Rules::Computed => self.builder.function.shared_bytes,
         };
         let end = u64::from(start).saturating_add(bytes);
-        if end > MAX_SHARED {
-            let limit = format!("{end} bytes of shared memory, more than {MAX_SHARED}");
+        let most = self.limits.shared_bytes;
+        if end > most.into() {
+            let limit = format!("{end} bytes of shared memory, more than {most}");
             return Err(instr.unsupported(Feature::Limit, limit));
         }
         let shared = &mut self.builder.function.shared_bytes;
@@ -511,7 +502,7 @@ impl Translator<'_> {
     /// Length of the runtime array that is member `member` of a block: (size - offset) / stride.
     pub fn array_length(&mut self, instr: &Instr, block: &Pointer, member: u32) -> Result<Value> {
         let Target::Memory(Place {
-            area: Area::Buffer(handle, _),
+            area: Area::Buffer(resource, _),
             rules,
             ..
         }) = block.target
@@ -527,7 +518,7 @@ impl Translator<'_> {
         if stride == 0 {
             return Err(instr.invalid(Invalid::NoLayout("ArrayStride")));
         }
-        let size = self.builder.inst(ir::Op::BufferSize, &[handle])[0];
+        let size = self.builder.inst(ir::Op::BufferSize, &[resource])[0];
         // A buffer that ends before the array has none of its elements.
         let size = self.builder.alu_word(Alu::UMax, size, offset);
         let bytes = self.builder.alu_word(Alu::ISub, size, offset);

@@ -24,8 +24,9 @@ use std::collections::BTreeMap;
 use error::Error;
 
 use crate::ir::{Function, verify::verify};
+use crate::target::Limits;
 
-/// Translates one entry point.
+/// Translates one entry point, for a machine with those limits.
 ///
 /// # Errors
 /// Everything that [`Error`] lists; several only for capabilities.
@@ -33,9 +34,10 @@ pub fn translate(
     bytes: &[u8],
     entry: Option<&str>,
     spec_constants: &BTreeMap<u32, u32>,
+    limits: Limits,
 ) -> Result<Function, Vec<Error>> {
     let module = module::Module::read(bytes, entry, spec_constants)?;
-    let function = translate::translate(&module).map_err(|error| vec![*error])?;
+    let function = translate::translate(&module, limits).map_err(|error| vec![*error])?;
     // The module may use values where they aren't defined, or jump into loops: here it shows.
     verify(&function).map_err(|violations| vec![Error::BadFlow(violations)])?;
     Ok(function)

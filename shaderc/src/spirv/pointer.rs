@@ -10,7 +10,7 @@ use super::ops::convert::{fit, to_unsigned};
 use super::reader::{Instr, Result};
 use super::translate::{Composite, Translator};
 use super::types::{MatrixLayout, Type};
-use crate::ir::{self, Access, Alu, Held, Memory, Op, Space, Value, Var};
+use crate::ir::{self, Access, Alu, BindingId, Held, Memory, Op, Space, Value, Var};
 
 /// A place, and the type of what is there.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub(crate) enum Target {
     /// A read-only value.
     Fixed(Composite),
     /// Descriptors of blocks, before one is chosen.
-    Descriptors { binding: usize, count: u32 },
+    Descriptors { binding: BindingId, count: u32 },
 }
 
 /// A private variable: structs are taken apart, so that each part can become a value of its own.
@@ -58,10 +58,10 @@ pub(crate) struct Place {
 /// What memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Area {
-    /// With its handle, and the index of the binding in the function.
-    Buffer(Value, usize),
+    /// With its resource, and the binding of which that is an element.
+    Buffer(Value, BindingId),
     Shared,
-    /// Read through FAU.
+    /// Read word by word.
     Push,
 }
 
@@ -175,26 +175,27 @@ impl Translator<'_> {
         &mut self,
         instr: &Instr,
         pointer: &Pointer,
-        binding: usize,
+        binding: BindingId,
         count: u32,
         index: Index,
     ) -> Result<Pointer> {
         let Type::Array { element, .. } = &*pointer.ty else {
             return Err(instr.invalid(Invalid::TypeMismatch));
         };
-        let base = self.builder.function.bindings[binding].handle;
-        let handle = match index {
-            Index::Constant(index) if index < count => self.builder.word(base + index),
+        let resource = match index {
+            Index::Constant(index) if index < count => {
+                self.builder.function.resource(binding, index)
+            }
             Index::Constant(index) => return Err(instr.invalid(Invalid::Index(index))),
             Index::Dynamic(index) => {
                 // Past the end lie other descriptors: compiler-lowering.md 3.1.
                 let clamped = self.builder.alu_word(Alu::UMin, index, count - 1);
-                self.builder.alu_word(Alu::IAdd, clamped, base)
+                self.builder.inst(Op::Resource(binding), &[clamped])[0]
             }
         };
         Ok(Pointer {
             ty: element.clone(),
-            target: Target::Memory(self.block_place(handle, binding)),
+            target: Target::Memory(self.block_place(resource, binding)),
         })
     }
 
@@ -316,7 +317,7 @@ impl Translator<'_> {
                 match place.area {
                     Area::Push => return Err(instr.invalid(Invalid::TypeMismatch)),
                     Area::Buffer(_, binding) => {
-                        let binding = &mut self.builder.function.bindings[binding];
+                        let binding = &mut self.builder.function.bindings[binding.index()];
                         if binding.kind == ir::BindingKind::Uniform {
                             return Err(instr.invalid(Invalid::TypeMismatch));
                         }
@@ -518,7 +519,7 @@ impl Translator<'_> {
         }
         let offset = self.offset_value(place.at, 0);
         let (space, address) = match place.area {
-            Area::Buffer(handle, _) => (Space::Buffer, vec![handle, offset]),
+            Area::Buffer(resource, _) => (Space::Buffer, vec![resource, offset]),
             Area::Shared | Area::Push => (Space::Shared, vec![offset]),
         };
         let access = Access {

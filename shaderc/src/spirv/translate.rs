@@ -19,6 +19,7 @@ use super::types::Type;
 use crate::ir::{
     self, BlockId, Builder, Function, Kind, Position, PositionId, SourceLine, Terminator, Value,
 };
+use crate::target::Limits;
 
 /// Deepest nesting of calls: they are inlined, so the translator recurses.
 const MAX_CALLS: usize = 48;
@@ -66,11 +67,13 @@ pub(crate) struct Translator<'m> {
     pub module: &'m Module,
     pub builder: Builder<'m>,
     pub globals: HashMap<u32, Item>,
+    /// Of the machine.
+    pub limits: Limits,
     pub(super) frames: Vec<Frame>,
 }
 
 /// Translates a module's entry point.
-pub(crate) fn translate(module: &Module) -> Result<Function> {
+pub(crate) fn translate(module: &Module, limits: Limits) -> Result<Function> {
     let mut function = Function::new(&module.entry.name);
     function.workgroup_size = module.workgroup_size;
     let prologue = function.new_block();
@@ -78,6 +81,7 @@ pub(crate) fn translate(module: &Module) -> Result<Function> {
         module,
         builder: Builder::new(&mut function, prologue),
         globals: HashMap::new(),
+        limits,
         frames: vec![],
     };
     translator.declare_globals()?;

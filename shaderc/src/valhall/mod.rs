@@ -9,6 +9,8 @@ mod pipeline;
 
 mod mir;
 
+mod descriptors;
+
 mod select;
 
 mod propagate_copies;
@@ -66,6 +68,7 @@ mod tests;
 mod tests_select;
 
 pub use self::error::{Error, Unsupported};
+pub use self::mir::{AddressHalf, FauWord};
 pub use self::passes::PASSES;
 pub use self::statistics::Statistics;
 use crate::ir;
@@ -90,8 +93,10 @@ pub struct Binary {
     pub registers: u32,
     /// Registers r48 to r63 that must be preloaded: bit n is r(48 + n).
     pub preload: u16,
-    /// FAU words in order: those of the IR, then the compiler's constants.
-    pub fau: Vec<ir::FauWord>,
+    /// FAU words in order.
+    pub fau: Vec<FauWord>,
+    /// By binding: the handle of its first element; those of the others follow.
+    pub handles: Vec<u32>,
     /// Bytes of thread-local memory for each thread, a multiple of 16.
     pub scratch_bytes: u32,
     /// What it costs.
@@ -134,6 +139,7 @@ pub fn compile_with(
         registers: lowered.allocated.registers_per_thread,
         preload: preloaded.fold(0, |mask, bit| mask | 1 << bit),
         fau: function.fau.clone(),
+        handles: descriptors::handles(&ir.bindings),
         scratch_bytes: function.scratch_bytes.next_multiple_of(16),
         statistics: statistics::count(function, &lowered.allocated, &target),
         listing: listing::list(function, &code, target.arch),

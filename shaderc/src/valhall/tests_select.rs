@@ -28,8 +28,11 @@ fn after(text: &str, pass: &str) -> String {
 /// standing for any value.
 #[track_caller]
 fn check(body: &str) {
-    let mut text =
-        String::from("function main\nworkgroup 64 1 1\nfau 0 push 0\nfau 1 push 4\nb0:\n");
+    let mut text = String::from("function main\nworkgroup 64 1 1\n");
+    for binding in 0..2 {
+        text.push_str(&format!("binding 0 {binding} storage count 4 written\n"));
+    }
+    text.push_str("b0:\n");
     text.push_str("  %x = global_id.x\n  %y = global_id.y\n  %z = global_id.z\n");
     text.push_str(body);
     if !body.contains("return") {
@@ -64,7 +67,7 @@ fn check(body: &str) {
 /// A use of a value that keeps it alive.
 macro_rules! kept {
     ($body:literal) => {
-        concat!($body, "\n  store.buffer 0x1000000, 0, %r\n")
+        concat!($body, "\n  store.buffer @0.0, 0, %r\n")
     };
 }
 
@@ -183,40 +186,41 @@ fn transcendentals() {
 #[test]
 fn memory() {
     check("
-      %a = load.buffer.4 0x1000000, %x         ; expect: %:%:%:% = LD_BUFFER.i128.unsigned %, t4, space:buffer
-      %b, %c = load.buffer.constant.2 0x1000001, 16 ; expect: LD_BUFFER.i64.unsigned
-      store.buffer 0x1000000, %x, %b
+      %a = load.buffer.4 @0.0, %x         ; expect: %:%:%:% = LD_BUFFER.i128.unsigned %, t4, space:buffer
+      %b, %c = load.buffer.constant.2 @0.1, 16 ; expect: LD_BUFFER.i64.unsigned
+      store.buffer @0.0, %x, %b
     ".replace("%a =", "%a, %a1, %a2, %a3 =").as_str());
     check(
         "
       %o = iadd %x, 4
-      store.buffer.2 0x1000000, %x, %x, %y   ; expect: %:% = SHADDX.u64 u0, %.w0, imm:0
+      store.buffer.2 @0.0, %x, %x, %y   ; expect: %:% = SHADDX.u64 u0, %.w0, imm:0
                                              ; expect: STORE.i64 @%:%, [%:%], imm:0, space:buffer
-      store.buffer 0x1000000, %o, %x         ; expect: STORE.i32 @%, [%:%], imm:4, space:buffer
+      store.buffer @0.0, %o, %x         ; expect: STORE.i32 @%, [%:%], imm:4, space:buffer
     ",
     );
     // Which buffer it is isn't known.
     check(
         "
       %o = iadd %x, 4
-      store.buffer.2 %z, %x, %x, %y          ; expect: %:% = LEA_PKA %, %
+      %r = resource.0.1 %z                   ; expect: % = IADD_IMM.i32 %, imm:16777220
+      store.buffer.2 %r, %x, %x, %y          ; expect: %:% = LEA_PKA %, %
                                              ; expect: STORE.i64 @%:%, [%:%], imm:0, space:buffer
-      store.buffer %z, %o, %x                ; expect: STORE.i32 @%, [%:%], imm:4, space:buffer
+      store.buffer %r, %o, %x                ; expect: STORE.i32 @%, [%:%], imm:4, space:buffer
     ",
     );
     // A sum that may wrap is made in 32 bits first; one that doesn't is left to the message, as a shift to the address.
     check(
         "
       %o = iadd %x, -8
-      store.buffer 0x1000000, %o, %y         ; expect: % = IADD_IMM.i32 %, imm:4294967288
+      store.buffer @0.0, %o, %y         ; expect: % = IADD_IMM.i32 %, imm:4294967288
                                              ; expect: %:% = SHADDX.u64 u0, %.w0, imm:0
                                              ; expect: STORE.i32 @%, [%:%], imm:0, space:buffer
       %w = local_id.x
       %i = ishl %w, 2
       %p = iadd %i, 8
-      store.buffer 0x1000000, %p, %y         ; expect: %:% = SHADDX.u64 u0, %.w0, imm:2
+      store.buffer @0.0, %p, %y         ; expect: %:% = SHADDX.u64 u0, %.w0, imm:2
                                              ; expect: STORE.i32 @%, [%:%], imm:8, space:buffer
-      store.buffer 0x1000000, 12, %y         ; expect: STORE.i32 @%, u0, imm:12, space:buffer
+      store.buffer @0.0, 12, %y         ; expect: STORE.i32 @%, u0, imm:12, space:buffer
     ",
     );
     check("
@@ -243,23 +247,56 @@ fn memory() {
       store.shared 8, %a
     ");
     check("
-      %a = atomic.add.buffer 0x1000000, %x, 1 ; expect: ATOM1_RETURN.i32.ainc [%:%], imm:0
+      %a = atomic.add.buffer @0.0, %x, 1 ; expect: ATOM1_RETURN.i32.ainc [%:%], imm:0
       %b = atomic.umax.shared 16, %a          ; expect: ATOM.i32.aumax @%, workgroup_local_pointer, imm:16
       %c = atomic.compare_exchange.shared 16, %a, %x ; expect: ATOM_RETURN.i32.compare.axchg @%:%, workgroup_local_pointer
     ");
 }
 
 #[test]
+fn resources() {
+    // The size of a buffer that is known is a uniform word.
+    check(
+        "
+      %a = buffer_size @0.1.2                ; expect: fau u0 = bytes 0x1000006
+      store.shared 0, %a                     ; expect: % = MOV.i32 u0
+    ",
+    );
+    // Of another its descriptor tells, the second word of it.
+    check(
+        "
+      %r = resource.0.1 %z                   ; expect: % = IADD_IMM.i32 %, imm:16777220
+      %a = buffer_size %r                    ; expect: % = RSHIFT_OR.i32 %, t14.b0, t0
+                                             ; expect: % = IADD_IMM.i32 %, imm:1040187392
+                                             ; expect: % = LSHIFT_OR.i32 %,
+                                             ; expect: % = RSHIFT_OR.i32 %,
+                                             ; expect: % = IADD_IMM.i32 %, imm:4
+                                             ; expect: % = LD_BUFFER.i32.unsigned %, %, space:constant
+      store.shared 0, %a
+    ",
+    );
+    check(
+        "
+      %c = ieq %x, %y
+      %r = select %c, @0.0.3, @0.1           ; expect: % = CSEL.u32.eq %, %, u0, u1
+      %a = load.buffer %r, 0                 ; expect: LD_BUFFER.i32.unsigned
+      store.shared 0, %a
+    ",
+    );
+}
+
+#[test]
 fn what_has_no_code_is_named() {
-    let ir = parse("function main\nworkgroup 1 1 1\nb0:\n  %a = buffer_size 0x1000000\n  return\n")
-        .expect("parses");
+    let ir =
+        parse("function main\nworkgroup 1 1 1\nvar v0 w32 1\nb0:\n  %a = load.v0 0\n  return\n")
+            .expect("parses");
     let mut runner = Runner::new(Target::default(), &[]);
     let error = lower(&ir, Choices::default(), &mut runner)
         .err()
         .expect("not lowered");
     assert_eq!(
         error.to_string(),
-        "the Valhall back end has no code for `buffer_size`"
+        "the Valhall back end has no code for `load_var`"
     );
 }
 
@@ -268,6 +305,8 @@ fn a_loop_compiles_as_in_the_worked_example() {
     let text = "
 function main
 workgroup 64 1 1
+binding 0 0 storage written
+binding 0 1 storage written
 b0:
   %n = global_id.x
   jump b1
@@ -281,7 +320,7 @@ b2:
   %j = iadd %i, 1
   jump b1
 b3:
-  store.buffer 0x1000000, 0, %s
+  store.buffer @0.0, 0, %s
   return
 ";
     let got = after(text, "mark_last_use");
@@ -302,7 +341,8 @@ fn a_whole_program_packs_and_decodes() {
     let text = "
 function main
 workgroup 64 1 1
-fau 0 push 0
+binding 0 0 storage written
+binding 0 1 storage written
 b0:
   %n = global_id.x
   %l = local_id.y
@@ -310,16 +350,16 @@ b0:
   branch %c, b1, b2
 b1:
   %o = ishl %n, 2
-  %v = load.buffer 0x1000000, %o
-  %f = fau.0
+  %v = load.buffer @0.0, %o
+  %f = uniform.push.0
   %w = fadd %v, %f
   %e = fexp2 %w
-  store.buffer 0x1000000, %o, %e
+  store.buffer @0.0, %o, %e
   jump b2
 b2:
   barrier
   %a = atomic.add.shared 16, %n
-  store.buffer 0x1000000, 0, %a
+  store.buffer @0.0, 0, %a
   return
 ";
     let ir = parse(text).unwrap_or_else(|error| panic!("{error}"));
@@ -355,11 +395,13 @@ fn refusal(text: &str, choices: Choices) -> String {
 }
 
 const COPY: &str = "
+binding 0 0 storage written
+binding 0 1 storage written
 b0:
   %x = global_id.x
   %o = ishl %x, 4
-  %a, %b, %c, %d = load.buffer.4.align16 0x1000000, %o
-  store.buffer.4.align16 0x1000001, %o, %d, %c, %b, %a
+  %a, %b, %c, %d = load.buffer.4.align16 @0.0, %o
+  store.buffer.4.align16 @0.1, %o, %d, %c, %b, %a
   return
 ";
 
@@ -386,6 +428,8 @@ fn ir_that_is_broken_is_an_error() {
     let text = "
 function main
 workgroup 1 1 1
+binding 0 0 storage written
+binding 0 1 storage written
 b0:
   %c = ieq 1, 2
   branch %c, b1, b2
@@ -393,7 +437,7 @@ b1:
   %x = global_id.x
   jump b2
 b2:
-  store.buffer 0x1000000, 0, %x
+  store.buffer @0.0, 0, %x
   return
 ";
     let message = refusal(text, Choices::default());
@@ -405,15 +449,17 @@ fn conversions_that_later_generations_lack_are_made_of_others() {
     let text = "
 function main
 workgroup 64 1 1
+binding 0 0 storage written
+binding 0 1 storage written
 b0:
   %x = local_id.x
-  %w = load.buffer 0x1000000, 0
+  %w = load.buffer @0.0, 0
   %b = ushr %w, 24
   %f = u2f %b
   %h = half_high %w
   %r = ffloor %h
   %p = pack_half %f, %r
-  store.buffer 0x1000000, 4, %p
+  store.buffer @0.0, 4, %p
   return
 ";
     let ir = parse(text).unwrap_or_else(|error| panic!("{error}"));

@@ -8,15 +8,14 @@ function main
 workgroup 4 1 1
 shared 16
 push 4
-binding 0 0 storage handle 0x1000000
-binding 0 1 storage handle 0x1000001 written
-fau 0 push 0
+binding 0 0 storage
+binding 0 1 storage written
 b0:
   %id = global_id.x
   %local = local_id.x
   %at = ishl %id, 2
-  %x = load.buffer 0x1000000, %at
-  %n = fau.0
+  %x = load.buffer @0.0, %at
+  %n = uniform.push.0
   jump b1
 b1:
   %i = phi.w32 b0: 0, b2: %next
@@ -33,7 +32,7 @@ b3:
   barrier
   %mirror = isub 12, %slot
   %back = load.shared %mirror
-  store.buffer 0x1000001, %at, %back
+  store.buffer @0.1, %at, %back
   return
 ";
 

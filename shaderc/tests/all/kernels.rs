@@ -9,7 +9,7 @@ use eitri_shaderc::interp::interpret;
 use eitri_shaderc::ir::Function;
 use eitri_shaderc::ir::verify::lowered;
 use eitri_shaderc::spirv::translate;
-use eitri_shaderc::{Options, compile, front_end};
+use eitri_shaderc::{Options, Target, compile, front_end};
 
 /// Kernels that can't be compiled yet, and the word that the refusal must contain.
 const REFUSED: &[(&str, &str)] = &[
@@ -21,7 +21,12 @@ const REFUSED: &[(&str, &str)] = &[
 /// What a kernel took, for people.
 fn check(kernel: &Case, module: Module) -> Result<String, String> {
     let spirv = kernel.module(module).map_err(|error| error.to_string())?;
-    let translated = translate(&spirv, Some("main"), &kernel.spec_constants);
+    let translated = translate(
+        &spirv,
+        Some("main"),
+        &kernel.spec_constants,
+        Target::default().limits,
+    );
     let refusal = REFUSED.iter().find(|(name, _)| *name == kernel.name);
     let function = match (translated, refusal) {
         (Err(errors), Some((_, word))) => {
@@ -41,7 +46,7 @@ fn check(kernel: &Case, module: Module) -> Result<String, String> {
         ..Default::default()
     };
     let function = front_end(&spirv, &options).unwrap().function;
-    if let Err(violations) = lowered(&function, &eitri_shaderc::Target::default()) {
+    if let Err(violations) = lowered(&function, &Target::default()) {
         return Err(format!("not lowered: {}\n{function}", violations[0]));
     }
     let after = run(kernel, &function).map_err(|message| format!("lowered: {message}"))?;

@@ -22,9 +22,9 @@ fn leaves(merge: &str, work: &str) -> String {
     format!(
         "function main
         workgroup 4 1 1
-        binding 0 0 storage handle 0x1000000 written
+        binding 0 0 storage written
         b0:
-          %n = load.buffer 0x1000000, 0
+          %n = load.buffer @0.0, 0
           jump b1
         b1:
           {merge}
@@ -45,7 +45,7 @@ fn leaves(merge: &str, work: &str) -> String {
 
 #[test]
 fn the_way_out_stands_behind_the_loop_unless_something_convergent_is_done_there() {
-    let store = "store.buffer 0x1000000, 0, %i";
+    let store = "store.buffer @0.0, 0, %i";
     assert_eq!(order(&leaves("merge b4", store)), "b0 b1 b3 b2 b4");
     assert_eq!(order(&leaves("merge nowhere", store)), "b0 b1 b3 b2 b4");
     assert_eq!(order(&leaves("merge b4", "barrier")), "b0 b1 b2 b3 b4");
@@ -56,7 +56,7 @@ fn the_way_out_stands_behind_the_loop_unless_something_convergent_is_done_there(
 
 #[test]
 fn what_is_convergent_in_the_loop_or_behind_its_merge_keeps_nothing_inside() {
-    let text = leaves("merge b4", "store.buffer 0x1000000, 0, %i");
+    let text = leaves("merge b4", "store.buffer @0.0, 0, %i");
     let inside = text.replace("%j = iadd", "barrier\n          %j = iadd");
     assert_eq!(order(&inside), "b0 b1 b3 b2 b4");
     let behind = text.replace("fence", "barrier");

@@ -47,10 +47,7 @@ fn lowered_results(op: Alu, width: Type, operands: &[Vec<u64>], constant: Option
     let count = operands[0].len();
     let mut text = format!("function main\nworkgroup {count} 1 1\n");
     for index in 0..=operands.len() {
-        text += &format!(
-            "binding 0 {index} storage handle {:#x} written\n",
-            0x0100_0000 + index
-        );
+        text += &format!("binding 0 {index} storage written\n");
     }
     text += "b0:\n%id = local_id.x\n%at = ishl %id, 3\n";
     let ty = |kind: Kind| kind.ty().unwrap_or(width);
@@ -60,8 +57,8 @@ fn lowered_results(op: Alu, width: Type, operands: &[Vec<u64>], constant: Option
         match constant {
             Some(constant) if index == 1 => args.push(format!("{:#x}:{ty}", constant & ty.mask())),
             _ => {
-                let handle = 0x0100_0001 + index;
-                text += &format!("%a{index} = load.buffer.{ty}.align8 {handle:#x}, %at\n");
+                let binding = index + 1;
+                text += &format!("%a{index} = load.buffer.{ty}.align8 @0.{binding}, %at\n");
                 args.push(format!("%a{index}"));
             }
         }
@@ -69,11 +66,11 @@ fn lowered_results(op: Alu, width: Type, operands: &[Vec<u64>], constant: Option
     text += &format!("%r = {op} {}\n", args.join(", "));
     let result = match ty(op.result()) {
         Type::Bool => {
-            text += "%s = b2i %r\nstore.buffer.align8 0x1000000, %at, %s\nreturn\n";
+            text += "%s = b2i %r\nstore.buffer.align8 @0.0, %at, %s\nreturn\n";
             Type::W32
         }
         ty => {
-            text += &format!("store.buffer.{ty}.align8 0x1000000, %at, %r\nreturn\n");
+            text += &format!("store.buffer.{ty}.align8 @0.0, %at, %r\nreturn\n");
             ty
         }
     };

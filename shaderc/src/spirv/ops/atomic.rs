@@ -100,7 +100,7 @@ fn place(t: &mut Translator<'_>, instr: &Instr, op: AtomicOp, operands: &[Value]
         _ => return Err(instr.invalid(Invalid::TypeMismatch)),
     };
     if let Area::Buffer(_, binding) = place.area {
-        let binding = &mut t.builder.function.bindings[binding];
+        let binding = &mut t.builder.function.bindings[binding.index()];
         if binding.kind == ir::BindingKind::Uniform {
             return Err(instr.invalid(Invalid::TypeMismatch));
         }

@@ -7,8 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::{AddressHalf, FauWord};
-use crate::valhall::mir::{Function, Message, Operand, Terminator};
+use crate::valhall::mir::{AddressHalf, FauWord, Function, Message, Operand, Terminator};
 
 /// Weight of an instruction inside a loop against the same outside.
 const LOOP_WEIGHT: u64 = 10;

@@ -7,9 +7,10 @@
 use eitri_isa::row::Source as SourceRow;
 use eitri_isa::{Arch, Constant, Lanes, Select};
 
-use crate::ir::FauWord;
 use crate::target::Target;
-use crate::valhall::mir::{Function, Instr, Location, Op, Operand, Source, Terminator, Word};
+use crate::valhall::mir::{
+    FauWord, Function, Instr, Location, Op, Operand, Source, Terminator, Word,
+};
 
 /// Every entry of the table with its bits.
 fn table(arch: Arch) -> impl Iterator<Item = (u8, u32)> {

@@ -7,9 +7,10 @@
 use std::collections::BTreeSet;
 
 use super::constants;
-use crate::ir::FauWord;
 use crate::target::Target;
-use crate::valhall::mir::{Function, Half, Instr, Message, Op, Operand, Source, Special, Word};
+use crate::valhall::mir::{
+    FauWord, Function, Half, Instr, Message, Op, Operand, Source, Special, Word,
+};
 
 /// Something that is read without a register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

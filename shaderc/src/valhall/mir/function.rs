@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use super::FauWord;
 use super::modifier::{Flow, Modifier};
 use super::op::Op;
 use super::operand::{Operand, Register, Source, Space, Value, Word};
 use super::verify::Form;
-use crate::ir::FauWord;
 
 /// A block's place in [`Function::blocks`], which is also its place in the program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

@@ -8,6 +8,7 @@
 //! Blocks stand in the order of the structured program (then, else, join; loop body, exit), which is the order that
 //! the hardware's reconvergence expects.  Facts: hardware/compiler-backend.md 2, 8.4.
 
+mod fau_word;
 mod function;
 mod modifier;
 mod op;
@@ -17,6 +18,7 @@ mod print;
 mod verify;
 
 pub(crate) use eitri_isa::Select;
+pub use fau_word::{AddressHalf, FauWord};
 pub(crate) use function::{Block, BlockId, Function, Instr, Location, Phi, Preload, Terminator};
 pub(crate) use modifier::{Flow, Modifier};
 pub(crate) use op::{Message, Op};

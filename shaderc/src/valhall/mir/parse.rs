@@ -4,11 +4,11 @@
 
 #![cfg(test)]
 
+use super::FauWord;
 use super::function::{Block, BlockId, Function, Instr, Phi, Preload, Terminator};
 use super::modifier::{Flow, Modifier};
 use super::op::Op;
 use super::operand::{Half, Operand, Register, Source, Space, Special, Value, Word};
-use crate::ir::FauWord;
 use eitri_isa::Select;
 
 /// What was wrong with a line of text.

@@ -8,10 +8,10 @@
 
 use super::Selector;
 use crate::ir::range::upper_bound;
-use crate::ir::{self, Access, AddressHalf, Alu, FauWord, Held, InstData, Memory, Type};
+use crate::ir::{self, Access, Alu, Held, InstData, Memory, Type};
 use crate::valhall::error::Unsupported;
 use crate::valhall::mir::{
-    Half, Instr, Modifier, Op, Operand, Select, Source, Space, Special, Word,
+    AddressHalf, FauWord, Half, Instr, Modifier, Op, Operand, Select, Source, Space, Special, Word,
 };
 
 /// A 64-bit address and the constant part of the offset that is already in it.
@@ -190,7 +190,7 @@ impl Selector<'_> {
         if let Some(known) = self.known_address(Some(handle), base, constant, reach) {
             return known;
         }
-        let pointer = self.ir.as_word(handle).and_then(|handle| {
+        let pointer = self.known_handle(handle).and_then(|handle| {
             self.pointer(AddressHalf::ALL.map(|half| FauWord::BufferAddress(handle, half)))
         });
         let Some(pointer) = pointer else {

@@ -16,12 +16,14 @@ mod float;
 mod integer;
 mod lanes;
 mod memory;
+mod resource;
 mod sysval;
 mod transcendental;
 mod wide;
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::descriptors;
 use super::error::Unsupported;
 use super::mir::{
     Block, BlockId, Function, Instr, Location, Op, Operand, Register, Source, Terminator, Value,
@@ -41,6 +43,10 @@ struct Selector<'a> {
     wide: HashMap<ir::Value, [Value; 2]>,
     /// By IR value: the instructions that read it, and how often anything does.
     users: Vec<Users>,
+    /// IR values that are uniform words, and which.
+    uniforms: HashMap<ir::Value, usize>,
+    /// By binding: the handle of its first element.
+    handles: Vec<u32>,
     /// By IR block index: its place in the layout.
     places: HashMap<ir::BlockId, BlockId>,
     preloads: BTreeMap<Register, Value>,
@@ -66,24 +72,18 @@ struct Users {
 
 /// Selects instructions for a function.
 pub(crate) fn select(ir: &ir::Function, target: &Target) -> Result<Function, Unsupported> {
-    let most = target.limits.uniform_words as usize;
-    if ir.fau.len() > most {
-        return Err(Unsupported {
-            what: format!("{} uniform words, more than {most}", ir.fau.len()),
-            position: ir::Position::default(),
-        });
-    }
     let mut selector = Selector {
         ir,
         target: *target,
         function: Function {
-            fau: ir.fau.clone(),
             scratch_bytes: ir.scratch_bytes,
             ..Function::default()
         },
         words: vec![None; ir.value_count()],
         wide: HashMap::new(),
         users: find_users(ir),
+        uniforms: HashMap::new(),
+        handles: descriptors::handles(&ir.bindings),
         places: ir
             .layout
             .iter()
@@ -123,6 +123,7 @@ fn find_users(ir: &ir::Function) -> Vec<Users> {
 
 impl Selector<'_> {
     fn run(&mut self) -> Result<(), Unsupported> {
+        self.number_uniforms()?;
         for _ in &self.ir.layout {
             self.function.blocks.push(Block::new(Terminator::End));
         }
@@ -161,7 +162,11 @@ impl Selector<'_> {
                 Ok(())
             }
             // Users read the uniform word itself.
-            ir::Op::Fau(_) => Ok(()),
+            ir::Op::Uniform(_) => Ok(()),
+            ir::Op::Resource(binding) => {
+                self.resource(binding, data);
+                Ok(())
+            }
             ir::Op::Load(access) => self.load(access, data),
             ir::Op::Store(access) => self.store(access, data),
             ir::Op::Atomic(atomic, access) => self.atomic(atomic, access, data),
@@ -173,7 +178,10 @@ impl Selector<'_> {
                 self.emit(Instr::new(Op::Fence));
                 Ok(())
             }
-            ir::Op::BufferSize => Err(self.unsupported("buffer_size")),
+            ir::Op::BufferSize => {
+                self.buffer_size(data);
+                Ok(())
+            }
             ir::Op::LoadVar(_) => Err(self.unsupported("load_var")),
             ir::Op::StoreVar(_) => Err(self.unsupported("store_var")),
         }
@@ -245,11 +253,13 @@ impl Selector<'_> {
     /// What stands for an IR value where an instruction reads it.
     fn operand(&mut self, value: ir::Value) -> Operand {
         match self.ir.def(value) {
-            ir::ValueDef::Word(bits) => Operand::Constant(bits as u32),
+            ir::ValueDef::Word(bits) => {
+                Operand::Constant(self.known_handle(value).unwrap_or(bits as u32))
+            }
             ir::ValueDef::Bool(truth) => Operand::Constant(if truth { u32::MAX } else { 0 }),
-            ir::ValueDef::Result(inst, _) => match self.ir.inst(inst).op {
-                ir::Op::Fau(word) => u8::try_from(word).map_or(Operand::Constant(0), Operand::Fau),
-                _ => Operand::Word(Word::Value(self.word(value))),
+            ir::ValueDef::Result(..) => match self.uniforms.get(&value) {
+                Some(&index) => u8::try_from(index).map_or(Operand::Constant(0), Operand::Fau),
+                None => Operand::Word(Word::Value(self.word(value))),
             },
             ir::ValueDef::Phi(_) => Operand::Word(Word::Value(self.word(value))),
         }

@@ -6,8 +6,8 @@
 use eitri_shaderc::interp::{Buffer, Buffers, Dispatch};
 use eitri_shaderc::ir::layout::order_blocks;
 use eitri_shaderc::ir::{
-    Access, Alu, AtomicOp, Axis, Binding, BindingKind, BlockId, Builder, FauWord, Function, Kind,
-    LaneOp, Memory, Op, Space, SysVal, Terminator, Type, Value, Var, VarData,
+    Access, Alu, AtomicOp, Axis, Binding, BindingKind, BlockId, Builder, Function, Kind, LaneOp,
+    Memory, Op, Space, SysVal, Terminator, Type, Uniform, Value, Var, VarData,
 };
 
 /// Numbers from a seed.
@@ -47,8 +47,8 @@ impl Random {
     }
 }
 
-const INPUT: u32 = 0x0100_0000;
-const OUTPUT: u32 = 0x0100_0001;
+const INPUT: u32 = 0;
+const OUTPUT: u32 = 1;
 /// Invocations of a workgroup.
 const INVOCATIONS: u32 = 4;
 /// Workgroups, along the second axis.
@@ -331,8 +331,8 @@ impl Generator<'_> {
         let mut args = vec![offset];
         if access.space == Space::Buffer {
             let constant = access.memory == Memory::Constant;
-            let handle = self.b.word(if constant { INPUT } else { OUTPUT });
-            args.insert(0, handle);
+            let binding = if constant { INPUT } else { OUTPUT };
+            args.insert(0, buffer(self.b.function, binding));
         }
         if load {
             for value in self.b.load(access, &args) {
@@ -413,8 +413,7 @@ impl Generator<'_> {
         let op = self.random.pick(&all);
         let mut address = vec![offset];
         if access.space == Space::Buffer {
-            let handle = self.b.word(OUTPUT);
-            address.insert(0, handle);
+            address.insert(0, buffer(self.b.function, OUTPUT));
         }
         let operands: Vec<Value> = (0..op.operands()).map(|_| self.word()).collect();
         let old = self.b.atomic(op, access, &address, &operands);
@@ -604,20 +603,25 @@ impl Generator<'_> {
     }
 }
 
+/// The buffer that is bound as that.
+fn buffer(function: &mut Function, binding: u32) -> Value {
+    let binding = function.find_binding(0, binding);
+    function.resource(binding.expect("both are declared"), 0)
+}
+
 /// The function of a seed. What it computes depends on the seed and the content alone.
 pub fn generate(seed: u64, content: Content) -> Function {
     let mut function = Function::new("main");
     function.workgroup_size = [INVOCATIONS, 1, 1];
     function.shared_bytes = ALL * SLOTS * 4;
     function.scratch_bytes = SLOTS * 4;
-    for (binding, handle) in [(0, INPUT), (1, OUTPUT)] {
+    for binding in [INPUT, OUTPUT] {
         function.bindings.push(Binding {
             set: 0,
             binding,
             count: 1,
             kind: BindingKind::Storage,
-            written: binding == 1,
-            handle,
+            written: binding == OUTPUT,
             min_bytes: 0,
             name: String::new(),
         });
@@ -655,7 +659,7 @@ pub fn generate(seed: u64, content: Content) -> Function {
     let base = b.alu_word(Alu::IMul, number, SLOTS * 4);
     let mut words = vec![
         local,
-        b.fau(FauWord::PushConstant(4)),
+        b.uniform(Uniform::PushConstant(4)),
         b.num_workgroups(Axis::Y),
     ];
     let access = Access {
@@ -663,11 +667,11 @@ pub fn generate(seed: u64, content: Content) -> Function {
         memory: Memory::Constant,
         ..Access::words(Space::Buffer, 4)
     };
-    let handle = b.word(INPUT);
-    words.extend(b.load(access, &[handle, base]));
+    let input = buffer(b.function, INPUT);
+    words.extend(b.load(access, &[input, base]));
     let behind = b.alu_word(Alu::IShl, number, 4);
     let behind = b.alu_word(Alu::IAdd, behind, ALL * SLOTS * 4);
-    let folded = b.load(access, &[handle, behind]);
+    let folded = b.load(access, &[input, behind]);
     let bools = vec![
         b.alu_word(Alu::ULt, local, 2),
         b.alu_word(Alu::SLt, words[3], 0),
@@ -745,9 +749,9 @@ pub fn generate(seed: u64, content: Content) -> Function {
             }
         }
         let offset = generator.b.alu_word(Alu::IAdd, base, 4 * slot);
-        let handle = generator.b.word(OUTPUT);
+        let output = buffer(generator.b.function, OUTPUT);
         let access = Access::words(Space::Buffer, 1);
-        generator.b.store(access, &[handle, offset], &[value]);
+        generator.b.store(access, &[output, offset], &[value]);
     }
     generator.b.inst(Op::Barrier, &[]);
     generator.b.terminate(Terminator::Return);

@@ -1,0 +1,110 @@
+//! Resources: the handles of descriptors, and the sizes of buffers.
+//!
+//! The size of a buffer that is known is a uniform word, while there is room; else it is read from the descriptor, as data.
+//! Facts: hardware/compiler-abi.md 1.2, 1.5.
+
+use super::Selector;
+use crate::ir::{self, BindingId, InstData};
+use crate::valhall::descriptors::{COMPUTED, SIZE_OFFSET, as_data};
+use crate::valhall::error::Unsupported;
+use crate::valhall::mir::{FauWord, Instr, Modifier, Op, Operand, Select, Source, Space};
+
+/// Uniform words up to which sizes of buffers are put among them: the others are for addresses and constants.
+const MOST_WITH_SIZES: usize = 64;
+
+impl Selector<'_> {
+    /// Numbers the uniform words that the function reads.
+    ///
+    /// # Errors
+    /// If there are more than the machine has.
+    pub(super) fn number_uniforms(&mut self) -> Result<(), Unsupported> {
+        let mut sizes = vec![];
+        for (_, inst) in self.ir.placed_insts() {
+            let data = self.ir.inst(inst);
+            match data.op {
+                ir::Op::Uniform(uniform) => self.number_uniform(data.results[0], uniform.into()),
+                ir::Op::BufferSize => sizes.extend(self.known_handle(data.args[0]).map(|handle| {
+                    let word = FauWord::BufferBytes(handle);
+                    (data.results[0], word)
+                })),
+                _ => {}
+            }
+        }
+        let (count, most) = (self.function.fau.len(), self.target.limits.uniform_words);
+        if count > most as usize {
+            return Err(Unsupported {
+                what: format!("{count} uniform words, more than {most}"),
+                position: ir::Position::default(),
+            });
+        }
+        for (value, word) in sizes {
+            if self.function.fau.len() < MOST_WITH_SIZES {
+                self.number_uniform(value, word);
+            }
+        }
+        Ok(())
+    }
+
+    fn number_uniform(&mut self, value: ir::Value, word: FauWord) {
+        let fau = &mut self.function.fau;
+        let found = fau.iter().position(|other| *other == word);
+        let index = found.unwrap_or_else(|| {
+            fau.push(word);
+            fau.len() - 1
+        });
+        self.uniforms.insert(value, index);
+    }
+
+    /// The handle of a resource that is known.
+    pub(super) fn known_handle(&self, resource: ir::Value) -> Option<u32> {
+        let (binding, element) = self.ir.as_resource(resource)?;
+        Some(self.handles.get(binding.index())? + element)
+    }
+
+    /// The element of a binding.
+    pub(super) fn resource(&mut self, binding: BindingId, data: &InstData) {
+        let first = self.handles.get(binding.index()).copied().unwrap_or(0);
+        let sources = vec![self.plain(data.args[0]), Source::constant(first)];
+        let instr = Instr {
+            sources,
+            ..Instr::new(Op::IAdd)
+        };
+        self.define(data.results[0], instr);
+    }
+
+    /// The size of a buffer, unless it is a uniform word.
+    pub(super) fn buffer_size(&mut self, data: &InstData) {
+        if self.uniforms.contains_key(&data.results[0]) {
+            return;
+        }
+        let (table, offset) = match self.known_handle(data.args[0]) {
+            Some(handle) => {
+                let (table, offset) = as_data(handle);
+                (
+                    Source::constant(table),
+                    Source::constant(offset + SIZE_OFFSET),
+                )
+            }
+            None => {
+                let handle = Source::plain(Operand::Word(self.in_register(data.args[0])));
+                let table = self.shifted(Op::RShiftOr, handle, COMPUTED.table_shift);
+                let table = self.compute(Op::IAdd, &[table, Source::constant(COMPUTED.table)]);
+                let index = self.shifted(Op::LShiftOr, handle, COMPUTED.left);
+                let offset = self.shifted(Op::RShiftOr, index, COMPUTED.right);
+                let offset = self.compute(Op::IAdd, &[offset, Source::constant(SIZE_OFFSET)]);
+                (table, offset)
+            }
+        };
+        let instr = Instr {
+            sources: vec![offset, table],
+            space: Some(Space::Constant),
+            ..Instr::new(Op::LdBuffer32)
+        };
+        self.define(data.results[0], instr.with(Modifier::Unsigned));
+    }
+
+    fn shifted(&mut self, op: Op, source: Source, by: u32) -> Source {
+        let by = Source::constant(by).select(Select::B0);
+        self.compute(op, &[source, by, Source::constant(0)])
+    }
+}
