@@ -2,10 +2,9 @@
 //!
 //! Needs: a function that `verify` accepts.  Guarantees: ends within the step limit; every misuse of memory is a
 //! [`Trap`].  Never: shares code with the back end or the model; `eval` is shared with constant folding only.
-//! Facts: hardware/compiler-abi.md 2.4 (bounds), 3.6 (compute).
 pub mod eval;
 mod float;
-mod half;
+pub(crate) mod half;
 mod lanes;
 mod memory;
 mod run;

@@ -1,7 +1,7 @@
 //! Access sizes: accesses that aren't aligned to their size are split.
 //!
 //! Needs: nothing.  Guarantees: every access is aligned to the power of two not less than its size, so none straddles
-//! 16 bytes.  Facts: hardware/compiler-lowering.md 5.3; hardware/compiler-abi.md 3.8.
+//! 16 bytes.  Facts: hardware/compiler-lowering.md 5.3.
 use crate::ir::rewrite::rewrite;
 use crate::ir::verify::aligned;
 use crate::ir::{Access, Alu, Builder, Function, Op, Value};
@@ -71,7 +71,8 @@ fn pieces(access: Access) -> Vec<Access> {
     pieces
 }
 
-fn further(b: &mut Builder<'_>, address: &[Value], bytes: u32) -> Vec<Value> {
+/// The address so many bytes further.
+pub(super) fn further(b: &mut Builder<'_>, address: &[Value], bytes: u32) -> Vec<Value> {
     let mut address = address.to_vec();
     if bytes != 0
         && let Some(offset) = address.last_mut()

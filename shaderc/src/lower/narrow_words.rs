@@ -1,13 +1,15 @@
 //! Words of 8 and 16 bits become words of 32, with anything above; binary16 is computed in binary32 and rounded.
 //!
 //! Needs: no words of 64 bits that come of small ones.  Guarantees: none of 8 or 16 bits is left but as elements of
-//! accesses.  How: what depends on the bits above extends its operands first; the rest doesn't care.
+//! accesses, of which those that fill words become words.  How: what depends on the bits above extends its operands first;
+//! the rest doesn't care.
 //! Facts: hardware/compiler-isel.md 4.5, 4.6; hardware/compiler-correctness.md 1.1 (binary32 has bits enough for the two
 //! roundings of a sum, product, quotient or square root to be one).
 use std::collections::HashMap;
 
+use super::access_sizes::further;
 use super::change_types::{ChangeTypes, Parts, change_types};
-use crate::ir::{Access, Alu, Builder, Function, Held, InstData, Op, Type, Value, Var};
+use crate::ir::{Access, Alu, Builder, Function, Held, InstData, Memory, Op, Type, Value, Var};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -40,6 +42,36 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     Changed::from_bool(changed)
 }
 
+/// An access of small elements as one of the words that they fill, and one of the rest with its distance.
+fn split(access: Access) -> (Option<Access>, Option<(Access, u32)>) {
+    const WORD: u32 = 4;
+    // Of memory that may change at any time each element is looked at as the source says.
+    let joins = u32::from(access.align) >= WORD && access.memory != Memory::Volatile;
+    let words = match joins {
+        true => access.bytes() / WORD,
+        false => 0,
+    };
+    let whole = (words > 0).then_some(Access {
+        elem: Type::W32,
+        count: words as u8,
+        ..access
+    });
+    let left = access.bytes() - WORD * words;
+    let rest = (left > 0).then_some((
+        Access {
+            count: (left / access.elem.bytes()) as u8,
+            align: match words {
+                0 => access.align,
+                _ => WORD as u8,
+            },
+            held: Held::Zero,
+            ..access
+        },
+        WORD * words,
+    ));
+    (whole, rest)
+}
+
 impl ChangeTypes for Narrow {
     fn changes(&self, ty: Type) -> bool {
         matches!(ty, Type::W8 | Type::W16)
@@ -53,22 +85,10 @@ impl ChangeTypes for Narrow {
         let values: Vec<Value> = args.iter().map(|parts| parts.values[0]).collect();
         let made = match data.op {
             Op::Alu(alu) => vec![self.alu(b, alu, data, args)],
-            Op::Load(access) => {
-                let access = Access {
-                    held: Held::Zero,
-                    ..access
-                };
-                let words = b.load(access, &values);
-                let bits = access.elem.bits();
-                self.zero.extend(words.iter().map(|word| (*word, bits)));
-                words
-            }
+            Op::Load(access) => self.load(b, access, &values),
             Op::Store(access) => {
-                let access = Access {
-                    held: Held::Zero,
-                    ..access
-                };
-                b.inst(Op::Store(access), &values)
+                self.store(b, access, args);
+                vec![]
             }
             Op::LoadVar(var) => vec![self.var(b, var, |b| b.load_var(var, values[0]))],
             Op::StoreVar(var) => {
@@ -103,6 +123,63 @@ impl Narrow {
     ) -> Value {
         b.function.var_mut(var).ty = Type::W32;
         each(b)
+    }
+
+    /// Elements from memory: those that fill words as parts of these, the rest one by one.
+    fn load(&mut self, b: &mut Builder<'_>, access: Access, address: &[Value]) -> Vec<Value> {
+        let bits = access.elem.bits();
+        let mut elements = vec![];
+        let (whole, rest) = split(access);
+        for word in whole.map_or_else(Vec::new, |whole| b.load(whole, address)) {
+            elements.push(word);
+            for below in (bits..32).step_by(bits as usize) {
+                let element = b.alu_word(Alu::UShr, word, below);
+                self.zero.insert(element, 32 - below);
+                elements.push(element);
+            }
+        }
+        if let Some((rest, bytes)) = rest {
+            let address = further(b, address, bytes);
+            let words = b.load(rest, &address);
+            self.zero.extend(words.iter().map(|word| (*word, bits)));
+            elements.extend(words);
+        }
+        elements
+    }
+
+    fn store(&mut self, b: &mut Builder<'_>, access: Access, args: &[Parts]) {
+        let bits = access.elem.bits();
+        let (address, elements) = args.split_at(access.address_operands());
+        let address: Vec<Value> = address.iter().map(|parts| parts.values[0]).collect();
+        let (whole, rest) = split(access);
+        let mut elements = elements.iter();
+        if let Some(whole) = whole {
+            let mut words = vec![];
+            for _ in 0..whole.count {
+                let mut word = None;
+                for (below, parts) in (0..32).step_by(bits as usize).zip(elements.by_ref()) {
+                    // Those above cut off what is above the last one.
+                    let element = match below + bits {
+                        32 => parts.values[0],
+                        _ => self.zero(b, parts),
+                    };
+                    word = Some(match word {
+                        None => element,
+                        Some(word) => {
+                            let element = b.alu_word(Alu::IShl, element, below);
+                            b.alu(Alu::IOr, &[word, element])
+                        }
+                    });
+                }
+                words.extend(word);
+            }
+            b.store(whole, &address, &words);
+        }
+        if let Some((rest, bytes)) = rest {
+            let address = further(b, &address, bytes);
+            let words: Vec<Value> = elements.map(|parts| parts.values[0]).collect();
+            b.store(rest, &address, &words);
+        }
     }
 
     /// With zeros above.

@@ -6,6 +6,7 @@
 //! if nothing else reads the value: where it lives on, doing its work again costs more than the rule saves.
 //! Facts: hardware/compiler-correctness.md 1.4 says which float rules are right; hardware/compiler-isel.md 4 why the
 //! right-hand sides are better.
+use crate::interp::half;
 use crate::ir::Alu;
 
 /// A tree of operations.
@@ -289,6 +290,15 @@ rules! {
     (FNe (B2F a) 0)                             => a;
     (FEq (B2F a) 0)                             => (BNot a);
     (HalfLow  (PackHalf (HalfLow a) b))         => (HalfLow a);
+    (HalfLow  (PackHalf (HalfHigh a) b))        => (HalfHigh a);
+    (HalfLow  (UShr a 16))                      => (HalfHigh a);
+    (HalfHigh (IShl a 16))                      => (HalfLow a);
+    (HalfLow  (IAnd a k))                       => (HalfLow a)                      if |k, _| k & 0xffff == 0xffff;
+    (HalfLow  (PackHalf (FMax (HalfLow  a) k) b))   => (FMax (HalfLow a) k)         if |k, _| is_half(k);
+    (HalfLow  (PackHalf (FMax (HalfHigh a) k) b))   => (FMax (HalfHigh a) k)        if |k, _| is_half(k);
+    (HalfLow  (PackHalf (FMin (HalfLow  a) k) b))   => (FMin (HalfLow a) k)         if |k, _| is_half(k);
+    (HalfLow  (PackHalf (FMin (HalfHigh a) k) b))   => (FMin (HalfHigh a) k)        if |k, _| is_half(k);
+    (IOr  (PackHalf a 0) (IShl (PackHalf b 0) 16))  => (PackHalf a b);
     (PackHalf (HalfLow a) (HalfHigh a))         ~  a;
 }
 
@@ -300,6 +310,12 @@ fn part_of_offset(term: u32, _: u32) -> bool {
 /// Whether a shifted sum looks like a byte offset. Other sums stay whole: what is rotated is often one.
 fn part_of_address(term: u32, shift: u32) -> bool {
     shift <= 4 && part_of_offset(term, 0)
+}
+
+/// Whether a binary32 is one of the values that binary16 has.
+fn is_half(float: u32) -> bool {
+    let value = f32::from_bits(float);
+    !value.is_nan() && half::to_f32(half::from_f32(value)).to_bits() == float
 }
 
 /// Two shifts that make a rotation; with shifts of 1 to 31 the parts don't overlap.
