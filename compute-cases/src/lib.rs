@@ -1,7 +1,8 @@
 //! Compute shaders with their inputs and expected outputs, as data: one dispatch a case.
 //!
 //! The format is that of `shared/kernels/README.md`. [`find`] looks for case files, [`Case::read`] reads one with all that
-//! it names, and [`Case::check`] compares what a run left behind by the case's own rules.
+//! it names, and [`Case::check`] compares what a run left behind by the case's own rules. [`Growth`] is of another kind:
+//! modules of any size, to measure compilers by.
 //!
 //! Needs: nothing of ours.  Guarantees: a case that was read is complete and consistent; a bad file is an error that names
 //! the file and the place.  Never: knows who runs the shader.
@@ -29,9 +30,12 @@ mod element;
 
 mod error;
 
+mod growth;
+
 pub use case::{Case, Image, Module, Output, Place, Resource, ResourceKind};
 pub use compare::{Comparison, Mismatch, Rule};
 pub use contents::{Contents, Generator};
 pub use element::Element;
 pub use error::{CaseError, Difference};
 pub use find::find;
+pub use growth::Growth;

@@ -14,47 +14,6 @@ pub(crate) struct Range {
     pub(crate) to: u32,
 }
 
-/// A set of values as bits.
-#[derive(Clone, PartialEq, Eq)]
-pub(super) struct ValueSet(Vec<u64>);
-
-impl ValueSet {
-    fn new(values: u32) -> ValueSet {
-        ValueSet(vec![0; (values as usize).div_ceil(64)])
-    }
-
-    pub(super) fn insert(&mut self, value: Value) {
-        self.0[value.index() / 64] |= 1 << (value.index() % 64);
-    }
-
-    pub(super) fn contains(&self, value: Value) -> bool {
-        self.0[value.index() / 64] >> (value.index() % 64) & 1 != 0
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.0.iter().map(|word| word.count_ones() as usize).sum()
-    }
-
-    pub(super) fn remove(&mut self, value: Value) {
-        self.0[value.index() / 64] &= !(1 << (value.index() % 64));
-    }
-
-    fn union(&mut self, other: &ValueSet) {
-        self.0
-            .iter_mut()
-            .zip(&other.0)
-            .for_each(|(mine, theirs)| *mine |= theirs);
-    }
-
-    fn iter(&self) -> impl Iterator<Item = Value> {
-        self.0.iter().enumerate().flat_map(|(word, &bits)| {
-            (0..64)
-                .filter(move |bit| bits >> bit & 1 != 0)
-                .map(move |bit| Value(word as u32 * 64 + bit))
-        })
-    }
-}
-
 /// Live ranges of all values, and how much each is worth keeping in a register.
 pub(crate) struct Liveness {
     /// By value: sorted, disjoint.
@@ -107,7 +66,7 @@ pub(crate) fn compute(function: &Function) -> Liveness {
         };
         live_out[id.index()]
             .iter()
-            .for_each(|value| extend(value, terminator + 2, &mut end_of));
+            .for_each(|&value| extend(value, terminator + 2, &mut end_of));
         if let Some(value) = block.terminator.read().and_then(|word| word.value()) {
             extend(value, terminator + 1, &mut end_of);
             liveness.uses[value.index()] += weight;
@@ -183,43 +142,114 @@ impl Liveness {
     }
 }
 
-/// The values that are live at the end of each block, by backward dataflow to a fixed point. A phi reads its sources
-/// at the ends of the predecessors.
-pub(super) fn live_at_ends(function: &Function) -> Vec<ValueSet> {
-    let mut live_in: Vec<ValueSet> = function
-        .blocks
-        .iter()
-        .map(|_| ValueSet::new(function.values))
-        .collect();
-    let mut live_out = live_in.clone();
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for index in (0..function.blocks.len()).rev() {
-            let block = &function.blocks[index];
-            let mut live = ValueSet::new(function.values);
-            for to in block.terminator.successors() {
-                live.union(&live_in[to.index()]);
-                let phis = function.block(to).phis.iter().flat_map(|phi| &phi.sources);
-                let edge = phis.filter(|(from, _)| from.index() == index);
-                edge.flat_map(|(_, operand)| operand.words())
-                    .filter_map(Word::value)
-                    .for_each(|value| live.insert(value));
+/// The values that are live at the end of each block, in order. A phi reads its sources at the ends of the predecessors.
+///
+/// Each value is followed alone, up from where it is read to where it is written: that is as much work as there are reads,
+/// writes and blocks through which it lives.
+pub(super) fn live_at_ends(function: &Function) -> Vec<Vec<Value>> {
+    let predecessors = function.predecessors();
+    let places = Places::of(function);
+    let mut live: Vec<Vec<Value>> = vec![Vec::new(); function.blocks.len()];
+    // By block: the last value that it is known to write, and that is known to live at its start.
+    let mut writes: Vec<Option<Value>> = vec![None; function.blocks.len()];
+    let mut enters = writes.clone();
+    let mut stack: Vec<BlockId> = Vec::new();
+    let [mut written, mut read, mut at_end] =
+        [&places.written, &places.read, &places.at_end].map(|list| list.as_slice());
+    for value in (0..function.values).map(Value) {
+        for block in taken(&mut written, value) {
+            writes[block.index()] = Some(value);
+        }
+        for block in taken(&mut read, value) {
+            enters[block.index()] = Some(value);
+            stack.push(block);
+        }
+        let mut leaves = |block: BlockId, stack: &mut Vec<BlockId>| {
+            let known = &mut live[block.index()];
+            if known.last() != Some(&value) {
+                known.push(value);
+                if writes[block.index()] != Some(value)
+                    && enters[block.index()].replace(value) != Some(value)
+                {
+                    stack.push(block);
+                }
             }
-            live_out[index] = live.clone();
-            if let Some(value) = block.terminator.read().and_then(Word::value) {
-                live.insert(value);
-            }
-            for instr in block.instrs.iter().rev() {
-                instr.written_values().for_each(|value| live.remove(value));
-                instr.read_values().for_each(|value| live.insert(value));
-            }
-            block.phis.iter().for_each(|phi| live.remove(phi.dest));
-            if live != live_in[index] {
-                live_in[index] = live;
-                changed = true;
+        };
+        for block in taken(&mut at_end, value) {
+            leaves(block, &mut stack);
+        }
+        while let Some(block) = stack.pop() {
+            for from in &predecessors[block.index()] {
+                leaves(*from, &mut stack);
             }
         }
     }
-    live_out
+    live
+}
+
+/// The blocks of a value, off a list that is sorted by values.
+fn taken<'l>(
+    list: &mut &'l [(Value, BlockId)],
+    value: Value,
+) -> impl Iterator<Item = BlockId> + use<'l> {
+    let end = list.iter().take_while(|(of, _)| *of == value).count();
+    let (own, rest) = list.split_at(end);
+    *list = rest;
+    own.iter().map(|(_, block)| *block)
+}
+
+/// Values and blocks, sorted.
+#[derive(Default)]
+struct Places {
+    /// The block writes it.
+    written: Vec<(Value, BlockId)>,
+    /// The block reads what it has at the start.
+    read: Vec<(Value, BlockId)>,
+    /// A phi behind the block reads it.
+    at_end: Vec<(Value, BlockId)>,
+}
+
+impl Places {
+    fn of(function: &Function) -> Places {
+        let mut places = Places::default();
+        // By value: the last block that has written it, and that has read it before.
+        let mut writes: Vec<Option<BlockId>> = vec![None; function.values as usize];
+        let mut reads = writes.clone();
+        for id in function.block_ids() {
+            let block = function.block(id);
+            let mut read = |value: Value, writes: &[Option<BlockId>], list: &mut Vec<_>| {
+                if writes[value.index()] != Some(id) && reads[value.index()].replace(id) != Some(id)
+                {
+                    list.push((value, id));
+                }
+            };
+            let mut write = |value: Value, writes: &mut [Option<BlockId>]| {
+                if writes[value.index()].replace(id) != Some(id) {
+                    places.written.push((value, id));
+                }
+            };
+            for phi in &block.phis {
+                write(phi.dest, &mut writes);
+                for (from, operand) in &phi.sources {
+                    let values = operand.words().filter_map(Word::value);
+                    places.at_end.extend(values.map(|value| (value, *from)));
+                }
+            }
+            for instr in &block.instrs {
+                for value in instr.read_values() {
+                    read(value, &writes, &mut places.read);
+                }
+                for value in instr.written_values() {
+                    write(value, &mut writes);
+                }
+            }
+            if let Some(value) = block.terminator.read().and_then(Word::value) {
+                read(value, &writes, &mut places.read);
+            }
+        }
+        for list in [&mut places.written, &mut places.read, &mut places.at_end] {
+            list.sort_unstable();
+        }
+        places
+    }
 }

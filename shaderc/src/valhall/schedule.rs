@@ -4,13 +4,11 @@
 //! volatile accesses, cross-lane operations and barriers in order. Bottom up, greedily; a block keeps its order unless its peak sinks.
 //! Facts: hardware/compiler-backend.md 6.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::liveness::{ValueSet, live_at_ends};
+use super::liveness::live_at_ends;
 use super::mir::{Block, Function, Instr, Message, Space, Value, Word};
-
-/// Blocks longer than this keep their order: the search is quadratic.
-const LONGEST: usize = 4000;
 
 /// Schedules all blocks. True when any changed.
 pub(crate) fn schedule(function: &mut Function) -> bool {
@@ -21,14 +19,8 @@ pub(crate) fn schedule(function: &mut Function) -> bool {
         .map(|preload| preload.dest)
         .collect();
     let mut changed = false;
-    for (block, live) in function.blocks.iter_mut().zip(live) {
-        let mut at_end = live;
-        if let Some(value) = block.terminator.read().and_then(Word::value) {
-            at_end.insert(value);
-        }
-        if block.instrs.len() > LONGEST {
-            continue;
-        }
+    for (block, mut at_end) in function.blocks.iter_mut().zip(live) {
+        at_end.extend(block.terminator.read().and_then(Word::value));
         let order = order(block, &at_end, &preloaded);
         let identity: Vec<usize> = (0..block.instrs.len()).collect();
         if peak(block, &order, &at_end) < peak(block, &identity, &at_end) {
@@ -47,26 +39,21 @@ pub(crate) fn schedule(function: &mut Function) -> bool {
 }
 
 /// The most words that live at once, with the instructions in this order.
-fn peak(block: &Block, order: &[usize], at_end: &ValueSet) -> usize {
-    let mut live = at_end.clone();
-    let mut count = live.len();
-    let mut most = count;
+fn peak(block: &Block, order: &[usize], at_end: &[Value]) -> usize {
+    let mut live: HashSet<Value> = at_end.iter().copied().collect();
+    let mut most = live.len();
     for &index in order.iter().rev() {
         let instr = &block.instrs[index];
         let unread = instr
             .written_values()
-            .filter(|&value| !live.contains(value))
+            .filter(|value| !live.contains(value))
             .count();
-        most = most.max(count + unread);
-        count = count + unread - instr.dests.len();
-        instr.written_values().for_each(|value| live.remove(value));
-        for value in instr.read_values() {
-            if !live.contains(value) {
-                live.insert(value);
-                count += 1;
-            }
-        }
-        most = most.max(count);
+        most = most.max(live.len() + unread);
+        instr.written_values().for_each(|value| {
+            live.remove(&value);
+        });
+        live.extend(instr.read_values());
+        most = most.max(live.len());
     }
     most
 }
@@ -158,36 +145,51 @@ fn build(block: &Block, preloaded: &[Word]) -> Graph {
 }
 
 /// An order with little pressure.
-fn order(block: &Block, at_end: &ValueSet, preloaded: &[Word]) -> Vec<usize> {
+fn order(block: &Block, at_end: &[Value], preloaded: &[Word]) -> Vec<usize> {
     let mut graph = build(block, preloaded);
-    let mut live = at_end.clone();
-    let mut ready: Vec<usize> = (0..block.instrs.len())
+    let mut live: HashSet<Value> = at_end.iter().copied().collect();
+    let mut readers: HashMap<Value, Vec<usize>> = HashMap::new();
+    // By instruction: how many values begin to live if it comes next, from below.
+    let mut opens: Vec<usize> = vec![0; block.instrs.len()];
+    for (index, instr) in block.instrs.iter().enumerate() {
+        for value in instr.read_values().filter(|value| !live.contains(value)) {
+            let list = readers.entry(value).or_default();
+            if list.last() != Some(&index) {
+                list.push(index);
+                opens[index] += 1;
+            }
+        }
+    }
+    // Among equals the last in the program, so that the order stays where it does not matter.
+    let key = |index: usize, opens: &[usize]| {
+        let closes = block.instrs[index].dests.len();
+        (opens[index] as isize - closes as isize, Reverse(index))
+    };
+    let mut ready: BTreeSet<(isize, Reverse<usize>)> = (0..block.instrs.len())
         .filter(|&index| graph.after[index] == 0)
+        .map(|index| key(index, &opens))
         .collect();
     let mut reversed = Vec::with_capacity(block.instrs.len());
-    while !ready.is_empty() {
-        let cost = |index: usize| {
-            let instr = &block.instrs[index];
-            let mut opened: Vec<Value> = instr
-                .read_values()
-                .filter(|&value| !live.contains(value))
-                .collect();
-            opened.sort();
-            opened.dedup();
-            opened.len() as isize - instr.dests.len() as isize
-        };
-        // Among equals the last in the program, so that the order stays where it does not matter.
-        let best = (0..ready.len()).min_by_key(|&at| (cost(ready[at]), usize::MAX - ready[at]));
-        let Some(best) = best else { break };
-        let index = ready.swap_remove(best);
+    while let Some((_, Reverse(index))) = ready.pop_first() {
         reversed.push(index);
         let instr = &block.instrs[index];
-        instr.written_values().for_each(|value| live.remove(value));
-        instr.read_values().for_each(|value| live.insert(value));
+        // All that read them are below.
+        instr.written_values().for_each(|value| {
+            live.remove(&value);
+        });
+        for value in instr.read_values().filter(|value| live.insert(*value)) {
+            for &reader in readers.get(&value).into_iter().flatten() {
+                let waits = ready.remove(&key(reader, &opens));
+                opens[reader] -= 1;
+                if waits {
+                    ready.insert(key(reader, &opens));
+                }
+            }
+        }
         for earlier in std::mem::take(&mut graph.before[index]) {
             graph.after[earlier] -= 1;
             if graph.after[earlier] == 0 {
-                ready.push(earlier);
+                ready.insert(key(earlier, &opens));
             }
         }
     }

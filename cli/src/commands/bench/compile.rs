@@ -9,9 +9,10 @@ use crate::outcome::{Failure, FileError, Status};
 use crate::shader_file;
 use crate::streams::{outln, talk};
 use crate::workspace::Workspace;
-use eitri_compute_cases::{Case, Module};
+use eitri_compute_cases::{Case, Growth, Module};
 use eitri_shaderc::{Options, Robust};
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -26,15 +27,52 @@ pub(crate) struct Args {
     /// How often each shader is compiled: the best time counts.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     runs: u32,
+    /// Measure modules that grow in place of shaders: one kind of code (`all` for every one) at half its large size and at
+    /// that, or at a size of one's own.
+    #[arg(long, value_name = "NAME[:SIZE]", conflicts_with = "inputs", value_parser = parse_growth)]
+    growth: Vec<Grown>,
     /// Measure one shader in this process, and print its figures for the process that asked.
     #[arg(long, hide = true)]
     alone: bool,
 }
 
-/// What is compiled: a kernel with its specialisation, or a shader as it is.
+/// What is compiled: a kernel with its specialisation, a shader as it is, or a module of some size.
 enum Input {
     Kernel(Box<Case>),
     Shader(PathBuf),
+    Grown(&'static Growth, u32),
+}
+
+/// A kind of module that grows, and the size that is wanted; every kind, or the usual sizes, where none is named.
+#[derive(Clone, Copy)]
+struct Grown {
+    growth: Option<&'static Growth>,
+    size: Option<u32>,
+}
+
+fn parse_growth(text: &str) -> Result<Grown, String> {
+    let (name, size) = match text.split_once(':') {
+        Some((name, size)) => (name, Some(size)),
+        None => (text, None),
+    };
+    let size = size.map(str::parse::<u32>).transpose();
+    let size = size.map_err(|error| format!("a size is a number: {error}"))?;
+    if size.is_some_and(|size| size == 0 || size > 1 << 17) {
+        return Err("a size is 1 to 131072".to_owned());
+    }
+    if name == "all" {
+        return Ok(Grown { growth: None, size });
+    }
+    let growth = Growth::ALL.iter().find(|growth| growth.name == name);
+    let names = || {
+        let names = Growth::ALL.iter().map(|growth| growth.name);
+        names.collect::<Vec<&str>>().join(", ")
+    };
+    let growth = growth.ok_or_else(|| format!("there is no such kind: all, {}", names()))?;
+    Ok(Grown {
+        growth: Some(growth),
+        size,
+    })
 }
 
 /// The figures of one shader.
@@ -102,10 +140,15 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 impl Input {
-    fn path(&self) -> &Path {
+    /// What names it on a command line.
+    fn arguments(&self) -> [OsString; 2] {
+        let file = |path: &PathBuf| [OsString::from("--"), path.into()];
         match self {
-            Input::Kernel(case) => &case.path,
-            Input::Shader(path) => path,
+            Input::Kernel(case) => file(&case.path),
+            Input::Shader(path) => file(path),
+            Input::Grown(growth, size) => {
+                ["--growth".into(), format!("{}:{size}", growth.name).into()]
+            }
         }
     }
 
@@ -113,11 +156,15 @@ impl Input {
         match self {
             Input::Kernel(case) => case.name.clone(),
             Input::Shader(path) => path.display().to_string(),
+            Input::Grown(growth, size) => format!("{}:{size} {}", growth.name, growth.what),
         }
     }
 }
 
 fn inputs(args: &Args) -> Result<Vec<Input>, Failure> {
+    if !args.growth.is_empty() {
+        return Ok(args.growth.iter().flat_map(Grown::inputs).collect());
+    }
     let paths = match args.inputs.as_slice() {
         [] => vec![Workspace::find()?.root().join("../shared/kernels")],
         paths => paths.to_vec(),
@@ -136,6 +183,26 @@ fn inputs(args: &Args) -> Result<Vec<Input>, Failure> {
     Ok(inputs)
 }
 
+impl Grown {
+    fn inputs(&self) -> Vec<Input> {
+        let kinds = Growth::ALL.iter().filter(|growth| {
+            let wanted = self.growth.map(|wanted| wanted.name);
+            wanted.is_none_or(|name| name == growth.name)
+        });
+        let sizes = |growth: &Growth| match self.size {
+            Some(size) => vec![size],
+            None => vec![growth.large / 2, growth.large],
+        };
+        kinds
+            .flat_map(|growth| {
+                sizes(growth)
+                    .into_iter()
+                    .map(move |size| Input::Grown(growth, size))
+            })
+            .collect()
+    }
+}
+
 /// Measures in this process; none when the compiler refuses the shader.
 fn measure(input: &Input, module: Module, runs: u32) -> Result<Option<Figures>, Failure> {
     let compile: Box<dyn Fn() -> bool> = match input {
@@ -146,6 +213,11 @@ fn measure(input: &Input, module: Module, runs: u32) -> Result<Option<Figures>, 
             let shader = shader_file::load(&path.to_string_lossy())?;
             let options = Options::default();
             Box::new(move || eitri_shaderc::compile(&shader.spirv, &options).is_ok())
+        }
+        Input::Grown(growth, size) => {
+            let module = growth.module(*size);
+            let options = Options::default();
+            Box::new(move || eitri_shaderc::compile(&module, &options).is_ok())
         }
     };
     let before = memory_line("VmRSS:");
@@ -194,11 +266,7 @@ fn in_child(input: &Input, args: &Args) -> Result<Option<Figures>, Failure> {
     if args.opt {
         command.arg("--opt");
     }
-    let output = command
-        .arg("--")
-        .arg(input.path())
-        .output()
-        .map_err(failed)?;
+    let output = command.args(input.arguments()).output().map_err(failed)?;
     let text = String::from_utf8_lossy(&output.stdout);
     let mut words = text.split_whitespace();
     let milliseconds = words.next().map(str::parse);

@@ -67,11 +67,11 @@ pub(crate) fn assign(
     let mut queue: Vec<usize> = (0..bundles.len()).collect();
     let width = |index: usize| bundles[index].words.len();
     match order {
-        Order::Start => queue.sort_by_key(|&index| bundles[index].start()),
+        Order::Start => queue.sort_by_cached_key(|&index| bundles[index].start()),
         Order::Width => {
-            queue.sort_by_key(|&index| (usize::MAX - width(index), bundles[index].start()))
+            queue.sort_by_cached_key(|&index| (usize::MAX - width(index), bundles[index].start()))
         }
-        Order::Length => queue.sort_by_key(|&index| u32::MAX - bundles[index].length()),
+        Order::Length => queue.sort_by_cached_key(|&index| u32::MAX - bundles[index].length()),
         Order::Weight => queue.sort_by(|&a, &b| {
             weights[b]
                 .total_cmp(&weights[a])

@@ -21,8 +21,10 @@ pub(crate) struct Segment {
 /// Values that share a run of registers.
 #[derive(Clone, Debug)]
 pub(crate) struct Bundle {
-    /// Each with the word it sits at.
-    pub(crate) members: Vec<(Value, usize)>,
+    /// Each with the word it sits at, counted from `-below`.
+    members: Vec<(Value, isize)>,
+    /// How many words stand before the one that was first at the beginning.
+    below: isize,
     /// By word: when it is taken, sorted.
     pub(crate) words: Vec<Vec<Segment>>,
     /// What the number of the first register must be modulo 2.
@@ -34,8 +36,8 @@ pub(crate) struct Bundle {
 /// All bundles of a function.
 pub(crate) struct Bundles {
     bundles: Vec<Option<Bundle>>,
-    /// By value: its bundle and word; none for values that are never live.
-    place: Vec<Option<(usize, usize)>>,
+    /// By value: its bundle and word, counted as the bundle counts; none for values that are never live.
+    place: Vec<Option<(usize, isize)>>,
 }
 
 /// Whether a preloaded value may stay where the hardware put it.
@@ -72,6 +74,7 @@ impl Bundles {
             bundles.place[index] = Some((bundles.bundles.len(), 0));
             bundles.bundles.push(Some(Bundle {
                 members: vec![(value, 0)],
+                below: 0,
                 words: vec![segments],
                 parity: None,
                 fixed: None,
@@ -111,7 +114,7 @@ impl Bundles {
                 if let Some((index, word)) = self.place[first.index()]
                     && let Some(bundle) = &mut self.bundles[index]
                 {
-                    bundle.parity = Some(word % 2);
+                    bundle.parity = Some(bundle.index(word) % 2);
                 }
             }
         }
@@ -147,78 +150,119 @@ impl Bundles {
         else {
             return false;
         };
-        let shift = word_a as isize + distance - word_b as isize;
+        // What `b`'s bundle calls its word 0 is so much further in `a`'s.
+        let shift = word_a + distance - word_b;
         if first == second {
             return shift == 0;
         }
-        let (Some(left), Some(right)) = (&self.bundles[first], &self.bundles[second]) else {
+        let (Some(left), Some(right)) = (self.bundles[first].take(), self.bundles[second].take())
+        else {
             return false;
         };
-        let Some(joined) = left.joined(right, shift) else {
+        // The smaller one moves: then each value moves seldom.
+        let (into, mut larger, from, smaller, shift) = match left.size() >= right.size() {
+            true => (first, left, second, right, shift),
+            false => (second, right, first, left, -shift),
+        };
+        let Some(fit) = larger.fit(&smaller, shift) else {
+            self.bundles[into] = Some(larger);
+            self.bundles[from] = Some(smaller);
             return false;
         };
-        for &(value, word) in &joined.members {
-            self.place[value.index()] = Some((first, word));
+        for &(value, word) in &smaller.members {
+            self.place[value.index()] = Some((into, word + shift));
         }
-        self.bundles[first] = Some(joined);
-        self.bundles[second] = None;
+        larger.take(smaller, shift, fit);
+        self.bundles[into] = Some(larger);
         true
     }
 }
 
+/// How one bundle fits into another.
+struct Fit {
+    /// Words that are put before and behind those of the larger.
+    before: usize,
+    behind: usize,
+    /// Where the first word of the smaller comes to stand.
+    at: usize,
+    parity: Option<usize>,
+    fixed: Option<usize>,
+}
+
 impl Bundle {
-    /// Both bundles as one, with `other`'s first word at word `shift` of `self`'s, unless they contradict each other.
-    fn joined(&self, other: &Bundle, shift: isize) -> Option<Bundle> {
-        // In the new bundle, whose first word is the lower of the two.
-        let (mine, theirs) = if shift >= 0 {
-            (0, shift as usize)
-        } else {
-            (shift.unsigned_abs(), 0)
-        };
-        let width = (self.words.len() + mine).max(other.words.len() + theirs);
+    /// The place in `words` of a word that is counted as the members count.
+    fn index(&self, word: isize) -> usize {
+        (word + self.below).unsigned_abs()
+    }
+
+    /// Its members, each with the word it sits at.
+    pub(crate) fn members(&self) -> impl Iterator<Item = (Value, usize)> {
+        self.members
+            .iter()
+            .map(|&(value, word)| (value, self.index(word)))
+    }
+
+    /// How much there is to move.
+    fn size(&self) -> usize {
+        let segments: usize = self.words.iter().map(Vec::len).sum();
+        self.members.len() + segments
+    }
+
+    /// How `other` fits with its word 0 at word `shift` of this one, unless they contradict each other.
+    fn fit(&self, other: &Bundle, shift: isize) -> Option<Fit> {
+        let first = shift - other.below + self.below;
+        let before = usize::try_from(-first).unwrap_or(0);
+        let at = usize::try_from(first).unwrap_or(0);
+        let width = (self.words.len() + before).max(at + other.words.len());
         if width > WIDEST {
             return None;
         }
         let parity = agree(
-            self.parity.map(|parity| (parity + mine) % 2),
-            other.parity.map(|parity| (parity + theirs) % 2),
+            self.parity.map(|parity| (parity + before) % 2),
+            other.parity.map(|parity| (parity + at) % 2),
         )?;
         let moved = |fixed: Option<usize>, by: usize| match fixed {
             Some(register) => register.checked_sub(by).map(Some),
             None => Some(None),
         };
-        let fixed = agree(moved(self.fixed, mine)?, moved(other.fixed, theirs)?)?;
+        let fixed = agree(moved(self.fixed, before)?, moved(other.fixed, at)?)?;
         if let Some(register) = fixed
             && (register + width > Register::COUNT
                 || parity.is_some_and(|parity| register % 2 != parity))
         {
             return None;
         }
-        let mut words = vec![Vec::new(); width];
-        for (word, segments) in self.words.iter().enumerate() {
-            words[word + mine] = segments.clone();
+        for (number, segments) in other.words.iter().enumerate() {
+            let own = (at + number).checked_sub(before);
+            if let Some(own) = own.and_then(|own| self.words.get(own))
+                && contradict(own, segments)
+            {
+                return None;
+            }
         }
-        for (word, segments) in other.words.iter().enumerate() {
-            words[word + theirs] = merge(&words[word + theirs], segments)?;
-        }
-        let members = self
-            .members
-            .iter()
-            .map(|&(value, word)| (value, word + mine));
-        let members = members
-            .chain(
-                other
-                    .members
-                    .iter()
-                    .map(|&(value, word)| (value, word + theirs)),
-            )
-            .collect();
-        Some(Bundle {
-            members,
-            words,
+        Some(Fit {
+            before,
+            behind: width - before - self.words.len(),
+            at,
             parity,
             fixed,
         })
+    }
+
+    /// Takes in another that fits.
+    fn take(&mut self, other: Bundle, shift: isize, fit: Fit) {
+        let before = std::iter::repeat_n(Vec::new(), fit.before);
+        self.words.splice(0..0, before);
+        let behind = std::iter::repeat_n(Vec::new(), fit.behind);
+        self.words.extend(behind);
+        self.below += fit.before as isize;
+        for (own, segments) in self.words[fit.at..].iter_mut().zip(other.words) {
+            merge(own, segments);
+        }
+        let members = other.members.into_iter();
+        self.members
+            .extend(members.map(|(value, word)| (value, word + shift)));
+        (self.parity, self.fixed) = (fit.parity, fit.fixed);
     }
 
     /// The first point at which it is live.
@@ -249,23 +293,39 @@ fn agree(a: Option<usize>, b: Option<usize>) -> Option<Option<usize>> {
     }
 }
 
-/// The union of two sorted lists; nothing when segments with different origins overlap.
-fn merge(a: &[Segment], b: &[Segment]) -> Option<Vec<Segment>> {
-    let mut all: Vec<Segment> = a.iter().chain(b).copied().collect();
-    all.sort_by_key(|segment| (segment.range.from, segment.range.to));
-    let mut merged: Vec<Segment> = Vec::with_capacity(all.len());
-    for segment in all {
-        match merged.last_mut() {
-            Some(last) if segment.range.from < last.range.to => {
-                if last.origin != segment.origin {
-                    return None;
-                }
-                last.range.to = last.range.to.max(segment.range.to);
-            }
-            _ => merged.push(segment),
-        }
+/// Whether segments with different origins overlap, in two sorted lists without overlaps of their own.
+fn contradict(large: &[Segment], small: &[Segment]) -> bool {
+    small.iter().any(|segment| {
+        let next = large.partition_point(|other| other.range.to <= segment.range.from);
+        let meets = large[next..]
+            .iter()
+            .take_while(|other| other.range.from < segment.range.to);
+        meets
+            .into_iter()
+            .any(|other| other.origin != segment.origin)
+    })
+}
+
+/// Puts the segments of one sorted list into another. Those that overlap have one origin, and become one.
+fn merge(large: &mut Vec<Segment>, small: Vec<Segment>) {
+    if large.is_empty() {
+        *large = small;
+        return;
     }
-    Some(merged)
+    for mut segment in small {
+        let start = large.partition_point(|other| other.range.to <= segment.range.from);
+        let behind = segment.range.to;
+        let meets = large[start..]
+            .iter()
+            .take_while(|other| other.range.from < behind);
+        let mut end = start;
+        for other in meets {
+            segment.range.from = segment.range.from.min(other.range.from);
+            segment.range.to = segment.range.to.max(other.range.to);
+            end += 1;
+        }
+        large.splice(start..end, [segment]);
+    }
 }
 
 /// For each value the one whose bits it always holds: itself, or what it was copied from.

@@ -132,7 +132,7 @@ fn place_all(function: &Function, file: RegisterFile) -> Option<Registers> {
 fn registers_of(function: &Function, bundles: &[Bundle], bases: &[Option<usize>]) -> Registers {
     let mut registers = vec![None; function.values as usize];
     for (bundle, base) in bundles.iter().zip(bases) {
-        for &(value, word) in &bundle.members {
+        for (value, word) in bundle.members() {
             registers[value.index()] = base.and_then(|base| Register::new((base + word) as u8));
         }
     }
@@ -146,20 +146,18 @@ fn find_victims(
     spills: &Spills,
 ) -> Vec<Vec<(Value, usize)>> {
     let liveness = liveness::compute(function);
-    let mut bundles = Bundles::build(function, &liveness, Preloads::Move).into_vec();
+    let bundles = Bundles::build(function, &liveness, Preloads::Move).into_vec();
     let spillable = |bundle: &Bundle| {
         bundle
-            .members
-            .iter()
-            .any(|(value, _)| !spills.keep.contains(value))
+            .members()
+            .any(|(value, _)| !spills.keep.contains(&value))
     };
     let weight = |bundle: &Bundle| {
         if !spillable(bundle) {
             return f64::INFINITY;
         }
         let uses: f64 = bundle
-            .members
-            .iter()
+            .members()
             .map(|(value, _)| liveness.uses[value.index()])
             .sum();
         uses / f64::from(bundle.length().max(1))
@@ -179,7 +177,7 @@ fn find_victims(
     }
     victims
         .into_iter()
-        .map(|index| std::mem::take(&mut bundles[index].members))
+        .map(|index| bundles[index].members().collect())
         .collect()
 }
 
