@@ -63,7 +63,7 @@ pub struct Stream {
 }
 
 /// The words of a link: the address by one MOVE48 or two MOVE32, the length, the jump.
-const LINK_WORDS: usize = 4;
+pub(super) const LINK_WORDS: usize = 4;
 
 /// Where words go.
 #[derive(Debug)]
@@ -202,38 +202,35 @@ impl<'m, S: ChunkSource<'m>> Output<'m, S> {
 }
 
 /// The words of a link to `address`, how many they are, and which of them loads the length.
-fn link_to(address: u64, config: &Config) -> Result<([u64; LINK_WORDS], usize, usize), BuildFault> {
+pub(super) fn link_to(
+    address: u64,
+    config: &Config,
+) -> Result<([u64; LINK_WORDS], usize, usize), BuildFault> {
     let (target, length) = (config.layout.link_address(), config.layout.link_length());
-    let mut link = [0; LINK_WORDS];
-    let mut used = 0;
-    let mut add = |word| {
-        link[used] = word;
-        used += 1;
-    };
-    for word in load_address(target, address, config)?.into_iter().flatten() {
-        add(word);
-    }
-    add(move32(length, 0, config)?);
+    let load_length = move32(length, 0, config)?;
     let jump = Jump {
         address: target,
         length,
     };
-    add(jump.encode(config.arch)?);
-    Ok((link, used, used - 2))
+    let jump = jump.encode(config.arch)?;
+    Ok(match load_address(target, address, config)? {
+        (load, None) => ([load, load_length, jump, 0], 3, 1),
+        (low, Some(high)) => ([low, high, load_length, jump], 4, 2),
+    })
 }
 
 /// One MOVE48, or two MOVE32 for an address from 2^48 on.
-fn load_address(to: Pair, address: u64, config: &Config) -> Result<[Option<u64>; 2], BuildFault> {
+fn load_address(to: Pair, address: u64, config: &Config) -> Result<(u64, Option<u64>), BuildFault> {
     if address >> 48 == 0 {
         let load = Move48 {
             destination: to,
             immediate: address,
         };
-        return Ok([Some(load.encode(config.arch)?), None]);
+        return Ok((load.encode(config.arch)?, None));
     }
     let low = move32(to.low(), address as u32, config)?;
     let high = move32(to.high(), (address >> 32) as u32, config)?;
-    Ok([Some(low), Some(high)])
+    Ok((low, Some(high)))
 }
 
 fn move32(destination: Reg, immediate: u32, config: &Config) -> Result<u64, BuildFault> {

@@ -23,6 +23,7 @@
 //! ```
 
 mod branch64;
+mod checked;
 mod checks;
 mod chunk;
 mod config;
@@ -31,6 +32,7 @@ mod error;
 mod instructions;
 mod label;
 
+pub use checked::{Checked, Link, Load32, Load64};
 pub use chunk::{Chunk, ChunkSource, OneChunk, Stream};
 pub use config::Config;
 pub use control::{Loop, Match};

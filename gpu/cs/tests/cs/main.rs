@@ -4,6 +4,7 @@ mod facts;
 
 mod builder;
 mod builder_errors;
+mod checked;
 mod layout;
 mod programs;
 mod properties;

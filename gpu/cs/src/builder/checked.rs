@@ -1,0 +1,165 @@
+//! Checked instructions: encoded and checked once, written as often as wanted; with the value still open, placeholders.
+//!
+//! A driver writes the same few instructions for every dispatch. What can be wrong with them (architecture, registers,
+//! slots) does not depend on the values that they load, so it is looked at once.
+//! Facts: hardware/command-stream.md 6.1 and 6.3 (3).
+
+use super::chunk::{LINK_WORDS, link_to};
+use super::config::Config;
+use super::error::BuildFault;
+use crate::instr::{Instr, Move32, Move48};
+use crate::register::{Pair, Reg};
+
+/// A word that is an instruction of the stream that it was checked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checked(u64);
+
+impl Checked {
+    /// The word.
+    pub const fn word(self) -> u64 {
+        self.0
+    }
+}
+
+impl Config {
+    /// An instruction, checked as the builder does when it is appended.
+    ///
+    /// # Errors
+    /// If there is no word for it, or it uses a register or a slot that it may not.
+    pub fn checked(&self, instr: impl Into<Instr>) -> Result<Checked, BuildFault> {
+        let instr = instr.into();
+        let word = instr.encode(self.arch)?;
+        self.check(&instr, word)?;
+        Ok(Checked(word))
+    }
+}
+
+/// A load of a 32-bit register whose value is still to be said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load32 {
+    zero: u64,
+    /// Where the value stands in the word.
+    shift: u32,
+}
+
+impl Load32 {
+    /// The load of `to`.
+    ///
+    /// # Errors
+    /// If `to` may not be written.
+    pub fn new(config: &Config, to: Reg) -> Result<Load32, BuildFault> {
+        let load = |immediate| {
+            let destination = to;
+            config.checked(Move32 {
+                destination,
+                immediate,
+            })
+        };
+        let (Checked(zero), Checked(ones)) = (load(0)?, load(u32::MAX)?);
+        Ok(Load32 {
+            zero,
+            shift: (zero ^ ones).trailing_zeros(),
+        })
+    }
+
+    /// The load of this value.
+    pub const fn with(self, value: u32) -> Checked {
+        Checked(self.zero | (value as u64) << self.shift)
+    }
+}
+
+/// A load of a pair whose value is still to be said: one instruction for a value below 2^48, two for others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load64 {
+    zero: u64,
+    shift: u32,
+    low: Load32,
+    high: Load32,
+}
+
+/// A value of one MOVE48.
+const MOST_48: u64 = (1 << 48) - 1;
+
+impl Load64 {
+    /// The load of `to`.
+    ///
+    /// # Errors
+    /// If `to` may not be written.
+    pub fn new(config: &Config, to: Pair) -> Result<Load64, BuildFault> {
+        let load = |immediate| {
+            let destination = to;
+            config.checked(Move48 {
+                destination,
+                immediate,
+            })
+        };
+        let (Checked(zero), Checked(ones)) = (load(0)?, load(MOST_48)?);
+        Ok(Load64 {
+            zero,
+            shift: (zero ^ ones).trailing_zeros(),
+            low: Load32::new(config, to.low())?,
+            high: Load32::new(config, to.high())?,
+        })
+    }
+
+    /// The load of this value, and the second half of it where it takes two.
+    pub const fn with(self, value: u64) -> (Checked, Option<Checked>) {
+        if value <= MOST_48 {
+            return (Checked(self.zero | value << self.shift), None);
+        }
+        let low = self.low.with(value as u32);
+        (low, Some(self.high.with((value >> 32) as u32)))
+    }
+}
+
+/// The link from a full chunk to the next: loads its address and length, and jumps there. The length is known when that
+/// chunk is full in turn: until then its load is a placeholder.
+#[derive(Clone, Copy, Debug)]
+pub struct Link {
+    words: [u64; LINK_WORDS],
+    used: usize,
+    length: Load32,
+    /// Which of the words loads the length.
+    length_word: usize,
+}
+
+impl Link {
+    /// Words that a chunk keeps free for its link.
+    pub const WORDS: usize = LINK_WORDS;
+
+    /// The link to the chunk at `address`, a multiple of 64.
+    ///
+    /// # Errors
+    /// If `address` is not, or the stream has no registers for links.
+    pub fn to(address: u64, config: &Config) -> Result<Link, BuildFault> {
+        if !address.is_multiple_of(64) {
+            return Err(BuildFault::ChunkMisaligned { address });
+        }
+        let (words, used, length_word) = link_to(address, config)?;
+        let links = Config {
+            writable: config.layout.kernel(),
+            ..*config
+        };
+        Ok(Link {
+            words,
+            used,
+            length: Load32::new(&links, config.layout.link_length())?,
+            length_word,
+        })
+    }
+
+    /// Its words, with a length of 0.
+    pub fn words(&self) -> impl Iterator<Item = Checked> + '_ {
+        self.words.iter().take(self.used).map(|word| Checked(*word))
+    }
+
+    /// Which of its words loads the length.
+    pub const fn length_word(&self) -> usize {
+        self.length_word
+    }
+
+    /// That word, for a chunk of `bytes`, its own link included.
+    pub const fn length(&self, bytes: u32) -> Checked {
+        self.length.with(bytes)
+    }
+}

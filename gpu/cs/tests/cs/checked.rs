@@ -1,0 +1,101 @@
+//! Checked instructions and placeholders are the words that the builder writes.
+
+use crate::builder::{ADDRESS, try_build};
+use eitri_cs::builder::{BuildFault, Builder, Chunk, Config, Link, Load32, Load64};
+use eitri_cs::instr::{Nop, Wait};
+use eitri_cs::{Pair, SUPPORTED, SlotMask, d, r};
+
+#[test]
+fn a_placeholder_is_the_move_that_the_builder_writes() {
+    for arch in SUPPORTED.iter() {
+        let config = Config::new(arch);
+        let load = Load32::new(&config, r!(66)).expect("writable");
+        for value in [0, 1, 0xDEAD_BEEF, u32::MAX] {
+            let built = try_build(config, |b| {
+                b.move32(r!(66), value);
+            })
+            .expect("legal");
+            assert_eq!(built, [load.with(value).word()], "{value:#x}");
+        }
+        let load = Load64::new(&config, d!(68)).expect("writable");
+        for value in [0, 0x41_0000_1000, (1 << 48) - 1, 1 << 48, u64::MAX] {
+            let built = try_build(config, |b| {
+                b.move64(d!(68), value);
+            })
+            .expect("legal");
+            let (first, second) = load.with(value);
+            let words: Vec<u64> = [Some(first), second]
+                .into_iter()
+                .flatten()
+                .map(|it| it.word())
+                .collect();
+            assert_eq!(built, words, "{value:#x}");
+        }
+    }
+}
+
+#[test]
+fn what_the_builder_refuses_is_refused() {
+    for arch in SUPPORTED.iter() {
+        let config = Config::new(arch);
+        let kernel = config.layout.ring_value();
+        let refused = |fault| matches!(fault, BuildFault::NotWritable { .. });
+        assert!(Load32::new(&config, kernel.low()).is_err_and(refused));
+        assert!(Load64::new(&config, kernel).is_err_and(refused));
+        let narrow = Config { slots: 4, ..config };
+        let wait = Wait {
+            wait_mask: SlotMask::new(0x10),
+            ..Wait::default()
+        };
+        let refused = narrow.checked(wait).expect_err("no slot 4");
+        assert!(matches!(refused, BuildFault::NoSuchSlot { .. }));
+        let odd = Link::to(ADDRESS + 8, &config).map(drop);
+        let address = ADDRESS + 8;
+        assert_eq!(odd, Err(BuildFault::ChunkMisaligned { address }));
+    }
+}
+
+/// The same link as the builder's own, whatever the address is.
+#[test]
+fn a_link_is_the_builders() {
+    for (arch, next) in SUPPORTED
+        .iter()
+        .flat_map(|arch| [(arch, 0x41_0004_2000), (arch, 1 << 52)])
+    {
+        let config = Config::new(arch);
+        let (mut first, mut second) = ([0; 8], [0; 8]);
+        let mut more = Some(Chunk {
+            address: next,
+            words: &mut second,
+        });
+        let root = Chunk {
+            address: ADDRESS,
+            words: &mut first,
+        };
+        let mut builder = Builder::new(config, root, || more.take());
+        for _ in 0..6 {
+            builder.push(Nop::default());
+        }
+        let stream = builder.finish().expect("fits");
+        let link = Link::to(next, &config).expect("aligned");
+        let mut words: Vec<u64> = link.words().map(|it| it.word()).collect();
+        words[link.length_word()] = link.length(2 * 8).word();
+        assert_eq!(first[4..stream.length as usize / 8], words);
+    }
+}
+
+/// The pair of the facts' worked link.
+#[test]
+fn the_link_registers_are_those_of_the_facts() {
+    let config = Config::new(eitri_cs::Arch::V10);
+    let link = Link::to(0x41_0004_2000, &config).expect("aligned");
+    assert_eq!(Pair::new(94), Some(config.layout.link_address()));
+    let words: Vec<u64> = link.words().map(|it| it.word()).collect();
+    let worked = [
+        0x015e_0041_0004_2000,
+        0x025d_0000_0000_0000,
+        0x2100_5e5d_0000_0000,
+    ];
+    assert_eq!(words, worked);
+    assert_eq!(link.length(0x10).word(), 0x025d_0000_0000_0010);
+}
