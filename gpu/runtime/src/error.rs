@@ -1,14 +1,13 @@
 //! Errors: one type for everything that a running device refuses, and what kind of refusal it is.
 
 use crate::command::CommandError;
-use crate::device::{BringUpError, DeviceLost, Failed};
+use crate::device::{BringUpError, DeviceLost, Failed, TilerHeapConfig};
 use crate::fault::JobFault;
 use crate::handle::{Fence, Queue};
 use crate::queue::UnusableStream;
 use crate::vm::VmError;
 use core::fmt;
 use core::time::Duration;
-use eitri_cs::EncodeError;
 use eitri_program::ProgramError;
 use thiserror::Error;
 
@@ -27,6 +26,12 @@ pub enum Thing {
     DescriptorSet,
     /// A [`crate::CommandBuffer`].
     CommandBuffer,
+    /// A [`crate::Event`].
+    Event,
+    /// A [`crate::QueryPool`].
+    QueryPool,
+    /// A [`crate::TilerHeap`].
+    TilerHeap,
 }
 
 impl fmt::Display for Thing {
@@ -38,6 +43,9 @@ impl fmt::Display for Thing {
             Thing::Pipeline => "pipeline",
             Thing::DescriptorSet => "descriptor set",
             Thing::CommandBuffer => "command buffer",
+            Thing::Event => "event",
+            Thing::QueryPool => "query pool",
+            Thing::TilerHeap => "tiler heap",
         })
     }
 }
@@ -137,6 +145,14 @@ pub enum Error {
         /// Objects.
         objects: usize,
     },
+    /// The GPU was reset before its caches could be cleaned: what jobs wrote there is lost.
+    #[error(
+        "what jobs wrote into the {what} is lost: the GPU had to be reset with it still in its caches\n  help: write the {what} again, and repeat the jobs that wrote it"
+    )]
+    ContentsLost {
+        /// What it is.
+        what: Thing,
+    },
     /// Two things of different address spaces.
     #[error("the {what} is in another address space")]
     OtherSpace {
@@ -191,9 +207,6 @@ pub enum Error {
     /// The firmware's streams can't be used.
     #[error(transparent)]
     Stream(#[from] UnusableStream),
-    /// The call of a job can't be encoded.
-    #[error("the job's call can't be encoded: {0}")]
-    Encode(EncodeError),
     /// Cores that there are not, or none.
     #[error("cores {wanted:#x} are wanted, {usable:#x} can be used")]
     Cores {
@@ -208,6 +221,11 @@ pub enum Error {
         /// The priority.
         priority: u8,
     },
+    /// A tiler heap that can't be.
+    #[error(
+        "a tiler heap of {} to {} chunks of {} bytes can't be: a chunk has 128 KiB to 8 MiB in whole pages, and there is one at least", .0.initial, .0.most, .0.chunk_bytes
+    )]
+    TilerHeap(TilerHeapConfig),
     /// A buffer of no length.
     #[error("a buffer of 0 bytes")]
     Empty,
@@ -246,17 +264,19 @@ impl Error {
             Error::InUse { .. } | Error::NotEmpty { .. } => ErrorKind::InUse,
             Error::RingFull { .. } => ErrorKind::Busy,
             Error::QueueFailed { .. } => ErrorKind::QueueFailed,
-            Error::Job(_) | Error::TimedOut { .. } => ErrorKind::JobFailed,
+            Error::Job(_) | Error::TimedOut { .. } | Error::ContentsLost { .. } => {
+                ErrorKind::JobFailed
+            }
             Error::Program(_)
             | Error::Command(_)
             | Error::NotRecorded
             | Error::Stream(_)
-            | Error::Encode(_)
             | Error::OtherSpace { .. }
             | Error::Occupied { .. }
             | Error::TooMany { .. }
             | Error::Cores { .. }
             | Error::StreamPriority { .. }
+            | Error::TilerHeap(_)
             | Error::Empty
             | Error::Outside { .. }
             | Error::Misaligned { .. } => ErrorKind::Refused,

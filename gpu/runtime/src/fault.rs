@@ -123,7 +123,7 @@ pub enum Cause {
     Cancelled,
     /// Its group had to leave its slot and did not let itself be saved in time: the job keeps a core for too long.
     NotSuspended,
-    /// It needs a tiler heap, and there is none.
+    /// It needs a tiler heap that there is not, or that makes no sense.
     TilerMemory,
     /// It needs protected mode, and there is none.
     ProtectedMode,
@@ -231,7 +231,7 @@ impl fmt::Display for JobFault {
                 f.write_str("was stopped: it had to make room for others and could not be saved")?;
             }
             Cause::TilerMemory => {
-                f.write_str("failed: it needs a tiler heap, and there is none")?
+                f.write_str("failed: it needs memory of a tiler heap that is none of its space's")?
             }
             Cause::ProtectedMode => {
                 f.write_str("failed: it needs protected mode, and there is none")?

@@ -26,6 +26,12 @@ handles! {
     DescriptorSet,
     /// Recorded commands, to be submitted as often as wanted.
     CommandBuffer,
+    /// Something that is set and waited for, by the host and by commands.
+    Event,
+    /// Results of queries: times, and counts.
+    QueryPool,
+    /// Memory of the tiler.
+    TilerHeap,
 }
 
 impl fmt::Display for Queue {

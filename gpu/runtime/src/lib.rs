@@ -112,10 +112,10 @@ mod fault;
 
 mod report;
 
-pub use command::{CommandError, Limit, Recorder};
+pub use command::{Accesses, CommandError, DynamicOffset, Invocations, Limit, Recorder};
 pub use device::{
     Access, Bound, BringUpError, Device, DeviceLost, Failed, FirmwareCrash, Next, Options,
-    QueueConfig,
+    QueueConfig, TilerHeapConfig, TilerHeapInfo,
 };
 pub use error::{Error, ErrorKind, Table, Thing};
 pub use fault::{Cause, GpuFault, JobFault, Neighbour, Recovery, StreamException, StreamStatus};
@@ -123,7 +123,10 @@ pub use firmware::{BootError, InterfaceError, LoadError, RequestIgnored};
 pub use gpu::{
     DomainState, HaltError, PowerChange, PowerState, PowerStuck, ProbeError, Properties, ResetError,
 };
-pub use handle::{Buffer, CommandBuffer, DescriptorSet, Fence, Pipeline, Queue, Space};
+pub use handle::{
+    Buffer, CommandBuffer, DescriptorSet, Event, Fence, Pipeline, QueryPool, Queue, Space,
+    TilerHeap,
+};
 pub use memory::OutOfMemory;
 pub use mmu::{AsCommandStuck, MapError, MmuError, MmuFault};
 pub use page_allocator::PageAllocator;

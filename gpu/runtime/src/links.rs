@@ -40,13 +40,15 @@ pub(crate) struct Full;
 #[derive(Debug)]
 pub(crate) struct Links<'s> {
     links: &'s mut [Link],
+    /// Where the search for a free place begins.
+    free: u16,
 }
 
 impl<'s> Links<'s> {
     /// No references yet. Of more than 65,535 places the first are used.
     pub(crate) fn new(links: &'s mut [Link]) -> Links<'s> {
         links.fill(Link::EMPTY);
-        Links { links }
+        Links { links, free: 0 }
     }
 
     /// How many references there can be.
@@ -85,8 +87,18 @@ impl<'s> Links<'s> {
                 _ => at = link.next,
             }
         }
-        let mut places = (0..NONE).zip(self.links.iter_mut());
-        let (place, link) = places.find(|(_, link)| link.to.is_none()).ok_or(Full)?;
+        let free = |links: &[Link], first: u16, last: u16| {
+            let mut places = first..last;
+            places.find(|place| {
+                let link = links.get(usize::from(*place));
+                link.is_some_and(|link| link.to.is_none())
+            })
+        };
+        let end = u16::try_from(self.links.len()).unwrap_or(NONE);
+        let place = free(self.links, self.free, end).or_else(|| free(self.links, 0, self.free));
+        let place = place.ok_or(Full)?;
+        let link = self.links.get_mut(usize::from(place)).ok_or(Full)?;
+        self.free = place.saturating_add(1);
         *link = Link {
             to: Some(to),
             tag,
@@ -96,11 +108,27 @@ impl<'s> Links<'s> {
         Ok(())
     }
 
-    /// Takes the first reference of a list out.
-    pub(crate) fn pop(&mut self, list: &mut List) -> Option<Key> {
-        let link = self.links.get_mut(usize::from(list.0))?;
+    /// Lets a list refer, without tags, to all that another refers to.
+    pub(crate) fn add_all(&mut self, list: &mut List, other: List) -> Result<(), Full> {
+        let mut at = other.0;
+        while let Some(link) = self.links.get(usize::from(at)) {
+            let (to, next) = (link.to, link.next);
+            if let Some(to) = to {
+                self.add(list, to, None)?;
+            }
+            at = next;
+        }
+        Ok(())
+    }
+
+    /// Takes the first reference of a list out, with its tag.
+    pub(crate) fn pop(&mut self, list: &mut List) -> Option<(Key, Option<u32>)> {
+        let place = list.0;
+        let link = self.links.get_mut(usize::from(place))?;
         *list = List(link.next);
-        core::mem::replace(link, Link::EMPTY).to
+        self.free = place;
+        let link = core::mem::replace(link, Link::EMPTY);
+        Some((link.to?, link.tag))
     }
 }
 

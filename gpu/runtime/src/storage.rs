@@ -2,7 +2,6 @@
 //!
 //! Nothing in the device grows. What does not fit is refused by an error that names the table.
 
-use crate::command::WORDS;
 use crate::device::Object;
 use crate::group::Group;
 use crate::links::Link;
@@ -37,7 +36,6 @@ pub struct Storage<'d, const QUEUES: usize = 8, const JOBS: usize = 64, const OB
     jobs: [Entry<Job>; JOBS],
     objects: [Entry<Object<'d>>; OBJECTS],
     links: [[Link; LINKS]; OBJECTS],
-    words: [u64; WORDS],
 }
 
 impl<const QUEUES: usize, const JOBS: usize, const OBJECTS: usize>
@@ -51,7 +49,6 @@ impl<const QUEUES: usize, const JOBS: usize, const OBJECTS: usize>
             jobs: [const { Entry::EMPTY }; JOBS],
             objects: [const { Entry::EMPTY }; OBJECTS],
             links: [[Link::EMPTY; LINKS]; OBJECTS],
-            words: [0; WORDS],
         }
     }
 }
@@ -75,7 +72,6 @@ impl<'d, const QUEUES: usize, const JOBS: usize, const OBJECTS: usize>
             jobs: &mut self.jobs,
             objects: &mut self.objects,
             links: self.links.as_flattened_mut(),
-            words: &mut self.words,
         }
     }
 }
@@ -87,5 +83,4 @@ pub(crate) struct Tables<'s, 'd> {
     pub(crate) jobs: &'s mut [Entry<Job>],
     pub(crate) objects: &'s mut [Entry<Object<'d>>],
     pub(crate) links: &'s mut [Link],
-    pub(crate) words: &'s mut [u64],
 }

@@ -20,8 +20,9 @@ use core::panic::PanicInfo;
 use core::time::Duration;
 use eitri_program::Program;
 use eitri_runtime::{
-    Access, Bound, Device, DmaRegion, Done, GpuAddress, Instant, Lines, Options, PageAllocator,
-    PhysicalAddress, Platform, QueueConfig, Status, Step, Storage, SubQueue,
+    Access, Accesses, Bound, Buffer, DescriptorSet, Device, DmaRegion, Done, DynamicOffset,
+    GpuAddress, Instant, Lines, Options, PageAllocator, PhysicalAddress, Pipeline, Platform,
+    QueueConfig, Space, Status, Step, Storage, SubQueue, TilerHeapConfig,
 };
 
 #[panic_handler]
@@ -170,6 +171,7 @@ fn job(mut outside: Outside) -> Option<()> {
     });
     recorded.ok()?;
     let fence = device.submit(queue, commands).ok()?;
+    commands_of_every_kind(&mut device, space, pipeline, set, buffer, groups)?;
     if device.wait(fence, Duration::from_secs(1)) == Status::Pending {
         device.explain(fence)?;
         device.cancel(queue).ok()?;
@@ -202,6 +204,65 @@ fn job(mut outside: Outside) -> Option<()> {
     device.destroy_space(other).ok()?;
     device.shutdown(&mut report).ok()?;
     Some(())
+}
+
+fn commands_of_every_kind(
+    device: &mut Device<'_, '_, Pointers>,
+    space: Space,
+    pipeline: Pipeline,
+    set: DescriptorSet,
+    buffer: Buffer,
+    [number, count, value]: [u32; 3],
+) -> Option<()> {
+    let (first, second) = (u64::from(number), u64::from(count));
+    let event = device.create_event(space).ok()?;
+    let pool = device.create_query_pool(space, count).ok()?;
+    let heap = device.create_tiler_heap(space, TilerHeapConfig::default());
+    let heap = heap.ok()?;
+    let commands = device.create_command_buffer(space).ok()?;
+    let called = device.create_command_buffer(space).ok()?;
+    let recorded = device.record_secondary(called, |it| {
+        let begin = it.begin_invocations();
+        it.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;
+        it.push_constants_at(number as usize, &value.to_le_bytes())?;
+        it.dispatch_base([number; 3], [count; 3])?;
+        it.dispatch_indirect(buffer, first)?;
+        it.end_invocations(begin, pool, number)?;
+        Ok(())
+    });
+    recorded.ok()?;
+    let offset = DynamicOffset {
+        binding: number,
+        element: count,
+        offset: first,
+    };
+    let recorded = device.record(commands, |it| {
+        it.bind_descriptor_set_at(set, &[offset])?;
+        it.wait_event(event)?.execute(called)?;
+        it.barrier(Accesses::ALL, Accesses::ALL)?;
+        it.fill_buffer(buffer, first, second, value)?;
+        it.update_buffer(buffer, first, &value.to_le_bytes())?;
+        it.copy_buffer((buffer, first), (buffer, second), 64)?;
+        it.set_event(event)?.reset_event(event)?;
+        it.reset_queries(pool, number, count)?;
+        it.write_timestamp(pool, number)?;
+        it.copy_query_results(pool, number, count, (buffer, first))?;
+        Ok(())
+    });
+    recorded.ok()?;
+    device.set_event(event).ok()?;
+    device.event_status(event).ok()?;
+    device.reset_event(event).ok()?;
+    let mut results = [None; 4];
+    device.query_results(pool, number, &mut results).ok()?;
+    device.reset_queries(pool, number, count).ok()?;
+    device.refill_tiler_heap(heap).ok()?;
+    device.tiler_heap(heap).ok()?;
+    device.destroy_tiler_heap(heap).ok()?;
+    device.destroy_command_buffer(commands).ok()?;
+    device.destroy_command_buffer(called).ok()?;
+    device.destroy_query_pool(pool).ok()?;
+    device.destroy_event(event).ok()
 }
 
 /// The entry, as far as the linker is concerned.

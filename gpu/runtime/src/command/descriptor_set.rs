@@ -1,9 +1,11 @@
 //! A descriptor set: the descriptors of one set of a program, in a table of their own.
 //!
+//! Before them stands the resource table of a program that uses no other set, so that a dispatch of it writes none.
 //! Facts: hardware/compiler-abi.md section 1, descriptors.md sections 4 and 5.
 
-use super::descriptors::{DESCRIPTOR_BYTES, buffer};
+use super::descriptors::{DESCRIPTOR_BYTES, RESOURCE_BYTES, buffer, resource, resource_entries};
 use super::error::CommandError;
+use super::recorder::Recorder;
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
 use crate::handle::{Buffer, DescriptorSet, Pipeline};
@@ -28,8 +30,26 @@ pub(super) struct BoundSet {
     pub(super) bytes: u32,
     /// Where they are in memory.
     memory: PhysicalAddress,
+    /// The value of the resource table register for a program that uses no other set.
+    pub(super) alone: Option<u64>,
     /// What is bound, by the descriptors' numbers.
     pub(super) list: List,
+}
+
+/// How far a buffer's bound part is moved when its set is bound to commands: the dynamic offset of one descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DynamicOffset {
+    /// The binding in the set.
+    pub binding: u32,
+    /// The element of an array binding.
+    pub element: u32,
+    /// Bytes; a multiple of 16.
+    pub offset: u64,
+}
+
+/// Bytes of the resource table before the descriptors: whole lines, as entries come in groups.
+const fn table_bytes(table: u8) -> u64 {
+    (resource_entries(table) as u64).wrapping_mul(RESOURCE_BYTES)
 }
 
 /// The bindings of one set.
@@ -47,20 +67,31 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         pipeline: Pipeline,
         set: u32,
     ) -> Result<DescriptorSet, Error> {
-        let (program, _) = self.pipeline(pipeline)?;
+        let program = self.pipeline_program(pipeline)?;
         let space = crate::handle::Space(self.object(pipeline.0, Thing::Pipeline)?.space);
         let mut tables = of_set(&program, set).map(|binding| binding.slot.table);
         let table = tables.next().ok_or(CommandError::Set { set })?;
         if tables.any(|other| other != table) {
             return Err(CommandError::Set { set }.into());
         }
-        let bytes = u64::from(program.table_length(table)).saturating_mul(DESCRIPTOR_BYTES);
+        let length = u64::from(program.table_length(table)).saturating_mul(DESCRIPTOR_BYTES);
+        let bytes = length.saturating_add(table_bytes(table));
         let kind = Kind::Set {
             program,
             set,
             table,
         };
         let key = self.create_object(space, "descriptors", bytes, Protection::Shared, kind)?;
+        let mapping = &self.object(key, WHAT)?.mapping;
+        let (memory, address) = (mapping.memory(), mapping.address());
+        let length = u32::try_from(length).unwrap_or(u32::MAX);
+        let address = address.offset(table_bytes(table)).0;
+        let entry = resource(self.properties.arch, address, length)?;
+        let at = memory.offset(u64::from(table).wrapping_mul(RESOURCE_BYTES));
+        for (word, place) in entry.into_iter().zip((0..).step_by(4)) {
+            self.platform.store32(at.offset(place), word);
+        }
+        self.platform.clean(at.span(RESOURCE_BYTES));
         Ok(DescriptorSet(key))
     }
 
@@ -114,7 +145,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let Kind::Set {
             program,
             set: number,
-            ..
+            table,
         } = object.kind
         else {
             return Err(Error::Gone { what: WHAT });
@@ -150,11 +181,13 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let descriptor = buffer(arch, start.offset(offset).0, length)?;
         let index = row.slot.index.saturating_add(element);
         self.link(set.0, target.0, Some(index))?;
-        let at = memory.offset(u64::from(index).wrapping_mul(DESCRIPTOR_BYTES));
+        let at = memory.offset(table_bytes(table));
+        let at = at.offset(u64::from(index).wrapping_mul(DESCRIPTOR_BYTES));
         for (word, place) in descriptor.into_iter().zip((0..).step_by(4)) {
             self.platform.store32(at.offset(place), word);
         }
         self.platform.clean(at.span(DESCRIPTOR_BYTES));
+        self.host_wrote(set.0);
         Ok(())
     }
 
@@ -165,11 +198,13 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             return Err(Error::Gone { what: WHAT });
         };
         let count = program.table_length(table);
+        let (address, before) = (object.mapping.address(), table_bytes(table));
         Ok(BoundSet {
             table,
-            address: object.mapping.address(),
-            memory: object.mapping.memory(),
+            address: address.offset(before),
+            memory: object.mapping.memory().offset(before),
             bytes: count.saturating_mul(DESCRIPTOR_BYTES as u32),
+            alone: Some(address.0 | u64::from(resource_entries(table))),
             list: object.list,
         })
     }
@@ -187,5 +222,79 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     pub(super) fn is_bound(&self, set: &BoundSet, index: u32) -> bool {
         let bound = self.links.tagged(set.list, index);
         bound.is_some_and(|buffer| self.objects.get(buffer).is_some())
+    }
+}
+
+impl<P: Platform> Recorder<'_, '_, '_, P> {
+    /// Uses a descriptor set from here on, with parts of its buffers moved: each by its own offset. The commands have a copy of
+    /// the set's descriptors then.
+    ///
+    /// # Errors
+    /// As [`Recorder::bind_descriptor_set`]; if nothing is bound to the set there, or the part would leave its buffer; or if
+    /// there is no memory for the copy.
+    pub fn bind_descriptor_set_at(
+        &mut self,
+        set: DescriptorSet,
+        offsets: &[DynamicOffset],
+    ) -> Result<&mut Self, Error> {
+        self.refer(set.0, WHAT)?;
+        let mut bound = self.device.bound_set(set)?;
+        let Kind::Set {
+            program,
+            set: number,
+            ..
+        } = self.device.object(set.0, WHAT)?.kind
+        else {
+            return Err(Error::Gone { what: WHAT });
+        };
+        let from = bound.memory;
+        (bound.memory, bound.address) = self.room(bound.bytes)?;
+        bound.alone = None;
+        for place in (0..u64::from(bound.bytes)).step_by(8) {
+            let word = self.device.platform.load64(from.offset(place));
+            self.device
+                .platform
+                .store64(bound.memory.offset(place), word);
+        }
+        for at in offsets {
+            let (binding, element) = (at.binding, at.element);
+            let set = number;
+            let row = of_set(&program, number).find(|row| row.binding == binding);
+            let row = row.filter(|row| element < row.count);
+            let row = row.ok_or(CommandError::NoBinding {
+                set,
+                binding,
+                element,
+            })?;
+            let index = row.slot.index.saturating_add(element);
+            let missing = CommandError::Missing {
+                set,
+                binding,
+                element,
+            };
+            let (key, address, bytes) = self.device.bound_buffer(&bound, index).ok_or(missing)?;
+            let buffer = Buffer(key);
+            let size = self.device.buffer_bytes(buffer)?;
+            let start = self.device.buffer_address(buffer)?;
+            let offset = address.wrapping_sub(start.0).saturating_add(at.offset);
+            let end = offset.checked_add(bytes.into());
+            if end.is_none_or(|end| end > size) || !at.offset.is_multiple_of(ALIGNMENT) {
+                let bytes = bytes.into();
+                return Err(CommandError::Range {
+                    offset,
+                    bytes,
+                    size,
+                }
+                .into());
+            }
+            let words = self::buffer(self.arch(), start.offset(offset).0, bytes)?;
+            let place = u64::from(index).wrapping_mul(DESCRIPTOR_BYTES);
+            let place = bound.memory.offset(place);
+            for (word, at) in words.into_iter().zip((0..).step_by(4)) {
+                self.device.platform.store32(place.offset(at), word);
+            }
+        }
+        self.bind_set(bound);
+        Ok(self)
     }
 }

@@ -16,8 +16,18 @@ use eitri_program::{Program, RegisterFile};
 pub(super) const DESCRIPTOR_BYTES: u64 = 32;
 /// What workgroup memory is aligned to.
 const PAGE: u64 = 4096;
-/// Words of an entry of the resource table.
+/// Words and bytes of an entry of the resource table.
 pub(super) const RESOURCE_WORDS: usize = 4;
+pub(super) const RESOURCE_BYTES: u64 = RESOURCE_WORDS as u64 * 4;
+/// Entries of a resource table come in groups of this many.
+const RESOURCE_GROUP: u32 = 4;
+
+/// Entries of a resource table whose highest one is `highest`.
+pub(super) const fn resource_entries(highest: u8) -> u32 {
+    (highest as u32)
+        .saturating_add(1)
+        .next_multiple_of(RESOURCE_GROUP)
+}
 
 /// A buffer of `bytes` at `address`.
 pub(super) fn buffer(arch: Arch, address: u64, bytes: u32) -> Result<[u32; 8], DescriptorError> {

@@ -2,7 +2,7 @@
 
 use crate::vm::VmError;
 use core::fmt;
-use eitri_cs::builder::BuildError;
+use eitri_cs::builder::BuildFault;
 use eitri_csf::Arch;
 use eitri_descriptors::DescriptorError;
 use thiserror::Error;
@@ -125,7 +125,32 @@ pub enum CommandError {
     /// A descriptor can't be written.
     #[error(transparent)]
     Descriptor(#[from] DescriptorError),
-    /// The commands can't be written.
+    /// Commands of a command buffer are called by others, not submitted.
+    #[error("the commands were recorded for other commands to run: execute them there")]
+    Secondary,
+    /// Commands that can't be called by others.
+    #[error("the commands were recorded for a queue: other commands can't run them")]
+    NotSecondary,
+    /// Commands that call commands that call commands, or themselves.
+    #[error("commands call commands at most {most} deep, and never themselves")]
+    TooDeep {
+        /// How deep they may.
+        most: u8,
+    },
+    /// Invocations can't be counted between the two places: the host does not know how many there are.
+    #[error("invocations can't be counted past a dispatch whose counts the GPU reads")]
+    NotCounted,
+    /// There is no such query in the pool.
+    #[error("queries {first} and {count} more are not in a pool of {size}")]
+    NoQuery {
+        /// The first.
+        first: u32,
+        /// How many.
+        count: u32,
+        /// How many there are.
+        size: u32,
+    },
+    /// An instruction can't be written.
     #[error("the commands can't be written: {0}")]
-    Build(BuildError),
+    Build(BuildFault),
 }

@@ -1,22 +1,37 @@
 //! Commands: pipelines, descriptor sets, and the buffers that commands are recorded into.
 //!
-//! Recording takes memory; submission takes none.  Facts: hardware/command-stream.md sections 4.1, 6.9, 6.10 and
+//! Recording takes memory when a command buffer grows, which it does once; submission takes none.  Facts: hardware/command-stream.md sections 4.1, 6.9, 6.10 and
 //! 7.1, compiler-abi.md sections 1 to 4.
 
-mod buffer;
+// What is made once.
 mod descriptor_set;
 mod descriptors;
-mod error;
 mod pipeline;
-mod recorder;
+
+// How words get into memory.
 mod registers;
+mod words;
+mod writer;
+
+// What is recorded.
+mod accesses;
+mod buffer;
+mod dispatch;
+mod error;
+mod event;
+mod query;
+mod recorder;
 mod storage;
 mod task;
 #[cfg(test)]
 mod tests;
+mod transfer;
 
+pub use accesses::Accesses;
+pub use descriptor_set::DynamicOffset;
 pub use error::{CommandError, Limit};
+pub(crate) use pipeline::Pipelined;
+pub use query::Invocations;
+pub(crate) use recorder::Recorded;
 pub use recorder::Recorder;
-
-/// Words in which commands are recorded.
-pub(crate) const WORDS: usize = crate::handle::CommandBuffer::WORDS;
+pub(crate) use words::Words;

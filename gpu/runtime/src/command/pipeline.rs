@@ -1,17 +1,56 @@
-//! A pipeline: a compiled shader with its code where the GPU can run it.
+//! A pipeline: a compiled shader with its code where the GPU can run it, and what every dispatch of it needs alike.
+//!
+//! Behind code and data stand the shader's descriptor and, where it needs no memory of threads and workgroups, that of its local
+//! storage: a dispatch does not write them again.  Facts: hardware/descriptors.md 11 and 13.
 
+use super::descriptors::{local_storage, shader_program, workgroup_size};
 use super::error::{CommandError, Limit};
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
 use crate::handle::{Pipeline, Space};
 use crate::platform::Platform;
 use crate::vm::{GpuAddress, Protection};
-use eitri_program::{DATA_ALIGNMENT, Program};
+use eitri_program::{DATA_ALIGNMENT, FauWord, Program};
 
 /// Bytes after the code that the instruction fetcher may read: they are mapped and zero.
 const PREFETCH: u64 = 128;
+/// What descriptors are aligned to: a line, which is enough for each kind.
+const LINE: u64 = 64;
 
 const WHAT: Thing = Thing::Pipeline;
+
+/// A program, with what is known of it once and for all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pipelined<'d> {
+    program: Program<'d>,
+    /// The value of the workgroup size register.
+    workgroup: u32,
+    /// Threads that a core holds of it.
+    threads: u32,
+    /// Whether its uniforms hold the number of workgroups.
+    counts: bool,
+    /// The only resource table that it uses, if there is only one.
+    table: Option<u8>,
+    /// The highest one.
+    highest: Option<u8>,
+}
+
+/// A pipeline, as the recorder uses it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BoundPipeline<'d> {
+    pub(super) program: Program<'d>,
+    pub(super) workgroup: u32,
+    pub(super) threads: u32,
+    pub(super) counts: bool,
+    pub(super) table: Option<u8>,
+    pub(super) highest: Option<u8>,
+    /// Where the program's data is.
+    pub(super) data: GpuAddress,
+    /// The shader's descriptor.
+    pub(super) shader: GpuAddress,
+    /// The descriptor of local storage, if the program needs none.
+    pub(super) storage: Option<GpuAddress>,
+}
 
 impl<'d, P: Platform> Device<'_, 'd, P> {
     /// Makes a pipeline: copies the program's code and data into executable memory, which nothing can write afterwards.
@@ -40,16 +79,37 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             };
             return Err(limit.into());
         }
-        let (code, data) = (program.code_bytes(), program.data_bytes());
-        let data_offset = data_offset(program);
-        let bytes = data_offset.saturating_add(data.len() as u64);
-        let kind = Kind::Pipeline(*program);
+        let workgroup = workgroup_size(gpu, program)?;
+        let registers = program.registers().registers();
+        let highest = program.highest_table();
+        let mut tables = program.bindings().map(|binding| binding.slot.table);
+        let pipelined = Pipelined {
+            program: *program,
+            workgroup,
+            threads: self.properties.threads_at_once(registers),
+            counts: program
+                .fau()
+                .any(|word| matches!(word, FauWord::NumWorkgroups(_))),
+            table: highest.filter(|highest| tables.all(|table| table == *highest)),
+            highest,
+        };
+        let places = Places::of(program);
+        let bytes = places.storage.saturating_add(LINE);
+        let kind = Kind::Pipeline(pipelined);
         let key = self.create_object(space, "code", bytes, Protection::Code, kind)?;
         let mapping = &self.object(key, WHAT)?.mapping;
-        let (memory, bytes) = (mapping.memory(), mapping.bytes());
-        self.platform.write_bytes(memory, code);
-        self.platform.write_bytes(memory.offset(data_offset), data);
-        self.platform.clean(memory.span(bytes));
+        let (memory, address, bytes) = (mapping.memory(), mapping.address(), mapping.bytes());
+        let it = &mut self.platform;
+        it.write_bytes(memory, program.code_bytes());
+        it.write_bytes(memory.offset(places.data), program.data_bytes());
+        let shader = shader_program(gpu, address.0, program)?;
+        let storage = local_storage(gpu, None, None)?;
+        for (place, words) in [(places.shader, shader), (places.storage, storage)] {
+            for (word, offset) in words.into_iter().zip((place..).step_by(4)) {
+                it.store32(memory.offset(offset), word);
+            }
+        }
+        it.clean(memory.span(bytes));
         Ok(Pipeline(key))
     }
 
@@ -61,20 +121,55 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         self.destroy_object(pipeline.0, WHAT)
     }
 
-    /// The program of a pipeline, and where its code is.
-    pub(crate) fn pipeline(&self, pipeline: Pipeline) -> Result<(Program<'d>, GpuAddress), Error> {
+    /// A pipeline, as the recorder uses it.
+    pub(super) fn pipeline(&self, pipeline: Pipeline) -> Result<BoundPipeline<'d>, Error> {
         let object = self.object(pipeline.0, WHAT)?;
-        match object.kind {
-            Kind::Pipeline(program) => Ok((program, object.mapping.address())),
-            _ => Err(Error::Gone { what: WHAT }),
-        }
+        let Kind::Pipeline(it) = object.kind else {
+            return Err(Error::Gone { what: WHAT });
+        };
+        let code = object.mapping.address();
+        let places = Places::of(&it.program);
+        let needs_none = it.program.scratch_bytes() == 0 && it.program.shared_bytes() == 0;
+        Ok(BoundPipeline {
+            program: it.program,
+            workgroup: it.workgroup,
+            threads: it.threads,
+            counts: it.counts,
+            table: it.table,
+            highest: it.highest,
+            data: code.offset(places.data),
+            shader: code.offset(places.shader),
+            storage: needs_none.then_some(code.offset(places.storage)),
+        })
+    }
+
+    /// The program of a pipeline.
+    pub(super) fn pipeline_program(&self, pipeline: Pipeline) -> Result<Program<'d>, Error> {
+        Ok(self.pipeline(pipeline)?.program)
     }
 }
 
-/// Bytes from a program's code to its data, a multiple of [`DATA_ALIGNMENT`]. The GPU reads data through the same protection
-/// that keeps everybody from writing code.
-pub(super) fn data_offset(program: &Program<'_>) -> u64 {
-    (program.code_bytes().len() as u64)
-        .saturating_add(PREFETCH)
-        .next_multiple_of(DATA_ALIGNMENT)
+/// Where the parts of a pipeline are, from its code on.
+struct Places {
+    /// Data, at a multiple of [`DATA_ALIGNMENT`]. The GPU reads it through the same protection that keeps everybody from
+    /// writing code.
+    data: u64,
+    shader: u64,
+    storage: u64,
+}
+
+impl Places {
+    fn of(program: &Program<'_>) -> Places {
+        let data = (program.code_bytes().len() as u64)
+            .saturating_add(PREFETCH)
+            .next_multiple_of(DATA_ALIGNMENT);
+        let shader = data
+            .saturating_add(program.data_bytes().len() as u64)
+            .next_multiple_of(LINE);
+        Places {
+            data,
+            shader,
+            storage: shader.saturating_add(LINE),
+        }
+    }
 }

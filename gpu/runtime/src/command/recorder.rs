@@ -1,116 +1,330 @@
-//! Recording: pipelines, descriptor sets and push constants are bound, dispatches use what is bound.
+//! Recording: what is bound and what waits, and how it becomes words in the command buffer's memory.
 //!
-//! Guarantees: commands refer only to what was checked; the GPU sees none of them before recording has ended well.
-//! Facts: hardware/command-stream.md sections 4.1, 6.8 to 6.10 and 7.1, compiler-abi.md sections 1 to 4.
+//! Guarantees: commands refer only to what was checked; the GPU runs none of them before recording has ended well; registers are
+//! loaded only when their values change; a command buffer that was recorded before takes no memory again.
+//! Facts: hardware/command-stream.md sections 1.6 to 1.8, 6.1, 6.7 to 6.9, 7.1.
 
+use super::accesses::Accesses;
 use super::descriptor_set::BoundSet;
-use super::descriptors::{RESOURCE_WORDS, local_storage, resource, shader_program, workgroup_size};
 use super::error::{CommandError, Limit};
-use super::pipeline::data_offset;
-use super::registers;
+use super::pipeline::BoundPipeline;
 use super::storage::Areas;
-use super::task::{TaskShape, task_shape};
-use crate::device::Device;
+use super::words::{self, Change, Known, Narrow, Wide, Words};
+use super::writer::{Block, Writer};
+use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
 use crate::handle::{CommandBuffer, DescriptorSet, Pipeline, Space};
 use crate::platform::{PhysicalAddress, Platform};
+use crate::queue::{CacheUse, Reach};
 use crate::slab::Key;
-use crate::vm::GpuAddress;
-use eitri_cs::builder::{Builder, Chunk, Flush, OneChunk, Stream};
-use eitri_cs::enums::{FlushMode, OtherFlushMode};
-use eitri_cs::instr::RunCompute;
-use eitri_cs::table::Resources;
-use eitri_cs::{Reg, Slot, SlotMask, r, slot};
+use crate::vm::{GpuAddress, Protection};
+use eitri_cs::SlotMask;
+use eitri_cs::builder::{Checked, Link};
+use eitri_cs::instr::{Call, Instr};
 use eitri_csf::registers::doorbell::FLUSH_ALWAYS;
 use eitri_descriptors::Arch;
-use eitri_program::{
-    Axis, DescriptorSlot, FauWord, MAX_FAU_WORDS, MAX_PUSH_CONSTANT_BYTES, Program,
-};
+use eitri_program::{DescriptorSlot, MAX_PUSH_CONSTANT_BYTES};
 
-/// The slot on which jobs count.
-const JOBS: Slot = slot!(3);
-/// The slot on which loads, stores and flushes count.
-const OTHERS: Slot = slot!(0);
-/// A register that no job reads.
-const SCRATCH: Reg = r!(66);
 /// Tables that a program can use: the driver's and its own.
-const TABLES: usize = DescriptorSlot::MAX_TABLE as usize + 1;
-/// Entries of a resource table come in groups of this many.
-const RESOURCE_GROUP: usize = 4;
-/// Alignment of everything in the data area.
-const ALIGNMENT: u64 = 64;
+pub(super) const TABLES: usize = DescriptorSlot::MAX_TABLE as usize + 1;
+
+/// Bytes of the first block of a command buffer, and of further ones.
+pub(super) const FIRST_BLOCK: u32 = 16 * 1024;
+const NEXT_BLOCK: u32 = 64 * 1024;
+/// The tags of further blocks among what a command buffer refers to.
+pub(super) const BLOCKS: u32 = 1 << 28;
+
+/// Frames below a job: the stream has eight, the ring and the job itself have two of them (hardware/command-stream.md 3.3).
+const MOST_CALLS: u8 = 6;
+
+/// Who runs commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// A queue.
+    Primary,
+    /// Other commands; they call others in turn, so many deep.
+    Secondary(u8),
+}
+
+/// What was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Recorded {
+    pub(crate) start: GpuAddress,
+    /// Bytes of the first block's instructions.
+    pub(crate) bytes: u32,
+    pub(crate) level: Level,
+    pub(crate) uses: CacheUse,
+    /// It writes to memory of its own, so that two of its runs may not overlap.
+    pub(crate) exclusive: bool,
+    /// Invocations of compute shaders, if the host can know.
+    pub(super) invocations: Option<u64>,
+}
+
+/// What may still run that was recorded before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Running {
+    /// Jobs.
+    pub(super) jobs: bool,
+    /// Jobs that use thread-local or shared memory of these commands.
+    pub(super) storage: bool,
+    /// Loads and stores of the stream.
+    pub(super) memory: bool,
+    /// Deferred changes of sync objects, and deferred stores of state.
+    pub(super) signals: bool,
+}
 
 /// Records commands into a command buffer.
 #[derive(Debug)]
 pub struct Recorder<'r, 's, 'd, P> {
-    device: &'r mut Device<'s, 'd, P>,
-    commands: Key,
+    pub(super) device: &'r mut Device<'s, 'd, P>,
+    pub(super) commands: Key,
     space: Key,
-    builder: Builder<'r, OneChunk>,
-    area: Area,
-    areas: Areas,
-    pipeline: Option<(Program<'d>, GpuAddress)>,
-    sets: [Option<BoundSet>; TABLES],
-    push: [u8; MAX_PUSH_CONSTANT_BYTES as usize],
-    /// Whether a job that uses thread-local or shared memory may still run.
-    storage_in_use: bool,
-}
-
-/// Memory of the command buffer, filled from the front of its data part.
-#[derive(Clone, Copy, Debug)]
-struct Area {
-    address: GpuAddress,
-    memory: PhysicalAddress,
-    used: u64,
-}
-
-/// A dispatch as registers name it.
-struct Parameters {
-    resources: u64,
-    uniforms: u64,
-    program: GpuAddress,
-    storage: GpuAddress,
-    workgroup: u32,
-    task: TaskShape,
+    writer: Writer,
+    /// How many further blocks there are.
+    blocks: u32,
+    level: Level,
+    pub(super) areas: Areas,
+    pub(super) known: Known,
+    pub(super) running: Running,
+    pub(super) pipeline: Option<BoundPipeline<'d>>,
+    pub(super) sets: [Option<BoundSet>; TABLES],
+    pub(super) push: [u8; MAX_PUSH_CONSTANT_BYTES as usize],
+    /// What the next dispatch would write as the last did.
+    pub(super) made: super::dispatch::Made,
+    /// Something was written since the last flush of all caches.
+    pub(super) unflushed: bool,
+    pub(super) partial: bool,
+    pub(super) exclusive: bool,
+    pub(super) invocations: Option<u64>,
 }
 
 impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     pub(super) fn begin(
         device: &'r mut Device<'s, 'd, P>,
         commands: CommandBuffer,
-        words: &'r mut [u64],
+        secondary: bool,
     ) -> Result<Recorder<'r, 's, 'd, P>, Error> {
         let object = device.object(commands.0, Thing::CommandBuffer)?;
         let space = object.space;
-        let area = Area {
-            address: object.mapping.address(),
-            memory: object.mapping.memory(),
-            used: 0,
-        };
-        let chunk = Chunk {
-            address: area.address.0,
-            words,
-        };
-        let mut builder = Builder::new(device.builder_config(), chunk, OneChunk);
-        builder
-            .select_slots(JOBS, OTHERS)
-            .request(Resources::COMPUTE);
-        Ok(Recorder {
+        let mapping = &object.mapping;
+        let writer = Writer::new(Block {
+            address: mapping.address(),
+            memory: mapping.memory(),
+            bytes: FIRST_BLOCK,
+        });
+        let areas = Areas::begin(device, commands.0, Space(space));
+        let mut recorder = Recorder {
             device,
             commands: commands.0,
             space,
-            builder,
-            area,
-            areas: Areas::new(commands.0, Space(space)),
+            writer,
+            blocks: 0,
+            level: match secondary {
+                true => Level::Secondary(0),
+                false => Level::Primary,
+            },
+            areas,
+            known: Known::NOTHING,
+            // Those who call may have called before, and jobs of that call may still run.
+            running: Running {
+                jobs: secondary,
+                storage: secondary,
+                memory: secondary,
+                signals: secondary,
+            },
             pipeline: None,
             sets: [None; TABLES],
             push: [0; MAX_PUSH_CONSTANT_BYTES as usize],
-            storage_in_use: false,
+            made: super::dispatch::Made::NOTHING,
+            unflushed: false,
+            partial: false,
+            exclusive: false,
+            invocations: Some(0),
+        };
+        if !secondary {
+            for word in recorder.words()?.begin.into_iter().flatten() {
+                recorder.put(word)?;
+            }
+        }
+        Ok(recorder)
+    }
+
+    /// Ends the commands. Who runs them waits for all their jobs: the wrapper of a job does (hardware/command-stream.md 6.20).
+    pub(super) fn finish(mut self) -> Result<Recorded, Error> {
+        if self.level == Level::Primary {
+            let end = self.words()?.end;
+            self.put(end)?;
+        }
+        let (start, bytes) = self.writer.finish(&mut self.device.platform);
+        for number in 0..self.blocks {
+            if let Some(block) = self.block_object(number) {
+                self.device.host_wrote(block);
+            }
+        }
+        self.device.host_wrote(self.commands);
+        Ok(Recorded {
+            start,
+            bytes,
+            level: self.level,
+            uses: CacheUse {
+                partial: self.partial,
+                clean: !self.unflushed,
+            },
+            exclusive: self.exclusive,
+            invocations: self.invocations,
         })
     }
 
+    pub(super) fn words(&self) -> Result<&Words, Error> {
+        match &self.device.words {
+            Ok(words) => Ok(words),
+            Err(fault) => Err(CommandError::Build(*fault).into()),
+        }
+    }
+
+    pub(super) fn arch(&self) -> Arch {
+        self.device.properties.arch
+    }
+
+    /// Appends an instruction.
+    pub(super) fn put(&mut self, it: Checked) -> Result<(), Error> {
+        self.put_together(&[it])
+    }
+
+    /// Appends instructions that branch among each other, so that they stay in one block.
+    pub(super) fn put_together(&mut self, all: &[Checked]) -> Result<(), Error> {
+        let count = u32::try_from(all.len()).unwrap_or(u32::MAX);
+        if !self.writer.has_room(count) {
+            self.go_on(0)?;
+        }
+        for it in all {
+            self.writer.put(&mut self.device.platform, *it);
+        }
+        Ok(())
+    }
+
+    /// Checks an instruction and appends it.
+    pub(super) fn push(&mut self, instr: impl Into<Instr>) -> Result<(), Error> {
+        let it = self.check(instr)?;
+        self.put(it)
+    }
+
+    pub(super) fn check(&self, instr: impl Into<Instr>) -> Result<Checked, Error> {
+        let checked = self.words()?.config.checked(instr);
+        Ok(checked.map_err(CommandError::Build)?)
+    }
+
+    /// Loads a pair that no job reads.
+    pub(super) fn load_wide(
+        &mut self,
+        which: impl FnOnce(&Words) -> eitri_cs::builder::Load64,
+        value: u64,
+    ) -> Result<(), Error> {
+        let (first, second) = which(self.words()?).with(value);
+        self.put(first)?;
+        second.map_or(Ok(()), |second| self.put(second))
+    }
+
+    /// Loads state of the next job, if it has changed.
+    pub(super) fn set_wide(&mut self, what: Wide, value: u64) -> Result<(), Error> {
+        match self.known.change_wide(what, value) {
+            Change::Nothing => Ok(()),
+            Change::All => self.load_wide(|words| words.wide(what), value),
+            Change::Low => {
+                let load = self.words()?.low(what).with(value as u32);
+                self.put(load)
+            }
+        }
+    }
+
+    /// The same.
+    pub(super) fn set_narrow(&mut self, what: Narrow, value: u32) -> Result<(), Error> {
+        if !self.known.change_narrow(what, value) {
+            return Ok(());
+        }
+        let load = self.words()?.narrow(what).with(value);
+        self.put(load)
+    }
+
+    /// Goes on in another block, which has room for so much data.
+    fn go_on(&mut self, data: u32) -> Result<(), Error> {
+        let bytes = Writer::block_for(data).max(NEXT_BLOCK);
+        let number = self.blocks;
+        let kept = self.block_object(number);
+        let enough = |object: &crate::device::Object<'_>| object.mapping.bytes() >= bytes.into();
+        let kept = kept.filter(|key| self.device.objects.get(*key).is_some_and(enough));
+        let key = match kept {
+            Some(key) => key,
+            None => {
+                let space = Space(self.space);
+                let tag = BLOCKS.saturating_add(number);
+                self.device.create_area(
+                    self.commands,
+                    space,
+                    tag,
+                    "commands",
+                    bytes.into(),
+                    Protection::Shared,
+                )?
+            }
+        };
+        let mapping = &self.device.object(key, Thing::CommandBuffer)?.mapping;
+        let block = Block {
+            address: mapping.address(),
+            memory: mapping.memory(),
+            bytes: u32::try_from(mapping.bytes()).unwrap_or(bytes),
+        };
+        let link = Link::to(block.address.0, &self.words()?.config);
+        let link = link.map_err(CommandError::Build)?;
+        self.writer.go_on(&mut self.device.platform, block, link);
+        self.blocks = number.saturating_add(1);
+        Ok(())
+    }
+
+    /// A further block.
+    fn block_object(&self, number: u32) -> Option<Key> {
+        let list = self.device.objects.get(self.commands)?.list;
+        self.device
+            .links
+            .tagged(list, BLOCKS.saturating_add(number))
+    }
+
+    /// Room for data of the commands.
+    pub(super) fn room(&mut self, bytes: u32) -> Result<(PhysicalAddress, GpuAddress), Error> {
+        if let Some(room) = self.writer.data(bytes) {
+            return Ok(room);
+        }
+        self.go_on(bytes)?;
+        let limit = CommandError::Limit {
+            what: Limit::CommandBufferData,
+            wanted: bytes.into(),
+            most: NEXT_BLOCK.into(),
+        };
+        Ok(self.writer.data(bytes).ok_or(limit)?)
+    }
+
+    /// Puts words of data at a multiple of 64.
+    pub(super) fn place(&mut self, words: &[u32]) -> Result<GpuAddress, Error> {
+        let bytes = u32::try_from(words.len())
+            .unwrap_or(u32::MAX)
+            .saturating_mul(4);
+        let (mut at, address) = self.room(bytes)?;
+        let mut pairs = words.chunks_exact(2);
+        for pair in &mut pairs {
+            if let [low, high] = *pair {
+                let both = u64::from(high) << 32 | u64::from(low);
+                self.device.platform.store64(at, both);
+            }
+            at = at.offset(8);
+        }
+        if let [last] = *pairs.remainder() {
+            self.device.platform.store32(at, last);
+        }
+        Ok(address)
+    }
+
     /// Refers to something that commands use from here on.
-    fn refer(&mut self, key: Key, what: Thing) -> Result<(), Error> {
+    pub(super) fn refer(&mut self, key: Key, what: Thing) -> Result<(), Error> {
         if self.device.object(key, what)?.space != self.space {
             return Err(Error::OtherSpace { what });
         }
@@ -124,6 +338,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     pub fn bind_pipeline(&mut self, pipeline: Pipeline) -> Result<&mut Self, Error> {
         self.refer(pipeline.0, Thing::Pipeline)?;
         self.pipeline = Some(self.device.pipeline(pipeline)?);
+        self.made = super::dispatch::Made::NOTHING;
         Ok(self)
     }
 
@@ -134,11 +349,16 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     pub fn bind_descriptor_set(&mut self, set: DescriptorSet) -> Result<&mut Self, Error> {
         self.refer(set.0, Thing::DescriptorSet)?;
         let set = self.device.bound_set(set)?;
+        self.bind_set(set);
+        Ok(self)
+    }
+
+    pub(super) fn bind_set(&mut self, set: BoundSet) {
         // A table is at most MAX_TABLE: `Program::parse` has checked it.
         if let Some(place) = self.sets.get_mut(usize::from(set.table)) {
             *place = Some(set);
         }
-        Ok(self)
+        self.made.forget_sets();
     }
 
     /// Uses these push constants, from byte 0, from here on.
@@ -146,252 +366,158 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     /// # Errors
     /// If there are more than a program can have.
     pub fn push_constants(&mut self, bytes: &[u8]) -> Result<&mut Self, Error> {
+        self.push_constants_at(0, bytes)
+    }
+
+    /// Changes push constants from byte `offset` on; what is before and behind stays.
+    ///
+    /// # Errors
+    /// If they end behind what a program can have.
+    pub fn push_constants_at(&mut self, offset: usize, bytes: &[u8]) -> Result<&mut Self, Error> {
         let wanted = MAX_PUSH_CONSTANT_BYTES;
-        let given = bytes.len();
+        let given = offset.saturating_add(bytes.len());
         let refused = CommandError::PushConstants { given, wanted };
-        let place = self.push.get_mut(..given).ok_or(refused)?;
+        let place = self.push.get_mut(offset..given).ok_or(refused)?;
         for (to, from) in place.iter_mut().zip(bytes) {
             *to = *from;
         }
+        self.made.forget_uniforms();
         Ok(self)
     }
 
-    /// Lets what dispatches before have written be seen by dispatches after, and orders them.
-    pub fn barrier(&mut self) -> &mut Self {
-        self.builder.wait(JOBS);
-        self.storage_in_use = false;
-        let flush = Flush {
-            lsc: FlushMode::CleanAndInvalidate,
-            other: OtherFlushMode::Invalidate,
-            ..Flush::default()
-        };
-        self.flush(flush);
-        self
-    }
-
-    /// Runs the bound pipeline on a grid of workgroups. Dispatches without a barrier between them may overlap.
+    /// Orders commands: what those before it do (`before`) comes before what those after it do (`after`), and is seen by them.
+    /// Costs nothing where there is nothing to wait for.
+    ///
+    /// Shaders and copies see what shaders and copies have written when these are done: their caches are coherent with the L2.
+    /// For the host all caches are flushed at this place; without such a barrier the host does it when it reads.
     ///
     /// # Errors
-    /// If no pipeline is bound, a binding is missing, or a limit is exceeded.
-    pub fn dispatch(&mut self, workgroups: [u32; 3]) -> Result<&mut Self, Error> {
-        let (program, code) = self.pipeline.ok_or(CommandError::NoPipeline)?;
-        if workgroups.contains(&0) {
+    /// If there is no memory for more commands.
+    pub fn barrier(&mut self, before: Accesses, after: Accesses) -> Result<&mut Self, Error> {
+        if after == Accesses::NONE || before == Accesses::NONE {
             return Ok(self);
         }
-        let size = program.workgroup();
-        for (count, threads) in workgroups.into_iter().zip([size.x(), size.y(), size.z()]) {
-            let wanted = u64::from(count).saturating_mul(u64::from(threads));
-            // A global id is 32 bits.
-            let most = 1 << 32;
-            if wanted > most {
-                let what = Limit::Workgroups;
-                return Err(CommandError::Limit { what, wanted, most }.into());
-            }
+        if before.any_of(Accesses::SHADER_READ | Accesses::SHADER_WRITE) {
+            self.wait_for_jobs()?;
         }
-        let parameters = self.parameters(code, &program, workgroups)?;
-        self.emit(&parameters, workgroups);
+        let copies = Accesses::TRANSFER_READ | Accesses::TRANSFER_WRITE;
+        if before.any_of(copies) {
+            self.wait_for_memory()?;
+        }
+        let writes = Accesses::SHADER_WRITE | Accesses::TRANSFER_WRITE;
+        if before.any_of(writes) && after.any_of(Accesses::HOST_READ) && self.unflushed {
+            self.wait_for_jobs()?;
+            self.wait_for_memory()?;
+            self.flush(Reach::All)?;
+            self.unflushed = false;
+        }
         Ok(self)
     }
 
-    /// Ends the commands: they wait for all their jobs and write back what the jobs wrote.
-    pub(super) fn finish(mut self) -> Result<Stream, Error> {
-        let slots = self.builder.config().all_slots();
-        self.builder.wait(slots);
-        self.flush(Flush {
-            l2: FlushMode::Clean,
-            lsc: FlushMode::Clean,
-            ..Flush::default()
-        });
-        self.builder.request(Resources::default());
-        Ok(self.builder.finish().map_err(CommandError::Build)?)
-    }
-
-    /// Writes descriptors and uniforms of a dispatch.
-    fn parameters(
-        &mut self,
-        code: GpuAddress,
-        program: &Program<'_>,
-        workgroups: [u32; 3],
-    ) -> Result<Parameters, Error> {
-        let resources = self.resources(program)?;
-        let data = code.offset(data_offset(program));
-        let uniforms = self.uniforms(data, program, workgroups)?;
-        let total = workgroups
-            .into_iter()
-            .fold(1_u64, |all, count| all.saturating_mul(u64::from(count)));
-        let used = self.areas.provide(self.device, program, total)?;
-        if used.any() {
-            if self.storage_in_use {
-                self.builder.wait(JOBS);
-            }
-            self.storage_in_use = true;
-        }
-        let arch = self.arch();
-        let storage = self.place(&local_storage(arch, used.thread, used.workgroup)?)?;
-        let shader = self.place(&shader_program(arch, code.0, program)?)?;
-        let threads = self
-            .device
-            .properties
-            .threads_at_once(program.registers().registers());
-        Ok(Parameters {
-            resources,
-            uniforms,
-            program: shader,
-            storage,
-            workgroup: workgroup_size(arch, program)?,
-            task: task_shape(program.workgroup().invocations(), workgroups, threads),
-        })
-    }
-
-    fn arch(&self) -> Arch {
-        self.device.properties.arch
-    }
-
-    /// The value of the resource table register: the table's address with its number of entries.
-    fn resources(&mut self, program: &Program<'_>) -> Result<u64, Error> {
-        let Some(highest) = program.highest_table() else {
-            return Ok(0);
+    /// Runs commands that were recorded by [`Device::record_secondary`]. What is bound here is not bound there.
+    ///
+    /// # Errors
+    /// If they are not such commands or were not recorded, are in another space, call too deep, or there is no place for what
+    /// they refer to.
+    pub fn execute(&mut self, secondary: CommandBuffer) -> Result<&mut Self, Error> {
+        let what = Thing::CommandBuffer;
+        self.refer(secondary.0, what)?;
+        let recorded = self.device.recorded(secondary)?;
+        let Level::Secondary(depth) = recorded.level else {
+            return Err(CommandError::NotSecondary.into());
         };
-        for binding in program.bindings() {
-            let set = self
-                .sets
-                .get(usize::from(binding.slot.table))
-                .copied()
-                .flatten();
-            for element in 0..binding.count {
-                let index = binding.slot.index.saturating_add(element);
-                if !set.is_some_and(|set| self.device.is_bound(&set, index)) {
-                    let (set, binding) = (binding.set, binding.binding);
-                    let missing = CommandError::Missing {
-                        set,
-                        binding,
-                        element,
-                    };
-                    return Err(missing.into());
-                }
-            }
-        }
-        let arch = self.arch();
-        let count = usize::from(highest)
-            .saturating_add(1)
-            .next_multiple_of(RESOURCE_GROUP);
-        let mut words = [0; TABLES.next_multiple_of(RESOURCE_GROUP) * RESOURCE_WORDS];
-        for (entry, set) in words.chunks_exact_mut(RESOURCE_WORDS).zip(&self.sets) {
-            if let Some(set) = set {
-                for (to, from) in entry
-                    .iter_mut()
-                    .zip(resource(arch, set.address.0, set.bytes)?)
-                {
-                    *to = from;
-                }
-            }
-        }
-        let used = words
-            .get(..count.saturating_mul(RESOURCE_WORDS))
-            .unwrap_or(&[]);
-        let address = self.place(used)?;
-        Ok(address.0 | count as u64)
-    }
-
-    /// The value of the uniforms register: their address with their number of 64-bit words.
-    fn uniforms(
-        &mut self,
-        data: GpuAddress,
-        program: &Program<'_>,
-        workgroups: [u32; 3],
-    ) -> Result<u64, Error> {
-        let mut words = [0; MAX_FAU_WORDS];
-        let mut count: usize = 0;
-        for (to, word) in words.iter_mut().zip(program.fau()) {
-            *to = match word {
-                FauWord::Constant(value) => value,
-                FauWord::PushConstant { offset } => self.push_word(offset),
-                FauWord::NumWorkgroups(Axis::X) => workgroups[0],
-                FauWord::NumWorkgroups(Axis::Y) => workgroups[1],
-                FauWord::NumWorkgroups(Axis::Z) => workgroups[2],
-                FauWord::BufferAddress { slot, half } => half.of(self.buffer(slot)?.0),
-                FauWord::BufferBytes { slot } => self.buffer(slot)?.1,
-                FauWord::DataAddress(half) => half.of(data.0),
-            };
-            count = count.saturating_add(1);
-        }
-        if count == 0 {
-            return Ok(0);
-        }
-        let pairs = count.div_ceil(2);
-        let used = words.get(..pairs.saturating_mul(2)).unwrap_or(&[]);
-        let address = self.place(used)?;
-        Ok(address.0 | (pairs as u64) << 56)
-    }
-
-    /// Address and length of the buffer that is bound there. The commands keep them, and so refer to the buffer.
-    fn buffer(&mut self, slot: DescriptorSlot) -> Result<(u64, u32), Error> {
-        let set = self.sets.get(usize::from(slot.table)).copied().flatten();
-        let bound = set.and_then(|set| self.device.bound_buffer(&set, slot.index));
-        // It is bound: `resources` has looked at every binding, and a slot is one of a binding's.
-        let Some((buffer, address, bytes)) = bound else {
-            return Ok((0, 0));
+        let below = depth.saturating_add(1);
+        let own = match self.level {
+            Level::Primary => 0,
+            Level::Secondary(depth) => depth,
         };
-        self.refer(buffer, Thing::Buffer)?;
-        Ok((address, bytes))
+        if below.max(own) > MOST_CALLS || secondary.0 == self.commands {
+            let most = MOST_CALLS;
+            return Err(CommandError::TooDeep { most }.into());
+        }
+        if let Level::Secondary(depth) = &mut self.level {
+            *depth = below.max(own);
+        }
+        self.device.link_all(self.commands, secondary.0)?;
+        if let Some(object) = self.device.objects.get_mut(secondary.0)
+            && let Kind::Commands { called, .. } = &mut object.kind
+        {
+            *called = true;
+        }
+        self.load_wide(|words| words.address, recorded.start.0)?;
+        let length = self.words()?.count.with(recorded.bytes);
+        self.put(length)?;
+        self.push(Call {
+            address: words::ADDRESS,
+            length: words::COUNT,
+        })?;
+        // Whatever it has left behind.
+        self.known = Known::NOTHING;
+        self.running = Running {
+            jobs: true,
+            storage: self.running.storage,
+            memory: true,
+            signals: true,
+        };
+        self.unflushed |= !recorded.uses.clean;
+        self.partial |= recorded.uses.partial;
+        self.exclusive |= recorded.exclusive;
+        let sum = self.invocations.zip(recorded.invocations);
+        self.invocations = sum.map(|(own, its)| own.saturating_add(its));
+        Ok(self)
     }
 
-    fn push_word(&self, offset: u32) -> u32 {
-        let bytes = self
-            .push
-            .get(offset as usize..)
-            .and_then(|rest| rest.first_chunk());
-        // Offsets are inside the push constants: `Program::parse` has checked them.
-        bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
+    /// Waits for jobs, if some may run.
+    pub(super) fn wait_for_jobs(&mut self) -> Result<(), Error> {
+        if self.running.jobs {
+            let wait = self.words()?.wait_jobs;
+            self.put(wait)?;
+            self.running.jobs = false;
+            self.running.storage = false;
+        }
+        Ok(())
     }
 
-    /// Puts words into the data area, aligned to 64 bytes.
-    fn place(&mut self, words: &[u32]) -> Result<GpuAddress, Error> {
-        let bytes = (words.len() as u64).saturating_mul(4);
-        let start = self.area.used.next_multiple_of(ALIGNMENT);
-        let wanted = start.saturating_add(bytes);
-        let most = CommandBuffer::DATA_BYTES;
-        if wanted > most {
-            let what = Limit::CommandBufferData;
-            return Err(CommandError::Limit { what, wanted, most }.into());
+    /// Waits for loads and stores of the stream, and for what was deferred.
+    pub(super) fn wait_for_memory(&mut self) -> Result<(), Error> {
+        self.wait_for_signals()?;
+        if self.running.memory {
+            let wait = self.words()?.wait_others;
+            self.put(wait)?;
+            self.running.memory = false;
         }
-        self.area.used = wanted;
-        let offset = CommandBuffer::DATA_OFFSET.wrapping_add(start);
-        let at = self.area.memory.offset(offset);
-        let platform = &mut self.device.platform;
-        for (word, place) in words.iter().zip((0..).step_by(4)) {
-            platform.store32(at.offset(place), *word);
-        }
-        platform.clean(at.span(bytes));
-        Ok(self.area.address.offset(offset))
+        Ok(())
     }
 
-    fn emit(&mut self, parameters: &Parameters, workgroups: [u32; 3]) {
-        let TaskShape { axis, increment } = parameters.task;
-        self.builder
-            .move64(registers::RESOURCES, parameters.resources)
-            .move64(registers::UNIFORMS, parameters.uniforms)
-            .move64(registers::PROGRAM, parameters.program.0)
-            .move64(registers::STORAGE, parameters.storage.0)
-            .move32(registers::ATTRIBUTE_OFFSET, 0)
-            .move32(registers::WORKGROUP_SIZE, parameters.workgroup);
-        for register in registers::FIRST {
-            self.builder.move32(register, 0);
+    /// Waits for what was deferred.
+    pub(super) fn wait_for_signals(&mut self) -> Result<(), Error> {
+        if self.running.signals {
+            let wait = self.words()?.wait_states;
+            self.put(wait)?;
+            self.running.signals = false;
         }
-        for (register, count) in registers::COUNT.into_iter().zip(workgroups) {
-            self.builder.move32(register, count);
-        }
-        self.builder.run_compute(RunCompute {
-            task_axis: axis,
-            task_increment: increment,
-            ..RunCompute::default()
-        });
+        Ok(())
     }
 
-    fn flush(&mut self, flush: Flush) {
-        self.builder
-            .move32(SCRATCH, FLUSH_ALWAYS)
-            .flush_caches(flush, SCRATCH, SlotMask::NONE, OTHERS)
-            .wait(OTHERS);
+    /// The slots on which something may be counted that came before, deferred operations aside.
+    pub(super) fn busy(&self) -> SlotMask {
+        match self.running.jobs || self.running.memory {
+            // Always the same: operations that wait for the same slots are done in order (hardware/command-stream.md 1.8).
+            true => words::JOBS.mask() | words::OTHERS.mask(),
+            false => SlotMask::NONE,
+        }
+    }
+
+    /// Flushes caches, and waits for that.
+    pub(super) fn flush(&mut self, reach: Reach) -> Result<(), Error> {
+        let words = self.words()?;
+        let all = [
+            words.count.with(FLUSH_ALWAYS),
+            words.flush(reach),
+            words.wait_others,
+        ];
+        self.partial |= reach == Reach::Cores;
+        self.running.memory = false;
+        self.put_together(&all)
     }
 }

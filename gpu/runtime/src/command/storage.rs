@@ -1,14 +1,15 @@
 //! Thread-local and workgroup memory of the jobs in a command buffer.
 //!
 //! One area of each kind serves all jobs of the buffer; jobs that use an area do not overlap. An area grows by being
-//! replaced; the old one stays until the buffer is recorded again, because jobs refer to it. Areas are objects that the command
-//! buffer refers to, and go with it.
+//! replaced; the old one stays until the buffer is recorded again, because jobs refer to it, and the largest is kept for that
+//! recording. Areas are objects that the command buffer refers to, and go with it.
 //! Facts: hardware/descriptors.md section 11.
 
+use super::buffer::is_block;
 use super::descriptors::{ThreadStorage, WorkgroupStorage};
 use super::error::{CommandError, Limit};
-use crate::device::{Device, Kind};
-use crate::error::Error;
+use crate::device::Device;
+use crate::error::{Error, Thing};
 use crate::gpu::Properties;
 use crate::handle::Space;
 use crate::platform::Platform;
@@ -22,16 +23,25 @@ const LEAST_WORKGROUP: u32 = 128;
 /// Largest thread memory: the field holds log2 of bytes / 16 in five bits.
 const MOST_THREAD: u32 = 1 << 24;
 
-/// An area in use: where it is, and its bytes.
-type Area = Option<(u64, u64)>;
+/// The tags of areas among what a command buffer refers to: of thread-local memory, of workgroup memory.
+const THREAD: u32 = 1 << 29;
+const WORKGROUP: u32 = 1 << 30;
+
+/// An area in use: where it is, its bytes, and which of its kind.
+#[derive(Clone, Copy, Debug)]
+struct Area {
+    address: u64,
+    bytes: u64,
+    tag: u32,
+}
 
 /// The areas that a command buffer uses now.
 #[derive(Debug)]
 pub(super) struct Areas {
     commands: Key,
     space: Space,
-    thread: Area,
-    workgroup: Area,
+    thread: Option<Area>,
+    workgroup: Option<Area>,
 }
 
 /// What a dispatch uses.
@@ -41,21 +51,21 @@ pub(super) struct Used {
     pub(super) workgroup: Option<WorkgroupStorage>,
 }
 
-impl Used {
-    /// Whether there is any: then the dispatch must not overlap another that uses some.
-    pub(super) const fn any(&self) -> bool {
-        self.thread.is_some() || self.workgroup.is_some()
-    }
-}
-
 impl Areas {
-    /// None yet.
-    pub(super) const fn new(commands: Key, space: Space) -> Areas {
+    /// The largest of the recording before; whatever else the command buffer referred to is let go, but for its blocks.
+    pub(super) fn begin<P: Platform>(
+        device: &mut Device<'_, '_, P>,
+        commands: Key,
+        space: Space,
+    ) -> Areas {
+        let [thread, workgroup] = [THREAD, WORKGROUP].map(|kind| largest(device, commands, kind));
+        let kept = [thread, workgroup].map(|area| area.map(|area| area.tag));
+        device.keep_links(commands, |tag| is_block(tag) || kept.contains(&Some(tag)));
         Areas {
             commands,
             space,
-            thread: None,
-            workgroup: None,
+            thread,
+            workgroup,
         }
     }
 
@@ -72,13 +82,9 @@ impl Areas {
             0 => None,
             bytes => {
                 let (size, total) = thread_size(&properties, bytes)?;
-                let address = area(
-                    device,
-                    (commands, space),
-                    &mut self.thread,
-                    "thread-local memory",
-                    total,
-                )?;
+                let owner = (commands, space);
+                let what = (THREAD, "thread-local memory");
+                let address = area(device, owner, &mut self.thread, what, total)?;
                 let size_log2 = (size / LEAST_THREAD).max(1).ilog2();
                 Some(ThreadStorage { address, size_log2 })
             }
@@ -89,13 +95,9 @@ impl Areas {
                 let threads = program.workgroup().invocations();
                 let (size, instances, total) =
                     workgroup_size(&properties, bytes, threads, workgroups)?;
-                let address = area(
-                    device,
-                    (commands, space),
-                    &mut self.workgroup,
-                    "shared memory",
-                    total,
-                )?;
+                let owner = (commands, space);
+                let what = (WORKGROUP, "shared memory");
+                let address = area(device, owner, &mut self.workgroup, what, total)?;
                 let size_log2 = size.max(1).ilog2();
                 Some(WorkgroupStorage {
                     address,
@@ -165,25 +167,39 @@ fn workgroup_size(
     Ok((size, instances, total.ok_or(refused)?))
 }
 
+/// The largest area of a kind that a command buffer has: that with the highest tag, as they only grow.
+fn largest<P: Platform>(device: &Device<'_, '_, P>, commands: Key, kind: u32) -> Option<Area> {
+    let list = device.objects.get(commands)?.list;
+    let areas = device.links.of(list);
+    let areas = areas.filter_map(|(key, tag)| Some((key, tag.filter(|tag| tag & kind != 0)?)));
+    let (key, tag) = areas.max_by_key(|(_, tag)| *tag)?;
+    let mapping = &device.objects.get(key)?.mapping;
+    Some(Area {
+        address: mapping.address().0,
+        bytes: mapping.bytes(),
+        tag,
+    })
+}
+
 /// An area of at least `bytes`: the one in use, or a larger one.
 fn area<P: Platform>(
     device: &mut Device<'_, '_, P>,
     (commands, space): (Key, Space),
-    current: &mut Area,
-    what: &'static str,
+    current: &mut Option<Area>,
+    (kind, what): (u32, &'static str),
     bytes: u64,
 ) -> Result<u64, Error> {
-    if let Some((address, _)) = current.filter(|(_, size)| *size >= bytes) {
-        return Ok(address);
+    if let Some(area) = current.filter(|area| area.bytes >= bytes) {
+        return Ok(area.address);
     }
-    let key = device.create_object(space, what, bytes, Protection::Data, Kind::Area)?;
-    let thing = Kind::Area.thing();
-    if let Err(error) = device.link(commands, key, None) {
-        let _ = device.destroy_object(key, thing);
-        return Err(error);
-    }
-    let mapping = &device.object(key, thing)?.mapping;
-    let address = mapping.address().0;
-    *current = Some((address, mapping.bytes()));
+    let tag = current.map_or(kind, |area| area.tag.saturating_add(1));
+    let key = device.create_area(commands, space, tag, what, bytes, Protection::Data)?;
+    let mapping = &device.object(key, Thing::CommandBuffer)?.mapping;
+    let (address, bytes) = (mapping.address().0, mapping.bytes());
+    *current = Some(Area {
+        address,
+        bytes,
+        tag,
+    });
     Ok(address)
 }

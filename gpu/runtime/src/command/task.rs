@@ -35,6 +35,13 @@ pub(super) fn task_shape(threads: u32, grid: [u32; 3], most: u32) -> TaskShape {
     )
 }
 
+/// The shape for a grid that only the GPU will know: along x, as many workgroups as a core holds. (The instruction that leaves the
+/// shape to the hardware hangs at times: hardware/command-stream.md 3.6, RUN_COMPUTE_INDIRECT.)
+pub(super) fn task_of_unknown_grid(threads: u32, most: u32) -> TaskShape {
+    let fit = u64::from(most).checked_div(threads.max(1).into());
+    shape(TaskAxis::X, fit.unwrap_or(1))
+}
+
 fn shape(axis: TaskAxis, increment: u64) -> TaskShape {
     let increment = u16::try_from(increment.clamp(1, MOST)).unwrap_or(1);
     TaskShape { axis, increment }
@@ -62,6 +69,9 @@ mod tests {
         check(64, [2, 2, 50], TaskAxis::Z, 8);
         check(1024, [7, 7, 7], TaskAxis::X, 2);
         check(1, [u32::MAX, u32::MAX, u32::MAX], TaskAxis::X, 2048);
+        let unknown = task_of_unknown_grid(64, 2048);
+        assert_eq!((unknown.axis, unknown.increment), (TaskAxis::X, 32));
+        assert_eq!(task_of_unknown_grid(1024, 0).increment, 1);
         assert_eq!(task_shape(1, [1 << 20, 1, 1], 1 << 20).increment, 16383);
         assert_eq!(
             task_shape(1024, [4, 1, 1], 0).increment,

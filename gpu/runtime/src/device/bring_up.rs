@@ -2,9 +2,11 @@
 //!
 //! Facts: hardware/csf-mmio.md sections 16.1, 16.6, 16.8 and 16.9.
 
+use super::caches::Caches;
 use super::poll::Watch;
 use super::spaces::release_all;
 use super::{Device, DeviceLost};
+use crate::command::Words;
 use crate::firmware::{
     BootError, Interface, InterfaceError, LoadError, LoadedImage, RequestIgnored, halt, start,
 };
@@ -26,6 +28,7 @@ use crate::slab::Slab;
 use crate::storage::{Storage, Tables};
 use crate::vm::Vm;
 use core::fmt;
+use eitri_cs::builder::BuildFault;
 use eitri_csf::command::ResetKind;
 use eitri_csf::interface::control::SHARED_VA_END;
 use eitri_csf::page_table::PAGE_BYTES;
@@ -132,6 +135,15 @@ const fn for_jobs(address_spaces: u32) -> u32 {
     address_spaces & 0xFFFF & !(1 << FIRMWARE_SPACE)
 }
 
+/// The instructions that recording writes, for streams as the firmware has them.
+fn words(properties: &Properties, interface: &Interface) -> Result<Words, BuildFault> {
+    Words::new(
+        properties.arch,
+        interface.registers(),
+        interface.scoreboards(),
+    )
+}
+
 impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
     /// Brings the GPU up: from a GPU whose clock runs to one that takes jobs. `firmware` is the image
     /// (`mali_csffw.bin`) for this architecture; it must stay, because a restart reads it again. What `storage` held is
@@ -202,6 +214,7 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
         let for_firmware = first..u64::from(SHARED_VA_END);
         let now = platform.now();
         let slots = all_slots(&interface);
+        let words = words(&properties, &interface);
         Ok(Device {
             platform,
             properties,
@@ -216,7 +229,8 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             jobs: Slab::new(tables.jobs),
             objects: Slab::new(tables.objects),
             links: Links::new(tables.links),
-            words: tables.words,
+            words,
+            caches: Caches::new(),
             slot_seats: Seats::new(slots),
             space_seats: Seats::new(for_jobs(properties.address_spaces)),
             scheduler: Scheduler::new(options.seed),
@@ -243,6 +257,7 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
     fn start_again(&mut self, reporter: &mut impl Reporter) -> Result<(), BringUpError> {
         let mut steps = Steps::new(reporter);
         self.fail_queues();
+        self.save_caches();
         // A microcontroller that does not stop is stopped by the reset.
         let _ = stop(&mut self.platform);
         power_up(&mut self.platform, &mut steps, self.coherency)?;
@@ -261,6 +276,7 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
         )?;
         let space = &mut self.firmware_vm.space;
         self.interface = boot(it, &mut steps, space, image, &self.properties)?;
+        self.words = words(&self.properties, &self.interface);
         self.slot_seats = Seats::new(all_slots(&self.interface));
         self.watch = Watch::new(self.platform.now());
         self.lost = None;

@@ -64,13 +64,15 @@ impl<P: Platform> Device<'_, '_, P> {
         self.platform.invalidate(at.span(length));
         self.platform.write_bytes(at, bytes);
         self.platform.clean(at.span(length));
+        self.host_wrote(buffer.0);
         Ok(())
     }
 
     /// Reads from a buffer at `offset`, a multiple of 4. What a job in flight writes meanwhile may be seen or not.
     ///
     /// # Errors
-    /// If that is not inside the buffer.
+    /// If that is not inside the buffer, or the GPU had to be reset before its caches could be cleaned, so that what jobs wrote
+    /// there is lost; or the caches are not cleaned in time, which costs the device.
     pub fn read_buffer(
         &mut self,
         buffer: Buffer,
@@ -78,6 +80,7 @@ impl<P: Platform> Device<'_, '_, P> {
         bytes: &mut [u8],
     ) -> Result<(), Error> {
         let (at, length) = self.part(buffer, offset, bytes.len())?;
+        self.host_reads(buffer.0, WHAT)?;
         self.platform.observe();
         self.platform.invalidate(at.span(length));
         self.platform.read_bytes(at, bytes);

@@ -74,6 +74,7 @@ impl<P: Platform> Device<'_, '_, P> {
         }
         self.lost = Some(lost);
         self.fail_queues();
+        self.save_caches();
         let stopped = stop_gpu(&mut self.platform);
         self.memory.set_gpu_runs_free(stopped.is_err());
         self.forget_spaces();

@@ -8,6 +8,8 @@ mod aliases;
 mod blocking;
 mod bring_up;
 mod buffers;
+mod caches;
+mod heap;
 mod loss;
 mod objects;
 mod place;
@@ -20,12 +22,14 @@ mod tests;
 
 pub use aliases::Access;
 pub use bring_up::{BringUpError, Failed, Options};
+pub use heap::{TilerHeapConfig, TilerHeapInfo};
 pub use loss::{DeviceLost, FirmwareCrash};
 pub(crate) use objects::{Kind, Object};
 pub use poll::Next;
 pub use queues::QueueConfig;
 pub use run::Bound;
 
+use crate::command::Words;
 use crate::error::Error;
 use crate::firmware::{Interface, LoadedImage, MAX_SLOTS};
 use crate::gpu::Properties;
@@ -38,6 +42,8 @@ use crate::scheduler::Scheduler;
 use crate::seats::Seats;
 use crate::slab::Slab;
 use crate::vm::Vm;
+use caches::Caches;
+use eitri_cs::builder::BuildFault;
 use eitri_csf::interface::control::Version;
 use eitri_csf::registers::control::Coherency;
 use poll::Watch;
@@ -70,8 +76,10 @@ pub struct Device<'s, 'd, P> {
     pub(crate) jobs: Slab<'s, Job>,
     pub(crate) objects: Slab<'s, Object<'d>>,
     pub(crate) links: Links<'s>,
-    /// Where commands are recorded, before the GPU's memory has them.
-    pub(crate) words: &'s mut [u64],
+    /// The instructions that recording writes; or why this firmware's streams can't hold them.
+    pub(crate) words: Result<Words, BuildFault>,
+    /// What the GPU's caches may hold.
+    caches: Caches,
     slot_seats: Seats<MAX_SLOTS>,
     space_seats: Seats<32>,
     scheduler: Scheduler,

@@ -1,12 +1,15 @@
 //! Objects: what users make in an address space, who refers to it, and whether a job in flight uses it.
 
+use super::heap::Heap;
 use super::{Device, DeviceLost};
+use crate::command::{Pipelined, Recorded};
 use crate::error::{Error, Table, Thing};
-use crate::handle::{Fence, Space};
+use crate::handle::{Fence, Queue, Space};
 use crate::links::{Full, Links, List};
 use crate::platform::Platform;
+use crate::queue::{CacheUse, Ended, Reach, SubQueue};
 use crate::slab::{Key, Slab};
-use crate::vm::{GpuAddress, Mapping, Protection, Vm, VmError};
+use crate::vm::{Mapping, Protection, Vm, VmError};
 use eitri_program::Program;
 
 /// Something in memory of the GPU that has a handle.
@@ -15,7 +18,13 @@ pub(crate) struct Object<'d> {
     pub(crate) space: Key,
     pub(crate) mapping: Mapping,
     /// How often jobs in flight use it.
-    uses: u32,
+    pub(super) uses: u32,
+    /// When a job that used it last ended and left lines of it in the GPU's caches: a stamp of [`super::caches`].
+    pub(super) touched: u64,
+    /// The GPU's L2 does not cache it.
+    pub(super) uncached: bool,
+    /// What jobs wrote into it was lost with the caches.
+    pub(super) doubtful: bool,
     /// What it refers to.
     pub(crate) list: List,
     pub(crate) kind: Kind<'d>,
@@ -31,8 +40,8 @@ pub(crate) enum Kind<'d> {
         /// It is mapped at further addresses, or was.
         aliased: bool,
     },
-    /// Code.
-    Pipeline(Program<'d>),
+    /// Code, and what a dispatch of it always needs.
+    Pipeline(Pipelined<'d>),
     /// Descriptors.
     Set {
         /// The program that they are for.
@@ -44,10 +53,21 @@ pub(crate) enum Kind<'d> {
     },
     /// Commands.
     Commands {
-        /// Where recorded commands are, and their bytes; `None` if recording did not end well.
-        recorded: Option<(GpuAddress, u32)>,
+        /// What was recorded; `None` if recording did not end well.
+        recorded: Option<Recorded>,
+        /// Others call it: they go when it is recorded again.
+        called: bool,
     },
-    /// Scratch or shared memory of a command buffer, and its own.
+    /// A sync object.
+    Event,
+    /// Queries.
+    Queries {
+        /// How many.
+        count: u32,
+    },
+    /// The context of a tiler heap.
+    Heap(Heap),
+    /// Memory of another object's own: further commands, scratch or shared memory, a tiler's chunk.
     Area,
 }
 
@@ -58,6 +78,9 @@ impl Kind<'_> {
             Kind::Buffer { .. } => Thing::Buffer,
             Kind::Pipeline(_) => Thing::Pipeline,
             Kind::Set { .. } => Thing::DescriptorSet,
+            Kind::Event => Thing::Event,
+            Kind::Queries { .. } => Thing::QueryPool,
+            Kind::Heap(_) => Thing::TilerHeap,
             Kind::Commands { .. } | Kind::Area => Thing::CommandBuffer,
         }
     }
@@ -75,12 +98,14 @@ fn for_each_used<'d>(
     };
     action(commands, objects.get_mut(commands));
     for (used, _) in links.of(list) {
-        action(used, objects.get_mut(used));
         let inner = objects.get(used).map(|object| (object.list, &object.kind));
-        if let Some((list, Kind::Set { .. })) = inner {
-            for (bound, _) in links.of(list) {
-                action(bound, objects.get_mut(bound));
-            }
+        let bound = match inner {
+            Some((list, Kind::Set { .. })) => list,
+            _ => List::EMPTY,
+        };
+        action(used, objects.get_mut(used));
+        for (bound, _) in links.of(bound) {
+            action(bound, objects.get_mut(bound));
         }
     }
 }
@@ -113,6 +138,9 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             space: space.0,
             mapping,
             uses: 0,
+            touched: 0,
+            uncached: protection == Protection::Shared,
+            doubtful: false,
             list: List::EMPTY,
             kind,
         };
@@ -129,20 +157,34 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         forgotten.and(self.unmap(Some(object.space), object.mapping))
     }
 
-    /// Takes what an object refers to out; areas go with it.
+    /// Takes what an object refers to out; its own areas go with it.
     pub(crate) fn forget_links(&mut self, key: Key) {
+        self.keep_links(key, |_| false);
+    }
+
+    /// Takes what an object refers to out, but for its own areas with tags that `keep` says.
+    pub(crate) fn keep_links(&mut self, key: Key, keep: impl Fn(u32) -> bool) {
         let Some(object) = self.objects.get_mut(key) else {
             return;
         };
         let mut list = core::mem::replace(&mut object.list, List::EMPTY);
-        while let Some(used) = self.links.pop(&mut list) {
+        let mut kept = List::EMPTY;
+        while let Some((used, tag)) = self.links.pop(&mut list) {
             let is_area = |object: &Object<'_>| matches!(object.kind, Kind::Area);
-            if self.objects.get(used).is_some_and(is_area)
-                && let Some(area) = self.objects.remove(used)
-            {
+            // Without a tag it is another's: of commands that these call.
+            if tag.is_none() || !self.objects.get(used).is_some_and(is_area) {
+                continue;
+            }
+            if tag.is_some_and(&keep) {
+                // There is a place: the one that was just left.
+                let _ = self.links.add(&mut kept, used, tag);
+            } else if let Some(area) = self.objects.remove(used) {
                 // A space that does not obey has cost the device, which says so from now on.
                 let _ = self.unmap(Some(area.space), area.mapping);
             }
+        }
+        if let Some(object) = self.objects.get_mut(key) {
+            object.list = kept;
         }
     }
 
@@ -160,24 +202,41 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             })
     }
 
+    /// Lets an object refer to all that another refers to.
+    pub(crate) fn link_all(&mut self, from: Key, other: Key) -> Result<(), Error> {
+        let places = self.links.capacity();
+        let list = self.objects.get(other).map(|object| object.list);
+        let (Some(list), Some(object)) = (list, self.objects.get_mut(from)) else {
+            return Ok(());
+        };
+        let added = self.links.add_all(&mut object.list, list);
+        added.map_err(|Full| Error::Full {
+            table: Table::References,
+            places,
+        })
+    }
+
     /// That no job in flight uses an object.
     pub(crate) fn unused(&mut self, key: Key, what: Thing) -> Result<(), Error> {
         if self.object(key, what)?.uses == 0 {
             return Ok(());
         }
-        match self.user_of(key) {
+        match self.user_of(key, None) {
             Some(by) => Err(Error::InUse { what, by }),
             None => Ok(()),
         }
     }
 
-    /// A job in flight that uses an object.
-    fn user_of(&mut self, key: Key) -> Option<Fence> {
+    /// A job in flight that uses an object, on another stream than this.
+    fn user_of(&mut self, key: Key, but: Option<(Queue, SubQueue)>) -> Option<Fence> {
         for index in 0..self.jobs.capacity() {
             let job = self.jobs.key_at(index).and_then(|job| self.jobs.get(job));
             let Some((fence, Some(commands))) = job.map(|job| (job.fence, job.commands)) else {
                 continue;
             };
+            if but == Some((fence.queue, fence.sub_queue)) {
+                continue;
+            }
             let mut found = false;
             for_each_used(&mut self.objects, &self.links, commands, |used, _| {
                 found |= used == key;
@@ -189,15 +248,42 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         None
     }
 
-    /// That everything which commands use is still there.
-    pub(crate) fn check_used(&mut self, commands: Key) -> Result<(), Error> {
-        let mut missing = false;
-        for_each_used(&mut self.objects, &self.links, commands, |_, object| {
-            missing |= object.is_none();
+    /// That everything which commands use is still there, and that a stream may run them beside the jobs in flight; what they do
+    /// to the caches.
+    pub(crate) fn check_used(
+        &mut self,
+        commands: Key,
+        queue: Queue,
+        sub_queue: SubQueue,
+    ) -> Result<CacheUse, Error> {
+        let (mut missing, mut uses, mut busy) = (false, CacheUse::NONE, None);
+        for_each_used(&mut self.objects, &self.links, commands, |key, object| {
+            let Some(object) = object else {
+                missing = true;
+                return;
+            };
+            if let Kind::Commands { recorded, .. } = &object.kind {
+                missing |= recorded.is_none();
+                if let Some(recorded) = recorded {
+                    uses.partial |= recorded.uses.partial;
+                    if key == commands {
+                        uses.clean = recorded.uses.clean;
+                    }
+                    if recorded.exclusive && object.uses > 0 {
+                        busy = Some(key);
+                    }
+                }
+            }
         });
-        match missing {
-            true => Err(Error::NotRecorded),
-            false => Ok(()),
+        if missing {
+            return Err(Error::NotRecorded);
+        }
+        match busy.and_then(|key| self.user_of(key, Some((queue, sub_queue)))) {
+            Some(by) => Err(Error::InUse {
+                what: Thing::CommandBuffer,
+                by,
+            }),
+            None => Ok(uses),
         }
     }
 
@@ -210,11 +296,29 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         });
     }
 
-    /// Such a job is over.
-    pub(crate) fn count_end(&mut self, commands: Key) {
+    /// A job of a group is over.
+    pub(super) fn count_end(&mut self, group: Key, ended: Ended) {
+        let (flush, stamp) = ended.flush;
+        self.caches.end(ended.uses, flush, stamp, ended.ran);
+        let left = self.caches.left();
+        let Some(commands) = ended.commands else {
+            // It may have used anything in its space; what the host wrote meanwhile it may have seen before.
+            let space = self.groups.get(group).map(|group| group.space);
+            for (_, object) in self.objects.iter_mut() {
+                if Some(object.space) == space {
+                    object.touched = left;
+                }
+            }
+            self.flush_first(Reach::All);
+            return;
+        };
+        let clean = ended.uses.clean && ended.well;
         for_each_used(&mut self.objects, &self.links, commands, |_, object| {
             if let Some(object) = object {
                 object.uses = object.uses.saturating_sub(1);
+                if !clean {
+                    object.touched = left;
+                }
             }
         });
     }

@@ -177,6 +177,7 @@ impl<P: Platform> Device<'_, '_, P> {
     /// has changed.
     fn look_at_group(&mut self, key: Key, now: Instant) -> Result<bool, DeviceLost> {
         let changed = self.take_reports(key);
+        self.answer_heaps(key);
         self.retire(key);
         let Some(group) = self.groups.get(key) else {
             return Ok(changed);
@@ -252,8 +253,7 @@ impl<P: Platform> Device<'_, '_, P> {
                 let stream = group.and_then(|group| group.streams.get_mut(number));
                 let Some(stream) = stream else { break };
                 match stream.retire(&mut self.platform, &mut self.jobs) {
-                    Some(Some(commands)) => self.count_end(commands),
-                    Some(None) => {}
+                    Some(ended) => self.count_end(key, ended),
                     None => break,
                 }
             }
@@ -348,8 +348,7 @@ impl<P: Platform> Device<'_, '_, P> {
                 let stream = group.and_then(|group| group.streams.get_mut(number));
                 let Some(stream) = stream else { break };
                 match stream.abandon(&mut self.jobs, cause, recovery) {
-                    Some(Some(commands)) => self.count_end(commands),
-                    Some(None) => {}
+                    Some(ended) => self.count_end(key, ended),
                     None => break,
                 }
             }

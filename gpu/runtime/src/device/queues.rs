@@ -9,12 +9,11 @@ use crate::fault::{Cause, Recovery};
 use crate::group::{Doom, Endpoints, Group, GroupMemory, Residency, STREAMS, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue, Space};
 use crate::platform::Platform;
-use crate::queue::{Job, Places, PushError, Ring, Status, Stream, StreamShape};
+use crate::queue::{CacheUse, Job, Places, PushError, Ring, Status, Stream, StreamShape, Work};
 use crate::scheduler::Priority;
 use crate::slab::Key;
 use crate::vm::{GpuAddress, Mapping, Protection};
-use eitri_cs::builder::Config;
-use eitri_cs::{Layout, SubQueue};
+use eitri_cs::SubQueue;
 
 /// How a queue is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -120,6 +119,7 @@ impl<P: Platform> Device<'_, '_, P> {
             saved: false,
             idle: false,
             unseen: false,
+            exhausted: 0,
             blocked: false,
             stamp: 0,
             doom: None,
@@ -202,13 +202,14 @@ impl<P: Platform> Device<'_, '_, P> {
         commands: CommandBuffer,
     ) -> Result<Fence, Error> {
         let key = commands.0;
-        let code = self.recorded(commands)?;
+        let recorded = self.recorded_for_queues(commands)?;
+        let code = (recorded.start, recorded.bytes);
         if self.object(key, Thing::CommandBuffer)?.space != self.group(queue)?.space {
             let what = Thing::CommandBuffer;
             return Err(Error::OtherSpace { what });
         }
-        self.check_used(key)?;
-        self.push(queue, sub_queue, code, Some(key))
+        let uses = self.check_used(key, queue, sub_queue)?;
+        self.push(queue, sub_queue, code, Some(key), uses)
     }
 
     /// Submits a called buffer of command-stream instructions that its owner wrote: `bytes`, a multiple of 8, at `start`, a
@@ -224,7 +225,7 @@ impl<P: Platform> Device<'_, '_, P> {
         bytes: u32,
     ) -> Result<Fence, Error> {
         self.group(queue)?;
-        self.push(queue, sub_queue, (start, bytes), None)
+        self.push(queue, sub_queue, (start, bytes), None, CacheUse::UNKNOWN)
     }
 
     fn push(
@@ -233,6 +234,7 @@ impl<P: Platform> Device<'_, '_, P> {
         sub_queue: SubQueue,
         code: (GpuAddress, u32),
         commands: Option<Key>,
+        uses: CacheUse,
     ) -> Result<Fence, Error> {
         self.alive()?;
         let gone = Error::Gone { what: Thing::Queue };
@@ -255,14 +257,23 @@ impl<P: Platform> Device<'_, '_, P> {
             return Err(Error::QueueFailed { queue, fault });
         }
         let stream = group.stream_mut(sub_queue).ok_or(gone)?;
-        let pushed = stream.push(&mut self.platform, &mut self.jobs, queue, code, commands);
+        let work = Work {
+            code,
+            commands,
+            uses,
+            flush: self.caches.begin(uses),
+        };
+        let pushed = stream.push(&mut self.platform, &mut self.jobs, queue, work);
+        if pushed.is_err() {
+            let (flush, stamp) = work.flush;
+            self.caches.end(uses, flush, stamp, false);
+        }
         let fence = pushed.map_err(|error| match error {
             PushError::RingFull => Error::RingFull { queue },
             PushError::JobsFull => Error::Full {
                 table: Table::Jobs,
                 places: self.jobs.capacity(),
             },
-            PushError::Encode(error) => Error::Encode(error),
         })?;
         group.idle = false;
         group.blocked = false;
@@ -414,20 +425,6 @@ impl<P: Platform> Device<'_, '_, P> {
                 Err(failed.unwrap_or(none))
             }
         }
-    }
-
-    /// What command-stream instructions are built for.
-    pub(crate) fn builder_config(&self) -> Config {
-        let mut config = Config::new(self.properties.arch);
-        let registers = u8::try_from(self.interface.registers()).ok();
-        if let Some(layout) = registers.and_then(Layout::with_count) {
-            config.layout = layout;
-            config.writable = layout.all().without(layout.kernel());
-        }
-        if let Ok(slots) = u8::try_from(self.interface.scoreboards()) {
-            config.slots = slots;
-        }
-        config
     }
 }
 

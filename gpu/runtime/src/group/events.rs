@@ -14,8 +14,7 @@ use crate::slab::Slab;
 use eitri_csf::fault::Exception;
 use eitri_csf::interface::group::{CSG_IRQ_ACK, CSG_IRQ_REQ, csg_req};
 use eitri_csf::interface::stream::{
-    CS_FATAL, CS_FATAL_INFO, CS_FAULT, CS_FAULT_INFO, CS_TILER_HEAP_END, CS_TILER_HEAP_START,
-    cs_fault, cs_req,
+    CS_FATAL, CS_FATAL_INFO, CS_FAULT, CS_FAULT_INFO, cs_fault, cs_req,
 };
 
 impl Group {
@@ -64,6 +63,7 @@ impl Group {
             }
             answered |= process_stream(platform, jobs, stream, blocks, &mut found);
             bells |= if found.ring { bit } else { 0 };
+            self.exhausted |= if found.exhausted { bit } else { 0 };
             if found.dead {
                 self.doom = self.doom.or(Some(Doom::Stream));
             }
@@ -108,6 +108,8 @@ struct Found {
     stream: Fence,
     /// Its doorbell must be rung: it waits for the answer.
     ring: bool,
+    /// Its tiler heap has no memory left.
+    exhausted: bool,
     /// It will never go on.
     dead: bool,
     /// What stopped it.
@@ -119,6 +121,7 @@ impl Found {
         Found {
             stream,
             ring: false,
+            exhausted: false,
             dead: false,
             fault: None,
         }
@@ -187,13 +190,8 @@ fn process_stream<P: Platform>(
         // A stream with a fault stays stopped until it is acknowledged and rung.
         found.ring = true;
     }
-    if cs_req::TILER_OOM.get(events) {
-        failed(platform, jobs, stream, Cause::TilerMemory);
-        blocks.input.write(platform, CS_TILER_HEAP_START, 0);
-        blocks.input.write(platform, CS_TILER_HEAP_END, 0);
-        requests.take_events(platform, cs_req::TILER_OOM.mask32());
-        found.ring = true;
-    }
+    // The answer is the device's, which has the heaps.
+    found.exhausted = cs_req::TILER_OOM.get(events);
     if cs_req::PROTM_PEND.get(events) {
         let cause = Cause::ProtectedMode;
         found.stopped(platform, jobs, stream, cause, Recovery::NewQueue);

@@ -118,6 +118,8 @@ pub(crate) struct Group {
     pub(crate) idle: bool,
     /// Jobs came into its rings after it was asked to start.
     pub(crate) unseen: bool,
+    /// Streams whose tiler heaps have no memory left, a bit for each: the device answers them.
+    pub(crate) exhausted: u32,
     /// It was saved while it waited for a sync object, and none has changed since.
     pub(crate) blocked: bool,
     /// The smaller, the longer it has waited for a slot.
@@ -310,6 +312,17 @@ pub(crate) const fn doorbell(slot: &SlotBlocks) -> u32 {
 /// Makes the firmware look at the requests of a slot.
 pub(crate) fn ring<P: Platform>(platform: &mut P, global: &Global, slot: &SlotBlocks) {
     global.ring_slots(platform, 1_u32.checked_shl(slot.number).unwrap_or(0));
+}
+
+/// Makes the firmware look at the requests of some streams of a slot.
+pub(crate) fn ring_streams<P: Platform>(
+    platform: &mut P,
+    global: &Global,
+    slot: &SlotBlocks,
+    streams: u32,
+) {
+    doorbells(slot).toggle(platform, streams);
+    ring(platform, global, slot);
 }
 
 fn doorbells(slot: &SlotBlocks) -> Channel {

@@ -4,13 +4,15 @@
 //! and adds one to the stream's sync object when everything of it is done.
 //! Facts: hardware/csf-scheduling.md sections 2, 4 and 5.
 
+mod flush;
 mod ring;
 mod stream;
 mod wrapper;
 
+pub(crate) use flush::{CacheUse, JobFlush, Reach};
 pub(crate) use ring::Ring;
 pub use stream::Status;
-pub(crate) use stream::{Job, Places, PushError, Stream, fail, fault_of};
+pub(crate) use stream::{Ended, Job, Places, PushError, Stream, Work, fail, fault_of};
 pub(crate) use wrapper::StreamShape;
 pub use wrapper::UnusableStream;
 

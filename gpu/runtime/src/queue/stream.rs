@@ -4,6 +4,7 @@
 //! well leaves nothing behind; one that failed keeps its place in the storage until its owner discards it.
 //! Facts: hardware/csf-scheduling.md sections 2 to 6.
 
+use super::flush::{CacheUse, JobFlush};
 use super::ring::Ring;
 use super::wrapper::{StreamShape, WRAPPER_WORDS, wrapper};
 use crate::access::SharedBlock;
@@ -13,7 +14,7 @@ use crate::handle::{Fence, Queue};
 use crate::platform::{PhysicalAddress, Platform};
 use crate::slab::{Key, Slab};
 use crate::vm::GpuAddress;
-use eitri_cs::{EncodeError, SubQueue};
+use eitri_cs::SubQueue;
 use eitri_csf::interface::stream::{
     BlockedReason, CS_ACK_IRQ_MASK, CS_BASE, CS_CONFIG, CS_SIZE, CS_STATUS_BLOCKED_REASON,
     CS_STATUS_CMD_PTR, CS_STATUS_SCOREBOARDS, CS_STATUS_WAIT, CS_TILER_HEAP_END,
@@ -32,12 +33,44 @@ pub(crate) struct Job {
     end: u64,
     /// What it runs; `None` for a stream of its owner's, and when it is over.
     pub(crate) commands: Option<Key>,
+    /// What it does to the caches.
+    uses: CacheUse,
+    /// The flush that it begins with, and what was written before that.
+    flush: (Option<JobFlush>, u64),
     /// The next job of the stream.
     next: Option<Key>,
     /// What was reported of it.
     pub(crate) fault: Option<JobFault>,
     /// It is not in flight any more.
     pub(crate) over: bool,
+}
+
+/// What a job is to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work {
+    /// Where its instructions are, and their bytes.
+    pub(crate) code: (GpuAddress, u32),
+    /// Whose they are; `None` for a stream of its owner's.
+    pub(crate) commands: Option<Key>,
+    /// What they do to the caches.
+    pub(crate) uses: CacheUse,
+    /// The flush to begin with, and what was written before that.
+    pub(crate) flush: (Option<JobFlush>, u64),
+}
+
+/// A job that is not in flight any more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    /// What it ran; `None` for a stream of its owner's.
+    pub(crate) commands: Option<Key>,
+    /// What it did to the caches.
+    pub(crate) uses: CacheUse,
+    /// The flush that it began with.
+    pub(crate) flush: (Option<JobFlush>, u64),
+    /// It has run, well or not.
+    pub(crate) ran: bool,
+    /// It ended well.
+    pub(crate) well: bool,
 }
 
 /// What became of a job.
@@ -87,7 +120,6 @@ pub(crate) struct Stream {
 pub(crate) enum PushError {
     RingFull,
     JobsFull,
-    Encode(EncodeError),
 }
 
 impl Stream {
@@ -159,15 +191,15 @@ impl Stream {
         platform: &mut P,
         jobs: &mut Slab<'_, Job>,
         queue: Queue,
-        (start, bytes): (GpuAddress, u32),
-        commands: Option<Key>,
+        work: Work,
     ) -> Result<Fence, PushError> {
         let length = (WRAPPER_WORDS as u64).wrapping_mul(8);
         if !self.ring.has_room(platform, length) {
             return Err(PushError::RingFull);
         }
         let (sync, _) = self.places.sync;
-        let block = wrapper(&self.shape, start, bytes, sync).map_err(PushError::Encode)?;
+        let (flush, _) = work.flush;
+        let block = wrapper(&self.shape, work.code, sync, flush);
         let begin = self.ring.insert();
         let fence = Fence {
             queue,
@@ -178,7 +210,9 @@ impl Stream {
             fence,
             start: begin,
             end: begin.wrapping_add(length),
-            commands,
+            commands: work.commands,
+            uses: work.uses,
+            flush: work.flush,
             next: None,
             fault: None,
             over: false,
@@ -218,13 +252,13 @@ impl Stream {
         self.ring.extract(platform) != self.ring.insert()
     }
 
-    /// Ends the oldest job if the hardware is through with it; gives what it ran. Faults were looked at before: a stream with
+    /// Ends the oldest job if the hardware is through with it. Faults were looked at before: a stream with
     /// a fault goes on only when it was answered.
     pub(crate) fn retire<P: Platform>(
         &mut self,
         platform: &mut P,
         jobs: &mut Slab<'_, Job>,
-    ) -> Option<Option<Key>> {
+    ) -> Option<Ended> {
         let first = self.first?;
         let reached = self.reached(platform);
         let point = jobs.get(first)?.fence.point;
@@ -245,11 +279,11 @@ impl Stream {
                 Recovery::Continue,
             );
         }
-        Some(self.end_first(jobs))
+        self.end_first(jobs, true)
     }
 
-    /// Takes the oldest job out of flight, whatever became of it; gives what it ran.
-    fn end_first(&mut self, jobs: &mut Slab<'_, Job>) -> Option<Key> {
+    /// Takes the oldest job out of flight, whatever became of it.
+    fn end_first(&mut self, jobs: &mut Slab<'_, Job>, ran: bool) -> Option<Ended> {
         let first = self.first?;
         let job = jobs.get_mut(first)?;
         self.first = job.next.take();
@@ -257,11 +291,17 @@ impl Stream {
             self.last = None;
         }
         job.over = true;
-        let commands = job.commands.take();
+        let ended = Ended {
+            commands: job.commands.take(),
+            uses: job.uses,
+            flush: job.flush,
+            ran,
+            well: ran && job.fault.is_none(),
+        };
         if job.fault.is_none() {
             let _ = jobs.remove(first);
         }
-        commands
+        Some(ended)
     }
 
     /// Takes the oldest job out of flight: it will not end any more. If nothing was reported of it, it failed for `cause`.
@@ -270,12 +310,12 @@ impl Stream {
         jobs: &mut Slab<'_, Job>,
         cause: Cause,
         recovery: Recovery,
-    ) -> Option<Option<Key>> {
+    ) -> Option<Ended> {
         let first = self.first?;
         if jobs.get(first)?.fault.is_none() {
             fail(jobs, first, cause, recovery);
         }
-        Some(self.end_first(jobs))
+        self.end_first(jobs, false)
     }
 
     /// What became of the job that was to reach `point`, as far as [`Stream::retire`] has seen.

@@ -1,25 +1,36 @@
 //! The wrapper of a job: what the ring holds for it.
 //!
-//! Flush, call, wait for everything, add one to the sync object, and end the range that a fault affects.
+//! Flush if caches hold what is older than memory, call, wait for everything, add one to the sync object, and end the range that
+//! a fault affects.
 //! Facts: hardware/csf-scheduling.md section 4, command-stream.md sections 6.20 and 7.6.
 
+use super::flush::{JobFlush, Reach};
 use crate::vm::GpuAddress;
+use eitri_cs::builder::{BuildFault, Checked, Config, Load32, Load64};
 use eitri_cs::enums::{FlushMode, OtherFlushMode};
-use eitri_cs::instr::{Call, ErrorBarrier, FlushCache2, Move32, Move48, SyncAdd64, Wait};
-use eitri_cs::{Arch, EncodeError, Pair, Slot, SlotMask};
-use eitri_csf::registers::doorbell::FLUSH_ALWAYS;
+use eitri_cs::instr::{Call, ErrorBarrier, FlushCache2, SyncAdd64, Wait};
+use eitri_cs::{Arch, Layout, Slot, SlotMask};
 use thiserror::Error;
 
 /// Words of a wrapper: padded to whole lines of 64 bytes, as the prefetcher works in lines.
 pub(crate) const WRAPPER_WORDS: usize = 16;
 
-/// What a wrapper needs to know of its stream.
+/// The instructions of a stream's wrappers, encoded and checked once: what is left to say are values.
+///
+/// The top four registers are the wrapper's; called code must not rely on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StreamShape {
-    arch: Arch,
-    address: Pair,
-    value: Pair,
-    slots: SlotMask,
+    set_address: Load64,
+    set_value: Load32,
+    flush_all: Checked,
+    flush_cores: Checked,
+    flushed: Checked,
+    call: Checked,
+    /// One, to be added.
+    one: Checked,
+    wait_all: Checked,
+    signal: Checked,
+    barrier: Checked,
 }
 
 /// A stream that no wrapper can be written for.
@@ -33,7 +44,7 @@ pub struct UnusableStream {
 }
 
 impl StreamShape {
-    /// The top four registers are the wrapper's; called code must not rely on them.
+    /// The shape of streams with so many registers and scoreboards.
     pub(crate) fn new(
         arch: Arch,
         registers: u32,
@@ -43,115 +54,121 @@ impl StreamShape {
             registers,
             scoreboards,
         };
-        let pair = |below| {
-            let number = registers.checked_sub(below)?;
-            Pair::new(u8::try_from(number).ok()?)
+        let layout = u8::try_from(registers).ok().and_then(Layout::with_count);
+        let slots = u8::try_from(scoreboards).ok();
+        let slots = slots.filter(|count| (1..=16).contains(count));
+        let (layout, slots) = layout.zip(slots).ok_or(unusable)?;
+        let config = Config {
+            layout,
+            slots,
+            writable: layout.kernel(),
+            ..Config::new(arch)
         };
-        let slots = u8::try_from(scoreboards)
-            .ok()
-            .filter(|count| (1..=16).contains(count));
+        StreamShape::checked(&config).map_err(|_| unusable)
+    }
+
+    fn checked(config: &Config) -> Result<StreamShape, BuildFault> {
+        let (address, value) = (config.layout.ring_address(), config.layout.ring_value());
+        let slot = Slot::default();
+        let wait = |wait_mask: SlotMask| {
+            config.checked(Wait {
+                wait_mask,
+                ..Wait::default()
+            })
+        };
+        let flush = |l2_flush_mode| {
+            config.checked(FlushCache2 {
+                l2_flush_mode,
+                lsc_flush_mode: FlushMode::CleanAndInvalidate,
+                other_flush_mode: OtherFlushMode::Invalidate,
+                latest_flush_id: value.low(),
+                signal_slot: slot,
+                ..FlushCache2::default()
+            })
+        };
+        let (one, _) = Load64::new(config, value)?.with(1);
         Ok(StreamShape {
-            arch,
-            address: pair(4).ok_or(unusable)?,
-            value: pair(2).ok_or(unusable)?,
-            slots: SlotMask::first(slots.ok_or(unusable)?),
+            set_address: Load64::new(config, address)?,
+            set_value: Load32::new(config, value.low())?,
+            flush_all: flush(FlushMode::CleanAndInvalidate)?,
+            flush_cores: flush(FlushMode::None)?,
+            flushed: wait(slot.mask())?,
+            call: config.checked(Call {
+                address,
+                length: value.low(),
+            })?,
+            one,
+            wait_all: wait(config.all_slots())?,
+            signal: config.checked(SyncAdd64 {
+                address,
+                data: value,
+                error_propagate: true,
+                ..SyncAdd64::default()
+            })?,
+            barrier: config.checked(ErrorBarrier {})?,
         })
     }
 }
 
-/// The words that call `bytes` of instructions at `start` and then signal the sync object at `sync`.
-pub(crate) fn wrapper(
+/// The words that flush what is to be flushed, call `bytes` of instructions at `start`, and then signal the sync object at
+/// `sync`. Without a flush their places hold NOP.
+pub(crate) const fn wrapper(
     shape: &StreamShape,
-    start: GpuAddress,
-    bytes: u32,
+    (start, bytes): (GpuAddress, u32),
     sync: GpuAddress,
-) -> Result<[u64; WRAPPER_WORDS], EncodeError> {
-    let StreamShape {
-        arch,
-        address,
-        value,
-        slots,
-    } = *shape;
-    let flush = Slot::default();
-    let set_address = |to: GpuAddress| {
-        Move48 {
-            destination: address,
-            immediate: to.0,
+    flush: Option<JobFlush>,
+) -> [u64; WRAPPER_WORDS] {
+    let [id, flush, flushed] = match flush {
+        None => [0; 3],
+        Some(JobFlush { reach, id }) => {
+            let flush = match reach {
+                Reach::Cores => shape.flush_cores,
+                Reach::All => shape.flush_all,
+            };
+            let id = shape.set_value.with(id);
+            [id.word(), flush.word(), shape.flushed.word()]
         }
-        .encode(arch)
     };
-    let set_value = |immediate| {
-        Move32 {
-            destination: value.low(),
-            immediate,
-        }
-        .encode(arch)
-    };
-    let wait = |wait_mask| {
-        Wait {
-            wait_mask,
-            ..Wait::default()
-        }
-        .encode(arch)
-    };
-    Ok([
-        set_value(FLUSH_ALWAYS)?,
-        FlushCache2 {
-            l2_flush_mode: FlushMode::CleanAndInvalidate,
-            lsc_flush_mode: FlushMode::CleanAndInvalidate,
-            other_flush_mode: OtherFlushMode::Invalidate,
-            latest_flush_id: value.low(),
-            signal_slot: flush,
-            ..FlushCache2::default()
-        }
-        .encode(arch)?,
-        set_address(start)?,
-        set_value(bytes)?,
-        wait(flush.mask())?,
-        Call {
-            address,
-            length: value.low(),
-        }
-        .encode(arch)?,
-        set_address(sync)?,
-        Move48 {
-            destination: value,
-            immediate: 1,
-        }
-        .encode(arch)?,
-        wait(slots)?,
-        SyncAdd64 {
-            address,
-            data: value,
-            error_propagate: true,
-            ..SyncAdd64::default()
-        }
-        .encode(arch)?,
-        ErrorBarrier {}.encode(arch)?,
+    // Addresses have at most 48 bits: one instruction loads each.
+    let (start, _) = shape.set_address.with(start.0);
+    let (sync, _) = shape.set_address.with(sync.0);
+    [
+        id,
+        flush,
+        start.word(),
+        shape.set_value.with(bytes).word(),
+        flushed,
+        shape.call.word(),
+        sync.word(),
+        shape.one.word(),
+        shape.wait_all.word(),
+        shape.signal.word(),
+        shape.barrier.word(),
         0,
         0,
         0,
         0,
         0,
-    ])
+    ]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// The worked ring entry of hardware/command-stream.md section 7.6, but for the flush id.
+    /// The worked ring entry of hardware/command-stream.md section 7.6; and without a flush.
     #[test]
     fn the_worked_ring_entry() {
         let shape = StreamShape::new(Arch::V10, 96, 8).expect("G610");
-        let words = wrapper(
-            &shape,
-            GpuAddress(0x41_0004_0000),
-            0x108,
-            GpuAddress(0x8000_0000_1000),
-        );
+        let code = (GpuAddress(0x41_0004_0000), 0x108);
+        let sync = GpuAddress(0x8000_0000_1000);
+        let flush = JobFlush {
+            reach: Reach::All,
+            id: 0x1234,
+        };
+        let words = wrapper(&shape, code, sync, Some(flush));
         let expected = [
-            0x025e_0000_0000_0000,
+            0x025e_0000_0000_1234,
             0x2400_5e00_0000_0233,
             0x015c_0041_0004_0000,
             0x025e_0000_0000_0108,
@@ -168,7 +185,17 @@ mod tests {
             0,
             0,
         ];
-        assert_eq!(words, Ok(expected), "{words:x?}");
+        assert_eq!(words, expected, "{words:x?}");
+        let words = wrapper(&shape, code, sync, None);
+        let mut without = expected;
+        (without[0], without[1], without[4]) = (0, 0, 0);
+        assert_eq!(words, without, "{words:x?}");
+        let cores = JobFlush {
+            reach: Reach::Cores,
+            id: 0,
+        };
+        let words = wrapper(&shape, code, sync, Some(cores));
+        assert_eq!(words[..2], [0x025e_0000_0000_0000, 0x2400_5e00_0000_0230]);
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub static FOREVER: LazyLock<Vec<u8>> = LazyLock::new(|| {
     )
 });
 
-fn compile(source: &str) -> Vec<u8> {
+pub fn compile(source: &str) -> Vec<u8> {
     use naga::back::spv;
     use naga::valid::{Capabilities, ValidationFlags, Validator};
     let module = naga::front::wgsl::parse_str(source).expect("WGSL");

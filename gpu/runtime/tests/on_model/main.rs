@@ -9,7 +9,10 @@
 mod bench;
 
 mod coherency;
+mod commands;
+mod flushes;
 mod given;
+mod heap;
 mod injections;
 mod memory;
 mod outcomes;
@@ -17,5 +20,3 @@ mod recovery;
 mod scheduling;
 mod soak;
 mod timing;
-
-mod to_come;

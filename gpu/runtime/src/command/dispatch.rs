@@ -1,0 +1,355 @@
+//! Dispatches: what a job needs, written where it has changed.
+//!
+//! Shader, local storage and resource table of most dispatches stand in memory already (see [`super::pipeline`] and
+//! [`super::descriptor_set`]). What is left are uniforms, and registers whose values differ from the last dispatch's.
+//! Facts: hardware/command-stream.md sections 4.1, 6.10, 6.12, compiler-abi.md sections 1 to 4.
+
+use super::descriptor_set::BoundSet;
+use super::descriptors::{RESOURCE_WORDS, local_storage, resource, resource_entries};
+use super::error::{CommandError, Limit};
+use super::pipeline::BoundPipeline;
+use super::recorder::{Recorder, TABLES};
+use super::registers;
+use super::storage::Used;
+use super::task::{TaskShape, task_of_unknown_grid, task_shape};
+use super::words::{self, Narrow, Wide};
+use crate::error::{Error, Thing};
+use crate::handle::Buffer;
+use crate::platform::Platform;
+use crate::queue::Reach;
+use crate::vm::GpuAddress;
+use eitri_cs::RegMask;
+use eitri_cs::instr::{LoadMultiple, RunCompute, StoreMultiple};
+use eitri_program::{Axis, DescriptorSlot, FauWord, MAX_FAU_WORDS, Program};
+
+/// What a dispatch was given that the next may use too.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Made {
+    /// The resource table's register.
+    resources: Option<u64>,
+    /// The uniforms' register, and the workgroups that they hold if they hold them.
+    uniforms: Option<(u64, [u32; 3])>,
+    /// Local storage of its own.
+    storage: Option<(Used, GpuAddress)>,
+}
+
+impl Made {
+    /// Nothing yet.
+    pub(super) const NOTHING: Made = Made {
+        resources: None,
+        uniforms: None,
+        storage: None,
+    };
+
+    /// Other push constants are in use.
+    pub(super) const fn forget_uniforms(&mut self) {
+        self.uniforms = None;
+    }
+
+    /// Other sets are in use; uniforms may hold addresses of their buffers.
+    pub(super) const fn forget_sets(&mut self) {
+        self.resources = None;
+        self.uniforms = None;
+    }
+}
+
+impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
+    /// Runs the bound pipeline on a grid of workgroups. Dispatches without a barrier between them may overlap.
+    ///
+    /// # Errors
+    /// If no pipeline is bound, a binding is missing, a limit is exceeded, or there is no memory for more commands.
+    pub fn dispatch(&mut self, workgroups: [u32; 3]) -> Result<&mut Self, Error> {
+        self.dispatch_base([0; 3], workgroups)
+    }
+
+    /// The same, with numbers of workgroups that begin at `base`.
+    ///
+    /// # Errors
+    /// As [`Recorder::dispatch`].
+    // FACT: one driver writes the first workgroup times the workgroup's size into JOB_OFFSET, and a later one adds the base in the
+    // shader (hardware/command-stream.md 6.10); the register's own row says "first workgroup" (4.1), which is what is written.
+    // Settled by a dispatch with a base that stores its ids, on any board.
+    pub fn dispatch_base(
+        &mut self,
+        base: [u32; 3],
+        workgroups: [u32; 3],
+    ) -> Result<&mut Self, Error> {
+        let pipeline = self.pipeline.ok_or(CommandError::NoPipeline)?;
+        if workgroups.contains(&0) {
+            return Ok(self);
+        }
+        let size = pipeline.program.workgroup();
+        let ends = workgroups.into_iter().zip(base);
+        for ((count, base), threads) in ends.zip([size.x(), size.y(), size.z()]) {
+            let end = u64::from(base).saturating_add(u64::from(count));
+            let wanted = end.saturating_mul(u64::from(threads));
+            // A global id is 32 bits.
+            let most = 1 << 32;
+            if wanted > most {
+                let what = Limit::Workgroups;
+                return Err(CommandError::Limit { what, wanted, most }.into());
+            }
+        }
+        let total = workgroups
+            .into_iter()
+            .fold(1_u64, |all, count| all.saturating_mul(u64::from(count)));
+        let task = task_shape(size.invocations(), workgroups, pipeline.threads);
+        let uniforms = self.uniforms(&pipeline, workgroups)?;
+        let threads = total.saturating_mul(size.invocations().into());
+        self.invocations = self.invocations.map(|sum| sum.saturating_add(threads));
+        self.run(&pipeline, uniforms, (base, Some(workgroups)), (total, task))?;
+        Ok(self)
+    }
+
+    /// Runs the bound pipeline on a grid whose three counts stand at `offset` in a buffer, a multiple of 4, when the job gets
+    /// there: commands before may have written them. No limit of the grid is checked.
+    ///
+    /// # Errors
+    /// As [`Recorder::dispatch`]; or if the counts are not inside the buffer.
+    pub fn dispatch_indirect(&mut self, counts: Buffer, offset: u64) -> Result<&mut Self, Error> {
+        let pipeline = self.pipeline.ok_or(CommandError::NoPipeline)?;
+        let from = self.part_of(counts, offset, 12)?;
+        // Words of uniforms that the stream fills in are waited for as the counts are.
+        let uniforms = self.uniforms(&pipeline, [0; 3])?;
+        self.made.forget_uniforms();
+        self.load_wide(|words| words.address, from.0)?;
+        let [first, ..] = registers::COUNT;
+        self.push(LoadMultiple {
+            base_register: first,
+            mask: RegMask::first(3),
+            address: words::ADDRESS,
+            offset: 0,
+        })?;
+        self.running.memory = true;
+        self.wait_for_memory()?;
+        for axis in 0..3 {
+            self.known.forget_narrow(Narrow::Count(axis));
+        }
+        if pipeline.counts {
+            self.store_counts(&pipeline.program, uniforms)?;
+        }
+        self.invocations = None;
+        let task =
+            task_of_unknown_grid(pipeline.program.workgroup().invocations(), pipeline.threads);
+        self.run(&pipeline, uniforms, ([0; 3], None), (u64::MAX, task))?;
+        Ok(self)
+    }
+
+    /// Stores the counts that were just loaded where the uniforms have them.
+    // FACT: through which cache uniforms are read, and whether it keeps memory that the L2 does not cache, is not published
+    // (hardware/command-stream.md 1.10); a run before may have left old counts there, so the caches of the cores are flushed.
+    // Settled by running one recording twice with other counts and without that flush, on any board.
+    fn store_counts(&mut self, program: &Program<'_>, uniforms: u64) -> Result<(), Error> {
+        let address = uniforms & ADDRESS_BITS;
+        self.load_wide(|words| words.address, address)?;
+        for (word, place) in program.fau().zip((0_i16..).step_by(4)) {
+            let FauWord::NumWorkgroups(axis) = word else {
+                continue;
+            };
+            let register = registers::COUNT.get(axis.index()).copied();
+            self.push(StoreMultiple {
+                base_register: register.unwrap_or_default(),
+                mask: RegMask::first(1),
+                address: words::ADDRESS,
+                offset: place,
+            })?;
+        }
+        self.running.memory = true;
+        self.wait_for_memory()?;
+        self.exclusive = true;
+        self.flush(Reach::Cores)
+    }
+
+    /// Starts a job of about `total` workgroups; without `counts` the registers have them.
+    fn run(
+        &mut self,
+        pipeline: &BoundPipeline<'d>,
+        uniforms: u64,
+        (base, counts): ([u32; 3], Option<[u32; 3]>),
+        (total, task): (u64, TaskShape),
+    ) -> Result<(), Error> {
+        let resources = self.resources(pipeline)?;
+        let storage = match pipeline.storage {
+            Some(storage) => storage,
+            None => self.storage(&pipeline.program, total)?,
+        };
+        self.set_wide(Wide::Resources, resources)?;
+        self.set_wide(Wide::Uniforms, uniforms)?;
+        self.set_wide(Wide::Program, pipeline.shader.0)?;
+        self.set_wide(Wide::Storage, storage.0)?;
+        self.set_narrow(Narrow::AttributeOffset, 0)?;
+        self.set_narrow(Narrow::WorkgroupSize, pipeline.workgroup)?;
+        for (axis, first) in base.into_iter().enumerate() {
+            self.set_narrow(Narrow::First(axis), first)?;
+        }
+        for (axis, count) in counts.into_iter().flatten().enumerate() {
+            self.set_narrow(Narrow::Count(axis), count)?;
+        }
+        let TaskShape { axis, increment } = task;
+        self.push(RunCompute {
+            task_axis: axis,
+            task_increment: increment,
+            ..RunCompute::default()
+        })?;
+        self.running.jobs = true;
+        self.unflushed = true;
+        Ok(())
+    }
+
+    /// Where `bytes` from `offset` on of a buffer are, which the commands refer to from here on; all are multiples of 4.
+    pub(super) fn part_of(
+        &mut self,
+        buffer: Buffer,
+        offset: u64,
+        bytes: u64,
+    ) -> Result<GpuAddress, Error> {
+        let size = self.device.buffer_bytes(buffer)?;
+        let end = offset.checked_add(bytes).filter(|end| *end <= size);
+        if end.is_none() {
+            return Err(Error::Outside {
+                offset,
+                bytes,
+                size,
+            });
+        }
+        if let Some(offset) = [offset, bytes].into_iter().find(|it| !it.is_multiple_of(4)) {
+            return Err(Error::Misaligned { offset });
+        }
+        self.refer(buffer.0, Thing::Buffer)?;
+        Ok(self.device.buffer_address(buffer)?.offset(offset))
+    }
+
+    /// Local storage with memory of its own.
+    fn storage(&mut self, program: &Program<'_>, total: u64) -> Result<GpuAddress, Error> {
+        let used = self.areas.provide(self.device, program, total)?;
+        if self.running.storage {
+            self.wait_for_jobs()?;
+        }
+        self.running.storage = true;
+        self.exclusive = true;
+        if let Some((made, address)) = self.made.storage
+            && made == used
+        {
+            return Ok(address);
+        }
+        let words = local_storage(self.arch(), used.thread, used.workgroup)?;
+        let address = self.place(&words)?;
+        self.made.storage = Some((used, address));
+        Ok(address)
+    }
+
+    /// The value of the resource table register: the table's address with its number of entries.
+    fn resources(&mut self, pipeline: &BoundPipeline<'d>) -> Result<u64, Error> {
+        if let Some(made) = self.made.resources {
+            return Ok(made);
+        }
+        let Some(highest) = pipeline.highest else {
+            return Ok(0);
+        };
+        for binding in pipeline.program.bindings() {
+            let set = self.set(binding.slot.table);
+            for element in 0..binding.count {
+                let index = binding.slot.index.saturating_add(element);
+                if !set.is_some_and(|set| self.device.is_bound(&set, index)) {
+                    let (set, binding) = (binding.set, binding.binding);
+                    let missing = CommandError::Missing {
+                        set,
+                        binding,
+                        element,
+                    };
+                    return Err(missing.into());
+                }
+            }
+        }
+        let alone = pipeline.table.and_then(|table| self.set(table)?.alone);
+        let resources = match alone {
+            Some(alone) => alone,
+            None => self.table_of_sets(highest)?,
+        };
+        self.made.resources = Some(resources);
+        Ok(resources)
+    }
+
+    /// A resource table of all sets that are bound.
+    fn table_of_sets(&mut self, highest: u8) -> Result<u64, Error> {
+        let arch = self.arch();
+        let count = resource_entries(highest);
+        let mut words = [0; TABLES.next_multiple_of(4) * RESOURCE_WORDS];
+        for (entry, set) in words.chunks_exact_mut(RESOURCE_WORDS).zip(&self.sets) {
+            if let Some(set) = set {
+                let made = resource(arch, set.address.0, set.bytes)?;
+                for (to, from) in entry.iter_mut().zip(made) {
+                    *to = from;
+                }
+            }
+        }
+        let used = words.get(..(count as usize).saturating_mul(RESOURCE_WORDS));
+        let address = self.place(used.unwrap_or(&[]))?;
+        Ok(address.0 | u64::from(count))
+    }
+
+    fn set(&self, table: u8) -> Option<BoundSet> {
+        self.sets.get(usize::from(table)).copied().flatten()
+    }
+
+    /// The value of the uniforms register: their address with their number of 64-bit words.
+    fn uniforms(
+        &mut self,
+        pipeline: &BoundPipeline<'d>,
+        workgroups: [u32; 3],
+    ) -> Result<u64, Error> {
+        if let Some((made, counts)) = self.made.uniforms
+            && (!pipeline.counts || counts == workgroups)
+        {
+            return Ok(made);
+        }
+        let [x, y, z] = workgroups;
+        let mut words = [0; MAX_FAU_WORDS];
+        let mut count: usize = 0;
+        for (to, word) in words.iter_mut().zip(pipeline.program.fau()) {
+            *to = match word {
+                FauWord::Constant(value) => value,
+                FauWord::PushConstant { offset } => self.push_word(offset),
+                FauWord::NumWorkgroups(Axis::X) => x,
+                FauWord::NumWorkgroups(Axis::Y) => y,
+                FauWord::NumWorkgroups(Axis::Z) => z,
+                FauWord::BufferAddress { slot, half } => half.of(self.buffer(slot)?.0),
+                FauWord::BufferBytes { slot } => self.buffer(slot)?.1,
+                FauWord::DataAddress(half) => half.of(pipeline.data.0),
+            };
+            count = count.saturating_add(1);
+        }
+        let pairs = count.div_ceil(2);
+        let uniforms = match words.get(..pairs.saturating_mul(2)) {
+            Some(used) if count > 0 => self.place(used)?.0 | (pairs as u64) << COUNT_SHIFT,
+            _ => 0,
+        };
+        self.made.uniforms = Some((uniforms, workgroups));
+        Ok(uniforms)
+    }
+
+    /// Address and length of the buffer that is bound there. The commands keep them, and so refer to the buffer.
+    fn buffer(&mut self, slot: DescriptorSlot) -> Result<(u64, u32), Error> {
+        let set = self.set(slot.table);
+        let bound = set.and_then(|set| self.device.bound_buffer(&set, slot.index));
+        // If it is not bound the dispatch is refused: `resources` looks at every binding, and a slot is one of a binding's.
+        let Some((buffer, address, bytes)) = bound else {
+            return Ok((0, 0));
+        };
+        self.refer(buffer, Thing::Buffer)?;
+        Ok((address, bytes))
+    }
+
+    fn push_word(&self, offset: u32) -> u32 {
+        let bytes = self
+            .push
+            .get(offset as usize..)
+            .and_then(|rest| rest.first_chunk());
+        // Offsets are inside the push constants: `Program::parse` has checked them.
+        bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
+    }
+}
+
+/// Where the uniforms register holds the number of words, and what is below it (hardware/command-stream.md 4.1).
+const COUNT_SHIFT: u32 = 56;
+const ADDRESS_BITS: u64 = (1 << COUNT_SHIFT) - 1;

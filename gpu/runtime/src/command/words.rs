@@ -1,0 +1,295 @@
+//! The instructions that recording writes, encoded and checked once for a device.
+//!
+//! Recording a dispatch is then a few stores; what is left to say are values, and whether they have changed at all.
+//! Facts: hardware/command-stream.md 4.1, 6.7 (slots), 6.8 (flushes).
+
+use super::registers;
+use crate::queue::Reach;
+use eitri_cs::builder::{BuildFault, Checked, Config, Load32, Load64};
+use eitri_cs::enums::{FlushMode, OtherFlushMode, StreamState};
+use eitri_cs::instr::{FlushCache2, ReqResource, SetSbEntry, SetStateImm32, Wait};
+use eitri_cs::{Arch, Layout, Pair, Reg, Slot, SlotMask, d, r, slot};
+
+/// The slot on which loads, stores and flushes count that are waited for at once.
+pub(super) const OTHERS: Slot = slot!(0);
+/// The slot on which deferred changes of sync objects count.
+pub(super) const SIGNALS: Slot = slot!(1);
+/// The slot on which deferred stores of state count.
+pub(super) const STATES: Slot = slot!(2);
+/// The slot on which jobs count.
+pub(super) const JOBS: Slot = slot!(3);
+
+/// Registers that no job reads: an address, a value, and room for 16 words behind the registers of a job.
+pub(super) const ADDRESS: Pair = d!(66);
+pub(super) const VALUE: Pair = d!(68);
+pub(super) const COUNT: Reg = r!(70);
+
+/// The 64-bit state of a job that recording writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wide {
+    Resources,
+    Uniforms,
+    Program,
+    Storage,
+}
+
+impl Wide {
+    const fn of<T: Copy>(self, resources: T, uniforms: T, program: T, storage: T) -> T {
+        match self {
+            Wide::Resources => resources,
+            Wide::Uniforms => uniforms,
+            Wide::Program => program,
+            Wide::Storage => storage,
+        }
+    }
+}
+
+/// The 32-bit state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Narrow {
+    AttributeOffset,
+    WorkgroupSize,
+    First(usize),
+    Count(usize),
+}
+
+impl Narrow {
+    const fn index(self) -> usize {
+        match self {
+            Narrow::AttributeOffset => 0,
+            Narrow::WorkgroupSize => 1,
+            Narrow::First(axis) => 2 + axis % 3,
+            Narrow::Count(axis) => 5 + axis % 3,
+        }
+    }
+}
+
+/// The words.
+#[derive(Debug)]
+pub(crate) struct Words {
+    pub(super) config: Config,
+    /// Selects the slots, and asks for the shader cores.
+    pub(super) begin: [Option<Checked>; 3],
+    /// Lets go of the shader cores.
+    pub(super) end: Checked,
+    pub(super) wait_jobs: Checked,
+    pub(super) wait_others: Checked,
+    pub(super) wait_states: Checked,
+    wide: [Load64; 4],
+    low: [Load32; 4],
+    narrow: [Load32; 8],
+    pub(super) address: Load64,
+    pub(super) value: Load64,
+    pub(super) count: Load32,
+    flush_all: Checked,
+    flush_cores: Checked,
+}
+
+impl Words {
+    /// For streams of so many registers and slots, as the firmware reports them.
+    ///
+    /// # Errors
+    /// If a stream has not what recording needs.
+    pub(crate) fn new(arch: Arch, registers: u32, scoreboards: u32) -> Result<Words, BuildFault> {
+        let mut config = Config::new(arch);
+        let registers = u8::try_from(registers).ok();
+        if let Some(layout) = registers.and_then(Layout::with_count) {
+            config.layout = layout;
+            config.writable = layout.all().without(layout.kernel());
+        }
+        if let Ok(slots) = u8::try_from(scoreboards) {
+            config.slots = slots;
+        }
+        let wait = |wait_mask: SlotMask| {
+            config.checked(Wait {
+                wait_mask,
+                ..Wait::default()
+            })
+        };
+        let flush = |reach: Reach| {
+            let l2_flush_mode = match reach {
+                Reach::Cores => FlushMode::None,
+                Reach::All => FlushMode::CleanAndInvalidate,
+            };
+            config.checked(FlushCache2 {
+                l2_flush_mode,
+                lsc_flush_mode: FlushMode::CleanAndInvalidate,
+                other_flush_mode: OtherFlushMode::Invalidate,
+                latest_flush_id: COUNT,
+                signal_slot: OTHERS,
+                ..FlushCache2::default()
+            })
+        };
+        let [first_x, first_y, first_z] = registers::FIRST;
+        let [count_x, count_y, count_z] = registers::COUNT;
+        let load32 = |to| Load32::new(&config, to);
+        let load64 = |to| Load64::new(&config, to);
+        Ok(Words {
+            begin: begin(&config)?,
+            end: config.checked(ReqResource::default())?,
+            wait_jobs: wait(JOBS.mask())?,
+            wait_others: wait(OTHERS.mask())?,
+            wait_states: wait(STATES.mask() | SIGNALS.mask())?,
+            wide: [
+                load64(registers::RESOURCES)?,
+                load64(registers::UNIFORMS)?,
+                load64(registers::PROGRAM)?,
+                load64(registers::STORAGE)?,
+            ],
+            low: [
+                load32(registers::RESOURCES.low())?,
+                load32(registers::UNIFORMS.low())?,
+                load32(registers::PROGRAM.low())?,
+                load32(registers::STORAGE.low())?,
+            ],
+            narrow: [
+                load32(registers::ATTRIBUTE_OFFSET)?,
+                load32(registers::WORKGROUP_SIZE)?,
+                load32(first_x)?,
+                load32(first_y)?,
+                load32(first_z)?,
+                load32(count_x)?,
+                load32(count_y)?,
+                load32(count_z)?,
+            ],
+            address: load64(ADDRESS)?,
+            value: load64(VALUE)?,
+            count: load32(COUNT)?,
+            flush_all: flush(Reach::All)?,
+            flush_cores: flush(Reach::Cores)?,
+            config,
+        })
+    }
+
+    /// The flush, whose id is in [`COUNT`].
+    pub(super) const fn flush(&self, reach: Reach) -> Checked {
+        match reach {
+            Reach::All => self.flush_all,
+            Reach::Cores => self.flush_cores,
+        }
+    }
+
+    pub(super) const fn wide(&self, what: Wide) -> Load64 {
+        let [resources, uniforms, program, storage] = self.wide;
+        what.of(resources, uniforms, program, storage)
+    }
+
+    /// The load of the low half.
+    pub(super) const fn low(&self, what: Wide) -> Load32 {
+        let [resources, uniforms, program, storage] = self.low;
+        what.of(resources, uniforms, program, storage)
+    }
+
+    pub(super) fn narrow(&self, what: Narrow) -> Load32 {
+        let [attribute_offset, ..] = self.narrow;
+        // There are as many as indices.
+        self.narrow
+            .get(what.index())
+            .copied()
+            .unwrap_or(attribute_offset)
+    }
+}
+
+/// SET_SB_ENTRY on v10, else SET_STATE_IMM32, as drivers do; and REQ_RESOURCE.
+fn begin(config: &Config) -> Result<[Option<Checked>; 3], BuildFault> {
+    let cores = ReqResource {
+        compute: true,
+        ..ReqResource::default()
+    };
+    let cores = config.checked(cores)?;
+    if config.arch < Arch::V11 {
+        let select = config.checked(SetSbEntry {
+            endpoint_entry: JOBS,
+            other_entry: OTHERS,
+        })?;
+        return Ok([Some(select), Some(cores), None]);
+    }
+    let select = |state, slot: Slot| {
+        let value = slot.number().into();
+        config.checked(SetStateImm32 { state, value })
+    };
+    Ok([
+        Some(select(StreamState::SelectEndpoint, JOBS)?),
+        Some(select(StreamState::SelectOther, OTHERS)?),
+        Some(cores),
+    ])
+}
+
+/// What the registers of a job hold, as far as recording knows.
+#[derive(Debug)]
+pub(super) struct Known {
+    wide: [Option<u64>; 4],
+    narrow: [Option<u32>; 8],
+}
+
+impl Known {
+    /// Nothing.
+    pub(super) const NOTHING: Known = Known {
+        wide: [None; 4],
+        narrow: [None; 8],
+    };
+
+    /// What of a pair must be loaded to hold this value; from then on it does.
+    pub(super) fn change_wide(&mut self, what: Wide, value: u64) -> Change {
+        let place = self.wide.get_mut(what as usize);
+        match place.and_then(|place| place.replace(value)) {
+            Some(known) if known == value => Change::Nothing,
+            Some(known) if known >> 32 == value >> 32 => Change::Low,
+            _ => Change::All,
+        }
+    }
+
+    /// Whether a register must be.
+    pub(super) fn change_narrow(&mut self, what: Narrow, value: u32) -> bool {
+        let place = self.narrow.get_mut(what.index());
+        place.is_none_or(|place| place.replace(value) != Some(value))
+    }
+
+    /// Says that a register was loaded with what is not known.
+    pub(super) fn forget_narrow(&mut self, what: Narrow) {
+        if let Some(place) = self.narrow.get_mut(what.index()) {
+            *place = None;
+        }
+    }
+}
+
+/// What of a pair is to be loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    Nothing,
+    /// The low half.
+    Low,
+    All,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_register_is_loaded_when_its_value_changes() {
+        let mut known = Known::NOTHING;
+        let mut change = |what, value| known.change_wide(what, value);
+        assert_eq!(change(Wide::Uniforms, 0), Change::All);
+        assert_eq!(change(Wide::Uniforms, 0), Change::Nothing);
+        assert_eq!(change(Wide::Resources, 0), Change::All, "another");
+        assert_eq!(change(Wide::Uniforms, 5), Change::Low);
+        assert_eq!(change(Wide::Uniforms, 5 | 1 << 56), Change::All);
+        assert_eq!(change(Wide::Uniforms, 6 | 1 << 56), Change::Low);
+        assert!(known.change_narrow(Narrow::Count(2), 7));
+        assert!(!known.change_narrow(Narrow::Count(2), 7));
+        known.forget_narrow(Narrow::Count(2));
+        assert!(known.change_narrow(Narrow::Count(2), 7));
+        assert!(known.change_narrow(Narrow::First(2), 7), "another");
+    }
+
+    #[test]
+    fn a_stream_without_what_is_needed_is_refused() {
+        let arch = Arch::V10;
+        assert!(Words::new(arch, 96, 8).is_ok());
+        let few = Words::new(arch, 96, 3).map(drop).expect_err("no slot 3");
+        assert!(matches!(few, BuildFault::NoSuchSlot { .. }), "{few}");
+        let none = Words::new(Arch::V14, 96, 8).map(drop);
+        assert!(matches!(none, Err(BuildFault::Encode(_))));
+    }
+}

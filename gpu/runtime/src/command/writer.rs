@@ -1,0 +1,192 @@
+//! The writer: commands and their data into blocks of memory that the GPU sees, one block after the other.
+//!
+//! In a block instructions grow from the front and data from the back. When they meet, the block ends in a link to the next
+//! (hardware/command-stream.md 6.1).  Guarantees: a block always has room for its link; what [`Writer::finish`] gives is
+//! complete and clean in memory.  Never: allocates; the recorder brings blocks.
+
+use crate::platform::{PhysicalAddress, Platform};
+use crate::vm::GpuAddress;
+use eitri_cs::builder::{Checked, Link};
+
+/// Bytes that a block keeps free for its link.
+const LINK_BYTES: u32 = Link::WORDS as u32 * 8;
+/// Alignment of data, and of blocks.
+pub(super) const ALIGNMENT: u32 = 64;
+
+/// Memory for commands and their data.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Block {
+    /// As the GPU sees it: a multiple of 64.
+    pub(super) address: GpuAddress,
+    pub(super) memory: PhysicalAddress,
+    /// Its length, a multiple of 64.
+    pub(super) bytes: u32,
+}
+
+/// Writes into blocks.
+#[derive(Debug)]
+pub(super) struct Writer {
+    block: Block,
+    /// Where the next instruction goes, and where data begins.
+    next: u32,
+    data: u32,
+    /// The load of this block's length, in the block before.
+    link: Option<(PhysicalAddress, Link)>,
+    start: GpuAddress,
+    /// The bytes of the first block's instructions, when it is closed.
+    first_bytes: u32,
+}
+
+impl Writer {
+    /// Begins in an empty block.
+    pub(super) const fn new(block: Block) -> Writer {
+        Writer {
+            block,
+            next: 0,
+            data: block.bytes,
+            link: None,
+            start: block.address,
+            first_bytes: 0,
+        }
+    }
+
+    /// Bytes that are left, the link's aside.
+    const fn left(&self) -> u32 {
+        self.data
+            .saturating_sub(self.next)
+            .saturating_sub(LINK_BYTES)
+    }
+
+    /// Whether so many instructions fit into the block.
+    pub(super) const fn has_room(&self, words: u32) -> bool {
+        words.saturating_mul(8) <= self.left()
+    }
+
+    /// Bytes of a block that has room for this much data, and some instructions.
+    pub(super) const fn block_for(data: u32) -> u32 {
+        data.saturating_add(2 * ALIGNMENT + LINK_BYTES)
+            .next_multiple_of(ALIGNMENT)
+    }
+
+    /// Appends an instruction; there is room.
+    pub(super) fn put<P: Platform>(&mut self, platform: &mut P, it: Checked) {
+        platform.store64(self.block.memory.offset(self.next.into()), it.word());
+        self.next = self.next.wrapping_add(8);
+    }
+
+    /// Room for data: where it is in memory and for the GPU. `None` if the block has no such room.
+    pub(super) fn data(&mut self, bytes: u32) -> Option<(PhysicalAddress, GpuAddress)> {
+        let bytes = bytes.checked_next_multiple_of(ALIGNMENT)?;
+        if bytes > self.left() {
+            return None;
+        }
+        self.data = self.data.wrapping_sub(bytes);
+        let offset = u64::from(self.data);
+        Some((
+            self.block.memory.offset(offset),
+            self.block.address.offset(offset),
+        ))
+    }
+
+    /// Goes on in another block, which `link` leads to.
+    pub(super) fn go_on<P: Platform>(&mut self, platform: &mut P, block: Block, link: Link) {
+        let words = self.next;
+        for word in link.words() {
+            self.put(platform, word);
+        }
+        let length = u64::from(words).wrapping_add((link.length_word() as u64).wrapping_mul(8));
+        let length = self.block.memory.offset(length);
+        self.close(platform);
+        self.block = block;
+        self.next = 0;
+        self.data = block.bytes;
+        self.link = Some((length, link));
+    }
+
+    /// Says to the link that leads here how long the block is, and cleans what was written.
+    fn close<P: Platform>(&mut self, platform: &mut P) {
+        match &self.link {
+            Some((at, link)) => {
+                platform.store64(*at, link.length(self.next).word());
+                platform.clean(at.span(8));
+            }
+            None => self.first_bytes = self.next,
+        }
+        let memory = self.block.memory;
+        platform.clean(memory.span(self.next.into()));
+        let (data, end) = (u64::from(self.data), u64::from(self.block.bytes));
+        if data < end {
+            platform.clean(memory.offset(data).span(end.wrapping_sub(data)));
+        }
+    }
+
+    /// Ends the commands: where they begin, and the bytes of the first block's instructions.
+    pub(super) fn finish<P: Platform>(&mut self, platform: &mut P) -> (GpuAddress, u32) {
+        self.close(platform);
+        (self.start, self.first_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Fake, MEMORY};
+    use eitri_cs::Arch;
+    use eitri_cs::builder::Config;
+    use eitri_cs::instr::Nop;
+    use std::vec::Vec;
+
+    const SEEN: u64 = 0x7000_0000;
+
+    fn block(number: u64, bytes: u32) -> Block {
+        Block {
+            address: GpuAddress(SEEN + number * 0x1000),
+            memory: PhysicalAddress(MEMORY + number * 0x1000),
+            bytes,
+        }
+    }
+
+    fn words(fake: &mut Fake, block: Block, count: u64) -> Vec<u64> {
+        (0..count)
+            .map(|word| fake.load64(block.memory.offset(8 * word)))
+            .collect()
+    }
+
+    /// The worked link of hardware/command-stream.md 7.5, with other addresses.
+    #[test]
+    fn a_block_goes_on_in_the_next() {
+        let mut fake = Fake::new(0x4000);
+        let config = Config::new(Arch::V10);
+        let nop = config.checked(Nop::default()).expect("legal");
+        let (a, b) = (block(0, 128), block(1, 128));
+        let mut writer = Writer::new(a);
+        let (memory, seen) = writer.data(1).expect("room");
+        assert_eq!((memory, seen), (a.memory.offset(64), a.address.offset(64)));
+        for left in [4, 3, 2, 1] {
+            assert!(writer.has_room(left) && !writer.has_room(left + 1));
+            writer.put(&mut fake, nop);
+        }
+        assert!(!writer.has_room(1));
+        assert_eq!(writer.data(1), None);
+        let link = Link::to(b.address.0, &config).expect("aligned");
+        writer.go_on(&mut fake, b, link);
+        writer.put(&mut fake, nop);
+        writer.put(&mut fake, nop);
+        assert_eq!(writer.finish(&mut fake), (a.address, 7 * 8));
+        let link = [
+            0x015e_0000_7000_1000,
+            0x025d_0000_0000_0010,
+            0x2100_5e5d_0000_0000,
+        ];
+        assert_eq!(words(&mut fake, a, 7)[4..], link);
+    }
+
+    #[test]
+    fn a_block_for_data_has_room_for_it() {
+        for bytes in [1, 64, 65, 4096] {
+            let mut writer = Writer::new(block(0, Writer::block_for(bytes)));
+            assert!(writer.data(bytes).is_some(), "{bytes}");
+            assert!(writer.has_room(4), "{bytes}");
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Caches: what the GPU's may hold of objects, so that they are flushed when that matters and not with every job.
+//!
+//! The host writes between jobs and reads after them, and knows which object a job has used. So it knows when the GPU may hold
+//! lines that are older than memory (then the next job begins with a flush), and when memory may be older than the GPU's lines
+//! (then they are cleaned before the host reads). A job whose buffers nobody has written, and whose results nobody reads yet,
+//! flushes nothing.
+//!
+//! Flush ids tell several jobs that carry the same flush apart from the first, which does it: the hardware skips those whose
+//! id is older than its last flush.
+//! Facts: hardware/command-stream.md 1.10 and 3.7 (FLUSH_CACHE2), csf-mmio.md 6 and 13, csf-scheduling.md 4.
+
+use super::{Device, DeviceLost};
+use crate::access::Access;
+use crate::error::{Error, Thing};
+use crate::gpu::caches::flush;
+use crate::mmu::MmuError;
+use crate::platform::Platform;
+use crate::queue::{CacheUse, JobFlush, Reach};
+use crate::slab::Key;
+use eitri_csf::command::CacheFlush;
+use eitri_csf::registers::doorbell::{FLUSH_ALWAYS, LATEST_FLUSH};
+
+/// A flush that the next job begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pending {
+    flush: JobFlush,
+    /// When the host wrote last.
+    stamp: u64,
+}
+
+/// What is known of the GPU's caches. Stamps grow with whatever happens: a job ends, the host writes, caches are flushed.
+#[derive(Debug)]
+pub(crate) struct Caches {
+    stamp: u64,
+    /// All caches were flushed then.
+    flushed: u64,
+    /// The caches of the shader cores were.
+    refreshed: u64,
+    pending: Option<Pending>,
+    /// Jobs in flight that flush some caches only.
+    partial: u32,
+}
+
+impl Caches {
+    /// Those of a GPU that has just got its power: empty.
+    pub(crate) const fn new() -> Caches {
+        Caches {
+            stamp: 0,
+            flushed: 0,
+            refreshed: 0,
+            pending: None,
+            partial: 0,
+        }
+    }
+
+    const fn next(&mut self) -> u64 {
+        self.stamp = self.stamp.wrapping_add(1);
+        self.stamp
+    }
+
+    /// A job ends that left lines of what it used: since when they are there.
+    pub(super) const fn left(&mut self) -> u64 {
+        self.next()
+    }
+
+    /// What the next job has to begin with, for a job that flushes by itself as `uses` says.
+    // FACT: whether a flush of some caches moves LATEST_FLUSH is not published (hardware/csf-mmio.md 13 says "the last cache
+    // flush performed"); if it does, an id must not be trusted while one may happen, so it is dropped then. Settled by
+    // LATEST_FLUSH before and after a FLUSH_CACHE2 that only invalidates, on any board.
+    pub(super) fn begin(&mut self, uses: CacheUse) -> (Option<JobFlush>, u64) {
+        if let Some(pending) = &mut self.pending
+            && (uses.partial || self.partial > 0)
+        {
+            pending.flush.id = FLUSH_ALWAYS;
+        }
+        let flush = self.pending.map(|pending| pending.flush);
+        let light = flush.is_some_and(|flush| flush.reach == Reach::Cores);
+        if uses.partial || light {
+            self.partial = self.partial.saturating_add(1);
+        }
+        (flush, self.pending.map_or(0, |pending| pending.stamp))
+    }
+
+    /// A job is over. `done`: it has run, so that what it began with has happened to all that was there at the stamp.
+    pub(super) fn end(&mut self, uses: CacheUse, flush: Option<JobFlush>, stamp: u64, done: bool) {
+        let reach = flush.map(|flush| flush.reach);
+        if uses.partial || reach == Some(Reach::Cores) {
+            self.partial = self.partial.saturating_sub(1);
+        }
+        if let (Some(reach), true) = (reach, done) {
+            self.refreshed = self.refreshed.max(stamp);
+            if reach == Reach::All {
+                self.flushed = self.flushed.max(stamp);
+            }
+            if self
+                .pending
+                .is_some_and(|it| it.stamp <= stamp && it.flush.reach <= reach)
+            {
+                self.pending = None;
+            }
+        }
+    }
+
+    /// All caches are empty.
+    const fn emptied(&mut self) {
+        let now = self.next();
+        self.flushed = now;
+        self.refreshed = now;
+        self.pending = None;
+    }
+}
+
+impl<P: Platform> Device<'_, '_, P> {
+    /// The host has written to an object, and cleaned what it wrote: if the GPU may hold older lines, the next job begins with a
+    /// flush.
+    pub(crate) fn host_wrote(&mut self, key: Key) {
+        let Some(object) = self.objects.get_mut(key) else {
+            return;
+        };
+        object.doubtful = false;
+        // Memory that the L2 does not cache may still be in the caches of the cores.
+        let (reach, since) = match object.uncached {
+            true => (Reach::Cores, self.caches.refreshed),
+            false => (Reach::All, self.caches.flushed),
+        };
+        if object.uses > 0 || object.touched > since {
+            self.flush_first(reach);
+        }
+    }
+
+    /// Lets the next job begin with a flush.
+    pub(super) fn flush_first(&mut self, reach: Reach) {
+        let kept = self.caches.pending.map(|pending| pending.flush.reach);
+        let reach = kept.map_or(reach, |kept| kept.max(reach));
+        let id = match reach {
+            Reach::All if self.caches.partial == 0 && self.lost.is_none() => {
+                // The id is read when what was written is in memory.
+                self.platform.publish();
+                self.platform.read_word(LATEST_FLUSH)
+            }
+            _ => FLUSH_ALWAYS,
+        };
+        let stamp = self.caches.next();
+        let flush = JobFlush { reach, id };
+        self.caches.pending = Some(Pending { flush, stamp });
+    }
+
+    /// Lets the host see what jobs have written to an object.
+    ///
+    /// # Errors
+    /// If the caches are not flushed in time, which costs the device; or if the GPU was reset before they were, and what jobs
+    /// wrote there is lost.
+    pub(crate) fn host_reads(&mut self, key: Key, what: Thing) -> Result<(), Error> {
+        let object = self.object(key, what)?;
+        if object.doubtful {
+            return Err(Error::ContentsLost { what });
+        }
+        if object.uncached || object.touched <= self.caches.flushed || self.lost.is_some() {
+            return Ok(());
+        }
+        match flush(&mut self.platform, CacheFlush::ALL) {
+            Ok(()) => {
+                self.caches.emptied();
+                Ok(())
+            }
+            Err(late) => Err(self.lose(DeviceLost::Mmu(MmuError::Flush(late))).into()),
+        }
+    }
+
+    /// Brings what jobs have written to memory, before a reset that empties the caches. What can't be brought there is lost, and
+    /// whoever reads it is told.
+    pub(super) fn save_caches(&mut self) {
+        let flushed = self.caches.flushed;
+        let left = |object: &super::Object<'_>| !object.uncached && object.touched > flushed;
+        if self.objects.iter().any(|(_, object)| left(object))
+            && flush(&mut self.platform, CacheFlush::ALL).is_err()
+        {
+            for (_, object) in self.objects.iter_mut() {
+                object.doubtful |= left(object);
+            }
+        }
+        self.caches.emptied();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOTHING: CacheUse = CacheUse::NONE;
+    const ALL: JobFlush = JobFlush {
+        reach: Reach::All,
+        id: 7,
+    };
+
+    fn pending(caches: &mut Caches, flush: JobFlush) {
+        let stamp = caches.next();
+        caches.pending = Some(Pending { flush, stamp });
+    }
+
+    #[test]
+    fn a_flush_is_carried_until_a_job_that_carried_it_has_run() {
+        let mut caches = Caches::new();
+        assert_eq!(caches.begin(NOTHING), (None, 0));
+        pending(&mut caches, ALL);
+        let (first, stamp) = caches.begin(NOTHING);
+        let (second, _) = caches.begin(NOTHING);
+        assert_eq!((first, second), (Some(ALL), Some(ALL)));
+        caches.end(NOTHING, first, stamp, false);
+        assert_eq!(caches.begin(NOTHING).0, Some(ALL), "it was cancelled");
+        caches.end(NOTHING, second, stamp, true);
+        assert_eq!(caches.begin(NOTHING).0, None);
+        assert_eq!((caches.flushed, caches.refreshed), (stamp, stamp));
+    }
+
+    #[test]
+    fn what_was_written_after_a_job_is_not_flushed_by_it() {
+        let mut caches = Caches::new();
+        pending(&mut caches, ALL);
+        let (flush, stamp) = caches.begin(NOTHING);
+        pending(&mut caches, JobFlush { id: 8, ..ALL });
+        caches.end(NOTHING, flush, stamp, true);
+        assert_eq!(caches.begin(NOTHING).0, Some(JobFlush { id: 8, ..ALL }));
+    }
+
+    #[test]
+    fn an_id_is_not_trusted_beside_a_flush_of_some_caches() {
+        let partial = CacheUse {
+            partial: true,
+            ..NOTHING
+        };
+        let mut caches = Caches::new();
+        let (none, stamp) = caches.begin(partial);
+        pending(&mut caches, ALL);
+        let always = JobFlush {
+            id: FLUSH_ALWAYS,
+            ..ALL
+        };
+        assert_eq!(caches.begin(NOTHING).0, Some(always));
+        caches.end(partial, none, stamp, true);
+        assert_eq!(caches.partial, 0);
+        let light = JobFlush {
+            reach: Reach::Cores,
+            id: FLUSH_ALWAYS,
+        };
+        caches.emptied();
+        pending(&mut caches, light);
+        let (flush, stamp) = caches.begin(NOTHING);
+        assert_eq!((flush, caches.partial), (Some(light), 1));
+        caches.end(NOTHING, flush, stamp, true);
+        assert_eq!(caches.partial, 0);
+        assert!(caches.refreshed > caches.flushed);
+    }
+}

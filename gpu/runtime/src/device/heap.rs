@@ -1,0 +1,322 @@
+//! Tiler heaps: memory that the tiler takes while it bins, in chunks, and that the host adds to when it runs out.
+//!
+//! A heap grows in `poll`, from chunks that were made before: nothing is mapped there. What is used up is made again by
+//! [`Device::refill_tiler_heap`]. A heap that may not grow is answered with nothing, and the firmware finds another way, or fails
+//! the job.
+//! Facts: hardware/csf-scheduling.md 7, command-stream.md 1.12.
+
+use super::{Device, Kind};
+use crate::error::{Error, Thing};
+use crate::fault::{Cause, Recovery};
+use crate::group::{STREAMS, ring_streams};
+use crate::handle::{Space, TilerHeap};
+use crate::platform::{PhysicalAddress, Platform};
+use crate::queue::fail;
+use crate::slab::Key;
+use crate::vm::{GpuAddress, Protection};
+use eitri_csf::interface::stream::{
+    CS_HEAP_ADDRESS, CS_HEAP_FRAG_END, CS_HEAP_VT_END, CS_HEAP_VT_START, CS_TILER_HEAP_END,
+    CS_TILER_HEAP_START, cs_req,
+};
+
+const WHAT: Thing = Thing::TilerHeap;
+
+/// Bytes of a heap context: opaque to the host, zero at first.
+const CONTEXT_BYTES: u64 = 32;
+/// Units of a chunk's size in the encoding of its address, which are below what addresses are aligned to.
+const UNIT: u64 = 4096;
+
+/// How a tiler heap is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TilerHeapConfig {
+    /// Bytes of a chunk: 128 KiB to 8 MiB, a multiple of 4096.
+    pub chunk_bytes: u32,
+    /// Chunks at first; at least one.
+    pub initial: u32,
+    /// Chunks at most, those in reserve included.
+    pub most: u32,
+    /// Chunks that lie ready for the heap to grow by.
+    pub reserve: u32,
+    /// Render passes that may be in flight when the heap grows: with more of them it waits for one to end.
+    pub passes: u32,
+}
+
+impl Default for TilerHeapConfig {
+    /// As one driver has it (hardware/command-stream.md 6.19), with two chunks in reserve.
+    fn default() -> TilerHeapConfig {
+        TilerHeapConfig {
+            chunk_bytes: 2 << 20,
+            initial: 5,
+            most: 64,
+            reserve: 2,
+            passes: 65_535,
+        }
+    }
+}
+
+/// What is known of a heap.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Heap {
+    config: TilerHeapConfig,
+    /// Chunks that there are, and those of them that the GPU has.
+    made: u32,
+    given: u32,
+}
+
+/// Where a heap is, for command streams and the tiler's heap descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TilerHeapInfo {
+    /// The heap context, for HEAP_SET.
+    pub context: GpuAddress,
+    /// The first chunk, for the descriptor.
+    pub first_chunk: GpuAddress,
+    /// Bytes of each chunk.
+    pub chunk_bytes: u32,
+    /// Chunks that the GPU has.
+    pub chunks: u32,
+    /// Chunks that lie ready.
+    pub reserve: u32,
+}
+
+/// A heap that has no memory left, as a stream's words tell it.
+#[derive(Clone, Copy, Debug)]
+struct Exhausted {
+    context: GpuAddress,
+    started: u32,
+    ended: u32,
+    fragments: u32,
+}
+
+impl<P: Platform> Device<'_, '_, P> {
+    /// Makes a tiler heap.
+    ///
+    /// # Errors
+    /// If the configuration is none, or there is no memory or no place in the storage for it. A chunk is an object.
+    pub fn create_tiler_heap(
+        &mut self,
+        space: Space,
+        config: TilerHeapConfig,
+    ) -> Result<TilerHeap, Error> {
+        let bytes = u64::from(config.chunk_bytes);
+        let sizes = (128 << 10)..=(8 << 20);
+        let good = sizes.contains(&bytes) && bytes.is_multiple_of(UNIT);
+        if !good || config.initial == 0 || config.initial > config.most {
+            return Err(Error::TilerHeap(config));
+        }
+        let heap = Heap {
+            config,
+            made: 0,
+            given: config.initial,
+        };
+        let kind = Kind::Heap(heap);
+        let what = "a tiler heap";
+        let key = self.create_object(space, what, CONTEXT_BYTES, Protection::Data, kind)?;
+        let heap = TilerHeap(key);
+        let ready = config.initial.saturating_add(config.reserve);
+        if let Err(error) = self.make_chunks(key, ready.min(config.most)) {
+            let _ = self.destroy_tiler_heap(heap);
+            return Err(error);
+        }
+        Ok(heap)
+    }
+
+    /// Destroys a tiler heap with its chunks. No queue of its space may have work that uses it.
+    ///
+    /// # Errors
+    /// If a queue of its space has a job in flight. Or if it can't be unmapped, which costs the device.
+    pub fn destroy_tiler_heap(&mut self, heap: TilerHeap) -> Result<(), Error> {
+        let space = self.object(heap.0, WHAT)?.space;
+        // Which heap a stream uses stands in its commands.
+        let of_space = |queue: crate::handle::Queue| {
+            self.groups
+                .get(queue.0)
+                .is_some_and(|group| group.space == space)
+        };
+        let open = self.jobs.iter();
+        let open = open
+            .map(|(_, job)| job)
+            .find(|job| !job.over && of_space(job.fence.queue));
+        if let Some(by) = open.map(|job| job.fence) {
+            return Err(Error::InUse { what: WHAT, by });
+        }
+        self.destroy_object(heap.0, WHAT)
+    }
+
+    /// Where a heap is, and how many chunks it has.
+    ///
+    /// # Errors
+    /// If it was destroyed.
+    pub fn tiler_heap(&self, heap: TilerHeap) -> Result<TilerHeapInfo, Error> {
+        let (context, it) = self.heap(heap.0)?;
+        let first = it.config.initial.saturating_sub(1);
+        let (_, first_chunk) = self
+            .chunk(heap.0, first)
+            .ok_or(Error::Gone { what: WHAT })?;
+        Ok(TilerHeapInfo {
+            context,
+            first_chunk,
+            chunk_bytes: it.config.chunk_bytes,
+            chunks: it.given,
+            reserve: it.made.saturating_sub(it.given),
+        })
+    }
+
+    /// Makes chunks until the reserve of a heap is full again, as far as the heap may have more.
+    ///
+    /// # Errors
+    /// If it was destroyed, or there is no memory or no place in the storage.
+    pub fn refill_tiler_heap(&mut self, heap: TilerHeap) -> Result<(), Error> {
+        let (_, it) = self.heap(heap.0)?;
+        let ready = it.given.saturating_add(it.config.reserve);
+        self.make_chunks(heap.0, ready.min(it.config.most))
+    }
+
+    fn heap(&self, key: Key) -> Result<(GpuAddress, Heap), Error> {
+        let object = self.object(key, WHAT)?;
+        match object.kind {
+            Kind::Heap(heap) => Ok((object.mapping.address(), heap)),
+            _ => Err(Error::Gone { what: WHAT }),
+        }
+    }
+
+    fn heap_mut(&mut self, key: Key) -> Option<&mut Heap> {
+        match &mut self.objects.get_mut(key)?.kind {
+            Kind::Heap(heap) => Some(heap),
+            _ => None,
+        }
+    }
+
+    /// A chunk, by its number.
+    fn chunk(&self, heap: Key, number: u32) -> Option<(PhysicalAddress, GpuAddress)> {
+        let list = self.objects.get(heap)?.list;
+        let chunk = self.links.tagged(list, number)?;
+        let mapping = &self.objects.get(chunk)?.mapping;
+        Some((mapping.memory(), mapping.address()))
+    }
+
+    /// Makes chunks until there are so many. Those that the GPU has from the beginning are a list: each leads to the one that was
+    /// made before, and the last to nothing.
+    fn make_chunks(&mut self, heap: Key, wanted: u32) -> Result<(), Error> {
+        let (_, Heap { config, .. }) = self.heap(heap)?;
+        let space = Space(self.object(heap, WHAT)?.space);
+        while let Some(heap_now) = self.heap_mut(heap).filter(|heap| heap.made < wanted) {
+            let number = heap_now.made;
+            let bytes = config.chunk_bytes.into();
+            let what = "a tiler chunk";
+            let key = self.create_object(space, what, bytes, Protection::Data, Kind::Area)?;
+            if let Err(error) = self.link(heap, key, Some(number)) {
+                let _ = self.destroy_object(key, WHAT);
+                return Err(error);
+            }
+            let before = number.checked_sub(1).filter(|_| number < config.initial);
+            if let Some((_, before)) = before.and_then(|before| self.chunk(heap, before)) {
+                let at = self.object(key, WHAT)?.mapping.memory();
+                self.platform
+                    .store64(at, encoded(before, config.chunk_bytes));
+                self.platform.clean(at.span(8));
+            }
+            if let Some(heap) = self.heap_mut(heap) {
+                heap.made = heap.made.saturating_add(1);
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers the streams of a group whose heaps are exhausted. One that has left its slot meanwhile asks again.
+    pub(super) fn answer_heaps(&mut self, key: Key) {
+        let Some(group) = self.groups.get_mut(key) else {
+            return;
+        };
+        let exhausted = core::mem::take(&mut group.exhausted);
+        if exhausted == 0 {
+            return;
+        }
+        let (space, slot) = (group.space, group.slot);
+        let mut bells = 0;
+        for number in 0..STREAMS {
+            let bit = 1_u32.checked_shl(number as u32).unwrap_or(0);
+            if exhausted & bit == 0 {
+                continue;
+            }
+            let slot = slot.and_then(|slot| self.interface.slots.get(slot));
+            let Some(blocks) = slot.and_then(|slot| slot.streams.get(number).copied()) else {
+                continue;
+            };
+            let (input, output) = (blocks.input, blocks.output);
+            let it = &mut self.platform;
+            let told = Exhausted {
+                context: GpuAddress(output.read(it, CS_HEAP_ADDRESS)),
+                started: output.read_word(it, CS_HEAP_VT_START),
+                ended: output.read_word(it, CS_HEAP_VT_END),
+                fragments: output.read_word(it, CS_HEAP_FRAG_END),
+            };
+            let chunk = match self.grow(space, told) {
+                Ok(chunk) => chunk.unwrap_or(0),
+                // No heap of ours, or counters that no heap can have: whatever the firmware does with nothing.
+                Err(Inconsistent) => {
+                    let group = self.groups.get(key);
+                    let stream = group.and_then(|group| group.streams.get(number));
+                    let job = stream.and_then(|it| it.current_job(&mut self.platform, &self.jobs));
+                    if let Some(job) = job {
+                        fail(&mut self.jobs, job, Cause::TilerMemory, Recovery::Continue);
+                    }
+                    0
+                }
+            };
+            let it = &mut self.platform;
+            input.write(it, CS_TILER_HEAP_START, chunk);
+            input.write(it, CS_TILER_HEAP_END, chunk);
+            blocks
+                .requests()
+                .take_events(it, cs_req::TILER_OOM.mask32());
+            bells |= bit;
+        }
+        if let Some(slot) = slot.and_then(|slot| self.interface.slots.get(slot)) {
+            ring_streams(&mut self.platform, &self.interface.global, slot, bells);
+        }
+    }
+
+    /// A chunk of the reserve for an exhausted heap; none if it may not grow, or the reserve is used up.
+    fn grow(&mut self, space: Key, told: Exhausted) -> Result<Option<u64>, Inconsistent> {
+        let Exhausted {
+            context,
+            started,
+            ended,
+            fragments,
+        } = told;
+        let heap = self
+            .objects
+            .iter()
+            .find_map(|(key, object)| match object.kind {
+                Kind::Heap(heap)
+                    if object.space == space && object.mapping.address() == context =>
+                {
+                    Some((key, heap))
+                }
+                _ => None,
+            });
+        let (key, heap) = heap.ok_or(Inconsistent)?;
+        if fragments > ended || ended >= started {
+            return Err(Inconsistent);
+        }
+        if started.wrapping_sub(fragments) > heap.config.passes || heap.given >= heap.made {
+            return Ok(None);
+        }
+        let Some((_, address)) = self.chunk(key, heap.given) else {
+            return Ok(None);
+        };
+        if let Some(heap) = self.heap_mut(key) {
+            heap.given = heap.given.saturating_add(1);
+        }
+        Ok(Some(encoded(address, heap.config.chunk_bytes)))
+    }
+}
+
+/// What a stream tells of its heap makes no sense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Inconsistent;
+
+/// A chunk as the GPU names it: its address, and its size in the bits below.
+const fn encoded(address: GpuAddress, bytes: u32) -> u64 {
+    address.0 | (bytes as u64 / UNIT)
+}

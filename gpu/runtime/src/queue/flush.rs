@@ -1,0 +1,43 @@
+//! Flushes of jobs: what a job begins with, and what it does to the caches by itself.
+//!
+//! Facts: hardware/command-stream.md 1.10 and 3.7 (FLUSH_CACHE2).
+
+/// Which caches a flush is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reach {
+    /// Those of the shader cores: load/store caches, and whatever is only read through.
+    Cores,
+    /// All, the L2 too.
+    All,
+}
+
+/// A flush that a job begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct JobFlush {
+    /// Which caches.
+    pub(crate) reach: Reach,
+    /// The flush id when the host wrote last: a flush since then makes this one unnecessary. 0: none does.
+    pub(crate) id: u32,
+}
+
+/// What a job does to the caches by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CacheUse {
+    /// It may flush some of them.
+    pub(crate) partial: bool,
+    /// It flushes all of them when its last work is done.
+    pub(crate) clean: bool,
+}
+
+impl CacheUse {
+    /// Nothing.
+    pub(crate) const NONE: CacheUse = CacheUse {
+        partial: false,
+        clean: false,
+    };
+    /// Whatever a stream of its owner's may do.
+    pub(crate) const UNKNOWN: CacheUse = CacheUse {
+        partial: true,
+        clean: false,
+    };
+}

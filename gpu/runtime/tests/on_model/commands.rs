@@ -1,0 +1,620 @@
+//! Commands: barriers, chunks, secondaries, dispatches of every kind, events, queries, transfers.
+
+use crate::bench::{
+    DOUBLE, SECOND, Work, compile, diagnoses, machine, program, queue, queue_in, submit, up, wait,
+    words,
+};
+use eitri_on_model::Machine;
+use eitri_runtime::{
+    Accesses, Buffer, CommandBuffer, CommandError, Device, DynamicOffset, Error, Queue, Recorder,
+    Space, Status,
+};
+use std::sync::LazyLock;
+
+type Up = Device<'static, 'static, Machine>;
+
+/// Adds a push constant, and ten times the second one, to each word.
+static ADD: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    compile(
+        "struct Push { a: u32, b: u32 }
+         var<immediate> push: Push;
+         @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+         @compute @workgroup_size(64)
+         fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+             data[id.x] = data[id.x] + push.a + 10u * push.b;
+         }",
+    )
+});
+
+/// Each workgroup stores its number of workgroups, and its own id, at its place.
+static IDS: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    compile(
+        "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+         @compute @workgroup_size(2)
+         fn main(
+             @builtin(workgroup_id) group: vec3<u32>,
+             @builtin(num_workgroups) count: vec3<u32>,
+             @builtin(local_invocation_index) local: u32,
+         ) {
+             if (local == 0u) {
+                 let at = (group.z * 4u + group.y) * 4u + group.x;
+                 data[at] = count.x | count.y << 8u | count.z << 16u | 1u << 24u;
+             }
+         }",
+    )
+});
+
+/// Writes the counts of a dispatch.
+static COUNTS: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    compile(
+        "@group(0) @binding(0) var<storage, read_write> counts: array<u32>;
+         @compute @workgroup_size(1)
+         fn main() { counts[1] = counts[0] + 1u; counts[2] = 2u; counts[3] = 1u; }",
+    )
+});
+
+/// Sums up shared memory: needs memory of the commands.
+static SHARED: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    compile(
+        "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+         var<workgroup> all: array<u32, 64>;
+         @compute @workgroup_size(64)
+         fn main(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) g: vec3<u32>) {
+             all[i] = data[g.x * 64u + i];
+             workgroupBarrier();
+             data[g.x * 64u + i] = all[63u - i] + 1u;
+         }",
+    )
+});
+
+/// Two sets: what is in the second is added to the first, with an array of two in the first.
+static SETS: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    compile(
+        "@group(0) @binding(1) var<storage, read_write> to: array<u32>;
+         @group(1) @binding(0) var<storage, read> source: array<u32>;
+         @group(1) @binding(3) var<uniform> more: vec4<u32>;
+         @compute @workgroup_size(4)
+         fn main(@builtin(local_invocation_index) i: u32) { to[i] = source[i] * 100u + more[i]; }",
+    )
+});
+
+fn buffer_of(device: &mut Up, space: Space, values: &[u32]) -> Buffer {
+    let buffer = device.create_buffer(space, values.len() as u64 * 4);
+    let buffer = buffer.expect("memory");
+    let bytes: Vec<u8> = values.iter().flat_map(|it| it.to_le_bytes()).collect();
+    device.write_buffer(buffer, 0, &bytes).expect("fits");
+    buffer
+}
+
+fn recorded(
+    device: &mut Up,
+    commands: CommandBuffer,
+    record: impl FnOnce(&mut Recorder<'_, '_, 'static, Machine>) -> Result<(), Error>,
+) {
+    device.record(commands, record).expect("recorded");
+}
+
+#[track_caller]
+fn run(device: &mut Up, queue: Queue, commands: CommandBuffer) {
+    let fence = device.submit(queue, commands).expect("room");
+    match device.wait(fence, SECOND) {
+        Status::Done => {}
+        Status::Failed(fault) => panic!("{fault}"),
+        status => panic!("{status:?}"),
+    }
+}
+
+fn push(a: u32, b: u32) -> [u8; 8] {
+    let both = u64::from(b) << 32 | u64::from(a);
+    both.to_le_bytes()
+}
+
+#[test]
+fn push_constants_change_between_dispatches() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let queue = queue(&mut device);
+    let work = Work::new(&mut device, queue, &ADD, 64);
+    let all = Accesses::SHADER_READ | Accesses::SHADER_WRITE;
+    recorded(&mut device, work.commands, |it| {
+        it.bind_pipeline(work.pipeline)?
+            .bind_descriptor_set(work.set)?;
+        it.push_constants(&push(1, 1))?.dispatch([1, 1, 1])?;
+        it.barrier(all, all)?;
+        it.push_constants_at(4, &2_u32.to_le_bytes())?
+            .dispatch([1, 1, 1])?;
+        it.barrier(all, all)?.dispatch([1, 1, 1])?;
+        Ok(())
+    });
+    run(&mut device, queue, work.commands);
+    assert_eq!(work.words(&mut device, 3), [53, 54, 55]);
+    assert_eq!(diagnoses(&machine), [""; 0]);
+}
+
+/// Forty thousand instructions and their data: many blocks, run twice; recorded again, they take no more memory.
+#[test]
+fn long_recordings_go_on_in_further_blocks_which_are_kept() {
+    const ROUNDS: u32 = 1500;
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let queue = queue(&mut device);
+    let work = Work::new(&mut device, queue, &ADD, 64);
+    let all = Accesses::SHADER_READ | Accesses::SHADER_WRITE;
+    let before = device.memory_in_use();
+    let mut grown = 0;
+    for round in 0..3 {
+        recorded(&mut device, work.commands, |it| {
+            it.bind_pipeline(work.pipeline)?
+                .bind_descriptor_set(work.set)?;
+            for number in 0..ROUNDS {
+                it.push_constants(&push(number, 0))?.dispatch([1, 1, 1])?;
+                it.barrier(all, all)?;
+            }
+            Ok(())
+        });
+        let now = device.memory_in_use();
+        assert!(now > before + 64 * u64::from(ROUNDS), "{now} {before}");
+        match round {
+            0 => grown = now,
+            _ => assert_eq!(now, grown),
+        }
+    }
+    for _ in 0..2 {
+        run(&mut device, queue, work.commands);
+    }
+    let sum = ROUNDS * (ROUNDS - 1);
+    assert_eq!(work.words(&mut device, 2), [sum, sum + 1]);
+    assert_eq!(diagnoses(&machine), [""; 0]);
+    work.destroy(&mut device);
+    assert!(device.memory_in_use() < before);
+}
+
+#[test]
+fn secondary_commands_are_called_as_often_as_wanted_and_nest() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let queue = queue(&mut device);
+    let space = device.space(queue).expect("there");
+    let work = Work::new(&mut device, queue, &ADD, 64);
+    let all = Accesses::SHADER_READ | Accesses::SHADER_WRITE;
+    let make = |device: &mut Up| device.create_command_buffer(space).expect("memory");
+    let levels = [0; 7].map(|_| make(&mut device));
+    let innermost = device.record_secondary(levels[0], |it| {
+        it.bind_pipeline(work.pipeline)?
+            .bind_descriptor_set(work.set)?;
+        it.push_constants(&push(1, 0))?.dispatch([1, 1, 1])?;
+        it.barrier(all, all)?;
+        Ok(())
+    });
+    innermost.expect("recorded");
+    for pair in levels.windows(2) {
+        let recorded = device.record_secondary(pair[1], |it| {
+            it.execute(pair[0])?.barrier(all, all)?.execute(pair[0])?;
+            Ok(())
+        });
+        match recorded {
+            Ok(()) => {}
+            Err(Error::Command(CommandError::TooDeep { most: 6 })) => {
+                assert_eq!(pair[1], levels[6])
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    recorded(&mut device, work.commands, |it| {
+        it.execute(levels[5])?
+            .barrier(all, all)?
+            .execute(levels[1])?;
+        Ok(())
+    });
+    for _ in 0..2 {
+        run(&mut device, queue, work.commands);
+    }
+    assert_eq!(work.words(&mut device, 2), [2 * 34, 2 * 34 + 1]);
+    assert_eq!(diagnoses(&machine), [""; 0]);
+
+    // Who calls whom is checked, and what called commands that changed is not run.
+    let refused = |result: Result<(), Error>, text: &str| {
+        assert_eq!(
+            result.map_err(|error| error.to_string()),
+            Err(text.to_string())
+        );
+    };
+    refused(
+        device.submit(queue, levels[0]).map(drop),
+        "the commands were recorded for other commands to run: execute them there",
+    );
+    let other = make(&mut device);
+    refused(
+        device.record(other, |it| it.execute(work.commands).map(drop)),
+        "the commands were recorded for a queue: other commands can't run them",
+    );
+    device
+        .record_secondary(levels[0], |_| Ok(()))
+        .expect("unused");
+    let gone = device.submit(queue, work.commands).map(drop);
+    assert_eq!(gone, Err(Error::NotRecorded));
+}
+
+/// What a called buffer uses is in use by the job, and goes with no other's.
+#[test]
+fn what_called_commands_use_stays() {
+    let mut device = up(machine());
+    let queue = queue(&mut device);
+    let space = device.space(queue).expect("there");
+    let work = Work::new(&mut device, queue, &SHARED, 64);
+    let inner = device.record_secondary(work.commands, |it| {
+        it.bind_pipeline(work.pipeline)?
+            .bind_descriptor_set(work.set)?;
+        it.dispatch([1, 1, 1])?;
+        Ok(())
+    });
+    inner.expect("recorded");
+    let outer = device.create_command_buffer(space).expect("memory");
+    recorded(&mut device, outer, |it| it.execute(work.commands).map(drop));
+    let fence = device.submit(queue, outer).expect("room");
+    for refused in [
+        device.destroy_command_buffer(work.commands),
+        device.destroy_buffer(work.buffer),
+        device.destroy_pipeline(work.pipeline),
+    ] {
+        assert!(matches!(refused, Err(Error::InUse { .. })), "{refused:?}");
+    }
+    assert_eq!(wait(&mut device, fence), Ok(()));
+    // The outer goes, the inner keeps its memory.
+    device.destroy_command_buffer(outer).expect("unused");
+    let outer = device.create_command_buffer(space).expect("memory");
+    recorded(&mut device, outer, |it| it.execute(work.commands).map(drop));
+    run(&mut device, queue, outer);
+    assert_eq!(work.words(&mut device, 2), [2, 3]);
+}
+
+/// Two queues may run the same commands at once, unless these need memory of their own.
+#[test]
+fn commands_with_memory_of_their_own_run_once_at_a_time() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let space = device.create_space().expect("memory");
+    let queues = [0; 2].map(|_| queue_in(&mut device, space));
+    let plain = Work::in_space(&mut device, space, &DOUBLE, 64);
+    let shared = Work::in_space(&mut device, space, &SHARED, 64);
+    let [a, b] = queues.map(|queue| submit(&mut device, queue, &plain));
+    assert_eq!(
+        [wait(&mut device, a), wait(&mut device, b)],
+        [Ok(()), Ok(())]
+    );
+    let first = submit(&mut device, queues[0], &shared);
+    let second = submit(&mut device, queues[0], &shared);
+    let refused = device.submit(queues[1], shared.commands);
+    assert!(matches!(refused, Err(Error::InUse { .. })), "{refused:?}");
+    for fence in [first, second] {
+        assert_eq!(wait(&mut device, fence), Ok(()));
+    }
+    let third = submit(&mut device, queues[1], &shared);
+    assert_eq!(wait(&mut device, third), Ok(()));
+    assert_eq!(diagnoses(&machine), [""; 0]);
+}
+
+#[test]
+fn dispatches_have_bases_and_counts_that_the_gpu_writes() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let queue = queue(&mut device);
+    let space = device.space(queue).expect("there");
+    let ids = Work::new(&mut device, queue, &IDS, 64);
+    let counts = Work::new(&mut device, queue, &COUNTS, 8);
+    device.write_buffer(ids.buffer, 0, &[0; 256]).expect("fits");
+    recorded(&mut device, ids.commands, |it| {
+        it.bind_pipeline(ids.pipeline)?
+            .bind_descriptor_set(ids.set)?;
+        it.dispatch_base([1, 2, 0], [2, 1, 1])?;
+        Ok(())
+    });
+    run(&mut device, queue, ids.commands);
+    let mut expected = vec![0; 64];
+    (expected[9], expected[10]) = (0x0101_0102, 0x0101_0102);
+    assert_eq!(ids.words(&mut device, 64), expected);
+
+    device.write_buffer(ids.buffer, 0, &[0; 256]).expect("fits");
+    let both = device.create_command_buffer(space).expect("memory");
+    recorded(&mut device, both, |it| {
+        it.bind_pipeline(counts.pipeline)?
+            .bind_descriptor_set(counts.set)?;
+        it.dispatch([1, 1, 1])?;
+        it.barrier(Accesses::SHADER_WRITE, Accesses::INDIRECT_READ)?;
+        it.bind_pipeline(ids.pipeline)?
+            .bind_descriptor_set(ids.set)?;
+        it.dispatch_indirect(counts.buffer, 4)?;
+        Ok(())
+    });
+    for x in [1, 3] {
+        let start = (x - 1_u32).to_le_bytes();
+        device.write_buffer(counts.buffer, 0, &start).expect("fits");
+        run(&mut device, queue, both);
+        let mut expected = vec![0; 64];
+        for (y, x_at) in [0, 1].into_iter().flat_map(|y| (0..x).map(move |x| (y, x))) {
+            expected[(y * 4 + x_at) as usize] = x | 0x0101_0200;
+        }
+        assert_eq!(ids.words(&mut device, 64), expected, "{x}");
+    }
+    // No workgroups at all are no work.
+    device
+        .write_buffer(counts.buffer, 16, &[0; 12])
+        .expect("fits");
+    recorded(&mut device, both, |it| {
+        it.bind_pipeline(ids.pipeline)?
+            .bind_descriptor_set(ids.set)?;
+        it.dispatch_indirect(counts.buffer, 16)?;
+        Ok(())
+    });
+    run(&mut device, queue, both);
+    let outside = device.record(both, |it| {
+        it.bind_pipeline(ids.pipeline)?;
+        it.dispatch_indirect(counts.buffer, 24).map(drop)
+    });
+    assert!(matches!(outside, Err(Error::Outside { .. })), "{outside:?}");
+    assert_eq!(diagnoses(&machine), [""; 0]);
+}
+
+#[test]
+fn several_sets_are_bound_with_offsets_of_their_own() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let queue = queue(&mut device);
+    let space = device.space(queue).expect("there");
+    let pipeline = device
+        .create_pipeline(space, &program(&SETS))
+        .expect("memory");
+    let [first, second] = [0, 1].map(|set| {
+        let made = device.create_descriptor_set(pipeline, set);
+        made.expect("it has both")
+    });
+    let to = buffer_of(&mut device, space, &[0; 16]);
+    let from = buffer_of(&mut device, space, &(1..=16).collect::<Vec<u32>>());
+    let more = buffer_of(&mut device, space, &(50..66).collect::<Vec<u32>>());
+    device.bind_range(first, 1, 0, to, 0, 16).expect("fits");
+    device.bind_range(second, 0, 0, from, 0, 16).expect("fits");
+    device.bind_range(second, 3, 0, more, 16, 16).expect("fits");
+    let commands = device.create_command_buffer(space).expect("memory");
+    let at = |binding, offset| DynamicOffset {
+        binding,
+        element: 0,
+        offset,
+    };
+    recorded(&mut device, commands, |it| {
+        it.bind_pipeline(pipeline)?.bind_descriptor_set(first)?;
+        it.bind_descriptor_set(second)?.dispatch([1, 1, 1])?;
+        it.bind_descriptor_set_at(first, &[at(1, 32)])?;
+        it.bind_descriptor_set_at(second, &[at(3, 16), at(0, 48)])?;
+        it.dispatch([1, 1, 1])?;
+        Ok(())
+    });
+    run(&mut device, queue, commands);
+    let mut expected = [0; 16];
+    for (i, place) in (0..4_u32).zip(0..) {
+        expected[place] = (1 + i) * 100 + 54 + i;
+        expected[place + 8] = (13 + i) * 100 + 58 + i;
+    }
+    assert_eq!(words(&mut device, to, 16), expected);
+    for (offset, what) in [(8, "not aligned"), (64, "behind the buffer")] {
+        let refused = device.record(commands, |it| {
+            it.bind_descriptor_set_at(second, &[at(0, offset)])
+                .map(drop)
+        });
+        let range = matches!(refused, Err(Error::Command(CommandError::Range { .. })));
+        assert!(range, "{what}: {refused:?}");
+    }
+    assert_eq!(diagnoses(&machine), [""; 0]);
+}
+
+#[test]
+fn events_order_host_and_queues() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let space = device.create_space().expect("memory");
+    let [first, second] = [0; 2].map(|_| queue_in(&mut device, space));
+    let work = Work::in_space(&mut device, space, &ADD, 64);
+    let [go, done] = [0; 2].map(|_| device.create_event(space).expect("memory"));
+    let add = |device: &mut Up, a, wait, set| {
+        let commands = device.create_command_buffer(space).expect("memory");
+        recorded(device, commands, |it| {
+            it.wait_event(wait)?;
+            it.bind_pipeline(work.pipeline)?
+                .bind_descriptor_set(work.set)?;
+            it.push_constants(&push(a, 0))?.dispatch([1, 1, 1])?;
+            it.set_event(set)?.reset_event(wait)?;
+            Ok(())
+        });
+        commands
+    };
+    let unused = device.create_event(space).expect("memory");
+    let early = add(&mut device, 5, go, done);
+    let late = add(&mut device, 7, done, unused);
+    // The second first: it waits for what the first sets, which waits for the host.
+    let b = device.submit(second, late).expect("room");
+    let a = device.submit(first, early).expect("room");
+    let moment = std::time::Duration::from_millis(3);
+    assert_eq!(device.wait(a, moment), Status::Pending);
+    assert_eq!(device.wait(b, moment), Status::Pending);
+    assert!(!device.event_status(done).expect("there"));
+    device.set_event(go).expect("there");
+    assert_eq!(
+        [wait(&mut device, a), wait(&mut device, b)],
+        [Ok(()), Ok(())]
+    );
+    assert_eq!(work.words(&mut device, 2), [12, 13]);
+    let states = [go, done, unused].map(|event| device.event_status(event));
+    assert_eq!(states, [Ok(false), Ok(false), Ok(true)]);
+    device.reset_event(unused).expect("there");
+    assert_eq!(device.event_status(unused), Ok(false));
+    assert_eq!(diagnoses(&machine), [""; 0]);
+}
+
+/// A queue that waits for the host gives its slot to others, and comes back.
+#[test]
+fn whoever_waits_for_an_event_keeps_nobody_out() {
+    let mut device = up(machine());
+    let space = device.create_space().expect("memory");
+    let event = device.create_event(space).expect("memory");
+    let commands = device.create_command_buffer(space).expect("memory");
+    recorded(&mut device, commands, |it| it.wait_event(event).map(drop));
+    let waiting: Vec<_> = (0..6)
+        .map(|_| {
+            let queue = queue_in(&mut device, space);
+            device.submit(queue, commands).expect("room")
+        })
+        .collect();
+    let work = Work::in_space(&mut device, space, &DOUBLE, 64);
+    let queues = [0; 2].map(|_| queue_in(&mut device, space));
+    for queue in queues {
+        let fence = submit(&mut device, queue, &work);
+        assert_eq!(wait(&mut device, fence), Ok(()));
+    }
+    device.set_event(event).expect("there");
+    for fence in waiting {
+        assert_eq!(wait(&mut device, fence), Ok(()));
+    }
+}
+
+#[test]
+fn queries_tell_times_and_invocations() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let queue = queue(&mut device);
+    let space = device.space(queue).expect("there");
+    let work = Work::new(&mut device, queue, &DOUBLE, 512);
+    let pool = device.create_query_pool(space, 5).expect("memory");
+    let copy = device.create_buffer(space, 64).expect("memory");
+    recorded(&mut device, work.commands, |it| {
+        it.reset_queries(pool, 0, 4)?.write_timestamp(pool, 0)?;
+        let begin = it.begin_invocations();
+        it.bind_pipeline(work.pipeline)?
+            .bind_descriptor_set(work.set)?;
+        it.dispatch([8, 1, 1])?.dispatch([1, 1, 1])?;
+        it.write_timestamp(pool, 1)?;
+        it.end_invocations(begin, pool, 3)?;
+        it.copy_query_results(pool, 0, 2, (copy, 8))?;
+        it.copy_query_results(pool, 3, 1, (copy, 24))?;
+        Ok(())
+    });
+    let mut results = [Some(1); 5];
+    device.query_results(pool, 0, &mut results).expect("five");
+    assert_eq!(results, [None; 5]);
+    for _ in 0..2 {
+        run(&mut device, queue, work.commands);
+        device.query_results(pool, 0, &mut results).expect("five");
+        let [Some(start), Some(end), None, Some(invocations), None] = results else {
+            panic!("{results:?}");
+        };
+        assert!(0 < start && start < end, "{start} {end}");
+        assert_eq!(invocations, 9 * 64);
+        let mut bytes = [0; 64];
+        device.read_buffer(copy, 0, &mut bytes).expect("inside");
+        let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight"));
+        assert_eq!(
+            [word(0), word(8), word(16), word(24), word(32)],
+            [0, start, end, invocations, 0]
+        );
+    }
+    device.reset_queries(pool, 1, 1).expect("unused");
+    device
+        .query_results(pool, 0, &mut results[..2])
+        .expect("five");
+    assert!(results[0].is_some() && results[1].is_none());
+    let missing = device.query_results(pool, 4, &mut results[..2]);
+    let none = Error::Command(CommandError::NoQuery {
+        first: 4,
+        count: 2,
+        size: 5,
+    });
+    assert_eq!(missing, Err(none));
+    let uncounted = device.record(work.commands, |it| {
+        let begin = it.begin_invocations();
+        it.bind_pipeline(work.pipeline)?
+            .bind_descriptor_set(work.set)?;
+        it.dispatch_indirect(copy, 0)?
+            .end_invocations(begin, pool, 0)?;
+        Ok(())
+    });
+    assert_eq!(uncounted, Err(Error::Command(CommandError::NotCounted)));
+    assert_eq!(diagnoses(&machine), [""; 0]);
+}
+
+#[test]
+fn buffers_are_filled_updated_and_copied() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let queue = queue(&mut device);
+    let space = device.space(queue).expect("there");
+    const WORDS: usize = 1200;
+    let a = buffer_of(&mut device, space, &[0; WORDS]);
+    let b = buffer_of(&mut device, space, &[0; WORDS]);
+    let commands = device.create_command_buffer(space).expect("memory");
+    let writes = Accesses::TRANSFER_WRITE;
+    let copies = Accesses::TRANSFER_READ | Accesses::TRANSFER_WRITE;
+    let data: Vec<u8> = (1..=50_u32).flat_map(u32::to_le_bytes).collect();
+    recorded(&mut device, commands, |it| {
+        it.fill_buffer(a, 4, 4 * 1100, 0xABCD)?;
+        it.fill_buffer(a, 4 * 1150, 4 * 17, 7)?
+            .fill_buffer(a, 0, 0, 9)?;
+        it.barrier(writes, writes)?;
+        it.update_buffer(a, 40, &data)?
+            .update_buffer(a, 4 * 1190, &data[..12])?;
+        it.barrier(writes, copies)?;
+        it.copy_buffer((a, 4), (b, 8), 4 * 1170)?;
+        it.copy_buffer((a, 0), (b, 0), 4)?;
+        Ok(())
+    });
+    let mut expected = [0; WORDS];
+    expected[1..1101].fill(0xABCD);
+    expected[1150..1167].fill(7);
+    for (place, value) in (10..60).zip(1..) {
+        expected[place] = value;
+    }
+    expected[1190..1193].copy_from_slice(&[1, 2, 3]);
+    for _ in 0..2 {
+        run(&mut device, queue, commands);
+    }
+    assert_eq!(words(&mut device, a, WORDS), expected);
+    let mut copied = [0; WORDS];
+    copied[2..1172].copy_from_slice(&expected[1..1171]);
+    assert_eq!(words(&mut device, b, WORDS), copied);
+    for (offset, bytes) in [(2, 4), (0, 6)] {
+        let refused = device.record(commands, |it| it.fill_buffer(a, offset, bytes, 0).map(drop));
+        assert!(
+            matches!(refused, Err(Error::Misaligned { .. })),
+            "{refused:?}"
+        );
+    }
+    let outside = device.record(commands, |it| {
+        it.copy_buffer((a, 0), (b, 8), 4 * 1199).map(drop)
+    });
+    assert!(matches!(outside, Err(Error::Outside { .. })), "{outside:?}");
+    assert_eq!(diagnoses(&machine), [""; 0]);
+}
+
+/// A transfer before and after a dispatch, with barriers between them.
+#[test]
+fn transfers_and_dispatches_are_ordered_by_barriers() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let queue = queue(&mut device);
+    let space = device.space(queue).expect("there");
+    let work = Work::new(&mut device, queue, &DOUBLE, 64);
+    let copy = device.create_buffer(space, 256).expect("memory");
+    recorded(&mut device, work.commands, |it| {
+        it.bind_pipeline(work.pipeline)?
+            .bind_descriptor_set(work.set)?;
+        it.fill_buffer(work.buffer, 0, 256, 21)?;
+        it.barrier(
+            Accesses::TRANSFER_WRITE,
+            Accesses::SHADER_READ | Accesses::SHADER_WRITE,
+        )?;
+        it.dispatch([1, 1, 1])?;
+        it.barrier(Accesses::SHADER_WRITE, Accesses::TRANSFER_READ)?;
+        it.copy_buffer((work.buffer, 0), (copy, 0), 256)?;
+        Ok(())
+    });
+    run(&mut device, queue, work.commands);
+    assert_eq!(words(&mut device, copy, 64), [42; 64]);
+    assert_eq!(diagnoses(&machine), [""; 0]);
+}
