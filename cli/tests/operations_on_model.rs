@@ -292,7 +292,10 @@ fn constants(kind: Kind) -> Vec<String> {
 
 /// Operations that the back end has, on words of 32 bits and booleans.
 fn low() -> impl Iterator<Item = Alu> {
-    let plain = |alu: &Alu| alu.result() != Kind::W64 && !alu.operands().contains(&Kind::W64);
+    let other = [Kind::W64, Kind::R];
+    let plain = move |alu: &Alu| {
+        !other.contains(&alu.result()) && !alu.operands().iter().any(|kind| other.contains(kind))
+    };
     let low = Alu::ALL.iter().copied();
     low.filter(|alu| alu.level() == Level::Low).filter(plain)
 }

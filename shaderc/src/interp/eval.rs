@@ -79,7 +79,7 @@ pub fn eval(alu: Alu, width: Type, args: [u64; 4]) -> u64 {
                 (signed(a << up, bits) >> (bits.wrapping_sub(count) % bits)) as u64
             }
         },
-        Alu::IEq         => (a == b).into(),
+        Alu::IEq | Alu::REq => (a == b).into(),
         Alu::INe         => (a != b).into(),
         Alu::SLt         => (sa < sb).into(),
         Alu::SGe         => (sa >= sb).into(),

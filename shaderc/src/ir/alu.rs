@@ -201,6 +201,7 @@ alu! {
     SGe         "sge"           (I, I)               -> B   All   Low  No  "a >= b, signed.";
     ULt         "ult"           (I, I)               -> B   All   Low  No  "a < b, unsigned.";
     UGe         "uge"           (I, I)               -> B   All   Low  No  "a >= b, unsigned.";
+    REq         "req"           (R, R)               -> B   None  Low  Yes "a and b are the same element of one binding.";
     FEq         "feq"           (F, F)               -> B   Float Low  Yes "a == b; false for NaN.";
     FNe         "fne"           (F, F)               -> B   Float Low  Yes "not (a == b); true for NaN.";
     FLt         "flt"           (F, F)               -> B   Float Low  No  "a < b; false for NaN.";

@@ -51,6 +51,7 @@ pub mod parse;
 pub mod print;
 pub mod range;
 pub mod rewrite;
+pub mod uniformity;
 pub mod verify;
 
 pub use alu::{Alu, Kind, Level, Widths};
@@ -93,29 +94,28 @@ impl Type {
         Type::Resource,
     ];
 
-    /// Bits of a value; a boolean counts as one, a resource has none.
+    /// Bits of a value; a boolean counts as one, and a resource as those that [`Function::resource`] gives it.
     pub fn bits(self) -> u32 {
         match self {
-            Type::Resource => 0,
             Type::Bool => 1,
             Type::W8 => 8,
             Type::W16 => 16,
             Type::W32 => 32,
-            Type::W64 => 64,
+            Type::W64 | Type::Resource => 64,
         }
     }
 
     /// Bytes of a value in memory. Booleans and resources have none.
     pub fn bytes(self) -> u32 {
-        self.bits() / 8
+        match self {
+            Type::Resource => 0,
+            _ => self.bits() / 8,
+        }
     }
 
-    /// The bits that a value of it can have. Those of a resource are [`Function::resource`]'s.
+    /// The bits that a value of it can have.
     pub fn mask(self) -> u64 {
-        match self {
-            Type::Resource => u64::MAX,
-            _ => u64::MAX >> (64 - self.bits()),
-        }
+        u64::MAX >> (64 - self.bits())
     }
 
     /// Whether it is a word of any width.

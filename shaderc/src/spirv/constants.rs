@@ -52,6 +52,12 @@ pub(crate) fn declare(module: &Module, instr: &Instr) -> Result<Constant> {
     }
     let scalars = ty.scalars() as usize;
     let bits = match instr.op {
+        // No place of a buffer or of shared memory has this offset.
+        Op::ConstantNull if matches!(&*ty, Type::Pointer { .. }) => {
+            let mut bits = vec![0; scalars];
+            bits[scalars - 1] = 0xffff_fff0;
+            bits
+        }
         Op::ConstantNull | Op::Undef => vec![0; scalars],
         Op::ConstantTrue | Op::ConstantFalse | Op::SpecConstantTrue | Op::SpecConstantFalse => {
             if *ty != Type::Bool {

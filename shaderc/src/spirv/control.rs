@@ -18,8 +18,8 @@ use crate::ir::{self, BlockId, Merge, Terminator, Value};
 impl Translator<'_> {
     pub(super) fn phi(&mut self, instr: &Instr) -> Result<()> {
         let ty = self.result_type(instr)?;
-        if matches!(&*ty, Type::Pointer { .. }) {
-            return Err(instr.unsupported(Feature::Use, "OpPhi of pointers"));
+        if matches!(&*ty, Type::Pointer { .. }) && !ty.is_value() {
+            return Err(instr.unsupported(Feature::Use, "OpPhi of such pointers"));
         }
         if !ty.is_value() {
             return Err(instr.invalid(Invalid::TypeMismatch));
@@ -47,6 +47,7 @@ impl Translator<'_> {
         let Some(frame) = self.frames.last_mut() else {
             return Ok(());
         };
+        let end = self.builder.block;
         for phi in std::mem::take(&mut frame.phis) {
             for pair in phi.instr.operands.chunks(2) {
                 let &[value, label] = pair else {
@@ -60,6 +61,8 @@ impl Translator<'_> {
                 let Some(from) = frame.ends.get(&label).copied() else {
                     continue;
                 };
+                // A pointer becomes a value where it comes from.
+                self.builder.block = from;
                 let source = self.composite(&phi.instr, value)?;
                 if source.scalars.len() != phi.results.len() {
                     return Err(phi.instr.invalid(Invalid::TypeMismatch));
@@ -77,6 +80,7 @@ impl Translator<'_> {
                 }
             }
         }
+        self.builder.block = end;
         Ok(())
     }
 

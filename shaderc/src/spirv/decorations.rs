@@ -42,6 +42,12 @@ impl DecorationTable {
         Decorations(self.members.get(&(id, member)).map_or(&[], Vec::as_slice))
     }
 
+    /// Whether anything has that decoration.
+    pub fn any(&self, decoration: Decoration) -> bool {
+        let mut lists = self.ids.values().chain(self.members.values());
+        lists.any(|list| Decorations(list).has(decoration))
+    }
+
     /// All ids with that decoration, with its first literal.
     pub fn with(&self, decoration: Decoration) -> impl Iterator<Item = (u32, u32)> {
         self.ids.iter().filter_map(move |(id, list)| {

@@ -160,7 +160,7 @@ impl Translator<'_> {
     pub fn block_place(&self, resource: Value, binding: BindingId) -> Place {
         let (kind, _) = self.kind_and_count(binding);
         Place {
-            area: Area::Buffer(resource, binding),
+            area: Area::Buffer(resource, Some(binding)),
             rules: Rules::Decorated,
             at: Offset::default(),
             align: MAX_ALIGN,
@@ -398,6 +398,18 @@ impl Translator<'_> {
         }
         let mut types = vec![];
         ty.flatten(&mut types);
+        if let Type::Pointer { .. } = ty {
+            let one = |ty| VarData {
+                ty,
+                len: 1,
+                name: name.to_owned(),
+            };
+            let vars = types.into_iter().map(one);
+            return Local::Pointer(
+                vars.map(|data| self.builder.function.new_var(data))
+                    .collect(),
+            );
+        }
         let first = types.first().copied().unwrap_or(ir::Type::W32);
         let ty = match types.iter().all(|ty| *ty == first) {
             true => first,

@@ -82,7 +82,9 @@ impl Rules {
             return Ok(computed(ty).0);
         }
         Ok(match &**ty {
-            Type::Bool | Type::Int { .. } | Type::Float { .. } => scalar_bytes(ty).into(),
+            Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::Address { .. } => {
+                scalar_bytes(ty).into()
+            }
             Type::Vector { component, count } => {
                 u64::from(scalar_bytes(component)) * u64::from(*count)
             }
@@ -138,6 +140,14 @@ pub(crate) fn scalar_bytes(ty: &Type) -> u32 {
     match ty.scalar() {
         None | Some(ir::Type::Bool) => 4,
         Some(ty) => ty.bytes(),
+    }
+}
+
+/// What the offset of such a type is a multiple of, whatever it is part of.
+pub(crate) fn natural_align(rules: Rules, ty: &Type) -> u32 {
+    match rules {
+        Rules::Decorated => largest_scalar(ty),
+        Rules::Computed => u32::try_from(computed(ty).1).unwrap_or(1),
     }
 }
 

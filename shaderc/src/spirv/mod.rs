@@ -4,7 +4,8 @@
 //! panic and no endless loop whatever the bytes.  Facts: hardware/compiler-isel.md 15; hardware/compiler-ir.md 1.3.
 //!
 //! In reading order: framing (`reader`), the module (`module`, `types`, `constants`, `decorations`), what lies outside
-//! functions (`interface`, `layout`), functions (`translate`, `control`, `pointer`), instructions by family (`ops`, `glsl`).
+//! functions (`interface`, `layout`), functions (`translate`, `control`, `pointer`, `address`), instructions by family (`ops`, `glsl`).
+mod address;
 mod constants;
 mod control;
 mod decorations;

@@ -52,6 +52,9 @@ const CAPABILITIES: &[Capability] = &[
     Capability::UniformAndStorageBuffer16BitAccess,
     Capability::StoragePushConstant16,
     Capability::VulkanMemoryModel,
+    Capability::PhysicalStorageBufferAddresses,
+    Capability::VariablePointersStorageBuffer,
+    Capability::VariablePointers,
     Capability::VulkanMemoryModelDeviceScope,
     // Descriptor arrays with indices that the whole workgroup shares.
     Capability::UniformBufferArrayDynamicIndexing,
@@ -124,6 +127,10 @@ pub(crate) struct Module {
     types: HashMap<u32, Rc<Type>>,
     constants: HashMap<u32, Constant>,
     defined: HashSet<u32>,
+    /// By id of a physical pointer's type: the type that it points to.
+    pointees: HashMap<u32, u32>,
+    /// By id of a result: its type.
+    result_types: HashMap<u32, u32>,
 }
 
 impl Module {
@@ -161,6 +168,8 @@ impl Module {
             types: HashMap::new(),
             constants: HashMap::new(),
             defined: HashSet::new(),
+            pointees: HashMap::new(),
+            result_types: HashMap::new(),
         };
         for instr in &instrs {
             if instr.op == Op::String {
@@ -175,6 +184,9 @@ impl Module {
                 && (id == 0 || !module.defined.insert(id))
             {
                 return Err(instr.invalid(Invalid::DefinedTwice(id)));
+            }
+            if let (Some(id), Ok(ty)) = (instr.result, instr.result_type()) {
+                module.result_types.insert(id, ty);
             }
             match (&mut body, instr.op) {
                 (None, Op::Function) => body = Some(module.begin_function(instr)?),
@@ -225,6 +237,35 @@ impl Module {
             Some(ty) => Ok(ty.clone()),
             None => Err(instr.invalid(self.wanted(id, "a type"))),
         }
+    }
+
+    /// What pointers of the physical pointer type with that id point to.
+    pub fn pointee(&self, instr: &Instr, id: u32) -> Result<Rc<Type>> {
+        match self.pointees.get(&id) {
+            Some(pointee) => self.ty(instr, *pointee),
+            None => Err(instr.invalid(self.wanted(id, "a type that is declared"))),
+        }
+    }
+
+    /// The id of a result's type.
+    pub fn type_of(&self, id: u32) -> Option<u32> {
+        self.result_types.get(&id).copied()
+    }
+
+    /// Whether shared memory is laid out by its blocks: then all of it is.
+    pub fn explicit_workgroup(&self) -> bool {
+        let mut shared = self
+            .globals
+            .iter()
+            .filter(|(_, global)| global.class == StorageClass::Workgroup);
+        shared.any(|(_, global)| matches!(&*global.pointee, Type::Struct { block: true, .. }))
+    }
+
+    /// Whether anything in the module is volatile or coherent.
+    pub fn any_volatile(&self) -> bool {
+        [Decoration::Volatile, Decoration::Coherent]
+            .into_iter()
+            .any(|decoration| self.decorations.any(decoration))
     }
 
     /// The constant with that id.
@@ -313,12 +354,21 @@ impl Module {
                 self.constants.insert(instr.result()?, constant);
                 Ok(())
             }
+            Op::TypeForwardPointer => {
+                // The struct that holds it stands before its own declaration.
+                let id = instr.word(0)?;
+                self.types.insert(id, Rc::new(Type::Address { id }));
+                Ok(())
+            }
             _ if instr.name.starts_with("Type") && instr.result.is_some() => {
                 let ty = types::declare(self, instr)?;
+                if let Type::Address { id } = ty {
+                    self.pointees.insert(id, instr.word(1)?);
+                }
                 self.types.insert(instr.result()?, Rc::new(ty));
                 Ok(())
             }
-            Op::GroupDecorate | Op::GroupMemberDecorate | Op::TypeForwardPointer => {
+            Op::GroupDecorate | Op::GroupMemberDecorate => {
                 Err(instr.unsupported(Feature::Instruction, format!("Op{}", instr.name)))
             }
             _ => Err(instr.invalid(Invalid::Misplaced)),
@@ -502,7 +552,7 @@ fn refused_capabilities(instrs: &[Instr]) -> Vec<Error> {
 fn check_model(instr: &Instr) -> Result<()> {
     let (addressing, memory) = (instr.word(0)?, instr.word(1)?);
     match AddressingModel::from_u32(addressing) {
-        Some(AddressingModel::Logical) => {}
+        Some(AddressingModel::Logical | AddressingModel::PhysicalStorageBuffer64) => {}
         Some(model) => return Err(instr.unsupported(Feature::Model, format!("{model:?}"))),
         None => return Err(instr.invalid(Invalid::Literal(addressing))),
     }

@@ -39,6 +39,8 @@ pub(crate) enum Local {
     Leaf(Var),
     /// A part for each member.
     Struct(Vec<Rc<Local>>),
+    /// A variable pointer, scalar by scalar.
+    Pointer(Vec<Var>),
 }
 
 /// A place in memory.
@@ -58,8 +60,10 @@ pub(crate) struct Place {
 /// What memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Area {
-    /// With its resource, and the binding of which that is an element.
-    Buffer(Value, BindingId),
+    /// With its resource, and the binding of which that is an element, where it is known.
+    Buffer(Value, Option<BindingId>),
+    /// At an address of 64 bits, with the id of the pointer's type.
+    Global(Value, u32),
     Shared,
     /// Read word by word.
     Push,
@@ -239,18 +243,12 @@ impl Translator<'_> {
             },
             _ => return Err(instr.invalid(Invalid::TypeMismatch)),
         };
-        match index {
-            Index::Constant(index) => place.add_constant(stride.wrapping_mul(index)),
-            Index::Dynamic(index) => {
-                self.add_scaled(&mut place.at, index, stride);
-                place.align = place.align.min(power_of_two(stride));
-            }
-        }
+        self.advance(&mut place, index, stride);
         Ok(place)
     }
 
     /// Adds `index * scale`.
-    fn add_scaled(&mut self, at: &mut Offset, index: Value, scale: u32) {
+    pub fn add_scaled(&mut self, at: &mut Offset, index: Value, scale: u32) {
         let scaled = match scale {
             1 => index,
             scale => self.builder.alu_word(Alu::IMul, index, scale),
@@ -316,14 +314,8 @@ impl Translator<'_> {
                 let mut place = place.clone();
                 match place.area {
                     Area::Push => return Err(instr.invalid(Invalid::TypeMismatch)),
-                    Area::Buffer(_, binding) => {
-                        let binding = &mut self.builder.function.bindings[binding.index()];
-                        if binding.kind == ir::BindingKind::Uniform {
-                            return Err(instr.invalid(Invalid::TypeMismatch));
-                        }
-                        binding.written = true;
-                    }
-                    Area::Shared => {}
+                    Area::Buffer(_, binding) => self.mark_written(instr, binding)?,
+                    Area::Shared | Area::Global(..) => {}
                 }
                 place.strengthen(memory);
                 self.store_memory(
@@ -337,6 +329,27 @@ impl Translator<'_> {
                 Err(instr.invalid(Invalid::TypeMismatch))
             }
         }
+    }
+
+    /// Notes that a buffer is written: any of them, where it isn't known which.
+    pub fn mark_written(&mut self, instr: &Instr, binding: Option<BindingId>) -> Result<()> {
+        let bindings = &mut self.builder.function.bindings;
+        match binding {
+            Some(id) => {
+                let binding = &mut bindings[id.index()];
+                if binding.kind == ir::BindingKind::Uniform {
+                    return Err(instr.invalid(Invalid::TypeMismatch));
+                }
+                binding.written = true;
+            }
+            None => {
+                let storage = |binding: &&mut ir::Binding| binding.kind == ir::BindingKind::Storage;
+                for binding in bindings.iter_mut().filter(storage) {
+                    binding.written = true;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn load_local(&mut self, node: &Local, at: Offset, ty: &Type, out: &mut Vec<Value>) {
@@ -354,6 +367,10 @@ impl Translator<'_> {
                     let value = self.builder.load_var(*var, element);
                     out.push(self.unhold(value, wanted));
                 }
+            }
+            (Local::Pointer(vars), _) => {
+                let first = self.builder.word(0);
+                out.extend(vars.iter().map(|var| self.builder.load_var(*var, first)));
             }
             // Variables are made from the types that pointers to them have.
             (Local::Struct(_), _) => {}
@@ -380,6 +397,12 @@ impl Translator<'_> {
                     let element = self.offset_value(at, number as u32);
                     let value = self.hold(value, held);
                     self.builder.store_var(*var, element, value);
+                }
+            }
+            (Local::Pointer(vars), _) => {
+                let first = self.builder.word(0);
+                for (var, value) in vars.iter().zip(scalars) {
+                    self.builder.store_var(*var, first, value);
                 }
             }
             (Local::Struct(_), _) => {}
@@ -416,7 +439,7 @@ impl Translator<'_> {
         each: &mut dyn FnMut(&mut Self, &Place, u32, ir::Type) -> Result<()>,
     ) -> Result<()> {
         match &**ty {
-            Type::Bool | Type::Int { .. } | Type::Float { .. } => {
+            Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::Address { .. } => {
                 let scalar = ty.scalar().unwrap_or(ir::Type::W32);
                 let in_buffer = place.rules == Rules::Decorated;
                 if scalar == ir::Type::Bool && in_buffer {
@@ -517,10 +540,13 @@ impl Translator<'_> {
             let what = format!("{} bytes at a multiple of {}", elem.bytes(), place.align);
             return Err(instr.unsupported(Feature::Use, what));
         }
-        let offset = self.offset_value(place.at, 0);
         let (space, address) = match place.area {
-            Area::Buffer(resource, _) => (Space::Buffer, vec![resource, offset]),
-            Area::Shared | Area::Push => (Space::Shared, vec![offset]),
+            Area::Buffer(resource, _) => {
+                let offset = self.offset_value(place.at, 0);
+                (Space::Buffer, vec![resource, offset])
+            }
+            Area::Global(..) => (Space::Global, vec![self.global_address(place)]),
+            Area::Shared | Area::Push => (Space::Shared, vec![self.offset_value(place.at, 0)]),
         };
         let access = Access {
             space,
@@ -543,8 +569,13 @@ fn in_memory(scalar: ir::Type) -> ir::Type {
 }
 
 impl Place {
-    fn add_constant(&mut self, bytes: u32) {
+    pub fn add_constant(&mut self, bytes: u32) {
         self.at.constant = self.at.constant.wrapping_add(bytes);
+        self.weaken(bytes);
+    }
+
+    /// Nothing better is known than that so many bytes were added, or a multiple.
+    pub fn weaken(&mut self, bytes: u32) {
         self.align = self.align.min(power_of_two(bytes));
     }
 

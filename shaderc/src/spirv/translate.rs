@@ -131,7 +131,7 @@ impl Translator<'_> {
     pub fn composite(&mut self, instr: &Instr, id: u32) -> Result<Composite> {
         match self.item(instr, id)? {
             Item::Value(composite) => Ok(composite),
-            Item::Pointer(_) => Err(instr.invalid(Invalid::Wanted(id, "a value, not a pointer"))),
+            Item::Pointer(pointer) => self.value_of(instr, id, &pointer),
         }
     }
 
@@ -165,7 +165,10 @@ impl Translator<'_> {
         let id = instr.word(index)?;
         match self.item(instr, id)? {
             Item::Pointer(pointer) => Ok(pointer),
-            Item::Value(_) => Err(instr.invalid(Invalid::Wanted(id, "a pointer"))),
+            Item::Value(value) => match self.place_of(instr, &value)? {
+                Some(pointer) => Ok(pointer),
+                None => Err(instr.invalid(Invalid::Wanted(id, "a pointer"))),
+            },
         }
     }
 
@@ -316,6 +319,7 @@ impl Translator<'_> {
             }
             op => {
                 let done = ops::memory::instr(self, instr, op)?
+                    || super::address::instr(self, instr, op)?
                     || ops::convert::instr(self, instr, op)?
                     || ops::composite::instr(self, instr, op)?
                     || ops::algebra::instr(self, instr, op)?
@@ -390,10 +394,13 @@ impl Translator<'_> {
             return Err(instr.invalid(module.wanted(id, "a function")));
         };
         let mut arguments = vec![];
-        for argument in instr.rest(1) {
-            arguments.push(self.item(instr, *argument)?);
+        for (argument, (_, wanted)) in instr.rest(1).iter().zip(&function.parameters) {
+            arguments.push(match &**wanted {
+                Type::Address { .. } => Item::Value(self.composite(instr, *argument)?),
+                _ => self.item(instr, *argument)?,
+            });
         }
-        if arguments.len() != function.parameters.len() {
+        if instr.rest(1).len() != function.parameters.len() {
             return Err(instr.invalid(Invalid::TypeMismatch));
         }
         for (argument, (_, wanted)) in arguments.iter().zip(&function.parameters) {

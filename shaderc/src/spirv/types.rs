@@ -55,6 +55,11 @@ pub(crate) enum Type {
         class: StorageClass,
         pointee: Rc<Type>,
     },
+    /// A pointer by physical address: a number. To what it points the module knows by the id of its type, since that may
+    /// hold such pointers in turn.
+    Address {
+        id: u32,
+    },
     Function {
         result: Rc<Type>,
         parameters: Rc<[Rc<Type>]>,
@@ -79,11 +84,12 @@ pub(crate) struct MatrixLayout {
 }
 
 impl Type {
-    /// Number of scalars; a runtime array counts as none, a pointer as one.
+    /// Number of scalars; a runtime array counts as none.
     pub fn scalars(&self) -> u64 {
         match self {
             Type::Void | Type::RuntimeArray { .. } | Type::Function { .. } => 0,
-            Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::Pointer { .. } => 1,
+            Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::Address { .. } => 1,
+            Type::Pointer { class, .. } => variable(*class).len() as u64,
             Type::Vector {
                 component: part,
                 count,
@@ -101,7 +107,11 @@ impl Type {
 
     fn depth(&self) -> u32 {
         match self {
-            Type::Void | Type::Bool | Type::Int { .. } | Type::Float { .. } => 0,
+            Type::Void
+            | Type::Bool
+            | Type::Int { .. }
+            | Type::Float { .. }
+            | Type::Address { .. } => 0,
             Type::Vector {
                 component: part, ..
             }
@@ -145,6 +155,7 @@ impl Type {
             | Type::Bool
             | Type::Int { .. }
             | Type::Float { .. }
+            | Type::Address { .. }
             | Type::Pointer { .. }
             | Type::Function { .. } => return None,
         };
@@ -157,7 +168,7 @@ impl Type {
             Type::Bool => Some(ir::Type::Bool),
             Type::Int { bits: 8, .. } => Some(ir::Type::W8),
             Type::Int { bits: 16, .. } | Type::Float { bits: 16 } => Some(ir::Type::W16),
-            Type::Int { bits: 64, .. } => Some(ir::Type::W64),
+            Type::Int { bits: 64, .. } | Type::Address { .. } => Some(ir::Type::W64),
             Type::Int { .. } | Type::Float { .. } => Some(ir::Type::W32),
             _ => None,
         }
@@ -166,8 +177,10 @@ impl Type {
     /// The types in the IR of all scalars, in order. The caller has checked that there aren't too many.
     pub fn flatten(&self, out: &mut Vec<ir::Type>) {
         match self {
-            Type::Bool | Type::Int { .. } | Type::Float { .. } => out.extend(self.scalar()),
-            Type::Pointer { .. } => out.push(ir::Type::W32),
+            Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::Address { .. } => {
+                out.extend(self.scalar());
+            }
+            Type::Pointer { class, .. } => out.extend(variable(*class)),
             Type::Vector {
                 component: part,
                 count,
@@ -204,20 +217,27 @@ impl Type {
         }
     }
 
-    /// Whether a value of it can be held: known size, not too large, no pointers or functions inside.
+    /// Whether a value of it can be held: known size, not too large, no functions inside, of pointers those that may vary.
     pub fn is_value(&self) -> bool {
         match self {
-            Type::Bool | Type::Int { .. } | Type::Float { .. } => true,
+            Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::Address { .. } => true,
+            Type::Pointer { class, .. } => !variable(*class).is_empty(),
             Type::Vector { .. } | Type::Matrix { .. } => true,
             Type::Array { element, .. } => element.is_value() && self.scalars() <= MAX_SCALARS,
             Type::Struct { members, .. } => {
                 members.iter().all(|member| member.ty.is_value()) && self.scalars() <= MAX_SCALARS
             }
-            Type::Void
-            | Type::RuntimeArray { .. }
-            | Type::Pointer { .. }
-            | Type::Function { .. } => false,
+            Type::Void | Type::RuntimeArray { .. } | Type::Function { .. } => false,
         }
+    }
+}
+
+/// The scalars that make a variable pointer; none if pointers of that class can't vary.
+fn variable(class: StorageClass) -> &'static [ir::Type] {
+    match class {
+        StorageClass::StorageBuffer => &[ir::Type::Resource, ir::Type::W32],
+        StorageClass::Workgroup => &[ir::Type::W32],
+        _ => &[],
     }
 }
 
@@ -306,9 +326,12 @@ pub(crate) fn declare(module: &Module, instr: &Instr) -> Result<Type> {
             let class = instr.word(0)?;
             let class = StorageClass::from_u32(class)
                 .ok_or_else(|| instr.invalid(Invalid::Literal(class)))?;
-            Type::Pointer {
-                class,
-                pointee: ty(1)?,
+            match class {
+                StorageClass::PhysicalStorageBuffer => Type::Address { id },
+                _ => Type::Pointer {
+                    class,
+                    pointee: ty(1)?,
+                },
             }
         }
         Op::TypeFunction => {

@@ -9,6 +9,7 @@ mod layout;
 mod lowering;
 mod malformed;
 mod passes;
+mod pointers;
 mod random;
 mod shaders;
 mod support;

@@ -317,6 +317,7 @@ impl Wide {
             Alu::UDot4x8
             | Alu::SDot4x8
             | Alu::RotL
+            | Alu::REq
             | Alu::FEq
             | Alu::FNe
             | Alu::FLt

@@ -99,14 +99,14 @@ fn place(t: &mut Translator<'_>, instr: &Instr, op: AtomicOp, operands: &[Value]
         }
         _ => return Err(instr.invalid(Invalid::TypeMismatch)),
     };
+    let mut place = place.clone();
     if let Area::Buffer(_, binding) = place.area {
-        let binding = &mut t.builder.function.bindings[binding.index()];
-        if binding.kind == ir::BindingKind::Uniform {
-            return Err(instr.invalid(Invalid::TypeMismatch));
-        }
-        binding.written = true;
+        t.mark_written(instr, binding)?;
     }
     let elem = pointer.ty.scalar().unwrap_or(ir::Type::W32);
+    // An atomic is always on a word that is aligned to its size.
+    place.align = place.align.max(elem.bytes());
+    let place = &place;
     let (address, access) = t.address(instr, place, elem, 1)?;
     Ok(t.builder.atomic(op, access, &address, operands))
 }

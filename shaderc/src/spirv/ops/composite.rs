@@ -120,8 +120,9 @@ fn locate(
 }
 
 fn select(t: &mut Translator<'_>, instr: &Instr) -> Result<Vec<Value>> {
-    if matches!(&*t.result_type(instr)?, Type::Pointer { .. }) {
-        return Err(instr.unsupported(Feature::Use, "OpSelect of pointers"));
+    let ty = t.result_type(instr)?;
+    if matches!(&*ty, Type::Pointer { .. }) && !ty.is_value() {
+        return Err(instr.unsupported(Feature::Use, "OpSelect of such pointers"));
     }
     let (condition, yes, no) = (
         t.operand(instr, 0)?,

@@ -138,6 +138,7 @@ fn bitcast(t: &mut Translator<'_>, instr: &Instr) -> Result<Vec<Value>> {
     let (from, to) = (t.operand(instr, 0)?, t.result_type(instr)?);
     let bits = |ty: &Type| match ty.component() {
         Type::Int { bits, .. } | Type::Float { bits } => Some(*bits),
+        Type::Address { .. } => Some(64),
         _ => None,
     };
     let (Some(old), Some(new)) = (bits(&from.ty), bits(&to)) else {

@@ -3,9 +3,10 @@
 //! Facts: hardware/compiler-isel.md 15.1; hardware/compiler-ir.md 1.3.
 use rspirv::spirv::{self, Op, StorageClass};
 
-use crate::ir::Memory;
+use crate::ir::{self, Memory};
 use crate::spirv::error::{Feature, Invalid};
-use crate::spirv::pointer::{Index, Pointer};
+use crate::spirv::layout::MAX_ALIGN;
+use crate::spirv::pointer::{Area, Index, Pointer, Target};
 use crate::spirv::reader::{Instr, Result};
 use crate::spirv::translate::{Composite, Item, Translator};
 use crate::spirv::types::Type;
@@ -17,24 +18,26 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
         Op::AccessChain | Op::InBoundsAccessChain => {
             let mut pointer = t.pointer(instr, 0)?;
             for index in 1..instr.operands.len() {
-                let index = self::index(t, instr, index)?;
+                let index = t.index(instr, index, &pointer)?;
                 pointer = t.step(instr, &pointer, index)?;
             }
-            define_pointer(t, instr, pointer)?;
+            t.define_pointer(instr, pointer)?;
         }
         Op::Load => {
-            let pointer = t.pointer(instr, 0)?;
-            let value = t.load(instr, &pointer, memory_operands(instr, 1))?;
+            let mut pointer = t.pointer(instr, 0)?;
+            let memory = memory_operands(instr, 1, &mut [&mut pointer]);
+            let value = t.load(instr, &pointer, memory)?;
             t.define(instr, value.scalars.to_vec())?;
         }
         Op::Store => {
-            let pointer = t.pointer(instr, 0)?;
+            let mut pointer = t.pointer(instr, 0)?;
             let value = t.operand(instr, 1)?;
-            t.store(instr, &pointer, &value, memory_operands(instr, 2))?;
+            let memory = memory_operands(instr, 2, &mut [&mut pointer]);
+            t.store(instr, &pointer, &value, memory)?;
         }
         Op::CopyMemory => {
-            let (to, from) = (t.pointer(instr, 0)?, t.pointer(instr, 1)?);
-            let memory = memory_operands(instr, 2);
+            let (mut to, mut from) = (t.pointer(instr, 0)?, t.pointer(instr, 1)?);
+            let memory = memory_operands(instr, 2, &mut [&mut to, &mut from]);
             let value = t.load(instr, &from, memory)?;
             let value = Composite {
                 ty: to.ty.clone(),
@@ -46,7 +49,7 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
             let item = t.item(instr, instr.word(0)?)?;
             match item {
                 Item::Value(composite) => t.define(instr, composite.scalars.to_vec())?,
-                Item::Pointer(pointer) => define_pointer(t, instr, pointer)?,
+                Item::Pointer(pointer) => t.define_pointer(instr, pointer)?,
             }
         }
         Op::ArrayLength => {
@@ -70,7 +73,7 @@ fn variable(t: &mut Translator<'_>, instr: &Instr) -> Result<()> {
     };
     let id = instr.result()?;
     let name = t.module.names.get(&id).cloned().unwrap_or_default();
-    if matches!(&**pointee, Type::Pointer { .. }) {
+    if matches!(&**pointee, Type::Pointer { .. }) && !pointee.is_value() {
         return Err(instr.unsupported(Feature::Use, "a variable that holds a pointer"));
     }
     let pointer = t.private(instr, pointee, &name)?;
@@ -78,32 +81,44 @@ fn variable(t: &mut Translator<'_>, instr: &Instr) -> Result<()> {
     t.define_item(instr, Item::Pointer(pointer))
 }
 
-/// An index of an access chain, constant if it can be.
-fn index(t: &mut Translator<'_>, instr: &Instr, operand: usize) -> Result<Index> {
-    let composite = t.operand(instr, operand)?;
-    if let (Type::Int { .. }, &[value]) = (&*composite.ty, &*composite.scalars)
-        && let Some(index) = t.builder.function.as_bits(value)
-    {
-        return Ok(Index::Constant(index as u32));
-    }
-    Ok(Index::Dynamic(t.integer(instr, operand)?))
-}
-
-/// The result is a pointer to the type that its own type says.
-fn define_pointer(t: &mut Translator<'_>, instr: &Instr, pointer: Pointer) -> Result<()> {
-    let ty = t.result_type(instr)?;
-    match &*ty {
-        Type::Pointer { pointee, .. } if *pointee == pointer.ty => {
-            t.define_item(instr, Item::Pointer(pointer))
+impl Translator<'_> {
+    /// An index of an access chain, constant if it can be. Where addresses have 64 bits it keeps its width.
+    pub fn index(&mut self, instr: &Instr, operand: usize, pointer: &Pointer) -> Result<Index> {
+        let composite = self.operand(instr, operand)?;
+        let (Type::Int { .. }, &[value]) = (&*composite.ty, &*composite.scalars) else {
+            return Ok(Index::Dynamic(self.integer(instr, operand)?));
+        };
+        let wide = matches!(&pointer.target, Target::Memory(place) if matches!(place.area, Area::Global(..)));
+        let bits = self.builder.function.as_bits(value);
+        match bits {
+            Some(bits) if !wide || i32::try_from(bits.cast_signed()).is_ok() => {
+                Ok(Index::Constant(bits as u32))
+            }
+            _ if wide && self.builder.function.ty(value) == ir::Type::W64 => {
+                Ok(Index::Dynamic(value))
+            }
+            _ => Ok(Index::Dynamic(self.integer(instr, operand)?)),
         }
-        _ => Err(instr.invalid(Invalid::TypeMismatch)),
     }
 }
 
-/// What the optional memory operands at that index ask for.
-fn memory_operands(instr: &Instr, index: usize) -> Memory {
+/// What the optional memory operands at that index ask for. What they say of the alignment is noted where nothing else is
+/// known of it.
+fn memory_operands(instr: &Instr, index: usize, pointers: &mut [&mut Pointer]) -> Memory {
     let bits = instr.operands.get(index).copied().unwrap_or(0);
     let bits = spirv::MemoryAccess::from_bits_retain(bits);
+    if bits.contains(spirv::MemoryAccess::ALIGNED)
+        && let Some(align) = instr.operands.get(index + 1)
+        && align.is_power_of_two()
+    {
+        for pointer in pointers {
+            if let Target::Memory(place) = &mut pointer.target
+                && matches!(place.area, Area::Global(..))
+            {
+                place.align = (*align).min(MAX_ALIGN);
+            }
+        }
+    }
     // Availability and visibility are about other invocations: the access must really happen.
     let real = spirv::MemoryAccess::VOLATILE
         | spirv::MemoryAccess::MAKE_POINTER_AVAILABLE

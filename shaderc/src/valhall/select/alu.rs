@@ -76,7 +76,8 @@ impl Selector<'_> {
             Alu::Pack64 => {}
             Alu::Low64 | Alu::High64 => self.half_of_wide(alu == Alu::High64, data),
             // `Compare::of` has taken these.
-            Alu::IEq
+            Alu::REq
+            | Alu::IEq
             | Alu::INe
             | Alu::SLt
             | Alu::SGe

@@ -33,7 +33,8 @@ impl Compare {
     /// The comparison that an operation is.
     pub(super) fn of(alu: Alu) -> Option<Compare> {
         let (kind, condition) = match alu {
-            Alu::IEq => (Kind::Unsigned, Modifier::Eq),
+            // Resources are handles.
+            Alu::IEq | Alu::REq => (Kind::Unsigned, Modifier::Eq),
             Alu::INe => (Kind::Unsigned, Modifier::Ne),
             Alu::SLt => (Kind::Signed, Modifier::Lt),
             Alu::SGe => (Kind::Signed, Modifier::Ge),

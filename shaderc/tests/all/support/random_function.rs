@@ -97,7 +97,7 @@ fn operations(content: Content) -> Vec<Alu> {
     let float =
         |alu: &Alu| alu.result().is_float() || alu.operands().iter().any(|kind| kind.is_float());
     let all = Alu::ALL.iter().copied();
-    all.filter(|alu| !inexact.contains(alu))
+    all.filter(|alu| !inexact.contains(alu) && !alu.operands().contains(&Kind::R))
         .filter(|alu| content == Content::Everything || !float(alu))
         .collect()
 }

@@ -1,0 +1,360 @@
+//! Uniformity: which values all lanes of a warp have in common, and at which branches they stay together.
+//!
+//! Needs: a function that `verify` accepts.  Guarantees: what is said to be uniform is the same in all lanes that compute it
+//! together, and in all that read it; what is only not known to be is varying. A value varies by its operands, by the
+//! lanes that come to a phi from different sides, and by the round in which each lane has left a loop.
+//! Facts: hardware/compiler-ir.md 5 (divergence).
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::cfg::{Cfg, inst_blocks};
+use super::{BlockId, Function, Inst, LaneOp, Memory, Op, Space, SysVal, Value};
+
+/// Blocks that are looked at for all branches together before everything is taken to vary: branches in thousands of others.
+const MOST_STEPS: usize = 1 << 20;
+
+/// What varies in a function.
+pub struct Uniformity {
+    varying: Vec<bool>,
+    /// By block: whether lanes part at its end.
+    parts: Vec<bool>,
+}
+
+/// Who depends on what, and what is still to be looked at.
+struct Walk<'f> {
+    function: &'f Function,
+    cfg: &'f Cfg,
+    places: Vec<Option<BlockId>>,
+    /// By block: its place in reverse postorder.
+    order: Vec<usize>,
+    /// By value: the instructions, the blocks of the phis, and the blocks whose terminator reads it.
+    insts: Vec<Vec<Inst>>,
+    phis: Vec<Vec<(BlockId, Value)>>,
+    ends: Vec<Vec<BlockId>>,
+    result: Uniformity,
+    /// Loops that lanes leave in different rounds.
+    ragged: HashSet<usize>,
+    /// Those of them that are still to be looked at.
+    left: Vec<usize>,
+    steps: usize,
+    pending: Vec<Value>,
+}
+
+impl Uniformity {
+    /// Analyses a function.
+    pub fn new(function: &Function, cfg: &Cfg) -> Uniformity {
+        let values = function.value_count();
+        let mut order = vec![usize::MAX; function.block_count()];
+        for (place, block) in cfg.rpo().iter().enumerate() {
+            order[block.index()] = place;
+        }
+        let mut walk = Walk {
+            function,
+            cfg,
+            places: inst_blocks(function),
+            order,
+            insts: vec![vec![]; values],
+            phis: vec![vec![]; values],
+            ends: vec![vec![]; values],
+            result: Uniformity {
+                varying: vec![false; values],
+                parts: vec![false; function.block_count()],
+            },
+            ragged: HashSet::new(),
+            left: vec![],
+            steps: 0,
+            pending: vec![],
+        };
+        walk.find_users();
+        for (_, inst) in function.placed_insts() {
+            if varies_itself(function, inst) {
+                for result in &function.inst(inst).results {
+                    walk.vary(*result);
+                }
+            }
+        }
+        while let Some(value) = walk.pending.pop() {
+            walk.spread(value);
+        }
+        walk.result
+    }
+
+    /// Whether all lanes that compute or read the value together have the same.
+    pub fn is_uniform(&self, value: Value) -> bool {
+        !self.varying[value.index()]
+    }
+
+    /// Whether lanes that come to the end of a block together may go on to different blocks.
+    pub fn parts(&self, block: BlockId) -> bool {
+        self.parts[block.index()]
+    }
+}
+
+impl Walk<'_> {
+    fn find_users(&mut self) {
+        for (_, inst) in self.function.placed_insts() {
+            for arg in &self.function.inst(inst).args {
+                self.insts[arg.index()].push(inst);
+            }
+        }
+        for block in &self.function.layout {
+            let data = self.function.block(*block);
+            for phi in &data.phis {
+                for (_, source) in &phi.sources {
+                    self.phis[source.index()].push((*block, phi.result));
+                }
+            }
+            if let Some(value) = data.terminator.operand() {
+                self.ends[value.index()].push(*block);
+            }
+        }
+    }
+
+    fn vary(&mut self, value: Value) {
+        if !std::mem::replace(&mut self.result.varying[value.index()], true) {
+            self.pending.push(value);
+        }
+    }
+
+    /// What depends on a value that varies.
+    fn spread(&mut self, value: Value) {
+        for inst in std::mem::take(&mut self.insts[value.index()]) {
+            self.reads_varying(inst);
+        }
+        for (_, phi) in std::mem::take(&mut self.phis[value.index()]) {
+            self.vary(phi);
+        }
+        for block in std::mem::take(&mut self.ends[value.index()]) {
+            self.part(block);
+        }
+    }
+
+    /// An instruction has an operand that varies.
+    fn reads_varying(&mut self, inst: Inst) {
+        let data = self.function.inst(inst);
+        // What all lanes learn of all lanes is the same for each.
+        if data.op != Op::Lanes(LaneOp::Ballot) {
+            for result in &data.results {
+                self.vary(*result);
+            }
+        }
+    }
+
+    /// Lanes part at the end of a block: where they meet again, each brings its own value, and from a loop that only some
+    /// leave each brings that of its last round.
+    fn part(&mut self, block: BlockId) {
+        if std::mem::replace(&mut self.result.parts[block.index()], true) {
+            return;
+        }
+        let mut around = vec![];
+        let mut natural = self.cfg.innermost_loop(block);
+        while let Some(own) = natural {
+            around.push(own);
+            natural = self.cfg.loops[own].parent;
+        }
+        // By block: the side of the branch that leads to it, named by its first block. Where two meet, a new one begins.
+        let mut sides: HashMap<BlockId, BlockId> = HashMap::new();
+        let mut open: BTreeSet<(usize, BlockId)> = BTreeSet::new();
+        let mut goes_round = false;
+        let first = self.function.block(block).terminator.targets();
+        let mut edges: Vec<(BlockId, BlockId)> =
+            first.into_iter().map(|target| (target, target)).collect();
+        loop {
+            for (to, side) in edges.drain(..) {
+                for own in &around {
+                    if !self.cfg.in_loop(to, *own) && self.ragged.insert(*own) {
+                        self.left.push(*own);
+                    }
+                }
+                let header = around.iter().any(|own| self.cfg.loops[*own].header == to);
+                goes_round |= header;
+                match sides.insert(to, side) {
+                    None if !header => {
+                        open.insert((self.order[to.index()], to));
+                    }
+                    Some(other) if other != side => {
+                        sides.insert(to, to);
+                        for phi in &self.function.block(to).phis {
+                            self.vary(phi.result);
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            let Some((_, at)) = open.pop_first() else {
+                break;
+            };
+            // Everybody is here.
+            if open.is_empty() && !goes_round && sides.get(&at) == Some(&at) {
+                break;
+            }
+            self.steps += 1;
+            let side = sides.get(&at).copied().unwrap_or(at);
+            // The rounds of a loop that is entered on one side alone change nothing.
+            let back = |to: &BlockId| self.cfg.dominates(*to, at) && !self.is_around(&around, *to);
+            let targets = self.function.block(at).terminator.targets();
+            let further = targets.into_iter().filter(|to| !back(to));
+            edges.extend(further.map(|to| (to, side)));
+        }
+        for own in std::mem::take(&mut self.left) {
+            self.leave_raggedly(own);
+        }
+        if self.steps > MOST_STEPS {
+            self.give_up();
+        }
+    }
+
+    fn is_around(&self, around: &[usize], header: BlockId) -> bool {
+        let mut headers = around.iter().map(|own| self.cfg.loops[*own].header);
+        headers.any(|own| own == header)
+    }
+
+    /// Everything may vary: right for any function.
+    fn give_up(&mut self) {
+        self.result.varying.fill(true);
+        self.result.parts.fill(true);
+        self.pending.clear();
+    }
+
+    /// What a loop defines varies for all that read it outside.
+    fn leave_raggedly(&mut self, own: usize) {
+        let outside = |walk: &Self, block: Option<BlockId>| {
+            block.is_some_and(|block| !walk.cfg.in_loop(block, own))
+        };
+        let mut defined: Vec<Value> = vec![];
+        for block in self.cfg.loop_blocks(own) {
+            let data = self.function.block(*block);
+            defined.extend(data.phis.iter().map(|phi| phi.result));
+            let insts = data.insts.iter();
+            defined.extend(insts.flat_map(|inst| &self.function.inst(*inst).results));
+        }
+        for value in defined {
+            for inst in self.insts[value.index()].clone() {
+                if outside(self, self.places[inst.index()]) {
+                    self.reads_varying(inst);
+                }
+            }
+            for (block, phi) in self.phis[value.index()].clone() {
+                if outside(self, Some(block)) {
+                    self.vary(phi);
+                }
+            }
+            for block in self.ends[value.index()].clone() {
+                if outside(self, Some(block)) {
+                    self.part(block);
+                }
+            }
+        }
+    }
+}
+
+/// Whether an instruction gives lanes different values though its operands are the same.
+fn varies_itself(function: &Function, inst: Inst) -> bool {
+    match function.inst(inst).op {
+        Op::Alu(_) | Op::Uniform(_) | Op::Resource(_) | Op::BufferSize => false,
+        Op::Lanes(LaneOp::Ballot) => false,
+        Op::Lanes(LaneOp::Shuffle | LaneOp::ShuffleXor) => false,
+        Op::SysVal(SysVal::WorkgroupId(_)) => false,
+        // Along an axis of one invocation all have the same.
+        Op::SysVal(SysVal::LocalId(axis) | SysVal::GlobalId(axis)) => {
+            function.workgroup_size[axis.index()] != 1
+        }
+        Op::SysVal(SysVal::LaneId) => true,
+        // Scratch is each lane's own, and what changes at any time may change between two lanes.
+        Op::Load(access) => access.space == Space::Scratch || access.memory == Memory::Volatile,
+        Op::Atomic(..) | Op::LoadVar(_) => true,
+        Op::Store(_) | Op::Barrier | Op::Fence | Op::StoreVar(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::parse::parse;
+
+    /// The numbers of the values stored to shared memory that are uniform, in the order of the stores.
+    #[track_caller]
+    fn check(body: &str, expected: &[bool]) {
+        let text = format!(
+            "function main\nworkgroup 64 1 1\nshared 16\nbinding 0 0 storage written\nb0:\n{body}"
+        );
+        let function = parse(&text).unwrap_or_else(|error| panic!("{error}"));
+        let uniformity = Uniformity::new(&function, &Cfg::new(&function));
+        let stores = function
+            .placed_insts()
+            .map(|(_, inst)| function.inst(inst))
+            .filter(|data| matches!(data.op, Op::Store(_)));
+        let got: Vec<bool> = stores
+            .map(|data| uniformity.is_uniform(data.args[1]))
+            .collect();
+        assert_eq!(got, expected, "{function}");
+    }
+
+    #[test]
+    fn values_vary_by_their_operands() {
+        check(
+            "  %x = local_id.x
+               %y = local_id.y
+               %w = workgroup_id.x
+               %p = uniform.push.0
+               %a = iadd %w, %p
+               %b = iadd %a, %x
+               %c = load.buffer @0.0, %a
+               %d = load.buffer @0.0, %b
+               %e = load.buffer.volatile @0.0, %a
+               store.shared 0, %y
+               store.shared 0, %a
+               store.shared 0, %b
+               store.shared 0, %c
+               store.shared 0, %d
+               store.shared 0, %e
+               return\n",
+            &[true, true, false, true, false, false],
+        );
+    }
+
+    #[test]
+    fn a_phi_varies_where_lanes_come_from_different_sides() {
+        let text = |condition: &str| {
+            format!(
+                "  %x = {condition}
+                   %c = ult %x, 7
+                   branch %c, b1, b2
+                 b1:
+                   jump b3
+                 b2:
+                   jump b3
+                 b3:
+                   %p = phi.w32 b1: 1, b2: 2
+                   store.shared 0, %p
+                   return\n"
+            )
+        };
+        check(&text("workgroup_id.x"), &[true]);
+        check(&text("local_id.x"), &[false]);
+    }
+
+    #[test]
+    fn what_a_loop_leaves_behind_varies_if_lanes_leave_it_in_different_rounds() {
+        let text = |limit: &str| {
+            format!(
+                "  %x = {limit}
+                   jump b1
+                 b1:
+                   %i = phi.w32 b0: 0, b2: %j
+                   store.shared 0, %i
+                   %c = ult %i, %x
+                   branch %c, b2, b3
+                 b2:
+                   %j = iadd %i, 1
+                   jump b1
+                 b3:
+                   %k = iadd %i, 1
+                   store.shared 0, %k
+                   return\n"
+            )
+        };
+        check(&text("workgroup_id.x"), &[true, true]);
+        // Inside, those that are still there count alike.
+        check(&text("local_id.x"), &[true, false]);
+    }
+}
