@@ -1,9 +1,11 @@
 //! If-conversion: short branches without effects become straight code and selects.
 //!
 //! Needs: nothing.  Guarantees: only moves what may run needlessly: pure operations and loads of constant memory.
-//! Facts: hardware/compiler-ir.md 4.5: a branch that diverges costs a warp of 16 more than a few instructions.
+//! Facts: hardware/compiler-ir.md 4.5: a branch that diverges costs a warp of 16 more than a few instructions; one that all
+//! lanes take together costs no more than itself.
 use crate::ir::cfg::Cfg;
 use crate::ir::layout::order_blocks;
+use crate::ir::uniformity::Uniformity;
 use crate::ir::{BlockId, Builder, Function, Terminator, Value};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
@@ -14,18 +16,26 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// Most instructions on both sides together, selects included.
-const MAX_INSTRUCTIONS: usize = 24;
+/// Most instructions on both sides together, selects included, where lanes may part.
+const MAX_APART: usize = 24;
+/// The same where they stay together.
+const MAX_TOGETHER: usize = 8;
 
 /// A side of a branch: the block on the way to the join, if there is one.
 type Side = Option<BlockId>;
 
 fn run(function: &mut Function, _: &Target) -> Changed {
     let mut changed = Changed::No;
-    let mut predecessors = Cfg::new(function).into_predecessors();
+    let cfg = Cfg::new(function);
+    let uniformity = Uniformity::new(function, &cfg);
+    let mut predecessors = cfg.into_predecessors();
     // From the end, so that inner branches come before those around them.
     for block in function.layout.clone().into_iter().rev() {
-        if let Some((sides, join)) = candidate(function, &predecessors, block) {
+        let most = match uniformity.parts(block) {
+            true => MAX_APART,
+            false => MAX_TOGETHER,
+        };
+        if let Some((sides, join)) = candidate(function, &predecessors, block, most) {
             flatten(function, block, sides, join);
             let list = &mut predecessors[join.index()];
             list.retain(|other| *other != block && !sides.contains(&Some(*other)));
@@ -44,6 +54,7 @@ fn candidate(
     function: &Function,
     predecessors: &[Vec<BlockId>],
     block: BlockId,
+    most: usize,
 ) -> Option<([Side; 2], BlockId)> {
     let Terminator::Branch {
         then, otherwise, ..
@@ -73,7 +84,7 @@ fn candidate(
         }
         count += data.insts.len();
     }
-    (count <= MAX_INSTRUCTIONS).then_some((sides, join))
+    (count <= most).then_some((sides, join))
 }
 
 fn flatten(function: &mut Function, block: BlockId, sides: [Side; 2], join: BlockId) {

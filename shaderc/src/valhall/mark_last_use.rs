@@ -82,22 +82,31 @@ fn reading_at_starts(function: &Function) -> Vec<Reading> {
 
 /// Registers that are read after each block before they are written.
 fn live_at_ends(function: &Function) -> Vec<u64> {
-    let mut live_in = vec![0u64; function.blocks.len()];
+    // What each block reads before it writes it, and what it writes.
+    let own: Vec<(u64, u64)> = function
+        .blocks
+        .iter()
+        .map(|block| {
+            let instrs = block.instrs.iter().rev();
+            instrs.fold((0, 0), |(read, written), instr| {
+                let writes = register_mask(instr.dests.iter().copied());
+                let reads = register_mask(instr.reads());
+                (read & !writes | reads, written | writes)
+            })
+        })
+        .collect();
+    let predecessors = function.predecessors();
     let mut live_out = vec![0u64; function.blocks.len()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for id in (0..function.blocks.len()).rev() {
-            let block = &function.blocks[id];
-            live_out[id] = block
-                .terminator
-                .successors()
-                .fold(0, |mask, to| mask | live_in[to.index()]);
-            let before = block.instrs.iter().rev().fold(live_out[id], |live, instr| {
-                live & !register_mask(instr.dests.iter().copied()) | register_mask(instr.reads())
-            });
-            changed |= before != live_in[id];
-            live_in[id] = before;
+    let mut work: Vec<BlockId> = function.block_ids().collect();
+    while let Some(id) = work.pop() {
+        let (read, written) = own[id.index()];
+        let before = live_out[id.index()] & !written | read;
+        for from in &predecessors[id.index()] {
+            let live = &mut live_out[from.index()];
+            if *live | before != *live {
+                *live |= before;
+                work.push(*from);
+            }
         }
     }
     live_out

@@ -10,10 +10,7 @@ use super::mir::{Block, BlockId, Function, Terminator};
 pub(crate) fn thread_jumps(function: &mut Function) {
     let mut instrs = function.blocks.iter().flat_map(|block| &block.instrs);
     let together = instrs.any(|instr| instr.op.is_cross_lane());
-    let ends: Vec<BlockId> = function
-        .block_ids()
-        .map(|id| follow(function, id, together))
-        .collect();
+    let ends = ends(function, together);
     for block in &mut function.blocks {
         block.terminator.map_successors(|to| ends[to.index()]);
         if let Terminator::Branch {
@@ -27,22 +24,45 @@ pub(crate) fn thread_jumps(function: &mut Function) {
     drop_unreached(function);
 }
 
-/// Where entering `id` leads without doing anything. Where lanes do something together they must meet at the end of a
+/// Where entering each block leads without doing anything. Where lanes do something together they must meet at the end of a
 /// loop before any of them begins anew, so what jumps back stays.
-fn follow(function: &Function, id: BlockId, together: bool) -> BlockId {
-    let mut at = id;
-    // A ring of empty blocks ends where it began to repeat.
-    for _ in 0..function.blocks.len() {
-        match function.block(at) {
-            Block {
-                instrs,
-                terminator: Terminator::Jump(to),
-                ..
-            } if instrs.is_empty() && *to != at && !(together && *to < at) => at = *to,
-            _ => break,
+fn ends(function: &Function, together: bool) -> Vec<BlockId> {
+    let next = |at: BlockId| match function.block(at) {
+        Block {
+            instrs,
+            terminator: Terminator::Jump(to),
+            ..
+        } if instrs.is_empty() && *to != at && !(together && *to < at) => Some(*to),
+        _ => None,
+    };
+    let mut ends: Vec<Option<BlockId>> = vec![None; function.blocks.len()];
+    // By block: the walk that has come by.
+    let mut walks: Vec<Option<BlockId>> = ends.clone();
+    for start in function.block_ids() {
+        let (mut at, mut path) = (start, vec![]);
+        // A ring of empty blocks ends where it began to repeat.
+        let end = loop {
+            if let Some(end) = ends[at.index()] {
+                break end;
+            }
+            if walks[at.index()].replace(start) == Some(start) {
+                break at;
+            }
+            path.push(at);
+            match next(at) {
+                Some(to) => at = to,
+                None => break at,
+            }
+        };
+        for block in path {
+            ends[block.index()] = Some(end);
         }
     }
-    at
+    // Each walk has set its own start.
+    ends.into_iter()
+        .zip(function.block_ids())
+        .map(|(end, own)| end.unwrap_or(own))
+        .collect()
 }
 
 fn drop_unreached(function: &mut Function) {
