@@ -26,6 +26,7 @@ mod outcome;
 mod parallel;
 mod passes;
 mod qemu;
+mod reduce;
 mod reference;
 mod replay;
 mod report;

@@ -15,6 +15,7 @@ pub(crate) mod fuzz;
 mod image;
 mod kernel;
 mod pack;
+mod reduce;
 mod reflect;
 mod run;
 mod test;
@@ -56,6 +57,8 @@ pub(crate) enum Command {
     Kernel(kernel::Args),
     /// Pack a descriptor from named fields, or check a file of packed examples.
     Pack(pack::Args),
+    /// Make a shader as small as it can be while a command still keeps it.
+    Reduce(reduce::Args),
     /// Say what a shader wants from outside: bindings, push constants, sizes, specialisation constants.
     Reflect(reflect::Args),
     /// Compile a shader, run it on a bare-metal image or on the model, and save what it wrote.
@@ -83,6 +86,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Image(args) => image::run(&args),
         Command::Kernel(args) => kernel::run(&args),
         Command::Pack(args) => pack::run(&args),
+        Command::Reduce(args) => reduce::run(&args),
         Command::Reflect(args) => reflect::run(&args),
         Command::Run(args) => run::run(&args),
         Command::Test(args) => test::run(&args),
