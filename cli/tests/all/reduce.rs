@@ -1,8 +1,6 @@
 //! `eitri reduce`, as a person runs it.
 
-mod eitri;
-
-use eitri::eitri;
+use crate::eitri::eitri;
 
 const SHADER: &str = "\
 @group(0) @binding(0) var<storage, read_write> data: array<u32>;

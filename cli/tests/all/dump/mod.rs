@@ -5,12 +5,10 @@
     reason = "the runtime's errors carry what was seen"
 )]
 
-#[path = "../eitri/mod.rs"]
-mod runner;
 mod taken;
 
+use crate::eitri::eitri;
 use eitri_model::Injection;
-use runner::eitri;
 use serde_json::Value;
 use std::sync::LazyLock;
 use taken::{WILD, taken};

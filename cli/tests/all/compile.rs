@@ -1,8 +1,6 @@
 //! `eitri compile` and `eitri reflect`, as a person runs them.
 
-mod eitri;
-
-use eitri::eitri;
+use crate::eitri::eitri;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Output;

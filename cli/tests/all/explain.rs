@@ -1,8 +1,6 @@
 //! `eitri explain` and `eitri docs`, as a person runs them.
 
-mod eitri;
-
-use eitri::{command, eitri};
+use crate::eitri::{command, eitri};
 use serde_json::Value as Json;
 use std::process::Stdio;
 

@@ -1,8 +1,6 @@
 //! `eitri pack` and `eitri unpack`, as a person runs them.
 
-mod eitri;
-
-use eitri::eitri;
+use crate::eitri::eitri;
 use std::process::Output;
 
 fn stdout(output: &Output) -> String {

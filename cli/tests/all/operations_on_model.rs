@@ -3,8 +3,7 @@
 //! Operands are the awkward ones: zeros, ends of ranges, denormals, infinities, NaN. Each operation is compiled with its
 //! operands in registers and with each of them constant, since constants take other roads through the compiler.
 
-mod on_model;
-
+use crate::on_model;
 use std::fmt::Write as _;
 
 use eitri_shaderc::interp::{Buffer, Buffers, Dispatch, interpret};

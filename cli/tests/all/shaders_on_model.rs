@@ -1,11 +1,6 @@
 //! Small shaders as machine code on the model, against what their source says.
 
-mod on_model;
-#[path = "on_model/subgroups.rs"]
-mod subgroups;
-#[path = "../../shaderc/tests/all/support/wgsl.rs"]
-mod wgsl;
-
+use crate::{on_model, wgsl};
 use eitri_shaderc::interp::{Buffer, Buffers, Dispatch};
 use eitri_shaderc::{Compiled, Options, compile};
 

@@ -1,8 +1,6 @@
 //! `eitri kernel`, as a person runs it.
 
-mod eitri;
-
-use eitri::eitri;
+use crate::eitri::eitri;
 use std::path::Path;
 use std::process::Output;
 

@@ -1,8 +1,6 @@
 //! `eitri asm` and `eitri disasm`, as a person calls them.
 
-mod eitri;
-
-use eitri::eitri;
+use crate::eitri::eitri;
 
 #[track_caller]
 fn check(arguments: &[&str], input: &[u8], status: i32, stdout: &str) -> String {

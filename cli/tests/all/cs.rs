@@ -1,8 +1,6 @@
 //! `eitri cs asm` and `eitri cs disasm`, run as a person runs them.
 
-mod eitri;
-
-use eitri::eitri;
+use crate::eitri::eitri;
 
 #[track_caller]
 fn check(args: &[&str], input: &[u8], stdout: &str) {

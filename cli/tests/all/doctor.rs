@@ -1,6 +1,6 @@
 //! `eitri doctor`.
 
-mod eitri;
+use crate::eitri;
 
 /// Standard output, and the exit status.
 fn told(output: &std::process::Output) -> (String, i32) {

@@ -1,7 +1,6 @@
 //! `--gpu` and `--trace`: which GPU the model is, and the timeline of what happened inside of it.
 
-mod eitri;
-
+use crate::eitri;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;

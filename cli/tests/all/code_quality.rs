@@ -2,9 +2,7 @@
 //!
 //! `cargo eitri test --filter host --bless` writes the file anew; review the difference like code.
 
-mod eitri;
-
-use eitri::eitri;
+use crate::eitri::eitri;
 
 /// The kept figures, below testdata/data.
 const KEPT: &str = "code-quality.txt";

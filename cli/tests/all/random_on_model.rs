@@ -1,14 +1,11 @@
 //! Random functions as machine code on the model, against the interpreter: with all registers, and with so few that
 //! everything is spilled.
 
-mod on_model;
-#[path = "../../shaderc/tests/all/support/random_function.rs"]
-mod random_function;
-
+use crate::on_model;
+use crate::random_function::{Content, buffers, dispatch, generate, output};
 use eitri_shaderc::interp::interpret;
 use eitri_shaderc::pass::Runner;
 use eitri_shaderc::{Options, Robust, Target, compile_lowered, pipeline};
-use random_function::{Content, buffers, dispatch, generate, output};
 
 /// Every other function has guards.
 fn robust(seed: u64) -> Robust {
@@ -63,12 +60,12 @@ fn run(seeds: std::ops::Range<u64>, register_limit: Option<u32>) {
 
 #[test]
 fn machine_code_computes_what_the_function_computes() {
-    let count = if eitri_testdata::long() { 20_000 } else { 90 };
+    let count = if eitri_testdata::long() { 20_000 } else { 48 };
     run(0..count, None);
 }
 
 #[test]
 fn spilled_code_computes_what_the_function_computes() {
-    let count = if eitri_testdata::long() { 10_000 } else { 45 };
+    let count = if eitri_testdata::long() { 10_000 } else { 24 };
     run(0..count, Some(9));
 }

@@ -1,0 +1,31 @@
+//! The command as its users meet it, and what the compiler makes as the model runs it.
+//!
+//! One binary, so that it links once and what waits does so beside what computes.
+
+mod amber;
+mod code_quality;
+mod compile;
+mod cs;
+mod doctor;
+mod dump;
+mod eitri;
+mod explain;
+mod isa;
+mod kernel;
+mod kernels_on_model;
+mod on_model;
+mod operations_on_model;
+mod pack;
+mod random_on_model;
+mod reduce;
+mod run;
+mod shaders_on_model;
+mod subgroups_on_model;
+mod trace;
+
+#[path = "../../../shaderc/tests/all/support/kernel.rs"]
+mod kernel_case;
+#[path = "../../../shaderc/tests/all/support/random_function.rs"]
+mod random_function;
+#[path = "../../../shaderc/tests/all/support/wgsl.rs"]
+mod wgsl;
