@@ -247,6 +247,10 @@ pub struct Config {
     pub timestamp_hz: u64,
     /// Whether the system has protected memory: without it, protected mode is asked for in vain.
     pub protected_memory: bool,
+    /// Whether the L2 is modelled: what the GPU writes to memory that it caches is in memory only when it was cleaned, and what
+    /// the host writes there is seen only when the line was not in the L2, or was invalidated. Without this all data is
+    /// coherent.
+    pub l2: bool,
     /// Whether the interrupt masks survive a reset. Not established for any part; a driver should not need it.
     pub masks_survive_reset: bool,
     /// What goes wrong, from the start.
@@ -265,6 +269,7 @@ impl Default for Config {
             clock_hz: 1_000_000_000,
             timestamp_hz: 24_000_000,
             protected_memory: false,
+            l2: false,
             masks_survive_reset: true,
             injections: Vec::new(),
             firmware: None,

@@ -5,6 +5,7 @@
 use crate::diagnosis::RegisterMisuse;
 use crate::fabric::{Due, Fabric};
 use crate::injection::Injection;
+use crate::l2::L2Flush;
 use crate::mmu::AccessKind;
 use crate::power::Power;
 use eitri_csf::arch::Arch;
@@ -31,8 +32,8 @@ pub(crate) struct Control {
 /// A cache flush in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flush {
-    /// Of whole caches.
-    All,
+    /// Of whole caches; what of it is the L2's.
+    All(L2Flush),
     /// Of a range of physical addresses.
     Range,
 }
@@ -108,7 +109,11 @@ impl Control {
                 .journal
                 .report(RegisterMisuse::UselessFlush { value });
         }
-        self.start_flush(fabric, power, Flush::All, value);
+        let l2 = L2Flush {
+            clean: matches!(flush.l2, FlushMode::Clean | FlushMode::CleanInvalidate),
+            invalidate: matches!(flush.l2, FlushMode::Invalidate | FlushMode::CleanInvalidate),
+        };
+        self.start_flush(fabric, power, Flush::All(l2), value);
     }
 
     fn start_flush(&mut self, fabric: &mut Fabric, power: &Power, flush: Flush, value: u32) {
@@ -131,8 +136,15 @@ impl Control {
 
     pub(crate) fn flush_completed(&mut self, fabric: &mut Fabric) {
         let bit = match self.flushing.take() {
-            Some(Flush::All) => gpu_irq::CLEAN_CACHES_COMPLETED.mask32(),
-            Some(Flush::Range) => gpu_irq::FLUSH_PA_RANGE_COMPLETED.mask32(),
+            Some(Flush::All(l2)) => {
+                fabric.flush_l2(l2);
+                gpu_irq::CLEAN_CACHES_COMPLETED.mask32()
+            }
+            // Of more than was asked for, if the L2 is modelled: it is the same to who asked.
+            Some(Flush::Range) => {
+                fabric.flush_l2(L2Flush::ALL);
+                gpu_irq::FLUSH_PA_RANGE_COMPLETED.mask32()
+            }
             None => return,
         };
         fabric.count_flush();

@@ -8,6 +8,7 @@ use crate::config::Config;
 use crate::diagnosis::{Journal, MmuMisuse};
 use crate::injection::{Injection, Injections, Occasion};
 use crate::irq::{Interrupts, Lines};
+use crate::l2::{CACHED, L2, L2Flush};
 use crate::memory::{BusError, PAGE, PhysicalMemory};
 use crate::mmu::{AccessKind, Mmu, Refusal, Request, Source};
 use crate::trace::Event;
@@ -70,6 +71,8 @@ pub(crate) struct Fabric {
     pub(crate) gpu_fault: Option<GpuFault>,
     /// LATEST_FLUSH, 24 bits.
     pub(crate) latest_flush: u32,
+    /// The L2, if it is modelled.
+    l2: Option<L2>,
 }
 
 impl Fabric {
@@ -78,7 +81,8 @@ impl Fabric {
         Fabric {
             clock: Clock::new(config.clock_hz, config.timestamp_hz),
             irq: Interrupts::default(),
-            mmu: Mmu::new(product.va_bits(), product.pa_bits()),
+            mmu: Mmu::new(product.va_bits(), product.pa_bits(), config.l2),
+            l2: config.l2.then(L2::default),
             agenda: Agenda::new(),
             journal: Journal::default(),
             lines: Lines::default(),
@@ -165,6 +169,56 @@ impl Fabric {
         self.latest_flush = (self.latest_flush + 1) & 0xff_ffff;
         self.latest_flush = self.latest_flush.max(1);
         self.activity.flushes += 1;
+    }
+
+    /// Asks the L2 for a flush, which is done before the host looks.
+    pub(crate) fn flush_l2(&mut self, flush: L2Flush) {
+        if let Some(l2) = &mut self.l2 {
+            l2.ask(flush);
+        }
+    }
+
+    /// Lets the L2 do what was asked of it; without power it loses everything.
+    pub(crate) fn settle_l2(&mut self, memory: &mut dyn PhysicalMemory, has_power: bool) {
+        match &mut self.l2 {
+            Some(l2) if has_power => l2.settle(memory),
+            Some(l2) => l2.lose(),
+            None => {}
+        }
+    }
+
+    /// Reads bytes at a physical address, through the L2 if that caches them; they lie in one page.
+    ///
+    /// # Errors
+    /// If nothing answers there.
+    #[inline]
+    pub(crate) fn load(
+        &mut self,
+        memory: &mut dyn PhysicalMemory,
+        physical: u64,
+        bytes: &mut [u8],
+    ) -> Result<(), BusError> {
+        match &mut self.l2 {
+            Some(l2) if physical & CACHED != 0 => l2.read(memory, physical & !CACHED, bytes),
+            _ => memory.read(physical, bytes),
+        }
+    }
+
+    /// Writes bytes likewise.
+    ///
+    /// # Errors
+    /// If nothing answers there.
+    #[inline]
+    pub(crate) fn store(
+        &mut self,
+        memory: &mut dyn PhysicalMemory,
+        physical: u64,
+        bytes: &[u8],
+    ) -> Result<(), BusError> {
+        match &mut self.l2 {
+            Some(l2) if physical & CACHED != 0 => l2.write(memory, physical & !CACHED, bytes),
+            _ => memory.write(physical, bytes),
+        }
     }
 
     /// Records a fault of the GPU, unless one is recorded already: of an access, if it was one, to a physical address.
@@ -276,10 +330,9 @@ impl Fabric {
             let physical = self.translate(memory, request)?;
             let room = (PAGE - address % PAGE).min(rest.len() as u64) as usize;
             let (now, later) = rest.split_at_mut(room);
-            memory
-                .read(physical, now)
+            self.load(memory, physical, now)
                 .map_err(|error| self.bus_error(request, error))?;
-            self.activity.read(physical, room as u64);
+            self.activity.read(physical & !CACHED, room as u64);
             address = address.wrapping_add(room as u64);
             rest = later;
         }
@@ -307,10 +360,9 @@ impl Fabric {
             let physical = self.translate(memory, request)?;
             let room = (PAGE - address % PAGE).min(rest.len() as u64) as usize;
             let (now, later) = rest.split_at(room);
-            memory
-                .write(physical, now)
+            self.store(memory, physical, now)
                 .map_err(|error| self.bus_error(request, error))?;
-            self.activity.wrote(physical, room as u64);
+            self.activity.wrote(physical & !CACHED, room as u64);
             address = address.wrapping_add(room as u64);
             rest = later;
         }

@@ -38,6 +38,7 @@ pub mod diagnosis;
 mod activity;
 mod clock;
 mod fabric;
+mod l2;
 mod mmu;
 
 // The device from outside in.

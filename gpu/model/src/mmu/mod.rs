@@ -13,6 +13,7 @@ pub use walk::{AccessKind, PageFault};
 
 use crate::diagnosis::{Journal, MmuMisuse};
 use crate::irq::IrqBlock;
+use crate::l2::CACHED;
 use crate::memory::{BusError, PAGE, PhysicalMemory};
 use eitri_csf::arch::Arch;
 use eitri_csf::fault::source::{FaultSource, Unit, front_end, shader_core};
@@ -52,15 +53,18 @@ pub(crate) struct Mmu {
     pa_bits: u32,
     /// Translations that no cached one answered.
     walks: u64,
+    /// Physical addresses tell whether the L2 caches them, by [`CACHED`].
+    tells_cached: bool,
 }
 
 impl Mmu {
-    pub(crate) fn new(va_bits: u32, pa_bits: u32) -> Mmu {
+    pub(crate) fn new(va_bits: u32, pa_bits: u32, tells_cached: bool) -> Mmu {
         Mmu {
             spaces: core::array::from_fn(|_| Space::default()),
             va_bits,
             pa_bits,
             walks: 0,
+            tells_cached,
         }
     }
 
@@ -119,7 +123,7 @@ impl Mmu {
         request: Request,
     ) -> Result<u64, Refusal> {
         self.walks += 1;
-        let (va_bits, pa_bits) = (self.va_bits, self.pa_bits);
+        let (va_bits, pa_bits, tells) = (self.va_bits, self.pa_bits, self.tells_cached);
         let space = self.space_mut(request.space);
         let stall = Stall {
             space: request.space,
@@ -134,7 +138,10 @@ impl Mmu {
         }
         let Request { address, kind, .. } = request;
         match walk(&space.active, memory, address, kind, va_bits, pa_bits) {
-            Ok(translation) => {
+            Ok(mut translation) => {
+                if tells && translation.cached {
+                    translation.frame |= CACHED;
+                }
                 space.cache(request.address, translation);
                 Ok(translation.frame | (request.address % PAGE))
             }

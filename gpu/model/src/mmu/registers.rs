@@ -6,6 +6,7 @@ use crate::diagnosis::MmuMisuse;
 use crate::fabric::Due;
 use crate::gpu::Gpu;
 use crate::injection::Injection;
+use crate::l2::L2Flush;
 use crate::mmu::{SPACES, Space};
 use crate::window::Write;
 use eitri_csf::arch::Arch;
@@ -117,6 +118,7 @@ impl Gpu {
                 space.lock(smallest);
                 space.unlock();
                 self.fabric.count_flush();
+                self.fabric.flush_l2(L2Flush::ALL);
             }
         }
         let bit = mmu_irq::COMPLETED.word(1 << number);

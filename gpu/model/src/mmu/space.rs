@@ -23,6 +23,8 @@ pub(crate) struct Translation {
     pub(crate) readable: bool,
     pub(crate) writable: bool,
     pub(crate) executable: bool,
+    /// The L2 caches it.
+    pub(crate) cached: bool,
 }
 
 impl Translation {

@@ -57,6 +57,7 @@ pub(super) fn walk(
                 readable: true,
                 writable: true,
                 executable: true,
+                cached: false,
             });
         }
         _ => return Err(Failure::Exception(TRANSLATION)),
@@ -104,11 +105,14 @@ pub(super) fn walk(
                     return Err(Failure::Exception(ACCESS_FLAG + number));
                 }
                 let offset = address & (level.bytes() - 1);
+                let attribute = setup.memattr >> (8 * attributes.memory.number()) & 0xff;
+                let kept = memattr_byte::TYPE.get(attribute);
                 let translation = Translation {
                     frame: (base | offset) / PAGE * PAGE,
                     readable: readable && attributes.readable,
                     writable: writable && attributes.readable && attributes.writable,
                     executable: executable && attributes.executable,
+                    cached: kept == Some(MemoryType::WriteBack),
                 };
                 if !translation.allows(kind) {
                     return Err(Failure::Exception(PERMISSION + number));
@@ -116,8 +120,7 @@ pub(super) fn walk(
                 if base >> pa_bits != 0 {
                     return Err(Failure::Exception(ADDRESS_SIZE_OUT + number));
                 }
-                let attribute = setup.memattr >> (8 * attributes.memory.number()) & 0xff;
-                if memattr_byte::TYPE.get(attribute) == Some(MemoryType::Fault) {
+                if kept == Some(MemoryType::Fault) {
                     return Err(Failure::Exception(MEMORY_ATTRIBUTE + number));
                 }
                 return Ok(translation);

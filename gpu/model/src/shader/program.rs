@@ -97,8 +97,8 @@ impl Program {
         };
         let frame = fabric.translate(memory, request)? / PAGE * PAGE;
         let mut bytes = [0; PAGE as usize];
-        memory
-            .read(frame, &mut bytes)
+        fabric
+            .load(memory, frame, &mut bytes)
             .map_err(|error| fabric.bus_error(request, error))?;
         let words = bytes
             .chunks_exact(8)

@@ -7,10 +7,11 @@ use super::registers::NoSuchRegister;
 use super::{Blocked, IssuedJob, LOOP_LIMIT, Outcome, Stream, Tasks, Work, exception};
 use crate::diagnosis::StreamMisuse;
 use crate::fabric::Fabric;
+use crate::l2::L2Flush;
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refusal;
 use crate::trace::Event;
-use eitri_cs::enums::{DeferMode, SlotFormat, SlotSelection, TaskAxis, WaitMode};
+use eitri_cs::enums::{DeferMode, FlushMode, SlotFormat, SlotSelection, TaskAxis, WaitMode};
 use eitri_cs::{Instr, Slot};
 use eitri_csf::registers::identity::gpu_features;
 
@@ -348,7 +349,13 @@ impl Stream {
                     wait,
                     slot,
                     always_counted: true,
-                    operation: Operation::Flush { id },
+                    operation: Operation::Flush {
+                        id,
+                        l2: L2Flush {
+                            clean: i.l2_flush_mode != FlushMode::None,
+                            invalidate: i.l2_flush_mode == FlushMode::CleanAndInvalidate,
+                        },
+                    },
                 };
                 match self.issue(fabric, memory, issue) {
                     Ok(effects) => {

@@ -56,9 +56,10 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Writes into a buffer at `offset`, a multiple of 4. What a job in flight reads meanwhile is not defined.
     ///
     /// # Errors
-    /// If that is not inside the buffer.
+    /// If that is not inside the buffer; or the GPU's caches are not cleaned in time, which costs the device.
     pub fn write_buffer(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         let (at, length) = self.part(buffer, offset, bytes.len())?;
+        self.host_writes(buffer.0, WHAT)?;
         // A cache may hold old neighbours of what is written, which the GPU has written since.
         self.platform.observe();
         self.platform.invalidate(at.span(length));

@@ -1,12 +1,11 @@
 //! Caches: what the GPU's may hold of objects, so that they are flushed when that matters and not with every job.
 //!
-//! The host writes between jobs and reads after them, and knows which object a job has used. So it knows when the GPU may hold
-//! lines that are older than memory (then the next job begins with a flush), and when memory may be older than the GPU's lines
-//! (then they are cleaned before the host reads). A job whose buffers nobody has written, and whose results nobody reads yet,
-//! flushes nothing.
+//! The host knows which object a job has used. Where it is about to read or write what caches may hold lines of, it flushes them
+//! first: a line that a job has written would hide from the host that reads, and come down on top of what the host writes. So a
+//! job whose buffers nobody looks at flushes nothing, and of many buffers the first one that is looked at pays for all.
 //!
-//! Flush ids tell several jobs that carry the same flush apart from the first, which does it: the hardware skips those whose
-//! id is older than its last flush.
+//! What the host writes while a job in flight uses it may be fetched too early: then the jobs that follow begin with a flush.
+//! Flush ids tell those apart from the first, which does it: the hardware skips those whose id is older than its last flush.
 //! Facts: hardware/command-stream.md 1.10 and 3.7 (FLUSH_CACHE2), csf-mmio.md 6 and 13, csf-scheduling.md 4.
 
 use super::{Device, DeviceLost};
@@ -117,7 +116,6 @@ impl<P: Platform> Device<'_, '_, P> {
         let Some(object) = self.objects.get_mut(key) else {
             return;
         };
-        object.doubtful = false;
         // Memory that the L2 does not cache may still be in the caches of the cores.
         let (reach, since) = match object.uncached {
             true => (Reach::Cores, self.caches.refreshed),
@@ -151,10 +149,27 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If the caches are not flushed in time, which costs the device; or if the GPU was reset before they were, and what jobs
     /// wrote there is lost.
     pub(crate) fn host_reads(&mut self, key: Key, what: Thing) -> Result<(), Error> {
-        let object = self.object(key, what)?;
-        if object.doubtful {
-            return Err(Error::ContentsLost { what });
+        match self.object(key, what)?.doubtful {
+            true => Err(Error::ContentsLost { what }),
+            false => self.empty_caches_of(key, what),
         }
+    }
+
+    /// The host is about to write to an object: nothing that a job has written there before comes on top of it.
+    ///
+    /// # Errors
+    /// If the caches are not flushed in time, which costs the device.
+    pub(crate) fn host_writes(&mut self, key: Key, what: Thing) -> Result<(), Error> {
+        self.empty_caches_of(key, what)?;
+        if let Some(object) = self.objects.get_mut(key) {
+            object.doubtful = false;
+        }
+        Ok(())
+    }
+
+    /// Flushes the caches if they may hold lines of an object.
+    fn empty_caches_of(&mut self, key: Key, what: Thing) -> Result<(), Error> {
+        let object = self.object(key, what)?;
         if object.uncached || object.touched <= self.caches.flushed || self.lost.is_some() {
             return Ok(());
         }

@@ -58,9 +58,17 @@ pub fn program(bytes: &'static [u8]) -> Program<'static> {
     Program::parse(bytes).expect("just compiled")
 }
 
-/// A machine as the default configuration has it.
+/// A machine whose L2 keeps what it has until it is flushed, so that a missing flush is a wrong result.
 pub fn machine() -> Machine {
-    Machine::new(Config::default())
+    Machine::new(config())
+}
+
+/// Its configuration.
+pub fn config() -> Config {
+    Config {
+        l2: true,
+        ..Config::default()
+    }
 }
 
 /// Storage that nobody gives back.

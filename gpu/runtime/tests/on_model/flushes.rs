@@ -1,8 +1,14 @@
 //! What a job pays for caches: nothing, unless the host has written what the GPU has in its caches, or reads what they have.
 
-use crate::bench::{DOUBLE, Work, diagnoses, machine, queue, submit, up, wait};
+use crate::bench::{
+    DOUBLE, Work, compile, diagnoses, inject, machine, program, queue, submit, up, wait, withdraw,
+    words,
+};
+use eitri_model::Injection;
 use eitri_on_model::Machine;
-use eitri_runtime::{Accesses, Platform};
+use eitri_runtime::{Accesses, Error, Platform, Thing};
+use std::sync::LazyLock;
+use std::time::Duration;
 
 /// LATEST_FLUSH counts the flushes that were done (hardware/csf-mmio.md 13).
 fn flushes(machine: &Machine) -> u32 {
@@ -29,32 +35,77 @@ fn a_small_job_pays_no_full_flush() {
     assert_eq!(diagnoses(&machine), [""; 0]);
 }
 
-/// The caches may hold what the host has written over: the first of the jobs that follow flushes, by its id, and the others
-/// do not.
+/// What a job has written in its caches must not come on top of what the host writes: the host flushes, and the jobs need not.
 #[test]
-fn of_several_jobs_behind_a_write_one_flushes() {
+fn what_the_host_writes_over_a_result_stays() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
     let work = Work::new(&mut device, queue, &DOUBLE, 64);
     let fence = submit(&mut device, queue, &work);
     assert_eq!(wait(&mut device, fence), Ok(()));
-    device.write_buffer(work.buffer, 0, &[7; 4]).expect("fits");
     let before = flushes(&machine);
-    let fences = [0; 3].map(|_| submit(&mut device, queue, &work));
-    for fence in fences {
+    device.write_buffer(work.buffer, 0, &[7; 4]).expect("fits");
+    device.write_buffer(work.buffer, 8, &[7; 4]).expect("fits");
+    for fence in [0; 4].map(|_| submit(&mut device, queue, &work)) {
         assert_eq!(wait(&mut device, fence), Ok(()));
     }
     assert_eq!(flushes(&machine), before + 1);
-    let fence = submit(&mut device, queue, &work);
-    assert_eq!(wait(&mut device, fence), Ok(()));
+    let word = 0x0707_0707_u32.wrapping_mul(16);
+    assert_eq!(work.words(&mut device, 4), [word, 32, word, 96]);
+    assert_eq!(diagnoses(&machine), [""; 0]);
+}
+
+/// What the host writes while a job in flight reads it may be in caches: of the jobs that follow the first flushes, by its id,
+/// and the others do not.
+#[test]
+fn of_several_jobs_behind_a_write_one_flushes() {
+    static COPY: LazyLock<Vec<u8>> = LazyLock::new(|| {
+        compile(
+            "@group(0) @binding(0) var<storage, read_write> to: array<u32>;
+             @group(0) @binding(1) var<storage, read> source: array<u32>;
+             @compute @workgroup_size(64)
+             fn main(@builtin(global_invocation_id) id: vec3<u32>) { to[id.x] = source[id.x]; }",
+        )
+    });
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let queue = queue(&mut device);
+    let space = device.space(queue).expect("there");
+    let pipeline = device
+        .create_pipeline(space, &program(&COPY))
+        .expect("memory");
+    let [to, source] = [0; 2].map(|_| device.create_buffer(space, 256).expect("memory"));
+    let set = device
+        .create_descriptor_set(pipeline, 0)
+        .expect("it has one");
+    device.bind_buffer(set, 0, to).expect("fits");
+    device.bind_buffer(set, 1, source).expect("fits");
+    let commands = device.create_command_buffer(space).expect("memory");
+    let recorded = device.record(commands, |it| {
+        it.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;
+        it.dispatch([1, 1, 1]).map(drop)
+    });
+    recorded.expect("fits");
+    let first = device.submit(queue, commands).expect("room");
+    // It has run, and nobody has looked.
+    machine.pass(Duration::from_millis(2));
+    device.write_buffer(source, 0, &[7; 256]).expect("fits");
+    let before = flushes(&machine);
+    let more = [0; 3].map(|_| device.submit(queue, commands).expect("room"));
+    for fence in [first].into_iter().chain(more) {
+        assert_eq!(wait(&mut device, fence), Ok(()));
+    }
+    assert_eq!(flushes(&machine), before + 1);
+    let last = device.submit(queue, commands).expect("room");
+    assert_eq!(wait(&mut device, last), Ok(()));
     assert_eq!(
         flushes(&machine),
         before + 1,
         "it is known to have been done"
     );
-    let word = 0x0707_0707_u32.wrapping_mul(16);
-    assert_eq!(work.words(&mut device, 1), [word]);
+    assert_eq!(words(&mut device, to, 2), [0x0707_0707; 2]);
+    assert_eq!(diagnoses(&machine), [""; 0]);
 }
 
 /// What no job has used is in no cache.
@@ -117,4 +168,38 @@ fn commands_that_are_recorded_again_are_seen() {
         assert_eq!(work.words(&mut device, 65)[1], 1 << round);
     }
     assert_eq!(diagnoses(&machine), [""; 0]);
+}
+
+/// The results of a job that is over may be in the caches when the GPU has to be reset: they are saved first, or said to be lost.
+#[test]
+fn results_in_caches_survive_a_reset_or_are_said_to_be_lost() {
+    for lost in [false, true] {
+        let machine = machine();
+        let mut device = up(machine.clone());
+        let queue = queue(&mut device);
+        let work = Work::new(&mut device, queue, &DOUBLE, 64);
+        let fence = submit(&mut device, queue, &work);
+        assert_eq!(wait(&mut device, fence), Ok(()));
+        inject(&machine, Injection::McuCrash);
+        if lost {
+            inject(&machine, Injection::FlushNeverCompletes);
+        }
+        assert!(device.ping().is_err());
+        withdraw(&machine, Injection::McuCrash);
+        withdraw(&machine, Injection::FlushNeverCompletes);
+        device.restart(&mut ()).expect("nothing strikes any more");
+        let mut bytes = [0; 8];
+        let read = device.read_buffer(work.buffer, 0, &mut bytes);
+        match lost {
+            false => assert_eq!((read, bytes[4]), (Ok(()), 2)),
+            true => {
+                let what = Thing::Buffer;
+                assert_eq!(read, Err(Error::ContentsLost { what }));
+                device
+                    .write_buffer(work.buffer, 0, &[3; 256])
+                    .expect("fits");
+                assert_eq!(work.words(&mut device, 1), [0x0303_0303]);
+            }
+        }
+    }
 }

@@ -19,6 +19,7 @@ use crate::clock::Clock;
 use crate::compute::descriptors::{Lookup, View, look_up};
 use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::{Access, Fabric};
+use crate::l2::CACHED;
 use crate::memory::{PAGE, PhysicalMemory};
 use crate::mmu::{AccessKind, Refusal, Request, Source as Unit};
 use alloc::vec::Vec;
@@ -405,16 +406,18 @@ impl Sender<'_> {
             return Ok(u128::from_le_bytes(bytes));
         }
         if length != 0 {
-            self.fabric.activity.read(target.physical, length);
+            let physical = target.physical & !CACHED;
+            self.fabric.activity.read(physical, length);
         }
+        let cached = target.physical & CACHED != 0;
         let read = match target.bytes {
             0 => Ok(0),
-            4 => self.memory.read32(target.physical).map(u128::from),
-            8 => self.memory.read64(target.physical).map(u128::from),
+            4 if !cached => self.memory.read32(target.physical).map(u128::from),
+            8 if !cached => self.memory.read64(target.physical).map(u128::from),
             _ => {
                 let mut bytes = [0; 16];
                 let part = &mut bytes[..usize::from(target.bytes)];
-                let read = self.memory.read(target.physical, part);
+                let read = self.fabric.load(self.memory, target.physical, part);
                 read.map(|()| u128::from_le_bytes(bytes))
             }
         };
@@ -429,13 +432,15 @@ impl Sender<'_> {
             return Ok(self.fabric.write(self.memory, access, bytes)?);
         }
         if length != 0 {
-            self.fabric.activity.wrote(target.physical, length);
+            let physical = target.physical & !CACHED;
+            self.fabric.activity.wrote(physical, length);
         }
+        let cached = target.physical & CACHED != 0;
         let written = match *bytes {
-            [a, b, c, d] => self
+            [a, b, c, d] if !cached => self
                 .memory
                 .write32(target.physical, u32::from_le_bytes([a, b, c, d])),
-            _ => self.memory.write(target.physical, bytes),
+            _ => self.fabric.store(self.memory, target.physical, bytes),
         };
         written.map_err(|error| self.bus_error(target, AccessKind::Write, error))
     }
