@@ -34,6 +34,9 @@ pub mod pass;
 
 pub mod valhall;
 
+#[cfg(any(test, feature = "build"))]
+pub mod build;
+
 mod options;
 mod target;
 

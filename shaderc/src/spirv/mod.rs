@@ -14,6 +14,7 @@ mod glsl;
 mod interface;
 mod layout;
 mod module;
+mod needs;
 mod ops;
 mod pointer;
 pub(crate) mod reader;

@@ -13,6 +13,7 @@ use rspirv::spirv::{
 use super::constants::{self, Constant};
 use super::decorations::DecorationTable;
 use super::error::{Error, Feature, Invalid};
+use super::needs;
 use super::reader::{self, Instr, Result, is_terminator};
 use super::types::{self, Type};
 
@@ -543,7 +544,14 @@ fn refused_capabilities(instrs: &[Instr]) -> Vec<Error> {
                 Some(capability) => format!("{capability:?}"),
                 None => number.to_string(),
             };
-            errors.push(*instr.unsupported(Feature::Capability, name));
+            // Where the source has it, if that is known: a capability has no line.
+            let needed = capability.and_then(|capability| needs::find(instrs, capability));
+            errors.push(*match needed {
+                Some((at, words)) => {
+                    at.unsupported(Feature::Capability, format!("{name} ({words})"))
+                }
+                None => instr.unsupported(Feature::Capability, name),
+            });
         }
     }
     errors
