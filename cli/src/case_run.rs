@@ -5,9 +5,12 @@ use crate::dispatch::{self, Done, Place, Request, Talk};
 use crate::executed::{Counter, Executed};
 use crate::gpu_choice::GpuChoice;
 use crate::timeline::{Both, Timeline, Timelines};
+use crate::whole_file;
 use eitri_compute_cases::{Case, Module, Place as CasePlace, ResourceKind};
+use eitri_job::Wants;
 use eitri_program::Program;
 use eitri_shaderc::{Compiled, Error, Errors, Options, Robust, valhall};
+use std::path::Path;
 use std::time::Duration;
 
 /// What became of a case.
@@ -38,6 +41,8 @@ pub(crate) struct Setting<'t> {
     pub(crate) robust: Robust,
     /// Longest that the job may take.
     pub(crate) limit: Duration,
+    /// The folder that gets a core dump of the GPU for each job that fails.
+    pub(crate) keep: Option<&'t Path>,
 }
 
 /// Compiles and runs a case.
@@ -78,15 +83,27 @@ fn try_run(case: &Case, setting: Setting<'_>) -> Result<Passed, Verdict> {
     let path = case.module_path(setting.module).display().to_string();
     let counter = Counter::default();
     let timeline = Timeline::default();
-    let trace = match setting.timelines {
-        None => counter.sink(),
-        Some(_) => Box::new(Both(counter.sink(), timeline.sink())),
+    // Instructions are told on the host alone.
+    let trace = match (setting.place, setting.timelines) {
+        (Place::Host, None) => Some(counter.sink()),
+        (Place::Host, Some(_)) => {
+            let both: Box<dyn eitri_model::Sink> = Box::new(Both(counter.sink(), timeline.sink()));
+            Some(both)
+        }
+        (Place::Qemu, None) => None,
+        (Place::Qemu, Some(_)) => Some(timeline.sink()),
     };
-    let done = dispatch::execute(&path, &compiled, &request, setting.place, Some(trace));
+    let done = dispatch::execute(&path, &compiled, &request, setting.place, trace);
     if let Some(timelines) = setting.timelines {
         timelines.add(&case.name, &timeline);
     }
     let done = done.map_err(|failure| failed(&failure))?;
+    if let Some(folder) = setting.keep
+        && !done.result.dump.is_empty()
+    {
+        let path = folder.join(format!("{}.core", case.name));
+        whole_file::put(&path, &done.result.dump).map_err(|failure| failed(&failure))?;
+    }
     check(case, &done)?;
     let executed = match setting.place {
         Place::Qemu => None,
@@ -165,8 +182,13 @@ fn request(case: &Case, program: &Program<'_>, setting: Setting<'_>) -> Result<R
         push_constants: case.push_constants.iter().take(wanted).copied().collect(),
         groups: case.groups,
         gpu: setting.gpu,
+        coherent: true,
         firmware: None,
         limit: setting.limit,
+        wants: Wants {
+            dump: setting.keep.is_some(),
+            ..Wants::default()
+        },
         talk: Talk::Quiet,
     })
 }

@@ -8,7 +8,7 @@ use crate::qemu;
 use crate::shader_file::Shader;
 use crate::streams::talk;
 use eitri_job::result::{FailureKind, JobResult, Step};
-use eitri_job::{BufferParts, BundleParts};
+use eitri_job::{BufferParts, BundleParts, Wants};
 use eitri_program::{Binding, Program, ProgramError};
 use eitri_shaderc::Compiled;
 use miette::Diagnostic;
@@ -40,10 +40,14 @@ pub(crate) struct Request {
     pub(crate) groups: [u32; 3],
     pub(crate) saves: Vec<BindingName>,
     pub(crate) gpu: GpuChoice,
+    /// Whether the GPU sees the caches of the CPU; otherwise the driver has to keep them up.
+    pub(crate) coherent: bool,
     /// A firmware image; the stub where there is none.
     pub(crate) firmware: Option<Vec<u8>>,
     /// Longest that the job may take.
     pub(crate) limit: Duration,
+    /// What is wanted besides buffers.
+    pub(crate) wants: Wants,
     pub(crate) talk: Talk,
 }
 
@@ -52,6 +56,8 @@ pub(crate) struct Ran {
     pub(crate) steps: Vec<Step>,
     /// Contents of the buffers that were to be saved.
     pub(crate) saved: Vec<(BindingName, Vec<u8>)>,
+    /// What performance counters have counted, by name, if they were wanted.
+    pub(crate) counters: Vec<(String, u64)>,
 }
 
 /// What a job left behind, good or bad.
@@ -117,9 +123,6 @@ pub(crate) enum DispatchError {
     },
     #[error("{groups:?} workgroups: each number must be at least 1")]
     NoGroups { groups: [u32; 3] },
-    #[error("in QEMU the GPU is always a {}, not a {gpu}", GpuChoice::default())]
-    #[diagnostic(help("add --on host"))]
-    OtherGpu { gpu: Box<GpuChoice> },
     #[error("the job failed: {text}")]
     Failed { text: String },
 }
@@ -183,7 +186,7 @@ pub(crate) fn run(
     run_traced(path, compiled, request, place, None)
 }
 
-/// As [`run`]; on the host, `trace` is told what happens inside of the GPU.
+/// As [`run`]; `trace` is told what happens inside of the GPU.
 pub(crate) fn run_traced(
     path: &str,
     compiled: &Compiled,
@@ -191,14 +194,10 @@ pub(crate) fn run_traced(
     place: Place,
     trace: Option<Box<dyn eitri_model::Sink>>,
 ) -> Result<Ran, Failure> {
-    let done = execute(path, compiled, request, place, trace)?;
-    for diagnosis in &done.diagnoses {
-        talk!("{diagnosis}");
-    }
-    finished(done.result)
+    finished(execute(path, compiled, request, place, trace)?)
 }
 
-/// As [`run`], but all that came of it is returned. On the host, `trace` is told what happens inside of the GPU.
+/// As [`run`], but all that came of it is returned. `trace` is told what happens inside of the GPU.
 pub(crate) fn execute(
     path: &str,
     compiled: &Compiled,
@@ -206,14 +205,22 @@ pub(crate) fn execute(
     place: Place,
     trace: Option<Box<dyn eitri_model::Sink>>,
 ) -> Result<Done, Failure> {
-    if place == Place::Qemu && request.gpu != GpuChoice::default() {
-        let gpu = Box::new(request.gpu);
-        return Err(Failure::refused(DispatchError::OtherGpu { gpu }));
-    }
     let bundle = bundle(path, compiled, request)?;
     match place {
-        Place::Host => host::run(&bundle, request.gpu, request.limit, request.talk, trace),
-        Place::Qemu => qemu::run_job(&bundle, request.limit, request.talk),
+        Place::Host => host::run(&bundle, request, trace),
+        Place::Qemu => {
+            let words = match request.coherent {
+                true => &[],
+                false => qemu::NON_COHERENT,
+            };
+            let setting = qemu::Setting {
+                gpu: request.gpu,
+                limit: request.limit,
+                talk: request.talk,
+                words,
+            };
+            qemu::run_job(&bundle, &setting, trace)
+        }
     }
 }
 
@@ -254,6 +261,7 @@ pub(crate) fn bundle(
         push_constants: &request.push_constants,
         groups: request.groups,
         limit_ms: u32::try_from(request.limit.as_millis()).unwrap_or(u32::MAX),
+        wants: request.wants,
         buffers: &buffers,
     };
     Ok(parts.encode())
@@ -325,7 +333,12 @@ fn check(path: &str, program: &Program<'_>, request: &Request) -> Result<(), Dis
     Ok(())
 }
 
-fn finished(result: JobResult) -> Result<Ran, Failure> {
+/// Says what the model has to say of a job, and takes what came of it.
+pub(crate) fn finished(done: Done) -> Result<Ran, Failure> {
+    for diagnosis in &done.diagnoses {
+        talk!("{diagnosis}");
+    }
+    let result = done.result;
     if let Some(failure) = result.failure {
         let cause = DispatchError::Failed { text: failure.text };
         return Err(match failure.kind {
@@ -343,5 +356,6 @@ fn finished(result: JobResult) -> Result<Ran, Failure> {
     Ok(Ran {
         steps: result.steps,
         saved: saved.collect(),
+        counters: result.counters,
     })
 }

@@ -60,7 +60,7 @@ impl fmt::Display for GpuChoice {
 }
 
 /// There is no such GPU, or none that the model can be.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error, Diagnostic)]
 #[error("the model can't be a `{name}`: {hint}")]
 pub(crate) struct UnknownGpu {
     name: String,

@@ -3,32 +3,31 @@
 //! Time is the model's own, so that a limit means the same on a slow machine; only a host that has waited longer than
 //! the user's limit in real time moves it forward, which is how a shader that never ends is caught.
 
-use crate::dispatch::{Done, Talk};
-use crate::gpu_choice::GpuChoice;
+use crate::dispatch::{Done, Request, Talk};
 use crate::outcome::Failure;
 use crate::streams::talk;
 use eitri_job::result::{JobResult, ResultError, Sink};
 use eitri_job::{Bundle, BundleError};
-use eitri_on_model::Machine;
+use eitri_on_model::{Machine, NonCoherent};
 use eitri_runtime::Done as StepDone;
 use miette::Diagnostic;
 use std::convert::Infallible;
-use std::time::Duration;
 use thiserror::Error;
 
 /// Diagnoses that are shown: the first ones tell the cause.
 const SHOWN_DIAGNOSES: usize = 8;
+/// What decides when caches that the GPU does not see write lines back.
+const SEED: u64 = 1;
 
 /// Runs a bundle in this process. `trace` is told what happens inside of the GPU.
 pub(crate) fn run(
     bundle: &[u8],
-    gpu: GpuChoice,
-    limit: Duration,
-    talk: Talk,
+    request: &Request,
     trace: Option<Box<dyn eitri_model::Sink>>,
 ) -> Result<Done, Failure> {
     let read = Bundle::parse(bundle).map_err(|cause| Failure::refused(HostError::Bundle(cause)))?;
-    let machine = Machine::new(gpu.config()).with_patience(limit);
+    let Request { gpu, talk, .. } = *request;
+    let machine = Machine::new(gpu.config()).with_patience(request.limit);
     machine.gpu(|gpu| gpu.trace_to(trace));
     let mut stream = Stream(Vec::new());
     let mut report = |step: &StepDone<'_>| {
@@ -36,7 +35,13 @@ pub(crate) fn run(
             talk!("{}: {} ({:?})", step.step, step.found, step.took);
         }
     };
-    let Ok(_) = eitri_job::run(machine.clone(), &read, &mut report, &mut stream);
+    let Ok(_) = match request.coherent {
+        true => eitri_job::run(machine.clone(), &read, &mut report, &mut stream),
+        false => {
+            let caches = NonCoherent::new(machine.clone(), SEED);
+            eitri_job::run(caches, &read, &mut report, &mut stream)
+        }
+    };
     let diagnoses = machine.gpu(|gpu| {
         let found = gpu.diagnoses();
         let shown = found.iter().take(SHOWN_DIAGNOSES);

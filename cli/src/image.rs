@@ -9,7 +9,7 @@ use eitri_launch::images;
 use eitri_launch::tools::{self, Tool};
 use miette::Diagnostic;
 use object::read::elf::{FileHeader, ProgramHeader};
-use object::{Object, ObjectSymbol, elf};
+use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, elf};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use thiserror::Error;
@@ -18,6 +18,14 @@ use thiserror::Error;
 const BUILD_LIMIT: Duration = Duration::from_secs(20 * 60);
 /// Most bytes of a raw image: a stray segment must not fill the disk.
 const MOST_BYTES: u64 = 512 << 20;
+
+/// The variables that build scripts of images look at: the board,
+const BOARD: &str = "EITRI_BOARD";
+/// the job of `kernel/image`,
+const JOB: &str = "EITRI_JOB";
+/// and the GPU's firmware and the program of `examples/embed`.
+pub(crate) const FIRMWARE: &str = "EITRI_FIRMWARE";
+pub(crate) const PROGRAM: &str = "EITRI_PROGRAM";
 
 /// Why there is no image.
 #[derive(Debug, Error, Diagnostic)]
@@ -48,12 +56,19 @@ pub(crate) struct Image {
     path: PathBuf,
 }
 
+/// A part of an image that is in memory when it runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Section {
+    pub(crate) name: String,
+    pub(crate) bytes: u64,
+}
+
 /// What an image is made of, besides the program itself.
 pub(crate) struct Parts<'a> {
     /// The board that it is for.
     pub(crate) board: Option<&'a Board>,
-    /// The file with the job that it runs.
-    pub(crate) job: Option<&'a Path>,
+    /// The files that are linked into it, each with the variable by which its build script finds it.
+    pub(crate) files: &'a [(&'static str, &'a Path)],
 }
 
 /// Builds bare-metal programs.
@@ -90,7 +105,7 @@ impl Builder {
     pub(crate) fn build(&self, package: &str, binary: &str) -> Result<Image, Failure> {
         let parts = Parts {
             board: None,
-            job: None,
+            files: &[],
         };
         self.build_with(package, binary, &parts)
     }
@@ -106,8 +121,8 @@ impl Builder {
         })?;
         let job = folder.path().join("job.bundle");
         whole_file::put(&job, bundle)?;
-        let job = Some(job.as_path());
-        self.build_with("eitri-image", "eitri-image", &Parts { board, job })
+        let files = &[(JOB, job.as_path())];
+        self.build_with("eitri-image", "eitri-image", &Parts { board, files })
     }
 
     /// Builds the program `binary` of `package` of these parts.
@@ -119,12 +134,14 @@ impl Builder {
     ) -> Result<Image, Failure> {
         let mut command = images::build(&self.workspace, package);
         // What the caller's own environment says of these is not meant for this build.
-        command.env_remove("EITRI_JOB").env_remove("EITRI_BOARD");
-        if let Some(job) = parts.job {
-            command.env("EITRI_JOB", job);
+        for variable in [BOARD, JOB, FIRMWARE, PROGRAM] {
+            command.env_remove(variable);
+        }
+        for (variable, file) in parts.files {
+            command.env(variable, file);
         }
         if let Some(board) = parts.board {
-            command.env("EITRI_BOARD", board.name);
+            command.env(BOARD, board.name);
         }
         let watch = Watch {
             what: &format!("building {binary} for {BARE_METAL_TARGET}"),
@@ -212,6 +229,25 @@ impl Image {
             }
         }
         Ok(raw)
+    }
+
+    /// What is in memory when it runs, but for debug information.
+    pub(crate) fn sections(&self) -> Result<Vec<Section>, Failure> {
+        let file = object::File::parse(self.elf.as_slice()).map_err(|cause| {
+            let path = self.path.display().to_string();
+            Failure::missing(ImageError::Elf { path, cause })
+        })?;
+        let sections = file.sections().filter_map(|section| {
+            let SectionFlags::Elf { sh_flags } = section.flags() else {
+                return None;
+            };
+            let has = |flag: u32| sh_flags & u64::from(flag) != 0;
+            has(elf::SHF_ALLOC).then(|| Section {
+                name: section.name().unwrap_or_default().to_owned(),
+                bytes: section.size(),
+            })
+        });
+        Ok(sections.collect())
     }
 
     /// Names of the symbols that contain `part`.

@@ -11,6 +11,7 @@ mod checks;
 mod code_quality;
 mod commands;
 mod console;
+mod counter_table;
 mod demo;
 mod descriptor_names;
 mod descriptor_vectors;

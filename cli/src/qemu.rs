@@ -4,6 +4,7 @@
 
 use crate::console;
 use crate::dispatch::{Done, Talk};
+use crate::gpu_choice::GpuChoice;
 use crate::image::{Builder, Image};
 use crate::outcome::{Failure, FileError};
 use crate::process::{End, run_with_input};
@@ -14,6 +15,7 @@ use crate::workspace::Workspace;
 use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MONITOR_RAM};
 use eitri_job::result::{JobResult, ResultError};
 use eitri_launch::tools::{self, Tool};
+use eitri_model::{Event, RECORD_BYTES, Sink};
 use miette::Diagnostic;
 use std::fs::File;
 use std::path::Path;
@@ -213,16 +215,42 @@ fn unwritable(path: &Path, cause: std::io::Error) -> Failure {
     })
 }
 
-/// Builds an image with `bundle` inside, boots it, and reads its result. `limit` is the job's own.
-pub(crate) fn run_job(bundle: &[u8], limit: Duration, talk: Talk) -> Result<Done, Failure> {
+/// How a job is run in QEMU.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting<'w> {
+    /// The GPU that the model is.
+    pub(crate) gpu: GpuChoice,
+    /// The job's own limit.
+    pub(crate) limit: Duration,
+    pub(crate) talk: Talk,
+    /// Further words of the command line, for image and monitor.
+    pub(crate) words: &'w [&'w str],
+}
+
+/// The words for memory that is not coherent, and an image that keeps its caches up.
+pub(crate) const NON_COHERENT: &[&str] = &["coherent=no", "cached"];
+
+/// Builds an image with `bundle` inside, boots it, and reads its result. `trace` is told what happened inside of the GPU.
+pub(crate) fn run_job(
+    bundle: &[u8],
+    setting: &Setting<'_>,
+    trace: Option<Box<dyn Sink>>,
+) -> Result<Done, Failure> {
+    let Setting { limit, talk, .. } = *setting;
     let machine = Machine::with_job(bundle)?;
     let folder = machine.folder.path();
     let result = folder.join("result");
     let inside = limit + BRING_UP_LIMIT;
-    let words = [
+    let mut words = vec![
         format!("result={}", result.display()),
         format!("limit-ms={}", inside.as_millis()),
+        format!("gpu={}", setting.gpu),
     ];
+    let traced = folder.join("trace");
+    if trace.is_some() {
+        words.push(format!("trace={}", traced.display()));
+    }
+    words.extend(setting.words.iter().map(|word| (*word).to_owned()));
     let step = progress::start("running the image in QEMU");
     let booted = boot(&Boot {
         start: Start::Monitor {
@@ -233,6 +261,9 @@ pub(crate) fn run_job(bundle: &[u8], limit: Duration, talk: Talk) -> Result<Done
         folder,
         limit: inside * PATIENCE,
     })?;
+    if let Some(mut sink) = trace {
+        tell(&traced, &mut *sink);
+    }
     let read = std::fs::read(&result);
     step.finish(read.is_ok());
     let diagnoses = booted
@@ -255,6 +286,15 @@ pub(crate) fn run_job(bundle: &[u8], limit: Duration, talk: Talk) -> Result<Done
             console,
             monitor: booted.monitor + &booted.qemu,
         })),
+    }
+}
+
+/// Tells `sink` what the monitor has recorded. A record that was cut short when the image ended QEMU is left out.
+fn tell(path: &Path, sink: &mut dyn Sink) {
+    let bytes = std::fs::read(path).unwrap_or_default();
+    let (records, _) = bytes.as_chunks::<RECORD_BYTES>();
+    for (time, event) in records.iter().filter_map(Event::from_record) {
+        sink.event(time, event);
     }
 }
 

@@ -1,26 +1,17 @@
 //! The option `--trace`, the same for every command that runs jobs on the model.
 
-use crate::dispatch::Place;
 use crate::outcome::Failure;
 use crate::timeline::{Timeline, Timelines};
 use eitri_model::Sink;
-use miette::Diagnostic;
-use thiserror::Error;
 
 /// `--trace`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct TraceArgument {
     /// Write what happens inside of the GPU as a timeline: groups, streams, jobs on cores, requests to the firmware,
-    /// interrupts, faults. The file opens in ui.perfetto.dev and chrome://tracing. Needs `--on host`.
+    /// interrupts, faults. The file opens in ui.perfetto.dev and chrome://tracing.
     #[arg(long, value_name = "FILE")]
     trace: Option<String>,
 }
-
-/// The model is out of reach.
-#[derive(Debug, Error, Diagnostic)]
-#[error("--trace needs a job on the host: in QEMU the model is out of reach")]
-#[diagnostic(help("add --on host"))]
-struct NotOnHost;
 
 /// The trace of one job.
 pub(crate) struct Trace<'a> {
@@ -43,19 +34,15 @@ impl Trace<'_> {
 
 impl TraceArgument {
     /// The file, if one is asked for.
-    pub(crate) fn path(&self, place: Place) -> Result<Option<&str>, Failure> {
-        match (&self.trace, place) {
-            (Some(_), Place::Qemu) => Err(Failure::refused(NotOnHost)),
-            (path, _) => Ok(path.as_deref()),
-        }
+    pub(crate) fn path(&self) -> Option<&str> {
+        self.trace.as_deref()
     }
 
     /// The trace of a single job, if one is asked for.
-    pub(crate) fn start(&self, place: Place) -> Result<Option<Trace<'_>>, Failure> {
-        let path = self.path(place)?;
-        Ok(path.map(|path| Trace {
+    pub(crate) fn start(&self) -> Option<Trace<'_>> {
+        self.path().map(|path| Trace {
             path,
             timeline: Timeline::default(),
-        }))
+        })
     }
 }

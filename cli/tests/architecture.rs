@@ -18,26 +18,30 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-testdata",    &[]),
     ("eitri-compute-cases", &[]),
     ("eitri-launch",      &[]),
-    ("eitri-runtime",     &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-program"]),
+    ("eitri-runtime",     &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-program"]),
     ("eitri-model",       &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa"]),
     ("eitri-dump",        &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa"]),
+    ("eitri-mmio",        &["eitri-runtime"]),
     ("eitri-on-model",    &["eitri-dump", "eitri-model", "eitri-runtime"]),
     ("eitri-shaderc",     &["eitri-isa", "eitri-program"]),
-    ("eitri-job",         &["eitri-program", "eitri-runtime"]),
+    ("eitri-job",         &["eitri-dump", "eitri-program", "eitri-runtime"]),
     ("eitri-boards",       &[]),
     ("eitri-aarch64",      &[]),
     ("eitri-kernel",       &["eitri-aarch64", "eitri-boards"]),
     ("eitri-linker",       &["eitri-boards"]),
-    ("eitri-on-board",     &["eitri-boards", "eitri-csf", "eitri-job", "eitri-kernel", "eitri-runtime"]),
+    ("eitri-on-board",     &["eitri-boards", "eitri-csf", "eitri-job", "eitri-kernel", "eitri-mmio", "eitri-runtime"]),
     ("eitri-image",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board"]),
     ("eitri-kernel-tests", &["eitri-aarch64", "eitri-boards", "eitri-csf", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-runtime"]),
+    ("eitri-embed",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-mmio", "eitri-program", "eitri-runtime"]),
+    ("eitri-bench",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-program", "eitri-runtime"]),
     ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-kernel", "eitri-linker", "eitri-model"]),
     ("eitri-no-panic",     &["eitri-program", "eitri-runtime"]),
     ("eitri",             &["eitri-amber", "eitri-boards", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-program", "eitri-runtime", "eitri-shaderc"]),
 ];
 
-/// Folders whose code may hold `unsafe`: the kernel, the boards, and what runs on them.
-const MAY_BE_UNSAFE: &[&str] = &["kernel", "boards", "qemu-tests"];
+/// Folders whose code may hold `unsafe`: the kernel, the boards, what runs on them, and the platform that is made of addresses,
+/// with the example of who states them.
+const MAY_BE_UNSAFE: &[&str] = &["kernel", "boards", "qemu-tests", "gpu/mmio", "examples"];
 
 /// Crates that deny `unsafe` but for these files: each declares or makes the promise of `Platform`, and holds nothing else
 /// that is unsafe.
@@ -337,6 +341,7 @@ const TOP: &[&str] = &[
     "boards",
     "cli",
     "docs",
+    "examples",
     "gpu",
     "kernel",
     "launch",

@@ -15,6 +15,20 @@ pub struct Kernel {
     pub board: &'static Board,
     /// The device tree that the loader has handed over, which agrees with the board.
     pub tree: Option<DeviceTree<'static>>,
+    /// The host has asked for cached memory of the GPU's, with the word `cached`: whoever uses it keeps the caches up.
+    pub shared_is_cached: bool,
+}
+
+/// The word on the host's command line that asks for cached memory of the GPU's.
+const CACHED: &str = "cached";
+
+/// Whether the host has asked for it.
+fn is_cached(board: &Board) -> bool {
+    let mut buffer = [0; 4096];
+    let line = board
+        .host()
+        .and_then(|host| host.command_line(&mut buffer).ok());
+    line.is_some_and(|line| line.split_ascii_whitespace().any(|word| word == CACHED))
 }
 
 impl Kernel {
@@ -99,18 +113,23 @@ pub unsafe fn start(image: Image, device_tree: u64) -> ! {
     if let Some(first) = image.first {
         first(board);
     }
+    let shared_is_cached = is_cached(board);
     // SAFETY: a board's heap is memory for nobody else, and the initial map has it; the map proper has the GIC's registers
     // as device memory. Each is opened here alone.
     unsafe {
         heap::open(board.memory.heap);
-        memory::map(board);
+        memory::map(board, shared_is_cached);
         interrupts::open(&board.gic);
     }
     // SAFETY: the map proper is in use; the loader has put a tree there, or it is refused.
     let tree = tree.map(|tree| unsafe { open_tree(tree, board) });
     firmware::open(board.firmware, tree);
     logger::announce();
-    let kernel = Kernel { board, tree };
+    let kernel = Kernel {
+        board,
+        tree,
+        shared_is_cached,
+    };
     on_main_stack(kernel, image.main)
 }
 

@@ -11,6 +11,7 @@ use crate::gpu_choice::GpuChoice;
 use crate::timeline::{Timeline, Timelines};
 use eitri_amber::run::{Binding, Dispatch, Files, Gpu, Memory};
 use eitri_amber::script::{PipelineId, Script};
+use eitri_job::Wants;
 use eitri_program::{Access, Program};
 use eitri_shaderc::Compiled;
 use std::time::Duration;
@@ -204,17 +205,29 @@ impl Gpu for Device<'_> {
             push_constants,
             groups: dispatch.groups,
             gpu: self.gpu,
+            coherent: true,
             firmware: None,
             limit: self.limit,
+            wants: Wants {
+                dump: self.kept.is_on(),
+                ..Wants::default()
+            },
             talk: Talk::Quiet,
         };
         let timeline = Timeline::default();
         let trace = self.timelines.map(|_| timeline.sink());
-        let ran = dispatch::run_traced(&self.path, &ready.compiled, &request, self.place, trace);
+        let done = dispatch::execute(&self.path, &ready.compiled, &request, self.place, trace);
         if let Some(timelines) = self.timelines {
             let number = self.dispatches;
             timelines.add(&format!("{} dispatch {number}", self.path), &timeline);
         }
+        if let Ok(done) = &done
+            && !done.result.dump.is_empty()
+        {
+            let name = format!("{}.core", self.dispatches);
+            self.kept.write(&name, &done.result.dump);
+        }
+        let ran = done.and_then(dispatch::finished);
         let ran = ran.map_err(|failure| DeviceError::Failed(failure.to_string()))?;
         for (name, bytes) in &ran.saved {
             self.kept.write(

@@ -40,7 +40,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     for board in ALL {
         let parts = Parts {
             board: Some(board),
-            job: None,
+            files: &[],
         };
         let image = builder.build_with("eitri-image", "eitri-image", &parts)?;
         cases.push(Case {

@@ -2,12 +2,15 @@
 
 use super::Case;
 use crate::console;
-use crate::image::{Builder, Image};
+use crate::dispatch;
+use crate::image::{self, Builder, Image, Parts};
 use crate::outcome::{Failure, FileError};
 use crate::qemu::{Boot, Booted, Level, Start, boot};
+use crate::shader_file;
 use crate::whole_file;
 use crate::workspace::Workspace;
 use eitri_boards::qemu_virt::BOARD;
+use eitri_shaderc::Options;
 use std::path::Path;
 use std::time::Duration;
 
@@ -45,6 +48,9 @@ enum Expect {
     MonitorSays(&'static str),
 }
 
+/// The package and the program of the example.
+const EMBED: &str = "eitri-embed";
+
 struct Test {
     image: &'static str,
     words: &'static [&'static str],
@@ -71,6 +77,7 @@ const TESTS: &[Test] = &[
     Test { image: "eitri-window",   words: &["misuse=pair"],                     entries: MONITOR, status: Some(102), expect: Expect::MonitorSays("no plain load or store of one register") },
     Test { image: "eitri-window",   words: &["misuse=monitor"],                  entries: MONITOR, status: Some(102), expect: Expect::MonitorSays("nothing at 0x80000000") },
     Test { image: "eitri-window",   words: &["misuse=hang", "limit-ms=2000"],    entries: MONITOR, status: Some(124), expect: Expect::MonitorSays("did not end within 2000 ms") },
+    Test { image: EMBED,            words: &["embed"],                           entries: MONITOR, status: Some(0),   expect: Expect::Console(&["Some([2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2])..."]) },
 ];
 
 /// Runs every test at every entry.
@@ -87,7 +94,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         &builder.build("eitri-monitor", "eitri-monitor")?.elf,
     )?;
     let mut cases = Vec::new();
-    let mut images: Vec<(&str, Image)> = Vec::new();
+    let mut images: Vec<(&str, Image)> = vec![(EMBED, embed(workspace, &builder, &folder)?)];
     for test in TESTS {
         if !images.iter().any(|(name, _)| *name == test.image) {
             images.push((test.image, build(test.image)?));
@@ -105,6 +112,19 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         }
     }
     Ok(cases)
+}
+
+/// The example of the runtime in somebody's own firmware, with a shader.
+fn embed(workspace: &Workspace, builder: &Builder, folder: &Path) -> Result<Image, Failure> {
+    let shader = workspace.root().join("examples/embed/double.wgsl");
+    let shader = shader_file::load(&shader.to_string_lossy())?;
+    let compiled = dispatch::compile(&shader, &Options::default())?;
+    let (firmware, program) = (folder.join("firmware.bin"), folder.join("double.program"));
+    whole_file::put(&firmware, &eitri_model::stub_firmware())?;
+    whole_file::put(&program, &compiled.program)?;
+    let files = &[(image::FIRMWARE, &*firmware), (image::PROGRAM, &*program)];
+    let parts = Parts { board: None, files };
+    builder.build_with(EMBED, EMBED, &parts)
 }
 
 fn case_name(test: &Test, entry: Entry) -> String {

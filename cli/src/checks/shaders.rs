@@ -7,9 +7,15 @@ use crate::demo::{self, Picture};
 use crate::dispatch::{self, Place, Request, Talk};
 use crate::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
+use crate::qemu;
 use crate::shader_file;
 use crate::workspace::Workspace;
-use eitri_shaderc::Options;
+use eitri_dump::{Dump, show};
+use eitri_job::Wants;
+use eitri_model::{Event, Nanoseconds, Sink};
+use eitri_shaderc::{Options, Robust};
+use std::cell::Cell;
+use std::rc::Rc;
 use std::time::Duration;
 
 /// A shader as a user would run it.
@@ -64,7 +70,88 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         .map(|run| run.compare(workspace))
         .collect::<Result<Vec<_>, _>>()?;
     cases.push(endless(workspace)?);
+    cases.push(dumped(workspace)?);
+    cases.extend(non_coherent(workspace)?);
     Ok(cases)
+}
+
+/// Counts the workgroups that a model tells of.
+struct Workgroups(Rc<Cell<u32>>);
+
+impl Sink for Workgroups {
+    fn event(&mut self, _: Nanoseconds, event: Event) {
+        if let Event::Workgroup { begun: true, .. } = event {
+            self.0.set(self.0.get() + 1);
+        }
+    }
+
+    fn wants_instructions(&self) -> bool {
+        false
+    }
+}
+
+/// Caches that the GPU does not see, in QEMU, before a GPU of another generation: an image that keeps them up gets its result
+/// without a word, and is traced; of one that does not it is told which line it has not cleaned, and where it wrote it.
+fn non_coherent(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
+    const MISSED: &str = "cache: the GPU reads the line of 0x";
+    let [demo, ..] = demo::all(&Picture::WHOLE_SET);
+    let path = workspace.root().join("cli/demo").join(demo.file);
+    let shader = shader_file::load(&path.to_string_lossy())?;
+    let gpu: GpuChoice = "G615".parse().map_err(Failure::refused)?;
+    let options = Options {
+        target: gpu.target(),
+        ..Options::default()
+    };
+    let compiled = dispatch::compile(&shader, &options)?;
+    let bundle = dispatch::bundle(demo.file, &compiled, &request(&demo))?;
+    let workgroups = Rc::new(Cell::new(0));
+    let run = |words: &[&str], trace: Option<Box<dyn Sink>>| {
+        let setting = qemu::Setting {
+            gpu,
+            limit: LIMIT,
+            talk: Talk::Quiet,
+            words,
+        };
+        qemu::run_job(&bundle, &setting, trace)
+    };
+    let done = run(
+        qemu::NON_COHERENT,
+        Some(Box::new(Workgroups(Rc::clone(&workgroups)))),
+    )?;
+    let written = done.result.buffers.first().map(|buffer| &buffer.bytes);
+    let failure = match (done.result.failure, done.diagnoses.first()) {
+        (Some(failure), _) => Some(failure.text),
+        (None, Some(diagnosis)) => Some(diagnosis.clone()),
+        (None, None) if written != Some(&demo.expected) => Some("not what a CPU says".to_owned()),
+        (None, None) if workgroups.get() != demo.groups[0] => {
+            Some(format!("{} workgroups were traced", workgroups.get()))
+        }
+        (None, None) => None,
+    };
+    let kept_up = Case {
+        name: "caches that are kept up".to_owned(),
+        failure,
+    };
+    let words = [qemu::NON_COHERENT, &["careless"]].concat();
+    let done = run(&words, None)?;
+    let told = done.diagnoses.iter().any(|line| line.contains(MISSED));
+    let told_by = done
+        .diagnoses
+        .iter()
+        .any(|line| line.contains("in which the code at 0x"));
+    let failure = match done.result.failure {
+        None => Some("the job went well without upkeep".to_owned()),
+        Some(_) if told && told_by => None,
+        Some(failure) => {
+            let found = done.diagnoses.join("\n");
+            Some(format!("no {MISSED:?} in {found}\n{}", failure.text))
+        }
+    };
+    let missed = Case {
+        name: "caches that are not kept up".to_owned(),
+        failure,
+    };
+    Ok(vec![kept_up, missed])
 }
 
 /// A shader that never ends is stopped by the driver in the image, which tells what the GPU was doing.
@@ -80,8 +167,10 @@ fn endless(workspace: &Workspace) -> Result<Case, Failure> {
         groups: [1; 3],
         saves: vec![name],
         gpu: GpuChoice::default(),
+        coherent: true,
         firmware: None,
         limit: Duration::from_secs(1),
+        wants: Wants::default(),
         talk: Talk::Quiet,
     };
     let failure = match dispatch::run("endless.wgsl", &compiled, &request, Place::Qemu) {
@@ -93,6 +182,47 @@ fn endless(workspace: &Workspace) -> Result<Case, Failure> {
     };
     Ok(Case {
         name: "endless.wgsl".to_owned(),
+        failure,
+    })
+}
+
+/// A shader that stores outside of its buffer leaves a core dump, which says so.
+fn dumped(workspace: &Workspace) -> Result<Case, Failure> {
+    const SHOWN: &str = "TRANSLATION_FAULT_2 (0xc2): the address is not mapped";
+    let path = workspace.root().join("cli/tests/shaders/wild.wgsl");
+    let shader = shader_file::load(&path.to_string_lossy())?;
+    let options = Options {
+        robust: Robust::Off,
+        ..Options::default()
+    };
+    let compiled = dispatch::compile(&shader, &options)?;
+    let name = BindingName { set: 0, binding: 0 };
+    let request = Request {
+        buffers: vec![(name, vec![0; 256])],
+        push_constants: Vec::new(),
+        groups: [1; 3],
+        saves: vec![name],
+        gpu: GpuChoice::default(),
+        coherent: true,
+        firmware: None,
+        limit: LIMIT,
+        wants: Wants {
+            dump: true,
+            ..Wants::default()
+        },
+        talk: Talk::Quiet,
+    };
+    let done = dispatch::execute("wild.wgsl", &compiled, &request, Place::Qemu, None)?;
+    let failure = match Dump::parse(&done.result.dump) {
+        Err(error) => Some(format!("no core dump: {error}")),
+        Ok(dump) => {
+            let shown = show::entries(&dump, &show::Options::default());
+            let first = shown.first().map_or("".to_owned(), ToString::to_string);
+            (!first.contains(SHOWN)).then(|| format!("no {SHOWN:?} in the core dump: {first}"))
+        }
+    };
+    Ok(Case {
+        name: "a core dump of wild.wgsl".to_owned(),
         failure,
     })
 }
@@ -121,8 +251,10 @@ impl UserShader {
                 })
                 .collect(),
             gpu: GpuChoice::default(),
+            coherent: true,
             firmware: None,
             limit: LIMIT,
+            wants: Wants::default(),
             talk: Talk::Quiet,
         })
     }

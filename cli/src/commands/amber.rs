@@ -114,7 +114,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         pipelines_only: args.pipelines_only,
         keep: args.keep.clone(),
     };
-    let trace = args.trace.path(args.on)?;
+    let trace = args.trace.path();
     let timelines = Timelines::default();
     if let (Some(verdict), [script]) = (&args.worker, &args.paths[..]) {
         let traced = trace.map(|_| &timelines);

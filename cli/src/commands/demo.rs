@@ -8,6 +8,7 @@ use crate::shader_file;
 use crate::streams::outln;
 use crate::whole_file;
 use crate::workspace::Workspace;
+use eitri_job::Wants;
 use eitri_shaderc::Options;
 use miette::Diagnostic;
 use std::time::Duration;
@@ -93,8 +94,10 @@ pub(crate) fn request(demo: &Demo) -> Request {
         groups: demo.groups,
         saves: vec![demo.output],
         gpu: GpuChoice::default(),
+        coherent: true,
         firmware: None,
         limit: LIMIT,
+        wants: Wants::default(),
         talk: Talk::Quiet,
     }
 }

@@ -11,6 +11,7 @@ use crate::shader_file;
 use crate::streams::outln;
 use crate::whole_file::Pending;
 use eitri_boards::Board;
+use eitri_job::Wants;
 use miette::Diagnostic;
 use std::path::Path;
 use thiserror::Error;
@@ -69,8 +70,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         groups: args.job.groups(),
         gpu: GpuChoice::default(),
         saves: Vec::new(),
+        coherent: true,
         firmware: args.job.firmware()?,
         limit: args.job.limit(),
+        wants: Wants::default(),
         talk: Talk::Quiet,
     };
     let bundle = dispatch::bundle(&shader.path, &compiled, &request)?;

@@ -41,6 +41,9 @@ pub(crate) struct Args {
     /// Longest that one job may take, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=3600))]
     timeout: u32,
+    /// Leave a core dump of the GPU in this folder for each job that fails: NAME.core.
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
 }
 
 /// What is wrong with the request.
@@ -76,7 +79,7 @@ pub(crate) fn read_cases(paths: &[PathBuf], filter: Option<&str>) -> Result<Vec<
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let cases = read_cases(&args.cases, args.filter.as_deref())?;
-    let trace = args.trace.path(args.on)?;
+    let trace = args.trace.path();
     let timelines = Timelines::default();
     let setting = Setting {
         module: match args.opt {
@@ -88,6 +91,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         timelines: trace.map(|_| &timelines),
         robust: Robust::On,
         limit: Duration::from_secs(args.timeout.into()),
+        keep: args.keep.as_deref(),
     };
     let jobs = match args.on {
         // Images are built one after the other.

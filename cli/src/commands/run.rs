@@ -1,15 +1,17 @@
 //! `eitri run`: from a shader to its results on a bare-metal image or on the model.
 
 use crate::buffer_source::{BindingName, SaveArgument};
-use crate::dispatch::{self, Place, Ran, Request, Talk};
+use crate::counter_table;
+use crate::dispatch::{self, Done, Place, Ran, Request, Talk};
 use crate::gpu_choice::GpuArgument;
 use crate::job_arguments::JobArguments;
 use crate::outcome::{Failure, Status};
 use crate::passes::{self, PassArguments, Told};
 use crate::shader_file;
-use crate::streams::{self, outln};
+use crate::streams::{self, outln, talk};
 use crate::trace_option::TraceArgument;
-use crate::whole_file::Pending;
+use crate::whole_file::{self, Pending};
+use eitri_job::Wants;
 use eitri_shaderc::{Compiled, Options};
 use miette::Diagnostic;
 use std::path::Path;
@@ -32,6 +34,18 @@ pub(crate) struct Args {
     gpu: GpuArgument,
     #[command(flatten)]
     trace: TraceArgument,
+    /// Put CPU caches that the GPU does not see before its memory: cache upkeep that the driver forgets is told.
+    #[arg(long)]
+    non_coherent: bool,
+    /// Write a core dump of the GPU if the job fails: for `eitri dump show` and `eitri dump replay`.
+    #[arg(long, value_name = "FILE")]
+    dump: Option<String>,
+    /// Print what the GPU's performance counters have counted during the job.
+    #[arg(long)]
+    counters: bool,
+    /// The same as JSON.
+    #[arg(long)]
+    counters_json: bool,
     /// Print the compiler's figures.
     #[arg(long)]
     stats: bool,
@@ -78,24 +92,47 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         groups: args.job.groups(),
         gpu: args.gpu.choice(),
         saves: args.saves.iter().map(|save| save.name).collect(),
+        coherent: !args.non_coherent,
         firmware: args.job.firmware()?,
         limit: args.job.limit(),
+        wants: Wants {
+            dump: args.dump.is_some(),
+            counters: args.counters || args.counters_json,
+        },
         talk: match args.verbose {
             true => Talk::Verbose,
             false => Talk::Quiet,
         },
     };
-    let trace = args.trace.start(args.on)?;
+    let trace = args.trace.start();
     let sink = trace.as_ref().map(|trace| trace.sink());
-    let ran = dispatch::run_traced(&shader.path, &compiled, &request, args.on, sink);
+    let done = dispatch::execute(&shader.path, &compiled, &request, args.on, sink);
     // A job that failed is what people want to look at.
     if let Some(trace) = trace {
         trace.write(&shader.path)?;
     }
-    let ran = ran?;
+    let done = done?;
+    if let Some(path) = &args.dump {
+        write_dump(path, &done)?;
+    }
+    let ran = dispatch::finished(done)?;
     save(&args.saves, &ran)?;
-    report(args, &compiled)?;
+    report(args, &compiled, &ran)?;
     Ok(Status::Good)
+}
+
+/// Writes the core dump, if there is one: a job that went well leaves none.
+fn write_dump(path: &str, done: &Done) -> Result<(), Failure> {
+    if let Some(why) = &done.result.no_dump {
+        talk!("the core dump is not whole: {why}");
+    }
+    if done.result.dump.is_empty() {
+        if done.result.failure.is_some() {
+            talk!("no core dump: what failed is not what the GPU was doing");
+        }
+        return Ok(());
+    }
+    whole_file::write(path, &done.result.dump)
 }
 
 fn check_saves(saves: &[SaveArgument]) -> Result<(), Failure> {
@@ -120,7 +157,7 @@ fn save(saves: &[SaveArgument], ran: &Ran) -> Result<(), Failure> {
 }
 
 /// What was asked for on standard output; a person's own data there is left alone.
-fn report(args: &Args, compiled: &Compiled) -> Result<(), Failure> {
+fn report(args: &Args, compiled: &Compiled, ran: &Ran) -> Result<(), Failure> {
     let name = Path::new(args.shader.as_deref().unwrap_or_default())
         .file_name()
         .unwrap_or_default()
@@ -135,6 +172,15 @@ fn report(args: &Args, compiled: &Compiled) -> Result<(), Failure> {
     }
     if args.disasm {
         text.push_str(&compiled.listing);
+    }
+    let gpu = args.gpu.choice();
+    let arch = gpu.target().arch;
+    if args.counters {
+        text.push_str(&counter_table::text(&ran.counters, arch));
+    }
+    if args.counters_json {
+        let value = counter_table::json(&ran.counters, arch, &gpu.to_string());
+        text.push_str(&format!("{value}\n"));
     }
     match data_on_stdout {
         true => streams::say(format_args!("{text}")),

@@ -176,25 +176,10 @@ EXPECT numbers IDX 0 EQ 4 8 12 16
 }
 
 #[test]
-fn what_needs_the_host_says_so() {
+fn a_gpu_that_is_none_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    for (arguments, part) in [
-        (
-            &["--trace", "t.json"][..],
-            "--trace needs a job on the host",
-        ),
-        (
-            &["--gpu", "G615"][..],
-            "in QEMU the GPU is always a Mali-G610",
-        ),
-        (
-            &["--gpu", "G6100"][..],
-            "the model can't be a `G6100`: did you mean `G610`?",
-        ),
-    ] {
-        let (status, talk) = run(folder.path(), arguments);
-        assert_eq!(status, Some(2), "{talk}");
-        assert!(talk.contains(part), "{part}: {talk}");
-    }
-    assert!(!folder.path().join("t.json").exists());
+    let (status, talk) = run(folder.path(), &["--gpu", "G6100"]);
+    assert_eq!(status, Some(2), "{talk}");
+    let part = "the model can't be a `G6100`: did you mean `G610`?";
+    assert!(talk.contains(part), "{talk}");
 }

@@ -62,4 +62,4 @@ pub use injection::{Aim, Injection};
 pub use irq::Lines;
 pub use memory::{BusError, PAGE, PhysicalMemory, SparseMemory};
 pub use mmu::{AccessKind, PageFault, Source};
-pub use trace::{Event, Sink};
+pub use trace::{Event, RECORD_BYTES, Sink};

@@ -1,7 +1,7 @@
 //! Errors: one type for everything that a running device refuses, and what kind of refusal it is.
 
 use crate::command::CommandError;
-use crate::device::{BringUpError, DeviceLost, Failed, TilerHeapConfig};
+use crate::device::{BringUpError, CountersError, DeviceLost, Failed, TilerHeapConfig};
 use crate::fault::JobFault;
 use crate::handle::{Fence, Queue};
 use crate::queue::UnusableStream;
@@ -226,6 +226,9 @@ pub enum Error {
         "a tiler heap of {} to {} chunks of {} bytes can't be: a chunk has 128 KiB to 8 MiB in whole pages, and there is one at least", .0.initial, .0.most, .0.chunk_bytes
     )]
     TilerHeap(TilerHeapConfig),
+    /// Nothing is counted.
+    #[error(transparent)]
+    Counters(#[from] CountersError),
     /// A buffer of no length.
     #[error("a buffer of 0 bytes")]
     Empty,
@@ -277,6 +280,7 @@ impl Error {
             | Error::Cores { .. }
             | Error::StreamPriority { .. }
             | Error::TilerHeap(_)
+            | Error::Counters(_)
             | Error::Empty
             | Error::Outside { .. }
             | Error::Misaligned { .. } => ErrorKind::Refused,

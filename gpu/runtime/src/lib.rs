@@ -114,8 +114,8 @@ mod report;
 
 pub use command::{Accesses, CommandError, DynamicOffset, Invocations, Limit, Recorder};
 pub use device::{
-    Access, Bound, BringUpError, Device, DeviceLost, Failed, FirmwareCrash, Next, Options,
-    QueueConfig, TilerHeapConfig, TilerHeapInfo,
+    Access, Bound, BringUpError, CountersError, Counts, Device, DeviceLost, Failed, FirmwareCrash,
+    Next, Options, QueueConfig, TilerHeapConfig, TilerHeapInfo,
 };
 pub use error::{Error, ErrorKind, Table, Thing};
 pub use fault::{Cause, GpuFault, JobFault, Neighbour, Recovery, StreamException, StreamStatus};

@@ -21,6 +21,7 @@
 extern crate std;
 
 // What the CPU tells.
+mod cache_instruction;
 mod cache_type;
 mod data_abort;
 mod frames;
@@ -33,6 +34,7 @@ mod initial_map;
 mod list_register;
 mod mair;
 
+pub use cache_instruction::{CacheInstruction, Upkeep};
 pub use cache_type::CacheType;
 pub use data_abort::{Access, AccessError, DataAbort, Direction, FaultPage, Width};
 pub use frames::frames;

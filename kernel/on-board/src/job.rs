@@ -1,6 +1,6 @@
 //! Job: from a bundle to a result on the host, and every step on the console.
 
-use crate::{MmioPlatform, ResultFile};
+use crate::{Caching, MmioPlatform, ResultFile, take_gpu};
 use eitri_boards::steps::Permission;
 use eitri_boards::{Board, Difference, Exit};
 use eitri_csf::registers::identity::{GPU_ID, SHADER_PRESENT};
@@ -13,6 +13,8 @@ use eitri_runtime::{Done, Platform as _, Reporter, Step};
 const LINE_BYTES: usize = 4096;
 /// The word on the command line that allows steps which no source states.
 const INFERRED: &str = "inferred";
+/// The word that leaves cache upkeep out, for a test to see that it is missed.
+const CARELESS: &str = "careless";
 
 /// Runs a job bundle on the board's GPU, and hands its result to the host, to the file that the command line names.
 pub fn run_job(kernel: Kernel, bundle: &[u8]) -> Exit {
@@ -33,7 +35,12 @@ pub fn run_job(kernel: Kernel, bundle: &[u8]) -> Exit {
         println!("no power for the GPU: {error}");
         return Exit::Failed;
     }
-    let mut platform = match MmioPlatform::take(kernel.board) {
+    let careless = line.split_ascii_whitespace().any(|word| word == CARELESS);
+    let caching = match kernel.shared_is_cached && !careless {
+        true => Caching::WriteBack,
+        false => Caching::None,
+    };
+    let mut platform = match take_gpu(kernel.board, caching) {
         Ok(platform) => platform,
         Err(error) => {
             println!("no GPU: {error:?}");

@@ -9,5 +9,5 @@ mod platform;
 mod result_file;
 
 pub use job::run_job;
-pub use platform::{MmioPlatform, PlatformError};
+pub use platform::{Caching, Counter, GicLines, MmioPlatform, PlatformError, take_gpu};
 pub use result_file::ResultFile;

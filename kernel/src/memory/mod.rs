@@ -68,16 +68,17 @@ impl Kind {
 /// Kept for as long as the image runs: the MMU reads it.
 static MAP: IrqMutex<Option<IdMap<El1And0>>> = IrqMutex::new(None);
 
-/// Maps what the board has and switches to that map.
+/// Maps what the board has and switches to that map. `cached` says that the GPU's memory is cached though the GPU does not see
+/// the caches: whoever uses it keeps them up.
 ///
 /// # Safety
 /// Called once, when the heap is open, on a map that has the image, its stacks and the heap.
-pub(crate) unsafe fn map(board: &Board) {
+pub(crate) unsafe fn map(board: &Board, cached: bool) {
     let mut tables = IdMap::with_asid(ASID, ROOT_LEVEL, El1And0);
     let memory = board.memory;
     let shared = match board.gpu.coherency {
-        Coherency::None => Kind::Uncached,
-        Coherency::AceLite => Kind::Data,
+        Coherency::None if !cached => Kind::Uncached,
+        Coherency::None | Coherency::AceLite => Kind::Data,
     };
     let image = [
         (linked::text(), Kind::Code),

@@ -5,11 +5,11 @@ use crate::cursor::Cursor;
 use thiserror::Error;
 
 const MAGIC: [u8; 8] = *b"EITRIJOB";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Magic, version, length and sum; the sum is that of everything after it.
 const PREFIX_BYTES: usize = 20;
-/// Groups along three axes, time limit, and the lengths of program, firmware and push constants; buffer count.
-const HEADER_WORDS: usize = 8;
+/// Groups along three axes, time limit, what is wanted, and the lengths of program, firmware and push constants; buffer count.
+const HEADER_WORDS: usize = 9;
 /// Set, binding, bytes of the buffer, bytes of its data, and whether it is saved.
 const RECORD_WORDS: usize = 5;
 const RECORD_BYTES: usize = 4 * RECORD_WORDS;
@@ -55,11 +55,39 @@ pub enum BundleError {
     },
 }
 
+/// What is wanted of a job besides its buffers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wants {
+    /// A core dump of the GPU, if the job fails.
+    pub dump: bool,
+    /// What the performance counters count meanwhile.
+    pub counters: bool,
+}
+
+impl Wants {
+    const DUMP: u32 = 1;
+    const COUNTERS: u32 = 2;
+
+    fn from_word(word: u32) -> Wants {
+        Wants {
+            dump: word & Wants::DUMP != 0,
+            counters: word & Wants::COUNTERS != 0,
+        }
+    }
+
+    #[cfg(feature = "host")]
+    fn word(self) -> u32 {
+        let bit = |wanted, bit| if wanted { bit } else { 0 };
+        bit(self.dump, Wants::DUMP) | bit(self.counters, Wants::COUNTERS)
+    }
+}
+
 /// A checked bundle that borrows its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Bundle<'a> {
     groups: [u32; 3],
     limit_ms: u32,
+    wants: Wants,
     program: &'a [u8],
     firmware: &'a [u8],
     push_constants: &'a [u8],
@@ -98,7 +126,7 @@ impl<'a> Bundle<'a> {
         for word in &mut header {
             *word = cursor.word().ok_or(short)?;
         }
-        let [x, y, z, limit_ms, program, firmware, push, buffers] = header;
+        let [x, y, z, limit_ms, wants, program, firmware, push, buffers] = header;
         let mut aligned = |length: u32| {
             let length = usize::try_from(length).ok()?;
             let taken = cursor.take(length.checked_next_multiple_of(ALIGNMENT)?)?;
@@ -117,6 +145,7 @@ impl<'a> Bundle<'a> {
         let bundle = Bundle {
             groups: [x, y, z],
             limit_ms,
+            wants: Wants::from_word(wants),
             program,
             firmware,
             push_constants,
@@ -171,6 +200,11 @@ impl<'a> Bundle<'a> {
     /// Longest that the job may take, in milliseconds.
     pub fn limit_ms(&self) -> u32 {
         self.limit_ms
+    }
+
+    /// What is wanted besides buffers.
+    pub fn wants(&self) -> Wants {
+        self.wants
     }
 
     /// The buffers.
@@ -244,6 +278,8 @@ pub struct BundleParts<'a> {
     pub groups: [u32; 3],
     /// Longest that the job may take, in milliseconds.
     pub limit_ms: u32,
+    /// What is wanted besides buffers.
+    pub wants: Wants,
     /// The buffers.
     pub buffers: &'a [BufferParts<'a>],
 }
@@ -277,6 +313,7 @@ impl BundleParts<'_> {
         let mut put = |value: u32| body.extend_from_slice(&value.to_le_bytes());
         self.groups.into_iter().for_each(&mut put);
         put(self.limit_ms);
+        put(self.wants.word());
         put(word(self.program.len()));
         put(word(self.firmware.len()));
         put(word(self.push_constants.len()));

@@ -12,6 +12,9 @@ const STEP: u32 = 1;
 const BUFFER: u32 = 2;
 const FAILURE: u32 = 3;
 const END: u32 = 4;
+const COUNTER: u32 = 5;
+const DUMP: u32 = 6;
+const NO_DUMP: u32 = 7;
 
 /// Takes the stream's bytes, in order.
 pub trait Sink {
@@ -79,17 +82,37 @@ impl<'s, S: Sink> Writer<'s, S> {
         self.put(bytes)
     }
 
+    /// What a performance counter has counted.
+    pub fn counter(&mut self, name: &str, value: u64) -> Result<(), S::Error> {
+        self.record(COUNTER, name.len().saturating_add(8))?;
+        self.put(&value.to_le_bytes())?;
+        self.put(name.as_bytes())
+    }
+
+    /// The next bytes of the core dump.
+    pub fn dump(&mut self, bytes: &[u8]) -> Result<(), S::Error> {
+        self.record(DUMP, bytes.len())?;
+        self.put(bytes)
+    }
+
+    /// The core dump is not whole; `text` says why.
+    pub fn no_dump(&mut self, text: fmt::Arguments<'_>) -> Result<(), S::Error> {
+        self.record(NO_DUMP, length_of(text))?;
+        self.text(text)
+    }
+
     /// The job failed; `text` is what a person should read.
     pub fn failure(&mut self, kind: FailureKind, text: fmt::Arguments<'_>) -> Result<(), S::Error> {
-        let mut length = Length(4);
-        // A length never refuses a write.
-        let _ = fmt::write(&mut length, text);
-        self.record(FAILURE, length.0)?;
+        self.record(FAILURE, length_of(text).saturating_add(4))?;
         let kind: u32 = match kind {
             FailureKind::Refused => 0,
             FailureKind::Device => 1,
         };
         self.put(&kind.to_le_bytes())?;
+        self.text(text)
+    }
+
+    fn text(&mut self, text: fmt::Arguments<'_>) -> Result<(), S::Error> {
         let mut text_writer = TextWriter {
             writer: self,
             error: None,
@@ -124,6 +147,13 @@ fn length_word(length: usize) -> [u8; 4] {
     u32::try_from(length).unwrap_or(u32::MAX).to_le_bytes()
 }
 
+fn length_of(text: fmt::Arguments<'_>) -> usize {
+    let mut length = Length(0);
+    // A length never refuses a write.
+    let _ = fmt::write(&mut length, text);
+    length.0
+}
+
 struct Length(usize);
 
 impl fmt::Write for Length {
@@ -154,7 +184,7 @@ pub use reader::{Failure, JobResult, ResultError, SavedBuffer, Step};
 mod reader {
     //! Reading a stream whole, on the host.
 
-    use super::{BUFFER, END, FAILURE, FailureKind, MAGIC, STEP};
+    use super::{BUFFER, COUNTER, DUMP, END, FAILURE, FailureKind, MAGIC, NO_DUMP, STEP};
     use crate::CRC;
     use crate::cursor::Cursor;
     use alloc::string::String;
@@ -199,6 +229,12 @@ mod reader {
         pub steps: Vec<Step>,
         /// The buffers that were to be saved.
         pub buffers: Vec<SavedBuffer>,
+        /// What performance counters have counted, by name.
+        pub counters: Vec<(String, u64)>,
+        /// A core dump of the GPU; empty if none was taken.
+        pub dump: Vec<u8>,
+        /// Why the dump is not whole, if it is not.
+        pub no_dump: Option<String>,
         /// Why the job failed, if it did.
         pub failure: Option<Failure>,
     }
@@ -247,6 +283,12 @@ mod reader {
                 match tag {
                     STEP => result.steps.push(step(&mut record).ok_or(damaged)?),
                     BUFFER => result.buffers.push(buffer(&mut record).ok_or(damaged)?),
+                    COUNTER => result.counters.push(counter(&mut record).ok_or(damaged)?),
+                    DUMP => result.dump.extend_from_slice(rest(&mut record)),
+                    NO_DUMP => {
+                        let left = record.left();
+                        result.no_dump = Some(text(&mut record, left).ok_or(damaged)?);
+                    }
                     FAILURE => result.failure = Some(failure(&mut record).ok_or(damaged)?),
                     END => {
                         let summed = bytes.get(..at + 8).unwrap_or(&[]);
@@ -284,6 +326,17 @@ mod reader {
             binding: record.word()?,
             bytes: record.take(record.left())?.to_vec(),
         })
+    }
+
+    fn rest<'a>(record: &mut Cursor<'a>) -> &'a [u8] {
+        record.take(record.left()).unwrap_or(&[])
+    }
+
+    fn counter(record: &mut Cursor<'_>) -> Option<(String, u64)> {
+        let low = record.word()?;
+        let high = record.word()?;
+        let name = text(record, record.left())?;
+        Some((name, u64::from(high) << 32 | u64::from(low)))
     }
 
     fn failure(record: &mut Cursor<'_>) -> Option<Failure> {

@@ -3,13 +3,14 @@
 //! The image and the host's own process call the same function; only the platform and the sink differ.
 
 use crate::bundle::{Buffer, Bundle};
+use crate::extras;
 use crate::result::{FailureKind, Sink, Writer};
 use alloc::vec::Vec;
 use core::time::Duration;
 use eitri_program::{Program, ProgramError};
 use eitri_runtime::{
-    BringUpError, Cause, Device, Done, Error, ErrorKind, Fence, JobFault, Options, Platform,
-    QueueConfig, Reporter, Space, Status, Step, Storage, StreamStatus,
+    BringUpError, Cause, Counts, Device, Done, Error, ErrorKind, Fence, JobFault, Options,
+    Platform, QueueConfig, Reporter, Space, Status, Step, Storage, StreamStatus,
 };
 
 /// Bytes of a buffer that are read back at once.
@@ -42,6 +43,10 @@ enum JobError {
     },
     #[error(transparent)]
     Runtime(#[from] Error),
+    #[error(
+        "the counters' ring was too small: the firmware took samples by itself, and some were lost"
+    )]
+    CountersLost,
     #[error("{fence} did not finish within {limit:?}\n{}\n  help: does the shader end?", Told(*status))]
     Limit {
         fence: Fence,
@@ -79,7 +84,7 @@ impl JobError {
                 }
                 _ => FailureKind::Device,
             },
-            JobError::BringUp(_) => FailureKind::Device,
+            JobError::BringUp(_) | JobError::CountersLost => FailureKind::Device,
         }
     }
 }
@@ -128,35 +133,30 @@ struct Saved {
     bytes: Vec<u8>,
 }
 
-fn bring_up_and_dispatch<P: Platform>(
+fn bring_up_and_dispatch<P: Platform, S: Sink>(
     platform: P,
     bundle: &Bundle<'_>,
-    reporter: &mut impl Reporter,
+    steps: &mut StepWriter<'_, '_, S, impl Reporter>,
 ) -> Result<Vec<Saved>, JobError> {
     let program = Program::parse(bundle.program())?;
     let mut storage = alloc::boxed::Box::new(JobStorage::new());
     let firmware = bundle.firmware();
-    let up = Device::bring_up(
-        platform,
-        firmware,
-        &mut *storage,
-        Options::default(),
-        reporter,
-    );
+    let up = Device::bring_up(platform, firmware, &mut *storage, Options::default(), steps);
     let mut device = up.map_err(|failed| failed.error)?;
-    let saved = dispatch(&mut device, &program, bundle);
+    let saved = dispatch(&mut device, &program, bundle, steps);
     // The power goes off whatever became of the job; its failure is the one to tell.
-    let off = device.shutdown(reporter);
+    let off = device.shutdown(steps);
     let saved = saved?;
     off.map_err(|failed| failed.error)?;
     Ok(saved)
 }
 
 /// Runs the job; what it made goes with the device.
-fn dispatch<'d, P: Platform>(
+fn dispatch<'d, P: Platform, S: Sink>(
     device: &mut Device<'_, 'd, P>,
     program: &Program<'d>,
     bundle: &Bundle<'_>,
+    steps: &mut StepWriter<'_, '_, S, impl Reporter>,
 ) -> Result<Vec<Saved>, JobError> {
     let queue = device.create_queue(QueueConfig::default())?;
     let space = device.space(queue)?;
@@ -187,9 +187,17 @@ fn dispatch<'d, P: Platform>(
         recorder.dispatch(bundle.groups())?;
         Ok(())
     })?;
+    let wants = bundle.wants();
+    if wants.counters {
+        device.start_counters()?;
+    }
     let fence = device.submit(queue, commands)?;
     let limit = Duration::from_millis(bundle.limit_ms().into());
-    match device.wait(fence, limit) {
+    let status = match wants.dump {
+        false => device.wait(fence, limit),
+        true => extras::wait_and_dump(device, fence, limit, steps),
+    };
+    match status {
         Status::Done => {}
         // What took the device down says more than that the job went with it.
         Status::Failed(fault) => match device.lost() {
@@ -204,6 +212,17 @@ fn dispatch<'d, P: Platform>(
                 status,
             });
         }
+    }
+    if wants.counters {
+        let mut counts = Counts::new(device.properties().arch);
+        device.sample_counters(&mut counts)?;
+        if counts.lost() {
+            return Err(JobError::CountersLost);
+        }
+        steps.write(|writer| {
+            let mut all = counts.iter();
+            all.try_for_each(|(counter, value)| writer.counter(counter.name, value))
+        });
     }
     let wanted = buffers.iter().filter(|(content, _)| content.save);
     let saved = wanted.map(|(content, buffer)| {
@@ -252,11 +271,22 @@ fn read<P: Platform>(
 }
 
 /// Hands steps on, and writes them into the stream.
-struct StepWriter<'r, 's, S: Sink, R> {
+pub(crate) struct StepWriter<'r, 's, S: Sink, R> {
     writer: Writer<'s, S>,
     reporter: &'r mut R,
     /// The first error of the sink.
     lost: Option<S::Error>,
+}
+
+impl<'s, S: Sink, R> StepWriter<'_, 's, S, R> {
+    /// Writes into the stream, unless it is void.
+    pub(crate) fn write(&mut self, write: impl FnOnce(&mut Writer<'s, S>) -> Result<(), S::Error>) {
+        if self.lost.is_none()
+            && let Err(error) = write(&mut self.writer)
+        {
+            self.lost = Some(error);
+        }
+    }
 }
 
 impl<S: Sink, R: Reporter> Reporter for StepWriter<'_, '_, S, R> {
@@ -269,10 +299,6 @@ impl<S: Sink, R: Reporter> Reporter for StepWriter<'_, '_, S, R> {
         let name = alloc::format!("{}", done.step);
         let found = alloc::format!("{}", done.found);
         let took = u64::try_from(done.took.as_micros()).unwrap_or(u64::MAX);
-        if self.lost.is_none()
-            && let Err(error) = self.writer.step(&name, &found, took)
-        {
-            self.lost = Some(error);
-        }
+        self.write(|writer| writer.step(&name, &found, took));
     }
 }

@@ -1,8 +1,13 @@
 //! Bundles and results survive the way, or are found damaged.
 
 use eitri_job::result::{FailureKind, JobResult, ResultError, Sink, Writer};
-use eitri_job::{BufferParts, Bundle, BundleError, BundleParts};
+use eitri_job::{BufferParts, Bundle, BundleError, BundleParts, Wants};
 use proptest::prelude::*;
+
+const WANTS: Wants = Wants {
+    dump: true,
+    counters: false,
+};
 
 struct Bytes(Vec<u8>);
 
@@ -22,6 +27,7 @@ fn bundle(buffers: &[BufferParts<'_>]) -> Vec<u8> {
         push_constants: &[1, 2, 3, 4],
         groups: [4, 5, 6],
         limit_ms: 77,
+        wants: WANTS,
         buffers,
     }
     .encode()
@@ -54,6 +60,10 @@ fn stream() -> Vec<u8> {
     let Ok(()) = writer.buffer(1, 2, 3);
     let Ok(()) = writer.data(b"ab");
     let Ok(()) = writer.data(b"c");
+    let Ok(()) = writer.counter("GPU_ACTIVE", 1 << 40);
+    let Ok(()) = writer.dump(b"core");
+    let Ok(()) = writer.dump(b" dump");
+    let Ok(()) = writer.no_dump(format_args!("full"));
     let Ok(()) = writer.failure(FailureKind::Device, format_args!("L2 at {:#x}", 0x160));
     let Ok(()) = writer.finish();
     bytes.0
@@ -67,6 +77,7 @@ fn a_bundle_gives_its_parts_back() {
     assert_eq!(read.firmware(), b"fw");
     assert_eq!(read.push_constants(), [1, 2, 3, 4]);
     assert_eq!((read.groups(), read.limit_ms()), ([4, 5, 6], 77));
+    assert_eq!(read.wants(), WANTS);
     let buffers: Vec<_> = read.buffers().collect();
     assert_eq!(
         (buffers[0].set, buffers[0].binding, buffers[0].data),
@@ -105,6 +116,9 @@ fn a_result_gives_its_records_back() {
     assert_eq!(result.steps[0].found, "clean");
     assert_eq!((result.buffers[0].set, result.buffers[0].binding), (1, 2));
     assert_eq!(result.buffers[0].bytes, b"abc");
+    assert_eq!(result.counters, [("GPU_ACTIVE".to_owned(), 1 << 40)]);
+    assert_eq!(result.dump, b"core dump");
+    assert_eq!(result.no_dump.as_deref(), Some("full"));
     assert_eq!(result.failure.unwrap().text, "L2 at 0x160");
 }
 

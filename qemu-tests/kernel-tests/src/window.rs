@@ -11,7 +11,7 @@ use eitri_csf::registers::control::GPU_COMMAND;
 use eitri_csf::registers::identity::GPU_ID;
 use eitri_csf::registers::interrupts::GPU_IRQ;
 use eitri_kernel::{Kernel, println};
-use eitri_on_board::MmioPlatform;
+use eitri_on_board::{Caching, MmioPlatform, take_gpu};
 use eitri_runtime::{Lines, Platform};
 use tap::{Outcome, Test, expect};
 
@@ -59,7 +59,7 @@ fn main(kernel: Kernel) -> Exit {
         Some(_) => return Exit::Refused,
         None => {}
     }
-    match MmioPlatform::take(kernel.board) {
+    match take_gpu(kernel.board, Caching::None) {
         Ok(mut platform) => tap::run(TESTS, &mut platform),
         Err(error) => {
             println!("no platform: {error:?}");

@@ -2,8 +2,10 @@
 //!
 //! The model's time follows the machine's counter. While the image sleeps it may run ahead: nobody is looking.
 
-use crate::physical_memory::GuestMemory;
+use crate::caches::Caches;
 use crate::report::say;
+use crate::settings::Settings;
+use crate::trace::TraceFile;
 use core::time::Duration;
 use eitri_kernel::time;
 use eitri_model::{Budget, Config, Gpu, Lines, Nanoseconds, Progress};
@@ -16,7 +18,7 @@ const LONGEST_SLICE: Nanoseconds = 2_000_000;
 /// The model and what belongs to it.
 pub(crate) struct ModelGpu {
     model: Gpu,
-    memory: GuestMemory,
+    pub(crate) memory: Caches,
     /// The machine's time when the model's was zero.
     start: Duration,
     /// Diagnoses that were said.
@@ -25,14 +27,17 @@ pub(crate) struct ModelGpu {
 
 impl ModelGpu {
     /// A GPU without power.
-    pub(crate) fn new() -> ModelGpu {
+    pub(crate) fn new(settings: &Settings) -> ModelGpu {
         let config = Config {
             timestamp_hz: time::counter_hertz(),
+            product: settings.product,
             ..Config::default()
         };
+        let mut model = Gpu::new(config);
+        model.trace_to(settings.trace.as_deref().and_then(TraceFile::create));
         ModelGpu {
-            model: Gpu::new(config),
-            memory: GuestMemory,
+            model,
+            memory: Caches::new(settings.coherent),
             start: time::now(),
             said: 0,
         }
@@ -50,6 +55,7 @@ impl ModelGpu {
 
     /// A store by the code at `pc`.
     pub(crate) fn write(&mut self, offset: u32, value: u32, pc: u64) {
+        self.memory.announce();
         self.model
             .write32_at(&mut self.memory, offset, value, Some(pc));
     }

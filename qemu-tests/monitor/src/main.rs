@@ -26,11 +26,13 @@ mod stage2;
 mod vectors;
 
 // The GPU.
+mod caches;
 mod gpu;
 mod physical_memory;
 
 mod run;
 mod settings;
+mod trace;
 
 use eitri_boards::qemu_virt::BOARD;
 use guest::Guest;
@@ -50,8 +52,8 @@ fn main() -> ! {
         }
     };
     let interrupts = interrupts::open();
-    stage2::show_machine();
-    let gpu = gpu::ModelGpu::new();
+    stage2::show_machine(settings.coherent);
+    let gpu = gpu::ModelGpu::new(&settings);
     say!(
         "GPU of {} at {:#x}, image at {:#x}, limit {} ms",
         gpu.soc(),

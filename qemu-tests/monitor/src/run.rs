@@ -9,7 +9,7 @@ use crate::settings::Settings;
 use core::fmt;
 use core::time::Duration;
 use cortex_a::registers::{ESR_EL2, FAR_EL2, HPFAR_EL2, Readable};
-use eitri_aarch64::{Access, Direction, FaultPage, Syndrome};
+use eitri_aarch64::{Access, CacheInstruction, Direction, FaultPage, Syndrome};
 use eitri_boards::qemu_virt::BOARD;
 use eitri_boards::{Exit as End, Region};
 use eitri_kernel::time;
@@ -20,6 +20,7 @@ use eitri_model::Progress;
 mod class {
     pub(super) const WAIT:       u8 = 0x01;
     pub(super) const HVC:        u8 = 0x16;
+    pub(super) const SYSTEM:     u8 = 0x18;
     pub(super) const DATA_ABORT: u8 = 0x24;
 }
 
@@ -28,6 +29,8 @@ mod class {
 enum Place {
     Window,
     Redistributor,
+    /// Memory that it shares with the GPU, whose caches are not coherent.
+    Shared,
     Nothing,
 }
 
@@ -38,6 +41,8 @@ impl Place {
             Place::Window
         } else if within(redistributor::PAGE) {
             Place::Redistributor
+        } else if within(BOARD.memory.shared) {
+            Place::Shared
         } else {
             Place::Nothing
         }
@@ -49,6 +54,7 @@ impl fmt::Display for Place {
         f.write_str(match self {
             Place::Window => "GPU window",
             Place::Redistributor => "GIC redistributor",
+            Place::Shared => "memory shared with the GPU",
             Place::Nothing => "nowhere",
         })
     }
@@ -125,6 +131,7 @@ impl Monitor {
                 // Nobody is here: what the SMC calling convention says for an unknown call.
                 self.guest.set_register(0, u64::MAX);
             }
+            class::SYSTEM => self.cache_instruction(syndrome),
             _ => self.stop(format_args!("{syndrome}"), End::Exception),
         }
     }
@@ -146,6 +153,7 @@ impl Monitor {
                 Err(error) => self.stop(format_args!("{place}: {error}"), End::Exception),
             },
             Place::Redistributor => redistributor::pass_on(&mut self.guest, access),
+            Place::Shared => self.access_shared(access),
             Place::Nothing => {}
         }
         self.guest.skip_instruction();
@@ -165,6 +173,33 @@ impl Monitor {
                 self.gpu.write(offset, value, pc);
             }
         }
+    }
+
+    fn access_shared(&mut self, access: Access) {
+        let (pc, bytes) = (self.guest.elr, access.width.bytes());
+        let caches = &mut self.gpu.memory;
+        match access.direction {
+            Direction::Read => {
+                let value = caches.load(access.address, bytes, pc);
+                self.guest
+                    .set_register(access.register, access.loaded(value));
+            }
+            Direction::Write => {
+                let value = self.guest.register(access.register);
+                caches.store(access.address, bytes, value, pc);
+            }
+        }
+    }
+
+    /// Upkeep of the image's caches. Its addresses are physical ones.
+    fn cache_instruction(&mut self, syndrome: Syndrome) {
+        let Some(instruction) = CacheInstruction::decode(syndrome) else {
+            self.stop(format_args!("{syndrome}"), End::Exception);
+        };
+        let address = self.guest.register(instruction.register);
+        let pc = self.guest.elr;
+        self.gpu.memory.upkeep(instruction.upkeep, address, pc);
+        self.guest.skip_instruction();
     }
 
     /// The image sleeps until an interrupt: the GPU has the machine to itself.

@@ -31,6 +31,19 @@ const DEVICE: Stage2Attributes = Stage2Attributes::VALID
     .union(Stage2Attributes::MEMATTR_DEVICE_nGnRE)
     .union(Stage2Attributes::XN);
 
+/// The image's RAM; without what it shares with the GPU, if its accesses there are to be seen.
+fn memory(coherent: bool) -> [Region; 2] {
+    let shared = BOARD.memory.shared;
+    let (below, above) = match coherent {
+        true => (GUEST_RAM.end(), GUEST_RAM.end()),
+        false => (shared.base, shared.end()),
+    };
+    [
+        Region::new(GUEST_RAM.base, below - GUEST_RAM.base),
+        Region::new(above, GUEST_RAM.end() - above),
+    ]
+}
+
 /// Everything below RAM, around what is left out.
 fn devices() -> [Region; 3] {
     let (page, window) = (redistributor::PAGE, BOARD.gpu.window);
@@ -42,12 +55,18 @@ fn devices() -> [Region; 3] {
 }
 
 /// Sets EL1 up: translation by stage 2, interrupts to EL2, WFI to EL2, everything else as on the machine itself.
-pub(crate) fn show_machine() {
+/// Where memory is not `coherent` what the image does to the memory that it shares with the GPU comes to EL2 too, and so do its
+/// cache instructions.
+pub(crate) fn show_machine(coherent: bool) {
     let mut tables = IdMap::new(ROOT_LEVEL, Stage2);
     let mapped = devices()
         .into_iter()
         .try_for_each(|region| add(&mut tables, region, DEVICE))
-        .and_then(|()| add(&mut tables, GUEST_RAM, MEMORY));
+        .and_then(|()| {
+            let ram = memory(coherent).into_iter();
+            let mut ram = ram.filter(|region| region.bytes != 0);
+            ram.try_for_each(|region| add(&mut tables, region, MEMORY))
+        });
     if let Err(error) = mapped {
         panic!("stage 2 tables: {error}");
     }
@@ -68,13 +87,18 @@ pub(crate) fn show_machine() {
     }
     core::mem::forget(tables);
 
+    let trapped = match coherent {
+        true => HCR_EL2::TPCP::CLEAR,
+        false => HCR_EL2::TPCP::SET,
+    };
     HCR_EL2.write(
         HCR_EL2::RW::EL1IsAarch64
             + HCR_EL2::VM::Enable
             + HCR_EL2::IMO::SET
             + HCR_EL2::FMO::SET
             + HCR_EL2::AMO::SET
-            + HCR_EL2::TWI::SET,
+            + HCR_EL2::TWI::SET
+            + trapped,
     );
     CNTHCTL_EL2.write(CNTHCTL_EL2::EL1PCEN::SET + CNTHCTL_EL2::EL1PCTEN::SET);
     CNTVOFF_EL2.set(0);

@@ -59,6 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         false => Module::Plain,
     };
     let setting = Setting {
+        keep: None,
         module,
         place: Place::Host,
         gpu: GpuChoice::default(),

@@ -1,7 +1,11 @@
 //! `eitri bench`: measurements; nothing here passes or fails.
 
+mod boot;
 mod code;
 mod compile;
+mod faults;
+mod record;
+mod size;
 
 use crate::outcome::{Failure, FileError, Status};
 use crate::workspace::Workspace;
@@ -23,6 +27,14 @@ enum Subject {
     Code(code::Args),
     /// The compiler itself: milliseconds and peak memory for each shader.
     Compile(compile::Args),
+    /// The driver's recording and submission: CPU instructions and bytes, counted in QEMU.
+    Record(record::Args),
+    /// Register accesses from power-off to the first result, against the fewest that could be.
+    Boot(boot::Args),
+    /// Bytes of the image, and of memory that a queue takes.
+    Image(size::Args),
+    /// Every fault of the model at every moment of the driver's life.
+    Faults,
 }
 
 #[derive(clap::Args)]
@@ -40,6 +52,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         }
         Subject::Code(args) => code::run(args),
         Subject::Compile(args) => compile::run(args),
+        Subject::Record(args) => record::run(args),
+        Subject::Boot(args) => boot::run(args),
+        Subject::Image(args) => size::run(args),
+        Subject::Faults => faults::run(),
     }
 }
 

@@ -49,7 +49,8 @@ fn a_dump_is_shown_from_the_fault_down_to_instructions_and_descriptors() {
         " in address space 1\n",
         "  access: a write\n",
         "  source: shader core 0, load/store cache\n",
-        "  missed by: 0x3fec000 bytes behind the end of 0x",
+        "  missed by: 0x",
+        " bytes behind the end of 0x",
         "\nGPU: Mali-G610, arch 10.8.6",
         "power of L2: present 0x1, ready 0x1, in transition 0x0, active 0x1\n",
         "MCU_STATUS (0x704) = 0x1: STATE 1 Enabled\n",
@@ -232,4 +233,79 @@ fn what_can_not_be_replayed_is_refused() {
         text.contains("position 0x29 is not one of the ring's"),
         "{text}"
     );
+}
+
+/// A shader beside a dump in a folder of its own; what `eitri run` says with these options.
+fn run(folder: &std::path::Path, source: &str, options: &[&str]) -> (Option<i32>, String, String) {
+    std::fs::write(folder.join("a.wgsl"), source).unwrap();
+    let arguments = ["run", "a.wgsl", "--on", "host", "--buffer", "0=zero:256"];
+    let mut command = crate::eitri::command(&[&arguments, options].concat());
+    let output = command.current_dir(folder).output().unwrap();
+    let [out, err] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    (output.status.code(), out, err)
+}
+
+/// From a job that fails to a dump, what it shows, and the same failure once more.
+#[test]
+fn a_job_that_fails_leaves_a_dump_that_fails_again() {
+    let folder = tempfile::tempdir().unwrap();
+    for coherency in [&[][..], &["--non-coherent"]] {
+        let options = [&["--dump", "a.core", "--robust", "off"], coherency].concat();
+        let (status, _, err) = run(folder.path(), WILD, &options);
+        assert_eq!(status, Some(2), "{err}");
+        let file = std::fs::read(folder.path().join("a.core")).unwrap();
+        let text = show(&[], &file);
+        let lines = [
+            "fault: TRANSLATION_FAULT_2 (0xc2): the address is not mapped\n",
+            "\ngroup 0: address space 1\n",
+            " STORE.i32.slot2.end ",
+        ];
+        expect_lines(&text, &lines);
+        let (status, again, _) = replay(&[], &file);
+        assert_eq!(status, Some(1), "{again}");
+        assert!(again.contains("TRANSLATION_FAULT_2 (0xc2)"), "{again}");
+        std::fs::remove_file(folder.path().join("a.core")).unwrap();
+    }
+}
+
+#[test]
+fn a_job_that_does_not_end_is_dumped_while_it_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let endless = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(1)
+        fn main() { loop { data[0] += 1u; if (data[1] == 1u) { break; } } }";
+    let (status, _, err) = run(
+        folder.path(),
+        endless,
+        &["--dump", "a.core", "--timeout", "1"],
+    );
+    assert_eq!(status, Some(2), "{err}");
+    let file = std::fs::read(folder.path().join("a.core")).unwrap();
+    let lines = ["fault: timeout: work took longer", "RUN_COMPUTE", "=> "];
+    let text = show(&[], &file);
+    assert!(text.starts_with(lines[0]), "{text}");
+    assert!(text.contains(lines[1]), "{text}");
+}
+
+#[test]
+fn a_job_that_goes_well_leaves_no_dump_and_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = WILD.replace("+ 0x1000000u", "");
+    let options = ["--dump", "a.core", "--counters", "--gpu", "G615"];
+    let (status, out, err) = run(folder.path(), &good, &options);
+    assert_eq!(status, Some(0), "{err}");
+    assert!(!folder.path().join("a.core").exists());
+    let has = |name: &str, value: &str| {
+        let mut rows = out.lines().map(str::split_whitespace);
+        rows.any(|mut row| (row.next(), row.next()) == (Some(name), Some(value)))
+    };
+    assert!(has("COMPUTE_WARPS", "4"), "{out}");
+    assert!(has("ITER_COMP_JOB_COMPLETED", "1"), "{out}");
+    let (status, out, err) = run(folder.path(), &good, &["--counters-json"]);
+    assert_eq!(status, Some(0), "{err}");
+    let value: Value = serde_json::from_str(&out).unwrap();
+    let counters = value["counters"].as_array().unwrap();
+    let warps = counters.iter().find(|it| it["name"] == "COMPUTE_WARPS");
+    assert_eq!(warps.unwrap()["value"], 4);
+    assert_eq!(value["gpu"], "Mali-G610");
 }

@@ -4,7 +4,7 @@
 //! say; here the first diagnosis is an error.
 
 use eitri_job::result::{JobResult, Sink};
-use eitri_job::{BufferParts, Bundle, BundleParts};
+use eitri_job::{BufferParts, Bundle, BundleParts, Wants};
 use eitri_model::Config;
 use eitri_on_model::Machine;
 use eitri_shaderc::interp::{Buffers, Dispatch};
@@ -50,6 +50,7 @@ pub fn run_with(
         push_constants: &dispatch.push_constants,
         groups: dispatch.groups,
         limit_ms: 60_000,
+        wants: Wants::default(),
         buffers: &parts,
     }
     .encode();

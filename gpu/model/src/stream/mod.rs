@@ -97,6 +97,13 @@ pub(crate) enum Blocked {
     Fatal,
 }
 
+/// What streams are said to do: every answer of [`Blocked::name`].
+#[rustfmt::skip]
+pub(crate) const NAMES: [&str; 12] = [
+    "runs", "empty", "waits for scoreboards", "waits for room", "waits for a sync object", "waits for a shared scoreboard",
+    "waits for progress", "waits for memory", "waits for protected mode", "waits for heap memory", "faulted", "dead",
+];
+
 impl Blocked {
     /// What the stream is doing, in a word or two.
     pub(crate) fn name(self) -> &'static str {

@@ -236,6 +236,8 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             scheduler: Scheduler::new(options.seed),
             stamps: 0,
             watch: Watch::new(now),
+            counters: None,
+            hold_faults: false,
             lost: None,
         })
     }
@@ -263,6 +265,9 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
         power_up(&mut self.platform, &mut steps, self.coherency)?;
         self.memory.set_gpu_runs_free(false);
         self.forget_spaces();
+        if let Some(counters) = &mut self.counters {
+            counters.forget();
+        }
         let it = &mut self.platform;
         let image = &self.image;
         steps.take(
@@ -318,6 +323,9 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             if let Some(object) = object {
                 memory.give_back(platform, object.mapping.into_pages());
             }
+        }
+        if let Some(counters) = self.counters.take() {
+            memory.give_back(platform, counters.mapping.into_pages());
         }
         release_all(platform, memory, &mut self.spaces);
         let prepared = Prepared {

@@ -9,6 +9,8 @@ mod blocking;
 mod bring_up;
 mod buffers;
 mod caches;
+mod counters;
+mod dump;
 mod heap;
 mod loss;
 mod objects;
@@ -22,6 +24,7 @@ mod tests;
 
 pub use aliases::Access;
 pub use bring_up::{BringUpError, Failed, Options};
+pub use counters::{CountersError, Counts};
 pub use heap::{TilerHeapConfig, TilerHeapInfo};
 pub use loss::{DeviceLost, FirmwareCrash};
 pub(crate) use objects::{Kind, Object};
@@ -43,6 +46,7 @@ use crate::seats::Seats;
 use crate::slab::Slab;
 use crate::vm::Vm;
 use caches::Caches;
+use counters::CounterRing;
 use eitri_cs::builder::BuildFault;
 use eitri_csf::interface::control::Version;
 use eitri_csf::registers::control::Coherency;
@@ -86,6 +90,10 @@ pub struct Device<'s, 'd, P> {
     /// Grows with every group that leaves its slot.
     stamps: u64,
     watch: Watch,
+    /// Samples of the performance counters, once they were wanted.
+    counters: Option<CounterRing>,
+    /// Failures are left unanswered: see [`Device::wait_or_fault`].
+    hold_faults: bool,
     pub(crate) lost: Option<DeviceLost>,
 }
 

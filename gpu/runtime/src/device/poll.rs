@@ -91,12 +91,21 @@ impl<P: Platform> Device<'_, '_, P> {
     }
 
     fn look(&mut self, now: Instant) -> Result<Instant, DeviceLost> {
+        if self.holds_a_fault() {
+            return Ok(now);
+        }
         self.look_at_gpu()?;
         self.look_at_health()?;
         // What the firmware reports stands in the words of the global block and of each slot: the bits of the JOB line say
         // only that something changed.
         clear_job_line(&mut self.platform);
-        self.interface.global.take_events(&mut self.platform);
+        let events = self.interface.global.take_events(&mut self.platform);
+        if let Some(counters) = &mut self.counters {
+            counters.note(events);
+        }
+        if self.holds_a_fault() {
+            return Ok(now);
+        }
         let mut changed = false;
         for index in 0..self.groups.capacity() {
             if let Some(key) = self.groups.key_at(index) {
@@ -107,6 +116,9 @@ impl<P: Platform> Device<'_, '_, P> {
             for (_, group) in self.groups.iter_mut() {
                 group.blocked = false;
             }
+        }
+        if self.holds_a_fault() {
+            return Ok(now);
         }
         self.look_at_spaces(now)?;
         self.watch(now)?;

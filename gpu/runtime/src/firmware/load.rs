@@ -145,6 +145,15 @@ impl<'f> LoadedImage<'f> {
         }
     }
 
+    /// Whether a page of memory holds part of a section.
+    pub(crate) fn owns(&self, page: PhysicalAddress) -> bool {
+        let mut places = self.places.iter().flatten();
+        places.any(|pages| {
+            let offset = page.0.checked_sub(pages.start().0);
+            offset.is_some_and(|offset| offset < pages.bytes())
+        })
+    }
+
     /// The image.
     pub(crate) const fn image(&self) -> &Image<'f> {
         &self.image

@@ -103,6 +103,11 @@ impl AddressSpace {
         self.tables.translate(platform, address)
     }
 
+    /// Whether a page holds one of the tables.
+    pub(crate) fn has_table<P: Platform>(&self, platform: &mut P, page: PhysicalAddress) -> bool {
+        self.tables.has_table(platform, page)
+    }
+
     /// Its number in the hardware, while that uses it.
     pub(crate) const fn number(&self) -> Option<u32> {
         self.number

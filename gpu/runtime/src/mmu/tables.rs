@@ -343,6 +343,11 @@ impl PageTables {
         unmap_memory(platform, self.root, self.start, &memory);
     }
 
+    /// Whether a page holds one of the tables.
+    pub(crate) fn has_table<P: Platform>(&self, platform: &mut P, page: PhysicalAddress) -> bool {
+        has_table(platform, self.root, self.start, page)
+    }
+
     /// Gives the memory of the tables back: no hardware uses them any more. What they map is the caller's.
     pub(crate) fn release<P: Platform>(self, platform: &mut P, memory: &mut Memory) {
         release_table(platform, memory, self.root, self.start);
@@ -408,6 +413,28 @@ fn read_slot<P: Platform>(
         at,
         entry: Entry(platform.load64(at)),
     }
+}
+
+/// Whether `page` holds `table` or one below it.
+fn has_table<P: Platform>(
+    platform: &mut P,
+    table: PhysicalAddress,
+    level: Level,
+    page: PhysicalAddress,
+) -> bool {
+    let Some(below) = level.next() else {
+        return table == page;
+    };
+    let mut entries = (0..PAGE_BYTES).step_by(8);
+    table == page
+        || entries.any(
+            |at| match Entry(platform.load64(table.offset(at))).decode(level) {
+                Decoded::Table { address } => {
+                    has_table(platform, PhysicalAddress(address), below, page)
+                }
+                _ => false,
+            },
+        )
 }
 
 fn unmap_memory<P: Platform>(

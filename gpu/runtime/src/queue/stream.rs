@@ -14,6 +14,7 @@ use crate::handle::{Fence, Queue};
 use crate::platform::{PhysicalAddress, Platform};
 use crate::slab::{Key, Slab};
 use crate::vm::GpuAddress;
+use core::ops::Range;
 use eitri_cs::SubQueue;
 use eitri_csf::interface::stream::{
     BlockedReason, CS_ACK_IRQ_MASK, CS_BASE, CS_CONFIG, CS_SIZE, CS_STATUS_BLOCKED_REASON,
@@ -71,6 +72,13 @@ pub(crate) struct Ended {
     pub(crate) ran: bool,
     /// It ended well.
     pub(crate) well: bool,
+}
+
+impl Job {
+    /// Where its wrapper begins and ends in the ring, counted as INSERT is.
+    pub(crate) const fn span(&self) -> Range<u64> {
+        self.start..self.end
+    }
 }
 
 /// What became of a job.
@@ -148,6 +156,11 @@ impl Stream {
             submitted: 0,
             discarded: 0,
         }
+    }
+
+    /// Where the stream's space has the ring.
+    pub(crate) const fn ring_address(&self) -> GpuAddress {
+        self.places.ring.0
     }
 
     /// Writes the stream's interface words before its group starts or resumes.

@@ -2,7 +2,8 @@
 //! bounded time; a restart brings the device back, and a second run is good.
 
 use crate::bench::{
-    DOUBLE, FIRMWARE, FOREVER, Work, inject, machine, queue_of, result, storage, withdraw,
+    DOUBLE, FIRMWARE, FOREVER, Work, first_line, inject, machine, queue_of, result, storage,
+    withdraw,
 };
 use eitri_model::Injection;
 use eitri_on_model::{Machine, NonCoherent};
@@ -205,9 +206,36 @@ fn strike<P: Platform>(
     struck
 }
 
+/// What became of each kind at each moment, for `eitri bench faults`.
+struct Table(String);
+
+impl Table {
+    fn new() -> Table {
+        let kind = "kind";
+        Table(format!("{kind:<32} {:<13} {:>9}  told\n", "moment", "time"))
+    }
+
+    fn add(&mut self, kind: Injection, moment: Moment, told: &Result<(), String>, took: Duration) {
+        let (kind, moment) = (format!("{kind:?}"), format!("{moment:?}"));
+        let told = told
+            .as_ref()
+            .map_or_else(|text| first_line(text), |()| "-".to_owned());
+        let took = took.as_micros();
+        self.0 += &format!("{kind:<32} {moment:<13} {took:>6} us  {told}\n");
+    }
+
+    /// Writes it where the environment says, if it does.
+    fn write(&self) {
+        if let Some(path) = std::env::var_os("EITRI_FAULT_TABLE") {
+            std::fs::write(path, &self.0).expect("a place for the table");
+        }
+    }
+}
+
 /// Goes through the table on the platform that `platform` makes of a machine.
 fn strike_all<P: Platform>(platform: impl Fn(Machine) -> P) {
     let mut struck = Vec::new();
+    let mut table = Table::new();
     for injection in Injection::ALL {
         for moment in MOMENTS {
             let machine = machine();
@@ -215,6 +243,7 @@ fn strike_all<P: Platform>(platform: impl Fn(Machine) -> P) {
             let told = strike(&machine, platform(machine.clone()), moment, injection);
             let took = machine.time() - start;
             assert!(took < LONGEST, "{injection:?} at {moment:?}: {took:?}");
+            table.add(injection, moment, &told, took);
             if let Err(text) = told {
                 assert!(!text.is_empty());
                 struck.push((injection, moment));
@@ -229,6 +258,7 @@ fn strike_all<P: Platform>(platform: impl Fn(Machine) -> P) {
             good.unwrap_or_else(|error| panic!("{injection:?} at {moment:?}: {error}"));
         }
     }
+    table.write();
     // What has no effect on a driver that looks at the words; and nothing in the driver's life tiles or counts yet.
     let never = [
         Injection::SpuriousSyncUpdate,

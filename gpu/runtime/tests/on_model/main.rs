@@ -10,6 +10,8 @@ mod bench;
 
 mod coherency;
 mod commands;
+mod counters;
+mod dump;
 mod flushes;
 mod given;
 mod heap;

@@ -2,9 +2,12 @@
 //!
 //! Needs: nothing; without a sink nothing is formatted and little is computed.
 
+mod record;
+
 use crate::clock::Nanoseconds;
 use crate::mmu::PageFault;
 use eitri_csf::interface::group::CsgState;
+pub use record::RECORD_BYTES;
 
 /// One thing that happened.
 #[derive(Clone, Copy, Debug, PartialEq)]

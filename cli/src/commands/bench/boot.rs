@@ -1,0 +1,167 @@
+//! `eitri bench boot`: register accesses from power-off to the first result, against the fewest that could be.
+
+use crate::dispatch;
+use crate::outcome::{Failure, Status};
+use crate::shader_file;
+use crate::streams::outln;
+use crate::workspace::Workspace;
+use eitri_model::{Config, Event, Nanoseconds, Sink, stub_firmware};
+use eitri_on_model::Machine;
+use eitri_program::Program;
+use eitri_runtime::{Bound, Device, Done, Options, Storage};
+use miette::Diagnostic;
+use serde_json::json;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// A shader with one buffer.
+const SHADER: &str = "examples/embed/double.wgsl";
+/// Version of the JSON's shape.
+const SCHEMA: u32 = 1;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The driver could not do it.
+#[derive(Debug, thiserror::Error, Diagnostic)]
+#[error("no result: {0}")]
+struct NoResult(String);
+
+/// Accesses of one step.
+#[derive(Clone, Debug, Default)]
+struct Accesses {
+    reads: u64,
+    writes: u64,
+    /// Registers that were read.
+    read: BTreeSet<u32>,
+    /// Registers that were written, with what.
+    written: BTreeSet<(u32, u32)>,
+}
+
+impl Accesses {
+    fn all(&self) -> u64 {
+        self.reads + self.writes
+    }
+
+    /// Each register read once, each value written once: no driver that learns and says the same does with less.
+    fn least(&self) -> u64 {
+        (self.read.len() + self.written.len()) as u64
+    }
+}
+
+struct Listener(Rc<RefCell<Accesses>>);
+
+impl Sink for Listener {
+    fn event(&mut self, _: Nanoseconds, event: Event) {
+        let mut accesses = self.0.borrow_mut();
+        match event {
+            Event::Read { offset, .. } => {
+                accesses.reads += 1;
+                accesses.read.insert(offset);
+            }
+            Event::Write { offset, value } => {
+                accesses.writes += 1;
+                accesses.written.insert((offset, value));
+            }
+            _ => {}
+        }
+    }
+
+    fn wants_instructions(&self) -> bool {
+        false
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    let path = Workspace::find()?.root().join(SHADER);
+    let shader = shader_file::load(&path.to_string_lossy())?;
+    let compiled = dispatch::compile(&shader, &eitri_shaderc::Options::default())?;
+    let steps = measure(&compiled.program)
+        .map_err(|error| Failure::refused(NoResult(error.to_string())))?;
+    if args.json {
+        let steps = steps.iter().map(|(name, it)| {
+            json!({ "step": name, "reads": it.reads, "writes": it.writes, "least": it.least() })
+        });
+        outln!(
+            "{}",
+            json!({ "schema": SCHEMA, "steps": steps.collect::<Vec<_>>() })
+        )?;
+        return Ok(Status::Good);
+    }
+    outln!(
+        "{:<40} {:>6} {:>6} {:>6} {:>6}",
+        "",
+        "reads",
+        "writes",
+        "all",
+        "least"
+    )?;
+    let (mut all, mut least) = (0, 0);
+    for (name, it) in &steps {
+        let (reads, writes) = (it.reads, it.writes);
+        outln!(
+            "{name:<40} {reads:>6} {writes:>6} {:>6} {:>6}",
+            it.all(),
+            it.least()
+        )?;
+        all += it.all();
+        least += it.least();
+    }
+    outln!(
+        "{:<40} {:>6} {:>6} {all:>6} {least:>6}",
+        "from power-off to the first result",
+        "",
+        ""
+    )?;
+    Ok(Status::Good)
+}
+
+/// The accesses of each step.
+fn measure(program: &[u8]) -> Result<Vec<(String, Accesses)>, Box<dyn Error>> {
+    let accesses = Rc::new(RefCell::new(Accesses::default()));
+    let machine = Machine::new(Config::default());
+    machine.gpu(|gpu| gpu.trace_to(Some(Box::new(Listener(Rc::clone(&accesses))))));
+    let mut steps = Vec::new();
+    let mut report = |done: &Done<'_>| {
+        steps.push((done.step.to_string(), accesses.take()));
+    };
+    let firmware = stub_firmware();
+    let mut storage = Storage::<1, 4, 16>::new();
+    let options = Options::default();
+    let mut device = Device::bring_up(machine, &firmware, &mut storage, options, &mut report)?;
+    let program = Program::parse(program)?;
+    let (mut bytes, limit) = ([0; 256], Duration::from_secs(1));
+    device.run(
+        &program,
+        [1, 1, 1],
+        &[],
+        &mut [Bound::new(0, &mut bytes)],
+        limit,
+    )?;
+    steps.push(("the first job".to_owned(), accesses.take()));
+    Ok(steps)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_done_twice_counts_once_in_the_least() {
+        let accesses = Rc::new(RefCell::new(Accesses::default()));
+        let mut sink = Listener(Rc::clone(&accesses));
+        for value in [1, 2, 2] {
+            sink.event(0, Event::Read { offset: 8, value });
+            sink.event(0, Event::Write { offset: 8, value });
+        }
+        let accesses = accesses.borrow();
+        assert_eq!((accesses.all(), accesses.least()), (6, 1 + 2));
+    }
+}

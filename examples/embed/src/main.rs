@@ -1,0 +1,58 @@
+//! The runtime in somebody's own firmware: brings the GPU up, runs one shader on 64 numbers, and says what came of it.
+#![no_std]
+#![no_main]
+
+extern crate alloc;
+
+use alloc::boxed::Box;
+use core::error::Error;
+use core::time::Duration;
+use eitri_boards::{Board, Exit};
+use eitri_kernel::{Kernel, println};
+use eitri_mmio::{GenericTimer, Mmio, NoInterrupts};
+use eitri_program::Program;
+use eitri_runtime::{Bound, Device, Options, PageAllocator, Storage};
+
+eitri_kernel::image! {
+    board: BOARD,
+    main: main,
+}
+
+const BOARD: Board = match eitri_boards::named(env!("EITRI_BOARD")) {
+    Some(board) => *board,
+    None => panic!("the build script names a board that there is"),
+};
+const FIRMWARE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/firmware"));
+const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/program"));
+/// Memory for the GPU.
+const MEMORY: usize = 16 << 20;
+
+fn main(kernel: Kernel) -> Exit {
+    let mut bytes = [1; 256];
+    match run(kernel.board, &mut bytes) {
+        Ok(()) => {
+            println!("{:?}...", bytes.first_chunk::<16>());
+            Exit::Success
+        }
+        Err(error) => {
+            println!("{error}");
+            Exit::Failed
+        }
+    }
+}
+
+fn run(board: &Board, bytes: &mut [u8]) -> Result<(), Box<dyn Error>> {
+    let (window, memory) = (board.gpu.window, board.memory.shared.base);
+    let (window, memory) = (window.base..window.end(), memory..memory + MEMORY);
+    let map = [0; PageAllocator::words(MEMORY as u64)];
+    // SAFETY: a board says the truth about its addresses, and this is called once.
+    let platform = unsafe { Mmio::new(window, memory, map, GenericTimer, NoInterrupts) }?;
+    let mut storage = Storage::<1, 4, 16>::new();
+    let options = Options::default();
+    let mut device = Device::bring_up(platform, FIRMWARE, &mut storage, options, &mut ())?;
+    let program = Program::parse(PROGRAM)?;
+    let limit = Duration::from_secs(1);
+    device.run(&program, [1, 1, 1], &[], &mut [Bound::new(0, bytes)], limit)?;
+    device.shutdown(&mut ())?;
+    Ok(())
+}

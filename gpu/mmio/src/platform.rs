@@ -1,0 +1,249 @@
+//! The platform itself.
+
+use crate::upkeep::{self, Caching};
+use crate::{Clock, Interrupts, words};
+use core::fmt;
+use core::ops::Range;
+use core::ptr::NonNull;
+use eitri_runtime::{
+    DmaRegion, Instant, Lines, PageAllocator, PhysicalAddress, Platform, SystemCoherency,
+};
+use safe_mmio::UniqueMmioPointer;
+use safe_mmio::fields::ReadWrite;
+
+/// What a system on chip is, besides addresses. The default is most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Soc {
+    /// How the GPU sees the CPU's caches.
+    pub coherency: SystemCoherency,
+    /// How the CPU maps the memory that the two share.
+    pub caching: Caching,
+    /// How many times slower than usual the GPU is clocked: see [`Platform::slowdown`].
+    pub slowdown: u32,
+    /// Values for the L2 slice hash registers: see [`Platform::slice_hash`].
+    pub slice_hash: Option<[u32; 3]>,
+    /// Cores that a fuse leaves usable: see [`Platform::fused_cores`].
+    pub fused_cores: Option<u64>,
+}
+
+impl Default for Soc {
+    fn default() -> Soc {
+        Soc {
+            coherency: SystemCoherency::None,
+            caching: Caching::None,
+            slowdown: 1,
+            slice_hash: None,
+            fused_cores: None,
+        }
+    }
+}
+
+/// Why there is no platform of these parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Misplaced {
+    /// The window is at address 0, is empty, or does not begin and end at a multiple of 4.
+    Window,
+    /// The memory is not whole pages of 4096 bytes, or its map is too short.
+    Memory,
+}
+
+impl fmt::Display for Misplaced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Misplaced::Window => "the GPU's window is at address 0, empty, or not aligned",
+            Misplaced::Memory => {
+                "the GPU's memory is not whole pages, or its map is shorter than `PageAllocator::words` says"
+            }
+        })
+    }
+}
+
+impl core::error::Error for Misplaced {}
+
+/// A GPU on the bus: `M` holds a bit for each page of its memory, `C` is the clock, `I` the interrupt lines.
+pub struct Mmio<M, C, I> {
+    window: UniqueMmioPointer<'static, [ReadWrite<u32>]>,
+    memory: Range<usize>,
+    pages: PageAllocator<M>,
+    clock: C,
+    interrupts: I,
+    soc: Soc,
+}
+
+impl<M: AsRef<[u64]> + AsMut<[u64]>, C: Clock, I: Interrupts> Mmio<M, C, I> {
+    /// A GPU whose registers are at `window`, and that is given `memory` to work with; both are addresses, which are the
+    /// same for the CPU and on the bus. `map` has [`PageAllocator::words`] words.
+    ///
+    /// # Errors
+    /// [`Misplaced`].
+    ///
+    /// # Safety
+    /// For as long as the platform lives:
+    ///
+    /// - `window` is the register window of a GPU whose clock runs, mapped as device memory, and nothing else uses it;
+    /// - `memory` is RAM that nothing else uses, mapped at these addresses for reading and writing. The GPU may write to all
+    ///   of it, also after the platform is gone if the GPU was not stopped ([`eitri_runtime::Device::shutdown`]).
+    pub unsafe fn new(
+        window: Range<usize>,
+        memory: Range<usize>,
+        map: M,
+        clock: C,
+        interrupts: I,
+    ) -> Result<Mmio<M, C, I>, Misplaced> {
+        let words = NonNull::new(window.start as *mut ReadWrite<u32>);
+        let words = words.filter(|words| words.is_aligned() && window.end.is_multiple_of(4));
+        let words = words.filter(|_| !window.is_empty());
+        let words = words.ok_or(Misplaced::Window)?;
+        let base = PhysicalAddress(memory.start as u64);
+        let bytes = memory
+            .end
+            .checked_sub(memory.start)
+            .filter(|_| memory.start != 0);
+        let bytes = bytes.ok_or(Misplaced::Memory)? as u64;
+        let pages = PageAllocator::new(base, bytes, map).ok_or(Misplaced::Memory)?;
+        let words = NonNull::slice_from_raw_parts(words, window.len() / 4);
+        Ok(Mmio {
+            // SAFETY: the caller's promise: they are there, and this is the only pointer to them.
+            window: unsafe { UniqueMmioPointer::new(words) },
+            memory,
+            pages,
+            clock,
+            interrupts,
+            soc: Soc::default(),
+        })
+    }
+
+    /// The same, on a system on chip that is not like most.
+    #[must_use]
+    pub fn with_soc(self, soc: Soc) -> Mmio<M, C, I> {
+        Mmio { soc, ..self }
+    }
+
+    /// A pointer to the word of memory at `address`; `None` if it is not there, or not aligned.
+    fn word<T>(&self, address: PhysicalAddress) -> Option<*mut T> {
+        let start = usize::try_from(address.0).ok()?;
+        let end = start.checked_add(size_of::<T>())?;
+        let inside = start >= self.memory.start && end <= self.memory.end;
+        let pointer = start as *mut T;
+        (inside && pointer.is_aligned()).then_some(pointer)
+    }
+
+    /// The part of a range that is memory of the GPU's.
+    fn inside(&self, range: Range<PhysicalAddress>) -> Range<usize> {
+        let clamp = |address: PhysicalAddress| {
+            let address = usize::try_from(address.0).unwrap_or(usize::MAX);
+            address.clamp(self.memory.start, self.memory.end)
+        };
+        clamp(range.start)..clamp(range.end)
+    }
+}
+
+// SAFETY: whoever made it (`Mmio::new`) says that its window is a GPU's and its memory for nobody else. Every access is
+// checked to be inside, and is volatile.
+unsafe impl<M: AsRef<[u64]> + AsMut<[u64]>, C: Clock, I: Interrupts> Platform for Mmio<M, C, I> {
+    fn read32(&mut self, offset: u32) -> u32 {
+        // Outside of the window is what the window itself answers where no register is.
+        let register = self.window.get(offset as usize / 4);
+        register.map_or(0, |mut register| register.read())
+    }
+
+    fn write32(&mut self, offset: u32, value: u32) {
+        if let Some(mut register) = self.window.get(offset as usize / 4) {
+            register.write(value);
+        }
+    }
+
+    fn allocate(&mut self, bytes: u64, alignment: u64) -> Option<DmaRegion> {
+        let region = self.pages.allocate(bytes, alignment)?;
+        self.zero(region.start(), region.bytes());
+        Some(region)
+    }
+
+    fn free(&mut self, region: DmaRegion) {
+        self.pages.free(region);
+    }
+
+    fn load32(&mut self, address: PhysicalAddress) -> u32 {
+        // SAFETY: aligned and inside of the memory.
+        self.word(address)
+            .map_or(0, |word| unsafe { words::load32(word) })
+    }
+
+    fn store32(&mut self, address: PhysicalAddress, value: u32) {
+        if let Some(word) = self.word(address) {
+            // SAFETY: aligned and inside of the memory, which nothing refers to.
+            unsafe { words::store32(word, value) };
+        }
+    }
+
+    fn load64(&mut self, address: PhysicalAddress) -> u64 {
+        // SAFETY: aligned and inside of the memory.
+        self.word(address)
+            .map_or(0, |word| unsafe { words::load64(word) })
+    }
+
+    fn store64(&mut self, address: PhysicalAddress, value: u64) {
+        if let Some(word) = self.word(address) {
+            // SAFETY: aligned and inside of the memory, which nothing refers to.
+            unsafe { words::store64(word, value) };
+        }
+    }
+
+    fn publish(&mut self) {
+        upkeep::barrier();
+    }
+
+    fn observe(&mut self) {
+        upkeep::barrier();
+    }
+
+    fn clean(&mut self, range: Range<PhysicalAddress>) {
+        if self.soc.caching == Caching::WriteBack {
+            // SAFETY: it is inside of the memory, which is mapped.
+            unsafe { upkeep::clean(self.inside(range)) };
+        }
+    }
+
+    fn invalidate(&mut self, range: Range<PhysicalAddress>) {
+        if self.soc.caching == Caching::WriteBack {
+            // SAFETY: it is inside of the memory, which is mapped; the runtime's promise of `Platform::invalidate`: no line
+            // of it has been written since it was cleaned.
+            unsafe { upkeep::invalidate(self.inside(range)) };
+        }
+    }
+
+    fn now(&mut self) -> Instant {
+        self.clock.now()
+    }
+
+    fn counter_hertz(&self) -> u64 {
+        self.clock.hertz()
+    }
+
+    fn wait(&mut self, wanted: Lines, until: Instant) -> Lines {
+        if wanted.any() {
+            return self.interrupts.wait(wanted, until);
+        }
+        // With no line wanted it is a delay.
+        while self.clock.now() < until {
+            self.interrupts.wait(Lines::NONE, until);
+        }
+        Lines::NONE
+    }
+
+    fn coherency(&self) -> SystemCoherency {
+        self.soc.coherency
+    }
+
+    fn slowdown(&self) -> u32 {
+        self.soc.slowdown
+    }
+
+    fn slice_hash(&self) -> Option<[u32; 3]> {
+        self.soc.slice_hash
+    }
+
+    fn fused_cores(&self) -> Option<u64> {
+        self.soc.fused_cores
+    }
+}

@@ -1,0 +1,123 @@
+//! The platform on memory of this process: what it touches, and what it leaves alone.
+
+use eitri_mmio::{Clock, Interrupts, Misplaced, Mmio, NoInterrupts};
+use eitri_runtime::{Instant, Lines, PageAllocator, PhysicalAddress, Platform};
+use std::ops::Range;
+use std::time::Duration;
+
+const PAGES: usize = 4;
+
+#[repr(align(4096))]
+struct Memory([u32; 1024 * PAGES]);
+
+/// Ticks with each look.
+struct Ticks(u64);
+
+impl Clock for Ticks {
+    fn now(&mut self) -> Instant {
+        self.0 += 1;
+        Instant(Duration::from_micros(self.0))
+    }
+
+    fn hertz(&self) -> u64 {
+        1_000_000
+    }
+}
+
+/// Memory that nothing else refers to.
+fn leaked(value: u32) -> Range<usize> {
+    let memory = Box::leak(Box::new(Memory([value; 1024 * PAGES])));
+    let range = memory.0.as_mut_ptr_range();
+    range.start as usize..range.end as usize
+}
+
+fn platform<I: Interrupts>(
+    window: Range<usize>,
+    memory: Range<usize>,
+    interrupts: I,
+) -> Result<Mmio<[u64; 1], Ticks, I>, Misplaced> {
+    assert_eq!(PageAllocator::words((4096 * PAGES) as u64), 1);
+    // SAFETY: the ranges are of `leaked`, or are refused.
+    unsafe { Mmio::new(window, memory, [0], Ticks(0), interrupts) }
+}
+
+#[test]
+fn registers_and_words_are_where_they_were_said_to_be() {
+    let (window, memory) = (leaked(0), leaked(0));
+    let base = memory.start as u64;
+    let mut platform = platform(window, memory.clone(), NoInterrupts).expect("placed");
+    platform.write32(8, 0x1234);
+    assert_eq!((platform.read32(4), platform.read32(8)), (0, 0x1234));
+    platform.store64(PhysicalAddress(base + 8), 0x1_0000_0002);
+    assert_eq!(platform.load32(PhysicalAddress(base + 8)), 2);
+    assert_eq!(platform.load32(PhysicalAddress(base + 12)), 1);
+    platform.write_bytes(PhysicalAddress(base + 16), b"seven by");
+    let mut bytes = [0; 7];
+    platform.read_bytes(PhysicalAddress(base + 16), &mut bytes);
+    assert_eq!(&bytes, b"seven b");
+}
+
+#[test]
+fn what_is_outside_is_not_touched() {
+    let (window, memory) = (leaked(5), leaked(5));
+    let (end, begin) = (memory.end as u64, memory.start as u64);
+    let beyond = (window.end - window.start) as u32;
+    let mut platform = platform(window, memory, NoInterrupts).expect("placed");
+    assert_eq!(platform.read32(beyond), 0);
+    platform.write32(beyond, 1);
+    for address in [end, end - 4, begin + 4, begin.wrapping_sub(8), u64::MAX] {
+        // Behind the end, across it, not aligned, before the begin.
+        assert_eq!(platform.load64(PhysicalAddress(address)), 0, "{address:#x}");
+        platform.store64(PhysicalAddress(address), 1);
+    }
+    assert_eq!(platform.load32(PhysicalAddress(begin + 4)), 5);
+    assert_eq!(platform.load32(PhysicalAddress(end - 4)), 5);
+}
+
+#[test]
+fn memory_is_zeroed_when_it_is_given_out() {
+    let memory = leaked(7);
+    let mut platform = platform(leaked(0), memory, NoInterrupts).expect("placed");
+    let region = platform.allocate(8192, 4096).expect("free pages");
+    for at in (0..8192).step_by(8) {
+        assert_eq!(platform.load64(region.start().offset(at)), 0);
+    }
+    assert_eq!(platform.load32(region.start().offset(8192)), 7);
+    platform.free(region);
+    assert!(platform.allocate(4 * 4096, 4096).is_some());
+    assert!(platform.allocate(4096, 4096).is_none());
+}
+
+#[test]
+fn ranges_that_make_no_sense_are_refused() {
+    let good = leaked(0);
+    let refused =
+        |window: Range<usize>, memory: Range<usize>| platform(window, memory, NoInterrupts).err();
+    assert_eq!(refused(0..4096, good.clone()), Some(Misplaced::Window));
+    assert_eq!(refused(4098..8192, good.clone()), Some(Misplaced::Window));
+    assert_eq!(refused(8192..8192, good.clone()), Some(Misplaced::Window));
+    let odd = good.start + 8..good.end;
+    assert_eq!(refused(leaked(0), odd), Some(Misplaced::Memory));
+    let many = good.start..good.start + 4096 * 65;
+    assert_eq!(refused(leaked(0), many), Some(Misplaced::Memory));
+}
+
+/// Returns early, as interrupts may.
+struct Early(u32);
+
+impl Interrupts for Early {
+    fn wait(&mut self, wanted: Lines, _: Instant) -> Lines {
+        self.0 += 1;
+        wanted
+    }
+}
+
+#[test]
+fn a_wait_for_a_line_may_end_early_and_a_delay_does_not() {
+    let mut platform = platform(leaked(0), leaked(0), Early(0)).expect("placed");
+    let until = Instant(Duration::from_micros(50));
+    assert_eq!(platform.wait(Lines::JOB, until), Lines::JOB);
+    assert!(platform.now() < until);
+    platform.wait(Lines::NONE, until);
+    assert!(platform.now() >= until);
+}

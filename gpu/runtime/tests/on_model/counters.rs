@@ -1,0 +1,149 @@
+//! Performance counters: sampled around jobs, added up, and what comes of firmware that does not play along.
+
+use crate::bench::{DOUBLE, SECOND, Work, inject, machine, queue, submit, up, wait};
+use eitri_model::{Config, Injection, Product};
+use eitri_on_model::{Machine, NonCoherent};
+use eitri_runtime::{CountersError, Counts, Device, Error, Platform};
+
+/// Runs jobs of 256 threads each with the counters on, a sample after each.
+fn count<P: Platform>(
+    device: &mut Device<'static, 'static, P>,
+    jobs: u64,
+) -> Result<Counts, Error> {
+    let queue = queue(device);
+    let work = Work::new(device, queue, &DOUBLE, 256);
+    device.start_counters()?;
+    let mut counts = Counts::new(device.properties().arch);
+    for _ in 0..jobs {
+        let fence = submit(device, queue, &work);
+        assert_eq!(wait(device, fence), Ok(()));
+        device.sample_counters(&mut counts)?;
+    }
+    device.stop_counters()?;
+    device.destroy_queue(queue).expect("idle");
+    Ok(counts)
+}
+
+#[test]
+fn jobs_are_counted_by_name() {
+    let mut device = up(machine());
+    let counts = count(&mut device, 3).expect("counted");
+    assert_eq!(counts.get("ITER_COMP_JOB_COMPLETED"), Some(3));
+    // 256 threads are 16 warps.
+    assert_eq!(counts.get("compute_warps"), Some(3 * 16));
+    assert!(counts.get("GPU_ACTIVE") > Some(0));
+    assert_eq!(counts.get("TRIANGLES"), Some(0));
+    assert_eq!(counts.samples(), 3);
+    assert!(!counts.lost());
+    // Switched on again they start at zero.
+    let counts = count(&mut device, 1).expect("counted");
+    assert_eq!(counts.get("ITER_COMP_JOB_COMPLETED"), Some(1));
+}
+
+#[test]
+fn every_generation_counts_the_same_work() {
+    for product in Product::all() {
+        if product.needs_hash.is_some() {
+            continue;
+        }
+        let config = Config {
+            product,
+            ..Config::default()
+        };
+        let machine = Machine::new(config);
+        let mut device = up(machine.clone());
+        device.start_counters().expect("counted");
+        let mut counts = Counts::new(device.properties().arch);
+        device.ping().expect("alive");
+        device.sample_counters(&mut counts).expect("counted");
+        assert!(counts.get("MCU_ACTIVE") > Some(0), "{:?}", product.name());
+        assert_eq!(crate::bench::diagnoses(&machine), [""; 0]);
+    }
+}
+
+#[test]
+fn samples_are_read_behind_caches_that_the_gpu_does_not_see() {
+    for seed in 1..=4 {
+        let mut device = up(NonCoherent::new(machine(), seed));
+        let counts = count(&mut device, 12).expect("counted");
+        assert_eq!(counts.get("COMPUTE_WARPS"), Some(12 * 16), "seed {seed}");
+    }
+}
+
+#[test]
+fn samples_that_the_firmware_takes_by_itself_count() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    inject(&machine, Injection::ExtraSample);
+    let counts = count(&mut device, 2).expect("counted");
+    assert_eq!(counts.samples(), 3);
+    assert_eq!(counts.get("COMPUTE_WARPS"), Some(2 * 16));
+}
+
+#[test]
+fn a_sample_that_was_lost_is_told() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    inject(&machine, Injection::SampleLost);
+    let counts = count(&mut device, 1).expect("counted");
+    assert!(counts.lost());
+}
+
+#[test]
+fn firmware_that_does_not_switch_them_on_is_named() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    inject(&machine, Injection::CountersIgnored);
+    let error = device.start_counters().unwrap_err();
+    let ignored = matches!(error, Error::Counters(CountersError::Ignored(_)));
+    assert!(ignored, "{error}");
+    let text = error.to_string();
+    assert!(text.contains("counters to be switched on"), "{text}");
+    // Jobs are none the worse for it.
+    let queue = queue(&mut device);
+    let work = Work::new(&mut device, queue, &DOUBLE, 64);
+    let fence = submit(&mut device, queue, &work);
+    assert_eq!(wait(&mut device, fence), Ok(()));
+}
+
+#[test]
+fn counters_that_are_off_give_no_sample() {
+    let mut device = up(machine());
+    let mut counts = Counts::new(device.properties().arch);
+    let off = Err(Error::Counters(CountersError::Off));
+    assert_eq!(device.sample_counters(&mut counts), off);
+    device.start_counters().expect("counted");
+    device.restart(&mut ()).expect("sound");
+    // A restart forgets all of it (hardware/csf-perfcnt.md 3 item 14).
+    assert_eq!(device.sample_counters(&mut counts), off);
+    assert!(count(&mut device, 1).is_ok());
+}
+
+/// Whoever samples at an interval never waits.
+#[test]
+fn a_sample_is_asked_for_and_fetched_later() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    device.start_counters().expect("counted");
+    let mut counts = Counts::new(device.properties().arch);
+    let before = machine.time();
+    device.request_sample().expect("on");
+    assert!(machine.time() - before < SECOND / 1000);
+    let mut looks = 0;
+    while !device.take_sample(&mut counts).expect("on") {
+        let next = device.poll(machine.clone().now());
+        machine.clone().wait(next.lines, next.at.expect("awaited"));
+        looks += 1;
+        assert!(looks < 1000, "no sample came");
+    }
+    assert_eq!(counts.samples(), 1);
+}
+
+#[test]
+fn their_memory_comes_back() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    device.start_counters().expect("counted");
+    device.shutdown(&mut ()).expect("in order");
+    assert_eq!(machine.memory_in_use(), 0);
+}

@@ -1,0 +1,101 @@
+//! Core dumps: taken before a fault is answered, whole, and of use to whoever reads them.
+
+use crate::bench::{DOUBLE, FOREVER, Work, inject, machine, queue, submit, up};
+use eitri_dump::note::Reporter;
+use eitri_dump::{Dump, Region, show};
+use eitri_model::Injection;
+use eitri_on_model::NonCoherent;
+use eitri_runtime::{Device, Fence, Platform, Status};
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_millis(50);
+
+fn dump<P: Platform>(device: &mut Device<'_, '_, P>, overdue: Option<Fence>) -> Vec<u8> {
+    let (mut room, mut file) = (vec![Region::default(); 512], Vec::new());
+    let summary = device.dump(overdue, &mut room, &mut file).expect("a file");
+    assert!(summary.incomplete.is_complete(), "{summary:?}");
+    file
+}
+
+fn first_line(dump: &Dump<'_>) -> String {
+    let entries = show::entries(dump, &show::Options::default());
+    entries[0]
+        .to_string()
+        .lines()
+        .next()
+        .unwrap_or("")
+        .to_owned()
+}
+
+/// A job with a fault on any platform: the dump names it, and the job fails as if nobody had looked.
+fn check_fault<P: Platform>(mut device: Device<'static, 'static, P>, strike: impl FnOnce()) {
+    let queue = queue(&mut device);
+    let work = Work::new(&mut device, queue, &DOUBLE, 64);
+    strike();
+    let fence = submit(&mut device, queue, &work);
+    assert_eq!(device.wait_or_fault(fence, LIMIT), None);
+    assert!(device.has_news_of_a_fault());
+    let file = dump(&mut device, None);
+    // Nothing was answered.
+    assert!(device.has_news_of_a_fault());
+    let read = Dump::parse(&file).expect("a dump");
+    let text = first_line(&read);
+    assert_eq!(
+        text,
+        "fault: DATA_INVALID_FAULT (0x58): a descriptor is not valid"
+    );
+    let submissions = read.submissions();
+    assert_eq!(submissions.len(), 1);
+    assert_eq!((submissions[0].sequence, submissions[0].position), (1, 0));
+    let stream = read
+        .streams()
+        .iter()
+        .find(|stream| stream.number == 2)
+        .expect("the stream");
+    assert_eq!(submissions[0].start, stream.ring.address);
+    assert!(matches!(device.wait(fence, LIMIT), Status::Failed(_)));
+    assert!(!device.has_news_of_a_fault());
+    device.shutdown(&mut ()).expect("in order");
+}
+
+#[test]
+fn a_fault_is_dumped_before_it_is_answered() {
+    let machine = machine();
+    check_fault(up(machine.clone()), || {
+        inject(&machine, Injection::JobFault { exception: 0x58 });
+    });
+}
+
+#[test]
+fn a_dump_sees_memory_behind_caches() {
+    let machine = machine();
+    check_fault(up(NonCoherent::new(machine.clone(), 7)), || {
+        inject(&machine, Injection::JobFault { exception: 0x58 });
+    });
+}
+
+#[test]
+fn a_job_that_takes_too_long_is_dumped_with_fresh_status() {
+    let mut device = up(machine());
+    let queue = queue(&mut device);
+    let work = Work::new(&mut device, queue, &FOREVER, 1);
+    let fence = submit(&mut device, queue, &work);
+    assert_eq!(device.wait_or_fault(fence, LIMIT), Some(Status::Pending));
+    let file = dump(&mut device, Some(fence));
+    let read = Dump::parse(&file).expect("a dump");
+    let faults = read.faults();
+    assert_eq!((faults.len(), faults[0].reporter), (1, Reporter::Timeout));
+    assert_eq!((faults[0].slot, faults[0].stream), (0, 2));
+    device.cancel(queue).expect("there");
+    assert!(device.settle());
+}
+
+#[test]
+fn a_device_without_a_fault_can_be_dumped() {
+    let mut device = up(machine());
+    assert!(!device.has_news_of_a_fault());
+    let file = dump(&mut device, None);
+    assert!(show::is_free_of_faults(
+        &Dump::parse(&file).expect("a dump")
+    ));
+}

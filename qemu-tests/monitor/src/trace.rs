@@ -1,0 +1,62 @@
+//! Trace: what happens inside of the model, record by record, into a file of the host's.
+
+use crate::report::say;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use eitri_boards::qemu_virt::BOARD;
+use eitri_boards::{Host, HostFile};
+use eitri_model::{Event, Nanoseconds, RECORD_BYTES, Sink};
+
+/// Bytes that are gathered before the host is asked to write them.
+const GATHERED: usize = 512 * RECORD_BYTES;
+
+/// A file that gets the records.
+pub(crate) struct TraceFile {
+    host: &'static dyn Host,
+    file: HostFile,
+    gathered: Vec<u8>,
+}
+
+impl TraceFile {
+    /// Begins the file at `path`; says why if that can't be.
+    pub(crate) fn create(path: &str) -> Option<Box<dyn Sink>> {
+        let host = BOARD.host()?;
+        match host.create(path) {
+            Ok(file) => Some(Box::new(TraceFile {
+                host,
+                file,
+                gathered: Vec::new(),
+            })),
+            Err(error) => {
+                say!("trace {path}: {error}");
+                None
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        if let Err(error) = self.host.write(&mut self.file, &self.gathered) {
+            say!("trace: {error}");
+        }
+        self.gathered.clear();
+    }
+}
+
+impl Sink for TraceFile {
+    fn event(&mut self, time: Nanoseconds, event: Event) {
+        let Some(record) = event.record(time) else {
+            return;
+        };
+        self.gathered.extend_from_slice(&record);
+        // The image ends QEMU by itself, so what is gathered must not be much: what an idle GPU has to tell is written at
+        // once.
+        let over = matches!(event, Event::Line { high: false, .. } | Event::Group { .. });
+        if over || self.gathered.len() >= GATHERED {
+            self.flush();
+        }
+    }
+
+    fn wants_instructions(&self) -> bool {
+        false
+    }
+}
