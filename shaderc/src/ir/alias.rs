@@ -1,9 +1,9 @@
 //! Aliasing: which memory an access touches, and whether two may touch the same.
 //!
 //! Needs: nothing.  Guarantees: accesses that may meet are never said to be apart. Offsets are 32 bits and wrap, as the
-//! addresses of the IR do. Two bindings may hold the same buffer, so resources tell nothing apart.
+//! addresses of the IR do. Two bindings may hold the same buffer, unless one of them is said to be restricted.
 
-use super::{Access, Alu, Function, InstData, Memory, Op, Space, Value};
+use super::{Access, Alu, BindingId, Function, InstData, Memory, Op, Space, Value};
 
 /// A place that offsets count from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -12,8 +12,21 @@ pub struct Base {
     pub space: Space,
     /// The buffer.
     pub resource: Option<Value>,
+    /// The binding of which the buffer is, where that is known, and whether its memory is reached through it alone.
+    pub binding: Option<(BindingId, bool)>,
     /// The part of the byte offset that isn't constant; none if all of it is.
     pub dynamic: Option<Value>,
+}
+
+impl Base {
+    /// Whether both may be in one memory.
+    pub fn meets(&self, other: &Base) -> bool {
+        let apart = match (self.binding, other.binding) {
+            (Some((a, alone)), Some((b, other_alone))) => a != b && (alone || other_alone),
+            _ => false,
+        };
+        self.space.meets(other.space) && !apart
+    }
 }
 
 /// What an access touches.
@@ -38,6 +51,13 @@ impl Extent {
         Some(Extent {
             base: Base {
                 space: access.space,
+                binding: match access.space {
+                    Space::Buffer => function.binding_of(data.args[0]).map(|id| {
+                        let alone = function.binding(id).is_some_and(|own| own.restrict);
+                        (id, alone)
+                    }),
+                    _ => None,
+                },
                 resource: (operands == 2).then(|| data.args[0]),
                 dynamic,
             },
@@ -49,8 +69,7 @@ impl Extent {
 
     /// Whether both may touch one byte that somebody writes.
     pub fn may_overlap(&self, other: &Extent) -> bool {
-        if !self.base.space.meets(other.base.space)
-            || [self.memory, other.memory].contains(&Memory::Constant)
+        if !self.base.meets(&other.base) || [self.memory, other.memory].contains(&Memory::Constant)
         {
             return false;
         }

@@ -88,6 +88,8 @@ pub struct Binding {
     pub kind: BindingKind,
     /// Whether the shader stores to it.
     pub written: bool,
+    /// Whether its memory is reached through it alone, as far as anybody writes there.
+    pub restrict: bool,
     /// Fewest bytes of the buffer: the block without its runtime array.
     pub min_bytes: u32,
     /// The name in the source, or empty.

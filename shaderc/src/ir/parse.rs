@@ -215,6 +215,7 @@ impl Parser {
                         None => 1,
                     },
                     written: words.contains(&"written"),
+                    restrict: words.contains(&"restrict"),
                     min_bytes: match words.iter().position(|word| *word == "bytes") {
                         Some(index) => self.number(word(index + 1))?,
                         None => 0,

@@ -36,6 +36,9 @@ impl fmt::Display for Function {
             if binding.written {
                 write!(f, " written")?;
             }
+            if binding.restrict {
+                write!(f, " restrict")?;
+            }
             writeln!(f)?;
         }
         if !self.data.is_empty() {

@@ -152,7 +152,7 @@ impl Group {
 
     /// Whether an access may touch a word of this group.
     fn touches(&self, extent: &Extent) -> bool {
-        let same_memory = self.base.space.meets(extent.base.space)
+        let same_memory = self.base.meets(&extent.base)
             && self.memory != Memory::Constant
             && extent.memory != Memory::Constant;
         let stretch = (extent.offset, extent.bytes);
@@ -167,9 +167,7 @@ impl Group {
     /// Whether a write may be one to anything that later joins this group of loads. From the same base it is known
     /// what is written.
     fn may_be_written(&self, extent: &Extent) -> bool {
-        self.base.space.meets(extent.base.space)
-            && self.memory != Memory::Constant
-            && self.base != extent.base
+        self.base.meets(&extent.base) && self.memory != Memory::Constant && self.base != extent.base
     }
 
     /// Whether a load would read what was written since the first of this group.

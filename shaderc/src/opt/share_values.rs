@@ -1,12 +1,13 @@
 //! Common subexpressions: one instruction for equal ones, if it dominates them.
 //!
 //! Needs: nothing.  Guarantees: exactness is kept if either was exact.  Loads of memory that may change are shared only
-//! inside a block, with nothing between that may write it.  Facts: hardware/compiler-ir.md 4.2.
+//! inside a block, with nothing between that may write what they read (`ir::alias`).  Facts: hardware/compiler-ir.md 4.2.
 use std::collections::HashMap;
 
+use crate::ir::alias::Extent;
 use crate::ir::cfg::Cfg;
 use crate::ir::rewrite::replace_uses;
-use crate::ir::{BlockId, Function, Inst, Memory, Op, Space, Value};
+use crate::ir::{BlockId, Function, Inst, InstData, Memory, Op, Space, Value};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -32,7 +33,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
             }
             let data = function.inst(inst);
             let key = (data.op, data.args.clone());
-            forget(&mut loads, data.op);
+            forget(function, &mut loads, data);
             let earlier = match data.op {
                 Op::Load(access) if access.memory == Memory::Plain => {
                     let found = loads.get(&key).copied();
@@ -71,19 +72,21 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     Changed::Yes
 }
 
-/// Forgets the loads whose memory the operation may change or order.
-fn forget(loads: &mut HashMap<Key, Inst>, op: Op) {
-    let written = match op {
-        Op::Store(access) | Op::Atomic(_, access) => Some(access.space),
+/// Forgets the loads whose memory the instruction may change or order.
+fn forget(function: &Function, loads: &mut HashMap<Key, Inst>, data: &InstData) {
+    let written = match data.op {
+        Op::Store(_) | Op::Atomic(..) => Extent::of(function, data),
         Op::Barrier | Op::Fence => None,
         _ => return,
     };
-    loads.retain(|(op, _), _| {
-        let space = op.access().map(|access| access.space);
-        // Scratch belongs to one invocation: no barrier concerns it.
-        match written {
-            Some(written) => space.is_none_or(|space| !space.meets(written)),
-            None => space == Some(Space::Scratch),
+    loads.retain(|(op, _), inst| {
+        let read = Extent::of(function, function.inst(*inst));
+        match (&written, read) {
+            (Some(written), Some(read)) => !written.may_overlap(&read),
+            // Scratch belongs to one invocation: no barrier concerns it.
+            _ => op
+                .access()
+                .is_some_and(|access| access.space == Space::Scratch),
         }
     });
 }

@@ -123,6 +123,7 @@ impl Translator<'_> {
         let min_bytes = u32::try_from(bytes)
             .map_err(|_| instr.unsupported(Feature::Limit, "a buffer of 4 GiB"))?;
         let name = self.name(id);
+        let restrict = self.is_restrict(id);
         let bindings = &mut self.builder.function.bindings;
         if let Some(last) = bindings.last_mut()
             && (last.set, last.binding) == (set, number)
@@ -131,6 +132,8 @@ impl Translator<'_> {
                 return Err(instr.unsupported(Feature::Use, "two kinds of buffer at one binding"));
             }
             last.min_bytes = last.min_bytes.max(min_bytes);
+            // Two variables for one memory.
+            last.restrict = false;
             return Ok(BindingId(bindings.len() as u32 - 1));
         }
         let others = bindings.iter().filter(|binding| binding.set == set);
@@ -144,6 +147,7 @@ impl Translator<'_> {
             count,
             kind,
             written: false,
+            restrict,
             min_bytes,
             name,
         });
@@ -173,9 +177,18 @@ impl Translator<'_> {
         }
     }
 
+    /// Whether a variable's memory is reached through it alone.
+    fn is_restrict(&self, id: u32) -> bool {
+        let decorations = self.module.decorations.of(id);
+        decorations.has(Decoration::Restrict) && !decorations.has(Decoration::Aliased)
+    }
+
     fn memory_of(&self, id: u32, kind: BindingKind) -> Memory {
         let decorations = self.module.decorations.of(id);
         if kind == BindingKind::Uniform {
+            Memory::Constant
+        } else if self.is_restrict(id) && decorations.has(Decoration::NonWritable) {
+            // Nobody writes it through this variable, and through another nobody may.
             Memory::Constant
         } else if decorations.has(Decoration::Volatile) || decorations.has(Decoration::Coherent) {
             Memory::Volatile

@@ -622,6 +622,7 @@ pub fn generate(seed: u64, content: Content) -> Function {
             count: 1,
             kind: BindingKind::Storage,
             written: binding == OUTPUT,
+            restrict: false,
             min_bytes: 0,
             name: String::new(),
         });
