@@ -7,7 +7,8 @@
 use super::chunk::{LINK_WORDS, link_to};
 use super::config::Config;
 use super::error::BuildFault;
-use crate::instr::{Instr, Move32, Move48};
+use crate::enums::TaskAxis;
+use crate::instr::{Instr, Move32, Move48, RunCompute};
 use crate::register::{Pair, Reg};
 
 /// A word that is an instruction of the stream that it was checked for.
@@ -109,6 +110,59 @@ impl Load64 {
         }
         let low = self.low.with(value as u32);
         (low, Some(self.high.with((value >> 32) as u32)))
+    }
+}
+
+/// A compute job whose task size is still to be said. All else of it stands in registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// With an increment of 0, by axis.
+    zero: [u64; 3],
+    shift: u32,
+}
+
+/// Largest number of workgroups of a task along its axis.
+const MOST_INCREMENT: u16 = 16_383;
+
+impl Run {
+    /// The job that is `job` but for its task size.
+    ///
+    /// # Errors
+    /// If there is no word for it.
+    pub fn new(config: &Config, job: RunCompute) -> Result<Run, BuildFault> {
+        let of = |task_axis, task_increment| {
+            let job = RunCompute {
+                task_axis,
+                task_increment,
+                ..job
+            };
+            config.checked(job).map(Checked::word)
+        };
+        let zero = [
+            of(TaskAxis::X, 0)?,
+            of(TaskAxis::Y, 0)?,
+            of(TaskAxis::Z, 0)?,
+        ];
+        let [first, ..] = zero;
+        let shift = (first ^ of(TaskAxis::X, MOST_INCREMENT)?).trailing_zeros();
+        Ok(Run { zero, shift })
+    }
+
+    /// The job with tasks of all workgroups along the axes below `axis`, `increment` of them along it (1 to 16383; more are
+    /// as many), and one along those above.
+    pub const fn with(self, axis: TaskAxis, increment: u16) -> Checked {
+        let [x, y, z] = self.zero;
+        let zero = match axis {
+            TaskAxis::X => x,
+            TaskAxis::Y => y,
+            TaskAxis::Z => z,
+        };
+        let increment = match increment {
+            0 => 1,
+            1..=MOST_INCREMENT => increment,
+            _ => MOST_INCREMENT,
+        };
+        Checked(zero | (increment as u64) << self.shift)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Checked instructions and placeholders are the words that the builder writes.
 
 use crate::builder::{ADDRESS, try_build};
-use eitri_cs::builder::{BuildFault, Builder, Chunk, Config, Link, Load32, Load64};
-use eitri_cs::instr::{Nop, Wait};
+use eitri_cs::builder::{BuildFault, Builder, Chunk, Config, Link, Load32, Load64, Run};
+use eitri_cs::enums::TaskAxis;
+use eitri_cs::instr::{Nop, RunCompute, Wait};
 use eitri_cs::{Pair, SUPPORTED, SlotMask, d, r};
 
 #[test]
@@ -30,6 +31,29 @@ fn a_placeholder_is_the_move_that_the_builder_writes() {
                 .map(|it| it.word())
                 .collect();
             assert_eq!(built, words, "{value:#x}");
+        }
+    }
+}
+
+#[test]
+fn a_job_with_any_task_size_is_the_builders() {
+    for arch in SUPPORTED.iter() {
+        let config = Config::new(arch);
+        let run = Run::new(&config, RunCompute::default()).expect("legal");
+        for task_axis in [TaskAxis::X, TaskAxis::Y, TaskAxis::Z] {
+            for (given, task_increment) in [(0, 1), (1, 1), (2, 2), (16383, 16383), (65535, 16383)]
+            {
+                let job = RunCompute {
+                    task_axis,
+                    task_increment,
+                    ..RunCompute::default()
+                };
+                let built = try_build(config, |b| {
+                    b.run_compute(job);
+                });
+                let word = run.with(task_axis, given).word();
+                assert_eq!(built.expect("legal"), [word], "{task_axis:?} {given}");
+            }
         }
     }
 }

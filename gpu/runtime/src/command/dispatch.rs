@@ -15,12 +15,12 @@ use super::task::{TaskShape, task_of_unknown_grid, task_shape};
 use super::words::{self, Narrow, Wide};
 use crate::error::{Error, Thing};
 use crate::handle::Buffer;
-use crate::platform::Platform;
+use crate::platform::{PhysicalAddress, Platform};
 use crate::queue::Reach;
 use crate::vm::GpuAddress;
 use eitri_cs::RegMask;
-use eitri_cs::instr::{LoadMultiple, RunCompute, StoreMultiple};
-use eitri_program::{Axis, DescriptorSlot, FauWord, MAX_FAU_WORDS, Program};
+use eitri_cs::instr::{LoadMultiple, StoreMultiple};
+use eitri_program::{Axis, DescriptorSlot, FauWord, Program};
 
 /// What a dispatch was given that the next may use too.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +31,8 @@ pub(super) struct Made {
     uniforms: Option<(u64, [u32; 3])>,
     /// Local storage of its own.
     storage: Option<(Used, GpuAddress)>,
+    /// Words of uniforms that change only with what is bound are known.
+    fixed: bool,
 }
 
 impl Made {
@@ -39,6 +41,7 @@ impl Made {
         resources: None,
         uniforms: None,
         storage: None,
+        fixed: false,
     };
 
     /// Other push constants are in use.
@@ -50,6 +53,7 @@ impl Made {
     pub(super) const fn forget_sets(&mut self) {
         self.resources = None;
         self.uniforms = None;
+        self.fixed = false;
     }
 }
 
@@ -186,11 +190,8 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             self.set_narrow(Narrow::Count(axis), count)?;
         }
         let TaskShape { axis, increment } = task;
-        self.push(RunCompute {
-            task_axis: axis,
-            task_increment: increment,
-            ..RunCompute::default()
-        })?;
+        let run = self.words()?.run.with(axis, increment);
+        self.put(run)?;
         self.running.jobs = true;
         self.unflushed = true;
         Ok(())
@@ -303,29 +304,68 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         {
             return Ok(made);
         }
-        let [x, y, z] = workgroups;
-        let mut words = [0; MAX_FAU_WORDS];
-        let mut count: usize = 0;
-        for (to, word) in words.iter_mut().zip(pipeline.program.fau()) {
-            *to = match word {
-                FauWord::Constant(value) => value,
+        let pairs = pipeline.uniforms.div_ceil(2);
+        let uniforms = match pairs {
+            0 => 0,
+            _ => {
+                let (at, address) = self.room(pairs.saturating_mul(8))?;
+                self.write_uniforms(at, pipeline, workgroups)?;
+                address.0 | u64::from(pairs) << COUNT_SHIFT
+            }
+        };
+        self.made.fixed = true;
+        self.made.uniforms = Some((uniforms, workgroups));
+        Ok(uniforms)
+    }
+
+    /// Writes the uniforms of a dispatch; what no push constant and no count is stays the same until something else is bound.
+    fn write_uniforms(
+        &mut self,
+        at: PhysicalAddress,
+        pipeline: &BoundPipeline<'d>,
+        [x, y, z]: [u32; 3],
+    ) -> Result<(), Error> {
+        let known = self.made.fixed;
+        let (mut at, mut low) = (at, None);
+        for (index, word) in pipeline.program.fau().enumerate() {
+            let value = match word {
                 FauWord::PushConstant { offset } => self.push_word(offset),
                 FauWord::NumWorkgroups(Axis::X) => x,
                 FauWord::NumWorkgroups(Axis::Y) => y,
                 FauWord::NumWorkgroups(Axis::Z) => z,
-                FauWord::BufferAddress { slot, half } => half.of(self.buffer(slot)?.0),
-                FauWord::BufferBytes { slot } => self.buffer(slot)?.1,
-                FauWord::DataAddress(half) => half.of(pipeline.data.0),
+                _ if known => self.fixed.get(index).copied().unwrap_or(0),
+                FauWord::Constant(value) => self.fix(index, value),
+                FauWord::BufferAddress { slot, half } => {
+                    let (address, _) = self.buffer(slot)?;
+                    self.fix(index, half.of(address))
+                }
+                FauWord::BufferBytes { slot } => {
+                    let (_, bytes) = self.buffer(slot)?;
+                    self.fix(index, bytes)
+                }
+                FauWord::DataAddress(half) => self.fix(index, half.of(pipeline.data.0)),
             };
-            count = count.saturating_add(1);
+            match low.take() {
+                None => low = Some(value),
+                Some(low) => {
+                    let both = u64::from(value) << 32 | u64::from(low);
+                    self.device.platform.store64(at, both);
+                    at = at.offset(8);
+                }
+            }
         }
-        let pairs = count.div_ceil(2);
-        let uniforms = match words.get(..pairs.saturating_mul(2)) {
-            Some(used) if count > 0 => self.place(used)?.0 | (pairs as u64) << COUNT_SHIFT,
-            _ => 0,
-        };
-        self.made.uniforms = Some((uniforms, workgroups));
-        Ok(uniforms)
+        if let Some(low) = low {
+            self.device.platform.store64(at, low.into());
+        }
+        Ok(())
+    }
+
+    /// Keeps a word for the dispatches that follow.
+    fn fix(&mut self, index: usize, value: u32) -> u32 {
+        if let Some(place) = self.fixed.get_mut(index) {
+            *place = value;
+        }
+        value
     }
 
     /// Address and length of the buffer that is bound there. The commands keep them, and so refer to the buffer.

@@ -27,7 +27,9 @@ pub(crate) struct Pipelined<'d> {
     workgroup: u32,
     /// Threads that a core holds of it.
     threads: u32,
-    /// Whether its uniforms hold the number of workgroups.
+    /// Words of its uniforms.
+    uniforms: u32,
+    /// Whether they hold the number of workgroups.
     counts: bool,
     /// The only resource table that it uses, if there is only one.
     table: Option<u8>,
@@ -41,6 +43,7 @@ pub(super) struct BoundPipeline<'d> {
     pub(super) program: Program<'d>,
     pub(super) workgroup: u32,
     pub(super) threads: u32,
+    pub(super) uniforms: u32,
     pub(super) counts: bool,
     pub(super) table: Option<u8>,
     pub(super) highest: Option<u8>,
@@ -87,6 +90,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             program: *program,
             workgroup,
             threads: self.properties.threads_at_once(registers),
+            // At most MAX_FAU_WORDS: `Program::parse` has checked it.
+            uniforms: program.fau().count() as u32,
             counts: program
                 .fau()
                 .any(|word| matches!(word, FauWord::NumWorkgroups(_))),
@@ -134,6 +139,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             program: it.program,
             workgroup: it.workgroup,
             threads: it.threads,
+            uniforms: it.uniforms,
             counts: it.counts,
             table: it.table,
             highest: it.highest,

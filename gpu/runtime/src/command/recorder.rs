@@ -23,7 +23,7 @@ use eitri_cs::builder::{Checked, Link};
 use eitri_cs::instr::{Call, Instr};
 use eitri_csf::registers::doorbell::FLUSH_ALWAYS;
 use eitri_descriptors::Arch;
-use eitri_program::{DescriptorSlot, MAX_PUSH_CONSTANT_BYTES};
+use eitri_program::{DescriptorSlot, MAX_FAU_WORDS, MAX_PUSH_CONSTANT_BYTES};
 
 /// Tables that a program can use: the driver's and its own.
 pub(super) const TABLES: usize = DescriptorSlot::MAX_TABLE as usize + 1;
@@ -91,6 +91,8 @@ pub struct Recorder<'r, 's, 'd, P> {
     pub(super) push: [u8; MAX_PUSH_CONSTANT_BYTES as usize],
     /// What the next dispatch would write as the last did.
     pub(super) made: super::dispatch::Made,
+    /// Words of uniforms that are neither push constants nor counts.
+    pub(super) fixed: [u32; MAX_FAU_WORDS],
     /// Something was written since the last flush of all caches.
     pub(super) unflushed: bool,
     pub(super) partial: bool,
@@ -136,6 +138,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             sets: [None; TABLES],
             push: [0; MAX_PUSH_CONSTANT_BYTES as usize],
             made: super::dispatch::Made::NOTHING,
+            fixed: [0; MAX_FAU_WORDS],
             unflushed: false,
             partial: false,
             exclusive: false,

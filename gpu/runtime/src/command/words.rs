@@ -5,9 +5,9 @@
 
 use super::registers;
 use crate::queue::Reach;
-use eitri_cs::builder::{BuildFault, Checked, Config, Load32, Load64};
+use eitri_cs::builder::{BuildFault, Checked, Config, Load32, Load64, Run};
 use eitri_cs::enums::{FlushMode, OtherFlushMode, StreamState};
-use eitri_cs::instr::{FlushCache2, ReqResource, SetSbEntry, SetStateImm32, Wait};
+use eitri_cs::instr::{FlushCache2, ReqResource, RunCompute, SetSbEntry, SetStateImm32, Wait};
 use eitri_cs::{Arch, Layout, Pair, Reg, Slot, SlotMask, d, r, slot};
 
 /// The slot on which loads, stores and flushes count that are waited for at once.
@@ -81,6 +81,8 @@ pub(crate) struct Words {
     pub(super) address: Load64,
     pub(super) value: Load64,
     pub(super) count: Load32,
+    /// A job with what is in the registers.
+    pub(super) run: Run,
     flush_all: Checked,
     flush_cores: Checked,
 }
@@ -155,6 +157,7 @@ impl Words {
             address: load64(ADDRESS)?,
             value: load64(VALUE)?,
             count: load32(COUNT)?,
+            run: Run::new(&config, RunCompute::default())?,
             flush_all: flush(Reach::All)?,
             flush_cores: flush(Reach::Cores)?,
             config,
