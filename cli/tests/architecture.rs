@@ -32,6 +32,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-on-board",     &["eitri-boards", "eitri-csf", "eitri-job", "eitri-kernel", "eitri-mmio", "eitri-runtime"]),
     ("eitri-image",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board"]),
     ("eitri-kernel-tests", &["eitri-aarch64", "eitri-boards", "eitri-csf", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-runtime"]),
+    ("eitri-embassy",      &["eitri-mmio", "eitri-runtime"]),
+    ("eitri-embassy-example", &["eitri-boards", "eitri-embassy", "eitri-kernel", "eitri-linker", "eitri-mmio", "eitri-program", "eitri-runtime"]),
     ("eitri-embed",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-mmio", "eitri-program", "eitri-runtime"]),
     ("eitri-bench",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-program", "eitri-runtime"]),
     ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-kernel", "eitri-linker", "eitri-model"]),

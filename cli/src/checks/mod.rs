@@ -74,6 +74,8 @@ const CLIPPY_BARE_METAL: &[&str] = &[
     BARE_METAL_TARGET,
     "-p=eitri-bench",
     "-p=eitri-boards",
+    "-p=eitri-embassy",
+    "-p=eitri-embassy-example",
     "-p=eitri-embed",
     "-p=eitri-image",
     "-p=eitri-kernel",

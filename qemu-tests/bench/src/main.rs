@@ -4,6 +4,10 @@
 //! Instructions of the monitor are not counted: it runs at EL2, the image at EL1.
 #![no_std]
 #![no_main]
+#![allow(
+    clippy::result_large_err,
+    reason = "the runtime's errors carry what was seen"
+)]
 
 extern crate alloc;
 

@@ -61,21 +61,19 @@ impl Caches {
     }
 
     fn line(&mut self, at: u64) -> Option<&mut Line> {
-        let lines = self.lines.as_mut()?;
-        if !lines.contains_key(&at) {
+        let Caches { memory, lines, .. } = self;
+        Some(lines.as_mut()?.entry(at).or_insert_with(|| {
             let mut bytes = [0; LINE as usize];
             // Shared memory is RAM.
-            let _ = self.memory.read(at, &mut bytes);
-            let line = Line {
+            let _ = memory.read(at, &mut bytes);
+            Line {
                 bytes,
                 clean: bytes,
                 stored: 0,
                 writer: 0,
                 at: 0,
-            };
-            lines.insert(at, line);
-        }
-        lines.get_mut(&at)
+            }
+        }))
     }
 
     /// A load of `bytes` bytes, inside of a line, by the code at `pc`.
