@@ -29,6 +29,9 @@ pub struct Cfg {
     order: Vec<Option<u32>>,
     rpo: Vec<BlockId>,
     idom: Vec<Option<BlockId>>,
+    /// By block: how many dominators it has above it, and one of them, near or far.
+    height: Vec<u32>,
+    jump: Vec<BlockId>,
     /// Numbers of a walk of the dominator tree: on the way down, and the least that comes after the subtree.
     subtree: Vec<(u32, u32)>,
     /// Natural loops, outer before inner.
@@ -48,6 +51,8 @@ impl Cfg {
             order: vec![None; count],
             rpo: vec![],
             idom: vec![None; count],
+            height: vec![0; count],
+            jump: vec![BlockId(0); count],
             subtree: vec![(0, 0); count],
             by_loop: vec![],
             loops: vec![],
@@ -206,43 +211,56 @@ impl Cfg {
         }
     }
 
+    /// One walk in reverse postorder: what comes back up is dominated by where it comes to, or the flow is irreducible,
+    /// which shows by these dominators as well as by the true ones.
     fn find_dominators(&mut self) {
         let Some(entry) = self.rpo.first().copied() else {
             return;
         };
         self.idom[entry.index()] = Some(entry);
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for block in self.rpo.iter().skip(1) {
-                let mut new: Option<BlockId> = None;
-                for predecessor in &self.predecessors[block.index()] {
-                    if self.idom[predecessor.index()].is_some() {
-                        new =
-                            Some(new.map_or(*predecessor, |other| self.meet(*predecessor, other)));
-                    }
-                }
-                if new.is_some() && self.idom[block.index()] != new {
-                    self.idom[block.index()] = new;
-                    changed = true;
-                }
-            }
+        self.jump[entry.index()] = entry;
+        for number in 1..self.rpo.len() {
+            let block = self.rpo[number];
+            let known = self.predecessors[block.index()].iter().copied();
+            let known = known.filter(|from| self.idom[from.index()].is_some());
+            let Some(up) = known.reduce(|a, b| self.meet(a, b)) else {
+                continue;
+            };
+            self.idom[block.index()] = Some(up);
+            self.height[block.index()] = self.height[up.index()] + 1;
+            // Two jumps of one length make one of the double length.
+            let once = self.jump[up.index()];
+            let twice = self.jump[once.index()];
+            let height = |block: BlockId| self.height[block.index()];
+            self.jump[block.index()] =
+                match height(up) - height(once) == height(once) - height(twice) {
+                    true => twice,
+                    false => up,
+                };
         }
     }
 
-    /// The nearest common dominator of two blocks that have dominators.
+    /// The nearest common dominator of two blocks that have dominators, in logarithmic time.
     pub fn meet(&self, a: BlockId, b: BlockId) -> BlockId {
-        let (mut a, mut b) = (a, b);
-        while a != b {
-            let later = if self.order[a.index()] > self.order[b.index()] {
-                &mut a
-            } else {
-                &mut b
+        let height = |block: BlockId| self.height[block.index()];
+        let up = |block: BlockId| self.idom[block.index()].unwrap_or(block);
+        let jump = |block: BlockId| self.jump[block.index()];
+        let (mut a, mut b) = match height(a) >= height(b) {
+            true => (a, b),
+            false => (b, a),
+        };
+        while height(a) > height(b) {
+            a = match height(jump(a)) >= height(b) {
+                true => jump(a),
+                false => up(a),
             };
-            match self.idom[later.index()] {
-                Some(up) if up != *later => *later = up,
-                _ => break,
-            }
+        }
+        // From one height jumps lead to one height. Nothing is above the entry, nor above what can't be reached.
+        while a != b && height(a) > 0 {
+            (a, b) = match jump(a) == jump(b) {
+                true => (up(a), up(b)),
+                false => (jump(a), jump(b)),
+            };
         }
         a
     }

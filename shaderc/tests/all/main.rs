@@ -3,6 +3,7 @@
 //! One binary, so that it links once.
 mod deep;
 mod errors;
+mod growth;
 mod interp;
 mod kernels;
 mod layout;
