@@ -23,6 +23,8 @@ const WHAT: Thing = Thing::DescriptorSet;
 /// A descriptor set, as the recorder uses it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BoundSet {
+    /// The set, if its descriptors are used where they are.
+    pub(super) whole: Option<DescriptorSet>,
     /// The resource table in which the program looks for it.
     pub(super) table: u8,
     /// Where its descriptors are, and their bytes.
@@ -200,6 +202,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let count = program.table_length(table);
         let (address, before) = (object.mapping.address(), table_bytes(table));
         Ok(BoundSet {
+            whole: Some(set),
             table,
             address: address.offset(before),
             memory: object.mapping.memory().offset(before),
@@ -249,7 +252,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         };
         let from = bound.memory;
         (bound.memory, bound.address) = self.room(bound.bytes)?;
-        bound.alone = None;
+        (bound.alone, bound.whole) = (None, None);
         for place in (0..u64::from(bound.bytes)).step_by(8) {
             let word = self.device.platform.load64(from.offset(place));
             self.device

@@ -7,7 +7,7 @@
 use super::descriptor_set::BoundSet;
 use super::descriptors::{RESOURCE_WORDS, local_storage, resource, resource_entries};
 use super::error::{CommandError, Limit};
-use super::pipeline::BoundPipeline;
+use super::pipeline::Shape;
 use super::recorder::{Recorder, TABLES};
 use super::registers;
 use super::storage::Used;
@@ -78,11 +78,11 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         base: [u32; 3],
         workgroups: [u32; 3],
     ) -> Result<&mut Self, Error> {
-        let pipeline = self.pipeline.ok_or(CommandError::NoPipeline)?;
+        let pipeline = self.shape()?;
         if workgroups.contains(&0) {
             return Ok(self);
         }
-        let size = pipeline.program.workgroup();
+        let size = pipeline.size;
         let ends = workgroups.into_iter().zip(base);
         for ((count, base), threads) in ends.zip([size.x(), size.y(), size.z()]) {
             let end = u64::from(base).saturating_add(u64::from(count));
@@ -111,7 +111,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     /// # Errors
     /// As [`Recorder::dispatch`]; or if the counts are not inside the buffer.
     pub fn dispatch_indirect(&mut self, counts: Buffer, offset: u64) -> Result<&mut Self, Error> {
-        let pipeline = self.pipeline.ok_or(CommandError::NoPipeline)?;
+        let pipeline = self.shape()?;
         let from = self.part_of(counts, offset, 12)?;
         // Words of uniforms that the stream fills in are waited for as the counts are.
         let uniforms = self.uniforms(&pipeline, [0; 3])?;
@@ -130,11 +130,10 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             self.known.forget_narrow(Narrow::Count(axis));
         }
         if pipeline.counts {
-            self.store_counts(&pipeline.program, uniforms)?;
+            self.store_counts(uniforms)?;
         }
         self.invocations = None;
-        let task =
-            task_of_unknown_grid(pipeline.program.workgroup().invocations(), pipeline.threads);
+        let task = task_of_unknown_grid(pipeline.size.invocations(), pipeline.threads);
         self.run(&pipeline, uniforms, ([0; 3], None), (u64::MAX, task))?;
         Ok(self)
     }
@@ -143,10 +142,10 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     // FACT: through which cache uniforms are read, and whether it keeps memory that the L2 does not cache, is not published
     // (hardware/command-stream.md 1.10); a run before may have left old counts there, so the caches of the cores are flushed.
     // Settled by running one recording twice with other counts and without that flush, on any board.
-    fn store_counts(&mut self, program: &Program<'_>, uniforms: u64) -> Result<(), Error> {
+    fn store_counts(&mut self, uniforms: u64) -> Result<(), Error> {
         let address = uniforms & ADDRESS_BITS;
         self.load_wide(|words| words.address, address)?;
-        for (word, place) in program.fau().zip((0_i16..).step_by(4)) {
+        for (word, place) in self.program()?.fau().zip((0_i16..).step_by(4)) {
             let FauWord::NumWorkgroups(axis) = word else {
                 continue;
             };
@@ -164,10 +163,22 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         self.flush(Reach::Cores)
     }
 
+    /// What is known of the bound pipeline.
+    fn shape(&self) -> Result<Shape, Error> {
+        let pipeline = self.pipeline.as_ref();
+        Ok(pipeline.ok_or(CommandError::NoPipeline)?.shape)
+    }
+
+    /// Its program.
+    fn program(&self) -> Result<&Program<'d>, Error> {
+        let pipeline = self.pipeline.as_ref();
+        Ok(&pipeline.ok_or(CommandError::NoPipeline)?.program)
+    }
+
     /// Starts a job of about `total` workgroups; without `counts` the registers have them.
     fn run(
         &mut self,
-        pipeline: &BoundPipeline<'d>,
+        pipeline: &Shape,
         uniforms: u64,
         (base, counts): ([u32; 3], Option<[u32; 3]>),
         (total, task): (u64, TaskShape),
@@ -175,7 +186,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let resources = self.resources(pipeline)?;
         let storage = match pipeline.storage {
             Some(storage) => storage,
-            None => self.storage(&pipeline.program, total)?,
+            None => self.storage(total)?,
         };
         self.set_wide(Wide::Resources, resources)?;
         self.set_wide(Wide::Uniforms, uniforms)?;
@@ -221,8 +232,9 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     }
 
     /// Local storage with memory of its own.
-    fn storage(&mut self, program: &Program<'_>, total: u64) -> Result<GpuAddress, Error> {
-        let used = self.areas.provide(self.device, program, total)?;
+    fn storage(&mut self, total: u64) -> Result<GpuAddress, Error> {
+        let program = *self.program()?;
+        let used = self.areas.provide(self.device, &program, total)?;
         if self.running.storage {
             self.wait_for_jobs()?;
         }
@@ -240,14 +252,14 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     }
 
     /// The value of the resource table register: the table's address with its number of entries.
-    fn resources(&mut self, pipeline: &BoundPipeline<'d>) -> Result<u64, Error> {
+    fn resources(&mut self, pipeline: &Shape) -> Result<u64, Error> {
         if let Some(made) = self.made.resources {
             return Ok(made);
         }
         let Some(highest) = pipeline.highest else {
             return Ok(0);
         };
-        for binding in pipeline.program.bindings() {
+        for binding in self.program()?.bindings() {
             let set = self.set(binding.slot.table);
             for element in 0..binding.count {
                 let index = binding.slot.index.saturating_add(element);
@@ -294,11 +306,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     }
 
     /// The value of the uniforms register: their address with their number of 64-bit words.
-    fn uniforms(
-        &mut self,
-        pipeline: &BoundPipeline<'d>,
-        workgroups: [u32; 3],
-    ) -> Result<u64, Error> {
+    fn uniforms(&mut self, pipeline: &Shape, workgroups: [u32; 3]) -> Result<u64, Error> {
         if let Some((made, counts)) = self.made.uniforms
             && (!pipeline.counts || counts == workgroups)
         {
@@ -322,12 +330,12 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     fn write_uniforms(
         &mut self,
         at: PhysicalAddress,
-        pipeline: &BoundPipeline<'d>,
+        pipeline: &Shape,
         [x, y, z]: [u32; 3],
     ) -> Result<(), Error> {
         let known = self.made.fixed;
         let (mut at, mut low) = (at, None);
-        for (index, word) in pipeline.program.fau().enumerate() {
+        for (index, word) in self.program()?.fau().enumerate() {
             let value = match word {
                 FauWord::PushConstant { offset } => self.push_word(offset),
                 FauWord::NumWorkgroups(Axis::X) => x,

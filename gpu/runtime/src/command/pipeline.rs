@@ -10,7 +10,7 @@ use crate::error::{Error, Thing};
 use crate::handle::{Pipeline, Space};
 use crate::platform::Platform;
 use crate::vm::{GpuAddress, Protection};
-use eitri_program::{DATA_ALIGNMENT, FauWord, Program};
+use eitri_program::{DATA_ALIGNMENT, FauWord, Program, WorkgroupSize};
 
 /// Bytes after the code that the instruction fetcher may read: they are mapped and zero.
 const PREFETCH: u64 = 128;
@@ -41,6 +41,13 @@ pub(crate) struct Pipelined<'d> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BoundPipeline<'d> {
     pub(super) program: Program<'d>,
+    pub(super) shape: Shape,
+}
+
+/// What each dispatch needs to know of its pipeline: small, so that it is copied and not the program.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) size: WorkgroupSize,
     pub(super) workgroup: u32,
     pub(super) threads: u32,
     pub(super) uniforms: u32,
@@ -129,14 +136,14 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     /// A pipeline, as the recorder uses it.
     pub(super) fn pipeline(&self, pipeline: Pipeline) -> Result<BoundPipeline<'d>, Error> {
         let object = self.object(pipeline.0, WHAT)?;
-        let Kind::Pipeline(it) = object.kind else {
+        let Kind::Pipeline(it) = &object.kind else {
             return Err(Error::Gone { what: WHAT });
         };
         let code = object.mapping.address();
         let places = Places::of(&it.program);
         let needs_none = it.program.scratch_bytes() == 0 && it.program.shared_bytes() == 0;
-        Ok(BoundPipeline {
-            program: it.program,
+        let shape = Shape {
+            size: it.program.workgroup(),
             workgroup: it.workgroup,
             threads: it.threads,
             uniforms: it.uniforms,
@@ -146,7 +153,9 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             data: code.offset(places.data),
             shader: code.offset(places.shader),
             storage: needs_none.then_some(code.offset(places.storage)),
-        })
+        };
+        let program = it.program;
+        Ok(BoundPipeline { program, shape })
     }
 
     /// The program of a pipeline.

@@ -87,6 +87,7 @@ pub struct Recorder<'r, 's, 'd, P> {
     pub(super) known: Known,
     pub(super) running: Running,
     pub(super) pipeline: Option<BoundPipeline<'d>>,
+    pipeline_of: Option<Pipeline>,
     pub(super) sets: [Option<BoundSet>; TABLES],
     pub(super) push: [u8; MAX_PUSH_CONSTANT_BYTES as usize],
     /// What the next dispatch would write as the last did.
@@ -135,6 +136,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
                 signals: secondary,
             },
             pipeline: None,
+            pipeline_of: None,
             sets: [None; TABLES],
             push: [0; MAX_PUSH_CONSTANT_BYTES as usize],
             made: super::dispatch::Made::NOTHING,
@@ -339,8 +341,12 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     /// # Errors
     /// If it was destroyed, is in another space, or there is no place for the reference.
     pub fn bind_pipeline(&mut self, pipeline: Pipeline) -> Result<&mut Self, Error> {
+        if self.pipeline_of == Some(pipeline) {
+            return Ok(self);
+        }
         self.refer(pipeline.0, Thing::Pipeline)?;
         self.pipeline = Some(self.device.pipeline(pipeline)?);
+        self.pipeline_of = Some(pipeline);
         self.made = super::dispatch::Made::NOTHING;
         Ok(self)
     }
@@ -350,6 +356,11 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     /// # Errors
     /// As [`Recorder::bind_pipeline`].
     pub fn bind_descriptor_set(&mut self, set: DescriptorSet) -> Result<&mut Self, Error> {
+        // Nothing changes a set while commands are recorded.
+        let mut bound = self.sets.iter().flatten();
+        if bound.any(|bound| bound.whole == Some(set)) {
+            return Ok(self);
+        }
         self.refer(set.0, Thing::DescriptorSet)?;
         let set = self.device.bound_set(set)?;
         self.bind_set(set);
