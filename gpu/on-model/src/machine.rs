@@ -30,6 +30,8 @@ pub struct Accesses {
     pub publishes: u64,
     /// Load barriers.
     pub observes: u64,
+    /// Waits.
+    pub waits: u64,
 }
 
 struct Parts {
@@ -256,6 +258,7 @@ unsafe impl Platform for Machine {
 
     fn wait(&mut self, wanted: Lines, until: Instant) -> Lines {
         let parts = &mut *self.0.borrow_mut();
+        parts.accesses.waits += 1;
         loop {
             let lines = parts.lines();
             let hit =

@@ -2,7 +2,7 @@
 
 use crate::command::CommandError;
 use crate::device::{BringUpError, CountersError, DeviceLost, Failed, TilerHeapConfig};
-use crate::fault::JobFault;
+use crate::fault::{JobFault, Recovery};
 use crate::handle::{Fence, Queue};
 use crate::queue::UnusableStream;
 use crate::vm::VmError;
@@ -103,8 +103,8 @@ pub enum ErrorKind {
 /// Why a call is refused.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Error {
-    /// The device is lost.
-    #[error(transparent)]
+    /// The device was given up: it was lost, and did not come back by itself.
+    #[error("{0}\n  {next}", next = Recovery::Restart)]
     Lost(#[from] DeviceLost),
     /// The GPU did not come up, or down.
     #[error(transparent)]

@@ -24,7 +24,9 @@ pub enum Recovery {
     Continue,
     /// The queue is dead: destroy it and make another. Its group was terminated, alone.
     NewQueue,
-    /// The GPU must be started again: [`crate::Device::restart`].
+    /// The queue is dead, and the GPU is reset and started again, by itself. Other queues go on.
+    Reset,
+    /// The device was given up: only [`crate::Device::restart`] may help.
     Restart,
 }
 
@@ -33,6 +35,7 @@ impl fmt::Display for Recovery {
         f.write_str(match self {
             Recovery::Continue => "the queue goes on",
             Recovery::NewQueue => "the queue was stopped: make another",
+            Recovery::Reset => "the GPU is started again; the queue was stopped: make another",
             Recovery::Restart => "the GPU must be restarted",
         })
     }
@@ -127,8 +130,10 @@ pub enum Cause {
     TilerMemory,
     /// It needs protected mode, and there is none.
     ProtectedMode,
-    /// It was lost with the queue, or with the GPU, through no fault of its own.
+    /// It was lost with the queue, through no fault of its own.
     Lost,
+    /// It had begun when the GPU was lost, and could not be saved ([`crate::Device::last_loss`]); or the device was given up.
+    LostWithGpu,
     /// The sync object carries an error, and no fault was reported.
     Unreported {
         /// Status of the sync object.
@@ -237,6 +242,7 @@ impl fmt::Display for JobFault {
                 f.write_str("failed: it needs protected mode, and there is none")?
             }
             Cause::Lost => f.write_str("was lost with its queue")?,
+            Cause::LostWithGpu => f.write_str("was lost with the GPU")?,
             Cause::Unreported { status } => {
                 write!(
                     f,

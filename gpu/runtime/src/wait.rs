@@ -1,10 +1,12 @@
-//! Waits: the only polling loop, with a time limit and an error that names register, value and wanted value.
+//! Waits: conditions that are waited for as states, and the only polling loop around them, with a time limit and an error
+//! that names register, value and wanted value.
 //!
-//! Needs: a platform whose clock runs.  Guarantees: every wait ends; a word is looked at once more after the limit,
+//! The running phase keeps an [`Awaited`] and looks at it when it is polled; bring-up, restart and shutdown loop until it
+//! holds.  Needs: a platform whose clock runs.  Guarantees: every wait ends; a word is looked at once more after the limit,
 //! so that a late interrupt is not a failure.  Facts: limits are those of hardware/csf-mmio.md section 16.
 
 use crate::access::Access;
-use crate::platform::{Lines, PhysicalAddress, Platform};
+use crate::platform::{Instant, Lines, PhysicalAddress, Platform};
 use core::fmt;
 use core::time::Duration;
 use eitri_csf::table::Register;
@@ -15,53 +17,18 @@ pub(crate) struct Pace {
     /// Time between two looks.
     pub(crate) step: Duration,
     /// Time after which the wait has failed.
-    limit: Limit,
+    limit: Duration,
     /// Interrupt lines that call for a look at once.
     pub(crate) lines: Lines,
 }
 
-/// Whose limit it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Limit {
-    /// What hardware or firmware takes at full clock: longer on a slower one ([`Platform::slowdown`]).
-    Hardware(Duration),
-    /// What the caller is ready to wait.
-    Caller(Duration),
-}
-
 impl Pace {
-    /// Looks every `step`, for `limit` at most; no interrupt helps.
-    pub(crate) const fn polling(step: Duration, limit: Duration) -> Pace {
-        Pace {
-            step,
-            limit: Limit::Hardware(limit),
-            lines: Lines::NONE,
-        }
-    }
-
     /// Looks at each interrupt of `lines`, and every millisecond in case one is lost; for `limit` at most.
-    pub(crate) const fn interrupt(lines: Lines, limit: Duration) -> Pace {
+    pub(crate) const fn new(lines: Lines, limit: Duration) -> Pace {
         Pace {
             step: ms(1),
-            limit: Limit::Hardware(limit),
+            limit,
             lines,
-        }
-    }
-
-    /// As [`Pace::interrupt`], for the `limit` that a caller gave.
-    pub(crate) const fn caller(lines: Lines, limit: Duration) -> Pace {
-        Pace {
-            step: ms(1),
-            limit: Limit::Caller(limit),
-            lines,
-        }
-    }
-
-    /// How long the wait lasts at most on this platform.
-    pub(crate) fn limit<P: Platform>(self, platform: &P) -> Duration {
-        match self.limit {
-            Limit::Hardware(limit) => limit.saturating_mul(platform.slowdown().max(1)),
-            Limit::Caller(limit) => limit,
         }
     }
 }
@@ -155,33 +122,98 @@ impl fmt::Display for TimedOut {
 
 impl core::error::Error for TimedOut {}
 
-/// Waits until a register fulfils `wanted`, and gives its value then.
-///
-/// # Errors
-/// [`TimedOut`] if it does not within the limit.
-pub(crate) fn wait_until<P: Platform>(
-    platform: &mut P,
+/// A register that must fulfil a condition by some moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Awaited {
     register: Register,
     wanted: Condition,
-    pace: Pace,
-) -> Result<u64, TimedOut> {
-    let mut value = 0;
-    let found = poll(
+    limit: Duration,
+    until: Instant,
+}
+
+impl Awaited {
+    /// Waited for from `now` on; `limit` is that of a GPU at full clock.
+    pub(crate) fn new<P: Platform>(
+        platform: &P,
+        now: Instant,
+        register: Register,
+        wanted: Condition,
+        limit: Duration,
+    ) -> Awaited {
+        let limit = scaled(platform, limit);
+        Awaited {
+            register,
+            wanted,
+            limit,
+            until: now.after(limit),
+        }
+    }
+
+    /// Whether it is fulfilled.
+    ///
+    /// # Errors
+    /// [`TimedOut`] if it is not and `now` is too late.
+    pub(crate) fn look<P: Platform>(
+        &self,
+        platform: &mut P,
+        now: Instant,
+    ) -> Result<bool, TimedOut> {
+        let value = platform.read(self.register);
+        match self.wanted.holds(value) {
+            true => Ok(true),
+            false if now >= self.until => Err(self.timed_out(value)),
+            false => Ok(false),
+        }
+    }
+
+    /// That it will not be fulfilled any more, whatever time is left.
+    pub(crate) fn missed<P: Platform>(&self, platform: &mut P) -> TimedOut {
+        let value = platform.read(self.register);
+        self.timed_out(value)
+    }
+
+    const fn timed_out(&self, value: u64) -> TimedOut {
+        TimedOut {
+            register: self.register,
+            address: None,
+            value,
+            wanted: self.wanted,
+            limit: self.limit,
+        }
+    }
+}
+
+/// A limit on a GPU that is clocked as it is.
+pub(crate) fn scaled<P: Platform>(platform: &P, limit: Duration) -> Duration {
+    limit.saturating_mul(platform.slowdown().max(1))
+}
+
+/// Looks at a state, which has its own limits, until it is done.
+///
+/// # Errors
+/// Those of the state.
+pub(crate) fn finish<P: Platform, E>(
+    platform: &mut P,
+    lines: Lines,
+    step: Duration,
+    mut look: impl FnMut(&mut P, Instant) -> Result<bool, E>,
+) -> Result<(), E> {
+    let pace = Pace {
+        step,
+        limit: Duration::MAX,
+        lines,
+    };
+    let done = poll(
         platform,
-        |platform| platform,
+        |it| it,
+        |_| None,
         pace,
         |platform| {
-            value = platform.read(register);
-            Ok::<_, TimedOut>(wanted.holds(value).then_some(value))
+            let now = platform.now();
+            Ok(look(platform, now)?.then_some(()))
         },
-    )?;
-    found.ok_or(TimedOut {
-        register,
-        address: None,
-        value,
-        wanted,
-        limit: pace.limit(platform),
-    })
+    );
+    done.map(|_| ())
 }
 
 /// How often interrupt lines may end a wait within one step of its pace.
@@ -189,15 +221,17 @@ const MOST_WAKES: u32 = 64;
 
 /// Looks again and again until `probe` finds something or fails; `None` when the limit has come.
 ///
-/// `platform_of` finds the platform inside whatever `probe` looks at.
+/// `platform_of` finds the platform inside whatever `probe` looks at; `due` tells when that wants to be looked at at the
+/// latest.
 pub(crate) fn poll<P: Platform, S, T, E>(
     state: &mut S,
     platform_of: fn(&mut S) -> &mut P,
+    due: fn(&S) -> Option<Instant>,
     pace: Pace,
     mut probe: impl FnMut(&mut S) -> Result<Option<T>, E>,
 ) -> Result<Option<T>, E> {
     let platform = platform_of(state);
-    let end = platform.now().after(pace.limit(platform));
+    let end = platform.now().after(pace.limit);
     // A line that is high for a reason that `probe` does not remove would end every wait at once. So lines end a few
     // waits in a step of time, and are not listened to for what is left of it.
     let mut step_ends = platform.now().after(pace.step);
@@ -219,7 +253,8 @@ pub(crate) fn poll<P: Platform, S, T, E>(
         } else {
             Lines::NONE
         };
-        let woken = platform_of(state).wait(lines, step_ends.min(end));
+        let until = due(state).map_or(step_ends, |due| step_ends.min(due));
+        let woken = platform_of(state).wait(lines, until.min(end));
         if woken.any() {
             wakes = wakes.saturating_add(1);
         }

@@ -200,8 +200,10 @@ fn dispatch<'d, P: Platform, S: Sink>(
     match status {
         Status::Done => {}
         // What took the device down says more than that the job went with it.
-        Status::Failed(fault) => match device.lost() {
-            Some(lost) if fault.cause == Cause::Lost => return Err(Error::from(*lost).into()),
+        Status::Failed(fault) => match device.last_loss() {
+            Some(lost) if fault.cause == Cause::LostWithGpu => {
+                return Err(Error::from(*lost).into());
+            }
             _ => return Err(Error::from(fault).into()),
         },
         Status::Pending | Status::Unknown => {

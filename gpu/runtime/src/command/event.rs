@@ -51,7 +51,7 @@ impl<P: Platform> Device<'_, '_, P> {
         for (_, group) in self.groups.iter_mut() {
             group.blocked = false;
         }
-        if self.lost.is_none() {
+        if self.is_running() {
             self.platform.ring(KERNEL_DOORBELL);
         }
         Ok(())

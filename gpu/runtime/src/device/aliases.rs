@@ -70,6 +70,7 @@ impl<P: Platform> Device<'_, '_, P> {
             *aliased = true;
         }
         let gone = Error::Gone { what: Thing::Space };
+        self.quiet();
         let vm = self.spaces.get_mut(key).ok_or(gone)?;
         let mapped = vm.space.map(
             &mut self.platform,
@@ -97,6 +98,7 @@ impl<P: Platform> Device<'_, '_, P> {
             return Err(Error::Occupied { what, number });
         }
         let gone = Error::Gone { what: Thing::Space };
+        self.quiet();
         let vm = self.spaces.get_mut(space.0).ok_or(gone)?;
         let unmapped = vm.space.unmap(&mut self.platform, &mut self.memory, range);
         self.obeyed(unmapped)
@@ -112,6 +114,7 @@ impl<P: Platform> Device<'_, '_, P> {
         };
         let (space, mapping) = (object.space, &object.mapping);
         let part = mapping.memory().span(mapping.bytes());
+        self.quiet();
         let Some(vm) = self.spaces.get_mut(space) else {
             return Ok(());
         };
@@ -131,12 +134,12 @@ impl<P: Platform> Device<'_, '_, P> {
         self.obeyed(unmapped)
     }
 
-    /// An address space that does not obey costs the device.
+    /// An address space that does not obey is a loss of the GPU.
     fn obeyed(&mut self, result: Result<(), MmuError>) -> Result<(), Error> {
         if let Err(error) = result
             && error.costs_the_device()
         {
-            self.lose(DeviceLost::Mmu(error));
+            self.stop_now(DeviceLost::Mmu(error));
         }
         result.map_err(|error| Error::Vm(VmError::Mmu(error)))
     }

@@ -13,13 +13,14 @@ use core::time::Duration;
 
 /// How long the firmware may take to say what a stream does.
 const EXPLAIN: Duration = ms(100);
-/// How long all groups may take to leave their slots: two deadlines of the firmware, and one of the streams.
-const SETTLE: Duration = ms(500);
+/// How long all groups may take to leave their slots, and a GPU that is lost meanwhile to come up again: the sum of the limits
+/// on the way.
+const SETTLE: Duration = ms(20_000);
 
 impl<P: Platform> Device<'_, '_, P> {
     /// Polls until a job is over, for `limit` at most: then it is still [`Status::Pending`], and goes on.
     pub fn wait(&mut self, fence: Fence, limit: Duration) -> Status {
-        let over = self.poll_until(Pace::caller(Lines::ALL, limit), |device| {
+        let over = self.poll_until(Pace::new(Lines::ALL, limit), |device| {
             let status = device.status(fence);
             (status != Status::Pending).then_some(status)
         });
@@ -27,17 +28,19 @@ impl<P: Platform> Device<'_, '_, P> {
         over.unwrap_or(Status::Pending)
     }
 
-    /// Polls until no group is on its way to or from a slot, and nothing is left of what was destroyed; false if that does not
-    /// come about in time.
+    /// Polls until no group is on its way to or from a slot, a lost GPU is up again or given up, and nothing is left of what was
+    /// destroyed; false if that does not come about in time.
     pub fn settle(&mut self) -> bool {
         let limit = self.scaled(SETTLE);
-        let settled = self.poll_until(Pace::caller(Lines::ALL, limit), |device| {
+        let settled = self.poll_until(Pace::new(Lines::ALL, limit), |device| {
             let mut groups = device.groups.iter();
-            let moves = groups.any(|(_, group)| {
-                let on = matches!(group.residency, Residency::On { .. });
-                !group.is_off() && (!on || group.doom.is_some())
+            let moves = groups.any(|(_, group)| match group.residency {
+                Residency::Dead => false,
+                Residency::Off | Residency::On { .. } => group.doom.is_some(),
+                _ => true,
             });
-            (!moves).then_some(())
+            let still = device.is_running() || device.lost.is_some();
+            (!moves && still).then_some(())
         });
         self.collect();
         settled.is_some()
@@ -46,29 +49,35 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Asks the firmware for a sign of life, and polls until it has come.
     ///
     /// # Errors
-    /// If the device is lost, for this reason or another.
+    /// If the GPU is lost, for this reason or another: it may be on its way back.
     pub fn ping(&mut self) -> Result<(), Error> {
         self.alive()?;
         let now = self.platform.now();
         self.watch.ask_now(now);
         let limit = self.scaled(SETTLE);
-        self.poll_until(Pace::caller(Lines::ALL, limit), |device| {
+        let losses = self.recoveries;
+        self.poll_until(Pace::new(Lines::ALL, limit), |device| {
             let now = device.platform.now();
-            (device.lost.is_some() || !device.watch.is_asking(now)).then_some(())
+            let lost = device.lost.is_some() || device.recoveries != losses;
+            (lost || !device.watch.is_asking(now)).then_some(())
         });
-        self.alive()
+        match self.last_loss {
+            Some(lost) if self.recoveries != losses => Err(lost.into()),
+            _ => self.alive(),
+        }
     }
 
     /// What the stream of a job is doing: why does it not get on? Asks the firmware, and waits for 100 ms at most. `None` if
     /// it is on no slot.
     pub fn explain(&mut self, fence: Fence) -> Option<StreamStatus> {
-        let slot = self.group(fence.queue).ok()?.slot?;
+        let slot = self.group(fence.queue).ok()?.slot;
+        let slot = slot.filter(|_| self.is_running())?;
         let slot = self.interface.slots.get(slot)?;
         request_status(&mut self.platform, slot);
         ring(&mut self.platform, &self.interface.global, slot);
         let requests = slot.requests();
         let limit = self.scaled(EXPLAIN);
-        let fresh = self.poll_until(Pace::caller(Lines::ALL, limit), |device| {
+        let fresh = self.poll_until(Pace::new(Lines::ALL, limit), |device| {
             requests
                 .is_answered(&mut device.platform, STATUS)
                 .then_some(())
@@ -89,6 +98,7 @@ impl<P: Platform> Device<'_, '_, P> {
         let ended = poll(
             self,
             |device| &mut device.platform,
+            |device| device.due,
             pace,
             |device| {
                 let now = device.platform.now();

@@ -8,7 +8,7 @@
 //! Flush ids tell those apart from the first, which does it: the hardware skips those whose id is older than its last flush.
 //! Facts: hardware/command-stream.md 1.10 and 3.7 (FLUSH_CACHE2), csf-mmio.md 6 and 13, csf-scheduling.md 4.
 
-use super::{Device, DeviceLost};
+use super::{Device, DeviceLost, Object};
 use crate::access::Access;
 use crate::error::{Error, Thing};
 use crate::gpu::caches::flush;
@@ -16,6 +16,7 @@ use crate::mmu::MmuError;
 use crate::platform::Platform;
 use crate::queue::{CacheUse, JobFlush, Reach};
 use crate::slab::Key;
+use crate::vm::VmError;
 use eitri_csf::command::CacheFlush;
 use eitri_csf::registers::doorbell::{FLUSH_ALWAYS, LATEST_FLUSH};
 
@@ -131,7 +132,7 @@ impl<P: Platform> Device<'_, '_, P> {
         let kept = self.caches.pending.map(|pending| pending.flush.reach);
         let reach = kept.map_or(reach, |kept| kept.max(reach));
         let id = match reach {
-            Reach::All if self.caches.partial == 0 && self.lost.is_none() => {
+            Reach::All if self.caches.partial == 0 && self.is_running() => {
                 // The id is read when what was written is in memory.
                 self.platform.publish();
                 self.platform.read_word(LATEST_FLUSH)
@@ -149,6 +150,8 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If the caches are not flushed in time, which costs the device; or if the GPU was reset before they were, and what jobs
     /// wrote there is lost.
     pub(crate) fn host_reads(&mut self, key: Key, what: Thing) -> Result<(), Error> {
+        self.object(key, what)?;
+        self.quiet();
         match self.object(key, what)?.doubtful {
             true => Err(Error::ContentsLost { what }),
             false => self.empty_caches_of(key, what),
@@ -160,6 +163,8 @@ impl<P: Platform> Device<'_, '_, P> {
     /// # Errors
     /// If the caches are not flushed in time, which costs the device.
     pub(crate) fn host_writes(&mut self, key: Key, what: Thing) -> Result<(), Error> {
+        self.object(key, what)?;
+        self.quiet();
         self.empty_caches_of(key, what)?;
         if let Some(object) = self.objects.get_mut(key) {
             object.doubtful = false;
@@ -167,10 +172,11 @@ impl<P: Platform> Device<'_, '_, P> {
         Ok(())
     }
 
-    /// Flushes the caches if they may hold lines of an object.
+    /// Flushes the caches if they may hold lines of an object. Nothing else is under way: one flush at a time, and none while
+    /// the GPU is being stopped, which brings everything to memory.
     fn empty_caches_of(&mut self, key: Key, what: Thing) -> Result<(), Error> {
         let object = self.object(key, what)?;
-        if object.uncached || object.touched <= self.caches.flushed || self.lost.is_some() {
+        if object.uncached || object.touched <= self.caches.flushed || !self.is_running() {
             return Ok(());
         }
         match flush(&mut self.platform, CacheFlush::ALL) {
@@ -178,22 +184,31 @@ impl<P: Platform> Device<'_, '_, P> {
                 self.caches.emptied();
                 Ok(())
             }
-            Err(late) => Err(self.lose(DeviceLost::Mmu(MmuError::Flush(late))).into()),
+            Err(late) => {
+                let error = MmuError::Flush(late);
+                self.stop_now(DeviceLost::Mmu(error));
+                Err(Error::Vm(VmError::Mmu(error)))
+            }
         }
     }
 
-    /// Brings what jobs have written to memory, before a reset that empties the caches. What can't be brought there is lost, and
-    /// whoever reads it is told.
-    pub(super) fn save_caches(&mut self) {
+    /// Whether jobs have left what they wrote in the caches.
+    pub(super) fn jobs_have_written(&self) -> bool {
         let flushed = self.caches.flushed;
-        let left = |object: &super::Object<'_>| !object.uncached && object.touched > flushed;
-        if self.objects.iter().any(|(_, object)| left(object))
-            && flush(&mut self.platform, CacheFlush::ALL).is_err()
-        {
-            for (_, object) in self.objects.iter_mut() {
-                object.doubtful |= left(object);
-            }
+        let left = |object: &Object<'_>| !object.uncached && object.touched > flushed;
+        self.objects.iter().any(|(_, object)| left(object))
+    }
+
+    /// What they left there can't be brought to memory before the reset: whoever reads it is told.
+    pub(super) fn forget_written(&mut self) {
+        let flushed = self.caches.flushed;
+        for (_, object) in self.objects.iter_mut() {
+            object.doubtful |= !object.uncached && object.touched > flushed;
         }
+    }
+
+    /// A reset has emptied them.
+    pub(super) fn caches_are_empty(&mut self) {
         self.caches.emptied();
     }
 }

@@ -6,10 +6,10 @@
 use super::Device;
 use crate::access::{Access, SharedBlock};
 use crate::error::Error;
-use crate::firmware::{ANSWER, Channel, RequestIgnored};
+use crate::firmware::{ANSWER, Asked, Channel, RequestIgnored};
 use crate::platform::{Lines, Platform};
 use crate::vm::{Mapping, Protection};
-use crate::wait::{Pace, ms, poll};
+use crate::wait::{Pace, finish, ms, poll};
 use eitri_csf::Arch;
 use eitri_csf::counters::{BlockKind, Counter, HEADER_WORDS, SampleLayout, header};
 use eitri_csf::interface::control::{GLB_PRFCNT_SIZE, glb_prfcnt_size};
@@ -213,7 +213,7 @@ impl<P: Platform> Device<'_, '_, P> {
             .counters
             .as_mut()
             .map(|ring| core::mem::replace(&mut ring.on, false));
-        if on != Some(true) || self.lost.is_some() {
+        if on != Some(true) || !self.is_running() {
             return Ok(());
         }
         let requests = self.interface.global.requests;
@@ -233,7 +233,8 @@ impl<P: Platform> Device<'_, '_, P> {
         let taken = poll(
             self,
             |device| &mut device.platform,
-            Pace::caller(Lines::ALL, limit),
+            |device| device.due,
+            Pace::new(Lines::ALL, limit),
             |device| {
                 let now = device.platform.now();
                 device.poll(now);
@@ -340,7 +341,11 @@ impl<P: Platform> Device<'_, '_, P> {
         what: &'static str,
         mask: u32,
     ) -> Result<(), Error> {
-        let answered = requests.answered(&mut self.platform, what, mask, ms(100));
+        let now = self.platform.now();
+        let asked = Asked::new(&self.platform, now, *requests, what, mask, ANSWER);
+        let answered = finish(&mut self.platform, Lines::JOB, ms(1), |it, now| {
+            asked.look(it, now)
+        });
         Ok(answered.map_err(CountersError::Ignored)?)
     }
 }

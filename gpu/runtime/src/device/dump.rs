@@ -32,7 +32,7 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Whether the GPU reports a failure that [`Device::poll`] has not looked at yet: then is the time for
     /// [`Device::dump`], since `poll` answers it.
     pub fn has_news_of_a_fault(&mut self) -> bool {
-        if self.lost.is_some() {
+        if !self.is_running() {
             return false;
         }
         let it = &mut self.platform;
@@ -72,7 +72,8 @@ impl<P: Platform> Device<'_, '_, P> {
         let over = poll(
             self,
             |device| &mut device.platform,
-            Pace::caller(Lines::ALL, limit),
+            |device| device.due,
+            Pace::new(Lines::ALL, limit),
             |device| {
                 if device.has_news_of_a_fault() {
                     return Ok::<_, Infallible>(Some(None));
@@ -104,7 +105,8 @@ impl<P: Platform> Device<'_, '_, P> {
         room: &mut [Region],
         sink: &mut K,
     ) -> Result<Summary, WriteError<K::Error>> {
-        if self.lost.is_none() {
+        self.quiet();
+        if self.is_running() {
             self.refresh();
         }
         self.platform.observe();
@@ -130,11 +132,11 @@ impl<P: Platform> Device<'_, '_, P> {
             request_status(platform, slot);
             ring(platform, &interface.global, slot);
             let requests = slot.requests();
-            let pace = Pace::interrupt(Lines::JOB, FRESH);
             let _ = poll(
                 platform,
                 |it| it,
-                pace,
+                |_| None,
+                Pace::new(Lines::JOB, FRESH),
                 |it| Ok::<_, Infallible>(requests.is_answered(it, STATUS).then_some(())),
             );
         }

@@ -1,7 +1,7 @@
 //! Device: the GPU as its user holds it, with everything that belongs to it.
 //!
-//! Needs: [`Device::bring_up`].  Guarantees: no call hangs or panics, whatever the GPU or its firmware does; once the
-//! device is lost every call says why, until [`Device::restart`].
+//! Needs: [`Device::bring_up`].  Guarantees: no call hangs or panics, whatever the GPU or its firmware does; a GPU that is
+//! lost is started again by `poll`; once the device is given up every call says why, until [`Device::restart`].
 //! Facts: hardware/csf-mmio.md section 16, csf-scheduling.md.
 
 mod aliases;
@@ -14,11 +14,14 @@ mod dump;
 mod heap;
 mod loss;
 mod objects;
+mod phase;
 mod place;
 mod poll;
 mod queues;
 mod run;
+mod shutdown;
 mod spaces;
+mod start;
 #[cfg(test)]
 mod tests;
 
@@ -39,7 +42,7 @@ use crate::gpu::Properties;
 use crate::group::Group;
 use crate::links::Links;
 use crate::memory::Memory;
-use crate::platform::Platform;
+use crate::platform::{Instant, Platform};
 use crate::queue::Job;
 use crate::scheduler::Scheduler;
 use crate::seats::Seats;
@@ -50,6 +53,7 @@ use counters::CounterRing;
 use eitri_cs::builder::BuildFault;
 use eitri_csf::interface::control::Version;
 use eitri_csf::registers::control::Coherency;
+use phase::Phase;
 use poll::Watch;
 
 /// A running GPU. `'s` is the lifetime of its storage, `'d` that of firmware and programs.
@@ -58,8 +62,8 @@ use poll::Watch;
 /// [`Device::submit`] hands out a fence at once, [`Device::status`] tells what became of a job, and only
 /// [`Device::cancel`] kills. [`Device::wait`] is a loop around them for programs that have nothing else to do.
 ///
-/// Making and destroying what lies in memory of the GPU may wait for its MMU, for microseconds, and for 100 ms at most if it
-/// does not obey; bring-up, restart and shutdown wait for milliseconds.
+/// Making and destroying what lies in memory of the GPU may wait for its MMU, for microseconds; while a lost GPU is being
+/// stopped, until that is done. Bring-up, restart and shutdown wait for milliseconds.
 ///
 /// A device is given up with [`Device::shutdown`]. One that is only dropped leaves its GPU running, with the memory that
 /// it was given: that memory stays taken, as the rules of [`Platform`] say.
@@ -94,6 +98,14 @@ pub struct Device<'s, 'd, P> {
     counters: Option<CounterRing>,
     /// Failures are left unanswered: see [`Device::wait_or_fault`].
     hold_faults: bool,
+    phase: Phase,
+    /// When `poll` wants to be called again.
+    due: Option<Instant>,
+    /// Starts in a row after which no job has ended well.
+    attempts: u32,
+    recoveries: u64,
+    last_loss: Option<DeviceLost>,
+    /// Why the device was given up.
     pub(crate) lost: Option<DeviceLost>,
 }
 
@@ -118,7 +130,17 @@ impl<P: Platform> Device<'_, '_, P> {
         &self.platform
     }
 
-    /// Why the device is lost, if it is.
+    /// Why the GPU was lost the last time, whether it came back or not.
+    pub fn last_loss(&self) -> Option<&DeviceLost> {
+        self.last_loss.as_ref()
+    }
+
+    /// How often the GPU was lost and [`Device::poll`] has begun to start it again.
+    pub fn recoveries(&self) -> u64 {
+        self.recoveries
+    }
+
+    /// Why the device was given up, if it was: [`Options::recoveries`] says after how many starts.
     pub fn lost(&self) -> Option<&DeviceLost> {
         self.lost.as_ref()
     }

@@ -345,6 +345,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         bytes: u64,
         protection: Protection,
     ) -> Result<Mapping, Error> {
+        self.quiet();
         let vm = Self::vm(&mut self.firmware_vm, &mut self.spaces, space)?;
         let mapped = vm.map(
             &mut self.platform,
@@ -365,6 +366,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
     /// Unmaps what no work uses any more, and gives its memory back.
     pub(crate) fn unmap(&mut self, space: Option<Key>, mapping: Mapping) -> Result<(), Error> {
+        self.quiet();
         let vm = Self::vm(&mut self.firmware_vm, &mut self.spaces, space)?;
         let unmapped = vm.unmap(&mut self.platform, &mut self.memory, &mapping);
         if let Err(error) = unmapped {
@@ -378,12 +380,12 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         Ok(unmapped?)
     }
 
-    /// An address space that does not obey costs the device.
+    /// An address space that does not obey is a loss of the GPU.
     fn note(&mut self, error: VmError) {
         if let VmError::Mmu(mmu) = error
             && mmu.costs_the_device()
         {
-            self.lose(DeviceLost::Mmu(mmu));
+            self.stop_now(DeviceLost::Mmu(mmu));
         }
     }
 }

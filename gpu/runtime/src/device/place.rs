@@ -7,7 +7,9 @@ use crate::firmware::ANSWER;
 use crate::group::{Doom, Group, Residency, request_number, request_state, ring};
 use crate::platform::{Instant, Platform};
 use crate::scheduler::{Contender, Decision, Place, Room, number_between, ranked};
+use crate::seats::Claim;
 use crate::slab::Key;
+use crate::wait::scaled;
 use core::time::Duration;
 use eitri_csf::interface::group::CsgState;
 
@@ -22,11 +24,27 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// A limit on a GPU that is clocked as it is.
     pub(super) fn scaled(&self, limit: Duration) -> Duration {
-        limit.saturating_mul(self.platform.slowdown().max(1))
+        scaled(&self.platform, limit)
+    }
+
+    /// Schedules, and does what follows from it without waiting: spaces into the hardware, groups to start on their slots; says
+    /// when to go on.
+    pub(super) fn arrange(&mut self, now: Instant) -> Result<Option<Instant>, DeviceLost> {
+        let scheduled = self.schedule(now)?;
+        let moving = self.move_spaces(now)?;
+        for index in 0..self.groups.capacity() {
+            if let Some(key) = self.groups.key_at(index) {
+                self.start_seated(key, now);
+            }
+        }
+        Ok(match (scheduled, moving) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        })
     }
 
     /// Lets groups onto slots and off them, as far as there is something to decide; says when to ask again.
-    pub(super) fn schedule(&mut self, now: Instant) -> Result<Option<Instant>, DeviceLost> {
+    fn schedule(&mut self, now: Instant) -> Result<Option<Instant>, DeviceLost> {
         let room = Room {
             slots: self.slot_seats.count(),
             spaces: self.space_seats.count(),
@@ -36,7 +54,7 @@ impl<P: Platform> Device<'_, '_, P> {
             let all = self.groups.iter().map(contender);
             match self.scheduler.decide(all, room, now) {
                 Decision::Bind(who) => match self.groups.key_at(who) {
-                    Some(key) if self.bind(key, now)? => {}
+                    Some(key) if self.bind(key) => {}
                     _ => return Ok(Some(now.after(SOON))),
                 },
                 Decision::Evict(who) => match self.groups.key_at(who) {
@@ -49,16 +67,15 @@ impl<P: Platform> Device<'_, '_, P> {
         Ok(Some(now.after(SOON)))
     }
 
-    /// Asks for a group to be started on a free slot; false if it can't be now.
-    fn bind(&mut self, key: Key, now: Instant) -> Result<bool, DeviceLost> {
-        use crate::seats::Claim;
-        let until = self.deadline(now);
+    /// Gives a group a free slot and its space a number; false if it can't be now. It is started when the hardware has its
+    /// space.
+    fn bind(&mut self, key: Key) -> bool {
         let Some(group) = self.groups.get(key) else {
-            return Ok(false);
+            return false;
         };
         let (space, priority) = (group.space, group.priority);
         let Claim::Free(seat) = self.slot_seats.claim(key.index()) else {
-            return Ok(false);
+            return false;
         };
         let others = self.groups.iter();
         let others = others.filter(|(_, other)| other.slot.is_some());
@@ -67,33 +84,48 @@ impl<P: Platform> Device<'_, '_, P> {
             Some(number) => number,
             None => match self.renumber(priority) {
                 Some(number) => number,
-                None => return Ok(false),
+                None => return false,
             },
         };
-        let Some(space_number) = self.seat_space(space)? else {
-            return Ok(false);
-        };
-        let version = self.interface.version;
-        let (Some(group), Some(slot)) = (self.groups.get_mut(key), self.interface.slots.get(seat))
-        else {
-            return Ok(false);
+        if !self.seat_space(space) {
+            return false;
+        }
+        let Some(group) = self.groups.get_mut(key) else {
+            return false;
         };
         group.number = number;
         group.slot = Some(seat);
         group.idle = false;
         group.unseen = false;
-        group.residency = Residency::Starting { until };
-        group.request_start(&mut self.platform, slot, version, space_number);
-        ring(&mut self.platform, &self.interface.global, slot);
+        group.residency = Residency::Seating;
         self.slot_seats.take(seat, key.index());
         self.space_seats.pin(space.index());
-        Ok(true)
+        true
+    }
+
+    /// Asks for a group to be started that has a slot, if the hardware has its space.
+    pub(super) fn start_seated(&mut self, key: Key, now: Instant) {
+        let until = self.deadline(now);
+        let version = self.interface.version;
+        let group = self.groups.get(key);
+        let group = group.filter(|group| group.residency == Residency::Seating);
+        let number = group.and_then(|group| self.seated(group.space));
+        let Some(group) = self.groups.get_mut(key) else {
+            return;
+        };
+        let slot = group.slot.and_then(|slot| self.interface.slots.get(slot));
+        if let (Some(number), Some(slot)) = (number, slot) {
+            group.residency = Residency::Starting { until };
+            group.request_start(&mut self.platform, slot, version, number);
+            ring(&mut self.platform, &self.interface.global, slot);
+        }
     }
 
     /// Gives all groups on slots new numbers, with a place for one more of `priority`; gives its number. `None` while the
     /// firmware is still taking a number in.
     fn renumber(&mut self, priority: crate::scheduler::Priority) -> Option<u32> {
-        let moves = |it: &Group| it.slot.is_some() && !matches!(it.residency, Residency::On { .. });
+        let still = |it: &Group| matches!(it.residency, Residency::On { .. } | Residency::Seating);
+        let moves = |it: &Group| it.slot.is_some() && !still(it);
         if self.groups.iter().any(|(_, it)| moves(it)) {
             return None;
         }
@@ -120,6 +152,10 @@ impl<P: Platform> Device<'_, '_, P> {
             };
             if group.number != *number {
                 group.number = *number;
+                // One that has not started yet is told when it is.
+                if group.residency == Residency::Seating {
+                    continue;
+                }
                 request_number(&mut self.platform, slot, version, group.endpoints, *number);
                 ring(&mut self.platform, &self.interface.global, slot);
             }
@@ -130,7 +166,7 @@ impl<P: Platform> Device<'_, '_, P> {
     }
 
     /// Asks for a group to be saved.
-    fn evict(&mut self, key: Key, now: Instant) {
+    pub(super) fn evict(&mut self, key: Key, now: Instant) {
         let until = self.deadline(now);
         self.change(key, CsgState::Suspend, Residency::Suspending { until });
     }
@@ -172,7 +208,7 @@ fn contender((key, group): (Key, &Group)) -> Contender {
     let leaves = Place::Moving { leaves: true };
     let place = match group.residency {
         Residency::Off | Residency::Dead => Place::Off,
-        Residency::Starting { .. } => Place::Moving { leaves: false },
+        Residency::Seating | Residency::Starting { .. } => Place::Moving { leaves: false },
         Residency::On { .. } if group.doom.is_some() => leaves,
         Residency::On { since } => Place::On(since),
         Residency::Suspending { .. } | Residency::Terminating { .. } => leaves,

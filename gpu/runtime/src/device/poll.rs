@@ -7,9 +7,11 @@
 use super::{Device, DeviceLost};
 use crate::access::Access;
 use crate::fault::{Cause, GpuFault, Recovery};
-use crate::firmware::ANSWER;
+use crate::firmware::{ANSWER, Asked};
 use crate::gpu::interrupts::clear_job_line;
-use crate::group::{CHANGED, Doom, Group, Residency, STARTED, STREAMS, discard_events, doorbell};
+use crate::group::{
+    CHANGED, Doom, Group, Residency, STARTED, STREAMS, discard_events, doorbell, ring,
+};
 use crate::handle::Queue;
 use crate::mmu::MmuFault;
 use crate::platform::{Instant, Lines, Platform};
@@ -41,8 +43,8 @@ const NAMED: Duration = Duration::from_millis(10);
 /// Whether the firmware lives.
 #[derive(Debug)]
 pub(super) struct Watch {
-    /// When the answer to a ping is late, if one is asked for.
-    asked: Option<Instant>,
+    /// A sign of life that is asked for.
+    asked: Option<Asked>,
     /// When to ask next.
     next: Instant,
 }
@@ -69,24 +71,27 @@ impl Watch {
 
 impl<P: Platform> Device<'_, '_, P> {
     /// Looks at everything that the GPU reports, does what is to be done, and says when to be called again. Never waits for
-    /// the firmware or a job.
+    /// the firmware, a job, or any other part of the hardware.
+    ///
+    /// A GPU that is lost is started again, call by call: what was saved, and what had not begun, goes on.
     pub fn poll(&mut self, now: Instant) -> Next {
-        let looked = match self.lost {
-            None => self.look(now),
-            Some(lost) => Err(lost),
+        self.due = match self.is_running() {
+            true => self.look(now).map_or_else(
+                |lost| {
+                    self.recover(lost, now);
+                    self.look_at_phase(now)
+                },
+                Some,
+            ),
+            false => self.look_at_phase(now),
         };
-        match looked {
-            Ok(at) => Next {
-                lines: Lines::ALL,
-                at: Some(at),
-            },
-            Err(lost) => {
-                self.lose(lost);
-                Next {
-                    lines: Lines::NONE,
-                    at: None,
-                }
-            }
+        let lines = match self.due {
+            Some(_) => Lines::ALL,
+            None => Lines::NONE,
+        };
+        Next {
+            lines,
+            at: self.due,
         }
     }
 
@@ -122,7 +127,7 @@ impl<P: Platform> Device<'_, '_, P> {
         }
         self.look_at_spaces(now)?;
         self.watch(now)?;
-        let scheduled = self.schedule(now)?;
+        let arranged = self.arrange(now)?;
         let requests = self.groups.iter().any(|(_, group)| {
             let moves = !group.is_off() && !matches!(group.residency, Residency::On { .. });
             moves || group.doom.is_some() && !group.is_off()
@@ -134,7 +139,7 @@ impl<P: Platform> Device<'_, '_, P> {
             (false, false) => self.watch.next,
         };
         let at = soon.min(self.watch.next);
-        Ok(scheduled.map_or(at, |other| other.min(at)))
+        Ok(arranged.map_or(at, |other| other.min(at)))
     }
 
     fn look_at_gpu(&mut self) -> Result<(), DeviceLost> {
@@ -174,7 +179,7 @@ impl<P: Platform> Device<'_, '_, P> {
     }
 
     /// Whether the firmware has crashed.
-    fn look_at_health(&mut self) -> Result<(), DeviceLost> {
+    pub(super) fn look_at_health(&mut self) -> Result<(), DeviceLost> {
         let arch = self.properties.arch;
         if let Some(fault) = self.firmware_vm.space.take_fault(&mut self.platform, arch) {
             return Err(self.crash(Some(fault)));
@@ -188,14 +193,15 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Looks at what a group's slot reports, and whether the firmware has done what it was asked for; whether a sync object
     /// has changed.
     fn look_at_group(&mut self, key: Key, now: Instant) -> Result<bool, DeviceLost> {
-        let changed = self.take_reports(key);
+        let changed = self.take_reports(key, true);
         self.answer_heaps(key);
         self.retire(key);
         let Some(group) = self.groups.get(key) else {
             return Ok(changed);
         };
         if let Some(fault) = group.stopped
-            && fault.recovery == Recovery::Restart
+            && !group.is_off()
+            && fault.recovery == Recovery::Reset
         {
             return Err(DeviceLost::Stream(fault));
         }
@@ -206,6 +212,10 @@ impl<P: Platform> Device<'_, '_, P> {
                     self.end_group(key, doom.cause(), Recovery::NewQueue);
                 }
             }
+            Residency::Seating => match doom {
+                Some(_) => self.leave_slot(key, Residency::Off),
+                None => self.start_seated(key, now),
+            },
             Residency::Starting { until } => {
                 if self.answered(key, "the start of a group", STARTED, now >= until)? {
                     self.started(key, now);
@@ -245,16 +255,19 @@ impl<P: Platform> Device<'_, '_, P> {
         Ok(changed)
     }
 
-    /// Takes in what a group's slot reports; whether a sync object has changed.
-    fn take_reports(&mut self, key: Key) -> bool {
+    /// Takes in what a group's slot reports, and answers it if the firmware `lives`; whether a sync object has changed.
+    pub(super) fn take_reports(&mut self, key: Key, lives: bool) -> bool {
         let Some(group) = self.groups.get_mut(key) else {
             return false;
         };
         let Some(slot) = group.slot.and_then(|slot| self.interface.slots.get(slot)) else {
             return false;
         };
-        let global = &self.interface.global;
-        group.process_events(&mut self.platform, &mut self.jobs, Queue(key), slot, global)
+        let reported = group.process_events(&mut self.platform, &mut self.jobs, Queue(key), slot);
+        if reported.answered && lives {
+            ring(&mut self.platform, &self.interface.global, slot);
+        }
+        reported.sync_changed
     }
 
     /// Ends the jobs of a group that the hardware is through with.
@@ -264,16 +277,19 @@ impl<P: Platform> Device<'_, '_, P> {
                 let group = self.groups.get_mut(key);
                 let stream = group.and_then(|group| group.streams.get_mut(number));
                 let Some(stream) = stream else { break };
-                match stream.retire(&mut self.platform, &mut self.jobs) {
-                    Some(ended) => self.count_end(key, ended),
-                    None => break,
+                let Some(ended) = stream.retire(&mut self.platform, &mut self.jobs) else {
+                    break;
+                };
+                if ended.well {
+                    self.attempts = 0;
                 }
+                self.count_end(key, ended);
             }
         }
     }
 
     /// Whether the firmware has done what a group's slot asks for.
-    fn answered(
+    pub(super) fn answered(
         &mut self,
         key: Key,
         what: &'static str,
@@ -300,7 +316,7 @@ impl<P: Platform> Device<'_, '_, P> {
         }
     }
 
-    fn started(&mut self, key: Key, now: Instant) {
+    pub(super) fn started(&mut self, key: Key, now: Instant) {
         let Some(group) = self.groups.get_mut(key) else {
             return;
         };
@@ -317,7 +333,7 @@ impl<P: Platform> Device<'_, '_, P> {
         }
     }
 
-    fn suspended(&mut self, key: Key) {
+    pub(super) fn suspended(&mut self, key: Key) {
         let Some(group) = self.groups.get_mut(key) else {
             return;
         };
@@ -332,7 +348,7 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Leaves the slot of a group that is not on it any more to its next user: takes in what is left, and says that its streams
     /// are stopped.
-    fn stop_streams(&mut self, key: Key) {
+    pub(super) fn stop_streams(&mut self, key: Key) {
         let slot = self.groups.get(key).and_then(|group| group.slot);
         let Some(slot) = slot.and_then(|slot| self.interface.slots.get(slot)) else {
             return;
@@ -340,7 +356,7 @@ impl<P: Platform> Device<'_, '_, P> {
         for blocks in &slot.streams {
             Stream::mark_stopped(&mut self.platform, blocks);
         }
-        let _ = self.take_reports(key);
+        let _ = self.take_reports(key, true);
         if let Some(slot) = self
             .groups
             .get(key)
@@ -359,10 +375,10 @@ impl<P: Platform> Device<'_, '_, P> {
                 let group = self.groups.get_mut(key);
                 let stream = group.and_then(|group| group.streams.get_mut(number));
                 let Some(stream) = stream else { break };
-                match stream.abandon(&mut self.jobs, cause, recovery) {
-                    Some(ended) => self.count_end(key, ended),
-                    None => break,
-                }
+                let Some(ended) = stream.abandon(&mut self.jobs, cause, recovery) else {
+                    break;
+                };
+                self.count_end(key, ended);
             }
         }
         self.leave_slot(key, Residency::Dead);
@@ -383,6 +399,15 @@ impl<P: Platform> Device<'_, '_, P> {
         if now < until && !group.has_fault(&self.jobs, key) {
             return;
         }
+        self.blame_space(key, fault, reached);
+        self.terminate(key, now);
+    }
+
+    /// Tells the jobs of a group that a fault of its space concerns: those that streams are at, and those that reported it.
+    pub(super) fn blame_space(&mut self, key: Key, fault: MmuFault, reached: [u64; STREAMS]) {
+        let Some(group) = self.groups.get(key) else {
+            return;
+        };
         let near = self.nearest(group.space, fault.address);
         let Some(group) = self.groups.get(key) else {
             return;
@@ -422,7 +447,6 @@ impl<P: Platform> Device<'_, '_, P> {
         if let (Some(group), Some(fault)) = (self.groups.get_mut(key), stopped) {
             group.stopped = Some(fault);
         }
-        self.terminate(key, now);
     }
 
     /// Page faults: the groups that have work in the space have to go; the others go on, and so does the space for them.
@@ -437,25 +461,23 @@ impl<P: Platform> Device<'_, '_, P> {
             };
             if let Some(fault) = vm.space.take_fault(&mut self.platform, arch) {
                 // Accesses stall until the space is reconfigured; unmapped, they fail, which drains the jobs.
-                vm.space
-                    .disable(&mut self.platform)
-                    .map_err(DeviceLost::Mmu)?;
+                vm.faulted = true;
                 self.doom_space(key, fault, now.after(self.scaled(NAMED)));
             }
-            let disabled = self
-                .spaces
-                .get(key)
-                .is_some_and(|vm| vm.space.number().is_none());
-            let seated = self.space_seats.of(index).is_some();
             let dooms = |group: &Group| {
                 let by_space = matches!(group.doom, Some(Doom::Space { .. }));
                 group.space == key && !group.is_off() && by_space
             };
             let doomed = self.groups.iter().any(|(_, group)| dooms(group));
-            if disabled && seated && !doomed {
-                match self.space_seats.pins(index) {
-                    0 => self.space_seats.leave(index),
-                    _ => drop(self.seat_space(key)?),
+            if let Some(vm) = self.spaces.get_mut(key)
+                && vm.faulted
+                && !doomed
+                && vm.space.holds().is_none()
+            {
+                // Whoever is left in it may have it again.
+                vm.faulted = false;
+                if self.space_seats.pins(index) == 0 {
+                    self.space_seats.leave(index);
                 }
             }
         }
@@ -485,18 +507,16 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Asks the firmware for a sign of life from time to time.
     fn watch(&mut self, now: Instant) -> Result<(), DeviceLost> {
         let global = self.interface.global;
-        match self.watch.asked {
+        match &self.watch.asked {
             None if now >= self.watch.next => {
-                global.request_ping(&mut self.platform);
-                self.watch.asked = Some(self.deadline(now));
+                self.watch.asked = Some(global.begin_ping(&mut self.platform, now));
             }
             None => {}
-            Some(_) if global.is_alive(&mut self.platform) => self.watch = Watch::new(now),
-            Some(until) if now >= until => {
-                let limit = self.scaled(ANSWER);
-                return Err(DeviceLost::Silent(global.silent(&mut self.platform, limit)));
-            }
-            Some(_) => {}
+            Some(asked) => match asked.look(&mut self.platform, now) {
+                Ok(true) => self.watch = Watch::new(now),
+                Ok(false) => {}
+                Err(ignored) => return Err(DeviceLost::Silent(ignored)),
+            },
         }
         Ok(())
     }

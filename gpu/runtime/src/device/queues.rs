@@ -121,6 +121,8 @@ impl<P: Platform> Device<'_, '_, P> {
             unseen: false,
             exhausted: 0,
             blocked: false,
+            adrift: false,
+            keeps_state: false,
             stamp: 0,
             doom: None,
             stopped: None,
@@ -183,10 +185,11 @@ impl<P: Platform> Device<'_, '_, P> {
         Ok(Space(self.group(queue)?.space))
     }
 
-    /// Submits commands to the compute stream of a queue, and returns at once. Nothing is allocated.
+    /// Submits commands to the compute stream of a queue, and returns at once. Nothing is allocated. While a lost GPU is being
+    /// started again jobs are taken all the same.
     ///
     /// # Errors
-    /// If there is no room for a job, the queue has failed, or the device is lost. Nothing is submitted then.
+    /// If there is no room for a job, the queue has failed, or the device was given up. Nothing is submitted then.
     pub fn submit(&mut self, queue: Queue, commands: CommandBuffer) -> Result<Fence, Error> {
         self.submit_to(queue, SubQueue::Compute, commands)
     }
@@ -213,7 +216,8 @@ impl<P: Platform> Device<'_, '_, P> {
     }
 
     /// Submits a called buffer of command-stream instructions that its owner wrote: `bytes`, a multiple of 8, at `start`, a
-    /// multiple of 64, in the queue's space. It must not rely on the four topmost registers.
+    /// multiple of 64, in the queue's space. It must not rely on the four topmost registers. What it leaves in the others the
+    /// next one finds: if that is lost with the GPU, so is the queue.
     ///
     /// # Errors
     /// As [`Device::submit`].
@@ -225,7 +229,11 @@ impl<P: Platform> Device<'_, '_, P> {
         bytes: u32,
     ) -> Result<Fence, Error> {
         self.group(queue)?;
-        self.push(queue, sub_queue, (start, bytes), None, CacheUse::UNKNOWN)
+        let fence = self.push(queue, sub_queue, (start, bytes), None, CacheUse::UNKNOWN)?;
+        if let Some(group) = self.groups.get_mut(queue.0) {
+            group.keeps_state = true;
+        }
+        Ok(fence)
     }
 
     fn push(
@@ -237,6 +245,9 @@ impl<P: Platform> Device<'_, '_, P> {
         uses: CacheUse,
     ) -> Result<Fence, Error> {
         self.alive()?;
+        let running = self.is_running();
+        let space = self.groups.get(queue.0).map(|group| group.space);
+        let seated = space.is_some_and(|space| self.seated(space).is_some());
         let gone = Error::Gone { what: Thing::Queue };
         let group = self.groups.get_mut(queue.0).ok_or(gone.clone())?;
         if group.doom.is_some() || group.residency == Residency::Dead {
@@ -277,20 +288,22 @@ impl<P: Platform> Device<'_, '_, P> {
         })?;
         group.idle = false;
         group.blocked = false;
-        group.unseen |= matches!(group.residency, Residency::Starting { .. });
-        // A group that is about to start looks at its rings; so does one that is resumed. See what `poll` does once it is on.
+        // A group that is about to start looks at its rings; so does one that is resumed. See what `poll` does once it is on,
+        // and once its space is in the hardware.
         let on = matches!(group.residency, Residency::On { .. });
-        let slot = group.slot.filter(|_| on);
+        let starting = matches!(group.residency, Residency::Starting { .. });
+        group.unseen |= starting || on && !seated;
+        let slot = group.slot.filter(|_| on && seated && running);
         if let Some(slot) = slot.and_then(|slot| self.interface.slots.get(slot)) {
             self.platform.ring(doorbell(slot));
         }
         if let Some(commands) = commands {
             self.count_use(commands);
         }
-        if !on {
+        if !on && running {
             let now = self.platform.now();
-            if let Err(lost) = self.schedule(now) {
-                self.lose(lost);
+            if let Err(lost) = self.arrange(now) {
+                self.recover(lost, now);
             }
         }
         Ok(fence)

@@ -1,18 +1,24 @@
 //! Address spaces: made and destroyed, and given a number in the hardware while their queues run.
 //!
+//! Who has which number is decided at once; the hardware is told of it state by state, one space at a time.
 //! Facts: hardware/gpu-mmu.md section 6.
 
 use super::{Device, DeviceLost};
+use crate::access::Access;
 use crate::error::{Error, Table, Thing};
 use crate::fault::Neighbour;
-use crate::group::Group;
+use crate::group::{Group, Residency, doorbell};
 use crate::handle::Space;
 use crate::memory::Memory;
-use crate::mmu::AddressSpace;
-use crate::platform::Platform;
+use crate::mmu::{AddressSpace, LOOK};
+use crate::platform::{Instant, Platform};
 use crate::seats::Claim;
 use crate::slab::Key;
 use crate::vm::{GpuAddress, Vm, VmError};
+
+/// Looks at the MMU in one go. A command is done after few of them: so a job that is submitted to a space which is not in the
+/// hardware usually begins without another `poll`.
+const LOOKS: usize = 24;
 
 impl<P: Platform> Device<'_, '_, P> {
     /// Makes an address space. A queue that is not told another one has its own.
@@ -57,6 +63,7 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Destroys a space and everything in it: no group of it is left.
     pub(super) fn drop_space(&mut self, key: Key) -> Result<(), Error> {
+        self.quiet();
         for index in 0..self.objects.capacity() {
             let of_space = |device: &Self| {
                 let object = device.objects.key_at(index)?;
@@ -73,46 +80,113 @@ impl<P: Platform> Device<'_, '_, P> {
         if let Some(mut vm) = self.spaces.remove(key) {
             self.space_seats.leave(key.index());
             if let Err(error) = vm.space.disable(&mut self.platform) {
-                let lost = self.lose(DeviceLost::Mmu(error));
-                result = Err(lost.into());
+                self.stop_now(DeviceLost::Mmu(error));
+                result = Err(Error::Vm(VmError::Mmu(error)));
             }
             vm.space.release(&mut self.platform, &mut self.memory);
         }
         result
     }
 
-    /// Gives a space a number in the hardware, if it has none; takes it from the space that has not been used for longest, if
-    /// there is no other. `None` if every number is in use.
-    pub(super) fn seat_space(&mut self, key: Key) -> Result<Option<u32>, DeviceLost> {
+    /// Gives a space a number, if it has none; takes it from the space that has not been used for longest, if there is no other.
+    /// The hardware is told by [`Device::move_spaces`]. False if every number is in use.
+    pub(super) fn seat_space(&mut self, key: Key) -> bool {
         let who = key.index();
-        let number = match self.space_seats.claim(who) {
-            Claim::Has(number) => number,
-            Claim::Free(number) => number,
+        let seat = match self.space_seats.claim(who) {
+            Claim::Has(_) => return true,
+            Claim::Free(seat) => seat,
             Claim::Evict { seat, whom } => {
                 self.space_seats.leave(whom);
-                let old = self.spaces.key_at(whom);
-                if let Some(vm) = old.and_then(|old| self.spaces.get_mut(old)) {
-                    vm.space
-                        .disable(&mut self.platform)
-                        .map_err(DeviceLost::Mmu)?;
-                }
                 seat
             }
-            Claim::None => return Ok(None),
+            Claim::None => return false,
         };
-        let Ok(wanted) = u32::try_from(number) else {
-            return Ok(None);
-        };
-        let Some(vm) = self.spaces.get_mut(key) else {
-            return Ok(None);
-        };
-        if vm.space.number() != Some(wanted) {
-            self.space_seats.take(number, who);
-            vm.space
-                .enable(&mut self.platform, wanted)
-                .map_err(DeviceLost::Mmu)?;
+        self.space_seats.take(seat, who);
+        true
+    }
+
+    /// The number that a space is to have.
+    fn wanted(&self, key: Key, vm: &Vm) -> Option<u32> {
+        let seat = self.space_seats.of(key.index()).filter(|_| !vm.faulted);
+        seat.and_then(|seat| u32::try_from(seat).ok())
+    }
+
+    /// The number that a space has in the hardware, if it is the one that it is to keep.
+    pub(super) fn seated(&self, key: Key) -> Option<u32> {
+        let vm = self.spaces.get(key)?;
+        let number = vm.space.number();
+        number.filter(|_| number == self.wanted(key, vm))
+    }
+
+    /// The next space that is to leave the hardware, or to enter it, as a number. Those that leave make room first.
+    fn next_move(&self) -> Option<(Key, Option<u32>)> {
+        let all = self.spaces.iter();
+        let mut all = all.map(|(key, vm)| (key, vm.space.number(), self.wanted(key, vm)));
+        let leaves = all.clone().find(|(_, has, to)| has.is_some() && has != to);
+        match leaves {
+            Some((key, ..)) => Some((key, None)),
+            None => all
+                .find(|(_, has, to)| has.is_none() && to.is_some())
+                .map(|(key, _, to)| (key, to)),
         }
-        Ok(Some(wanted))
+    }
+
+    /// Tells the hardware which spaces have which numbers, one space at a time; when to go on, if it is still at it.
+    pub(super) fn move_spaces(&mut self, now: Instant) -> Result<Option<Instant>, DeviceLost> {
+        for _ in 0..LOOKS {
+            let moving = self.spaces.iter_mut().find(|(_, vm)| vm.space.moves());
+            if let Some((key, vm)) = moving {
+                let done = vm.space.step(&mut self.platform, now);
+                if done.map_err(DeviceLost::Mmu)? {
+                    self.space_has_moved(key);
+                }
+                continue;
+            }
+            let Some((key, number)) = self.next_move() else {
+                return Ok(None);
+            };
+            let Some(vm) = self.spaces.get_mut(key) else {
+                return Ok(None);
+            };
+            match number {
+                None => vm.space.begin_leave(&mut self.platform, now),
+                Some(number) => vm
+                    .space
+                    .begin_enter(&mut self.platform, now, number)
+                    .map_err(DeviceLost::Mmu)?,
+            }
+        }
+        Ok(Some(now.after(LOOK)))
+    }
+
+    /// Work that came into rings while their space was not in the hardware is rung for when it is again.
+    fn space_has_moved(&mut self, space: Key) {
+        let entered = self.spaces.get(space);
+        if entered.is_none_or(|vm| vm.space.number().is_none()) {
+            return;
+        }
+        for (_, group) in self.groups.iter_mut() {
+            let on = matches!(group.residency, Residency::On { .. });
+            let slot = group.slot.and_then(|slot| self.interface.slots.get(slot));
+            if let (true, Some(slot)) = (on && group.space == space && group.unseen, slot) {
+                group.unseen = false;
+                self.platform.ring(doorbell(slot));
+            }
+        }
+    }
+
+    /// Goes on with the flush of a space that is leaving, if there is one: whether there is none any more, or `None` if it
+    /// hangs.
+    pub(super) fn finish_flush(&mut self, now: Instant) -> Option<bool> {
+        for (_, vm) in self.spaces.iter_mut() {
+            if vm.space.is_flushing() {
+                vm.space.step(&mut self.platform, now).ok()?;
+            }
+            if vm.space.is_flushing() {
+                return Some(false);
+            }
+        }
+        Some(true)
     }
 
     /// What is mapped in a space, nearest to an address that is not.

@@ -14,7 +14,7 @@ use eitri_cs::SubQueue;
 use eitri_csf::interface::group::{CSG_ACK, CSG_ALLOW_COMPUTE, CSG_EP_REQ, CSG_IRQ_REQ, ep_req};
 use eitri_csf::interface::stream::{
     CS_ACK, CS_CONFIG, CS_FATAL, CS_FATAL_INFO, CS_FAULT, CS_FAULT_INFO, CS_STATUS_BLOCKED_REASON,
-    cs_config,
+    CS_USER_INPUT, cs_config,
 };
 use eitri_csf::interface::sync_object::{SYNC64_STATUS, SYNC64_VALUE};
 use eitri_csf::registers::address_space::{AS_FAULTADDRESS, AS_FAULTSTATUS};
@@ -164,16 +164,20 @@ fn a_fatal_fault_stops_the_queue() {
 }
 
 #[test]
-fn a_stream_that_can_not_go_on_loses_the_device() {
+fn a_stream_that_can_not_go_on_costs_its_queue_and_a_reset() {
     let image = image(&control_blocks());
-    let (mut device, fence, _commands) = submitted(&image);
+    let (mut device, fence, commands) = submitted(&image);
     let (_, stream) = outputs(&mut device.platform);
     stream.write(&mut device.platform, CS_FATAL, 0x41);
     raise(&mut device, 1 << 30);
-    assert!(wait(&mut device, fence).is_err());
-    assert!(device.lost().is_some());
-    device.restart(&mut ()).expect("everything succeeds");
-    assert!(device.lost().is_none());
+    let text = wait(&mut device, fence).expect_err("it can't go on");
+    assert!(
+        text.ends_with("the GPU is started again; the queue was stopped: make another"),
+        "{text}"
+    );
+    assert!(device.settle());
+    assert_eq!((device.recoveries(), device.lost()), (1, None));
+    assert!(device.submit(fence.queue, commands).is_err());
     device.destroy_queue(fence.queue).expect("dead");
     device
         .create_queue(QueueConfig::default())
@@ -228,25 +232,38 @@ fn no_progress_and_unreported_errors_are_told() {
     );
 }
 
+/// The job that was on a slot is lost; the one behind it is the queue's next.
 #[test]
-fn crashed_firmware_loses_the_device() {
+fn crashed_firmware_is_started_again() {
     let image = image(&control_blocks());
     let (mut device, fence, commands) = submitted(&image);
+    let second = device.submit(fence.queue, commands).expect("room");
     device.platform.registers.insert(MCU_STATUS.offset, 3);
-    let text = "the firmware has crashed: MCU_STATUS (0x704) = 0x3: STATE 3 Fatal, GLB_HALT_STATUS = 0x0\n  \
-                the GPU must be restarted";
-    assert!(wait(&mut device, fence).is_err());
+    let text = "job 1 of the compute stream of queue 0 was lost with the GPU\n  the queue goes on";
+    assert_eq!(wait(&mut device, fence), Err(text.to_string()));
+    let text =
+        "the firmware has crashed: MCU_STATUS (0x704) = 0x3: STATE 3 Fatal, GLB_HALT_STATUS = 0x0";
     assert_eq!(
-        device.lost().map(ToString::to_string).as_deref(),
+        device.last_loss().map(ToString::to_string).as_deref(),
         Some(text)
     );
-    let refused = device.submit(fence.queue, commands).expect_err("lost");
-    assert_eq!(refused.to_string(), text);
-    device.shutdown(&mut ()).expect("a reset does it");
+    assert_eq!(device.status(second), Status::Pending);
+    assert_eq!(device.reached(fence.queue, SubQueue::Compute), Ok(1));
+    assert!(device.settle());
+    let now = device.platform.now();
+    device.poll(now);
+    let slot = &device.interface.slots[0];
+    let pages = slot.streams[2]
+        .input
+        .read(&mut device.platform, CS_USER_INPUT);
+    assert_ne!(pages, 0, "the group was started again");
+    end_job(&mut device, 2, 0);
+    assert_eq!(wait(&mut device, second), Ok(()));
+    device.shutdown(&mut ()).expect("in order");
 }
 
 #[test]
-fn silent_firmware_loses_the_device() {
+fn silent_firmware_is_started_again_until_the_device_is_given_up() {
     let image = image(&control_blocks());
     let mut device = device(&image);
     device.platform.set_bell(None);
@@ -259,8 +276,8 @@ fn silent_firmware_loses_the_device() {
     let fence = device
         .submit(queue, commands)
         .expect("nobody was asked yet");
-    let _ = device.wait(fence, Duration::from_millis(200));
-    let error = device.lost().expect("silent").to_string();
+    let _ = device.wait(fence, Duration::from_millis(220));
+    let error = device.last_loss().expect("silent").to_string();
     let (text, rest) = error.split_once(" (in memory").expect("an address");
     assert_eq!(
         text,
@@ -270,7 +287,22 @@ fn silent_firmware_loses_the_device() {
     assert_eq!(
         rest,
         "= 0x0, wanted 0x11 in bits 0x17, after 100ms\n  \
-         MCU_STATUS (0x704) = 0x1: STATE 1 Enabled\n  the GPU must be restarted"
+         MCU_STATUS (0x704) = 0x1: STATE 1 Enabled"
+    );
+    assert_eq!(device.lost(), None);
+    assert!(!matches!(
+        device.wait(fence, Duration::from_secs(20)),
+        Status::Pending
+    ));
+    assert!(device.settle());
+    let lost = device.lost().expect("given up").to_string();
+    let text =
+        "the GPU could not be started again: the firmware did not answer the global configuration";
+    assert!(lost.starts_with(text), "{lost}");
+    let refused = device.submit(queue, commands).expect_err("given up");
+    assert_eq!(
+        refused.to_string(),
+        std::format!("{lost}\n  the GPU must be restarted")
     );
 }
 
@@ -379,7 +411,8 @@ fn a_line_that_stays_high_does_not_stop_time() {
     let found = poll(
         &mut fake,
         |it| it,
-        Pace::interrupt(Lines::ALL, LIMIT),
+        |_| None,
+        Pace::new(Lines::ALL, LIMIT),
         |_| {
             looks += 1;
             Ok::<Option<()>, ()>(None)

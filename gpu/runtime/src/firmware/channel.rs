@@ -4,8 +4,8 @@
 
 use crate::access::{Access, SharedBlock};
 use crate::gpu::interrupts::clear_job_line;
-use crate::platform::{Lines, Platform};
-use crate::wait::{Condition, Pace, TimedOut, ms, poll};
+use crate::platform::{Instant, Platform};
+use crate::wait::{Condition, TimedOut, ms, scaled};
 use core::time::Duration;
 use eitri_csf::interface::handshake;
 use eitri_csf::registers::mcu::MCU_STATUS;
@@ -93,40 +93,70 @@ impl Channel {
         }
     }
 
-    /// Waits until the firmware has made ACK equal REQ in all bits of `mask`.
-    pub(crate) fn answered<P: Platform>(
-        &self,
-        platform: &mut P,
-        what: &'static str,
-        mask: u32,
-        limit: Duration,
-    ) -> Result<(), RequestIgnored> {
-        let req = self.input.read_word(platform, self.req);
-        let wanted = Condition::equal(u64::from(mask), u64::from(req));
-        let pace = Pace::interrupt(Lines::JOB, limit);
-        let answered = poll(
-            platform,
-            |it| it,
-            pace,
-            |platform| {
-                // The line first, then memory: an answer in between raises it again. What slots report is not lost by
-                // this: it stands in their own words.
-                clear_job_line(platform);
-                let value = self.output.read(platform, self.ack);
-                Ok::<_, RequestIgnored>(wanted.holds(value).then_some(()))
-            },
-        )?;
-        // What the answer tells of stands in words that are read after it.
-        platform.observe();
-        match answered {
-            Some(()) => Ok(()),
-            None => Err(self.ignored(platform, what, mask, pace.limit(platform))),
-        }
-    }
-
     fn write<P: Platform>(&self, platform: &mut P, req: u32) {
         // The words that a request is about stand before the request does.
         platform.publish();
         self.input.write(platform, self.req, u64::from(req));
+    }
+}
+
+/// A request that the firmware has to answer by some moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    channel: Channel,
+    what: &'static str,
+    mask: u32,
+    limit: Duration,
+    until: Instant,
+}
+
+impl Asked {
+    /// The bits of `mask` were requested just now; `limit` is that of a GPU at full clock.
+    pub(crate) fn new<P: Platform>(
+        platform: &P,
+        now: Instant,
+        channel: Channel,
+        what: &'static str,
+        mask: u32,
+        limit: Duration,
+    ) -> Asked {
+        let limit = scaled(platform, limit);
+        Asked {
+            channel,
+            what,
+            mask,
+            limit,
+            until: now.after(limit),
+        }
+    }
+
+    /// Whether the firmware has made ACK equal REQ in all bits that were asked for.
+    ///
+    /// # Errors
+    /// If it has not, and `now` is too late.
+    pub(crate) fn look<P: Platform>(
+        &self,
+        platform: &mut P,
+        now: Instant,
+    ) -> Result<bool, RequestIgnored> {
+        let Asked {
+            channel,
+            what,
+            mask,
+            limit,
+            until,
+        } = *self;
+        // The line first, then memory: an answer in between raises it again. What slots report is not lost by this: it
+        // stands in their own words.
+        clear_job_line(platform);
+        match channel.is_answered(platform, mask) {
+            true => {
+                // What the answer tells of stands in words that are read after it.
+                platform.observe();
+                Ok(true)
+            }
+            false if now >= until => Err(channel.ignored(platform, what, mask, limit)),
+            false => Ok(false),
+        }
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! Facts: hardware/csf-firmware.md sections 8, 8.1, 8.2 and 11.
 
-use super::channel::{ANSWER, Channel, RequestIgnored};
+use super::channel::{ANSWER, Asked, Channel};
 use crate::access::Access;
-use crate::platform::Platform;
+use crate::gpu::mcu::Reaching;
+use crate::platform::{Instant, Platform};
 use crate::wait::ms;
 use core::time::Duration;
 use eitri_csf::interface::control::Version;
@@ -14,6 +15,7 @@ use eitri_csf::interface::global::{
     timer_word,
 };
 use eitri_csf::registers::doorbell::KERNEL_DOORBELL;
+use eitri_csf::registers::mcu::McuState;
 use eitri_csf::table::{Role, role_mask};
 
 /// Idle time, in microseconds, before tiler and shader cores are powered off.
@@ -23,6 +25,10 @@ const IDLE_US: u64 = 800;
 /// GPU cycles / 1024 without progress before a group is reported: about 5 s at 500 MHz, and more on a slower clock, as
 /// it should be.
 const PROGRESS_CYCLES: u32 = 2_560_000;
+
+/// How long the firmware may take to take its configuration in, and to halt.
+const CONFIGURED: Duration = ms(1000);
+const HALTED: Duration = ms(1000);
 
 /// The request for a sign of life.
 const PING: u32 = glb_req::PING.mask32();
@@ -51,12 +57,13 @@ impl Global {
         self.ring(platform);
     }
 
-    /// Writes cores and timers, as must be done after every boot, and waits until the firmware has taken them.
-    pub(crate) fn configure<P: Platform>(
+    /// Writes cores and timers, as must be done after every boot, and asks the firmware to take them.
+    pub(crate) fn begin_configure<P: Platform>(
         &self,
         platform: &mut P,
+        now: Instant,
         cores: u64,
-    ) -> Result<(), RequestIgnored> {
+    ) -> Asked {
         let input = self.requests.input;
         let timer = |microseconds, hertz| match hertz {
             0 => timer_longest(),
@@ -86,38 +93,20 @@ impl Global {
         self.requests.set(platform, levels, levels);
         self.requests.toggle(platform, toggles);
         self.ring(platform);
-        self.requests.answered(
-            platform,
-            "the global configuration",
-            toggles | levels,
-            ms(1000),
-        )
-    }
-
-    /// Asks for a sign of life and waits for it.
-    pub(crate) fn ping<P: Platform>(&self, platform: &mut P) -> Result<(), RequestIgnored> {
-        self.request_ping(platform);
-        self.requests.answered(platform, "a ping", PING, ANSWER)
+        let what = "the global configuration";
+        let mask = toggles | levels;
+        Asked::new(platform, now, self.requests, what, mask, CONFIGURED)
     }
 
     /// Asks for a sign of life.
-    pub(crate) fn request_ping<P: Platform>(&self, platform: &mut P) {
+    pub(crate) fn begin_ping<P: Platform>(&self, platform: &mut P, now: Instant) -> Asked {
         self.requests.toggle(platform, PING);
         self.ring(platform);
+        Asked::new(platform, now, self.requests, "a ping", PING, ANSWER)
     }
 
-    /// Whether it has come.
-    pub(crate) fn is_alive<P: Platform>(&self, platform: &mut P) -> bool {
-        self.requests.is_answered(platform, PING)
-    }
-
-    /// That it has not come within `limit`.
-    pub(crate) fn silent<P: Platform>(&self, platform: &mut P, limit: Duration) -> RequestIgnored {
-        self.requests.ignored(platform, "a ping", PING, limit)
-    }
-
-    /// Asks for an orderly stop. Whether it came to that, `MCU_STATUS` tells.
-    pub(crate) fn request_halt<P: Platform>(&self, platform: &mut P) {
+    /// Asks for an orderly stop: no group may be on a slot.
+    pub(crate) fn begin_halt<P: Platform>(&self, platform: &mut P, now: Instant) -> Reaching {
         if self.version >= Version::GLB_STATE {
             let halt = glb_req::STATE.word(GlbState::Halt);
             self.requests.set(platform, glb_req::STATE.mask32(), halt);
@@ -126,6 +115,7 @@ impl Global {
             self.requests.set(platform, halt, halt);
         }
         self.ring(platform);
+        Reaching::new(platform, now, "halt", McuState::Halted, HALTED)
     }
 
     /// Acknowledges what the firmware reports, so that it can report it again.

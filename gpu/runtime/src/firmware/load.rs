@@ -54,7 +54,7 @@ pub(crate) struct LoadedImage<'f> {
 }
 
 impl<'f> LoadedImage<'f> {
-    /// Checks an image, and loads and maps its sections.
+    /// Checks an image, and takes and maps memory for its sections. [`Filling`] writes them.
     pub(crate) fn load<P: Platform>(
         platform: &mut P,
         memory: &mut Memory,
@@ -97,7 +97,6 @@ impl<'f> LoadedImage<'f> {
             let Some(Some(pages)) = self.places.last() else {
                 continue;
             };
-            fill(platform, &section, pages);
             let range = u64::from(section.va.start)..u64::from(section.va.end);
             space
                 .map(
@@ -132,15 +131,6 @@ impl<'f> LoadedImage<'f> {
         while let Some(place) = self.places.pop() {
             if let Some(pages) = place {
                 memory.give_back(platform, pages);
-            }
-        }
-    }
-
-    /// Writes every section again, as a start after a reset needs.
-    pub(crate) fn reload<P: Platform>(&self, platform: &mut P) {
-        for (section, place) in self.image.sections().zip(&self.places) {
-            if let Some(pages) = place {
-                fill(platform, &section, pages);
             }
         }
     }
@@ -203,9 +193,48 @@ fn attributes(flags: SectionFlags) -> Attributes {
     }
 }
 
-fn fill<P: Platform>(platform: &mut P, section: &Section<'_>, pages: &Pages) {
-    // Zeroed also without the zero flag: an image must not see what another left.
-    platform.zero(pages.start(), pages.bytes());
-    platform.write_bytes(pages.start(), section.data);
-    platform.clean(pages.start().span(pages.bytes()));
+/// Bytes that are written at once.
+const PART: u64 = 64 << 10;
+
+/// The sections being written, for the first time or again, as a start after a reset needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Filling {
+    section: usize,
+    offset: u64,
+}
+
+impl Filling {
+    /// Nothing is written yet.
+    pub(crate) const fn new() -> Filling {
+        Filling {
+            section: 0,
+            offset: 0,
+        }
+    }
+
+    /// Writes a part, of a bounded length; whether that was the last.
+    pub(crate) fn step<P: Platform>(&mut self, platform: &mut P, image: &LoadedImage<'_>) -> bool {
+        let mut sections = image.image.sections().zip(&image.places);
+        let Some((section, place)) = sections.nth(self.section) else {
+            return true;
+        };
+        let bytes = place.as_ref().map_or(0, Pages::bytes);
+        let part = bytes.saturating_sub(self.offset).min(PART);
+        if let Some(pages) = place {
+            let at = pages.start().offset(self.offset);
+            // Zeroed also without the zero flag: an image must not see what another left.
+            platform.zero(at, part);
+            let from = usize::try_from(self.offset).unwrap_or(usize::MAX);
+            let data = section.data.get(from..).unwrap_or(&[]);
+            let length = usize::try_from(part).unwrap_or(usize::MAX).min(data.len());
+            platform.write_bytes(at, data.get(..length).unwrap_or(&[]));
+            platform.clean(at.span(part));
+        }
+        self.offset = self.offset.saturating_add(part);
+        if self.offset >= bytes {
+            self.section = self.section.saturating_add(1);
+            self.offset = 0;
+        }
+        self.section >= image.places.len()
+    }
 }

@@ -1,21 +1,23 @@
-//! The microcontroller with firmware on it: start until it announces itself, orderly halt.
+//! The microcontroller with firmware on it: started, until it announces itself.
 //!
-//! Facts: hardware/csf-mmio.md sections 11, 16.5 and 16.6.
+//! Facts: hardware/csf-mmio.md sections 11 and 16.5.
 
-use super::global::Global;
 use crate::access::Access;
 use crate::gpu::interrupts::unmask;
-use crate::gpu::mcu::{HaltError, reach};
 use crate::mmu::{AddressSpace, MmuFault};
-use crate::platform::{Lines, Platform};
-use crate::wait::{Condition, Pace, TimedOut, ms, poll, us};
+use crate::platform::{Instant, Platform};
+use crate::wait::{Awaited, Condition, TimedOut, ms};
 use core::fmt;
+use core::time::Duration;
 use eitri_csf::Arch;
 use eitri_csf::registers::interrupts::{JOB_IRQ, job_irq};
 use eitri_csf::registers::mcu::{
     MCU_CONTROL, MCU_STATUS, McuRequest, McuState, mcu_control, mcu_status,
 };
 use thiserror::Error;
+
+/// How long the firmware may take to boot.
+const BOOTED: Duration = ms(1000);
 
 /// Firmware that did not come up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -51,71 +53,50 @@ impl fmt::Display for BootError {
     }
 }
 
-/// Starts the microcontroller and waits for its boot notice. Its address space must be enabled and the L2 on.
-///
-/// # Errors
-/// If the notice does not come, or the microcontroller fails first.
-pub(crate) fn start<P: Platform>(
-    platform: &mut P,
-    space: &AddressSpace,
-    arch: Arch,
-) -> Result<(), BootError> {
-    unmask(platform, JOB_IRQ, u32::MAX);
-    let request = mcu_control::REQUEST.word(McuRequest::Auto);
-    // The image is in memory before the microcontroller looks for it.
-    platform.publish();
-    platform.write(MCU_CONTROL, u64::from(request));
-    let notice = job_irq::GLOBAL.mask();
-    let pace = Pace::interrupt(Lines::JOB, ms(1000));
-    let mut seen = 0;
-    let booted = poll(
-        platform,
-        |it| it,
-        pace,
-        |platform| {
-            seen = platform.read(JOB_IRQ.rawstat);
-            let fatal = mcu_status::STATE.get(platform.read(MCU_STATUS)) == Some(McuState::Fatal);
-            // A crash ends the wait: the notice will not come any more.
-            if fatal {
-                Err(())
-            } else {
-                Ok((seen & notice != 0).then_some(()))
-            }
-        },
-    );
-    if booted != Ok(Some(())) {
-        let wanted = Condition::set(notice);
-        let timed_out = TimedOut {
-            register: JOB_IRQ.rawstat,
-            address: None,
-            value: seen,
-            wanted,
-            limit: pace.limit(platform),
-        };
+/// The boot notice of firmware that was started.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Notice(Awaited);
+
+impl Notice {
+    /// Starts the microcontroller. Its address space must be enabled and the L2 on.
+    pub(crate) fn begin<P: Platform>(platform: &mut P, now: Instant) -> Notice {
+        unmask(platform, JOB_IRQ, u32::MAX);
+        let request = mcu_control::REQUEST.word(McuRequest::Auto);
+        // The image is in memory before the microcontroller looks for it.
+        platform.publish();
+        platform.write(MCU_CONTROL, u64::from(request));
+        let wanted = Condition::set(job_irq::GLOBAL.mask());
+        Notice(Awaited::new(platform, now, JOB_IRQ.rawstat, wanted, BOOTED))
+    }
+
+    /// Whether it has come.
+    ///
+    /// # Errors
+    /// If it does not in time, or the microcontroller fails first: then it will not come any more.
+    pub(crate) fn look<P: Platform>(
+        &self,
+        platform: &mut P,
+        now: Instant,
+        space: &AddressSpace,
+        arch: Arch,
+    ) -> Result<bool, BootError> {
         let mcu_status = platform.read_word(MCU_STATUS);
-        return Err(BootError {
+        let fatal = mcu_status::STATE.get(mcu_status) == Some(McuState::Fatal);
+        let looked = match fatal {
+            true => Err(self.0.missed(platform)),
+            false => self.0.look(platform, now),
+        };
+        let came = looked.map_err(|timed_out| BootError {
             timed_out,
             mcu_status,
             fault: space.take_fault(platform, arch),
-        });
+        })?;
+        if came {
+            // The first global interrupt is the notice itself, whatever the interface says.
+            platform.write(JOB_IRQ.clear, job_irq::GLOBAL.mask());
+            // The control blocks that it announces are read after it.
+            platform.observe();
+        }
+        Ok(came)
     }
-    // The first global interrupt is the notice itself, whatever the interface says.
-    platform.write(JOB_IRQ.clear, notice);
-    // The control blocks that it announces are read after it.
-    platform.observe();
-    Ok(())
-}
-
-/// Halts the firmware in an orderly way: no group may be on a slot.
-///
-/// # Errors
-/// If it does not halt; the next start must then reload the image.
-pub(crate) fn halt<P: Platform>(platform: &mut P, global: &Global) -> Result<(), HaltError> {
-    global.request_halt(platform);
-    reach(
-        platform,
-        "halt",
-        McuState::Halted,
-        Pace::polling(us(10), ms(1000)),
-    )
 }

@@ -11,11 +11,11 @@ mod mcu;
 mod tests;
 
 pub use channel::RequestIgnored;
-pub(crate) use channel::{ANSWER, Channel};
+pub(crate) use channel::{ANSWER, Asked, Channel};
 pub(crate) use global::Global;
 pub use interface::InterfaceError;
 pub(crate) use interface::{Interface, MAX_SLOTS, SlotBlocks, StreamBlocks};
 pub use load::LoadError;
-pub(crate) use load::LoadedImage;
+pub(crate) use load::{Filling, LoadedImage};
 pub use mcu::BootError;
-pub(crate) use mcu::{halt, start};
+pub(crate) use mcu::Notice;

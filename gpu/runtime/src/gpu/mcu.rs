@@ -3,13 +3,17 @@
 //! Facts: hardware/csf-mmio.md sections 11 and 16.6.
 
 use crate::access::Access;
-use crate::platform::Platform;
-use crate::wait::{Condition, Pace, TimedOut, ms, us, wait_until};
+use crate::platform::{Instant, Platform};
+use crate::wait::{Awaited, Condition, TimedOut, ms};
+use core::time::Duration;
 use eitri_csf::registers::interrupts::JOB_IRQ;
 use eitri_csf::registers::mcu::{
     MCU_CONTROL, MCU_STATUS, McuRequest, McuState, mcu_control, mcu_status,
 };
 use thiserror::Error;
+
+/// How long the microcontroller may take to stop.
+const STOP: Duration = ms(100);
 
 /// Firmware that did not stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -21,34 +25,46 @@ pub struct HaltError {
     pub timed_out: TimedOut,
 }
 
-/// Stops the microcontroller at once.
-///
-/// # Errors
-/// If it does not stop.
-pub(crate) fn stop<P: Platform>(platform: &mut P) -> Result<(), HaltError> {
+/// A state that the microcontroller is to reach.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reaching {
+    what: &'static str,
+    awaited: Awaited,
+}
+
+impl Reaching {
+    /// That the microcontroller, which was told to `what`, reaches `state`.
+    pub(crate) fn new<P: Platform>(
+        platform: &P,
+        now: Instant,
+        what: &'static str,
+        state: McuState,
+        limit: Duration,
+    ) -> Reaching {
+        let wanted = Condition::equal(mcu_status::STATE.mask(), u64::from(state.number()));
+        let awaited = Awaited::new(platform, now, MCU_STATUS, wanted, limit);
+        Reaching { what, awaited }
+    }
+
+    /// Whether it has.
+    ///
+    /// # Errors
+    /// If it does not in time.
+    pub(crate) fn look<P: Platform>(
+        &self,
+        platform: &mut P,
+        now: Instant,
+    ) -> Result<bool, HaltError> {
+        let what = self.what;
+        let looked = self.awaited.look(platform, now);
+        looked.map_err(|timed_out| HaltError { what, timed_out })
+    }
+}
+
+/// Stops the microcontroller at once: it does when the state is reached.
+pub(crate) fn begin_stop<P: Platform>(platform: &mut P, now: Instant) -> Reaching {
     platform.write(JOB_IRQ.mask, 0);
     let request = mcu_control::REQUEST.word(McuRequest::Disable);
     platform.write(MCU_CONTROL, u64::from(request));
-    reach(
-        platform,
-        "stop",
-        McuState::Disabled,
-        Pace::polling(us(10), ms(100)),
-    )
-}
-
-/// Waits until the microcontroller has reached a state.
-///
-/// # Errors
-/// If it does not in time.
-pub(crate) fn reach<P: Platform>(
-    platform: &mut P,
-    what: &'static str,
-    state: McuState,
-    pace: Pace,
-) -> Result<(), HaltError> {
-    let wanted = Condition::equal(mcu_status::STATE.mask(), u64::from(state.number()));
-    let done = wait_until(platform, MCU_STATUS, wanted, pace);
-    done.map(|_| ())
-        .map_err(|timed_out| HaltError { what, timed_out })
+    Reaching::new(platform, now, "stop", McuState::Disabled, STOP)
 }

@@ -4,9 +4,10 @@
 
 use super::ProbeError;
 use crate::access::Access;
-use crate::platform::{Platform, SystemCoherency};
-use crate::wait::{Condition, Pace, TimedOut, ms, us, wait_until};
+use crate::platform::{Instant, Lines, Platform, SystemCoherency};
+use crate::wait::{Awaited, Condition, TimedOut, finish, ms, us};
 use core::fmt;
+use core::time::Duration;
 use eitri_csf::registers::control::{
     ASN_HASH, COHERENCY_ENABLE, Coherency, L2_CONFIG, coherency_enable, l2_config,
 };
@@ -16,8 +17,9 @@ use eitri_csf::registers::power::{Domain, L2_PWROFF, L2_PWRON, L2_PWRTRANS, L2_R
 use eitri_csf::table::Register;
 use thiserror::Error;
 
-/// How long the L2 may take to change state.
-const PACE: Pace = Pace::polling(us(100), ms(20));
+/// How long the L2 may take to change state, and how often one looks.
+const LIMIT: Duration = ms(20);
+pub(crate) const LOOK: Duration = us(100);
 
 /// The one L2 cache that is used, also where there are more.
 const FIRST_L2: u64 = 1;
@@ -133,11 +135,8 @@ pub(crate) fn choose_coherency(
     }
 }
 
-/// Powers the L2 after a reset: writes first what must stand before it is on.
-///
-/// # Errors
-/// If it does not come up in time.
-pub(crate) fn l2_on<P: Platform>(platform: &mut P, coherency: Coherency) -> Result<(), PowerStuck> {
+/// Writes what must stand before the L2 has power: it is lost with a reset.
+pub(crate) fn prepare_l2<P: Platform>(platform: &mut P, coherency: Coherency) {
     // Read-modify-write: from 12.0.1 the register has a bit that is not ours.
     let enable = platform.read_word(COHERENCY_ENABLE);
     let enable = coherency_enable::PROTOCOL.set(u64::from(enable), coherency);
@@ -149,60 +148,90 @@ pub(crate) fn l2_on<P: Platform>(platform: &mut P, coherency: Coherency) -> Resu
         let config = platform.read(L2_CONFIG);
         platform.write(L2_CONFIG, l2_config::ASN_HASH_ENABLE.set(config, true));
     }
-    step(
-        platform,
-        PowerChange::On,
-        L2_PWRTRANS,
-        Condition::clear(FIRST_L2),
-    )?;
-    platform.write(L2_PWRON, FIRST_L2);
-    step(
-        platform,
-        PowerChange::On,
-        L2_READY,
-        Condition::set(FIRST_L2),
-    )
 }
 
-/// Cuts the L2's power. The microcontroller must be stopped and the address spaces unmapped.
+/// What holds, in order, after the command that switches power on, and after that which switches it off.
+const AFTER_ON: [(Register, Condition); 1] = [(L2_READY, Condition::set(FIRST_L2))];
+const AFTER_OFF: [(Register, Condition); 2] = [
+    (L2_PWRTRANS, Condition::clear(FIRST_L2)),
+    (L2_READY, Condition::clear(FIRST_L2)),
+];
+
+/// A change of the L2's power under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Switch {
+    change: PowerChange,
+    /// What is waited for now.
+    awaited: Awaited,
+    /// What comes after it, once the command is given; at first that nothing else changes.
+    next: Option<usize>,
+}
+
+impl Switch {
+    /// Begins to switch power on, after [`prepare_l2`], or off: then the microcontroller must be stopped and the address
+    /// spaces unmapped.
+    pub(crate) fn begin<P: Platform>(
+        platform: &mut P,
+        now: Instant,
+        change: PowerChange,
+    ) -> Switch {
+        let awaited = Awaited::new(
+            platform,
+            now,
+            L2_PWRTRANS,
+            Condition::clear(FIRST_L2),
+            LIMIT,
+        );
+        Switch {
+            change,
+            awaited,
+            next: None,
+        }
+    }
+
+    /// Whether it is done.
+    ///
+    /// # Errors
+    /// If it is not in time.
+    pub(crate) fn look<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        now: Instant,
+    ) -> Result<bool, PowerStuck> {
+        let (command, after) = match self.change {
+            PowerChange::On => (L2_PWRON, AFTER_ON.as_slice()),
+            PowerChange::Off => (L2_PWROFF, AFTER_OFF.as_slice()),
+        };
+        loop {
+            let looked = self.awaited.look(platform, now);
+            let holds = looked.map_err(|timed_out| PowerStuck {
+                domain: Domain::L2,
+                change: self.change,
+                timed_out,
+                state: PowerState::read(platform),
+            })?;
+            if !holds {
+                return Ok(false);
+            }
+            if self.next.is_none() {
+                platform.write(command, FIRST_L2);
+            }
+            let next = self.next.unwrap_or(0);
+            let Some((register, wanted)) = after.get(next) else {
+                return Ok(true);
+            };
+            self.awaited = Awaited::new(platform, now, *register, *wanted, LIMIT);
+            self.next = Some(next.saturating_add(1));
+        }
+    }
+}
+
+/// Switches the L2's power and waits until it has changed.
 ///
 /// # Errors
-/// If it does not go down in time.
-pub(crate) fn l2_off<P: Platform>(platform: &mut P) -> Result<(), PowerStuck> {
-    step(
-        platform,
-        PowerChange::Off,
-        L2_PWRTRANS,
-        Condition::clear(FIRST_L2),
-    )?;
-    platform.write(L2_PWROFF, FIRST_L2);
-    step(
-        platform,
-        PowerChange::Off,
-        L2_PWRTRANS,
-        Condition::clear(FIRST_L2),
-    )?;
-    step(
-        platform,
-        PowerChange::Off,
-        L2_READY,
-        Condition::clear(FIRST_L2),
-    )
-}
-
-fn step<P: Platform>(
-    platform: &mut P,
-    change: PowerChange,
-    register: Register,
-    wanted: Condition,
-) -> Result<(), PowerStuck> {
-    match wait_until(platform, register, wanted, PACE) {
-        Ok(_) => Ok(()),
-        Err(timed_out) => Err(PowerStuck {
-            domain: Domain::L2,
-            change,
-            timed_out,
-            state: PowerState::read(platform),
-        }),
-    }
+/// If it does not in time.
+pub(crate) fn switch<P: Platform>(platform: &mut P, change: PowerChange) -> Result<(), PowerStuck> {
+    let now = platform.now();
+    let mut switch = Switch::begin(platform, now, change);
+    finish(platform, Lines::NONE, LOOK, |it, now| switch.look(it, now))
 }

@@ -4,11 +4,11 @@
 //! is stopped, interrupt masks must be written again.  Facts: hardware/csf-mmio.md sections 6, 16.2.
 
 use super::interrupts::mask_all;
-use super::mcu::stop;
+use super::mcu::begin_stop;
 use super::power::PowerState;
 use crate::access::Access;
-use crate::platform::{Lines, Platform};
-use crate::wait::{Condition, Pace, TimedOut, ms, wait_until};
+use crate::platform::{Instant, Lines, Platform};
+use crate::wait::{Awaited, Condition, TimedOut, finish, ms, us};
 use core::time::Duration;
 use eitri_csf::command::{GpuCommand, ResetKind};
 use eitri_csf::registers::control::GPU_COMMAND;
@@ -31,35 +31,74 @@ pub struct ResetError {
     pub power: PowerState,
 }
 
+/// A reset under way: soft, or hard if that did not complete.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reset {
+    kind: ResetKind,
+    awaited: Awaited,
+}
+
+impl Reset {
+    /// Asks for a soft one. No interrupt but that of its end is let through.
+    pub(crate) fn begin<P: Platform>(platform: &mut P, now: Instant) -> Reset {
+        mask_all(platform);
+        Reset::ask(platform, now, ResetKind::Soft)
+    }
+
+    fn ask<P: Platform>(platform: &mut P, now: Instant, kind: ResetKind) -> Reset {
+        let completed = gpu_irq::RESET_COMPLETED.mask();
+        platform.write(GPU_IRQ.clear, completed);
+        platform.write(GPU_IRQ.mask, completed);
+        platform.write(GPU_COMMAND, u64::from(GpuCommand::Reset(kind).word()));
+        // RAWSTAT rather than STATUS: whether masks survive a reset is not established.
+        let wanted = Condition::set(completed);
+        let awaited = Awaited::new(platform, now, GPU_IRQ.rawstat, wanted, LIMIT);
+        Reset { kind, awaited }
+    }
+
+    /// Which kind has completed, if one has: then no interrupt is let through.
+    ///
+    /// # Errors
+    /// If neither does in time.
+    pub(crate) fn look<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        now: Instant,
+    ) -> Result<Option<ResetKind>, ResetError> {
+        let looked = self.awaited.look(platform, now);
+        if looked == Ok(false) {
+            return Ok(None);
+        }
+        platform.write(GPU_IRQ.clear, gpu_irq::RESET_COMPLETED.mask());
+        platform.write(GPU_IRQ.mask, 0);
+        match (looked, self.kind) {
+            (Ok(_), kind) => Ok(Some(kind)),
+            (Err(_), ResetKind::Fast | ResetKind::Soft) => {
+                *self = Reset::ask(platform, now, ResetKind::Hard);
+                Ok(None)
+            }
+            (Err(timed_out), ResetKind::Hard) => Err(ResetError {
+                timed_out,
+                power: PowerState::read(platform),
+            }),
+        }
+    }
+}
+
 /// Resets the GPU: softly, or hard if that does not complete. No interrupt is let through afterwards.
 ///
 /// # Errors
 /// If neither completes.
 pub(crate) fn reset<P: Platform>(platform: &mut P) -> Result<ResetKind, ResetError> {
-    mask_all(platform);
-    if attempt(platform, ResetKind::Soft).is_ok() {
-        return Ok(ResetKind::Soft);
-    }
-    match attempt(platform, ResetKind::Hard) {
-        Ok(()) => Ok(ResetKind::Hard),
-        Err(timed_out) => Err(ResetError {
-            timed_out,
-            power: PowerState::read(platform),
-        }),
-    }
-}
-
-fn attempt<P: Platform>(platform: &mut P, kind: ResetKind) -> Result<(), TimedOut> {
-    let completed = gpu_irq::RESET_COMPLETED.mask();
-    platform.write(GPU_IRQ.clear, completed);
-    platform.write(GPU_IRQ.mask, completed);
-    platform.write(GPU_COMMAND, u64::from(GpuCommand::Reset(kind).word()));
-    // RAWSTAT rather than STATUS: whether masks survive a reset is not established.
-    let pace = Pace::interrupt(Lines::GPU, LIMIT);
-    let done = wait_until(platform, GPU_IRQ.rawstat, Condition::set(completed), pace);
-    platform.write(GPU_IRQ.clear, completed);
-    platform.write(GPU_IRQ.mask, 0);
-    done.map(|_| ())
+    let now = platform.now();
+    let mut reset = Reset::begin(platform, now);
+    let mut kind = ResetKind::Soft;
+    finish(platform, Lines::GPU, ms(1), |it, now| {
+        let done = reset.look(it, now)?;
+        kind = done.unwrap_or(kind);
+        Ok::<_, ResetError>(done.is_some())
+    })?;
+    Ok(kind)
 }
 
 /// Stops the GPU at once, so that it reaches no memory any more: the microcontroller, then all of it by a reset.
@@ -67,7 +106,11 @@ fn attempt<P: Platform>(platform: &mut P, kind: ResetKind) -> Result<(), TimedOu
 /// # Errors
 /// If it does not even reset: then it may go on writing wherever it could.
 pub(crate) fn stop_gpu<P: Platform>(platform: &mut P) -> Result<ResetKind, ResetError> {
+    let now = platform.now();
+    let stopping = begin_stop(platform, now);
     // A microcontroller that does not stop is stopped by the reset.
-    let _ = stop(platform);
+    let _ = finish(platform, Lines::NONE, us(10), |it, now| {
+        stopping.look(it, now)
+    });
     reset(platform)
 }

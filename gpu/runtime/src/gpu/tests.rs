@@ -1,6 +1,7 @@
 //! The layer of registers against a scripted platform: what is written, and what the user sees when a step fails.
 
-use super::power::{l2_off, l2_on};
+use super::PowerChange;
+use super::power::{prepare_l2, switch};
 use super::probe::probe;
 use super::reset::reset;
 use crate::testing::{Fake, clears, sets};
@@ -96,9 +97,10 @@ fn power_goes_on_after_coherency_is_set() {
     let mut fake = g610()
         .on(L2_PWRON, sets(L2_READY, 1))
         .on(L2_PWROFF, clears(L2_READY));
-    l2_on(&mut fake, Coherency::None).expect("on");
+    prepare_l2(&mut fake, Coherency::None);
+    switch(&mut fake, PowerChange::On).expect("on");
     assert_eq!(fake.written(COHERENCY_ENABLE), Some(31));
-    l2_off(&mut fake).expect("off");
+    switch(&mut fake, PowerChange::Off).expect("off");
 }
 
 #[test]
@@ -106,7 +108,7 @@ fn power_that_is_stuck_is_told_with_all_domains() {
     let mut fake = g610()
         .with(MCU_STATUS, 3)
         .on(L2_PWRON, sets(L2_PWRTRANS, 1));
-    let error = l2_on(&mut fake, Coherency::None).expect_err("stuck");
+    let error = switch(&mut fake, PowerChange::On).expect_err("stuck");
     assert_eq!(
         error.to_string(),
         "L2 did not power up: L2_READY (0x160) = 0x0, wanted 0x1, after 20ms\n  \

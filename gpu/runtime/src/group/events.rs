@@ -4,9 +4,9 @@
 //! is looked at each time: `CSG_IRQ_REQ` toggles, and two events of a stream before an answer leave no trace in it.
 //! Facts: hardware/csf-firmware.md section 11, csf-scheduling.md sections 6 and 7.2.
 
-use super::{Doom, Group, doorbells, ring};
+use super::{Doom, Group, doorbells};
 use crate::fault::{Cause, JobFault, Recovery, StreamException};
-use crate::firmware::{Global, SlotBlocks, StreamBlocks};
+use crate::firmware::{SlotBlocks, StreamBlocks};
 use crate::handle::{Fence, Queue};
 use crate::platform::Platform;
 use crate::queue::{Job, Stream, fail, fault_of};
@@ -18,15 +18,14 @@ use eitri_csf::interface::stream::{
 };
 
 impl Group {
-    /// Looks at everything that the slot reports; whether a sync object has changed.
+    /// Looks at everything that the slot reports, and answers it. The doorbell is the caller's.
     pub(crate) fn process_events<P: Platform>(
         &mut self,
         platform: &mut P,
         jobs: &mut Slab<'_, Job>,
         queue: Queue,
         slot: &SlotBlocks,
-        global: &Global,
-    ) -> bool {
+    ) -> Reported {
         let irq_req = slot.output.read_word(platform, CSG_IRQ_REQ);
         let irq_ack = slot.input.read_word(platform, CSG_IRQ_ACK);
         if irq_req != irq_ack {
@@ -74,11 +73,20 @@ impl Group {
         if bells != 0 {
             doorbells(slot).toggle(platform, bells);
         }
-        if answered {
-            ring(platform, global, slot);
+        Reported {
+            answered,
+            sync_changed: csg_req::SYNC_UPDATE.get(events),
         }
-        csg_req::SYNC_UPDATE.get(events)
     }
+}
+
+/// What a slot had to say.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reported {
+    /// There was something, and it was answered.
+    pub(crate) answered: bool,
+    /// A sync object has changed.
+    pub(crate) sync_changed: bool,
 }
 
 /// Answers everything that a slot reports.
@@ -174,7 +182,7 @@ fn process_stream<P: Platform>(
         let info = blocks.output.read(platform, CS_FATAL_INFO);
         let it = exception(word, info, true);
         let recovery = if it.exception.needs_reset() {
-            Recovery::Restart
+            Recovery::Reset
         } else {
             Recovery::NewQueue
         };

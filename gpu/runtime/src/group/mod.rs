@@ -39,6 +39,8 @@ pub(crate) struct Endpoints {
 pub(crate) enum Residency {
     /// On no slot: never started, or saved.
     Off,
+    /// It has a slot, and waits for its address space to be in the hardware.
+    Seating,
     /// To be started or resumed, by then.
     Starting {
         /// The firmware's deadline.
@@ -122,6 +124,10 @@ pub(crate) struct Group {
     pub(crate) exhausted: u32,
     /// It was saved while it waited for a sync object, and none has changed since.
     pub(crate) blocked: bool,
+    /// What it was saved to may not have reached memory before the GPU was stopped.
+    pub(crate) adrift: bool,
+    /// Its streams were given work of another driver's, which may rely on what is in their registers.
+    pub(crate) keeps_state: bool,
     /// The smaller, the longer it has waited for a slot.
     pub(crate) stamp: u64,
     /// It has to go for good.

@@ -1,17 +1,19 @@
 //! Address spaces: which tables the hardware walks, and changes to them while it does.
 //!
-//! A space has a number only while the hardware uses it; 0 is the firmware's. A change to a live space is lock, edit, flush,
-//! unlock, whatever the architecture.
+//! A space has a number only while the hardware uses it; 0 is the firmware's. Entering and leaving the hardware is a state that
+//! is looked at ([`AddressSpace::step`]); a change to a live space is lock, edit, flush, unlock, whatever the architecture, and
+//! waits for each.
 //! Facts: hardware/gpu-mmu.md sections 2 to 6.
 
 use super::fault::MmuFault;
 use super::tables::{Emptied, MapError, PageTables};
 use crate::access::Access;
-use crate::gpu::caches;
+use crate::gpu::caches::{self, Flush};
 use crate::memory::Memory;
-use crate::platform::{PhysicalAddress, Platform};
-use crate::wait::{Condition, Pace, TimedOut, ms, us, wait_until};
+use crate::platform::{Instant, Lines, PhysicalAddress, Platform};
+use crate::wait::{Awaited, Condition, TimedOut, finish, ms, us};
 use core::ops::Range;
+use core::time::Duration;
 use eitri_csf::Arch;
 use eitri_csf::command::{AsCommand, CacheFlush};
 use eitri_csf::page_table::{
@@ -24,6 +26,10 @@ use eitri_csf::registers::address_space::{
 use eitri_csf::registers::control::Coherency;
 use eitri_csf::registers::interrupts::MMU_IRQ;
 use thiserror::Error;
+
+/// How long a command may take, and how often one looks.
+const LIMIT: Duration = ms(100);
+pub(crate) const LOOK: Duration = us(10);
 
 /// A command of an address space that does not end: the GPU must be reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -65,11 +71,25 @@ impl MmuError {
     }
 }
 
+/// Whether the hardware uses a space.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// It does not.
+    Out,
+    /// It is being told of it, as this number.
+    Entering(u32, Update),
+    /// It does, as this number.
+    In(u32),
+    /// Caches are being flushed before it forgets it.
+    Flushing(u32, Flush),
+    /// It is being told to forget it.
+    Leaving(u32, Update),
+}
+
 /// A virtual address space with its tables, enabled in the hardware or not.
 #[derive(Debug)]
 pub(crate) struct AddressSpace {
-    /// Its number in the hardware, while that uses it.
-    number: Option<u32>,
+    place: Place,
     tables: PageTables,
     /// Tables that were taken out, until the hardware is known to have forgotten them.
     emptied: Emptied,
@@ -86,7 +106,7 @@ impl AddressSpace {
     ) -> Result<AddressSpace, MmuError> {
         let tables = PageTables::new(platform, memory, va_bits)?;
         Ok(AddressSpace {
-            number: None,
+            place: Place::Out,
             tables,
             emptied: Emptied::new(),
             coherency,
@@ -108,15 +128,43 @@ impl AddressSpace {
         self.tables.has_table(platform, page)
     }
 
-    /// Its number in the hardware, while that uses it.
+    /// Its number, while the hardware uses it.
     pub(crate) const fn number(&self) -> Option<u32> {
-        self.number
+        match self.place {
+            Place::In(number) => Some(number),
+            _ => None,
+        }
     }
 
-    /// Lets the hardware use the tables, as the space of a number that nothing else has.
-    pub(crate) fn enable<P: Platform>(
+    /// The number that nobody else can have now: from the moment that it begins to enter until it has left.
+    pub(crate) const fn holds(&self) -> Option<u32> {
+        match self.place {
+            Place::Out => None,
+            Place::In(number)
+            | Place::Entering(number, _)
+            | Place::Flushing(number, _)
+            | Place::Leaving(number, _) => Some(number),
+        }
+    }
+
+    /// Whether it is on its way: [`AddressSpace::step`] goes on.
+    pub(crate) const fn moves(&self) -> bool {
+        !matches!(self.place, Place::Out | Place::In(_))
+    }
+
+    /// Whether it has a flush of the caches under way.
+    pub(crate) const fn is_flushing(&self) -> bool {
+        matches!(self.place, Place::Flushing(..))
+    }
+
+    /// Begins to let the hardware use the tables, as the space of a number that nothing else has.
+    ///
+    /// # Errors
+    /// If the GPU has no addresses as wide.
+    pub(crate) fn begin_enter<P: Platform>(
         &mut self,
         platform: &mut P,
+        now: Instant,
         number: u32,
     ) -> Result<(), MmuError> {
         let coherent = self.coherency == Coherency::AceLite;
@@ -124,27 +172,68 @@ impl AddressSpace {
         let transcfg = transcfg_4k(bits, coherent).ok_or(MmuError::Width(bits))?;
         let memattr = if coherent { MEMATTR_COHERENT } else { MEMATTR };
         unmask_faults(platform, number);
-        configure(platform, number, self.tables.root().0, memattr, transcfg)?;
-        self.number = Some(number);
+        let words = [self.tables.root().0, memattr, transcfg];
+        let update = Update::begin(platform, now, number, words);
+        self.place = Place::Entering(number, update);
         Ok(())
+    }
+
+    /// Begins to make every access fault, and to let the hardware forget what it holds of the tables. No other flush may be
+    /// under way.
+    pub(crate) fn begin_leave<P: Platform>(&mut self, platform: &mut P, now: Instant) {
+        if let Place::In(number) = self.place {
+            let mask = platform.read(MMU_IRQ.mask);
+            platform.write(MMU_IRQ.mask, mask & !fault_bit(number));
+            let flush = Flush::begin(platform, now, CacheFlush::ALL);
+            self.place = Place::Flushing(number, flush);
+        }
+    }
+
+    /// Goes on with what was begun; whether it is done.
+    ///
+    /// # Errors
+    /// If the hardware does not obey in time.
+    pub(crate) fn step<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        now: Instant,
+    ) -> Result<bool, MmuError> {
+        match &mut self.place {
+            Place::Out | Place::In(_) => return Ok(true),
+            Place::Flushing(number, flush) => {
+                let number = *number;
+                if flush.look(platform, now).map_err(MmuError::Flush)? {
+                    let words = [0, 0, transcfg_unmapped()];
+                    let update = Update::begin(platform, now, number, words);
+                    self.place = Place::Leaving(number, update);
+                }
+            }
+            Place::Entering(number, update) => {
+                let number = *number;
+                if update.look(platform, now, number)? {
+                    self.place = Place::In(number);
+                }
+            }
+            Place::Leaving(number, update) => {
+                let number = *number;
+                if update.look(platform, now, number)? {
+                    self.place = Place::Out;
+                }
+            }
+        }
+        Ok(!self.moves())
     }
 
     /// Makes every access fault, and forgets what the hardware holds of the tables.
     pub(crate) fn disable<P: Platform>(&mut self, platform: &mut P) -> Result<(), MmuError> {
-        // Whatever goes wrong from here on, the space is not to be relied on.
-        let Some(number) = self.number.take() else {
-            return Ok(());
-        };
-        let mask = platform.read(MMU_IRQ.mask);
-        platform.write(MMU_IRQ.mask, mask & !fault_bit(number));
-        caches::flush(platform, CacheFlush::ALL).map_err(MmuError::Flush)?;
-        configure(platform, number, 0, 0, transcfg_unmapped())?;
-        Ok(())
+        let now = platform.now();
+        self.begin_leave(platform, now);
+        finish(platform, Lines::GPU, LOOK, |it, now| self.step(it, now))
     }
 
     /// Says that a reset has disabled it.
     pub(crate) fn forget(&mut self) {
-        self.number = None;
+        self.place = Place::Out;
     }
 
     /// Where `bytes` bytes can be mapped inside `within`, with a page unmapped around them.
@@ -213,7 +302,7 @@ impl AddressSpace {
 
     /// Reads the fault that this space reports, if it does, and clears its interrupt.
     pub(crate) fn take_fault<P: Platform>(&self, platform: &mut P, arch: Arch) -> Option<MmuFault> {
-        let number = self.number?;
+        let number = self.number()?;
         if platform.read(MMU_IRQ.rawstat) & fault_bit(number) == 0 {
             return None;
         }
@@ -230,7 +319,7 @@ impl AddressSpace {
         range: Range<u64>,
         edit: impl FnOnce(&mut AddressSpace, &mut P, &mut Memory) -> Result<(), MapError>,
     ) -> Result<(), MmuError> {
-        let Some(number) = self.number else {
+        let Some(number) = self.number() else {
             edit(self, platform, memory)?;
             self.emptied.release(platform, memory);
             return Ok(());
@@ -264,49 +353,81 @@ fn fault_bit(number: u32) -> u64 {
     1_u64.checked_shl(number).unwrap_or(0)
 }
 
-fn configure<P: Platform>(
-    platform: &mut P,
-    number: u32,
-    transtab: u64,
-    memattr: u64,
-    transcfg: u64,
-) -> Result<(), AsCommandStuck> {
-    idle(platform, number, AsCommand::Update)?;
-    platform.write(AS_TRANSTAB.at(number), transtab);
-    platform.write(AS_MEMATTR.at(number), memattr);
-    platform.write(AS_TRANSCFG.at(number), transcfg);
-    command(platform, number, AsCommand::Update)
+/// New words for an address space being taken over.
+#[derive(Clone, Copy, Debug)]
+struct Update {
+    /// TRANSTAB, MEMATTR and TRANSCFG, until they are written.
+    words: Option<[u64; 3]>,
+    /// That no command is in progress.
+    idle: Awaited,
 }
 
+impl Update {
+    fn begin<P: Platform>(platform: &P, now: Instant, number: u32, words: [u64; 3]) -> Update {
+        Update {
+            words: Some(words),
+            idle: idle(platform, now, number),
+        }
+    }
+
+    fn look<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        now: Instant,
+        space: u32,
+    ) -> Result<bool, AsCommandStuck> {
+        loop {
+            let command = AsCommand::Update;
+            let looked = self.idle.look(platform, now);
+            if !looked.map_err(|timed_out| AsCommandStuck {
+                space,
+                command,
+                timed_out,
+            })? {
+                return Ok(false);
+            }
+            let Some([transtab, memattr, transcfg]) = self.words.take() else {
+                return Ok(true);
+            };
+            platform.write(AS_TRANSTAB.at(space), transtab);
+            platform.write(AS_MEMATTR.at(space), memattr);
+            platform.write(AS_TRANSCFG.at(space), transcfg);
+            give(platform, space, command);
+            self.idle = idle(platform, now, space);
+        }
+    }
+}
+
+/// That no command of a space is in progress.
+fn idle<P: Platform>(platform: &P, now: Instant, number: u32) -> Awaited {
+    let wanted = Condition::clear(as_status::ACTIVE.mask());
+    Awaited::new(platform, now, AS_STATUS.at(number), wanted, LIMIT)
+}
+
+fn give<P: Platform>(platform: &mut P, number: u32, command: AsCommand) {
+    let word = as_command::COMMAND.word(command);
+    // What was written to the tables so far is what the walker finds after the command.
+    platform.publish();
+    platform.write(AS_COMMAND.at(number), u64::from(word));
+}
+
+/// Gives a command and waits until it is done.
 fn command<P: Platform>(
     platform: &mut P,
     number: u32,
     command: AsCommand,
 ) -> Result<(), AsCommandStuck> {
-    idle(platform, number, command)?;
-    let word = as_command::COMMAND.word(command);
-    // What was written to the tables so far is what the walker finds after the command.
-    platform.publish();
-    platform.write(AS_COMMAND.at(number), u64::from(word));
-    idle(platform, number, command)
-}
-
-fn idle<P: Platform>(
-    platform: &mut P,
-    number: u32,
-    command: AsCommand,
-) -> Result<(), AsCommandStuck> {
-    let pace = Pace::polling(us(10), ms(100));
-    let status = AS_STATUS.at(number);
-    let done = wait_until(
-        platform,
-        status,
-        Condition::clear(as_status::ACTIVE.mask()),
-        pace,
-    );
-    done.map(|_| ()).map_err(|timed_out| AsCommandStuck {
-        space: number,
-        command,
-        timed_out,
-    })
+    let until_idle = |platform: &mut P| {
+        let now = platform.now();
+        let idle = idle(platform, now, number);
+        let done = finish(platform, Lines::NONE, LOOK, |it, now| idle.look(it, now));
+        done.map_err(|timed_out| AsCommandStuck {
+            space: number,
+            command,
+            timed_out,
+        })
+    };
+    until_idle(platform)?;
+    give(platform, number, command);
+    until_idle(platform)
 }

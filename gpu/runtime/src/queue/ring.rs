@@ -17,6 +17,8 @@ pub(crate) struct Ring {
     input: SharedBlock,
     output: SharedBlock,
     insert: u64,
+    /// What was to be consumed before this is not any more.
+    skipped: u64,
 }
 
 impl Ring {
@@ -34,6 +36,7 @@ impl Ring {
             input,
             output,
             insert: 0,
+            skipped: 0,
         }
     }
 
@@ -42,9 +45,14 @@ impl Ring {
         self.insert
     }
 
-    /// Bytes that the hardware has consumed, ever.
+    /// Bytes that the hardware has consumed, ever, or that were skipped.
     pub(crate) fn extract<P: Platform>(&self, platform: &mut P) -> u64 {
-        self.output.read(platform, CS_EXTRACT)
+        self.output.read(platform, CS_EXTRACT).max(self.skipped)
+    }
+
+    /// Lets reading begin there when the stream is started: the GPU is stopped.
+    pub(crate) fn skip_to(&mut self, offset: u64) {
+        self.skipped = offset;
     }
 
     /// Says where reading begins when the stream is started.

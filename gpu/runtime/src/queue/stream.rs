@@ -265,8 +265,8 @@ impl Stream {
         self.ring.extract(platform) != self.ring.insert()
     }
 
-    /// Ends the oldest job if the hardware is through with it. Faults were looked at before: a stream with
-    /// a fault goes on only when it was answered.
+    /// Ends the oldest job if the hardware is through with it. Faults were looked at before: a stream with a fault goes on only
+    /// when it was answered.
     pub(crate) fn retire<P: Platform>(
         &mut self,
         platform: &mut P,
@@ -329,6 +329,22 @@ impl Stream {
             fail(jobs, first, cause, recovery);
         }
         self.end_first(jobs, false)
+    }
+
+    /// The GPU was stopped: takes the job out of flight that it may have been at, which is the oldest, and lets the stream
+    /// begin with the next when it is started again. That one has not begun: an entry of the ring is left only when everything
+    /// of its job is done.
+    pub(crate) fn lose_current<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        jobs: &mut Slab<'_, Job>,
+    ) -> Option<Ended> {
+        let job = jobs.get(self.first?)?;
+        let (point, end) = (job.fence.point, job.end);
+        self.ring.skip_to(end);
+        self.sync.write(platform, SYNC64_STATUS, 0);
+        self.sync.write(platform, SYNC64_VALUE, point);
+        self.abandon(jobs, Cause::LostWithGpu, Recovery::Continue)
     }
 
     /// What became of the job that was to reach `point`, as far as [`Stream::retire`] has seen.

@@ -102,6 +102,8 @@ impl Mapping {
 #[derive(Debug)]
 pub(crate) struct Vm {
     pub(crate) space: AddressSpace,
+    /// It has reported a fault, and is out of the hardware until whoever made it is gone.
+    pub(crate) faulted: bool,
     range: Range<u64>,
     /// Where the last mapping ended: the search for a place begins there, so that an address is not reused at once.
     next: u64,
@@ -112,6 +114,7 @@ impl Vm {
     pub(crate) const fn new(space: AddressSpace, range: Range<u64>) -> Vm {
         Vm {
             space,
+            faulted: false,
             next: range.start,
             range,
         }

@@ -4,7 +4,7 @@ use crate::bench::{
     DOUBLE, FOREVER, Work, diagnoses, inject, machine, queue, queue_in, submit, up, wait,
 };
 use eitri_model::Injection;
-use eitri_runtime::{Error, Status, SubQueue};
+use eitri_runtime::{Error, Instant, Status, SubQueue};
 use std::time::Duration;
 
 const GOOD: Result<(), String> = Ok(());
@@ -88,6 +88,7 @@ fn a_reused_slot_has_no_events_of_its_last_user() {
         let first = queue_in(&mut device, space);
         inject(&machine, injection);
         let old = submit(&mut device, first, &work);
+        device.poll(Instant(machine.time()));
         // The fault is reported, and nobody looks.
         machine.pass(Duration::from_millis(5));
         device.cancel(first).expect("there");

@@ -4,6 +4,7 @@ use crate::bench::{
     DOUBLE, FIRMWARE, FOREVER, Work, inject, machine, queue, storage, submit, up, wait,
 };
 use eitri_model::Injection;
+use eitri_on_model::Machine;
 use eitri_runtime::{BringUpError, Device, Instant, Options, Status};
 use std::time::Duration;
 
@@ -59,18 +60,43 @@ fn limits_of_the_hardware_scale_with_its_clock() {
     assert!(took < 2 * limit, "{took:?}");
 }
 
-/// `poll`, `submit`, `status` and `cancel` do not wait for jobs or for the firmware: what they take is their register
-/// accesses, also while a job hangs, others wait for its slot, and the firmware is silent.
+/// What calls of the running phase cost: no wait, and a bounded number of register accesses.
+#[derive(Default)]
+struct Cost {
+    waits: u64,
+    accesses: u64,
+    time: Duration,
+}
+
+impl Cost {
+    /// Does something, and keeps what the dearest so far has cost.
+    fn of<T>(&mut self, machine: &Machine, action: impl FnOnce() -> T) -> T {
+        let (before, start) = (machine.accesses(), machine.time());
+        let result = action();
+        let after = machine.accesses();
+        let accesses = after.register_reads - before.register_reads + after.register_writes
+            - before.register_writes;
+        self.waits += after.waits - before.waits;
+        self.accesses = self.accesses.max(accesses);
+        self.time = self.time.max(machine.time() - start);
+        result
+    }
+
+    #[track_caller]
+    fn is_bounded(&self) {
+        assert_eq!(self.waits, 0, "it waits");
+        assert!(self.accesses < 400, "{} accesses", self.accesses);
+        assert!(self.time < Duration::from_micros(500), "{:?}", self.time);
+    }
+}
+
+/// `poll`, `submit`, `status` and `cancel` do not wait for jobs, for the firmware, or for the MMU: what they take is their
+/// register accesses, also while a job hangs, others wait for its slot, and the firmware is silent.
 #[test]
 fn the_running_phase_never_waits() {
     let machine = machine();
     let mut device = up(machine.clone());
-    let mut longest = Duration::ZERO;
-    let mut timed = |action: &mut dyn FnMut()| {
-        let start = machine.time();
-        action();
-        longest = longest.max(machine.time() - start);
-    };
+    let mut cost = Cost::default();
     let queues: Vec<_> = (0..8)
         .map(|_| {
             let queue = queue(&mut device);
@@ -79,31 +105,77 @@ fn the_running_phase_never_waits() {
         .collect();
     let mut fences = Vec::new();
     for (queue, work) in &queues {
-        timed(&mut || fences.push(submit(&mut device, *queue, work)));
+        fences.push(cost.of(&machine, || submit(&mut device, *queue, work)));
     }
     inject(&machine, Injection::SuspendIgnored);
-    let mut now = machine.time();
     for _ in 0..400 {
-        let mut next = None;
-        timed(&mut || next = device.poll(Instant(machine.time())).at);
-        timed(&mut || {
-            drop(
-                fences
-                    .iter()
-                    .map(|fence| device.status(*fence))
-                    .collect::<Vec<_>>(),
-            )
-        });
+        let next = cost.of(&machine, || device.poll(Instant(machine.time())).at);
+        for fence in &fences {
+            cost.of(&machine, || device.status(*fence));
+        }
         let Some(next) = next else { break };
+        let now = machine.time();
         machine.pass(next.0.saturating_sub(now).min(Duration::from_millis(1)));
-        now = machine.time();
     }
-    timed(&mut || device.cancel(queues[0].0).expect("there"));
-    timed(&mut || {
-        device.poll(Instant(machine.time()));
-    });
-    assert!(device.lost().is_none());
-    assert!(longest < Duration::from_micros(500), "{longest:?}");
+    cost.of(&machine, || device.cancel(queues[0].0).expect("there"));
+    cost.of(&machine, || device.poll(Instant(machine.time())));
+    assert!(device.last_loss().is_none());
+    cost.is_bounded();
+}
+
+/// Nor does a recovery wait, whatever does not answer on the way.
+#[test]
+fn a_recovery_never_waits() {
+    for also in [
+        None,
+        Some(Injection::BootNeverCompletes),
+        Some(Injection::ResetNeverCompletes),
+        Some(Injection::L2PowerStuck),
+        Some(Injection::FlushNeverCompletes),
+        Some(Injection::AddressSpaceStuck { space: 0 }),
+        Some(Injection::SuspendIgnored),
+    ] {
+        let all = [
+            Injection::McuCrash,
+            Injection::GpuFault { exception: 0x80 },
+            Injection::FlushNeverCompletes,
+        ];
+        let count = if eitri_testdata::long() { 3 } else { 1 };
+        for first in all.into_iter().take(count) {
+            let machine = machine();
+            let mut device = up(machine.clone());
+            let mut cost = Cost::default();
+            let queues: Vec<_> = (0..8)
+                .map(|_| {
+                    let queue = queue(&mut device);
+                    (queue, Work::new(&mut device, queue, &DOUBLE, 64))
+                })
+                .collect();
+            let mut fences = Vec::new();
+            for (queue, work) in &queues {
+                for _ in 0..3 {
+                    fences.push(cost.of(&machine, || submit(&mut device, *queue, work)));
+                }
+            }
+            inject(&machine, first);
+            if let Some(also) = also {
+                inject(&machine, also);
+            }
+            let mut polls = 0;
+            loop {
+                let next = cost.of(&machine, || device.poll(Instant(machine.time())));
+                let pending = |fence: &&_| device.status(**fence) == Status::Pending;
+                let Some(at) = next.at.filter(|_| fences.iter().any(|it| pending(&it))) else {
+                    break;
+                };
+                let now = machine.time();
+                machine.pass(at.0.saturating_sub(now).max(Duration::from_micros(1)));
+                polls += 1;
+                assert!(polls < 60_000, "{first:?}, {also:?}: it never ends");
+            }
+            cost.is_bounded();
+        }
+    }
 }
 
 /// Between two polls nothing is missed, and a loop that sleeps until `at` alone sees every job end.
@@ -139,11 +211,12 @@ fn silent_firmware_is_noticed_without_a_ping_of_the_callers() {
     let machine = machine();
     let mut device = up(machine.clone());
     inject(&machine, Injection::PingIgnored);
-    for _ in 0..40 {
+    while device.last_loss().is_none() {
         machine.pass(Duration::from_millis(500));
         device.poll(Instant(machine.time()));
+        assert!(machine.time() < Duration::from_secs(20));
     }
-    let lost = device.lost().expect("silent").to_string();
+    let lost = device.last_loss().expect("silent").to_string();
     assert!(
         lost.starts_with("the firmware did not answer a ping"),
         "{lost}"

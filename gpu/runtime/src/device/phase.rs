@@ -1,0 +1,438 @@
+//! Phases of the device: it takes jobs, or it is being stopped and started again, each part of which is a state with a
+//! deadline that `poll` looks at.
+//!
+//! A recovery saves the groups that are on slots as far as the firmware still answers, cleans the caches, stops and resets the
+//! GPU, loads the firmware anew, and goes on with what was saved or had not begun.  Guarantees: what the GPU could write to has
+//! no new owner before the reset has completed; the outcome of each job is found once.
+//! Facts: hardware/csf-mmio.md sections 16.8 and 16.9, csf-scheduling.md sections 3.4 and 9.
+
+use super::bring_up::{all_slots, words};
+use super::poll::Watch;
+use super::start::{Ground, Looked, Passed, Start};
+use super::{BringUpError, Device, DeviceLost};
+use crate::fault::{Cause, Recovery};
+use crate::firmware::{ANSWER, Interface};
+use crate::gpu::caches::Flush;
+use crate::gpu::mcu::{Reaching, begin_stop};
+use crate::group::{CHANGED, Doom, Residency, STARTED, STREAMS};
+use crate::mmu;
+use crate::platform::{Instant, Lines, Platform};
+use crate::seats::Seats;
+use crate::slab::Key;
+use crate::wait::{Pace, ms, poll};
+use core::convert::Infallible;
+use core::time::Duration;
+use eitri_csf::command::CacheFlush;
+use eitri_csf::interface::global::GLB_ACK;
+
+/// What the device is in.
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one of it, and no heap to put a start on"
+)]
+pub(super) enum Phase {
+    /// It takes jobs.
+    Running,
+    /// Groups on slots are being saved, as far as they let themselves; by then.
+    Saving(Instant),
+    /// What they were saved to is on its way to memory.
+    Cleaning(Flush),
+    /// The microcontroller is to stop.
+    Stopping(Reaching),
+    /// The GPU is being reset, and started if the device is not given up.
+    Starting(Start),
+    /// It was given up, and the GPU is stopped.
+    Dead,
+}
+
+/// How soon one looks again while groups are being saved.
+const SOON: Duration = ms(1);
+/// Steps that one `poll` goes through at most: there are not as many in a row that need no time.
+const STEPS: usize = 24;
+
+impl<'d, P: Platform> Device<'_, 'd, P> {
+    /// What a start needs.
+    pub(super) fn ground(&mut self) -> Ground<'_, 'd, P> {
+        Ground {
+            platform: &mut self.platform,
+            properties: &self.properties,
+            coherency: self.coherency,
+            space: &mut self.firmware_vm.space,
+            image: &self.image,
+        }
+    }
+
+    /// Takes the interface in that the firmware has offered.
+    pub(super) fn set_interface(&mut self, interface: Interface) {
+        self.words = words(&self.properties, &interface);
+        self.interface = interface;
+    }
+
+    /// Whether the device takes jobs now.
+    pub(crate) const fn is_running(&self) -> bool {
+        matches!(self.phase, Phase::Running)
+    }
+
+    /// The GPU is lost: begins to start it again, or gives the device up if that was tried too often in a row.
+    pub(super) fn recover(&mut self, lost: DeviceLost, now: Instant) {
+        if !self.is_running() {
+            return;
+        }
+        self.last_loss = Some(lost);
+        if self.attempts >= self.options.recoveries {
+            self.lost = Some(lost);
+        } else {
+            self.attempts = self.attempts.saturating_add(1);
+            self.recoveries = self.recoveries.saturating_add(1);
+        }
+        let limit = match answers(&lost) && self.lost.is_none() {
+            true => self.scaled(ANSWER),
+            false => Duration::ZERO,
+        };
+        self.phase = Phase::Saving(now.after(limit));
+    }
+
+    /// Goes on with the phase until it takes time; when to look again.
+    pub(super) fn look_at_phase(&mut self, now: Instant) -> Option<Instant> {
+        for _ in 0..STEPS {
+            let again = match &mut self.phase {
+                Phase::Running => return Some(now),
+                Phase::Dead => return None,
+                Phase::Saving(until) => {
+                    let until = *until;
+                    self.save(now, until)
+                }
+                Phase::Cleaning(flush) => {
+                    let looked = flush.look(&mut self.platform, now);
+                    match looked {
+                        Ok(false) => Some(SOON),
+                        looked => {
+                            if looked.is_err() {
+                                self.forget_saved();
+                            }
+                            self.stop_microcontroller(now);
+                            None
+                        }
+                    }
+                }
+                Phase::Stopping(reaching) => match reaching.look(&mut self.platform, now) {
+                    Ok(false) => Some(mmu::LOOK),
+                    // One that does not stop is stopped by the reset.
+                    Ok(true) | Err(_) => {
+                        self.phase = Phase::Starting(match self.lost {
+                            Some(_) => Start::stop(),
+                            None => Start::slow(),
+                        });
+                        None
+                    }
+                },
+                Phase::Starting(_) => self.go_on_starting(now),
+            };
+            if let Some(time) = again {
+                return Some(now.after(time));
+            }
+        }
+        Some(now)
+    }
+
+    fn go_on_starting(&mut self, now: Instant) -> Option<Duration> {
+        let Phase::Starting(start) = &mut self.phase else {
+            return None;
+        };
+        let ground = Ground {
+            platform: &mut self.platform,
+            properties: &self.properties,
+            coherency: self.coherency,
+            space: &mut self.firmware_vm.space,
+            image: &self.image,
+        };
+        match start.look(ground, now) {
+            Ok(Looked::Waits(time)) => return Some(time),
+            Ok(Looked::Passed(passed)) => {
+                let through = start.step().is_none();
+                match passed {
+                    Passed::Reset(_) => self.stopped(true),
+                    Passed::Interface(interface) => self.set_interface(interface),
+                    Passed::Other => {}
+                }
+                match self.lost {
+                    _ if !through => {}
+                    Some(lost) => self.give_up(lost),
+                    None => self.run_again(),
+                }
+            }
+            Err(error) => {
+                let lost = DeviceLost::Restart(error);
+                self.last_loss = Some(lost);
+                if let BringUpError::Reset(_) = error {
+                    self.stopped(false);
+                    self.give_up(lost);
+                    return None;
+                }
+                if self.attempts >= self.options.recoveries {
+                    self.lost = Some(lost);
+                }
+                self.attempts = self.attempts.saturating_add(1);
+                self.stop_microcontroller(now);
+            }
+        }
+        None
+    }
+
+    /// Saves the groups that are on slots, and ends what the hardware is through with; when to look again.
+    fn save(&mut self, now: Instant, until: Instant) -> Option<Duration> {
+        let lives = now < until && self.look_at_health().is_ok();
+        let mut waits = false;
+        for index in 0..self.groups.capacity() {
+            if let Some(key) = self.groups.key_at(index) {
+                self.take_reports(key, lives);
+                self.retire(key);
+                waits |= lives && self.save_group(key, now);
+            }
+        }
+        // One flush at a time: that of a space which is leaving comes first. It has its own limit.
+        let flushing = self.finish_flush(now);
+        if waits || flushing == Some(false) {
+            return Some(SOON);
+        }
+        let saved = self.groups.iter().any(|(_, group)| group.saved);
+        match (saved || self.jobs_have_written(), flushing) {
+            (true, Some(true)) => {
+                let flush = Flush::begin(&mut self.platform, now, CacheFlush::CLEAN);
+                self.phase = Phase::Cleaning(flush);
+            }
+            _ => {
+                // A flush that hangs keeps others from the caches.
+                if flushing.is_none() {
+                    self.forget_saved();
+                }
+                self.stop_microcontroller(now);
+            }
+        }
+        None
+    }
+
+    /// Saves a group; whether it is still to be waited for.
+    fn save_group(&mut self, key: Key, now: Instant) -> bool {
+        let Some(group) = self.groups.get(key) else {
+            return false;
+        };
+        let (residency, doom) = (group.residency, group.doom);
+        match residency {
+            Residency::Off | Residency::Dead => false,
+            Residency::Seating => {
+                self.leave_slot(key, Residency::Off);
+                false
+            }
+            Residency::Starting { .. } => {
+                let started = matches!(self.answered(key, "", STARTED, false), Ok(true));
+                if let (true, Some(group)) = (started, self.groups.get_mut(key)) {
+                    // What came into its rings meanwhile is looked at when it is resumed.
+                    group.residency = Residency::On { since: now };
+                    group.saved = false;
+                    group.unseen = false;
+                }
+                true
+            }
+            Residency::On { .. } if doom.is_some() => false,
+            Residency::On { .. } => {
+                self.evict(key, now);
+                true
+            }
+            Residency::Suspending { .. } => {
+                let saved = matches!(self.answered(key, "", CHANGED, false), Ok(true));
+                if saved {
+                    self.suspended(key);
+                }
+                !saved
+            }
+            Residency::Terminating { .. } => {
+                // Nothing of it is to be saved: the reset ends it too.
+                if matches!(self.answered(key, "", CHANGED, false), Ok(true)) {
+                    self.stop_streams(key);
+                    let doom = doom.unwrap_or(Doom::Cancelled);
+                    self.end_group(key, doom.cause(), Recovery::NewQueue);
+                }
+                false
+            }
+        }
+    }
+
+    fn stop_microcontroller(&mut self, now: Instant) {
+        self.phase = Phase::Stopping(begin_stop(&mut self.platform, now));
+    }
+
+    /// What groups were saved to may be nothing, and so may what jobs have written: the caches were not cleaned.
+    fn forget_saved(&mut self) {
+        self.forget_written();
+        for (_, group) in self.groups.iter_mut() {
+            group.adrift |= group.saved;
+        }
+    }
+
+    /// The GPU reaches no memory any more, or, if it did not even reset, all that it had: puts everything right that was
+    /// under way.
+    pub(super) fn stopped(&mut self, reset: bool) {
+        self.memory.set_gpu_runs_free(!reset);
+        self.forget_spaces();
+        self.caches_are_empty();
+        if let Some(counters) = &mut self.counters {
+            counters.forget();
+        }
+        for index in 0..self.groups.capacity() {
+            let Some(key) = self.groups.key_at(index) else {
+                continue;
+            };
+            let adrift = |group: &crate::group::Group| group.adrift || !group.is_off();
+            if self.groups.get(key).is_some_and(adrift) {
+                self.put_right(key);
+            }
+        }
+        self.slot_seats.clear();
+        self.space_seats.clear();
+    }
+
+    /// A group that was on its slot when the GPU was stopped, or that was saved to nothing. Jobs that are done are done, one
+    /// that had begun is lost, and what comes after it has not begun: an entry of a ring is left only when its job is over.
+    fn put_right(&mut self, key: Key) {
+        self.retire(key);
+        let Some(group) = self.groups.get_mut(key) else {
+            return;
+        };
+        group.adrift = false;
+        group.saved = false;
+        group.idle = false;
+        group.blocked = false;
+        group.unseen = false;
+        let (doom, keeps_state) = (group.doom, group.keeps_state);
+        if let Some(Doom::Space { fault, reached, .. }) = doom {
+            self.blame_space(key, fault, reached);
+        }
+        if let Some(doom) = doom {
+            return self.end_group(key, doom.cause(), Recovery::NewQueue);
+        }
+        if keeps_state {
+            return self.end_group(key, Cause::LostWithGpu, Recovery::NewQueue);
+        }
+        for number in 0..STREAMS {
+            let group = self.groups.get_mut(key);
+            let stream = group.and_then(|group| group.streams.get_mut(number));
+            let Some(stream) = stream else { break };
+            let ended = stream.lose_current(&mut self.platform, &mut self.jobs);
+            if let Some(ended) = ended {
+                self.count_end(key, ended);
+            }
+        }
+        self.leave_slot(key, Residency::Off);
+    }
+
+    /// The GPU is up again.
+    pub(super) fn run_again(&mut self) {
+        let now = self.platform.now();
+        self.slot_seats = Seats::new(all_slots(&self.interface));
+        self.watch = Watch::new(now);
+        for (_, group) in self.groups.iter_mut() {
+            group.blocked = false;
+        }
+        self.lost = None;
+        self.phase = Phase::Running;
+    }
+
+    /// The device is given up: the GPU was stopped, or does not stop.
+    pub(super) fn give_up(&mut self, lost: DeviceLost) {
+        self.lost = Some(lost);
+        self.last_loss = Some(lost);
+        for index in 0..self.groups.capacity() {
+            if let Some(key) = self.groups.key_at(index) {
+                self.end_group(key, Cause::LostWithGpu, Recovery::Restart);
+            }
+        }
+        self.phase = Phase::Dead;
+    }
+
+    /// Saves what can be saved and stops the GPU, for a restart that waits for each step.
+    pub(super) fn stop_for_restart(&mut self) {
+        let now = self.platform.now();
+        if self.is_running() {
+            self.phase = Phase::Saving(now.after(self.scaled(ANSWER)));
+        }
+        self.poll_phase(|phase| !matches!(phase, Phase::Saving(_) | Phase::Cleaning(_)));
+        // Whatever state it is in, the reset comes next, by itself.
+        self.phase = Phase::Dead;
+    }
+
+    /// Waits until memory that the GPU had may have a new owner, and nothing is under way in the MMU.
+    pub(super) fn quiet(&mut self) {
+        self.poll_phase(|phase| match phase {
+            Phase::Running | Phase::Dead => true,
+            Phase::Starting(start) => !start.is_before_reset(),
+            Phase::Saving(_) | Phase::Cleaning(_) | Phase::Stopping(_) => false,
+        });
+        if !self.is_running() {
+            return;
+        }
+        let moved = poll(
+            self,
+            |device| &mut device.platform,
+            |device| device.due,
+            Pace::new(Lines::ALL, Duration::MAX),
+            |device| {
+                let now = device.platform.now();
+                let moved = device.move_spaces(now)?;
+                device.due = moved;
+                Ok(moved.is_none().then_some(()))
+            },
+        );
+        if let Err(lost) = moved {
+            self.stop_now(lost);
+        }
+    }
+
+    /// Goes on with the phase until `done`.
+    fn poll_phase(&mut self, done: fn(&Phase) -> bool) {
+        let ended = poll(
+            self,
+            |device| &mut device.platform,
+            |device| device.due,
+            Pace::new(Lines::ALL, Duration::MAX),
+            |device| {
+                if done(&device.phase) {
+                    return Ok(Some(()));
+                }
+                let now = device.platform.now();
+                device.due = device.look_at_phase(now);
+                Ok::<_, Infallible>(done(&device.phase).then_some(()))
+            },
+        );
+        match ended {
+            Ok(_) => {}
+            Err(never) => match never {},
+        }
+    }
+
+    /// The hardware did not obey while memory was being mapped or unmapped, whose owner waits: the GPU is stopped at once, and
+    /// `poll` goes on from there.
+    pub(super) fn stop_now(&mut self, lost: DeviceLost) -> DeviceLost {
+        if !self.is_running() {
+            return lost;
+        }
+        let now = self.platform.now();
+        self.recover(lost, now);
+        self.poll_phase(|phase| match phase {
+            Phase::Running | Phase::Dead => true,
+            Phase::Starting(start) => !start.is_before_reset(),
+            Phase::Saving(_) | Phase::Cleaning(_) | Phase::Stopping(_) => false,
+        });
+        lost
+    }
+}
+
+/// Whether the firmware may answer after a loss.
+fn answers(lost: &DeviceLost) -> bool {
+    match lost {
+        DeviceLost::Firmware(_) | DeviceLost::Restart(_) => false,
+        DeviceLost::Silent(ignored) => ignored.timed_out.register != GLB_ACK,
+        DeviceLost::Gpu(_) | DeviceLost::Mmu(_) | DeviceLost::Stream(_) => true,
+    }
+}
