@@ -7,6 +7,9 @@
 
 use super::mir::{BlockId, Function, Instr, Message, Op, Value};
 
+/// Most instructions that come to one block: there are no registers for the results of more.
+const MOST: usize = 64;
+
 /// Moves what can be moved. True when anything did.
 pub(crate) fn hoist_invariants(function: &mut Function) -> bool {
     let mut home: Vec<Option<BlockId>> = vec![None; function.values as usize];
@@ -16,6 +19,8 @@ pub(crate) fn hoist_invariants(function: &mut Function) -> bool {
         let values = phis.chain(block.instrs.iter().flat_map(Instr::written_values));
         values.for_each(|value| home[value.index()] = Some(id));
     }
+    // By block: how many instructions have come to it.
+    let mut moved = vec![0; function.blocks.len()];
     let predecessors = function.predecessors();
     let dominators = dominators(&predecessors);
     let mut changed = false;
@@ -52,11 +57,16 @@ pub(crate) fn hoist_invariants(function: &mut Function) -> bool {
             let instrs = std::mem::take(&mut function.blocks[block.index()].instrs);
             let mut kept = Vec::with_capacity(instrs.len());
             for instr in instrs {
-                if may_move(&instr) && instr.read_values().all(|value| outside(&home, value)) {
+                let room = moved[before.index()] < MOST;
+                if room
+                    && may_move(&instr)
+                    && instr.read_values().all(|value| outside(&home, value))
+                {
                     for value in instr.written_values() {
                         home[value.index()] = Some(before);
                     }
                     function.blocks[before.index()].instrs.push(instr);
+                    moved[before.index()] += 1;
                     changed = true;
                 } else {
                     kept.push(instr);
