@@ -10,16 +10,32 @@ use thiserror::Error;
 /// a slip of the finger should not fill it.
 pub(crate) const MAX_BYTES: u64 = 256 << 20;
 
-/// A resource of a shader: `N` (set 0) or `SET:N`.
+/// A resource of a shader: `N` (set 0) or `SET:N`, of an array with the element: `SET:N[E]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct BindingName {
     pub(crate) set: u32,
     pub(crate) binding: u32,
+    pub(crate) element: u32,
+}
+
+impl BindingName {
+    /// A binding that is no array, or the first of one.
+    pub(crate) const fn new(set: u32, binding: u32) -> BindingName {
+        BindingName {
+            set,
+            binding,
+            element: 0,
+        }
+    }
 }
 
 impl fmt::Display for BindingName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.set, self.binding)
+        write!(f, "{}:{}", self.set, self.binding)?;
+        match self.element {
+            0 => Ok(()),
+            element => write!(f, "[{element}]"),
+        }
     }
 }
 
@@ -28,8 +44,17 @@ impl FromStr for BindingName {
 
     fn from_str(text: &str) -> Result<BindingName, SourceError> {
         let (set, binding) = text.split_once(':').unwrap_or(("0", text));
-        match (set.parse(), binding.parse()) {
-            (Ok(set), Ok(binding)) => Ok(BindingName { set, binding }),
+        let (binding, element) = match binding.split_once('[') {
+            // Without its bracket the element is no number.
+            Some((binding, element)) => (binding, element.strip_suffix(']').unwrap_or("")),
+            None => (binding, "0"),
+        };
+        match (set.parse(), binding.parse(), element.parse()) {
+            (Ok(set), Ok(binding), Ok(element)) => Ok(BindingName {
+                set,
+                binding,
+                element,
+            }),
             _ => Err(SourceError::Binding {
                 text: text.to_owned(),
             }),
@@ -40,7 +65,9 @@ impl FromStr for BindingName {
 /// What is wrong with a `BINDING=SOURCE` or `BINDING=FILE`.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Diagnostic)]
 pub(crate) enum SourceError {
-    #[error("`{text}` is not a binding: write N for set 0, or SET:N")]
+    #[error(
+        "`{text}` is not a binding: write N for set 0, or SET:N, and [E] behind it for an element"
+    )]
     Binding { text: String },
     #[error("`{text}` has no `=`: write BINDING=SOURCE, such as 0=input.bin or 1:2=zero:4096")]
     NoEquals { text: String },
@@ -135,7 +162,7 @@ impl FromStr for SaveArgument {
     }
 }
 
-fn split_assignment(text: &str) -> Result<(&str, &str), SourceError> {
+pub(crate) fn split_assignment(text: &str) -> Result<(&str, &str), SourceError> {
     match text.split_once('=') {
         Some((name, value)) if !value.is_empty() => Ok((name, value)),
         _ => Err(SourceError::NoEquals {
@@ -366,7 +393,7 @@ mod tests {
         check("0=fill-f32:1.5:1", &[0, 0, 0xC0, 0x3F]);
         check("0=fill-i32:-2:1", &[0xFE, 0xFF, 0xFF, 0xFF]);
         check("0=hex:0x01 02", &[1, 2]);
-        assert_eq!("3:4".parse(), Ok(BindingName { set: 3, binding: 4 }));
+        assert_eq!("3:4".parse(), Ok(BindingName::new(3, 4)));
         assert_eq!(
             "odd:name.bin".parse(),
             Ok(Source::File("odd:name.bin".to_owned()))

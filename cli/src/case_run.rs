@@ -3,12 +3,15 @@
 use crate::buffer_source::BindingName;
 use crate::dispatch::{self, Done, Place, Request, Talk};
 use crate::executed::{Counter, Executed};
+use crate::given::Given;
 use crate::gpu_choice::GpuChoice;
+use crate::image_format;
 use crate::timeline::{Both, Timeline, Timelines};
 use crate::whole_file;
-use eitri_compute_cases::{Case, Module, Place as CasePlace, ResourceKind};
-use eitri_job::Wants;
+use eitri_compute_cases::{Case, Image, Module, Place as CasePlace, Resource, ResourceKind};
+use eitri_job::{Content, Wants};
 use eitri_program::Program;
+use eitri_runtime::{ImageInfo, SamplerInfo};
 use eitri_shaderc::{Compiled, Error, Errors, Options, Robust, valhall};
 use std::path::Path;
 use std::time::Duration;
@@ -133,52 +136,49 @@ fn one_line(errors: &Errors) -> String {
     texts.join("; ").replace('\n', " ")
 }
 
-/// A job's name of a place; a job has no elements of descriptor arrays.
+/// A job's name of a place.
 fn name_of(place: CasePlace) -> BindingName {
     BindingName {
         set: place.set,
         binding: place.binding,
+        element: place.element,
     }
 }
 
 /// The job of a case: what the program uses of its resources.
 fn request(case: &Case, program: &Program<'_>, setting: Setting<'_>) -> Result<Request, Verdict> {
-    let mut buffers = Vec::new();
+    let mut resources = Vec::new();
     for binding in program.bindings() {
-        let place = CasePlace {
-            set: binding.set,
-            binding: binding.binding,
-            element: 0,
-        };
-        if binding.count != 1 {
-            return Err(Verdict::Skipped(format!(
-                "binding {place} is an array of {} descriptors, which a job can't carry",
-                binding.count
-            )));
-        }
-        let Some(resource) = case.resource(place) else {
-            return Err(Verdict::Failed(format!(
-                "the shader uses binding {place}, which the case lacks"
-            )));
-        };
-        match resource.kind {
-            ResourceKind::StorageBuffer | ResourceKind::UniformBuffer => {}
-            ResourceKind::StorageImage
-            | ResourceKind::CombinedImageSampler
-            | ResourceKind::UniformTexelBuffer
-            | ResourceKind::StorageTexelBuffer => {
-                return Err(Verdict::Skipped(format!(
-                    "{} ({place}) is no buffer, and a job carries only those",
-                    resource.name
+        for element in 0..binding.count {
+            let place = CasePlace {
+                set: binding.set,
+                binding: binding.binding,
+                element,
+            };
+            let Some(resource) = case.resource(place) else {
+                return Err(Verdict::Failed(format!(
+                    "the shader uses binding {place}, which the case lacks"
                 )));
+            };
+            let name = name_of(place);
+            resources.push(Given {
+                name,
+                content: content_of(resource)?,
+                bytes: resource.before.clone(),
+            });
+            if resource.kind == ResourceKind::CombinedImageSampler {
+                resources.push(Given {
+                    name,
+                    content: Content::Sampler(SamplerInfo::default()),
+                    bytes: Vec::new(),
+                });
             }
         }
-        buffers.push((name_of(place), resource.before.clone()));
     }
     let wanted = program.push_constant_bytes() as usize;
     Ok(Request {
-        saves: buffers.iter().map(|(name, _)| *name).collect(),
-        buffers,
+        saves: resources.iter().map(|given| given.name).collect(),
+        resources,
         push_constants: case.push_constants.iter().take(wanted).copied().collect(),
         groups: case.groups,
         gpu: setting.gpu,
@@ -193,6 +193,26 @@ fn request(case: &Case, program: &Program<'_>, setting: Setting<'_>) -> Result<R
     })
 }
 
+/// What a resource of a case is to a job.
+fn content_of(resource: &Resource) -> Result<Content, Verdict> {
+    let lacking = || Verdict::Failed(format!("{} has no format", resource.name));
+    let image = || resource.image.as_ref().ok_or_else(lacking);
+    let format = |image: &Image| {
+        let unknown = || Verdict::Failed(format!("format `{}` is not known", image.format));
+        image_format::of_glsl(&image.format).ok_or_else(unknown)
+    };
+    Ok(match resource.kind {
+        ResourceKind::StorageBuffer | ResourceKind::UniformBuffer => Content::Buffer,
+        ResourceKind::UniformTexelBuffer | ResourceKind::StorageTexelBuffer => {
+            Content::Texels(format(image()?)?)
+        }
+        ResourceKind::StorageImage | ResourceKind::CombinedImageSampler => {
+            let image = image()?;
+            Content::Image(ImageInfo::two_d(format(image)?, image.width, image.height))
+        }
+    })
+}
+
 fn check(case: &Case, done: &Done) -> Result<(), Verdict> {
     if let Some(failure) = &done.result.failure {
         return Err(Verdict::Failed(failure.text.trim_end().to_owned()));
@@ -201,7 +221,8 @@ fn check(case: &Case, done: &Done) -> Result<(), Verdict> {
     let saved = &done.result.buffers;
     let after = |place: CasePlace| {
         let is_there = |buffer: &&eitri_job::result::SavedBuffer| {
-            (buffer.set, buffer.binding, 0) == (place.set, place.binding, place.element)
+            (buffer.set, buffer.binding, buffer.element)
+                == (place.set, place.binding, place.element)
         };
         let buffer = saved.iter().find(is_there);
         buffer.map(|buffer| buffer.bytes.as_slice())

@@ -1,6 +1,7 @@
 //! One dispatch from start to end: compile, check what the user gave against what the shader wants, run, read back.
 
 use crate::buffer_source::BindingName;
+use crate::given::{Given, Want, kind_of};
 use crate::gpu_choice::GpuChoice;
 use crate::host;
 use crate::outcome::Failure;
@@ -8,7 +9,7 @@ use crate::qemu;
 use crate::shader_file::Shader;
 use crate::streams::talk;
 use eitri_job::result::{FailureKind, JobResult, Step};
-use eitri_job::{BufferParts, BundleParts, Wants};
+use eitri_job::{BundleParts, Content, ResourceParts, Wants};
 use eitri_program::{Binding, Program, ProgramError};
 use eitri_shaderc::Compiled;
 use miette::Diagnostic;
@@ -35,7 +36,7 @@ pub(crate) enum Talk {
 
 /// What a user asks for.
 pub(crate) struct Request {
-    pub(crate) buffers: Vec<(BindingName, Vec<u8>)>,
+    pub(crate) resources: Vec<Given>,
     pub(crate) push_constants: Vec<u8>,
     pub(crate) groups: [u32; 3],
     pub(crate) saves: Vec<BindingName>,
@@ -81,13 +82,21 @@ pub(crate) enum DispatchError {
         #[source]
         cause: ProgramError,
     },
-    #[error("{path}: binding {name} ({kind}) is used by the shader, but no buffer is given for it")]
-    #[diagnostic(help("add --buffer {name}=SOURCE, at least {needed} bytes"))]
-    NoBuffer {
+    #[error("{path}: binding {name} ({kind}) is used by the shader, but no {} is given for it", want.text())]
+    #[diagnostic(help("add {}{}", want.option(*name), at_least(*needed)))]
+    NotGiven {
         path: String,
         name: BindingName,
         kind: &'static str,
+        want: Want,
         needed: u32,
+    },
+    #[error("{path}: binding {name} is {kind}, so {what} can't be bound to it")]
+    OtherKind {
+        path: String,
+        name: BindingName,
+        kind: &'static str,
+        what: &'static str,
     },
     #[error("{path}: the shader has no binding {name}{}", listed(used))]
     NoBinding {
@@ -105,14 +114,6 @@ pub(crate) enum DispatchError {
         name: BindingName,
         bytes: usize,
         needed: u32,
-    },
-    #[error(
-        "{path}: binding {name} is an array of {count} resources, which `eitri run` can't fill yet"
-    )]
-    Array {
-        path: String,
-        name: BindingName,
-        count: u32,
     },
     #[error("{path}: push constants of {given} bytes, but the shader has {wanted}")]
     #[diagnostic(help("--push takes {} hex digits", wanted * 2))]
@@ -135,18 +136,26 @@ fn listed(used: &[BindingName]) -> String {
     format!("; it has {}", names.join(", "))
 }
 
-fn name_of(binding: &Binding) -> BindingName {
-    BindingName {
-        set: binding.set,
-        binding: binding.binding,
+fn at_least(bytes: u32) -> String {
+    match bytes {
+        0 => String::new(),
+        bytes => format!(", at least {bytes} bytes"),
     }
 }
 
-fn kind_of(binding: &Binding) -> &'static str {
-    match binding.kind {
-        eitri_program::BindingKind::StorageBuffer => "a storage buffer",
-        eitri_program::BindingKind::UniformBuffer => "a uniform buffer",
-    }
+/// The names of all elements of a binding.
+fn names_of(binding: &Binding) -> impl Iterator<Item = BindingName> + use<> {
+    let Binding {
+        set,
+        binding,
+        count,
+        ..
+    } = *binding;
+    (0..count).map(move |element| BindingName {
+        set,
+        binding,
+        element,
+    })
 }
 
 /// Compiles one entry point.
@@ -243,16 +252,19 @@ pub(crate) fn bundle(
             &stub
         }
     };
-    let buffers: Vec<BufferParts<'_>> = request
-        .buffers
+    let resources: Vec<ResourceParts<'_>> = request
+        .resources
         .iter()
-        .map(|(name, bytes)| BufferParts {
-            set: name.set,
-            binding: name.binding,
-            data: bytes,
-            // `buffer_source` bounds every buffer far below 4 GiB.
-            bytes: bytes.len() as u32,
-            save: request.saves.contains(name),
+        .map(|given| ResourceParts {
+            set: given.name.set,
+            binding: given.name.binding,
+            element: given.name.element,
+            content: given.content,
+            data: &given.bytes,
+            // `buffer_source` bounds every buffer far below 4 GiB, `image_source` every image.
+            bytes: given.bytes.len() as u32,
+            save: request.saves.contains(&given.name)
+                && !matches!(given.content, Content::Sampler(_)),
         })
         .collect();
     let parts = BundleParts {
@@ -262,7 +274,7 @@ pub(crate) fn bundle(
         groups: request.groups,
         limit_ms: u32::try_from(request.limit.as_millis()).unwrap_or(u32::MAX),
         wants: request.wants,
-        buffers: &buffers,
+        resources: &resources,
     };
     Ok(parts.encode())
 }
@@ -272,19 +284,18 @@ fn check(path: &str, program: &Program<'_>, request: &Request) -> Result<(), Dis
     let path = path.to_owned();
     let used: Vec<BindingName> = program
         .bindings()
-        .map(|binding| name_of(&binding))
+        .flat_map(|binding| names_of(&binding))
         .collect();
-    for (index, (name, _)) in request.buffers.iter().enumerate() {
-        if request
-            .buffers
-            .iter()
-            .take(index)
-            .any(|(other, _)| other == name)
-        {
-            return Err(DispatchError::Twice { name: *name });
+    let is_sampler = |given: &Given| matches!(given.content, Content::Sampler(_));
+    for (index, given) in request.resources.iter().enumerate() {
+        // An image may have a sampler beside it.
+        let same =
+            |other: &Given| other.name == given.name && is_sampler(other) == is_sampler(given);
+        if request.resources.iter().take(index).any(same) {
+            return Err(DispatchError::Twice { name: given.name });
         }
     }
-    let given = request.buffers.iter().map(|(name, _)| name);
+    let given = request.resources.iter().map(|given| &given.name);
     if let Some(name) = given
         .chain(&request.saves)
         .find(|name| !used.contains(name))
@@ -293,29 +304,47 @@ fn check(path: &str, program: &Program<'_>, request: &Request) -> Result<(), Dis
         return Err(DispatchError::NoBinding { path, name, used });
     }
     for binding in program.bindings() {
-        let name = name_of(&binding);
-        let needed = binding.min_bytes.max(1);
-        if binding.count != 1 {
-            let count = binding.count;
-            return Err(DispatchError::Array { path, name, count });
-        }
-        let Some((_, bytes)) = request.buffers.iter().find(|(other, _)| *other == name) else {
-            let kind = kind_of(&binding);
-            return Err(DispatchError::NoBuffer {
-                path,
-                name,
-                kind,
-                needed,
-            });
-        };
-        if bytes.len() < needed as usize {
-            let bytes = bytes.len();
-            return Err(DispatchError::TooSmall {
-                path,
-                name,
-                bytes,
-                needed,
-            });
+        let kind = kind_of(&binding);
+        let wants = Want::of(binding.kind);
+        for name in names_of(&binding) {
+            let here = || request.resources.iter().filter(|given| given.name == name);
+            let fits = |given: &&Given| wants.iter().any(|want| want.is(&given.content));
+            for &want in wants {
+                let is_buffer = want == Want::Buffer;
+                let needed = if is_buffer {
+                    binding.min_bytes.max(1)
+                } else {
+                    0
+                };
+                let Some(given) = here().find(|given| want.is(&given.content)) else {
+                    // Something else was given for it?
+                    if let Some(other) = here().find(|given| !fits(given)) {
+                        let what = what_of(&other.content);
+                        return Err(DispatchError::OtherKind {
+                            path,
+                            name,
+                            kind,
+                            what,
+                        });
+                    }
+                    return Err(DispatchError::NotGiven {
+                        path,
+                        name,
+                        kind,
+                        want,
+                        needed,
+                    });
+                };
+                if given.bytes.len() < needed as usize {
+                    let bytes = given.bytes.len();
+                    return Err(DispatchError::TooSmall {
+                        path,
+                        name,
+                        bytes,
+                        needed,
+                    });
+                }
+            }
         }
     }
     let (given, wanted) = (request.push_constants.len(), program.push_constant_bytes());
@@ -331,6 +360,15 @@ fn check(path: &str, program: &Program<'_>, request: &Request) -> Result<(), Dis
         return Err(DispatchError::NoGroups { groups });
     }
     Ok(())
+}
+
+fn what_of(content: &Content) -> &'static str {
+    match content {
+        Content::Buffer => "a plain buffer",
+        Content::Texels(_) => "a buffer of texels",
+        Content::Image(_) => "an image",
+        Content::Sampler(_) => "a sampler",
+    }
 }
 
 /// Says what the model has to say of a job, and takes what came of it.
@@ -350,6 +388,7 @@ pub(crate) fn finished(done: Done) -> Result<Ran, Failure> {
         let name = BindingName {
             set: buffer.set,
             binding: buffer.binding,
+            element: buffer.element,
         };
         (name, buffer.bytes)
     });

@@ -1,9 +1,13 @@
 //! The arguments that say what a job is: the same wherever a shader is made into one.
 
 use crate::buffer_source::{self, BindingName, BufferArgument, SourceError, hex_bytes};
+use crate::given::Given;
+use crate::image_source::{FormatArgument, ImageArgument, SamplerArgument};
 use crate::outcome::Failure;
 use crate::specialisation::SpecConstant;
+use eitri_job::Content;
 use eitri_shaderc::{Options, Robust};
+use miette::Diagnostic;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -16,6 +20,16 @@ pub(crate) struct JobArguments {
     /// iota-u32:COUNT, iota-f32:COUNT, fill-u32|i32|f32:VALUE:COUNT, random-u32:SEED:COUNT or hex:DIGITS.
     #[arg(long = "buffer", value_name = "BINDING=SOURCE")]
     buffers: Vec<BufferArgument>,
+    /// Format of the texels of a buffer that the shader reads as such. FORMAT is a name of Vulkan's or GLSL's, such as
+    /// R32_UINT or rgba8.
+    #[arg(long = "format", value_name = "BINDING=FORMAT")]
+    formats: Vec<FormatArgument>,
+    /// What an image holds before the dispatch: a picture, or zero:WIDTHxHEIGHT. Without FORMAT it is R8G8B8A8_UNORM.
+    #[arg(long = "image", value_name = "BINDING=FILE.png[:FORMAT]")]
+    images: Vec<ImageArgument>,
+    /// A sampler, in words such as nearest, linear, trilinear, repeat, mirror, clamp, border.
+    #[arg(long = "sampler", value_name = "BINDING=WORDS")]
+    samplers: Vec<SamplerArgument>,
     /// Push constants as hex digits, lowest byte first.
     #[arg(long, value_name = "HEX", value_parser = push_constants)]
     push: Option<PushConstants>,
@@ -48,10 +62,29 @@ impl JobArguments {
         }
     }
 
-    /// Contents of the buffers.
-    pub(crate) fn buffers(&self) -> Result<Vec<(BindingName, Vec<u8>)>, Failure> {
-        let load = |argument: &BufferArgument| Ok((argument.name, argument.source.bytes()?));
-        self.buffers.iter().map(load).collect()
+    /// Buffers, images and samplers.
+    pub(crate) fn resources(&self) -> Result<Vec<Given>, Failure> {
+        let named = |name: BindingName| self.formats.iter().find(|argument| argument.name == name);
+        let mut resources = Vec::new();
+        for argument in &self.buffers {
+            let name = argument.name;
+            resources.push(Given {
+                name,
+                content: named(name).map_or(Content::Buffer, |found| Content::Texels(found.format)),
+                bytes: argument.source.bytes()?,
+            });
+        }
+        for argument in &self.formats {
+            let name = argument.name;
+            if !self.buffers.iter().any(|buffer| buffer.name == name) {
+                return Err(Failure::refused(ArgumentError::Format { name }));
+            }
+        }
+        for image in &self.images {
+            resources.push(image.given()?);
+        }
+        resources.extend(self.samplers.iter().map(SamplerArgument::given));
+        Ok(resources)
     }
 
     pub(crate) fn push_constants(&self) -> Vec<u8> {
@@ -103,10 +136,12 @@ fn push_constants(text: &str) -> Result<PushConstants, SourceError> {
 struct Groups([u32; 3]);
 
 /// What is wrong with an argument.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Error, Diagnostic)]
 enum ArgumentError {
     #[error("`{text}` is not X, X,Y or X,Y,Z with numbers of workgroups of at least 1")]
     Groups { text: String },
+    #[error("--format {name} is given, but no --buffer {name}")]
+    Format { name: BindingName },
 }
 
 impl std::str::FromStr for Groups {

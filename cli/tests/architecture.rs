@@ -24,7 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-mmio",        &["eitri-runtime"]),
     ("eitri-on-model",    &["eitri-dump", "eitri-model", "eitri-runtime"]),
     ("eitri-shaderc",     &["eitri-isa", "eitri-program"]),
-    ("eitri-job",         &["eitri-dump", "eitri-program", "eitri-runtime"]),
+    ("eitri-job",         &["eitri-descriptors", "eitri-dump", "eitri-program", "eitri-runtime"]),
     ("eitri-boards",       &[]),
     ("eitri-aarch64",      &[]),
     ("eitri-kernel",       &["eitri-aarch64", "eitri-boards"]),

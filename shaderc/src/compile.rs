@@ -5,7 +5,7 @@ use std::fmt;
 use eitri_program as program;
 
 use crate::front_end::lower;
-use crate::ir::{Axis, BindingKind, Function};
+use crate::ir::{Axis, Binding, BindingKind, Dim, Function};
 use crate::options::Options;
 use crate::pass::{Broken, Runner, Settings, Timing, Unsettled};
 use crate::target::Target;
@@ -195,6 +195,8 @@ fn encode(
             FauWord::PushConstant(offset) => program::FauWord::PushConstant { offset },
             FauWord::NumWorkgroups(which) => program::FauWord::NumWorkgroups(axis(which)),
             FauWord::BufferBytes(handle) => program::FauWord::BufferBytes { slot: slot(handle) },
+            FauWord::TexelCount(handle) => program::FauWord::TexelCount { slot: slot(handle) },
+            FauWord::TexelFormat(handle) => program::FauWord::TexelFormat { slot: slot(handle) },
             FauWord::BufferAddress(handle, which) => program::FauWord::BufferAddress {
                 slot: slot(handle),
                 half: half(which),
@@ -209,10 +211,7 @@ fn encode(
         .map(|(binding, handle)| program::Binding {
             set: binding.set,
             binding: binding.binding,
-            kind: match binding.kind {
-                BindingKind::Storage => program::BindingKind::StorageBuffer,
-                BindingKind::Uniform => program::BindingKind::UniformBuffer,
-            },
+            kind: kind_of(binding),
             access: match binding.written {
                 true => program::Access::ReadWrite,
                 false => program::Access::Read,
@@ -262,4 +261,30 @@ fn encode(
     let length = parts.encode(&mut bytes)?;
     bytes.truncate(length);
     Ok(bytes)
+}
+
+/// The kind of a binding as the program has it.
+fn kind_of(binding: &Binding) -> program::BindingKind {
+    let shape = binding.image.map(|image| program::ImageShape {
+        dimension: match image.dim {
+            Dim::Buffer | Dim::D1 => program::ImageDimension::OneD,
+            Dim::D2 => program::ImageDimension::TwoD,
+            Dim::D3 => program::ImageDimension::ThreeD,
+            Dim::Cube => program::ImageDimension::Cube,
+        },
+        arrayed: image.arrayed,
+        multisampled: image.multisampled,
+    });
+    // An image binding has a shape.
+    let shape = shape.unwrap_or(program::ImageShape::plain(program::ImageDimension::TwoD));
+    match binding.kind {
+        BindingKind::Storage => program::BindingKind::StorageBuffer,
+        BindingKind::Uniform => program::BindingKind::UniformBuffer,
+        BindingKind::UniformTexels => program::BindingKind::UniformTexelBuffer,
+        BindingKind::StorageTexels => program::BindingKind::StorageTexelBuffer,
+        BindingKind::StorageImage => program::BindingKind::StorageImage(shape),
+        BindingKind::SampledImage => program::BindingKind::SampledImage(shape),
+        BindingKind::Sampler => program::BindingKind::Sampler,
+        BindingKind::CombinedImageSampler => program::BindingKind::CombinedImageSampler(shape),
+    }
 }

@@ -1,8 +1,9 @@
 //! The pipeline: the passes in order, and why in that order. The page to read first.
 use crate::ir::Function;
 use crate::lower::{
-    access_sizes, bit_fields, critical_edges, division, floats, indirect_variables, narrow_words,
-    operand_order, promote_variables, robust_access, switches, wide_words,
+    access_sizes, bit_fields, critical_edges, division, floats, guard_image_atomics,
+    guard_texel_buffers, indirect_variables, narrow_words, operand_order, promote_variables,
+    robust_access, switches, texel_counts, wide_words,
 };
 use crate::opt::{
     algebra, constant_tables, dead_code, dead_flow, flatten_branches, fold_constants,
@@ -18,6 +19,9 @@ const NEEDED: &[Pass] = &[
     narrow_words::PASS,
     indirect_variables::PASS,
     switches::PASS,
+    guard_image_atomics::PASS,
+    guard_texel_buffers::PASS,
+    texel_counts::PASS,
     division::PASS,
     bit_fields::PASS,
     floats::PASS,
@@ -101,6 +105,12 @@ pub fn lower(function: &mut Function, robust: Robust, runner: &mut Runner<'_>) {
 
     // Constants are known by now: division by one is much cheaper.
     runner.run(function, switches::PASS);
+    runner.run(function, guard_image_atomics::PASS);
+    if robust == Robust::On {
+        runner.run(function, guard_texel_buffers::PASS);
+    }
+    // Guards ask for sizes.
+    runner.run(function, texel_counts::PASS);
     runner.run(function, division::PASS);
     runner.run(function, bit_fields::PASS);
     runner.run(function, floats::PASS);

@@ -7,6 +7,7 @@ use super::keep::Kept;
 use super::shader::{ShaderError, ShaderTools};
 use crate::buffer_source::BindingName;
 use crate::dispatch::{self, Place, Request, Talk};
+use crate::given::Given;
 use crate::gpu_choice::GpuChoice;
 use crate::timeline::{Timeline, Timelines};
 use eitri_amber::run::{Binding, Dispatch, Files, Gpu, Memory};
@@ -198,9 +199,9 @@ impl Gpu for Device<'_> {
                 .filter(|part| part.is_written)
                 .map(|part| part.name)
                 .collect(),
-            buffers: used
+            resources: used
                 .iter()
-                .map(|part| (part.name, part.bytes.clone()))
+                .map(|part| Given::buffer(part.name, part.bytes.clone()))
                 .collect(),
             push_constants,
             groups: dispatch.groups,
@@ -257,10 +258,7 @@ fn used<'d>(
 ) -> Result<Vec<Used<'d>>, DeviceError> {
     let mut used: Vec<Used<'d>> = Vec::new();
     for binding in program.bindings() {
-        let name = BindingName {
-            set: binding.set,
-            binding: binding.binding,
-        };
+        let name = BindingName::new(binding.set, binding.binding);
         if binding.count != 1 {
             return Err(DeviceError::Lacks("descriptor arrays".to_owned()));
         }

@@ -5,6 +5,7 @@ use crate::buffer_source::{BindingName, BufferArgument, SourceError};
 use crate::commands::demo::request;
 use crate::demo::{self, Picture};
 use crate::dispatch::{self, Place, Request, Talk};
+use crate::given::Given;
 use crate::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
 use crate::qemu;
@@ -160,9 +161,9 @@ fn endless(workspace: &Workspace) -> Result<Case, Failure> {
     let path = workspace.root().join("cli/tests/shaders/endless.wgsl");
     let shader = shader_file::load(&path.to_string_lossy())?;
     let compiled = dispatch::compile(&shader, &Options::default())?;
-    let name = BindingName { set: 0, binding: 0 };
+    let name = BindingName::new(0, 0);
     let request = Request {
-        buffers: vec![(name, vec![0; 8])],
+        resources: vec![Given::buffer(name, vec![0; 8])],
         push_constants: Vec::new(),
         groups: [1; 3],
         saves: vec![name],
@@ -196,9 +197,9 @@ fn dumped(workspace: &Workspace) -> Result<Case, Failure> {
         ..Options::default()
     };
     let compiled = dispatch::compile(&shader, &options)?;
-    let name = BindingName { set: 0, binding: 0 };
+    let name = BindingName::new(0, 0);
     let request = Request {
-        buffers: vec![(name, vec![0; 256])],
+        resources: vec![Given::buffer(name, vec![0; 256])],
         push_constants: Vec::new(),
         groups: [1; 3],
         saves: vec![name],
@@ -232,10 +233,10 @@ impl UserShader {
         let load = |text: &&str| {
             let argument: Result<BufferArgument, SourceError> = text.parse();
             let argument = argument.map_err(Failure::refused)?;
-            Ok((argument.name, argument.source.bytes()?))
+            Ok(Given::buffer(argument.name, argument.source.bytes()?))
         };
         Ok(Request {
-            buffers: self
+            resources: self
                 .buffers
                 .iter()
                 .map(load)
@@ -245,10 +246,7 @@ impl UserShader {
             saves: self
                 .saves
                 .iter()
-                .map(|(set, binding)| BindingName {
-                    set: *set,
-                    binding: *binding,
-                })
+                .map(|(set, binding)| BindingName::new(*set, *binding))
                 .collect(),
             gpu: GpuChoice::default(),
             coherent: true,

@@ -2,6 +2,7 @@
 
 use crate::demo::{self, Checked, Demo, Difference, Picture};
 use crate::dispatch::{self, Place, Ran, Request, Talk};
+use crate::given::Given;
 use crate::gpu_choice::GpuChoice;
 use crate::outcome::{Failure, FileError, Status};
 use crate::shader_file;
@@ -89,7 +90,11 @@ fn run_one(workspace: &Workspace, demo: &Demo, place: Place) -> Result<Ran, Fail
 /// What `eitri run` would be asked for this demo.
 pub(crate) fn request(demo: &Demo) -> Request {
     Request {
-        buffers: demo.buffers.clone(),
+        resources: demo
+            .buffers
+            .iter()
+            .map(|(name, bytes)| Given::buffer(*name, bytes.clone()))
+            .collect(),
         push_constants: demo.push_constants.clone(),
         groups: demo.groups,
         saves: vec![demo.output],

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let shader = shader_file::load(args.shader.as_deref().unwrap_or_default())?;
     let compiled = dispatch::compile(&shader, &args.job.options())?;
     let request = Request {
-        buffers: args.job.buffers()?,
+        resources: args.job.resources()?,
         push_constants: args.job.push_constants(),
         groups: args.job.groups(),
         gpu: GpuChoice::default(),

@@ -4,6 +4,7 @@ use crate::buffer_source::{BindingName, SaveArgument};
 use crate::counter_table;
 use crate::dispatch::{self, Done, Place, Ran, Request, Talk};
 use crate::gpu_choice::GpuArgument;
+use crate::image_source;
 use crate::job_arguments::JobArguments;
 use crate::outcome::{Failure, Status};
 use crate::passes::{self, PassArguments, Told};
@@ -11,7 +12,7 @@ use crate::shader_file;
 use crate::streams::{self, outln, talk};
 use crate::trace_option::TraceArgument;
 use crate::whole_file::{self, Pending};
-use eitri_job::Wants;
+use eitri_job::{Content, Wants};
 use eitri_shaderc::{Compiled, Options};
 use miette::Diagnostic;
 use std::path::Path;
@@ -24,7 +25,8 @@ pub(crate) struct Args {
     shader: Option<String>,
     #[command(flatten)]
     job: JobArguments,
-    /// Where the content of a buffer goes after the dispatch; `-` is standard output.
+    /// Where the content of a buffer or image goes after the dispatch; `-` is standard output. An image becomes a picture
+    /// where FILE ends with .png.
     #[arg(long = "save", value_name = "BINDING=FILE")]
     saves: Vec<SaveArgument>,
     /// Where the job runs.
@@ -87,7 +89,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let compiled = dispatch::compile(&shader, &options)?;
     args.passes.tell(&shader.path, &Told::of(&compiled));
     let request = Request {
-        buffers: args.job.buffers()?,
+        resources: args.job.resources()?,
         push_constants: args.job.push_constants(),
         groups: args.job.groups(),
         gpu: args.gpu.choice(),
@@ -116,7 +118,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         write_dump(path, &done)?;
     }
     let ran = dispatch::finished(done)?;
-    save(&args.saves, &ran)?;
+    save(&args.saves, &request, &ran)?;
     report(args, &compiled, &ran)?;
     Ok(Status::Good)
 }
@@ -146,12 +148,26 @@ fn check_saves(saves: &[SaveArgument]) -> Result<(), Failure> {
 }
 
 /// Writes every file, and only then makes any of them visible.
-fn save(saves: &[SaveArgument], ran: &Ran) -> Result<(), Failure> {
+fn save(saves: &[SaveArgument], request: &Request, ran: &Ran) -> Result<(), Failure> {
     let mut pending = Vec::new();
     for save in saves {
         let found = ran.saved.iter().find(|(name, _)| *name == save.name);
         let bytes = found.map_or(&[][..], |(_, bytes)| bytes);
-        pending.push(Pending::write(&save.path, bytes)?);
+        let image = request
+            .resources
+            .iter()
+            .find_map(|given| match given.content {
+                Content::Image(info) if given.name == save.name => Some(info),
+                _ => None,
+            });
+        let is_picture = save.path.to_ascii_lowercase().ends_with(".png");
+        match image.filter(|_| is_picture) {
+            Some(info) => {
+                let picture = image_source::picture(&info, bytes)?;
+                pending.push(Pending::write(&save.path, &picture)?);
+            }
+            None => pending.push(Pending::write(&save.path, bytes)?),
+        }
     }
     pending.into_iter().try_for_each(Pending::commit)
 }

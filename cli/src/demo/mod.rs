@@ -81,7 +81,7 @@ pub(crate) enum Difference {
 
 /// Binding `binding` of set 0.
 fn binding(binding: u32) -> BindingName {
-    BindingName { set: 0, binding }
+    BindingName::new(0, binding)
 }
 
 fn bytes_of(words: impl IntoIterator<Item = u32>) -> Vec<u8> {

@@ -5,11 +5,57 @@
 //! The model's diagnoses count as failures: it reports a register that is read before its message has arrived.
 
 use crate::{kernel_case, on_model};
-use eitri_compute_cases::{Case, Module};
+use eitri_compute_cases::{Case, Module, Place, ResourceKind};
 use eitri_csf::Arch;
+use eitri_descriptors::formats::VkFormat;
+use eitri_job::Content;
 use eitri_model::{Config, Product};
+use eitri_runtime::ImageInfo;
 use eitri_shaderc::{Options, Robust, Target, compile};
-use kernel_case::{buffers, compare, dispatch, kernels};
+use kernel_case::{dispatch, format_name, kernels};
+use on_model::Bound;
+
+/// The resources of a kernel before the dispatch.
+fn bound(kernel: &Case) -> Vec<Bound> {
+    let resources = kernel.resources.iter();
+    let bound = resources.map(|resource| {
+        let content = match &resource.image {
+            None => Content::Buffer,
+            Some(image) => {
+                let name = format_name(&image.format);
+                let format = VkFormat::of_name(Arch::V10, name).unwrap();
+                match resource.kind {
+                    ResourceKind::UniformTexelBuffer | ResourceKind::StorageTexelBuffer => {
+                        Content::Texels(format)
+                    }
+                    _ => Content::Image(ImageInfo::two_d(format, image.width, image.height)),
+                }
+            }
+        };
+        let Place {
+            set,
+            binding,
+            element,
+        } = resource.place;
+        Bound {
+            place: (set, binding, element),
+            content,
+            bytes: resource.before.clone(),
+        }
+    });
+    bound.collect()
+}
+
+/// Compares all bindings; the first difference is the error.
+fn compare(kernel: &Case, bound: &[Bound]) -> Result<(), String> {
+    let after = |place: Place| {
+        let place = (place.set, place.binding, place.element);
+        let one = bound.iter().find(|one| one.place == place);
+        one.map(|one| one.bytes.as_slice())
+    };
+    let difference = |difference: eitri_compute_cases::Difference| difference.to_string();
+    kernel.check(after).map_err(difference)
+}
 
 /// Module and choices of a run.
 #[derive(Debug)]
@@ -58,14 +104,15 @@ fn check(kernel: &Case, variant: &Variant) -> Option<Result<(), String>> {
         ..Default::default()
     };
     let compiled = compile(&kernel.module(variant.module).unwrap(), &options).ok()?;
-    let mut buffers = buffers(kernel);
-    if compare(kernel, &buffers).is_ok() {
+    let mut bound = bound(kernel);
+    if compare(kernel, &bound).is_ok() {
         return Some(Err("the outputs are right before the shader has run".into()));
     }
-    let result = on_model::run(&compiled.program, &dispatch(kernel), &mut buffers);
+    let dispatch = dispatch(kernel);
+    let result = on_model::run_bound(Config::default(), &compiled.program, &dispatch, &mut bound);
     Some(
         result
-            .and_then(|()| compare(kernel, &buffers))
+            .and_then(|()| compare(kernel, &bound))
             .map_err(|error| format!("{error}\n{}", compiled.statistics)),
     )
 }
@@ -121,10 +168,10 @@ fn code_of_later_generations_gives_the_expected_outputs() {
                 product: Product::find(name).unwrap(),
                 ..Config::default()
             };
-            let mut buffers = buffers(&kernel);
-            let result =
-                on_model::run_with(config, &compiled.program, &dispatch(&kernel), &mut buffers);
-            if let Err(error) = result.and_then(|()| compare(&kernel, &buffers)) {
+            let mut bound = bound(&kernel);
+            let dispatch = dispatch(&kernel);
+            let result = on_model::run_bound(config, &compiled.program, &dispatch, &mut bound);
+            if let Err(error) = result.and_then(|()| compare(&kernel, &bound)) {
                 failures.push(format!("{} on {name}: {error}", kernel.name));
             }
         }

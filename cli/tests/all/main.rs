@@ -10,6 +10,7 @@ mod doctor;
 mod dump;
 mod eitri;
 mod explain;
+mod images_on_model;
 mod isa;
 mod kernel;
 mod kernels_on_model;
@@ -27,5 +28,7 @@ mod trace;
 mod kernel_case;
 #[path = "../../../shaderc/tests/all/support/random_function.rs"]
 mod random_function;
+#[path = "../../../shaderc/tests/all/support/spvasm.rs"]
+mod spvasm;
 #[path = "../../../shaderc/tests/all/support/wgsl.rs"]
 mod wgsl;

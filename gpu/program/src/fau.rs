@@ -72,6 +72,16 @@ pub enum FauWord {
         /// One of a binding's descriptors.
         slot: DescriptorSlot,
     },
+    /// Number of texels of the texel buffer whose descriptor stands there when the dispatch is recorded.
+    TexelCount {
+        /// One of a binding's descriptors.
+        slot: DescriptorSlot,
+    },
+    /// Conversion word of the texel buffer whose descriptor stands there when the dispatch is recorded.
+    TexelFormat {
+        /// One of a binding's descriptors.
+        slot: DescriptorSlot,
+    },
     /// Half of the address of the program's data.
     DataAddress(AddressHalf),
 }
@@ -87,6 +97,8 @@ mod kind {
     pub(super) const BUFFER_BYTES:        u32 = 5;
     pub(super) const DATA_ADDRESS_LOW:    u32 = 6;
     pub(super) const DATA_ADDRESS_HIGH:   u32 = 7;
+    pub(super) const TEXEL_COUNT:         u32 = 8;
+    pub(super) const TEXEL_FORMAT:        u32 = 9;
 }
 
 impl FauWord {
@@ -101,6 +113,8 @@ impl FauWord {
                 AddressHalf::High => [kind::BUFFER_ADDRESS_HIGH, slot.handle()],
             },
             FauWord::BufferBytes { slot } => [kind::BUFFER_BYTES, slot.handle()],
+            FauWord::TexelCount { slot } => [kind::TEXEL_COUNT, slot.handle()],
+            FauWord::TexelFormat { slot } => [kind::TEXEL_FORMAT, slot.handle()],
             FauWord::DataAddress(AddressHalf::Low) => [kind::DATA_ADDRESS_LOW, 0],
             FauWord::DataAddress(AddressHalf::High) => [kind::DATA_ADDRESS_HIGH, 0],
         }
@@ -121,6 +135,8 @@ impl FauWord {
             kind::BUFFER_ADDRESS_LOW => address(AddressHalf::Low),
             kind::BUFFER_ADDRESS_HIGH => address(AddressHalf::High),
             kind::BUFFER_BYTES => Some(FauWord::BufferBytes { slot: slot? }),
+            kind::TEXEL_COUNT => Some(FauWord::TexelCount { slot: slot? }),
+            kind::TEXEL_FORMAT => Some(FauWord::TexelFormat { slot: slot? }),
             kind::DATA_ADDRESS_LOW => data(AddressHalf::Low),
             kind::DATA_ADDRESS_HIGH => data(AddressHalf::High),
             _ => None,
@@ -130,7 +146,10 @@ impl FauWord {
     /// The descriptor that it is about.
     pub(crate) fn slot(self) -> Option<DescriptorSlot> {
         match self {
-            FauWord::BufferAddress { slot, .. } | FauWord::BufferBytes { slot } => Some(slot),
+            FauWord::BufferAddress { slot, .. }
+            | FauWord::BufferBytes { slot }
+            | FauWord::TexelCount { slot }
+            | FauWord::TexelFormat { slot } => Some(slot),
             FauWord::Constant(_)
             | FauWord::PushConstant { .. }
             | FauWord::NumWorkgroups(_)

@@ -49,7 +49,9 @@ mod header;
 mod layout;
 mod program;
 
-pub use binding::{Access, Binding, BindingKind, DescriptorSlot, PushRange};
+pub use binding::{
+    Access, Binding, BindingKind, DescriptorSlot, ImageDimension, ImageShape, PushRange,
+};
 pub use embed::Aligned;
 pub use encode::ProgramParts;
 pub use error::{EncodeError, ProgramError, Table};

@@ -221,7 +221,7 @@ impl<'a> Program<'a> {
             .bindings()
             .filter(|binding| binding.slot.table == table);
         // No overflow: a binding's last index is below 2^24, checked by `Binding::from_record`.
-        let ends = ends.map(|binding| binding.slot.index.saturating_add(binding.count));
+        let ends = ends.map(|binding| binding.slot.index.saturating_add(binding.descriptors()));
         ends.max().unwrap_or(0)
     }
 

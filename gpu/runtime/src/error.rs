@@ -4,6 +4,7 @@ use crate::command::CommandError;
 use crate::device::{BringUpError, CountersError, DeviceLost, Failed, TilerHeapConfig};
 use crate::fault::{JobFault, Recovery};
 use crate::handle::{Fence, Queue};
+use crate::image::ImageError;
 use crate::queue::UnusableStream;
 use crate::vm::VmError;
 use core::fmt;
@@ -20,6 +21,8 @@ pub enum Thing {
     Queue,
     /// A [`crate::Buffer`].
     Buffer,
+    /// A [`crate::Image`].
+    Image,
     /// A [`crate::Pipeline`].
     Pipeline,
     /// A [`crate::DescriptorSet`].
@@ -40,6 +43,7 @@ impl fmt::Display for Thing {
             Thing::Space => "address space",
             Thing::Queue => "queue",
             Thing::Buffer => "buffer",
+            Thing::Image => "image",
             Thing::Pipeline => "pipeline",
             Thing::DescriptorSet => "descriptor set",
             Thing::CommandBuffer => "command buffer",
@@ -201,6 +205,9 @@ pub enum Error {
     /// A command, a pipeline or a binding is refused.
     #[error(transparent)]
     Command(#[from] CommandError),
+    /// An image that can't be, or a part that it has not.
+    #[error(transparent)]
+    Image(#[from] ImageError),
     /// The command buffer holds no finished commands.
     #[error("the command buffer holds no finished commands")]
     NotRecorded,
@@ -272,6 +279,7 @@ impl Error {
             }
             Error::Program(_)
             | Error::Command(_)
+            | Error::Image(_)
             | Error::NotRecorded
             | Error::Stream(_)
             | Error::OtherSpace { .. }

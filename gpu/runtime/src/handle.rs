@@ -20,6 +20,8 @@ handles! {
     Queue,
     /// Memory that shaders read and write.
     Buffer,
+    /// Texels that shaders read, write and sample.
+    Image,
     /// A compiled shader with its code where the GPU can run it.
     Pipeline,
     /// The descriptors of one set of a program.

@@ -101,6 +101,8 @@ mod group;
 
 mod queue;
 
+mod image;
+
 mod command;
 
 mod device;
@@ -112,10 +114,12 @@ mod fault;
 
 mod report;
 
-pub use command::{Accesses, CommandError, DynamicOffset, Invocations, Limit, Recorder};
+pub use command::{
+    Accesses, CommandError, DynamicOffset, Invocations, Limit, Recorder, SamplerInfo,
+};
 pub use device::{
     Access, Bound, BringUpError, CountersError, Counts, Device, DeviceLost, Failed, FirmwareCrash,
-    Next, Options, QueueConfig, TilerHeapConfig, TilerHeapInfo,
+    ImagePart, Next, Options, QueueConfig, TilerHeapConfig, TilerHeapInfo,
 };
 pub use error::{Error, ErrorKind, Table, Thing};
 pub use fault::{Cause, GpuFault, JobFault, Neighbour, Recovery, StreamException, StreamStatus};
@@ -124,9 +128,10 @@ pub use gpu::{
     DomainState, HaltError, PowerChange, PowerState, PowerStuck, ProbeError, Properties, ResetError,
 };
 pub use handle::{
-    Buffer, CommandBuffer, DescriptorSet, Event, Fence, Pipeline, QueryPool, Queue, Space,
+    Buffer, CommandBuffer, DescriptorSet, Event, Fence, Image, Pipeline, QueryPool, Queue, Space,
     TilerHeap,
 };
+pub use image::{ImageError, ImageInfo, Tiling};
 pub use memory::OutOfMemory;
 pub use mmu::{AsCommandStuck, MapError, MmuError, MmuFault};
 pub use page_allocator::PageAllocator;

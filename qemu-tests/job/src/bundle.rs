@@ -1,17 +1,21 @@
 //! The bundle: everything that an image needs to run one dispatch.
 
 use crate::CRC;
+use crate::content::{Content, DETAIL_WORDS};
 use crate::cursor::Cursor;
 use thiserror::Error;
 
 const MAGIC: [u8; 8] = *b"EITRIJOB";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Magic, version, length and sum; the sum is that of everything after it.
 const PREFIX_BYTES: usize = 20;
-/// Groups along three axes, time limit, what is wanted, and the lengths of program, firmware and push constants; buffer count.
+/// Groups along three axes, time limit, what is wanted, and the lengths of program, firmware and push constants; resource
+/// count.
 const HEADER_WORDS: usize = 9;
-/// Set, binding, bytes of the buffer, bytes of its data, and whether it is saved.
-const RECORD_WORDS: usize = 5;
+/// Set, binding, element, bytes of the resource, bytes of its data, and whether it is saved.
+const PLACE_WORDS: usize = 6;
+/// Then what it is.
+const RECORD_WORDS: usize = PLACE_WORDS + DETAIL_WORDS;
 const RECORD_BYTES: usize = 4 * RECORD_WORDS;
 /// Program and firmware start at multiples of this.
 const ALIGNMENT: usize = 8;
@@ -41,14 +45,22 @@ pub enum BundleError {
         /// Sum in the header.
         wanted: u32,
     },
-    /// A buffer has more data than bytes.
-    #[error("buffer {set}:{binding} of the job bundle has {data} bytes of data in {bytes} bytes")]
+    /// A resource is of no known kind.
+    #[error("resource {set}:{binding} of the job bundle is of no known kind")]
+    Kind {
+        /// Descriptor set.
+        set: u32,
+        /// Binding in the set.
+        binding: u32,
+    },
+    /// A resource has more data than bytes.
+    #[error("resource {set}:{binding} of the job bundle has {data} bytes of data in {bytes} bytes")]
     Data {
         /// Descriptor set.
         set: u32,
         /// Binding in the set.
         binding: u32,
-        /// Bytes of the buffer.
+        /// Bytes of the resource.
         bytes: u32,
         /// Bytes of data.
         data: u32,
@@ -95,16 +107,20 @@ pub struct Bundle<'a> {
     data: &'a [u8],
 }
 
-/// One buffer of a bundle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Buffer<'a> {
+/// One resource of a bundle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Resource<'a> {
     /// Descriptor set of the shader's text.
     pub set: u32,
     /// Binding of the shader's text.
     pub binding: u32,
-    /// Length of the buffer in bytes.
+    /// Element, of an array of descriptors.
+    pub element: u32,
+    /// What it is.
+    pub content: Content,
+    /// Length in bytes: of an image, of all its texels without gaps.
     pub bytes: u32,
-    /// What it starts with; the rest is zero.
+    /// What it starts with; the rest is zero. Of an image layer by layer, level by level, slice by slice, row by row.
     pub data: &'a [u8],
     /// Whether its content is wanted after the dispatch.
     pub save: bool,
@@ -159,7 +175,11 @@ impl<'a> Bundle<'a> {
     fn check_records(&self, short: BundleError) -> Result<(), BundleError> {
         let mut cursor = Cursor::new(self.data);
         for record in self.records.chunks_exact(RECORD_BYTES) {
-            let [set, binding, bytes, data, _] = record_words(record);
+            let words = record_words(record);
+            let [set, binding, _, bytes, data, _] = place_words(&words);
+            if Content::from_words(detail_words(&words)).is_none() {
+                return Err(BundleError::Kind { set, binding });
+            }
             if data > bytes {
                 return Err(BundleError::Data {
                     set,
@@ -202,20 +222,24 @@ impl<'a> Bundle<'a> {
         self.limit_ms
     }
 
-    /// What is wanted besides buffers.
+    /// What is wanted besides the resources.
     pub fn wants(&self) -> Wants {
         self.wants
     }
 
-    /// The buffers.
-    pub fn buffers(&self) -> impl Iterator<Item = Buffer<'a>> + use<'a> {
+    /// The resources.
+    pub fn resources(&self) -> impl Iterator<Item = Resource<'a>> + use<'a> {
         let mut cursor = Cursor::new(self.data);
         let records = self.records.chunks_exact(RECORD_BYTES);
         records.map_while(move |record| {
-            let [set, binding, bytes, data, save] = record_words(record);
-            Some(Buffer {
+            let words = record_words(record);
+            let [set, binding, element, bytes, data, save] = place_words(&words);
+            Some(Resource {
                 set,
                 binding,
+                element,
+                // `check_records` has looked at it.
+                content: Content::from_words(detail_words(&words))?,
                 bytes,
                 data: cursor.take(usize::try_from(data).ok()?)?,
                 save: save != 0,
@@ -228,6 +252,17 @@ fn record_words(record: &[u8]) -> [u32; RECORD_WORDS] {
     let mut cursor = Cursor::new(record);
     // A record has this many words.
     core::array::from_fn(|_| cursor.word().unwrap_or(0))
+}
+
+fn place_words(record: &[u32; RECORD_WORDS]) -> [u32; PLACE_WORDS] {
+    core::array::from_fn(|index| record.get(index).copied().unwrap_or(0))
+}
+
+fn detail_words(record: &[u32; RECORD_WORDS]) -> [u32; DETAIL_WORDS] {
+    core::array::from_fn(|index| {
+        let index = PLACE_WORDS.saturating_add(index);
+        record.get(index).copied().unwrap_or(0)
+    })
 }
 
 /// What follows the prefix, after magic, version, length and sum have been found good.
@@ -278,23 +313,27 @@ pub struct BundleParts<'a> {
     pub groups: [u32; 3],
     /// Longest that the job may take, in milliseconds.
     pub limit_ms: u32,
-    /// What is wanted besides buffers.
+    /// What is wanted besides the resources.
     pub wants: Wants,
-    /// The buffers.
-    pub buffers: &'a [BufferParts<'a>],
+    /// The resources. A combined image and sampler is one of each at one place.
+    pub resources: &'a [ResourceParts<'a>],
 }
 
-/// One buffer to bundle.
+/// One resource to bundle.
 #[cfg(feature = "host")]
 #[derive(Clone, Copy, Debug)]
-pub struct BufferParts<'a> {
+pub struct ResourceParts<'a> {
     /// Descriptor set of the shader's text.
     pub set: u32,
     /// Binding of the shader's text.
     pub binding: u32,
+    /// Element, of an array of descriptors; else 0.
+    pub element: u32,
+    /// What it is.
+    pub content: Content,
     /// What it starts with: at most `bytes`. Zeros at the end need not be given.
     pub data: &'a [u8],
-    /// Length of the buffer in bytes.
+    /// Length in bytes: of an image, of all its texels without gaps; of a sampler 0.
     pub bytes: u32,
     /// Whether its content is wanted after the dispatch.
     pub save: bool,
@@ -317,27 +356,28 @@ impl BundleParts<'_> {
         put(word(self.program.len()));
         put(word(self.firmware.len()));
         put(word(self.push_constants.len()));
-        put(word(self.buffers.len()));
+        put(word(self.resources.len()));
         for part in [self.program, self.firmware, self.push_constants] {
             body.extend_from_slice(part);
             let padding = part.len().next_multiple_of(ALIGNMENT) - part.len();
             body.extend(core::iter::repeat_n(0, padding));
         }
-        for buffer in self.buffers {
-            let saved = u32::from(buffer.save);
-            let record = [
-                buffer.set,
-                buffer.binding,
-                buffer.bytes,
-                word(buffer.data.len()),
-                saved,
+        for resource in self.resources {
+            let place = [
+                resource.set,
+                resource.binding,
+                resource.element,
+                resource.bytes,
+                word(resource.data.len()),
+                u32::from(resource.save),
             ];
-            record
+            place
                 .iter()
+                .chain(&resource.content.to_words())
                 .for_each(|value| body.extend_from_slice(&value.to_le_bytes()));
         }
-        for buffer in self.buffers {
-            body.extend_from_slice(buffer.data);
+        for resource in self.resources {
+            body.extend_from_slice(resource.data);
         }
         let mut bytes = Vec::from(MAGIC);
         let length = word(PREFIX_BYTES + body.len());

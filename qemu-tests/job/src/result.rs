@@ -6,7 +6,7 @@
 use crate::CRC;
 use core::fmt;
 
-const MAGIC: [u8; 8] = *b"EITRIRE1";
+const MAGIC: [u8; 8] = *b"EITRIRE2";
 
 const STEP: u32 = 1;
 const BUFFER: u32 = 2;
@@ -70,11 +70,16 @@ impl<'s, S: Sink> Writer<'s, S> {
         self.put(found.as_bytes())
     }
 
-    /// Starts a buffer of `bytes` bytes; exactly as many must follow by [`Writer::data`].
-    pub fn buffer(&mut self, set: u32, binding: u32, bytes: usize) -> Result<(), S::Error> {
-        self.record(BUFFER, bytes.saturating_add(8))?;
+    /// Starts a buffer, or the texels of an image, of `bytes` bytes; exactly as many must follow by [`Writer::data`].
+    pub fn buffer(
+        &mut self,
+        (set, binding, element): (u32, u32, u32),
+        bytes: usize,
+    ) -> Result<(), S::Error> {
+        self.record(BUFFER, bytes.saturating_add(12))?;
         self.put(&set.to_le_bytes())?;
-        self.put(&binding.to_le_bytes())
+        self.put(&binding.to_le_bytes())?;
+        self.put(&element.to_le_bytes())
     }
 
     /// The next bytes of the buffer that was started last.
@@ -202,13 +207,15 @@ mod reader {
         pub microseconds: u64,
     }
 
-    /// A buffer's content after the dispatch.
+    /// The content of a buffer or image after the dispatch.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct SavedBuffer {
         /// Descriptor set of the shader's text.
         pub set: u32,
         /// Binding of the shader's text.
         pub binding: u32,
+        /// Element, of an array of descriptors.
+        pub element: u32,
         /// The content.
         pub bytes: Vec<u8>,
     }
@@ -324,6 +331,7 @@ mod reader {
         Some(SavedBuffer {
             set: record.word()?,
             binding: record.word()?,
+            element: record.word()?,
             bytes: record.take(record.left())?.to_vec(),
         })
     }

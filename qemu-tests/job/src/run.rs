@@ -2,15 +2,17 @@
 //!
 //! The image and the host's own process call the same function; only the platform and the sink differ.
 
-use crate::bundle::{Buffer, Bundle};
+use crate::bundle::{Bundle, Resource};
+use crate::content::Content;
 use crate::extras;
 use crate::result::{FailureKind, Sink, Writer};
 use alloc::vec::Vec;
 use core::time::Duration;
 use eitri_program::{Program, ProgramError};
 use eitri_runtime::{
-    BringUpError, Cause, Counts, Device, Done, Error, ErrorKind, Fence, JobFault, Options,
-    Platform, QueueConfig, Reporter, Space, Status, Step, Storage, StreamStatus,
+    BringUpError, Buffer, Cause, Counts, Device, Done, Error, ErrorKind, Fence, Image, ImageInfo,
+    ImagePart, JobFault, Options, Platform, QueueConfig, Reporter, Space, Status, Step, Storage,
+    StreamStatus,
 };
 
 /// Bytes of a buffer that are read back at once.
@@ -35,7 +37,7 @@ enum JobError {
     Program(#[from] ProgramError),
     #[error(transparent)]
     BringUp(#[from] BringUpError),
-    #[error("buffer {set}:{binding}: {error}")]
+    #[error("resource {set}:{binding}: {error}")]
     Allocation {
         set: u32,
         binding: u32,
@@ -112,7 +114,7 @@ pub fn run<P: Platform, S: Sink>(
     let verdict = match outcome {
         Ok(saved) => {
             for buffer in &saved {
-                writer.buffer(buffer.set, buffer.binding, buffer.bytes.len())?;
+                writer.buffer(buffer.place, buffer.bytes.len())?;
                 writer.data(&buffer.bytes)?;
             }
             Verdict::Good
@@ -126,11 +128,19 @@ pub fn run<P: Platform, S: Sink>(
     Ok(verdict)
 }
 
-/// A buffer's content after the dispatch.
+/// The content of a buffer or image after the dispatch.
 struct Saved {
-    set: u32,
-    binding: u32,
+    /// Set, binding, element.
+    place: (u32, u32, u32),
     bytes: Vec<u8>,
+}
+
+/// A resource on the GPU.
+#[derive(Clone, Copy)]
+enum Made {
+    Buffer(Buffer),
+    Image(Image, ImageInfo),
+    Sampler,
 }
 
 fn bring_up_and_dispatch<P: Platform, S: Sink>(
@@ -162,9 +172,9 @@ fn dispatch<'d, P: Platform, S: Sink>(
     let space = device.space(queue)?;
     let pipeline = device.create_pipeline(space, program)?;
     let mut sets = Vec::new();
-    let mut buffers = Vec::new();
-    for content in bundle.buffers() {
-        let buffer = create(device, space, &content)?;
+    let mut resources = Vec::new();
+    for content in bundle.resources() {
+        let made = create(device, space, &content)?;
         let known = sets.iter().find(|(number, _)| *number == content.set);
         let set = match known {
             Some((_, set)) => *set,
@@ -174,8 +184,8 @@ fn dispatch<'d, P: Platform, S: Sink>(
                 set
             }
         };
-        device.bind_buffer(set, content.binding, buffer)?;
-        buffers.push((content, buffer));
+        bind(device, set, &content, made)?;
+        resources.push((content, made));
     }
     let commands = device.create_command_buffer(space)?;
     device.record(commands, |recorder| {
@@ -226,48 +236,120 @@ fn dispatch<'d, P: Platform, S: Sink>(
             all.try_for_each(|(counter, value)| writer.counter(counter.name, value))
         });
     }
-    let wanted = buffers.iter().filter(|(content, _)| content.save);
-    let saved = wanted.map(|(content, buffer)| {
-        let bytes = read(device, content, *buffer)?;
-        let Buffer { set, binding, .. } = *content;
+    let wanted = resources.iter().filter(|(content, _)| content.save);
+    let saved = wanted.map(|(content, made)| {
+        let bytes = read(device, content, *made)?;
         Ok(Saved {
-            set,
-            binding,
+            place: (content.set, content.binding, content.element),
             bytes,
         })
     });
     Ok(saved.collect::<Result<Vec<_>, Error>>()?)
 }
 
-/// A buffer with its first content; fresh memory is zero, so the rest need not be written.
+/// A resource with its first content; fresh memory is zero, so the rest need not be written.
 fn create<P: Platform>(
     device: &mut Device<'_, '_, P>,
     space: Space,
-    content: &Buffer<'_>,
-) -> Result<eitri_runtime::Buffer, JobError> {
-    let Buffer { set, binding, .. } = *content;
+    content: &Resource<'_>,
+) -> Result<Made, JobError> {
+    let Resource { set, binding, .. } = *content;
     let named = |error| JobError::Allocation {
         set,
         binding,
         error,
     };
-    let buffer = device
-        .create_buffer(space, content.bytes.into())
-        .map_err(named)?;
-    device
-        .write_buffer(buffer, 0, content.data)
-        .map_err(named)?;
-    Ok(buffer)
+    match content.content {
+        Content::Buffer | Content::Texels(_) => {
+            let buffer = device
+                .create_buffer(space, content.bytes.into())
+                .map_err(named)?;
+            device
+                .write_buffer(buffer, 0, content.data)
+                .map_err(named)?;
+            Ok(Made::Buffer(buffer))
+        }
+        Content::Image(info) => {
+            let image = device.create_image(space, info).map_err(named)?;
+            let mut rest = content.data;
+            for (part, bytes) in parts(&info) {
+                // What isn't given is zero, and a part that is cut short is filled up.
+                if rest.is_empty() {
+                    break;
+                }
+                let (here, after) = rest.split_at(rest.len().min(bytes));
+                let mut whole = Vec::from(here);
+                whole.resize(bytes, 0);
+                device.write_image(image, part, &whole).map_err(named)?;
+                rest = after;
+            }
+            Ok(Made::Image(image, info))
+        }
+        Content::Sampler(_) => Ok(Made::Sampler),
+    }
+}
+
+/// The parts of an image in the order of a bundle, with their bytes.
+fn parts(info: &ImageInfo) -> impl Iterator<Item = (ImagePart, usize)> + use<> {
+    let info = *info;
+    (0..info.layers).flat_map(move |layer| {
+        (0..info.levels).flat_map(move |level| {
+            let bytes = usize::try_from(info.part_bytes(level)).unwrap_or(usize::MAX);
+            (0..info.slices(level)).map(move |slice| {
+                let part = ImagePart {
+                    level,
+                    layer,
+                    slice,
+                };
+                (part, bytes)
+            })
+        })
+    })
+}
+
+fn bind<P: Platform>(
+    device: &mut Device<'_, '_, P>,
+    set: eitri_runtime::DescriptorSet,
+    content: &Resource<'_>,
+    made: Made,
+) -> Result<(), Error> {
+    let at = (content.binding, content.element);
+    match (content.content, made) {
+        (Content::Texels(format), Made::Buffer(buffer)) => {
+            let range = (0, content.bytes.into());
+            device.bind_texel_buffer(set, at, buffer, range, format)
+        }
+        (_, Made::Buffer(buffer)) => {
+            let bytes = content.bytes.into();
+            device.bind_range(set, at.0, at.1, buffer, 0, bytes)
+        }
+        (Content::Sampler(info), _) => device.bind_sampler(set, at, &info),
+        (_, Made::Image(image, _)) => device.bind_image(set, at, image),
+        (_, Made::Sampler) => Ok(()),
+    }
 }
 
 fn read<P: Platform>(
     device: &mut Device<'_, '_, P>,
-    content: &Buffer<'_>,
-    buffer: eitri_runtime::Buffer,
+    content: &Resource<'_>,
+    made: Made,
 ) -> Result<Vec<u8>, Error> {
     let mut bytes = alloc::vec![0; content.bytes as usize];
-    for (index, chunk) in bytes.chunks_mut(CHUNK).enumerate() {
-        device.read_buffer(buffer, (index * CHUNK) as u64, chunk)?;
+    match made {
+        Made::Buffer(buffer) => {
+            for (index, chunk) in bytes.chunks_mut(CHUNK).enumerate() {
+                device.read_buffer(buffer, (index * CHUNK) as u64, chunk)?;
+            }
+        }
+        Made::Image(image, info) => {
+            let mut rest = bytes.as_mut_slice();
+            for (part, length) in parts(&info) {
+                let (here, after) = rest.split_at_mut(rest.len().min(length));
+                device.read_image(image, part, here)?;
+                rest = after;
+            }
+        }
+        Made::Sampler => {}
     }
     Ok(bytes)
 }

@@ -1,7 +1,7 @@
 //! Bundles and results survive the way, or are found damaged.
 
 use eitri_job::result::{FailureKind, JobResult, ResultError, Sink, Writer};
-use eitri_job::{BufferParts, Bundle, BundleError, BundleParts, Wants};
+use eitri_job::{Bundle, BundleError, BundleParts, Content, ResourceParts, Wants};
 use proptest::prelude::*;
 
 const WANTS: Wants = Wants {
@@ -20,7 +20,7 @@ impl Sink for Bytes {
     }
 }
 
-fn bundle(buffers: &[BufferParts<'_>]) -> Vec<u8> {
+fn bundle(buffers: &[ResourceParts<'_>]) -> Vec<u8> {
     BundleParts {
         program: b"program",
         firmware: b"fw",
@@ -28,24 +28,28 @@ fn bundle(buffers: &[BufferParts<'_>]) -> Vec<u8> {
         groups: [4, 5, 6],
         limit_ms: 77,
         wants: WANTS,
-        buffers,
+        resources: buffers,
     }
     .encode()
 }
 
-fn two_buffers() -> [BufferParts<'static>; 2] {
-    let first = BufferParts {
+fn two_buffers() -> [ResourceParts<'static>; 2] {
+    let first = ResourceParts {
         set: 0,
         binding: 2,
+        element: 0,
+        content: Content::Buffer,
         data: b"abc",
         bytes: 16,
         save: false,
     };
     [
         first,
-        BufferParts {
+        ResourceParts {
             set: 1,
             binding: 0,
+            element: 0,
+            content: Content::Buffer,
             data: &[],
             bytes: 4,
             save: true,
@@ -57,7 +61,7 @@ fn stream() -> Vec<u8> {
     let mut bytes = Bytes(Vec::new());
     let Ok(mut writer) = Writer::start(&mut bytes);
     let Ok(()) = writer.step("reset", "clean", 12);
-    let Ok(()) = writer.buffer(1, 2, 3);
+    let Ok(()) = writer.buffer((1, 2, 0), 3);
     let Ok(()) = writer.data(b"ab");
     let Ok(()) = writer.data(b"c");
     let Ok(()) = writer.counter("GPU_ACTIVE", 1 << 40);
@@ -78,7 +82,7 @@ fn a_bundle_gives_its_parts_back() {
     assert_eq!(read.push_constants(), [1, 2, 3, 4]);
     assert_eq!((read.groups(), read.limit_ms()), ([4, 5, 6], 77));
     assert_eq!(read.wants(), WANTS);
-    let buffers: Vec<_> = read.buffers().collect();
+    let buffers: Vec<_> = read.resources().collect();
     assert_eq!(
         (buffers[0].set, buffers[0].binding, buffers[0].data),
         (0, 2, &b"abc"[..])
@@ -88,9 +92,11 @@ fn a_bundle_gives_its_parts_back() {
 
 #[test]
 fn a_buffer_with_too_much_data_is_named() {
-    let buffer = BufferParts {
+    let buffer = ResourceParts {
         set: 3,
         binding: 1,
+        element: 0,
+        content: Content::Buffer,
         data: &[0; 5],
         bytes: 4,
         save: false,

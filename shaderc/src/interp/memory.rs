@@ -3,7 +3,8 @@
 //! Needs: nothing.  Guarantees: no access outside; a load outside of the buffer that a resource names gives zero.
 use std::collections::BTreeMap;
 
-use crate::ir::Function;
+use super::image::{Image, Sampler};
+use crate::ir::{BindingKind, Function};
 
 /// A buffer bound for a dispatch.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -12,8 +13,22 @@ pub struct Buffer {
     pub bytes: Vec<u8>,
 }
 
-/// The buffers of a dispatch by set, binding and element of the array of descriptors.
-pub type Buffers = BTreeMap<(u32, u32, u32), Buffer>;
+/// Set, binding and element of the array of descriptors.
+pub type Key = (u32, u32, u32);
+
+/// The buffers of a dispatch.
+pub type Buffers = BTreeMap<Key, Buffer>;
+
+/// All that a dispatch is bound to. A combined image and sampler is one of each.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Resources {
+    /// Buffers.
+    pub buffers: Buffers,
+    /// Images, and texels of buffers.
+    pub images: BTreeMap<Key, Image>,
+    /// Samplers.
+    pub samplers: BTreeMap<Key, Sampler>,
+}
 
 /// Bytes, from which words are read.
 pub(super) struct Bytes(pub(super) Vec<u8>);
@@ -46,42 +61,52 @@ impl Bytes {
     }
 }
 
-/// A buffer that a resource names.
-struct BoundBuffer {
-    /// Set, binding, element.
-    key: (u32, u32, u32),
+/// An element of a binding: what a resource names. Of a buffer the bytes, of others image and sampler.
+struct Element {
+    key: Key,
     bytes: Bytes,
+    image: Option<Image>,
+    sampler: Option<Sampler>,
 }
 
-/// Buffers of a dispatch as the shader reaches them.
+/// What a dispatch is bound to, as the shader reaches it.
 pub(super) struct Bound {
-    buffers: Vec<BoundBuffer>,
-    /// Of each binding: number of its first buffer, and how many it has.
+    elements: Vec<Element>,
+    /// Of each binding: number of its first element, and how many it has.
     bindings: Vec<(usize, u32)>,
 }
 
 impl Bound {
     /// Binds what the function declares; the first binding that isn't there is the error.
-    pub(super) fn new(function: &Function, buffers: &Buffers) -> Result<Bound, (u32, u32, u32)> {
+    pub(super) fn new(function: &Function, resources: &Resources) -> Result<Bound, Key> {
         let mut bound = Bound {
-            buffers: vec![],
+            elements: vec![],
             bindings: vec![],
         };
         for binding in &function.bindings {
-            bound.bindings.push((bound.buffers.len(), binding.count));
+            bound.bindings.push((bound.elements.len(), binding.count));
             for element in 0..binding.count {
                 let key = (binding.set, binding.binding, element);
-                let buffer = buffers.get(&key).ok_or(key)?;
-                bound.buffers.push(BoundBuffer {
-                    key,
-                    bytes: Bytes(buffer.bytes.clone()),
-                });
+                bound
+                    .elements
+                    .push(Element::new(binding.kind, key, resources).ok_or(key)?);
             }
         }
         Ok(bound)
     }
 
-    /// The number of the buffer that a resource names, of which the bits are those of [`Function::resource`].
+    /// The image that a resource names.
+    pub(super) fn image(&mut self, resource: u64) -> Option<&mut Image> {
+        let index = self.index(resource)?;
+        self.elements[index].image.as_mut()
+    }
+
+    /// The sampler that a resource names.
+    pub(super) fn sampler(&self, resource: u64) -> Option<&Sampler> {
+        self.elements[self.index(resource)?].sampler.as_ref()
+    }
+
+    /// The number of the element that a resource names, of which the bits are those of [`Function::resource`].
     fn index(&self, resource: u64) -> Option<usize> {
         let (first, count) = *self.bindings.get((resource >> 32) as usize)?;
         let element = resource as u32;
@@ -89,35 +114,66 @@ impl Bound {
     }
 
     pub(super) fn size(&self, resource: u64) -> Option<u32> {
-        Some(self.buffers[self.index(resource)?].bytes.0.len() as u32)
+        Some(self.elements[self.index(resource)?].bytes.0.len() as u32)
     }
 
     /// A word of so many bytes.
     pub(super) fn load(&self, resource: u64, offset: u64, bytes: u32) -> Option<u64> {
-        let buffer = &self.buffers[self.index(resource)?];
+        let buffer = &self.elements[self.index(resource)?];
         Some(buffer.bytes.get(offset, bytes).unwrap_or(0))
     }
 
     /// The bytes of a buffer.
     pub(super) fn buffer(&mut self, resource: u64) -> Option<&mut Bytes> {
         let index = self.index(resource)?;
-        Some(&mut self.buffers[index].bytes)
+        Some(&mut self.elements[index].bytes)
     }
 
     /// The buffer in which an address lies, and the offset there.
     pub(super) fn at_address(&mut self, address: u64) -> Option<(&mut Bytes, u64)> {
         let number = (address / SPACING).checked_sub(1)?;
-        let buffer = self.buffers.get_mut(usize::try_from(number).ok()?)?;
+        let buffer = self.elements.get_mut(usize::try_from(number).ok()?)?;
         Some((&mut buffer.bytes, address % SPACING))
     }
 
     /// Copies the contents back.
-    pub(super) fn save(self, buffers: &mut Buffers) {
-        for bound in self.buffers {
-            if let Some(buffer) = buffers.get_mut(&bound.key) {
-                buffer.bytes = bound.bytes.0;
+    pub(super) fn save(self, resources: &mut Resources) {
+        for element in self.elements {
+            match element.image {
+                Some(image) => {
+                    resources.images.insert(element.key, image);
+                }
+                None => {
+                    if let Some(buffer) = resources.buffers.get_mut(&element.key) {
+                        buffer.bytes = element.bytes.0;
+                    }
+                }
             }
         }
+    }
+}
+
+impl Element {
+    fn new(kind: BindingKind, key: Key, resources: &Resources) -> Option<Element> {
+        let image = || resources.images.get(&key).cloned();
+        let sampler = || resources.samplers.get(&key).cloned();
+        let (bytes, image, sampler) = match kind {
+            BindingKind::Storage | BindingKind::Uniform => {
+                (resources.buffers.get(&key)?.bytes.clone(), None, None)
+            }
+            BindingKind::UniformTexels
+            | BindingKind::StorageTexels
+            | BindingKind::StorageImage
+            | BindingKind::SampledImage => (vec![], Some(image()?), None),
+            BindingKind::Sampler => (vec![], None, Some(sampler()?)),
+            BindingKind::CombinedImageSampler => (vec![], Some(image()?), Some(sampler()?)),
+        };
+        Some(Element {
+            key,
+            bytes: Bytes(bytes),
+            image,
+            sampler,
+        })
     }
 }
 

@@ -5,9 +5,14 @@
 pub mod eval;
 mod float;
 pub(crate) mod half;
+mod image;
+mod image_ops;
 mod lanes;
 mod memory;
 mod run;
+mod texel_format;
 
-pub use memory::{Buffer, Buffers, address};
-pub use run::{Dispatch, Trap, interpret};
+pub use image::{Compare, Image, Sampler, Wrap};
+pub use memory::{Buffer, Buffers, Key, Resources, address};
+pub use run::{Dispatch, Trap, interpret, interpret_with};
+pub use texel_format::TexelFormat;

@@ -6,8 +6,9 @@
 use std::fmt;
 
 use super::eval::eval;
+use super::image_ops;
 use super::lanes::{self, Mask};
-use super::memory::{Bound, Buffers, Bytes};
+use super::memory::{Bound, Buffers, Bytes, Resources};
 use crate::ir::{
     Access, AtomicOp, Axis, BlockId, Function, Held, Inst, InstData, Op, Space, SysVal, Terminator,
     Type, Uniform, Value, ValueDef,
@@ -92,7 +93,25 @@ pub fn interpret(
     dispatch: &Dispatch,
     buffers: &mut Buffers,
 ) -> Result<u64, Trap> {
-    let bound = Bound::new(function, buffers)
+    let mut resources = Resources {
+        buffers: std::mem::take(buffers),
+        ..Resources::default()
+    };
+    let result = interpret_with(function, dispatch, &mut resources);
+    *buffers = resources.buffers;
+    result
+}
+
+/// As [`interpret`], with images and samplers too.
+///
+/// # Errors
+/// The first trap; the resources are then as they were.
+pub fn interpret_with(
+    function: &Function,
+    dispatch: &Dispatch,
+    resources: &mut Resources,
+) -> Result<u64, Trap> {
+    let bound = Bound::new(function, resources)
         .map_err(|(set, binding, element)| Trap::Unbound(set, binding, element))?;
     let mut machine = Machine::new(function, dispatch, bound);
     let [x, y, z] = dispatch.groups;
@@ -103,7 +122,7 @@ pub fn interpret(
             }
         }
     }
-    machine.bound.save(buffers);
+    machine.bound.save(resources);
     Ok(machine.steps)
 }
 
@@ -483,6 +502,19 @@ impl<'f> Machine<'f> {
                     _ => return Err(self.bad_address(warp, lane, inst)),
                 }
             }
+            Op::Image(image) => {
+                let args: Vec<u64> = data
+                    .args
+                    .iter()
+                    .map(|value| warp.get(*value, lane))
+                    .collect();
+                let words = image_ops::eval(image, &args, &mut self.bound);
+                let words = words.ok_or_else(|| self.bad_address(warp, lane, inst))?;
+                for (result, word) in data.results.iter().zip(words) {
+                    warp.set(*result, lane, word.into());
+                }
+                return Ok(());
+            }
             Op::LoadVar(var) => {
                 let index = bits(0);
                 if index < self.function.var(var).len.into() {
@@ -583,7 +615,7 @@ impl<'f> Machine<'f> {
 }
 
 /// The word that an atomic operation leaves.
-fn atomic(op: AtomicOp, elem: Type, old: u64, value: u64, expected: Option<u64>) -> u64 {
+pub(super) fn atomic(op: AtomicOp, elem: Type, old: u64, value: u64, expected: Option<u64>) -> u64 {
     let signed = |word: u64| match elem {
         Type::W64 => word.cast_signed(),
         _ => i64::from(word as i32),

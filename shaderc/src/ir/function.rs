@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::inst::{Inst, InstData, Op};
-use super::{BlockId, Kind, Type, Value};
+use super::{BlockId, ImageShape, Kind, Type, Value};
 
 super::id! {
     /// A variable of one invocation, printed `v1`. Gone in the lowered form.
@@ -68,6 +68,39 @@ pub enum BindingKind {
     Storage,
     /// Uniform buffer: read.
     Uniform,
+    /// Texels of a buffer: read.
+    UniformTexels,
+    /// Texels of a buffer: read and written.
+    StorageTexels,
+    /// Image that is read and written by texel.
+    StorageImage,
+    /// Image that is fetched from, or sampled with a sampler of another binding.
+    SampledImage,
+    /// Sampler.
+    Sampler,
+    /// Image with its sampler: an element is both.
+    CombinedImageSampler,
+}
+
+impl BindingKind {
+    /// All, with their names in the text form.
+    #[rustfmt::skip]
+    pub const ALL: &'static [(BindingKind, &'static str)] = &[
+        (BindingKind::Storage,              "storage"),
+        (BindingKind::Uniform,              "uniform"),
+        (BindingKind::UniformTexels,        "uniform_texels"),
+        (BindingKind::StorageTexels,        "storage_texels"),
+        (BindingKind::StorageImage,         "storage_image"),
+        (BindingKind::SampledImage,         "sampled_image"),
+        (BindingKind::Sampler,              "sampler"),
+        (BindingKind::CombinedImageSampler, "combined_image_sampler"),
+    ];
+
+    /// The name in the text form.
+    pub fn name(self) -> &'static str {
+        let row = BindingKind::ALL.iter().find(|(kind, _)| *kind == self);
+        row.map_or("?", |(_, name)| name)
+    }
 }
 
 super::id! {
@@ -90,6 +123,8 @@ pub struct Binding {
     pub written: bool,
     /// Whether its memory is reached through it alone, as far as anybody writes there.
     pub restrict: bool,
+    /// What the images look like that it holds.
+    pub image: Option<ImageShape>,
     /// Fewest bytes of the buffer: the block without its runtime array.
     pub min_bytes: u32,
     /// The name in the source, or empty.

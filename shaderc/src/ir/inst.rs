@@ -2,7 +2,7 @@
 //!
 //! Needs: `alu` for what is pure.  Guarantees: `signature` says for every operation which operands and results it has.
 use super::function::{Axis, BindingId, PositionId, Var};
-use super::{Alu, Kind, LaneOp, Type, Value};
+use super::{Alu, ImageOp, Kind, LaneOp, Type, Value};
 
 /// What an instruction does. Everything but its operands, so two pure instructions with equal operations and equal
 /// operands give the same.
@@ -27,6 +27,8 @@ pub enum Op {
     /// Operands: address, value, and for [`AtomicOp::CompareExchange`] the expected value. Result: the element before.
     /// `access.count` is 1, and the element has 32 or 64 bits.
     Atomic(AtomicOp, Access),
+    /// An operation on an image or a texel buffer. Operands and results as [`mod@super::image`] says.
+    Image(ImageOp),
     /// All invocations of the workgroup arrive before any leaves. It orders memory as [`Op::Fence`] does.
     Barrier,
     /// Accesses of buffers and shared memory before it are seen by others before those after it; nobody waits.
@@ -222,6 +224,7 @@ impl Op {
             | Op::Uniform(_)
             | Op::Resource(_)
             | Op::BufferSize
+            | Op::Image(_)
             | Op::Barrier
             | Op::Fence
             | Op::LoadVar(_)
@@ -260,6 +263,7 @@ impl Op {
                 ordered: true,
                 ..none
             },
+            Op::Image(image) => image.effects(),
             Op::Barrier => Effects {
                 ordered: true,
                 convergent: true,
@@ -324,6 +328,7 @@ impl Op {
                 args.extend(vec![access.value().kind(); atomic.operands()]);
                 (args, vec![access.value().kind()])
             }
+            Op::Image(image) => image.signature(),
             Op::Barrier | Op::Fence => (vec![], vec![]),
             Op::LoadVar(name) => (vec![Kind::W32], vec![var(name)]),
             Op::StoreVar(name) => (vec![Kind::W32, var(name)], vec![]),

@@ -44,6 +44,7 @@ pub mod alu;
 pub mod build;
 pub mod cfg;
 pub mod function;
+pub mod image;
 pub mod inst;
 pub mod lanes;
 pub mod layout;
@@ -60,6 +61,7 @@ pub use function::{
     Axis, Binding, BindingId, BindingKind, Block, Function, Merge, Phi, Position, PositionId,
     SourceLine, Terminator, ValueDef, Var, VarData,
 };
+pub use image::{Dim, ImageAction, ImageOp, ImageShape, Lod};
 pub use inst::{
     Access, AtomicOp, Effects, Held, Inst, InstData, Memory, Op, Space, SysVal, Uniform,
 };

@@ -9,7 +9,7 @@ use super::function::{
     Axis, Binding, BindingId, BindingKind, Function, Merge, PositionId, Terminator, Var, VarData,
 };
 use super::inst::{Access, AtomicOp, Held, Memory, Op, Space, SysVal, Uniform};
-use super::{Alu, BlockId, LaneOp, Type, Value};
+use super::{Alu, BlockId, ImageOp, ImageShape, LaneOp, Type, Value};
 
 /// Why a text isn't a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -205,10 +205,19 @@ impl Parser {
                 let binding = Binding {
                     set: self.number(word(0))?,
                     binding: self.number(word(1))?,
-                    kind: match word(2) {
-                        "storage" => BindingKind::Storage,
-                        "uniform" => BindingKind::Uniform,
-                        other => return Err(self.error(Problem::UnknownLine, other)),
+                    kind: {
+                        let kinds = BindingKind::ALL.iter();
+                        let kind = kinds.clone().find(|(_, name)| *name == word(2));
+                        kind.ok_or_else(|| self.error(Problem::UnknownLine, word(2)))?
+                            .0
+                    },
+                    image: match words.iter().position(|word| *word == "image") {
+                        Some(index) => {
+                            let shape = ImageShape::parse(word(index + 1));
+                            let unknown = || self.error(Problem::UnknownLine, word(index + 1));
+                            Some(shape.ok_or_else(unknown)?)
+                        }
+                        None => None,
                     },
                     count: match words.iter().position(|word| *word == "count") {
                         Some(index) => self.number(word(index + 1))?,
@@ -380,6 +389,9 @@ impl Parser {
                 Ok(Op::Resource(binding))
             }
             "buffer_size" => Ok(Op::BufferSize),
+            "image" => ImageOp::parse(tail)
+                .map(Op::Image)
+                .ok_or_else(|| self.error(Problem::UnknownOperation, name)),
             "barrier" => Ok(Op::Barrier),
             "fence" => Ok(Op::Fence),
             "load" | "store" if tail.starts_with('v') && !tail.contains('.') => {

@@ -3,7 +3,7 @@
 //! Needs: any function, even a wrong one.  Guarantees: prints every block of the layout.
 use std::fmt;
 
-use super::function::{BindingKind, Function, Merge, Terminator, ValueDef};
+use super::function::{Function, Merge, Terminator, ValueDef};
 use super::inst::{Access, Held, Inst, Memory, Op, Space, SysVal, Uniform};
 use super::{BindingId, Kind, Type, Value};
 
@@ -22,16 +22,16 @@ impl fmt::Display for Function {
             }
         }
         for binding in &self.bindings {
-            let kind = match binding.kind {
-                BindingKind::Storage => "storage",
-                BindingKind::Uniform => "uniform",
-            };
+            let kind = binding.kind.name();
             write!(f, "binding {} {} {kind}", binding.set, binding.binding)?;
             if binding.count != 1 {
                 write!(f, " count {}", binding.count)?;
             }
             if binding.min_bytes != 0 {
                 write!(f, " bytes {}", binding.min_bytes)?;
+            }
+            if let Some(image) = binding.image {
+                write!(f, " image {}", image.show())?;
             }
             if binding.written {
                 write!(f, " written")?;
@@ -238,6 +238,7 @@ impl Function {
             Op::Atomic(atomic, access) => {
                 format!("atomic.{}.{}", atomic.name(), show_access(access))
             }
+            Op::Image(image) => format!("image.{}", image.show()),
             Op::Barrier => "barrier".into(),
             Op::Fence => "fence".into(),
             Op::LoadVar(var) => format!("load.{var}"),

@@ -261,6 +261,8 @@ fn varies_itself(function: &Function, inst: Inst) -> bool {
         Op::SysVal(SysVal::LaneId) => true,
         // Scratch is each lane's own, and what changes at any time may change between two lanes.
         Op::Load(access) => access.space == Space::Scratch || access.memory == Memory::Volatile,
+        // Those that are ordered: atomics, and texels that may change at any time.
+        Op::Image(image) => image.effects().ordered,
         Op::Atomic(..) | Op::LoadVar(_) => true,
         Op::Store(_) | Op::Barrier | Op::Fence | Op::StoreVar(_) => false,
     }

@@ -547,6 +547,7 @@ impl<'f> Verifier<'f> {
             | Op::Uniform(_)
             | Op::Resource(_)
             | Op::BufferSize
+            | Op::Image(_)
             | Op::Barrier
             | Op::Fence => true,
         };

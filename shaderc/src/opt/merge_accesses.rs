@@ -70,7 +70,12 @@ fn groups(function: &Function, block: BlockId) -> Vec<Group> {
     let mut open: Vec<Group> = vec![];
     for (at, inst) in function.block(block).insts.iter().enumerate() {
         let data = function.inst(*inst);
-        if matches!(data.op, Op::Barrier | Op::Fence) {
+        let orders = match data.op {
+            Op::Barrier | Op::Fence => true,
+            Op::Image(image) => image.touches_buffers(),
+            _ => false,
+        };
+        if orders {
             let ordered = |group: &mut Group| {
                 group.memory != Memory::Constant && group.base.space != Space::Scratch
             };

@@ -76,6 +76,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
 fn forget(function: &Function, loads: &mut HashMap<Key, Inst>, data: &InstData) {
     let written = match data.op {
         Op::Store(_) | Op::Atomic(..) => Extent::of(function, data),
+        Op::Image(image) if image.effects().writes && image.touches_buffers() => None,
         Op::Barrier | Op::Fence => None,
         _ => return,
     };

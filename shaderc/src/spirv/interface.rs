@@ -11,26 +11,26 @@ use super::layout::{MAX_ALIGN, Rules};
 use super::module::Global;
 use super::ops::convert::to_unsigned;
 use super::ops::group;
-use super::pointer::{Area, Index, Local, Offset, Place, Pointer, Target};
+use super::pointer::{Area, Index, Local, Offset, Opaque, Place, Pointer, Target};
 use super::reader::{Instr, Result};
 use super::translate::{Composite, Item, Translator};
 use super::types::{MatrixLayout, Type};
 use crate::ir::{
-    self, Access, Alu, Axis, Binding, BindingId, BindingKind, LANES, Memory, Merge, Space, SysVal,
-    Terminator, Uniform, Value, VarData,
+    self, Access, Alu, Axis, Binding, BindingId, BindingKind, Dim, LANES, Memory, Merge, Space,
+    SysVal, Terminator, Uniform, Value, VarData,
 };
 
 impl Translator<'_> {
     /// Declares all global variables that matter.
     pub fn declare_globals(&mut self) -> Result<()> {
         let module = self.module;
-        let mut buffers = vec![];
+        let mut resources = vec![];
         for (id, global) in &module.globals {
             let instr = &global.instr;
             match global.class {
-                StorageClass::StorageBuffer | StorageClass::Uniform => {
-                    buffers.push((*id, global));
-                }
+                StorageClass::StorageBuffer
+                | StorageClass::Uniform
+                | StorageClass::UniformConstant => resources.push((*id, global)),
                 StorageClass::PushConstant => self.push_constants(*id, global)?,
                 StorageClass::Workgroup => self.shared(*id, global)?,
                 StorageClass::Private => {
@@ -51,14 +51,14 @@ impl Translator<'_> {
                 }
             }
         }
-        self.buffers(buffers)
+        self.resources(resources)
     }
 
     fn name(&self, id: u32) -> String {
         self.module.names.get(&id).cloned().unwrap_or_default()
     }
 
-    fn buffers(&mut self, variables: Vec<(u32, &Global)>) -> Result<()> {
+    fn resources(&mut self, variables: Vec<(u32, &Global)>) -> Result<()> {
         let mut found = vec![];
         for (id, global) in variables {
             let decorations = self.module.decorations.of(id);
@@ -75,17 +75,18 @@ impl Translator<'_> {
         for (set, binding, id, global) in found {
             let binding = self.binding(set, binding, id, global)?;
             let (kind, count) = self.kind_and_count(binding);
+            let memory = self.memory_of(id, kind);
             let target = match &*global.pointee {
-                Type::Array { .. } => Target::Descriptors { binding, count },
+                Type::Array { .. } => Target::Descriptors {
+                    binding,
+                    count,
+                    memory,
+                },
                 _ => {
                     let resource = self.builder.function.resource(binding, 0);
-                    Target::Memory(self.block_place(resource, binding))
+                    self.descriptor(resource, binding, memory)
                 }
             };
-            let mut target = target;
-            if let Target::Memory(place) = &mut target {
-                place.memory = self.memory_of(id, kind);
-            }
             let pointer = Pointer {
                 ty: global.pointee.clone(),
                 target,
@@ -95,7 +96,23 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// The binding of a buffer variable; two variables may share one.
+    /// What a descriptor leads to.
+    pub fn descriptor(&self, resource: Value, binding: BindingId, memory: Memory) -> Target {
+        match self.kind_and_count(binding).0 {
+            BindingKind::Storage | BindingKind::Uniform => {
+                let mut place = self.block_place(resource, binding);
+                place.memory = memory;
+                Target::Memory(place)
+            }
+            _ => Target::Opaque(Opaque {
+                resource,
+                binding,
+                memory,
+            }),
+        }
+    }
+
+    /// The binding of a variable; two variables may share one.
     fn binding(&mut self, set: u32, number: u32, id: u32, global: &Global) -> Result<BindingId> {
         let instr = &global.instr;
         let (block, count) = match &*global.pointee {
@@ -105,6 +122,9 @@ impl Translator<'_> {
             }
             _ => (&global.pointee, 1),
         };
+        if global.class == StorageClass::UniformConstant {
+            return self.opaque_binding((set, number), id, instr, (block, count));
+        }
         if !matches!(&**block, Type::Struct { .. }) {
             return Err(instr.invalid(Invalid::TypeMismatch));
         }
@@ -122,35 +142,81 @@ impl Translator<'_> {
         let bytes = Rules::Decorated.size(instr, block, MatrixLayout::default())?;
         let min_bytes = u32::try_from(bytes)
             .map_err(|_| instr.unsupported(Feature::Limit, "a buffer of 4 GiB"))?;
-        let name = self.name(id);
         let restrict = self.is_restrict(id);
-        let bindings = &mut self.builder.function.bindings;
-        if let Some(last) = bindings.last_mut()
-            && (last.set, last.binding) == (set, number)
-        {
-            if last.kind != kind || last.count != count {
-                return Err(instr.unsupported(Feature::Use, "two kinds of buffer at one binding"));
-            }
-            last.min_bytes = last.min_bytes.max(min_bytes);
-            // Two variables for one memory.
-            last.restrict = false;
-            return Ok(BindingId(bindings.len() as u32 - 1));
-        }
-        let others = bindings.iter().filter(|binding| binding.set == set);
-        let before: u32 = others.map(|binding| binding.count).sum();
-        if before.saturating_add(count) > self.limits.descriptors {
-            return Err(instr.unsupported(Feature::Limit, "that many descriptors in a set"));
-        }
-        bindings.push(Binding {
+        let binding = Binding {
             set,
             binding: number,
             count,
             kind,
             written: false,
             restrict,
+            image: None,
             min_bytes,
-            name,
-        });
+            name: self.name(id),
+        };
+        self.add_binding(instr, binding)
+    }
+
+    /// The binding of a variable that holds images or samplers.
+    fn opaque_binding(
+        &mut self,
+        (set, number): (u32, u32),
+        id: u32,
+        instr: &Instr,
+        (ty, count): (&Type, u32),
+    ) -> Result<BindingId> {
+        let (kind, image) = match ty {
+            Type::Sampler => (BindingKind::Sampler, None),
+            // `samplerBuffer`: a combined image and sampler by its type, a texel buffer by what it is.
+            Type::SampledImage(image) if image.shape.dim == Dim::Buffer => {
+                (BindingKind::UniformTexels, Some(image.shape))
+            }
+            Type::SampledImage(image) => (BindingKind::CombinedImageSampler, Some(image.shape)),
+            Type::Image(image) => {
+                let kind = match (image.shape.dim, image.storage) {
+                    (Dim::Buffer, false) => BindingKind::UniformTexels,
+                    (Dim::Buffer, true) => BindingKind::StorageTexels,
+                    (_, false) => BindingKind::SampledImage,
+                    (_, true) => BindingKind::StorageImage,
+                };
+                (kind, Some(image.shape))
+            }
+            _ => return Err(instr.unsupported(Feature::StorageClass, "UniformConstant")),
+        };
+        let binding = Binding {
+            set,
+            binding: number,
+            count,
+            kind,
+            written: false,
+            restrict: self.is_restrict(id),
+            image,
+            min_bytes: 0,
+            name: self.name(id),
+        };
+        self.add_binding(instr, binding)
+    }
+
+    /// Adds a binding behind the others, or finds the one that stands for the same.
+    fn add_binding(&mut self, instr: &Instr, binding: Binding) -> Result<BindingId> {
+        let bindings = &mut self.builder.function.bindings;
+        if let Some(last) = bindings.last_mut()
+            && (last.set, last.binding) == (binding.set, binding.binding)
+        {
+            if (last.kind, last.count) != (binding.kind, binding.count) {
+                return Err(instr.unsupported(Feature::Use, "two kinds of resource at one binding"));
+            }
+            last.min_bytes = last.min_bytes.max(binding.min_bytes);
+            // Two variables for one memory.
+            last.restrict = false;
+            return Ok(BindingId(bindings.len() as u32 - 1));
+        }
+        let others = bindings.iter().filter(|other| other.set == binding.set);
+        let before: u32 = others.map(|binding| binding.count).sum();
+        if before.saturating_add(binding.count) > self.limits.descriptors {
+            return Err(instr.unsupported(Feature::Limit, "that many descriptors in a set"));
+        }
+        bindings.push(binding);
         Ok(BindingId(bindings.len() as u32 - 1))
     }
 
@@ -172,7 +238,7 @@ impl Translator<'_> {
             component_stride: None,
             memory: match kind {
                 BindingKind::Uniform => Memory::Constant,
-                BindingKind::Storage => Memory::Plain,
+                _ => Memory::Plain,
             },
         }
     }
@@ -185,7 +251,11 @@ impl Translator<'_> {
 
     fn memory_of(&self, id: u32, kind: BindingKind) -> Memory {
         let decorations = self.module.decorations.of(id);
-        if kind == BindingKind::Uniform {
+        let written = matches!(
+            kind,
+            BindingKind::Storage | BindingKind::StorageTexels | BindingKind::StorageImage
+        );
+        if !written {
             Memory::Constant
         } else if self.is_restrict(id) && decorations.has(Decoration::NonWritable) {
             // Nobody writes it through this variable, and through another nobody may.

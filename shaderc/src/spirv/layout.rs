@@ -115,7 +115,12 @@ impl Rules {
                 }
                 end
             }
-            Type::Void | Type::Pointer { .. } | Type::Function { .. } => {
+            Type::Void
+            | Type::Pointer { .. }
+            | Type::Function { .. }
+            | Type::Image(_)
+            | Type::Sampler
+            | Type::SampledImage(_) => {
                 return Err(instr.invalid(Invalid::TypeMismatch));
             }
         })

@@ -10,7 +10,10 @@ use super::ops::convert::{fit, to_unsigned};
 use super::reader::{Instr, Result};
 use super::translate::{Composite, Translator};
 use super::types::{MatrixLayout, Type};
-use crate::ir::{self, Access, Alu, BindingId, Held, Memory, Op, Space, Value, Var};
+use crate::ir::{
+    self, Access, Alu, BindingId, Held, ImageAction, ImageOp, ImageShape, Memory, Op, Space, Value,
+    Var,
+};
 
 /// A place, and the type of what is there.
 #[derive(Clone, Debug)]
@@ -28,8 +31,35 @@ pub(crate) enum Target {
     Memory(Place),
     /// A read-only value.
     Fixed(Composite),
-    /// Descriptors of blocks, before one is chosen.
-    Descriptors { binding: BindingId, count: u32 },
+    /// Descriptors, before one is chosen.
+    Descriptors {
+        binding: BindingId,
+        count: u32,
+        memory: Memory,
+    },
+    /// An image or sampler.
+    Opaque(Opaque),
+    /// A texel of a storage image.
+    Texel(Texel),
+}
+
+/// An image or sampler.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opaque {
+    pub resource: Value,
+    /// The binding of which that is an element.
+    pub binding: BindingId,
+    /// Of the texels.
+    pub memory: Memory,
+}
+
+/// A texel of a storage image.
+#[derive(Clone, Debug)]
+pub(crate) struct Texel {
+    pub image: Opaque,
+    pub shape: ImageShape,
+    /// The operands that say which.
+    pub at: Rc<[Value]>,
 }
 
 /// A private variable: structs are taken apart, so that each part can become a value of its own.
@@ -86,8 +116,13 @@ pub(crate) enum Index {
 impl Translator<'_> {
     /// The pointer to a part.
     pub fn step(&mut self, instr: &Instr, pointer: &Pointer, index: Index) -> Result<Pointer> {
-        if let Target::Descriptors { binding, count } = pointer.target {
-            return self.choose_descriptor(instr, pointer, binding, count, index);
+        if let Target::Descriptors {
+            binding,
+            count,
+            memory,
+        } = pointer.target
+        {
+            return self.choose_descriptor(instr, pointer, (binding, count, memory), index);
         }
         // An index past the end of an array is legal in code that never runs: it means the last element.
         let index = match (index, &*pointer.ty) {
@@ -148,7 +183,9 @@ impl Translator<'_> {
                     scalars: part.into(),
                 })
             }
-            Target::Descriptors { .. } => return Err(instr.invalid(Invalid::TypeMismatch)),
+            Target::Descriptors { .. } | Target::Opaque(_) | Target::Texel(_) => {
+                return Err(instr.invalid(Invalid::TypeMismatch));
+            }
         };
         Ok(Pointer { ty, target })
     }
@@ -179,8 +216,7 @@ impl Translator<'_> {
         &mut self,
         instr: &Instr,
         pointer: &Pointer,
-        binding: BindingId,
-        count: u32,
+        (binding, count, memory): (BindingId, u32, Memory),
         index: Index,
     ) -> Result<Pointer> {
         let Type::Array { element, .. } = &*pointer.ty else {
@@ -199,7 +235,7 @@ impl Translator<'_> {
         };
         Ok(Pointer {
             ty: element.clone(),
-            target: Target::Memory(self.block_place(resource, binding)),
+            target: self.descriptor(resource, binding, memory),
         })
     }
 
@@ -286,6 +322,15 @@ impl Translator<'_> {
             Target::Descriptors { .. } => {
                 return Err(instr.unsupported(Feature::Use, "a load of descriptors"));
             }
+            Target::Opaque(_) => return Err(instr.invalid(Invalid::TypeMismatch)),
+            Target::Texel(texel) => {
+                let op = ImageOp {
+                    memory: Memory::Volatile,
+                    ..ImageOp::new(ImageAction::Read, texel.shape)
+                };
+                let words = self.texel_op(op, texel, &[]);
+                scalars.extend(words.first());
+            }
         }
         Ok(Composite {
             ty: pointer.ty.clone(),
@@ -325,7 +370,16 @@ impl Translator<'_> {
                     &mut value.scalars.iter().copied(),
                 )
             }
-            Target::Fixed(_) | Target::Descriptors { .. } => {
+            Target::Texel(texel) => {
+                self.write_texel(instr, texel.image)?;
+                let op = ImageOp {
+                    memory: Memory::Volatile,
+                    ..ImageOp::new(ImageAction::Write(1), texel.shape)
+                };
+                self.texel_op(op, texel, &value.scalars);
+                Ok(())
+            }
+            Target::Fixed(_) | Target::Descriptors { .. } | Target::Opaque(_) => {
                 Err(instr.invalid(Invalid::TypeMismatch))
             }
         }
@@ -463,7 +517,10 @@ impl Translator<'_> {
             Type::Void
             | Type::RuntimeArray { .. }
             | Type::Pointer { .. }
-            | Type::Function { .. } => Err(instr.invalid(Invalid::TypeMismatch)),
+            | Type::Function { .. }
+            | Type::Image(_)
+            | Type::Sampler
+            | Type::SampledImage(_) => Err(instr.invalid(Invalid::TypeMismatch)),
         }
     }
 

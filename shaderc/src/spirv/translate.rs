@@ -13,9 +13,9 @@ use super::error::{Feature, Invalid};
 use super::glsl;
 use super::module::{InstructionSet, Module, SpvBlock, SpvFunction};
 use super::ops;
-use super::pointer::Pointer;
+use super::pointer::{Opaque, Pointer};
 use super::reader::{Instr, Result};
-use super::types::Type;
+use super::types::{ImageType, Type};
 use crate::ir::{
     self, BlockId, Builder, Function, Kind, Position, PositionId, SourceLine, Terminator, Value,
 };
@@ -38,6 +38,17 @@ pub(crate) struct Composite {
 pub(crate) enum Item {
     Value(Composite),
     Pointer(Pointer),
+    /// An image, with a sampler if it is a sampled image.
+    Image(Image, Option<Value>),
+    /// A sampler.
+    Sampler(Value),
+}
+
+/// An image that was loaded.
+#[derive(Clone, Debug)]
+pub(crate) struct Image {
+    pub ty: ImageType,
+    pub opaque: Opaque,
 }
 
 /// A phi whose sources are filled in when all blocks of the function are translated.
@@ -132,6 +143,7 @@ impl Translator<'_> {
         match self.item(instr, id)? {
             Item::Value(composite) => Ok(composite),
             Item::Pointer(pointer) => self.value_of(instr, id, &pointer),
+            Item::Image(..) | Item::Sampler(_) => Err(instr.invalid(Invalid::TypeMismatch)),
         }
     }
 
@@ -169,6 +181,9 @@ impl Translator<'_> {
                 Some(pointer) => Ok(pointer),
                 None => Err(instr.invalid(Invalid::Wanted(id, "a pointer"))),
             },
+            Item::Image(..) | Item::Sampler(_) => {
+                Err(instr.invalid(Invalid::Wanted(id, "a pointer")))
+            }
         }
     }
 
@@ -325,7 +340,8 @@ impl Translator<'_> {
                     || ops::algebra::instr(self, instr, op)?
                     || ops::integer::instr(self, instr, op)?
                     || ops::group::instr(self, instr, op)?
-                    || ops::atomic::instr(self, instr, op)?;
+                    || ops::atomic::instr(self, instr, op)?
+                    || ops::image::instr(self, instr, op)?;
                 match done {
                     true => Ok(()),
                     false => {
@@ -408,6 +424,9 @@ impl Translator<'_> {
                 (Item::Value(composite), ty) => *composite.ty == *ty,
                 (Item::Pointer(pointer), Type::Pointer { pointee, .. }) => pointer.ty == *pointee,
                 (Item::Pointer(_), _) => false,
+                (Item::Image(image, None), ty) => *ty == Type::Image(image.ty.clone()),
+                (Item::Image(image, Some(_)), ty) => *ty == Type::SampledImage(image.ty.clone()),
+                (Item::Sampler(_), ty) => *ty == Type::Sampler,
             };
             if !fits {
                 return Err(instr.invalid(Invalid::TypeMismatch));

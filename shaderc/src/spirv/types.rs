@@ -3,12 +3,12 @@
 //! Needs: types declared before their use.  Guarantees: depth and size are bounded, so recursion over a type ends soon.
 use std::rc::Rc;
 
-use rspirv::spirv::{Decoration, Op, StorageClass};
+use rspirv::spirv::{self, Decoration, ImageFormat, Op, StorageClass};
 
 use super::error::{Feature, Invalid};
 use super::module::Module;
 use super::reader::{Instr, Result};
-use crate::ir;
+use crate::ir::{self, Dim, ImageShape};
 
 /// Deepest nesting of arrays and structs.
 const MAX_DEPTH: u32 = 32;
@@ -64,6 +64,23 @@ pub(crate) enum Type {
         result: Rc<Type>,
         parameters: Rc<[Rc<Type>]>,
     },
+    Image(ImageType),
+    Sampler,
+    SampledImage(ImageType),
+}
+
+/// An image, or texels of a buffer.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct ImageType {
+    /// A scalar.
+    pub texel: Rc<Type>,
+    pub shape: ImageShape,
+    /// Read and written by texel, not sampled.
+    pub storage: bool,
+    /// Components of its format; all of them where that isn't said.
+    pub components: u8,
+    /// The name of its format, unless it has none.
+    pub format: Option<ImageFormat>,
 }
 
 /// A member of a struct, with the decorations that say where it lies.
@@ -88,6 +105,7 @@ impl Type {
     pub fn scalars(&self) -> u64 {
         match self {
             Type::Void | Type::RuntimeArray { .. } | Type::Function { .. } => 0,
+            Type::Image(_) | Type::Sampler | Type::SampledImage(_) => 0,
             Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::Address { .. } => 1,
             Type::Pointer { class, .. } => variable(*class).len() as u64,
             Type::Vector {
@@ -112,6 +130,7 @@ impl Type {
             | Type::Int { .. }
             | Type::Float { .. }
             | Type::Address { .. } => 0,
+            Type::Image(_) | Type::Sampler | Type::SampledImage(_) => 0,
             Type::Vector {
                 component: part, ..
             }
@@ -157,7 +176,10 @@ impl Type {
             | Type::Float { .. }
             | Type::Address { .. }
             | Type::Pointer { .. }
-            | Type::Function { .. } => return None,
+            | Type::Function { .. }
+            | Type::Image(_)
+            | Type::Sampler
+            | Type::SampledImage(_) => return None,
         };
         (index < count).then(|| (part.clone(), part.scalars() * u64::from(index)))
     }
@@ -198,6 +220,7 @@ impl Type {
                 members.iter().for_each(|member| member.ty.flatten(out))
             }
             Type::Void | Type::RuntimeArray { .. } | Type::Function { .. } => {}
+            Type::Image(_) | Type::Sampler | Type::SampledImage(_) => {}
         }
     }
 
@@ -228,6 +251,7 @@ impl Type {
                 members.iter().all(|member| member.ty.is_value()) && self.scalars() <= MAX_SCALARS
             }
             Type::Void | Type::RuntimeArray { .. } | Type::Function { .. } => false,
+            Type::Image(_) | Type::Sampler | Type::SampledImage(_) => false,
         }
     }
 }
@@ -322,6 +346,12 @@ pub(crate) fn declare(module: &Module, instr: &Instr) -> Result<Type> {
                 block: decorations.has(Decoration::Block),
             }
         }
+        Op::TypeImage => Type::Image(image(module, instr)?),
+        Op::TypeSampler => Type::Sampler,
+        Op::TypeSampledImage => match &*ty(0)? {
+            Type::Image(image) if !image.storage => Type::SampledImage(image.clone()),
+            _ => return Err(instr.invalid(Invalid::TypeMismatch)),
+        },
         Op::TypePointer => {
             let class = instr.word(0)?;
             let class = StorageClass::from_u32(class)
@@ -354,6 +384,70 @@ pub(crate) fn declare(module: &Module, instr: &Instr) -> Result<Type> {
         ));
     }
     Ok(made)
+}
+
+fn image(module: &Module, instr: &Instr) -> Result<ImageType> {
+    let texel = module.ty(instr, instr.word(0)?)?;
+    let literal = |index: usize, most: u32| match instr.word(index)? {
+        word if word <= most => Ok(word),
+        word => Err(instr.invalid(Invalid::Literal(word))),
+    };
+    match &*texel {
+        Type::Int { bits: 32, .. } | Type::Float { bits: 32 } => {}
+        Type::Int { bits, .. } => {
+            let name = format!("an image of {bits}-bit integers");
+            return Err(instr.unsupported(Feature::Type, name));
+        }
+        Type::Float { bits } => {
+            let name = format!("an image of {bits}-bit floats");
+            return Err(instr.unsupported(Feature::Type, name));
+        }
+        _ => return Err(instr.invalid(Invalid::TypeMismatch)),
+    }
+    let dim = instr.word(1)?;
+    let dim = match spirv::Dim::from_u32(dim) {
+        Some(spirv::Dim::Dim1D) => Dim::D1,
+        Some(spirv::Dim::Dim2D) => Dim::D2,
+        Some(spirv::Dim::Dim3D) => Dim::D3,
+        Some(spirv::Dim::DimCube) => Dim::Cube,
+        Some(spirv::Dim::DimBuffer) => Dim::Buffer,
+        Some(other) => {
+            return Err(instr.unsupported(Feature::Type, format!("an image of {other:?}")));
+        }
+        None => return Err(instr.invalid(Invalid::Literal(dim))),
+    };
+    let (arrayed, multisampled) = (literal(3, 1)? == 1, literal(4, 1)? == 1);
+    let storage = match literal(5, 2)? {
+        1 => false,
+        2 => true,
+        _ => return Err(instr.invalid(Invalid::Literal(0))),
+    };
+    let format = instr.word(6)?;
+    let format =
+        ImageFormat::from_u32(format).ok_or_else(|| instr.invalid(Invalid::Literal(format)))?;
+    let format = Some(format).filter(|format| *format != ImageFormat::Unknown);
+    let name = format.map_or(String::new(), |format| format!("{format:?}"));
+    if name.starts_with("R64") {
+        return Err(instr.unsupported(Feature::Type, format!("an image of {name}")));
+    }
+    let components = match name.as_str() {
+        name if name.starts_with("Rgba") || name.starts_with("Rgb10") => 4,
+        "R11fG11fB10f" => 3,
+        name if name.starts_with("Rg") => 2,
+        name if name.starts_with('R') => 1,
+        _ => 4,
+    };
+    Ok(ImageType {
+        texel,
+        shape: ImageShape {
+            dim,
+            arrayed,
+            multisampled,
+        },
+        storage,
+        components,
+        format,
+    })
 }
 
 /// A type that may be part of another.

@@ -2,7 +2,7 @@
 //!
 //! Guarantees: descriptors of a set are numbered in the order of its bindings, without holes.
 //! Facts: hardware/compiler-abi.md 1.2 (handles), 1.4 (a descriptor a binding), 1.5 (descriptors as data).
-use crate::ir::Binding;
+use crate::ir::{Binding, BindingKind};
 
 /// Bits of a handle below the number of its table.
 const INDEX_BITS: u32 = 24;
@@ -15,7 +15,16 @@ const BYTES_SHIFT: u32 = 5;
 /// Byte offset of the size in a buffer's descriptor.
 pub(crate) const SIZE_OFFSET: u32 = 4;
 
-/// The handle of the first element of each binding; that of element n is n more. Bindings are ordered by set and number.
+/// Descriptors of an element of a binding: an image with its sampler has two, the image first.
+pub(crate) fn of_element(kind: BindingKind) -> u32 {
+    match kind {
+        BindingKind::CombinedImageSampler => 2,
+        _ => 1,
+    }
+}
+
+/// The handle of the first element of each binding; that of element n is n times [`of_element`] more. Bindings are ordered
+/// by set and number.
 pub(crate) fn handles(bindings: &[Binding]) -> Vec<u32> {
     let mut handles = Vec::with_capacity(bindings.len());
     let mut next = (0, 0);
@@ -24,7 +33,7 @@ pub(crate) fn handles(bindings: &[Binding]) -> Vec<u32> {
             next = (binding.set, 0);
         }
         handles.push((binding.set + 1) << INDEX_BITS | next.1);
-        next.1 += binding.count;
+        next.1 += binding.count * of_element(binding.kind);
     }
     handles
 }

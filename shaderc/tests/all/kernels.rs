@@ -1,22 +1,53 @@
 //! The shared kernels through the front end and the IR interpreter, against the expected outputs.
 //!
 //! As translated and in the lowered form: the plain module, and in the long form the optimised one too, which the tests on
-//! the model run in any case. Kernels that need what isn't supported yet must be refused by that name.
+//! the model run in any case.
 
-use crate::support::kernel::{buffers, compare, dispatch, kernels};
-use eitri_compute_cases::{Case, Module};
-use eitri_shaderc::interp::interpret;
+use crate::support::kernel::{dispatch, format_name, kernels};
+use eitri_compute_cases::{Case, Module, Place};
+use eitri_shaderc::interp::{Buffer, Image, Resources, TexelFormat, interpret_with};
 use eitri_shaderc::ir::Function;
 use eitri_shaderc::ir::verify::lowered;
 use eitri_shaderc::spirv::translate;
 use eitri_shaderc::{Options, Target, front_end};
 
-/// Kernels that can't be compiled yet, and the word that the refusal must contain.
-const REFUSED: &[(&str, &str)] = &[
-    ("crc32_blocks", "SampledBuffer"),
-    ("fft_radix4", "SampledBuffer"),
-    ("gaussian_blur", "ImageQuery"),
-];
+/// Contents before the dispatch.
+fn resources(case: &Case) -> Resources {
+    let mut resources = Resources::default();
+    for resource in &case.resources {
+        let Place {
+            set,
+            binding,
+            element,
+        } = resource.place;
+        let (key, bytes) = ((set, binding, element), resource.before.clone());
+        match &resource.image {
+            None => {
+                resources.buffers.insert(key, Buffer { bytes });
+            }
+            Some(given) => {
+                let format = TexelFormat::of_name(format_name(&given.format)).unwrap();
+                let mut image = Image::new(format, [given.width, given.height, 1]);
+                image.bytes = bytes;
+                resources.images.insert(key, image);
+            }
+        }
+    }
+    resources
+}
+
+/// Compares all bindings; the first difference is the error.
+fn compare(case: &Case, resources: &Resources) -> Result<(), String> {
+    let after = |place: Place| {
+        let key = (place.set, place.binding, place.element);
+        let buffer = resources.buffers.get(&key);
+        let image = resources.images.get(&key);
+        let bytes = buffer.map(|buffer| &buffer.bytes);
+        bytes.or(image.map(|image| &image.bytes)).map(Vec::as_slice)
+    };
+    case.check(after)
+        .map_err(|difference| difference.to_string())
+}
 
 /// What a kernel took, for people.
 fn check(kernel: &Case, module: Module) -> Result<String, String> {
@@ -27,19 +58,7 @@ fn check(kernel: &Case, module: Module) -> Result<String, String> {
         &kernel.spec_constants,
         Target::default().limits,
     );
-    let refusal = REFUSED.iter().find(|(name, _)| *name == kernel.name);
-    let function = match (translated, refusal) {
-        (Err(errors), Some((_, word))) => {
-            let text: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            return match text.join("\n") {
-                text if text.contains(word) => Ok(text),
-                text => Err(format!("refused without `{word}`: {text}")),
-            };
-        }
-        (Ok(_), Some(_)) => return Err("compiles now: take it off the list".into()),
-        (Err(errors), None) => return Err(errors[0].to_string()),
-        (Ok(function), None) => function,
-    };
+    let function = translated.map_err(|errors| errors[0].to_string())?;
     let before = run(kernel, &function)?;
     let options = Options {
         spec_constants: kernel.spec_constants.clone(),
@@ -54,10 +73,10 @@ fn check(kernel: &Case, module: Module) -> Result<String, String> {
 }
 
 fn run(kernel: &Case, function: &Function) -> Result<u64, String> {
-    let mut buffers = buffers(kernel);
-    let steps =
-        interpret(function, &dispatch(kernel), &mut buffers).map_err(|trap| trap.to_string())?;
-    compare(kernel, &buffers)?;
+    let mut resources = resources(kernel);
+    let steps = interpret_with(function, &dispatch(kernel), &mut resources)
+        .map_err(|trap| trap.to_string())?;
+    compare(kernel, &resources)?;
     Ok(steps)
 }
 

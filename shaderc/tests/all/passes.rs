@@ -6,28 +6,47 @@
 use std::path::Path;
 
 use eitri_shaderc::Target;
-use eitri_shaderc::interp::{Buffer, Buffers, Dispatch, interpret};
-use eitri_shaderc::ir::Function;
+use eitri_shaderc::interp::{Buffer, Dispatch, Image, Resources, TexelFormat, interpret_with};
 use eitri_shaderc::ir::parse::parse;
 use eitri_shaderc::ir::verify::verify;
+use eitri_shaderc::ir::{BindingKind, Function};
 use eitri_shaderc::pass::Runner;
 use eitri_shaderc::pipeline::passes;
 
-fn outputs(function: &Function) -> Buffers {
-    let mut buffers = Buffers::new();
-    for binding in &function.bindings {
+fn outputs(function: &Function) -> Resources {
+    let mut resources = Resources::default();
+    let bindings = function.bindings.iter();
+    let elements = bindings.flat_map(|binding| (0..binding.count).map(move |n| (binding, n)));
+    for (binding, element) in elements {
+        let key = (binding.set, binding.binding, element);
         let words = (0..64u32).flat_map(|word| (word * 0x0123_4567).to_le_bytes());
-        let bytes = words.collect();
-        buffers.insert((binding.set, binding.binding, 0), Buffer { bytes });
+        let bytes: Vec<u8> = words.collect();
+        match binding.kind {
+            BindingKind::Storage | BindingKind::Uniform => {
+                resources.buffers.insert(key, Buffer { bytes });
+            }
+            kind => {
+                let format = TexelFormat::of_name("R32_UINT").unwrap();
+                let texels = [BindingKind::UniformTexels, BindingKind::StorageTexels];
+                let size = if texels.contains(&kind) {
+                    [64, 1, 1]
+                } else {
+                    [16, 4, 1]
+                };
+                let mut image = Image::new(format, size);
+                image.bytes = bytes;
+                resources.images.insert(key, image);
+            }
+        }
     }
     let dispatch = Dispatch {
         groups: [1; 3],
         push_constants: vec![],
         step_limit: 100_000,
     };
-    interpret(function, &dispatch, &mut buffers)
+    interpret_with(function, &dispatch, &mut resources)
         .unwrap_or_else(|trap| panic!("{trap}\n{function}"));
-    buffers
+    resources
 }
 
 /// What is wrong with a file, line by line.

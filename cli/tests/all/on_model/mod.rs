@@ -4,7 +4,7 @@
 //! say; here the first diagnosis is an error.
 
 use eitri_job::result::{JobResult, Sink};
-use eitri_job::{BufferParts, Bundle, BundleParts, Wants};
+use eitri_job::{Bundle, BundleParts, Content, ResourceParts, Wants};
 use eitri_model::Config;
 use eitri_on_model::Machine;
 use eitri_shaderc::interp::{Buffers, Dispatch};
@@ -33,14 +33,49 @@ pub fn run_with(
     dispatch: &Dispatch,
     buffers: &mut Buffers,
 ) -> Result<(), String> {
-    let parts: Vec<BufferParts<'_>> = buffers
+    let mut bound: Vec<Bound> = buffers
         .iter()
-        .map(|(&(set, binding, _), buffer)| BufferParts {
-            set,
-            binding,
-            data: &buffer.bytes,
-            bytes: buffer.bytes.len() as u32,
-            save: true,
+        .map(|(place, buffer)| Bound {
+            place: *place,
+            content: Content::Buffer,
+            bytes: buffer.bytes.clone(),
+        })
+        .collect();
+    run_bound(config, program, dispatch, &mut bound)?;
+    for saved in bound {
+        if let Some(buffer) = buffers.get_mut(&saved.place) {
+            buffer.bytes = saved.bytes;
+        }
+    }
+    Ok(())
+}
+
+/// A resource: set, binding and element, what it is, what it holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bound {
+    pub place: (u32, u32, u32),
+    pub content: Content,
+    pub bytes: Vec<u8>,
+}
+
+/// The same with resources of all kinds, which afterwards hold what the program has left in them.
+pub fn run_bound(
+    config: Config,
+    program: &[u8],
+    dispatch: &Dispatch,
+    bound: &mut [Bound],
+) -> Result<(), String> {
+    let is_sampler = |content: &Content| matches!(content, Content::Sampler(_));
+    let parts: Vec<ResourceParts<'_>> = bound
+        .iter()
+        .map(|one| ResourceParts {
+            set: one.place.0,
+            binding: one.place.1,
+            element: one.place.2,
+            content: one.content,
+            data: &one.bytes,
+            bytes: one.bytes.len() as u32,
+            save: !is_sampler(&one.content),
         })
         .collect();
     let firmware = eitri_model::stub_firmware();
@@ -51,7 +86,7 @@ pub fn run_with(
         groups: dispatch.groups,
         limit_ms: 60_000,
         wants: Wants::default(),
-        buffers: &parts,
+        resources: &parts,
     }
     .encode();
     let bundle = Bundle::parse(&bundle).map_err(|error| error.to_string())?;
@@ -67,9 +102,10 @@ pub fn run_with(
         return Err(failure.text);
     }
     for saved in result.buffers {
-        let at = |place: &(u32, u32, u32)| (place.0, place.1) == (saved.set, saved.binding);
-        if let Some((_, buffer)) = buffers.iter_mut().find(|(place, _)| at(place)) {
-            buffer.bytes = saved.bytes;
+        let place = (saved.set, saved.binding, saved.element);
+        let is_it = |one: &&mut Bound| one.place == place && !is_sampler(&one.content);
+        if let Some(one) = bound.iter_mut().find(is_it) {
+            one.bytes = saved.bytes;
         }
     }
     Ok(())

@@ -44,9 +44,6 @@ const NOT_MODELLED: &[(&str, &str)] = &[
     ("ST_CHECKED",              "roles of its sources (hardware/valhall-isa.md 17)"),
     ("ST_CHECKED_IMM",          "roles of its sources (hardware/valhall-isa.md 17)"),
     ("TEX_DUAL",                "handle of the second texture (hardware/valhall-isa.md 11.10)"),
-    ("TEX_GATHER",              "sampling is not modelled yet"),
-    ("TEX_GRADIENT",            "sampling is not modelled yet"),
-    ("TEX_SINGLE",              "sampling is not modelled yet"),
 ];
 
 /// The instructions of a compute shader none of whose forms is executed on `arch`.

@@ -2,11 +2,12 @@
 //!
 //! Facts: hardware/valhall-isa.md 4 (staging), 11 (messages).
 
+use super::texture_request::{Gradient, TextureRequest, Wanted};
 use super::typed::{Components, Fetch};
 use eitri_isa::row::Type;
 use eitri_isa::values::{
-    AtomicOp, AtomicOp1, Dimension, Flag, GclkSource, LoadLane, RegisterFormat, RegisterWidth,
-    StoreLane, VectorSize, WriteMask,
+    AtomicOp, AtomicOp1, Dimension, FetchComponent, Flag, GclkSource, LoadLane, LodMode,
+    RegisterFormat, RegisterWidth, StoreLane, VectorSize, WriteMask,
 };
 use eitri_isa::{ImmId, Instr, Op};
 
@@ -95,6 +96,8 @@ pub(crate) enum Action {
     },
     /// Loads a texel of a texture by its own handle.
     FetchTexel(Fetch),
+    /// Samples, gathers, or asks for a level.
+    RequestTexture(TextureRequest),
     /// Reads and writes memory as one.
     Atomic {
         bytes: u8,
@@ -239,6 +242,9 @@ fn action(instr: &Instr) -> Option<Action> {
             mask: instr.get::<WriteMask>()?.bits(),
             narrow: instr.get::<RegisterWidth>()? == RegisterWidth::W16,
         }),
+        Op::TexSingle | Op::TexGather | Op::TexGradient => {
+            Action::RequestTexture(texture_request(instr)?)
+        }
         Op::AtomI32 | Op::AtomI64 | Op::AtomReturnI32 | Op::AtomReturnI64 => {
             let (operation, operand) = atomic(instr)?;
             let offset = offset as u32;
@@ -269,6 +275,45 @@ fn action(instr: &Instr) -> Option<Action> {
             timestamp: instr.get::<GclkSource>()? == GclkSource::SystemTimestamp,
         },
         _ => return None,
+    })
+}
+
+/// What a texture message but TEX_FETCH asks for; `None` if that is not modelled.
+fn texture_request(instr: &Instr) -> Option<TextureRequest> {
+    // Coordinates with a divisor, and gathers by texels.
+    if instr.flag(Flag::ProjectionEnable) || instr.flag(Flag::IntegerCoordinates) {
+        return None;
+    }
+    let (axes, cube) = match instr.get::<Dimension>()? {
+        Dimension::D1 => (1, false),
+        Dimension::D2 => (2, false),
+        Dimension::D3 => (3, false),
+        Dimension::Cube => (2, true),
+    };
+    let wanted = match instr.op() {
+        Op::TexSingle => Wanted::Sample(instr.get::<LodMode>()?),
+        Op::TexGather => Wanted::Gather(match instr.get::<FetchComponent>()? {
+            FetchComponent::R => 0,
+            FetchComponent::G => 1,
+            FetchComponent::B => 2,
+            FetchComponent::A => 3,
+        }),
+        _ => Wanted::Gradient(Gradient {
+            derivatives: instr.flag(Flag::Derivative),
+            no_bias: instr.flag(Flag::LodBiasDisable),
+            no_clamp: instr.flag(Flag::LodClampDisable),
+        }),
+    };
+    Some(TextureRequest {
+        wanted,
+        axes,
+        cube,
+        array: instr.flag(Flag::ArrayEnable),
+        shadow: instr.flag(Flag::Shadow),
+        offset: instr.flag(Flag::TexelOffset),
+        wide: instr.flag(Flag::WideIndices),
+        mask: instr.get::<WriteMask>()?.bits(),
+        narrow: instr.get::<RegisterWidth>()? == RegisterWidth::W16,
     })
 }
 
@@ -339,6 +384,7 @@ fn fits(action: Action, read: u8, write: u8) -> bool {
         }
         Action::StoreConverted { components, .. } => read == components.registers_needed(),
         Action::TexelAddress { .. } => write == 3,
+        Action::RequestTexture(request) => read == request.payload() && write == request.results(),
         Action::FetchTexel(fetch) => read == fetch.payload() && write == fetch.results(),
         Action::Atomic {
             bytes,

@@ -20,7 +20,9 @@ mod environment;
 mod execute;
 mod format;
 mod messages;
+mod sampling;
 mod texture;
+mod texture_request;
 mod typed;
 mod warp;
 

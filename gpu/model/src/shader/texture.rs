@@ -6,6 +6,7 @@
 //! Facts: hardware/descriptors.md 8, 9, 9.1; hardware/graphics-texture.md 7.2, 7.3.
 
 use super::format::PixelFormat;
+use super::sampling::Footing;
 use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refusal;
@@ -32,6 +33,8 @@ pub(crate) struct Texture {
     layers: u32,
     levels: u32,
     samples: u32,
+    /// Least and greatest level, 8 bits below the point.
+    lod: [i64; 2],
     planes: u64,
 }
 
@@ -71,6 +74,8 @@ impl Texture {
             layers: descriptor.array_size * faces,
             levels: descriptor.levels,
             samples: descriptor.sample_count,
+            lod: [descriptor.minimum_lod, descriptor.maximum_lod]
+                .map(|lod| libm::rint(f64::from(lod.0) * 256.0) as i64),
             planes: descriptor.surfaces.get(),
         })
     }
@@ -78,6 +83,19 @@ impl Texture {
     /// Whether it has a third coordinate.
     pub(crate) fn is_3d(&self) -> bool {
         self.dimension == TextureDimension::ThreeD
+    }
+
+    /// What a sampler must know of it.
+    pub(crate) fn footing(&self) -> Footing {
+        Footing {
+            size: self.size,
+            levels: self.levels,
+            layers: self.layers,
+            lod: self.lod,
+            axes: 2,
+            cube: false,
+            integer: false,
+        }
     }
 
     /// A colour as the view gives it.

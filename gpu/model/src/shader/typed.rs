@@ -177,23 +177,32 @@ impl Fetch {
 
     /// The registers that hold the wanted components, packed without gaps.
     pub(crate) fn registers(&self, colour: Colour, format: &PixelFormat) -> [u32; 4] {
-        let mut wanted = [0.0; 4];
-        let components = (0..4).filter(|index| self.mask >> index & 1 != 0);
-        for (place, index) in wanted.iter_mut().zip(components) {
-            *place = colour[index];
-        }
-        let register = match (self.narrow, format.is_integer(), format.is_signed()) {
-            (false, ..) => RegisterFormat::Auto,
-            (true, false, _) => RegisterFormat::F16,
-            (true, true, false) => RegisterFormat::U16,
-            (true, true, true) => RegisterFormat::S16,
-        };
-        Components {
-            count: self.mask.count_ones() as u8,
-            format: register,
-        }
-        .registers(wanted, format)
+        masked_registers((self.mask, self.narrow), colour, format)
     }
+}
+
+/// The registers that hold the components of a mask, red in bit 0, packed without gaps; perhaps of 16 bits.
+pub(crate) fn masked_registers(
+    (mask, narrow): (u8, bool),
+    colour: Colour,
+    format: &PixelFormat,
+) -> [u32; 4] {
+    let mut wanted = [0.0; 4];
+    let components = (0..4).filter(|index| mask >> index & 1 != 0);
+    for (place, index) in wanted.iter_mut().zip(components) {
+        *place = colour[index];
+    }
+    let register = match (narrow, format.is_integer(), format.is_signed()) {
+        (false, ..) => RegisterFormat::Auto,
+        (true, false, _) => RegisterFormat::F16,
+        (true, true, false) => RegisterFormat::U16,
+        (true, true, true) => RegisterFormat::S16,
+    };
+    Components {
+        count: mask.count_ones() as u8,
+        format: register,
+    }
+    .registers(wanted, format)
 }
 
 /// The texel that the two coordinate words of LD_TEX and LEA_TEX name.

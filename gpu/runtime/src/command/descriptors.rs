@@ -154,7 +154,8 @@ fn page_aligned(address: u64) -> Result<Aligned<PAGE>, DescriptorError> {
     })
 }
 
-fn pack<D: Descriptor, const N: usize>(
+/// A descriptor as words.
+pub(super) fn pack<D: Descriptor, const N: usize>(
     arch: Arch,
     descriptor: D,
 ) -> Result<[u32; N], DescriptorError> {

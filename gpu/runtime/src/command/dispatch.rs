@@ -5,8 +5,11 @@
 //! Facts: hardware/command-stream.md sections 4.1, 6.10, 6.12, compiler-abi.md sections 1 to 4.
 
 use super::descriptor_set::BoundSet;
-use super::descriptors::{RESOURCE_WORDS, local_storage, resource, resource_entries};
+use super::descriptors::{
+    DESCRIPTOR_BYTES, RESOURCE_WORDS, local_storage, resource, resource_entries,
+};
 use super::error::{CommandError, Limit};
+use super::image_descriptors::{SamplerInfo, sampler};
 use super::pipeline::Shape;
 use super::recorder::{Recorder, TABLES};
 use super::registers;
@@ -262,8 +265,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         for binding in self.program()?.bindings() {
             let set = self.set(binding.slot.table);
             for element in 0..binding.count {
-                let index = binding.slot.index.saturating_add(element);
-                if !set.is_some_and(|set| self.device.is_bound(&set, index)) {
+                if !set.is_some_and(|set| self.device.is_bound(&set, &binding, element)) {
                     let (set, binding) = (binding.set, binding.binding);
                     let missing = CommandError::Missing {
                         set,
@@ -288,6 +290,15 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let arch = self.arch();
         let count = resource_entries(highest);
         let mut words = [0; TABLES.next_multiple_of(4) * RESOURCE_WORDS];
+        let mut bindings = self.program()?.bindings();
+        // The sampler of fetches, which stands behind a set that is alone.
+        if bindings.any(|binding| binding.kind.is_texture()) {
+            let driver = self.place(&sampler(arch, &SamplerInfo::default())?)?;
+            let entry = resource(arch, driver.0, DESCRIPTOR_BYTES as u32)?;
+            for (to, from) in words.iter_mut().zip(entry) {
+                *to = from;
+            }
+        }
         for (entry, set) in words.chunks_exact_mut(RESOURCE_WORDS).zip(&self.sets) {
             if let Some(set) = set {
                 let made = resource(arch, set.address.0, set.bytes)?;
@@ -351,6 +362,14 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
                     let (_, bytes) = self.buffer(slot)?;
                     self.fix(index, bytes)
                 }
+                FauWord::TexelCount { slot } => {
+                    let [count, _] = self.texels(slot)?;
+                    self.fix(index, count)
+                }
+                FauWord::TexelFormat { slot } => {
+                    let [_, format] = self.texels(slot)?;
+                    self.fix(index, format)
+                }
                 FauWord::DataAddress(half) => self.fix(index, half.of(pipeline.data.0)),
             };
             match low.take() {
@@ -386,6 +405,13 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         };
         self.refer(buffer, Thing::Buffer)?;
         Ok((address, bytes))
+    }
+
+    /// Number of texels and conversion word of the texel buffer that is bound there.
+    fn texels(&mut self, slot: DescriptorSlot) -> Result<[u32; 2], Error> {
+        self.buffer(slot)?;
+        let set = self.set(slot.table);
+        Ok(set.map_or([0; 2], |set| self.device.bound_texels(&set, slot.index)))
     }
 
     fn push_word(&self, offset: u32) -> u32 {

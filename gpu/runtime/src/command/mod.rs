@@ -6,6 +6,7 @@
 // What is made once.
 mod descriptor_set;
 mod descriptors;
+mod image_descriptors;
 mod pipeline;
 
 // How words get into memory.
@@ -30,6 +31,8 @@ mod transfer;
 pub use accesses::Accesses;
 pub use descriptor_set::DynamicOffset;
 pub use error::{CommandError, Limit};
+pub use image_descriptors::SamplerInfo;
+pub(crate) use image_descriptors::planes;
 pub(crate) use pipeline::Pipelined;
 pub use query::Invocations;
 pub(crate) use recorder::Recorded;

@@ -5,6 +5,7 @@ use super::{Device, DeviceLost};
 use crate::command::{Pipelined, Recorded};
 use crate::error::{Error, Table, Thing};
 use crate::handle::{Fence, Queue, Space};
+use crate::image::ImageInfo;
 use crate::links::{Full, Links, List};
 use crate::platform::Platform;
 use crate::queue::{CacheUse, Ended, Reach, SubQueue};
@@ -40,6 +41,8 @@ pub(crate) enum Kind<'d> {
         /// It is mapped at further addresses, or was.
         aliased: bool,
     },
+    /// Plane descriptors and texels.
+    Image(ImageInfo),
     /// Code, and what a dispatch of it always needs.
     Pipeline(Pipelined<'d>),
     /// Descriptors.
@@ -76,6 +79,7 @@ impl Kind<'_> {
     pub(crate) const fn thing(&self) -> Thing {
         match self {
             Kind::Buffer { .. } => Thing::Buffer,
+            Kind::Image(_) => Thing::Image,
             Kind::Pipeline(_) => Thing::Pipeline,
             Kind::Set { .. } => Thing::DescriptorSet,
             Kind::Event => Thing::Event,

@@ -3,7 +3,7 @@
 //! Facts: hardware/compiler-isel.md 9; hardware/compiler-correctness.md 3 (fences), 5.10 (barriers).
 use rspirv::spirv::{self, Op, Scope};
 
-use crate::ir::{self, Alu, AtomicOp, Memory, Merge, Terminator, Value};
+use crate::ir::{self, Alu, AtomicOp, ImageAction, ImageOp, Memory, Merge, Terminator, Value};
 use crate::spirv::error::{Feature, Invalid};
 use crate::spirv::pointer::{Area, Target};
 use crate::spirv::reader::{Instr, Result};
@@ -94,6 +94,11 @@ fn place(t: &mut Translator<'_>, instr: &Instr, op: AtomicOp, operands: &[Value]
     }
     let place = match &pointer.target {
         Target::Memory(place) if place.area != Area::Push => place,
+        Target::Texel(texel) => {
+            t.write_texel(instr, texel.image)?;
+            let op = ImageOp::new(ImageAction::Atomic(op), texel.shape);
+            return Ok(t.texel_op(op, texel, operands)[0]);
+        }
         Target::Local { .. } => {
             return Err(instr.unsupported(Feature::Use, "an atomic on a private variable"));
         }

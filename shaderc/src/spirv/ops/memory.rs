@@ -3,6 +3,7 @@
 //! Facts: hardware/compiler-isel.md 15.1; hardware/compiler-ir.md 1.3.
 use rspirv::spirv::{self, Op, StorageClass};
 
+use super::image;
 use crate::ir::{self, Memory};
 use crate::spirv::error::{Feature, Invalid};
 use crate::spirv::layout::MAX_ALIGN;
@@ -25,6 +26,9 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
         }
         Op::Load => {
             let mut pointer = t.pointer(instr, 0)?;
+            if let Target::Opaque(opaque) = pointer.target {
+                return image::load(t, instr, &pointer.ty, opaque).map(|()| true);
+            }
             let memory = memory_operands(instr, 1, &mut [&mut pointer]);
             let value = t.load(instr, &pointer, memory)?;
             t.define(instr, value.scalars.to_vec())?;
@@ -50,6 +54,7 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
             match item {
                 Item::Value(composite) => t.define(instr, composite.scalars.to_vec())?,
                 Item::Pointer(pointer) => t.define_pointer(instr, pointer)?,
+                item @ (Item::Image(..) | Item::Sampler(_)) => t.define_item(instr, item)?,
             }
         }
         Op::ArrayLength => {

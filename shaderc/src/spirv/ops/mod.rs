@@ -6,6 +6,7 @@ pub(crate) mod atomic;
 pub(crate) mod composite;
 pub(crate) mod convert;
 pub(crate) mod group;
+pub(crate) mod image;
 pub(crate) mod integer;
 pub(crate) mod memory;
 pub(crate) mod scalar;

@@ -16,6 +16,10 @@ pub enum FauWord {
     BufferBytes(u32),
     /// Half of the address of the buffer that has this handle.
     BufferAddress(u32, AddressHalf),
+    /// Number of texels of the texel buffer that has this handle.
+    TexelCount(u32),
+    /// Conversion word of the texel buffer that has this handle.
+    TexelFormat(u32),
     /// Half of the address of the program's constant memory.
     DataAddress(AddressHalf),
 }
@@ -52,6 +56,8 @@ impl FauWord {
             "push" => Some(FauWord::PushConstant(number(argument)?)),
             "constant" => Some(FauWord::Constant(number(argument)?)),
             "bytes" => Some(FauWord::BufferBytes(number(argument)?)),
+            "texels" => Some(FauWord::TexelCount(number(argument)?)),
+            "format" => Some(FauWord::TexelFormat(number(argument)?)),
             "data" => Some(FauWord::DataAddress(AddressHalf::from_name(argument)?)),
             _ => None,
         }
@@ -94,6 +100,8 @@ impl std::fmt::Display for FauWord {
             FauWord::NumWorkgroups(axis) => write!(f, "num_workgroups.{}", axis.name()),
             FauWord::Constant(bits) => write!(f, "constant {bits:#x}"),
             FauWord::BufferBytes(handle) => write!(f, "bytes {handle:#x}"),
+            FauWord::TexelCount(handle) => write!(f, "texels {handle:#x}"),
+            FauWord::TexelFormat(handle) => write!(f, "format {handle:#x}"),
             FauWord::BufferAddress(handle, half) => {
                 write!(f, "address_{} {handle:#x}", half.name())
             }

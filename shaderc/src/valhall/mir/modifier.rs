@@ -3,8 +3,9 @@
 //! Facts: hardware/valhall-isa.md 6 (flow), 8.2 (clamp, round), 9 (the rest).
 
 use eitri_isa::values::{
-    AtomicOp, AtomicOp1, Clamp, Condition, FrexpScale, LaneOp, LoadLane, MemoryAccess, Mux,
-    ResultType, RoundMode,
+    AtomicOp, AtomicOp1, Clamp, Condition, Dimension, FetchComponent, FrexpScale, LaneOp, LoadLane,
+    LodMode, MemoryAccess, Mux, RegisterFormat, RegisterType, RegisterWidth, ResultType, RoundMode,
+    VectorSize, WriteMask,
 };
 use eitri_isa::{EncodeError, Flag};
 
@@ -66,6 +67,48 @@ modifiers! {
     ToWord      "w0"          |to| to.set(LoadLane::W0);
     Unsigned    "unsigned"    |to| to.set_flag(Flag::Unsigned, true);
     Compare     "compare"     |to| to.set_flag(Flag::Compare, true);
+    // Converted accesses.
+    AutoFormat  "auto"        |to| to.set(RegisterFormat::Auto);
+    Vector1     "v1"          |to| to.set(VectorSize::V1);
+    Vector2     "v2"          |to| to.set(VectorSize::V2);
+    Vector3     "v3"          |to| to.set(VectorSize::V3);
+    Vector4     "v4"          |to| to.set(VectorSize::V4);
+    // Textures.
+    Dim1        "1d"          |to| to.set(Dimension::D1);
+    Dim2        "2d"          |to| to.set(Dimension::D2);
+    Dim3        "3d"          |to| to.set(Dimension::D3);
+    DimCube     "cube"        |to| to.set(Dimension::Cube);
+    LodZero     "zero"        |to| to.set(LodMode::Zero);
+    LodExplicit "explicit"    |to| to.set(LodMode::Explicit);
+    LodGradients "grdesc"      |to| to.set(LodMode::Grdesc);
+    Format      "format"      |to| to.set(RegisterType::Format);
+    Width32     "32"          |to| to.set(RegisterWidth::W32);
+    GatherR     "gather4_r"   |to| to.set(FetchComponent::R);
+    GatherG     "gather4_g"   |to| to.set(FetchComponent::G);
+    GatherB     "gather4_b"   |to| to.set(FetchComponent::B);
+    GatherA     "gather4_a"   |to| to.set(FetchComponent::A);
+    Array       "array"       |to| to.set_flag(Flag::ArrayEnable, true);
+    Shadow      "shadow"      |to| to.set_flag(Flag::Shadow, true);
+    TexelOffset "texel_offset" |to| to.set_flag(Flag::TexelOffset, true);
+    WideIndices "wide_indices" |to| to.set_flag(Flag::WideIndices, true);
+    Derivative  "derivative"  |to| to.set_flag(Flag::Derivative, true);
+    LodBiasDisable "lod_bias_disable" |to| to.set_flag(Flag::LodBiasDisable, true);
+    LodClampDisable "lod_clamp_disable" |to| to.set_flag(Flag::LodClampDisable, true);
+    MaskR       "r"           |to| to.set(WriteMask::R);
+    MaskG       "g"           |to| to.set(WriteMask::G);
+    MaskRg      "rg"          |to| to.set(WriteMask::Rg);
+    MaskB       "b"           |to| to.set(WriteMask::B);
+    MaskRb      "rb"          |to| to.set(WriteMask::Rb);
+    MaskGb      "gb"          |to| to.set(WriteMask::Gb);
+    MaskRgb     "rgb"         |to| to.set(WriteMask::Rgb);
+    MaskA       "a"           |to| to.set(WriteMask::A);
+    MaskRa      "ra"          |to| to.set(WriteMask::Ra);
+    MaskGa      "ga"          |to| to.set(WriteMask::Ga);
+    MaskRga     "rga"         |to| to.set(WriteMask::Rga);
+    MaskBa      "ba"          |to| to.set(WriteMask::Ba);
+    MaskRba     "rba"         |to| to.set(WriteMask::Rba);
+    MaskGba     "gba"         |to| to.set(WriteMask::Gba);
+    MaskRgba    "rgba"        |to| to.set(WriteMask::Rgba);
     // Atomic operations.
     AtomAdd     "aadd"        |to| to.set(AtomicOp::Aadd);
     AtomSmin    "asmin"       |to| to.set(AtomicOp::Asmin);

@@ -152,6 +152,20 @@ ops! {
     AtomReturn64   AtomReturnI64,
     Atom1Return64  Atom1ReturnI64,
     Barrier        Barrier,
+
+    LeaBuf         LeaBuf,
+    LdCvt          LdCvt,
+    StCvt          StCvt,
+    LeaTex         LeaTex,
+    LdTex          LdTex,
+    TexFetch       TexFetch,
+    TexSingle      TexSingle,
+    TexGather      TexGather,
+    TexGradient    TexGradient,
+    CubeFace1      Cubeface1,
+    CubeFace2      Cubeface2,
+    CubeSsel       CubeSsel,
+    CubeTsel       CubeTsel,
 }
 
 impl Op {
@@ -166,17 +180,16 @@ impl Op {
             return Message::Fence;
         };
         match op.row().kind {
-            Kind::Load => Message::Load,
+            // Loads of images, and what reads textures.
+            Kind::Load | Kind::Attribute | Kind::Texture => Message::Load,
             Kind::Store => Message::Store,
             Kind::Atomic => Message::Atomic,
             Kind::Address => Message::Address,
             Kind::Barrier => Message::Barrier,
             Kind::Nop | Kind::Alu | Kind::CrossLane | Kind::Branch | Kind::Discard => Message::No,
             // The table above has none of these.
-            Kind::Attribute
-            | Kind::Varying
+            Kind::Varying
             | Kind::VaryingTexture
-            | Kind::Texture
             | Kind::TileLoad
             | Kind::TileStore
             | Kind::Coverage

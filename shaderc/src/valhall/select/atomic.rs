@@ -4,9 +4,9 @@
 
 use super::Selector;
 use super::memory::{Location, Reach, space_of};
-use crate::ir::{Access, AtomicOp, InstData, Type};
+use crate::ir::{self, Access, AtomicOp, InstData, Type};
 use crate::valhall::error::Unsupported;
-use crate::valhall::mir::{Instr, Modifier, Op, Word};
+use crate::valhall::mir::{Instr, Modifier, Op, Space, Word};
 
 fn word(atomic: AtomicOp) -> Modifier {
     match atomic {
@@ -29,12 +29,30 @@ impl Selector<'_> {
         access: Access,
         data: &InstData,
     ) -> Result<(), Unsupported> {
-        let result = data.results[0];
+        let operands = &data.args[access.address_operands()..];
+        self.atomic_at(
+            (atomic, access.elem),
+            operands,
+            data.results[0],
+            space_of(access),
+            |this, reach| this.locate(access, data, reach),
+        )
+    }
+
+    /// An atomic on an element at the place that `locate` makes.
+    pub(super) fn atomic_at(
+        &mut self,
+        (atomic, elem): (AtomicOp, Type),
+        operands: &[ir::Value],
+        result: ir::Value,
+        space: Space,
+        locate: impl FnOnce(&mut Self, Reach) -> Result<Location, Unsupported>,
+    ) -> Result<(), Unsupported> {
         let users = &self.users[result.index()];
         let read = !users.insts.is_empty() || users.others > 0;
-        let value = data.args[access.address_operands()];
-        let wide = access.elem == Type::W64;
-        let minus_one = access.elem.mask();
+        let value = operands[0];
+        let wide = elem == Type::W64;
+        let minus_one = elem.mask();
         let by_one = match (atomic, self.ir.as_bits(value)) {
             (AtomicOp::Add, Some(1)) => Some(Modifier::AtomInc),
             (AtomicOp::Add, Some(bits)) if bits == minus_one => Some(Modifier::AtomDec),
@@ -42,7 +60,7 @@ impl Selector<'_> {
         };
         let mut staging = Vec::new();
         if !(by_one.is_some() && read) {
-            for &arg in &data.args[access.address_operands()..] {
+            for &arg in operands {
                 match wide {
                     true => staging.extend(self.wide_words(arg)),
                     false => staging.push(self.in_register(arg)),
@@ -53,8 +71,8 @@ impl Selector<'_> {
             true => Reach::AtomicWide,
             false => Reach::Atomic,
         };
-        let Location { address, offset } = self.locate(access, data, reach)?;
-        let space = Some(space_of(access));
+        let Location { address, offset } = locate(self, reach)?;
+        let space = Some(space);
         let base = Instr {
             sources: vec![address],
             immediate: Some(offset),

@@ -270,7 +270,7 @@ impl Selector<'_> {
     }
 
     /// The pair of uniform words that make a pointer; none if there is no room for them.
-    fn pointer(&mut self, words: [FauWord; 2]) -> Option<Source> {
+    pub(super) fn pointer(&mut self, words: [FauWord; 2]) -> Option<Source> {
         let fau = &mut self.function.fau;
         let found = fau.chunks(2).position(|pair| pair == words);
         let index = match found {
@@ -432,7 +432,12 @@ impl Selector<'_> {
     }
 
     /// An operation with a 64-bit result.
-    fn compute_pair(&mut self, op: Op, sources: Vec<Source>, immediate: Option<i64>) -> Source {
+    pub(super) fn compute_pair(
+        &mut self,
+        op: Op,
+        sources: Vec<Source>,
+        immediate: Option<i64>,
+    ) -> Source {
         let [low, high] = [(); 2].map(|()| Word::Value(self.function.new_value()));
         self.emit(Instr {
             dests: vec![low, high],

@@ -13,6 +13,7 @@ mod boolean;
 mod control;
 mod convert;
 mod float;
+mod image;
 mod integer;
 mod lanes;
 mod memory;
@@ -178,6 +179,7 @@ impl Selector<'_> {
                 self.emit(Instr::new(Op::Fence));
                 Ok(())
             }
+            ir::Op::Image(image) => self.image(image, data),
             ir::Op::BufferSize => {
                 self.buffer_size(data);
                 Ok(())

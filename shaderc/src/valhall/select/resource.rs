@@ -4,8 +4,8 @@
 //! Facts: hardware/compiler-abi.md 1.2, 1.5.
 
 use super::Selector;
-use crate::ir::{self, BindingId, InstData};
-use crate::valhall::descriptors::{COMPUTED, SIZE_OFFSET, as_data};
+use crate::ir::{self, BindingId, Dim, ImageAction, InstData};
+use crate::valhall::descriptors::{COMPUTED, SIZE_OFFSET, as_data, of_element};
 use crate::valhall::error::Unsupported;
 use crate::valhall::mir::{FauWord, Instr, Modifier, Op, Operand, Select, Source, Space};
 
@@ -27,6 +27,13 @@ impl Selector<'_> {
                     let word = FauWord::BufferBytes(handle);
                     (data.results[0], word)
                 })),
+                ir::Op::Image(image)
+                    if image.action == ImageAction::Size && image.shape.dim == Dim::Buffer =>
+                {
+                    // `texel_counts` has seen to it that the buffer is known.
+                    let handle = self.known_handle(data.args[0]).unwrap_or(0);
+                    self.number_uniform(data.results[0], FauWord::TexelCount(handle));
+                }
                 _ => {}
             }
         }
@@ -57,14 +64,21 @@ impl Selector<'_> {
 
     /// The handle of a resource that is known.
     pub(super) fn known_handle(&self, resource: ir::Value) -> Option<u32> {
-        let (binding, element) = self.ir.as_resource(resource)?;
-        Some(self.handles.get(binding.index())? + element)
+        let (id, element) = self.ir.as_resource(resource)?;
+        let kind = self.ir.binding(id)?.kind;
+        Some(self.handles.get(id.index())? + element * of_element(kind))
     }
 
     /// The element of a binding.
     pub(super) fn resource(&mut self, binding: BindingId, data: &InstData) {
         let first = self.handles.get(binding.index()).copied().unwrap_or(0);
-        let sources = vec![self.plain(data.args[0]), Source::constant(first)];
+        let kind = self.ir.binding(binding).map(|binding| binding.kind);
+        let mut element = self.plain(data.args[0]);
+        if kind.is_some_and(|kind| of_element(kind) == 2) {
+            let one = Source::constant(1).select(Select::B0);
+            element = self.compute(Op::LShiftOr, &[element, one, Source::constant(0)]);
+        }
+        let sources = vec![element, Source::constant(first)];
         let instr = Instr {
             sources,
             ..Instr::new(Op::IAdd)
@@ -77,21 +91,24 @@ impl Selector<'_> {
         if self.uniforms.contains_key(&data.results[0]) {
             return;
         }
-        let (table, offset) = match self.known_handle(data.args[0]) {
+        let instr = self.descriptor_word(data.args[0], SIZE_OFFSET);
+        self.define(data.results[0], instr);
+    }
+
+    /// The load of a word of a descriptor, at that byte of it.
+    pub(super) fn descriptor_word(&mut self, resource: ir::Value, byte: u32) -> Instr {
+        let (table, offset) = match self.known_handle(resource) {
             Some(handle) => {
                 let (table, offset) = as_data(handle);
-                (
-                    Source::constant(table),
-                    Source::constant(offset + SIZE_OFFSET),
-                )
+                (Source::constant(table), Source::constant(offset + byte))
             }
             None => {
-                let handle = Source::plain(Operand::Word(self.in_register(data.args[0])));
+                let handle = Source::plain(Operand::Word(self.in_register(resource)));
                 let table = self.shifted(Op::RShiftOr, handle, COMPUTED.table_shift);
                 let table = self.compute(Op::IAdd, &[table, Source::constant(COMPUTED.table)]);
                 let index = self.shifted(Op::LShiftOr, handle, COMPUTED.left);
                 let offset = self.shifted(Op::RShiftOr, index, COMPUTED.right);
-                let offset = self.compute(Op::IAdd, &[offset, Source::constant(SIZE_OFFSET)]);
+                let offset = self.compute(Op::IAdd, &[offset, Source::constant(byte)]);
                 (table, offset)
             }
         };
@@ -100,10 +117,10 @@ impl Selector<'_> {
             space: Some(Space::Constant),
             ..Instr::new(Op::LdBuffer32)
         };
-        self.define(data.results[0], instr.with(Modifier::Unsigned));
+        instr.with(Modifier::Unsigned)
     }
 
-    fn shifted(&mut self, op: Op, source: Source, by: u32) -> Source {
+    pub(super) fn shifted(&mut self, op: Op, source: Source, by: u32) -> Source {
         let by = Source::constant(by).select(Select::B0);
         self.compute(op, &[source, by, Source::constant(0)])
     }

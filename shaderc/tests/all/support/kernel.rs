@@ -1,7 +1,7 @@
 //! The kernels of `shared/kernels`, for the interpreter.
 
-use eitri_compute_cases::{Case, Place, find};
-use eitri_shaderc::interp::{Buffer, Buffers, Dispatch};
+use eitri_compute_cases::{Case, find};
+use eitri_shaderc::interp::Dispatch;
 
 /// All kernels, by name; none if the folder isn't there.
 pub fn kernels() -> Vec<Case> {
@@ -23,28 +23,12 @@ pub fn dispatch(case: &Case) -> Dispatch {
     }
 }
 
-/// Contents before the dispatch.
-pub fn buffers(case: &Case) -> Buffers {
-    let resources = case.resources.iter();
-    resources
-        .map(|resource| {
-            let Place {
-                set,
-                binding,
-                element,
-            } = resource.place;
-            let bytes = resource.before.clone();
-            ((set, binding, element), Buffer { bytes })
-        })
-        .collect()
-}
-
-/// Compares all bindings; the first difference is the error.
-pub fn compare(case: &Case, buffers: &Buffers) -> Result<(), String> {
-    let after = |place: Place| {
-        let buffer = buffers.get(&(place.set, place.binding, place.element));
-        buffer.map(|buffer| buffer.bytes.as_slice())
-    };
-    case.check(after)
-        .map_err(|difference| difference.to_string())
+/// Vulkan's name of a format that the kernels have.
+pub fn format_name(glsl: &str) -> &'static str {
+    match glsl {
+        "rgba8" => "R8G8B8A8_UNORM",
+        "r32ui" => "R32_UINT",
+        "rgba32f" => "R32G32B32A32_SFLOAT",
+        other => panic!("format {other}"),
+    }
 }

@@ -624,6 +624,7 @@ pub fn generate(seed: u64, content: Content) -> Function {
             written: binding == OUTPUT,
             restrict: false,
             min_bytes: 0,
+            image: None,
             name: String::new(),
         });
     }

@@ -5,6 +5,7 @@
 //!
 //! Facts: hardware/valhall-isa.md 11; descriptors.md 4 and 5 (bounds).
 
+mod samples;
 mod texels;
 
 use super::environment::{Environment, Place};
@@ -12,6 +13,7 @@ use super::execute::{JobFault, Stopped, exception};
 use super::instruction::{Instruction, Source};
 use super::lanes::{Lanes, WARP};
 use super::message::{Action, Atomic, AtomicOperand, Handle, Message, Placement};
+use super::sampling::Sampler;
 use super::texture::Texture;
 use super::warp::{Warp, bits};
 use crate::activity::{BEAT, CoreActivity};
@@ -44,6 +46,8 @@ pub(crate) struct Memory {
     views: Vec<(u32, View)>,
     /// Textures that were looked up; `None` where there is none.
     textures: Vec<(u32, Option<Texture>)>,
+    /// The same of samplers.
+    samplers: Vec<(u32, Option<Sampler>)>,
     /// Instructions of the warp's turn so far, this one included.
     pub(crate) issued: u64,
     /// The last value of the cycle counter, and of the timestamp, that a thread read.
@@ -187,6 +191,9 @@ impl Memory {
                         fetch.registers(colour, texture)
                     })?;
                 set_registers(warp, message.write, &registers);
+            }
+            Action::RequestTexture(request) => {
+                self.request_texture(&mut sender, warp, message, instruction, request)?;
             }
         }
         Ok(Sent::Done)
@@ -572,7 +579,7 @@ fn count(core: &mut CoreActivity, action: &Action, lanes: u16) {
             false => &mut core.short_writes,
         },
         Action::Atomic { .. } => &mut core.atomics,
-        Action::FetchTexel(_) => &mut core.textures,
+        Action::FetchTexel(_) | Action::RequestTexture(_) => &mut core.textures,
         // Neither touches memory.
         Action::ByteAddress
         | Action::ElementAddress { .. }

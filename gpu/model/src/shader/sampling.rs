@@ -1,0 +1,576 @@
+//! Sampling: from coordinates in the hardware's fixed point to the texels of a footprint and their weights.
+//!
+//! Coordinates have 8 bits below a texel, levels 8 bits below a level, so weights are 256ths.
+//! Never: reads memory; who asks for a footprint does.
+//! Facts: hardware/graphics-texture.md 7.5 and 7.6; hardware/descriptors.md 7; hardware/valhall-isa.md 11.10, 9.8 (cubes).
+// FACT: where the probes of an anisotropic sample lie is not published (hardware/graphics-texture.md 7.6); one probe is
+// taken, as if the sampler were isotropic. Settled by sampling a pattern of single bright texels at a grazing angle on any
+// board.
+
+use super::format::Colour;
+use super::texture::Texel;
+use alloc::vec::Vec;
+use eitri_descriptors::texture::{
+    Func, MipmapMode, ReductionMode, Sampler as SamplerDescriptor, WrapMode,
+};
+
+/// One texel, and one level, in fixed point.
+const ONE: i64 = 256;
+
+/// A sampler as an instruction sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Sampler {
+    descriptor: SamplerDescriptor,
+}
+
+/// What a sampler is asked about: a texture's size, and where.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Footing {
+    /// Texels of level 0.
+    pub(crate) size: [u32; 3],
+    pub(crate) levels: u32,
+    /// Layers; of cubes faces.
+    pub(crate) layers: u32,
+    /// The texture's own limits of the level, 8 bits below the point.
+    pub(crate) lod: [i64; 2],
+    /// Coordinates that are used: 1 to 3.
+    pub(crate) axes: usize,
+    pub(crate) cube: bool,
+    /// Integers are not mixed.
+    pub(crate) integer: bool,
+}
+
+/// A texel with its part of the whole.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Tap {
+    /// None is the border.
+    pub(crate) texel: Option<Texel>,
+    /// Of all taps together 1.
+    pub(crate) weight: f64,
+}
+
+/// A coordinate and level that an instruction gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Coordinates {
+    pub(crate) at: [f32; 3],
+    /// The face of a cube.
+    pub(crate) face: u32,
+    /// The layer, as a float.
+    pub(crate) layer: f32,
+    /// Offsets in texels.
+    pub(crate) offset: [i8; 3],
+}
+
+impl Sampler {
+    pub(crate) const fn new(descriptor: SamplerDescriptor) -> Sampler {
+        Sampler { descriptor }
+    }
+
+    /// Whether sRGB texels are left as they are stored.
+    pub(crate) const fn skips_srgb(&self) -> bool {
+        self.descriptor.srgb_override
+    }
+
+    /// What is outside: bits of the sampled type.
+    pub(crate) fn border(&self, signed: bool, integer: bool) -> Colour {
+        let sampler = &self.descriptor;
+        let components = [
+            sampler.border_color_r,
+            sampler.border_color_g,
+            sampler.border_color_b,
+            sampler.border_color_a,
+        ];
+        components.map(|component| match (integer, signed) {
+            (true, true) => f64::from(component.0 as i32),
+            (true, false) => f64::from(component.0),
+            (false, _) => f64::from(f32::from_bits(component.0)),
+        })
+    }
+
+    /// Whether a texel compares with the reference.
+    pub(crate) fn compares(&self, texel: f64, reference: f64) -> bool {
+        match self.descriptor.compare_function {
+            Func::Never => false,
+            Func::Less => texel < reference,
+            Func::Equal => texel == reference,
+            Func::Lequal => texel <= reference,
+            Func::Greater => texel > reference,
+            Func::NotEqual => texel != reference,
+            Func::Gequal => texel >= reference,
+            Func::Always => true,
+        }
+    }
+
+    /// The sampler's bias, 8 bits below the point.
+    pub(crate) fn bias(&self) -> i64 {
+        fixed(self.descriptor.lod_bias.0)
+    }
+
+    /// A level between the sampler's limits.
+    pub(crate) fn clamped(&self, level: i64) -> i64 {
+        let least = fixed(self.descriptor.minimum_lod.0);
+        let most = fixed(self.descriptor.maximum_lod.0);
+        level.max(least).min(most)
+    }
+
+    /// How the texels of a footprint become one.
+    pub(crate) fn reduce(&self, taps: &[(Colour, f64)]) -> Colour {
+        let mode = self.descriptor.reduction_mode;
+        let counted = taps.iter().filter(|(_, weight)| *weight > 0.0);
+        core::array::from_fn(|index| {
+            let values = counted
+                .clone()
+                .map(|(colour, weight)| (colour[index], weight));
+            match mode {
+                ReductionMode::Average => values.map(|(value, weight)| value * weight).sum(),
+                ReductionMode::Minimum => {
+                    values.fold(f64::INFINITY, |least, (value, _)| least.min(value))
+                }
+                ReductionMode::Maximum => {
+                    values.fold(f64::NEG_INFINITY, |most, (value, _)| most.max(value))
+                }
+            }
+        })
+    }
+
+    /// The texels that a sample at this level takes. The level has its bias already, and is not yet clamped.
+    pub(crate) fn taps(&self, footing: &Footing, at: &Coordinates, level: i64) -> Vec<Tap> {
+        let [least, most] = footing.lod;
+        let level = self.clamped(level).max(least).min(most);
+        let last = i64::from(footing.levels) - 1;
+        let cutoff = if self.descriptor.magnify_cutoff {
+            ONE / 2
+        } else {
+            0
+        };
+        let nearest = match level <= cutoff {
+            true => self.descriptor.magnify_nearest,
+            false => self.descriptor.minify_nearest,
+        };
+        let linear = !nearest && !footing.integer;
+        let level = level.clamp(0, last * ONE);
+        let mut taps = Vec::new();
+        let mut add = |level: i64, part: f64| {
+            if part > 0.0 {
+                let level = level.min(last) as u32;
+                self.level_taps(footing, at, (level, linear, part), &mut taps);
+            }
+        };
+        match self.descriptor.mipmap_mode {
+            MipmapMode::None => add(0, 1.0),
+            // Half way is rounded down.
+            MipmapMode::Nearest => add((level + ONE / 2 - 1) / ONE, 1.0),
+            MipmapMode::Trilinear | MipmapMode::PerformanceTrilinear => {
+                let part = (level % ONE) as f64 / ONE as f64;
+                add(level / ONE, 1.0 - part);
+                add(level / ONE + 1, part);
+            }
+        }
+        taps
+    }
+
+    /// The four texels of a gather: (i0, j1), (i1, j1), (i1, j0), (i0, j0).
+    pub(crate) fn gathered(&self, footing: &Footing, at: &Coordinates) -> [Vec<Tap>; 4] {
+        let (fixed, layer) = self.fixed(footing, at, 0);
+        let low = [0, 1].map(|axis| (fixed[axis] - ONE / 2).div_euclid(ONE));
+        [(0, 1), (1, 1), (1, 0), (0, 0)].map(|(x, y)| {
+            let place = [low[0] + x, low[1] + y, 0];
+            let mut taps = Vec::new();
+            self.tap(footing, (place, layer, 0), 1.0, &mut taps);
+            taps
+        })
+    }
+
+    fn level_taps(
+        &self,
+        footing: &Footing,
+        at: &Coordinates,
+        (level, linear, part): (u32, bool, f64),
+        taps: &mut Vec<Tap>,
+    ) {
+        let (fixed, layer) = self.fixed(footing, at, level);
+        if !linear {
+            let place = fixed.map(|fixed| fixed.div_euclid(ONE));
+            return self.tap(footing, (place, layer, level), part, taps);
+        }
+        for corner in 0..1_i64 << footing.axes {
+            let mut weight = 1;
+            let mut whole = 1;
+            let place = core::array::from_fn(|axis| {
+                if axis >= footing.axes {
+                    return fixed[axis].div_euclid(ONE);
+                }
+                let moved = fixed[axis] - ONE / 2;
+                let up = corner >> axis & 1;
+                let fraction = moved.rem_euclid(ONE);
+                weight *= if up == 1 { fraction } else { ONE - fraction };
+                whole *= ONE;
+                moved.div_euclid(ONE) + up
+            });
+            if weight != 0 {
+                let weight = part * weight as f64 / whole as f64;
+                self.tap(footing, (place, layer, level), weight, taps);
+            }
+        }
+    }
+
+    /// Coordinates in 256ths of a texel of a level, and the layer.
+    fn fixed(&self, footing: &Footing, at: &Coordinates, level: u32) -> ([i64; 3], u32) {
+        let size = level_size(footing, level);
+        let fixed = core::array::from_fn(|axis| {
+            if axis >= footing.axes {
+                return 0;
+            }
+            let scale = match self.descriptor.normalized_coordinates {
+                true => f64::from(size[axis]),
+                false => 1.0,
+            };
+            let scaled = f64::from(at.at[axis]) * scale * ONE as f64;
+            let whole = match self.descriptor.round_to_nearest_even {
+                true => libm::rint(scaled),
+                false => libm::floor(scaled),
+            };
+            // What is no number, or far outside, ends somewhere far outside.
+            let whole = if whole.is_nan() {
+                0.0
+            } else {
+                whole.clamp(-1e12, 1e12)
+            };
+            whole as i64 + ONE * i64::from(at.offset[axis])
+        });
+        let layers = if footing.cube {
+            footing.layers / 6
+        } else {
+            footing.layers
+        };
+        let most = f64::from(layers.max(1) - 1);
+        let layer = libm::rint(f64::from(at.layer));
+        let layer = if layer.is_nan() {
+            0.0
+        } else {
+            layer.clamp(0.0, most)
+        } as u32;
+        match footing.cube {
+            true => (fixed, 6 * layer + at.face),
+            false => (fixed, layer),
+        }
+    }
+
+    /// One texel, wrapped; the corner of a cube is three.
+    fn tap(
+        &self,
+        footing: &Footing,
+        (place, layer, level): ([i64; 3], u32, u32),
+        weight: f64,
+        taps: &mut Vec<Tap>,
+    ) {
+        let size = level_size(footing, level).map(i64::from);
+        if footing.cube && self.descriptor.seamless_cube_map {
+            for (texel, part) in on_cube(place, layer, level, size[0]) {
+                let texel = Some(texel);
+                let weight = weight * part;
+                taps.push(Tap { texel, weight });
+            }
+            return;
+        }
+        let modes = [
+            self.descriptor.wrap_mode_s,
+            self.descriptor.wrap_mode_t,
+            self.descriptor.wrap_mode_r,
+        ];
+        let mut at = [0; 3];
+        let mut inside = true;
+        for axis in 0..footing.axes {
+            let mode = if footing.cube {
+                WrapMode::ClampToEdge
+            } else {
+                modes[axis]
+            };
+            match wrapped(mode, place[axis], size[axis]) {
+                Some(found) => at[axis] = found,
+                None => inside = false,
+            }
+        }
+        let texel = inside.then_some(Texel {
+            at,
+            layer,
+            level,
+            sample: 0,
+        });
+        taps.push(Tap { texel, weight });
+    }
+}
+
+/// 8.8 fixed point; what descriptors hold is exact in it.
+fn fixed(level: f32) -> i64 {
+    libm::rint(f64::from(level) * ONE as f64) as i64
+}
+
+fn level_size(footing: &Footing, level: u32) -> [u32; 3] {
+    footing.size.map(|size| (size >> level.min(31)).max(1))
+}
+
+/// The texel that a coordinate beyond the image means; none is the border.
+fn wrapped(mode: WrapMode, at: i64, size: i64) -> Option<i64> {
+    let last = size - 1;
+    // Behind the image comes its mirror image: -1 is 0, and the size is the last.
+    let once = if at < 0 { -1 - at } else { at };
+    match mode {
+        WrapMode::Repeat => Some(at.rem_euclid(size)),
+        WrapMode::ClampToEdge => Some(at.clamp(0, last)),
+        WrapMode::ClampToBorder => (0..size).contains(&at).then_some(at),
+        WrapMode::MirroredRepeat => {
+            let period = at.rem_euclid(2 * size);
+            Some(if period < size {
+                period
+            } else {
+                2 * size - 1 - period
+            })
+        }
+        WrapMode::MirroredClampToEdge => Some(once.min(last)),
+        WrapMode::MirroredClampToBorder => (once < size).then_some(once),
+    }
+}
+
+/// The texels that a place on a face means, up to one texel beyond its edges: beyond an edge one of the next face.
+// FACT: what a tap beyond a corner of a cube gives, where no texel is, is not published (hardware/graphics-texture.md 7.6);
+// the mean of the three texels that meet there is taken, as APIs allow. Settled by sampling a cube of six colours towards
+// a corner on any board.
+fn on_cube(place: [i64; 3], layer: u32, level: u32, size: i64) -> Vec<(Texel, f64)> {
+    let (cube, face) = (layer / 6, layer % 6);
+    let outside = |at: i64| !(0..size).contains(&at);
+    let [x, y, _] = place.map(|at| at.clamp(-1, size));
+    let texel = |face: u32, x: i64, y: i64| Texel {
+        at: [x, y, 0],
+        layer: 6 * cube + face,
+        level,
+        sample: 0,
+    };
+    let across = |x: i64, y: i64| {
+        let (face, x, y) = over_the_edge(face, x, y, size);
+        texel(face, x, y)
+    };
+    match (outside(x), outside(y)) {
+        (false, false) => alloc::vec![(texel(face, x, y), 1.0)],
+        (true, true) => {
+            let (inner_x, inner_y) = (x.clamp(0, size - 1), y.clamp(0, size - 1));
+            let third = 1.0 / 3.0;
+            alloc::vec![
+                (texel(face, inner_x, inner_y), third),
+                (across(x, inner_y), third),
+                (across(inner_x, y), third),
+            ]
+        }
+        _ => alloc::vec![(across(x, y), 1.0)],
+    }
+}
+
+/// The axis that a face lies on with its sign, then where its columns and rows go: axis and sign each (valhall-isa.md 9.8).
+const FACES: [[(usize, i64); 3]; 6] = [
+    [(0, 1), (2, -1), (1, -1)],
+    [(0, -1), (2, 1), (1, -1)],
+    [(1, 1), (0, 1), (2, 1)],
+    [(1, -1), (0, 1), (2, -1)],
+    [(2, 1), (0, 1), (1, -1)],
+    [(2, -1), (0, -1), (1, -1)],
+];
+
+/// A texel beyond an edge, folded onto the face that begins there. Lengths are halves of texels from the middle.
+fn over_the_edge(face: u32, x: i64, y: i64, size: i64) -> (u32, i64, i64) {
+    let [(major, sign), column, row] = FACES[face as usize % 6];
+    let (s, t) = (2 * x + 1 - size, 2 * y + 1 - size);
+    let mut at = [0; 3];
+    at[major] = sign * size;
+    at[column.0] = column.1 * s;
+    at[row.0] = row.1 * t;
+    // The axis along which it has left becomes the one that it lies on, and its way beyond goes along the old one.
+    let left = if s.abs() > size { column.0 } else { row.0 };
+    let beyond = at[left].abs() - size;
+    at[left] = at[left].signum() * size;
+    at[major] = sign * (size - beyond);
+    let found = FACES
+        .iter()
+        .position(|[(axis, sign), ..]| *axis == left && at[left].signum() == *sign)
+        .unwrap_or(0);
+    let [_, column, row] = FACES[found];
+    let texel = |(axis, sign): (usize, i64)| (sign * at[axis] + size - 1) / 2;
+    (found as u32, texel(column), texel(row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eitri_descriptors::{RawOrFloat, Slod, Ulod};
+
+    const FLAT: Footing = Footing {
+        size: [4, 4, 1],
+        levels: 1,
+        layers: 1,
+        lod: [0, 0],
+        axes: 2,
+        cube: false,
+        integer: false,
+    };
+
+    fn linear(wrap: WrapMode) -> Sampler {
+        Sampler::new(SamplerDescriptor {
+            wrap_mode_s: wrap,
+            wrap_mode_t: wrap,
+            maximum_lod: Ulod(31.0),
+            mipmap_mode: MipmapMode::Trilinear,
+            ..SamplerDescriptor::default()
+        })
+    }
+
+    fn at(x: f32, y: f32) -> Coordinates {
+        Coordinates {
+            at: [x, y, 0.0],
+            ..Coordinates::default()
+        }
+    }
+
+    /// Texels with 256ths of weight (of 65536ths for two axes).
+    fn weights(taps: &[Tap]) -> Vec<([i64; 2], f64)> {
+        let texels = taps.iter().map(|tap| {
+            let texel = tap.texel.expect("no border");
+            ([texel.at[0], texel.at[1]], tap.weight)
+        });
+        texels.collect()
+    }
+
+    #[test]
+    fn weights_are_256ths_of_the_way_to_the_next_texel() {
+        let sampler = linear(WrapMode::ClampToEdge);
+        // In the middle of texel (1, 2): it alone.
+        let taps = sampler.taps(&FLAT, &at(1.5 / 4.0, 2.5 / 4.0), 0);
+        assert_eq!(weights(&taps), [([1, 2], 1.0)]);
+        // A quarter of a texel further along x.
+        let taps = sampler.taps(&FLAT, &at(1.75 / 4.0, 2.5 / 4.0), 0);
+        assert_eq!(weights(&taps), [([1, 2], 0.75), ([2, 2], 0.25)]);
+        // Less than a 512th is not seen.
+        let taps = sampler.taps(&FLAT, &at((1.5 + 0.0019) / 4.0, 2.5 / 4.0), 0);
+        assert_eq!(weights(&taps), [([1, 2], 1.0)]);
+    }
+
+    #[test]
+    fn coordinates_outside_follow_the_wrap_mode() {
+        use WrapMode as W;
+        #[rustfmt::skip]
+        let rows = [
+            (W::Repeat,              [3, 0, 1]),
+            (W::ClampToEdge,         [0, 3, 3]),
+            (W::MirroredRepeat,      [0, 3, 2]),
+            (W::MirroredClampToEdge, [0, 3, 3]),
+        ];
+        for (mode, [before, after, next]) in rows {
+            let found = [-1, 4, 5].map(|at| wrapped(mode, at, 4));
+            assert_eq!(found, [Some(before), Some(after), Some(next)], "{mode:?}");
+        }
+        let found = [-1, 0, 3, 4].map(|at| wrapped(W::ClampToBorder, at, 4));
+        assert_eq!(found, [None, Some(0), Some(3), None]);
+        let found = [-5, -4, -1, 4].map(|at| wrapped(W::MirroredClampToBorder, at, 4));
+        assert_eq!(found, [None, Some(3), Some(0), None]);
+    }
+
+    #[test]
+    fn levels_are_chosen_and_mixed() {
+        let footing = Footing {
+            levels: 3,
+            lod: [0, 2 * ONE],
+            ..FLAT
+        };
+        let levels = |sampler: &Sampler, level: i64| {
+            let taps = sampler.taps(&footing, &at(0.5, 0.5), level);
+            let mut levels: Vec<(u32, f64)> = Vec::new();
+            for tap in taps {
+                let level = tap.texel.expect("no border").level;
+                match levels.iter_mut().find(|(other, _)| *other == level) {
+                    Some((_, sum)) => *sum += tap.weight,
+                    None => levels.push((level, tap.weight)),
+                }
+            }
+            levels
+        };
+        let trilinear = linear(WrapMode::Repeat);
+        assert_eq!(levels(&trilinear, 64), [(0, 0.75), (1, 0.25)]);
+        assert_eq!(levels(&trilinear, 256), [(1, 1.0)]);
+        assert_eq!(levels(&trilinear, 10 * ONE), [(2, 1.0)]);
+        assert_eq!(levels(&trilinear, -5 * ONE), [(0, 1.0)]);
+        let nearest = Sampler::new(SamplerDescriptor {
+            mipmap_mode: MipmapMode::Nearest,
+            ..trilinear.descriptor
+        });
+        // Half way down.
+        assert_eq!(levels(&nearest, 128), [(0, 1.0)]);
+        assert_eq!(levels(&nearest, 129), [(1, 1.0)]);
+        let limited = Sampler::new(SamplerDescriptor {
+            minimum_lod: Ulod(1.0),
+            lod_bias: Slod(-0.5),
+            ..nearest.descriptor
+        });
+        assert_eq!(
+            (levels(&limited, 0), limited.bias()),
+            (alloc::vec![(1, 1.0)], -128)
+        );
+    }
+
+    #[test]
+    fn a_gather_takes_the_footprint_from_below() {
+        let sampler = linear(WrapMode::ClampToEdge);
+        let taps = sampler.gathered(&FLAT, &at(0.5, 0.5));
+        let texels = taps.map(|taps| taps[0].texel.expect("no border").at);
+        assert_eq!(texels, [[1, 2, 0], [2, 2, 0], [2, 1, 0], [1, 1, 0]]);
+    }
+
+    #[test]
+    fn layers_are_rounded_and_clamped() {
+        let footing = Footing { layers: 4, ..FLAT };
+        let sampler = linear(WrapMode::Repeat);
+        let layer = |layer: f32| {
+            let at = Coordinates {
+                layer,
+                ..at(0.5, 0.5)
+            };
+            sampler.fixed(&footing, &at, 0).1
+        };
+        assert_eq!([-2.0, 0.5, 1.5, 2.4, 9.0].map(layer), [0, 0, 2, 2, 3]);
+    }
+
+    #[test]
+    fn beyond_the_edge_of_a_face_the_next_one_begins() {
+        // Right of +X lies -Z, left of it +Z; above it +Y, whose last column it is, from the bottom up.
+        assert_eq!(over_the_edge(0, 4, 1, 4), (5, 0, 1));
+        assert_eq!(over_the_edge(0, -1, 1, 4), (4, 3, 1));
+        assert_eq!(over_the_edge(0, 1, -1, 4), (2, 3, 2));
+        // And back again: every texel beyond an edge has the one that it left beyond its own.
+        for face in 0..6 {
+            for (x, y) in (0..4).flat_map(|i| [(-1, i), (4, i), (i, -1), (i, 4)]) {
+                let (next, nx, ny) = over_the_edge(face, x, y, 4);
+                assert_ne!(next, face);
+                let inner = (x.clamp(0, 3), y.clamp(0, 3));
+                let around = [(-1, ny), (4, ny), (nx, -1), (nx, 4)];
+                let back = around
+                    .into_iter()
+                    .any(|(x, y)| over_the_edge(next, x, y, 4) == (face, inner.0, inner.1));
+                assert!(
+                    back,
+                    "face {face}, ({x}, {y}) leads to {next}, ({nx}, {ny})"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn comparisons_and_reductions_are_of_texels() {
+        let sampler = Sampler::new(SamplerDescriptor {
+            compare_function: Func::Greater,
+            reduction_mode: ReductionMode::Maximum,
+            border_color_a: RawOrFloat(0x3f80_0000),
+            ..SamplerDescriptor::default()
+        });
+        assert!(sampler.compares(0.5, 0.25) && !sampler.compares(0.25, 0.25));
+        let taps = [([0.25; 4], 0.5), ([0.75; 4], 0.5), ([9.0; 4], 0.0)];
+        assert_eq!(sampler.reduce(&taps), [0.75; 4]);
+        assert_eq!(sampler.border(false, false), [0.0, 0.0, 0.0, 1.0]);
+    }
+}

@@ -1,0 +1,288 @@
+//! Descriptors of images, samplers and texel buffers.
+//!
+//! Facts: hardware/descriptors.md sections 5, 7, 8 and 9; hardware/graphics-texture.md 7.2 to 7.5 and 7.8.
+
+use super::descriptors::pack;
+use crate::image::{ImageError, ImageInfo, PLANE_BYTES};
+use eitri_descriptors::formats::{Uses, VkFormat};
+use eitri_descriptors::plane::GenericPlane;
+use eitri_descriptors::resource::Buffer;
+use eitri_descriptors::texture::{
+    Func, LodAlgorithm, MipmapMode, Sampler, Texture, TextureDimension, WrapMode,
+};
+use eitri_descriptors::{Address, Aligned, Arch, DescriptorError, RawOrFloat, Slod, Swizzle, Ulod};
+use eitri_program::{ImageDimension, ImageShape};
+
+/// Red, zero, zero, one: what a depth or stencil image gives.
+const RED_ALONE: Swizzle = Swizzle(5 << 9 | 4 << 6 | 4 << 3);
+
+/// How an image is sampled. Names and meaning are Vulkan's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SamplerInfo {
+    /// Whether texels are mixed where the image is made larger.
+    pub magnify_linear: bool,
+    /// Whether texels are mixed where the image is made smaller.
+    pub minify_linear: bool,
+    /// Whether levels are mixed.
+    pub mipmap_linear: bool,
+    /// What coordinates outside read, along each axis.
+    pub wrap: [WrapMode; 3],
+    /// Added to the level.
+    pub lod_bias: f32,
+    /// Least level.
+    pub min_lod: f32,
+    /// Greatest level.
+    pub max_lod: f32,
+    /// Probes along the longer axis, 1 to 16; 1 is none.
+    pub max_anisotropy: u32,
+    /// Comparison of a reference with texels: reference, then texel.
+    pub compare: Option<Func>,
+    /// Coordinates count texels.
+    pub unnormalized: bool,
+    /// What lies outside of an image with a border: bits of floats or integers.
+    pub border: [u32; 4],
+}
+
+impl Default for SamplerInfo {
+    /// Nearest texel of the nearest level, clamped to the edge.
+    fn default() -> SamplerInfo {
+        SamplerInfo {
+            magnify_linear: false,
+            minify_linear: false,
+            mipmap_linear: false,
+            wrap: [WrapMode::ClampToEdge; 3],
+            lod_bias: 0.0,
+            min_lod: 0.0,
+            max_lod: 32.0,
+            max_anisotropy: 1,
+            compare: None,
+            unnormalized: false,
+            border: [0; 4],
+        }
+    }
+}
+
+/// The texels of a buffer of `bytes` at `address`.
+pub(super) fn texel_buffer(
+    arch: Arch,
+    (address, bytes): (u64, u32),
+    format: &VkFormat,
+) -> Result<[u32; 8], DescriptorError> {
+    let mut words: [u32; 8] = pack(
+        arch,
+        Buffer {
+            size: bytes,
+            address: Address(address),
+            stride: format.block_bytes,
+            ..Buffer::default()
+        },
+    )?;
+    // The last word is software's own: the shader reads its conversion word there (compiler-abi.md 1.5).
+    words[7] = format.pixel_format().0;
+    Ok(words)
+}
+
+/// Writes the plane descriptors of an image at `address`: each by its offset.
+pub(crate) fn planes(
+    arch: Arch,
+    info: &ImageInfo,
+    address: u64,
+    mut write: impl FnMut(u64, [u32; 8]),
+) -> Result<(), DescriptorError> {
+    // `ImageInfo::check` has looked at the format.
+    let clump_format = info
+        .clump()
+        .unwrap_or(eitri_descriptors::plane::ClumpFormat::RAW8);
+    let mut offset = 0_u64;
+    for layer in 0..info.layers {
+        for level in 0..info.levels {
+            let lies = info.level(level, layer);
+            let bytes = lies.bytes();
+            let words = pack(
+                arch,
+                GenericPlane {
+                    clump_ordering: info.ordering(),
+                    clump_format,
+                    size: bytes as u32,
+                    size_hi: (bytes >> 32) as u32,
+                    pointer: Address(address.wrapping_add(lies.offset)),
+                    row_stride: u32::try_from(lies.row).unwrap_or(u32::MAX),
+                    slice_stride: lies.slice as u32,
+                    slice_stride_hi: (lies.slice >> 32) as u32,
+                    width: lies.width,
+                    height: lies.height,
+                    ..GenericPlane::default()
+                },
+            )?;
+            write(offset, words);
+            offset = offset.saturating_add(PLANE_BYTES);
+        }
+    }
+    Ok(())
+}
+
+/// The image at `address` as a program sees it that wants that shape; `None` if it has another.
+pub(super) fn texture(
+    arch: Arch,
+    info: &ImageInfo,
+    address: u64,
+    (shape, storage): (ImageShape, bool),
+) -> Result<Option<[u32; 8]>, DescriptorError> {
+    use ImageDimension::{Cube, OneD, ThreeD, TwoD};
+    let dimension = match (shape.dimension, info.dimension) {
+        (OneD, OneD) => TextureDimension::OneD,
+        // The faces of a cube are layers.
+        (TwoD, TwoD | Cube) => TextureDimension::TwoD,
+        (ThreeD, ThreeD) => TextureDimension::ThreeD,
+        (Cube, Cube) if storage => TextureDimension::TwoD,
+        (Cube, Cube) => TextureDimension::Cube,
+        _ => return Ok(None),
+    };
+    if shape.multisampled != (info.samples > 1) {
+        return Ok(None);
+    }
+    let Some(surfaces) = Aligned::new(address) else {
+        return Ok(None);
+    };
+    let depth_stencil = info.format.uses.contains(Uses::DEPTH_STENCIL);
+    let words = pack(
+        arch,
+        Texture {
+            dimension,
+            format: info.format.pixel_format(),
+            width: info.width,
+            height: info.height,
+            depth: info.depth,
+            swizzle: match depth_stencil {
+                true => RED_ALONE,
+                false => Swizzle::IDENTITY,
+            },
+            texel_interleave: info.tiling == crate::image::Tiling::UInterleaved,
+            levels: info.levels,
+            maximum_lod: Ulod(info.levels.saturating_sub(1) as f32),
+            sample_count: info.samples,
+            surfaces,
+            array_size: match dimension {
+                TextureDimension::Cube => info.layers / 6,
+                _ => info.layers,
+            },
+            ..Texture::default()
+        },
+    )?;
+    Ok(Some(words))
+}
+
+/// The reference is the second operand of the hardware's comparison, and the first of Vulkan's.
+const fn swapped(func: Func) -> Func {
+    match func {
+        Func::Less => Func::Greater,
+        Func::Greater => Func::Less,
+        Func::Lequal => Func::Gequal,
+        Func::Gequal => Func::Lequal,
+        Func::Never | Func::Equal | Func::NotEqual | Func::Always => func,
+    }
+}
+
+/// A sampler.
+pub(super) fn sampler(arch: Arch, info: &SamplerInfo) -> Result<[u32; 8], DescriptorError> {
+    let anisotropic = info.max_anisotropy > 1;
+    let [s, t, r] = info.wrap;
+    let [red, green, blue, alpha] = info.border.map(RawOrFloat);
+    pack(
+        arch,
+        Sampler {
+            wrap_mode_s: s,
+            wrap_mode_t: t,
+            wrap_mode_r: match info.unnormalized {
+                true => WrapMode::ClampToEdge,
+                false => r,
+            },
+            round_to_nearest_even: info.magnify_linear || info.minify_linear,
+            normalized_coordinates: !info.unnormalized,
+            clamp_integer_array_indices: false,
+            minify_nearest: !info.minify_linear,
+            magnify_nearest: !info.magnify_linear,
+            mipmap_mode: match (info.mipmap_linear, anisotropic) {
+                (false, _) => MipmapMode::Nearest,
+                (true, false) => MipmapMode::Trilinear,
+                (true, true) => MipmapMode::PerformanceTrilinear,
+            },
+            minimum_lod: Ulod(info.min_lod),
+            maximum_lod: Ulod(info.max_lod),
+            lod_bias: Slod(info.lod_bias),
+            compare_function: info.compare.map_or(Func::Never, swapped),
+            maximum_anisotropy: info.max_anisotropy.clamp(1, 16),
+            lod_algorithm: match anisotropic {
+                true => LodAlgorithm::Anisotropic,
+                false => LodAlgorithm::Isotropic,
+            },
+            border_color_r: red,
+            border_color_g: green,
+            border_color_b: blue,
+            border_color_a: alpha,
+            ..Sampler::default()
+        },
+    )
+}
+
+/// Something else stands at the binding.
+pub(super) const fn wrong_kind(set: u32, binding: u32, what: &'static str) -> ImageError {
+    ImageError::Kind { set, binding, what }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// hardware/graphics-texture.md 7.13: 256 by 256 RGBA8, linear, at P = 0x2000_0000, its plane in front of it.
+    #[test]
+    fn textures_and_planes_are_as_the_facts_say() {
+        let format = VkFormat::of_name(Arch::V10, "R8G8B8A8_UNORM").expect("a format");
+        let info = ImageInfo::two_d(format, 256, 256);
+        let shape = ImageShape::plain(ImageDimension::TwoD);
+        let words = texture(Arch::V10, &info, 0x1000_0000, (shape, false));
+        let expected = [0x2ec0_0022, 0x00ff_00ff, 0x688, 0, 0x1000_0000, 0, 0, 0];
+        assert_eq!(words, Ok(Some(expected)));
+        let mut found = [0; 8];
+        planes(Arch::V11, &info, 0x2000_0000 - 64, |_, words| found = words).expect("packs");
+        let expected = [
+            0x0200_021a,
+            0x4_0000,
+            0x2000_0000,
+            0,
+            0x400,
+            0,
+            0x4_0000,
+            0x00ff_00ff,
+        ];
+        assert_eq!(found, expected);
+    }
+
+    /// hardware/graphics-texture.md 7.13.
+    #[test]
+    fn samplers_are_as_the_facts_say() {
+        let trilinear = SamplerInfo {
+            magnify_linear: true,
+            minify_linear: true,
+            mipmap_linear: true,
+            wrap: [WrapMode::Repeat; 3],
+            ..SamplerInfo::default()
+        };
+        let words = sampler(Arch::V10, &trilinear).expect("packs");
+        // Bits 21 (rounding), 23 (seamless) and 25 (normalised) are those of newer drivers.
+        assert_eq!(words[0] & !0x02a0_0000, 0xc088_8801 & !0x02a0_0000);
+        assert_eq!(words[1..4], [0x1fff_0000, 0, 0]);
+        let nearest = sampler(Arch::V10, &SamplerInfo::default()).expect("packs");
+        assert_eq!(nearest[0], 0x1a89_9901);
+    }
+
+    #[test]
+    fn a_comparison_has_its_operands_swapped() {
+        let info = SamplerInfo {
+            compare: Some(Func::Less),
+            ..SamplerInfo::default()
+        };
+        let words = sampler(Arch::V10, &info).expect("packs");
+        assert_eq!(words[1] >> 13 & 7, Func::Greater as u32);
+    }
+}

@@ -1,0 +1,202 @@
+//! Images: their memory, and texels that the host writes and reads between jobs.
+//!
+//! Guarantees: zero at first, and never executable. Texels go in and out without gaps, row by row, whatever their order
+//! in the image.
+
+use super::{Device, Kind};
+use crate::command::planes;
+use crate::error::{Error, Thing};
+use crate::handle::{Image, Space};
+use crate::image::{ImageError, ImageInfo, Level, PLANE_BYTES, TILE, TILE_BYTES, Tiling, in_tile};
+use crate::platform::{PhysicalAddress, Platform};
+use crate::vm::Protection;
+
+const WHAT: Thing = Thing::Image;
+
+/// A slice of a level of a layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ImagePart {
+    /// Level.
+    pub level: u32,
+    /// Layer; of cubes also the face.
+    pub layer: u32,
+    /// Depth, or sample.
+    pub slice: u32,
+}
+
+/// Which way texels go.
+enum Way<'b> {
+    In(&'b [u8]),
+    Out(&'b mut [u8]),
+}
+
+impl<P: Platform> Device<'_, '_, P> {
+    /// Makes an image in an address space.
+    ///
+    /// # Errors
+    /// If there can't be such an image, or there is no memory, no address or no place in the storage for it.
+    pub fn create_image(&mut self, space: Space, info: ImageInfo) -> Result<Image, Error> {
+        info.check()?;
+        let kind = Kind::Image(info);
+        let key = self.create_object(space, "an image", info.bytes(), Protection::Data, kind)?;
+        let mapping = &self.object(key, WHAT)?.mapping;
+        let (address, memory) = (mapping.address(), mapping.memory());
+        let arch = self.properties.arch;
+        if let Err(error) = planes(arch, &info, address.0, |offset, words| {
+            for (word, place) in words.iter().zip((0..).step_by(4)) {
+                self.platform
+                    .store32(memory.offset(offset).offset(place), *word);
+            }
+        }) {
+            let _ = self.destroy_object(key, WHAT);
+            return Err(error.into());
+        }
+        let bytes = info.planes().saturating_mul(PLANE_BYTES);
+        self.platform.clean(memory.span(bytes));
+        Ok(Image(key))
+    }
+
+    /// Destroys an image.
+    ///
+    /// # Errors
+    /// If a job in flight uses it: then it stays. Or if it can't be unmapped, which costs the device.
+    pub fn destroy_image(&mut self, image: Image) -> Result<(), Error> {
+        self.destroy_object(image.0, WHAT)
+    }
+
+    /// What an image is.
+    ///
+    /// # Errors
+    /// If it was destroyed.
+    pub fn image_info(&self, image: Image) -> Result<ImageInfo, Error> {
+        match self.object(image.0, WHAT)?.kind {
+            Kind::Image(info) => Ok(info),
+            _ => Err(Error::Gone { what: WHAT }),
+        }
+    }
+
+    /// Writes all texels of a part. What a job in flight reads meanwhile is not defined.
+    ///
+    /// # Errors
+    /// If there is no such part, or it has more or fewer bytes.
+    pub fn write_image(
+        &mut self,
+        image: Image,
+        part: ImagePart,
+        texels: &[u8],
+    ) -> Result<(), Error> {
+        self.copy_part(image, part, Way::In(texels))
+    }
+
+    /// Reads all texels of a part. What a job in flight writes meanwhile may be seen or not.
+    ///
+    /// # Errors
+    /// If there is no such part, or it has more or fewer bytes.
+    pub fn read_image(
+        &mut self,
+        image: Image,
+        part: ImagePart,
+        texels: &mut [u8],
+    ) -> Result<(), Error> {
+        self.copy_part(image, part, Way::Out(texels))
+    }
+
+    fn copy_part(&mut self, image: Image, part: ImagePart, way: Way<'_>) -> Result<(), Error> {
+        let info = self.image_info(image)?;
+        let ImagePart {
+            level,
+            layer,
+            slice,
+        } = part;
+        if level >= info.levels || layer >= info.layers || slice >= info.slices(level) {
+            let missing = ImageError::NoPart {
+                level,
+                layer,
+                slice,
+            };
+            return Err(missing.into());
+        }
+        let given = match &way {
+            Way::In(texels) => texels.len(),
+            Way::Out(texels) => texels.len(),
+        } as u64;
+        let wanted = info.part_bytes(level);
+        if given != wanted {
+            return Err(ImageError::Bytes { given, wanted }.into());
+        }
+        let lies = info.level(level, layer);
+        let memory = self.object(image.0, WHAT)?.mapping.memory();
+        let skipped = lies.slice.saturating_mul(slice.into());
+        let at = memory.offset(lies.offset).offset(skipped);
+        // A cache may hold old neighbours of what is written, which the GPU has written since.
+        self.platform.observe();
+        self.platform.invalidate(at.span(lies.slice));
+        let texel = info.texel_bytes() as usize;
+        let is_in = matches!(way, Way::In(_));
+        if !is_in {
+            self.host_reads(image.0, WHAT)?;
+        }
+        match info.tiling {
+            Tiling::Linear => self.copy_rows(at, &lies, texel, way),
+            Tiling::UInterleaved => self.copy_tiles(at, &lies, texel, way),
+        }
+        if is_in {
+            self.platform.clean(at.span(lies.slice));
+            self.host_wrote(image.0);
+        }
+        Ok(())
+    }
+
+    fn copy_rows(&mut self, at: PhysicalAddress, lies: &Level, texel: usize, way: Way<'_>) {
+        let row_bytes = (lies.width as usize).saturating_mul(texel).max(1);
+        let starts = (0..lies.height).map(|row| at.offset(lies.row.saturating_mul(row.into())));
+        match way {
+            Way::In(texels) => {
+                for (start, row) in starts.zip(texels.chunks(row_bytes)) {
+                    self.platform.write_bytes(start, row);
+                }
+            }
+            Way::Out(texels) => {
+                for (start, row) in starts.zip(texels.chunks_mut(row_bytes)) {
+                    self.platform.read_bytes(start, row);
+                }
+            }
+        }
+    }
+
+    fn copy_tiles(&mut self, at: PhysicalAddress, lies: &Level, texel: usize, mut way: Way<'_>) {
+        let mut tile = [0_u8; TILE_BYTES];
+        let bytes = texel.saturating_mul((TILE * TILE) as usize);
+        let tile = tile.get_mut(..bytes).unwrap_or(&mut []);
+        for top in (0..lies.height).step_by(TILE as usize) {
+            for left in (0..lies.width).step_by(TILE as usize) {
+                let row = lies.row.saturating_mul((top / TILE).into());
+                let column = (bytes as u64).saturating_mul((left / TILE).into());
+                let start = at.offset(row).offset(column);
+                self.platform.read_bytes(start, tile);
+                for y in 0..TILE.min(lies.height.saturating_sub(top)) {
+                    for x in 0..TILE.min(lies.width.saturating_sub(left)) {
+                        let inside = (in_tile(x, y) as usize).saturating_mul(texel);
+                        let inside = inside..inside.saturating_add(texel);
+                        let (x, y) = (left.saturating_add(x), top.saturating_add(y));
+                        let number = (y as usize)
+                            .saturating_mul(lies.width as usize)
+                            .saturating_add(x as usize);
+                        let outside = number.saturating_mul(texel);
+                        let outside = outside..outside.saturating_add(texel);
+                        let (to, from) = match &mut way {
+                            Way::In(texels) => (tile.get_mut(inside), texels.get(outside)),
+                            Way::Out(texels) => (texels.get_mut(outside), tile.get(inside)),
+                        };
+                        for (to, from) in to.into_iter().flatten().zip(from.into_iter().flatten()) {
+                            *to = *from;
+                        }
+                    }
+                }
+                if let Way::In(_) = way {
+                    self.platform.write_bytes(start, tile);
+                }
+            }
+        }
+    }
+}
