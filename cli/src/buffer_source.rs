@@ -409,7 +409,7 @@ mod tests {
         );
         refused(
             "x=zero:4",
-            "`x` is not a binding: write N for set 0, or SET:N",
+            "`x` is not a binding: write N for set 0, or SET:N, and [E] behind it for an element",
         );
         refused("0=zero:many", "`many` is not a number of bytes");
         refused(

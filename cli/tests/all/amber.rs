@@ -182,7 +182,7 @@ fn a_script_that_takes_all_memory_is_told_as_a_crash() {
     // A buffer at its largest is 256 MiB.
     let text = "#!amber\nBUFFER b DATA_TYPE uint32 SIZE 67108864 FILL 1\n";
     write(folder.path(), "a.amber", text);
-    let (status, out, _) = amber(folder.path(), &["a.amber", "--memory", "200"]);
+    let (status, out, _) = amber(folder.path(), &["a.amber", "--memory", "256"]);
     assert_eq!(status, 1, "{out}");
     assert!(
         out.starts_with("CRASH a.amber: its process ended with signal"),
@@ -222,7 +222,7 @@ fn reading_shows_the_place_of_what_is_wrong() {
 fn bad_requests_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     for arguments in [
-        &["amber", "tests/eitri"][..],
+        &["amber", "tests/shaders"][..],
         &["amber", "x", "--shard", "3/2"],
         &["amber", "x", "--target-env", "spv9"],
         &["amber"],

@@ -389,6 +389,7 @@ fn what_the_compiler_lacks_is_refused_by_name() {
         &["--entry", "none", "--buffer", "0=zero:16"],
         &["no compute entry point `none`"],
     );
+    // Not the compiler's, but a word that goes with it: what a binding of another kind is given.
     let picture = folder.file(
         "picture.wgsl",
         "@group(0) @binding(0) var<storage, read_write> data: array<f32>;\n\
@@ -398,7 +399,7 @@ fn what_the_compiler_lacks_is_refused_by_name() {
     folder.refused(
         &picture,
         &["--buffer", "0=zero:16"],
-        &["OpTypeImage is not supported"],
+        &["binding 0:1 (a sampled image)", "--image 0:1=FILE.png"],
     );
 }
 

@@ -1,7 +1,7 @@
 //! The runtime's platform for bare metal: registers behind a pointer, memory, a clock, interrupt lines.
 //!
 //! A port says where the register window and the GPU's memory are; what differs from kernel to kernel are two small traits,
-//! [`Clock`] and [`Interrupts`], and there is one of each that needs nothing: [`GenericTimer`] and [`NoInterrupts`].
+//! [`Clock`] and [`Interrupts`], and there is one of each that needs nothing: `GenericTimer` and [`NoInterrupts`].
 //!
 //! Needs: the window is mapped as device memory, and memory at its physical addresses.  Guarantees: a register access is one
 //! plain load or store, and so is an access to a word of memory: whoever traps it can decode it; memory outside of what was
@@ -13,7 +13,7 @@
 //! use eitri_runtime::{BringUpError, Device, Instant, Options, PageAllocator, Storage};
 //! use std::time::Duration;
 //!
-//! /// A clock; on a board it is [`GenericTimer`](https://docs.rs/eitri-mmio).
+//! /// A clock; on a board it is `GenericTimer`.
 //! struct Counter(u64);
 //!
 //! impl Clock for Counter {
@@ -43,8 +43,8 @@
 //!
 //! // Where registers would be, there are zeros: the driver sees that there is no GPU.
 //! let mut storage = Storage::<1, 1, 1>::new();
-//! let failed = Device::bring_up(platform, &[], &mut storage, Options::default(), &mut ()).unwrap_err();
-//! assert!(matches!(failed.error, BringUpError::Probe(_)));
+//! let failed = Device::bring_up(platform, &[], &mut storage, Options::default(), &mut ()).err();
+//! assert!(failed.is_some_and(|failed| matches!(failed.error, BringUpError::Probe(_))));
 //! # Ok::<(), eitri_mmio::Misplaced>(())
 //! ```
 #![no_std]
