@@ -3,26 +3,35 @@
 use crate::outcome::{Failure, FileError};
 use crate::streams;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Contents for one path; nothing is visible under the path before [`Pending::commit`].
 pub(crate) struct Pending {
-    file: Option<tempfile::NamedTempFile>,
-    path: String,
-    bytes_for_stdout: Vec<u8>,
+    path: PathBuf,
+    waits: Waits,
+}
+
+/// Where contents wait.
+enum Waits {
+    /// Beside the path, under another name.
+    Beside(tempfile::NamedTempFile),
+    /// In memory: a device, a pipe and standard output keep nothing, and a file must not take their place.
+    InMemory(Vec<u8>),
 }
 
 impl Pending {
-    /// Writes `bytes` beside `path`, under another name; `-` means standard output, and waits in memory.
+    /// Writes `bytes` beside `path`, under another name; those for a device, a pipe or `-`, standard output, wait in memory.
     pub(crate) fn write(path: &str, bytes: &[u8]) -> Result<Pending, Failure> {
-        if path == "-" {
+        let special = std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir());
+        if path == "-" || special {
             return Ok(Pending {
-                file: None,
-                path: path.to_owned(),
-                bytes_for_stdout: bytes.to_vec(),
+                path: path.into(),
+                waits: Waits::InMemory(bytes.to_vec()),
             });
         }
-        let parent = match Path::new(path).parent() {
+        // Through a link to what it leads to, so that it stays one.
+        let resolved = std::fs::canonicalize(path).unwrap_or_else(|_| path.into());
+        let parent = match resolved.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
@@ -35,9 +44,8 @@ impl Pending {
             });
         match written {
             Ok(file) => Ok(Pending {
-                file: Some(file),
-                path: path.to_owned(),
-                bytes_for_stdout: Vec::new(),
+                path: resolved,
+                waits: Waits::Beside(file),
             }),
             Err(cause) => Err(failure(path, cause)),
         }
@@ -45,13 +53,18 @@ impl Pending {
 
     /// Makes the file visible under its path.
     pub(crate) fn commit(self) -> Result<(), Failure> {
-        match self.file {
-            Some(file) => match file.persist(&self.path) {
-                Ok(_) => Ok(()),
-                Err(error) => Err(failure(&self.path, error.error)),
-            },
-            None => streams::put(&self.bytes_for_stdout),
-        }
+        let done = match self.waits {
+            Waits::Beside(file) => file
+                .persist(&self.path)
+                .map(drop)
+                .map_err(|error| error.error),
+            Waits::InMemory(bytes) if self.path == Path::new("-") => return streams::put(&bytes),
+            Waits::InMemory(bytes) => std::fs::OpenOptions::new()
+                .write(true)
+                .open(&self.path)
+                .and_then(|mut file| file.write_all(&bytes)),
+        };
+        done.map_err(|cause| failure(&self.path.display().to_string(), cause))
     }
 }
 
@@ -100,5 +113,24 @@ mod tests {
         assert!(!path.exists(), "visible before the commit");
         pending.commit().unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"abc");
+    }
+
+    #[test]
+    fn a_device_and_a_link_stay_what_they_are() {
+        use std::os::unix::fs::FileTypeExt;
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("null");
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        write(link.to_str().unwrap(), b"abc").unwrap();
+        let device = std::fs::metadata("/dev/null").unwrap();
+        assert!(device.file_type().is_char_device());
+        assert!(link.is_symlink());
+
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        std::fs::write(&file, b"old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write(link.to_str().unwrap(), b"new").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read(&file).unwrap(), b"new");
     }
 }
