@@ -140,6 +140,8 @@ fn join(function: &mut Function) -> bool {
         }
     }
     replace_uses(function, &replaced);
+    // What is together now may stand on another side of a loop's end than each of the two.
+    order_blocks(function);
     true
 }
 
