@@ -295,8 +295,27 @@ impl Gpu {
         }
     }
 
-    /// Everything stops and loses its state; shared memory is untouched.
+    /// Supply and clock go: everything stops and loses its state, registers included; shared memory is untouched. When they come
+    /// back, nothing runs. Who accesses registers in between is the host's to notice.
+    pub fn cut_power(&mut self) {
+        self.lose_state();
+        self.control = Control::default();
+        let irq = &mut self.fabric.irq;
+        for block in [&mut irq.job, &mut irq.mmu, &mut irq.gpu] {
+            block.set_mask(0);
+        }
+    }
+
     fn reset(&mut self) {
+        self.lose_state();
+        let fabric = &mut self.fabric;
+        if !fabric.strikes(Injection::ResetNeverCompletes) {
+            fabric.after(fabric.config.latencies.reset, Due::Reset);
+        }
+    }
+
+    /// Everything stops and loses its state; shared memory is untouched.
+    fn lose_state(&mut self) {
         let fabric = &mut self.fabric;
         fabric.agenda.remove(|_| true);
         fabric.mmu.reset();
@@ -313,9 +332,6 @@ impl Gpu {
             if !fabric.config.masks_survive_reset {
                 block.set_mask(0);
             }
-        }
-        if !fabric.strikes(Injection::ResetNeverCompletes) {
-            fabric.after(fabric.config.latencies.reset, Due::Reset);
         }
     }
 

@@ -27,5 +27,5 @@ mod machine;
 mod memory;
 mod non_coherent;
 
-pub use machine::{Accesses, Machine};
+pub use machine::{Accesses, Machine, Supply};
 pub use non_coherent::NonCoherent;

@@ -5,7 +5,8 @@
 use crate::memory::Memory;
 use eitri_model::{Budget, Config, Gpu, PhysicalMemory};
 use eitri_runtime::{
-    DmaRegion, Instant, Lines, PageAllocator, PhysicalAddress, Platform, SystemCoherency,
+    DmaRegion, Instant, Lines, OperatingPoint, PageAllocator, PhysicalAddress, Platform,
+    PowerChange, SystemCoherency,
 };
 use std::cell::RefCell;
 use std::ops::Range;
@@ -49,6 +50,34 @@ struct Parts {
     patience: Option<(std::time::Instant, Duration)>,
     /// How far the driver's clock was moved ahead of the model's.
     skipped: Duration,
+    supply: Supply,
+}
+
+/// What was asked of the supply and the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Supply {
+    /// Whether it is to be there.
+    pub on: bool,
+    /// How often it was switched from one to the other.
+    pub switched: u32,
+    /// The clock and voltage that were asked for last.
+    pub point: Option<OperatingPoint>,
+    /// Accesses to registers while it was not there, and stable.
+    pub strays: u64,
+    /// How long a change takes.
+    delay: Duration,
+    stable: Instant,
+}
+
+impl Supply {
+    const ON: Supply = Supply {
+        on: true,
+        switched: 0,
+        point: None,
+        strays: 0,
+        delay: Duration::ZERO,
+        stable: Instant(Duration::ZERO),
+    };
 }
 
 impl Parts {
@@ -63,6 +92,12 @@ impl Parts {
 
     fn now(&self) -> Instant {
         Instant(Duration::from_nanos(self.gpu.now()).saturating_add(self.skipped))
+    }
+
+    /// Notes an access to a register.
+    fn reach_registers(&mut self) {
+        let there = self.supply.on && self.now() >= self.supply.stable;
+        self.supply.strays += u64::from(!there);
     }
 
     fn out_of_patience(&self) -> bool {
@@ -105,6 +140,7 @@ impl Machine {
             accesses: Accesses::default(),
             patience: None,
             skipped: Duration::ZERO,
+            supply: Supply::ON,
         })))
     }
 
@@ -128,6 +164,18 @@ impl Machine {
     pub fn with_slowdown(self, slowdown: u32) -> Machine {
         self.0.borrow_mut().slowdown = slowdown;
         self
+    }
+
+    /// States how long supply and clocks take to come or go.
+    #[must_use]
+    pub fn with_supply_delay(self, delay: Duration) -> Machine {
+        self.0.borrow_mut().supply.delay = delay;
+        self
+    }
+
+    /// What the driver asked of supply and clock.
+    pub fn supply(&self) -> Supply {
+        self.0.borrow().supply
     }
 
     /// The model.
@@ -195,12 +243,14 @@ unsafe impl Platform for Machine {
     fn read32(&mut self, offset: u32) -> u32 {
         let parts = &mut *self.0.borrow_mut();
         parts.accesses.register_reads += 1;
+        parts.reach_registers();
         parts.gpu.read32(&mut parts.memory, offset)
     }
 
     fn write32(&mut self, offset: u32, value: u32) {
         let parts = &mut *self.0.borrow_mut();
         parts.accesses.register_writes += 1;
+        parts.reach_registers();
         parts.gpu.write32(&mut parts.memory, offset, value);
     }
 
@@ -281,6 +331,29 @@ unsafe impl Platform for Machine {
 
     fn slowdown(&self) -> u32 {
         self.0.borrow().slowdown
+    }
+
+    fn begin_supply(&mut self, change: PowerChange) {
+        let parts = &mut *self.0.borrow_mut();
+        let (on, now) = (change == PowerChange::On, parts.now());
+        let supply = &mut parts.supply;
+        if supply.on != on {
+            supply.on = on;
+            supply.switched += 1;
+            supply.stable = now.after(supply.delay);
+            if !on {
+                parts.gpu.cut_power();
+            }
+        }
+    }
+
+    fn supply_is_stable(&mut self) -> bool {
+        let parts = self.0.borrow();
+        parts.now() >= parts.supply.stable
+    }
+
+    fn set_operating_point(&mut self, point: OperatingPoint) {
+        self.0.borrow_mut().supply.point = Some(point);
     }
 
     fn slice_hash(&self) -> Option<[u32; 3]> {

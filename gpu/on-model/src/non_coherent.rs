@@ -7,7 +7,10 @@
 //! Finds: a store that was not cleaned, a line that was not invalidated, a barrier that is missing between two stores, a
 //! line that both sides write.
 
-use eitri_runtime::{DmaRegion, Instant, Lines, PhysicalAddress, Platform, SystemCoherency};
+use eitri_runtime::{
+    DmaRegion, Instant, Lines, OperatingPoint, PhysicalAddress, Platform, PowerChange,
+    SystemCoherency,
+};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -249,6 +252,18 @@ unsafe impl<P: Platform> Platform for NonCoherent<P> {
 
     fn slowdown(&self) -> u32 {
         self.inner.slowdown()
+    }
+
+    fn begin_supply(&mut self, change: PowerChange) {
+        self.inner.begin_supply(change);
+    }
+
+    fn supply_is_stable(&mut self) -> bool {
+        self.inner.supply_is_stable()
+    }
+
+    fn set_operating_point(&mut self, point: OperatingPoint) {
+        self.inner.set_operating_point(point);
     }
 
     fn slice_hash(&self) -> Option<[u32; 3]> {

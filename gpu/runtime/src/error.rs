@@ -31,6 +31,8 @@ pub enum Thing {
     CommandBuffer,
     /// A [`crate::Event`].
     Event,
+    /// A [`crate::Semaphore`].
+    Semaphore,
     /// A [`crate::QueryPool`].
     QueryPool,
     /// A [`crate::TilerHeap`].
@@ -48,6 +50,7 @@ impl fmt::Display for Thing {
             Thing::DescriptorSet => "descriptor set",
             Thing::CommandBuffer => "command buffer",
             Thing::Event => "event",
+            Thing::Semaphore => "semaphore",
             Thing::QueryPool => "query pool",
             Thing::TilerHeap => "tiler heap",
         })
@@ -110,6 +113,9 @@ pub enum Error {
     /// The device was given up: it was lost, and did not come back by itself.
     #[error("{0}\n  {next}", next = Recovery::Restart)]
     Lost(#[from] DeviceLost),
+    /// The owner has suspended the device.
+    #[error("the device is suspended: `Device::resume` ends that")]
+    Suspended,
     /// The GPU did not come up, or down.
     #[error(transparent)]
     BringUp(#[from] BringUpError),
@@ -163,6 +169,12 @@ pub enum Error {
         /// What it is.
         what: Thing,
     },
+    /// A semaphore that a job is to signal is mapped to be waited for only.
+    #[error("the {what} is mapped to be read only")]
+    ReadOnly {
+        /// What it is.
+        what: Thing,
+    },
     /// The range holds what has its address from the device.
     #[error("the addresses belong to {what} {number}")]
     Occupied {
@@ -179,8 +191,8 @@ pub enum Error {
         /// Its time.
         limit: Duration,
     },
-    /// More sets or buffers than a call takes.
-    #[error("more than {most} sets or buffers in one call")]
+    /// More of a kind than a call takes.
+    #[error("more than {most} of a kind in one call")]
     TooMany {
         /// How many it takes.
         most: usize,
@@ -277,12 +289,14 @@ impl Error {
             Error::Job(_) | Error::TimedOut { .. } | Error::ContentsLost { .. } => {
                 ErrorKind::JobFailed
             }
-            Error::Program(_)
+            Error::Suspended
+            | Error::Program(_)
             | Error::Command(_)
             | Error::Image(_)
             | Error::NotRecorded
             | Error::Stream(_)
             | Error::OtherSpace { .. }
+            | Error::ReadOnly { .. }
             | Error::Occupied { .. }
             | Error::TooMany { .. }
             | Error::Cores { .. }

@@ -30,6 +30,8 @@ handles! {
     CommandBuffer,
     /// Something that is set and waited for, by the host and by commands.
     Event,
+    /// A value of 64 bits that only grows, waited for and signalled by the host and by jobs of any queue: a timeline.
+    Semaphore,
     /// Results of queries: times, and counts.
     QueryPool,
     /// Memory of the tiler.

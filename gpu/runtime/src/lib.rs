@@ -118,24 +118,26 @@ pub use command::{
     Accesses, CommandError, DynamicOffset, Invocations, Limit, Recorder, SamplerInfo,
 };
 pub use device::{
-    Access, Bound, BringUpError, CountersError, Counts, Device, DeviceLost, Failed, FirmwareCrash,
-    ImagePart, Next, Options, QueueConfig, TilerHeapConfig, TilerHeapInfo,
+    Access, Bound, BringUpError, CountersError, Counts, Device, DeviceLost, DevicePower, Failed,
+    FirmwareCrash, ImagePart, Next, Options, QueueConfig, SemaphorePoint, SubmitInfo,
+    TilerHeapConfig, TilerHeapInfo,
 };
 pub use error::{Error, ErrorKind, Table, Thing};
 pub use fault::{Cause, GpuFault, JobFault, Neighbour, Recovery, StreamException, StreamStatus};
 pub use firmware::{BootError, InterfaceError, LoadError, RequestIgnored};
-pub use gpu::{
-    DomainState, HaltError, PowerChange, PowerState, PowerStuck, ProbeError, Properties, ResetError,
-};
+pub use gpu::{DomainState, HaltError, PowerState, PowerStuck, ProbeError, Properties, ResetError};
 pub use handle::{
-    Buffer, CommandBuffer, DescriptorSet, Event, Fence, Image, Pipeline, QueryPool, Queue, Space,
-    TilerHeap,
+    Buffer, CommandBuffer, DescriptorSet, Event, Fence, Image, Pipeline, QueryPool, Queue,
+    Semaphore, Space, TilerHeap,
 };
 pub use image::{ImageError, ImageInfo, Tiling};
 pub use memory::OutOfMemory;
 pub use mmu::{AsCommandStuck, MapError, MmuError, MmuFault};
 pub use page_allocator::PageAllocator;
-pub use platform::{DmaRegion, Instant, Lines, PhysicalAddress, Platform, SystemCoherency};
+pub use platform::{
+    DmaRegion, Instant, Lines, OperatingPoint, PhysicalAddress, Platform, PowerChange,
+    SystemCoherency,
+};
 pub use queue::{Status, SubQueue, UnusableStream};
 pub use report::{Done, Reporter, Step};
 pub use scheduler::Priority;

@@ -3,7 +3,7 @@
 //! On a board these are pointers, the GIC and the generic timer; in host tests they are the model. The runtime is
 //! generic over it, so it costs nothing once compiled for one.
 //!
-//! Needs: the GPU's clocks and power domain are on.  Guarantees to the platform: registers are accessed aligned, one
+//! Needs: the GPU's clocks and power domain are on, or are switched by [`Platform::begin_supply`].  Guarantees to the platform: registers are accessed aligned, one
 //! 32-bit word at a time; memory only inside what [`Platform::allocate`] gave and was not given back.
 //! Facts: hardware/csf-mmio.md sections 1 and 3, csf-firmware.md section 6 (access rules), boards.md section 3.1
 //! (barriers, attributes).
@@ -115,6 +115,33 @@ impl BitOr for Lines {
             gpu: self.gpu || other.gpu,
         }
     }
+}
+
+/// A change of power: of a domain of the GPU, or of its supply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PowerChange {
+    /// Power on.
+    On,
+    /// Power off.
+    Off,
+}
+
+impl fmt::Display for PowerChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            PowerChange::On => "up",
+            PowerChange::Off => "down",
+        })
+    }
+}
+
+/// A clock of the GPU, and the voltage that it needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperatingPoint {
+    /// The clock, in hertz.
+    pub hertz: u64,
+    /// The voltage, in microvolts.
+    pub microvolts: u32,
 }
 
 /// How the GPU and the CPU see each other's writes.
@@ -267,6 +294,20 @@ pub unsafe trait Platform {
     fn slowdown(&self) -> u32 {
         1
     }
+
+    /// Begins to switch the GPU's supply and clocks, where that is the platform's to do, and returns at once. They are asked
+    /// for before anything else of the GPU, and to go when nothing in it runs; in between no register is accessed. What is on
+    /// already stays on.
+    fn begin_supply(&mut self, _change: PowerChange) {}
+
+    /// Whether supply and clocks are as was asked for last: registers may be accessed, or they are gone.
+    fn supply_is_stable(&mut self) -> bool {
+        true
+    }
+
+    /// Clocks the GPU otherwise from now on: it may be running. The voltage rises before the clock does, and falls after it;
+    /// while it is on its way [`Platform::slowdown`] is that of the slower clock.
+    fn set_operating_point(&mut self, _point: OperatingPoint) {}
 
     /// Values for the L2 slice hash registers, where the SoC needs its own (v11 and later).
     fn slice_hash(&self) -> Option<[u32; 3]> {

@@ -10,6 +10,12 @@ pub(crate) struct Key {
 }
 
 impl Key {
+    /// Names nothing: there is no such place.
+    pub(crate) const NONE: Key = Key {
+        index: u16::MAX,
+        generation: 0,
+    };
+
     /// Its place.
     pub(crate) const fn index(self) -> usize {
         self.index as usize

@@ -5,7 +5,7 @@
 use crate::device::Object;
 use crate::group::Group;
 use crate::links::Link;
-use crate::queue::Job;
+use crate::queue::{Job, Points};
 use crate::slab::Entry;
 use crate::vm::Vm;
 
@@ -34,6 +34,7 @@ pub struct Storage<'d, const QUEUES: usize = 8, const JOBS: usize = 64, const OB
     groups: [Entry<Group>; QUEUES],
     spaces: [Entry<Vm>; QUEUES],
     jobs: [Entry<Job>; JOBS],
+    points: [Entry<Points>; JOBS],
     objects: [Entry<Object<'d>>; OBJECTS],
     links: [[Link; LINKS]; OBJECTS],
 }
@@ -47,6 +48,7 @@ impl<const QUEUES: usize, const JOBS: usize, const OBJECTS: usize>
             groups: [const { Entry::EMPTY }; QUEUES],
             spaces: [const { Entry::EMPTY }; QUEUES],
             jobs: [const { Entry::EMPTY }; JOBS],
+            points: [const { Entry::EMPTY }; JOBS],
             objects: [const { Entry::EMPTY }; OBJECTS],
             links: [[Link::EMPTY; LINKS]; OBJECTS],
         }
@@ -70,6 +72,7 @@ impl<'d, const QUEUES: usize, const JOBS: usize, const OBJECTS: usize>
             groups: &mut self.groups,
             spaces: &mut self.spaces,
             jobs: &mut self.jobs,
+            points: &mut self.points,
             objects: &mut self.objects,
             links: self.links.as_flattened_mut(),
         }
@@ -81,6 +84,7 @@ pub(crate) struct Tables<'s, 'd> {
     pub(crate) groups: &'s mut [Entry<Group>],
     pub(crate) spaces: &'s mut [Entry<Vm>],
     pub(crate) jobs: &'s mut [Entry<Job>],
+    pub(crate) points: &'s mut [Entry<Points>],
     pub(crate) objects: &'s mut [Entry<Object<'d>>],
     pub(crate) links: &'s mut [Link],
 }

@@ -1,7 +1,10 @@
 //! A platform that counts the bytes which the driver stores for the GPU.
 
 use core::ops::Range;
-use eitri_runtime::{DmaRegion, Instant, Lines, PhysicalAddress, Platform, SystemCoherency};
+use eitri_runtime::{
+    DmaRegion, Instant, Lines, OperatingPoint, PhysicalAddress, Platform, PowerChange,
+    SystemCoherency,
+};
 
 /// Counts, and hands on.
 pub(crate) struct Counted<P> {
@@ -90,6 +93,18 @@ unsafe impl<P: Platform> Platform for Counted<P> {
 
     fn slowdown(&self) -> u32 {
         self.inner.slowdown()
+    }
+
+    fn begin_supply(&mut self, change: PowerChange) {
+        self.inner.begin_supply(change);
+    }
+
+    fn supply_is_stable(&mut self) -> bool {
+        self.inner.supply_is_stable()
+    }
+
+    fn set_operating_point(&mut self, point: OperatingPoint) {
+        self.inner.set_operating_point(point);
     }
 
     fn slice_hash(&self) -> Option<[u32; 3]> {

@@ -20,9 +20,10 @@ use core::panic::PanicInfo;
 use core::time::Duration;
 use eitri_program::Program;
 use eitri_runtime::{
-    Access, Accesses, Bound, Buffer, DescriptorSet, Device, DmaRegion, Done, DynamicOffset,
-    GpuAddress, Instant, Lines, Options, PageAllocator, PhysicalAddress, Pipeline, Platform,
-    QueueConfig, Space, Status, Step, Storage, SubQueue, TilerHeapConfig,
+    Access, Accesses, Bound, Buffer, CommandBuffer, DescriptorSet, Device, DevicePower, DmaRegion,
+    Done, DynamicOffset, GpuAddress, Instant, Lines, OperatingPoint, Options, PageAllocator,
+    PhysicalAddress, Pipeline, Platform, Queue, QueueConfig, SemaphorePoint, Space, Status, Step,
+    Storage, SubQueue, SubmitInfo, TilerHeapConfig,
 };
 
 #[panic_handler]
@@ -152,7 +153,10 @@ fn job(mut outside: Outside) -> Option<()> {
     let mut report = |done: &Done<'_>| last = done.step;
 
     let mut storage = Storage::<4, 16, 32>::new();
-    let options = Options::default();
+    let options = Options {
+        idle_off: Some(Duration::from_millis(groups[0].into())),
+        ..Options::default()
+    };
     let mut device =
         Device::bring_up(platform, firmware, &mut storage, options, &mut report).ok()?;
     let queue = device.create_queue(QueueConfig::default()).ok()?;
@@ -172,6 +176,7 @@ fn job(mut outside: Outside) -> Option<()> {
     recorded.ok()?;
     let fence = device.submit(queue, commands).ok()?;
     commands_of_every_kind(&mut device, space, pipeline, set, buffer, groups)?;
+    semaphores_and_power(&mut device, queue, commands, groups)?;
     if device.wait(fence, Duration::from_secs(1)) == Status::Pending {
         device.explain(fence)?;
         device.cancel(queue).ok()?;
@@ -204,6 +209,43 @@ fn job(mut outside: Outside) -> Option<()> {
     device.destroy_space(other).ok()?;
     device.shutdown(&mut report).ok()?;
     Some(())
+}
+
+fn semaphores_and_power(
+    device: &mut Device<'_, '_, Pointers>,
+    queue: Queue,
+    commands: CommandBuffer,
+    [number, count, value]: [u32; 3],
+) -> Option<()> {
+    let semaphore = device.create_semaphore(value.into()).ok()?;
+    let space = device.space(queue).ok()?;
+    device
+        .map_semaphore(semaphore, space, Access::ReadWrite)
+        .ok()?;
+    let point = |value: u32| SemaphorePoint {
+        semaphore,
+        value: value.into(),
+    };
+    let points = [point(number), point(count), point(value)];
+    let points = points.get(..number as usize)?;
+    let info = SubmitInfo {
+        sub_queue: SubQueue::Compute,
+        waits: points,
+        signals: points,
+    };
+    device.submit_with(queue, commands, info).ok()?;
+    device.suspend().ok()?;
+    device.settle();
+    device.set_operating_point(OperatingPoint {
+        hertz: number.into(),
+        microvolts: count,
+    });
+    device.signal_semaphore(semaphore, value.into()).ok()?;
+    device.resume().ok()?;
+    if device.power() == DevicePower::Off {
+        device.wait_for(point(count), Duration::from_secs(1)).ok()?;
+    }
+    device.destroy_semaphore(semaphore).ok()
 }
 
 fn commands_of_every_kind(

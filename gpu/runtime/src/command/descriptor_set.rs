@@ -102,7 +102,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             set,
             table,
         };
-        let key = self.create_object(space, "descriptors", bytes, Protection::Shared, kind)?;
+        let key = self.create_object(space, "descriptors", bytes, Protection::Given, kind)?;
         let mapping = &self.object(key, WHAT)?.mapping;
         let (memory, address) = (mapping.memory(), mapping.address());
         let length = u32::try_from(length).unwrap_or(u32::MAX);

@@ -6,7 +6,6 @@
 
 use super::recorder::Recorder;
 use super::words;
-use crate::access::Access;
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
 use crate::handle::{Event, Space};
@@ -15,7 +14,6 @@ use crate::vm::Protection;
 use eitri_cs::enums::{Condition, ErrorReject, SyncScope};
 use eitri_cs::instr::{SyncSet32, SyncWait32};
 use eitri_cs::{Slot, SlotMask};
-use eitri_csf::registers::doorbell::KERNEL_DOORBELL;
 
 const WHAT: Thing = Thing::Event;
 
@@ -46,14 +44,9 @@ impl<P: Platform> Device<'_, '_, P> {
     /// # Errors
     /// If it was destroyed.
     pub fn set_event(&mut self, event: Event) -> Result<(), Error> {
+        self.flush_for_waiters(event.0, WHAT)?;
         self.store_event(event, 1)?;
-        // A stream that is on a slot looks again when the host rings; one that is not is made ready.
-        for (_, group) in self.groups.iter_mut() {
-            group.blocked = false;
-        }
-        if self.is_running() {
-            self.platform.ring(KERNEL_DOORBELL);
-        }
+        self.wake_waiters();
         Ok(())
     }
 

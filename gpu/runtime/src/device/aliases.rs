@@ -3,8 +3,9 @@
 //! Guarantees: no alias outlives the memory that it leads to; what the device has mapped itself is not unmapped.
 //! Facts: hardware/gpu-mmu.md sections 6 and 7.
 
-use super::{Device, DeviceLost, Kind};
+use super::{Device, DeviceLost, Kind, Object};
 use crate::error::{Error, Thing};
+use crate::group::Group;
 use crate::handle::{Buffer, Space};
 use crate::mmu::MmuError;
 use crate::platform::Platform;
@@ -135,7 +136,7 @@ impl<P: Platform> Device<'_, '_, P> {
     }
 
     /// An address space that does not obey is a loss of the GPU.
-    fn obeyed(&mut self, result: Result<(), MmuError>) -> Result<(), Error> {
+    pub(super) fn obeyed(&mut self, result: Result<(), MmuError>) -> Result<(), Error> {
         if let Err(error) = result
             && error.costs_the_device()
         {
@@ -151,11 +152,14 @@ impl<P: Platform> Device<'_, '_, P> {
             start < range.end && range.start < start.saturating_add(mapping.bytes())
         };
         let mut objects = self.objects.iter();
-        let object = objects.find(|(_, it)| it.space == space && within(&it.mapping));
+        // Semaphores have the same address in every space.
+        let here = |it: &Object<'_>| it.space == space || matches!(it.kind, Kind::Semaphore);
+        let object = objects.find(|(_, it)| here(it) && within(&it.mapping));
         let object = object.map(|(key, it)| (it.kind.thing(), key.index() as u16));
         object.or_else(|| {
             let mut groups = self.groups.iter();
-            let group = groups.find(|(_, it)| it.space == space && within(&it.memory.rings));
+            let has = |it: &Group| within(&it.memory.rings) || within(&it.memory.syncs);
+            let group = groups.find(|(_, it)| it.space == space && has(it));
             group.map(|(key, _)| (Thing::Queue, key.index() as u16))
         })
     }

@@ -1,6 +1,7 @@
 //! Waiting, for programs that have nothing else to do: a loop of [`Device::poll`] and of the platform's own wait.
 
-use super::Device;
+use super::semaphores::SemaphorePoint;
+use super::{Device, DevicePower};
 use crate::error::Error;
 use crate::fault::StreamStatus;
 use crate::group::{Residency, STATUS, request_status, ring};
@@ -28,7 +29,20 @@ impl<P: Platform> Device<'_, '_, P> {
         over.unwrap_or(Status::Pending)
     }
 
-    /// Polls until no group is on its way to or from a slot, a lost GPU is up again or given up, and nothing is left of what was
+    /// Polls until a point of a semaphore is reached, for `limit` at most; whether it is.
+    ///
+    /// # Errors
+    /// If the semaphore was destroyed.
+    pub fn wait_for(&mut self, point: SemaphorePoint, limit: Duration) -> Result<bool, Error> {
+        self.semaphore_value(point.semaphore)?;
+        let reached = self.poll_until(Pace::new(Lines::ALL, limit), |device| {
+            let value = device.semaphore_value(point.semaphore);
+            value.is_ok_and(|value| value >= point.value).then_some(())
+        });
+        Ok(reached.is_some())
+    }
+
+    /// Polls until no group is on its way to or from a slot, the GPU is on or off or given up, and nothing is left of what was
     /// destroyed; false if that does not come about in time.
     pub fn settle(&mut self) -> bool {
         let limit = self.scaled(SETTLE);
@@ -39,7 +53,8 @@ impl<P: Platform> Device<'_, '_, P> {
                 Residency::Off | Residency::On { .. } => group.doom.is_some(),
                 _ => true,
             });
-            let still = device.is_running() || device.lost.is_some();
+            let off = device.power() == DevicePower::Off;
+            let still = off || device.is_running() || device.lost.is_some();
             (!moves && still).then_some(())
         });
         self.collect();
@@ -49,9 +64,9 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Asks the firmware for a sign of life, and polls until it has come.
     ///
     /// # Errors
-    /// If the GPU is lost, for this reason or another: it may be on its way back.
+    /// If the GPU is lost, for this reason or another: it may be on its way back. Or if the device is suspended.
     pub fn ping(&mut self) -> Result<(), Error> {
-        self.alive()?;
+        self.powered()?;
         let now = self.platform.now();
         self.watch.ask_now(now);
         let limit = self.scaled(SETTLE);

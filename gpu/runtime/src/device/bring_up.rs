@@ -5,6 +5,7 @@
 use super::caches::Caches;
 use super::phase::Phase;
 use super::poll::Watch;
+use super::power::{Power, supply};
 use super::start::{FIRMWARE_SPACE, Ground, Start, pass, start};
 use super::{Device, DeviceLost};
 use crate::command::Words;
@@ -26,6 +27,7 @@ use crate::slab::Slab;
 use crate::storage::{Storage, Tables};
 use crate::vm::Vm;
 use core::fmt;
+use core::time::Duration;
 use eitri_cs::builder::BuildFault;
 use eitri_csf::interface::control::SHARED_VA_END;
 use eitri_csf::page_table::PAGE_BYTES;
@@ -62,6 +64,14 @@ pub enum BringUpError {
     /// The firmware does not stop.
     #[error(transparent)]
     Halt(#[from] HaltError),
+    /// The platform's supply does not come.
+    #[error(
+        "the GPU's supply and clocks did not come on within {limit:?}\n  help: the platform switches them: Platform::begin_supply"
+    )]
+    NoSupply {
+        /// Its time.
+        limit: Duration,
+    },
     /// The device was lost while it was being stopped.
     #[error("the device was lost while its groups were being stopped")]
     Lost,
@@ -104,6 +114,8 @@ pub struct Options {
     pub end_address: u64,
     /// Bends the scheduler's choices, for tests; 0 does not.
     pub seed: u64,
+    /// How long there is nothing to do before [`Device::poll`] switches the GPU off, until there is; `None`: it stays on.
+    pub idle_off: Option<Duration>,
     /// How often in a row [`Device::poll`] starts a lost GPU again by itself before the device is given up. A job that ends
     /// well begins a new row.
     pub recoveries: u32,
@@ -116,6 +128,7 @@ impl Default for Options {
             first_address: 32 << 20,
             end_address: 4 << 30,
             seed: 0,
+            idle_off: None,
             recoveries: 4,
         }
     }
@@ -163,6 +176,9 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
     ) -> Result<Device<'s, 'd, P>, Failed<P>> {
         let mut steps = Steps::new(reporter);
         let it = &mut platform;
+        if let Err(error) = supply(it) {
+            return Err(Failed { platform, error });
+        }
         let (properties, coherency) = match identify(it, &mut steps) {
             Ok(known) => known,
             // A GPU that is not known is left alone.
@@ -218,6 +234,7 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             spaces: Slab::new(tables.spaces),
             groups: Slab::new(tables.groups),
             jobs: Slab::new(tables.jobs),
+            points: Slab::new(tables.points),
             objects: Slab::new(tables.objects),
             links: Links::new(tables.links),
             words,
@@ -230,6 +247,7 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             counters: None,
             hold_faults: false,
             phase: Phase::Running,
+            power: Power::ON,
             due: None,
             attempts: 0,
             recoveries: 0,

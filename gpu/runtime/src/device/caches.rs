@@ -152,9 +152,12 @@ impl<P: Platform> Device<'_, '_, P> {
     pub(crate) fn host_reads(&mut self, key: Key, what: Thing) -> Result<(), Error> {
         self.object(key, what)?;
         self.quiet();
-        match self.object(key, what)?.doubtful {
-            true => Err(Error::ContentsLost { what }),
-            false => self.empty_caches_of(key, what),
+        let object = self.object(key, what)?;
+        match (object.doubtful, object.uses > 0 && !object.uncached) {
+            (true, _) => Err(Error::ContentsLost { what }),
+            // A job in flight may have signalled that what it wrote is to be read.
+            (false, true) => self.empty_caches(),
+            (false, false) => self.empty_caches_of(key, what),
         }
     }
 
@@ -176,7 +179,27 @@ impl<P: Platform> Device<'_, '_, P> {
     /// the GPU is being stopped, which brings everything to memory.
     fn empty_caches_of(&mut self, key: Key, what: Thing) -> Result<(), Error> {
         let object = self.object(key, what)?;
-        if object.uncached || object.touched <= self.caches.flushed || !self.is_running() {
+        if object.uncached || object.touched <= self.caches.flushed {
+            return Ok(());
+        }
+        self.empty_caches()
+    }
+
+    /// The host is about to let jobs go on that wait for it: what it has written for them is not hidden by older lines, which
+    /// another job may have left beside it.
+    ///
+    /// # Errors
+    /// If the caches are not flushed in time, which costs the device.
+    pub(crate) fn flush_for_waiters(&mut self, key: Key, what: Thing) -> Result<(), Error> {
+        if self.object(key, what)?.uses == 0 || self.caches.pending.is_none() {
+            return Ok(());
+        }
+        self.quiet();
+        self.empty_caches()
+    }
+
+    fn empty_caches(&mut self) -> Result<(), Error> {
+        if !self.is_running() {
             return Ok(());
         }
         match flush(&mut self.platform, CacheFlush::ALL) {

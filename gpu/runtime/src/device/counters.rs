@@ -133,7 +133,12 @@ pub(crate) struct CounterRing {
 }
 
 impl CounterRing {
-    /// A reset has switched them off.
+    /// Whether they count.
+    pub(crate) const fn is_on(&self) -> bool {
+        self.on
+    }
+
+    /// A reset, or the end of power, has switched them off.
     pub(crate) const fn forget(&mut self) {
         self.on = false;
     }
@@ -150,7 +155,7 @@ impl<P: Platform> Device<'_, '_, P> {
     /// # Errors
     /// If there is no memory for the samples, or the firmware does not offer them as the registers say.
     pub fn start_counters(&mut self) -> Result<(), Error> {
-        self.alive()?;
+        self.powered()?;
         self.stop_counters()?;
         if self.counters.is_none() {
             let layout = self.sample_layout()?;

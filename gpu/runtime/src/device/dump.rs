@@ -152,12 +152,13 @@ impl<P: Platform> Device<'_, '_, P> {
         let of_group = |memory: &GroupMemory| {
             let GroupMemory {
                 rings,
+                syncs,
                 pages,
                 suspend,
                 protected,
             } = memory;
-            let mut all = [Some(rings), Some(pages), Some(suspend), protected.as_ref()].into_iter();
-            all.any(|mapping| mapping.is_some_and(within))
+            let mut all = [rings, syncs, pages, suspend].into_iter().chain(protected);
+            all.any(within)
         };
         self.image.owns(PhysicalAddress(page))
             || self.counters.iter().any(|ring| within(&ring.mapping))
@@ -232,7 +233,11 @@ impl<P: Platform> Memory for Dumped<'_, '_, '_, P> {
 
 impl<P: Platform> Source for Dumped<'_, '_, '_, P> {
     fn register(&mut self, offset: u32) -> u32 {
-        self.device.platform.read32(offset)
+        // A GPU without supply does not answer.
+        match self.device.has_supply() {
+            true => self.device.platform.read32(offset),
+            false => 0,
+        }
     }
 
     fn producer(&self) -> &str {

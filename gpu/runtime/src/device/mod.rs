@@ -18,8 +18,10 @@ mod objects;
 mod phase;
 mod place;
 mod poll;
+mod power;
 mod queues;
 mod run;
+mod semaphores;
 mod shutdown;
 mod spaces;
 mod start;
@@ -34,8 +36,10 @@ pub use images::ImagePart;
 pub use loss::{DeviceLost, FirmwareCrash};
 pub(crate) use objects::{Kind, Object};
 pub use poll::Next;
-pub use queues::QueueConfig;
+pub use power::DevicePower;
+pub use queues::{QueueConfig, SubmitInfo};
 pub use run::Bound;
+pub use semaphores::SemaphorePoint;
 
 use crate::command::Words;
 use crate::error::Error;
@@ -45,7 +49,7 @@ use crate::group::Group;
 use crate::links::Links;
 use crate::memory::Memory;
 use crate::platform::{Instant, Platform};
-use crate::queue::Job;
+use crate::queue::{Job, Points};
 use crate::scheduler::Scheduler;
 use crate::seats::Seats;
 use crate::slab::Slab;
@@ -57,6 +61,7 @@ use eitri_csf::interface::control::Version;
 use eitri_csf::registers::control::Coherency;
 use phase::Phase;
 use poll::Watch;
+use power::Power;
 
 /// A running GPU. `'s` is the lifetime of its storage, `'d` that of firmware and programs.
 ///
@@ -84,6 +89,8 @@ pub struct Device<'s, 'd, P> {
     pub(crate) spaces: Slab<'s, Vm>,
     pub(crate) groups: Slab<'s, Group>,
     pub(crate) jobs: Slab<'s, Job>,
+    /// The semaphores of jobs that have some.
+    pub(crate) points: Slab<'s, Points>,
     pub(crate) objects: Slab<'s, Object<'d>>,
     pub(crate) links: Links<'s>,
     /// The instructions that recording writes; or why this firmware's streams can't hold them.
@@ -101,6 +108,7 @@ pub struct Device<'s, 'd, P> {
     /// Failures are left unanswered: see [`Device::wait_or_fault`].
     hold_faults: bool,
     phase: Phase,
+    power: Power,
     /// When `poll` wants to be called again.
     due: Option<Instant>,
     /// Starts in a row after which no job has ended well.

@@ -31,6 +31,22 @@ pub(crate) struct Object<'d> {
     pub(crate) kind: Kind<'d>,
 }
 
+impl<'d> Object<'d> {
+    /// One that nothing refers to and no job has used.
+    pub(crate) const fn new(space: Key, mapping: Mapping, kind: Kind<'d>) -> Object<'d> {
+        Object {
+            space,
+            mapping,
+            uses: 0,
+            touched: 0,
+            uncached: true,
+            doubtful: false,
+            list: List::EMPTY,
+            kind,
+        }
+    }
+}
+
 /// What it is.
 #[derive(Debug)]
 pub(crate) enum Kind<'d> {
@@ -61,8 +77,10 @@ pub(crate) enum Kind<'d> {
         /// Others call it: they go when it is recorded again.
         called: bool,
     },
-    /// A sync object.
+    /// A sync object of 32 bits.
     Event,
+    /// A sync object of 64 bits, which is in no space of its own.
+    Semaphore,
     /// Queries.
     Queries {
         /// How many.
@@ -83,6 +101,7 @@ impl Kind<'_> {
             Kind::Pipeline(_) => Thing::Pipeline,
             Kind::Set { .. } => Thing::DescriptorSet,
             Kind::Event => Thing::Event,
+            Kind::Semaphore => Thing::Semaphore,
             Kind::Queries { .. } => Thing::QueryPool,
             Kind::Heap(_) => Thing::TilerHeap,
             Kind::Commands { .. } | Kind::Area => Thing::CommandBuffer,
@@ -139,14 +158,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         }
         let mapping = self.map(Some(space.0), what, bytes, protection)?;
         let object = Object {
-            space: space.0,
-            mapping,
-            uses: 0,
-            touched: 0,
-            uncached: protection == Protection::Shared,
-            doubtful: false,
-            list: List::EMPTY,
-            kind,
+            uncached: protection.is_uncached(),
+            ..Object::new(space.0, mapping, kind)
         };
         // There is a place: it was looked for above.
         self.objects.insert(object).map_err(|_| full)
@@ -235,16 +248,19 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     fn user_of(&mut self, key: Key, but: Option<(Queue, SubQueue)>) -> Option<Fence> {
         for index in 0..self.jobs.capacity() {
             let job = self.jobs.key_at(index).and_then(|job| self.jobs.get(job));
-            let Some((fence, Some(commands))) = job.map(|job| (job.fence, job.commands)) else {
-                continue;
-            };
+            let Some(job) = job else { continue };
+            let (fence, commands) = (job.fence, job.commands);
             if but == Some((fence.queue, fence.sub_queue)) {
                 continue;
             }
-            let mut found = false;
-            for_each_used(&mut self.objects, &self.links, commands, |used, _| {
-                found |= used == key;
-            });
+            let points = job.points.and_then(|points| self.points.get(points));
+            let mut points = points.into_iter().flat_map(|points| points.all());
+            let mut found = points.any(|point| point.semaphore == key);
+            if let Some(commands) = commands {
+                for_each_used(&mut self.objects, &self.links, commands, |used, _| {
+                    found |= used == key;
+                });
+            }
             if found {
                 return Some(fence);
             }
@@ -304,6 +320,9 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     pub(super) fn count_end(&mut self, group: Key, ended: Ended) {
         let (flush, stamp) = ended.flush;
         self.caches.end(ended.uses, flush, stamp, ended.ran);
+        if let Some(points) = ended.points {
+            self.end_points(points, ended.ran);
+        }
         let left = self.caches.left();
         let Some(commands) = ended.commands else {
             // It may have used anything in its space; what the host wrote meanwhile it may have seen before.

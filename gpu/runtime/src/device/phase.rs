@@ -14,9 +14,10 @@ use crate::fault::{Cause, Recovery};
 use crate::firmware::{ANSWER, Interface};
 use crate::gpu::caches::Flush;
 use crate::gpu::mcu::{Reaching, begin_stop};
-use crate::group::{CHANGED, Doom, Residency, STARTED, STREAMS};
+use crate::gpu::power::Switch;
+use crate::group::{CHANGED, Doom, Group, Residency, STARTED, STREAMS};
 use crate::mmu;
-use crate::platform::{Instant, Lines, Platform};
+use crate::platform::{Instant, Lines, Platform, PowerChange};
 use crate::seats::Seats;
 use crate::slab::Key;
 use crate::wait::{Pace, ms, poll};
@@ -36,11 +37,26 @@ pub(super) enum Phase {
     Running,
     /// Groups on slots are being saved, as far as they let themselves; by then.
     Saving(Instant),
+    /// On the way off: the firmware is to halt.
+    Halting(Reaching),
     /// What they were saved to is on its way to memory.
     Cleaning(Flush),
     /// The microcontroller is to stop.
     Stopping(Reaching),
-    /// The GPU is being reset, and started if the device is not given up.
+    /// On the way off: address spaces leave the hardware.
+    Leaving,
+    /// On the way off: the L2 is being switched off.
+    SwitchingOff(Switch),
+    /// The supply is on its way; it has to be there, or gone, by then.
+    Supplying {
+        /// Where to.
+        change: PowerChange,
+        /// Its deadline.
+        until: Instant,
+    },
+    /// It has no power, until there is work.
+    Off,
+    /// The GPU is being reset, and started if the device is not given up or to be off.
     Starting(Start),
     /// It was given up, and the GPU is stopped.
     Dead,
@@ -79,6 +95,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         if !self.is_running() {
             return;
         }
+        self.power_is_settled();
         self.last_loss = Some(lost);
         if self.attempts >= self.options.recoveries {
             self.lost = Some(lost);
@@ -99,6 +116,30 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             let again = match &mut self.phase {
                 Phase::Running => return Some(now),
                 Phase::Dead => return None,
+                Phase::Off => {
+                    self.wake_for_work(now);
+                    if matches!(self.phase, Phase::Off) {
+                        return None;
+                    }
+                    None
+                }
+                Phase::Leaving => self.leave_spaces(now),
+                Phase::SwitchingOff(_) => self.switch_off(now),
+                Phase::Supplying { change, until } => {
+                    let (change, until) = (*change, *until);
+                    self.look_at_supply(now, change, until)
+                }
+                Phase::Halting(reaching) => match reaching.look(&mut self.platform, now) {
+                    Ok(false) => Some(SOON),
+                    Ok(true) => {
+                        self.stop_microcontroller(now);
+                        None
+                    }
+                    Err(_) => {
+                        self.reset_for_power(now);
+                        None
+                    }
+                },
                 Phase::Saving(until) => {
                     let until = *until;
                     self.save(now, until)
@@ -118,6 +159,10 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
                 }
                 Phase::Stopping(reaching) => match reaching.look(&mut self.platform, now) {
                     Ok(false) => Some(mmu::LOOK),
+                    looked if self.power.going_off => {
+                        self.stopped_for_power(now, looked.is_ok());
+                        None
+                    }
                     // One that does not stop is stopped by the reset.
                     Ok(true) | Err(_) => {
                         self.phase = Phase::Starting(match self.lost {
@@ -159,6 +204,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
                 match self.lost {
                     _ if !through => {}
                     Some(lost) => self.give_up(lost),
+                    None if self.power.going_off => self.cut_supply(now),
                     None => self.run_again(),
                 }
             }
@@ -195,6 +241,9 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let flushing = self.finish_flush(now);
         if waits || flushing == Some(false) {
             return Some(SOON);
+        }
+        if self.power.going_off && flushing.is_some() && self.halt_for_power(now) {
+            return None;
         }
         let saved = self.groups.iter().any(|(_, group)| group.saved);
         match (saved || self.jobs_have_written(), flushing) {
@@ -259,12 +308,12 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         }
     }
 
-    fn stop_microcontroller(&mut self, now: Instant) {
+    pub(super) fn stop_microcontroller(&mut self, now: Instant) {
         self.phase = Phase::Stopping(begin_stop(&mut self.platform, now));
     }
 
     /// What groups were saved to may be nothing, and so may what jobs have written: the caches were not cleaned.
-    fn forget_saved(&mut self) {
+    pub(super) fn forget_saved(&mut self) {
         self.forget_written();
         for (_, group) in self.groups.iter_mut() {
             group.adrift |= group.saved;
@@ -280,17 +329,36 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         if let Some(counters) = &mut self.counters {
             counters.forget();
         }
-        for index in 0..self.groups.capacity() {
-            let Some(key) = self.groups.key_at(index) else {
-                continue;
-            };
-            let adrift = |group: &crate::group::Group| group.adrift || !group.is_off();
-            if self.groups.get(key).is_some_and(adrift) {
-                self.put_right(key);
+        // Which jobs had not begun is found out of all groups first: a job that is lost signals what others wait for.
+        let adrift = |group: &Group| group.adrift || !group.is_off();
+        for pass in [Self::keep_what_waits, Self::put_right] {
+            for index in 0..self.groups.capacity() {
+                if let Some(key) = self.groups.key_at(index)
+                    && self.groups.get(key).is_some_and(adrift)
+                {
+                    pass(self, key);
+                }
             }
         }
         self.slot_seats.clear();
         self.space_seats.clear();
+    }
+
+    /// Of a group that was on its slot when the GPU was stopped, or that was saved to nothing: jobs that wait for a semaphore
+    /// have not begun. Semaphores only grow, and nobody has signalled since.
+    fn keep_what_waits(&mut self, key: Key) {
+        self.retire(key);
+        for number in 0..STREAMS {
+            let stream = self.groups.get(key).and_then(|it| it.streams.get(number));
+            let points = stream.and_then(|stream| stream.oldest(&self.jobs)?.points);
+            if !points.is_some_and(|points| self.still_waits(points)) {
+                continue;
+            }
+            let group = self.groups.get_mut(key);
+            if let Some(stream) = group.and_then(|group| group.streams.get_mut(number)) {
+                stream.keep_current(&mut self.platform, &self.jobs);
+            }
+        }
     }
 
     /// A group that was on its slot when the GPU was stopped, or that was saved to nothing. Jobs that are done are done, one
@@ -336,6 +404,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             group.blocked = false;
         }
         self.lost = None;
+        self.power_is_settled();
         self.phase = Phase::Running;
     }
 
@@ -343,6 +412,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     pub(super) fn give_up(&mut self, lost: DeviceLost) {
         self.lost = Some(lost);
         self.last_loss = Some(lost);
+        self.power_is_settled();
         for index in 0..self.groups.capacity() {
             if let Some(key) = self.groups.key_at(index) {
                 self.end_group(key, Cause::LostWithGpu, Recovery::Restart);
@@ -353,6 +423,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
     /// Saves what can be saved and stops the GPU, for a restart that waits for each step.
     pub(super) fn stop_for_restart(&mut self) {
+        self.supply_for_reset();
         let now = self.platform.now();
         if self.is_running() {
             self.phase = Phase::Saving(now.after(self.scaled(ANSWER)));
@@ -364,11 +435,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
     /// Waits until memory that the GPU had may have a new owner, and nothing is under way in the MMU.
     pub(super) fn quiet(&mut self) {
-        self.poll_phase(|phase| match phase {
-            Phase::Running | Phase::Dead => true,
-            Phase::Starting(start) => !start.is_before_reset(),
-            Phase::Saving(_) | Phase::Cleaning(_) | Phase::Stopping(_) => false,
-        });
+        self.poll_phase(is_quiet);
         if !self.is_running() {
             return;
         }
@@ -390,7 +457,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     }
 
     /// Goes on with the phase until `done`.
-    fn poll_phase(&mut self, done: fn(&Phase) -> bool) {
+    pub(super) fn poll_phase(&mut self, done: fn(&Phase) -> bool) {
         let ended = poll(
             self,
             |device| &mut device.platform,
@@ -419,12 +486,22 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         }
         let now = self.platform.now();
         self.recover(lost, now);
-        self.poll_phase(|phase| match phase {
-            Phase::Running | Phase::Dead => true,
-            Phase::Starting(start) => !start.is_before_reset(),
-            Phase::Saving(_) | Phase::Cleaning(_) | Phase::Stopping(_) => false,
-        });
+        self.poll_phase(is_quiet);
         lost
+    }
+}
+
+/// Whether memory that the GPU had may have a new owner.
+fn is_quiet(phase: &Phase) -> bool {
+    match phase {
+        Phase::Running | Phase::Dead | Phase::Supplying { .. } | Phase::Off => true,
+        Phase::Starting(start) => !start.is_before_reset(),
+        Phase::Saving(_)
+        | Phase::Halting(_)
+        | Phase::Cleaning(_)
+        | Phase::Stopping(_)
+        | Phase::Leaving
+        | Phase::SwitchingOff(_) => false,
     }
 }
 

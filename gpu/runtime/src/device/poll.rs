@@ -118,9 +118,7 @@ impl<P: Platform> Device<'_, '_, P> {
             }
         }
         if changed {
-            for (_, group) in self.groups.iter_mut() {
-                group.blocked = false;
-            }
+            self.look_at_blocked();
         }
         if self.holds_a_fault() {
             return Ok(now);
@@ -139,7 +137,9 @@ impl<P: Platform> Device<'_, '_, P> {
             (false, false) => self.watch.next,
         };
         let at = soon.min(self.watch.next);
-        Ok(arranged.map_or(at, |other| other.min(at)))
+        let at = arranged.map_or(at, |other| other.min(at));
+        let off = self.look_at_power(now);
+        Ok(off.map_or(at, |other| other.min(at)))
     }
 
     fn look_at_gpu(&mut self) -> Result<(), DeviceLost> {
@@ -339,7 +339,10 @@ impl<P: Platform> Device<'_, '_, P> {
         };
         group.saved = true;
         if let Some(slot) = group.slot.and_then(|slot| self.interface.slots.get(slot)) {
-            group.blocked = group.is_busy() && group.waits(&mut self.platform, slot);
+            group.note_waiting(&mut self.platform, slot);
+            if let Some(vm) = self.spaces.get(group.space) {
+                group.blocked = group.is_busy() && group.waits(&mut self.platform, &vm.space);
+            }
         }
         group.idle = false;
         self.stop_streams(key);

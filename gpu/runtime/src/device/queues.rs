@@ -3,13 +3,16 @@
 //! Facts: hardware/csf-scheduling.md sections 2 to 5.
 
 use super::Device;
+use super::semaphores::SemaphorePoint;
 use crate::access::Access;
 use crate::error::{Error, Table, Thing};
 use crate::fault::{Cause, Recovery};
 use crate::group::{Doom, Endpoints, Group, GroupMemory, Residency, STREAMS, doorbell};
 use crate::handle::{CommandBuffer, Fence, Queue, Space};
 use crate::platform::Platform;
-use crate::queue::{CacheUse, Job, Places, PushError, Ring, Status, Stream, StreamShape, Work};
+use crate::queue::{
+    CacheUse, Job, MOST_POINTS, Places, Points, PushError, Ring, Status, Stream, StreamShape, Work,
+};
 use crate::scheduler::Priority;
 use crate::slab::Key;
 use crate::vm::{GpuAddress, Mapping, Protection};
@@ -28,9 +31,32 @@ pub struct QueueConfig {
     pub streams: [u8; STREAMS],
 }
 
-/// Bytes of rings and sync objects: the rings, and a page in which each sync object has a line of its own.
-const RINGS_BYTES: u64 = Ring::BYTES * STREAMS as u64 + 4096;
-/// Bytes between two sync objects.
+/// How a job is submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubmitInfo<'a> {
+    /// The stream of the queue that runs it. Streams run side by side.
+    pub sub_queue: SubQueue,
+    /// What it waits for before it begins, four points at most. They may be waited for before anybody was told to signal them.
+    pub waits: &'a [SemaphorePoint],
+    /// What it signals when everything of it is done, four points at most. A job that fails, is cancelled, or is lost with the
+    /// GPU signals all the same, so that nobody waits for it for ever.
+    pub signals: &'a [SemaphorePoint],
+}
+
+impl Default for SubmitInfo<'_> {
+    /// To the compute stream, with no semaphores.
+    fn default() -> Self {
+        SubmitInfo {
+            sub_queue: SubQueue::Compute,
+            waits: &[],
+            signals: &[],
+        }
+    }
+}
+
+/// Bytes of the rings, which the GPU only reads.
+const RINGS_BYTES: u64 = Ring::BYTES * STREAMS as u64;
+/// Bytes between two sync objects: each has a line of its own.
 const SYNC_STRIDE: u64 = 64;
 
 impl<P: Platform> Device<'_, '_, P> {
@@ -87,18 +113,17 @@ impl<P: Platform> Device<'_, '_, P> {
                 return Err(error);
             }
         };
-        let (rings, pages) = (&memory.rings, &memory.pages);
+        let (rings, syncs, pages) = (&memory.rings, &memory.syncs, &memory.pages);
         let mut number = 0_u64;
         let streams = SubQueue::ALL.map(|sub_queue| {
             let ring = number.wrapping_mul(Ring::BYTES);
-            let sync = (STREAMS as u64).wrapping_mul(Ring::BYTES);
-            let sync = sync.wrapping_add(number.wrapping_mul(SYNC_STRIDE));
+            let sync = number.wrapping_mul(SYNC_STRIDE);
             let page = number.wrapping_mul(Stream::USER_BYTES);
             number = number.wrapping_add(1);
             let priority = urgency.get(sub_queue as usize).copied().unwrap_or(0);
             let places = Places {
                 ring: part(rings, ring),
-                sync: part(rings, sync),
+                sync: part(syncs, sync),
                 pages: part(pages, page),
             };
             Stream::new(sub_queue, places, shape, priority)
@@ -121,6 +146,7 @@ impl<P: Platform> Device<'_, '_, P> {
             unseen: false,
             exhausted: 0,
             blocked: false,
+            waiting: [None; STREAMS],
             adrift: false,
             keeps_state: false,
             stamp: 0,
@@ -204,15 +230,54 @@ impl<P: Platform> Device<'_, '_, P> {
         sub_queue: SubQueue,
         commands: CommandBuffer,
     ) -> Result<Fence, Error> {
+        let info = SubmitInfo {
+            sub_queue,
+            ..SubmitInfo::default()
+        };
+        self.submit_with(queue, commands, info)
+    }
+
+    /// As [`Device::submit`], as `info` says: to any stream, with semaphores to wait for and to signal.
+    ///
+    /// # Errors
+    /// As [`Device::submit`]; also if there are more than four semaphores of either kind, or one is not mapped in the queue's
+    /// space for what the job does with it ([`Device::map_semaphore`]).
+    pub fn submit_with(
+        &mut self,
+        queue: Queue,
+        commands: CommandBuffer,
+        info: SubmitInfo<'_>,
+    ) -> Result<Fence, Error> {
+        let SubmitInfo {
+            sub_queue,
+            waits,
+            signals,
+        } = info;
         let key = commands.0;
         let recorded = self.recorded_for_queues(commands)?;
         let code = (recorded.start, recorded.bytes);
-        if self.object(key, Thing::CommandBuffer)?.space != self.group(queue)?.space {
+        let space = self.group(queue)?.space;
+        if self.object(key, Thing::CommandBuffer)?.space != space {
             let what = Thing::CommandBuffer;
             return Err(Error::OtherSpace { what });
         }
         let uses = self.check_used(key, queue, sub_queue)?;
-        self.push(queue, sub_queue, code, Some(key), uses)
+        if waits.is_empty() && signals.is_empty() {
+            return self.push(queue, sub_queue, (code, Some(key)), uses, None);
+        }
+        let mut points = Points::default();
+        let most = MOST_POINTS;
+        for point in waits {
+            let point = self.sync_point(space, *point, false)?;
+            let pushed = points.waits.push(point);
+            pushed.map_err(|_| Error::TooMany { most })?;
+        }
+        for point in signals {
+            let point = self.sync_point(space, *point, true)?;
+            let pushed = points.signals.push(point);
+            pushed.map_err(|_| Error::TooMany { most })?;
+        }
+        self.push(queue, sub_queue, (code, Some(key)), uses, Some(points))
     }
 
     /// Submits a called buffer of command-stream instructions that its owner wrote: `bytes`, a multiple of 8, at `start`, a
@@ -229,7 +294,8 @@ impl<P: Platform> Device<'_, '_, P> {
         bytes: u32,
     ) -> Result<Fence, Error> {
         self.group(queue)?;
-        let fence = self.push(queue, sub_queue, (start, bytes), None, CacheUse::UNKNOWN)?;
+        let code = ((start, bytes), None);
+        let fence = self.push(queue, sub_queue, code, CacheUse::UNKNOWN, None)?;
         if let Some(group) = self.groups.get_mut(queue.0) {
             group.keeps_state = true;
         }
@@ -240,9 +306,9 @@ impl<P: Platform> Device<'_, '_, P> {
         &mut self,
         queue: Queue,
         sub_queue: SubQueue,
-        code: (GpuAddress, u32),
-        commands: Option<Key>,
+        (code, commands): ((GpuAddress, u32), Option<Key>),
         uses: CacheUse,
+        points: Option<Points>,
     ) -> Result<Fence, Error> {
         self.alive()?;
         let running = self.is_running();
@@ -268,23 +334,32 @@ impl<P: Platform> Device<'_, '_, P> {
             return Err(Error::QueueFailed { queue, fault });
         }
         let stream = group.stream_mut(sub_queue).ok_or(gone)?;
+        let jobs_full = Error::Full {
+            table: Table::Jobs,
+            places: self.jobs.capacity(),
+        };
+        let points = match points {
+            None => None,
+            // There are as many places as for jobs.
+            Some(points) => Some(self.points.insert(points).map_err(|_| jobs_full.clone())?),
+        };
         let work = Work {
             code,
             commands,
             uses,
             flush: self.caches.begin(uses),
+            points,
         };
-        let pushed = stream.push(&mut self.platform, &mut self.jobs, queue, work);
+        let with = points.and_then(|points| self.points.get(points));
+        let pushed = stream.push(&mut self.platform, &mut self.jobs, queue, work, with);
         if pushed.is_err() {
             let (flush, stamp) = work.flush;
             self.caches.end(uses, flush, stamp, false);
+            let _ = points.and_then(|points| self.points.remove(points));
         }
         let fence = pushed.map_err(|error| match error {
             PushError::RingFull => Error::RingFull { queue },
-            PushError::JobsFull => Error::Full {
-                table: Table::Jobs,
-                places: self.jobs.capacity(),
-            },
+            PushError::JobsFull => jobs_full,
         })?;
         group.idle = false;
         group.blocked = false;
@@ -300,10 +375,18 @@ impl<P: Platform> Device<'_, '_, P> {
         if let Some(commands) = commands {
             self.count_use(commands);
         }
-        if !on && running {
+        if let Some(points) = points {
+            self.count_points(points);
+        }
+        if !on {
             let now = self.platform.now();
-            if let Err(lost) = self.arrange(now) {
-                self.recover(lost, now);
+            match running {
+                true => {
+                    if let Err(lost) = self.arrange(now) {
+                        self.recover(lost, now);
+                    }
+                }
+                false => self.wake_for_work(now),
             }
         }
         Ok(fence)
@@ -364,12 +447,14 @@ impl<P: Platform> Device<'_, '_, P> {
             let space = group.space;
             let GroupMemory {
                 rings,
+                syncs,
                 pages,
                 suspend,
                 protected,
             } = group.memory;
             // A space that does not obey has cost the device, which says so from now on.
             let _ = self.unmap(Some(space), rings);
+            let _ = self.unmap(Some(space), syncs);
             let of_firmware = [Some(pages), Some(suspend), protected];
             for mapping in of_firmware.into_iter().flatten() {
                 let _ = self.unmap(None, mapping);
@@ -391,49 +476,51 @@ impl<P: Platform> Device<'_, '_, P> {
 
     fn group_memory(&mut self, space: Space) -> Result<GroupMemory, Error> {
         let facts = self.interface.facts;
-        let rings = self.map(
-            Some(space.0),
-            "ring buffers",
-            RINGS_BYTES,
-            Protection::Shared,
-        )?;
         let user = Stream::USER_BYTES.wrapping_mul(STREAMS as u64);
+        // Shaders reach what is in the queue's own space: only what its streams have to write is writable there.
+        let own = Some(space.0);
+        #[rustfmt::skip]
         let wanted = [
-            ("user pages", user, Protection::Shared),
-            (
-                "a suspend buffer",
-                facts.suspend_bytes.into(),
-                Protection::Data,
-            ),
-            (
-                "a protected suspend buffer",
-                facts.protected_suspend_bytes.into(),
-                Protection::Data,
-            ),
+            (own,  "ring buffers",               RINGS_BYTES,                         Protection::Given),
+            (own,  "sync objects",               SYNC_STRIDE * STREAMS as u64,        Protection::Shared),
+            (None, "user pages",                 user,                                Protection::Shared),
+            (None, "a suspend buffer",           facts.suspend_bytes.into(),           Protection::Data),
+            (None, "a protected suspend buffer", facts.protected_suspend_bytes.into(), Protection::Data),
         ];
-        let mut made: [Option<Mapping>; 3] = [None, None, None];
+        let mut made: [Option<Mapping>; 5] = [const { None }; 5];
         let mut failed = None;
-        for (place, (what, bytes, protection)) in made.iter_mut().zip(wanted) {
+        for (place, (space, what, bytes, protection)) in made.iter_mut().zip(wanted) {
             if bytes == 0 || failed.is_some() {
                 continue;
             }
-            match self.map(None, what, bytes, protection) {
+            match self.map(space, what, bytes, protection) {
                 Ok(mapping) => *place = Some(mapping),
                 Err(error) => failed = Some(error),
             }
         }
         let none = Error::Gone { what: Thing::Queue };
         match (made, failed) {
-            ([Some(pages), Some(suspend), protected], None) => Ok(GroupMemory {
+            (
+                [
+                    Some(rings),
+                    Some(syncs),
+                    Some(pages),
+                    Some(suspend),
+                    protected,
+                ],
+                None,
+            ) => Ok(GroupMemory {
                 rings,
+                syncs,
                 pages,
                 suspend,
                 protected,
             }),
             (made, failed) => {
-                let _ = self.unmap(Some(space.0), rings);
-                for mapping in made.into_iter().flatten() {
-                    let _ = self.unmap(None, mapping);
+                for (mapping, (space, ..)) in made.into_iter().zip(wanted) {
+                    if let Some(mapping) = mapping {
+                        let _ = self.unmap(space, mapping);
+                    }
                 }
                 Err(failed.unwrap_or(none))
             }

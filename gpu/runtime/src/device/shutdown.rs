@@ -7,13 +7,12 @@ use super::spaces::release_all;
 use super::start::reset_name;
 use super::{BringUpError, Device, DeviceLost, Failed};
 use crate::fault::{Cause, Recovery};
-use crate::gpu::PowerChange;
 use crate::gpu::interrupts::mask_all;
 use crate::gpu::mcu::begin_stop;
 use crate::gpu::power::switch;
 use crate::gpu::reset::stop_gpu;
 use crate::group::{Doom, Group, GroupMemory, Residency};
-use crate::platform::{Lines, Platform};
+use crate::platform::{Lines, Platform, PowerChange};
 use crate::report::{Reporter, Step, Steps};
 use crate::wait::{finish, us};
 
@@ -40,12 +39,14 @@ impl<P: Platform> Device<'_, '_, P> {
             let Some(group) = group else { continue };
             let GroupMemory {
                 rings,
+                syncs,
                 pages,
                 suspend,
                 protected,
             } = group.memory;
-            let mappings = [Some(rings), Some(pages), Some(suspend), protected];
-            for mapping in mappings.into_iter().flatten() {
+            let shared = [rings, syncs, pages, suspend].map(Some);
+            let mappings = shared.into_iter().chain([protected]);
+            for mapping in mappings.flatten() {
                 memory.give_back(platform, mapping.into_pages());
             }
         }
@@ -68,7 +69,10 @@ impl<P: Platform> Device<'_, '_, P> {
         };
         prepared.release(platform, memory);
         match down {
-            Ok(()) => Ok(self.platform),
+            Ok(()) => {
+                self.platform.begin_supply(PowerChange::Off);
+                Ok(self.platform)
+            }
             Err(error) => Err(Failed {
                 platform: self.platform,
                 error,
@@ -77,6 +81,9 @@ impl<P: Platform> Device<'_, '_, P> {
     }
 
     fn power_down(&mut self, reporter: &mut impl Reporter) -> Result<(), BringUpError> {
+        if self.is_off_for_shutdown() {
+            return Ok(());
+        }
         let mut steps = Steps::new(reporter);
         let orderly = match self.lost {
             None => self.power_down_in_order(&mut steps),

@@ -202,9 +202,9 @@ impl<P: Platform> Device<'_, '_, P> {
         });
         let groups = self.groups.iter();
         let groups = groups.filter(|(_, group)| group.space == space);
-        let groups = groups.map(|(key, group): (Key, &Group)| {
-            let rings = &group.memory.rings;
-            (Thing::Queue, key, rings.address(), rings.bytes())
+        let groups = groups.flat_map(|(key, group): (Key, &Group)| {
+            let parts = [&group.memory.rings, &group.memory.syncs];
+            parts.map(|part| (Thing::Queue, key, part.address(), part.bytes()))
         });
         let all = objects.chain(groups).map(|(what, key, start, bytes)| {
             let GpuAddress(first) = start;

@@ -5,12 +5,12 @@
 
 use super::BringUpError;
 use crate::firmware::{Asked, Filling, Global, Interface, InterfaceError, LoadedImage, Notice};
+use crate::gpu::Properties;
 use crate::gpu::interrupts::unmask;
 use crate::gpu::power::{self, Switch, prepare_l2};
 use crate::gpu::reset::Reset;
-use crate::gpu::{PowerChange, Properties};
 use crate::mmu::{self, AddressSpace};
-use crate::platform::{Instant, Lines, Platform};
+use crate::platform::{Instant, Lines, Platform, PowerChange};
 use crate::report::{Reporter, Step, Steps};
 use crate::wait::{Pace, ms, poll};
 use core::time::Duration;
@@ -32,6 +32,16 @@ const SLOW: [Step; 8] = [
     Step::Reset,
     Step::PowerOn,
     Step::LoadFirmware,
+    Step::EnableFirmwareSpace,
+    Step::StartFirmware,
+    Step::CheckInterface,
+    Step::Configure,
+    Step::Ping,
+];
+
+/// From a GPU without power, whose firmware has halted in order and is as it left itself in memory.
+const FAST: [Step; 6] = [
+    Step::PowerOn,
     Step::EnableFirmwareSpace,
     Step::StartFirmware,
     Step::CheckInterface,
@@ -119,6 +129,15 @@ impl Start {
     pub(super) const fn slow() -> Start {
         Start {
             steps: &SLOW,
+            work: Work::NotBegun,
+            global: None,
+        }
+    }
+
+    /// A start of firmware that is still in memory; its request to halt was taken back.
+    pub(super) const fn fast() -> Start {
+        Start {
+            steps: &FAST,
             work: Work::NotBegun,
             global: None,
         }

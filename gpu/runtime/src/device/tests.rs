@@ -199,7 +199,7 @@ fn an_mmu_fault_names_the_address_and_stops_the_queue() {
         Err(
             "job 1 of the compute stream of queue 0 failed: TRANSLATION_FAULT_3 in address space 1: \
              a write of 0x7000 by shader core 0, load/store cache: the address is not mapped\n  \
-             the address lies 0x1ff9000 bytes before the start of queue 0, which has 0xd000 bytes at 0x2000000\n  \
+             the address lies 0x1ff9000 bytes before the start of queue 0, which has 0xc000 bytes at 0x2000000\n  \
              help: the access is outside every buffer, or the buffer was freed\n  \
              the queue was stopped: make another"
                 .to_string()

@@ -118,6 +118,18 @@ impl Global {
         Reaching::new(platform, now, "halt", McuState::Halted, HALTED)
     }
 
+    /// Takes the request for a stop back, in memory: before firmware that has halted is started again.
+    pub(crate) fn clear_halt<P: Platform>(&self, platform: &mut P) {
+        let (mask, active) = match self.version >= Version::GLB_STATE {
+            true => (
+                glb_req::STATE.mask32(),
+                glb_req::STATE.word(GlbState::Active),
+            ),
+            false => (glb_req::HALT.mask32(), 0),
+        };
+        self.requests.set(platform, mask, active);
+    }
+
     /// Acknowledges what the firmware reports, so that it can report it again.
     pub(crate) fn take_events<P: Platform>(&self, platform: &mut P) -> u32 {
         const EVENTS: u32 = role_mask(glb_req::FIELDS, Role::Event);

@@ -14,6 +14,6 @@ pub(crate) mod reset;
 mod tests;
 
 pub use mcu::HaltError;
-pub use power::{DomainState, PowerChange, PowerState, PowerStuck};
+pub use power::{DomainState, PowerState, PowerStuck};
 pub use probe::{ProbeError, Properties};
 pub use reset::ResetError;

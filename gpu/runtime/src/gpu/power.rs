@@ -4,7 +4,7 @@
 
 use super::ProbeError;
 use crate::access::Access;
-use crate::platform::{Instant, Lines, Platform, SystemCoherency};
+use crate::platform::{Instant, Lines, Platform, PowerChange, SystemCoherency};
 use crate::wait::{Awaited, Condition, TimedOut, finish, ms, us};
 use core::fmt;
 use core::time::Duration;
@@ -78,24 +78,6 @@ impl fmt::Display for PowerState {
             writeln!(f, ", {} ({:#x}) = {active:#x}", c.name, c.offset)?;
         }
         write!(f, "  {}", MCU_STATUS.decode(u64::from(self.mcu_status)))
-    }
-}
-
-/// What was asked of a domain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PowerChange {
-    /// Power on.
-    On,
-    /// Power off.
-    Off,
-}
-
-impl fmt::Display for PowerChange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            PowerChange::On => "up",
-            PowerChange::Off => "down",
-        })
     }
 }
 

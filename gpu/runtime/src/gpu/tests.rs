@@ -1,9 +1,9 @@
 //! The layer of registers against a scripted platform: what is written, and what the user sees when a step fails.
 
-use super::PowerChange;
 use super::power::{prepare_l2, switch};
 use super::probe::probe;
 use super::reset::reset;
+use crate::platform::PowerChange;
 use crate::testing::{Fake, clears, sets};
 use eitri_csf::command::ResetKind;
 use eitri_csf::product::PARTS;

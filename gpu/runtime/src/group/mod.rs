@@ -8,9 +8,9 @@ mod events;
 
 use crate::fault::{JobFault, StreamStatus};
 use crate::firmware::{Channel, Global, SlotBlocks};
-use crate::mmu::MmuFault;
+use crate::mmu::{AddressSpace, MmuFault};
 use crate::platform::{Instant, Platform};
-use crate::queue::{Job, Stream};
+use crate::queue::{Job, Stream, Waiting};
 use crate::scheduler::Priority;
 use crate::slab::{Key, Slab};
 use crate::vm::Mapping;
@@ -88,8 +88,10 @@ pub(crate) enum Doom {
 /// Memory of a group.
 #[derive(Debug)]
 pub(crate) struct GroupMemory {
-    /// Rings and sync objects, in its own space.
+    /// Rings, in its own space, where the GPU only reads them.
     pub(crate) rings: Mapping,
+    /// Sync objects, in its own space: its streams write them.
+    pub(crate) syncs: Mapping,
     /// User pages, in the firmware's.
     pub(crate) pages: Mapping,
     /// Where the firmware saves it, in the firmware's.
@@ -122,8 +124,10 @@ pub(crate) struct Group {
     pub(crate) unseen: bool,
     /// Streams whose tiler heaps have no memory left, a bit for each: the device answers them.
     pub(crate) exhausted: u32,
-    /// It was saved while it waited for a sync object, and none has changed since.
+    /// It was saved while all that it has to do waited for sync objects, and still does.
     pub(crate) blocked: bool,
+    /// What its streams waited for then.
+    pub(crate) waiting: [Option<Waiting>; STREAMS],
     /// What it was saved to may not have reached memory before the GPU was stopped.
     pub(crate) adrift: bool,
     /// Its streams were given work of another driver's, which may rely on what is in their registers.
@@ -199,10 +203,24 @@ impl Group {
         points
     }
 
-    /// Whether every stream waits for a sync object or has nothing to do, by the words that a suspend has left.
-    pub(crate) fn waits<P: Platform>(&self, platform: &mut P, slot: &SlotBlocks) -> bool {
-        let mut streams = self.streams.iter().zip(&slot.streams);
-        streams.all(|(stream, blocks)| stream.waits(platform, blocks))
+    /// Takes in what the streams of a group that was saved wait for.
+    pub(crate) fn note_waiting<P: Platform>(&mut self, platform: &mut P, slot: &SlotBlocks) {
+        for (waiting, blocks) in self.waiting.iter_mut().zip(&slot.streams) {
+            *waiting = Waiting::read(platform, blocks);
+        }
+    }
+
+    /// Whether every stream of a group that was saved waits for a sync object or has nothing to do.
+    pub(crate) fn waits<P: Platform>(&self, platform: &mut P, space: &AddressSpace) -> bool {
+        let mut streams = self.streams.iter().zip(&self.waiting);
+        let still = |waiting: &Waiting, platform: &mut P| {
+            let object = space.translate(platform, waiting.pointer);
+            object.is_some_and(|(object, _)| !waiting.is_over(platform, object))
+        };
+        streams.all(|(stream, waiting)| {
+            let waits = waiting.as_ref().is_some_and(|it| still(it, platform));
+            !stream.is_busy() || waits
+        })
     }
 
     /// Whether a ring holds what was not consumed.

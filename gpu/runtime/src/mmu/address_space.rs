@@ -114,7 +114,6 @@ impl AddressSpace {
     }
 
     /// Where an address is mapped to, and how.
-    #[cfg(test)]
     pub(crate) fn translate<P: Platform>(
         &self,
         platform: &mut P,

@@ -5,14 +5,18 @@
 //! Facts: hardware/csf-scheduling.md sections 2, 4 and 5.
 
 mod flush;
+mod points;
 mod ring;
 mod stream;
+mod waiting;
 mod wrapper;
 
 pub(crate) use flush::{CacheUse, JobFlush, Reach};
+pub(crate) use points::{MOST_POINTS, Points, SyncPoint};
 pub(crate) use ring::Ring;
 pub use stream::Status;
 pub(crate) use stream::{Ended, Job, Places, PushError, Stream, Work, fail, fault_of};
+pub(crate) use waiting::Waiting;
 pub(crate) use wrapper::StreamShape;
 pub use wrapper::UnusableStream;
 

@@ -50,8 +50,9 @@ impl Ring {
         self.output.read(platform, CS_EXTRACT).max(self.skipped)
     }
 
-    /// Lets reading begin there when the stream is started: the GPU is stopped.
-    pub(crate) fn skip_to(&mut self, offset: u64) {
+    /// Lets reading begin there when the stream is started, also if more was consumed: the GPU is stopped.
+    pub(crate) fn begin_at<P: Platform>(&mut self, platform: &mut P, offset: u64) {
+        self.output.write(platform, CS_EXTRACT, offset);
         self.skipped = offset;
     }
 

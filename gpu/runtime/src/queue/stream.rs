@@ -5,8 +5,9 @@
 //! Facts: hardware/csf-scheduling.md sections 2 to 6.
 
 use super::flush::{CacheUse, JobFlush};
+use super::points::Points;
 use super::ring::Ring;
-use super::wrapper::{StreamShape, WRAPPER_WORDS, wrapper};
+use super::wrapper::{StreamShape, WRAPPER_WORDS, wrapper, wrapper_with};
 use crate::access::SharedBlock;
 use crate::fault::{Cause, JobFault, Recovery, StreamStatus};
 use crate::firmware::StreamBlocks;
@@ -17,9 +18,9 @@ use crate::vm::GpuAddress;
 use core::ops::Range;
 use eitri_cs::SubQueue;
 use eitri_csf::interface::stream::{
-    BlockedReason, CS_ACK_IRQ_MASK, CS_BASE, CS_CONFIG, CS_SIZE, CS_STATUS_BLOCKED_REASON,
-    CS_STATUS_CMD_PTR, CS_STATUS_SCOREBOARDS, CS_STATUS_WAIT, CS_TILER_HEAP_END,
-    CS_TILER_HEAP_START, CS_USER_INPUT, CS_USER_OUTPUT, CsState, blocked_reason, cs_config, cs_req,
+    CS_ACK_IRQ_MASK, CS_BASE, CS_CONFIG, CS_SIZE, CS_STATUS_BLOCKED_REASON, CS_STATUS_CMD_PTR,
+    CS_STATUS_SCOREBOARDS, CS_STATUS_WAIT, CS_TILER_HEAP_END, CS_TILER_HEAP_START, CS_USER_INPUT,
+    CS_USER_OUTPUT, CsState, cs_config, cs_req,
 };
 use eitri_csf::interface::sync_object::{SYNC64_STATUS, SYNC64_VALUE};
 use eitri_csf::page_table::PAGE_BYTES;
@@ -38,6 +39,8 @@ pub(crate) struct Job {
     uses: CacheUse,
     /// The flush that it begins with, and what was written before that.
     flush: (Option<JobFlush>, u64),
+    /// Its semaphores, if it has some.
+    pub(crate) points: Option<Key>,
     /// The next job of the stream.
     next: Option<Key>,
     /// What was reported of it.
@@ -57,6 +60,8 @@ pub(crate) struct Work {
     pub(crate) uses: CacheUse,
     /// The flush to begin with, and what was written before that.
     pub(crate) flush: (Option<JobFlush>, u64),
+    /// Its semaphores, if it has some.
+    pub(crate) points: Option<Key>,
 }
 
 /// A job that is not in flight any more.
@@ -68,6 +73,8 @@ pub(crate) struct Ended {
     pub(crate) uses: CacheUse,
     /// The flush that it began with.
     pub(crate) flush: (Option<JobFlush>, u64),
+    /// Its semaphores, if it had some. One that has run has signalled.
+    pub(crate) points: Option<Key>,
     /// It has run, well or not.
     pub(crate) ran: bool,
     /// It ended well.
@@ -119,6 +126,8 @@ pub(crate) struct Stream {
     first: Option<Key>,
     last: Option<Key>,
     submitted: u64,
+    /// The GPU was stopped before the oldest job began.
+    kept: bool,
     /// The last point whose outcome is not kept any more because a failure was discarded.
     discarded: u64,
 }
@@ -154,6 +163,7 @@ impl Stream {
             first: None,
             last: None,
             submitted: 0,
+            kept: false,
             discarded: 0,
         }
     }
@@ -205,14 +215,25 @@ impl Stream {
         jobs: &mut Slab<'_, Job>,
         queue: Queue,
         work: Work,
+        points: Option<&Points>,
     ) -> Result<Fence, PushError> {
-        let length = (WRAPPER_WORDS as u64).wrapping_mul(8);
+        let (sync, _) = self.places.sync;
+        let (flush, _) = work.flush;
+        let (plain, more): ([u64; WRAPPER_WORDS], _);
+        let block = match points {
+            None => {
+                plain = wrapper(&self.shape, work.code, sync, flush);
+                plain.as_slice()
+            }
+            Some(points) => {
+                more = wrapper_with(&self.shape, work.code, sync, flush, points);
+                more.as_slice()
+            }
+        };
+        let length = (block.len() as u64).wrapping_mul(8);
         if !self.ring.has_room(platform, length) {
             return Err(PushError::RingFull);
         }
-        let (sync, _) = self.places.sync;
-        let (flush, _) = work.flush;
-        let block = wrapper(&self.shape, work.code, sync, flush);
         let begin = self.ring.insert();
         let fence = Fence {
             queue,
@@ -226,6 +247,7 @@ impl Stream {
             commands: work.commands,
             uses: work.uses,
             flush: work.flush,
+            points: work.points,
             next: None,
             fault: None,
             over: false,
@@ -237,7 +259,7 @@ impl Stream {
         self.first = self.first.or(Some(key));
         self.last = Some(key);
         self.submitted = fence.point;
-        self.ring.push(platform, &block);
+        self.ring.push(platform, block);
         Ok(fence)
     }
 
@@ -308,6 +330,7 @@ impl Stream {
             commands: job.commands.take(),
             uses: job.uses,
             flush: job.flush,
+            points: job.points.take(),
             ran,
             well: ran && job.fault.is_none(),
         };
@@ -331,6 +354,20 @@ impl Stream {
         self.end_first(jobs, false)
     }
 
+    /// The oldest job in flight.
+    pub(crate) fn oldest<'j>(&self, jobs: &'j Slab<'_, Job>) -> Option<&'j Job> {
+        jobs.get(self.first?)
+    }
+
+    /// The GPU was stopped while the oldest job still waited for a semaphore: the stream begins with it when it is started again.
+    pub(crate) fn keep_current<P: Platform>(&mut self, platform: &mut P, jobs: &Slab<'_, Job>) {
+        let start = self.oldest(jobs).map(|job| job.start);
+        if let Some(start) = start {
+            self.ring.begin_at(platform, start);
+            self.kept = true;
+        }
+    }
+
     /// The GPU was stopped: takes the job out of flight that it may have been at, which is the oldest, and lets the stream
     /// begin with the next when it is started again. That one has not begun: an entry of the ring is left only when everything
     /// of its job is done.
@@ -339,9 +376,12 @@ impl Stream {
         platform: &mut P,
         jobs: &mut Slab<'_, Job>,
     ) -> Option<Ended> {
+        if core::mem::take(&mut self.kept) {
+            return None;
+        }
         let job = jobs.get(self.first?)?;
         let (point, end) = (job.fence.point, job.end);
-        self.ring.skip_to(end);
+        self.ring.begin_at(platform, end);
         self.sync.write(platform, SYNC64_STATUS, 0);
         self.sync.write(platform, SYNC64_VALUE, point);
         self.abandon(jobs, Cause::LostWithGpu, Recovery::Continue)
@@ -392,16 +432,6 @@ impl Stream {
             at = job.next;
         }
         oldest
-    }
-
-    /// Whether the stream is blocked on a sync object, with nothing of it in flight, by the status words that the firmware
-    /// stored last; or has nothing to do.
-    pub(crate) fn waits<P: Platform>(&self, platform: &mut P, blocks: &StreamBlocks) -> bool {
-        let output = blocks.output;
-        let blocked = output.read_word(platform, CS_STATUS_BLOCKED_REASON);
-        let scoreboards = output.read_word(platform, CS_STATUS_SCOREBOARDS);
-        let on_sync = blocked_reason::REASON.get(blocked) == Some(BlockedReason::Sync);
-        !self.is_busy() || on_sync && scoreboards == 0
     }
 
     /// What is to be seen of the stream.

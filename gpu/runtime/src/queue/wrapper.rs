@@ -1,19 +1,31 @@
 //! The wrapper of a job: what the ring holds for it.
 //!
-//! Flush if caches hold what is older than memory, call, wait for everything, add one to the sync object, and end the range that
-//! a fault affects.
-//! Facts: hardware/csf-scheduling.md section 4, command-stream.md sections 6.20 and 7.6.
+//! Wait for semaphores, flush if caches hold what is older than memory, call, wait for everything, signal semaphores, add one to
+//! the sync object, and end the range that a fault affects.
+//! Facts: hardware/csf-scheduling.md sections 4 and 5, command-stream.md sections 1.9, 6.20 and 7.6.
 
 use super::flush::{JobFlush, Reach};
+use super::points::{MOST_POINTS, Points, SyncPoint};
 use crate::vm::GpuAddress;
 use eitri_cs::builder::{BuildFault, Checked, Config, Load32, Load64};
-use eitri_cs::enums::{FlushMode, OtherFlushMode};
-use eitri_cs::instr::{Call, ErrorBarrier, FlushCache2, SyncAdd64, Wait};
+use eitri_cs::enums::{Condition, ErrorReject, FlushMode, OtherFlushMode};
+use eitri_cs::instr::{Call, ErrorBarrier, FlushCache2, SyncAdd64, SyncSet64, SyncWait64, Wait};
 use eitri_cs::{Arch, Layout, Slot, SlotMask};
+use heapless::Vec;
 use thiserror::Error;
 
-/// Words of a wrapper: padded to whole lines of 64 bytes, as the prefetcher works in lines.
-pub(crate) const WRAPPER_WORDS: usize = 16;
+/// Words of a line of 64 bytes. Wrappers are padded to whole ones, as the prefetcher works in lines.
+const LINE: usize = 8;
+/// Words of a wrapper without semaphores.
+pub(crate) const WRAPPER_WORDS: usize = 2 * LINE;
+/// What comes before the signals of semaphores, and after them.
+const HEAD: usize = 6;
+const TAIL: usize = 5;
+/// Words for a semaphore: its address, two halves of a value, and what is done with it.
+const POINT_WORDS: usize = 4;
+/// Words of a wrapper at most: the signals have a wait before them.
+pub(crate) const MOST_WORDS: usize =
+    (HEAD + TAIL + 1 + 2 * MOST_POINTS * POINT_WORDS).next_multiple_of(LINE);
 
 /// The instructions of a stream's wrappers, encoded and checked once: what is left to say are values.
 ///
@@ -22,6 +34,7 @@ pub(crate) const WRAPPER_WORDS: usize = 16;
 pub(crate) struct StreamShape {
     set_address: Load64,
     set_value: Load32,
+    set_high: Load32,
     flush_all: Checked,
     flush_cores: Checked,
     flushed: Checked,
@@ -31,6 +44,8 @@ pub(crate) struct StreamShape {
     wait_all: Checked,
     signal: Checked,
     barrier: Checked,
+    wait_point: Checked,
+    signal_point: Checked,
 }
 
 /// A stream that no wrapper can be written for.
@@ -90,6 +105,7 @@ impl StreamShape {
         Ok(StreamShape {
             set_address: Load64::new(config, address)?,
             set_value: Load32::new(config, value.low())?,
+            set_high: Load32::new(config, value.high())?,
             flush_all: flush(FlushMode::CleanAndInvalidate)?,
             flush_cores: flush(FlushMode::None)?,
             flushed: wait(slot.mask())?,
@@ -106,7 +122,30 @@ impl StreamShape {
                 ..SyncAdd64::default()
             })?,
             barrier: config.checked(ErrorBarrier {})?,
+            wait_point: config.checked(SyncWait64 {
+                address,
+                data: value,
+                condition: Condition::Greater,
+                // Whose work failed is told by its own status.
+                error_reject: ErrorReject::Reject,
+            })?,
+            signal_point: config.checked(SyncSet64 {
+                address,
+                data: value,
+                ..SyncSet64::default()
+            })?,
         })
+    }
+
+    /// The words that do something with a semaphore.
+    const fn point(&self, point: SyncPoint, value: u64, then: Checked) -> [u64; POINT_WORDS] {
+        let (address, _) = self.set_address.with(point.address.0);
+        [
+            address.word(),
+            self.set_value.with(value as u32).word(),
+            self.set_high.with((value >> 32) as u32).word(),
+            then.word(),
+        ]
     }
 }
 
@@ -114,10 +153,53 @@ impl StreamShape {
 /// `sync`. Without a flush their places hold NOP.
 pub(crate) const fn wrapper(
     shape: &StreamShape,
-    (start, bytes): (GpuAddress, u32),
+    code: (GpuAddress, u32),
     sync: GpuAddress,
     flush: Option<JobFlush>,
 ) -> [u64; WRAPPER_WORDS] {
+    let [a, b, c, d, e, f] = head(shape, code, flush);
+    let [g, h, i, j, k] = tail(shape, sync);
+    [a, b, c, d, e, f, g, h, i, j, k, 0, 0, 0, 0, 0]
+}
+
+/// The same for a job with semaphores: it waits for them first, and signals them before its sync object, so that a job which is
+/// over has signalled.
+pub(crate) fn wrapper_with(
+    shape: &StreamShape,
+    code: (GpuAddress, u32),
+    sync: GpuAddress,
+    flush: Option<JobFlush>,
+    points: &Points,
+) -> Vec<u64, MOST_WORDS> {
+    let mut words = Vec::new();
+    // There is room: MOST_WORDS counts them.
+    let mut put = |all: &[u64]| {
+        let _ = words.extend_from_slice(all);
+    };
+    for point in &points.waits {
+        // Greater than one less: "greater or equal" is not known to every firmware. Every value is at least 0.
+        if let Some(below) = point.value.checked_sub(1) {
+            put(&shape.point(*point, below, shape.wait_point));
+        }
+    }
+    put(&head(shape, code, flush));
+    if !points.signals.is_empty() {
+        put(&[shape.wait_all.word()]);
+    }
+    for point in &points.signals {
+        put(&shape.point(*point, point.value, shape.signal_point));
+    }
+    put(&tail(shape, sync));
+    let whole = words.len().next_multiple_of(LINE);
+    let _ = words.resize(whole, 0);
+    words
+}
+
+const fn head(
+    shape: &StreamShape,
+    (start, bytes): (GpuAddress, u32),
+    flush: Option<JobFlush>,
+) -> [u64; HEAD] {
     let [id, flush, flushed] = match flush {
         None => [0; 3],
         Some(JobFlush { reach, id }) => {
@@ -131,7 +213,6 @@ pub(crate) const fn wrapper(
     };
     // Addresses have at most 48 bits: one instruction loads each.
     let (start, _) = shape.set_address.with(start.0);
-    let (sync, _) = shape.set_address.with(sync.0);
     [
         id,
         flush,
@@ -139,16 +220,17 @@ pub(crate) const fn wrapper(
         shape.set_value.with(bytes).word(),
         flushed,
         shape.call.word(),
+    ]
+}
+
+const fn tail(shape: &StreamShape, sync: GpuAddress) -> [u64; TAIL] {
+    let (sync, _) = shape.set_address.with(sync.0);
+    [
         sync.word(),
         shape.one.word(),
         shape.wait_all.word(),
         shape.signal.word(),
         shape.barrier.word(),
-        0,
-        0,
-        0,
-        0,
-        0,
     ]
 }
 
@@ -196,6 +278,32 @@ mod tests {
         };
         let words = wrapper(&shape, code, sync, Some(cores));
         assert_eq!(words[..2], [0x025e_0000_0000_0000, 0x2400_5e00_0000_0230]);
+    }
+
+    #[test]
+    fn a_wrapper_with_all_its_semaphores_fits() {
+        let shape = StreamShape::new(Arch::V10, 96, 8).expect("G610");
+        let sync = GpuAddress(0x8000_0000_1000);
+        let mut points = Points::default();
+        for _ in 0..MOST_POINTS {
+            let point = SyncPoint {
+                semaphore: crate::slab::Key::NONE,
+                address: GpuAddress(0xFFFF_FFFF_E000),
+                value: u64::MAX,
+            };
+            points.waits.push(point).expect("room");
+            points.signals.push(point).expect("room");
+        }
+        let words = wrapper_with(&shape, (GpuAddress(0x41_0004_0000), 8), sync, None, &points);
+        assert_eq!(words.len(), MOST_WORDS);
+        let count = |op: u64| words.iter().filter(|word| **word >> 56 == op).count();
+        // SYNC_WAIT64, SYNC_SET64, SYNC_ADD64: hardware/command-stream.md 3.5.
+        assert_eq!([0x35, 0x34, 0x33].map(count), [MOST_POINTS, MOST_POINTS, 1]);
+        // Without any it is the plain one.
+        let plain = wrapper(&shape, (GpuAddress(0x41_0004_0000), 8), sync, None);
+        let none = Points::default();
+        let words = wrapper_with(&shape, (GpuAddress(0x41_0004_0000), 8), sync, None, &none);
+        assert_eq!(words.as_slice(), plain);
     }
 
     #[test]

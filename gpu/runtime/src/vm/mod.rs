@@ -36,16 +36,24 @@ pub(crate) enum Protection {
     Code,
     /// Data of shaders: read and write, never executable, cached. Caches are flushed at the end of a job.
     Data,
-    /// What host and GPU both look at while work runs: rings, sync objects, user pages. Not cached.
+    /// What host and GPU both write while work runs: sync objects, user pages, commands. Not cached.
     Shared,
+    /// What the host writes and the GPU only reads: rings, descriptors. Not cached.
+    Given,
 }
 
 impl Protection {
+    /// Whether the L2 does not cache it.
+    pub(crate) const fn is_uncached(self) -> bool {
+        matches!(self, Protection::Shared | Protection::Given)
+    }
+
     const fn attributes(self) -> Attributes {
         match self {
             Protection::Code => Attributes::CODE,
             Protection::Data => Attributes::CACHED,
             Protection::Shared => Attributes::UNCACHED,
+            Protection::Given => Attributes::UNCACHED.read_only(),
         }
     }
 }
@@ -77,6 +85,16 @@ pub(crate) struct Mapping {
 }
 
 impl Mapping {
+    /// Pages that their owner maps by itself.
+    pub(crate) const fn of_pages(address: GpuAddress, pages: Pages) -> Mapping {
+        Mapping { address, pages }
+    }
+
+    /// Says where they are to be mapped: they are not yet.
+    pub(crate) const fn move_to(&mut self, address: GpuAddress) {
+        self.address = address;
+    }
+
     /// Where the GPU sees it.
     pub(crate) const fn address(&self) -> GpuAddress {
         self.address

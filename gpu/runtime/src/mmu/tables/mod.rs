@@ -203,7 +203,6 @@ impl PageTables {
     }
 
     /// Where `address` is mapped to, and how.
-    #[cfg(test)]
     pub(crate) fn translate<P: Platform>(
         &self,
         platform: &mut P,

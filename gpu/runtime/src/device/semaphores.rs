@@ -1,0 +1,282 @@
+//! Timeline semaphores: 64-bit values that only grow, waited for and signalled by jobs of any queue and by the host.
+//!
+//! A semaphore is a page of its own, which lies at the same address in every space that it was mapped in: near the end of the
+//! addresses, where nothing else is placed. So a shader reaches those that its own queue may signal, and no others.  Guarantees:
+//! a job that does not come to its signals has them given when it is over, so that nobody waits for it for ever; its own status
+//! tells what became of it.
+//! Facts: hardware/csf-scheduling.md sections 3.7 and 5, command-stream.md 1.9.
+
+use super::aliases::Access;
+use super::{Device, DeviceLost, Kind, Object};
+use crate::access::SharedBlock;
+use crate::error::{Error, Table, Thing};
+use crate::handle::{Semaphore, Space};
+use crate::platform::Platform;
+use crate::queue::SyncPoint;
+use crate::slab::Key;
+use crate::vm::{GpuAddress, Mapping, Vm, VmError};
+use core::ops::Range;
+use eitri_csf::interface::sync_object::SYNC64_VALUE;
+use eitri_csf::page_table::{Attributes, PAGE_BYTES};
+
+const WHAT: Thing = Thing::Semaphore;
+
+/// A value of a semaphore: reached when the semaphore has it, or a larger one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SemaphorePoint {
+    /// The semaphore.
+    pub semaphore: Semaphore,
+    /// The value.
+    pub value: u64,
+}
+
+impl<P: Platform> Device<'_, '_, P> {
+    /// Makes a semaphore with a value. Queues use it once it is mapped in their space: [`Device::map_semaphore`].
+    ///
+    /// # Errors
+    /// If there is no memory or no place in the storage for it.
+    pub fn create_semaphore(&mut self, value: u64) -> Result<Semaphore, Error> {
+        self.alive()?;
+        let places = self.objects.capacity();
+        let full = Error::Full {
+            table: Table::Objects,
+            places,
+        };
+        if self.objects.len() >= places {
+            return Err(full);
+        }
+        let it = &mut self.platform;
+        let pages = self.memory.take(it, "a semaphore", PAGE_BYTES, PAGE_BYTES);
+        let pages = pages.map_err(VmError::OutOfMemory)?;
+        SharedBlock::new(pages.start()).write(it, SYNC64_VALUE, value);
+        // Where it lies depends on its place in the storage, which is known when it has one.
+        let mapping = Mapping::of_pages(GpuAddress(0), pages);
+        let object = Object::new(Key::NONE, mapping, Kind::Semaphore);
+        // There is a place: it was looked for above.
+        let key = self.objects.insert(object).map_err(|_| full)?;
+        let address = self.place_of_semaphore(key);
+        if let Some(object) = self.objects.get_mut(key) {
+            object.mapping.move_to(address);
+        }
+        Ok(Semaphore(key))
+    }
+
+    /// Where a semaphore lies in every space that it is mapped in: counted in pages from the end of the addresses, with one
+    /// between each two.
+    fn place_of_semaphore(&self, key: Key) -> GpuAddress {
+        let pages = (key.index() as u64).saturating_add(1).saturating_mul(2);
+        let end = 1_u64.checked_shl(self.properties.va_bits).unwrap_or(0);
+        GpuAddress(end.wrapping_sub(pages.saturating_mul(PAGE_BYTES)))
+    }
+
+    /// Lets the queues of a space wait for a semaphore ([`Access::Read`]), or wait for and signal it ([`Access::ReadWrite`]).
+    /// Shaders of the space can read it then, or write it. A mapping goes with the space or the semaphore.
+    ///
+    /// # Errors
+    /// If it is mapped there already, or there is no memory for tables.
+    pub fn map_semaphore(
+        &mut self,
+        semaphore: Semaphore,
+        space: Space,
+        access: Access,
+    ) -> Result<(), Error> {
+        let mapping = &self.object(semaphore.0, WHAT)?.mapping;
+        let (range, memory) = (range(mapping), mapping.memory());
+        let attributes = match access {
+            Access::ReadWrite => Attributes::UNCACHED,
+            Access::Read | Access::Execute => Attributes::UNCACHED.read_only(),
+        };
+        self.quiet();
+        let gone = Error::Gone { what: Thing::Space };
+        let vm = self.spaces.get_mut(space.0).ok_or(gone)?;
+        let (platform, memory_of) = (&mut self.platform, &mut self.memory);
+        let mapped = vm.space.map(platform, memory_of, range, memory, attributes);
+        self.obeyed(mapped)
+    }
+
+    /// Destroys a semaphore.
+    ///
+    /// # Errors
+    /// If a job in flight waits for it or signals it: then it stays. Or if it can't be unmapped, which costs the device.
+    pub fn destroy_semaphore(&mut self, semaphore: Semaphore) -> Result<(), Error> {
+        let key = semaphore.0;
+        self.unused(key, WHAT)?;
+        self.quiet();
+        let range = range(&self.object(key, WHAT)?.mapping);
+        let mut result = Ok(());
+        for index in 0..self.spaces.capacity() {
+            let space = self.spaces.key_at(index);
+            let Some(vm) = space.and_then(|space| self.spaces.get_mut(space)) else {
+                continue;
+            };
+            let (platform, memory) = (&mut self.platform, &mut self.memory);
+            if vm.space.translate(platform, range.start).is_none() {
+                continue;
+            }
+            if let Err(error) = vm.space.unmap(platform, memory, range.clone()) {
+                result = Err(Error::Vm(VmError::Mmu(error)));
+                // The GPU is stopped then: what is left is to change the tables in memory.
+                self.stop_now(DeviceLost::Mmu(error));
+                if let Some(vm) = space.and_then(|space| self.spaces.get_mut(space)) {
+                    let (platform, memory) = (&mut self.platform, &mut self.memory);
+                    let _ = vm.space.unmap(platform, memory, range.clone());
+                }
+            }
+        }
+        if let Some(object) = self.objects.remove(key) {
+            let pages = object.mapping.into_pages();
+            self.memory.give_back(&mut self.platform, pages);
+        }
+        result
+    }
+
+    /// The value of a semaphore. What was done before it was signalled is seen by whoever reads after this.
+    ///
+    /// # Errors
+    /// If it was destroyed.
+    pub fn semaphore_value(&mut self, semaphore: Semaphore) -> Result<u64, Error> {
+        self.object(semaphore.0, WHAT)?;
+        let value = self.value_of(semaphore.0);
+        self.platform.observe();
+        Ok(value.unwrap_or(0))
+    }
+
+    /// Gives a semaphore a value, if it is smaller: jobs that wait for it go on, and see what the host has written before. While
+    /// the host signals a semaphore no job may: each value is to be signalled by one.
+    ///
+    /// # Errors
+    /// If it was destroyed. Or if caches are not flushed in time, which costs the device.
+    pub fn signal_semaphore(&mut self, semaphore: Semaphore, value: u64) -> Result<(), Error> {
+        self.flush_for_waiters(semaphore.0, WHAT)?;
+        if self.raise(semaphore.0, value) {
+            self.wake_waiters();
+        }
+        Ok(())
+    }
+
+    fn block_of(&self, key: Key) -> Option<SharedBlock> {
+        let object = self.objects.get(key)?;
+        Some(SharedBlock::new(object.mapping.memory()))
+    }
+
+    fn value_of(&mut self, key: Key) -> Option<u64> {
+        let block = self.block_of(key)?;
+        Some(block.read(&mut self.platform, SYNC64_VALUE))
+    }
+
+    /// Gives a semaphore a value if it is smaller; whether it was.
+    fn raise(&mut self, key: Key, value: u64) -> bool {
+        let Some(block) = self.block_of(key) else {
+            return false;
+        };
+        if block.read(&mut self.platform, SYNC64_VALUE) >= value {
+            return false;
+        }
+        block.write(&mut self.platform, SYNC64_VALUE, value);
+        self.platform.publish();
+        true
+    }
+
+    /// The host has changed a sync object: streams on slots look again when the doorbell rings, groups that were saved while they
+    /// waited may go on.
+    pub(crate) fn wake_waiters(&mut self) {
+        self.look_at_blocked();
+        let now = self.platform.now();
+        if !self.is_running() {
+            return self.wake_for_work(now);
+        }
+        self.interface.global.ring(&mut self.platform);
+        if let Err(lost) = self.arrange(now) {
+            self.recover(lost, now);
+        }
+    }
+
+    /// A sync object has changed: groups that were saved while they waited for it are ready.
+    pub(super) fn look_at_blocked(&mut self) {
+        for (_, group) in self.groups.iter_mut() {
+            if group.blocked {
+                let space = self.spaces.get(group.space);
+                let waits = |vm: &Vm| group.waits(&mut self.platform, &vm.space);
+                group.blocked = space.is_some_and(waits);
+            }
+        }
+    }
+
+    /// What a job of a space is to wait for, or to signal.
+    pub(super) fn sync_point(
+        &mut self,
+        space: Key,
+        point: SemaphorePoint,
+        signals: bool,
+    ) -> Result<SyncPoint, Error> {
+        let (what, semaphore) = (WHAT, point.semaphore.0);
+        let address = self.object(semaphore, WHAT)?.mapping.address();
+        let vm = self.spaces.get(space);
+        let mapped = vm.and_then(|vm| vm.space.translate(&mut self.platform, address.0));
+        match mapped {
+            None => Err(Error::OtherSpace { what }),
+            Some((_, attributes)) if signals && !attributes.writable => {
+                Err(Error::ReadOnly { what })
+            }
+            Some(_) => Ok(SyncPoint {
+                semaphore,
+                address,
+                value: point.value,
+            }),
+        }
+    }
+
+    /// Counts a job in flight that uses semaphores.
+    pub(super) fn count_points(&mut self, points: Key) {
+        let all = self.points.get(points).into_iter();
+        for point in all.flat_map(|points| points.all()) {
+            if let Some(object) = self.objects.get_mut(point.semaphore) {
+                object.uses = object.uses.saturating_add(1);
+            }
+        }
+    }
+
+    /// A job with semaphores is not in flight any more. One that has `run` has signalled; for another they are signalled now.
+    pub(super) fn end_points(&mut self, points: Key, ran: bool) {
+        let Some(points) = self.points.remove(points) else {
+            return;
+        };
+        for point in points.all() {
+            if let Some(object) = self.objects.get_mut(point.semaphore) {
+                object.uses = object.uses.saturating_sub(1);
+            }
+        }
+        if ran {
+            return;
+        }
+        let mut raised = false;
+        for point in &points.signals {
+            raised |= self.raise(point.semaphore, point.value);
+        }
+        if raised {
+            self.look_at_blocked();
+            if self.is_running() {
+                self.interface.global.ring(&mut self.platform);
+            }
+        }
+    }
+
+    /// Whether a job has not begun because it still waits for a semaphore.
+    pub(super) fn still_waits(&mut self, points: Key) -> bool {
+        let Some(points) = self.points.get(points) else {
+            return false;
+        };
+        points.waits.iter().any(|point| {
+            let object = self.objects.get(point.semaphore);
+            object.is_some_and(|object| {
+                let block = SharedBlock::new(object.mapping.memory());
+                block.read(&mut self.platform, SYNC64_VALUE) < point.value
+            })
+        })
+    }
+}
+
+fn range(mapping: &Mapping) -> Range<u64> {
+    let start = mapping.address().0;
+    start..start.wrapping_add(mapping.bytes())
+}
