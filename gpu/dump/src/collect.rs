@@ -6,9 +6,10 @@
 use crate::interface::{Blocks, INPUT, Interface};
 use crate::note::Incomplete;
 use crate::regions::{Region, Regions};
-use crate::source::{Memory, Source};
+use crate::source::{Memory, Source, Unreadable};
 use crate::walk::{MOST_TABLES, Mapping, Met, SPACES, Space};
 use crate::write::{Notes, Sink, WriteError, write};
+use core::cell::Cell;
 use eitri_csf::page_table::PAGE_BYTES;
 use eitri_csf::product::GpuId;
 use eitri_csf::registers::BLOCKS;
@@ -53,21 +54,41 @@ pub fn collect<S: Source, K: Sink>(
     };
     let used = interface.map(|interface| Used::find(&interface, source));
     // One source serves notes and memory, one after the other.
-    let source = core::cell::RefCell::new(source);
+    let source = InTurn::new(source);
     write(
         sink,
         regions.as_slice(),
         |notes| {
-            let source = &mut *source.borrow_mut();
-            tell(*source, notes, interface.as_ref().zip(used.as_ref()));
+            let interface = interface.as_ref().zip(used.as_ref());
+            source.with(|source| tell(source, notes, interface));
             notes.incomplete(incomplete);
         },
-        |address, bytes| source.borrow_mut().read(address, bytes),
+        |address, bytes| {
+            let read = source.with(|source| source.read(address, bytes));
+            read.unwrap_or(Err(Unreadable { address }))
+        },
     )?;
     Ok(Summary {
         memory: regions.as_slice().iter().map(|region| region.bytes).sum(),
         incomplete,
     })
+}
+
+/// What several use one after the other, never at once: a cell that can't panic.
+struct InTurn<'s, S>(Cell<Option<&'s mut S>>);
+
+impl<'s, S> InTurn<'s, S> {
+    fn new(it: &'s mut S) -> InTurn<'s, S> {
+        InTurn(Cell::new(Some(it)))
+    }
+
+    /// `None` while somebody else uses it.
+    fn with<T>(&self, action: impl FnOnce(&mut S) -> T) -> Option<T> {
+        let it = self.0.take()?;
+        let done = action(it);
+        self.0.set(Some(it));
+        Some(done)
+    }
 }
 
 /// The value of a register, both words of one of 64 bits.
@@ -139,7 +160,9 @@ impl Used {
             for number in 0..interface.streams(memory, &group) {
                 let stream = interface.stream(memory, &group, number);
                 if interface.is_stream_used(memory, &stream) {
-                    used.streams[slot as usize] |= 1 << number;
+                    if let Some(streams) = used.streams.get_mut(slot as usize) {
+                        *streams |= 1 << number;
+                    }
                 }
             }
         }
@@ -165,31 +188,44 @@ fn tell<S: Source, K: Sink>(
         return;
     };
     let space = interface.space();
-    let memory = core::cell::RefCell::new(source);
+    let global = interface.global(source);
+    let memory = InTurn::new(source);
     let words = |blocks: Blocks, which: usize| {
         let memory = &memory;
         move |tell: &mut dyn FnMut(u32, u32)| {
-            blocks.tell(space, &mut **memory.borrow_mut(), which, tell);
+            memory.with(|memory| blocks.tell(space, memory, which, tell));
         }
     };
-    let global = interface.global(&mut **memory.borrow_mut());
     notes.firmware(
         &mut words(global, 0),
         &mut words(global, INPUT),
         &mut words(global, 2),
     );
-    for slot in bits(used.groups) {
-        let group = interface.group(&mut **memory.borrow_mut(), slot);
-        let job_space = interface.space_of(&mut **memory.borrow_mut(), &group);
+    for (slot, streams) in (0..).zip(used.streams) {
+        if used.groups >> slot & 1 == 0 {
+            continue;
+        }
+        let group = memory.with(|memory| {
+            let group = interface.group(memory, slot);
+            (interface.space_of(memory, &group), group)
+        });
+        let Some((job_space, group)) = group else {
+            continue;
+        };
         let blocks: [crate::write::Pairs<'_>; 3] = [
             &mut words(group, 0),
             &mut words(group, INPUT),
             &mut words(group, 2),
         ];
         notes.group(slot, job_space, blocks);
-        for number in bits(used.streams[slot as usize]) {
-            let stream = interface.stream(&mut **memory.borrow_mut(), &group, number);
-            let ring = interface.ring(&mut **memory.borrow_mut(), &stream);
+        for number in bits(streams) {
+            let stream = memory.with(|memory| {
+                let stream = interface.stream(memory, &group, number);
+                (interface.ring(memory, &stream), stream)
+            });
+            let Some((ring, stream)) = stream else {
+                continue;
+            };
             let blocks: [crate::write::Pairs<'_>; 3] = [
                 &mut words(stream, 0),
                 &mut words(stream, INPUT),

@@ -43,7 +43,7 @@ fn word(space: &Space, memory: &mut impl Memory, address: u64, row: Register) ->
     let mut bytes = [0; 8];
     let width = row.width.bytes() as usize;
     let at = address.checked_add(row.offset.into())?;
-    read_virtual(space, memory, at, &mut bytes[..width]).ok()?;
+    read_virtual(space, memory, at, bytes.get_mut(..width)?).ok()?;
     Some(u64::from_le_bytes(bytes))
 }
 
@@ -74,10 +74,11 @@ impl Blocks {
         which: usize,
         tell: &mut dyn FnMut(u32, u32),
     ) {
-        let Some(at) = self.addresses[which] else {
+        let (address, table) = (self.addresses.get(which), self.tables.get(which));
+        let (Some(Some(at)), Some(table)) = (address.copied(), table) else {
             return;
         };
-        for row in self.tables[which].registers {
+        for row in table.registers {
             for index in 0..row.count {
                 let row = row.at(index);
                 // It could be read when it was looked for; what became unreadable since reads as all ones, as on a bus.
@@ -91,7 +92,8 @@ impl Blocks {
     }
 
     fn get(&self, space: &Space, memory: &mut impl Memory, which: usize, row: Register) -> u64 {
-        self.addresses[which]
+        let address = self.addresses.get(which).copied().flatten();
+        address
             .and_then(|at| word(space, memory, at, row))
             .unwrap_or(0)
     }

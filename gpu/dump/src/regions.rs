@@ -31,7 +31,7 @@ impl<'r> Regions<'r> {
     pub fn new(room: &'r mut [Region]) -> Regions<'r> {
         let most = room.len().min(crate::elf::MOST_SEGMENTS - 1);
         Regions {
-            room: &mut room[..most],
+            room: room.get_mut(..most).unwrap_or_default(),
             count: 0,
             lost: 0,
         }
@@ -39,7 +39,7 @@ impl<'r> Regions<'r> {
 
     /// The regions, by rising address.
     pub fn as_slice(&self) -> &[Region] {
-        &self.room[..self.count]
+        self.room.get(..self.count).unwrap_or_default()
     }
 
     /// Bytes for which there was no room.
@@ -49,10 +49,10 @@ impl<'r> Regions<'r> {
 
     /// Whether `address` is in a region.
     pub fn contains(&self, address: u64) -> bool {
-        let after = self
-            .as_slice()
-            .partition_point(|region| region.start <= address);
-        after > 0 && address < self.room[after - 1].end()
+        let regions = self.as_slice();
+        let after = regions.partition_point(|region| region.start <= address);
+        let before = after.checked_sub(1).and_then(|last| regions.get(last));
+        before.is_some_and(|region| address < region.end())
     }
 
     /// Adds a region; what was in one already stays there once.
@@ -69,19 +69,31 @@ impl<'r> Regions<'r> {
                 self.lost = self.lost.saturating_add(new.bytes);
                 return;
             }
-            self.room.copy_within(first..self.count, first + 1);
-            self.room[first] = new;
+            // Each one behind it moves up by a place.
             self.count += 1;
+            let mut next = new;
+            for place in self.room.iter_mut().take(self.count).skip(first) {
+                next = core::mem::replace(place, next);
+            }
             return;
         }
-        let start = regions[first].start.min(new.start);
-        let end = regions[last - 1].end().max(new.end());
-        self.room[first] = Region {
-            start,
-            bytes: end - start,
-        };
-        self.room.copy_within(last..self.count, first + 1);
-        self.count -= last - first - 1;
+        let merged = regions.iter().take(last).skip(first);
+        let (start, end) = merged.fold((new.start, new.end()), |(start, end), region| {
+            (start.min(region.start), end.max(region.end()))
+        });
+        let bytes = end - start;
+        // Those behind the merged ones move down.
+        let gone = last - first - 1;
+        for from in last..self.count {
+            let moved = self.room.get(from).copied();
+            if let (Some(moved), Some(to)) = (moved, self.room.get_mut(from - gone)) {
+                *to = moved;
+            }
+        }
+        if let Some(place) = self.room.get_mut(first) {
+            *place = Region { start, bytes };
+        }
+        self.count -= gone;
     }
 }
 

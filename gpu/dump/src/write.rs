@@ -101,7 +101,7 @@ impl<K: Sink> Notes<'_, K> {
         self.put(&bytes.to_le_bytes());
         self.put(&(kind as u32).to_le_bytes());
         self.put(OWNER);
-        self.put(&[0; 4][..name - OWNER.len()]);
+        self.put([0; 4].get(..name - OWNER.len()).unwrap_or_default());
         self.missing = u64::from(bytes.div_ceil(4));
     }
 
@@ -206,7 +206,9 @@ impl<K: Sink> Notes<'_, K> {
         self.begin(Kind::Producer, name.len() as u32);
         for chunk in name.as_bytes().chunks(4) {
             let mut word = [0; 4];
-            word[..chunk.len()].copy_from_slice(chunk);
+            for (to, from) in word.iter_mut().zip(chunk) {
+                *to = *from;
+            }
             self.word(u32::from_le_bytes(word));
         }
     }
@@ -286,7 +288,8 @@ pub fn write<K: Sink>(
     }
     let mut page = [0; ALIGNMENT as usize];
     let padding = (memory_at - notes_at - note_bytes) as usize;
-    sink.put(&page[..padding]).map_err(WriteError::Sink)?;
+    let padding = page.get(..padding).unwrap_or_default();
+    sink.put(padding).map_err(WriteError::Sink)?;
     for region in regions {
         for address in (region.start..region.end()).step_by(ALIGNMENT as usize) {
             memory(address, &mut page).map_err(WriteError::Memory)?;

@@ -18,6 +18,7 @@
 use core::ops::Range;
 use core::panic::PanicInfo;
 use core::time::Duration;
+use eitri_dump::{Region, Sink};
 use eitri_program::Program;
 use eitri_runtime::{
     Access, Accesses, Bound, Buffer, CommandBuffer, DescriptorSet, Device, DevicePower, DmaRegion,
@@ -177,6 +178,14 @@ fn job(mut outside: Outside) -> Option<()> {
     let fence = device.submit(queue, commands).ok()?;
     commands_of_every_kind(&mut device, space, pipeline, set, buffer, groups)?;
     semaphores_and_power(&mut device, queue, commands, groups)?;
+    if device
+        .wait_or_fault(fence, Duration::from_secs(1))
+        .is_none()
+    {
+        let mut room = [Region::default(); 16];
+        let sum = &mut Sum(0);
+        device.dump(Some(fence), &mut room, sum).ok()?;
+    }
     if device.wait(fence, Duration::from_secs(1)) == Status::Pending {
         device.explain(fence)?;
         device.cancel(queue).ok()?;
@@ -209,6 +218,21 @@ fn job(mut outside: Outside) -> Option<()> {
     device.destroy_space(other).ok()?;
     device.shutdown(&mut report).ok()?;
     Some(())
+}
+
+/// A dump goes nowhere.
+struct Sum(u64);
+
+impl Sink for Sum {
+    type Error = Step;
+
+    fn put(&mut self, bytes: &[u8]) -> Result<(), Step> {
+        self.0 = self.0.wrapping_add(bytes.len() as u64);
+        match self.0 {
+            0 => Err(Step::Probe),
+            _ => Ok(()),
+        }
+    }
 }
 
 fn semaphores_and_power(

@@ -3,7 +3,7 @@
 //! It grows by blocks, which it keeps: recording again takes no memory. Bounded by the places for objects that the storage has.
 
 use super::error::CommandError;
-use super::recorder::{BLOCKS, FIRST_BLOCK, Level, Recorded, Recorder};
+use super::recorder::{BLOCKS, FIRST_BLOCK, Level, Recorded, Recorder, WRITTEN};
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
 use crate::handle::{CommandBuffer, Space};
@@ -24,7 +24,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             called: false,
         };
         let bytes = FIRST_BLOCK.into();
-        let key = self.create_object(space, "commands", bytes, Protection::Shared, kind)?;
+        let key = self.create_object(space, "commands", bytes, Protection::Given, kind)?;
         Ok(CommandBuffer(key))
     }
 
@@ -154,9 +154,9 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     }
 }
 
-/// Whether a tag is that of a block.
-pub(super) const fn is_block(tag: u32) -> bool {
-    tag & BLOCKS != 0
+/// Whether a tag is that of a block, or of uniforms that the stream writes: these are kept when commands are recorded again.
+pub(super) const fn is_kept(tag: u32) -> bool {
+    tag & (BLOCKS | WRITTEN) != 0
 }
 
 impl From<eitri_descriptors::DescriptorError> for Error {

@@ -117,8 +117,10 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let pipeline = self.shape()?;
         let from = self.part_of(counts, offset, 12)?;
         // Words of uniforms that the stream fills in are waited for as the counts are.
-        let uniforms = self.uniforms(&pipeline, [0; 3])?;
-        self.made.forget_uniforms();
+        let uniforms = match pipeline.counts {
+            true => self.written_uniforms(&pipeline)?,
+            false => self.uniforms(&pipeline, [0; 3])?,
+        };
         self.load_wide(|words| words.address, from.0)?;
         let [first, ..] = registers::COUNT;
         self.push(LoadMultiple {
@@ -335,6 +337,17 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         self.made.fixed = true;
         self.made.uniforms = Some((uniforms, workgroups));
         Ok(uniforms)
+    }
+
+    /// The uniforms of a dispatch whose counts the stream fills in.
+    fn written_uniforms(&mut self, pipeline: &Shape) -> Result<u64, Error> {
+        let pairs = pipeline.uniforms.div_ceil(2);
+        let bytes = pairs.saturating_mul(8);
+        let (at, address) = self.written_room(bytes)?;
+        self.write_uniforms(at, pipeline, [0; 3])?;
+        self.device.platform.clean(at.span(bytes.into()));
+        self.made.fixed = true;
+        Ok(address.0 | u64::from(pairs) << COUNT_SHIFT)
     }
 
     /// Writes the uniforms of a dispatch; what no push constant and no count is stays the same until something else is bound.

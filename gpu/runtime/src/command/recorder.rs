@@ -10,7 +10,7 @@ use super::error::{CommandError, Limit};
 use super::pipeline::BoundPipeline;
 use super::storage::Areas;
 use super::words::{self, Change, Known, Narrow, Wide, Words};
-use super::writer::{Block, Writer};
+use super::writer::{ALIGNMENT, Block, Writer};
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
 use crate::handle::{CommandBuffer, DescriptorSet, Pipeline, Space};
@@ -33,6 +33,9 @@ pub(super) const FIRST_BLOCK: u32 = 16 * 1024;
 const NEXT_BLOCK: u32 = 64 * 1024;
 /// The tags of further blocks among what a command buffer refers to.
 pub(super) const BLOCKS: u32 = 1 << 28;
+/// The tags of memory for uniforms that the stream writes: all else of commands the GPU only reads.
+pub(super) const WRITTEN: u32 = 1 << 27;
+const WRITTEN_BYTES: u32 = 4096;
 
 /// Frames below a job: the stream has eight, the ring and the job itself have two of them (hardware/command-stream.md 3.3).
 const MOST_CALLS: u8 = 6;
@@ -82,6 +85,8 @@ pub struct Recorder<'r, 's, 'd, P> {
     writer: Writer,
     /// How many further blocks there are.
     blocks: u32,
+    /// Uniforms that the stream writes: how many areas there are, and how much of the last is used.
+    written: (u32, u32),
     level: Level,
     pub(super) areas: Areas,
     pub(super) known: Known,
@@ -122,6 +127,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             space,
             writer,
             blocks: 0,
+            written: (0, WRITTEN_BYTES),
             level: match secondary {
                 true => Level::Secondary(0),
                 false => Level::Primary,
@@ -162,8 +168,13 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         }
         let (start, bytes) = self.writer.finish(&mut self.device.platform);
         for number in 0..self.blocks {
-            if let Some(block) = self.block_object(number) {
+            if let Some(block) = self.area_object(BLOCKS, number) {
                 self.device.host_wrote(block);
+            }
+        }
+        for number in 0..self.written.0 {
+            if let Some(area) = self.area_object(WRITTEN, number) {
+                self.device.host_wrote(area);
             }
         }
         self.device.host_wrote(self.commands);
@@ -255,7 +266,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     fn go_on(&mut self, data: u32) -> Result<(), Error> {
         let bytes = Writer::block_for(data).max(NEXT_BLOCK);
         let number = self.blocks;
-        let kept = self.block_object(number);
+        let kept = self.area_object(BLOCKS, number);
         let enough = |object: &crate::device::Object<'_>| object.mapping.bytes() >= bytes.into();
         let kept = kept.filter(|key| self.device.objects.get(*key).is_some_and(enough));
         let key = match kept {
@@ -269,7 +280,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
                     tag,
                     "commands",
                     bytes.into(),
-                    Protection::Shared,
+                    Protection::Given,
                 )?
             }
         };
@@ -286,12 +297,44 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         Ok(())
     }
 
-    /// A further block.
-    fn block_object(&self, number: u32) -> Option<Key> {
+    /// An area by its tag.
+    fn area_object(&self, kind: u32, number: u32) -> Option<Key> {
         let list = self.device.objects.get(self.commands)?.list;
-        self.device
-            .links
-            .tagged(list, BLOCKS.saturating_add(number))
+        let tag = kind.saturating_add(number);
+        self.device.links.tagged(list, tag)
+    }
+
+    /// Room for uniforms that the stream writes to. The caller cleans what it writes there.
+    pub(super) fn written_room(
+        &mut self,
+        bytes: u32,
+    ) -> Result<(PhysicalAddress, GpuAddress), Error> {
+        let bytes = bytes.next_multiple_of(ALIGNMENT);
+        let (mut count, mut used) = self.written;
+        if WRITTEN_BYTES.saturating_sub(used) < bytes {
+            if self.area_object(WRITTEN, count).is_none() {
+                let (commands, space) = (self.commands, Space(self.space));
+                let tag = WRITTEN.saturating_add(count);
+                let (what, size) = ("uniforms", WRITTEN_BYTES.into());
+                let protection = Protection::Shared;
+                let device = &mut *self.device;
+                device.create_area(commands, space, tag, what, size, protection)?;
+            }
+            (count, used) = (count.saturating_add(1), 0);
+        }
+        let area = self.area_object(WRITTEN, count.saturating_sub(1));
+        let what = Thing::CommandBuffer;
+        let mapping = match area {
+            Some(area) => &self.device.object(area, what)?.mapping,
+            None => return Err(Error::Gone { what }),
+        };
+        let offset = u64::from(used);
+        let room = (
+            mapping.memory().offset(offset),
+            mapping.address().offset(offset),
+        );
+        self.written = (count, used.saturating_add(bytes));
+        Ok(room)
     }
 
     /// Room for data of the commands.

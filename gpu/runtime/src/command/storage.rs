@@ -5,7 +5,7 @@
 //! recording. Areas are objects that the command buffer refers to, and go with it.
 //! Facts: hardware/descriptors.md section 11.
 
-use super::buffer::is_block;
+use super::buffer::is_kept;
 use super::descriptors::{ThreadStorage, WorkgroupStorage};
 use super::error::{CommandError, Limit};
 use crate::device::Device;
@@ -60,7 +60,7 @@ impl Areas {
     ) -> Areas {
         let [thread, workgroup] = [THREAD, WORKGROUP].map(|kind| largest(device, commands, kind));
         let kept = [thread, workgroup].map(|area| area.map(|area| area.tag));
-        device.keep_links(commands, |tag| is_block(tag) || kept.contains(&Some(tag)));
+        device.keep_links(commands, |tag| is_kept(tag) || kept.contains(&Some(tag)));
         Areas {
             commands,
             space,

@@ -246,6 +246,7 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             watch: Watch::new(now),
             counters: None,
             hold_faults: false,
+            held_loss: None,
             phase: Phase::Running,
             power: Power::ON,
             due: None,

@@ -35,6 +35,9 @@ impl<P: Platform> Device<'_, '_, P> {
         if !self.is_running() {
             return false;
         }
+        if self.held_loss.is_some() {
+            return true;
+        }
         let it = &mut self.platform;
         let of_gpu = gpu_irq::GPU_FAULT.mask() | gpu_irq::GPU_PROTECTED_FAULT.mask();
         let fatal = mcu_status::STATE.get(it.read(MCU_STATUS)) == Some(McuState::Fatal);
@@ -59,6 +62,13 @@ impl<P: Platform> Device<'_, '_, P> {
         })
     }
 
+    /// Lets [`Device::poll`] leave failures as they are, those that lose the GPU too, until this is taken back: so that whoever
+    /// looks after the device has the time to write a [`Device::dump`]. [`Device::has_news_of_a_fault`] tells that there is one; the
+    /// next `poll` after `hold_faults(false)` answers it.
+    pub fn hold_faults(&mut self, hold: bool) {
+        self.hold_faults = hold;
+    }
+
     /// Whether there is one, and somebody wants to see it before it is answered.
     pub(super) fn holds_a_fault(&mut self) -> bool {
         self.hold_faults && self.has_news_of_a_fault()
@@ -68,7 +78,7 @@ impl<P: Platform> Device<'_, '_, P> {
     /// dumped it goes on with [`Device::wait`].
     pub fn wait_or_fault(&mut self, fence: Fence, limit: Duration) -> Option<Status> {
         // What strikes while `poll` is at work is left alone, too.
-        self.hold_faults = true;
+        let held = core::mem::replace(&mut self.hold_faults, true);
         let over = poll(
             self,
             |device| &mut device.platform,
@@ -84,7 +94,7 @@ impl<P: Platform> Device<'_, '_, P> {
                 Ok((status != Status::Pending).then_some(Some(status)))
             },
         );
-        self.hold_faults = false;
+        self.hold_faults = held;
         match over {
             Ok(over) => over.unwrap_or(Some(Status::Pending)),
             Err(never) => match never {},

@@ -105,8 +105,10 @@ pub struct Device<'s, 'd, P> {
     watch: Watch,
     /// Samples of the performance counters, once they were wanted.
     counters: Option<CounterRing>,
-    /// Failures are left unanswered: see [`Device::wait_or_fault`].
+    /// Failures are left unanswered: see [`Device::hold_faults`].
     hold_faults: bool,
+    /// A loss that is not answered yet.
+    held_loss: Option<DeviceLost>,
     phase: Phase,
     power: Power,
     /// When `poll` wants to be called again.

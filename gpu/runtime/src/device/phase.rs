@@ -90,8 +90,17 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         matches!(self.phase, Phase::Running)
     }
 
+    /// The GPU is lost: begins to start it again, unless somebody wants to see it first as it is.
+    pub(super) fn lose(&mut self, lost: DeviceLost, now: Instant) {
+        match self.hold_faults {
+            true => self.held_loss = self.held_loss.or(Some(lost)),
+            false => self.recover(lost, now),
+        }
+    }
+
     /// The GPU is lost: begins to start it again, or gives the device up if that was tried too often in a row.
     pub(super) fn recover(&mut self, lost: DeviceLost, now: Instant) {
+        self.held_loss = None;
         if !self.is_running() {
             return;
         }

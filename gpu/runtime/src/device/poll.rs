@@ -75,15 +75,19 @@ impl<P: Platform> Device<'_, '_, P> {
     ///
     /// A GPU that is lost is started again, call by call: what was saved, and what had not begun, goes on.
     pub fn poll(&mut self, now: Instant) -> Next {
-        self.due = match self.is_running() {
-            true => self.look(now).map_or_else(
-                |lost| {
-                    self.recover(lost, now);
-                    self.look_at_phase(now)
-                },
-                Some,
-            ),
-            false => self.look_at_phase(now),
+        let held = self.held_loss.filter(|_| !self.hold_faults);
+        let looked = match held {
+            Some(lost) => Err(lost),
+            None if self.is_running() => self.look(now),
+            None => Ok(now),
+        };
+        if let Err(lost) = looked {
+            self.lose(lost, now);
+        }
+        self.due = match (looked, self.is_running()) {
+            (Ok(due), true) => Some(due),
+            (Err(_), true) => Some(now),
+            (_, false) => self.look_at_phase(now),
         };
         let lines = match self.due {
             Some(_) => Lines::ALL,

@@ -383,7 +383,7 @@ impl<P: Platform> Device<'_, '_, P> {
             match running {
                 true => {
                     if let Err(lost) = self.arrange(now) {
-                        self.recover(lost, now);
+                        self.lose(lost, now);
                     }
                 }
                 false => self.wake_for_work(now),

@@ -187,7 +187,7 @@ impl<P: Platform> Device<'_, '_, P> {
         }
         self.interface.global.ring(&mut self.platform);
         if let Err(lost) = self.arrange(now) {
-            self.recover(lost, now);
+            self.lose(lost, now);
         }
     }
 

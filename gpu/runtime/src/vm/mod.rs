@@ -36,9 +36,9 @@ pub(crate) enum Protection {
     Code,
     /// Data of shaders: read and write, never executable, cached. Caches are flushed at the end of a job.
     Data,
-    /// What host and GPU both write while work runs: sync objects, user pages, commands. Not cached.
+    /// What host and GPU both write while work runs: sync objects, user pages. Not cached.
     Shared,
-    /// What the host writes and the GPU only reads: rings, descriptors. Not cached.
+    /// What the host writes and the GPU only reads: rings, commands, descriptors. Not cached.
     Given,
 }
 

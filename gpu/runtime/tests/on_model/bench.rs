@@ -36,6 +36,10 @@ pub static FOREVER: LazyLock<Vec<u8>> = LazyLock::new(|| {
 });
 
 pub fn compile(source: &str) -> Vec<u8> {
+    compile_with(source, &eitri_shaderc::Options::default())
+}
+
+pub fn compile_with(source: &str, with: &eitri_shaderc::Options) -> Vec<u8> {
     use naga::back::spv;
     use naga::valid::{Capabilities, ValidationFlags, Validator};
     let module = naga::front::wgsl::parse_str(source).expect("WGSL");
@@ -48,7 +52,7 @@ pub fn compile(source: &str) -> Vec<u8> {
     };
     let words = spv::write_vec(&module, &info, &options, None).expect("SPIR-V");
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let compiled = eitri_shaderc::compile(&bytes, &eitri_shaderc::Options::default());
+    let compiled = eitri_shaderc::compile(&bytes, with);
     compiled
         .unwrap_or_else(|error| panic!("{source}: {error}"))
         .program

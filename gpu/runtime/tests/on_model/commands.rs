@@ -67,7 +67,7 @@ static SHARED: LazyLock<Vec<u8>> = LazyLock::new(|| {
     )
 });
 
-/// Two sets: what is in the second is added to the first, with an array of two in the first.
+/// Two sets: what is in the second goes to the first.
 static SETS: LazyLock<Vec<u8>> = LazyLock::new(|| {
     compile(
         "@group(0) @binding(1) var<storage, read_write> to: array<u32>;
@@ -403,6 +403,74 @@ fn several_sets_are_bound_with_offsets_of_their_own() {
         let range = matches!(refused, Err(Error::Command(CommandError::Range { .. })));
         assert!(range, "{what}: {refused:?}");
     }
+    assert_eq!(diagnoses(&machine), [""; 0]);
+}
+
+/// An array of three buffers, of which a push constant picks one.
+static PICK: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    compile(
+        "enable wgpu_binding_array;
+         struct Data { words: array<u32, 4> }
+         struct Push { pick: u32, other: u32 }
+         var<immediate> push: Push;
+         @group(0) @binding(0) var<storage, read_write> to: array<u32>;
+         @group(0) @binding(2) var<storage, read> data: binding_array<Data, 3>;
+         @compute @workgroup_size(4)
+         fn main(@builtin(local_invocation_index) i: u32) {
+             to[i] = data[push.pick].words[i] * 100u + data[2].words[i] + data[push.other].words[i];
+         }",
+    )
+});
+
+#[test]
+fn an_array_of_bindings_is_indexed_when_the_shader_runs() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let queue = queue(&mut device);
+    let space = device.space(queue).expect("there");
+    let pipeline = device
+        .create_pipeline(space, &program(&PICK))
+        .expect("memory");
+    let set = device.create_descriptor_set(pipeline, 0).expect("memory");
+    let to = buffer_of(&mut device, space, &[0; 16]);
+    let data = buffer_of(&mut device, space, &(0..64).collect::<Vec<u32>>());
+    device.bind_range(set, 0, 0, to, 0, 16).expect("fits");
+    for element in 0..3 {
+        let offset = u64::from(element) * 64;
+        let bound = device.bind_range(set, 2, element, data, offset, 16);
+        bound.expect("it has three");
+    }
+    let outside = device.bind_range(set, 2, 3, data, 0, 16);
+    assert!(matches!(outside, Err(Error::Command(_))), "{outside:?}");
+    let commands = device.create_command_buffer(space).expect("memory");
+    for (pick, other) in [(0, 1), (1, 1), (2, 0)] {
+        recorded(&mut device, commands, |it| {
+            it.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;
+            it.push_constants(&push(pick, other))?;
+            it.dispatch([1, 1, 1]).map(drop)
+        });
+        run(&mut device, queue, commands);
+        let at = |element: u32, i: u32| element * 16 + i;
+        let expected: Vec<u32> = (0..4)
+            .map(|i| at(pick, i) * 100 + at(2, i) + at(other, i))
+            .collect();
+        assert_eq!(words(&mut device, to, 4), expected, "{pick} and {other}");
+    }
+    // One element is moved, the others stay.
+    let moved = DynamicOffset {
+        binding: 2,
+        element: 1,
+        offset: 64,
+    };
+    recorded(&mut device, commands, |it| {
+        it.bind_pipeline(pipeline)?
+            .bind_descriptor_set_at(set, &[moved])?;
+        it.push_constants(&push(1, 0))?.dispatch([1, 1, 1])?;
+        Ok(())
+    });
+    run(&mut device, queue, commands);
+    let expected: Vec<u32> = (0..4).map(|i| (32 + i) * 100 + 32 + i + i).collect();
+    assert_eq!(words(&mut device, to, 4), expected);
     assert_eq!(diagnoses(&machine), [""; 0]);
 }
 

@@ -1,11 +1,13 @@
 //! Core dumps: taken before a fault is answered, whole, and of use to whoever reads them.
 
-use crate::bench::{DOUBLE, FOREVER, Work, inject, machine, queue, submit, up};
+use crate::bench::{DOUBLE, FOREVER, Work, inject, machine, queue, submit, up, withdraw};
 use eitri_dump::note::Reporter;
 use eitri_dump::{Dump, Region, show};
 use eitri_model::Injection;
 use eitri_on_model::NonCoherent;
-use eitri_runtime::{Device, Fence, Platform, Status};
+use eitri_runtime::{
+    Access, Device, DeviceLost, Fence, Platform, SemaphorePoint, Status, SubmitInfo,
+};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_millis(50);
@@ -64,6 +66,43 @@ fn a_fault_is_dumped_before_it_is_answered() {
     check_fault(up(machine.clone()), || {
         inject(&machine, Injection::JobFault { exception: 0x58 });
     });
+}
+
+/// Firmware that falls silent costs the GPU: whoever looks after the device sees it first as it is.
+#[test]
+fn a_silent_firmware_is_dumped_before_the_reset() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let queue = queue(&mut device);
+    let work = Work::new(&mut device, queue, &DOUBLE, 64);
+    let space = device.space(queue).expect("there");
+    let semaphore = device.create_semaphore(0).expect("memory");
+    let mapped = device.map_semaphore(semaphore, space, Access::Read);
+    mapped.expect("memory");
+    let info = SubmitInfo {
+        waits: &[SemaphorePoint {
+            semaphore,
+            value: 1,
+        }],
+        ..SubmitInfo::default()
+    };
+    let fence = device
+        .submit_with(queue, work.commands, info)
+        .expect("room");
+    assert_eq!(device.wait(fence, LIMIT), Status::Pending);
+    inject(&machine, Injection::TerminateIgnored);
+    device.cancel(queue).expect("there");
+    let second = Duration::from_secs(1);
+    assert_eq!(device.wait_or_fault(fence, second), None);
+    assert!(device.has_news_of_a_fault());
+    let file = dump(&mut device, None);
+    let read = Dump::parse(&file).expect("a dump");
+    assert_eq!(read.submissions().len(), 1, "the job is still there");
+    assert_eq!(device.recoveries(), 0, "nothing was reset");
+    withdraw(&machine, Injection::TerminateIgnored);
+    assert!(matches!(device.wait(fence, second), Status::Failed(_)));
+    assert_eq!(device.recoveries(), 1);
+    assert!(matches!(device.last_loss(), Some(DeviceLost::Silent(_))));
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod outcomes;
 mod power;
 mod recovery;
 mod scheduling;
+mod security;
 mod semaphores;
 mod soak;
 mod timing;

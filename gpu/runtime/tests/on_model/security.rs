@@ -1,0 +1,194 @@
+//! Hostile shaders: what they reach is their own queue's. Who tries more is stopped, and nobody else notices.
+
+use crate::bench::{
+    DOUBLE, SECOND, Work, compile_with, machine, queue, queue_in, submit, up, wait,
+};
+use eitri_on_model::Machine;
+use eitri_runtime::{Cause, Device, Fence, GpuAddress, JobFault, Queue, Status, Thing};
+use eitri_shaderc::Robust;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+type Up = Device<'static, 'static, Machine>;
+
+/// Writes a word wherever it is told: nothing keeps it inside its buffer.
+static POKE: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let options = eitri_shaderc::Options {
+        robust: Robust::Off,
+        ..eitri_shaderc::Options::default()
+    };
+    compile_with(
+        "struct Push { at: u32, value: u32 }
+         var<immediate> push: Push;
+         @group(0) @binding(0) var<storage, read_write> data: array<u32>;
+         @compute @workgroup_size(1)
+         fn main() { data[push.at] = push.value; }",
+        &options,
+    )
+});
+
+/// A space whose first page is the buffer of a hostile shader, so that all else of it lies behind that.
+struct Hostile {
+    queue: Queue,
+    work: Work,
+    base: u64,
+}
+
+impl Hostile {
+    fn new(device: &mut Up) -> Hostile {
+        let space = device.create_space().expect("memory");
+        let work = Work::in_space(device, space, &POKE, 64);
+        let base = device.buffer_address(work.buffer).expect("there").0;
+        let queue = queue_in(device, space);
+        Hostile { queue, work, base }
+    }
+
+    /// Writes `value` at an address behind the buffer.
+    fn poke(&self, device: &mut Up, at: u64, value: u32) -> Fence {
+        let index = ((at - self.base) / 4) as u32;
+        let push = u64::from(value) << 32 | u64::from(index);
+        let recorded = device.record(self.work.commands, |it| {
+            it.bind_pipeline(self.work.pipeline)?;
+            it.bind_descriptor_set(self.work.set)?;
+            it.push_constants(&push.to_le_bytes())?;
+            it.dispatch([1, 1, 1])?;
+            Ok(())
+        });
+        recorded.expect("fits");
+        submit(device, self.queue, &self.work)
+    }
+
+    fn end(self, device: &mut Up, fence: Fence) {
+        if device.wait(fence, Duration::from_millis(20)) == Status::Pending {
+            device.cancel(self.queue).expect("there");
+            assert_ne!(
+                device.wait(fence, SECOND),
+                Status::Pending,
+                "it was cancelled"
+            );
+        }
+        device.discard(fence);
+        let space = device.space(self.queue).expect("there");
+        device
+            .destroy_queue(self.queue)
+            .expect("nothing is in flight");
+        assert!(device.settle());
+        self.work.destroy(device);
+        device.destroy_space(space).expect("empty");
+    }
+}
+
+/// Two queues that mind their own business beside it.
+struct Others {
+    queues: Vec<(Queue, Work)>,
+    rounds: u32,
+}
+
+impl Others {
+    fn new(device: &mut Up) -> Others {
+        let made = (0..2).map(|_| {
+            let queue = queue(device);
+            (queue, Work::new(device, queue, &DOUBLE, 64))
+        });
+        Others {
+            queues: made.collect(),
+            rounds: 0,
+        }
+    }
+
+    fn submit(&mut self, device: &mut Up) -> Vec<Fence> {
+        self.rounds += 1;
+        let all = self.queues.iter();
+        all.map(|(queue, work)| submit(device, *queue, work))
+            .collect()
+    }
+
+    fn check(&mut self, device: &mut Up, fences: Vec<Fence>, case: &str) {
+        for fence in fences {
+            assert_eq!(wait(device, fence), Ok(()), "{case}");
+        }
+        let start: Vec<u32> = (0..64).collect();
+        let expected: Vec<u32> = start.iter().map(|it| it << self.rounds).collect();
+        let data: Vec<u8> = start.iter().flat_map(|it| it.to_le_bytes()).collect();
+        for (_, work) in &self.queues {
+            assert_eq!(work.words(device, 64), expected, "{case}");
+            device.write_buffer(work.buffer, 0, &data).expect("fits");
+        }
+        self.rounds = 0;
+    }
+}
+
+fn random(state: &mut u64) -> u64 {
+    *state = state
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
+    *state >> 33
+}
+
+/// Random addresses, those where other queues have their rings and buffers, and those of the space itself, page by page.
+#[test]
+fn a_shader_that_writes_anywhere_harms_its_own_queue_alone() {
+    let tries = if eitri_testdata::long() { 2000 } else { 60 };
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let mut others = Others::new(&mut device);
+    let memory = machine.memory_in_use();
+    let mut state = 5;
+    let mut faults = 0;
+    for number in 0..tries {
+        let hostile = Hostile::new(&mut device);
+        let near = 40 * 4096;
+        let at = match number % 3 {
+            0 => hostile.base + (random(&mut state) << 2) % (3 << 30),
+            1 => hostile.base + (random(&mut state) << 2) % near,
+            _ => hostile.base + (number / 3 % 40) * 4096 + (random(&mut state) << 2) % 256,
+        };
+        let case = format!("try {number}, {:#x} behind the buffer", at - hostile.base);
+        let mut fences = others.submit(&mut device);
+        let poke = hostile.poke(&mut device, at, random(&mut state) as u32);
+        fences.extend(others.submit(&mut device));
+        others.check(&mut device, fences, &case);
+        if let Status::Failed(fault) = device.wait(poke, SECOND / 50) {
+            let by_mmu = matches!(fault.cause, Cause::Mmu(_)) || fault.mmu.is_some();
+            assert!(by_mmu, "{case}: {fault}");
+            faults += 1;
+        }
+        hostile.end(&mut device, poke);
+        assert_eq!((device.recoveries(), device.lost()), (0, None), "{case}");
+    }
+    assert!(faults > tries / 3, "{faults} of {tries}");
+    assert_eq!(machine.memory_in_use(), memory, "nothing is left behind");
+}
+
+/// The rings, commands, descriptors and code of a space are there to be read alone, also by the shaders of that space.
+#[test]
+fn streams_are_out_of_reach_of_their_own_shaders() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let mut others = Others::new(&mut device);
+    // What lies behind the buffer, by what is nearest to a page that is mapped and can't be written.
+    let mut refused: Vec<Thing> = Vec::new();
+    for page in 1..40 {
+        let hostile = Hostile::new(&mut device);
+        let at = hostile.base + page * 4096;
+        let fences = others.submit(&mut device);
+        let poke = hostile.poke(&mut device, at, 0xDEAD_BEEF);
+        others.check(&mut device, fences, &format!("page {page}"));
+        if let Status::Failed(fault) = device.wait(poke, SECOND / 50) {
+            let JobFault { near, .. } = fault;
+            let near = near.expect("something is mapped");
+            let inside = near.missed_by == 0 && near.address <= GpuAddress(at);
+            if inside && at < near.address.0 + near.bytes && !refused.contains(&near.what) {
+                refused.push(near.what);
+            }
+        }
+        hostile.end(&mut device, poke);
+    }
+    let streams = [Thing::DescriptorSet, Thing::CommandBuffer, Thing::Queue];
+    for thing in streams {
+        assert!(
+            refused.contains(&thing),
+            "{thing} can be written: {refused:?}"
+        );
+    }
+}
