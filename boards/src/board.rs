@@ -6,6 +6,7 @@ use crate::expected::Expected;
 use crate::host::{Ending, Host};
 use crate::region::{Region, RegisterBase};
 use crate::steps::{Action, Channel};
+#[cfg(feature = "drivers")]
 use crate::uart;
 use crate::watchdog::Watchdog;
 use core::ops::Deref;
@@ -60,6 +61,7 @@ impl Console {
     }
 
     /// Address of the register that takes a character, for the first instructions.
+    #[cfg(feature = "drivers")]
     pub const fn data_register(&self) -> usize {
         match *self {
             Console::Pl011 { base, .. } | Console::Dw8250 { base } => base.address(),
