@@ -161,17 +161,10 @@ fn request(case: &Case, program: &Program<'_>, setting: Setting<'_>) -> Result<R
                 )));
             };
             let name = name_of(place);
-            resources.push(Given {
-                name,
-                content: content_of(resource)?,
-                bytes: resource.before.clone(),
-            });
+            let content = content_of(resource)?;
+            resources.push(Given::new(name, content, resource.before.clone()));
             if resource.kind == ResourceKind::CombinedImageSampler {
-                resources.push(Given {
-                    name,
-                    content: Content::Sampler(SamplerInfo::default()),
-                    bytes: Vec::new(),
-                });
+                resources.push(Given::sampler(name, SamplerInfo::default()));
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::qemu;
 use crate::shader_file::Shader;
 use crate::streams::talk;
 use eitri_job::result::{FailureKind, JobResult, Step};
-use eitri_job::{BundleParts, Content, ResourceParts, Wants};
+use eitri_job::{Content, Job, Resource, Wants};
 use eitri_program::{Binding, Program, ProgramError};
 use eitri_shaderc::Compiled;
 use miette::Diagnostic;
@@ -252,10 +252,10 @@ pub(crate) fn bundle(
             &stub
         }
     };
-    let resources: Vec<ResourceParts<'_>> = request
+    let resources: Vec<Resource<'_>> = request
         .resources
         .iter()
-        .map(|given| ResourceParts {
+        .map(|given| Resource {
             set: given.name.set,
             binding: given.name.binding,
             element: given.name.element,
@@ -265,9 +265,10 @@ pub(crate) fn bundle(
             bytes: given.bytes.len() as u32,
             save: request.saves.contains(&given.name)
                 && !matches!(given.content, Content::Sampler(_)),
+            part: given.part,
         })
         .collect();
-    let parts = BundleParts {
+    let job = Job {
         program: &compiled.program,
         firmware,
         push_constants: &request.push_constants,
@@ -276,7 +277,7 @@ pub(crate) fn bundle(
         wants: request.wants,
         resources: &resources,
     };
-    Ok(parts.encode())
+    Ok(job.encode())
 }
 
 /// Whether what the user gave fits what the shader wants.
@@ -335,8 +336,8 @@ fn check(path: &str, program: &Program<'_>, request: &Request) -> Result<(), Dis
                         needed,
                     });
                 };
-                if given.bytes.len() < needed as usize {
-                    let bytes = given.bytes.len();
+                let bytes = given.seen_bytes();
+                if bytes < needed as usize {
                     return Err(DispatchError::TooSmall {
                         path,
                         name,

@@ -1,25 +1,47 @@
 //! What a user gives a shader: buffers, texels of buffers, images, samplers, each with its place.
 
 use crate::buffer_source::BindingName;
-use eitri_job::Content;
+use eitri_job::{Content, Part};
 use eitri_program::{Binding, BindingKind};
+use eitri_runtime::SamplerInfo;
 
 /// A resource for one element of a binding.
 #[derive(Clone, Debug)]
 pub(crate) struct Given {
     pub(crate) name: BindingName,
     pub(crate) content: Content,
-    /// What it holds before the dispatch; of an image without gaps.
+    /// What its memory holds before the dispatch; of an image without gaps.
     pub(crate) bytes: Vec<u8>,
+    /// What the shader sees of which memory.
+    pub(crate) part: Part,
 }
 
 impl Given {
     /// A plain buffer.
     pub(crate) fn buffer(name: BindingName, bytes: Vec<u8>) -> Given {
+        Given::new(name, Content::Buffer, bytes)
+    }
+
+    /// A resource with memory of its own, all of which the shader sees.
+    pub(crate) fn new(name: BindingName, content: Content, bytes: Vec<u8>) -> Given {
         Given {
             name,
-            content: Content::Buffer,
+            content,
             bytes,
+            part: Part::Whole,
+        }
+    }
+
+    /// A sampler, which has no memory.
+    pub(crate) fn sampler(name: BindingName, info: SamplerInfo) -> Given {
+        Given::new(name, Content::Sampler(info), Vec::new())
+    }
+
+    /// How many bytes the shader sees.
+    pub(crate) fn seen_bytes(&self) -> usize {
+        match self.part {
+            Part::Whole => self.bytes.len(),
+            Part::Of { bytes, .. } => bytes as usize,
         }
     }
 }

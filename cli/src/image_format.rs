@@ -1,7 +1,6 @@
 //! Formats by their names: Vulkan's, and GLSL's for those of storage images.
 
-use eitri_descriptors::Arch;
-use eitri_descriptors::formats::{Uses, VkFormat};
+use eitri_descriptors::formats::VkFormat;
 
 /// GLSL's letters, and what they are in a Vulkan name; a row a letter after the bits.
 #[rustfmt::skip]
@@ -15,10 +14,7 @@ const KINDS: &[(&str, &str)] = &[
 
 /// The format of a Vulkan name; `None` where images can't have it.
 pub(crate) fn of_vulkan(name: &str) -> Option<&'static VkFormat> {
-    VkFormat::of_name(Arch::V10, name).filter(|format| {
-        let texels = format.uses.contains(Uses::TEXTURE) || format.uses.contains(Uses::IMAGE);
-        texels && format.clump_code.is_some_and(|code| code < 32)
-    })
+    eitri_job::texel_format(name)
 }
 
 /// The format of a GLSL name such as `rgba8` or `r32ui`.

@@ -121,11 +121,7 @@ impl ImageArgument {
                     .collect()
             }
         };
-        Ok(Given {
-            name: self.name,
-            content: Content::Image(info),
-            bytes,
-        })
+        Ok(Given::new(self.name, Content::Image(info), bytes))
     }
 }
 
@@ -261,11 +257,7 @@ impl FromStr for SamplerArgument {
 impl SamplerArgument {
     /// The sampler itself.
     pub(crate) fn given(&self) -> Given {
-        Given {
-            name: self.name,
-            content: Content::Sampler(self.info),
-            bytes: Vec::new(),
-        }
+        Given::sampler(self.name, self.info)
     }
 }
 

@@ -68,11 +68,9 @@ impl JobArguments {
         let mut resources = Vec::new();
         for argument in &self.buffers {
             let name = argument.name;
-            resources.push(Given {
-                name,
-                content: named(name).map_or(Content::Buffer, |found| Content::Texels(found.format)),
-                bytes: argument.source.bytes()?,
-            });
+            let content =
+                named(name).map_or(Content::Buffer, |found| Content::Texels(found.format));
+            resources.push(Given::new(name, content, argument.source.bytes()?));
         }
         for argument in &self.formats {
             let name = argument.name;

@@ -1,19 +1,23 @@
-//! The bundle: everything that an image needs to run one dispatch.
+//! The bundle: everything that an image needs to run one dispatch, as one run of bytes.
 
 use crate::CRC;
 use crate::content::{Content, DETAIL_WORDS};
 use crate::cursor::Cursor;
+#[cfg(feature = "host")]
+use crate::job::Job;
+use crate::job::{Part, Resource, Wants};
 use thiserror::Error;
 
 const MAGIC: [u8; 8] = *b"EITRIJOB";
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// Magic, version, length and sum; the sum is that of everything after it.
 const PREFIX_BYTES: usize = 20;
 /// Groups along three axes, time limit, what is wanted, and the lengths of program, firmware and push constants; resource
 /// count.
 const HEADER_WORDS: usize = 9;
-/// Set, binding, element, bytes of the resource, bytes of its data, and whether it is saved.
-const PLACE_WORDS: usize = 6;
+/// Set, binding, element, bytes of the resource, bytes of its data, whether it is saved, and what of which memory it is: 0
+/// for all of its own, else the number of a resource from 1, the first byte, and how many.
+const PLACE_WORDS: usize = 9;
 /// Then what it is.
 const RECORD_WORDS: usize = PLACE_WORDS + DETAIL_WORDS;
 const RECORD_BYTES: usize = 4 * RECORD_WORDS;
@@ -65,33 +69,14 @@ pub enum BundleError {
         /// Bytes of data.
         data: u32,
     },
-}
-
-/// What is wanted of a job besides its buffers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wants {
-    /// A core dump of the GPU, if the job fails.
-    pub dump: bool,
-    /// What the performance counters count meanwhile.
-    pub counters: bool,
-}
-
-impl Wants {
-    const DUMP: u32 = 1;
-    const COUNTERS: u32 = 2;
-
-    fn from_word(word: u32) -> Wants {
-        Wants {
-            dump: word & Wants::DUMP != 0,
-            counters: word & Wants::COUNTERS != 0,
-        }
-    }
-
-    #[cfg(feature = "host")]
-    fn word(self) -> u32 {
-        let bit = |wanted, bit| if wanted { bit } else { 0 };
-        bit(self.dump, Wants::DUMP) | bit(self.counters, Wants::COUNTERS)
-    }
+    /// A resource is to see a part of memory that is not there.
+    #[error("resource {set}:{binding} of the job bundle sees memory that is not there")]
+    Part {
+        /// Descriptor set.
+        set: u32,
+        /// Binding in the set.
+        binding: u32,
+    },
 }
 
 /// A checked bundle that borrows its bytes.
@@ -105,25 +90,6 @@ pub struct Bundle<'a> {
     push_constants: &'a [u8],
     records: &'a [u8],
     data: &'a [u8],
-}
-
-/// One resource of a bundle.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Resource<'a> {
-    /// Descriptor set of the shader's text.
-    pub set: u32,
-    /// Binding of the shader's text.
-    pub binding: u32,
-    /// Element, of an array of descriptors.
-    pub element: u32,
-    /// What it is.
-    pub content: Content,
-    /// Length in bytes: of an image, of all its texels without gaps.
-    pub bytes: u32,
-    /// What it starts with; the rest is zero. Of an image layer by layer, level by level, slice by slice, row by row.
-    pub data: &'a [u8],
-    /// Whether its content is wanted after the dispatch.
-    pub save: bool,
 }
 
 impl<'a> Bundle<'a> {
@@ -174,11 +140,17 @@ impl<'a> Bundle<'a> {
 
     fn check_records(&self, short: BundleError) -> Result<(), BundleError> {
         let mut cursor = Cursor::new(self.data);
-        for record in self.records.chunks_exact(RECORD_BYTES) {
+        for (number, record) in (1u32..).zip(self.records.chunks_exact(RECORD_BYTES)) {
             let words = record_words(record);
-            let [set, binding, _, bytes, data, _] = place_words(&words);
+            let [set, binding, _, bytes, data, save, of, start, length] = place_words(&words);
             if Content::from_words(detail_words(&words)).is_none() {
                 return Err(BundleError::Kind { set, binding });
+            }
+            // What sees the memory of another has none of its own; its part is looked at when it is bound.
+            let is_own = of == 0 || of == number;
+            let owns_nothing = (bytes, data, save) == (0, 0, 0);
+            if of > number || !(is_own || owns_nothing) || (of == 0 && (start, length) != (0, 0)) {
+                return Err(BundleError::Part { set, binding });
             }
             if data > bytes {
                 return Err(BundleError::Data {
@@ -233,7 +205,7 @@ impl<'a> Bundle<'a> {
         let records = self.records.chunks_exact(RECORD_BYTES);
         records.map_while(move |record| {
             let words = record_words(record);
-            let [set, binding, element, bytes, data, save] = place_words(&words);
+            let [set, binding, element, bytes, data, save, of, start, length] = place_words(&words);
             Some(Resource {
                 set,
                 binding,
@@ -243,6 +215,14 @@ impl<'a> Bundle<'a> {
                 bytes,
                 data: cursor.take(usize::try_from(data).ok()?)?,
                 save: save != 0,
+                part: match of.checked_sub(1) {
+                    None => Part::Whole,
+                    Some(resource) => Part::Of {
+                        resource,
+                        start,
+                        bytes: length,
+                    },
+                },
             })
         })
     }
@@ -299,49 +279,9 @@ fn checked_body(bytes: &[u8]) -> Result<&[u8], BundleError> {
     }
 }
 
-/// Everything that a bundle consists of.
 #[cfg(feature = "host")]
-#[derive(Clone, Copy, Debug)]
-pub struct BundleParts<'a> {
-    /// The program binary.
-    pub program: &'a [u8],
-    /// The firmware image.
-    pub firmware: &'a [u8],
-    /// The push constants.
-    pub push_constants: &'a [u8],
-    /// Workgroups along x, y and z.
-    pub groups: [u32; 3],
-    /// Longest that the job may take, in milliseconds.
-    pub limit_ms: u32,
-    /// What is wanted besides the resources.
-    pub wants: Wants,
-    /// The resources. A combined image and sampler is one of each at one place.
-    pub resources: &'a [ResourceParts<'a>],
-}
-
-/// One resource to bundle.
-#[cfg(feature = "host")]
-#[derive(Clone, Copy, Debug)]
-pub struct ResourceParts<'a> {
-    /// Descriptor set of the shader's text.
-    pub set: u32,
-    /// Binding of the shader's text.
-    pub binding: u32,
-    /// Element, of an array of descriptors; else 0.
-    pub element: u32,
-    /// What it is.
-    pub content: Content,
-    /// What it starts with: at most `bytes`. Zeros at the end need not be given.
-    pub data: &'a [u8],
-    /// Length in bytes: of an image, of all its texels without gaps; of a sampler 0.
-    pub bytes: u32,
-    /// Whether its content is wanted after the dispatch.
-    pub save: bool,
-}
-
-#[cfg(feature = "host")]
-impl BundleParts<'_> {
-    /// The bundle's bytes.
+impl Job<'_> {
+    /// The job as a bundle.
     ///
     /// # Panics
     /// When a part is 4 GiB or longer: the host bounds every input far below that.
@@ -363,6 +303,14 @@ impl BundleParts<'_> {
             body.extend(core::iter::repeat_n(0, padding));
         }
         for resource in self.resources {
+            let [of, start, length] = match resource.part {
+                Part::Whole => [0, 0, 0],
+                Part::Of {
+                    resource,
+                    start,
+                    bytes,
+                } => [resource.saturating_add(1), start, bytes],
+            };
             let place = [
                 resource.set,
                 resource.binding,
@@ -370,6 +318,9 @@ impl BundleParts<'_> {
                 resource.bytes,
                 word(resource.data.len()),
                 u32::from(resource.save),
+                of,
+                start,
+                length,
             ];
             place
                 .iter()

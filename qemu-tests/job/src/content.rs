@@ -1,6 +1,6 @@
 //! What a resource of a bundle is: a buffer, texels of one, an image, a sampler; and the words for it.
 
-use eitri_descriptors::formats::VkFormat;
+use eitri_descriptors::formats::{Uses, VkFormat};
 use eitri_descriptors::texture::{Func, WrapMode};
 use eitri_descriptors::{Arch, PixelFormat};
 use eitri_program::ImageDimension;
@@ -33,6 +33,14 @@ pub enum Content {
 fn format(word: u32) -> Option<&'static VkFormat> {
     VkFormat::of_pixel_format(ARCH, PixelFormat(word))
         .find(|format| format.clump_code.is_some_and(|code| code < 32))
+}
+
+/// The format of texels that Vulkan calls so, with or without `VK_FORMAT_`; `None` where images can't have it.
+pub fn texel_format(name: &str) -> Option<&'static VkFormat> {
+    VkFormat::of_name(ARCH, name).filter(|format| {
+        let texels = format.uses.contains(Uses::TEXTURE) || format.uses.contains(Uses::IMAGE);
+        texels && format.clump_code.is_some_and(|code| code < 32)
+    })
 }
 
 fn wrap(code: u32) -> Option<WrapMode> {

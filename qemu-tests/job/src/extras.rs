@@ -1,6 +1,5 @@
 //! What is wanted of a job besides its buffers: a core dump, taken before the driver answers what went wrong.
 
-use crate::result::Sink;
 use crate::run::StepWriter;
 use alloc::vec::Vec;
 use core::convert::Infallible;
@@ -14,11 +13,11 @@ const REGIONS: usize = 2048;
 const GATHERED: usize = 64 * 1024;
 
 /// Waits for a job, and writes a dump of the GPU when a failure is reported, or the limit has come.
-pub(crate) fn wait_and_dump<P: Platform, S: Sink, R>(
+pub(crate) fn wait_and_dump<P: Platform>(
     device: &mut Device<'_, '_, P>,
     fence: Fence,
     limit: Duration,
-    steps: &mut StepWriter<'_, '_, S, R>,
+    steps: &mut StepWriter<'_, '_, '_>,
 ) -> Status {
     match device.wait_or_fault(fence, limit) {
         None => {
@@ -39,10 +38,10 @@ pub(crate) fn wait_and_dump<P: Platform, S: Sink, R>(
     }
 }
 
-fn dump<P: Platform, S: Sink, R>(
+fn dump<P: Platform>(
     device: &mut Device<'_, '_, P>,
     overdue: Option<Fence>,
-    steps: &mut StepWriter<'_, '_, S, R>,
+    steps: &mut StepWriter<'_, '_, '_>,
 ) {
     let mut room = alloc::vec![Region::default(); REGIONS];
     let mut gathered = Gathered {
@@ -65,12 +64,12 @@ fn dump<P: Platform, S: Sink, R>(
 }
 
 /// A dump on its way into the stream.
-struct Gathered<'w, 'r, 's, S: Sink, R> {
-    steps: &'w mut StepWriter<'r, 's, S, R>,
+struct Gathered<'w, 'r, 's, 'p> {
+    steps: &'w mut StepWriter<'r, 's, 'p>,
     bytes: Vec<u8>,
 }
 
-impl<S: Sink, R> Gathered<'_, '_, '_, S, R> {
+impl Gathered<'_, '_, '_, '_> {
     fn flush(&mut self) {
         let bytes = &self.bytes;
         if !bytes.is_empty() {
@@ -80,7 +79,7 @@ impl<S: Sink, R> Gathered<'_, '_, '_, S, R> {
     }
 }
 
-impl<S: Sink, R> eitri_dump::Sink for Gathered<'_, '_, '_, S, R> {
+impl eitri_dump::Sink for Gathered<'_, '_, '_, '_> {
     /// What the stream refuses is kept there.
     type Error = Infallible;
 

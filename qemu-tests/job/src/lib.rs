@@ -1,23 +1,23 @@
 //! One dispatch as data: a program, its resources, how to run them, and what came of it.
 //!
-//! A [`Bundle`] is what the host puts into an image (or hands to the same code in its own process): program, firmware,
-//! push constants, buffers, images, samplers. A [`result`] stream is what comes back: the bring-up steps, then either the
+//! A [`Job`] is program, firmware, push constants, buffers, images, samplers; a [`Bundle`] is that in the form in which the
+//! host puts it into an image (or hands it to the same code in its own process). A [`result`] stream is what comes back: the bring-up steps, then either the
 //! saved resources or the failure; and what else was wanted, a core dump or counters.
 //!
 //! Needs: `eitri-program`, `eitri-runtime`.  Guarantees: a bundle or a result that was cut short or damaged is an error.
 //! Never: knows which platform it runs on.
 //!
 //! ```
-//! use eitri_job::{Bundle, BundleParts, Content, ResourceParts, Wants};
+//! use eitri_job::{Bundle, Content, Job, Part, Resource, Wants};
 //!
-//! let parts = BundleParts {
+//! let job = Job {
 //!     program: &[1, 2, 3],
 //!     firmware: &[],
 //!     push_constants: &[],
 //!     groups: [1, 1, 1],
 //!     limit_ms: 1000,
 //!     wants: Wants::default(),
-//!     resources: &[ResourceParts {
+//!     resources: &[Resource {
 //!         set: 0,
 //!         binding: 0,
 //!         element: 0,
@@ -25,9 +25,10 @@
 //!         data: &[4, 5],
 //!         bytes: 8,
 //!         save: true,
+//!         part: Part::Whole,
 //!     }],
 //! };
-//! let bytes = parts.encode();
+//! let bytes = job.encode();
 //! let bundle = Bundle::parse(&bytes)?;
 //! assert_eq!(bundle.program(), [1, 2, 3]);
 //! assert_eq!(bundle.resources().next().map(|resource| resource.bytes), Some(8));
@@ -47,14 +48,14 @@ mod bundle;
 mod content;
 mod cursor;
 mod extras;
+mod job;
 pub mod result;
 mod run;
 
-pub use bundle::{Bundle, BundleError, Resource, Wants};
-#[cfg(feature = "host")]
-pub use bundle::{BundleParts, ResourceParts};
-pub use content::Content;
-pub use run::{Verdict, run};
+pub use bundle::{Bundle, BundleError};
+pub use content::{Content, texel_format};
+pub use job::{Job, Part, Resource, Wants};
+pub use run::{Failure, Saved, Verdict, run, run_here};
 
 /// The sum that guards bundles and results.
 const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);

@@ -1,11 +1,13 @@
-//! Running a bundle: from power-off to the saved buffers, on any platform.
+//! Running a job: from power-off to the saved buffers, on any platform.
 //!
 //! The image and the host's own process call the same function; only the platform and the sink differ.
 
-use crate::bundle::{Bundle, Resource};
+use crate::bundle::Bundle;
 use crate::content::Content;
 use crate::extras;
+use crate::job::{Job, Part, Resource};
 use crate::result::{FailureKind, Sink, Writer};
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 use eitri_program::{Program, ProgramError};
@@ -43,6 +45,8 @@ enum JobError {
         binding: u32,
         error: Error,
     },
+    #[error("resource {set}:{binding} sees the memory of one that has none")]
+    NoMemory { set: u32, binding: u32 },
     #[error(transparent)]
     Runtime(#[from] Error),
     #[error(
@@ -72,9 +76,10 @@ impl core::fmt::Display for Told {
 impl JobError {
     fn kind(&self) -> FailureKind {
         match self {
-            JobError::Program(_) | JobError::Allocation { .. } | JobError::Limit { .. } => {
-                FailureKind::Refused
-            }
+            JobError::Program(_)
+            | JobError::Allocation { .. }
+            | JobError::NoMemory { .. }
+            | JobError::Limit { .. } => FailureKind::Refused,
             // A shader that reaches outside of its buffers.
             JobError::Runtime(Error::Job(JobFault {
                 cause: Cause::Mmu(_) | Cause::Exception(_),
@@ -101,12 +106,59 @@ pub fn run<P: Platform, S: Sink>(
     reporter: &mut impl Reporter,
     sink: &mut S,
 ) -> Result<Verdict, S::Error> {
+    let mut lost = None;
+    let mut put = |bytes: &[u8]| match sink.put(bytes) {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            lost.get_or_insert(error);
+            Err(Void)
+        }
+    };
+    let verdict = run_into(platform, bundle, reporter, &mut Stream(&mut put));
+    match (verdict, lost) {
+        (_, Some(error)) => Err(error),
+        (Ok(verdict), None) => Ok(verdict),
+        // Nothing else makes it void.
+        (Err(Void), None) => Ok(Verdict::Failed(FailureKind::Device)),
+    }
+}
+
+/// Where the stream goes, whatever that is: all jobs on a platform are the same code.
+pub(crate) struct Stream<'p>(&'p mut dyn FnMut(&[u8]) -> Result<(), Void>);
+
+/// The stream is void.
+pub(crate) struct Void;
+
+impl Sink for Stream<'_> {
+    type Error = Void;
+
+    fn put(&mut self, bytes: &[u8]) -> Result<(), Void> {
+        (self.0)(bytes)
+    }
+}
+
+fn run_into<P: Platform>(
+    platform: P,
+    bundle: &Bundle<'_>,
+    reporter: &mut dyn Reporter,
+    stream: &mut Stream<'_>,
+) -> Result<Verdict, Void> {
     let mut steps = StepWriter {
-        writer: Writer::start(sink)?,
+        writer: Writer::start(stream)?,
         reporter,
         lost: None,
     };
-    let outcome = bring_up_and_dispatch(platform, bundle, &mut steps);
+    let resources: Vec<Resource<'_>> = bundle.resources().collect();
+    let job = Job {
+        program: bundle.program(),
+        firmware: bundle.firmware(),
+        push_constants: bundle.push_constants(),
+        groups: bundle.groups(),
+        limit_ms: bundle.limit_ms(),
+        wants: bundle.wants(),
+        resources: &resources,
+    };
+    let (_, outcome) = bring_up_and_dispatch(platform, &job, &mut steps);
     if let Some(error) = steps.lost {
         return Err(error);
     }
@@ -128,11 +180,49 @@ pub fn run<P: Platform, S: Sink>(
     Ok(verdict)
 }
 
+/// Why a job failed, for whoever ran it in its own memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Whose fault it is.
+    pub kind: FailureKind,
+    /// What a person should read.
+    pub text: String,
+}
+
+/// Runs a job on `platform`, which is given back for the next one. What else the job wants is not kept.
+pub fn run_here<P: Platform>(
+    platform: P,
+    job: &Job<'_>,
+    reporter: &mut impl Reporter,
+) -> (P, Result<Vec<Saved>, Failure>) {
+    // Nobody reads this stream.
+    let mut put = |_: &[u8]| Ok(());
+    let mut stream = Stream(&mut put);
+    let Ok(writer) = Writer::start(&mut stream) else {
+        let text = "a stream that nobody reads is void".to_string();
+        let kind = FailureKind::Device;
+        return (platform, Err(Failure { kind, text }));
+    };
+    let mut steps = StepWriter {
+        writer,
+        reporter,
+        lost: None,
+    };
+    let (platform, outcome) = bring_up_and_dispatch(platform, job, &mut steps);
+    let outcome = outcome.map_err(|error| Failure {
+        kind: error.kind(),
+        text: error.to_string(),
+    });
+    (platform, outcome)
+}
+
 /// The content of a buffer or image after the dispatch.
-struct Saved {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
     /// Set, binding, element.
-    place: (u32, u32, u32),
-    bytes: Vec<u8>,
+    pub place: (u32, u32, u32),
+    /// All of its memory.
+    pub bytes: Vec<u8>,
 }
 
 /// A resource on the GPU.
@@ -143,38 +233,57 @@ enum Made {
     Sampler,
 }
 
-fn bring_up_and_dispatch<P: Platform, S: Sink>(
+fn bring_up_and_dispatch<P: Platform>(
     platform: P,
-    bundle: &Bundle<'_>,
-    steps: &mut StepWriter<'_, '_, S, impl Reporter>,
-) -> Result<Vec<Saved>, JobError> {
-    let program = Program::parse(bundle.program())?;
+    job: &Job<'_>,
+    steps: &mut StepWriter<'_, '_, '_>,
+) -> (P, Result<Vec<Saved>, JobError>) {
+    let program = match Program::parse(job.program) {
+        Ok(program) => program,
+        Err(error) => return (platform, Err(error.into())),
+    };
     let mut storage = alloc::boxed::Box::new(JobStorage::new());
-    let firmware = bundle.firmware();
-    let up = Device::bring_up(platform, firmware, &mut *storage, Options::default(), steps);
-    let mut device = up.map_err(|failed| failed.error)?;
-    let saved = dispatch(&mut device, &program, bundle, steps);
+    let options = Options::default();
+    let mut device = match Device::bring_up(platform, job.firmware, &mut *storage, options, steps) {
+        Ok(device) => device,
+        Err(failed) => return (failed.platform, Err(failed.error.into())),
+    };
+    let saved = dispatch(&mut device, &program, job, steps);
     // The power goes off whatever became of the job; its failure is the one to tell.
-    let off = device.shutdown(steps);
-    let saved = saved?;
-    off.map_err(|failed| failed.error)?;
-    Ok(saved)
+    match device.shutdown(steps) {
+        Ok(platform) => (platform, saved),
+        Err(failed) => (
+            failed.platform,
+            saved.and_then(|_| Err(failed.error.into())),
+        ),
+    }
 }
 
 /// Runs the job; what it made goes with the device.
-fn dispatch<'d, P: Platform, S: Sink>(
+fn dispatch<'d, P: Platform>(
     device: &mut Device<'_, 'd, P>,
     program: &Program<'d>,
-    bundle: &Bundle<'_>,
-    steps: &mut StepWriter<'_, '_, S, impl Reporter>,
+    job: &Job<'_>,
+    steps: &mut StepWriter<'_, '_, '_>,
 ) -> Result<Vec<Saved>, JobError> {
     let queue = device.create_queue(QueueConfig::default())?;
     let space = device.space(queue)?;
     let pipeline = device.create_pipeline(space, program)?;
     let mut sets = Vec::new();
-    let mut resources = Vec::new();
-    for content in bundle.resources() {
-        let made = create(device, space, &content)?;
+    let mut resources: Vec<(&Resource<'_>, Made)> = Vec::new();
+    for (number, content) in (0_u32..).zip(job.resources) {
+        let made = match content.part {
+            Part::Of { resource, .. } if resource != number => {
+                let shared = usize::try_from(resource).ok();
+                let shared = shared.and_then(|shared| resources.get(shared));
+                let (_, made) = shared.ok_or(JobError::NoMemory {
+                    set: content.set,
+                    binding: content.binding,
+                })?;
+                *made
+            }
+            _ => create(device, space, content)?,
+        };
         let known = sets.iter().find(|(number, _)| *number == content.set);
         let set = match known {
             Some((_, set)) => *set,
@@ -184,7 +293,7 @@ fn dispatch<'d, P: Platform, S: Sink>(
                 set
             }
         };
-        bind(device, set, &content, made)?;
+        bind(device, set, content, made)?;
         resources.push((content, made));
     }
     let commands = device.create_command_buffer(space)?;
@@ -193,16 +302,16 @@ fn dispatch<'d, P: Platform, S: Sink>(
         for (_, set) in &sets {
             recorder.bind_descriptor_set(*set)?;
         }
-        recorder.push_constants(bundle.push_constants())?;
-        recorder.dispatch(bundle.groups())?;
+        recorder.push_constants(job.push_constants)?;
+        recorder.dispatch(job.groups)?;
         Ok(())
     })?;
-    let wants = bundle.wants();
+    let wants = job.wants;
     if wants.counters {
         device.start_counters()?;
     }
     let fence = device.submit(queue, commands)?;
-    let limit = Duration::from_millis(bundle.limit_ms().into());
+    let limit = Duration::from_millis(job.limit_ms.into());
     let status = match wants.dump {
         false => device.wait(fence, limit),
         true => extras::wait_and_dump(device, fence, limit, steps),
@@ -314,15 +423,15 @@ fn bind<P: Platform>(
     made: Made,
 ) -> Result<(), Error> {
     let at = (content.binding, content.element);
+    let (start, bytes) = match content.part {
+        Part::Whole => (0, content.bytes.into()),
+        Part::Of { start, bytes, .. } => (start.into(), bytes.into()),
+    };
     match (content.content, made) {
         (Content::Texels(format), Made::Buffer(buffer)) => {
-            let range = (0, content.bytes.into());
-            device.bind_texel_buffer(set, at, buffer, range, format)
+            device.bind_texel_buffer(set, at, buffer, (start, bytes), format)
         }
-        (_, Made::Buffer(buffer)) => {
-            let bytes = content.bytes.into();
-            device.bind_range(set, at.0, at.1, buffer, 0, bytes)
-        }
+        (_, Made::Buffer(buffer)) => device.bind_range(set, at.0, at.1, buffer, start, bytes),
         (Content::Sampler(info), _) => device.bind_sampler(set, at, &info),
         (_, Made::Image(image, _)) => device.bind_image(set, at, image),
         (_, Made::Sampler) => Ok(()),
@@ -355,16 +464,19 @@ fn read<P: Platform>(
 }
 
 /// Hands steps on, and writes them into the stream.
-pub(crate) struct StepWriter<'r, 's, S: Sink, R> {
-    writer: Writer<'s, S>,
-    reporter: &'r mut R,
-    /// The first error of the sink.
-    lost: Option<S::Error>,
+pub(crate) struct StepWriter<'r, 's, 'p> {
+    writer: Writer<'s, Stream<'p>>,
+    reporter: &'r mut dyn Reporter,
+    /// Whether the stream is void.
+    lost: Option<Void>,
 }
 
-impl<'s, S: Sink, R> StepWriter<'_, 's, S, R> {
+impl<'s, 'p> StepWriter<'_, 's, 'p> {
     /// Writes into the stream, unless it is void.
-    pub(crate) fn write(&mut self, write: impl FnOnce(&mut Writer<'s, S>) -> Result<(), S::Error>) {
+    pub(crate) fn write(
+        &mut self,
+        write: impl FnOnce(&mut Writer<'s, Stream<'p>>) -> Result<(), Void>,
+    ) {
         if self.lost.is_none()
             && let Err(error) = write(&mut self.writer)
         {
@@ -373,7 +485,7 @@ impl<'s, S: Sink, R> StepWriter<'_, 's, S, R> {
     }
 }
 
-impl<S: Sink, R: Reporter> Reporter for StepWriter<'_, '_, S, R> {
+impl Reporter for StepWriter<'_, '_, '_> {
     fn begin(&mut self, step: Step) {
         self.reporter.begin(step);
     }

@@ -1,7 +1,7 @@
 //! Bundles and results survive the way, or are found damaged.
 
 use eitri_job::result::{FailureKind, JobResult, ResultError, Sink, Writer};
-use eitri_job::{Bundle, BundleError, BundleParts, Content, ResourceParts, Wants};
+use eitri_job::{Bundle, BundleError, Content, Job, Part, Resource, Wants};
 use proptest::prelude::*;
 
 const WANTS: Wants = Wants {
@@ -20,8 +20,8 @@ impl Sink for Bytes {
     }
 }
 
-fn bundle(buffers: &[ResourceParts<'_>]) -> Vec<u8> {
-    BundleParts {
+fn bundle(buffers: &[Resource<'_>]) -> Vec<u8> {
+    Job {
         program: b"program",
         firmware: b"fw",
         push_constants: &[1, 2, 3, 4],
@@ -33,8 +33,8 @@ fn bundle(buffers: &[ResourceParts<'_>]) -> Vec<u8> {
     .encode()
 }
 
-fn two_buffers() -> [ResourceParts<'static>; 2] {
-    let first = ResourceParts {
+fn two_buffers() -> [Resource<'static>; 2] {
+    let first = Resource {
         set: 0,
         binding: 2,
         element: 0,
@@ -42,10 +42,11 @@ fn two_buffers() -> [ResourceParts<'static>; 2] {
         data: b"abc",
         bytes: 16,
         save: false,
+        part: Part::Whole,
     };
     [
         first,
-        ResourceParts {
+        Resource {
             set: 1,
             binding: 0,
             element: 0,
@@ -53,6 +54,7 @@ fn two_buffers() -> [ResourceParts<'static>; 2] {
             data: &[],
             bytes: 4,
             save: true,
+            part: Part::Whole,
         },
     ]
 }
@@ -92,7 +94,7 @@ fn a_bundle_gives_its_parts_back() {
 
 #[test]
 fn a_buffer_with_too_much_data_is_named() {
-    let buffer = ResourceParts {
+    let buffer = Resource {
         set: 3,
         binding: 1,
         element: 0,
@@ -100,6 +102,7 @@ fn a_buffer_with_too_much_data_is_named() {
         data: &[0; 5],
         bytes: 4,
         save: false,
+        part: Part::Whole,
     };
     assert_eq!(
         Bundle::parse(&bundle(&[buffer])).unwrap_err(),
@@ -110,6 +113,40 @@ fn a_buffer_with_too_much_data_is_named() {
             data: 5
         },
     );
+}
+
+#[test]
+fn a_resource_may_see_a_part_of_its_own_memory_or_of_one_before_it() {
+    let [first, second] = two_buffers();
+    let part = |resource| Part::Of {
+        resource,
+        start: 16,
+        bytes: 4,
+    };
+    let own = Resource {
+        part: part(0),
+        ..first
+    };
+    let other = Resource {
+        part: part(0),
+        bytes: 0,
+        save: false,
+        ..second
+    };
+    let bytes = bundle(&[own, other]);
+    let read = Bundle::parse(&bytes).unwrap();
+    let parts: Vec<Part> = read.resources().map(|resource| resource.part).collect();
+    assert_eq!(parts, [part(0), part(0)]);
+    // Of one behind it, and with memory of its own besides.
+    let behind = Resource {
+        part: part(1),
+        ..first
+    };
+    let both = Resource { bytes: 4, ..other };
+    for bad in [[behind, second], [own, both]] {
+        let error = Bundle::parse(&bundle(&bad)).unwrap_err();
+        assert!(matches!(error, BundleError::Part { .. }), "{error}");
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! say; here the first diagnosis is an error.
 
 use eitri_job::result::{JobResult, Sink};
-use eitri_job::{Bundle, BundleParts, Content, ResourceParts, Wants};
+use eitri_job::{Bundle, Content, Job, Part, Resource, Wants};
 use eitri_model::Config;
 use eitri_on_model::Machine;
 use eitri_shaderc::interp::{Buffers, Dispatch};
@@ -66,9 +66,9 @@ pub fn run_bound(
     bound: &mut [Bound],
 ) -> Result<(), String> {
     let is_sampler = |content: &Content| matches!(content, Content::Sampler(_));
-    let parts: Vec<ResourceParts<'_>> = bound
+    let parts: Vec<Resource<'_>> = bound
         .iter()
-        .map(|one| ResourceParts {
+        .map(|one| Resource {
             set: one.place.0,
             binding: one.place.1,
             element: one.place.2,
@@ -76,10 +76,11 @@ pub fn run_bound(
             data: &one.bytes,
             bytes: one.bytes.len() as u32,
             save: !is_sampler(&one.content),
+            part: Part::Whole,
         })
         .collect();
     let firmware = eitri_model::stub_firmware();
-    let bundle = BundleParts {
+    let bundle = Job {
         program,
         firmware: &firmware,
         push_constants: &dispatch.push_constants,
