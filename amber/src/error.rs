@@ -1,7 +1,8 @@
 //! What is wrong with a script's text, and where.
 
-use std::fmt;
-use std::ops::Range;
+use alloc::string::String;
+use core::fmt;
+use core::ops::Range;
 use thiserror::Error;
 
 /// A place in a script's text, as people count: from 1.
@@ -44,6 +45,7 @@ pub struct SyntaxError {
 }
 
 /// A problem with the bytes that are to blame.
+#[cfg(feature = "host")]
 pub(crate) type Located = (Range<usize>, Problem);
 
 /// What can be wrong with a script's text.

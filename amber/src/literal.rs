@@ -1,9 +1,10 @@
 //! Numbers as a script writes them.
 
-use std::fmt;
+use core::fmt;
+use serde::{Deserialize, Serialize};
 
 /// A number of the script, with the way in which it was written.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Literal {
     /// Decimal without a point. Magnitudes above 2^64 - 1 were cut to that.
     Integer {
@@ -54,7 +55,7 @@ impl fmt::Display for Literal {
                 magnitude,
             } => write!(f, "{}{magnitude}", if *negative { "-" } else { "" }),
             Literal::Hex(value) => write!(f, "{value:#x}"),
-            Literal::Float(value) if value.fract() == 0.0 => write!(f, "{value:.1}"),
+            Literal::Float(value) if libm::trunc(*value) == *value => write!(f, "{value:.1}"),
             Literal::Float(value) => write!(f, "{value}"),
         }
     }

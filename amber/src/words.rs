@@ -1,5 +1,8 @@
 //! Closed sets of words: one table a set, from which reading, printing and error messages derive.
 
+use alloc::string::String;
+use alloc::vec::Vec;
+
 /// A set of words of the language.
 pub trait Word: Copy + PartialEq + 'static {
     /// What the words are, for messages: `a filter`.
@@ -34,7 +37,9 @@ pub trait Word: Copy + PartialEq + 'static {
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident, $what:literal: $($variant:ident = $text:literal $(| $also:literal)*,)+) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+        )]
         pub enum $name {
             $(#[doc = concat!("`", $text, "`.")] $variant,)+
         }

@@ -6,7 +6,6 @@ use crate::expected::Expected;
 use crate::host::{Ending, Host};
 use crate::region::{Region, RegisterBase};
 use crate::steps::{Action, Channel};
-#[cfg(feature = "drivers")]
 use crate::uart;
 use crate::watchdog::Watchdog;
 use core::ops::Deref;
@@ -61,7 +60,6 @@ impl Console {
     }
 
     /// Address of the register that takes a character, for the first instructions.
-    #[cfg(feature = "drivers")]
     pub const fn data_register(&self) -> usize {
         match *self {
             Console::Pl011 { base, .. } | Console::Dw8250 { base } => base.address(),

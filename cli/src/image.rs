@@ -23,6 +23,8 @@ const MOST_BYTES: u64 = 512 << 20;
 const BOARD: &str = "EITRI_BOARD";
 /// the job of `kernel/image`,
 const JOB: &str = "EITRI_JOB";
+/// the scripts of `kernel/amber-image`,
+const SUITE: &str = "EITRI_SUITE";
 /// and the GPU's firmware and the program of `examples/embed`.
 pub(crate) const FIRMWARE: &str = "EITRI_FIRMWARE";
 pub(crate) const PROGRAM: &str = "EITRI_PROGRAM";
@@ -112,6 +114,26 @@ impl Builder {
 
     /// Builds the image that people boot, with `bundle` as its job.
     pub(crate) fn build_job(&self, board: Option<&Board>, bundle: &[u8]) -> Result<Image, Failure> {
+        self.build_around(board, "eitri-image", JOB, bundle)
+    }
+
+    /// Builds the image that carries scripts.
+    pub(crate) fn build_suite(
+        &self,
+        board: Option<&Board>,
+        suite: &[u8],
+    ) -> Result<Image, Failure> {
+        self.build_around(board, "eitri-amber-image", SUITE, suite)
+    }
+
+    /// Builds the program of a package around the bytes that its build script finds by `variable`.
+    fn build_around(
+        &self,
+        board: Option<&Board>,
+        package: &str,
+        variable: &'static str,
+        bytes: &[u8],
+    ) -> Result<Image, Failure> {
         let folder = tempfile::tempdir().map_err(|cause| {
             Failure::missing(FileError {
                 action: "write",
@@ -119,10 +141,10 @@ impl Builder {
                 cause,
             })
         })?;
-        let job = folder.path().join("job.bundle");
-        whole_file::put(&job, bundle)?;
-        let files = &[(JOB, job.as_path())];
-        self.build_with("eitri-image", "eitri-image", &Parts { board, files })
+        let path = folder.path().join(package);
+        whole_file::put(&path, bytes)?;
+        let files = &[(variable, path.as_path())];
+        self.build_with(package, package, &Parts { board, files })
     }
 
     /// Builds the program `binary` of `package` of these parts.
@@ -134,7 +156,7 @@ impl Builder {
     ) -> Result<Image, Failure> {
         let mut command = images::build(&self.workspace, package);
         // What the caller's own environment says of these is not meant for this build.
-        for variable in [BOARD, JOB, FIRMWARE, PROGRAM] {
+        for variable in [BOARD, JOB, SUITE, FIRMWARE, PROGRAM] {
             command.env_remove(variable);
         }
         for (variable, file) in parts.files {

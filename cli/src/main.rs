@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod amber;
+mod board_choice;
 mod boot_file;
 mod buffer_source;
 mod case_run;

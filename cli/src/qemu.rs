@@ -187,12 +187,22 @@ pub(crate) struct Machine {
 impl Machine {
     /// Builds the monitor and the image with `bundle` as its job.
     fn with_job(bundle: &[u8]) -> Result<Machine, Failure> {
+        Machine::with(|builder| builder.build_job(None, bundle))
+    }
+
+    /// Builds the monitor and the image that carries these scripts.
+    pub(crate) fn with_suite(suite: &[u8]) -> Result<Machine, Failure> {
+        Machine::with(|builder| builder.build_suite(None, suite))
+    }
+
+    /// Builds the monitor and an image.
+    fn with(image: impl FnOnce(&Builder) -> Result<Image, Failure>) -> Result<Machine, Failure> {
         tools::ensure(&Workspace::find()?, Tool::OF_QEMU)?;
         let folder =
             tempfile::tempdir().map_err(|cause| unwritable(&std::env::temp_dir(), cause))?;
         let builder = Builder::new()?;
         let monitor = builder.build("eitri-monitor", "eitri-monitor")?;
-        let image = builder.build_job(None, bundle)?;
+        let image = image(&builder)?;
         whole_file::put(&folder.path().join("monitor.elf"), &monitor.elf)?;
         whole_file::put(&folder.path().join("image.raw"), &image.raw()?)?;
         Ok(Machine { folder, image })
@@ -287,6 +297,50 @@ pub(crate) fn run_job(
             monitor: booted.monitor + &booted.qemu,
         })),
     }
+}
+
+/// What came of a boot of the image that carries scripts.
+pub(crate) struct SuiteRan {
+    /// Its console.
+    pub(crate) console: String,
+    /// What the monitor has to say of how the GPU was used.
+    pub(crate) diagnoses: Vec<String>,
+    /// How it ended, in words.
+    pub(crate) ended: String,
+}
+
+/// Boots the image of a machine that carries scripts, from script `first` (from 1) on. `limit` is for all of them.
+pub(crate) fn run_suite(
+    machine: &Machine,
+    first: usize,
+    gpu: GpuChoice,
+    limit: Duration,
+) -> Result<SuiteRan, Failure> {
+    let folder = machine.folder.path();
+    let inside = limit + BRING_UP_LIMIT;
+    let words = [
+        format!("from={first}"),
+        format!("limit-ms={}", inside.as_millis()),
+        format!("gpu={gpu}"),
+    ];
+    let step = progress::start("running the scripts in QEMU");
+    let booted = boot(&Boot {
+        start: Start::Monitor {
+            monitor: &folder.join("monitor.elf"),
+            image: &folder.join("image.raw"),
+        },
+        words: &words,
+        folder,
+        limit: inside * PATIENCE,
+    })?;
+    step.finish(booted.status().is_some());
+    let diagnoses = booted.monitor.lines();
+    let diagnoses = diagnoses.filter(|line| line.starts_with("monitor: diagnosis"));
+    Ok(SuiteRan {
+        console: console::decode(&booted.console, &machine.image.elf),
+        diagnoses: diagnoses.map(str::to_owned).collect(),
+        ended: died(&booted),
+    })
 }
 
 /// Tells `sink` what the monitor has recorded. A record that was cut short when the image ended QEMU is left out.

@@ -15,6 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-csf",         &["eitri-arch"]),
     ("eitri-program",     &["eitri-arch"]),
     ("eitri-amber",       &[]),
+    ("eitri-amber-device", &["eitri-amber", "eitri-descriptors", "eitri-job", "eitri-program", "eitri-runtime"]),
     ("eitri-testdata",    &[]),
     ("eitri-compute-cases", &[]),
     ("eitri-launch",      &[]),
@@ -31,14 +32,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-linker",       &["eitri-boards"]),
     ("eitri-on-board",     &["eitri-boards", "eitri-csf", "eitri-job", "eitri-kernel", "eitri-mmio", "eitri-runtime"]),
     ("eitri-image",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board"]),
+    ("eitri-amber-image",  &["eitri-amber-device", "eitri-boards", "eitri-job", "eitri-kernel", "eitri-linker", "eitri-on-board"]),
     ("eitri-kernel-tests", &["eitri-aarch64", "eitri-boards", "eitri-csf", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-runtime"]),
     ("eitri-embassy",      &["eitri-mmio", "eitri-runtime"]),
     ("eitri-embassy-example", &["eitri-boards", "eitri-embassy", "eitri-kernel", "eitri-linker", "eitri-mmio", "eitri-program", "eitri-runtime"]),
     ("eitri-embed",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-mmio", "eitri-program", "eitri-runtime"]),
     ("eitri-bench",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-program", "eitri-runtime"]),
     ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-kernel", "eitri-linker", "eitri-model"]),
-    ("eitri-no-panic",     &["eitri-dump", "eitri-program", "eitri-runtime"]),
-    ("eitri",             &["eitri-amber", "eitri-boards", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-program", "eitri-runtime", "eitri-shaderc"]),
+    ("eitri-no-panic",     &["eitri-program", "eitri-runtime"]),
+    ("eitri",             &["eitri-amber", "eitri-amber-device", "eitri-boards", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-program", "eitri-runtime", "eitri-shaderc"]),
 ];
 
 /// Folders whose code may hold `unsafe`: the kernel, the boards, what runs on them, and the platform that is made of addresses,
@@ -69,7 +71,12 @@ const WORDS_OF_MALI: &[&str] = &[
 ];
 
 /// Folders of crates that build for bare metal only, where an example could not run.
-const BARE_METAL: &[&str] = &["kernel/src", "kernel/image", "kernel/on-board"];
+const BARE_METAL: &[&str] = &[
+    "kernel/src",
+    "kernel/image",
+    "kernel/amber-image",
+    "kernel/on-board",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -4,12 +4,13 @@ mod pixels;
 mod values;
 mod whole;
 
-pub use pixels::{PixelMismatch, probe};
+pub use pixels::{PixelMismatch, color, probe};
 pub use values::{ValueMismatch, values};
 pub use whole::{histogram_distance, rmse, same_bytes};
 
 use crate::error::Problem;
 use crate::script::{Buffer, PixelProbe, Tolerance};
+#[cfg(feature = "host")]
 use crate::types::Type;
 
 /// Whether two numbers are as close as a tolerance allows; NaN is close to NaN only,
@@ -30,6 +31,7 @@ fn is_close(a: f64, b: f64, tolerance: Tolerance, reference: f64) -> bool {
 }
 
 /// Whether a histogram can be made of a buffer: four channels of eight unsigned bits.
+#[cfg(feature = "host")]
 pub(crate) fn has_histogram(ty: &Type) -> bool {
     match ty {
         Type::Format(format) => format.is_four_bytes(),
@@ -81,5 +83,21 @@ pub(crate) fn check_rectangle(
             buffer: buffer.name.clone(),
             length: format!("{} x {} pixels", size.0, size.1),
         }),
+    }
+}
+
+/// Why two buffers can't be compared, as far as the text says.
+pub(crate) fn difference(a: &Buffer, b: &Buffer) -> Option<&'static str> {
+    let is_known = a.elements.is_some() && b.elements.is_some();
+    if !a.ty.same_as(&b.ty) {
+        Some("their types differ")
+    } else if a.layout != b.layout && a.element != b.element {
+        Some("their layouts differ")
+    } else if is_known && a.elements != b.elements {
+        Some("they have different numbers of elements")
+    } else if is_known && a.size != b.size {
+        Some("their widths or heights differ")
+    } else {
+        None
     }
 }

@@ -3,7 +3,10 @@
 use super::is_close;
 use crate::script::{Buffer, PixelProbe, Tolerance};
 use crate::types::{ChannelName, Encoding, Number, Type};
-use std::fmt;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
 
 /// Without a tolerance, on the scale from 0 to 1.
 const DEFAULT: Tolerance = Tolerance::Absolute(0.002);
@@ -35,7 +38,7 @@ impl fmt::Display for PixelMismatch {
                 .iter()
                 .map(|channel| {
                     channel.map_or("-".to_owned(), |value| {
-                        format!("{}", (value * scale * 1e6).round() / 1e6)
+                        format!("{}", libm::round(value * scale * 1e4) / 1e4)
                     })
                 })
                 .collect();
@@ -69,7 +72,7 @@ impl Part {
     fn value(&self, pixel: &[u8]) -> f64 {
         let stored = self.scalar.load(pixel.get(self.offset..).unwrap_or(&[]));
         let raw = stored.as_f64();
-        let full = |bits: u32| (2f64).powi(bits as i32) - 1.0;
+        let full = |bits: u32| ((1u64 << bits) - 1) as f64;
         match self.encoding {
             Some(Encoding::Unorm) => raw / full(self.bits),
             Some(Encoding::Snorm) => raw / full(self.bits - 1),
@@ -86,7 +89,7 @@ impl Part {
 fn linear(value: f64) -> f64 {
     match value <= 0.04045 {
         true => value / 12.92,
-        false => ((value + 0.055) / 1.055).powf(2.4),
+        false => libm::pow((value + 0.055) / 1.055, 2.4),
     }
 }
 
@@ -133,6 +136,17 @@ fn parts(buffer: &Buffer) -> Vec<Part> {
             })
         })
         .collect()
+}
+
+/// Red, green, blue and alpha of a pixel as they are compared; none where its type has no such channel.
+pub fn color(buffer: &Buffer, pixel: &[u8]) -> [Option<f64>; 4] {
+    let mut color = [None; 4];
+    for part in parts(buffer) {
+        if let Some(slot) = color.get_mut(part.channel) {
+            *slot = Some(part.value(pixel));
+        }
+    }
+    color
 }
 
 /// Compares a rectangle of a picture `width` pixels wide, which lies within it.

@@ -5,7 +5,7 @@ use crate::literal::Literal;
 use crate::script::{Comparator, Tolerance};
 use crate::types::{Element, Number, Scalar};
 use crate::words::Word;
-use std::fmt;
+use core::fmt;
 
 /// How far `EQ` lets floats be off: relative, in double precision.
 const EXACT: Tolerance = Tolerance::Percent(1e-6);

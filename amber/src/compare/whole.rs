@@ -39,7 +39,7 @@ pub fn rmse(element: &Element, a: &[u8], b: &[u8]) -> f64 {
     }
     match count {
         0 => 0.0,
-        count => (sum / count as f64).sqrt(),
+        count => libm::sqrt(sum / count as f64),
     }
 }
 

@@ -5,7 +5,7 @@ use super::{Parsed, Parser, expected, out_of_range};
 use crate::error::Problem;
 use crate::lexer::TokenKind;
 use crate::literal::Literal;
-use crate::script::{Buffer, BufferId, Comparator, Expectation, PixelProbe, Tolerance};
+use crate::script::{BufferId, Comparator, Expectation, PixelProbe, Tolerance};
 use crate::words::Word;
 use std::ops::Range;
 
@@ -57,7 +57,7 @@ impl<'s> Parser<'s> {
     fn other_buffer(&mut self, buffer: BufferId, span: Range<usize>) -> Parsed<BufferId> {
         let (other, _) = self.buffer_name()?;
         if let (Some(a), Some(b)) = (self.script.buffer(buffer), self.script.buffer(other))
-            && let Some(difference) = difference(a, b)
+            && let Some(difference) = crate::compare::difference(a, b)
         {
             let (a, b) = (a.name.clone(), b.name.clone());
             return Err((span, Problem::NotComparable { a, b, difference }));
@@ -244,21 +244,5 @@ impl<'s> Parser<'s> {
                 .map_err(|problem| (span, problem)),
             None => Ok(()),
         }
-    }
-}
-
-/// Why two buffers can't be compared, as far as the text says.
-pub(crate) fn difference(a: &Buffer, b: &Buffer) -> Option<&'static str> {
-    let is_known = a.elements.is_some() && b.elements.is_some();
-    if !a.ty.same_as(&b.ty) {
-        Some("their types differ")
-    } else if a.layout != b.layout && a.element != b.element {
-        Some("their layouts differ")
-    } else if is_known && a.elements != b.elements {
-        Some("they have different numbers of elements")
-    } else if is_known && a.size != b.size {
-        Some("their widths or heights differ")
-    } else {
-        None
     }
 }

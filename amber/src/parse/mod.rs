@@ -16,7 +16,6 @@ mod structure;
 mod vkscript;
 
 pub(crate) use buffer::check_value;
-pub(crate) use expect::difference;
 
 use crate::error::{Located, Position, Problem, SyntaxError};
 use crate::script::{

@@ -1,11 +1,13 @@
 //! `EXPECT`, on the bytes that buffers hold now.
 
 use super::Memory;
-use crate::compare::{self, PixelMismatch, ValueMismatch};
+use crate::compare::{self, PixelMismatch, ValueMismatch, difference};
 use crate::error::Problem;
-use crate::parse::difference;
-use crate::script::{Buffer, BufferId, Expectation, Script};
-use std::fmt;
+use crate::plan::Plan;
+use crate::script::{Buffer, BufferId, Expectation, PixelProbe};
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use core::fmt;
 
 /// What differs from what a script expects.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +27,8 @@ pub enum Mismatch {
         name: String,
         /// The first pixel that differs.
         first: PixelMismatch,
+        /// What was looked for.
+        probe: PixelProbe,
     },
     /// Bytes of two buffers.
     Bytes {
@@ -108,7 +112,7 @@ impl Pair<'_> {
 
 /// What differs; none if the expectation holds.
 pub(super) fn check(
-    script: &Script,
+    plan: &Plan,
     expectation: &Expectation,
     memory: &Memory,
 ) -> Result<Option<Mismatch>, Problem> {
@@ -120,7 +124,7 @@ pub(super) fn check(
             tolerance,
             values,
         } => {
-            let (buffer, host) = one(script, memory, *buffer)?;
+            let (buffer, host) = one(plan, memory, *buffer)?;
             let length = host.bytes.len() as u64;
             compare::check_place(buffer, Some(length), *offset, values.len())?;
             let first = compare::values(
@@ -137,7 +141,7 @@ pub(super) fn check(
             })
         }
         Expectation::Pixels(probe) => {
-            let (buffer, host) = one(script, memory, probe.buffer)?;
+            let (buffer, host) = one(plan, memory, probe.buffer)?;
             compare::check_rectangle(buffer, host.size, probe)?;
             check_picture(buffer, host)?;
             let first = compare::probe(buffer, &host.bytes, host.size.0, probe);
@@ -145,10 +149,11 @@ pub(super) fn check(
                 buffer: probe.buffer,
                 name: buffer.name.clone(),
                 first,
+                probe: probe.clone(),
             })
         }
         Expectation::Same { buffer, other } => {
-            let pair = pair(script, memory, *buffer, *other)?;
+            let pair = pair(plan, memory, *buffer, *other)?;
             let [a, b] = pair.bytes;
             compare::same_bytes(a, b).map(|(at, count)| Mismatch::Bytes {
                 buffer: *buffer,
@@ -163,7 +168,7 @@ pub(super) fn check(
             other,
             most,
         } => {
-            let pair = pair(script, memory, *buffer, *other)?;
+            let pair = pair(plan, memory, *buffer, *other)?;
             let [a, b] = pair.bytes;
             let found = compare::rmse(&pair.buffers[0].element, a, b);
             distance(&pair, "root mean square difference", found, *most)
@@ -173,7 +178,7 @@ pub(super) fn check(
             other,
             most,
         } => {
-            let pair = pair(script, memory, *buffer, *other)?;
+            let pair = pair(plan, memory, *buffer, *other)?;
             let [a, b] = pair.bytes;
             distance(
                 &pair,
@@ -199,11 +204,11 @@ fn distance(pair: &Pair<'_>, what: &'static str, found: f64, most: f64) -> Optio
 }
 
 fn one<'a>(
-    script: &'a Script,
+    plan: &'a Plan,
     memory: &'a Memory,
     id: BufferId,
 ) -> Result<(&'a Buffer, &'a super::HostBuffer), Problem> {
-    let found = script.buffer(id).zip(memory.get(id));
+    let found = plan.buffer(id).zip(memory.get(id));
     found.ok_or(Problem::Empty { what: "buffer" })
 }
 
@@ -222,13 +227,13 @@ fn check_picture(buffer: &Buffer, host: &super::HostBuffer) -> Result<(), Proble
 }
 
 fn pair<'a>(
-    script: &'a Script,
+    plan: &'a Plan,
     memory: &'a Memory,
     a: BufferId,
     b: BufferId,
 ) -> Result<Pair<'a>, Problem> {
-    let (buffer_a, host_a) = one(script, memory, a)?;
-    let (buffer_b, host_b) = one(script, memory, b)?;
+    let (buffer_a, host_a) = one(plan, memory, a)?;
+    let (buffer_b, host_b) = one(plan, memory, b)?;
     let differs = difference(buffer_a, buffer_b).or({
         if host_a.bytes.len() != host_b.bytes.len() {
             Some("they have different numbers of elements")

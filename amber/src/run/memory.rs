@@ -1,9 +1,10 @@
 //! Host bytes: what buffers hold between commands.
 
-use super::{Files, RunError};
 use crate::contents::{initial, store};
 use crate::literal::Literal;
-use crate::script::{BufferId, Script};
+use crate::plan::Plan;
+use crate::script::BufferId;
+use alloc::vec::Vec;
 
 /// What a buffer holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,28 +22,15 @@ pub struct Memory {
 }
 
 impl Memory {
-    pub(super) fn fill<E: std::error::Error>(
-        script: &Script,
-        files: &mut dyn Files,
-    ) -> Result<Memory, RunError<E>> {
-        let mut memory = Memory::default();
-        for buffer in &script.buffers {
-            let initial = initial(buffer, files).map_err(|cause| RunError::Contents {
-                name: buffer.name.clone(),
-                cause,
-            })?;
-            memory.buffers.push(match initial {
-                Some(initial) => HostBuffer {
-                    bytes: initial.bytes,
-                    size: initial.size,
-                },
-                None => HostBuffer {
-                    bytes: Vec::new(),
-                    size: buffer.size,
-                },
-            });
+    /// The buffers of a plan as they are before the first command.
+    pub fn new(plan: &Plan) -> Memory {
+        let filled = plan.buffers.iter().map(|buffer| HostBuffer {
+            bytes: initial(buffer),
+            size: buffer.size,
+        });
+        Memory {
+            buffers: filled.collect(),
         }
-        Ok(memory)
     }
 
     /// A buffer.
@@ -62,16 +50,16 @@ impl Memory {
         }
     }
 
-    pub(super) fn resize(&mut self, script: &Script, id: BufferId, elements: u64) {
-        if let (Some(buffer), Some(memory)) = (script.buffer(id), self.get_mut(id)) {
+    pub(super) fn resize(&mut self, plan: &Plan, id: BufferId, elements: u64) {
+        if let (Some(buffer), Some(memory)) = (plan.buffer(id), self.get_mut(id)) {
             // The parser has bounded the length.
             let elements = usize::try_from(elements).unwrap_or(0);
             memory.bytes = vec![0; elements.saturating_mul(buffer.element.stride)];
         }
     }
 
-    pub(super) fn write(&mut self, script: &Script, id: BufferId, offset: u64, values: &[Literal]) {
-        if let (Some(buffer), Some(memory)) = (script.buffer(id), self.get_mut(id)) {
+    pub(super) fn write(&mut self, plan: &Plan, id: BufferId, offset: u64, values: &[Literal]) {
+        if let (Some(buffer), Some(memory)) = (plan.buffer(id), self.get_mut(id)) {
             // The parser has bounded both.
             let offset = usize::try_from(offset).unwrap_or(0);
             let elements = values

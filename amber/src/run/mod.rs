@@ -5,25 +5,19 @@
 mod expect;
 mod memory;
 
-pub use crate::contents::ContentsError;
 pub use expect::Mismatch;
 pub use memory::{HostBuffer, Memory};
 
 use crate::error::Problem;
+use crate::plan::Plan;
 use crate::script::{
-    Action, BufferId, Command, DescriptorKind, PipelineId, Resource, Run, Script, Slot,
+    Action, BufferId, Command, DescriptorKind, PipelineId, Resource, Run, SamplerId, Slot,
 };
-use std::ops::Range;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
 use thiserror::Error;
-
-/// Where files that a script names are read.
-pub trait Files {
-    /// The contents of a file, by its path in the script.
-    ///
-    /// # Errors
-    /// Those of the system.
-    fn read(&mut self, path: &str) -> std::io::Result<Vec<u8>>;
-}
 
 /// A buffer of a dispatch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +34,21 @@ pub struct Binding {
     pub buffer: BufferId,
     /// The bytes of it.
     pub range: Range<usize>,
+    /// First level that an image's view has.
+    pub base_mip_level: u32,
+}
+
+/// A sampler of a dispatch, alone or beside its image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SamplerBinding {
+    /// Descriptor set.
+    pub set: u32,
+    /// Binding in the set.
+    pub binding: u32,
+    /// Place in an array of descriptors; 0 where there is none.
+    pub index: usize,
+    /// Which sampler.
+    pub sampler: SamplerId,
 }
 
 /// A dispatch, with everything that it reads and writes.
@@ -49,8 +58,10 @@ pub struct Dispatch {
     pub pipeline: PipelineId,
     /// Workgroups along x, y and z.
     pub groups: [u32; 3],
-    /// Its resources.
+    /// Its buffers and images.
     pub bindings: Vec<Binding>,
+    /// Its samplers.
+    pub samplers: Vec<SamplerBinding>,
     /// The buffer of its push constants.
     pub push_constants: Option<BufferId>,
 }
@@ -58,7 +69,7 @@ pub struct Dispatch {
 /// Something that runs shaders.
 pub trait Gpu {
     /// Why it did not.
-    type Error: std::error::Error;
+    type Error: core::error::Error;
 
     /// Runs a dispatch: reads the bound buffers from `memory`, and writes what the shader has written to them back.
     ///
@@ -69,15 +80,7 @@ pub trait Gpu {
 
 /// Why a script did not pass.
 #[derive(Debug, Error)]
-pub enum RunError<E: std::error::Error> {
-    /// A buffer has no contents.
-    #[error("buffer {name}: {cause}")]
-    Contents {
-        /// The buffer.
-        name: String,
-        /// Why not.
-        cause: ContentsError,
-    },
+pub enum RunError<E: core::error::Error> {
     /// A command can't be carried out with the buffers as they are.
     #[error("line {line}: {problem}")]
     Command {
@@ -110,31 +113,20 @@ pub enum RunError<E: std::error::Error> {
     },
 }
 
-/// Fills the buffers of a script.
-///
-/// # Errors
-/// [`RunError::Contents`] for the first buffer that has none.
-pub fn fill<E: std::error::Error>(
-    script: &Script,
-    files: &mut dyn Files,
-) -> Result<Memory, RunError<E>> {
-    Memory::fill(script, files)
-}
-
-/// Carries the commands of a script out, on buffers that [`fill`] has filled.
+/// Carries the commands of a plan out, on buffers that [`Memory::new`] has filled.
 ///
 /// # Errors
 /// The first [`RunError`]; `memory` is then as the command has left it.
 pub fn run<G: Gpu>(
-    script: &Script,
+    plan: &Plan,
     gpu: &mut G,
     memory: &mut Memory,
 ) -> Result<(), RunError<G::Error>> {
-    commands(script, &script.commands, gpu, memory)
+    commands(plan, &plan.commands, gpu, memory)
 }
 
 fn commands<G: Gpu>(
-    script: &Script,
+    plan: &Plan,
     list: &[Command],
     gpu: &mut G,
     memory: &mut Memory,
@@ -148,25 +140,25 @@ fn commands<G: Gpu>(
                 commands: inner,
             } => {
                 for _ in 0..*count {
-                    commands(script, inner, gpu, memory)?;
+                    commands(plan, inner, gpu, memory)?;
                 }
             }
             Action::Run(Run::Dispatch {
                 pipeline, groups, ..
             }) => {
-                let dispatch = resources(script, *pipeline, *groups, memory).map_err(wrong)?;
+                let dispatch = resources(plan, *pipeline, *groups, memory).map_err(wrong)?;
                 gpu.dispatch(&dispatch, memory)
                     .map_err(|cause| RunError::Gpu { line, cause })?;
             }
             Action::Copy { from, to } => memory.copy(*from, *to),
-            Action::Resize { buffer, elements } => memory.resize(script, *buffer, *elements),
+            Action::Resize { buffer, elements } => memory.resize(plan, *buffer, *elements),
             Action::Write {
                 buffer,
                 offset,
                 values,
-            } => memory.write(script, *buffer, *offset, values),
+            } => memory.write(plan, *buffer, *offset, values),
             Action::Expect(expectation) => {
-                let mismatch = expect::check(script, expectation, memory).map_err(wrong)?;
+                let mismatch = expect::check(plan, expectation, memory).map_err(wrong)?;
                 if let Some(mismatch) = mismatch {
                     let mismatch = Box::new(mismatch);
                     return Err(RunError::Expectation { line, mismatch });
@@ -186,7 +178,7 @@ fn commands<G: Gpu>(
 
 /// The resources of a dispatch, at the sizes that buffers have now.
 fn resources(
-    script: &Script,
+    plan: &Plan,
     id: PipelineId,
     groups: [u32; 3],
     memory: &Memory,
@@ -195,21 +187,41 @@ fn resources(
         pipeline: id,
         groups,
         bindings: Vec::new(),
+        samplers: Vec::new(),
         push_constants: None,
     };
-    let Some(pipeline) = script.pipeline(id) else {
+    let Some(pipeline) = plan.pipeline(id) else {
         return Ok(dispatch);
     };
     dispatch.push_constants = pipeline.push_constants;
     for descriptor in &pipeline.descriptors {
-        let (
-            Slot::Binding { set, binding },
+        let Slot::Binding { set, binding } = &descriptor.slot else {
+            continue;
+        };
+        let samplers: Vec<SamplerId> = match &descriptor.resource {
+            Resource::Samplers(samplers) => samplers.clone(),
             Resource::Buffers {
-                kind: Some(kind),
+                sampler: Some(sampler),
                 buffers,
                 ..
-            },
-        ) = (&descriptor.slot, &descriptor.resource)
+            } => buffers.iter().map(|_| *sampler).collect(),
+            _ => Vec::new(),
+        };
+        let placed = samplers.into_iter().enumerate();
+        dispatch
+            .samplers
+            .extend(placed.map(|(index, sampler)| SamplerBinding {
+                set: *set,
+                binding: *binding,
+                index,
+                sampler,
+            }));
+        let Resource::Buffers {
+            kind: Some(kind),
+            buffers,
+            base_mip_level,
+            ..
+        } = &descriptor.resource
         else {
             continue;
         };
@@ -228,7 +240,7 @@ fn resources(
             let empty = (start == 0 && end == 0).then_some(0..0);
             let range = range.or(empty).ok_or_else(|| Problem::OutOfBounds {
                 what: format!("the descriptor at {set}:{binding}, from byte {start} on,"),
-                buffer: script
+                buffer: plan
                     .buffer(bound.buffer)
                     .map_or(String::new(), |buffer| buffer.name.clone()),
                 length: format!("{length} bytes"),
@@ -240,6 +252,7 @@ fn resources(
                 kind: *kind,
                 buffer: bound.buffer,
                 range,
+                base_mip_level: *base_mip_level,
             });
         }
     }

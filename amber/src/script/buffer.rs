@@ -3,6 +3,9 @@
 use crate::literal::Literal;
 use crate::types::{Element, Layout, Type};
 use crate::words::words;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
 
 words! {
     /// How a file holds a buffer's contents.
@@ -21,7 +24,7 @@ words! {
 }
 
 /// What a buffer starts with.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Contents {
     /// Nothing: zeros, once it is bound.
     None,
@@ -36,6 +39,8 @@ pub enum Contents {
         /// The difference between neighbors.
         by: Literal,
     },
+    /// Bytes that a file held.
+    Bytes(Vec<u8>),
     /// A file beside the script, or a virtual one.
     File {
         /// How it holds the contents.
@@ -46,7 +51,7 @@ pub enum Contents {
 }
 
 /// A buffer or an image.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Buffer {
     /// Its name.
     pub name: String,

@@ -3,6 +3,8 @@
 use super::{BufferId, PipelineId};
 use crate::literal::Literal;
 use crate::words::words;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
 
 words! {
     /// How two numbers are compared.
@@ -32,7 +34,7 @@ words! {
 }
 
 /// How far a number may be off.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Tolerance {
     /// By this much.
     Absolute(f64),
@@ -41,7 +43,7 @@ pub enum Tolerance {
 }
 
 /// A command, and where it stands.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Command {
     /// What is done.
     pub action: Action,
@@ -50,7 +52,7 @@ pub struct Command {
 }
 
 /// What a command does.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Action {
     /// Sets the clear color, each channel from 0 to 1.
     ClearColor(PipelineId, [f32; 4]),
@@ -97,7 +99,7 @@ pub enum Action {
 }
 
 /// A dispatch or a draw.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Run {
     /// Workgroups along x, y and z.
     Dispatch {
@@ -138,7 +140,7 @@ impl Run {
 }
 
 /// What is drawn.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Draw {
     /// A rectangle, in pixels or (of VkScript) in clip space.
     Rectangle {
@@ -178,7 +180,7 @@ pub enum Draw {
 }
 
 /// A rectangle of pixels that must have one color.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PixelProbe {
     /// Which buffer.
     pub buffer: BufferId,
@@ -195,7 +197,7 @@ pub struct PixelProbe {
 }
 
 /// What a buffer must hold.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Expectation {
     /// Values from an offset on.
     Values {

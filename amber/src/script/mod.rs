@@ -27,13 +27,17 @@ pub use state::{
     StencilFace, StencilOperation, Switch, Viewport,
 };
 
-use std::collections::BTreeMap;
-use std::time::Duration;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
 
 macro_rules! ids {
     ($($(#[$meta:meta])* $name:ident,)+) => {$(
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+        )]
         pub struct $name(pub usize);
     )+};
 }

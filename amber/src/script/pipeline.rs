@@ -6,7 +6,12 @@ use super::{BufferId, SamplerId, ShaderId};
 use crate::literal::Literal;
 use crate::types::{Format, Scalar};
 use crate::words::words;
-use std::sync::Arc;
+#[cfg(feature = "host")]
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
 
 words! {
     /// Kind of a pipeline.
@@ -124,7 +129,7 @@ pub struct AttachedShader {
 }
 
 /// An argument of an OpenCL kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum KernelArgument {
     /// By its name.
     Name(String),
@@ -133,7 +138,7 @@ pub enum KernelArgument {
 }
 
 /// Where a resource is bound.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Slot {
     /// By set and binding.
     Binding {
@@ -147,7 +152,7 @@ pub enum Slot {
 }
 
 /// A buffer in a descriptor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BoundBuffer {
     /// Which.
     pub buffer: BufferId,
@@ -160,7 +165,7 @@ pub struct BoundBuffer {
 }
 
 /// What a descriptor is made of.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Resource {
     /// Buffers or images: more than one is an array.
     Buffers {
@@ -180,7 +185,7 @@ pub enum Resource {
 }
 
 /// A resource in its slot.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Descriptor {
     /// Where.
     pub slot: Slot,
@@ -251,6 +256,7 @@ pub struct Pipeline {
     pub ray_tables: Vec<String>,
 }
 
+#[cfg(feature = "host")]
 impl Pipeline {
     pub(crate) fn new(name: &str, kind: PipelineKind) -> Pipeline {
         Pipeline {

@@ -1,5 +1,7 @@
 //! What a script asks of the device: language reference, section 4.
 
+use alloc::string::String;
+
 /// A statement about the device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Requirement {

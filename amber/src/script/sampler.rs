@@ -2,6 +2,9 @@
 
 use super::state::CompareOperation;
 use crate::words::words;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use serde::{Deserialize, Serialize};
 
 words! {
     /// How texels become a color.
@@ -32,7 +35,7 @@ words! {
 }
 
 /// A sampler.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sampler {
     /// Its name.
     pub name: String,

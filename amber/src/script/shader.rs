@@ -1,6 +1,7 @@
 //! Shaders of a script.
 
 use crate::words::words;
+use alloc::string::String;
 
 words! {
     /// A stage of a pipeline.

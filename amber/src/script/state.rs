@@ -1,6 +1,8 @@
 //! Fixed state of a graphics pipeline: language reference, section 9.2.
 
 use crate::words::words;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 words! {
     /// A switch.

@@ -2,6 +2,8 @@
 
 use super::Scalar;
 use crate::words::words;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
 
 words! {
     /// How a buffer lays its elements out.
@@ -11,7 +13,7 @@ words! {
 }
 
 /// One number of an element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Component {
     /// Bytes from the start of the element.
     pub offset: usize,
@@ -20,7 +22,7 @@ pub struct Component {
 }
 
 /// Where the components of an element lie.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Element {
     /// In the order in which a script gives values: at least one.
     pub components: Vec<Component>,

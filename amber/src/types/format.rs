@@ -2,6 +2,10 @@
 
 use super::{Component, Element, Numeric, Scalar};
 use crate::words::{Word, words};
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
 
 words! {
     /// What a channel holds.
@@ -30,7 +34,7 @@ words! {
 }
 
 /// A channel of a format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Channel {
     /// What it holds.
     pub name: ChannelName,
@@ -41,7 +45,7 @@ pub struct Channel {
 }
 
 /// An image format.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Format {
     name: String,
     /// In the order of the name.

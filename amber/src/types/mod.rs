@@ -11,11 +11,15 @@ pub use format::{Channel, ChannelName, Encoding, Format};
 pub use numeric::Numeric;
 pub use scalar::{Number, Scalar};
 pub use structure::{Member, Struct};
+#[cfg(feature = "host")]
 pub(crate) use structure::{count, nesting};
 
 use crate::error::Problem;
-use std::fmt;
-use std::sync::Arc;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::sync::Arc;
+use core::fmt;
+use serde::{Deserialize, Serialize};
 
 /// Most components that an element may have: a struct of structs grows fast.
 pub const MAX_COMPONENTS: u64 = 1 << 16;
@@ -25,7 +29,7 @@ pub const MAX_NESTING: u32 = 64;
 pub const MAX_BYTES: u64 = 256 << 20;
 
 /// The type of a buffer's elements.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Type {
     /// A scalar, vector or matrix.
     Numeric(Numeric),
@@ -45,6 +49,15 @@ impl Type {
             Type::Numeric(numeric) => Ok(numeric.element(layout)),
             Type::Format(format) => Ok(format.element()),
             Type::Struct(structure) => structure.element(layout),
+        }
+    }
+
+    /// Vulkan's name of the format that it is, without `VK_FORMAT_`; none for matrices and structs.
+    pub fn format_name(&self) -> Option<String> {
+        match self {
+            Type::Numeric(numeric) => numeric.format_name(),
+            Type::Format(format) => Some(format.name().to_owned()),
+            Type::Struct(_) => None,
         }
     }
 

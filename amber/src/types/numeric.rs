@@ -2,10 +2,12 @@
 
 use super::{Component, Element, Layout, Scalar};
 use crate::words::Word;
-use std::fmt;
+use alloc::string::String;
+use core::fmt;
+use serde::{Deserialize, Serialize};
 
 /// A scalar (one column, one row), a vector (one column) or a matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Numeric {
     /// The type of a component.
     pub scalar: Scalar,
@@ -26,6 +28,19 @@ impl Numeric {
             rows,
             is_array: false,
         }
+    }
+
+    /// The image format that it is another name of; matrices and elements of arrays have none.
+    pub(crate) fn format_name(&self) -> Option<String> {
+        let channels = "RGBA".chars().take(self.rows.into());
+        let bits = 8 * self.scalar.bytes();
+        let kind = match self.scalar {
+            scalar if scalar.is_float() => "SFLOAT",
+            scalar if scalar.is_signed() => "SINT",
+            _ => "UINT",
+        };
+        let channels: String = channels.map(|channel| format!("{channel}{bits}")).collect();
+        (self.columns == 1 && !self.is_array).then(|| format!("{channels}_{kind}"))
     }
 
     /// Reads `float`, `vec3<int8>`, `mat4x2<double>` and each of them with `[]`.

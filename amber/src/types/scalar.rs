@@ -2,7 +2,7 @@
 
 use crate::literal::Literal;
 use crate::words::{Word, words};
-use std::fmt;
+use core::fmt;
 
 words! {
     /// The type of one component.
@@ -158,15 +158,23 @@ fn half_bits(value: f32) -> u16 {
     sign | magnitude as u16
 }
 
+/// The least half above zero: 2^-24.
+const TINIEST: f32 = 1.0 / 16_777_216.0;
+
+/// 2^exponent, for a normal number.
+fn power_of_two(exponent: i32) -> f32 {
+    f32::from_bits(((exponent + 127) as u32) << 23)
+}
+
 fn half_value(bits: u16) -> f32 {
     let sign = if bits & 0x8000 == 0 { 1.0 } else { -1.0 };
     let exponent = i32::from(bits >> 10 & 0x1F);
     let mantissa = f32::from(bits & 0x3FF);
     sign * match exponent {
-        0 => mantissa * (-24f32).exp2(),
+        0 => mantissa * TINIEST,
         31 if mantissa == 0.0 => f32::INFINITY,
         31 => f32::NAN,
-        _ => (1024.0 + mantissa) * ((exponent - 25) as f32).exp2(),
+        _ => (1024.0 + mantissa) * power_of_two(exponent - 25),
     }
 }
 

@@ -2,10 +2,15 @@
 
 use super::{Component, Element, Layout, MAX_BYTES, Type};
 use crate::error::Problem;
-use std::sync::Arc;
+#[cfg(feature = "host")]
+use alloc::borrow::ToOwned;
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
 
 /// A struct of the script.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Struct {
     /// Its name.
     pub name: String,
@@ -20,7 +25,7 @@ pub struct Struct {
 }
 
 /// A member of a struct.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Member {
     /// Its name.
     pub name: String,
@@ -147,6 +152,7 @@ fn alignment(ty: &Type, layout: Layout) -> u64 {
 }
 
 /// The depth of a struct with these members, or the reason why it is too deep.
+#[cfg(feature = "host")]
 pub(crate) fn nesting(members: &[Member]) -> Result<u32, Problem> {
     let inner = members.iter().map(|member| match &member.ty {
         Type::Struct(inner) => inner.nesting,
@@ -164,6 +170,7 @@ pub(crate) fn nesting(members: &[Member]) -> Result<u32, Problem> {
 }
 
 /// The components of a struct, or the reason why it has too many.
+#[cfg(feature = "host")]
 pub(crate) fn count(members: &[Member]) -> Result<u64, Problem> {
     let total = members.iter().try_fold(0u64, |total, member| {
         let total = total.checked_add(member.ty.components())?;

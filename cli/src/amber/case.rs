@@ -1,21 +1,22 @@
 //! One script, from its text to its verdict: what a worker does.
 
-use super::gpu::{Device, DeviceError};
+use super::compile::{self, Built};
+use super::jobs::HostJobs;
 use super::keep::Kept;
+use super::outputs::OutputArguments;
 use super::shader::ShaderTools;
 use super::verdict::Verdict;
 use super::{lacks, picture, source};
 use crate::dispatch::Place;
 use crate::gpu_choice::GpuChoice;
 use crate::timeline::Timelines;
-use eitri_amber::run::{Files, RunError};
+use eitri_amber::plan::Files;
+use eitri_amber::run::Memory;
 use eitri_amber::script::{Script, TargetEnvironment};
+use eitri_amber_device::{Compiled, Stopped};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Longest that a submission takes where the script does not say it: longer than any script may take, so that a slow
-/// machine gives the same verdicts.
-const FENCE_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Largest file that a script may name.
 const MAX_FILE_BYTES: u64 = 256 << 20;
 
@@ -34,6 +35,8 @@ pub(crate) struct Manner {
     pub(crate) pipelines_only: bool,
     /// Where to keep what is made on the way.
     pub(crate) keep: Option<PathBuf>,
+    /// What a person wants to see of it.
+    pub(crate) outputs: OutputArguments,
 }
 
 /// Files beside a script, and the virtual ones in it.
@@ -59,76 +62,84 @@ impl Files for Beside<'_> {
 
 /// Runs the script at `path`; `timelines` takes those of its dispatches.
 pub(crate) fn run(path: &Path, manner: &Manner, timelines: Option<&Timelines>) -> Verdict {
-    let script = match source::load(path) {
-        Ok(script) => script,
-        Err(error) => return Verdict::Fail(error.to_string()),
-    };
-    if let Some(what) = lacks::lacks(&script) {
-        return Verdict::Skip(what);
-    }
-    let name = path.display();
-    let scratch = match tempfile::tempdir() {
-        Ok(scratch) => scratch,
-        Err(cause) => {
-            return Verdict::Fail(format!("{name}: no folder for temporary files: {cause}"));
-        }
-    };
     let kept = match Kept::new(manner.keep.clone()) {
         Ok(kept) => kept,
-        Err(cause) => return Verdict::Fail(format!("{name}: no folder to keep files in: {cause}")),
+        Err(cause) => {
+            let name = path.display();
+            return Verdict::Fail(format!("{name}: no folder to keep files in: {cause}"));
+        }
     };
-    match carry_out(&script, path, scratch.path(), (&kept, timelines), manner) {
-        Ok(()) => Verdict::Pass,
-        Err(DeviceError::Lacks(what)) => Verdict::Skip(what),
-        Err(DeviceError::Failed(what)) => Verdict::Fail(what),
+    match build(path, manner, &kept) {
+        Ok(_) if manner.pipelines_only => Verdict::Pass,
+        Ok(built) => carry_out(built, manner, (&kept, timelines)),
+        Err(verdict) => verdict,
     }
 }
 
-fn carry_out(
-    script: &Script,
-    path: &Path,
-    scratch: &Path,
-    (kept, timelines): (&Kept, Option<&Timelines>),
-    manner: &Manner,
-) -> Result<(), DeviceError> {
-    let name = path.display();
+/// Compiles the script at `path`, to run it elsewhere.
+pub(crate) fn prepare(path: &Path, manner: &Manner) -> Result<Compiled, Verdict> {
+    let kept = Kept::new(manner.keep.clone()).map_err(|cause| {
+        let name = path.display();
+        Verdict::Fail(format!("{name}: no folder to keep files in: {cause}"))
+    })?;
+    Ok(build(path, manner, &kept)?.compiled)
+}
+
+fn build(path: &Path, manner: &Manner, kept: &Kept) -> Result<Built, Verdict> {
+    let script = source::load(path).map_err(|error| Verdict::Fail(error.to_string()))?;
+    if let Some(what) = lacks::lacks(&script) {
+        return Err(Verdict::Skip(what));
+    }
+    let scratch = tempfile::tempdir().map_err(|cause| {
+        let name = path.display();
+        Verdict::Fail(format!("{name}: no folder for temporary files: {cause}"))
+    })?;
     let mut files = Beside {
-        script,
+        script: &script,
         folder: path.parent().unwrap_or(Path::new("")).to_owned(),
     };
     let tools = ShaderTools {
-        script,
+        script: &script,
         path,
-        folder: scratch,
+        folder: scratch.path(),
         target: manner.target,
     };
-    let limit = manner
-        .fence_timeout
-        .or(script.fence_timeout)
-        .unwrap_or(FENCE_TIMEOUT);
-    let outputs = (kept, timelines);
-    let mut device = Device::new(script, &tools, &mut files, limit, manner, outputs)?;
-    if manner.pipelines_only {
-        return Ok(());
+    Ok(compile::compile(&script, &tools, &mut files, manner, kept)?)
+}
+
+fn carry_out(
+    built: Built,
+    manner: &Manner,
+    (kept, timelines): (&Kept, Option<&Timelines>),
+) -> Verdict {
+    if let Err(failure) = manner.outputs.write_assembly(&built) {
+        return Verdict::Fail(failure.to_string());
     }
-    let told = |error: RunError<DeviceError>| match error {
-        RunError::Gpu {
-            cause: DeviceError::Lacks(what),
-            ..
-        } => DeviceError::Lacks(what),
-        RunError::Gpu { line, cause } => DeviceError::Failed(format!("{name}:{line}: {cause}")),
-        RunError::Command { line, problem } => {
-            DeviceError::Failed(format!("{name}:{line}: {problem}"))
-        }
-        RunError::Expectation { line, mismatch } => {
-            DeviceError::Failed(format!("{name}:{line}: {mismatch}"))
-        }
-        other => DeviceError::Failed(format!("{name}: {other}")),
+    let Built {
+        compiled,
+        shaders,
+        names,
+    } = built;
+    let mut jobs = HostJobs {
+        path: compiled.path.clone(),
+        kept,
+        manner,
+        timelines,
+        shaders,
     };
-    let mut memory = eitri_amber::run::fill(script, &mut files).map_err(told)?;
-    let ran = eitri_amber::run::run(script, &mut device, &mut memory);
-    if let Err(RunError::Expectation { mismatch, .. }) = &ran {
-        picture::keep(script, &memory, mismatch, kept);
+    let mut memory = Memory::new(&compiled.plan);
+    let ran = eitri_amber_device::run(&compiled, &mut jobs, &mut memory);
+    let outputs = &manner.outputs;
+    if let Err(failure) = outputs.write_buffers(&compiled.plan, &names, &memory) {
+        return Verdict::Fail(failure.to_string());
     }
-    ran.map_err(told)
+    match ran {
+        Ok(()) => Verdict::Pass,
+        Err(Stopped { verdict, mismatch }) => {
+            if let Some(mismatch) = mismatch {
+                picture::keep(&compiled.plan, &memory, &mismatch, kept);
+            }
+            verdict.into()
+        }
+    }
 }

@@ -3,8 +3,8 @@
 //! Only what is sure before compiling stands here: whatever else a shader needs, the compiler says.
 
 use eitri_amber::script::{
-    Action, Command, DescriptorKind, Language, Pipeline, PipelineKind, Requirement, Resource, Run,
-    Script, SubgroupSize,
+    Action, Command, Language, Pipeline, PipelineKind, Requirement, Resource, Run, Script,
+    SubgroupSize,
 };
 
 /// Invocations of a subgroup: a warp of Valhall (hardware/compiler-optimization.md).
@@ -85,17 +85,7 @@ fn in_pipeline(script: &Script, pipeline: &Pipeline) -> Option<String> {
         .descriptors
         .iter()
         .find_map(|descriptor| match &descriptor.resource {
-            Resource::Buffers {
-                kind: Some(kind), ..
-            } => match kind {
-                DescriptorKind::UniformTexelBuffer | DescriptorKind::StorageTexelBuffer => {
-                    Some("texel buffers".to_owned())
-                }
-                kind if !kind.is_buffer() => Some("images".to_owned()),
-                _ => None,
-            },
-            Resource::Buffers { kind: None, .. } => None,
-            Resource::Samplers(_) => Some("samplers".to_owned()),
+            Resource::Buffers { .. } | Resource::Samplers(_) => None,
             Resource::AccelerationStructure(_) => Some("accelerationStructure".to_owned()),
         })
 }
@@ -129,16 +119,9 @@ mod tests {
         let compute = |line: &str| format!("PIPELINE compute p\nATTACH s\n{line}\nEND\n");
         check(
             &compute("BIND BUFFER i AS storage_image DESCRIPTOR_SET 0 BINDING 0"),
-            Some("images"),
+            None,
         );
-        check(
-            &compute("BIND BUFFER i AS storage_texel_buffer DESCRIPTOR_SET 0 BINDING 0"),
-            Some("texel buffers"),
-        );
-        check(
-            &compute("BIND SAMPLER t DESCRIPTOR_SET 0 BINDING 0"),
-            Some("samplers"),
-        );
+        check(&compute("BIND SAMPLER t DESCRIPTOR_SET 0 BINDING 0"), None);
         check(
             &compute("BIND BUFFER i AS storage DESCRIPTOR_SET 0 BINDING 0"),
             None,

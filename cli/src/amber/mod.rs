@@ -4,11 +4,13 @@
 //! down. The language itself is the crate `eitri-amber`; this is the device behind it.
 
 pub(crate) mod case;
+mod compile;
 pub(crate) mod expectations;
-mod gpu;
+mod jobs;
 pub(crate) mod junit;
 mod keep;
 mod lacks;
+pub(crate) mod outputs;
 mod picture;
 pub(crate) mod report;
 pub(crate) mod results;
@@ -16,5 +18,6 @@ pub(crate) mod scripts;
 mod shader;
 pub(crate) mod source;
 pub(crate) mod status;
+pub(crate) mod suite;
 pub(crate) mod verdict;
 pub(crate) mod workers;

@@ -5,7 +5,7 @@
 
 use crate::outcome::FileError;
 use eitri_amber::Word;
-use eitri_amber::run::Files;
+use eitri_amber::plan::Files;
 use eitri_amber::script::{
     AttachedShader, Dialect, Language, Requirement, Script, Shader, ShaderSource, TargetEnvironment,
 };

@@ -23,6 +23,17 @@ pub(crate) enum Verdict {
     Flake(String),
 }
 
+impl From<eitri_amber_device::Verdict> for Verdict {
+    fn from(verdict: eitri_amber_device::Verdict) -> Verdict {
+        use eitri_amber_device::Verdict as Device;
+        match verdict {
+            Device::Pass => Verdict::Pass,
+            Device::Fail(why) => Verdict::Fail(why),
+            Device::Skip(what) => Verdict::Skip(what),
+        }
+    }
+}
+
 impl Verdict {
     /// The word for it, as runners of such tests say it.
     pub(crate) fn word(&self) -> &'static str {

@@ -3,14 +3,17 @@
 use super::case::Manner;
 use super::expectations::Expectations;
 use super::scripts::ScriptFile;
+use super::suite;
 use super::verdict::Verdict;
 use crate::dispatch::Place;
 use crate::gpu_choice::GpuChoice;
 use crate::outcome::{Failure, FileError};
 use crate::parallel;
-use crate::process::{self, End};
+use crate::process::{self, End, Finished};
 use crate::timeline::Timelines;
 use eitri_amber::Word;
+use eitri_amber_device::Verdict as Settled;
+use eitri_amber_device::suite::{Case, Content};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -71,6 +74,7 @@ pub(crate) fn run(
             verdict: folder.path().join(format!("{index}.json")),
             log: folder.path().join(format!("{index}.log")),
             trace: timelines.map(|_| folder.path().join(format!("{index}.trace"))),
+            case: None,
         };
         if let Some(reason) = expectations.skip(&script.name) {
             return Ok(Outcome::without_run(script, Verdict::Skip(reason)));
@@ -96,6 +100,58 @@ pub(crate) fn run(
     Ok(ended)
 }
 
+/// Compiles scripts, each in a process of its own, and leaves them to run elsewhere.
+pub(crate) fn prepare(
+    scripts: &[ScriptFile],
+    manner: &Manner,
+    limits: &Limits,
+    expectations: &Expectations,
+    mut done: impl FnMut(&ScriptFile) -> Result<(), Failure>,
+) -> Result<Vec<Case>, Failure> {
+    let folder = tempfile::tempdir().map_err(|cause| unusable("temporary folder", cause))?;
+    let program = std::env::current_exe().map_err(|cause| unusable("own program", cause))?;
+    let numbered: Vec<(usize, &ScriptFile)> = scripts.iter().enumerate().collect();
+    let one = |(index, script): &(usize, &ScriptFile)| {
+        let case = |content| Case {
+            name: script.name.clone(),
+            must_fail: script.must_fail(),
+            content,
+        };
+        if let Some(reason) = expectations.skip(&script.name) {
+            return Ok(case(Content::Settled(Settled::Skip(reason))));
+        }
+        let path = folder.path().join(format!("{index}.case"));
+        let worker = Worker {
+            program: &program,
+            verdict: folder.path().join(format!("{index}.json")),
+            log: folder.path().join(format!("{index}.log")),
+            trace: None,
+            case: Some(path.clone()),
+        };
+        let (verdict, _) = worker.process(script, manner, limits)?;
+        let content = match (verdict, suite::read_case(&path)) {
+            (Verdict::Pass, Some(Content::Script(mut compiled))) => {
+                compiled.limit = compiled.limit.min(limits.time);
+                Content::Script(compiled)
+            }
+            (Verdict::Skip(reason), _) => Content::Settled(Settled::Skip(reason)),
+            (Verdict::Fail(why), _) => Content::Settled(Settled::Fail(why)),
+            (other, _) => {
+                let why = format!("{}: {}", other.word(), other.message());
+                Content::Settled(Settled::Fail(why))
+            }
+        };
+        Ok(case(content))
+    };
+    let mut cases = Vec::with_capacity(scripts.len());
+    let receive = |(_, script): &(usize, &ScriptFile), case: Result<Case, Failure>| {
+        cases.push(case?);
+        done(script)
+    };
+    parallel::in_order(&numbered, limits.jobs, one, receive)?;
+    Ok(cases)
+}
+
 fn unusable(what: &str, cause: std::io::Error) -> Failure {
     Failure::missing(FileError {
         action: "use",
@@ -110,6 +166,8 @@ struct Worker<'w> {
     verdict: PathBuf,
     log: PathBuf,
     trace: Option<PathBuf>,
+    /// Where the compiled script goes, if it is not to be run.
+    case: Option<PathBuf>,
 }
 
 impl Worker<'_> {
@@ -119,6 +177,26 @@ impl Worker<'_> {
         manner: &Manner,
         limits: &Limits,
     ) -> Result<Outcome, Failure> {
+        let (verdict, finished) = self.process(script, manner, limits)?;
+        let verdict = match script.must_fail() {
+            true => verdict.inverted(),
+            false => verdict,
+        };
+        Ok(Outcome {
+            script: script.clone(),
+            verdict,
+            took: finished.took,
+            output: finished.output(),
+        })
+    }
+
+    /// What its process says, and how it ended.
+    fn process(
+        &self,
+        script: &ScriptFile,
+        manner: &Manner,
+        limits: &Limits,
+    ) -> Result<(Verdict, Finished), Failure> {
         let finished = process::run_logged(
             &mut self.command(script, manner, limits),
             &self.log,
@@ -139,16 +217,7 @@ impl Worker<'_> {
                 told(&output)
             )),
         };
-        let verdict = match script.must_fail() {
-            true => verdict.inverted(),
-            false => verdict,
-        };
-        Ok(Outcome {
-            script: script.clone(),
-            verdict,
-            took: finished.took,
-            output,
-        })
+        Ok((verdict, finished))
     }
 
     /// The shell sets the limit of memory, and that a crash leaves no file; then it becomes the worker.
@@ -177,12 +246,16 @@ impl Worker<'_> {
         if let Some(trace) = &self.trace {
             command.arg("--trace").arg(trace);
         }
+        if let Some(case) = &self.case {
+            command.arg("--case").arg(case);
+        }
         if manner.pipelines_only {
             command.arg("--pipelines-only");
         }
         if let Some(folder) = &manner.keep {
             command.arg("--keep").arg(folder.join(&script.name));
         }
+        command.args(manner.outputs.words());
         command.arg("--").arg(&script.path);
         command
     }

@@ -2,13 +2,18 @@
 
 use crate::amber::case::{self, Manner};
 use crate::amber::expectations::Expectations;
+use crate::amber::outputs::OutputArguments;
 use crate::amber::report::{self, Form};
 use crate::amber::scripts::{self, ScriptFile, Shard};
 use crate::amber::verdict::Verdict;
 use crate::amber::workers::{self, Limits, Outcome};
-use crate::amber::{junit, results, source, status};
+use crate::amber::{junit, results, source, status, suite};
+use crate::board_choice;
+use crate::boot_file::{self, Format};
+use crate::buffer_source;
 use crate::dispatch::Place;
 use crate::gpu_choice::GpuArgument;
+use crate::image::Builder;
 use crate::outcome::{Failure, Status};
 use crate::parallel;
 use crate::progress;
@@ -19,9 +24,11 @@ use crate::whole_file;
 use crate::workspace::Workspace;
 use eitri_amber::Word;
 use eitri_amber::script::TargetEnvironment;
+use eitri_amber_device::suite::{Case, Content};
+use eitri_boards::qemu_virt::BOARD;
 use eitri_launch::tools::{self, Tool};
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 #[derive(clap::Args)]
@@ -93,9 +100,26 @@ pub(crate) struct Args {
     /// Keep modules, programs, listings, inputs, outputs and pictures of differences here, a folder a script.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
+    #[command(flatten)]
+    outputs: OutputArguments,
+    /// Write an image that carries the scripts and reports TAP on its console, and run nothing here.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["tap", "junit", "status", "output", "pipelines_only"])]
+    image: Option<String>,
+    /// The board that the image is for.
+    #[arg(long, value_name = "NAME", requires = "image", default_value = BOARD.name)]
+    board: String,
+    /// The form of the image's file.
+    #[arg(long, value_enum, requires = "image", default_value_t = Format::Image)]
+    format: Format,
+    /// A firmware image for the GPU of the image's board, such as the vendor's mali_csffw.bin.
+    #[arg(long, value_name = "FILE", requires = "image")]
+    firmware: Option<String>,
     /// Run the one script in this process, and write its verdict here.
     #[arg(long, hide = true, value_name = "FILE")]
     worker: Option<String>,
+    /// Compile the one script for an image, and write it here.
+    #[arg(long, hide = true, value_name = "FILE", requires = "worker")]
+    case: Option<String>,
 }
 
 fn target(text: &str) -> Result<TargetEnvironment, String> {
@@ -113,12 +137,16 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         gpu: args.gpu.choice(),
         pipelines_only: args.pipelines_only,
         keep: args.keep.clone(),
+        outputs: args.outputs.clone(),
     };
     let trace = args.trace.path();
     let timelines = Timelines::default();
     if let (Some(verdict), [script]) = (&args.worker, &args.paths[..]) {
         let traced = trace.map(|_| &timelines);
-        let found = case::run(script.as_ref(), &manner, traced);
+        let found = match &args.case {
+            Some(path) => prepare(script, &manner, path)?,
+            None => case::run(script.as_ref(), &manner, traced),
+        };
         if let Some(path) = trace {
             timelines.write(path)?;
         }
@@ -132,6 +160,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             .try_for_each(|script| outln!("{}", script.name))?;
         return Ok(Status::Good);
     }
+    args.outputs.check(chosen.len())?;
     let lists = [&args.baseline, &args.flakes, &args.skips].map(Option::as_deref);
     let expectations = Expectations::read(lists[0], lists[1], lists[2])?;
     if args.filter.is_none() && args.shard.is_none() {
@@ -139,6 +168,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         for name in expectations.missing(&names) {
             talk!("warning: the baseline names {name}, and there is no such script");
         }
+    }
+    if let Some(path) = &args.image {
+        return image(args, path, &chosen, (&manner, &expectations));
     }
     let form = match (args.tap, args.quiet) {
         (true, _) => Form::Tap,
@@ -214,13 +246,20 @@ fn carry_out(
     form: Form,
 ) -> Result<Vec<Outcome>, Failure> {
     tools::ensure(&Workspace::find()?, &[Tool::Glslang, Tool::SpirvAs])?;
-    let limits = Limits {
-        jobs: args.jobs.unwrap_or_else(parallel::available),
-        time: Duration::from_secs(args.timeout.into()),
-        memory: args.memory.into(),
-    };
-    let count = progress::count(chosen.len());
+    let limits = limits(args);
     let mut number = 0;
+    // What is wanted of each dispatch needs an image for each.
+    let all_there = manner.keep.is_some() || manner.outputs.any() || timelines.is_some();
+    let one_image = !all_there && !manner.pipelines_only;
+    if manner.place == Place::Qemu && one_image {
+        let cases = compile(chosen, (manner, expectations), &limits)?;
+        let setting = (manner.gpu, &limits);
+        return suite::run_in_qemu(chosen, &cases, setting, expectations, |outcome| {
+            number += 1;
+            report::one(form, number, outcome)
+        });
+    }
+    let count = progress::count(chosen.len());
     workers::run(
         chosen,
         manner,
@@ -232,4 +271,62 @@ fn carry_out(
             count.done(&outcome.script.name, || report::one(form, number, outcome))
         },
     )
+}
+
+fn limits(args: &Args) -> Limits {
+    Limits {
+        jobs: args.jobs.unwrap_or_else(parallel::available),
+        time: Duration::from_secs(args.timeout.into()),
+        memory: args.memory.into(),
+    }
+}
+
+/// Compiles the scripts, for an image.
+fn compile(
+    chosen: &[ScriptFile],
+    (manner, expectations): (&Manner, &Expectations),
+    limits: &Limits,
+) -> Result<Vec<Case>, Failure> {
+    let count = progress::count(chosen.len());
+    workers::prepare(chosen, manner, limits, expectations, |script| {
+        count.done(&script.name, || Ok(()))
+    })
+}
+
+/// Compiles one script for an image: what a worker does.
+fn prepare(script: &str, manner: &Manner, path: &str) -> Result<Verdict, Failure> {
+    match case::prepare(script.as_ref(), manner) {
+        Ok(compiled) => {
+            let case = Case {
+                name: script.to_owned(),
+                must_fail: false,
+                content: Content::Script(Box::new(compiled)),
+            };
+            suite::write_case(path, &case)?;
+            Ok(Verdict::Pass)
+        }
+        Err(verdict) => Ok(verdict),
+    }
+}
+
+/// Writes the image that carries the scripts.
+fn image(
+    args: &Args,
+    path: &str,
+    chosen: &[ScriptFile],
+    (manner, expectations): (&Manner, &Expectations),
+) -> Result<Status, Failure> {
+    let board = board_choice::named(&args.board)?;
+    let firmware = args.firmware.as_deref().map(buffer_source::read);
+    let firmware = firmware.transpose()?;
+    tools::ensure(&Workspace::find()?, &[Tool::Glslang, Tool::SpirvAs])?;
+    let cases = compile(chosen, (manner, expectations), &limits(args))?;
+    let built = Builder::new()?.build_suite(Some(board), &suite::bytes(&cases, firmware)?)?;
+    whole_file::write(path, &boot_file::encode(&built, board, args.format)?)?;
+    if path != "-" && args.format != Format::Elf {
+        let name = Path::new(path).file_name().unwrap_or_default();
+        let lines = boot_file::u_boot_lines(board, args.format, Some(&name.to_string_lossy()));
+        outln!("{}", lines.join("\n"))?;
+    }
+    Ok(Status::Good)
 }

@@ -1,16 +1,15 @@
 //! `eitri image`: a shader as a file that a board boots.
 
+use crate::board_choice;
 use crate::boot_file::{self, Format};
 use crate::dispatch::{self, Request, Talk};
 use crate::gpu_choice::GpuChoice;
 use crate::image::Builder;
 use crate::job_arguments::JobArguments;
-use crate::nearest;
 use crate::outcome::{Failure, Status};
 use crate::shader_file;
 use crate::streams::outln;
 use crate::whole_file::Pending;
-use eitri_boards::Board;
 use eitri_job::Wants;
 use miette::Diagnostic;
 use std::path::Path;
@@ -43,9 +42,6 @@ pub(crate) struct Args {
 /// Why no image is made.
 #[derive(Debug, Error, Diagnostic)]
 enum RequestError {
-    #[error("there is no board `{name}`")]
-    #[diagnostic(help("{help}"))]
-    Board { name: String, help: String },
     #[error("an ELF file is not for U-Boot: there is nothing to put into --script")]
     NoScript,
 }
@@ -58,7 +54,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         return Ok(Status::Good);
     }
     // clap has seen to it that there are a board and a shader.
-    let board = board(args.board.as_deref().unwrap_or_default())?;
+    let name = args.board.as_deref().unwrap_or_default();
+    let board = board_choice::named(name)?;
     if args.script.is_some() && args.format == Format::Elf {
         return Err(Failure::refused(RequestError::NoScript));
     }
@@ -95,14 +92,4 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         outln!("{}", lines.join("\n"))?;
     }
     Ok(Status::Good)
-}
-
-fn board(name: &str) -> Result<&'static Board, Failure> {
-    eitri_boards::named(name).ok_or_else(|| {
-        let names = eitri_boards::ALL.iter().map(|board| board.name);
-        Failure::refused(RequestError::Board {
-            name: name.to_owned(),
-            help: nearest::suggestion(name, names, "cargo eitri image --list-boards"),
-        })
-    })
 }

@@ -370,3 +370,111 @@ fn known_failures_and_flakes_do_not_fail_a_run_and_what_passes_unexpectedly_does
         "bad.amber,Fail\ngood.amber,UnexpectedPass\n"
     );
 }
+
+/// Where our own scripts lie.
+const OURS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/amber");
+
+#[test]
+fn images_samplers_texels_arrays_and_shared_memory_are_what_scripts_expect() {
+    if !tools() {
+        return;
+    }
+    let (status, out, err) = amber(Path::new("."), &[OURS]);
+    assert_eq!(status, 0, "{out}{err}");
+    assert!(out.ends_with("4 passed, 0 failed, 0 skipped\n"), "{out}");
+}
+
+#[test]
+fn pictures_contents_and_listings_of_one_script_can_be_had() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let script = format!("{OURS}/images.amber");
+    let wanted = [
+        &script[..],
+        "-i",
+        "to.png",
+        "-I",
+        "to",
+        "-i",
+        "from.ppm",
+        "-I",
+        "from",
+        "-b",
+        "out.txt",
+        "-B",
+        "1:3",
+        "-B",
+        "p:1:2",
+        "-w",
+        "out.asm",
+    ];
+    let (status, out, err) = amber(at, &wanted);
+    assert_eq!(status, 0, "{out}{err}");
+    let png = std::fs::read(at.join("to.png")).unwrap();
+    let mut reader = png::Decoder::new(std::io::Cursor::new(png))
+        .read_info()
+        .unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    reader.next_frame(&mut pixels).unwrap();
+    assert_eq!(pixels, [204, 204, 204, 51].repeat(16));
+    let ppm = std::fs::read(at.join("from.ppm")).unwrap();
+    assert_eq!(ppm, [&b"P6\n4 4\n255\n"[..], &[51; 48]].concat());
+    assert_eq!(
+        std::fs::read_to_string(at.join("out.txt")).unwrap(),
+        "sums uint32\n00000000: 104 103 102 101\nfew vec2<uint8>\n00000000: 0 1 0 2 0 3 0 4\n"
+    );
+    let listing = std::fs::read_to_string(at.join("out.asm")).unwrap();
+    assert!(listing.starts_with("; pipeline p\n"), "{listing}");
+    // What can't be had is named before or after the run.
+    let refused = |arguments: &[&str], expected: &str| {
+        let (status, out, err) = amber(at, arguments);
+        assert_ne!(status, 0, "{arguments:?}");
+        assert!(format!("{out}{err}").contains(expected), "{out}{err}");
+    };
+    refused(
+        &[&script, "-i", "x.png"],
+        "no buffer is called `framebuffer`",
+    );
+    refused(&[&script, "-b", "x", "-B", "7"], "binds no buffer to 7");
+    refused(&[OURS, "-w", "x"], "4 scripts are chosen");
+}
+
+#[test]
+fn a_wrong_picture_is_kept_with_its_difference() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let script = std::fs::read_to_string(format!("{OURS}/images.amber")).unwrap();
+    let wrong = script.replace("EQ_RGBA 204 204 204 51", "EQ_RGBA 200 204 210 51");
+    write(folder.path(), "wrong.amber", &wrong);
+    let (status, out, err) = amber(folder.path(), &["wrong.amber", "--keep", "kept"]);
+    assert_eq!(status, 1, "{out}{err}");
+    let told = "to: pixel 0, 0 at byte 0 is (204 204 204 51), not (200 204 210 51) (16 of 16 pixels differ)";
+    assert!(out.contains(told), "{out}");
+    let kept = folder.path().join("kept/wrong.amber");
+    for name in ["to.png", "to-difference.png", "0-0-0-in.bin", "p.spv"] {
+        assert!(kept.join(name).is_file(), "no {name}");
+    }
+}
+
+#[test]
+fn what_the_hardware_lacks_is_named_as_vulkan_names_it() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let samples = std::fs::read_to_string(format!("{OURS}/samples.amber")).unwrap();
+    write(
+        folder.path(),
+        "samples.amber",
+        &samples.replace("SAMPLES 4", "SAMPLES 32"),
+    );
+    let (status, out, err) = amber(folder.path(), &["samples.amber"]);
+    assert_eq!(status, 0, "{out}{err}");
+    let told = "skip samples.amber: skipped: VK_SAMPLE_COUNT_32_BIT";
+    assert!(out.contains(told), "{out}");
+}

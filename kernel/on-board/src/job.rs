@@ -1,16 +1,18 @@
 //! Job: from a bundle to a result on the host, and every step on the console.
 
 use crate::{Caching, MmioPlatform, ResultFile, take_gpu};
+use alloc::borrow::ToOwned;
+use alloc::vec::Vec;
 use eitri_boards::steps::Permission;
 use eitri_boards::{Board, Difference, Exit};
 use eitri_csf::registers::identity::{GPU_ID, SHADER_PRESENT};
 use eitri_job::result::{FailureKind, Sink};
-use eitri_job::{Bundle, Verdict};
+use eitri_job::{Bundle, Failure, Job, Saved, Verdict, run_here};
 use eitri_kernel::{Kernel, power, println};
 use eitri_runtime::{Done, Platform as _, Reporter, Step};
 
 /// Longest command line.
-const LINE_BYTES: usize = 4096;
+pub const LINE_BYTES: usize = 4096;
 /// The word on the command line that allows steps which no source states.
 const INFERRED: &str = "inferred";
 /// The word that leaves cache upkeep out, for a test to see that it is missed.
@@ -27,32 +29,10 @@ pub fn run_job(kernel: Kernel, bundle: &[u8]) -> Exit {
     };
     let mut buffer = [0; LINE_BYTES];
     let line = kernel.command_line(&mut buffer);
-    let permission = match line.split_ascii_whitespace().any(|word| word == INFERRED) {
-        true => Permission::InferredToo,
-        false => Permission::SourcedOnly,
-    };
-    if let Err(error) = power::on(kernel.board, permission) {
-        println!("no power for the GPU: {error}");
-        return Exit::Failed;
-    }
-    let careless = line.split_ascii_whitespace().any(|word| word == CARELESS);
-    let caching = match kernel.shared_is_cached && !careless {
-        true => Caching::WriteBack,
-        false => Caching::None,
-    };
-    let mut platform = match take_gpu(kernel.board, caching) {
+    let platform = match start_gpu(&kernel, line) {
         Ok(platform) => platform,
-        Err(error) => {
-            println!("no GPU: {error:?}");
-            return Exit::Failed;
-        }
+        Err(exit) => return exit,
     };
-    if let Some(difference) = difference(&mut platform, kernel.board) {
-        println!("{difference}");
-        if let Difference::Gpu { .. } = difference {
-            return Exit::Failed;
-        }
-    }
     let mut words = line.split_ascii_whitespace();
     let path = words.find_map(|word| word.strip_prefix("result="));
     match (kernel.board.host(), path) {
@@ -72,6 +52,65 @@ pub fn run_job(kernel: Kernel, bundle: &[u8]) -> Exit {
             Err(never) => match never {},
         },
     }
+}
+
+/// The board's GPU, for many jobs of which nothing but the saved resources is wanted.
+pub struct Gpu(Option<MmioPlatform>);
+
+impl Gpu {
+    /// The GPU behind a platform.
+    pub fn new(platform: MmioPlatform) -> Gpu {
+        Gpu(Some(platform))
+    }
+
+    /// Runs a job from power-off to power-off.
+    ///
+    /// # Errors
+    /// Why it failed; the next one may do better.
+    pub fn run(&mut self, job: &Job<'_>) -> Result<Vec<Saved>, Failure> {
+        let platform = self.0.take().ok_or_else(|| Failure {
+            kind: FailureKind::Device,
+            text: "the GPU is gone".to_owned(),
+        })?;
+        let (platform, outcome) = run_here(platform, job, &mut ());
+        self.0 = Some(platform);
+        outcome
+    }
+}
+
+/// Gives the board's GPU power, and takes it; the words of the command line say what is allowed for that. What is wrong is
+/// said on the console.
+///
+/// # Errors
+/// How the image has to end, if there is no such GPU.
+pub fn start_gpu(kernel: &Kernel, line: &str) -> Result<MmioPlatform, Exit> {
+    let permission = match line.split_ascii_whitespace().any(|word| word == INFERRED) {
+        true => Permission::InferredToo,
+        false => Permission::SourcedOnly,
+    };
+    if let Err(error) = power::on(kernel.board, permission) {
+        println!("no power for the GPU: {error}");
+        return Err(Exit::Failed);
+    }
+    let careless = line.split_ascii_whitespace().any(|word| word == CARELESS);
+    let caching = match kernel.shared_is_cached && !careless {
+        true => Caching::WriteBack,
+        false => Caching::None,
+    };
+    let mut platform = match take_gpu(kernel.board, caching) {
+        Ok(platform) => platform,
+        Err(error) => {
+            println!("no GPU: {error:?}");
+            return Err(Exit::Failed);
+        }
+    };
+    if let Some(difference) = difference(&mut platform, kernel.board) {
+        println!("{difference}");
+        if let Difference::Gpu { .. } = difference {
+            return Err(Exit::Failed);
+        }
+    }
+    Ok(platform)
 }
 
 /// What of the GPU is not as the board's.

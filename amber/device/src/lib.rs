@@ -1,0 +1,45 @@
+//! Amber scripts as jobs for a GPU: what the host and an image have in common.
+//!
+//! A [`Compiled`] script is its plan and a program for each pipeline. [`run`] carries it out: each dispatch becomes a
+//! [`Request`], which something that implements [`Jobs`] runs, and what it has written goes back to the script's buffers. A
+//! [`suite`] is many scripts in one run of bytes, for an image that carries them.
+//!
+//! Needs: `eitri-amber` without its parser, `eitri-job`.  Guarantees: the same verdicts and the same words wherever it runs.
+//! Never: compiles anything, or knows where a job runs.
+//! Facts: the language reference, `../shared/amber-language.md` 9.4 and 12.1.
+//!
+//! ```
+//! use eitri_amber_device::suite::{Case, Content, encode, read};
+//! use eitri_amber_device::Verdict;
+//!
+//! let skipped = Case {
+//!     name: "draws.amber".into(),
+//!     must_fail: false,
+//!     content: Content::Settled(Verdict::Skip("graphics".into())),
+//! };
+//! let bytes = encode(&[], &[skipped])?;
+//! let cases: Result<Vec<Case>, _> = read(&bytes)?.cases.collect();
+//! assert_eq!(cases?[0].name, "draws.amber");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+#[macro_use]
+extern crate alloc;
+
+mod board;
+mod device;
+mod images;
+mod memory;
+mod resources;
+mod sampler;
+pub mod suite;
+pub mod tap;
+mod verdict;
+
+pub use board::{Counts, Machine, run_suite};
+pub use device::{Compiled, DeviceError, Jobs, Request, Stopped, run};
+pub use resources::Resource;
+pub use verdict::Verdict;

@@ -1,0 +1,144 @@
+//! A script to what can be run: its plan, and a program for each of its pipelines, whether it is run or not.
+
+use super::case::Manner;
+use super::keep::Kept;
+use super::shader::ShaderTools;
+use eitri_amber::plan::{Files, Plan};
+use eitri_amber::script::Script;
+use eitri_amber_device::{Compiled, Verdict};
+use std::time::Duration;
+
+/// Longest that a submission takes where the script does not say it: longer than any script may take, so that a slow
+/// machine gives the same verdicts.
+const FENCE_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A compiled script, and what the compiler made of each pipeline that has a shader.
+pub(super) struct Built {
+    pub(super) compiled: Compiled,
+    pub(super) shaders: Vec<Option<eitri_shaderc::Compiled>>,
+    /// Names of the pipelines.
+    pub(super) names: Vec<String>,
+}
+
+/// Compiles every pipeline of a script.
+pub(super) fn compile(
+    script: &Script,
+    tools: &ShaderTools<'_>,
+    files: &mut dyn Files,
+    manner: &Manner,
+    kept: &Kept,
+) -> Result<Built, Verdict> {
+    let path = tools.path.display().to_string();
+    let mut shaders = Vec::new();
+    for pipeline in &script.pipelines {
+        let Some(attached) = pipeline.shaders.first() else {
+            shaders.push(None);
+            continue;
+        };
+        let spirv = tools
+            .module(attached, files)
+            .map_err(|error| Verdict::Fail(error.to_string()))?;
+        kept.write(&format!("{}.spv", pipeline.name), &spirv);
+        let known = spec_ids(&spirv);
+        let constants = attached.specialization.iter();
+        let options = eitri_shaderc::Options {
+            entry: Some(attached.entry.clone()),
+            // Vulkan ignores values for constants that a module has not.
+            spec_constants: constants
+                .filter(|constant| known.contains(&constant.id))
+                .map(|constant| (constant.id, constant.bits()))
+                .collect(),
+            target: manner.gpu.target(),
+            ..eitri_shaderc::Options::default()
+        };
+        let shader = eitri_shaderc::compile(&spirv, &options)
+            .map_err(|errors| refusal(&pipeline.name, &errors))?;
+        kept.write(&format!("{}.program", pipeline.name), &shader.program);
+        kept.write(&format!("{}.asm", pipeline.name), shader.listing.as_bytes());
+        shaders.push(Some(shader));
+    }
+    let plan =
+        Plan::new(script, files).map_err(|error| Verdict::Fail(format!("{path}: {error}")))?;
+    let programs = shaders.iter().map(|shader| match shader {
+        Some(shader) => shader.program.clone(),
+        None => Vec::new(),
+    });
+    let compiled = Compiled {
+        path,
+        plan,
+        programs: programs.collect(),
+        limit: manner
+            .fence_timeout
+            .or(script.fence_timeout)
+            .unwrap_or(FENCE_TIMEOUT),
+    };
+    let names = script.pipelines.iter();
+    Ok(Built {
+        compiled,
+        shaders,
+        names: names.map(|pipeline| pipeline.name.clone()).collect(),
+    })
+}
+
+/// Capabilities of modules that no GPU of this family has, whoever compiles for it: 64-bit floats and texels, rays.
+const HARDWARE: &[&str] = &[
+    "Float64",
+    "Int64ImageEXT",
+    "AtomicFloat64AddEXT",
+    "AtomicFloat64MinMaxEXT",
+    "RayQueryKHR",
+    "RayTracingKHR",
+    "CooperativeMatrixKHR",
+];
+
+/// What the compiler does not support is lacking; anything else that it says is a failure.
+fn refusal(pipeline: &str, errors: &eitri_shaderc::Errors) -> Verdict {
+    use eitri_shaderc::{Error, spirv::error::Error as Spirv, valhall::Error as Valhall};
+    let lacking = errors.0.iter().map(|error| match error {
+        Error::Spirv(Spirv::Unsupported { feature, name, .. }) => Some(format!("{feature} {name}")),
+        Error::Valhall(Valhall::Unsupported(unsupported)) => {
+            Some(format!("no code for {}", unsupported.what))
+        }
+        _ => None,
+    });
+    let hardware = errors.0.iter().find_map(|error| match error {
+        Error::Spirv(Spirv::Unsupported { name, .. }) => {
+            HARDWARE.iter().find(|lacking| *lacking == name)
+        }
+        _ => None,
+    });
+    if let Some(capability) = hardware {
+        return Verdict::Skip((*capability).to_owned());
+    }
+    match lacking.collect::<Option<Vec<String>>>() {
+        Some(mut reasons) => {
+            reasons.sort();
+            reasons.dedup();
+            Verdict::Skip(format!("compiler: {}", reasons.join(", ")))
+        }
+        None => Verdict::Fail(format!("pipeline {pipeline}: {errors}")),
+    }
+}
+
+/// The SpecIds of a module: the literals of OpDecorate with SpecId.
+fn spec_ids(spirv: &[u8]) -> Vec<u32> {
+    const HEADER_WORDS: usize = 5;
+    const OP_DECORATE: u32 = 71;
+    const SPEC_ID: u32 = 1;
+    let words: Vec<u32> = spirv
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .map(|word| u32::from_le_bytes(*word))
+        .collect();
+    let mut rest = words.get(HEADER_WORDS..).unwrap_or(&[]);
+    let mut ids = Vec::new();
+    while let Some(first) = rest.first() {
+        let length = (first >> 16).max(1) as usize;
+        if let (OP_DECORATE, Some([_, _, SPEC_ID, id])) = (first & 0xFFFF, rest.get(..4)) {
+            ids.push(*id);
+        }
+        rest = rest.get(length..).unwrap_or(&[]);
+    }
+    ids
+}

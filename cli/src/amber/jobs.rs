@@ -1,0 +1,101 @@
+//! Jobs of a script on the host: each dispatch in this process or in QEMU, with what is kept of it.
+
+use super::case::Manner;
+use super::keep::Kept;
+use crate::buffer_source::BindingName;
+use crate::dispatch::{self, Request, Talk};
+use crate::given::Given;
+use crate::timeline::{Timeline, Timelines};
+use eitri_amber_device::{Jobs, Request as Wanted};
+use eitri_job::{Content, Saved, Wants};
+use eitri_shaderc::Compiled;
+
+/// How jobs are run.
+pub(super) struct HostJobs<'k> {
+    pub(super) path: String,
+    pub(super) kept: &'k Kept,
+    pub(super) manner: &'k Manner,
+    /// Where the timelines of dispatches go.
+    pub(super) timelines: Option<&'k Timelines>,
+    /// What the compiler made of each pipeline.
+    pub(super) shaders: Vec<Option<Compiled>>,
+}
+
+impl Jobs for HostJobs<'_> {
+    fn run(&mut self, wanted: &Wanted<'_>) -> Result<Vec<Saved>, String> {
+        let Some(Some(compiled)) = self.shaders.get(wanted.pipeline.0) else {
+            return Err("the pipeline has no shader".to_owned());
+        };
+        let number = wanted.number;
+        let mut resources = Vec::new();
+        let mut saves = Vec::new();
+        for resource in &wanted.resources {
+            let name = name_of(resource.place);
+            if !matches!(resource.content, Content::Sampler(_)) {
+                let file = format!("{number}-{}-in.bin", file_part(name));
+                self.kept.write(&file, &resource.bytes);
+            }
+            if resource.save {
+                saves.push(name);
+            }
+            resources.push(Given {
+                name,
+                content: resource.content,
+                bytes: resource.bytes.clone(),
+                part: resource.part,
+            });
+        }
+        let request = Request {
+            saves,
+            resources,
+            push_constants: wanted.push_constants.clone(),
+            groups: wanted.groups,
+            gpu: self.manner.gpu,
+            coherent: true,
+            firmware: None,
+            limit: wanted.limit,
+            wants: Wants {
+                dump: self.kept.is_on(),
+                ..Wants::default()
+            },
+            talk: Talk::Quiet,
+        };
+        let timeline = Timeline::default();
+        let trace = self.timelines.map(|_| timeline.sink());
+        let done = dispatch::execute(&self.path, compiled, &request, self.manner.place, trace);
+        if let Some(timelines) = self.timelines {
+            timelines.add(&format!("{} dispatch {number}", self.path), &timeline);
+        }
+        if let Ok(done) = &done
+            && !done.result.dump.is_empty()
+        {
+            self.kept
+                .write(&format!("{number}.core"), &done.result.dump);
+        }
+        let ran = done.and_then(dispatch::finished);
+        let ran = ran.map_err(|failure| failure.to_string())?;
+        let saved = ran.saved.into_iter().map(|(name, bytes)| {
+            let file = format!("{number}-{}-out.bin", file_part(name));
+            self.kept.write(&file, &bytes);
+            let place = (name.set, name.binding, name.element);
+            Saved { place, bytes }
+        });
+        Ok(saved.collect())
+    }
+}
+
+fn name_of((set, binding, element): (u32, u32, u32)) -> BindingName {
+    BindingName {
+        set,
+        binding,
+        element,
+    }
+}
+
+/// A binding in the name of a file.
+fn file_part(name: BindingName) -> String {
+    match name.element {
+        0 => format!("{}-{}", name.set, name.binding),
+        element => format!("{}-{}-{element}", name.set, name.binding),
+    }
+}

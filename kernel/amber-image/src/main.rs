@@ -1,0 +1,62 @@
+//! The image that carries Amber scripts: runs each on the board's GPU, and reports TAP on the console.
+//!
+//! The scripts were compiled on the host, to programs, contents of buffers, and commands; what is left to do here is what the
+//! host does too (`amber/device`), so that the verdicts are the same. A word `from=N` on the command line leaves out what
+//! stands before script N.
+#![no_std]
+#![no_main]
+
+extern crate alloc;
+
+use alloc::vec::Vec;
+use eitri_amber_device::{Machine, run_suite};
+use eitri_boards::{Board, Exit};
+use eitri_job::{Failure, Job, Saved};
+use eitri_kernel::{Kernel, print, println};
+use eitri_on_board::Gpu;
+
+eitri_kernel::image! {
+    board: BOARD,
+    main: main,
+}
+
+/// The board that the build script has linked it for.
+const BOARD: Board = match eitri_boards::named(env!("EITRI_BOARD")) {
+    Some(board) => *board,
+    None => panic!("the build script names a board that there is"),
+};
+
+/// The scripts.
+static SUITE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/scripts.suite"));
+
+/// The word on the command line that says with which script to begin.
+const FROM: &str = "from=";
+
+fn main(kernel: Kernel) -> Exit {
+    let mut buffer = [0; eitri_on_board::LINE_BYTES];
+    let line = kernel.command_line(&mut buffer);
+    let mut words = line.split_ascii_whitespace();
+    let first = words.find_map(|word| word.strip_prefix(FROM)?.parse().ok());
+    let mut machine = match eitri_on_board::start_gpu(&kernel, line) {
+        Ok(platform) => BoardGpu(Gpu::new(platform)),
+        Err(exit) => return exit,
+    };
+    let mut report = |text: &str| print!("{text}");
+    match run_suite(&mut machine, SUITE, first.unwrap_or(1), &mut report) {
+        Ok(counts) if counts.failed == 0 => Exit::Success,
+        Ok(_) => Exit::Failed,
+        Err(error) => {
+            println!("no scripts: {error}");
+            Exit::Refused
+        }
+    }
+}
+
+/// The board's GPU, for the scripts.
+struct BoardGpu(Gpu);
+
+impl Machine for BoardGpu {
+    fn run(&mut self, job: &Job<'_>) -> Result<Vec<Saved>, Failure> {
+        self.0.run(job)
+    }
+}
