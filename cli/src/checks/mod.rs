@@ -87,6 +87,8 @@ const CLIPPY_BARE_METAL: &[&str] = &[
     "-p=eitri-monitor",
     "-p=eitri-no-panic",
     "-p=eitri-on-board",
+    "-p=eitri-runtime",
+    "--features=eitri-runtime/defmt",
     "--",
     "-D",
     "warnings",

@@ -159,10 +159,10 @@ impl Used {
             used.groups |= 1 << slot;
             for number in 0..interface.streams(memory, &group) {
                 let stream = interface.stream(memory, &group, number);
-                if interface.is_stream_used(memory, &stream) {
-                    if let Some(streams) = used.streams.get_mut(slot as usize) {
-                        *streams |= 1 << number;
-                    }
+                if interface.is_stream_used(memory, &stream)
+                    && let Some(streams) = used.streams.get_mut(slot as usize)
+                {
+                    *streams |= 1 << number;
                 }
             }
         }

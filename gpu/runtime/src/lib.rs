@@ -114,6 +114,9 @@ mod fault;
 
 mod report;
 
+#[cfg(feature = "defmt")]
+mod log_format;
+
 pub use command::{
     Accesses, CommandError, DynamicOffset, Invocations, Limit, Recorder, SamplerInfo,
 };
