@@ -28,6 +28,7 @@ pub mod reflect;
 pub mod interp;
 pub mod ir;
 
+mod dominators;
 mod lower;
 mod opt;
 pub mod pass;

@@ -161,6 +161,9 @@ pub struct Runner<'o> {
     pub timings: BTreeMap<&'static str, Timing>,
     /// Where passes did not settle; in debug builds that is a panic.
     pub unsettled: Vec<Unsettled>,
+    /// How many passes have changed something, and by pass how many had when it found nothing to do.
+    changes: u64,
+    settled: BTreeMap<&'static str, u64>,
     stopped: Option<String>,
     broken: Option<Broken>,
 }
@@ -187,6 +190,8 @@ impl<'o> Runner<'o> {
             prints: vec![],
             timings: BTreeMap::new(),
             unsettled: vec![],
+            changes: 0,
+            settled: BTreeMap::new(),
             stopped: None,
             broken: None,
         }
@@ -224,6 +229,7 @@ impl<'o> Runner<'o> {
         let target = self.target;
         let changed = self.time(pass.name, |()| (pass.run)(unit, &target));
         if changed == Changed::Yes {
+            self.changes += 1;
             self.timings.entry(pass.name).or_default().changes += 1;
         }
         self.after(pass.name, unit);
@@ -276,7 +282,8 @@ impl<'o> Runner<'o> {
         }
     }
 
-    /// Runs passes that may be left out in turn until none changes anything.
+    /// Runs passes that may be left out in turn until none changes anything. Between two calls all changes are made by
+    /// passes of this runner: one that has found nothing to do runs again only after something has changed.
     pub fn fixpoint<U: Unit>(&mut self, unit: &mut U, passes: &[Pass<U>]) {
         if let Err(unsettled) = self.settle(unit, passes) {
             if cfg!(debug_assertions) {
@@ -291,8 +298,12 @@ impl<'o> Runner<'o> {
         for _ in 0..MAX_ROUNDS {
             changing.clear();
             for pass in passes {
-                if self.improve(unit, *pass) == Changed::Yes {
-                    changing.push(pass.name);
+                if self.settled.get(pass.name) == Some(&self.changes) {
+                    continue;
+                }
+                match self.improve(unit, *pass) {
+                    Changed::Yes => changing.push(pass.name),
+                    Changed::No => drop(self.settled.insert(pass.name, self.changes)),
                 }
             }
             if changing.is_empty() {

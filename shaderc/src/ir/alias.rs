@@ -3,6 +3,8 @@
 //! Needs: nothing.  Guarantees: accesses that may meet are never said to be apart. Offsets are 32 bits and wrap, as the
 //! addresses of the IR do. Two bindings may hold the same buffer, unless one of them is said to be restricted.
 
+use rustc_hash::FxHashMap as HashMap;
+
 use super::{Access, Alu, BindingId, Function, InstData, Memory, Op, Space, Value};
 
 /// A place that offsets count from.
@@ -21,12 +23,25 @@ pub struct Base {
 impl Base {
     /// Whether both may be in one memory.
     pub fn meets(&self, other: &Base) -> bool {
-        let apart = match (self.binding, other.binding) {
-            (Some((a, alone)), Some((b, other_alone))) => a != b && (alone || other_alone),
-            _ => false,
-        };
-        self.space.meets(other.space) && !apart
+        meet(self.whole(), other.whole())
     }
+
+    /// The memory that it is in.
+    pub fn whole(&self) -> Whole {
+        (self.space, self.binding)
+    }
+}
+
+/// A memory as far as it is told apart: all that is reached through one binding, or a space.
+pub type Whole = (Space, Option<(BindingId, bool)>);
+
+/// Whether two may be one.
+pub fn meet(a: Whole, b: Whole) -> bool {
+    let apart = match (a.1, b.1) {
+        (Some((a, alone)), Some((b, other_alone))) => a != b && (alone || other_alone),
+        _ => false,
+    };
+    a.0.meets(b.0) && !apart
 }
 
 /// What an access touches.
@@ -74,6 +89,82 @@ impl Extent {
             return false;
         }
         self.base != other.base || overlap((self.offset, self.bytes), (other.offset, other.bytes))
+    }
+}
+
+/// What is known of places that count from one base, by the stretch of [`Known::STRETCH`] bytes in which each begins.
+type Stretches<T> = HashMap<u32, Vec<(Extent, T)>>;
+
+/// What is known of places in memory, by what it touches: so that it is forgotten without a look at everything else.
+#[derive(Clone)]
+pub struct Known<T> {
+    /// By memory and base.
+    wholes: HashMap<Whole, HashMap<Base, Stretches<T>>>,
+}
+
+impl<T> Default for Known<T> {
+    fn default() -> Known<T> {
+        Known {
+            wholes: HashMap::default(),
+        }
+    }
+}
+
+impl<T> Known<T> {
+    /// No access is longer.
+    const STRETCH: u32 = 32;
+
+    fn stretch(offset: i32) -> u32 {
+        offset.cast_unsigned() / Self::STRETCH
+    }
+
+    /// Adds something.
+    pub fn insert(&mut self, extent: Extent, what: T) {
+        let base = extent.base;
+        let bases = self.wholes.entry(base.whole()).or_default();
+        let stretches = bases.entry(base).or_default();
+        let list = stretches.entry(Self::stretch(extent.offset)).or_default();
+        list.push((extent, what));
+    }
+
+    /// What stands at exactly this place.
+    pub fn get<'k>(&'k self, extent: &'k Extent) -> impl Iterator<Item = &'k T> {
+        let base = extent.base;
+        let bases = self.wholes.get(&base.whole());
+        let stretches = bases.and_then(|bases| bases.get(&base));
+        let list = stretches.and_then(|all| all.get(&Self::stretch(extent.offset)));
+        let here = list.into_iter().flatten();
+        here.filter(move |(other, _)| other == extent)
+            .map(|(_, what)| what)
+    }
+
+    /// Forgets all that a write may touch.
+    pub fn forget(&mut self, written: &Extent) {
+        for (whole, bases) in &mut self.wholes {
+            if !meet(*whole, written.base.whole()) {
+                continue;
+            }
+            // From another base anything may be meant.
+            let mut own = bases.remove(&written.base);
+            *bases = HashMap::default();
+            if let Some(stretches) = &mut own {
+                let longest = Self::STRETCH.cast_signed();
+                let first = Self::stretch(written.offset.wrapping_sub(longest - 1));
+                let count = 2 + written.bytes.div_ceil(Self::STRETCH);
+                for number in 0..count {
+                    let at = first.wrapping_add(number) % (u32::MAX / Self::STRETCH + 1);
+                    if let Some(list) = stretches.get_mut(&at) {
+                        list.retain(|(extent, _)| !written.may_overlap(extent));
+                    }
+                }
+            }
+            bases.extend(own.map(|own| (written.base, own)));
+        }
+    }
+
+    /// Forgets all but what belongs to one invocation.
+    pub fn forget_shared(&mut self) {
+        self.wholes.retain(|(space, _), _| *space == Space::Scratch);
     }
 }
 

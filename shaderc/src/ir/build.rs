@@ -2,7 +2,7 @@
 //!
 //! Needs: a function and a block.  Guarantees: what it makes carries the builder's position and exactness.
 use super::function::{Axis, Function, PositionId, Terminator, Var};
-use super::inst::{Access, AtomicOp, Op, SysVal, Uniform};
+use super::inst::{Access, AtomicOp, Op, SysVal, Uniform, Values};
 use super::{Alu, BlockId, LaneOp, Value};
 
 /// Where new instructions go: the end of a list that becomes (part of) a block.
@@ -29,10 +29,10 @@ impl<'f> Builder<'f> {
     }
 
     /// Appends any instruction; its results.
-    pub fn inst(&mut self, op: Op, args: &[Value]) -> Vec<Value> {
+    pub fn inst(&mut self, op: Op, args: &[Value]) -> Values {
         let inst = self
             .function
-            .new_inst(op, args.to_vec(), self.exact, self.position);
+            .new_inst(op, args.iter().copied(), self.exact, self.position);
         self.function.block_mut(self.block).insts.push(inst);
         self.function.inst(inst).results.clone()
     }
@@ -97,7 +97,7 @@ impl<'f> Builder<'f> {
     }
 
     /// Loads elements.
-    pub fn load(&mut self, access: Access, address: &[Value]) -> Vec<Value> {
+    pub fn load(&mut self, access: Access, address: &[Value]) -> Values {
         self.inst(Op::Load(access), address)
     }
 

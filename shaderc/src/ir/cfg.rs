@@ -5,6 +5,7 @@
 //! Facts: hardware/compiler-ir.md 1.2.
 use super::function::Function;
 use super::{BlockId, Value, ValueDef};
+use crate::dominators::DominatorTree;
 
 /// A natural loop: the blocks that reach its latch without going through its header.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,10 +29,7 @@ pub struct Cfg {
     predecessors: Vec<Vec<BlockId>>,
     order: Vec<Option<u32>>,
     rpo: Vec<BlockId>,
-    idom: Vec<Option<BlockId>>,
-    /// By block: how many dominators it has above it, and one of them, near or far.
-    height: Vec<u32>,
-    jump: Vec<BlockId>,
+    dominators: DominatorTree,
     /// Numbers of a walk of the dominator tree: on the way down, and the least that comes after the subtree.
     subtree: Vec<(u32, u32)>,
     /// Natural loops, outer before inner.
@@ -50,9 +48,7 @@ impl Cfg {
             predecessors: vec![vec![]; count],
             order: vec![None; count],
             rpo: vec![],
-            idom: vec![None; count],
-            height: vec![0; count],
-            jump: vec![BlockId(0); count],
+            dominators: DominatorTree::new(count),
             subtree: vec![(0, 0); count],
             by_loop: vec![],
             loops: vec![],
@@ -104,7 +100,8 @@ impl Cfg {
 
     /// The nearest block that every path to this one goes through; none for the entry.
     pub fn idom(&self, block: BlockId) -> Option<BlockId> {
-        self.idom[block.index()].filter(|dominator| *dominator != block)
+        let up = self.dominators.up(block.index());
+        up.map(|up| BlockId(up as u32))
     }
 
     /// Whether every path to `b` goes through `a` (a block dominates itself). False if either is unreachable.
@@ -152,7 +149,7 @@ impl Cfg {
 
     /// The dominator tree: the children of each block, by index.
     pub fn dominator_children(&self) -> Vec<Vec<BlockId>> {
-        let mut children = vec![vec![]; self.idom.len()];
+        let mut children = vec![vec![]; self.order.len()];
         for block in &self.rpo {
             if let Some(parent) = self.idom(*block) {
                 children[parent.index()].push(*block);
@@ -170,7 +167,7 @@ impl Cfg {
 
     /// The dominance frontier of each block, by index.
     pub fn dominance_frontiers(&self) -> Vec<Vec<BlockId>> {
-        let mut frontiers: Vec<Vec<BlockId>> = vec![vec![]; self.idom.len()];
+        let mut frontiers: Vec<Vec<BlockId>> = vec![vec![]; self.order.len()];
         for block in &self.rpo {
             let predecessors = self.predecessors(*block);
             let Some(idom) = self.idom(*block) else {
@@ -217,52 +214,17 @@ impl Cfg {
         let Some(entry) = self.rpo.first().copied() else {
             return;
         };
-        self.idom[entry.index()] = Some(entry);
-        self.jump[entry.index()] = entry;
-        for number in 1..self.rpo.len() {
-            let block = self.rpo[number];
-            let known = self.predecessors[block.index()].iter().copied();
-            let known = known.filter(|from| self.idom[from.index()].is_some());
-            let Some(up) = known.reduce(|a, b| self.meet(a, b)) else {
-                continue;
-            };
-            self.idom[block.index()] = Some(up);
-            self.height[block.index()] = self.height[up.index()] + 1;
-            // Two jumps of one length make one of the double length.
-            let once = self.jump[up.index()];
-            let twice = self.jump[once.index()];
-            let height = |block: BlockId| self.height[block.index()];
-            self.jump[block.index()] =
-                match height(up) - height(once) == height(once) - height(twice) {
-                    true => twice,
-                    false => up,
-                };
+        self.dominators.add_root(entry.index());
+        for block in &self.rpo[1..] {
+            let from = self.predecessors[block.index()].iter();
+            self.dominators
+                .add(block.index(), from.map(|from| from.index()));
         }
     }
 
     /// The nearest common dominator of two blocks that have dominators, in logarithmic time.
     pub fn meet(&self, a: BlockId, b: BlockId) -> BlockId {
-        let height = |block: BlockId| self.height[block.index()];
-        let up = |block: BlockId| self.idom[block.index()].unwrap_or(block);
-        let jump = |block: BlockId| self.jump[block.index()];
-        let (mut a, mut b) = match height(a) >= height(b) {
-            true => (a, b),
-            false => (b, a),
-        };
-        while height(a) > height(b) {
-            a = match height(jump(a)) >= height(b) {
-                true => jump(a),
-                false => up(a),
-            };
-        }
-        // From one height jumps lead to one height. Nothing is above the entry, nor above what can't be reached.
-        while a != b && height(a) > 0 {
-            (a, b) = match jump(a) == jump(b) {
-                true => (up(a), up(b)),
-                false => (jump(a), jump(b)),
-            };
-        }
-        a
+        BlockId(self.dominators.meet(a.index(), b.index()) as u32)
     }
 
     fn number_subtrees(&mut self) {

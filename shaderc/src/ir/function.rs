@@ -1,10 +1,12 @@
 //! A function: values, instructions, blocks, and what the shader needs from outside.
 //!
 //! Needs: nothing.  Guarantees: ids are never reused; a constant of a given type and bits is one value.
-use std::collections::HashMap;
 
-use super::inst::{Inst, InstData, Op};
+use rustc_hash::FxHashMap as HashMap;
+
+use super::inst::{Inst, InstData, Kinds, Op, Values};
 use super::{BlockId, ImageShape, Kind, Type, Value};
+use smallvec::{SmallVec, smallvec};
 
 super::id! {
     /// A variable of one invocation, printed `v1`. Gone in the lowered form.
@@ -172,6 +174,9 @@ pub struct Phi {
     pub sources: Vec<(BlockId, Value)>,
 }
 
+/// Blocks that a terminator may go to. All but those of switches need no memory.
+pub type Targets = SmallVec<[BlockId; 2]>;
+
 /// How a block ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Terminator {
@@ -203,18 +208,17 @@ pub enum Terminator {
 
 impl Terminator {
     /// The blocks it may go to, in order; one may be there twice.
-    pub fn targets(&self) -> Vec<BlockId> {
+    pub fn targets(&self) -> Targets {
         match self {
-            Terminator::Jump(target) => vec![*target],
+            Terminator::Jump(target) => smallvec![*target],
             Terminator::Branch {
                 then, otherwise, ..
-            } => vec![*then, *otherwise],
+            } => smallvec![*then, *otherwise],
             Terminator::Switch { cases, default, .. } => {
-                let mut targets: Vec<BlockId> = cases.iter().map(|(_, block)| *block).collect();
-                targets.push(*default);
-                targets
+                let cases = cases.iter().map(|(_, block)| *block);
+                cases.chain([*default]).collect()
             }
-            Terminator::Return | Terminator::Unreachable => vec![],
+            Terminator::Return | Terminator::Unreachable => smallvec![],
         }
     }
 
@@ -326,11 +330,11 @@ impl Function {
             layout: vec![],
             vars: vec![],
             values: vec![],
-            constants: HashMap::new(),
+            constants: HashMap::default(),
             insts: vec![],
             blocks: vec![],
             positions: vec![Position::default()],
-            position_ids: HashMap::new(),
+            position_ids: HashMap::default(),
         }
     }
 
@@ -488,10 +492,11 @@ impl Function {
     pub fn new_inst(
         &mut self,
         op: Op,
-        args: Vec<Value>,
+        args: impl IntoIterator<Item = Value>,
         exact: bool,
         position: PositionId,
     ) -> Inst {
+        let args: Values = args.into_iter().collect();
         let inst = Inst(self.insts.len() as u32);
         let (kinds, results) = self.signature(op);
         let common = self.common_type(&kinds, &args);
@@ -533,7 +538,7 @@ impl Function {
     }
 
     /// The kinds of an instruction's operands and results.
-    pub fn signature(&self, op: Op) -> (Vec<Kind>, Vec<Kind>) {
+    pub fn signature(&self, op: Op) -> (Kinds, Kinds) {
         op.signature(|var| self.var(var).ty.kind())
     }
 

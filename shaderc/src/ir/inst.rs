@@ -3,6 +3,7 @@
 //! Needs: `alu` for what is pure.  Guarantees: `signature` says for every operation which operands and results it has.
 use super::function::{Axis, BindingId, PositionId, Var};
 use super::{Alu, ImageOp, Kind, LaneOp, Type, Value};
+use smallvec::{SmallVec, smallvec};
 
 /// What an instruction does. Everything but its operands, so two pure instructions with equal operations and equal
 /// operands give the same.
@@ -158,15 +159,21 @@ pub struct Effects {
     pub speculatable: bool,
 }
 
+/// A few values. Most instructions have no more operands and results, and then need no memory for them.
+pub type Values = SmallVec<[Value; 4]>;
+
+/// Kinds of operands or results.
+pub type Kinds = SmallVec<[Kind; 8]>;
+
 /// An instruction.
 #[derive(Clone, PartialEq, Debug)]
 pub struct InstData {
     /// What it does.
     pub op: Op,
     /// What it reads.
-    pub args: Vec<Value>,
+    pub args: Values,
     /// What it defines.
-    pub results: Vec<Value>,
+    pub results: Values,
     /// No rewrite may change the value (SPIR-V's NoContraction): no contraction, no reassociation.
     pub exact: bool,
     /// Where it came from.
@@ -302,36 +309,44 @@ impl Op {
     }
 
     /// Kinds of the operands and of the results. `var` tells the kind of a variable's elements.
-    pub fn signature(self, var: impl Fn(Var) -> Kind) -> (Vec<Kind>, Vec<Kind>) {
-        let address = |access: Access| match access.space {
-            Space::Buffer => vec![Kind::R, Kind::W32],
-            Space::Global => vec![Kind::W64],
-            Space::Shared | Space::Scratch | Space::Data => vec![Kind::W32],
+    pub fn signature(self, var: impl Fn(Var) -> Kind) -> (Kinds, Kinds) {
+        let none = Kinds::new;
+        let address = |access: Access| -> Kinds {
+            match access.space {
+                Space::Buffer => smallvec![Kind::R, Kind::W32],
+                Space::Global => smallvec![Kind::W64],
+                Space::Shared | Space::Scratch | Space::Data => smallvec![Kind::W32],
+            }
         };
+        let elements =
+            |access: Access, count: usize| std::iter::repeat_n(access.value().kind(), count);
         match self {
-            Op::Alu(alu) => (alu.operands().to_vec(), vec![alu.result()]),
-            Op::Lanes(lanes) => (lanes.operands().to_vec(), vec![lanes.result()]),
-            Op::SysVal(_) | Op::Uniform(_) => (vec![], vec![Kind::W32]),
-            Op::Resource(_) => (vec![Kind::W32], vec![Kind::R]),
-            Op::BufferSize => (vec![Kind::R], vec![Kind::W32]),
+            Op::Alu(alu) => (alu.operands().into(), smallvec![alu.result()]),
+            Op::Lanes(lanes) => (lanes.operands().into(), smallvec![lanes.result()]),
+            Op::SysVal(_) | Op::Uniform(_) => (none(), smallvec![Kind::W32]),
+            Op::Resource(_) => (smallvec![Kind::W32], smallvec![Kind::R]),
+            Op::BufferSize => (smallvec![Kind::R], smallvec![Kind::W32]),
             Op::Load(access) => {
-                let elements = vec![access.value().kind(); access.count.into()];
-                (address(access), elements)
+                let results = elements(access, access.count.into());
+                (address(access), results.collect())
             }
             Op::Store(access) => {
                 let mut args = address(access);
-                args.extend(vec![access.value().kind(); access.count.into()]);
-                (args, vec![])
+                args.extend(elements(access, access.count.into()));
+                (args, none())
             }
             Op::Atomic(atomic, access) => {
                 let mut args = address(access);
-                args.extend(vec![access.value().kind(); atomic.operands()]);
-                (args, vec![access.value().kind()])
+                args.extend(elements(access, atomic.operands()));
+                (args, elements(access, 1).collect())
             }
-            Op::Image(image) => image.signature(),
-            Op::Barrier | Op::Fence => (vec![], vec![]),
-            Op::LoadVar(name) => (vec![Kind::W32], vec![var(name)]),
-            Op::StoreVar(name) => (vec![Kind::W32, var(name)], vec![]),
+            Op::Image(image) => {
+                let (args, results) = image.signature();
+                (args.into(), results.into())
+            }
+            Op::Barrier | Op::Fence => (none(), none()),
+            Op::LoadVar(name) => (smallvec![Kind::W32], smallvec![var(name)]),
+            Op::StoreVar(name) => (smallvec![Kind::W32, var(name)], none()),
         }
     }
 }

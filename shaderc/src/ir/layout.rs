@@ -9,7 +9,7 @@
 //! Facts: hardware/compiler-ir.md 1.2 and 1.3; hardware/compiler-backend.md 8.4.
 use super::BlockId;
 use super::cfg::Cfg;
-use super::function::{Function, Merge};
+use super::function::{Function, Merge, Targets};
 
 /// The constructs of loops, by number of the loop in [`Cfg::loops`]: all that is entered through the header and isn't
 /// past the merge.
@@ -134,26 +134,37 @@ pub fn order_blocks(function: &mut Function) {
     let cfg = Cfg::new(function);
     forget_merges(function, &cfg);
     function.layout = order(function, &cfg);
+    // By block: the block of which it was last seen to be a predecessor.
+    let mut leads_to = vec![None; function.block_count()];
     for block in function.layout.clone() {
+        let predecessors = cfg.predecessors(block);
+        for from in predecessors {
+            leads_to[from.index()] = Some(block);
+        }
         for phi in &mut function.block_mut(block).phis {
-            if phi.sources.len() > cfg.predecessors(block).len() {
+            if phi.sources.len() > predecessors.len() {
                 phi.sources
-                    .retain(|(from, _)| cfg.predecessors(block).contains(from));
+                    .retain(|(from, _)| leads_to[from.index()] == Some(block));
             }
         }
     }
 }
 
-/// Drops the merges of what is no loop any more, and those that can't be reached.
+/// Drops the merges of what is no loop any more, those that can't be reached, and those from which their loop goes on.
 fn forget_merges(function: &mut Function, cfg: &Cfg) {
-    let mut header = vec![false; function.block_count()];
-    for natural in &cfg.loops {
-        header[natural.header.index()] = true;
+    let mut header = vec![None; function.block_count()];
+    for (number, natural) in cfg.loops.iter().enumerate() {
+        header[natural.header.index()] = Some(number);
     }
     for block in cfg.rpo() {
         let data = function.block_mut(*block);
-        let gone = matches!(data.merge, Some(Merge::At(merge)) if !cfg.reachable(merge));
-        if gone || !header[block.index()] {
+        let ends =
+            |merge: BlockId, number: usize| cfg.reachable(merge) && !cfg.in_loop(merge, number);
+        let stays = match (header[block.index()], data.merge) {
+            (Some(number), Some(Merge::At(merge))) => ends(merge, number),
+            (number, _) => number.is_some(),
+        };
+        if !stays {
             data.merge = None;
         }
     }
@@ -201,7 +212,7 @@ fn order(function: &Function, cfg: &Cfg) -> Vec<BlockId> {
             }
         }
     }
-    let next = |block: BlockId| -> Vec<BlockId> {
+    let next = |block: BlockId| -> Targets {
         // What is taken first, from the end, comes last in the order: behind the loop, then what stays in it.
         let mut targets = function.block(block).terminator.targets();
         if let Some(number) = cfg.innermost_loop(block) {
@@ -210,7 +221,7 @@ fn order(function: &Function, cfg: &Cfg) -> Vec<BlockId> {
         if let Some(number) = constructs.of(block)
             && cfg.loops[number].header == block
         {
-            targets.extend(&behind[number]);
+            targets.extend_from_slice(&behind[number]);
         }
         targets
     };

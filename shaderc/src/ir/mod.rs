@@ -59,11 +59,12 @@ pub use alu::{Alu, Kind, Level, Widths};
 pub use build::Builder;
 pub use function::{
     Axis, Binding, BindingId, BindingKind, Block, Function, Merge, Phi, Position, PositionId,
-    SourceLine, Terminator, ValueDef, Var, VarData,
+    SourceLine, Targets, Terminator, ValueDef, Var, VarData,
 };
 pub use image::{Dim, ImageAction, ImageOp, ImageShape, Lod};
 pub use inst::{
-    Access, AtomicOp, Effects, Held, Inst, InstData, Memory, Op, Space, SysVal, Uniform,
+    Access, AtomicOp, Effects, Held, Inst, InstData, Kinds, Memory, Op, Space, SysVal, Uniform,
+    Values,
 };
 pub use lanes::{LANES, LaneOp};
 

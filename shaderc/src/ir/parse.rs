@@ -2,7 +2,8 @@
 //!
 //! Needs: what `print` writes; comments from `;`.  Guarantees: any text gives a function or an error with a line.
 //! Never: checks more than it needs to build the function; `verify` does that.
-use std::collections::HashMap;
+
+use rustc_hash::FxHashMap as HashMap;
 use std::fmt;
 
 use super::function::{
@@ -82,9 +83,9 @@ impl std::error::Error for ParseError {}
 pub fn parse(text: &str) -> Result<Function, ParseError> {
     let mut parser = Parser {
         function: Function::new("main"),
-        values: HashMap::new(),
-        blocks: HashMap::new(),
-        vars: HashMap::new(),
+        values: HashMap::default(),
+        blocks: HashMap::default(),
+        vars: HashMap::default(),
         current: None,
         pending: vec![],
         line: 0,

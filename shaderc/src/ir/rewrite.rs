@@ -1,7 +1,8 @@
 //! Rewriting: instructions replaced one by one, in place.
 //!
 //! Needs: definitions before uses in layout order, phis apart.  Guarantees: all uses of a replaced result are replaced.
-use std::collections::HashMap;
+
+use rustc_hash::FxHashMap as HashMap;
 
 use super::{Builder, Function, InstData, Value};
 
@@ -11,7 +12,7 @@ pub fn rewrite(
     function: &mut Function,
     mut each: impl FnMut(&mut Builder<'_>, &InstData) -> Option<Vec<Value>>,
 ) -> bool {
-    let mut replaced: HashMap<Value, Value> = HashMap::new();
+    let mut replaced: HashMap<Value, Value> = HashMap::default();
     let mut changed = false;
     for block in function.layout.clone() {
         let insts = std::mem::take(&mut function.block_mut(block).insts);
@@ -40,15 +41,30 @@ pub fn rewrite(
 
 /// Replaces uses; a replacement may itself be replaced.
 pub fn replace_uses(function: &mut Function, replaced: &HashMap<Value, Value>) {
-    function.map_uses(|value| {
-        let mut value = value;
-        // A chain is no longer than the map, so this ends even if a pass made a cycle.
-        for _ in 0..=replaced.len() {
-            match replaced.get(&value) {
-                Some(next) => value = *next,
-                None => break,
+    if replaced.is_empty() {
+        return;
+    }
+    let ends = ends(replaced);
+    function.map_uses(|value| ends.get(&value).copied().unwrap_or(value));
+}
+
+/// Where each chain of replacements ends.
+fn ends(replaced: &HashMap<Value, Value>) -> HashMap<Value, Value> {
+    let mut ends: HashMap<Value, Value> =
+        HashMap::with_capacity_and_hasher(replaced.len(), Default::default());
+    let mut path = vec![];
+    for (start, next) in replaced {
+        let mut at = *next;
+        path.push(*start);
+        while let Some(next) = ends.get(&at).or_else(|| replaced.get(&at)).copied() {
+            // A chain is no longer than the map, so this ends even if a pass made a cycle.
+            if path.len() > replaced.len() {
+                break;
             }
+            path.push(at);
+            at = next;
         }
-        value
-    });
+        ends.extend(path.drain(..).map(|value| (value, at)));
+    }
+    ends
 }

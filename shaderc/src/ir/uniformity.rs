@@ -4,13 +4,16 @@
 //! together, and in all that read it; what is only not known to be is varying. A value varies by its operands, by the
 //! lanes that come to a phi from different sides, and by the round in which each lane has left a loop.
 //! Facts: hardware/compiler-ir.md 5 (divergence).
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
+
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::cfg::{Cfg, inst_blocks};
 use super::{BlockId, Function, Inst, LaneOp, Memory, Op, Space, SysVal, Value};
 
-/// Blocks that are looked at for all branches together before everything is taken to vary: branches in thousands of others.
-const MOST_STEPS: usize = 1 << 20;
+/// Blocks that are looked at for all branches and loops together before everything is taken to vary: code that nests
+/// thousands deep.
+const MOST_STEPS: usize = 1 << 18;
 
 /// What varies in a function.
 pub struct Uniformity {
@@ -33,10 +36,11 @@ struct Walk<'f> {
     result: Uniformity,
     /// Loops that lanes leave in different rounds.
     ragged: HashSet<usize>,
-    /// Those of them that are still to be looked at.
-    left: Vec<usize>,
     steps: usize,
+    /// What varies, the blocks where lanes part, and the ragged loops, as far as they are still to be looked at.
     pending: Vec<Value>,
+    parting: Vec<BlockId>,
+    left: Vec<usize>,
 }
 
 impl Uniformity {
@@ -59,10 +63,11 @@ impl Uniformity {
                 varying: vec![false; values],
                 parts: vec![false; function.block_count()],
             },
-            ragged: HashSet::new(),
-            left: vec![],
+            ragged: HashSet::default(),
             steps: 0,
             pending: vec![],
+            parting: vec![],
+            left: vec![],
         };
         walk.find_users();
         for (_, inst) in function.placed_insts() {
@@ -72,10 +77,18 @@ impl Uniformity {
                 }
             }
         }
-        while let Some(value) = walk.pending.pop() {
-            walk.spread(value);
+        // Lists, and no recursion: a loop's end may depend on the one before, thousands in a row.
+        loop {
+            if let Some(value) = walk.pending.pop() {
+                walk.spread(value);
+            } else if let Some(block) = walk.parting.pop() {
+                walk.part(block);
+            } else if let Some(own) = walk.left.pop() {
+                walk.leave_raggedly(own);
+            } else {
+                return walk.result;
+            }
         }
-        walk.result
     }
 
     /// Whether all lanes that compute or read the value together have the same.
@@ -123,9 +136,8 @@ impl Walk<'_> {
         for (_, phi) in std::mem::take(&mut self.phis[value.index()]) {
             self.vary(phi);
         }
-        for block in std::mem::take(&mut self.ends[value.index()]) {
-            self.part(block);
-        }
+        self.parting
+            .append(&mut std::mem::take(&mut self.ends[value.index()]));
     }
 
     /// An instruction has an operand that varies.
@@ -145,14 +157,10 @@ impl Walk<'_> {
         if std::mem::replace(&mut self.result.parts[block.index()], true) {
             return;
         }
-        let mut around = vec![];
-        let mut natural = self.cfg.innermost_loop(block);
-        while let Some(own) = natural {
-            around.push(own);
-            natural = self.cfg.loops[own].parent;
-        }
+        // The innermost loop around the block that no lane has left.
+        let mut stayed = self.cfg.innermost_loop(block);
         // By block: the side of the branch that leads to it, named by its first block. Where two meet, a new one begins.
-        let mut sides: HashMap<BlockId, BlockId> = HashMap::new();
+        let mut sides: HashMap<BlockId, BlockId> = HashMap::default();
         let mut open: BTreeSet<(usize, BlockId)> = BTreeSet::new();
         let mut goes_round = false;
         let first = self.function.block(block).terminator.targets();
@@ -160,12 +168,13 @@ impl Walk<'_> {
             first.into_iter().map(|target| (target, target)).collect();
         loop {
             for (to, side) in edges.drain(..) {
-                for own in &around {
-                    if !self.cfg.in_loop(to, *own) && self.ragged.insert(*own) {
-                        self.left.push(*own);
+                while let Some(own) = stayed.filter(|own| !self.cfg.in_loop(to, *own)) {
+                    if self.ragged.insert(own) {
+                        self.left.push(own);
                     }
+                    stayed = self.cfg.loops[own].parent;
                 }
-                let header = around.iter().any(|own| self.cfg.loops[*own].header == to);
+                let header = self.is_header_around(to, block);
                 goes_round |= header;
                 match sides.insert(to, side) {
                     None if !header => {
@@ -188,24 +197,24 @@ impl Walk<'_> {
                 break;
             }
             self.steps += 1;
+            if self.steps > MOST_STEPS {
+                self.give_up();
+                return;
+            }
             let side = sides.get(&at).copied().unwrap_or(at);
             // The rounds of a loop that is entered on one side alone change nothing.
-            let back = |to: &BlockId| self.cfg.dominates(*to, at) && !self.is_around(&around, *to);
+            let back =
+                |to: &BlockId| self.cfg.dominates(*to, at) && !self.is_header_around(*to, block);
             let targets = self.function.block(at).terminator.targets();
             let further = targets.into_iter().filter(|to| !back(to));
             edges.extend(further.map(|to| (to, side)));
         }
-        for own in std::mem::take(&mut self.left) {
-            self.leave_raggedly(own);
-        }
-        if self.steps > MOST_STEPS {
-            self.give_up();
-        }
     }
 
-    fn is_around(&self, around: &[usize], header: BlockId) -> bool {
-        let mut headers = around.iter().map(|own| self.cfg.loops[*own].header);
-        headers.any(|own| own == header)
+    /// Whether a block is the header of a loop around another.
+    fn is_header_around(&self, header: BlockId, block: BlockId) -> bool {
+        let own = self.cfg.innermost_loop(header);
+        own.is_some_and(|own| self.cfg.loops[own].header == header && self.cfg.in_loop(block, own))
     }
 
     /// Everything may vary: right for any function.
@@ -213,6 +222,8 @@ impl Walk<'_> {
         self.result.varying.fill(true);
         self.result.parts.fill(true);
         self.pending.clear();
+        self.parting.clear();
+        self.left.clear();
     }
 
     /// What a loop defines varies for all that read it outside.
@@ -220,6 +231,11 @@ impl Walk<'_> {
         let outside = |walk: &Self, block: Option<BlockId>| {
             block.is_some_and(|block| !walk.cfg.in_loop(block, own))
         };
+        self.steps += self.cfg.loop_blocks(own).len();
+        if self.steps > MOST_STEPS {
+            self.give_up();
+            return;
+        }
         let mut defined: Vec<Value> = vec![];
         for block in self.cfg.loop_blocks(own) {
             let data = self.function.block(*block);
@@ -240,7 +256,7 @@ impl Walk<'_> {
             }
             for block in self.ends[value.index()].clone() {
                 if outside(self, Some(block)) {
-                    self.part(block);
+                    self.parting.push(block);
                 }
             }
         }

@@ -2,7 +2,8 @@
 //!
 //! Needs: nothing; any function may be given.  Guarantees: a function without violations is safe to walk by every pass
 //! and by the interpreter.  Never: changes anything.  Facts: hardware/compiler-ir.md 1.2 and 6.
-use std::collections::HashSet;
+
+use rustc_hash::FxHashSet as HashSet;
 use std::fmt;
 
 use super::cfg::{Cfg, inst_blocks};
@@ -239,7 +240,7 @@ impl<'f> Verifier<'f> {
             return;
         }
         self.check_order();
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         for block in &function.layout {
             self.block = Some(*block);
             self.check_phis(*block);
@@ -269,7 +270,7 @@ impl<'f> Verifier<'f> {
     fn check_edges(&mut self) {
         let function = self.function;
         let placed: HashSet<BlockId> = function.layout.iter().copied().collect();
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         for block in &function.layout {
             self.block = Some(*block);
             if !seen.insert(*block) {

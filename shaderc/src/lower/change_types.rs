@@ -2,7 +2,8 @@
 //!
 //! Needs: definitions before uses in layout order, phis apart.  Guarantees: no phi and no operand has such a type
 //! any more, unless the pass makes one.
-use std::collections::HashMap;
+
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::ir::{Builder, Function, Inst, InstData, Type, Value};
 
@@ -52,7 +53,7 @@ pub(super) fn change_types(function: &mut Function, change: &mut impl ChangeType
     if !touched(function, change) {
         return false;
     }
-    let mut map: HashMap<Value, Parts> = HashMap::new();
+    let mut map: HashMap<Value, Parts> = HashMap::default();
     let pending = split_phis(function, change, &mut map);
     for block in function.layout.clone() {
         let insts = std::mem::take(&mut function.block_mut(block).insts);

@@ -3,7 +3,8 @@
 //! Needs: nothing.  Guarantees: an atomic on an image touches only a texel that is there, and gives 0 elsewhere. Other
 //! accesses of images need nothing: the hardware compares their coordinates with the size.
 //! Facts: hardware/compiler-lowering.md 8.3, 8.4; hardware/compiler-correctness.md 3.
-use std::collections::HashMap;
+
+use rustc_hash::FxHashMap as HashMap;
 
 use super::switches::retarget;
 use crate::ir::Alu;
@@ -38,7 +39,7 @@ pub(super) fn size_of(image: ImageOp) -> ImageOp {
 pub(super) fn guard(function: &mut Function, wanted: impl Fn(ImageOp) -> bool) -> Changed {
     let mut changed = Changed::No;
     // What an atomic gave, and what takes its place behind the guard.
-    let mut replaced: HashMap<Value, Value> = HashMap::new();
+    let mut replaced: HashMap<Value, Value> = HashMap::default();
     for block in function.layout.clone() {
         let mut at = block;
         while let Some((place, inst, image)) = next(function, at, &wanted) {

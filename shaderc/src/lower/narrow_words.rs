@@ -5,11 +5,14 @@
 //! the rest doesn't care.
 //! Facts: hardware/compiler-isel.md 4.5, 4.6; hardware/compiler-correctness.md 1.1 (binary32 has bits enough for the two
 //! roundings of a sum, product, quotient or square root to be one).
-use std::collections::HashMap;
+
+use rustc_hash::FxHashMap as HashMap;
 
 use super::access_sizes::further;
 use super::change_types::{ChangeTypes, Parts, change_types};
-use crate::ir::{Access, Alu, Builder, Function, Held, InstData, Memory, Op, Type, Value, Var};
+use crate::ir::{
+    Access, Alu, Builder, Function, Held, InstData, Memory, Op, Type, Value, Values, Var,
+};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -100,7 +103,7 @@ impl ChangeTypes for Narrow {
                 vec![]
             }
             // Nothing else has small operands.
-            op => b.inst(op, &values),
+            op => b.inst(op, &values).to_vec(),
         };
         let types = data.results.iter().map(|value| b.function.ty(*value));
         let types: Vec<Type> = types.collect();
@@ -130,7 +133,7 @@ impl Narrow {
         let bits = access.elem.bits();
         let mut elements = vec![];
         let (whole, rest) = split(access);
-        for word in whole.map_or_else(Vec::new, |whole| b.load(whole, address)) {
+        for word in whole.map_or_else(Values::new, |whole| b.load(whole, address)) {
             elements.push(word);
             for below in (bits..32).step_by(bits as usize) {
                 let element = b.alu_word(Alu::UShr, word, below);

@@ -3,7 +3,8 @@
 //! Needs: nothing.  Guarantees: only variables with a dynamic access are left.  An element read before it is written
 //! is zero.  Phis are placed at dominance frontiers, and only where the element is live.
 //! Facts: hardware/compiler-ir.md 4.1.
-use std::collections::HashMap;
+
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::ir::cfg::Cfg;
 use crate::ir::rewrite::replace_uses;
@@ -36,8 +37,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         return Changed::No;
     }
     let cfg = Cfg::new(function);
-    let live_in = live_in(function, &cfg, &accesses, cells.types.len());
-    let phis = place_phis(function, &cfg, &accesses, &cells, &live_in);
+    let phis = place_phis(function, &cfg, &accesses, &cells);
     rename(function, &cfg, accesses, &cells, &phis);
     Changed::Yes
 }
@@ -60,7 +60,7 @@ impl Cells {
             }
         }
         let mut cells = Cells {
-            first: HashMap::new(),
+            first: HashMap::default(),
             types: vec![],
         };
         for (var, data) in function.vars() {
@@ -78,7 +78,7 @@ impl Cells {
 fn take_accesses(function: &mut Function, cells: &Cells) -> Vec<Vec<Access>> {
     let mut accesses: Vec<Vec<Access>> = vec![];
     accesses.resize_with(function.block_count(), Vec::new);
-    let mut outside: HashMap<Value, Value> = HashMap::new();
+    let mut outside: HashMap<Value, Value> = HashMap::default();
     for block in function.layout.clone() {
         let mut kept = vec![];
         for inst in function.block(block).insts.clone() {
@@ -119,89 +119,87 @@ fn take_accesses(function: &mut Function, cells: &Cells) -> Vec<Vec<Access>> {
     accesses
 }
 
-/// A set of cells.
-#[derive(Clone, PartialEq)]
-struct CellSet(Vec<u64>);
+/// Where cells are read before anything in the block writes them, and where they are written; by cell, in reverse postorder.
+struct Places {
+    read: Vec<Vec<BlockId>>,
+    written: Vec<Vec<BlockId>>,
+}
 
-impl CellSet {
-    fn new(count: usize) -> CellSet {
-        CellSet(vec![0; count.div_ceil(64)])
-    }
-
-    fn has(&self, cell: Cell) -> bool {
-        self.0[cell / 64] >> (cell % 64) & 1 == 1
-    }
-
-    fn insert(&mut self, cell: Cell) {
-        self.0[cell / 64] |= 1 << (cell % 64);
-    }
-
-    /// Adds the cells of `other` that aren't in `except`; whether that added any.
-    fn add_except(&mut self, other: &CellSet, except: &CellSet) -> bool {
-        let mut changed = false;
-        for ((word, other), except) in self.0.iter_mut().zip(&other.0).zip(&except.0) {
-            let new = *word | (other & !except);
-            changed |= new != *word;
-            *word = new;
+impl Places {
+    fn of(cfg: &Cfg, accesses: &[Vec<Access>], count: usize) -> Places {
+        let mut places = Places {
+            read: vec![vec![]; count],
+            written: vec![vec![]; count],
+        };
+        for block in cfg.rpo() {
+            for access in &accesses[block.index()] {
+                match access {
+                    Access::Load(cell, _) => {
+                        if places.written[*cell].last() != Some(block)
+                            && places.read[*cell].last() != Some(block)
+                        {
+                            places.read[*cell].push(*block);
+                        }
+                    }
+                    Access::Store(cell, _) => {
+                        if places.written[*cell].last() != Some(block) {
+                            places.written[*cell].push(*block);
+                        }
+                    }
+                }
+            }
         }
-        changed
+        places
     }
 }
 
-/// Cells that may be read before they are written, at the start of each block.
-fn live_in(function: &Function, cfg: &Cfg, accesses: &[Vec<Access>], count: usize) -> Vec<CellSet> {
-    let mut written = vec![CellSet::new(count); function.block_count()];
-    let mut live = written.clone();
-    for block in cfg.rpo() {
-        let index = block.index();
-        for access in &accesses[index] {
-            match access {
-                Access::Load(cell, _) if !written[index].has(*cell) => live[index].insert(*cell),
-                Access::Load(..) => {}
-                Access::Store(cell, _) => written[index].insert(*cell),
-            }
-        }
-    }
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for block in cfg.rpo().iter().rev() {
-            for target in function.block(*block).terminator.targets() {
-                let wanted = live[target.index()].clone();
-                changed |= live[block.index()].add_except(&wanted, &written[block.index()]);
-            }
-        }
-    }
-    live
+/// A cell's value at the start of a block: one of the phis that this pass made.
+struct CellPhi {
+    cell: Cell,
+    /// Its number among the block's phis.
+    number: usize,
 }
 
-/// The phi of each cell that needs one, by block index.
+/// The phi of each cell that needs one, by block index: at the dominance frontiers, and only where the cell is read later.
+/// Each cell is followed alone: that is as much work as there are blocks in which it lives.
 fn place_phis(
     function: &mut Function,
     cfg: &Cfg,
     accesses: &[Vec<Access>],
     cells: &Cells,
-    live_in: &[CellSet],
-) -> Vec<HashMap<Cell, Value>> {
+) -> Vec<Vec<CellPhi>> {
+    let Places { read, written } = Places::of(cfg, accesses, cells.types.len());
     let frontiers = cfg.dominance_frontiers();
-    let mut stores: HashMap<Cell, Vec<BlockId>> = HashMap::new();
-    for block in cfg.rpo() {
-        for access in &accesses[block.index()] {
-            if let Access::Store(cell, _) = access {
-                stores.entry(*cell).or_default().push(*block);
+    let mut phis: Vec<Vec<CellPhi>> = vec![];
+    phis.resize_with(function.block_count(), Vec::new);
+    // By block: the last cell that is known to live at its start, and to be written there.
+    let mut live: Vec<Option<Cell>> = vec![None; function.block_count()];
+    let mut writes = live.clone();
+    for (cell, (read, mut work)) in read.into_iter().zip(written).enumerate() {
+        for block in &work {
+            writes[block.index()] = Some(cell);
+        }
+        let mut reading = read;
+        for block in &reading {
+            live[block.index()] = Some(cell);
+        }
+        while let Some(block) = reading.pop() {
+            for from in cfg.predecessors(block) {
+                if writes[from.index()] != Some(cell)
+                    && live[from.index()].replace(cell) != Some(cell)
+                {
+                    reading.push(*from);
+                }
             }
         }
-    }
-    let mut phis: Vec<HashMap<Cell, Value>> = vec![HashMap::new(); function.block_count()];
-    let mut in_order: Vec<(Cell, Vec<BlockId>)> = stores.into_iter().collect();
-    in_order.sort_by_key(|(cell, _)| *cell);
-    for (cell, mut work) in in_order {
         while let Some(block) = work.pop() {
             for join in &frontiers[block.index()] {
-                let index = join.index();
-                if live_in[index].has(cell) && !phis[index].contains_key(&cell) {
-                    let value = function.new_phi(*join, cells.types[cell]);
-                    phis[index].insert(cell, value);
+                let made = &mut phis[join.index()];
+                let known = made.last().is_some_and(|made| made.cell == cell);
+                if live[join.index()] == Some(cell) && !known {
+                    function.new_phi(*join, cells.types[cell]);
+                    let number = function.block(*join).phis.len() - 1;
+                    made.push(CellPhi { cell, number });
                     work.push(*join);
                 }
             }
@@ -210,65 +208,67 @@ fn place_phis(
     phis
 }
 
+/// Replaces loads by what was stored last, and gives the phis their sources.
 fn rename(
     function: &mut Function,
     cfg: &Cfg,
     accesses: Vec<Vec<Access>>,
     cells: &Cells,
-    phis: &[HashMap<Cell, Value>],
+    phis: &[Vec<CellPhi>],
 ) {
-    // Value of a cell at the end of a block, as far as it was asked for.
-    let mut at_end: Vec<HashMap<Cell, Value>> = phis.to_vec();
-    let mut replaced: HashMap<Value, Value> = HashMap::new();
-    for block in cfg.rpo() {
+    // By cell: the values that it has got in blocks that dominate one another, the nearest last.
+    let mut values: Vec<Vec<(BlockId, Value)>> = vec![vec![]; cells.types.len()];
+    let mut replaced: HashMap<Value, Value> = HashMap::default();
+    let zeros: Vec<Value> = cells
+        .types
+        .iter()
+        .map(|ty| function.constant_of(*ty, 0))
+        .collect();
+    let current = |values: &mut [Vec<(BlockId, Value)>], block: BlockId, cell: Cell| {
+        let list = &mut values[cell];
+        // The walk goes down the dominator tree: a block that is left does not come back.
+        while list
+            .pop_if(|(from, _)| !cfg.dominates(*from, block))
+            .is_some()
+        {}
+        list.last().map_or(zeros[cell], |(_, value)| *value)
+    };
+    for block in cfg.dominator_preorder() {
+        for phi in &phis[block.index()] {
+            let result = function.block(block).phis[phi.number].result;
+            values[phi.cell].push((block, result));
+        }
         for access in &accesses[block.index()] {
             match access {
                 Access::Load(cell, result) => {
-                    let value = value_at_end(function, cfg, &mut at_end, cells, *block, *cell);
-                    replaced.insert(*result, value);
+                    replaced.insert(*result, current(&mut values, block, *cell));
                 }
                 Access::Store(cell, value) => {
                     let value = replaced.get(value).copied().unwrap_or(*value);
-                    at_end[block.index()].insert(*cell, value);
+                    values[*cell].push((block, value));
                 }
             }
         }
+        let mut targets = function.block(block).terminator.targets();
+        targets.sort();
+        targets.dedup();
+        for target in targets {
+            for phi in &phis[target.index()] {
+                let value = current(&mut values, block, phi.cell);
+                let made = &mut function.block_mut(target).phis[phi.number];
+                made.sources.push((block, value));
+            }
+        }
     }
-    for block in cfg.rpo() {
-        for (cell, phi) in &phis[block.index()] {
-            let mut sources = vec![];
-            for from in cfg.predecessors(*block) {
-                let value = value_at_end(function, cfg, &mut at_end, cells, *from, *cell);
-                sources.push((*from, value));
-            }
-            let made = &mut function.block_mut(*block).phis;
-            if let Some(made) = made.iter_mut().find(|made| made.result == *phi) {
-                made.sources = sources;
-            }
+    let mut order = vec![0; function.block_count()];
+    for (number, block) in cfg.rpo().iter().enumerate() {
+        order[block.index()] = number;
+    }
+    for (block, made) in phis.iter().enumerate() {
+        for phi in made {
+            let made = &mut function.block_mut(BlockId(block as u32)).phis[phi.number];
+            made.sources.sort_by_key(|(from, _)| order[from.index()]);
         }
     }
     replace_uses(function, &replaced);
-}
-
-/// Looks up the dominators until one defines the cell; remembers the answer for this block.
-fn value_at_end(
-    function: &mut Function,
-    cfg: &Cfg,
-    at_end: &mut [HashMap<Cell, Value>],
-    cells: &Cells,
-    block: BlockId,
-    cell: Cell,
-) -> Value {
-    let mut at = Some(block);
-    while let Some(here) = at {
-        if let Some(value) = at_end[here.index()].get(&cell) {
-            let value = *value;
-            at_end[block.index()].insert(cell, value);
-            return value;
-        }
-        at = cfg.idom(here);
-    }
-    let zero = function.constant_of(cells.types[cell], 0);
-    at_end[block.index()].insert(cell, zero);
-    zero
 }

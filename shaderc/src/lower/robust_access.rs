@@ -7,7 +7,8 @@
 //! How: stores from one base with nothing in between that orders them are guarded by one comparison; only if not all of
 //! them lie inside, each is looked at alone. The size is read where all that need it are reached from, outside of loops.
 //! Facts: hardware/compiler-lowering.md 3.9; hardware/compiler-correctness.md 3.
-use std::collections::HashMap;
+
+use rustc_hash::FxHashMap as HashMap;
 
 use super::switches::retarget;
 use crate::ir::alias::{Base, Extent};
@@ -158,7 +159,7 @@ fn read_limits(function: &mut Function, groups: &[(BlockId, Vec<Group>)]) -> Lim
         }
     }
     let places = crate::ir::cfg::inst_blocks(function);
-    let mut limits = Limits::new();
+    let mut limits = Limits::default();
     for (resource, block, mut sizes) in wanted {
         sizes.sort();
         sizes.dedup();
@@ -375,6 +376,6 @@ fn clamp_shared(function: &mut Function) -> bool {
         let last = last & !(u32::from(access.align) - 1);
         let mut args = data.args.clone();
         args[0] = b.alu_word(Alu::UMin, args[0], last);
-        Some(b.inst(data.op, &args))
+        Some(b.inst(data.op, &args).to_vec())
     })
 }

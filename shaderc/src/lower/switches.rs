@@ -1,6 +1,9 @@
 //! Switches: to a chain of comparisons, one a target.
 //!
 //! Needs: nothing.  Guarantees: no switch is left.  Facts: hardware/compiler-ir.md 1.3.
+
+use rustc_hash::FxHashMap as HashMap;
+
 use crate::ir::layout::order_blocks;
 use crate::ir::{Alu, BlockId, Builder, Function, Terminator, Type, Value};
 use crate::pass::{Changed, Pass};
@@ -34,14 +37,16 @@ pub(super) fn lower(function: &mut Function, of: impl Fn(Type) -> bool) -> bool 
         }
         changed = true;
         let mut groups: Vec<(BlockId, Vec<u64>)> = vec![];
+        let mut group_of: HashMap<BlockId, usize> = HashMap::default();
         for (value, target) in cases {
             if target == default {
                 continue;
             }
-            match groups.iter_mut().find(|(other, _)| *other == target) {
-                Some((_, values)) => values.push(value),
-                None => groups.push((target, vec![value])),
+            let group = *group_of.entry(target).or_insert(groups.len());
+            if group == groups.len() {
+                groups.push((target, vec![]));
             }
+            groups[group].1.push(value);
         }
         let mut at = block;
         let last = groups.len();

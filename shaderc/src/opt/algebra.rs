@@ -2,6 +2,8 @@
 //!
 //! Needs: nothing.  Never: touches words but those of 32 bits, for which the rules are written.  Guarantees: no rule marked `Inexact` touches an exact instruction; what is built in place of an exact
 //! one is exact.  Facts: hardware/compiler-ir.md 4.7; hardware/compiler-correctness.md 1.2 and 1.4.
+use std::sync::LazyLock;
+
 use super::rules::{Pattern, RULES, Rounding, Rule};
 use crate::ir::rewrite::rewrite;
 use crate::ir::{Alu, Builder, Function, InstData, Op, Type, Value};
@@ -39,13 +41,22 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     let reads = Reads::count(function);
     let changed = rewrite(function, |b, data| {
         let Op::Alu(alu) = data.op else { return None };
-        if !plain(b.function, data) {
+        let rules = rules_of(alu);
+        if rules.is_empty() || !plain(b.function, data) {
             return None;
         }
-        let mut rules = RULES.iter().filter(|rule| rule.root() == alu);
-        rules.find_map(|rule| apply(b, &reads, rule, data))
+        rules.iter().find_map(|rule| apply(b, &reads, rule, data))
     });
     Changed::from_bool(changed)
+}
+
+/// The rules for an operation, in the order of the table.
+fn rules_of(alu: Alu) -> &'static [&'static Rule] {
+    static BY_ROOT: LazyLock<Vec<Vec<&Rule>>> = LazyLock::new(|| {
+        let of = |alu: &Alu| RULES.iter().filter(|rule| rule.root() == *alu).collect();
+        Alu::ALL.iter().map(of).collect()
+    });
+    BY_ROOT.get(alu as usize).map_or(&[], Vec::as_slice)
 }
 
 /// Whether an instruction has booleans and words of 32 bits alone.
@@ -90,15 +101,15 @@ fn match_operands(
     swap: bool,
     bindings: &mut Bindings,
 ) -> bool {
-    let mut order: Vec<Value> = args.to_vec();
-    if swap {
-        order.swap(0, 1);
-    }
-    patterns.len() == order.len()
-        && patterns
-            .iter()
-            .zip(order)
-            .all(|(pattern, value)| match_value(within, rule, pattern, value, bindings))
+    let order = |number: usize| match (swap, number) {
+        (true, 0) => 1,
+        (true, 1) => 0,
+        _ => number,
+    };
+    patterns.len() == args.len()
+        && patterns.iter().enumerate().all(|(number, pattern)| {
+            match_value(within, rule, pattern, args[order(number)], bindings)
+        })
 }
 
 fn match_value(

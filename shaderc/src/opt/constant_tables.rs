@@ -4,7 +4,9 @@
 //! every path; an element number out of range reads some element of the table. Small tables are left to
 //! `indirect_variables`, which selects among registers.
 //! Facts: hardware/compiler-ir.md 1.1 and 3.
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::ir::cfg::Cfg;
 use crate::ir::range::upper_bound;
@@ -55,7 +57,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     if tables.is_empty() {
         return fold_loads(function);
     }
-    let mut places: HashMap<Var, u32> = HashMap::new();
+    let mut places: HashMap<Var, u32> = HashMap::default();
     for (var, words) in tables {
         if let Some(place) = put(&mut function.data, &words) {
             places.insert(var, place);

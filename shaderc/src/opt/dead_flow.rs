@@ -3,7 +3,9 @@
 //! Needs: nothing.  Guarantees: no branch on a constant, no jump to a block with one predecessor but to a loop's merge,
 //! which stays apart from what leads to it.
 //! Never: removes a loop. Whether one ends is the program's affair.  Facts: hardware/compiler-ir.md 4.4.
-use std::collections::{HashMap, HashSet};
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use crate::ir::cfg::Cfg;
 use crate::ir::layout::order_blocks;
@@ -94,8 +96,8 @@ fn drop_source(function: &mut Function, block: BlockId, from: BlockId) {
 fn join(function: &mut Function) -> bool {
     let cfg = Cfg::new(function);
     let merges: HashSet<BlockId> = merges(function, &cfg).map(|(_, merge)| merge).collect();
-    let mut replaced: HashMap<Value, Value> = HashMap::new();
-    let mut renamed: HashMap<BlockId, BlockId> = HashMap::new();
+    let mut replaced: HashMap<Value, Value> = HashMap::default();
+    let mut renamed: HashMap<BlockId, BlockId> = HashMap::default();
     for block in cfg.rpo() {
         let [from] = cfg.predecessors(*block) else {
             continue;
@@ -154,41 +156,42 @@ fn skip_empty(function: &mut Function) -> bool {
         .iter()
         .flat_map(|natural| natural.latches.iter().copied())
         .collect();
-    let mut headers: HashMap<BlockId, Vec<BlockId>> = HashMap::new();
+    let loops: HashSet<BlockId> = cfg.loops.iter().map(|natural| natural.header).collect();
+    let mut headers: HashMap<BlockId, Vec<BlockId>> = HashMap::default();
     for (header, merge) in merges(function, &cfg) {
         headers.entry(merge).or_default().push(header);
     }
-    let mut predecessors = cfg.into_predecessors();
+    let mut edges = Edges::of(cfg);
+    let mut moved = Moved::default();
     let mut changed = false;
-    for block in function.layout.clone() {
+    // From the end: what a block leads to is what is left then, and each edge is moved once.
+    for block in function.layout.clone().into_iter().rev() {
         let data = function.block(block);
         let empty = data.phis.is_empty() && data.insts.is_empty() && block != function.entry();
         let (true, &Terminator::Jump(target)) = (empty, &data.terminator) else {
             continue;
         };
-        let sources = predecessors[block.index()].clone();
-        if target == block || latches.contains(&block) || sources.is_empty() {
+        if target == block || latches.contains(&block) {
             continue;
         }
-        // Of two headers in a row both stay, so that both constructs do.
-        if data.merge.is_some() && function.block(target).merge.is_some() {
+        // Of two headers in a row both stay, so that both loops do: where the inner one ends is inside of the outer one, and
+        // one loop that is both would end inside of itself.
+        if loops.contains(&block) && loops.contains(&target) {
             continue;
         }
-        let doubled = sources
-            .iter()
-            .any(|source| predecessors[target.index()].contains(source));
+        let sources = edges.sources(block);
+        if sources.is_empty() {
+            continue;
+        }
+        let doubled = sources.iter().any(|source| edges.has(*source, target));
         if doubled && !function.block(target).phis.is_empty() {
+            moved.settle(function, target);
             if !select_instead(function, &sources, block, target) {
                 continue;
             }
         } else {
-            for phi in &mut function.block_mut(target).phis {
-                let at = phi.sources.iter().position(|(from, _)| *from == block);
-                if let Some(at) = at {
-                    let (_, value) = phi.sources.swap_remove(at);
-                    phi.sources
-                        .extend(sources.iter().map(|from| (*from, value)));
-                }
+            if !function.block(target).phis.is_empty() {
+                moved.add(target, block, sources.clone());
             }
             for source in &sources {
                 redirect(function, *source, block, target);
@@ -204,17 +207,93 @@ fn skip_empty(function: &mut Function) -> bool {
             }
             headers.entry(target).or_default().extend(own);
         }
-        let list = &mut predecessors[target.index()];
-        list.retain(|other| *other != block && !sources.contains(other));
-        list.extend(sources);
-        predecessors[block.index()].clear();
+        edges.redirect(block, target, sources);
         changed = true;
     }
+    moved.settle_all(function);
     if changed {
         // Nothing leads to the empty blocks now: they go.
         order_blocks(function);
     }
     changed
+}
+
+/// Edges while they change.
+struct Edges {
+    /// By block: from where there may be one.
+    from: Vec<Vec<BlockId>>,
+    all: HashSet<(BlockId, BlockId)>,
+}
+
+impl Edges {
+    fn of(cfg: Cfg) -> Edges {
+        let rpo = cfg.rpo().to_vec();
+        let from = cfg.into_predecessors();
+        let into = |to: &BlockId| {
+            let to = *to;
+            from[to.index()].iter().map(move |from| (*from, to))
+        };
+        Edges {
+            all: rpo.iter().flat_map(into).collect(),
+            from,
+        }
+    }
+
+    fn has(&self, from: BlockId, to: BlockId) -> bool {
+        self.all.contains(&(from, to))
+    }
+
+    fn sources(&mut self, block: BlockId) -> Vec<BlockId> {
+        let mut list = std::mem::take(&mut self.from[block.index()]);
+        list.retain(|from| self.all.contains(&(*from, block)));
+        self.from[block.index()].clone_from(&list);
+        list
+    }
+
+    /// What came to `old`, which went on to `new`, comes to `new`.
+    fn redirect(&mut self, old: BlockId, new: BlockId, sources: Vec<BlockId>) {
+        self.all.remove(&(old, new));
+        for source in sources {
+            self.all.remove(&(source, old));
+            if self.all.insert((source, new)) {
+                self.from[new.index()].push(source);
+            }
+        }
+    }
+}
+
+/// Sources of phis that are other blocks' now: by the block with the phis, then by the one that is gone.
+#[derive(Default)]
+struct Moved(BTreeMap<BlockId, HashMap<BlockId, Vec<BlockId>>>);
+
+impl Moved {
+    fn add(&mut self, to: BlockId, gone: BlockId, sources: Vec<BlockId>) {
+        self.0.entry(to).or_default().insert(gone, sources);
+    }
+
+    /// Brings the phis of a block up to date.
+    fn settle(&mut self, function: &mut Function, block: BlockId) {
+        let Some(moved) = self.0.remove(&block) else {
+            return;
+        };
+        for phi in &mut function.block_mut(block).phis {
+            // One that has come in the place of another may be gone itself.
+            let mut open = std::mem::take(&mut phi.sources);
+            open.reverse();
+            while let Some((from, value)) = open.pop() {
+                match moved.get(&from) {
+                    Some(new) => open.extend(new.iter().rev().map(|from| (*from, value))),
+                    None => phi.sources.push((from, value)),
+                }
+            }
+        }
+    }
+
+    fn settle_all(&mut self, function: &mut Function) {
+        while let Some(block) = self.0.first_key_value().map(|(block, _)| *block) {
+            self.settle(function, block);
+        }
+    }
 }
 
 /// A branch to an empty block and to that block's target, where phis choose: selects do.

@@ -22,7 +22,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         let Op::Alu(alu) = data.op else { return None };
         let between = alu.operands() == [Kind::N];
         if between && b.function.ty(data.args[0]) == b.function.ty(data.results[0]) {
-            return Some(data.args.clone());
+            return Some(data.args.to_vec());
         }
         let mut args = [0; 4];
         for (arg, value) in args.iter_mut().zip(&data.args) {

@@ -4,9 +4,11 @@
 //! that may write what it reads, a store down over nothing that may touch what it writes (`ir::alias` says what may).
 //! A word that was loaded already isn't loaded again; a store whose words are all written again before anybody could look
 //! goes. Checked by: tests/all/random.rs.  Facts: hardware/compiler-ir.md 4.12; hardware/compiler-lowering.md 5.3.
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
-use crate::ir::alias::{Base, Extent, overlap};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+
+use crate::ir::alias::{Base, Extent, Whole, meet};
 use crate::ir::rewrite::replace_uses;
 use crate::ir::verify::aligned;
 use crate::ir::{Access, Alu, BlockId, Builder, Function, Inst, Memory, Op, Space, Type, Value};
@@ -26,6 +28,8 @@ const MAX_ALIGN: u32 = 16;
 
 /// Accesses that may be merged as far as order goes: all loads or all stores, from one base.
 struct Group {
+    /// In the order in which they begin.
+    number: usize,
     load: bool,
     memory: Memory,
     base: Base,
@@ -34,8 +38,11 @@ struct Group {
     /// The address at this offset is a multiple of `MAX_ALIGN`, or of as much as is known.
     aligned_at: (i32, u32),
     words: BTreeMap<i32, Word>,
-    /// Of loads: what has been written since the first.
-    written: Vec<(i32, u32)>,
+    /// Where in the block the first and the last member stand.
+    first: usize,
+    last: usize,
+    /// Of loads: the bytes that have been written since the first.
+    written: HashSet<i32>,
 }
 
 /// A word that a group reads or writes.
@@ -47,7 +54,7 @@ struct Word {
 }
 
 fn run(function: &mut Function, _: &Target) -> Changed {
-    let mut replaced = HashMap::new();
+    let mut replaced = HashMap::default();
     let mut changed = Changed::No;
     for block in function.layout.clone() {
         let groups = groups(function, block);
@@ -64,10 +71,23 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     changed
 }
 
-/// Walks a block forward. A group is closed where something may not be moved over.
+/// The groups of a memory that may still grow, by base.
+#[derive(Default)]
+struct Open {
+    loads: HashMap<Base, Group>,
+    stores: HashMap<Base, Group>,
+}
+
+/// A walk of a block, forward. A group is closed where something may not be moved over.
+#[derive(Default)]
+struct Walk {
+    open: HashMap<(Whole, Memory), Open>,
+    closed: Vec<Group>,
+    begun: usize,
+}
+
 fn groups(function: &Function, block: BlockId) -> Vec<Group> {
-    let mut done = vec![];
-    let mut open: Vec<Group> = vec![];
+    let mut walk = Walk::default();
     for (at, inst) in function.block(block).insts.iter().enumerate() {
         let data = function.inst(*inst);
         let orders = match data.op {
@@ -76,67 +96,143 @@ fn groups(function: &Function, block: BlockId) -> Vec<Group> {
             _ => false,
         };
         if orders {
-            let ordered = |group: &mut Group| {
-                group.memory != Memory::Constant && group.base.space != Space::Scratch
-            };
-            done.extend(open.extract_if(.., ordered));
+            walk.close_shared();
         }
         let (Some(extent), Some(access)) = (Extent::of(function, data), data.op.access()) else {
             continue;
         };
-        let reads = !matches!(data.op, Op::Store(_));
-        let writes = !matches!(data.op, Op::Load(_));
-        let joins = data.op == Op::Load(access) || data.op == Op::Store(access);
+        let load = match data.op {
+            Op::Load(_) => Some(true),
+            Op::Store(_) => Some(false),
+            _ => None,
+        };
         // Only words are joined.
         let words = access.elem == Type::W32 && access.space != Space::Global;
-        let joins = joins && words && access.memory != Memory::Volatile;
-        let ends = |group: &mut Group| {
-            let own = joins && group.is_for(!writes, &extent);
-            match group.load {
-                true => writes && group.may_be_written(&extent),
-                false => (reads || !own) && group.touches(&extent),
-            }
-        };
-        done.extend(open.extract_if(.., ends));
-        let mut own = open
-            .iter()
-            .position(|group| joins && group.is_for(!writes, &extent));
-        if let Some(number) = own
-            && open[number].cannot_take(&extent)
-        {
-            done.push(open.swap_remove(number));
-            own = None;
+        let joins = load.filter(|_| words && access.memory != Memory::Volatile);
+        walk.close_before(&extent, load, joins);
+        if let Some(load) = joins {
+            walk.join(function, *inst, at, load, &extent);
         }
-        if joins {
-            let number = own.unwrap_or_else(|| {
-                open.push(Group::new(function, !writes, &extent));
-                open.len() - 1
-            });
-            open[number].push(*inst, at, access, &extent, function);
+        if load != Some(true) {
+            walk.note_write(&extent);
         }
-        if writes {
-            // Whatever stands in a group of stores may come to stand as late as here.
-            let mut late = vec![(extent.offset, extent.bytes)];
-            let stores = open
-                .iter()
-                .filter(|group| joins && group.is_for(false, &extent));
-            late.extend(stores.flat_map(|group| group.words.keys().map(|offset| (*offset, 4))));
-            for group in &mut open {
-                if group.load && group.base == extent.base && group.memory != Memory::Constant {
-                    group.written.extend(&late);
-                }
+    }
+    walk.finish()
+}
+
+impl Walk {
+    /// Everything is in order here but what is constant, or each invocation's own.
+    fn close_shared(&mut self) {
+        for (((space, _), memory), open) in &mut self.open {
+            if *memory != Memory::Constant && *space != Space::Scratch {
+                self.closed
+                    .extend(std::mem::take(&mut open.loads).into_values());
+                self.closed
+                    .extend(std::mem::take(&mut open.stores).into_values());
             }
         }
     }
-    done.extend(open);
-    done
+
+    /// Closes what an access may not move over: a load or a store or (none) both, that joins a group or not.
+    fn close_before(&mut self, extent: &Extent, load: Option<bool>, joins: Option<bool>) {
+        if extent.memory == Memory::Constant {
+            return;
+        }
+        let mut stores: Vec<Group> = vec![];
+        for ((whole, memory), open) in &mut self.open {
+            if *memory == Memory::Constant || !meet(*whole, extent.base.whole()) {
+                continue;
+            }
+            // From the same base it is known what is written; from another anything may be meant.
+            if load != Some(true) {
+                let own = open.loads.remove(&extent.base);
+                self.closed
+                    .extend(std::mem::take(&mut open.loads).into_values());
+                open.loads.extend(own.map(|own| (extent.base, own)));
+            }
+            let own = open.stores.remove(&extent.base);
+            stores.extend(std::mem::take(&mut open.stores).into_values());
+            let joined = joins == Some(false) && *memory == extent.memory;
+            match own {
+                Some(own) if joined || !own.has_word_in(extent) => {
+                    open.stores.insert(extent.base, own);
+                }
+                own => stores.extend(own),
+            }
+        }
+        // What it holds may come to stand as late as its last member.
+        for group in stores {
+            for loads in self.loads_from(&group.base) {
+                if loads.first < group.last {
+                    let bytes = group.words.keys().flat_map(|offset| bytes(*offset, 4));
+                    loads.written.extend(bytes);
+                }
+            }
+            self.closed.push(group);
+        }
+    }
+
+    /// The groups of loads from a base that somebody may write to.
+    fn loads_from(&mut self, base: &Base) -> impl Iterator<Item = &mut Group> {
+        let own = self
+            .open
+            .iter_mut()
+            .filter(|((whole, memory), _)| *memory != Memory::Constant && *whole == base.whole());
+        own.filter_map(|(_, open)| open.loads.get_mut(base))
+    }
+
+    /// Adds an access to the group that it belongs to.
+    fn join(&mut self, function: &Function, inst: Inst, at: usize, load: bool, extent: &Extent) {
+        let open = self
+            .open
+            .entry((extent.base.whole(), extent.memory))
+            .or_default();
+        let groups = match load {
+            true => &mut open.loads,
+            false => &mut open.stores,
+        };
+        if let Some(group) = groups.remove(&extent.base) {
+            match group.cannot_take(extent) {
+                true => self.closed.push(group),
+                false => {
+                    groups.insert(extent.base, group);
+                }
+            }
+        }
+        let group = groups.entry(extent.base).or_insert_with(|| {
+            self.begun += 1;
+            Group::new(function, self.begun, at, load, extent)
+        });
+        group.push(inst, at, extent, function);
+    }
+
+    fn note_write(&mut self, extent: &Extent) {
+        for group in self.loads_from(&extent.base) {
+            group.written.extend(bytes(extent.offset, extent.bytes));
+        }
+    }
+
+    fn finish(mut self) -> Vec<Group> {
+        for open in self.open.into_values() {
+            self.closed.extend(open.loads.into_values());
+            self.closed.extend(open.stores.into_values());
+        }
+        self.closed.sort_by_key(|group| group.number);
+        self.closed
+    }
+}
+
+/// The bytes of a stretch.
+fn bytes(offset: i32, count: u32) -> impl Iterator<Item = i32> {
+    (0..count).map(move |number| offset.wrapping_add_unsigned(number))
 }
 
 impl Group {
-    fn new(function: &Function, load: bool, extent: &Extent) -> Group {
+    fn new(function: &Function, number: usize, at: usize, load: bool, extent: &Extent) -> Group {
         const DEPTH: u32 = 8;
         let dynamic = extent.base.dynamic;
         Group {
+            number,
             load,
             memory: extent.memory,
             base: extent.base,
@@ -146,52 +242,30 @@ impl Group {
                 dynamic.map_or(MAX_ALIGN, |base| known_align(function, base, DEPTH)),
             ),
             words: BTreeMap::new(),
-            written: vec![],
+            first: at,
+            last: at,
+            written: HashSet::default(),
         }
     }
 
-    /// Whether such an access belongs here.
-    fn is_for(&self, load: bool, extent: &Extent) -> bool {
-        self.load == load && self.base == extent.base && self.memory == extent.memory
-    }
-
-    /// Whether an access may touch a word of this group.
-    fn touches(&self, extent: &Extent) -> bool {
-        let same_memory = self.base.meets(&extent.base)
-            && self.memory != Memory::Constant
-            && extent.memory != Memory::Constant;
-        let stretch = (extent.offset, extent.bytes);
-        same_memory
-            && (self.base != extent.base
-                || self
-                    .words
-                    .keys()
-                    .any(|offset| overlap((*offset, 4), stretch)))
-    }
-
-    /// Whether a write may be one to anything that later joins this group of loads. From the same base it is known
-    /// what is written.
-    fn may_be_written(&self, extent: &Extent) -> bool {
-        self.base.meets(&extent.base) && self.memory != Memory::Constant && self.base != extent.base
+    /// Whether an access from the same base touches a word of this group.
+    fn has_word_in(&self, extent: &Extent) -> bool {
+        // A word may begin before it and end in it.
+        let first = extent.offset.wrapping_sub(3);
+        bytes(first, extent.bytes + 3).any(|offset| self.words.contains_key(&offset))
     }
 
     /// Whether a load would read what was written since the first of this group.
     fn cannot_take(&self, extent: &Extent) -> bool {
-        let stretch = (extent.offset, extent.bytes);
-        self.written
-            .iter()
-            .any(|written| overlap(*written, stretch))
+        bytes(extent.offset, extent.bytes).any(|byte| self.written.contains(&byte))
     }
 
-    fn push(
-        &mut self,
-        inst: Inst,
-        at: usize,
-        access: Access,
-        extent: &Extent,
-        function: &Function,
-    ) {
+    fn push(&mut self, inst: Inst, at: usize, extent: &Extent, function: &Function) {
+        let Some(access) = function.inst(inst).op.access() else {
+            return;
+        };
         self.members.push((inst, access));
+        self.last = at;
         let align = u32::from(access.align);
         if align > self.aligned_at.1 {
             self.aligned_at = (extent.offset, align);
@@ -301,8 +375,8 @@ fn rebuild(
     merged: &[(Group, Vec<Vec<i32>>)],
     replaced: &mut HashMap<Value, Value>,
 ) {
-    let mut gone: HashSet<Inst> = HashSet::new();
-    let mut made: HashMap<usize, Vec<(&Group, &[i32])>> = HashMap::new();
+    let mut gone: HashSet<Inst> = HashSet::default();
+    let mut made: HashMap<usize, Vec<(&Group, &[i32])>> = HashMap::default();
     for (group, pieces) in merged {
         gone.extend(group.members.iter().map(|(inst, _)| *inst));
         for piece in pieces {

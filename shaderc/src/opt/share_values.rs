@@ -2,12 +2,13 @@
 //!
 //! Needs: nothing.  Guarantees: exactness is kept if either was exact.  Loads of memory that may change are shared only
 //! inside a block, with nothing between that may write what they read (`ir::alias`).  Facts: hardware/compiler-ir.md 4.2.
-use std::collections::HashMap;
 
-use crate::ir::alias::Extent;
+use rustc_hash::FxHashMap as HashMap;
+
+use crate::ir::alias::{Extent, Known};
 use crate::ir::cfg::Cfg;
 use crate::ir::rewrite::replace_uses;
-use crate::ir::{BlockId, Function, Inst, InstData, Memory, Op, Space, Value};
+use crate::ir::{BlockId, Function, Inst, InstData, Memory, Op, Value, Values};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -17,30 +18,39 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-type Key = (Op, Vec<Value>);
+type Key = (Op, Values);
 
 fn run(function: &mut Function, _: &Target) -> Changed {
     let cfg = Cfg::new(function);
-    let mut seen: HashMap<Key, Vec<(BlockId, Inst)>> = HashMap::new();
-    let mut replaced: HashMap<Value, Value> = HashMap::new();
+    let mut seen: HashMap<Key, Vec<(BlockId, Inst)>> = HashMap::default();
+    let mut replaced: HashMap<Value, Value> = HashMap::default();
     // Down the dominator tree: once a block is left, what it has can't dominate anything that is still to come.
     for block in cfg.dominator_preorder() {
-        let mut loads: HashMap<Key, Inst> = HashMap::new();
+        let mut loads: Known<Inst> = Known::default();
         let mut kept = vec![];
         for inst in function.block(block).insts.clone() {
             for arg in &mut function.inst_mut(inst).args {
                 *arg = replaced.get(arg).copied().unwrap_or(*arg);
             }
             let data = function.inst(inst);
-            let key = (data.op, data.args.clone());
             forget(function, &mut loads, data);
             let earlier = match data.op {
                 Op::Load(access) if access.memory == Memory::Plain => {
-                    let found = loads.get(&key).copied();
-                    loads.entry(key).or_insert(inst);
+                    let extent = Extent::of(function, data);
+                    let known = extent.iter().flat_map(|extent| loads.get(extent));
+                    let found = known.copied().find(|inst| {
+                        let other = function.inst(*inst);
+                        (other.op, &other.args) == (data.op, &data.args)
+                    });
+                    if found.is_none() {
+                        extent
+                            .into_iter()
+                            .for_each(|extent| loads.insert(extent, inst));
+                    }
                     found
                 }
                 op if op.is_pure() => {
+                    let key = (data.op, data.args.clone());
                     let list = seen.entry(key).or_default();
                     while list
                         .pop_if(|(other, _)| !cfg.dominates(*other, block))
@@ -73,21 +83,17 @@ fn run(function: &mut Function, _: &Target) -> Changed {
 }
 
 /// Forgets the loads whose memory the instruction may change or order.
-fn forget(function: &Function, loads: &mut HashMap<Key, Inst>, data: &InstData) {
-    let written = match data.op {
-        Op::Store(_) | Op::Atomic(..) => Extent::of(function, data),
-        Op::Image(image) if image.effects().writes && image.touches_buffers() => None,
-        Op::Barrier | Op::Fence => None,
-        _ => return,
-    };
-    loads.retain(|(op, _), inst| {
-        let read = Extent::of(function, function.inst(*inst));
-        match (&written, read) {
-            (Some(written), Some(read)) => !written.may_overlap(&read),
-            // Scratch belongs to one invocation: no barrier concerns it.
-            _ => op
-                .access()
-                .is_some_and(|access| access.space == Space::Scratch),
+fn forget(function: &Function, loads: &mut Known<Inst>, data: &InstData) {
+    match data.op {
+        Op::Store(_) | Op::Atomic(..) => {
+            if let Some(written) = Extent::of(function, data) {
+                loads.forget(&written);
+            }
         }
-    });
+        Op::Image(image) if image.effects().writes && image.touches_buffers() => {
+            loads.forget_shared();
+        }
+        Op::Barrier | Op::Fence => loads.forget_shared(),
+        _ => {}
+    }
 }

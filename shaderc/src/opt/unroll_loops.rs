@@ -4,7 +4,8 @@
 //! rounds are made as it takes; folding the exit's conditions is left to others.
 //! How: what crosses rounds or leaves the loop goes through variables, so that blocks can simply be copied;
 //! `promote_variables` makes values of them again.  Facts: hardware/compiler-ir.md 4.6.
-use std::collections::{HashMap, HashSet};
+
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use crate::interp::eval::eval;
 use crate::ir::cfg::{Cfg, Loop};
@@ -166,7 +167,7 @@ fn settled_vars(function: &Function, cfg: &Cfg) -> Vec<bool> {
         if !settled[var.index()] || function.as_word(data.args[0]).is_some() {
             continue;
         }
-        let mut known = HashMap::new();
+        let mut known = HashMap::default();
         let mut around = cfg.innermost_loop(block);
         while let Some(number) = around {
             let natural = &cfg.loops[number];
@@ -182,7 +183,7 @@ fn settled_vars(function: &Function, cfg: &Cfg) -> Vec<bool> {
 
 /// The header's phis that are constant in the first round.
 fn start(function: &Function, natural: &Loop, latch: BlockId) -> HashMap<Value, u64> {
-    let mut known = HashMap::new();
+    let mut known = HashMap::default();
     for phi in &function.block(natural.header).phis {
         let mut entering = phi.sources.iter().filter(|(from, _)| *from != latch);
         if let (Some((_, value)), None) = (entering.next(), entering.next())
@@ -210,7 +211,7 @@ fn simulate(
         if stays != stay {
             return Some(round);
         }
-        let mut next = HashMap::new();
+        let mut next = HashMap::default();
         for phi in &function.block(natural.header).phis {
             let source = phi.sources.iter().find(|(from, _)| *from == latch);
             let bits = source.and_then(|(_, value)| evaluate(function, &mut memo, *value, DEPTH));
@@ -298,7 +299,7 @@ fn demote_phis(function: &mut Function, block: BlockId) {
     let phis = std::mem::take(&mut function.block_mut(block).phis);
     let zero = function.word(0);
     let mut loads = vec![];
-    let mut replaced = HashMap::new();
+    let mut replaced = HashMap::default();
     let mut stores = vec![];
     for phi in phis {
         let var = variable(function, phi.result);
@@ -321,7 +322,7 @@ fn demote_phis(function: &mut Function, block: BlockId) {
 /// Values defined inside and used outside go through variables.
 fn demote_outside_uses(function: &mut Function, cfg: &Cfg, inside: &HashSet<BlockId>) {
     let places = crate::ir::cfg::inst_blocks(function);
-    let mut vars: HashMap<Value, Var> = HashMap::new();
+    let mut vars: HashMap<Value, Var> = HashMap::default();
     let leaves = |function: &Function, value: Value| {
         let block = cfg.block_of(function, &places, value);
         block.is_some_and(|block| inside.contains(&block))
@@ -343,7 +344,7 @@ fn demote_outside_uses(function: &mut Function, cfg: &Cfg, inside: &HashSet<Bloc
             }
         }
         let insts = std::mem::take(&mut function.block_mut(block).insts);
-        let mut loaded: HashMap<Value, Value> = HashMap::new();
+        let mut loaded: HashMap<Value, Value> = HashMap::default();
         for inst in insts {
             for number in 0..function.inst(inst).args.len() {
                 let value = function.inst(inst).args[number];
@@ -425,7 +426,7 @@ fn copy(function: &mut Function, blocks: &[BlockId]) -> Vec<BlockId> {
     let copies: Vec<BlockId> = blocks.iter().map(|_| function.new_block()).collect();
     let block_map: HashMap<BlockId, BlockId> =
         blocks.iter().copied().zip(copies.iter().copied()).collect();
-    let mut values: HashMap<Value, Value> = HashMap::new();
+    let mut values: HashMap<Value, Value> = HashMap::default();
     for (block, copied) in blocks.iter().zip(&copies) {
         for phi in function.block(*block).phis.clone() {
             let ty = function.ty(phi.result);

@@ -1,6 +1,8 @@
 //! Declarations of a module, by id: names, decorations, constants, types, variables.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap as HashMap;
 
 use rspirv::spirv::{Decoration, Dim, ImageFormat, Op, StorageClass};
 

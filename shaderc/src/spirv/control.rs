@@ -3,7 +3,7 @@
 //! Needs: a frame with a block for every label.  Guarantees: a phi has a source for every predecessor that can be
 //! reached.  Facts: hardware/compiler-isel.md 15.1; hardware/compiler-correctness.md 5.
 
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::rc::Rc;
 
 use rspirv::spirv::Op;
@@ -147,7 +147,7 @@ impl Translator<'_> {
         let words = ty.bits().div_ceil(32) as usize;
         let default = self.label(instr, 1)?;
         let mut cases = vec![];
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         for index in (2..instr.operands.len()).step_by(words + 1) {
             let mut value = u64::from(instr.word(index)?);
             if words == 2 {
@@ -260,7 +260,7 @@ pub(super) fn reverse_postorder<'f>(
         .map(|block| (block.label, block))
         .collect();
     let mut order = vec![];
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     let mut stack = vec![];
     if let Some(first) = function.blocks.first() {
         seen.insert(first.label);

@@ -1,7 +1,8 @@
 //! Decorations: what annotations say about ids and members.
 //!
 //! Needs: nothing.  Guarantees: unknown decorations are kept but never matter.
-use std::collections::HashMap;
+
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use rspirv::spirv::Decoration;
 
@@ -13,6 +14,8 @@ type List = Vec<(u32, Vec<u32>)>;
 pub(crate) struct DecorationTable {
     ids: HashMap<u32, List>,
     members: HashMap<(u32, u32), List>,
+    /// All that there are, of whatever.
+    kinds: HashSet<u32>,
 }
 
 /// The decorations of one target.
@@ -22,12 +25,14 @@ pub(crate) struct Decorations<'t>(&'t [(u32, Vec<u32>)]);
 impl DecorationTable {
     /// Adds a decoration with its literals.
     pub fn decorate(&mut self, id: u32, decoration: u32, operands: &[u32]) {
+        self.kinds.insert(decoration);
         let list = self.ids.entry(id).or_default();
         list.push((decoration, operands.to_vec()));
     }
 
     /// Adds a decoration of a member.
     pub fn decorate_member(&mut self, id: u32, member: u32, decoration: u32, operands: &[u32]) {
+        self.kinds.insert(decoration);
         let list = self.members.entry((id, member)).or_default();
         list.push((decoration, operands.to_vec()));
     }
@@ -44,8 +49,7 @@ impl DecorationTable {
 
     /// Whether anything has that decoration.
     pub fn any(&self, decoration: Decoration) -> bool {
-        let mut lists = self.ids.values().chain(self.members.values());
-        lists.any(|list| Decorations(list).has(decoration))
+        self.kinds.contains(&(decoration as u32))
     }
 
     /// All ids with that decoration, with its first literal.

@@ -2,7 +2,9 @@
 //!
 //! Needs: instructions of `reader`.  Guarantees: types and constants are built, ids are unique, every block has a
 //! label and ends in its only terminator.  What isn't supported is refused here unless a function must use it to matter.
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::rc::Rc;
 
 use rspirv::spirv::{
@@ -175,20 +177,20 @@ impl Module {
         let entry = choose_entry(&instrs, wanted)?;
         let mut module = Module {
             spec_constants: spec_constants.clone(),
-            names: HashMap::new(),
+            names: HashMap::default(),
             decorations: DecorationTable::default(),
-            sets: HashMap::new(),
+            sets: HashMap::default(),
             globals: vec![],
-            functions: HashMap::new(),
+            functions: HashMap::default(),
             workgroup_size: [0; 3],
             exact: false,
             entry,
-            strings: HashMap::new(),
-            types: HashMap::new(),
-            constants: HashMap::new(),
-            defined: HashSet::new(),
-            pointees: HashMap::new(),
-            result_types: HashMap::new(),
+            strings: HashMap::default(),
+            types: HashMap::default(),
+            constants: HashMap::default(),
+            defined: HashSet::default(),
+            pointees: HashMap::default(),
+            result_types: HashMap::default(),
         };
         for instr in &instrs {
             if instr.op == Op::String {

@@ -2,7 +2,8 @@
 //!
 //! Needs: instructions of `reader`.  Guarantees: the first instruction with a line whose result is of such a type; none if
 //! the module says nothing of lines, or if it isn't known what the capability is for.
-use std::collections::{HashMap, HashSet};
+
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use rspirv::spirv::{Capability, Op};
 
@@ -24,8 +25,8 @@ const NEEDS: &[Need] = &[Need {
 /// The instruction that needs the capability, with its line as text, and the words for it.
 pub(super) fn find(instrs: &[Instr], capability: Capability) -> Option<(Instr, &'static str)> {
     let need = NEEDS.iter().find(|need| need.capability == capability)?;
-    let mut types: HashSet<u32> = HashSet::new();
-    let mut files: HashMap<u32, String> = HashMap::new();
+    let mut types: HashSet<u32> = HashSet::default();
+    let mut files: HashMap<u32, String> = HashMap::default();
     let mut inside = false;
     for instr in instrs {
         inside |= instr.op == Op::Function;

@@ -12,7 +12,7 @@ use super::translate::{Composite, Translator};
 use super::types::{MatrixLayout, Type};
 use crate::ir::{
     self, Access, Alu, BindingId, Held, ImageAction, ImageOp, ImageShape, Memory, Op, Space, Value,
-    Var,
+    Values, Var,
 };
 
 /// A place, and the type of what is there.
@@ -554,7 +554,7 @@ impl Translator<'_> {
             let words = if place.area == Area::Push {
                 (0..count)
                     .map(|number| this.load_push(instr, place.at, held.bytes() * number, held))
-                    .collect::<Result<Vec<Value>>>()?
+                    .collect::<Result<Values>>()?
             } else {
                 let (address, access) = this.address(instr, place, held, count)?;
                 this.builder.inst(Op::Load(access), &address)

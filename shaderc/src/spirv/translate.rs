@@ -3,7 +3,8 @@
 //! Needs: a module.  Guarantees: bounded: depth of calls and number of instructions have limits.
 //! Of merge instructions the loops' merges are kept, from which `ir::layout` derives the order of blocks; the flow must
 //! be reducible, which `verify` checks afterwards.  Facts: hardware/compiler-ir.md 1.3; hardware/compiler-isel.md 15.
-use std::collections::HashMap;
+
+use rustc_hash::FxHashMap as HashMap;
 use std::rc::Rc;
 
 use rspirv::spirv::{Decoration, Op};
@@ -91,7 +92,7 @@ pub(crate) fn translate(module: &Module, limits: Limits) -> Result<Function> {
     let mut translator = Translator {
         module,
         builder: Builder::new(&mut function, prologue),
-        globals: HashMap::new(),
+        globals: HashMap::default(),
         limits,
         frames: vec![],
     };
@@ -242,8 +243,8 @@ impl Translator<'_> {
         let mut frame = Frame {
             function: id,
             items: ids.zip(arguments).collect(),
-            starts: HashMap::new(),
-            ends: HashMap::new(),
+            starts: HashMap::default(),
+            ends: HashMap::default(),
             phis: vec![],
             continuation,
             returns: vec![],

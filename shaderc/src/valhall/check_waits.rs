@@ -7,7 +7,9 @@
 use std::fmt;
 
 use super::insert_flow::flow_at_end;
-use super::mir::{BlockId, Flow, Function, Instr, Message, Op};
+use super::mir::{
+    BlockId, Flow, Function, Instr, Message, Modifier, Op, Operand, Source, Terminator,
+};
 use super::scoreboard::Scoreboard;
 
 /// A broken rule.
@@ -131,7 +133,9 @@ fn check_end(
     }
     let follows = BlockId(id.0 + 1);
     let target = last.and_then(|last| last.target);
-    let always = last.is_some_and(|last| last.reads().next().is_none());
+    // What has two ways to go may read a uniform word or a constant: only a jump goes one way whatever it reads.
+    let decides = matches!(function.block(id).terminator, Terminator::Branch { .. });
+    let always = !decides && last.is_some_and(is_jump);
     let mut reached: Vec<BlockId> = target
         .into_iter()
         .chain((target.is_none() || !always).then_some(follows))
@@ -147,5 +151,40 @@ fn check_end(
         Ok(())
     } else {
         Err(Unsafe::Branch { block: id, text })
+    }
+}
+
+/// Whether a branch is always taken: it asks whether zero is zero.
+fn is_jump(instr: &Instr) -> bool {
+    let zero = Source::plain(Operand::Table(0));
+    instr.modifiers == [Modifier::Eq] && instr.sources == [zero]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::valhall::insert_flow::insert_flow;
+    use crate::valhall::lower_branches::lower_branches;
+
+    #[test]
+    fn a_branch_may_decide_by_a_uniform_word() {
+        for condition in ["u0", "r0", "t0", "t1"] {
+            let text = format!(
+                "fau u0 = push 0
+                b0:
+                  branch {condition}, b2, b1
+                b1:
+                  jump b3
+                b2:
+                  r1 = MOV.i32 t0
+                  jump b3
+                b3:
+                  end"
+            );
+            let mut function = Function::parse(&text).expect("text is MIR");
+            lower_branches(&mut function);
+            insert_flow(&mut function);
+            assert_eq!(check_waits(&function), Ok(()), "{function}");
+        }
     }
 }

@@ -6,9 +6,19 @@
 //! Facts: hardware/compiler-optimization.md 2 (15).
 
 use super::mir::{BlockId, Function, Instr, Message, Op, Value};
+use crate::dominators::DominatorTree;
 
-/// Most instructions that come to one block: there are no registers for the results of more.
+/// Most instructions that come to blocks before loops around one place: there are no registers for the results of more.
 const MOST: usize = 64;
+
+/// A loop that was looked at.
+struct Left {
+    header: BlockId,
+    /// Where its invariants went.
+    before: Option<BlockId>,
+    /// The most that live in it because loops inside it left them before themselves.
+    inside: usize,
+}
 
 /// Moves what can be moved. True when anything did.
 pub(crate) fn hoist_invariants(function: &mut Function) -> bool {
@@ -23,6 +33,10 @@ pub(crate) fn hoist_invariants(function: &mut Function) -> bool {
     let mut moved = vec![0; function.blocks.len()];
     let predecessors = function.predecessors();
     let dominators = dominators(&predecessors);
+    let at = |block: usize| BlockId(block as u32);
+    let mut came = vec![false; function.values as usize];
+    // Loops of which the one around has not been looked at.
+    let mut open: Vec<Left> = vec![];
     let mut changed = false;
     // Inner loops come later: what leaves one may go on and leave the one around it.
     for header in function
@@ -34,21 +48,40 @@ pub(crate) fn hoist_invariants(function: &mut Function) -> bool {
         let (latches, outside): (Vec<BlockId>, Vec<BlockId>) = predecessors[header.index()]
             .iter()
             .partition(|from| **from >= header);
-        let (Some(&last), &[before]) = (latches.iter().max(), outside.as_slice()) else {
+        let Some(&last) = latches.iter().max() else {
             continue;
         };
-        if function.block(before).terminator.successors().count() != 1 {
-            continue;
+        let mut inner = vec![];
+        while let Some(left) = open.pop_if(|left| left.header <= last) {
+            inner.push(left);
         }
+        let live = |moved: &[usize]| {
+            let each = inner
+                .iter()
+                .map(|left| left.inside + left.before.map_or(0, |before| moved[before.index()]));
+            each.max().unwrap_or(0)
+        };
+        let mut left = Left {
+            header,
+            before: None,
+            inside: live(&moved),
+        };
+        let only = match outside.as_slice() {
+            &[before] => Some(before),
+            _ => None,
+        };
+        let leads = |before: &BlockId| function.block(*before).terminator.successors().count() == 1;
+        let Some(before) = only.filter(leads) else {
+            open.push(left);
+            continue;
+        };
         // The blocks that dominate every latch, from the header down.
         let mut path = vec![];
-        let mut at = latches
-            .iter()
-            .copied()
-            .reduce(|a, b| common(&dominators, a, b));
-        while let Some(block) = at.filter(|block| *block >= header) {
+        let ends = latches.iter().map(|latch| latch.index());
+        let mut next = ends.reduce(|a, b| dominators.meet(a, b)).map(at);
+        while let Some(block) = next.filter(|block| *block >= header) {
             path.push(block);
-            at = dominators[block.index()].filter(|up| *up != block);
+            next = dominators.up(block.index()).map(at);
         }
         for block in path.into_iter().rev() {
             let outside = |home: &[Option<BlockId>], value: Value| {
@@ -57,13 +90,18 @@ pub(crate) fn hoist_invariants(function: &mut Function) -> bool {
             let instrs = std::mem::take(&mut function.blocks[block.index()].instrs);
             let mut kept = Vec::with_capacity(instrs.len());
             for instr in instrs {
-                let room = moved[before.index()] < MOST;
+                let room = moved[before.index()] + left.inside < MOST;
                 if room
                     && may_move(&instr)
                     && instr.read_values().all(|value| outside(&home, value))
                 {
+                    let mut further = false;
                     for value in instr.written_values() {
                         home[value.index()] = Some(before);
+                        further |= std::mem::replace(&mut came[value.index()], true);
+                    }
+                    if further {
+                        moved[block.index()] -= 1;
                     }
                     function.blocks[before.index()].instrs.push(instr);
                     moved[before.index()] += 1;
@@ -74,6 +112,9 @@ pub(crate) fn hoist_invariants(function: &mut Function) -> bool {
             }
             function.blocks[block.index()].instrs = kept;
         }
+        left.before = Some(before);
+        left.inside = live(&moved);
+        open.push(left);
     }
     changed
 }
@@ -87,33 +128,15 @@ fn may_move(instr: &Instr) -> bool {
         && !instr.dests.is_empty()
 }
 
-/// The immediate dominator of each block; the entry is its own. Edges that lead up are those of loops, which change
-/// nothing: so one walk down is enough.
-fn dominators(predecessors: &[Vec<BlockId>]) -> Vec<Option<BlockId>> {
-    let mut dominators: Vec<Option<BlockId>> = vec![None; predecessors.len()];
-    for (index, from) in predecessors.iter().enumerate() {
-        let own = BlockId(index as u32);
-        if index == 0 {
-            dominators[0] = Some(own);
-            continue;
-        }
-        let before = from.iter().copied().filter(|from| *from < own);
-        let reached = before.filter(|from| dominators[from.index()].is_some());
-        dominators[index] = reached.reduce(|a, b| common(&dominators, a, b));
+/// Edges that lead up are those of loops, which change nothing: so one walk down is enough.
+fn dominators(predecessors: &[Vec<BlockId>]) -> DominatorTree {
+    let mut dominators = DominatorTree::new(predecessors.len());
+    dominators.add_root(0);
+    for (block, from) in predecessors.iter().enumerate().skip(1) {
+        let before = from.iter().map(|from| from.index());
+        dominators.add(block, before.filter(|from| *from < block));
     }
     dominators
-}
-
-/// The nearest block that dominates both.
-fn common(dominators: &[Option<BlockId>], mut a: BlockId, mut b: BlockId) -> BlockId {
-    while a != b {
-        let later = if a > b { &mut a } else { &mut b };
-        match dominators[later.index()] {
-            Some(up) if up < *later => *later = up,
-            _ => return BlockId(0),
-        }
-    }
-    a
 }
 
 #[cfg(test)]

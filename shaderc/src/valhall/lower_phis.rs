@@ -5,7 +5,7 @@
 //! before its variable is written, which lets `allocate` give both one register.
 //! Facts: hardware/compiler-backend.md 7.2 (1).
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use eitri_isa::Arch;
 

@@ -5,7 +5,9 @@
 //! Facts: hardware/compiler-backend.md 6.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
+
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::liveness::live_at_ends;
 use super::mir::{Block, Function, Instr, Message, Space, Value, Word};
@@ -85,10 +87,10 @@ fn build(block: &Block, preloaded: &[Word]) -> Graph {
         after: vec![0; count],
         last: vec![usize::MAX; count],
     };
-    let mut definitions: HashMap<Value, usize> = HashMap::new();
+    let mut definitions: HashMap<Value, usize> = HashMap::default();
     // By memory: the last write, and the reads since.
-    let mut writes: HashMap<Space, usize> = HashMap::new();
-    let mut reads: HashMap<Space, Vec<usize>> = HashMap::new();
+    let mut writes: HashMap<Space, usize> = HashMap::default();
+    let mut reads: HashMap<Space, Vec<usize>> = HashMap::default();
     let mut last_barrier: Option<usize> = None;
     let mut last_ordered: Option<usize> = None;
     let mut last_volatile: Option<usize> = None;
@@ -148,7 +150,7 @@ fn build(block: &Block, preloaded: &[Word]) -> Graph {
 fn order(block: &Block, at_end: &[Value], preloaded: &[Word]) -> Vec<usize> {
     let mut graph = build(block, preloaded);
     let mut live: HashSet<Value> = at_end.iter().copied().collect();
-    let mut readers: HashMap<Value, Vec<usize>> = HashMap::new();
+    let mut readers: HashMap<Value, Vec<usize>> = HashMap::default();
     // By instruction: how many values begin to live if it comes next, from below.
     let mut opens: Vec<usize> = vec![0; block.instrs.len()];
     for (index, instr) in block.instrs.iter().enumerate() {

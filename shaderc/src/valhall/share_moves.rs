@@ -4,7 +4,7 @@
 //! uniforms that legalisation made. Only within a block: a constant is cheaper to make again than to keep.
 //! Facts: hardware/compiler-backend.md 3 (14).
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::mir::{Function, Message, Modifier, Op, Source, Terminator, Value, Word};
 
@@ -13,9 +13,9 @@ type Key = (Op, Vec<Modifier>, Vec<Source>, Option<i64>);
 
 /// Shares repeated results.
 pub(crate) fn share_moves(function: &mut Function) {
-    let mut replaced: HashMap<Value, Value> = HashMap::new();
+    let mut replaced: HashMap<Value, Value> = HashMap::default();
     for block in &mut function.blocks {
-        let mut known: HashMap<Key, Vec<Word>> = HashMap::new();
+        let mut known: HashMap<Key, Vec<Word>> = HashMap::default();
         block.instrs.retain_mut(|instr| {
             instr.map_reads(|word| substitute(&replaced, word));
             let pure = matches!(instr.op.message(), Message::No | Message::Address)

@@ -120,3 +120,60 @@ fn it_does_so_at_the_end_of_the_pipeline() {
     let next_round = place(&function, |op| op == Op::Alu(Alu::IAdd));
     assert!(way_out < next_round, "{function}");
 }
+
+#[test]
+fn a_loop_in_a_loop_stays_one_where_nothing_stands_between_their_beginnings() {
+    // b1 is empty, and where the outer loop ends isn't known. Without it the inner loop would be both, and end inside of
+    // itself.
+    let text = "function main
+        workgroup 4 1 1
+        binding 0 0 storage written
+        b0:
+          %n = load.buffer @0.0, 0
+          %d = ieq %n, 3
+          jump b1
+        b1:
+          jump b2
+        b2:
+          merge b4
+          %i = phi.w32 b1: 0, b3: %j
+          %c = ult %i, %n
+          branch %c, b3, b4
+        b3:
+          barrier
+          %j = iadd %i, 1
+          jump b2
+        b4:
+          branch %d, b1, b5
+        b5:
+          store.buffer @0.0, 4, %i
+          return";
+    let mut function = parse(text).unwrap();
+    verify(&function).unwrap();
+    let pass = pipeline::passes().find(|pass| pass.name == "dead_flow");
+    Runner::new(Target::default(), &[]).run(&mut function, pass.unwrap());
+    let after = function.to_string();
+    assert!(after.contains("merge b4"), "{after}");
+    assert!(verify(&function).is_ok(), "{after}");
+}
+
+#[test]
+fn a_merge_from_which_its_loop_goes_on_is_none() {
+    let text = "
+        b0:
+          %x = local_id.x
+          %c = ieq %x, 3
+          jump b1
+        b1:
+          merge b2
+          barrier
+          branch %c, b3, b2
+        b2:
+          branch %c, b1, b4
+        b3:
+          jump b4
+        b4:
+          return";
+    let text = format!("function main\nworkgroup 4 1 1\n{text}");
+    assert_eq!(order(&text), "b0 b1 b2 b3 b4");
+}

@@ -159,6 +159,7 @@ fn damaged_modules_never_panic() {
         failure_persistence: None,
         cases: match std::env::var_os("PROPTEST_CASES") {
             Some(_) => default.cases,
+            None if eitri_testdata::long() => 100_000,
             None => 250,
         },
         ..default

@@ -233,7 +233,7 @@ impl Translator<'_> {
     }
 
     /// An operation on a texel of a storage image.
-    pub(crate) fn texel_op(&mut self, op: ImageOp, texel: &Texel, words: &[Value]) -> Vec<Value> {
+    pub(crate) fn texel_op(&mut self, op: ImageOp, texel: &Texel, words: &[Value]) -> ir::Values {
         let mut args = vec![texel.image.resource];
         args.extend(texel.at.iter());
         args.extend(words);

@@ -21,6 +21,15 @@ pub(crate) enum Order {
     Weight,
 }
 
+/// How far an assignment goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Until {
+    /// Through all bundles.
+    End,
+    /// To the first that finds no place.
+    Failure,
+}
+
 /// When each register is taken.
 struct Occupied(Vec<Vec<Range>>);
 
@@ -57,12 +66,14 @@ pub(crate) struct Assigned {
     pub(crate) failed: Vec<usize>,
 }
 
-/// Chooses registers for all bundles. `weights` says what each would cost in memory.
+/// Chooses registers for all bundles. `weights` says what each would cost in memory. With [`Until::Failure`] it ends where
+/// one finds no place.
 pub(crate) fn assign(
     bundles: &[Bundle],
     weights: &[f64],
     file: RegisterFile,
     order: Order,
+    until: Until,
 ) -> Assigned {
     let mut queue: Vec<usize> = (0..bundles.len()).collect();
     let width = |index: usize| bundles[index].words.len();
@@ -100,7 +111,12 @@ pub(crate) fn assign(
                 occupied.take(bundle, base);
                 assigned.bases[index] = Some(base);
             }
-            None => assigned.failed.push(index),
+            None => {
+                assigned.failed.push(index);
+                if until == Until::Failure {
+                    break;
+                }
+            }
         }
     }
     assigned

@@ -15,7 +15,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use self::assign::{Order, assign};
+use self::assign::{Order, Until, assign};
 use self::bundles::{Bundle, Bundles, Preloads};
 use self::file::RegisterFile;
 use self::spill::{Spills, spill};
@@ -120,7 +120,7 @@ fn place_all(function: &Function, file: RegisterFile) -> Option<Registers> {
     for preloads in [Preloads::Stay, Preloads::Move] {
         let bundles = Bundles::build(function, &liveness, preloads).into_vec();
         for order in [Order::Start, Order::Width, Order::Length] {
-            let assigned = assign(&bundles, &[], file, order);
+            let assigned = assign(&bundles, &[], file, order, Until::Failure);
             if assigned.failed.is_empty() {
                 return Some(registers_of(function, &bundles, &assigned.bases));
             }
@@ -163,7 +163,7 @@ fn find_victims(
         uses / f64::from(bundle.length().max(1))
     };
     let weights: Vec<f64> = bundles.iter().map(weight).collect();
-    let assigned = assign(&bundles, &weights, file, Order::Weight);
+    let assigned = assign(&bundles, &weights, file, Order::Weight, Until::End);
     let mut victims: Vec<usize> = assigned
         .failed
         .iter()

@@ -46,14 +46,15 @@ pub(crate) fn spill(
     bundles: &[Vec<(Value, usize)>],
 ) -> bool {
     let mut homes = BTreeMap::new();
+    let made = Remakes::find(function);
     for members in bundles {
         let mut slots: BTreeMap<usize, i64> = BTreeMap::new();
         for &(value, word) in members
             .iter()
             .filter(|(value, _)| !spills.keep.contains(value))
         {
-            if let Some(instr) = remake(function, value) {
-                homes.insert(value, Home::Remake(Box::new(instr)));
+            if let Some(instr) = made.of(value) {
+                homes.insert(value, Home::Remake(Box::new(instr.clone())));
                 continue;
             }
             let slot = *slots.entry(word).or_insert_with(|| {
@@ -76,22 +77,31 @@ pub(crate) fn spill(
     true
 }
 
-/// The only definition of `value`, when it reads nothing that could change or that needs a register.
-fn remake(function: &Function, value: Value) -> Option<Instr> {
-    let word = Word::Value(value);
-    if function.preloads.iter().any(|preload| preload.dest == word) {
-        return None;
+/// Values that one instruction alone defines, when it reads nothing that could change or that needs a register.
+struct Remakes(Vec<Option<Instr>>);
+
+impl Remakes {
+    fn find(function: &Function) -> Remakes {
+        let mut made = vec![None; function.values as usize];
+        let mut written = vec![false; function.values as usize];
+        for preload in &function.preloads {
+            if let Some(value) = preload.dest.value() {
+                written[value.index()] = true;
+            }
+        }
+        for instr in function.blocks.iter().flat_map(|block| &block.instrs) {
+            let cheap = matches!(instr.op, Op::Mov | Op::IAddImm) && instr.reads().next().is_none();
+            for value in instr.written_values() {
+                let first = !std::mem::replace(&mut written[value.index()], true);
+                made[value.index()] = (first && cheap).then(|| instr.clone());
+            }
+        }
+        Remakes(made)
     }
-    let mut definitions = function
-        .blocks
-        .iter()
-        .flat_map(|block| &block.instrs)
-        .filter(|instr| instr.dests.contains(&word));
-    let only = definitions
-        .next()
-        .filter(|_| definitions.next().is_none())?;
-    let cheap = matches!(only.op, Op::Mov | Op::IAddImm) && only.reads().next().is_none();
-    cheap.then(|| only.clone())
+
+    fn of(&self, value: Value) -> Option<&Instr> {
+        self.0.get(value.index())?.as_ref()
+    }
 }
 
 struct Rewriter<'a> {

@@ -294,7 +294,6 @@ impl Function {
     /// How many loops each block lies in: program order makes a back edge an edge to the same or an earlier block,
     /// and a loop the blocks between its two ends.
     pub(crate) fn loop_depths(&self) -> Vec<u32> {
-        let mut depths = vec![0; self.blocks.len()];
         let mut ends = vec![None; self.blocks.len()];
         for id in self.block_ids() {
             for successor in self
@@ -306,12 +305,23 @@ impl Function {
                 ends[successor.index()] = Some(id.index());
             }
         }
+        // By block: how many loops begin there, and end before it.
+        let mut begins = vec![0; self.blocks.len()];
+        let mut ended = vec![0; self.blocks.len() + 1];
         for (start, end) in ends.iter().enumerate() {
             if let &Some(end) = end {
-                depths[start..=end].iter_mut().for_each(|depth| *depth += 1);
+                begins[start] += 1;
+                ended[end + 1] += 1;
             }
         }
-        depths
+        let mut depth = 0;
+        let changes = begins.iter().zip(&ended);
+        changes
+            .map(|(begins, ended)| {
+                depth = depth + begins - ended;
+                depth
+            })
+            .collect()
     }
 
     /// How many blocks begin a loop.

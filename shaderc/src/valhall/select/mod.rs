@@ -22,7 +22,9 @@ mod sysval;
 mod transcendental;
 mod wide;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap as HashMap;
 
 use super::descriptors;
 use super::error::Unsupported;
@@ -81,9 +83,9 @@ pub(crate) fn select(ir: &ir::Function, target: &Target) -> Result<Function, Uns
             ..Function::default()
         },
         words: vec![None; ir.value_count()],
-        wide: HashMap::new(),
+        wide: HashMap::default(),
         users: find_users(ir),
-        uniforms: HashMap::new(),
+        uniforms: HashMap::default(),
         handles: descriptors::handles(&ir.bindings),
         places: ir
             .layout
@@ -92,8 +94,8 @@ pub(crate) fn select(ir: &ir::Function, target: &Target) -> Result<Function, Uns
             .map(|(place, &block)| (block, BlockId(place as u32)))
             .collect(),
         preloads: BTreeMap::new(),
-        addresses: HashMap::new(),
-        shared_addresses: HashMap::new(),
+        addresses: HashMap::default(),
+        shared_addresses: HashMap::default(),
         done: vec![false; ir.value_count()],
         position: ir::PositionId::UNKNOWN,
         location: Location::default(),
