@@ -2,8 +2,8 @@
 use crate::ir::Function;
 use crate::lower::{
     access_sizes, bit_fields, critical_edges, division, floats, guard_image_atomics,
-    guard_texel_buffers, indirect_variables, narrow_words, operand_order, promote_variables,
-    robust_access, switches, texel_counts, wide_words,
+    guard_texel_buffers, indirect_variables, narrow_words, non_uniform, operand_order,
+    promote_variables, robust_access, switches, texel_counts, wide_words,
 };
 use crate::opt::{
     algebra, constant_tables, dead_code, dead_flow, flatten_branches, fold_constants,
@@ -18,6 +18,7 @@ const NEEDED: &[Pass] = &[
     wide_words::PASS,
     narrow_words::PASS,
     indirect_variables::PASS,
+    non_uniform::PASS,
     switches::PASS,
     guard_image_atomics::PASS,
     guard_texel_buffers::PASS,
@@ -103,6 +104,8 @@ pub fn lower(function: &mut Function, robust: Robust, runner: &mut Runner<'_>) {
     runner.run(function, promote_variables::PASS);
     runner.fixpoint(function, CLEAN_UP);
 
+    // Which elements are constant is known by now. Before guards, which ask for sizes.
+    runner.run(function, non_uniform::PASS);
     // Constants are known by now: division by one is much cheaper.
     runner.run(function, switches::PASS);
     runner.run(function, guard_image_atomics::PASS);

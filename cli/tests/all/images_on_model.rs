@@ -1,6 +1,8 @@
 //! Images, texel buffers and samplers: the interpreter and the machine code on the model leave the same behind, and what
 //! the source says.
 
+#[path = "images/arrays.rs"]
+mod arrays;
 #[path = "images/sampled.rs"]
 mod sampled;
 #[path = "images/storage.rs"]

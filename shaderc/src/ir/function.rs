@@ -125,6 +125,8 @@ pub struct Binding {
     pub written: bool,
     /// Whether its memory is reached through it alone, as far as anybody writes there.
     pub restrict: bool,
+    /// Whether lanes that run together may name different elements of it.
+    pub non_uniform: bool,
     /// What the images look like that it holds.
     pub image: Option<ImageShape>,
     /// Fewest bytes of the buffer: the block without its runtime array.

@@ -226,6 +226,7 @@ impl Parser {
                     },
                     written: words.contains(&"written"),
                     restrict: words.contains(&"restrict"),
+                    non_uniform: words.contains(&"non_uniform"),
                     min_bytes: match words.iter().position(|word| *word == "bytes") {
                         Some(index) => self.number(word(index + 1))?,
                         None => 0,

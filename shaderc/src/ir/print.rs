@@ -39,6 +39,9 @@ impl fmt::Display for Function {
             if binding.restrict {
                 write!(f, " restrict")?;
             }
+            if binding.non_uniform {
+                write!(f, " non_uniform")?;
+            }
             writeln!(f)?;
         }
         if !self.data.is_empty() {

@@ -11,6 +11,7 @@ pub(crate) mod guard_image_atomics;
 pub(crate) mod guard_texel_buffers;
 pub(crate) mod indirect_variables;
 pub(crate) mod narrow_words;
+pub(crate) mod non_uniform;
 pub(crate) mod operand_order;
 pub(crate) mod promote_variables;
 pub(crate) mod robust_access;

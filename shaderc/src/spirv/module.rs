@@ -59,13 +59,20 @@ const CAPABILITIES: &[Capability] = &[
     Capability::VariablePointersStorageBuffer,
     Capability::VariablePointers,
     Capability::VulkanMemoryModelDeviceScope,
-    // Descriptor arrays with indices that the whole workgroup shares.
+    // Descriptor arrays: with indices that the whole workgroup shares, and with others.
     Capability::UniformBufferArrayDynamicIndexing,
     Capability::StorageBufferArrayDynamicIndexing,
     Capability::SampledImageArrayDynamicIndexing,
     Capability::StorageImageArrayDynamicIndexing,
     Capability::UniformTexelBufferArrayDynamicIndexing,
     Capability::StorageTexelBufferArrayDynamicIndexing,
+    Capability::ShaderNonUniform,
+    Capability::UniformBufferArrayNonUniformIndexing,
+    Capability::StorageBufferArrayNonUniformIndexing,
+    Capability::SampledImageArrayNonUniformIndexing,
+    Capability::StorageImageArrayNonUniformIndexing,
+    Capability::UniformTexelBufferArrayNonUniformIndexing,
+    Capability::StorageTexelBufferArrayNonUniformIndexing,
     // Images.
     Capability::SampledBuffer,
     Capability::ImageBuffer,

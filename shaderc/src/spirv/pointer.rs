@@ -4,6 +4,8 @@
 //! element number, or a place in memory as constant plus dynamic byte offset.
 use std::rc::Rc;
 
+use rspirv::spirv::Decoration;
+
 use super::error::{Feature, Invalid};
 use super::layout::{MAX_ALIGN, Rules, scalar_bytes};
 use super::ops::convert::{fit, to_unsigned};
@@ -230,6 +232,10 @@ impl Translator<'_> {
             Index::Dynamic(index) => {
                 // Past the end lie other descriptors: compiler-lowering.md 3.1.
                 let clamped = self.builder.alu_word(Alu::UMin, index, count - 1);
+                // What is decorated is what uses the element; whether lanes differ is looked at later.
+                if self.module.decorations.any(Decoration::NonUniform) {
+                    self.builder.function.bindings[binding.index()].non_uniform = true;
+                }
                 self.builder.inst(Op::Resource(binding), &[clamped])[0]
             }
         };

@@ -623,6 +623,7 @@ pub fn generate(seed: u64, content: Content) -> Function {
             kind: BindingKind::Storage,
             written: binding == OUTPUT,
             restrict: false,
+            non_uniform: false,
             min_bytes: 0,
             image: None,
             name: String::new(),
