@@ -3,6 +3,7 @@
 //! Facts: hardware/csf-mmio.md 4 and 5 (constants, published boot logs); command-stream.md 1.2 (stream limits).
 
 use crate::clock::Nanoseconds;
+use crate::defect::Defect;
 use crate::injection::Injection;
 use alloc::vec::Vec;
 use eitri_csf::arch::{Arch, ArchSet};
@@ -255,6 +256,8 @@ pub struct Config {
     pub masks_survive_reset: bool,
     /// What goes wrong, from the start.
     pub injections: Vec<Injection>,
+    /// What is broken for good.
+    pub defects: Vec<Defect>,
     /// The firmware image that the host loads: if given, memory is compared with it before a cold boot.
     pub firmware: Option<Vec<u8>>,
 }
@@ -272,6 +275,7 @@ impl Default for Config {
             l2: false,
             masks_survive_reset: true,
             injections: Vec::new(),
+            defects: Vec::new(),
             firmware: None,
         }
     }

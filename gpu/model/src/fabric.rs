@@ -5,6 +5,7 @@
 use crate::activity::Activity;
 use crate::clock::{Agenda, Clock, Nanoseconds};
 use crate::config::Config;
+use crate::defect::{Defect, Defects, Line};
 use crate::diagnosis::{Journal, MmuMisuse};
 use crate::injection::{Injection, Injections, Occasion};
 use crate::irq::{Interrupts, Lines};
@@ -68,6 +69,7 @@ pub(crate) struct Fabric {
     /// The levels of the lines when they were last noted.
     lines: Lines,
     pub(crate) injections: Injections,
+    pub(crate) defects: Defects,
     pub(crate) gpu_fault: Option<GpuFault>,
     /// LATEST_FLUSH, 24 bits.
     pub(crate) latest_flush: u32,
@@ -77,17 +79,24 @@ pub(crate) struct Fabric {
 
 impl Fabric {
     pub(crate) fn new(config: Config) -> Fabric {
+        let defects = Defects::new(&config.defects);
+        let config = defects.slowed(config);
         let product = config.product;
         Fabric {
             clock: Clock::new(config.clock_hz, config.timestamp_hz),
-            irq: Interrupts::default(),
-            mmu: Mmu::new(product.va_bits(), product.pa_bits(), config.l2),
-            l2: config.l2.then(L2::default),
+            irq: Interrupts::without(
+                defects.lost_sources(Line::Job),
+                defects.lost_sources(Line::Mmu),
+                defects.lost_sources(Line::Gpu),
+            ),
+            mmu: Mmu::new(product.va_bits(), product.pa_bits(), config.l2, &defects),
+            l2: config.l2.then(|| L2::new(&defects)),
             agenda: Agenda::new(),
             journal: Journal::default(),
             lines: Lines::default(),
             activity: Activity::new(product.samples().shader_positions, product.l2_slices()),
             injections: Injections::new(&config.injections),
+            defects,
             gpu_fault: None,
             latest_flush: 1,
             config,
@@ -166,6 +175,9 @@ impl Fabric {
 
     /// A cache flush has happened: a new id, never 0.
     pub(crate) fn count_flush(&mut self) {
+        if self.defects.has(Defect::FlushNotCounted) {
+            return;
+        }
         self.latest_flush = (self.latest_flush + 1) & 0xff_ffff;
         self.latest_flush = self.latest_flush.max(1);
         self.activity.flushes += 1;

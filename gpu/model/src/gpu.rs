@@ -5,6 +5,7 @@
 use crate::clock::Nanoseconds;
 use crate::config::{Config, Product};
 use crate::control::{Consequence, Control};
+use crate::defect::{Defect, Line};
 use crate::diagnosis::{Diagnosis, Misuse, RegisterMisuse};
 use crate::fabric::{Due, Fabric};
 use crate::firmware::Mcu;
@@ -87,6 +88,7 @@ impl Gpu {
     ) -> u32 {
         self.fabric.journal.set_context(self.fabric.clock.now(), pc);
         let value = window::read(self, offset);
+        let value = self.fabric.defects.read(offset, value);
         self.fabric.journal.trace(Event::Read { offset, value });
         // What the host saw was the state before this look at the device; what is due now shows at the next.
         self.pass_access(memory);
@@ -111,7 +113,9 @@ impl Gpu {
         self.pass_access(memory);
         self.fabric.journal.set_context(self.fabric.clock.now(), pc);
         self.fabric.journal.trace(Event::Write { offset, value });
-        window::write(self, offset, value);
+        if !self.fabric.defects.loses_write(offset) {
+            window::write(self, offset, value);
+        }
     }
 
     /// Lets the device work until the budget is used up, nothing is left to do in its time, or an interrupt line rises. A
@@ -173,7 +177,13 @@ impl Gpu {
 
     /// The levels of the interrupt lines.
     pub fn lines(&self) -> Lines {
-        self.fabric.irq.lines()
+        let lines = self.fabric.irq.lines();
+        let defects = &self.fabric.defects;
+        Lines {
+            job: defects.level(Line::Job, lines.job),
+            mmu: defects.level(Line::Mmu, lines.mmu),
+            gpu: defects.level(Line::Gpu, lines.gpu),
+        }
     }
 
     /// Virtual time since the start.
@@ -321,7 +331,9 @@ impl Gpu {
         fabric.mmu.reset();
         fabric.gpu_fault = None;
         fabric.clock.count_cycles(false);
-        self.power.reset();
+        if !fabric.defects.has(Defect::ResetKeepsPower) {
+            self.power.reset();
+        }
         self.mcu.reset();
         for block in [
             &mut fabric.irq.job,

@@ -32,12 +32,14 @@ pub(crate) struct IrqBlock {
     mask: u32,
     /// Sources that are levels of something else: CLEAR does not reach them.
     held: u32,
+    /// Sources that are broken: never latched.
+    lost: u32,
 }
 
 impl IrqBlock {
     /// Latches the sources in `bits`.
     pub(crate) fn raise(&mut self, bits: u32) {
-        self.raw |= bits;
+        self.raw |= bits & !self.lost;
     }
 
     pub(crate) fn clear(&mut self, bits: u32) {
@@ -82,6 +84,19 @@ pub(crate) struct Interrupts {
 }
 
 impl Interrupts {
+    /// The blocks, with sources of each line that are never latched.
+    pub(crate) fn without(job: u32, mmu: u32, gpu: u32) -> Interrupts {
+        let block = |lost| IrqBlock {
+            lost,
+            ..IrqBlock::default()
+        };
+        Interrupts {
+            job: block(job),
+            mmu: block(mmu),
+            gpu: block(gpu),
+        }
+    }
+
     pub(crate) fn lines(self) -> Lines {
         Lines {
             job: self.job.status() != 0,

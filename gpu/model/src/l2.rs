@@ -6,6 +6,7 @@
 //!
 //! Facts: hardware/command-stream.md 1.10 and 3.7, gpu-mmu.md 4, csf-mmio.md 6.
 
+use crate::defect::{Defect, Defects};
 use crate::memory::{BusError, PhysicalMemory};
 use alloc::collections::BTreeMap;
 
@@ -43,9 +44,40 @@ pub(crate) struct L2 {
     lines: BTreeMap<u64, Line>,
     /// A flush that is done when memory is at hand.
     asked: L2Flush,
+    wear: Wear,
 }
 
+/// What of it is broken.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wear {
+    deaf: bool,
+    clean_misses: bool,
+    invalidate_misses: bool,
+    /// Bytes of a line whose writes get lost, a bit each.
+    lost_bytes: u64,
+}
+
+/// Of so many lines one is missed, where lines are missed.
+const MISSED: u64 = 8;
+
 impl L2 {
+    /// An empty one.
+    pub(crate) fn new(defects: &Defects) -> L2 {
+        let lost = |defect| match defect {
+            Defect::LineByteLost { byte } => Some(1 << (byte % 64)),
+            _ => None,
+        };
+        L2 {
+            wear: Wear {
+                deaf: defects.has(Defect::FlushDoesNothing),
+                clean_misses: defects.has(Defect::CleanMissesLines),
+                invalidate_misses: defects.has(Defect::InvalidateMissesLines),
+                lost_bytes: defects.find(lost).unwrap_or(0),
+            },
+            ..L2::default()
+        }
+    }
+
     /// Reads bytes that lie in one page.
     pub(crate) fn read(
         &mut self,
@@ -78,8 +110,17 @@ impl L2 {
         while !rest.is_empty() {
             let start = (place % LINE) as usize;
             let (now, later) = rest.split_at(rest.len().min(LINE as usize - start));
+            let lost = self.wear.lost_bytes;
             let line = self.line(memory, place / LINE)?;
+            let kept = line.bytes;
             line.bytes[start..start + now.len()].copy_from_slice(now);
+            if lost != 0 {
+                for (index, byte) in kept.into_iter().enumerate() {
+                    if lost >> index & 1 != 0 {
+                        line.bytes[index] = byte;
+                    }
+                }
+            }
             line.dirty |= (u64::MAX >> (LINE as usize - now.len())) << start;
             place += now.len() as u64;
             rest = later;
@@ -112,8 +153,15 @@ impl L2 {
     /// Does what was asked for. Lines behind which nothing answers any more are dropped.
     pub(crate) fn settle(&mut self, memory: &mut dyn PhysicalMemory) {
         let L2Flush { clean, invalidate } = core::mem::take(&mut self.asked);
+        let wear = self.wear;
+        if wear.deaf {
+            return;
+        }
         if clean {
             for (number, line) in &mut self.lines {
+                if wear.clean_misses && number % MISSED == 0 {
+                    continue;
+                }
                 let dirty = core::mem::take(&mut line.dirty);
                 for (index, byte) in (0..LINE).zip(line.bytes) {
                     if dirty >> index & 1 != 0 {
@@ -123,13 +171,17 @@ impl L2 {
             }
         }
         if invalidate {
-            self.lines.clear();
+            self.lines
+                .retain(|number, _| wear.invalidate_misses && number % MISSED == 0);
         }
     }
 
     /// Loses everything: its power is off.
     pub(crate) fn lose(&mut self) {
-        *self = L2::default();
+        *self = L2 {
+            wear: self.wear,
+            ..L2::default()
+        };
     }
 }
 

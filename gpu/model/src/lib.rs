@@ -26,6 +26,7 @@ extern crate std;
 
 // What a host deals with.
 mod config;
+mod defect;
 mod gpu;
 mod injection;
 mod irq;
@@ -56,6 +57,7 @@ mod shader;
 
 pub use clock::Nanoseconds;
 pub use config::{Config, Latencies, Product};
+pub use defect::{Broken, Damage, Defect, Family, Line, SEEDED, Seeded, ShaderDefect, Slow};
 pub use firmware::stub::stub_firmware;
 pub use gpu::{Budget, Gpu, Progress};
 pub use injection::{Aim, Injection};

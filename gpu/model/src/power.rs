@@ -89,6 +89,7 @@ impl Power {
 
     /// Starts a change of the units in `mask` that exist and are not there yet.
     pub(crate) fn switch(&mut self, fabric: &mut Fabric, domain: Domain, on: bool, mask: u64) {
+        let (_, stays_on) = fabric.defects.deaf_units(domain);
         let units = self.units(domain);
         let idle = !(units.rising | units.falling);
         let started = if on {
@@ -96,7 +97,7 @@ impl Power {
             units.rising |= started;
             started
         } else {
-            let started = mask & units.ready & idle;
+            let started = mask & units.ready & idle & !stays_on;
             units.ready &= !started;
             units.falling |= started;
             started
@@ -121,8 +122,9 @@ impl Power {
 
     /// The changes of a domain are complete.
     pub(crate) fn complete(&mut self, fabric: &mut Fabric, domain: Domain) {
+        let (dead, _) = fabric.defects.deaf_units(domain);
         let units = self.units(domain);
-        units.ready |= units.rising;
+        units.ready |= units.rising & !dead;
         (units.rising, units.falling) = (0, 0);
         fabric.irq.gpu.raise(gpu_irq::POWER_CHANGED_SINGLE.mask32());
         if Domain::ALL.iter().all(|domain| self.changing(*domain) == 0) {

@@ -4,6 +4,7 @@
 
 use super::launch::{Grid, Launch, Refused, launch};
 use super::workgroup::{Turned, Workgroup};
+use crate::defect::Defect;
 use crate::fabric::Fabric;
 use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
@@ -125,7 +126,7 @@ impl Job {
             return;
         }
         match launch(fabric, memory, self.owner, &self.issued) {
-            Ok(launch) => {
+            Ok(mut launch) => {
                 fabric.trace(Event::JobStarted {
                     group: self.owner.group,
                     stream: self.owner.stream,
@@ -133,6 +134,7 @@ impl Job {
                     groups: launch.grid.count,
                 });
                 let arch = launch.arch;
+                fabric.defects.wear_launch(&mut launch.environment);
                 self.state = State::Running(Box::new(Running {
                     launch,
                     program: Program::new(arch),
@@ -178,6 +180,12 @@ impl Running {
         while index < self.resident.len() && used < limit {
             let turn = TURN.min(limit - used);
             let group = &mut self.resident[index];
+            let core = group.place().core;
+            if fabric.defects.has(Defect::CoreHangs { core }) {
+                // Time passes, and nothing comes of it.
+                (used, progressed, index) = (used + turn, true, index + 1);
+                continue;
+            }
             let (executed, turned) = group.run(
                 &self.launch.environment,
                 &mut self.program,
@@ -227,6 +235,13 @@ impl Running {
 
     fn begin_next(&mut self, fabric: &mut Fabric, core: u8) {
         let grid = &self.launch.grid;
+        let skipped = fabric.defects.find(|defect| match defect {
+            Defect::CoreSkipsWorkgroups { core: of, every } if of == core => Some(every),
+            _ => None,
+        });
+        if skipped.is_some_and(|every| self.next % every.max(1) == 1) {
+            self.next += 1;
+        }
         let Some(id) = grid.workgroup(self.next) else {
             return;
         };
@@ -241,7 +256,10 @@ impl Running {
         if !self.launch.half_registers {
             activity.large_warps += u64::from(self.launch.warps());
         }
-        let group = Workgroup::new(&self.launch, core, id);
+        let mut group = Workgroup::new(&self.launch, core, id);
+        if fabric.defects.in_shader {
+            group.wear(&fabric.defects);
+        }
         trace_workgroup(fabric, &self.launch, &group, true);
         self.resident.push(group);
     }

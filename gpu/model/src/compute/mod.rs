@@ -11,6 +11,7 @@ mod job;
 mod launch;
 mod workgroup;
 
+use crate::defect::Defect;
 use crate::fabric::Fabric;
 use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
@@ -59,7 +60,14 @@ impl Cores {
     }
 
     /// The group on `slot` may have these endpoints.
-    pub(crate) fn allow(&mut self, slot: u8, endpoints: Endpoints) {
+    pub(crate) fn allow(&mut self, fabric: &Fabric, slot: u8, mut endpoints: Endpoints) {
+        if fabric.defects.has(Defect::EndpointsIgnored) && endpoints.cores != 0 {
+            endpoints.cores = fabric.config.product.part.shader_present;
+            endpoints.most = endpoints.cores.count_ones();
+        }
+        if fabric.defects.has(Defect::PrioritiesIgnored) {
+            endpoints.priority = 0;
+        }
         let index = usize::from(slot);
         if self.endpoints.len() <= index {
             self.endpoints.resize(index + 1, Endpoints::default());

@@ -3,6 +3,7 @@
 //! Facts: hardware/valhall-isa.md 11.12 (BARRIER), 13 (preloads), 14 (how warps are filled).
 
 use super::launch::{Launch, Refused};
+use crate::defect::Defects;
 use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
@@ -50,6 +51,15 @@ impl Workgroup {
             place: Place { core },
             id,
             next: 0,
+        }
+    }
+
+    /// What broken cores make of what the threads begin with.
+    pub(super) fn wear(&mut self, defects: &Defects) {
+        self.place = defects.place(self.place);
+        for warp in &mut self.warps {
+            defects.wear_registers(self.place.core, &mut warp.registers, 0);
+            defects.wear_preloads(&mut warp.registers);
         }
     }
 

@@ -262,6 +262,7 @@ impl Running {
         let (now, before) = (read(&words.fabric.activity), read(&self.before));
         for place in self.places.iter().filter(|place| place.kind == kind) {
             let counted = (place.number)(&now).saturating_sub((place.number)(&before));
+            let counted = words.fabric.defects.counted(place.name, counted);
             let value = u32::try_from(counted >> place.shift).unwrap_or(u32::MAX);
             debug_assert!(u32::from(place.index) >= HEADER_WORDS);
             set(place.index.into(), value);
@@ -370,6 +371,7 @@ struct Place {
     kind: BlockKind,
     index: u8,
     shift: u8,
+    name: &'static str,
     number: Number,
 }
 
@@ -379,12 +381,13 @@ fn places(product: &Product, set: u32) -> Vec<Place> {
         return Vec::new();
     }
     let arch = product.arch();
-    let place = |(name, number): &(&str, Number)| {
+    let place = |(name, number): &(&'static str, Number)| {
         let counter = counters::find(name, arch)?;
         Some(Place {
             kind: counter.block,
             index: counter.index,
             shift: counter.shift,
+            name,
             number: *number,
         })
     };

@@ -255,7 +255,7 @@ impl Mcu {
                 }
                 group.permit(alloc, tilers);
                 self.cores
-                    .allow(slot.number, group.compute_endpoints(alloc));
+                    .allow(words.fabric, slot.number, group.compute_endpoints(alloc));
             }
             slot.store_endpoints(&mut words, blocks)?;
         }

@@ -11,6 +11,7 @@ mod walk;
 
 pub use walk::{AccessKind, PageFault};
 
+use crate::defect::{Defect, Defects};
 use crate::diagnosis::{Journal, MmuMisuse};
 use crate::irq::IrqBlock;
 use crate::l2::CACHED;
@@ -55,12 +56,61 @@ pub(crate) struct Mmu {
     walks: u64,
     /// Physical addresses tell whether the L2 caches them, by [`CACHED`].
     tells_cached: bool,
+    wear: Wear,
+}
+
+/// What of it is broken.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wear {
+    /// Bits of virtual addresses that count as 0, but in the firmware's space.
+    ignored: u64,
+    /// Accesses that are allowed whatever tables say.
+    permitted: Option<AccessKind>,
+    stale: bool,
+    /// Whose accesses go through whose tables.
+    mixed: Option<(u8, u8)>,
+}
+
+impl Wear {
+    fn of(defects: &Defects) -> Wear {
+        let ignored = defects.find(|it| match it {
+            Defect::AddressBitIgnored { bit } => Some(1 << (bit & 63)),
+            _ => None,
+        });
+        Wear {
+            ignored: ignored.unwrap_or(0),
+            permitted: defects.find(|it| match it {
+                Defect::PermissionIgnored { kind } => Some(kind),
+                _ => None,
+            }),
+            stale: defects.has(Defect::StaleTranslations),
+            mixed: defects.find(|it| match it {
+                Defect::SpacesMixed { from, to } => Some((from, to)),
+                _ => None,
+            }),
+        }
+    }
+
+    /// The access as the hardware takes it.
+    fn misread(self, request: Request) -> Request {
+        let mixed = self.mixed.filter(|(from, _)| *from == request.space);
+        match request.space {
+            MCU_SPACE => request,
+            space => Request {
+                space: mixed.map_or(space, |(_, to)| to),
+                address: request.address & !self.ignored,
+                ..request
+            },
+        }
+    }
 }
 
 impl Mmu {
-    pub(crate) fn new(va_bits: u32, pa_bits: u32, tells_cached: bool) -> Mmu {
+    pub(crate) fn new(va_bits: u32, pa_bits: u32, tells_cached: bool, defects: &Defects) -> Mmu {
+        let wear = Wear::of(defects);
         Mmu {
-            spaces: core::array::from_fn(|_| Space::default()),
+            spaces: core::array::from_fn(|_| Space::new(wear.stale)),
+            wear,
             va_bits,
             pa_bits,
             walks: 0,
@@ -105,6 +155,7 @@ impl Mmu {
         journal: &mut Journal,
         request: Request,
     ) -> Result<u64, Refusal> {
+        let request = self.wear.misread(request);
         let space = &self.spaces[usize::from(request.space) % SPACES];
         if let Some(cached) = space.cached(request.address)
             && cached.allows(request.kind)
@@ -124,6 +175,7 @@ impl Mmu {
     ) -> Result<u64, Refusal> {
         self.walks += 1;
         let (va_bits, pa_bits, tells) = (self.va_bits, self.pa_bits, self.tells_cached);
+        let permitted = self.wear.permitted;
         let space = self.space_mut(request.space);
         let stall = Stall {
             space: request.space,
@@ -137,7 +189,16 @@ impl Mmu {
             return Err(Refusal::Stalled(stall));
         }
         let Request { address, kind, .. } = request;
-        match walk(&space.active, memory, address, kind, va_bits, pa_bits) {
+        let walked = walk(&space.active, memory, address, kind, va_bits, pa_bits);
+        let walked = match walked {
+            // Whoever may read may do this too, on broken hardware.
+            Err(_) if permitted == Some(kind) => {
+                let reading = AccessKind::Read;
+                walk(&space.active, memory, address, reading, va_bits, pa_bits)
+            }
+            walked => walked,
+        };
+        match walked {
             Ok(mut translation) => {
                 if tells && translation.cached {
                     translation.frame |= CACHED;

@@ -71,12 +71,23 @@ pub(crate) struct Space {
     locked: Option<Region>,
     cache: Option<Box<Cache>>,
     generation: u64,
+    /// What is cached stays, on broken hardware.
+    stale: bool,
 }
 
 impl Space {
+    /// One that was never set up; on broken hardware it keeps every translation.
+    pub(super) fn new(stale: bool) -> Space {
+        Space {
+            stale,
+            ..Space::default()
+        }
+    }
+
     pub(super) fn reset(&mut self) {
         *self = Space {
             generation: self.generation + 1,
+            stale: self.stale,
             ..Space::default()
         };
     }
@@ -154,6 +165,9 @@ impl Space {
     }
 
     fn forget(&mut self, region: Region) {
+        if self.stale {
+            return;
+        }
         let pages = region.first / PAGE..=region.last / PAGE;
         for entry in self.cache.iter_mut().flat_map(|cache| cache.iter_mut()) {
             if entry.is_some_and(|(page, _)| pages.contains(&page)) {

@@ -9,6 +9,7 @@ use super::lanes::{Lanes, WARP, WideLanes};
 use super::messages::{Memory, Sent};
 use super::program::Program;
 use super::warp::{Warp, bits};
+use crate::defect::ShaderDefect;
 use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
@@ -168,7 +169,17 @@ impl Executor<'_> {
                     };
                 }
                 let mut result = [0; WARP];
-                alu.run(sources, &mut result, self.environment.policy);
+                let worn = self.fabric.defects.in_shader;
+                let (core, defects) = (self.place.core, &self.fabric.defects);
+                let done = if worn {
+                    defects.operation(core, alu)
+                } else {
+                    alu
+                };
+                done.run(sources, &mut result, self.environment.policy);
+                if worn {
+                    defects.damage(core, alu, &mut result);
+                }
                 write(warp, instruction.dest, instruction.mask, &result);
             }
             Operation::Wide(wide) => {
@@ -188,6 +199,9 @@ impl Executor<'_> {
                 }
                 let mut result = [0; WARP];
                 wide.run([&sources[0], &sources[1], &sources[2]], &mut result);
+                if self.fabric.defects.shader_has(ShaderDefect::WideCarry) {
+                    result = result.map(|value| value & !(1 << 32));
+                }
                 write_wide(warp, instruction.dest, &result);
             }
             Operation::LaneMask { subgroup } => {
@@ -202,6 +216,8 @@ impl Executor<'_> {
                     .filter(|lane| value[*lane] != 0)
                     .fold(0u32, |mask, lane| mask | 1 << lane);
                 debug_assert_eq!(usize::from(subgroup), WARP);
+                let wrong = self.fabric.defects.shader_has(ShaderDefect::LaneMask);
+                let set = if wrong { set | 1 << 4 } else { set };
                 write(warp, instruction.dest, instruction.mask, &[set; WARP]);
             }
             Operation::OtherLane {
@@ -224,10 +240,12 @@ impl Executor<'_> {
                     &instruction.sources[1],
                 );
                 let within = usize::from(subgroup) - 1;
+                let wrong = self.fabric.defects.shader_has(ShaderDefect::LaneSelect);
                 let result = core::array::from_fn(|own| {
                     let wanted = lane[own] as usize & 0xff;
                     let wanted = if xor { (own & within) ^ wanted } else { wanted };
                     let from = own & !within | wanted & within;
+                    let from = if wrong { (from + 1) % WARP } else { from };
                     let there = warp.lanes >> from & 1 != 0 && wanted <= within;
                     if there { value[from] } else { inactive }
                 });
@@ -249,7 +267,7 @@ impl Executor<'_> {
                     warp,
                     &instruction.sources[0],
                 );
-                let taken = taken(warp, test, if_zero, &value);
+                let taken = taken(warp, test, if_zero, &value) & !self.deaf_lanes();
                 warp.waited(flow.waits_for());
                 let target = warp
                     .pc
@@ -276,7 +294,7 @@ impl Executor<'_> {
                     warp,
                     &instruction.sources[1],
                 );
-                let taken = taken(warp, test, if_zero, &value);
+                let taken = taken(warp, test, if_zero, &value) & !self.deaf_lanes();
                 warp.waited(flow.waits_for());
                 let base = warp.pc;
                 next = branch(warp, taken, |lane| {
@@ -321,8 +339,24 @@ impl Executor<'_> {
                 return Err(fault(exception::INSTR_INVALID_ENC, address));
             }
         }
+        if self.fabric.defects.in_shader {
+            let (core, defects) = (self.place.core, &self.fabric.defects);
+            defects.wear_registers(core, &mut warp.registers, writes);
+        }
         note_registers(warp, running, writes, last_use);
         Ok(finish(warp, next, flow))
+    }
+
+    /// Lanes that never branch, on broken hardware.
+    fn deaf_lanes(&self) -> u16 {
+        if !self.fabric.defects.in_shader {
+            return 0;
+        }
+        let lanes = self.fabric.defects.in_shader().map(|defect| match defect {
+            ShaderDefect::BranchLane { lane } => 1 << (lane & 15),
+            _ => 0,
+        });
+        lanes.fold(0, |all, lane| all | lane)
     }
 
     fn barrier(&mut self, warp: &mut Warp, address: u64, flow: Flow) -> Next {
@@ -346,6 +380,8 @@ impl Executor<'_> {
         warp.pc = warp.pc.wrapping_add(8);
         if flow.ends_thread() {
             warp.end();
+        } else if self.fabric.defects.shader_has(ShaderDefect::BarrierIgnored) {
+            warp.park();
         } else {
             warp.wait_at_barrier();
         }

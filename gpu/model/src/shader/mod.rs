@@ -26,10 +26,11 @@ mod texture_request;
 mod typed;
 mod warp;
 
+pub(crate) use alu::{Alu, Arithmetic};
 pub(crate) use environment::{Environment, Place};
 pub(crate) use execute::{Executor, JobFault, Stopped, exception};
-pub(crate) use float::FloatPolicy;
-pub(crate) use lanes::WARP;
+pub(crate) use float::{FloatPolicy, Round};
+pub(crate) use lanes::{Lanes, WARP};
 pub(crate) use messages::Memory;
 pub(crate) use program::Program;
 pub(crate) use warp::Warp;

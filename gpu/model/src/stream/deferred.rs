@@ -5,6 +5,7 @@
 //! Facts: hardware/command-stream.md 1.6 to 1.9, 3.5.
 
 use super::{Blocked, Effects, SLOTS, Stream, SyncWait, exception};
+use crate::defect::Defect;
 use crate::diagnosis::StreamMisuse;
 use crate::fabric::Fabric;
 use crate::l2::L2Flush;
@@ -186,6 +187,13 @@ impl Stream {
         wait: SyncWait,
     ) -> Result<(u64, u32), Hindrance> {
         let access = self.access(wait.address);
+        if fabric.defects.has(Defect::SyncWaitNeverEnds) {
+            let never = match wait.condition {
+                SyncCondition::LessEqual => u64::MAX,
+                SyncCondition::Greater | SyncCondition::GreaterEqual => 0,
+            };
+            return Ok((never, 0));
+        }
         let read = |fabric: &mut Fabric, memory: &mut dyn PhysicalMemory| {
             if wait.wide {
                 let value = fabric.read64(memory, access)?;

@@ -3,6 +3,7 @@
 //! Facts: hardware/command-stream.md 1.4, and the checks 5 to 9 of section 8.
 
 use super::Stream;
+use crate::defect::Defect;
 use crate::diagnosis::StreamMisuse;
 use crate::fabric::Fabric;
 use eitri_cs::{Pair, Reg};
@@ -107,7 +108,13 @@ impl Stream {
     ) -> Result<(), NoSuchRegister> {
         let number = self.check(register)?;
         self.check_write(fabric, word, number);
-        self.registers.set_raw(number, value);
+        let stuck = fabric.defects.find(|defect| match defect {
+            Defect::StreamRegisterBit { register, bit } if register == number => {
+                Some(1 << (bit & 31))
+            }
+            _ => None,
+        });
+        self.registers.set_raw(number, value & !stuck.unwrap_or(0));
         Ok(())
     }
 

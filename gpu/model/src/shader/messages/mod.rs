@@ -19,6 +19,7 @@ use super::warp::{Warp, bits};
 use crate::activity::{BEAT, CoreActivity};
 use crate::clock::Clock;
 use crate::compute::descriptors::{Lookup, View, look_up};
+use crate::defect::ShaderDefect;
 use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::{Access, Fabric};
 use crate::l2::CACHED;
@@ -127,6 +128,8 @@ impl Memory {
                 for lane in bits(warp.lanes) {
                     let value = staged(warp, message.read, lane);
                     let value = &value.to_le_bytes()[usize::from(skip)..];
+                    let wide = sender.fabric.defects.shader_has(ShaderDefect::StoreWide);
+                    let bytes = if wide { bytes.max(4) } else { bytes };
                     sender.write(&targets[lane], &value[..usize::from(bytes)])?;
                 }
             }
@@ -257,6 +260,11 @@ impl Memory {
             let (offset, handle) = (offsets[lane], handles[lane]);
             let view = self.view(sender, handle)?;
             let left = view.size.saturating_sub(offset.into());
+            let unbounded = sender
+                .fabric
+                .defects
+                .shader_has(ShaderDefect::BoundsIgnored);
+            let left = if unbounded { u64::from(u32::MAX) } else { left };
             // Words beyond the end read 0, also of a vector that begins inside; smaller values are all or nothing.
             let inside = if left >= bytes.into() {
                 bytes
@@ -483,6 +491,8 @@ impl Sender<'_> {
         let top = u32::from(bytes) * 8;
         for lane in bits(warp.lanes) {
             let value = self.read(&targets[lane])?;
+            let value = self.fabric.defects.loaded(value);
+            let unsigned = unsigned || self.fabric.defects.shader_has(ShaderDefect::SignLost);
             let grown = if unsigned || top >= 64 {
                 value as u64
             } else {
@@ -547,10 +557,14 @@ impl Sender<'_> {
                 // Grown by sign, 32-bit values keep their order in both senses.
                 combine(operation, sign(old), sign(value), sign(compare))
             };
-            if (new ^ old) << (64 - 8 * u32::from(bytes)) != 0 {
+            let lost = ShaderDefect::AtomicLost { lane: lane as u8 };
+            let lost = self.fabric.defects.shader_has(lost);
+            if (new ^ old) << (64 - 8 * u32::from(bytes)) != 0 && !lost {
                 let bytes = &new.to_le_bytes()[..usize::from(bytes)];
                 self.write(&targets[lane], bytes)?;
             }
+            let wrong = self.fabric.defects.shader_has(ShaderDefect::AtomicReturn);
+            let old = if wrong { new } else { old };
             for index in 0..message.write.1.min(2) {
                 let register = message.write.0.wrapping_add(index);
                 let word = (old >> (32 * u32::from(index))) as u32;
