@@ -4,6 +4,7 @@
 
 use crate::expected::Expected;
 use crate::host::{Ending, Host};
+use crate::lab::Lab;
 use crate::region::{Region, RegisterBase};
 use crate::steps::{Action, Channel};
 use crate::uart;
@@ -162,6 +163,8 @@ pub struct Description {
     pub watchdog: Option<Watchdog>,
     /// How an image ends.
     pub ending: Ending,
+    /// Where it is in labs; `None` for what is no board.
+    pub lab: Option<Lab>,
 }
 
 /// A description that is true: there are such registers and such memory where an image for this board runs.

@@ -4,6 +4,7 @@
 //! answer, and no hang. Loaded by U-Boot's `booti` at its `kernel_addr_r`, which is the image's address here.
 //! Facts: hardware/boards-imx95.md; the sections are named at each table. Nothing here was tried on a board yet.
 
+use crate::Lab;
 use crate::board::{
     Board, Coherency, Conduit, Console, Description, Firmware, Gic, Gpu, Memory, Spi,
 };
@@ -81,6 +82,15 @@ const DESCRIPTION: Description = Description {
         expires: Duration::from_secs(40),
     }),
     ending: Ending::Reset,
+    lab: Some(Lab {
+        name: "imx95evk",
+        baud: 115_200,
+        prompt: "u-boot=> ",
+        before_network: &[],
+        character_ms: 5,
+        off_seconds: 5,
+        lava: "imx95-19x19-evk",
+    }),
 };
 
 const GPU_ID: u32 = 0xAC74_0001;

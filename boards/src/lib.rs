@@ -18,6 +18,7 @@ mod board;
 pub mod device_tree;
 mod expected;
 mod host;
+mod lab;
 mod region;
 pub mod steps;
 pub mod uart;
@@ -30,6 +31,7 @@ pub mod rk3588;
 pub use board::{Board, Coherency, Conduit, Console, Description, Firmware, Gic, Gpu, Memory, Spi};
 pub use expected::{Difference, Expected};
 pub use host::{Ending, Exit, Host, HostError, HostFile};
+pub use lab::Lab;
 pub use region::{Region, RegisterBase};
 pub use watchdog::Watchdog;
 

@@ -4,6 +4,7 @@
 //! registers; no voltage is written.
 //! Facts: hardware/boards-rk3588.md; the sections are named at each table. Nothing here was tried on a board yet.
 
+use crate::Lab;
 use crate::board::{
     Board, Coherency, Conduit, Console, Description, Firmware, Gic, Gpu, Memory, Spi,
 };
@@ -71,6 +72,15 @@ const DESCRIPTION: Description = Description {
     firmware: Firmware::Psci(Conduit::Smc),
     watchdog: None,
     ending: Ending::Reset,
+    lab: Some(Lab {
+        name: "rock5b",
+        baud: 1_500_000,
+        prompt: "=> ",
+        before_network: &["pci enum"],
+        character_ms: 10,
+        off_seconds: 5,
+        lava: "rk3588-rock-5b",
+    }),
 };
 
 const GPU_ID: u32 = 0xA867_0005;

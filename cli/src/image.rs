@@ -147,6 +147,26 @@ impl Builder {
         self.build_with(package, package, &Parts { board, files })
     }
 
+    /// Builds the image that runs the validation suite, with the GPU's firmware in it.
+    pub(crate) fn build_validation(
+        &self,
+        board: Option<&Board>,
+        firmware: &[u8],
+    ) -> Result<Image, Failure> {
+        let folder = tempfile::tempdir().map_err(|cause| {
+            Failure::missing(FileError {
+                action: "write",
+                path: std::env::temp_dir().display().to_string(),
+                cause,
+            })
+        })?;
+        let file = folder.path().join("firmware");
+        whole_file::put(&file, firmware)?;
+        let files = &[(FIRMWARE, file.as_path())];
+        let name = "eitri-validation-image";
+        self.build_with(name, name, &Parts { board, files })
+    }
+
     /// Builds the program `binary` of `package` of these parts.
     pub(crate) fn build_with(
         &self,

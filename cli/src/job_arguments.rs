@@ -22,7 +22,7 @@ pub(crate) struct JobArguments {
     buffers: Vec<BufferArgument>,
     /// Format of the texels of a buffer that the shader reads as such. FORMAT is a name of Vulkan's or GLSL's, such as
     /// R32_UINT or rgba8.
-    #[arg(long = "format", value_name = "BINDING=FORMAT")]
+    #[arg(long = "texels", value_name = "BINDING=FORMAT")]
     formats: Vec<FormatArgument>,
     /// What an image holds before the dispatch: a picture, or zero:WIDTHxHEIGHT. Without FORMAT it is R8G8B8A8_UNORM.
     #[arg(long = "image", value_name = "BINDING=FILE.png[:FORMAT]")]
@@ -138,7 +138,7 @@ struct Groups([u32; 3]);
 enum ArgumentError {
     #[error("`{text}` is not X, X,Y or X,Y,Z with numbers of workgroups of at least 1")]
     Groups { text: String },
-    #[error("--format {name} is given, but no --buffer {name}")]
+    #[error("--texels {name} is given, but no --buffer {name}")]
     Format { name: BindingName },
 }
 

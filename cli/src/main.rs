@@ -25,6 +25,8 @@ mod image;
 mod image_format;
 mod image_source;
 mod job_arguments;
+mod lab_files;
+mod lab_log;
 mod nearest;
 mod open_facts;
 mod outcome;
@@ -42,6 +44,7 @@ mod text_input;
 mod timeline;
 mod trace_option;
 mod whole_file;
+mod xml;
 
 use clap::Parser;
 // What happens before this command runs has these too.

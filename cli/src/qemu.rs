@@ -343,6 +343,51 @@ pub(crate) fn run_suite(
     })
 }
 
+/// Builds the validation image, boots it under the monitor, and gives what it said: its lines, with those of the monitor about
+/// what the driver did wrong.
+pub(crate) fn run_validation(
+    firmware: &[u8],
+    setting: &Setting<'_>,
+) -> Result<(String, Vec<String>), Failure> {
+    tools::ensure(&Workspace::find()?, Tool::OF_QEMU)?;
+    let folder = tempfile::tempdir().map_err(|cause| unwritable(&std::env::temp_dir(), cause))?;
+    let folder = folder.path();
+    let builder = Builder::new()?;
+    let monitor = builder.build("eitri-monitor", "eitri-monitor")?;
+    let image = builder.build_validation(None, firmware)?;
+    let (monitor_file, image_file) = (folder.join("monitor.elf"), folder.join("image.raw"));
+    whole_file::put(&monitor_file, &monitor.elf)?;
+    whole_file::put(&image_file, &image.raw()?)?;
+    let mut words = vec![
+        format!("limit-ms={}", setting.limit.as_millis()),
+        format!("gpu={}", setting.gpu),
+    ];
+    words.extend(setting.words.iter().map(|word| (*word).to_owned()));
+    let step = progress::start("validating in QEMU");
+    let booted = boot(&Boot {
+        start: Start::Monitor {
+            monitor: &monitor_file,
+            image: &image_file,
+        },
+        words: &words,
+        folder,
+        limit: setting.limit * PATIENCE,
+    })?;
+    let ended = matches!(booted.status(), Some(0 | 1));
+    step.finish(ended);
+    let console = console::decode(&booted.console, &image.elf);
+    if !ended {
+        return Err(Failure::refused(BootError::Died {
+            what: died(&booted),
+            console,
+            monitor: booted.monitor + &booted.qemu,
+        }));
+    }
+    let of_driver = |line: &&str| line.starts_with("monitor: diagnosis");
+    let diagnoses = booted.monitor.lines().filter(of_driver);
+    Ok((console, diagnoses.map(str::to_owned).collect()))
+}
+
 /// Tells `sink` what the monitor has recorded. A record that was cut short when the image ended QEMU is left out.
 fn tell(path: &Path, sink: &mut dyn Sink) {
     let bytes = std::fs::read(path).unwrap_or_default();

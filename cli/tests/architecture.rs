@@ -24,6 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-dump",        &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa"]),
     ("eitri-mmio",        &["eitri-runtime"]),
     ("eitri-on-model",    &["eitri-dump", "eitri-model", "eitri-runtime"]),
+    ("eitri-validation",  &["eitri-cs", "eitri-csf", "eitri-isa", "eitri-program", "eitri-runtime"]),
     ("eitri-shaderc",     &["eitri-isa", "eitri-program"]),
     ("eitri-job",         &["eitri-descriptors", "eitri-dump", "eitri-program", "eitri-runtime"]),
     ("eitri-boards",       &[]),
@@ -33,6 +34,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-on-board",     &["eitri-boards", "eitri-csf", "eitri-job", "eitri-kernel", "eitri-mmio", "eitri-runtime"]),
     ("eitri-image",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board"]),
     ("eitri-amber-image",  &["eitri-amber-device", "eitri-boards", "eitri-job", "eitri-kernel", "eitri-linker", "eitri-on-board"]),
+    ("eitri-validation-image", &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-validation"]),
     ("eitri-kernel-tests", &["eitri-aarch64", "eitri-boards", "eitri-csf", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-runtime"]),
     ("eitri-embassy",      &["eitri-mmio", "eitri-runtime"]),
     ("eitri-embassy-example", &["eitri-boards", "eitri-embassy", "eitri-kernel", "eitri-linker", "eitri-mmio", "eitri-program", "eitri-runtime"]),
@@ -40,7 +42,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-bench",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-program", "eitri-runtime"]),
     ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-kernel", "eitri-linker", "eitri-model"]),
     ("eitri-no-panic",     &["eitri-program", "eitri-runtime"]),
-    ("eitri",             &["eitri-amber", "eitri-amber-device", "eitri-boards", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-program", "eitri-runtime", "eitri-shaderc"]),
+    ("eitri",             &["eitri-amber", "eitri-amber-device", "eitri-boards", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-program", "eitri-runtime", "eitri-shaderc", "eitri-validation"]),
 ];
 
 /// Folders whose code may hold `unsafe`: the kernel, the boards, what runs on them, and the platform that is made of addresses,
@@ -76,6 +78,7 @@ const BARE_METAL: &[&str] = &[
     "kernel/image",
     "kernel/amber-image",
     "kernel/on-board",
+    "kernel/validation",
 ];
 
 fn root() -> PathBuf {

@@ -68,7 +68,9 @@ fn print_frames(frame: u64) {
 pub fn panicked(info: &PanicInfo<'_>) -> ! {
     interrupts::masked(|| {
         begin_report(Exit::Panic);
-        println!("\n{info}");
+        // A line of its own for whoever watches many boards: hardware/boards-labs.md 1.
+        println!("\nEITRI-CRASH panic");
+        println!("{info}");
         let frame: u64;
         // SAFETY: reads a register.
         unsafe {
@@ -87,7 +89,11 @@ pub(crate) fn report(what: &str, state: &RegisterState, preserved: &Preserved) -
     begin_report(Exit::Exception);
     let syndrome = Syndrome(ESR_EL1.get());
     let (far, stack) = (FAR_EL1.get(), SP_EL0.get());
-    println!("\n{what}: {syndrome}");
+    println!(
+        "\nEITRI-CRASH exception esr={:#x} elr={:#x} far={far:#x}",
+        syndrome.0, state.elr
+    );
+    println!("{what}: {syndrome}");
     println!("  at   {:#018x}", state.elr);
     if syndrome.has_address() {
         println!("  for  {far:#018x}{}", place(far));

@@ -66,6 +66,7 @@ const DESCRIPTION: Description = Description {
     firmware: Firmware::AsTreeSays,
     watchdog: None,
     ending: Ending::Host(&Semihosting),
+    lab: None,
 };
 
 /// All of the machine's memory that an image may see when it was given 1 GiB (`-m 1G`).

@@ -3,6 +3,7 @@
 use super::report::Tally;
 use super::verdict::Verdict;
 use super::workers::Outcome;
+use crate::xml::escaped;
 
 /// The whole file.
 pub(crate) fn document(outcomes: &[Outcome]) -> String {
@@ -56,23 +57,6 @@ fn case(outcome: &Outcome) -> String {
     format!(
         "{head}>\n<{element} type=\"{word}\" message=\"{summary}\">{details}</{element}>\n<system-out>{output}</system-out>\n</testcase>\n"
     )
-}
-
-/// Text for an attribute or an element: what XML has no place for is left out.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' | '\t' => out.push(c),
-            c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}') => {}
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

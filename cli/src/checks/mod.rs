@@ -88,6 +88,7 @@ const CLIPPY_BARE_METAL: &[&str] = &[
     "-p=eitri-no-panic",
     "-p=eitri-on-board",
     "-p=eitri-runtime",
+    "-p=eitri-validation-image",
     "--features=eitri-runtime/defmt",
     "--",
     "-D",

@@ -4,6 +4,7 @@ mod amber;
 mod asm;
 mod bench;
 mod compile;
+mod console;
 mod cs;
 pub(crate) mod demo;
 mod disasm;
@@ -20,6 +21,7 @@ mod reflect;
 mod run;
 mod test;
 mod unpack;
+mod validate;
 
 use crate::outcome::{Failure, Status};
 
@@ -33,6 +35,8 @@ pub(crate) enum Command {
     Bench(bench::Args),
     /// Compile shaders to programs, listings and figures.
     Compile(compile::Args),
+    /// Read what a board has said on its console, and judge it.
+    Console(console::Args),
     /// Run the demo shaders from power-off to a checked result, and leave a picture.
     Demo(demo::Args),
     /// Disassemble shader instructions: words in, one instruction a line out.
@@ -67,6 +71,8 @@ pub(crate) enum Command {
     Test(test::Args),
     /// Print the fields of a packed descriptor.
     Unpack(unpack::Args),
+    /// Find out whether a GPU works: run the validation suite, or try it on broken GPUs.
+    Validate(validate::Args),
 }
 
 pub(crate) fn run(command: Command) -> Result<Status, Failure> {
@@ -75,6 +81,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Asm(args) => asm::run(&args),
         Command::Bench(args) => bench::run(&args),
         Command::Compile(args) => compile::run(&args),
+        Command::Console(args) => console::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Disasm(args) => disasm::run(&args),
         Command::Cs(command) => cs::run(&command),
@@ -91,5 +98,6 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Run(args) => run::run(&args),
         Command::Test(args) => test::run(&args),
         Command::Unpack(args) => unpack::run(&args),
+        Command::Validate(args) => validate::run(&args),
     }
 }

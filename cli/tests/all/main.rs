@@ -5,6 +5,7 @@
 mod amber;
 mod code_quality;
 mod compile;
+mod console;
 mod cs;
 mod doctor;
 mod dump;
@@ -23,6 +24,7 @@ mod run;
 mod shaders_on_model;
 mod subgroups_on_model;
 mod trace;
+mod validate;
 
 #[path = "../../../shaderc/tests/all/support/kernel.rs"]
 mod kernel_case;

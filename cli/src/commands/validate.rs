@@ -1,0 +1,267 @@
+//! `eitri validate`: the validation suite on the model, or on models with one broken thing each.
+
+use crate::dispatch::{Place, Talk};
+use crate::gpu_choice::GpuArgument;
+use crate::outcome::{Failure, FileError, Status};
+use crate::parallel;
+use crate::qemu::{self, Setting};
+use crate::streams::{outln, talk};
+use eitri_model::{Config, SEEDED, Seeded, stub_firmware};
+use eitri_on_model::Machine;
+use eitri_validation::{
+    Console, Expected, Form, Listener, NoProgram, Programs, Setup, Status as Verdict, Summary,
+    TestResult, names, run as run_suite,
+};
+use miette::Diagnostic;
+use std::num::NonZero;
+use std::time::Duration;
+use thiserror::Error;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Where the suite runs. An image for a board is made by `eitri image --validation`.
+    #[arg(long, value_enum, default_value_t = Place::Host)]
+    on: Place,
+    #[command(flatten)]
+    gpu: GpuArgument,
+    /// The form of the results.
+    #[arg(long, value_name = "tap|lava|plain", default_value = "tap", value_parser = form)]
+    console: Form,
+    /// Only tests whose name begins with this, and the steps of bring-up and shutdown.
+    #[arg(long, value_name = "PREFIX", default_value = "")]
+    only: String,
+    /// Decides what the soak does.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Rounds of the soak.
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    soak: u32,
+    /// A firmware image instead of the stub, such as the vendor's mali_csffw.bin.
+    #[arg(long, value_name = "FILE")]
+    firmware: Option<String>,
+    /// List the tests, and do nothing else.
+    #[arg(long)]
+    list: bool,
+    /// Run the suite on models with one broken thing each, and say which test tells each from a good GPU. A name, or its
+    /// beginning, picks some.
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
+    seeded_faults: Option<String>,
+    /// Longest that one run may take, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..=36_000))]
+    timeout: u32,
+}
+
+fn form(word: &str) -> Result<Form, String> {
+    Form::named(word).ok_or_else(|| "the forms are tap, lava and plain".to_owned())
+}
+
+/// What is wrong with the request.
+#[derive(Debug, Error, Diagnostic)]
+enum ValidateError {
+    #[error("no test's name begins with `{prefix}`")]
+    #[diagnostic(help("`eitri validate --list` shows their names"))]
+    NoTest { prefix: String },
+    #[error("no seeded fault's name begins with `{prefix}`")]
+    #[diagnostic(help("the first of {count} is {first}", count = SEEDED.len(), first = SEEDED[0].name))]
+    NoFault { prefix: String },
+    #[error("seeded faults are of the Mali-G610, on the host")]
+    #[diagnostic(help("leave --gpu and --on out"))]
+    OnlyHere,
+    #[error(transparent)]
+    Program(#[from] NoProgram),
+}
+
+pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    if args.list {
+        for name in names::<Machine>() {
+            outln!("{name}")?;
+        }
+        return Ok(Status::Good);
+    }
+    if !names::<Machine>()
+        .iter()
+        .any(|name| name.starts_with(&args.only))
+    {
+        let prefix = args.only.clone();
+        return Err(Failure::refused(ValidateError::NoTest { prefix }));
+    }
+    let firmware = match &args.firmware {
+        None => stub_firmware(),
+        Some(path) => std::fs::read(path).map_err(|cause| {
+            Failure::refused(FileError {
+                action: "read",
+                path: path.clone(),
+                cause,
+            })
+        })?,
+    };
+    match (&args.seeded_faults, args.on) {
+        (Some(prefix), Place::Host) => seeded_faults(args, prefix, &firmware),
+        (Some(_), Place::Qemu) => Err(Failure::refused(ValidateError::OnlyHere)),
+        (None, Place::Host) => on_host(args, &firmware),
+        (None, Place::Qemu) => in_qemu(args, &firmware),
+    }
+}
+
+/// What is known of the model's GPU.
+fn expected(config: &Config) -> Expected {
+    let part = config.product.part;
+    Expected {
+        gpu_id: Some(part.gpu_id.0),
+        cores: Some(part.shader_present),
+        clock_khz: Some(config.clock_hz / 1000),
+    }
+}
+
+fn setup<'a>(args: &'a Args, firmware: &'a [u8], config: &Config) -> Setup<'a> {
+    Setup {
+        expected: expected(config),
+        seed: args.seed,
+        soak: args.soak,
+        only: &args.only,
+        ..Setup::new(firmware)
+    }
+}
+
+/// A good GPU, with an L2 that keeps what it has until it is flushed.
+fn good(args: &Args) -> Config {
+    Config {
+        l2: true,
+        ..args.gpu.choice().config()
+    }
+}
+
+fn on_host(args: &Args, firmware: &[u8]) -> Result<Status, Failure> {
+    let config = good(args);
+    let setup = setup(args, firmware, &config);
+    let title = format!("{} model {}", env!("CARGO_PKG_VERSION"), args.gpu.choice());
+    let mut said = Ok(());
+    let mut console = Console::new(args.console, &title, |line: &str| {
+        if said.is_ok() {
+            said = outln!("{line}");
+        }
+    });
+    let patience = Duration::from_secs(args.timeout.into());
+    let machine = Machine::new(config).with_patience(patience);
+    let outcome = run_suite(machine, &setup, None, &mut console);
+    said?;
+    Ok(verdict(outcome.summary))
+}
+
+fn verdict(summary: Summary) -> Status {
+    match summary.failed {
+        0 => Status::Good,
+        _ => Status::CheckFailed,
+    }
+}
+
+fn in_qemu(args: &Args, firmware: &[u8]) -> Result<Status, Failure> {
+    let row = Form::ALL.iter().find(|(_, form)| *form == args.console);
+    let form = row.map_or("tap", |(word, _)| word);
+    let words = [
+        format!("eitri.console={form}"),
+        format!("eitri.seed={}", args.seed),
+        format!("eitri.soak={}", args.soak),
+        format!("eitri.only={}", args.only),
+    ];
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let setting = Setting {
+        gpu: args.gpu.choice(),
+        limit: Duration::from_secs(args.timeout.into()),
+        talk: Talk::Quiet,
+        words: &words,
+    };
+    let (console, diagnoses) = qemu::run_validation(firmware, &setting)?;
+    for line in console.lines() {
+        outln!("{line}")?;
+    }
+    for line in diagnoses {
+        talk!("{line}");
+    }
+    let failed = |line: &str| line.starts_with("not ok") || line.ends_with(" fail");
+    let failed = console
+        .lines()
+        .any(|line| failed(line.trim_end()) || line.starts_with("FAILED"));
+    Ok(match failed {
+        true => Status::CheckFailed,
+        false => Status::Good,
+    })
+}
+
+/// The first test that failed, and what it said.
+#[derive(Default)]
+struct First(Option<(String, String)>);
+
+impl Listener for First {
+    fn plan(&mut self, _: usize) {}
+
+    fn result(&mut self, result: &TestResult) {
+        if result.status == Verdict::Failed && self.0.is_none() {
+            self.0 = Some((result.name.clone(), result.why.clone()));
+        }
+    }
+
+    fn done(&mut self, _: Summary) {}
+}
+
+fn seeded_faults(args: &Args, prefix: &str, firmware: &[u8]) -> Result<Status, Failure> {
+    let chosen: Vec<Seeded> = SEEDED
+        .iter()
+        .filter(|seeded| seeded.name.starts_with(prefix))
+        .copied()
+        .collect();
+    if chosen.is_empty() {
+        let prefix = prefix.to_owned();
+        return Err(Failure::refused(ValidateError::NoFault { prefix }));
+    }
+    let good = Config {
+        l2: true,
+        ..Config::default()
+    };
+    if good.product != args.gpu.choice().config().product {
+        return Err(Failure::refused(ValidateError::OnlyHere));
+    }
+    let programs = Programs::build(good.product.arch());
+    let programs = programs.map_err(|cause| Failure::refused(ValidateError::Program(cause)))?;
+    let patience = Duration::from_secs(args.timeout.into());
+    let try_one = |seeded: &Seeded| {
+        let setup = Setup {
+            stop_at_failure: true,
+            ..setup(args, firmware, &good)
+        };
+        let machine = Machine::new(seeded.config(good.clone())).with_patience(patience);
+        let mut first = First::default();
+        run_suite(machine, &setup, Some(&programs), &mut first);
+        first.0
+    };
+    outln!("1..{}", chosen.len())?;
+    let mut number = 0;
+    let mut missed = 0;
+    let jobs: NonZero<usize> = parallel::available();
+    parallel::in_order(&chosen, jobs, try_one, |seeded, first| {
+        number += 1;
+        match first {
+            Some((test, why)) => {
+                let why = why.lines().next().unwrap_or("").replace('#', "no.");
+                outln!("ok {number} {} # caught by {test}: {why}", seeded.name)
+            }
+            None => {
+                missed += 1;
+                outln!(
+                    "not ok {number} {} # no test fails: {:?}",
+                    seeded.name,
+                    seeded.broken
+                )
+            }
+        }
+    })?;
+    let caught = chosen.len() - missed;
+    outln!(
+        "# done: {caught} of {} caught, {missed} missed",
+        chosen.len()
+    )?;
+    Ok(match missed {
+        0 => Status::Good,
+        _ => Status::CheckFailed,
+    })
+}

@@ -1,0 +1,197 @@
+//! Reading: a console's lines, in each of the forms that the suite has.
+
+use super::{Log, Number, Outcome, Told};
+
+/// What a line begins with where it counts: behind time stamps, prefixes of labs, and control characters.
+fn words(line: &str) -> &str {
+    let line = line.trim_end_matches(['\r', ' ']);
+    let mut rest = line.trim_start_matches(|c: char| c.is_control() || c == ' ');
+    // `[    1.234567] `, as labs put before each line.
+    while let Some(behind) = rest.strip_prefix('[') {
+        let Some((stamp, after)) = behind.split_once(']') else {
+            break;
+        };
+        let is_stamp = |c: char| c.is_ascii_digit() || " .:-TZ+".contains(c);
+        if stamp.is_empty() || !stamp.chars().all(is_stamp) {
+            break;
+        }
+        rest = after.trim_start();
+    }
+    rest
+}
+
+/// Whether nothing of interest comes after this line.
+pub(crate) fn said_end(line: &str) -> bool {
+    let line = words(line);
+    line.starts_with("# done: ") || line.starts_with("exit status ")
+}
+
+/// A test's name, and what stands behind a `#`.
+fn name_and_reason(rest: &str) -> Option<(&str, &str)> {
+    let (name, reason) = match rest.split_once(" # ") {
+        Some((name, reason)) => (name, reason),
+        None => (rest, ""),
+    };
+    let name = name.trim().trim_start_matches("- ");
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "._/-".contains(c);
+    (!name.is_empty() && name.chars().all(is_name)).then_some((name, reason.trim()))
+}
+
+/// A line of TAP: `ok 3 NAME`, with its reason.
+fn of_tap(line: &str) -> Option<(&str, Outcome, &str)> {
+    let (good, rest) = match line.strip_prefix("not ok ") {
+        Some(rest) => (false, rest),
+        None => (true, line.strip_prefix("ok ")?),
+    };
+    let (number, rest) = rest.split_once(' ')?;
+    number.parse::<usize>().ok()?;
+    let (name, reason) = name_and_reason(rest)?;
+    Some(match (good, reason.strip_prefix("SKIP")) {
+        (_, Some(why)) => (name, Outcome::Skipped, why.trim()),
+        (true, None) => (name, Outcome::Passed, reason),
+        (false, None) => (name, Outcome::Failed, reason),
+    })
+}
+
+/// A line for LAVA's monitors: `@R NAME pass`.
+fn of_lava(line: &str) -> Option<(&str, Outcome)> {
+    let (name, word) = line.strip_prefix("@R ")?.rsplit_once(' ')?;
+    let (name, _) = name_and_reason(name)?;
+    let outcome = match word {
+        "pass" => Outcome::Passed,
+        "fail" => Outcome::Failed,
+        "skip" => Outcome::Skipped,
+        _ => return None,
+    };
+    Some((name, outcome))
+}
+
+/// A line for people: `FAILED   NAME: why`.
+fn of_plain(line: &str) -> Option<(&str, Outcome, &str)> {
+    let (outcome, rest) = if let Some(rest) = line.strip_prefix("passed   ") {
+        (Outcome::Passed, rest)
+    } else if let Some(rest) = line.strip_prefix("FAILED   ") {
+        (Outcome::Failed, rest)
+    } else {
+        (Outcome::Skipped, line.strip_prefix("skipped  ")?)
+    };
+    let (name, why) = rest.split_once(": ").unwrap_or((rest, ""));
+    let (name, _) = name_and_reason(name)?;
+    Some((name, outcome, why))
+}
+
+/// `@M NAME VALUE UNIT`, in TAP behind `#`; or `NAME = VALUE UNIT`.
+fn number(line: &str) -> Option<Number> {
+    let line = line.strip_prefix("# ").unwrap_or(line);
+    let (name, value, unit) = match line.strip_prefix("@M ") {
+        Some(rest) => {
+            let mut words = rest.split(' ');
+            (words.next()?, words.next()?, words.next()?)
+        }
+        None => {
+            let (name, rest) = line.split_once(" = ")?;
+            let (value, unit) = rest.split_once(' ')?;
+            (name, value, unit)
+        }
+    };
+    let (name, _) = name_and_reason(name)?;
+    Some(Number {
+        name: name.to_owned(),
+        value: value.parse().ok()?,
+        unit: unit.to_owned(),
+    })
+}
+
+/// `1..N`, however it is announced.
+fn plan(line: &str) -> Option<usize> {
+    let tap = line.strip_prefix("# plan ").unwrap_or(line);
+    if let Some(count) = tap.strip_prefix("1..") {
+        return count.parse().ok();
+    }
+    let (count, rest) = line.split_once(" tests, ")?;
+    let count = count.parse().ok()?;
+    (!rest.is_empty()).then_some(count)
+}
+
+/// `# done: 3 passed, 1 failed, 2 skipped`.
+fn end(line: &str) -> Option<[usize; 3]> {
+    let mut counts = line.strip_prefix("# done: ")?.split(", ");
+    let mut next = |word: &str| counts.next()?.strip_suffix(word)?.trim().parse().ok();
+    Some([next("passed")?, next("failed")?, next("skipped")?])
+}
+
+/// What a log tells.
+pub(crate) fn read(text: &str) -> Log {
+    let mut log = Log::default();
+    // What LAVA's form says of a test before its result.
+    let mut reason: Option<(String, String)> = None;
+    for line in text.lines().map(words) {
+        let comment = line.strip_prefix("# ").unwrap_or(line);
+        if let Some(title) = comment.strip_prefix("EITRI-START ") {
+            begin(&mut log, title);
+        } else if let Some(rest) = line.strip_prefix("eitri ") {
+            first_line(&mut log, rest);
+        } else if let Some(count) = plan(line) {
+            if let Some((_, title)) = line.split_once(" tests, ") {
+                begin(&mut log, title);
+            }
+            log.planned = Some(count);
+        } else if let Some(name) = line.strip_prefix("# begin ") {
+            log.begun = Some(name.to_owned());
+        } else if let Some(found) = number(line) {
+            if let Some(test) = log.tests.last_mut() {
+                test.numbers.push(found);
+            }
+        } else if let Some(counts) = end(line) {
+            log.end = Some(counts);
+        } else if let Some(why) = line.strip_prefix("EITRI-CRASH ") {
+            log.crash.get_or_insert_with(|| why.to_owned());
+        } else if let Some((name, outcome, why)) = of_tap(line).or_else(|| of_plain(line)) {
+            tell(&mut log, name, outcome, why);
+        } else if let Some((name, outcome)) = of_lava(line) {
+            let why = reason.take().filter(|(of, _)| of == name);
+            tell(
+                &mut log,
+                name,
+                outcome,
+                &why.map_or(String::new(), |(_, why)| why),
+            );
+        } else if let Some((name, why)) = comment.split_once(": ") {
+            reason = Some((name.to_owned(), why.to_owned()));
+        }
+    }
+    log
+}
+
+fn tell(log: &mut Log, name: &str, outcome: Outcome, why: &str) {
+    log.begun = None;
+    // A board that has started again says things twice: the last counts.
+    log.tests.retain(|test| test.name != name);
+    log.tests.push(Told {
+        name: name.to_owned(),
+        outcome,
+        why: why.to_owned(),
+        numbers: Vec::new(),
+    });
+}
+
+/// The suite begins: `VERSION BOARD BUILD`.
+fn begin(log: &mut Log, title: &str) {
+    log.starts += 1;
+    log.title = title.to_owned();
+    let mut words = title.split(' ');
+    let (_, board, build) = (words.next(), words.next(), words.next());
+    log.board = board.unwrap_or("").to_owned();
+    if let Some(build) = build {
+        log.build = build.to_owned();
+    }
+}
+
+/// The kernel's first line: `0.1.0 on BOARD, build ID`.
+fn first_line(log: &mut Log, rest: &str) {
+    if let Some((_, build)) = rest.rsplit_once(", build ")
+        && rest.contains(" on ")
+    {
+        log.build = build.to_owned();
+    }
+}

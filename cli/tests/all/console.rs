@@ -1,0 +1,140 @@
+//! `eitri console`.
+
+use crate::eitri;
+use serde_json::Value;
+
+/// A log as a lab has it: with the boot loader's lines, time stamps, and a result of each kind.
+const LOG: &str = "U-Boot 2024.07\r
+=> booti 0x2000000 - 0x3000000\r
+[    1.000000] eitri 0.1.0 on Radxa ROCK 5B, build 00c0ffee\r
+[    1.200000] TAP version 14\r
+[    1.200000] 1..4\r
+[    1.200000] # EITRI-START 0.1.0 rk3588 00c0ffee\r
+ok 1 registers.identity\r
+ok 2 power.l2\r
+# @M power.l2.on 20 us\r
+not ok 3 shader.alu.fma # core 16: 3 wrong, 1 < 2\r
+ok 4 mmu.blocks # SKIP no memory\r
+# EITRI-END 2 1 1\r
+# done: 2 passed, 1 failed, 1 skipped\r
+exit status 1\r
+";
+
+fn told(arguments: &[&str], log: &str) -> (String, String, i32) {
+    let output = eitri::eitri(arguments, log.as_bytes());
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (
+        text(&output.stdout),
+        text(&output.stderr),
+        output.status.code().unwrap(),
+    )
+}
+
+#[test]
+fn a_log_is_judged() {
+    let (text, _, status) = told(&["console", "-"], LOG);
+    assert_eq!(status, 1, "{text}");
+    for part in [
+        "0.1.0 rk3588 00c0ffee",
+        "FAILED   shader.alu.fma: core 16: 3 wrong, 1 < 2",
+        "power.l2.on = 20 us",
+        "bad: 1 test failed",
+    ] {
+        assert!(text.contains(part), "no {part} in\n{text}");
+    }
+    let good = LOG
+        .replace(
+            "not ok 3 shader.alu.fma # core 16: 3 wrong, 1 < 2",
+            "ok 3 shader.alu.fma",
+        )
+        .replace("2 passed, 1 failed", "3 passed, 0 failed");
+    let (text, _, status) = told(&["console", "-"], &good);
+    assert_eq!(
+        (status, text.contains("good: 3 tests passed")),
+        (0, true),
+        "{text}"
+    );
+}
+
+/// Whatever of a log is missing, it is never good.
+#[test]
+fn what_is_cut_off_is_bad() {
+    let lines: Vec<&str> = LOG
+        .lines()
+        .filter(|line| !line.contains("not ok"))
+        .collect();
+    let without = |part: &str| {
+        let kept = lines.iter().filter(|line| !line.contains(part));
+        kept.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    for (part, why) in [
+        ("# done", "bad: the log does not end with `# done`"),
+        ("1..4", "bad: no plan"),
+        ("ok 2 power", "of 4 tests have said nothing"),
+    ] {
+        let (text, _, status) = told(&["console", "-"], &without(part));
+        assert_eq!(status, 1, "{part}: {text}");
+        assert!(text.contains(why), "{part}: {text}");
+    }
+    let crash = format!("{}EITRI-CRASH panic\r\n", without("# done"));
+    let (text, _, status) = told(&["console", "-"], &crash);
+    assert_eq!(status, 1, "{text}");
+    assert!(text.contains("bad: the image crashed: panic"), "{text}");
+    let (_, errors, status) = told(&["console", "-"], "U-Boot 2024.07\n=> \n");
+    assert_eq!(status, 2, "{errors}");
+    assert!(errors.contains("holds nothing of Eitri's"), "{errors}");
+}
+
+#[test]
+fn results_are_written_for_those_who_collect_them() {
+    let (text, errors, status) = told(&["console", "-", "--junit", "-"], LOG);
+    assert_eq!(status, 1, "{errors}");
+    for part in [
+        "<testsuite name=\"eitri.rk3588\" tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\"",
+        "<testcase classname=\"eitri.shader.alu\" name=\"fma\" time=\"0\">\n<failure type=\"Fail\" message=\"core 16: 3 wrong, 1 &lt; 2\">",
+        "<testcase classname=\"eitri.power\" name=\"l2\" time=\"0\"/>",
+    ] {
+        assert!(text.contains(part), "no {part} in\n{text}");
+    }
+    let (text, _, _) = told(&["console", "-", "--tap", "-"], LOG);
+    assert!(
+        text.starts_with("TAP version 14\n1..4\nok 1 registers.identity\n"),
+        "{text}"
+    );
+    let (text, _, _) = told(&["console", "-", "--kcidb", "-"], LOG);
+    let json: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["version"]["major"], 5);
+    let tests = json["tests"].as_array().unwrap();
+    let statuses: Vec<&str> = tests
+        .iter()
+        .map(|it| it["status"].as_str().unwrap())
+        .collect();
+    assert_eq!(statuses, ["PASS", "PASS", "DONE", "FAIL", "SKIP"]);
+    assert_eq!(tests[2]["number"]["value"], 20);
+    for test in tests {
+        for member in ["id", "build_id"] {
+            assert!(
+                test[member].as_str().unwrap().starts_with("eitri:"),
+                "{test}"
+            );
+        }
+        assert!(
+            test.as_object()
+                .unwrap()
+                .values()
+                .all(|value| !value.is_null())
+        );
+    }
+}
+
+/// Each form that the suite writes is read back.
+#[test]
+fn every_form_of_the_suite_is_read() {
+    for form in ["tap", "lava", "plain"] {
+        let arguments = ["validate", "--only", "registers.", "--console", form];
+        let (log, errors, _) = told(&arguments, "");
+        let (text, _, status) = told(&["console", "-"], &log);
+        assert_eq!(status, 0, "{form}: {text}{errors}\n{log}");
+        assert!(text.contains("good: "), "{form}: {text}");
+    }
+}

@@ -1,0 +1,121 @@
+//! Tools: shaders that tests of memory, queues and counters use, each for several.
+//!
+//! u0 and u1 hold the buffer's address, u2 to u5 what each says.  Facts: hardware/valhall-isa.md 6 and 11.
+
+use crate::programs::Source;
+
+/// A shader that tests share.
+pub(crate) struct Tool {
+    pub(crate) name: &'static str,
+    pub(crate) source: Source<'static>,
+}
+
+const fn tool(name: &'static str, text: &'static str) -> Tool {
+    Tool {
+        name,
+        source: Source::new(text),
+    }
+}
+
+/// Stores u5 plus its number at u2:u3 plus its number times u4.
+pub(crate) const STORE_AT: &str = "store-at";
+/// Loads from u2:u3 plus its number times u4, and stores that to its word of the buffer.
+pub(crate) const LOAD_AT: &str = "load-at";
+/// Goes on at u2:u3.
+pub(crate) const JUMP_TO: &str = "jump-to";
+/// Copies 16 bytes of each thread from the buffer to u2 bytes behind.
+pub(crate) const COPY: &str = "copy";
+/// One thread follows offsets in the buffer from u2 on, u4 times, and stores where it is to u3.
+pub(crate) const CHASE: &str = "chase";
+/// Doubles its word and adds u2.
+pub(crate) const DOUBLE_ADD: &str = "double-add";
+/// Stores its word over and over, and never ends.
+pub(crate) const FOREVER: &str = "forever";
+
+/// All of them.
+pub(crate) static ALL: &[Tool] = &[
+    tool(
+        STORE_AT,
+        "IMUL.i32 r5, r60, u4
+         IADD.u32 r6, r5, u2
+         MOV.i32 r7, u3
+         IADD.u32 r4, r60, u5
+         STORE.i32.slot0 @r4, r6, offset:0
+         NOP.wait0
+         NOP.end",
+    ),
+    tool(
+        LOAD_AT,
+        "IMUL.i32 r5, r60, u4
+         IADD.u32 r6, r5, u2
+         MOV.i32 r7, u3
+         LOAD.i32.unsigned.slot0.w0 @r4, r6, offset:0
+         SHADDX.u64 r0, u0, r60.w0, shift:0x2
+         NOP.wait0
+         STORE.i32.slot0 @r4, r0, offset:0
+         NOP.wait0
+         NOP.end",
+    ),
+    tool(
+        JUMP_TO,
+        "MOV.i32 r4, u2
+         BRANCHZI.eq.absolute 0x0, r4
+         NOP.end",
+    ),
+    Tool {
+        name: COPY,
+        source: Source {
+            threads: 64,
+            ..Source::new(
+                "SHADDX.u64 r0, u0, r60.w0, shift:0x4
+                 LOAD.i128.unsigned.slot0 @r4:r5:r6:r7, r0, offset:0
+                 SHADDX.u64 r2, r0, u2.w0, shift:0x0
+                 NOP.wait0
+                 STORE.i128.slot0 @r4:r5:r6:r7, r2, offset:0
+                 NOP.wait0
+                 NOP.end",
+            )
+        },
+    },
+    Tool {
+        name: CHASE,
+        source: Source {
+            threads: 1,
+            ..Source::new(
+                "MOV.i32 r4, u2
+                 MOV.i32 r5, u4
+                 next:
+                 SHADDX.u64 r6, u0, r4.w0, shift:0x0
+                 LOAD.i32.unsigned.slot0.w0 @r4, r6, offset:0
+                 IADD_IMM.i32 r5, r5, #0xFFFFFFFF
+                 NOP.wait0
+                 BRANCHZ.reconverge r5, offset:next
+                 MOV.i32 r8, u3
+                 SHADDX.u64 r6, u0, r8.w0, shift:0x0
+                 STORE.i32.slot0 @r4, r6, offset:0
+                 NOP.wait0
+                 NOP.end",
+            )
+        },
+    },
+    tool(
+        DOUBLE_ADD,
+        "SHADDX.u64 r0, u0, r60.w0, shift:0x2
+         LOAD.i32.unsigned.slot0.w0 @r4, r0, offset:0
+         NOP.wait0
+         IADD.u32 r4, r4, r4
+         IADD.u32 r4, r4, u2
+         STORE.i32.slot0 @r4, r0, offset:0
+         NOP.wait0
+         NOP.end",
+    ),
+    tool(
+        FOREVER,
+        "SHADDX.u64 r0, u0, r60.w0, shift:0x2
+         again:
+         STORE.i32.slot0 @r60, r0, offset:0
+         NOP.wait0
+         BRANCHZ.eq.reconverge 0x0, offset:again
+         NOP.end",
+    ),
+];

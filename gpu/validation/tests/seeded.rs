@@ -1,0 +1,73 @@
+//! The suite on broken GPUs: each is told from a good one, by a test that fails.
+
+use eitri_csf::Arch;
+use eitri_model::{Config, SEEDED, Seeded, stub_firmware};
+use eitri_on_model::Machine;
+use eitri_validation::{Expected, Listener, Programs, Setup, Status, Summary, TestResult, run};
+use std::time::Duration;
+
+/// The first test that failed, and what it said.
+#[derive(Default)]
+struct First(Option<(String, String)>);
+
+impl Listener for First {
+    fn plan(&mut self, _: usize) {}
+
+    fn result(&mut self, result: &TestResult) {
+        if result.status == Status::Failed && self.0.is_none() {
+            self.0 = Some((result.name.clone(), result.why.clone()));
+        }
+    }
+
+    fn done(&mut self, _: Summary) {}
+}
+
+fn caught(seeded: &Seeded, firmware: &[u8], programs: &Programs) -> Option<(String, String)> {
+    let good = Config {
+        l2: true,
+        ..Config::default()
+    };
+    let part = good.product.part;
+    let setup = Setup {
+        expected: Expected {
+            gpu_id: Some(part.gpu_id.0),
+            cores: Some(part.shader_present),
+            clock_khz: Some(good.clock_hz / 1000),
+        },
+        soak: 1,
+        stop_at_failure: true,
+        ..Setup::new(firmware)
+    };
+    let machine = Machine::new(seeded.config(good)).with_patience(Duration::from_secs(20));
+    let mut first = First::default();
+    run(machine, &setup, Some(programs), &mut first);
+    first.0
+}
+
+/// Some of them, that a seed picks, and all with `EITRI_LONG=1`.
+#[test]
+fn every_broken_gpu_is_caught() {
+    const SEED: usize = 5;
+    let step = if eitri_testdata::long() {
+        1
+    } else {
+        SEEDED.len() / 5
+    };
+    let firmware = stub_firmware();
+    let programs = Programs::build(Arch::V10).expect("the suite's own programs");
+    let mut missed = Vec::new();
+    let mut tried = 0;
+    for seeded in SEEDED.iter().skip(SEED % step).step_by(step) {
+        tried += 1;
+        let start = std::time::Instant::now();
+        match caught(seeded, &firmware, &programs) {
+            Some((test, why)) => println!("{}: {test}: {why} ({:?})", seeded.name, start.elapsed()),
+            None => missed.push(seeded.name),
+        }
+    }
+    assert!(tried >= 5);
+    assert!(
+        missed.is_empty(),
+        "of {tried}, these pass for good GPUs: {missed:?}"
+    );
+}
