@@ -7,6 +7,7 @@ use crate::host::{Ending, Host};
 use crate::lab::Lab;
 use crate::region::{Region, RegisterBase};
 use crate::steps::{Action, Channel};
+#[cfg(feature = "drivers")]
 use crate::uart;
 use crate::watchdog::Watchdog;
 use core::ops::Deref;
@@ -61,6 +62,7 @@ impl Console {
     }
 
     /// Address of the register that takes a character, for the first instructions.
+    #[cfg(feature = "drivers")]
     pub const fn data_register(&self) -> usize {
         match *self {
             Console::Pl011 { base, .. } | Console::Dw8250 { base } => base.address(),

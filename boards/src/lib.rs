@@ -15,12 +15,14 @@
 #![warn(missing_docs)]
 
 mod board;
+#[cfg(feature = "drivers")]
 pub mod device_tree;
 mod expected;
 mod host;
 mod lab;
 mod region;
 pub mod steps;
+#[cfg(feature = "drivers")]
 pub mod uart;
 mod watchdog;
 

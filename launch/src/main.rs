@@ -10,7 +10,7 @@ mod request;
 use eitri_launch::cargo::{self, Manner, Watch};
 use eitri_launch::tools::{self, Tool};
 use eitri_launch::workspace::Workspace;
-use eitri_launch::{Problem, images, progress};
+use eitri_launch::{Problem, images, process, progress};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
@@ -105,7 +105,9 @@ fn first_images(workspace: &Workspace) -> Result<(), Problem> {
             limit: LIMIT,
             manner: Manner::Quiet,
         };
-        cargo::run(&mut images::build(workspace, package), &watch)?;
+        // The command takes longer, and ends with one crate that only one core works on: it goes first.
+        let mut build = process::yielding(&images::build(workspace, package));
+        cargo::run(&mut build, &watch)?;
     }
     Ok(())
 }

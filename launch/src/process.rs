@@ -46,6 +46,22 @@ impl Finished {
     }
 }
 
+/// The same command, which yields the processor to what a person waits for more (`nice`).
+pub fn yielding(command: &Command) -> Command {
+    let mut nice = Command::new("nice");
+    nice.arg(command.get_program()).args(command.get_args());
+    if let Some(folder) = command.get_current_dir() {
+        nice.current_dir(folder);
+    }
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => nice.env(name, value),
+            None => nice.env_remove(name),
+        };
+    }
+    nice
+}
+
 /// Runs `command` with no input, both output streams into the file `log`, for at most `limit`.
 ///
 /// The child gets a process group of its own, so that what it started ends with it.
@@ -153,6 +169,22 @@ mod tests {
     fn run(name: &str, script: &str, limit: Duration) -> Finished {
         let mut command = Command::new("sh");
         run_logged(command.args(["-c", script]), &log(name), limit).unwrap()
+    }
+
+    #[test]
+    fn what_yields_is_the_same_command_otherwise() {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", "nice; pwd; echo $EITRI_TOLD"])
+            .current_dir("/")
+            .env("EITRI_TOLD", "so");
+        let [nice, plain] = [&mut yielding(&command), &mut command]
+            .map(|command| String::from_utf8(command.output().unwrap().stdout).unwrap())
+            .map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>());
+        let niceness = |lines: &[String]| lines[0].parse::<i32>().unwrap();
+        assert!(niceness(&nice) > niceness(&plain) || niceness(&nice) == 19);
+        assert_eq!(nice[1..], ["/", "so"]);
+        assert_eq!(plain[1..], ["/", "so"]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Every check of the repository, in the order in which `eitri test` runs them.
+//! Every check of the repository, in the order in which `eitri test` runs those of a lane.
 //!
 //! Guarantees: CI and people run the same list; a check that did not run is counted as such.
 
@@ -29,6 +29,15 @@ pub(crate) enum When {
     Always,
     /// Only with `--long`.
     Long(&'static str),
+}
+
+/// Checks of two lanes run side by side: cargo builds one program at a time for each profile, and QEMU leaves a core free.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lane {
+    /// What is built without optimising, for this machine most of the time.
+    Host,
+    /// What is built as it ships, for bare metal.
+    Images,
 }
 
 /// Tools that a check needs besides Rust.
@@ -66,6 +75,7 @@ pub(crate) struct Check {
     /// What it shows.
     pub(crate) what: &'static str,
     pub(crate) when: When,
+    pub(crate) lane: Lane,
     pub(crate) needs: &'static [Tool],
     action: Action,
 }
@@ -114,24 +124,24 @@ const PACKAGES: &[&str] = &[
     "-p=eitri-csf",
 ];
 
-/// Every check. Those that fail soonest come first; those that build images last.
+/// Every check. In each lane those that fail soonest come first.
 #[rustfmt::skip]
 pub(crate) const ALL: &[Check] = &[
-    Check { name: "fmt",        when: When::Always,           needs: RUST, what: "formatting",                                          action: Action::Cargo(&["fmt", "--all", "--check"]) },
-    Check { name: "clippy",     when: When::Always,           needs: RUST, what: "lints of the host crates",                            action: Action::Cargo(&["clippy", "--all-targets", "--", "-D", "warnings"]) },
-    Check { name: "bare-metal", when: When::Always,           needs: BARE, what: "lints of the bare-metal crates",                      action: Action::Cargo(CLIPPY_BARE_METAL) },
-    Check { name: "docs",       when: When::Always,           needs: RUST, what: "documentation",                                       action: Action::Cargo(&["doc", "--no-deps"]) },
-    Check { name: "packages",   when: When::Always,           needs: RUST, what: "the crates of tables are of use alone",               action: Action::Cargo(PACKAGES) },
-    Check { name: "host",       when: When::Always,           needs: TEXT, what: "tests on the host",                                   action: Action::CargoTest(&["test", "--no-fail-fast"]) },
-    Check { name: "soak",       when: When::Long("30 min"),   needs: TEXT, what: "long forms of the tests on the host",                 action: Action::CargoTest(&["test", "--profile", "soak", "--no-fail-fast"]) },
-    Check { name: "fuzz",       when: When::Long("10 min"),   needs: RUST, what: "random words on the decoders",                        action: Action::Cases(fuzz::run) },
-    Check { name: "no-panic",   when: When::Always,           needs: BARE, what: "the driver links without a panic",                    action: Action::Cargo(NO_PANIC) },
-    Check { name: "symbols",    when: When::Always,           needs: BARE, what: "the image under test holds no model",                 action: Action::Cases(symbols::run) },
-    Check { name: "boards",     when: When::Always,           needs: FORM, what: "the image links for every board",                     action: Action::Cases(boards::run) },
-    Check { name: "kernel",     when: When::Always,           needs: QEMU, what: "the kernel and the monitor in QEMU",                  action: Action::Cases(kernel::run) },
-    Check { name: "u-boot",     when: When::Always,           needs: BOOT, what: "U-Boot takes the image in every form",                 action: Action::Cases(u_boot::run) },
-    Check { name: "amber",      when: When::Always,           needs: EACH, what: "scripts have the same verdicts in QEMU and on the host", action: Action::Cases(amber::run) },
-    Check { name: "shaders",    when: When::Always,           needs: BOTH, what: "shaders give the same bytes in QEMU and on the host", action: Action::Cases(shaders::run) },
+    Check { name: "fmt",        when: When::Always,           lane: Lane::Host,   needs: RUST, what: "formatting",                                             action: Action::Cargo(&["fmt", "--all", "--check"]) },
+    Check { name: "clippy",     when: When::Always,           lane: Lane::Host,   needs: RUST, what: "lints of the host crates",                               action: Action::Cargo(&["clippy", "--all-targets", "--", "-D", "warnings"]) },
+    Check { name: "bare-metal", when: When::Always,           lane: Lane::Host,   needs: BARE, what: "lints of the bare-metal crates",                         action: Action::Cargo(CLIPPY_BARE_METAL) },
+    Check { name: "docs",       when: When::Always,           lane: Lane::Host,   needs: RUST, what: "documentation",                                          action: Action::Cargo(&["doc", "--no-deps"]) },
+    Check { name: "packages",   when: When::Always,           lane: Lane::Host,   needs: RUST, what: "the crates of tables are of use alone",                  action: Action::Cargo(PACKAGES) },
+    Check { name: "host",       when: When::Always,           lane: Lane::Host,   needs: TEXT, what: "tests on the host",                                      action: Action::CargoTest(&["test", "--no-fail-fast"]) },
+    Check { name: "soak",       when: When::Long("30 min"),   lane: Lane::Host,   needs: TEXT, what: "long forms of the tests on the host",                    action: Action::CargoTest(&["test", "--profile", "soak", "--no-fail-fast"]) },
+    Check { name: "fuzz",       when: When::Long("10 min"),   lane: Lane::Host,   needs: RUST, what: "random words on the decoders",                           action: Action::Cases(fuzz::run) },
+    Check { name: "no-panic",   when: When::Always,           lane: Lane::Images, needs: BARE, what: "the driver links without a panic",                       action: Action::Cargo(NO_PANIC) },
+    Check { name: "symbols",    when: When::Always,           lane: Lane::Images, needs: BARE, what: "the image under test holds no model",                    action: Action::Cases(symbols::run) },
+    Check { name: "boards",     when: When::Always,           lane: Lane::Images, needs: FORM, what: "the image links for every board",                        action: Action::Cases(boards::run) },
+    Check { name: "kernel",     when: When::Always,           lane: Lane::Images, needs: QEMU, what: "the kernel and the monitor in QEMU",                     action: Action::Cases(kernel::run) },
+    Check { name: "u-boot",     when: When::Always,           lane: Lane::Images, needs: BOOT, what: "U-Boot takes the image in every form",                   action: Action::Cases(u_boot::run) },
+    Check { name: "amber",      when: When::Always,           lane: Lane::Images, needs: EACH, what: "scripts have the same verdicts in QEMU and on the host", action: Action::Cases(amber::run) },
+    Check { name: "shaders",    when: When::Always,           lane: Lane::Images, needs: BOTH, what: "shaders give the same bytes in QEMU and on the host",    action: Action::Cases(shaders::run) },
 ];
 
 impl When {

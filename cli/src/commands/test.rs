@@ -1,11 +1,13 @@
 //! `eitri test`: every check of the repository, and a summary.
 
-use crate::checks::{self, Tally, When};
+use crate::checks::{self, Check, Lane, Tally, When};
 use crate::outcome::{Failure, Status};
 use crate::streams::outln;
 use crate::workspace::Workspace;
 use eitri_launch::tools::{self, Tool};
 use miette::Diagnostic;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
 
 #[derive(clap::Args)]
@@ -67,11 +69,42 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let needed = |tool: &Tool| chosen.iter().any(|check| check.needs.contains(tool));
     let wanted: Vec<Tool> = Tool::ALL.iter().copied().filter(needed).collect();
     tools::ensure(&workspace, &wanted)?;
-    let mut outcomes = Vec::new();
-    for check in chosen {
-        outcomes.push(check.run(&workspace, args.bless)?);
-    }
-    summarise(&outcomes)
+    summarise(&run_all(&chosen, &workspace, args.bless)?)
+}
+
+/// Runs the checks, those of each lane one after the other; gives their outcomes in the order of `chosen`.
+fn run_all(
+    chosen: &[&Check],
+    workspace: &Workspace,
+    bless: bool,
+) -> Result<Vec<checks::Outcome>, Failure> {
+    let given_up = AtomicBool::new(false);
+    let outcomes: Vec<Mutex<Option<checks::Outcome>>> =
+        chosen.iter().map(|_| Mutex::default()).collect();
+    let run_lane = |lane: Lane| -> Result<(), Failure> {
+        for (check, place) in chosen.iter().zip(&outcomes) {
+            if check.lane != lane || given_up.load(Ordering::Relaxed) {
+                continue;
+            }
+            let outcome = check.run(workspace, bless);
+            given_up.fetch_or(outcome.is_err(), Ordering::Relaxed);
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome?);
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let images = scope.spawn(|| run_lane(Lane::Images));
+        let host = run_lane(Lane::Host);
+        // A panic goes on in the thread that waits for it.
+        let images = images
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        host.and(images)
+    })?;
+    let taken = outcomes
+        .into_iter()
+        .map(|place| place.into_inner().unwrap_or_else(PoisonError::into_inner));
+    Ok(taken.flatten().collect())
 }
 
 /// Prints what failed, the table, and the line of totals; gives the status of the whole.

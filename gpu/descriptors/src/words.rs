@@ -44,18 +44,3 @@ pub(crate) fn clear_bits(words: &mut [u32], start: u32, width: u32) {
         *word &= !crate::row::span_in_word(start, width, index as u32);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_may_cross_words() {
-        let mut words = [0; 3];
-        or_bits(&mut words, 28, 40, 0xAB_CDEF_0123);
-        assert_eq!(words, [0x3000_0000, 0xBCDE_F012, 0xA]);
-        assert_eq!(bits(&words, 28, 40), 0xAB_CDEF_0123);
-        clear_bits(&mut words, 32, 32);
-        assert_eq!(bits(&words, 28, 40), 0xA0_0000_0003);
-    }
-}

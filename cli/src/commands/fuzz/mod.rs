@@ -79,7 +79,7 @@ const CS: Target = Target {
     word: cs_word,
     check: cs_check,
     again: "echo {} | cargo eitri cs disasm",
-    share: 1,
+    share: 50,
 };
 
 const DUMP: Target = Target {

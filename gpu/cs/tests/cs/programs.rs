@@ -289,7 +289,7 @@ fn programs() -> impl Strategy<Value = Vec<Statement>> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 4_000,
+        cases: if eitri_testdata::long() { 4_000 } else { 1_000 },
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

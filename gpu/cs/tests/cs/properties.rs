@@ -24,13 +24,31 @@ fn legal_words() -> impl Strategy<Value = (u64, Arch)> {
     })
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 20_000,
+/// Words are quick to try.
+fn words() -> ProptestConfig {
+    cases(20_000)
+}
+
+/// Texts are slow to make.
+fn texts() -> ProptestConfig {
+    cases(if eitri_testdata::long() {
+        20_000
+    } else {
+        3_000
+    })
+}
+
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
         // A failure becomes a test of its own; files of seeds are not kept.
         failure_persistence: None,
         ..ProptestConfig::default()
-    })]
+    }
+}
+
+proptest! {
+    #![proptest_config(words())]
 
     #[test]
     fn legal_words_decode_and_encode((word, arch) in legal_words()) {
@@ -38,13 +56,6 @@ proptest! {
         prop_assert!(instr.is_ok(), "{word:#018x} on {arch}: {instr:?}");
         let back = instr.map(|i| i.encode(arch));
         prop_assert_eq!(back, Ok(Ok(word)), "{:#018x} on {}", word, arch);
-    }
-
-    #[test]
-    fn legal_words_print_and_assemble((word, arch) in legal_words()) {
-        let text = disassemble(word, arch, Syntax::Eitri).unwrap().to_string();
-        let back = assemble_line(&text, arch);
-        prop_assert_eq!(back, Ok(word), "{:#018x} on {}: `{}`", word, arch, text);
     }
 
     #[test]
@@ -65,6 +76,17 @@ proptest! {
         if let Ok((instr, reserved)) = Instr::decode_ignoring_reserved(word, arch) {
             prop_assert_eq!(instr.encode(arch), Ok(word & !reserved), "{:?} on {}", instr, arch);
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(texts())]
+
+    #[test]
+    fn legal_words_print_and_assemble((word, arch) in legal_words()) {
+        let text = disassemble(word, arch, Syntax::Eitri).unwrap().to_string();
+        let back = assemble_line(&text, arch);
+        prop_assert_eq!(back, Ok(word), "{:#018x} on {}: `{}`", word, arch, text);
     }
 
     #[test]

@@ -44,9 +44,12 @@ impl Row {
     }
 }
 
+/// Every meaning: those of arithmetic and control, and those of messages.
+pub const TABLES: [&[Meaning]; 2] = [alu::MEANINGS, message::MEANINGS];
+
 /// The meaning of the mnemonic that `name` begins with, up to a dot.
 pub(crate) const fn find(name: &str) -> &'static Meaning {
-    let mut tables: &[&'static [Meaning]] = &[alu::MEANINGS, message::MEANINGS];
+    let mut tables: &[&'static [Meaning]] = &TABLES;
     while let [table, rest @ ..] = tables {
         let mut index = 0;
         while index < table.len() {
@@ -74,37 +77,4 @@ const fn is_mnemonic(name: &[u8], mnemonic: &[u8]) -> bool {
         index += 1;
     }
     true
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::op::Op;
-
-    #[test]
-    fn every_meaning_belongs_to_an_instruction_of_its_table() {
-        for (table, messages) in [(alu::MEANINGS, false), (message::MEANINGS, true)] {
-            for (index, meaning) in table.iter().enumerate() {
-                let name = meaning.name;
-                let mut rows = Op::ALL.iter().map(|op| op.row());
-                let used =
-                    rows.any(|row| row.does.name == name && row.kind.is_message() == messages);
-                assert!(used, "{name} is no instruction of this table");
-                let others = &table[..index];
-                assert!(
-                    others.iter().all(|other| other.name != name),
-                    "{name} stands twice"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn sentences_are_sentences() {
-        for op in Op::ALL {
-            let sentence = op.row().meaning();
-            let words = sentence.split(' ').count();
-            assert!(words > 1 && sentence.ends_with('.'), "{op}: {sentence}");
-        }
-    }
 }

@@ -91,6 +91,15 @@ fn check_any_word(word: u64, arch: Arch) {
     }
 }
 
+/// Texts are slow to make: fewer of them without the long form.
+fn texts() -> ProptestConfig {
+    ProptestConfig::with_cases(if eitri_testdata::long() {
+        20_000
+    } else {
+        4_000
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(20_000))]
 
@@ -108,6 +117,10 @@ proptest! {
             }
         }
     }
+}
+
+proptest! {
+    #![proptest_config(texts())]
 
     #[test]
     fn any_text_is_read_or_refused(text in "[A-Z_0-9]{1,8}(\\.[a-z0-9]{1,6}){0,3} ([@^ru0-9x.:#\\[\\]a-z-]{0,12},? ?){0,5}\\PC{0,3}") {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use eitri_isa::field::Words;
+use eitri_isa::meaning::TABLES;
 use eitri_isa::row::{Access, DestKind, Row, Unit};
 use eitri_isa::{Arch, Op, What};
 
@@ -181,4 +182,30 @@ fn units_and_costs_follow_the_generation() {
     check(Op::LrotAndI32, Arch::V11, (Unit::Sfu, 1));
     check(Op::LshiftAndV2i16, Arch::V11, (Unit::Sfu, 1));
     check(Op::ClzU32, Arch::V10, (Unit::Sfu, 1));
+}
+
+#[test]
+fn every_meaning_belongs_to_an_instruction_of_its_table() {
+    for (table, messages) in TABLES.into_iter().zip([false, true]) {
+        for (index, meaning) in table.iter().enumerate() {
+            let name = meaning.name;
+            let mut rows = Op::ALL.iter().map(|op| op.row());
+            let used = rows.any(|row| row.does.name == name && row.kind.is_message() == messages);
+            assert!(used, "{name} is no instruction of this table");
+            let others = &table[..index];
+            assert!(
+                others.iter().all(|other| other.name != name),
+                "{name} stands twice"
+            );
+        }
+    }
+}
+
+#[test]
+fn sentences_are_sentences() {
+    for op in Op::ALL {
+        let sentence = op.row().meaning();
+        let words = sentence.split(' ').count();
+        assert!(words > 1 && sentence.ends_with('.'), "{op}: {sentence}");
+    }
 }

@@ -100,7 +100,7 @@ fn the_running_phase_never_waits() {
     let queues: Vec<_> = (0..8)
         .map(|_| {
             let queue = queue(&mut device);
-            (queue, Work::new(&mut device, queue, &FOREVER, 64))
+            (queue, Work::new(&mut device, queue, &FOREVER, 16))
         })
         .collect();
     let mut fences = Vec::new();
