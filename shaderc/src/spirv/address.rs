@@ -100,7 +100,8 @@ fn stride(t: &Translator<'_>, instr: &Instr, base: u32, pointer: &Pointer) -> Re
 }
 
 fn equal(t: &mut Translator<'_>, instr: &Instr) -> Result<Value> {
-    let (a, b) = (t.operand(instr, 0)?, t.operand(instr, 1)?);
+    // Whatever lies there, pointers are compared and not followed.
+    let (a, b) = (t.compared(instr, 0)?, t.compared(instr, 1)?);
     if a.ty != b.ty || a.scalars.is_empty() {
         return Err(instr.invalid(Invalid::TypeMismatch));
     }
@@ -188,6 +189,15 @@ impl Translator<'_> {
         }))
     }
 
+    /// The pointer that an operand is, to be compared.
+    fn compared(&mut self, instr: &Instr, index: usize) -> Result<Composite> {
+        let id = instr.word(index)?;
+        match self.item(instr, id)? {
+            Item::Pointer(pointer) => self.parts_of(instr, id, &pointer),
+            _ => self.operand(instr, index),
+        }
+    }
+
     /// A pointer as a value.
     pub fn value_of(&mut self, instr: &Instr, id: u32, pointer: &Pointer) -> Result<Composite> {
         let Target::Memory(place) = &pointer.target else {
@@ -197,6 +207,14 @@ impl Translator<'_> {
         if matrix {
             return Err(instr.unsupported(Feature::Use, "a pointer to a matrix as a value"));
         }
+        self.parts_of(instr, id, pointer)
+    }
+
+    /// What a pointer is made of; how a matrix lies there is not in it.
+    fn parts_of(&mut self, instr: &Instr, id: u32, pointer: &Pointer) -> Result<Composite> {
+        let Target::Memory(place) = &pointer.target else {
+            return Err(instr.invalid(Invalid::Wanted(id, "a value, not a pointer")));
+        };
         let logical = |class| {
             Rc::new(Type::Pointer {
                 class,

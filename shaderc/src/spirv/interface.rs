@@ -481,6 +481,12 @@ impl Translator<'_> {
                 .map(|member| Rc::new(self.local(&member.ty, name)));
             return Local::Struct(parts.collect());
         }
+        if let Type::Array { element, len, .. } = ty
+            && element.holds_pointer()
+        {
+            let parts = (0..*len).map(|_| Rc::new(self.local(element, name)));
+            return Local::Struct(parts.collect());
+        }
         let mut types = vec![];
         ty.flatten(&mut types);
         if let Type::Pointer { .. } = ty {

@@ -69,7 +69,7 @@ pub(crate) struct Texel {
 pub(crate) enum Local {
     /// All scalars are elements of one variable. If they are of several types, it has words in which all have place.
     Leaf(Var),
-    /// A part for each member.
+    /// A part for each member; or for each element of an array that holds pointers.
     Struct(Vec<Rc<Local>>),
     /// A variable pointer, scalar by scalar.
     Pointer(Vec<Var>),
@@ -153,6 +153,10 @@ impl Translator<'_> {
                     node: parts[index as usize].clone(),
                     at: Offset::default(),
                 },
+                (Local::Struct(_), Index::Dynamic(_)) => {
+                    let what = "an index that varies, into an array of pointers";
+                    return Err(instr.unsupported(Feature::Use, what));
+                }
                 (_, index) => {
                     let mut at = *at;
                     match index {
@@ -419,6 +423,11 @@ impl Translator<'_> {
                     self.load_local(part, Offset::default(), &member.ty, out);
                 }
             }
+            (Local::Struct(parts), Type::Array { element, .. }) => {
+                for part in parts {
+                    self.load_local(part, Offset::default(), element, out);
+                }
+            }
             (Local::Leaf(var), ty) => {
                 let mut types = vec![];
                 ty.flatten(&mut types);
@@ -448,6 +457,11 @@ impl Translator<'_> {
             (Local::Struct(parts), Type::Struct { members, .. }) => {
                 for (part, member) in parts.iter().zip(members.iter()) {
                     self.store_local(part, Offset::default(), &member.ty, scalars);
+                }
+            }
+            (Local::Struct(parts), Type::Array { element, .. }) => {
+                for part in parts {
+                    self.store_local(part, Offset::default(), element, scalars);
                 }
             }
             (Local::Leaf(var), ty) => {

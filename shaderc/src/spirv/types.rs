@@ -184,6 +184,16 @@ impl Type {
         (index < count).then(|| (part.clone(), part.scalars() * u64::from(index)))
     }
 
+    /// Whether a part of it is a variable pointer, which no memory holds.
+    pub fn holds_pointer(&self) -> bool {
+        match self {
+            Type::Pointer { .. } => true,
+            Type::Array { element: part, .. } => part.holds_pointer(),
+            Type::Struct { members, .. } => members.iter().any(|member| member.ty.holds_pointer()),
+            _ => false,
+        }
+    }
+
     /// The type in the IR, of a scalar.
     pub fn scalar(&self) -> Option<ir::Type> {
         match self {
@@ -454,7 +464,10 @@ fn image(module: &Module, instr: &Instr) -> Result<ImageType> {
 fn storable(instr: &Instr, ty: Rc<Type>) -> Result<Rc<Type>> {
     match &*ty {
         Type::Void | Type::Function { .. } => Err(instr.invalid(Invalid::TypeMismatch)),
-        Type::Pointer { .. } => Err(instr.unsupported(Feature::Use, "a pointer inside a type")),
+        // A variable pointer is a value, and a variable may hold several.
+        Type::Pointer { .. } if !ty.is_value() => {
+            Err(instr.unsupported(Feature::Use, "a pointer inside a type"))
+        }
         _ => Ok(ty),
     }
 }

@@ -215,6 +215,116 @@ fn one_of_two_buffers_is_chosen_and_walked() {
 }
 
 #[test]
+fn an_array_holds_pointers_to_two_buffers() {
+    let text = r#"
+        %pair = OpTypeArray %ptr_word %2
+        %ptr_pair = OpTypePointer Function %pair
+        %ptr_held = OpTypePointer Function %ptr_word
+        %main = OpFunction %void 0 %fn
+        %entry = OpLabel
+        %both = OpVariable %ptr_pair Function
+        %held_a = OpAccessChain %ptr_held %both %0
+        %held_b = OpAccessChain %ptr_held %both %1
+        %in_a = OpAccessChain %ptr_word %a %0 %1
+        %in_b = OpAccessChain %ptr_word %b %0 %2
+        OpStore %held_a %in_a
+        OpStore %held_b %in_b
+        OpBranch %header
+        %header = OpLabel
+        %n = OpPhi %u32 %0 %entry %n1 %body
+        %p = OpLoad %ptr_word %held_a
+        %q = OpLoad %ptr_word %held_b
+        %go_on = OpULessThan %bool %n %3
+        OpLoopMerge %done %body 0
+        OpBranchConditional %go_on %body %done
+        %body = OpLabel
+        %old = OpLoad %u32 %p
+        %new = OpIAdd %u32 %old %9
+        OpStore %p %new
+        OpStore %held_a %q
+        OpStore %held_b %p
+        %n1 = OpIAdd %u32 %n %1
+        OpBranch %header
+        %done = OpLabel
+        OpReturn
+        OpFunctionEnd
+    "#;
+    check(
+        &format!("{TWO_BUFFERS}{text}"),
+        &[&[1, 2, 3, 4], &[5, 6, 7, 8]],
+        &[&[1, 20, 3, 4], &[5, 6, 16, 8]],
+    );
+}
+
+#[test]
+fn pointers_to_matrices_are_compared() {
+    let text = r#"
+        OpCapability Shader
+        OpCapability VariablePointersStorageBuffer
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint GLCompute %main "main" %a %b
+        OpExecutionMode %main LocalSize 1 1 1
+        OpDecorate %in Block
+        OpMemberDecorate %in 0 ColMajor
+        OpMemberDecorate %in 0 Offset 0
+        OpMemberDecorate %in 0 MatrixStride 8
+        OpMemberDecorate %in 1 RowMajor
+        OpMemberDecorate %in 1 Offset 16
+        OpMemberDecorate %in 1 MatrixStride 8
+        OpDecorate %out Block
+        OpMemberDecorate %out 0 Offset 0
+        OpDecorate %words ArrayStride 4
+        OpDecorate %a DescriptorSet 0
+        OpDecorate %a Binding 0
+        OpDecorate %b DescriptorSet 0
+        OpDecorate %b Binding 1
+        %void = OpTypeVoid
+        %fn = OpTypeFunction %void
+        %u32 = OpTypeInt 32 0
+        %f32 = OpTypeFloat 32
+        %bool = OpTypeBool
+        %v2 = OpTypeVector %f32 2
+        %mat = OpTypeMatrix %v2 2
+        %in = OpTypeStruct %mat %mat
+        %words = OpTypeRuntimeArray %u32
+        %out = OpTypeStruct %words
+        %ptr_in = OpTypePointer StorageBuffer %in
+        %ptr_out = OpTypePointer StorageBuffer %out
+        %ptr_mat = OpTypePointer StorageBuffer %mat
+        %ptr_v2 = OpTypePointer StorageBuffer %v2
+        %ptr_word = OpTypePointer StorageBuffer %u32
+        %a = OpVariable %ptr_in StorageBuffer
+        %b = OpVariable %ptr_out StorageBuffer
+        %0 = OpConstant %u32 0
+        %1 = OpConstant %u32 1
+        %2 = OpConstant %u32 2
+        %3 = OpConstant %u32 3
+        %main = OpFunction %void 0 %fn
+        %entry = OpLabel
+        %first = OpAccessChain %ptr_mat %a %0
+        %second = OpAccessChain %ptr_mat %a %1
+        %column = OpAccessChain %ptr_v2 %a %1 %0
+        %next = OpAccessChain %ptr_v2 %a %1 %1
+        %x = OpPtrEqual %bool %first %second
+        %y = OpPtrEqual %bool %second %second
+        %z = OpPtrNotEqual %bool %column %next
+        %xv = OpSelect %u32 %x %1 %0
+        %yv = OpSelect %u32 %y %1 %0
+        %zv = OpSelect %u32 %z %1 %0
+        %xo = OpAccessChain %ptr_word %b %0 %0
+        %yo = OpAccessChain %ptr_word %b %0 %1
+        %zo = OpAccessChain %ptr_word %b %0 %2
+        OpStore %xo %xv
+        OpStore %yo %yv
+        OpStore %zo %zv
+        OpReturn
+        OpFunctionEnd
+    "#;
+    let input = [0; 8];
+    check(text, &[&input, &[9, 9, 9]], &[&input, &[0, 1, 1]]);
+}
+
+#[test]
 fn pointers_into_shared_memory_are_chosen() {
     let text = r#"
         %len = OpConstant %u32 4
