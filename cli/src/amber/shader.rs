@@ -82,6 +82,9 @@ impl ShaderTools<'_> {
                     .arg(&out);
                 if shader.language == Language::Hlsl {
                     tool.args(["-D", "-e", "main"]);
+                    for folder in [self.included()?, self.beside()] {
+                        tool.arg(format!("-I{}", folder.display()));
+                    }
                 }
                 self.run(tool.arg(&input), GLSLANG, shader, &input)?;
             }
@@ -122,6 +125,47 @@ impl ShaderTools<'_> {
             self.run(&mut optimizer, SPIRV_OPT, shader, &out)?;
         }
         read_file(&out)
+    }
+
+    /// The script's own folder.
+    fn beside(&self) -> PathBuf {
+        match self.path.parent() {
+            Some(folder) if folder != Path::new("") => folder.to_owned(),
+            _ => PathBuf::from("."),
+        }
+    }
+
+    /// A folder with what a shader may include: the virtual files, and the text of each shader. A path that leads out of it is
+    /// left out.
+    fn included(&self) -> Result<PathBuf, ShaderError> {
+        let root = self.folder.join("include");
+        let texts = self.script.shaders.iter().filter_map(|shader| {
+            let ShaderSource::Text(text) = &shader.source else {
+                return None;
+            };
+            Some((format!("embedded-shaders/{}", shader.name), text))
+        });
+        let files = self.script.virtual_files.iter();
+        let files = files.map(|(path, text)| (path.clone(), text));
+        for (path, text) in files.chain(texts) {
+            let inside = |part| matches!(part, std::path::Component::Normal(_));
+            let relative = Path::new(&path);
+            if !relative.components().all(inside) {
+                continue;
+            }
+            let path = root.join(relative);
+            let folder = path.parent().unwrap_or(&root);
+            std::fs::create_dir_all(folder).map_err(|cause| {
+                let (path, action) = (folder.display().to_string(), "make");
+                ShaderError::File(FileError {
+                    action,
+                    path,
+                    cause,
+                })
+            })?;
+            write_file(&path, text.as_bytes())?;
+        }
+        Ok(root)
     }
 
     /// The environment of a shader: its own, or what the script's other words and its folder say.

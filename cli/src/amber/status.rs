@@ -10,7 +10,7 @@ pub(crate) fn page(outcomes: &[Outcome]) -> String {
     let tally = Tally::of(outcomes.iter().map(|outcome| &outcome.verdict));
     let mut text = format!(
         "# Amber scripts\n\nMade by `eitri amber --status`; not written by hand. {tally}.\n\n\
-         A script is skipped for what the hardware or Eitri lacks, by the first reason found.\n"
+         A script is skipped for what the hardware lacks, by the first reason found, or for what Eitri does not do yet: `graphics`.\n"
     );
     let failed = outcomes.iter().filter(|outcome| outcome.verdict.failed());
     let failed: Vec<String> = failed

@@ -478,3 +478,46 @@ fn what_the_hardware_lacks_is_named_as_vulkan_names_it() {
     let told = "skip samples.amber: skipped: VK_SAMPLE_COUNT_32_BIT";
     assert!(out.contains(told), "{out}");
 }
+
+#[test]
+fn hlsl_includes_virtual_files_and_those_beside_the_script() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    write(
+        folder.path(),
+        "three.hlsl",
+        "uint three(uint x) { return x * 3; }\n",
+    );
+    write(
+        folder.path(),
+        "h.amber",
+        "#!amber
+VIRTUAL_FILE lib/twice.hlsl
+uint twice(uint x) { return x * 2; }
+END
+VIRTUAL_FILE lib/all.hlsl
+#include \"twice.hlsl\"
+END
+SHADER compute s HLSL
+#include \"lib/all.hlsl\"
+#include \"three.hlsl\"
+[[vk::binding(0, 0)]] RWStructuredBuffer<uint> data : register(u0);
+[numthreads(1, 1, 1)] void main(uint3 id : SV_DispatchThreadID) {
+  data[id.x] = three(twice(data[id.x]));
+}
+END
+BUFFER data DATA_TYPE uint32 SIZE 4 SERIES_FROM 1 INC_BY 1
+PIPELINE compute p
+  ATTACH s
+  BIND BUFFER data AS storage DESCRIPTOR_SET 0 BINDING 0
+END
+RUN p 4 1 1
+EXPECT data IDX 0 EQ 6 12 18 24
+",
+    );
+    let (status, out, err) = amber(folder.path(), &["h.amber"]);
+    assert_eq!(status, 0, "{out}{err}");
+    assert!(out.contains("pass h.amber"), "{out}");
+}
