@@ -1,37 +1,6 @@
 //! Links the image for the board that `EITRI_BOARD` names, with the job that `EITRI_JOB` names in it.
 
-use std::env;
-use std::fs;
-use std::path::PathBuf;
-
 fn main() {
-    if let Some(board) = eitri_linker::board() {
-        eitri_linker::Place::of(board.memory.image).link();
-    }
-    println!("cargo::rustc-link-arg-bins=-Tdefmt.x");
-
-    println!("cargo::rerun-if-env-changed=EITRI_JOB");
-    let bundle = match env::var_os("EITRI_JOB") {
-        Some(path) => {
-            let path = PathBuf::from(path);
-            println!("cargo::rerun-if-changed={}", path.display());
-            match fs::read(&path) {
-                Ok(bundle) => bundle,
-                Err(error) => {
-                    println!("cargo::error=EITRI_JOB={}: {error}", path.display());
-                    return;
-                }
-            }
-        }
-        // An image without a job says so when it runs.
-        None => Vec::new(),
-    };
-    let Some(out) = env::var_os("OUT_DIR") else {
-        println!("cargo::error=no OUT_DIR");
-        return;
-    };
-    let copy = PathBuf::from(out).join("job.bundle");
-    if let Err(error) = fs::write(&copy, bundle) {
-        println!("cargo::error={}: {error}", copy.display());
-    }
+    eitri_linker::link_for_board();
+    eitri_linker::put_in("EITRI_JOB", "job.bundle");
 }

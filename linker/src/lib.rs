@@ -95,6 +95,35 @@ pub fn board() -> Option<&'static Board> {
     board
 }
 
+/// Puts the file that a variable names into the image: as `name` in the build's folder, where the package's code finds it by
+/// `include_bytes!(concat!(env!("OUT_DIR"), "/name"))`. Without the variable it is empty, and the image says so when it runs. To be
+/// called by a build script; a file that can't be read ends the build.
+pub fn put_in(variable: &str, name: &str) {
+    println!("cargo::rerun-if-env-changed={variable}");
+    let file = env::var_os(variable).map(PathBuf::from);
+    let bytes = match &file {
+        Some(path) => {
+            println!("cargo::rerun-if-changed={}", path.display());
+            fs::read(path)
+        }
+        None => Ok(Vec::new()),
+    };
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    let written = bytes.and_then(|bytes| fs::write(out.join(name), bytes));
+    if let Err(error) = written {
+        let file = file.unwrap_or_default();
+        println!("cargo::error={variable}={}: {error}", file.display());
+    }
+}
+
+/// Links the package's programs for the board that [`BOARD_VARIABLE`] names, with what they log. To be called by a build script.
+pub fn link_for_board() {
+    if let Some(board) = board() {
+        Place::of(board.memory.image).link();
+    }
+    println!("cargo::rustc-link-arg-bins=-Tdefmt.x");
+}
+
 fn names() -> Vec<&'static str> {
     ALL.iter().map(|board| board.name).collect()
 }

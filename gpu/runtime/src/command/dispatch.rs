@@ -38,6 +38,17 @@ pub(super) struct Made {
     fixed: bool,
 }
 
+/// Where a word of the uniforms comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// It stays the same until something else is bound.
+    Fixed,
+    /// The workgroups along an axis.
+    Count(Axis),
+    /// The push constants, from this byte on.
+    Push(u8),
+}
+
 impl Made {
     /// Nothing yet.
     pub(super) const NOTHING: Made = Made {
@@ -334,7 +345,6 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
                 address.0 | u64::from(pairs) << COUNT_SHIFT
             }
         };
-        self.made.fixed = true;
         self.made.uniforms = Some((uniforms, workgroups));
         Ok(uniforms)
     }
@@ -346,66 +356,77 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let (at, address) = self.written_room(bytes)?;
         self.write_uniforms(at, pipeline, [0; 3])?;
         self.device.platform.clean(at.span(bytes.into()));
-        self.made.fixed = true;
         Ok(address.0 | u64::from(pairs) << COUNT_SHIFT)
     }
 
     /// Writes the uniforms of a dispatch; what no push constant and no count is stays the same until something else is bound.
     fn write_uniforms(
         &mut self,
-        at: PhysicalAddress,
+        mut at: PhysicalAddress,
         pipeline: &Shape,
-        [x, y, z]: [u32; 3],
+        counts: [u32; 3],
     ) -> Result<(), Error> {
-        let known = self.made.fixed;
-        let (mut at, mut low) = (at, None);
-        for (index, word) in self.program()?.fau().enumerate() {
-            let value = match word {
-                FauWord::PushConstant { offset } => self.push_word(offset),
-                FauWord::NumWorkgroups(Axis::X) => x,
-                FauWord::NumWorkgroups(Axis::Y) => y,
-                FauWord::NumWorkgroups(Axis::Z) => z,
-                _ if known => self.fixed.get(index).copied().unwrap_or(0),
-                FauWord::Constant(value) => self.fix(index, value),
-                FauWord::BufferAddress { slot, half } => {
-                    let (address, _) = self.buffer(slot)?;
-                    self.fix(index, half.of(address))
-                }
-                FauWord::BufferBytes { slot } => {
-                    let (_, bytes) = self.buffer(slot)?;
-                    self.fix(index, bytes)
-                }
-                FauWord::TexelCount { slot } => {
-                    let [count, _] = self.texels(slot)?;
-                    self.fix(index, count)
-                }
-                FauWord::TexelFormat { slot } => {
-                    let [_, format] = self.texels(slot)?;
-                    self.fix(index, format)
-                }
-                FauWord::DataAddress(half) => self.fix(index, half.of(pipeline.data.0)),
-            };
-            match low.take() {
-                None => low = Some(value),
-                Some(low) => {
-                    let both = u64::from(value) << 32 | u64::from(low);
-                    self.device.platform.store64(at, both);
-                    at = at.offset(8);
-                }
+        if !self.made.fixed {
+            self.find_uniforms(pipeline)?;
+        }
+        let Recorder {
+            uniforms,
+            sources,
+            push,
+            device,
+            ..
+        } = self;
+        let count = pipeline.uniforms as usize;
+        for (word, source) in uniforms.iter_mut().zip(sources.iter()).take(count) {
+            match source {
+                Source::Fixed => {}
+                Source::Count(axis) => *word = counts.get(axis.index()).copied().unwrap_or(0),
+                Source::Push(offset) => *word = push_word(push, (*offset).into()),
             }
         }
-        if let Some(low) = low {
-            self.device.platform.store64(at, low.into());
+        for pair in uniforms.get(..count).unwrap_or_default().chunks(2) {
+            let both = match *pair {
+                [low, high] => u64::from(high) << 32 | u64::from(low),
+                [low] => low.into(),
+                _ => 0,
+            };
+            device.platform.store64(at, both);
+            at = at.offset(8);
         }
         Ok(())
     }
 
-    /// Keeps a word for the dispatches that follow.
-    fn fix(&mut self, index: usize, value: u32) -> u32 {
-        if let Some(place) = self.fixed.get_mut(index) {
-            *place = value;
+    /// Finds out where the words of the uniforms come from, and their values where these stay the same.
+    fn find_uniforms(&mut self, pipeline: &Shape) -> Result<(), Error> {
+        for (index, word) in self.program()?.fau().enumerate() {
+            let (source, value) = match word {
+                // Offsets are inside the push constants: `Program::parse` has checked them.
+                FauWord::PushConstant { offset } => {
+                    (Source::Push(u8::try_from(offset).unwrap_or(u8::MAX)), 0)
+                }
+                FauWord::NumWorkgroups(axis) => (Source::Count(axis), 0),
+                FauWord::Constant(value) => (Source::Fixed, value),
+                FauWord::BufferAddress { slot, half } => {
+                    (Source::Fixed, half.of(self.buffer(slot)?.0))
+                }
+                FauWord::BufferBytes { slot } => (Source::Fixed, self.buffer(slot)?.1),
+                FauWord::TexelCount { slot } => {
+                    let [count, _] = self.texels(slot)?;
+                    (Source::Fixed, count)
+                }
+                FauWord::TexelFormat { slot } => {
+                    let [_, format] = self.texels(slot)?;
+                    (Source::Fixed, format)
+                }
+                FauWord::DataAddress(half) => (Source::Fixed, half.of(pipeline.data.0)),
+            };
+            let places = (self.uniforms.get_mut(index), self.sources.get_mut(index));
+            if let (Some(word), Some(from)) = places {
+                (*word, *from) = (value, source);
+            }
         }
-        value
+        self.made.fixed = true;
+        Ok(())
     }
 
     /// Address and length of the buffer that is bound there. The commands keep them, and so refer to the buffer.
@@ -426,15 +447,11 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let set = self.set(slot.table);
         Ok(set.map_or([0; 2], |set| self.device.bound_texels(&set, slot.index)))
     }
+}
 
-    fn push_word(&self, offset: u32) -> u32 {
-        let bytes = self
-            .push
-            .get(offset as usize..)
-            .and_then(|rest| rest.first_chunk());
-        // Offsets are inside the push constants: `Program::parse` has checked them.
-        bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
-    }
+fn push_word(push: &[u8], offset: usize) -> u32 {
+    let bytes = push.get(offset..).and_then(|rest| rest.first_chunk());
+    bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
 /// Where the uniforms register holds the number of words, and what is below it (hardware/command-stream.md 4.1).

@@ -97,8 +97,9 @@ pub struct Recorder<'r, 's, 'd, P> {
     pub(super) push: [u8; MAX_PUSH_CONSTANT_BYTES as usize],
     /// What the next dispatch would write as the last did.
     pub(super) made: super::dispatch::Made,
-    /// Words of uniforms that are neither push constants nor counts.
-    pub(super) fixed: [u32; MAX_FAU_WORDS],
+    /// The uniforms of the last dispatch, and where each word comes from.
+    pub(super) uniforms: [u32; MAX_FAU_WORDS],
+    pub(super) sources: [super::dispatch::Source; MAX_FAU_WORDS],
     /// Something was written since the last flush of all caches.
     pub(super) unflushed: bool,
     pub(super) partial: bool,
@@ -146,7 +147,8 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             sets: [None; TABLES],
             push: [0; MAX_PUSH_CONSTANT_BYTES as usize],
             made: super::dispatch::Made::NOTHING,
-            fixed: [0; MAX_FAU_WORDS],
+            uniforms: [0; MAX_FAU_WORDS],
+            sources: [super::dispatch::Source::Fixed; MAX_FAU_WORDS],
             unflushed: false,
             partial: false,
             exclusive: false,
@@ -400,8 +402,12 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     /// As [`Recorder::bind_pipeline`].
     pub fn bind_descriptor_set(&mut self, set: DescriptorSet) -> Result<&mut Self, Error> {
         // Nothing changes a set while commands are recorded.
-        let mut bound = self.sets.iter().flatten();
-        if bound.any(|bound| bound.whole == Some(set)) {
+        let table = match self.device.object(set.0, Thing::DescriptorSet)?.kind {
+            Kind::Set { table, .. } => usize::from(table),
+            _ => TABLES,
+        };
+        let bound = self.sets.get(table).and_then(|bound| bound.as_ref());
+        if bound.is_some_and(|bound| bound.whole == Some(set)) {
             return Ok(self);
         }
         self.refer(set.0, Thing::DescriptorSet)?;

@@ -277,7 +277,18 @@ impl<P: Platform> Device<'_, '_, P> {
             let pushed = points.signals.push(point);
             pushed.map_err(|_| Error::TooMany { most })?;
         }
-        self.push(queue, sub_queue, (code, Some(key)), uses, Some(points))
+        // There are as many places as for jobs.
+        let full = Error::Full {
+            table: Table::Jobs,
+            places: self.jobs.capacity(),
+        };
+        let points = self.points.insert(points).map_err(|_| full)?;
+        let pushed = self.push(queue, sub_queue, (code, Some(key)), uses, Some(points));
+        match pushed.is_ok() {
+            true => self.count_points(points),
+            false => drop(self.points.remove(points)),
+        }
+        pushed
     }
 
     /// Submits a called buffer of command-stream instructions that its owner wrote: `bytes`, a multiple of 8, at `start`, a
@@ -308,14 +319,14 @@ impl<P: Platform> Device<'_, '_, P> {
         sub_queue: SubQueue,
         (code, commands): ((GpuAddress, u32), Option<Key>),
         uses: CacheUse,
-        points: Option<Points>,
+        points: Option<Key>,
     ) -> Result<Fence, Error> {
         self.alive()?;
         let running = self.is_running();
         let space = self.groups.get(queue.0).map(|group| group.space);
         let seated = space.is_some_and(|space| self.seated(space).is_some());
-        let gone = Error::Gone { what: Thing::Queue };
-        let group = self.groups.get_mut(queue.0).ok_or(gone.clone())?;
+        const GONE: Error = Error::Gone { what: Thing::Queue };
+        let group = self.groups.get_mut(queue.0).ok_or(GONE)?;
         if group.doom.is_some() || group.residency == Residency::Dead {
             let stream = Fence {
                 queue,
@@ -333,16 +344,7 @@ impl<P: Platform> Device<'_, '_, P> {
             let fault = group.stopped.unwrap_or(fault);
             return Err(Error::QueueFailed { queue, fault });
         }
-        let stream = group.stream_mut(sub_queue).ok_or(gone)?;
-        let jobs_full = Error::Full {
-            table: Table::Jobs,
-            places: self.jobs.capacity(),
-        };
-        let points = match points {
-            None => None,
-            // There are as many places as for jobs.
-            Some(points) => Some(self.points.insert(points).map_err(|_| jobs_full.clone())?),
-        };
+        let stream = group.stream_mut(sub_queue).ok_or(GONE)?;
         let work = Work {
             code,
             commands,
@@ -355,11 +357,13 @@ impl<P: Platform> Device<'_, '_, P> {
         if pushed.is_err() {
             let (flush, stamp) = work.flush;
             self.caches.end(uses, flush, stamp, false);
-            let _ = points.and_then(|points| self.points.remove(points));
         }
         let fence = pushed.map_err(|error| match error {
             PushError::RingFull => Error::RingFull { queue },
-            PushError::JobsFull => jobs_full,
+            PushError::JobsFull => Error::Full {
+                table: Table::Jobs,
+                places: self.jobs.capacity(),
+            },
         })?;
         group.idle = false;
         group.blocked = false;
@@ -374,9 +378,6 @@ impl<P: Platform> Device<'_, '_, P> {
         }
         if let Some(commands) = commands {
             self.count_use(commands);
-        }
-        if let Some(points) = points {
-            self.count_points(points);
         }
         if !on {
             let now = self.platform.now();
