@@ -9,18 +9,56 @@ use rspirv::spirv::{Capability, Op};
 
 use super::reader::Instr;
 
-/// A capability, what source languages call it, and whether a type's declaration asks for it.
+/// A capability, what source languages call it (WGSL first, then GLSL), and what asks for it.
 struct Need {
     capability: Capability,
     words: &'static str,
-    asks: fn(&Instr) -> bool,
+    asks: Asks,
 }
 
-const NEEDS: &[Need] = &[Need {
-    capability: Capability::Float64,
-    words: "`f64`, `double`",
-    asks: |instr| instr.op == Op::TypeFloat && instr.operands.first() == Some(&64),
-}];
+/// What asks for a capability.
+enum Asks {
+    /// Declarations of types, and so whatever has such a type or one that is made of it.
+    Type(fn(&Instr) -> bool),
+    /// Instructions of functions.
+    Instruction(fn(&Instr) -> bool),
+}
+
+const fn need(capability: Capability, words: &'static str, asks: Asks) -> Need {
+    Need {
+        capability,
+        words,
+        asks,
+    }
+}
+
+/// Numbers of `Dim` that no image of a compute shader may have.
+const RECT: u32 = 4;
+const SUBPASS_DATA: u32 = 6;
+
+#[rustfmt::skip]
+const NEEDS: &[Need] = &[
+    need(Capability::Float64,                        "`f64`, `double`",                      Asks::Type(|instr| instr.op == Op::TypeFloat && *instr.operands == [64])),
+    need(Capability::BFloat16TypeKHR,                "`bfloat16_t`",                         Asks::Type(|instr| instr.op == Op::TypeFloat && instr.operands.len() > 1)),
+    need(Capability::InputAttachment,                "`subpassInput`",                       Asks::Type(|instr| instr.op == Op::TypeImage && instr.operands.get(1) == Some(&SUBPASS_DATA))),
+    need(Capability::SampledRect,                    "`sampler2DRect`",                      Asks::Type(|instr| instr.op == Op::TypeImage && instr.operands.get(1) == Some(&RECT))),
+    need(Capability::RayQueryKHR,                    "`ray_query`, `rayQueryEXT`",           Asks::Type(|instr| instr.op == Op::TypeRayQueryKHR)),
+    need(Capability::CooperativeMatrixKHR,           "`coop_mat8x8`, `coopmat`",             Asks::Type(|instr| instr.op == Op::TypeCooperativeMatrixKHR)),
+    need(Capability::ShaderClockKHR,                 "`clockARB`, `clockRealtimeEXT`",       Asks::Instruction(|instr| instr.op == Op::ReadClockKHR)),
+    need(Capability::SparseResidency,                "`sparseTextureARB` and its like",      Asks::Instruction(|instr| instr.name.starts_with("ImageSparse"))),
+    need(Capability::DerivativeControl,              "`dpdxFine`, `dFdxFine` and their like", Asks::Instruction(is_derivative)),
+    need(Capability::ComputeDerivativeGroupQuadsKHR, "`dpdx`, `dFdx`, `texture`",            Asks::Instruction(|instr| is_derivative(instr) || instr.name.contains("ImplicitLod"))),
+    need(Capability::ComputeDerivativeGroupLinearKHR, "`dpdx`, `dFdx`, `texture`",           Asks::Instruction(|instr| is_derivative(instr) || instr.name.contains("ImplicitLod"))),
+    need(Capability::AtomicFloat16AddEXT,            "`atomicAdd` of `float16_t`",           Asks::Instruction(|instr| instr.op == Op::AtomicFAddEXT)),
+    need(Capability::AtomicFloat64AddEXT,            "`atomicAdd` of `double`",              Asks::Instruction(|instr| instr.op == Op::AtomicFAddEXT)),
+    need(Capability::GroupNonUniformPartitionedEXT,  "`subgroupPartitionNV`",                Asks::Instruction(|instr| instr.op == Op::GroupNonUniformPartitionEXT)),
+];
+
+fn is_derivative(instr: &Instr) -> bool {
+    ["DPdx", "DPdy", "Fwidth"]
+        .iter()
+        .any(|name| instr.name.starts_with(name))
+}
 
 /// The instruction that needs the capability, with its line as text, and the words for it.
 pub(super) fn find(instrs: &[Instr], capability: Capability) -> Option<(Instr, &'static str)> {
@@ -36,11 +74,16 @@ pub(super) fn find(instrs: &[Instr], capability: Capability) -> Option<(Instr, &
             files.insert(id, text);
         }
         let made_of = || instr.operands.iter().any(|operand| types.contains(operand));
-        if instr.name.starts_with("Type") && ((need.asks)(instr) || made_of()) {
-            types.extend(instr.result);
-        }
-        let of_type = instr.ty.is_some_and(|ty| types.contains(&ty));
-        if let (true, true, Some(line)) = (inside, of_type, instr.line) {
+        let asks = match need.asks {
+            Asks::Type(is_one) => {
+                if instr.name.starts_with("Type") && (is_one(instr) || made_of()) {
+                    types.extend(instr.result);
+                }
+                instr.ty.is_some_and(|ty| types.contains(&ty))
+            }
+            Asks::Instruction(is_one) => is_one(instr),
+        };
+        if let (true, true, Some(line)) = (inside, asks, instr.line) {
             let file = files.get(&line.file).map_or("", String::as_str);
             let text = match line.column {
                 0 => format!("{file}:{}", line.line),

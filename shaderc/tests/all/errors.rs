@@ -154,6 +154,43 @@ fn all_unsupported_capabilities_at_once() {
 }
 
 #[test]
+fn what_needs_a_capability_is_named_as_the_source_does() {
+    check(
+        r#"OpCapability Shader
+         OpCapability Float64
+         OpCapability ShaderClockKHR
+         OpCapability ComputeDerivativeGroupLinearKHR
+         OpCapability RayQueryKHR
+         OpMemoryModel Logical GLSL450
+         OpEntryPoint GLCompute %main "main"
+         OpExecutionMode %main LocalSize 4 1 1
+         %file = OpString "a.comp"
+         %void = OpTypeVoid
+         %u32 = OpTypeInt 32 0
+         %f32 = OpTypeFloat 32
+         %f64 = OpTypeFloat 64
+         %pair = OpTypeVector %f64 2
+         %1 = OpConstant %u32 1
+         %1f = OpConstant %f32 1.0
+         %fn = OpTypeFunction %void
+         %main = OpFunction %void 0 %fn
+         %entry = OpLabel
+         OpLine %file 3 7
+         %wide = OpFConvert %f64 %1f
+         OpLine %file 4 0
+         %two = OpCompositeConstruct %pair %wide %wide
+         OpLine %file 5 0
+         %slope = OpDPdx %f32 %1f
+         OpReturn
+         OpFunctionEnd"#,
+        "a.comp:3:7: OpFConvert %12: capability Float64 (`f64`, `double`) is not supported\n\
+         OpCapability: capability ShaderClockKHR is not supported\n\
+         a.comp:5: OpDPdx %14: capability ComputeDerivativeGroupLinearKHR (`dpdx`, `dFdx`, `texture`) is not supported\n\
+         OpCapability: capability RayQueryKHR is not supported",
+    );
+}
+
+#[test]
 fn entry_points() {
     let body = "
         %main = OpFunction %void 0 %fn
