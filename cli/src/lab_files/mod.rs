@@ -35,3 +35,45 @@ pub(crate) fn files(kind: LabKind, board: &Board, image: &str) -> Vec<LabFile> {
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a lab must know of a board stands in its files, and nothing of another board.
+    #[test]
+    fn every_board_has_its_files() {
+        for board in eitri_boards::ALL {
+            for (kind, count) in [(LabKind::Labgrid, 3), (LabKind::Lava, 1)] {
+                let files = files(kind, board, "eitri.img");
+                assert!(files.len() >= count, "{}: {kind:?}", board.name);
+                let text: String = files.iter().map(|file| file.text.as_str()).collect();
+                assert!(
+                    !text.contains('\t'),
+                    "{}: {kind:?}: YAML has no tabs",
+                    board.name
+                );
+                assert!(text.contains("eitri.img") && text.contains("eitri.console=lava"));
+                let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+                match board.lab {
+                    None => assert!(text.contains("qemu"), "{names:?}"),
+                    Some(lab) => {
+                        let address = format!("{:#x}", board.memory.image.base);
+                        let device = match kind {
+                            LabKind::Labgrid => format!("{} baud", lab.baud),
+                            LabKind::Lava => lab.lava.to_owned(),
+                        };
+                        for part in [lab.prompt.trim_end(), &address, &device] {
+                            assert!(text.contains(part), "no {part} in {names:?}:\n{text}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_quote_in_a_text_is_doubled() {
+        assert_eq!(quoted("it's"), "'it''s'");
+    }
+}
