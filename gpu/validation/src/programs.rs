@@ -259,7 +259,7 @@ pub struct Programs {
     pub arch: Arch,
     /// One a class that the architecture has.
     pub vectors: Vec<VectorProgram>,
-    /// Those of [`crate::cases`] and [`crate::tools`].
+    /// Those of cases and of tools, by name.
     pub cases: Vec<(&'static str, Vec<u8>)>,
     /// The register file, with the address in its last two registers and in its first two.
     pub registers: Vec<RegisterProgram>,

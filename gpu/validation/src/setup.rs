@@ -49,4 +49,4 @@ impl<'a> Setup<'a> {
 }
 
 /// How long a job of a test may take, on a GPU at its usual clock: each is one of microseconds.
-pub(crate) const JOB: Duration = Duration::from_millis(100);
+pub(crate) const JOB: Duration = Duration::from_millis(500);
