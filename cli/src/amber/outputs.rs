@@ -28,7 +28,7 @@ pub(crate) struct OutputArguments {
     /// Write contents of buffers as text, or as they are if the name ends with .bin.
     #[arg(long, short, value_name = "FILE")]
     buffers: Option<String>,
-    /// Whose contents: [PIPELINE:][SET:]BINDING; binding 0 of set 0 of the first pipeline, if not given.
+    /// Whose contents, as `[PIPELINE:][SET:]BINDING`; binding 0 of set 0 of the first pipeline, if not given.
     #[arg(long, short = 'B', value_name = "BINDING", requires = "buffers")]
     buffer_at: Vec<String>,
     /// Write the listings of all shaders.
