@@ -56,7 +56,7 @@ fn on_board(board: &Board, lab: &Lab, image: &str) -> String {
         .collect::<String>();
     format!(
         "device_type: {}
-job_name: Eitri's validation suite on {}
+job_name: {}
 visibility: public
 priority: medium
 timeouts:
@@ -78,7 +78,7 @@ actions:
     commands:
 {lines}{MONITORS}",
         lab.lava,
-        board.title,
+        quoted(&format!("Eitri's validation suite on {}", board.title)),
         quoted(lab.prompt.trim_end())
     )
 }
@@ -102,7 +102,7 @@ fn in_qemu(image: &str) -> String {
     format!(
         "# Without Eitri's monitor QEMU has no GPU: this tries the lab, not a GPU.
 device_type: qemu
-job_name: Eitri's validation suite in QEMU
+job_name: Eitri in QEMU
 visibility: public
 priority: medium
 context: {{arch: arm64, machine: 'virt,gic-version=3', cpu: cortex-a57, memory: 1024}}
