@@ -5,11 +5,8 @@ use alloc::vec::Vec;
 use eitri_amber::run::HostBuffer;
 use eitri_amber::script::{Buffer, Dimension};
 use eitri_descriptors::formats::VkFormat;
-use eitri_program::ImageDimension;
+use eitri_program::{Arch, ImageDimension};
 use eitri_runtime::{ImageInfo, Tiling};
-
-/// Samples of a texel, at most: hardware/descriptors.md 8.
-const MOST_SAMPLES: u32 = 16;
 
 /// The format of a buffer's elements.
 pub(crate) fn format_of(buffer: &Buffer) -> Result<&'static VkFormat, DeviceError> {
@@ -31,6 +28,7 @@ pub(crate) fn image_of(
     buffer: &Buffer,
     host: &HostBuffer,
     base: u32,
+    arch: Arch,
 ) -> Result<ImageInfo, DeviceError> {
     let format = format_of(buffer)?;
     let level = |size: u32| size.checked_shr(base).unwrap_or(0).max(1);
@@ -48,9 +46,11 @@ pub(crate) fn image_of(
     if info.samples > 1 {
         info.tiling = Tiling::UInterleaved;
     }
-    match info.check() {
+    let single = ImageInfo { samples: 1, ..info };
+    match info.check_for(arch) {
         Ok(()) => Ok(info),
-        Err(_) if info.samples > MOST_SAMPLES => {
+        // It is the samples alone that the hardware lacks.
+        Err(_) if info.samples.is_power_of_two() && single.check_for(arch).is_ok() => {
             let samples = info.samples;
             Err(DeviceError::Lacks(format!("VK_SAMPLE_COUNT_{samples}_BIT")))
         }

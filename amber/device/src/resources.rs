@@ -59,7 +59,7 @@ pub(crate) fn of(
         for element in 0..binding.count {
             let place = (binding.set, binding.binding, element);
             if binding.kind != BindingKind::Sampler {
-                seen.push(see(plan, &binding, place, dispatch, memory)?);
+                seen.push(see(plan, program, &binding, place, dispatch, memory)?);
             }
             if matches!(
                 binding.kind,
@@ -92,6 +92,7 @@ pub(crate) fn named((set, binding, element): (u32, u32, u32)) -> alloc::string::
 /// What the script has bound at a place of the program.
 fn see<'d>(
     plan: &Plan,
+    program: &Program<'_>,
     binding: &Binding,
     place: (u32, u32, u32),
     dispatch: &'d Dispatch,
@@ -116,9 +117,12 @@ fn see<'d>(
         }
         BindingKind::StorageImage(_)
         | BindingKind::SampledImage(_)
-        | BindingKind::CombinedImageSampler(_) => {
-            Content::Image(images::image_of(buffer, host, bound.base_mip_level)?)
-        }
+        | BindingKind::CombinedImageSampler(_) => Content::Image(images::image_of(
+            buffer,
+            host,
+            bound.base_mip_level,
+            program.arch(),
+        )?),
     };
     Ok(Seen {
         place,

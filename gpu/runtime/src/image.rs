@@ -3,6 +3,7 @@
 //! An image is one piece of memory: its plane descriptors, layer by layer and level by level, then its texels in the same
 //! order. Levels start at multiples of 64 bytes.  Facts: hardware/descriptors.md 8, 9 and 9.1.
 
+use eitri_descriptors::Arch;
 use eitri_descriptors::formats::{Uses, VkFormat};
 use eitri_descriptors::plane::{ClumpFormat, ClumpOrdering};
 use eitri_program::ImageDimension;
@@ -138,10 +139,10 @@ impl ImageInfo {
         }
     }
 
-    /// Checks it.
+    /// Checks it for any GPU.
     ///
     /// # Errors
-    /// The first thing that is impossible.
+    /// The first thing that is impossible everywhere.
     pub fn check(&self) -> Result<(), ImageError> {
         let texels =
             self.format.uses.contains(Uses::TEXTURE) || self.format.uses.contains(Uses::IMAGE);
@@ -177,6 +178,23 @@ impl ImageInfo {
             () => return Ok(()),
         };
         Err(ImageError::Number { what, value })
+    }
+
+    /// Checks it for GPUs of a generation (hardware/graphics-texture.md 7.10).
+    ///
+    /// # Errors
+    /// The first thing that is impossible anywhere, or there.
+    pub fn check_for(&self, arch: Arch) -> Result<(), ImageError> {
+        self.check()?;
+        // FACT: products may have fewer than 16 samples (hardware/graphics-texture.md 7.10), and no fact says how many each has:
+        // all are taken to have 16. Settled by the most samples of each product.
+        match self.samples {
+            2 if arch < Arch::V12 => Err(ImageError::Number {
+                what: "samples",
+                value: 2,
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Bytes of a texel.
@@ -320,7 +338,6 @@ pub(crate) fn in_tile(x: u32, y: u32) -> u32 {
 mod tests {
     extern crate std;
     use super::*;
-    use eitri_descriptors::Arch;
 
     fn format(name: &str) -> &'static VkFormat {
         VkFormat::of_name(Arch::V10, name).expect("a format")
@@ -373,6 +390,17 @@ mod tests {
             ..plain
         };
         assert_eq!(refused(samples), "an image with samples 4 can't be made");
+        let two = ImageInfo {
+            samples: 2,
+            tiling: Tiling::UInterleaved,
+            ..plain
+        };
+        assert_eq!(two.check_for(Arch::V12), Ok(()));
+        let error = two.check_for(Arch::V11).expect_err("refused");
+        assert_eq!(
+            std::format!("{error}"),
+            "an image with samples 2 can't be made"
+        );
         let compressed = ImageInfo {
             format: format("BC1_RGB_UNORM_BLOCK"),
             ..plain

@@ -36,7 +36,7 @@ impl<P: Platform> Device<'_, '_, P> {
     /// # Errors
     /// If there can't be such an image, or there is no memory, no address or no place in the storage for it.
     pub fn create_image(&mut self, space: Space, info: ImageInfo) -> Result<Image, Error> {
-        info.check()?;
+        info.check_for(self.properties.arch)?;
         let kind = Kind::Image(info);
         let key = self.create_object(space, "an image", info.bytes(), Protection::Data, kind)?;
         let mapping = &self.object(key, WHAT)?.mapping;

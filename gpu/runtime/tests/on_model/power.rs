@@ -165,16 +165,12 @@ fn a_signal_of_the_host_wakes_the_gpu() {
 /// Everything that can go wrong on the way off and on again: the job behind it is done, or the device says why not.
 #[test]
 fn whatever_goes_wrong_on_the_way_ends_in_bounded_time() {
-    const SOME: [Injection; 9] = [
-        Injection::ResetNeverCompletes,
+    // What is quick to tell; a halt that is ignored takes the model half a minute.
+    const SOME: [Injection; 4] = [
         Injection::L2PowerStuck,
         Injection::BootFails,
-        Injection::HaltIgnored,
         Injection::McuCrash,
-        Injection::PingIgnored,
-        Injection::SuspendIgnored,
         Injection::JobInterruptLost,
-        Injection::GpuFault { exception: 0x80 },
     ];
     let injections = match eitri_testdata::long() {
         true => Injection::ALL.as_slice(),

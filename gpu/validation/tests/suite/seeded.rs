@@ -51,7 +51,7 @@ fn every_broken_gpu_is_caught() {
     let step = if eitri_testdata::long() {
         1
     } else {
-        SEEDED.len() / 5
+        SEEDED.len() / 3
     };
     let firmware = stub_firmware();
     let programs = Programs::build(Arch::V10).expect("the suite's own programs");
@@ -65,7 +65,7 @@ fn every_broken_gpu_is_caught() {
             None => missed.push(seeded.name),
         }
     }
-    assert!(tried >= 5);
+    assert!(tried >= 3);
     assert!(
         missed.is_empty(),
         "of {tried}, these pass for good GPUs: {missed:?}"
