@@ -18,8 +18,12 @@ use thiserror::Error;
 pub(crate) enum ShaderError {
     #[error("shader {name}: {message}")]
     Source { name: String, message: String },
-    #[error("shader {name}: {cause}")]
-    Read { name: String, cause: std::io::Error },
+    #[error("shader {name}: can't read {path}: {cause}")]
+    Read {
+        name: String,
+        path: String,
+        cause: std::io::Error,
+    },
     #[error("{0}")]
     File(#[from] FileError),
     #[error("`{tool}` is not installed: apt-get install {package}")]
@@ -67,6 +71,7 @@ impl ShaderTools<'_> {
             ShaderSource::Text(text) => text.clone().into_bytes(),
             ShaderSource::File(path) => files.read(path).map_err(|cause| ShaderError::Read {
                 name: shader.name.clone(),
+                path: path.clone(),
                 cause,
             })?,
             ShaderSource::Passthrough => return Ok(Vec::new()),

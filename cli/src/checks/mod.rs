@@ -36,7 +36,7 @@ pub(crate) enum When {
 pub(crate) enum Lane {
     /// What is built without optimising, for this machine most of the time.
     Host,
-    /// What is built as it ships, for bare metal.
+    /// What is built as it ships, for bare metal; then what is built while the tests of the other lane run.
     Images,
 }
 
@@ -130,8 +130,6 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "fmt",        when: When::Always,           lane: Lane::Host,   needs: RUST, what: "formatting",                                             action: Action::Cargo(&["fmt", "--all", "--check"]) },
     Check { name: "clippy",     when: When::Always,           lane: Lane::Host,   needs: RUST, what: "lints of the host crates",                               action: Action::Cargo(&["clippy", "--all-targets", "--", "-D", "warnings"]) },
     Check { name: "bare-metal", when: When::Always,           lane: Lane::Host,   needs: BARE, what: "lints of the bare-metal crates",                         action: Action::Cargo(CLIPPY_BARE_METAL) },
-    Check { name: "docs",       when: When::Always,           lane: Lane::Host,   needs: RUST, what: "documentation",                                          action: Action::Cargo(&["doc", "--no-deps"]) },
-    Check { name: "packages",   when: When::Always,           lane: Lane::Host,   needs: RUST, what: "the crates of tables are of use alone",                  action: Action::Cargo(PACKAGES) },
     Check { name: "host",       when: When::Always,           lane: Lane::Host,   needs: TEXT, what: "tests on the host",                                      action: Action::CargoTest(&["test", "--no-fail-fast"]) },
     Check { name: "soak",       when: When::Long("30 min"),   lane: Lane::Host,   needs: TEXT, what: "long forms of the tests on the host",                    action: Action::CargoTest(&["test", "--profile", "soak", "--no-fail-fast"]) },
     Check { name: "fuzz",       when: When::Long("10 min"),   lane: Lane::Host,   needs: RUST, what: "random words on the decoders",                           action: Action::Cases(fuzz::run) },
@@ -142,6 +140,8 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "u-boot",     when: When::Always,           lane: Lane::Images, needs: BOOT, what: "U-Boot takes the image in every form",                   action: Action::Cases(u_boot::run) },
     Check { name: "amber",      when: When::Always,           lane: Lane::Images, needs: EACH, what: "scripts have the same verdicts in QEMU and on the host", action: Action::Cases(amber::run) },
     Check { name: "shaders",    when: When::Always,           lane: Lane::Images, needs: BOTH, what: "shaders give the same bytes in QEMU and on the host",    action: Action::Cases(shaders::run) },
+    Check { name: "docs",       when: When::Always,           lane: Lane::Images, needs: RUST, what: "documentation",                                          action: Action::Cargo(&["doc", "--no-deps"]) },
+    Check { name: "packages",   when: When::Always,           lane: Lane::Images, needs: RUST, what: "the crates of tables are of use alone",                  action: Action::Cargo(PACKAGES) },
 ];
 
 impl When {
