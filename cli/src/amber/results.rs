@@ -29,14 +29,9 @@ fn log(folder: &Path, outcome: &Outcome) -> Result<(), Failure> {
     if message.is_empty() && output.is_empty() {
         return Ok(());
     }
-    // A name holds folders, but none above: it is a path below what was searched, or as it was given.
-    let name: Vec<&str> = outcome
-        .script
-        .name
-        .split('/')
-        .filter(|part| !matches!(*part, "" | "." | ".."))
-        .collect();
-    let path = folder.join("logs").join(format!("{}.log", name.join("/")));
+    let mut name = outcome.script.place().into_os_string();
+    name.push(".log");
+    let path = folder.join("logs").join(name);
     put(
         &path,
         &format!("{}\n{message}\n{output}", outcome.verdict.word()),

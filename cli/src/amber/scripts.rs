@@ -19,6 +19,15 @@ impl ScriptFile {
     pub(crate) fn must_fail(&self) -> bool {
         self.name.contains(".expect_fail.")
     }
+
+    /// Where files about it go in a folder for all scripts. A name holds folders, but none above: it is a path below what was
+    /// searched, or as it was given.
+    pub(crate) fn place(&self) -> PathBuf {
+        let parts = self.name.split('/');
+        parts
+            .filter(|part| !matches!(*part, "" | "." | ".."))
+            .collect()
+    }
 }
 
 /// `K/N`: every N-th script, from the K-th on.

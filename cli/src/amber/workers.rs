@@ -253,7 +253,7 @@ impl Worker<'_> {
             command.arg("--pipelines-only");
         }
         if let Some(folder) = &manner.keep {
-            command.arg("--keep").arg(folder.join(&script.name));
+            command.arg("--keep").arg(folder.join(script.place()));
         }
         command.args(manner.outputs.words());
         command.arg("--").arg(&script.path);

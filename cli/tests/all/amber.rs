@@ -455,9 +455,17 @@ fn a_wrong_picture_is_kept_with_its_difference() {
     assert_eq!(status, 1, "{out}{err}");
     let told = "to: pixel 0, 0 at byte 0 is (204 204 204 51), not (200 204 210 51) (16 of 16 pixels differ)";
     assert!(out.contains(told), "{out}");
-    let kept = folder.path().join("kept/wrong.amber");
-    for name in ["to.png", "to-difference.png", "0-0-0-in.bin", "p.spv"] {
-        assert!(kept.join(name).is_file(), "no {name}");
+    // However the script is named, what is kept of it lies in the folder.
+    let whole = folder.path().join("wrong.amber");
+    let whole = whole.to_str().unwrap();
+    let (status, out, err) = amber(folder.path(), &[whole, "--keep", "kept"]);
+    assert_eq!(status, 1, "{out}{err}");
+    assert!(out.contains(told), "{out}");
+    for place in ["wrong.amber", whole.trim_start_matches('/')] {
+        let kept = folder.path().join("kept").join(place);
+        for name in ["to.png", "to-difference.png", "0-0-0-in.bin", "p.spv"] {
+            assert!(kept.join(name).is_file(), "no {name} in {place}");
+        }
     }
 }
 
