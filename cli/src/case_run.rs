@@ -9,7 +9,7 @@ use crate::image_format;
 use crate::timeline::{Both, Timeline, Timelines};
 use crate::whole_file;
 use eitri_compute_cases::{Case, Image, Module, Place as CasePlace, Resource, ResourceKind};
-use eitri_job::{Content, Wants};
+use eitri_job::{Content, CoreDump, Wants};
 use eitri_program::Program;
 use eitri_runtime::{ImageInfo, SamplerInfo};
 use eitri_shaderc::{Compiled, Error, Errors, Options, Robust, valhall};
@@ -179,7 +179,10 @@ fn request(case: &Case, program: &Program<'_>, setting: Setting<'_>) -> Result<R
         firmware: None,
         limit: setting.limit,
         wants: Wants {
-            dump: setting.keep.is_some(),
+            dump: match setting.keep {
+                Some(_) => CoreDump::OnFailure,
+                None => CoreDump::Never,
+            },
             ..Wants::default()
         },
         talk: Talk::Quiet,

@@ -7,7 +7,7 @@ use crate::dispatch::{self, Request, Talk};
 use crate::given::Given;
 use crate::timeline::{Timeline, Timelines};
 use eitri_amber_device::{Jobs, Request as Wanted};
-use eitri_job::{Content, Saved, Wants};
+use eitri_job::{Content, CoreDump, Saved, Wants};
 use eitri_shaderc::Compiled;
 
 /// How jobs are run.
@@ -55,7 +55,11 @@ impl Jobs for HostJobs<'_> {
             firmware: None,
             limit: wanted.limit,
             wants: Wants {
-                dump: self.kept.is_on(),
+                // An expectation may fail behind a dispatch that ended well.
+                dump: match self.kept.is_on() {
+                    true => CoreDump::Always,
+                    false => CoreDump::Never,
+                },
                 ..Wants::default()
             },
             talk: Talk::Quiet,

@@ -12,7 +12,7 @@ use crate::qemu;
 use crate::shader_file;
 use crate::workspace::Workspace;
 use eitri_dump::{Dump, show};
-use eitri_job::Wants;
+use eitri_job::{CoreDump, Wants};
 use eitri_model::{Event, Nanoseconds, Sink};
 use eitri_shaderc::{Options, Robust};
 use std::cell::Cell;
@@ -208,7 +208,7 @@ fn dumped(workspace: &Workspace) -> Result<Case, Failure> {
         firmware: None,
         limit: LIMIT,
         wants: Wants {
-            dump: true,
+            dump: CoreDump::OnFailure,
             ..Wants::default()
         },
         talk: Talk::Quiet,

@@ -97,7 +97,7 @@ pub(crate) struct Args {
     /// Write a page of what passes, fails and is skipped for which reason.
     #[arg(long, value_name = "FILE")]
     status: Option<String>,
-    /// Keep modules, programs, listings, inputs, outputs and pictures of differences here, a folder a script.
+    /// Keep modules, programs, listings, inputs, outputs, core dumps and pictures of differences here, a folder a script.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
     #[command(flatten)]

@@ -12,7 +12,7 @@ use crate::shader_file;
 use crate::streams::{self, outln, talk};
 use crate::trace_option::TraceArgument;
 use crate::whole_file::{self, Pending};
-use eitri_job::{Content, Wants};
+use eitri_job::{Content, CoreDump, Wants};
 use eitri_shaderc::{Compiled, Options};
 use miette::Diagnostic;
 use std::path::Path;
@@ -98,7 +98,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         firmware: args.job.firmware()?,
         limit: args.job.limit(),
         wants: Wants {
-            dump: args.dump.is_some(),
+            dump: match args.dump {
+                Some(_) => CoreDump::OnFailure,
+                None => CoreDump::Never,
+            },
             counters: args.counters || args.counters_json,
         },
         talk: match args.verbose {

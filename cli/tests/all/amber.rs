@@ -463,7 +463,13 @@ fn a_wrong_picture_is_kept_with_its_difference() {
     assert!(out.contains(told), "{out}");
     for place in ["wrong.amber", whole.trim_start_matches('/')] {
         let kept = folder.path().join("kept").join(place);
-        for name in ["to.png", "to-difference.png", "0-0-0-in.bin", "p.spv"] {
+        for name in [
+            "to.png",
+            "to-difference.png",
+            "0-0-0-in.bin",
+            "p.spv",
+            "0.core",
+        ] {
             assert!(kept.join(name).is_file(), "no {name} in {place}");
         }
     }

@@ -1,5 +1,6 @@
 //! What is wanted of a job besides its buffers: a core dump, taken before the driver answers what went wrong.
 
+use crate::job::CoreDump;
 use crate::run::StepWriter;
 use alloc::vec::Vec;
 use core::convert::Infallible;
@@ -12,11 +13,13 @@ const REGIONS: usize = 2048;
 /// Notes come in words: so many bytes are gathered before they go into the stream.
 const GATHERED: usize = 64 * 1024;
 
-/// Waits for a job, and writes a dump of the GPU when a failure is reported, or the limit has come.
+/// Waits for a job, and writes a dump of the GPU when a failure is reported, or the limit has come; if it is wanted always,
+/// behind a job that ended well too.
 pub(crate) fn wait_and_dump<P: Platform>(
     device: &mut Device<'_, '_, P>,
     fence: Fence,
     limit: Duration,
+    when: CoreDump,
     steps: &mut StepWriter<'_, '_, '_>,
 ) -> Status {
     match device.wait_or_fault(fence, limit) {
@@ -30,7 +33,7 @@ pub(crate) fn wait_and_dump<P: Platform>(
         }
         Some(status) => {
             // A failure that nobody has seen coming: better late than never.
-            if let Status::Failed(_) = status {
+            if when == CoreDump::Always || matches!(status, Status::Failed(_)) {
                 dump(device, None, steps);
             }
             status

@@ -2,11 +2,23 @@
 
 use crate::content::Content;
 
+/// When a core dump of the GPU is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CoreDump {
+    /// Not at all.
+    #[default]
+    Never,
+    /// If the job fails, as the GPU was when it did.
+    OnFailure,
+    /// Behind a job that ends well too.
+    Always,
+}
+
 /// What is wanted of a job besides its buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wants {
-    /// A core dump of the GPU, if the job fails.
-    pub dump: bool,
+    /// When a core dump of the GPU.
+    pub dump: CoreDump,
     /// What the performance counters count meanwhile.
     pub counters: bool,
 }
@@ -14,18 +26,27 @@ pub struct Wants {
 impl Wants {
     const DUMP: u32 = 1;
     const COUNTERS: u32 = 2;
+    const DUMP_ALWAYS: u32 = 4;
 
     pub(crate) fn from_word(word: u32) -> Wants {
         Wants {
-            dump: word & Wants::DUMP != 0,
+            dump: match (word & Wants::DUMP_ALWAYS != 0, word & Wants::DUMP != 0) {
+                (true, _) => CoreDump::Always,
+                (false, true) => CoreDump::OnFailure,
+                (false, false) => CoreDump::Never,
+            },
             counters: word & Wants::COUNTERS != 0,
         }
     }
 
     #[cfg(feature = "host")]
     pub(crate) fn word(self) -> u32 {
-        let bit = |wanted, bit| if wanted { bit } else { 0 };
-        bit(self.dump, Wants::DUMP) | bit(self.counters, Wants::COUNTERS)
+        let dump = match self.dump {
+            CoreDump::Never => 0,
+            CoreDump::OnFailure => Wants::DUMP,
+            CoreDump::Always => Wants::DUMP_ALWAYS,
+        };
+        dump | if self.counters { Wants::COUNTERS } else { 0 }
     }
 }
 

@@ -54,7 +54,7 @@ mod run;
 
 pub use bundle::{Bundle, BundleError};
 pub use content::{Content, texel_format};
-pub use job::{Job, Part, Resource, Wants};
+pub use job::{CoreDump, Job, Part, Resource, Wants};
 pub use run::{Failure, Saved, Verdict, run, run_here};
 
 /// The sum that guards bundles and results.

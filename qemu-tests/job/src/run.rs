@@ -5,7 +5,7 @@
 use crate::bundle::Bundle;
 use crate::content::Content;
 use crate::extras;
-use crate::job::{Job, Part, Resource};
+use crate::job::{CoreDump, Job, Part, Resource};
 use crate::result::{FailureKind, Sink, Writer};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -313,8 +313,8 @@ fn dispatch<'d, P: Platform>(
     let fence = device.submit(queue, commands)?;
     let limit = Duration::from_millis(job.limit_ms.into());
     let status = match wants.dump {
-        false => device.wait(fence, limit),
-        true => extras::wait_and_dump(device, fence, limit, steps),
+        CoreDump::Never => device.wait(fence, limit),
+        when => extras::wait_and_dump(device, fence, limit, when, steps),
     };
     match status {
         Status::Done => {}

@@ -1,11 +1,11 @@
 //! Bundles and results survive the way, or are found damaged.
 
 use eitri_job::result::{FailureKind, JobResult, ResultError, Sink, Writer};
-use eitri_job::{Bundle, BundleError, Content, Job, Part, Resource, Wants};
+use eitri_job::{Bundle, BundleError, Content, CoreDump, Job, Part, Resource, Wants};
 use proptest::prelude::*;
 
 const WANTS: Wants = Wants {
-    dump: true,
+    dump: CoreDump::OnFailure,
     counters: false,
 };
 
