@@ -153,18 +153,7 @@ impl Builder {
         board: Option<&Board>,
         firmware: &[u8],
     ) -> Result<Image, Failure> {
-        let folder = tempfile::tempdir().map_err(|cause| {
-            Failure::missing(FileError {
-                action: "write",
-                path: std::env::temp_dir().display().to_string(),
-                cause,
-            })
-        })?;
-        let file = folder.path().join("firmware");
-        whole_file::put(&file, firmware)?;
-        let files = &[(FIRMWARE, file.as_path())];
-        let name = "eitri-validation-image";
-        self.build_with(name, name, &Parts { board, files })
+        self.build_around(board, "eitri-validation-image", FIRMWARE, firmware)
     }
 
     /// Builds the program `binary` of `package` of these parts.
