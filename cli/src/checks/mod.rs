@@ -4,6 +4,7 @@
 
 mod amber;
 mod boards;
+mod documentation;
 mod fuzz;
 mod kernel;
 mod shaders;
@@ -19,6 +20,7 @@ use crate::workspace::{BARE_METAL_TARGET, Workspace};
 use eitri_launch::cargo::{self, Manner, Watch};
 use eitri_launch::tools::Tool;
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::{Duration, Instant};
 pub(crate) use tally::Tally;
 
@@ -55,6 +57,8 @@ const EACH: &[Tool] = &[Tool::Target, Tool::Qemu, Tool::Glslang, Tool::SpirvAs];
 enum Action {
     /// A `cargo` command with one result: its exit status.
     Cargo(&'static [&'static str]),
+    /// The same with what the lints have compiled.
+    Documents(&'static [&'static str]),
     /// `cargo test`: the results that it prints.
     CargoTest(&'static [&'static str]),
     /// Code of ours, one result a case.
@@ -112,9 +116,11 @@ const NO_PANIC: &[&str] = &[
     BARE_METAL_TARGET,
     "-p=eitri-no-panic",
 ];
-/// The crates of tables, each as others would get it: it holds all that it needs, and builds alone.
+/// The crates of tables, each as others would get it: it holds all that it needs, and builds alone. Without debug information, as
+/// the workspace's own dependencies are, so that those are not built again.
 const PACKAGES: &[&str] = &[
     "package",
+    "--config=profile.dev.debug=false",
     "--allow-dirty",
     "--offline",
     "-p=eitri-arch",
@@ -140,7 +146,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "u-boot",     when: When::Always,           lane: Lane::Images, needs: BOOT, what: "U-Boot takes the image in every form",                   action: Action::Cases(u_boot::run) },
     Check { name: "amber",      when: When::Always,           lane: Lane::Images, needs: EACH, what: "scripts have the same verdicts in QEMU and on the host", action: Action::Cases(amber::run) },
     Check { name: "shaders",    when: When::Always,           lane: Lane::Images, needs: BOTH, what: "shaders give the same bytes in QEMU and on the host",    action: Action::Cases(shaders::run) },
-    Check { name: "docs",       when: When::Always,           lane: Lane::Images, needs: RUST, what: "documentation",                                          action: Action::Cargo(&["doc", "--no-deps"]) },
+    Check { name: "docs",       when: When::Always,           lane: Lane::Images, needs: RUST, what: "documentation",                                          action: Action::Documents(&["doc", "--no-deps"]) },
     Check { name: "packages",   when: When::Always,           lane: Lane::Images, needs: RUST, what: "the crates of tables are of use alone",                  action: Action::Cargo(PACKAGES) },
 ];
 
@@ -171,10 +177,17 @@ impl Check {
         let log = folder.join(format!("{}.log", self.name));
         match self.action {
             Action::Cargo(arguments) => {
-                self.run_cargo(workspace, arguments, log, bless, |_, good| Tally::one(good))
+                let command = workspace.cargo(arguments);
+                self.run_cargo(command, log, bless, |_, good| Tally::one(good))
+            }
+            Action::Documents(arguments) => {
+                let mut command = workspace.cargo(arguments);
+                documentation::from_lints(&mut command, workspace);
+                self.run_cargo(command, log, bless, |_, good| Tally::one(good))
             }
             Action::CargoTest(arguments) => {
-                self.run_cargo(workspace, arguments, log, bless, |output, _| {
+                let command = workspace.cargo(arguments);
+                self.run_cargo(command, log, bless, |output, _| {
                     Tally::of_cargo_test(output)
                 })
             }
@@ -184,8 +197,7 @@ impl Check {
 
     fn run_cargo(
         &self,
-        workspace: &Workspace,
-        arguments: &[&str],
+        mut command: Command,
         log: PathBuf,
         bless: bool,
         count: impl FnOnce(&str, bool) -> Tally,
@@ -193,7 +205,6 @@ impl Check {
         let skipped = log.with_extension("skipped");
         // Absent is as good as empty.
         let _ = std::fs::remove_file(&skipped);
-        let mut command = workspace.cargo(arguments);
         command
             .env("RUSTDOCFLAGS", "-D warnings")
             .env("EITRI_SKIPPED", &skipped);

@@ -34,6 +34,7 @@ pub mod values;
 
 // The table.
 pub mod field;
+mod name_slot;
 mod op;
 pub mod row;
 mod table;

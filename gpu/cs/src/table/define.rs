@@ -83,74 +83,63 @@ macro_rules! define_instructions {
                 )*
             }
 
-            impl $ty {
-                /// Its row of the tables.
-                pub const INFO: Info = Info::new(
-                    stringify!($name),
-                    concat!($($note),*).trim_ascii(),
-                    $opcode,
-                    $crate::arch::on::$archs,
-                    Category::$category,
-                    Timing::$timing,
-                    &[$( field_info!(
+            const _: () = {
+                // What the tables say of each field.
+                #[allow(non_upper_case_globals, reason = "named as the fields are")]
+                impl $ty {
+                    $( const $field: $crate::field::FieldInfo = field_info!(
                         $field $(= $key)?
                         $(: $field_ty [$($bits)*] $field_note $(. $field_column($($field_argument),*))*)?
-                    ) ),*],
-                    $text,
-                )$( .$column($($argument),*) )*;
-
-                /// The bits that mean something, for each architecture.
-                const DEFINED: [u64; Arch::ALL.len()] = defined_bits(&Self::INFO);
-
-                /// The word for it.
-                ///
-                /// # Errors
-                /// The architecture lacks it, or a field's value.
-                #[inline]
-                pub fn encode(&self, arch: Arch) -> Result<u64, EncodeError> {
-                    #[allow(unused_mut)] // some instructions have no fields
-                    let mut word = codec::start(&Self::INFO, arch)?;
-                    $(
-                        let field = const { &field_info!(
-                            $field $(= $key)?
-                            $(: $field_ty [$($bits)*] $field_note $(. $field_column($($field_argument),*))*)?
-                        ) };
-                        word |= codec::put(Self::INFO.name, field, self.$field, arch)?;
-                    )*
-                    Ok(word)
+                    ); )*
                 }
 
-                #[inline]
-                #[allow(unused_variables)] // some instructions have no fields
-                fn from_word(word: u64, arch: Arch) -> Result<Self, DecodeError> {
-                    Ok($ty {$(
-                        $field: {
-                            let field = const { &field_info!(
-                                $field $(= $key)?
-                                $(: $field_ty [$($bits)*] $field_note $(. $field_column($($field_argument),*))*)?
-                            ) };
-                            codec::get(Self::INFO.name, field, word, arch)?
-                        },
-                    )*})
-                }
-            }
+                impl $ty {
+                    /// Its row of the tables.
+                    pub const INFO: Info = Info::new(
+                        stringify!($name),
+                        concat!($($note),*).trim_ascii(),
+                        $opcode,
+                        $crate::arch::on::$archs,
+                        Category::$category,
+                        Timing::$timing,
+                        &[$( $ty::$field ),*],
+                        $text,
+                    )$( .$column($($argument),*) )*;
 
-            impl Default for $ty {
-                fn default() -> Self {
-                    $ty {$(
-                        $field: codec::default(const { field_info!(
-                            $field $(= $key)?
-                            $(: $field_ty [$($bits)*] $field_note $(. $field_column($($field_argument),*))*)?
-                        ).default }),
-                    )*}
-                }
-            }
+                    /// The bits that mean something, for each architecture.
+                    const DEFINED: [u64; Arch::ALL.len()] = defined_bits(&Self::INFO);
 
-            impl From<$ty> for Instr {
-                fn from(instr: $ty) -> Instr {
-                    Instr::$ty(instr)
+                    /// The word for it.
+                    ///
+                    /// # Errors
+                    /// The architecture lacks it, or a field's value.
+                    #[inline]
+                    pub fn encode(&self, arch: Arch) -> Result<u64, EncodeError> {
+                        #[allow(unused_mut)] // some instructions have no fields
+                        let mut word = codec::start(&Self::INFO, arch)?;
+                        $( word |= codec::put(Self::INFO.name, &$ty::$field, self.$field, arch)?; )*
+                        Ok(word)
+                    }
+
+                    #[inline]
+                    #[allow(unused_variables)] // some instructions have no fields
+                    fn from_word(word: u64, arch: Arch) -> Result<Self, DecodeError> {
+                        Ok($ty { $( $field: codec::get(Self::INFO.name, &$ty::$field, word, arch)?, )* })
+                    }
                 }
-            }
+
+                impl Default for $ty {
+                    fn default() -> Self {
+                        $ty { $( $field: codec::default($ty::$field.default), )* }
+                    }
+                }
+
+                impl From<$ty> for Instr {
+                    fn from(instr: $ty) -> Instr {
+                        Instr::$ty(instr)
+                    }
+                }
+            };
         )*
 
         /// A command-stream instruction.

@@ -26,6 +26,12 @@ macro_rules! descriptor {
             use $crate::member::Member;
             use $crate::row::{Kind, Layout, Row};
 
+            // Each field's row. Without its meaning, which no code that packs has to carry.
+            #[allow(non_upper_case_globals, reason = "named as the fields are")]
+            impl $type {
+                $( const $field: Row = $crate::table::macros::descriptor!(@row $member, $label, $start, $width $(, $attribute($($argument),*))*); )*
+            }
+
             // A constant, so that sizes and places are known where another crate packs.
             const LAYOUT: &Layout = &Layout {
                 name: $name,
@@ -33,7 +39,7 @@ macro_rules! descriptor {
                 align: $align,
                 about: concat!($($doc),+),
                 section: $section,
-                rows: &[ $( $crate::table::macros::descriptor!(@row $member, $label, $start, $width $(, $attribute($($argument),*))*).about($about) ),* ],
+                rows: &[ $( $type::$field.about($about) ),* ],
             };
 
             impl Descriptor for $type {
@@ -42,26 +48,22 @@ macro_rules! descriptor {
                 #[inline(always)]
                 #[allow(unused_variables, reason = "a structure may be all padding")]
                 fn pack_at(&self, arch: Arch, words: &mut [u32], base: u32) -> Result<(), FieldError> {
-                    $( {
-                        const ROW: Row = $crate::table::macros::descriptor!(@row $member, $label, $start, $width $(, $attribute($($argument),*))*);
-                        if ROW.archs.contains(arch) {
-                            self.$field.pack(&ROW.at(arch), arch, words, base)?;
-                        } else if self.$field != <$member as Member>::initial(&ROW) {
-                            return Err(ROW.missing(arch));
+                    $(
+                        if $type::$field.archs.contains(arch) {
+                            self.$field.pack(&$type::$field.at(arch), arch, words, base)?;
+                        } else if self.$field != <$member as Member>::initial(&$type::$field) {
+                            return Err($type::$field.missing(arch));
                         }
-                    } )*
+                    )*
                     Ok(())
                 }
 
                 #[allow(unused_variables, reason = "a structure may be all padding")]
                 fn unpack_at(arch: Arch, words: &[u32], base: u32) -> Result<$type, FieldError> {
                     Ok($type { $(
-                        $field: {
-                            const ROW: Row = $crate::table::macros::descriptor!(@row $member, $label, $start, $width $(, $attribute($($argument),*))*);
-                            match ROW.archs.contains(arch) {
-                                true => <$member as Member>::unpack(&ROW.at(arch), arch, words, base)?,
-                                false => <$member as Member>::initial(&ROW),
-                            }
+                        $field: match $type::$field.archs.contains(arch) {
+                            true => <$member as Member>::unpack(&$type::$field.at(arch), arch, words, base)?,
+                            false => <$member as Member>::initial(&$type::$field),
                         },
                     )* })
                 }
@@ -70,12 +72,7 @@ macro_rules! descriptor {
             impl Default for $type {
                 #[inline]
                 fn default() -> $type {
-                    $type { $(
-                        $field: {
-                            const ROW: Row = $crate::table::macros::descriptor!(@row $member, $label, $start, $width $(, $attribute($($argument),*))*);
-                            <$member as Member>::initial(&ROW)
-                        },
-                    )* }
+                    $type { $( $field: <$member as Member>::initial(&$type::$field), )* }
                 }
             }
 

@@ -11,6 +11,7 @@ mod operation;
 
 pub use operation::{Access, Logic, Operation, Position, ShiftKind};
 
+use crate::name_slot::slot_of;
 use crate::row::Row;
 
 /// What the instructions of a mnemonic do.
@@ -47,30 +48,65 @@ impl Row {
 /// Every meaning: those of arithmetic and control, and those of messages.
 pub const TABLES: [&[Meaning]; 2] = [alu::MEANINGS, message::MEANINGS];
 
-/// The meaning of the mnemonic that `name` begins with, up to a dot.
-pub(crate) const fn find(name: &str) -> &'static Meaning {
+/// Slots of the hash table of mnemonics; far more than there are.
+const SLOTS: usize = 1024;
+
+/// The meanings by mnemonic: a hash table with linear probing, since every row asks it each time that the crate is compiled.
+static BY_NAME: [Option<&Meaning>; SLOTS] = {
+    let mut slots = [None; SLOTS];
     let mut tables: &[&'static [Meaning]] = &TABLES;
     while let [table, rest @ ..] = tables {
         let mut index = 0;
         while index < table.len() {
-            if is_mnemonic(name.as_bytes(), table[index].name.as_bytes()) {
-                return &table[index];
+            let name = table[index].name.as_bytes();
+            let mut slot = slot_of(name, name.len(), SLOTS);
+            while slots[slot].is_some() {
+                slot = (slot + 1) % SLOTS;
             }
+            slots[slot] = Some(&table[index]);
             index += 1;
         }
         tables = rest;
     }
-    panic!("a mnemonic has no meaning: add a row to meaning/alu.rs or meaning/message.rs")
+    slots
+};
+
+/// The meaning of the longest mnemonic that `name` begins with, up to a dot or its end.
+pub(crate) const fn find(name: &str) -> &'static Meaning {
+    let name = name.as_bytes();
+    let mut length = name.len();
+    loop {
+        if let Some(meaning) = of_mnemonic(name, length) {
+            return meaning;
+        }
+        while length > 0 && name[length - 1] != b'.' {
+            length -= 1;
+        }
+        if length == 0 {
+            panic!("a mnemonic has no meaning: add a row to meaning/alu.rs or meaning/message.rs")
+        }
+        length -= 1;
+    }
 }
 
-/// True if `name` is `mnemonic`, alone or followed by a dot.
-const fn is_mnemonic(name: &[u8], mnemonic: &[u8]) -> bool {
-    if name.len() < mnemonic.len() || (name.len() > mnemonic.len() && name[mnemonic.len()] != b'.')
-    {
+/// The meaning of the mnemonic that the first `length` bytes of `name` are.
+const fn of_mnemonic(name: &[u8], length: usize) -> Option<&'static Meaning> {
+    let mut slot = slot_of(name, length, SLOTS);
+    while let Some(meaning) = BY_NAME[slot] {
+        if begins_with(name, length, meaning.name.as_bytes()) {
+            return Some(meaning);
+        }
+        slot = (slot + 1) % SLOTS;
+    }
+    None
+}
+
+const fn begins_with(name: &[u8], length: usize, mnemonic: &[u8]) -> bool {
+    if length != mnemonic.len() {
         return false;
     }
     let mut index = 0;
-    while index < mnemonic.len() {
+    while index < length {
         if name[index] != mnemonic[index] {
             return false;
         }

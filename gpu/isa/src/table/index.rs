@@ -3,15 +3,40 @@
 //! Guarantees: a look-up touches only rows of the word's own opcode, or names with the same hash.
 
 use super::{Op, ROWS};
+use crate::name_slot::slot_of;
 use crate::row::Row;
 use crate::syntax::Syntax;
 
 const OPCODES: usize = 512;
 
-/// True if words with this primary opcode may belong to the row.
-const fn has_opcode(row: &Row, opcode: usize) -> bool {
-    let mask = (row.matches.mask >> 48) & 0x1FF;
-    opcode as u64 & mask == (row.matches.value >> 48) & mask
+/// The primary opcodes of a row: several, where its mask leaves bits of them out.
+struct Opcodes {
+    value: usize,
+    /// The bits that may be anything.
+    free: usize,
+    /// What they hold next.
+    next: Option<usize>,
+}
+
+impl Opcodes {
+    const fn of(row: &Row) -> Self {
+        let mask = (row.matches.mask >> 48) as usize & (OPCODES - 1);
+        Self {
+            value: (row.matches.value >> 48) as usize & mask,
+            free: (OPCODES - 1) & !mask,
+            next: Some(0),
+        }
+    }
+
+    const fn next(&mut self) -> Option<usize> {
+        let Some(bits) = self.next else {
+            return None;
+        };
+        // Counts within the free bits; after the last comes 0 again.
+        let after = bits.wrapping_sub(self.free) & self.free;
+        self.next = if after == 0 { None } else { Some(after) };
+        Some(self.value | bits)
+    }
 }
 
 /// Bits that must match, what they hold, and whose row it is: all that a search reads.
@@ -39,32 +64,41 @@ struct Index {
 }
 
 static INDEX: Index = {
-    // Counts the rows of each opcode, turns counts into starts, and places the rows.
+    // Counts the rows of each opcode one place further on, so that the sums are starts. Row by row: this runs each time that the
+    // crate is compiled.
     let mut first = [0; OPCODES + 1];
+    let mut row = 0;
+    while row < ROWS.len() {
+        let mut opcodes = Opcodes::of(&ROWS[row]);
+        while let Some(opcode) = opcodes.next() {
+            first[opcode + 1] += 1;
+        }
+        row += 1;
+    }
+    let mut opcode = 0;
+    while opcode < OPCODES {
+        first[opcode + 1] += first[opcode];
+        opcode += 1;
+    }
     let mut entries = [Entry {
         mask: 0,
         value: 0,
         row: 0,
     }; LENGTH];
-    let mut next = 0;
-    let mut opcode = 0;
-    while opcode < OPCODES {
-        first[opcode] = next as u16;
-        let mut row = 0;
-        while row < ROWS.len() {
-            if has_opcode(&ROWS[row], opcode) {
-                entries[next] = Entry {
-                    mask: ROWS[row].matches.mask,
-                    value: ROWS[row].matches.value,
-                    row: row as u16,
-                };
-                next += 1;
-            }
-            row += 1;
+    let mut free = first;
+    row = 0;
+    while row < ROWS.len() {
+        let mut opcodes = Opcodes::of(&ROWS[row]);
+        while let Some(opcode) = opcodes.next() {
+            entries[free[opcode] as usize] = Entry {
+                mask: ROWS[row].matches.mask,
+                value: ROWS[row].matches.value,
+                row: row as u16,
+            };
+            free[opcode] += 1;
         }
-        opcode += 1;
+        row += 1;
     }
-    first[OPCODES] = next as u16;
     Index { first, entries }
 };
 
@@ -140,24 +174,13 @@ impl NameKind {
     }
 }
 
-/// FNV-1a, which scatters short names well.
-const fn slot_of(name: &str) -> usize {
-    let name = name.as_bytes();
-    let (mut hash, mut index) = (0x811C_9DC5_u32, 0);
-    while index < name.len() {
-        hash = (hash ^ name[index] as u32).wrapping_mul(0x0100_0193);
-        index += 1;
-    }
-    (hash ^ (hash >> 16)) as usize % SLOTS
-}
-
 impl Names {
     const fn new(kind: NameKind) -> Self {
         let mut slots = [FREE; SLOTS];
         let mut row = 0;
         while row < ROWS.len() {
             if let Some(name) = kind.of(&ROWS[row]) {
-                let mut slot = slot_of(name);
+                let mut slot = slot_of(name.as_bytes(), name.len(), SLOTS);
                 while slots[slot] != FREE {
                     slot = (slot + 1) % SLOTS;
                 }
@@ -169,7 +192,7 @@ impl Names {
     }
 
     fn find(&self, name: &str) -> Option<&'static Row> {
-        let mut slot = slot_of(name);
+        let mut slot = slot_of(name.as_bytes(), name.len(), SLOTS);
         while self.slots[slot] != FREE {
             let row = &ROWS[self.slots[slot] as usize];
             if self.kind.of(row) == Some(name) {

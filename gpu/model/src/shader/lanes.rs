@@ -64,14 +64,54 @@ impl Part {
         f: impl Fn([i64; N]) -> i64,
     ) {
         match self {
-            Part::U32 => words(sources, out, |w| f(w.map(i64::from)) as u32),
-            Part::S32 => words(sources, out, |w| f(w.map(|w| i64::from(w as i32))) as u32),
-            Part::U16 => halves(sources, out, |h| f(h.map(i64::from)) as u16),
-            Part::S16 => halves(sources, out, |h| f(h.map(|h| i64::from(h as i16))) as u16),
-            Part::U8 => bytes(sources, out, |b| f(b.map(i64::from)) as u8),
-            Part::S8 => bytes(sources, out, |b| f(b.map(|b| i64::from(b as i8))) as u8),
+            Part::U32 => words(sources, out, |w| f(wide(w)) as u32),
+            Part::S32 => words(sources, out, |w| f(wide(signed_words(w))) as u32),
+            Part::U16 => halves(sources, out, |h| f(wide(h)) as u16),
+            Part::S16 => halves(sources, out, |h| f(wide(signed_halves(h))) as u16),
+            Part::U8 => bytes(sources, out, |b| f(wide(b)) as u8),
+            Part::S8 => bytes(sources, out, |b| f(wide(signed_bytes(b))) as u8),
         }
     }
+}
+
+// The operations below are compiled once for each `f`; what does not depend on it stands in functions of its own.
+
+#[inline(always)]
+fn wide<const N: usize, T: Into<i64>>(parts: [T; N]) -> [i64; N] {
+    parts.map(T::into)
+}
+
+#[inline(always)]
+fn signed_words<const N: usize>(words: [u32; N]) -> [i32; N] {
+    words.map(u32::cast_signed)
+}
+
+#[inline(always)]
+fn signed_halves<const N: usize>(halves: [u16; N]) -> [i16; N] {
+    halves.map(u16::cast_signed)
+}
+
+#[inline(always)]
+fn signed_bytes<const N: usize>(bytes: [u8; N]) -> [i8; N] {
+    bytes.map(u8::cast_signed)
+}
+
+/// The words of one lane.
+#[inline(always)]
+fn of_lane<const N: usize>(sources: [&Lanes; N], lane: usize) -> [u32; N] {
+    sources.map(|source| source[lane])
+}
+
+/// Half 0 or 1 of each word.
+#[inline(always)]
+fn halves_at<const N: usize>(words: [u32; N], index: usize) -> [u16; N] {
+    words.map(|word| (word >> (16 * index)) as u16)
+}
+
+/// Byte 0 to 3 of each word.
+#[inline(always)]
+fn bytes_at<const N: usize>(words: [u32; N], index: usize) -> [u8; N] {
+    words.map(|word| (word >> (8 * index)) as u8)
 }
 
 /// Sets every word of `out` to `f` of the same words of the sources.
@@ -82,7 +122,7 @@ pub(crate) fn words<const N: usize>(
     f: impl Fn([u32; N]) -> u32,
 ) {
     for (lane, out) in out.iter_mut().enumerate() {
-        *out = f(sources.map(|source| source[lane]));
+        *out = f(of_lane(sources, lane));
     }
 }
 
@@ -94,8 +134,7 @@ pub(crate) fn halves<const N: usize>(
     f: impl Fn([u16; N]) -> u16,
 ) {
     words(sources, out, |w| {
-        let low = f(w.map(|w| w as u16));
-        let high = f(w.map(|w| (w >> 16) as u16));
+        let (low, high) = (f(halves_at(w, 0)), f(halves_at(w, 1)));
         u32::from(low) | u32::from(high) << 16
     });
 }
@@ -108,6 +147,7 @@ pub(crate) fn bytes<const N: usize>(
     f: impl Fn([u8; N]) -> u8,
 ) {
     words(sources, out, |w| {
-        u32::from_le_bytes(core::array::from_fn(|i| f(w.map(|w| (w >> (8 * i)) as u8))))
+        let byte = |index| f(bytes_at(w, index));
+        u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)])
     });
 }
