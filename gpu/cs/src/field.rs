@@ -7,6 +7,11 @@ use crate::arch::{Arch, ArchSet};
 use crate::register::{Pair, Reg, RegMask};
 use crate::scoreboard::{Slot, SlotMask};
 
+/// A sentence of the tables, or nothing without the feature `text`: a driver does not want them in its image.
+pub(crate) const fn kept(text: &'static str) -> &'static str {
+    if cfg!(feature = "text") { text } else { "" }
+}
+
 /// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldKind {
@@ -39,7 +44,7 @@ pub struct EnumInfo {
     pub name: &'static str,
     /// What it says.
     pub note: &'static str,
-    /// Its values, by rising code.
+    /// Its values, by rising code. Empty without the feature `text`.
     pub values: &'static [EnumValue],
 }
 
@@ -162,7 +167,7 @@ impl FieldInfo {
             access: Access::None,
             extent: Extent::Kind,
             when: When::Always,
-            note,
+            note: kept(note),
         }
     }
 

@@ -5,8 +5,11 @@
 //! Facts: hardware/command-stream.md 2 and 3, through [`crate::table`].
 
 pub(crate) mod codec;
+mod values;
 
 pub use codec::{DecodeError, EncodeError, FieldFault};
+pub(crate) use values::encode;
+pub use values::{Instruction, Values};
 
 use crate::arch::{Arch, on};
 use crate::enums::{

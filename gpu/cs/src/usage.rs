@@ -23,6 +23,15 @@ pub struct Usage {
 impl Info {
     /// The registers that `word`, which is this instruction on `arch`, uses.
     pub fn usage(&self, word: u64, arch: Arch) -> Usage {
+        let mut usage = self.operands(word, arch);
+        if let Some(map) = self.staging {
+            usage.staging = map.registers(self, word, arch);
+        }
+        usage
+    }
+
+    /// The same without what a job reads beside its operands.
+    pub(crate) fn operands(&self, word: u64, arch: Arch) -> Usage {
         let mut usage = Usage::default();
         for field in self.fields {
             let registers = match field.access {
@@ -32,9 +41,6 @@ impl Info {
                 Access::Write => &mut usage.writes,
             };
             *registers = registers.union(self.registers_of(field, word, arch));
-        }
-        if let Some(map) = self.staging {
-            usage.staging = map.registers(self, word, arch);
         }
         usage
     }

@@ -128,6 +128,14 @@ impl<M: AsRef<[u64]> + AsMut<[u64]>, C: Clock, I: Interrupts> Mmio<M, C, I> {
         (inside && pointer.is_aligned()).then_some(pointer)
     }
 
+    /// A pointer to the first of `count` double words at `address`; `None` if they are not all there, or not aligned.
+    fn words(&self, address: PhysicalAddress, count: usize) -> Option<*mut u64> {
+        let first: *mut u64 = self.word(address)?;
+        let bytes = count.checked_mul(size_of::<u64>())?;
+        let end = first.addr().checked_add(bytes)?;
+        (end <= self.memory.end).then_some(first)
+    }
+
     /// The part of a range that is memory of the GPU's.
     fn inside(&self, range: Range<PhysicalAddress>) -> Range<usize> {
         let clamp = |address: PhysicalAddress| {
@@ -186,6 +194,16 @@ unsafe impl<M: AsRef<[u64]> + AsMut<[u64]>, C: Clock, I: Interrupts> Platform fo
         if let Some(word) = self.word(address) {
             // SAFETY: aligned and inside of the memory, which nothing refers to.
             unsafe { words::store64(word, value) };
+        }
+    }
+
+    fn write_words(&mut self, address: PhysicalAddress, words: &[u64]) {
+        let Some(first) = self.words(address, words.len()) else {
+            return;
+        };
+        for (place, word) in words.iter().enumerate() {
+            // SAFETY: aligned, and all of them are inside of the memory, which nothing refers to.
+            unsafe { words::store64(first.add(place), *word) };
         }
     }
 

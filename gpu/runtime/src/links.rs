@@ -68,6 +68,18 @@ impl<'s> Links<'s> {
         core::iter::from_fn(next).take(self.links.len())
     }
 
+    /// What a list refers to.
+    pub(crate) fn keys(&self, list: List) -> impl Iterator<Item = Key> + Clone {
+        let mut at = list.0;
+        let next = move || {
+            let link = self.links.get(usize::from(at))?;
+            at = link.next;
+            link.to
+        };
+        // A list has no more links than there are.
+        core::iter::from_fn(next).take(self.links.len())
+    }
+
     /// What a list refers to by a tag.
     pub(crate) fn tagged(&self, list: List, tag: u32) -> Option<Key> {
         let mut all = self.of(list);

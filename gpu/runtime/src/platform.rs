@@ -319,6 +319,16 @@ pub unsafe trait Platform {
         None
     }
 
+    /// Writes double words from an address that is a multiple of 8 on, each by one volatile store. A faster version may
+    /// replace it.
+    fn write_words(&mut self, address: PhysicalAddress, words: &[u64]) {
+        let mut at = address;
+        for word in words {
+            self.store64(at, *word);
+            at = at.offset(8);
+        }
+    }
+
     /// Copies `bytes` to an address that is a multiple of 4, by volatile words. A faster version may replace it.
     fn write_bytes(&mut self, address: PhysicalAddress, bytes: &[u8]) {
         let mut at = address;

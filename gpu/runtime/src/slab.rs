@@ -26,6 +26,8 @@ impl Key {
 #[derive(Debug)]
 pub(crate) struct Entry<T> {
     generation: u32,
+    taken: bool,
+    /// What is there if it is taken; or what was there last, to be written over.
     value: Option<T>,
 }
 
@@ -33,8 +35,49 @@ impl<T> Entry<T> {
     /// A place that never held anything.
     pub(crate) const EMPTY: Entry<T> = Entry {
         generation: 0,
+        taken: false,
         value: None,
     };
+}
+
+/// A place that is to be filled.
+pub(crate) struct Vacant<'a, T> {
+    index: u16,
+    entry: &'a mut Entry<T>,
+    used: &'a mut usize,
+    first: &'a mut usize,
+}
+
+impl<'a, T> Vacant<'a, T> {
+    /// Puts a value there.
+    pub(crate) fn fill(self, value: T) -> Key {
+        let (key, place) = self.take();
+        *place = Some(value);
+        key
+    }
+
+    /// Takes the place with what was there last, or with what `first` makes: a large value is written over, not moved.
+    pub(crate) fn reuse(self, first: impl FnOnce() -> T) -> (Key, &'a mut T) {
+        let (key, place) = self.take();
+        (key, place.get_or_insert_with(first))
+    }
+
+    fn take(self) -> (Key, &'a mut Option<T>) {
+        let Vacant {
+            index,
+            entry,
+            used,
+            first,
+        } = self;
+        entry.taken = true;
+        *used = used.saturating_add(1);
+        *first = usize::from(index).saturating_add(1);
+        let key = Key {
+            index,
+            generation: entry.generation,
+        };
+        (key, &mut entry.value)
+    }
 }
 
 /// Values in places of the caller's.
@@ -42,6 +85,8 @@ impl<T> Entry<T> {
 pub(crate) struct Slab<'s, T> {
     entries: &'s mut [Entry<T>],
     used: usize,
+    /// Every place before this is taken.
+    first: usize,
 }
 
 impl<'s, T> Slab<'s, T> {
@@ -50,9 +95,14 @@ impl<'s, T> Slab<'s, T> {
     pub(crate) fn new(entries: &'s mut [Entry<T>]) -> Slab<'s, T> {
         for entry in entries.iter_mut() {
             entry.value = None;
+            entry.taken = false;
             entry.generation = entry.generation.wrapping_add(1);
         }
-        Slab { entries, used: 0 }
+        Slab {
+            entries,
+            used: 0,
+            first: 0,
+        }
     }
 
     /// How many values there are.
@@ -67,19 +117,27 @@ impl<'s, T> Slab<'s, T> {
 
     /// Keeps a value, or gives it back if every place is taken.
     pub(crate) fn insert(&mut self, value: T) -> Result<Key, T> {
-        let mut places = (0_u16..=u16::MAX).zip(self.entries.iter_mut());
-        let Some((index, entry)) = places.find(|(_, entry)| entry.value.is_none()) else {
-            return Err(value);
-        };
-        entry.value = Some(value);
-        self.used = self.used.saturating_add(1);
-        Ok(Key {
+        match self.vacant() {
+            Some(vacant) => Ok(vacant.fill(value)),
+            None => Err(value),
+        }
+    }
+
+    /// A place for a value, if there is one.
+    pub(crate) fn vacant(&mut self) -> Option<Vacant<'_, T>> {
+        let places = self.entries.get(self.first..)?;
+        let found = places.iter().position(|entry| !entry.taken)?;
+        let place = self.first.wrapping_add(found);
+        let index = u16::try_from(place).ok()?;
+        Some(Vacant {
             index,
-            generation: entry.generation,
+            entry: self.entries.get_mut(place)?,
+            used: &mut self.used,
+            first: &mut self.first,
         })
     }
 
-    /// The value that a key names, if it is still there.
+    /// The value that a key names, if it is still there. What is only left in a place has no key: its generation is over.
     pub(crate) fn get(&self, key: Key) -> Option<&T> {
         let entry = self.entries.get(key.index())?;
         let value = entry.value.as_ref()?;
@@ -96,20 +154,25 @@ impl<'s, T> Slab<'s, T> {
 
     /// Takes the value that a key names out; the key is void.
     pub(crate) fn remove(&mut self, key: Key) -> Option<T> {
+        self.release(key)?.take()
+    }
+
+    /// Voids a key; its place is free, and holds the value until it is taken.
+    pub(crate) fn release(&mut self, key: Key) -> Option<&mut Option<T>> {
         let entry = self.entries.get_mut(key.index())?;
-        if entry.generation != key.generation {
+        if entry.generation != key.generation || !entry.taken {
             return None;
         }
-        let value = entry.value.take()?;
+        entry.taken = false;
         entry.generation = entry.generation.wrapping_add(1);
         self.used = self.used.saturating_sub(1);
-        Some(value)
+        self.first = self.first.min(key.index());
+        Some(&mut entry.value)
     }
 
     /// The key of the value at a place.
     pub(crate) fn key_at(&self, index: usize) -> Option<Key> {
-        let entry = self.entries.get(index)?;
-        entry.value.as_ref()?;
+        let entry = self.entries.get(index).filter(|entry| entry.taken)?;
         Some(Key {
             index: u16::try_from(index).ok()?,
             generation: entry.generation,
@@ -124,7 +187,8 @@ impl<'s, T> Slab<'s, T> {
                 index,
                 generation: entry.generation,
             };
-            entry.value.as_ref().map(|value| (key, value))
+            let value = entry.value.as_ref().filter(|_| entry.taken);
+            value.map(|value| (key, value))
         })
     }
 
@@ -136,7 +200,8 @@ impl<'s, T> Slab<'s, T> {
                 index,
                 generation: entry.generation,
             };
-            entry.value.as_mut().map(|value| (key, value))
+            let value = entry.value.as_mut().filter(|_| entry.taken);
+            value.map(|value| (key, value))
         })
     }
 }
@@ -161,6 +226,24 @@ mod tests {
         );
         assert_eq!(slab.remove(a), None);
         assert_eq!((slab.len(), slab.capacity()), (2, 2));
+        // Given back in any order, every place is found again.
+        assert_eq!((slab.remove(b), slab.remove(c)), (Some('b'), Some('c')));
+        assert!(slab.insert('d').is_ok() && slab.insert('e').is_ok());
+        assert_eq!(slab.insert('f'), Err('f'));
+    }
+
+    #[test]
+    fn what_is_left_in_a_place_is_written_over_and_never_found() {
+        let mut places = [const { Entry::EMPTY }; 1];
+        let mut slab = Slab::new(&mut places);
+        let old = slab.insert('a').expect("room");
+        assert!(slab.release(old).is_some() && slab.release(old).is_none());
+        assert_eq!((slab.get(old), slab.key_at(0), slab.len()), (None, None, 0));
+        assert!(slab.iter().next().is_none() && slab.iter_mut().next().is_none());
+        let (new, place) = slab.vacant().expect("room").reuse(|| 'b');
+        assert_eq!(*place, 'a', "it stays until it is written over");
+        *place = 'c';
+        assert_eq!((slab.get(old), slab.get(new)), (None, Some(&'c')));
     }
 
     #[test]

@@ -8,8 +8,9 @@ use super::chunk::{LINK_WORDS, link_to};
 use super::config::Config;
 use super::error::BuildFault;
 use crate::enums::TaskAxis;
-use crate::instr::{Instr, Move32, Move48, RunCompute};
+use crate::instr::{Instruction, Move32, Move48, RunCompute, Values, encode};
 use crate::register::{Pair, Reg};
+use crate::table::Info;
 
 /// A word that is an instruction of the stream that it was checked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,10 +28,13 @@ impl Config {
     ///
     /// # Errors
     /// If there is no word for it, or it uses a register or a slot that it may not.
-    pub fn checked(&self, instr: impl Into<Instr>) -> Result<Checked, BuildFault> {
-        let instr = instr.into();
-        let word = instr.encode(self.arch)?;
-        self.check(&instr, word)?;
+    pub fn checked(&self, instr: impl Instruction) -> Result<Checked, BuildFault> {
+        self.checked_row(instr.info(), &instr.values())
+    }
+
+    fn checked_row(&self, info: &Info, values: &Values) -> Result<Checked, BuildFault> {
+        let word = encode(info, values, self.arch)?;
+        self.check(info, word)?;
         Ok(Checked(word))
     }
 }

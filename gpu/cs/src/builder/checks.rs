@@ -11,13 +11,13 @@ use crate::field::FieldKind;
 use crate::instr::{Instr, Wait};
 use crate::register::RegSet;
 use crate::scoreboard::{Slot, SlotMask};
+use crate::table::Info;
 use crate::usage::Usage;
 
 impl Config {
-    /// Whether `word`, which is `instr`, may be written; the registers that it uses.
-    pub(super) fn check(&self, instr: &Instr, word: u64) -> Result<Usage, BuildFault> {
-        let info = instr.info();
-        let usage = info.usage(word, self.arch);
+    /// Whether `word`, an instruction of this row, may be written.
+    pub(super) fn check(&self, info: &Info, word: u64) -> Result<(), BuildFault> {
+        let usage = info.operands(word, self.arch);
         let named = usage.reads.union(usage.writes);
         let missing = named.without(self.layout.all());
         if !missing.is_empty() {
@@ -52,7 +52,7 @@ impl Config {
         }
         match counted_on {
             Some(slot) if waits_for.contains(slot) => Err(BuildFault::WaitsForItself { slot }),
-            _ => Ok(usage),
+            _ => Ok(()),
         }
     }
 }

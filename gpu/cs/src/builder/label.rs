@@ -124,7 +124,9 @@ impl<'m, S: ChunkSource<'m>> Builder<'m, S> {
         // The wait that a branch on a loaded register needs comes first, and moves it.
         let probe = branch(0);
         let word = probe.encode(self.config.arch)?;
-        let usage = self.config.check(&probe, word)?;
+        let info = probe.info();
+        self.config.check(info, word)?;
+        let usage = info.usage(word, self.config.arch);
         if let Some(slot) = self.config.load_store_slot
             && self.in_flight.must_wait(&usage)
         {

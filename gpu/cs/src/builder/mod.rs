@@ -93,7 +93,9 @@ impl<'m, S: ChunkSource<'m>> Builder<'m, S> {
 
     fn try_push(&mut self, instr: Instr) -> Result<(), BuildFault> {
         let word = instr.encode(self.config.arch)?;
-        let usage = self.config.check(&instr, word)?;
+        let info = instr.info();
+        self.config.check(info, word)?;
+        let usage = info.usage(word, self.config.arch);
         if let Some(slot) = self.config.load_store_slot {
             if self.in_flight.must_wait(&usage) {
                 self.wait_for_memory(slot)?;

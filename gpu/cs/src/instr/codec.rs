@@ -181,7 +181,17 @@ pub(crate) fn put<V: Value>(
     value: V,
     arch: Arch,
 ) -> Result<u64, EncodeError> {
-    let raw = value.to_bits();
+    encode_field(of, field, value.to_bits(), arch)
+}
+
+/// The same, for a value as bits.
+#[inline]
+pub(crate) fn encode_field(
+    of: &'static str,
+    field: &FieldInfo,
+    raw: u64,
+    arch: Arch,
+) -> Result<u64, EncodeError> {
     match place(of, field, raw, arch) {
         Ok(placed) => Ok(placed),
         // A default that is not 0 goes without saying where there is no field.

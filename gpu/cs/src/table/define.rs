@@ -139,8 +139,30 @@ macro_rules! define_instructions {
                         Instr::$ty(instr)
                     }
                 }
+
+                impl Instruction for $ty {
+                    fn info(&self) -> &'static Info {
+                        const { &$ty::INFO }
+                    }
+
+                    fn values(&self) -> Values {
+                        Values::of([$( $crate::field::Value::to_bits(self.$field) ),*])
+                    }
+                }
             };
         )*
+
+        impl Instruction for Instr {
+            fn info(&self) -> &'static Info {
+                Instr::info(self)
+            }
+
+            fn values(&self) -> Values {
+                match self {
+                    $( Instr::$ty(instr) => instr.values(), )*
+                }
+            }
+        }
 
         /// A command-stream instruction.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]

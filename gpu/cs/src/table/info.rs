@@ -6,7 +6,7 @@ use core::fmt;
 use core::ops::BitOr;
 
 use crate::arch::{Arch, ArchSet};
-use crate::field::FieldInfo;
+use crate::field::{FieldInfo, kept};
 use crate::staging::StagingMap;
 
 /// What an instruction is about.
@@ -182,12 +182,12 @@ impl Info {
             staging: None,
             fields,
             text: Text {
-                mesa26: text,
+                mesa26: kept(text),
                 mesa26_on: None,
                 mesa24: None,
                 unknown_to_mesa26: false,
             },
-            note,
+            note: kept(note),
         }
     }
 
@@ -228,12 +228,12 @@ impl Info {
     }
 
     pub(crate) const fn text_on(mut self, archs: ArchSet, text: &'static str) -> Info {
-        self.text.mesa26_on = Some((archs, text));
+        self.text.mesa26_on = Some((archs, kept(text)));
         self
     }
 
     pub(crate) const fn text24(mut self, text: &'static str) -> Info {
-        self.text.mesa24 = Some(text);
+        self.text.mesa24 = Some(kept(text));
         self
     }
 

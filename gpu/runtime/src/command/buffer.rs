@@ -4,6 +4,7 @@
 
 use super::error::CommandError;
 use super::recorder::{BLOCKS, FIRST_BLOCK, Level, Recorded, Recorder, WRITTEN};
+use super::writer::Block;
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
 use crate::handle::{CommandBuffer, Space};
@@ -74,7 +75,15 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         self.unused(commands.0, WHAT)?;
         self.set_recorded(commands.0, None);
         self.forget_callers(commands.0);
-        let mut recorder = Recorder::begin(self, commands, secondary)?;
+        let object = self.object(commands.0, WHAT)?;
+        let block = Block {
+            address: object.mapping.address(),
+            memory: object.mapping.memory(),
+            bytes: FIRST_BLOCK,
+        };
+        let place = (object.space, block);
+        let mut recorder = Recorder::new(self, commands, place, secondary);
+        recorder.begin()?;
         record(&mut recorder)?;
         let recorded = recorder.finish()?;
         self.set_recorded(commands.0, Some(recorded));

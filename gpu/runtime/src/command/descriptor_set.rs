@@ -5,21 +5,20 @@
 
 use super::descriptors::{DESCRIPTOR_BYTES, RESOURCE_BYTES, buffer, resource, resource_entries};
 use super::error::CommandError;
-use super::image_descriptors::{SamplerInfo, sampler, texel_buffer, texture, wrong_kind};
+use super::image_descriptors::{SamplerInfo, sampler};
 use super::recorder::Recorder;
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
-use crate::handle::{Buffer, DescriptorSet, Image, Pipeline};
+use crate::handle::{Buffer, DescriptorSet, Pipeline};
 use crate::links::List;
 use crate::platform::{PhysicalAddress, Platform};
 use crate::slab::Key;
 use crate::vm::{GpuAddress, Protection};
-use eitri_descriptors::formats::VkFormat;
 use eitri_descriptors::resource::DescriptorType;
 use eitri_program::{Binding, BindingKind, Program};
 
 /// Buffers are bound at multiples of this.
-const ALIGNMENT: u64 = 16;
+pub(super) const ALIGNMENT: u64 = 16;
 
 const WHAT: Thing = Thing::DescriptorSet;
 
@@ -53,24 +52,15 @@ pub struct DynamicOffset {
 }
 
 /// Bytes of the resource table before the descriptors: whole lines, as entries come in groups.
-const fn table_bytes(table: u8) -> u64 {
+pub(super) const fn table_bytes(table: u8) -> u64 {
     (resource_entries(table) as u64).wrapping_mul(RESOURCE_BYTES)
 }
 
-/// An element of a binding.
-struct Place {
-    /// The set's number in the shader.
-    set: u32,
-    row: Binding,
-    /// Its first descriptor.
-    index: u32,
-    /// Where the set's descriptors are.
-    memory: PhysicalAddress,
-    space: Key,
-}
-
 /// The bindings of one set.
-fn of_set<'p>(program: &Program<'p>, set: u32) -> impl Iterator<Item = Binding> + use<'p> {
+pub(super) fn of_set<'p>(
+    program: &Program<'p>,
+    set: u32,
+) -> impl Iterator<Item = Binding> + use<'p> {
     program.bindings().filter(move |binding| binding.set == set)
 }
 
@@ -121,7 +111,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         Ok(DescriptorSet(key))
     }
 
-    fn write_words(&mut self, at: PhysicalAddress, words: &[u32]) {
+    pub(super) fn write_words(&mut self, at: PhysicalAddress, words: &[u32]) {
         for (word, place) in words.iter().zip((0..).step_by(4)) {
             self.platform.store32(at.offset(place), *word);
         }
@@ -135,245 +125,6 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     /// If a job in flight uses it: then it stays. Or if it can't be unmapped, which costs the device.
     pub fn destroy_descriptor_set(&mut self, set: DescriptorSet) -> Result<(), Error> {
         self.destroy_object(set.0, WHAT)
-    }
-
-    /// Binds all of a buffer to element 0 of `binding`. Commands that were recorded with the set must be recorded again: a
-    /// recording keeps the addresses of its buffers.
-    ///
-    /// # Errors
-    /// As [`Device::bind_range`].
-    pub fn bind_buffer(
-        &mut self,
-        set: DescriptorSet,
-        binding: u32,
-        target: Buffer,
-    ) -> Result<(), Error> {
-        let bytes = self.buffer_bytes(target)?;
-        self.bind_range(set, binding, 0, target, 0, bytes)
-    }
-
-    /// Binds `bytes` of a buffer from `offset` (a multiple of 16) to an element of `binding`.
-    ///
-    /// # Errors
-    /// If a job in flight uses the set, the program has no such binding, or the part of the buffer is too small or can't be
-    /// bound.
-    pub fn bind_range(
-        &mut self,
-        set: DescriptorSet,
-        binding: u32,
-        element: u32,
-        target: Buffer,
-        offset: u64,
-        bytes: u64,
-    ) -> Result<(), Error> {
-        self.unused(set.0, WHAT)?;
-        let size = self.buffer_bytes(target)?;
-        let buffer_object = self.object(target.0, Thing::Buffer)?;
-        let start = buffer_object.mapping.address();
-        let object = self.object(set.0, WHAT)?;
-        if buffer_object.space != object.space {
-            let what = Thing::Buffer;
-            return Err(Error::OtherSpace { what });
-        }
-        let memory = object.mapping.memory();
-        let Kind::Set {
-            program,
-            set: number,
-            table,
-        } = object.kind
-        else {
-            return Err(Error::Gone { what: WHAT });
-        };
-        let missing = CommandError::NoBinding {
-            set: number,
-            binding,
-            element,
-        };
-        let row = of_set(&program, number).find(|row| row.binding == binding);
-        let row = row.filter(|row| element < row.count).ok_or(missing)?;
-        if !matches!(
-            row.kind,
-            BindingKind::StorageBuffer | BindingKind::UniformBuffer
-        ) {
-            return Err(wrong_kind(number, binding, "buffer").into());
-        }
-        let refused = CommandError::Range {
-            offset,
-            bytes,
-            size,
-        };
-        let end = offset.checked_add(bytes).ok_or(refused)?;
-        let length = u32::try_from(bytes).map_err(|_| refused)?;
-        if end > size || offset & ALIGNMENT.wrapping_sub(1) != 0 {
-            return Err(refused.into());
-        }
-        if length < row.min_bytes {
-            let needed = row.min_bytes;
-            let small = CommandError::TooSmall {
-                set: number,
-                binding,
-                bytes,
-                needed,
-            };
-            return Err(small.into());
-        }
-        let arch = self.properties.arch;
-        let descriptor = buffer(arch, start.offset(offset).0, length)?;
-        let index = row.slot.index.saturating_add(element);
-        self.link(set.0, target.0, Some(index))?;
-        let memory = memory.offset(table_bytes(table));
-        self.write_descriptor(set, memory, index, descriptor);
-        Ok(())
-    }
-
-    /// Binds `bytes` of a buffer from `offset` (a multiple of 16) as texels of a format to an element of `binding`. Bytes
-    /// that are no whole texel are left out.
-    ///
-    /// # Errors
-    /// As [`Device::bind_range`]; or if there is not one texel.
-    pub fn bind_texel_buffer(
-        &mut self,
-        set: DescriptorSet,
-        (binding, element): (u32, u32),
-        target: Buffer,
-        (offset, bytes): (u64, u64),
-        format: &VkFormat,
-    ) -> Result<(), Error> {
-        let place = self.element(set, binding, element)?;
-        let size = self.buffer_bytes(target)?;
-        let buffer_object = self.object(target.0, Thing::Buffer)?;
-        if buffer_object.space != place.space {
-            let what = Thing::Buffer;
-            return Err(Error::OtherSpace { what });
-        }
-        if !matches!(
-            place.row.kind,
-            BindingKind::UniformTexelBuffer | BindingKind::StorageTexelBuffer
-        ) {
-            return Err(wrong_kind(place.set, binding, "texel buffer").into());
-        }
-        let start = buffer_object.mapping.address();
-        let refused = CommandError::Range {
-            offset,
-            bytes,
-            size,
-        };
-        let end = offset.checked_add(bytes).ok_or(refused)?;
-        let length = u32::try_from(bytes).map_err(|_| refused)?;
-        if end > size || offset & ALIGNMENT.wrapping_sub(1) != 0 {
-            return Err(refused.into());
-        }
-        let texels = length.checked_div(format.block_bytes).unwrap_or(0);
-        if texels == 0 {
-            let small = CommandError::TooSmall {
-                set: place.set,
-                binding,
-                bytes,
-                needed: format.block_bytes,
-            };
-            return Err(small.into());
-        }
-        let length = texels.saturating_mul(format.block_bytes);
-        let arch = self.properties.arch;
-        let descriptor = texel_buffer(arch, (start.offset(offset).0, length), format)?;
-        self.link(set.0, target.0, Some(place.index))?;
-        self.write_descriptor(set, place.memory, place.index, descriptor);
-        Ok(())
-    }
-
-    /// Binds an image to an element of `binding`: all of it, as the program wants to see it.
-    ///
-    /// # Errors
-    /// If a job in flight uses the set, the program has no such binding, or one for other things or other shapes.
-    pub fn bind_image(
-        &mut self,
-        set: DescriptorSet,
-        (binding, element): (u32, u32),
-        target: Image,
-    ) -> Result<(), Error> {
-        let place = self.element(set, binding, element)?;
-        let info = self.image_info(target)?;
-        let object = self.object(target.0, Thing::Image)?;
-        if object.space != place.space {
-            let what = Thing::Image;
-            return Err(Error::OtherSpace { what });
-        }
-        let wrong = wrong_kind(place.set, binding, "image of that shape");
-        let shape = match place.row.kind {
-            BindingKind::StorageImage(shape) => (shape, true),
-            BindingKind::SampledImage(shape) | BindingKind::CombinedImageSampler(shape) => {
-                (shape, false)
-            }
-            _ => return Err(wrong.into()),
-        };
-        let address = object.mapping.address().0;
-        let arch = self.properties.arch;
-        let descriptor = texture(arch, &info, address, shape)?.ok_or(wrong)?;
-        self.link(set.0, target.0, Some(place.index))?;
-        self.write_descriptor(set, place.memory, place.index, descriptor);
-        Ok(())
-    }
-
-    /// Binds a sampler to an element of `binding`, alone or beside its image.
-    ///
-    /// # Errors
-    /// If a job in flight uses the set, or the program has no such binding or one for other things.
-    pub fn bind_sampler(
-        &mut self,
-        set: DescriptorSet,
-        (binding, element): (u32, u32),
-        info: &SamplerInfo,
-    ) -> Result<(), Error> {
-        let place = self.element(set, binding, element)?;
-        let index = match place.row.kind {
-            BindingKind::Sampler => place.index,
-            BindingKind::CombinedImageSampler(_) => place.index.saturating_add(1),
-            _ => return Err(wrong_kind(place.set, binding, "sampler").into()),
-        };
-        let descriptor = sampler(self.properties.arch, info)?;
-        self.write_descriptor(set, place.memory, index, descriptor);
-        Ok(())
-    }
-
-    /// Where an element of a binding of a set stands, which no job in flight uses.
-    fn element(&mut self, set: DescriptorSet, binding: u32, element: u32) -> Result<Place, Error> {
-        self.unused(set.0, WHAT)?;
-        let object = self.object(set.0, WHAT)?;
-        let Kind::Set {
-            program,
-            set: number,
-            table,
-        } = object.kind
-        else {
-            return Err(Error::Gone { what: WHAT });
-        };
-        let row = of_set(&program, number).find(|row| row.binding == binding);
-        let missing = CommandError::NoBinding {
-            set: number,
-            binding,
-            element,
-        };
-        let row = row.filter(|row| element < row.count).ok_or(missing)?;
-        let skipped = element.saturating_mul(row.kind.descriptors());
-        Ok(Place {
-            set: number,
-            row,
-            index: row.slot.index.saturating_add(skipped),
-            memory: object.mapping.memory().offset(table_bytes(table)),
-            space: object.space,
-        })
-    }
-
-    fn write_descriptor(
-        &mut self,
-        set: DescriptorSet,
-        memory: PhysicalAddress,
-        index: u32,
-        words: [u32; 8],
-    ) {
-        let at = memory.offset(u64::from(index).wrapping_mul(DESCRIPTOR_BYTES));
-        self.write_words(at, &words);
-        self.host_wrote(set.0);
     }
 
     /// A set, as the recorder uses it.

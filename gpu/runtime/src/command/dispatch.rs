@@ -15,7 +15,8 @@ use super::recorder::{Recorder, TABLES};
 use super::registers;
 use super::storage::Used;
 use super::task::{TaskShape, task_of_unknown_grid, task_shape};
-use super::words::{self, Narrow, Wide};
+use super::uniforms::Source;
+use super::words::{self, Grid, Narrow, Wide};
 use crate::error::{Error, Thing};
 use crate::handle::Buffer;
 use crate::platform::{PhysicalAddress, Platform};
@@ -23,7 +24,10 @@ use crate::queue::Reach;
 use crate::vm::GpuAddress;
 use eitri_cs::RegMask;
 use eitri_cs::instr::{LoadMultiple, StoreMultiple};
-use eitri_program::{Axis, DescriptorSlot, FauWord, Program};
+use eitri_program::{DescriptorSlot, FauWord, Program, WorkgroupSize};
+
+/// Most instructions of a dispatch: state, grid, the job.
+const MOST_WORDS: u32 = 2 * 4 + 2 + 2 * 3 + 1;
 
 /// What a dispatch was given that the next may use too.
 #[derive(Clone, Copy, Debug)]
@@ -34,19 +38,8 @@ pub(super) struct Made {
     uniforms: Option<(u64, [u32; 3])>,
     /// Local storage of its own.
     storage: Option<(Used, GpuAddress)>,
-    /// Words of uniforms that change only with what is bound are known.
-    fixed: bool,
-}
-
-/// Where a word of the uniforms comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
-    /// It stays the same until something else is bound.
-    Fixed,
-    /// The workgroups along an axis.
-    Count(Axis),
-    /// The push constants, from this byte on.
-    Push(u8),
+    /// The registers hold all state of the pipeline and the sets, uniforms and grid aside.
+    state: bool,
 }
 
 impl Made {
@@ -55,7 +48,7 @@ impl Made {
         resources: None,
         uniforms: None,
         storage: None,
-        fixed: false,
+        state: false,
     };
 
     /// Other push constants are in use.
@@ -67,7 +60,12 @@ impl Made {
     pub(super) const fn forget_sets(&mut self) {
         self.resources = None;
         self.uniforms = None;
-        self.fixed = false;
+        self.state = false;
+    }
+
+    /// What the registers hold is not known.
+    pub(super) const fn forget_state(&mut self) {
+        self.state = false;
     }
 }
 
@@ -92,30 +90,28 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         base: [u32; 3],
         workgroups: [u32; 3],
     ) -> Result<&mut Self, Error> {
-        let pipeline = self.shape()?;
-        if workgroups.contains(&0) {
+        let Shape {
+            size,
+            threads: at_once,
+            ..
+        } = *self.shape()?;
+        let [x, y, z] = workgroups;
+        if x == 0 || y == 0 || z == 0 {
             return Ok(self);
         }
-        let size = pipeline.size;
-        let ends = workgroups.into_iter().zip(base);
-        for ((count, base), threads) in ends.zip([size.x(), size.y(), size.z()]) {
-            let end = u64::from(base).saturating_add(u64::from(count));
-            let wanted = end.saturating_mul(u64::from(threads));
-            // A global id is 32 bits.
-            let most = 1 << 32;
-            if wanted > most {
-                let what = Limit::Workgroups;
-                return Err(CommandError::Limit { what, wanted, most }.into());
-            }
+        if let Some(wanted) = too_large(size, base, workgroups) {
+            let (what, most) = (Limit::Workgroups, GLOBAL_IDS);
+            return Err(CommandError::Limit { what, wanted, most }.into());
         }
-        let total = workgroups
-            .into_iter()
-            .fold(1_u64, |all, count| all.saturating_mul(u64::from(count)));
-        let task = task_shape(size.invocations(), workgroups, pipeline.threads);
-        let uniforms = self.uniforms(&pipeline, workgroups)?;
-        let threads = total.saturating_mul(size.invocations().into());
+        let total = u64::from(x)
+            .saturating_mul(y.into())
+            .saturating_mul(z.into());
+        let invocations = size.invocations();
+        let uniforms = self.uniforms(workgroups)?;
+        let threads = total.saturating_mul(invocations.into());
         self.invocations = self.invocations.map(|sum| sum.saturating_add(threads));
-        self.run(&pipeline, uniforms, (base, Some(workgroups)), (total, task))?;
+        let task = task_shape(invocations, workgroups, at_once);
+        self.run(uniforms, (base, Some(workgroups)), (total, task))?;
         Ok(self)
     }
 
@@ -125,12 +121,12 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     /// # Errors
     /// As [`Recorder::dispatch`]; or if the counts are not inside the buffer.
     pub fn dispatch_indirect(&mut self, counts: Buffer, offset: u64) -> Result<&mut Self, Error> {
-        let pipeline = self.shape()?;
+        let pipeline = *self.shape()?;
         let from = self.part_of(counts, offset, 12)?;
         // Words of uniforms that the stream fills in are waited for as the counts are.
         let uniforms = match pipeline.counts {
-            true => self.written_uniforms(&pipeline)?,
-            false => self.uniforms(&pipeline, [0; 3])?,
+            true => self.written_uniforms()?,
+            false => self.uniforms([0; 3])?,
         };
         self.load_wide(|words| words.address, from.0)?;
         let [first, ..] = registers::COUNT;
@@ -142,15 +138,13 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         })?;
         self.running.memory = true;
         self.wait_for_memory()?;
-        for axis in 0..3 {
-            self.known.forget_narrow(Narrow::Count(axis));
-        }
+        self.known.forget_grid(Grid::Count);
         if pipeline.counts {
             self.store_counts(uniforms)?;
         }
         self.invocations = None;
         let task = task_of_unknown_grid(pipeline.size.invocations(), pipeline.threads);
-        self.run(&pipeline, uniforms, ([0; 3], None), (u64::MAX, task))?;
+        self.run(uniforms, ([0; 3], None), (u64::MAX, task))?;
         Ok(self)
     }
 
@@ -180,9 +174,9 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     }
 
     /// What is known of the bound pipeline.
-    fn shape(&self) -> Result<Shape, Error> {
+    fn shape(&self) -> Result<&Shape, Error> {
         let pipeline = self.pipeline.as_ref();
-        Ok(pipeline.ok_or(CommandError::NoPipeline)?.shape)
+        Ok(&pipeline.ok_or(CommandError::NoPipeline)?.shape)
     }
 
     /// Its program.
@@ -194,33 +188,51 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     /// Starts a job of about `total` workgroups; without `counts` the registers have them.
     fn run(
         &mut self,
-        pipeline: &Shape,
         uniforms: u64,
         (base, counts): ([u32; 3], Option<[u32; 3]>),
         (total, task): (u64, TaskShape),
     ) -> Result<(), Error> {
-        let resources = self.resources(pipeline)?;
-        let storage = match pipeline.storage {
+        if !self.made.state {
+            self.set_state(uniforms, total)?;
+        }
+        self.emit(MOST_WORDS, |it| {
+            it.wide(Wide::Uniforms, uniforms);
+            it.grid(Grid::First, base);
+            if let Some(counts) = counts {
+                it.grid(Grid::Count, counts);
+            }
+            let TaskShape { axis, increment } = task;
+            it.put(it.words.run.with(axis, increment));
+        })?;
+        self.running.jobs = true;
+        self.unflushed = true;
+        Ok(())
+    }
+
+    /// Sets the state of a job of about `total` workgroups, its grid aside. The next one of the same pipeline and sets finds it
+    /// as it is, unless its local storage is this job's own.
+    #[inline(never)]
+    fn set_state(&mut self, uniforms: u64, total: u64) -> Result<(), Error> {
+        let Shape {
+            shader,
+            workgroup,
+            storage: shared,
+            ..
+        } = *self.shape()?;
+        let resources = self.resources()?;
+        let storage = match shared {
             Some(storage) => storage,
             None => self.storage(total)?,
         };
-        self.set_wide(Wide::Resources, resources)?;
-        self.set_wide(Wide::Uniforms, uniforms)?;
-        self.set_wide(Wide::Program, pipeline.shader.0)?;
-        self.set_wide(Wide::Storage, storage.0)?;
-        self.set_narrow(Narrow::AttributeOffset, 0)?;
-        self.set_narrow(Narrow::WorkgroupSize, pipeline.workgroup)?;
-        for (axis, first) in base.into_iter().enumerate() {
-            self.set_narrow(Narrow::First(axis), first)?;
-        }
-        for (axis, count) in counts.into_iter().flatten().enumerate() {
-            self.set_narrow(Narrow::Count(axis), count)?;
-        }
-        let TaskShape { axis, increment } = task;
-        let run = self.words()?.run.with(axis, increment);
-        self.put(run)?;
-        self.running.jobs = true;
-        self.unflushed = true;
+        self.emit(MOST_WORDS, |it| {
+            it.wide(Wide::Resources, resources);
+            it.wide(Wide::Uniforms, uniforms);
+            it.wide(Wide::Program, shader.0);
+            it.wide(Wide::Storage, storage.0);
+            it.narrow(Narrow::AttributeOffset, 0);
+            it.narrow(Narrow::WorkgroupSize, workgroup);
+        })?;
+        self.made.state = shared.is_some();
         Ok(())
     }
 
@@ -268,11 +280,16 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     }
 
     /// The value of the resource table register: the table's address with its number of entries.
-    fn resources(&mut self, pipeline: &Shape) -> Result<u64, Error> {
+    fn resources(&mut self) -> Result<u64, Error> {
         if let Some(made) = self.made.resources {
             return Ok(made);
         }
-        let Some(highest) = pipeline.highest else {
+        let Shape {
+            highest: Some(highest),
+            table,
+            ..
+        } = *self.shape()?
+        else {
             return Ok(0);
         };
         for binding in self.program()?.bindings() {
@@ -289,7 +306,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
                 }
             }
         }
-        let alone = pipeline.table.and_then(|table| self.set(table)?.alone);
+        let alone = table.and_then(|table| self.set(table)?.alone);
         let resources = match alone {
             Some(alone) => alone,
             None => self.table_of_sets(highest)?,
@@ -330,18 +347,20 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     }
 
     /// The value of the uniforms register: their address with their number of 64-bit words.
-    fn uniforms(&mut self, pipeline: &Shape, workgroups: [u32; 3]) -> Result<u64, Error> {
+    fn uniforms(&mut self, workgroups: [u32; 3]) -> Result<u64, Error> {
+        let Shape {
+            pairs, counts: has, ..
+        } = *self.shape()?;
         if let Some((made, counts)) = self.made.uniforms
-            && (!pipeline.counts || counts == workgroups)
+            && (!has || counts == workgroups)
         {
             return Ok(made);
         }
-        let pairs = pipeline.uniforms.div_ceil(2);
         let uniforms = match pairs {
             0 => 0,
             _ => {
                 let (at, address) = self.room(pairs.saturating_mul(8))?;
-                self.write_uniforms(at, pipeline, workgroups)?;
+                self.write_uniforms(at, workgroups)?;
                 address.0 | u64::from(pairs) << COUNT_SHIFT
             }
         };
@@ -350,82 +369,53 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     }
 
     /// The uniforms of a dispatch whose counts the stream fills in.
-    fn written_uniforms(&mut self, pipeline: &Shape) -> Result<u64, Error> {
-        let pairs = pipeline.uniforms.div_ceil(2);
+    fn written_uniforms(&mut self) -> Result<u64, Error> {
+        let pairs = self.shape()?.pairs;
         let bytes = pairs.saturating_mul(8);
         let (at, address) = self.written_room(bytes)?;
-        self.write_uniforms(at, pipeline, [0; 3])?;
+        self.write_uniforms(at, [0; 3])?;
         self.device.platform.clean(at.span(bytes.into()));
         Ok(address.0 | u64::from(pairs) << COUNT_SHIFT)
     }
 
     /// Writes the uniforms of a dispatch; what no push constant and no count is stays the same until something else is bound.
-    fn write_uniforms(
-        &mut self,
-        mut at: PhysicalAddress,
-        pipeline: &Shape,
-        counts: [u32; 3],
-    ) -> Result<(), Error> {
-        if !self.made.fixed {
-            self.find_uniforms(pipeline)?;
+    fn write_uniforms(&mut self, at: PhysicalAddress, counts: [u32; 3]) -> Result<(), Error> {
+        if !self.uniforms.found {
+            self.find_uniforms()?;
         }
-        let Recorder {
-            uniforms,
-            sources,
-            push,
-            device,
-            ..
-        } = self;
-        let count = pipeline.uniforms as usize;
-        for (word, source) in uniforms.iter_mut().zip(sources.iter()).take(count) {
-            match source {
-                Source::Fixed => {}
-                Source::Count(axis) => *word = counts.get(axis.index()).copied().unwrap_or(0),
-                Source::Push(offset) => *word = push_word(push, (*offset).into()),
-            }
-        }
-        for pair in uniforms.get(..count).unwrap_or_default().chunks(2) {
-            let both = match *pair {
-                [low, high] => u64::from(high) << 32 | u64::from(low),
-                [low] => low.into(),
-                _ => 0,
-            };
-            device.platform.store64(at, both);
-            at = at.offset(8);
-        }
+        let words = self.uniforms.of(&self.push, counts);
+        self.device.platform.write_words(at, words);
         Ok(())
     }
 
     /// Finds out where the words of the uniforms come from, and their values where these stay the same.
-    fn find_uniforms(&mut self, pipeline: &Shape) -> Result<(), Error> {
-        for (index, word) in self.program()?.fau().enumerate() {
-            let (source, value) = match word {
+    #[inline(never)]
+    fn find_uniforms(&mut self) -> Result<(), Error> {
+        let data = self.shape()?.data.0;
+        self.uniforms.clear();
+        for (number, word) in self.program()?.fau().enumerate() {
+            let word = match word {
                 // Offsets are inside the push constants: `Program::parse` has checked them.
                 FauWord::PushConstant { offset } => {
-                    (Source::Push(u8::try_from(offset).unwrap_or(u8::MAX)), 0)
+                    Err(Source::Push(u8::try_from(offset).unwrap_or(u8::MAX)))
                 }
-                FauWord::NumWorkgroups(axis) => (Source::Count(axis), 0),
-                FauWord::Constant(value) => (Source::Fixed, value),
-                FauWord::BufferAddress { slot, half } => {
-                    (Source::Fixed, half.of(self.buffer(slot)?.0))
-                }
-                FauWord::BufferBytes { slot } => (Source::Fixed, self.buffer(slot)?.1),
+                FauWord::NumWorkgroups(axis) => Err(Source::Count(axis)),
+                FauWord::Constant(value) => Ok(value),
+                FauWord::BufferAddress { slot, half } => Ok(half.of(self.buffer(slot)?.0)),
+                FauWord::BufferBytes { slot } => Ok(self.buffer(slot)?.1),
                 FauWord::TexelCount { slot } => {
                     let [count, _] = self.texels(slot)?;
-                    (Source::Fixed, count)
+                    Ok(count)
                 }
                 FauWord::TexelFormat { slot } => {
                     let [_, format] = self.texels(slot)?;
-                    (Source::Fixed, format)
+                    Ok(format)
                 }
-                FauWord::DataAddress(half) => (Source::Fixed, half.of(pipeline.data.0)),
+                FauWord::DataAddress(half) => Ok(half.of(data)),
             };
-            let places = (self.uniforms.get_mut(index), self.sources.get_mut(index));
-            if let (Some(word), Some(from)) = places {
-                (*word, *from) = (value, source);
-            }
+            self.uniforms.add(number, word);
         }
-        self.made.fixed = true;
+        self.uniforms.found = true;
         Ok(())
     }
 
@@ -449,9 +439,20 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     }
 }
 
-fn push_word(push: &[u8], offset: usize) -> u32 {
-    let bytes = push.get(offset..).and_then(|rest| rest.first_chunk());
-    bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
+/// Global ids along an axis: a global id is 32 bits.
+const GLOBAL_IDS: u64 = 1 << 32;
+
+/// How many ids a grid wants along an axis, if that is more than there are.
+#[inline(always)]
+fn too_large(size: WorkgroupSize, base: [u32; 3], workgroups: [u32; 3]) -> Option<u64> {
+    let ends = workgroups.into_iter().zip(base);
+    let wanted = ends.zip([size.x(), size.y(), size.z()]);
+    let mut wanted = wanted.map(|((count, base), threads)| {
+        let end = u64::from(base).wrapping_add(u64::from(count));
+        // The sum has 33 bits.
+        end.saturating_mul(u64::from(threads))
+    });
+    wanted.find(|wanted| *wanted > GLOBAL_IDS)
 }
 
 /// Where the uniforms register holds the number of words, and what is below it (hardware/command-stream.md 4.1).

@@ -4,13 +4,16 @@
 //! 7.1, compiler-abi.md sections 1 to 4.
 
 // What is made once.
+mod bind;
 mod descriptor_set;
 mod descriptors;
 mod image_descriptors;
 mod pipeline;
 
 // How words get into memory.
+mod emitter;
 mod registers;
+mod uniforms;
 mod words;
 mod writer;
 

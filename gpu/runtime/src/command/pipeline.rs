@@ -27,8 +27,8 @@ pub(crate) struct Pipelined<'d> {
     workgroup: u32,
     /// Threads that a core holds of it.
     threads: u32,
-    /// Words of its uniforms.
-    uniforms: u32,
+    /// Pairs of words of its uniforms.
+    pairs: u32,
     /// Whether they hold the number of workgroups.
     counts: bool,
     /// The only resource table that it uses, if there is only one.
@@ -50,7 +50,7 @@ pub(super) struct Shape {
     pub(super) size: WorkgroupSize,
     pub(super) workgroup: u32,
     pub(super) threads: u32,
-    pub(super) uniforms: u32,
+    pub(super) pairs: u32,
     pub(super) counts: bool,
     pub(super) table: Option<u8>,
     pub(super) highest: Option<u8>,
@@ -98,7 +98,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             workgroup,
             threads: self.properties.threads_at_once(registers),
             // At most MAX_FAU_WORDS: `Program::parse` has checked it.
-            uniforms: program.fau().count() as u32,
+            pairs: program.fau().count().div_ceil(2) as u32,
             counts: program
                 .fau()
                 .any(|word| matches!(word, FauWord::NumWorkgroups(_))),
@@ -146,7 +146,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             size: it.program.workgroup(),
             workgroup: it.workgroup,
             threads: it.threads,
-            uniforms: it.uniforms,
+            pairs: it.pairs,
             counts: it.counts,
             table: it.table,
             highest: it.highest,

@@ -6,10 +6,12 @@
 
 use super::accesses::Accesses;
 use super::descriptor_set::BoundSet;
+use super::emitter::Emitter;
 use super::error::{CommandError, Limit};
 use super::pipeline::BoundPipeline;
 use super::storage::Areas;
-use super::words::{self, Change, Known, Narrow, Wide, Words};
+use super::uniforms::{Push, Uniforms};
+use super::words::{self, Known, Words};
 use super::writer::{ALIGNMENT, Block, Writer};
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
@@ -20,10 +22,10 @@ use crate::slab::Key;
 use crate::vm::{GpuAddress, Protection};
 use eitri_cs::SlotMask;
 use eitri_cs::builder::{Checked, Link};
-use eitri_cs::instr::{Call, Instr};
+use eitri_cs::instr::{Call, Instruction};
 use eitri_csf::registers::doorbell::FLUSH_ALWAYS;
 use eitri_descriptors::Arch;
-use eitri_program::{DescriptorSlot, MAX_FAU_WORDS, MAX_PUSH_CONSTANT_BYTES};
+use eitri_program::{DescriptorSlot, MAX_PUSH_CONSTANT_BYTES};
 
 /// Tables that a program can use: the driver's and its own.
 pub(super) const TABLES: usize = DescriptorSlot::MAX_TABLE as usize + 1;
@@ -94,12 +96,12 @@ pub struct Recorder<'r, 's, 'd, P> {
     pub(super) pipeline: Option<BoundPipeline<'d>>,
     pipeline_of: Option<Pipeline>,
     pub(super) sets: [Option<BoundSet>; TABLES],
-    pub(super) push: [u8; MAX_PUSH_CONSTANT_BYTES as usize],
+    /// The set that was bound last, if its descriptors are used where they are.
+    set: Option<DescriptorSet>,
+    pub(super) push: Push,
     /// What the next dispatch would write as the last did.
     pub(super) made: super::dispatch::Made,
-    /// The uniforms of the last dispatch, and where each word comes from.
-    pub(super) uniforms: [u32; MAX_FAU_WORDS],
-    pub(super) sources: [super::dispatch::Source; MAX_FAU_WORDS],
+    pub(super) uniforms: Uniforms,
     /// Something was written since the last flush of all caches.
     pub(super) unflushed: bool,
     pub(super) partial: bool,
@@ -108,25 +110,19 @@ pub struct Recorder<'r, 's, 'd, P> {
 }
 
 impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
-    pub(super) fn begin(
+    /// Of commands in a space that begin in a block. It is large: it is made where it stays.
+    pub(super) fn new(
         device: &'r mut Device<'s, 'd, P>,
         commands: CommandBuffer,
+        (space, block): (Key, Block),
         secondary: bool,
-    ) -> Result<Recorder<'r, 's, 'd, P>, Error> {
-        let object = device.object(commands.0, Thing::CommandBuffer)?;
-        let space = object.space;
-        let mapping = &object.mapping;
-        let writer = Writer::new(Block {
-            address: mapping.address(),
-            memory: mapping.memory(),
-            bytes: FIRST_BLOCK,
-        });
+    ) -> Recorder<'r, 's, 'd, P> {
         let areas = Areas::begin(device, commands.0, Space(space));
-        let mut recorder = Recorder {
+        Recorder {
             device,
             commands: commands.0,
             space,
-            writer,
+            writer: Writer::new(block),
             blocks: 0,
             written: (0, WRITTEN_BYTES),
             level: match secondary {
@@ -145,25 +141,29 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             pipeline: None,
             pipeline_of: None,
             sets: [None; TABLES],
-            push: [0; MAX_PUSH_CONSTANT_BYTES as usize],
+            set: None,
+            push: Push::ZERO,
             made: super::dispatch::Made::NOTHING,
-            uniforms: [0; MAX_FAU_WORDS],
-            sources: [super::dispatch::Source::Fixed; MAX_FAU_WORDS],
+            uniforms: Uniforms::new(),
             unflushed: false,
             partial: false,
             exclusive: false,
             invocations: Some(0),
-        };
-        if !secondary {
-            for word in recorder.words()?.begin.into_iter().flatten() {
-                recorder.put(word)?;
+        }
+    }
+
+    /// Begins the commands.
+    pub(super) fn begin(&mut self) -> Result<(), Error> {
+        if self.level == Level::Primary {
+            for word in self.words()?.begin.into_iter().flatten() {
+                self.put(word)?;
             }
         }
-        Ok(recorder)
+        Ok(())
     }
 
     /// Ends the commands. Who runs them waits for all their jobs: the wrapper of a job does (hardware/command-stream.md 6.20).
-    pub(super) fn finish(mut self) -> Result<Recorded, Error> {
+    pub(super) fn finish(&mut self) -> Result<Recorded, Error> {
         if self.level == Level::Primary {
             let end = self.words()?.end;
             self.put(end)?;
@@ -204,17 +204,47 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         self.device.properties.arch
     }
 
+    /// Makes room for so many instructions in one block.
+    pub(super) fn make_room(&mut self, count: u32) -> Result<(), Error> {
+        match self.writer.has_room(count) {
+            true => Ok(()),
+            false => self.go_on(0),
+        }
+    }
+
+    /// Appends at most `most` instructions in one block.
+    pub(super) fn emit(
+        &mut self,
+        most: u32,
+        all: impl FnOnce(&mut Emitter<'_, P>),
+    ) -> Result<(), Error> {
+        self.make_room(most)?;
+        let words = match &self.device.words {
+            Ok(words) => words,
+            Err(fault) => return Err(CommandError::Build(*fault).into()),
+        };
+        let mut emitter = Emitter::new(
+            &mut self.device.platform,
+            words,
+            &mut self.known,
+            self.writer.end(),
+        );
+        all(&mut emitter);
+        let end = emitter.end();
+        self.writer.end_at(end);
+        Ok(())
+    }
+
     /// Appends an instruction.
     pub(super) fn put(&mut self, it: Checked) -> Result<(), Error> {
-        self.put_together(&[it])
+        self.make_room(1)?;
+        self.writer.put(&mut self.device.platform, it);
+        Ok(())
     }
 
     /// Appends instructions that branch among each other, so that they stay in one block.
     pub(super) fn put_together(&mut self, all: &[Checked]) -> Result<(), Error> {
-        let count = u32::try_from(all.len()).unwrap_or(u32::MAX);
-        if !self.writer.has_room(count) {
-            self.go_on(0)?;
-        }
+        self.make_room(u32::try_from(all.len()).unwrap_or(u32::MAX))?;
         for it in all {
             self.writer.put(&mut self.device.platform, *it);
         }
@@ -222,12 +252,12 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     }
 
     /// Checks an instruction and appends it.
-    pub(super) fn push(&mut self, instr: impl Into<Instr>) -> Result<(), Error> {
+    pub(super) fn push(&mut self, instr: impl Instruction) -> Result<(), Error> {
         let it = self.check(instr)?;
         self.put(it)
     }
 
-    pub(super) fn check(&self, instr: impl Into<Instr>) -> Result<Checked, Error> {
+    pub(super) fn check(&self, instr: impl Instruction) -> Result<Checked, Error> {
         let checked = self.words()?.config.checked(instr);
         Ok(checked.map_err(CommandError::Build)?)
     }
@@ -243,28 +273,8 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         second.map_or(Ok(()), |second| self.put(second))
     }
 
-    /// Loads state of the next job, if it has changed.
-    pub(super) fn set_wide(&mut self, what: Wide, value: u64) -> Result<(), Error> {
-        match self.known.change_wide(what, value) {
-            Change::Nothing => Ok(()),
-            Change::All => self.load_wide(|words| words.wide(what), value),
-            Change::Low => {
-                let load = self.words()?.low(what).with(value as u32);
-                self.put(load)
-            }
-        }
-    }
-
-    /// The same.
-    pub(super) fn set_narrow(&mut self, what: Narrow, value: u32) -> Result<(), Error> {
-        if !self.known.change_narrow(what, value) {
-            return Ok(());
-        }
-        let load = self.words()?.narrow(what).with(value);
-        self.put(load)
-    }
-
     /// Goes on in another block, which has room for so much data.
+    #[cold]
     fn go_on(&mut self, data: u32) -> Result<(), Error> {
         let bytes = Writer::block_for(data).max(NEXT_BLOCK);
         let number = self.blocks;
@@ -393,6 +403,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         self.pipeline = Some(self.device.pipeline(pipeline)?);
         self.pipeline_of = Some(pipeline);
         self.made = super::dispatch::Made::NOTHING;
+        self.uniforms.found = false;
         Ok(self)
     }
 
@@ -402,21 +413,28 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     /// As [`Recorder::bind_pipeline`].
     pub fn bind_descriptor_set(&mut self, set: DescriptorSet) -> Result<&mut Self, Error> {
         // Nothing changes a set while commands are recorded.
+        if self.set == Some(set) {
+            return Ok(self);
+        }
         let table = match self.device.object(set.0, Thing::DescriptorSet)?.kind {
             Kind::Set { table, .. } => usize::from(table),
             _ => TABLES,
         };
         let bound = self.sets.get(table).and_then(|bound| bound.as_ref());
         if bound.is_some_and(|bound| bound.whole == Some(set)) {
+            self.set = Some(set);
             return Ok(self);
         }
         self.refer(set.0, Thing::DescriptorSet)?;
-        let set = self.device.bound_set(set)?;
-        self.bind_set(set);
+        let bound = self.device.bound_set(set)?;
+        self.bind_set(bound);
+        self.set = Some(set);
         Ok(self)
     }
 
     pub(super) fn bind_set(&mut self, set: BoundSet) {
+        self.set = None;
+        self.uniforms.found = false;
         // A table is at most MAX_TABLE: `Program::parse` has checked it.
         if let Some(place) = self.sets.get_mut(usize::from(set.table)) {
             *place = Some(set);
@@ -437,14 +455,14 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     /// # Errors
     /// If they end behind what a program can have.
     pub fn push_constants_at(&mut self, offset: usize, bytes: &[u8]) -> Result<&mut Self, Error> {
-        let wanted = MAX_PUSH_CONSTANT_BYTES;
-        let given = offset.saturating_add(bytes.len());
-        let refused = CommandError::PushConstants { given, wanted };
-        let place = self.push.get_mut(offset..given).ok_or(refused)?;
-        for (to, from) in place.iter_mut().zip(bytes) {
-            *to = *from;
+        let Some(changed) = self.push.change(offset, bytes) else {
+            let given = offset.saturating_add(bytes.len());
+            let wanted = MAX_PUSH_CONSTANT_BYTES;
+            return Err(CommandError::PushConstants { given, wanted }.into());
+        };
+        if changed {
+            self.made.forget_uniforms();
         }
-        self.made.forget_uniforms();
         Ok(self)
     }
 
@@ -516,6 +534,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         })?;
         // Whatever it has left behind.
         self.known = Known::NOTHING;
+        self.made.forget_state();
         self.running = Running {
             jobs: true,
             storage: self.running.storage,

@@ -44,24 +44,20 @@ impl Wide {
     }
 }
 
-/// The 32-bit state.
+/// The 32-bit state that stays the same from dispatch to dispatch of a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Narrow {
     AttributeOffset,
     WorkgroupSize,
-    First(usize),
-    Count(usize),
 }
 
-impl Narrow {
-    const fn index(self) -> usize {
-        match self {
-            Narrow::AttributeOffset => 0,
-            Narrow::WorkgroupSize => 1,
-            Narrow::First(axis) => 2 + axis % 3,
-            Narrow::Count(axis) => 5 + axis % 3,
-        }
-    }
+/// The 32-bit state that is there for each axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Grid {
+    /// First workgroups.
+    First,
+    /// Numbers of workgroups.
+    Count,
 }
 
 /// The words.
@@ -77,7 +73,8 @@ pub(crate) struct Words {
     pub(super) wait_states: Checked,
     wide: [Load64; 4],
     low: [Load32; 4],
-    narrow: [Load32; 8],
+    narrow: [Load32; 2],
+    grid: [[Load32; 3]; 2],
     pub(super) address: Load64,
     pub(super) value: Load64,
     pub(super) count: Load32,
@@ -147,12 +144,10 @@ impl Words {
             narrow: [
                 load32(registers::ATTRIBUTE_OFFSET)?,
                 load32(registers::WORKGROUP_SIZE)?,
-                load32(first_x)?,
-                load32(first_y)?,
-                load32(first_z)?,
-                load32(count_x)?,
-                load32(count_y)?,
-                load32(count_z)?,
+            ],
+            grid: [
+                [load32(first_x)?, load32(first_y)?, load32(first_z)?],
+                [load32(count_x)?, load32(count_y)?, load32(count_z)?],
             ],
             address: load64(ADDRESS)?,
             value: load64(VALUE)?,
@@ -183,13 +178,21 @@ impl Words {
         what.of(resources, uniforms, program, storage)
     }
 
-    pub(super) fn narrow(&self, what: Narrow) -> Load32 {
-        let [attribute_offset, ..] = self.narrow;
-        // There are as many as indices.
-        self.narrow
-            .get(what.index())
-            .copied()
-            .unwrap_or(attribute_offset)
+    pub(super) const fn narrow(&self, what: Narrow) -> Load32 {
+        let [attribute_offset, workgroup_size] = self.narrow;
+        match what {
+            Narrow::AttributeOffset => attribute_offset,
+            Narrow::WorkgroupSize => workgroup_size,
+        }
+    }
+
+    /// The loads for x, y, z.
+    pub(super) const fn grid(&self, what: Grid) -> &[Load32; 3] {
+        let [first, count] = &self.grid;
+        match what {
+            Grid::First => first,
+            Grid::Count => count,
+        }
     }
 }
 
@@ -222,14 +225,17 @@ fn begin(config: &Config) -> Result<[Option<Checked>; 3], BuildFault> {
 #[derive(Debug)]
 pub(super) struct Known {
     wide: [Option<u64>; 4],
-    narrow: [Option<u32>; 8],
+    narrow: [Option<u32>; 2],
+    /// First workgroups and numbers of workgroups, x to z.
+    grid: [Option<[u32; 3]>; 2],
 }
 
 impl Known {
     /// Nothing.
     pub(super) const NOTHING: Known = Known {
         wide: [None; 4],
-        narrow: [None; 8],
+        narrow: [None; 2],
+        grid: [None; 2],
     };
 
     /// What of a pair must be loaded to hold this value; from then on it does.
@@ -244,13 +250,36 @@ impl Known {
 
     /// Whether a register must be.
     pub(super) fn change_narrow(&mut self, what: Narrow, value: u32) -> bool {
-        let place = self.narrow.get_mut(what.index());
+        let place = self.narrow.get_mut(what as usize);
         place.is_none_or(|place| place.replace(value) != Some(value))
     }
 
-    /// Says that a register was loaded with what is not known.
-    pub(super) fn forget_narrow(&mut self, what: Narrow) {
-        if let Some(place) = self.narrow.get_mut(what.index()) {
+    /// Whether the registers of a grid hold these values.
+    #[inline(always)]
+    pub(super) fn has_grid(&self, what: Grid, [x, y, z]: [u32; 3]) -> bool {
+        let [first, count] = &self.grid;
+        let known = match what {
+            Grid::First => first,
+            Grid::Count => count,
+        };
+        matches!(known, Some([a, b, c]) if *a == x && *b == y && *c == z)
+    }
+
+    /// The registers of a grid that must be, by axis.
+    pub(super) fn change_grid(&mut self, what: Grid, value: [u32; 3]) -> [bool; 3] {
+        let place = self.grid.get_mut(what as usize);
+        match place.and_then(|place| place.replace(value)) {
+            Some([x, y, z]) => {
+                let [new_x, new_y, new_z] = value;
+                [x != new_x, y != new_y, z != new_z]
+            }
+            None => [true; 3],
+        }
+    }
+
+    /// Says that the registers of a grid were loaded with what is not known.
+    pub(super) fn forget_grid(&mut self, what: Grid) {
+        if let Some(place) = self.grid.get_mut(what as usize) {
             *place = None;
         }
     }
@@ -279,11 +308,16 @@ mod tests {
         assert_eq!(change(Wide::Uniforms, 5), Change::Low);
         assert_eq!(change(Wide::Uniforms, 5 | 1 << 56), Change::All);
         assert_eq!(change(Wide::Uniforms, 6 | 1 << 56), Change::Low);
-        assert!(known.change_narrow(Narrow::Count(2), 7));
-        assert!(!known.change_narrow(Narrow::Count(2), 7));
-        known.forget_narrow(Narrow::Count(2));
-        assert!(known.change_narrow(Narrow::Count(2), 7));
-        assert!(known.change_narrow(Narrow::First(2), 7), "another");
+        assert!(known.change_narrow(Narrow::WorkgroupSize, 7));
+        assert!(!known.change_narrow(Narrow::WorkgroupSize, 7));
+        assert!(known.change_narrow(Narrow::AttributeOffset, 7), "another");
+        let mut grid = |what, value| known.change_grid(what, value);
+        assert_eq!(grid(Grid::Count, [1, 2, 3]), [true; 3]);
+        assert_eq!(grid(Grid::Count, [1, 2, 3]), [false; 3]);
+        assert_eq!(grid(Grid::Count, [1, 4, 3]), [false, true, false]);
+        assert_eq!(grid(Grid::First, [1, 4, 3]), [true; 3], "another");
+        known.forget_grid(Grid::Count);
+        assert_eq!(known.change_grid(Grid::Count, [1, 4, 3]), [true; 3]);
     }
 
     #[test]

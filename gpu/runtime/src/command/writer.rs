@@ -70,8 +70,20 @@ impl Writer {
 
     /// Appends an instruction; there is room.
     pub(super) fn put<P: Platform>(&mut self, platform: &mut P, it: Checked) {
-        platform.store64(self.block.memory.offset(self.next.into()), it.word());
+        debug_assert!(self.next.saturating_add(8) <= self.data, "room was made");
+        platform.store64(self.end(), it.word());
         self.next = self.next.wrapping_add(8);
+    }
+
+    /// Where the next instruction goes.
+    pub(super) const fn end(&self) -> PhysicalAddress {
+        self.block.memory.offset(self.next as u64)
+    }
+
+    /// Says that instructions stand up to there, which there was room for.
+    pub(super) const fn end_at(&mut self, end: PhysicalAddress) {
+        self.next = end.0.wrapping_sub(self.block.memory.0) as u32;
+        debug_assert!(self.next <= self.data, "room was made");
     }
 
     /// Room for data: where it is in memory and for the GPU. `None` if the block has no such room.

@@ -7,7 +7,7 @@ use super::{Device, DeviceLost, Kind, Object};
 use crate::error::{Error, Thing};
 use crate::group::Group;
 use crate::handle::{Buffer, Space};
-use crate::mmu::MmuError;
+use crate::mmu::{MmuError, Part};
 use crate::platform::Platform;
 use crate::slab::Key;
 use crate::vm::{GpuAddress, Mapping, VmError};
@@ -73,13 +73,12 @@ impl<P: Platform> Device<'_, '_, P> {
         let gone = Error::Gone { what: Thing::Space };
         self.quiet();
         let vm = self.spaces.get_mut(key).ok_or(gone)?;
-        let mapped = vm.space.map(
-            &mut self.platform,
-            &mut self.memory,
+        let part = Part {
             range,
-            memory.offset(offset),
-            access.attributes(),
-        );
+            physical: memory.offset(offset),
+            attributes: access.attributes(),
+        };
+        let mapped = vm.space.map(&mut self.platform, &mut self.memory, &[part]);
         self.obeyed(mapped)
     }
 
@@ -101,7 +100,9 @@ impl<P: Platform> Device<'_, '_, P> {
         let gone = Error::Gone { what: Thing::Space };
         self.quiet();
         let vm = self.spaces.get_mut(space.0).ok_or(gone)?;
-        let unmapped = vm.space.unmap(&mut self.platform, &mut self.memory, range);
+        let unmapped = vm
+            .space
+            .unmap(&mut self.platform, &mut self.memory, &[range]);
         self.obeyed(unmapped)
     }
 

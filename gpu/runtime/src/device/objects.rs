@@ -8,7 +8,7 @@ use crate::handle::{Fence, Queue, Space};
 use crate::image::ImageInfo;
 use crate::links::{Full, Links, List};
 use crate::platform::Platform;
-use crate::queue::{CacheUse, Ended, Reach, SubQueue};
+use crate::queue::{Ended, Reach, SubQueue};
 use crate::slab::{Key, Slab};
 use crate::vm::{Mapping, Protection, Vm, VmError};
 use eitri_program::Program;
@@ -116,19 +116,18 @@ fn for_each_used<'d>(
     commands: Key,
     mut action: impl FnMut(Key, Option<&mut Object<'d>>),
 ) {
-    let Some(list) = objects.get(commands).map(|object| object.list) else {
-        return action(commands, None);
+    let mut act = |key| {
+        let mut object = objects.get_mut(key);
+        action(key, object.as_deref_mut());
+        let kept = object.map(|object| (object.list, matches!(object.kind, Kind::Set { .. })));
+        kept.unwrap_or((List::EMPTY, false))
     };
-    action(commands, objects.get_mut(commands));
-    for (used, _) in links.of(list) {
-        let inner = objects.get(used).map(|object| (object.list, &object.kind));
-        let bound = match inner {
-            Some((list, Kind::Set { .. })) => list,
-            _ => List::EMPTY,
-        };
-        action(used, objects.get_mut(used));
-        for (bound, _) in links.of(bound) {
-            action(bound, objects.get_mut(bound));
+    let (list, _) = act(commands);
+    for used in links.keys(list) {
+        if let (bound, true) = act(used) {
+            for bound in links.keys(bound) {
+                act(bound);
+            }
         }
     }
 }
@@ -148,21 +147,33 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         protection: Protection,
         kind: Kind<'d>,
     ) -> Result<Key, Error> {
-        let places = self.objects.capacity();
-        let full = Error::Full {
-            table: Table::Objects,
-            places,
-        };
-        if self.objects.len() >= places {
-            return Err(full);
-        }
+        self.check_places()?;
         let mapping = self.map(Some(space.0), what, bytes, protection)?;
         let object = Object {
             uncached: protection.is_uncached(),
             ..Object::new(space.0, mapping, kind)
         };
-        // There is a place: it was looked for above.
-        self.objects.insert(object).map_err(|_| full)
+        self.insert_object(object)
+    }
+
+    /// That there is a place for an object, before memory is taken for it.
+    pub(super) fn check_places(&self) -> Result<(), Error> {
+        match self.objects.len() < self.objects.capacity() {
+            true => Ok(()),
+            false => Err(self.no_places()),
+        }
+    }
+
+    /// Keeps an object; [`Self::check_places`] has found a place for it.
+    pub(super) fn insert_object(&mut self, object: Object<'d>) -> Result<Key, Error> {
+        self.objects.insert(object).map_err(|_| self.no_places())
+    }
+
+    fn no_places(&self) -> Error {
+        Error::Full {
+            table: Table::Objects,
+            places: self.objects.capacity(),
+        }
     }
 
     /// Destroys an object that no job in flight uses, and the areas that it has.
@@ -171,7 +182,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let forgotten = self.forget_aliases(key);
         self.forget_links(key);
         let object = self.objects.remove(key).ok_or(Error::Gone { what })?;
-        forgotten.and(self.unmap(Some(object.space), object.mapping))
+        forgotten.and(self.unmap(Some(object.space), [Some(object.mapping)]))
     }
 
     /// Takes what an object refers to out; its own areas go with it.
@@ -197,7 +208,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
                 let _ = self.links.add(&mut kept, used, tag);
             } else if let Some(area) = self.objects.remove(used) {
                 // A space that does not obey has cost the device, which says so from now on.
-                let _ = self.unmap(Some(area.space), area.mapping);
+                let _ = self.unmap(Some(area.space), [Some(area.mapping)]);
             }
         }
         if let Some(object) = self.objects.get_mut(key) {
@@ -268,50 +279,59 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         None
     }
 
-    /// That everything which commands use is still there, and that a stream may run them beside the jobs in flight; what they do
-    /// to the caches.
-    pub(crate) fn check_used(
+    /// That a stream may run commands with memory of their own beside the jobs in flight.
+    pub(crate) fn check_exclusive(
         &mut self,
         commands: Key,
         queue: Queue,
         sub_queue: SubQueue,
-    ) -> Result<CacheUse, Error> {
-        let (mut missing, mut uses, mut busy) = (false, CacheUse::NONE, None);
+    ) -> Result<(), Error> {
+        let mut busy = None;
         for_each_used(&mut self.objects, &self.links, commands, |key, object| {
-            let Some(object) = object else {
-                missing = true;
-                return;
-            };
-            if let Kind::Commands { recorded, .. } = &object.kind {
-                missing |= recorded.is_none();
-                if let Some(recorded) = recorded {
-                    uses.partial |= recorded.uses.partial;
-                    if key == commands {
-                        uses.clean = recorded.uses.clean;
-                    }
-                    if recorded.exclusive && object.uses > 0 {
-                        busy = Some(key);
-                    }
-                }
+            if let Some(object) = object
+                && object.uses > 0
+                && let Kind::Commands { recorded, .. } = &object.kind
+                && recorded.is_some_and(|recorded| recorded.exclusive)
+            {
+                busy = Some(key);
             }
         });
-        if missing {
-            return Err(Error::NotRecorded);
-        }
         match busy.and_then(|key| self.user_of(key, Some((queue, sub_queue)))) {
             Some(by) => Err(Error::InUse {
                 what: Thing::CommandBuffer,
                 by,
             }),
-            None => Ok(uses),
+            None => Ok(()),
         }
     }
 
-    /// Counts a job in flight that runs `commands`.
-    pub(crate) fn count_use(&mut self, commands: Key) {
+    /// Counts a job that is about to run `commands`.
+    ///
+    /// # Errors
+    /// If something that they use was destroyed: nothing is counted then.
+    pub(crate) fn count_use(&mut self, commands: Key) -> Result<(), Error> {
+        let mut missing = false;
+        for_each_used(
+            &mut self.objects,
+            &self.links,
+            commands,
+            |_, object| match object {
+                Some(object) => object.uses = object.uses.saturating_add(1),
+                None => missing = true,
+            },
+        );
+        if missing {
+            self.uncount_use(commands);
+            return Err(Error::NotRecorded);
+        }
+        Ok(())
+    }
+
+    /// The job did not come to be.
+    pub(crate) fn uncount_use(&mut self, commands: Key) {
         for_each_used(&mut self.objects, &self.links, commands, |_, object| {
             if let Some(object) = object {
-                object.uses = object.uses.saturating_add(1);
+                object.uses = object.uses.saturating_sub(1);
             }
         });
     }
@@ -368,19 +388,23 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         bytes: u64,
         protection: Protection,
     ) -> Result<Mapping, Error> {
+        let [mapping] = self.map_all(space, [(what, bytes.max(1), protection)])?;
+        mapping.ok_or(Error::Empty)
+    }
+
+    /// Maps several in one go, for which the hardware is asked once; nothing where no bytes are wanted.
+    pub(crate) fn map_all<const N: usize>(
+        &mut self,
+        space: Option<Key>,
+        wanted: [(&'static str, u64, Protection); N],
+    ) -> Result<[Option<Mapping>; N], Error> {
         self.quiet();
         let vm = Self::vm(&mut self.firmware_vm, &mut self.spaces, space)?;
-        let mapped = vm.map(
-            &mut self.platform,
-            &mut self.memory,
-            what,
-            bytes,
-            protection,
-        );
+        let mapped = vm.map(&mut self.platform, &mut self.memory, wanted);
         mapped.map_err(|(pages, error)| {
             // A space that does not obey has cost the device: the GPU is stopped before its memory has a new owner.
             self.note(error);
-            if let Some(pages) = pages {
+            for pages in pages.into_iter().flatten() {
                 self.memory.give_back(&mut self.platform, pages);
             }
             error.into()
@@ -388,18 +412,24 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     }
 
     /// Unmaps what no work uses any more, and gives its memory back.
-    pub(crate) fn unmap(&mut self, space: Option<Key>, mapping: Mapping) -> Result<(), Error> {
+    pub(crate) fn unmap<const N: usize>(
+        &mut self,
+        space: Option<Key>,
+        mappings: [Option<Mapping>; N],
+    ) -> Result<(), Error> {
         self.quiet();
         let vm = Self::vm(&mut self.firmware_vm, &mut self.spaces, space)?;
-        let unmapped = vm.unmap(&mut self.platform, &mut self.memory, &mapping);
+        let unmapped = vm.unmap(&mut self.platform, &mut self.memory, &mappings);
         if let Err(error) = unmapped {
             self.note(error);
             // The GPU is stopped now, if the space did not obey: what is left is to change the tables in memory.
             let vm = Self::vm(&mut self.firmware_vm, &mut self.spaces, space)?;
-            let _ = vm.unmap(&mut self.platform, &mut self.memory, &mapping);
+            let _ = vm.unmap(&mut self.platform, &mut self.memory, &mappings);
         }
-        self.memory
-            .give_back(&mut self.platform, mapping.into_pages());
+        for mapping in mappings.into_iter().flatten() {
+            self.memory
+                .give_back(&mut self.platform, mapping.into_pages());
+        }
         Ok(unmapped?)
     }
 

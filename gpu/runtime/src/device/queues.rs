@@ -255,16 +255,40 @@ impl<P: Platform> Device<'_, '_, P> {
         } = info;
         let key = commands.0;
         let recorded = self.recorded_for_queues(commands)?;
-        let code = (recorded.start, recorded.bytes);
         let space = self.group(queue)?.space;
         if self.object(key, Thing::CommandBuffer)?.space != space {
             let what = Thing::CommandBuffer;
             return Err(Error::OtherSpace { what });
         }
-        let uses = self.check_used(key, queue, sub_queue)?;
-        if waits.is_empty() && signals.is_empty() {
-            return self.push(queue, sub_queue, (code, Some(key)), uses, None);
+        if recorded.exclusive {
+            self.check_exclusive(key, queue, sub_queue)?;
         }
+        let code = (recorded.start, recorded.bytes);
+        self.count_use(key)?;
+        let pushed = match waits.is_empty() && signals.is_empty() {
+            true => self.push(queue, sub_queue, (code, Some(key)), recorded.uses, None),
+            false => self.push_with(queue, (code, key), recorded.uses, info),
+        };
+        if pushed.is_err() {
+            self.uncount_use(key);
+        }
+        pushed
+    }
+
+    /// Submits a job with semaphores.
+    fn push_with(
+        &mut self,
+        queue: Queue,
+        (code, key): ((GpuAddress, u32), Key),
+        uses: CacheUse,
+        info: SubmitInfo<'_>,
+    ) -> Result<Fence, Error> {
+        let SubmitInfo {
+            sub_queue,
+            waits,
+            signals,
+        } = info;
+        let space = self.group(queue)?.space;
         let mut points = Points::default();
         let most = MOST_POINTS;
         for point in waits {
@@ -376,9 +400,6 @@ impl<P: Platform> Device<'_, '_, P> {
         if let Some(slot) = slot.and_then(|slot| self.interface.slots.get(slot)) {
             self.platform.ring(doorbell(slot));
         }
-        if let Some(commands) = commands {
-            self.count_use(commands);
-        }
         if !on {
             let now = self.platform.now();
             match running {
@@ -453,24 +474,23 @@ impl<P: Platform> Device<'_, '_, P> {
                 suspend,
                 protected,
             } = group.memory;
-            // A space that does not obey has cost the device, which says so from now on.
-            let _ = self.unmap(Some(space), rings);
-            let _ = self.unmap(Some(space), syncs);
-            let of_firmware = [Some(pages), Some(suspend), protected];
-            for mapping in of_firmware.into_iter().flatten() {
-                let _ = self.unmap(None, mapping);
-            }
-            if !group.owns_space {
-                continue;
-            }
-            // The space is its other queue's from now on, or goes.
             let other = self.groups.iter().find(|(_, other)| other.space == space);
-            match other
-                .map(|(key, _)| key)
-                .and_then(|key| self.groups.get_mut(key))
+            let other = other.map(|(key, _)| key);
+            let goes = group.owns_space && other.is_none();
+            // A space that does not obey has cost the device, which says so from now on.
+            if goes {
+                self.quiet();
+                let _ = self.take_out(space);
+            }
+            let _ = self.unmap(Some(space), [Some(rings), Some(syncs)]);
+            let _ = self.unmap(None, [Some(pages), Some(suspend), protected]);
+            // The space is its other queue's from now on, or goes.
+            if goes {
+                let _ = self.drop_space(space);
+            } else if group.owns_space
+                && let Some(other) = other.and_then(|key| self.groups.get_mut(key))
             {
-                Some(other) => other.owns_space = true,
-                None => drop(self.drop_space(space)),
+                other.owns_space = true;
             }
         }
     }
@@ -479,51 +499,38 @@ impl<P: Platform> Device<'_, '_, P> {
         let facts = self.interface.facts;
         let user = Stream::USER_BYTES.wrapping_mul(STREAMS as u64);
         // Shaders reach what is in the queue's own space: only what its streams have to write is writable there.
-        let own = Some(space.0);
         #[rustfmt::skip]
-        let wanted = [
-            (own,  "ring buffers",               RINGS_BYTES,                         Protection::Given),
-            (own,  "sync objects",               SYNC_STRIDE * STREAMS as u64,        Protection::Shared),
-            (None, "user pages",                 user,                                Protection::Shared),
-            (None, "a suspend buffer",           facts.suspend_bytes.into(),           Protection::Data),
-            (None, "a protected suspend buffer", facts.protected_suspend_bytes.into(), Protection::Data),
+        let own = [
+            ("ring buffers", RINGS_BYTES,                  Protection::Given),
+            ("sync objects", SYNC_STRIDE * STREAMS as u64, Protection::Shared),
         ];
-        let mut made: [Option<Mapping>; 5] = [const { None }; 5];
-        let mut failed = None;
-        for (place, (space, what, bytes, protection)) in made.iter_mut().zip(wanted) {
-            if bytes == 0 || failed.is_some() {
-                continue;
+        #[rustfmt::skip]
+        let of_firmware = [
+            ("user pages",                 user,                                 Protection::Shared),
+            ("a suspend buffer",           facts.suspend_bytes.into(),           Protection::Data),
+            ("a protected suspend buffer", facts.protected_suspend_bytes.into(), Protection::Data),
+        ];
+        let [rings, syncs] = self.map_all(Some(space.0), own)?;
+        let [pages, suspend, protected] = match self.map_all(None, of_firmware) {
+            Ok(made) => made,
+            Err(error) => {
+                let _ = self.unmap(Some(space.0), [rings, syncs]);
+                return Err(error);
             }
-            match self.map(space, what, bytes, protection) {
-                Ok(mapping) => *place = Some(mapping),
-                Err(error) => failed = Some(error),
-            }
-        }
-        let none = Error::Gone { what: Thing::Queue };
-        match (made, failed) {
-            (
-                [
-                    Some(rings),
-                    Some(syncs),
-                    Some(pages),
-                    Some(suspend),
-                    protected,
-                ],
-                None,
-            ) => Ok(GroupMemory {
+        };
+        match (rings, syncs, pages, suspend) {
+            (Some(rings), Some(syncs), Some(pages), Some(suspend)) => Ok(GroupMemory {
                 rings,
                 syncs,
                 pages,
                 suspend,
                 protected,
             }),
-            (made, failed) => {
-                for (mapping, (space, ..)) in made.into_iter().zip(wanted) {
-                    if let Some(mapping) = mapping {
-                        let _ = self.unmap(space, mapping);
-                    }
-                }
-                Err(failed.unwrap_or(none))
+            // Firmware that saves a group to no bytes: it is not known to.
+            (rings, syncs, pages, suspend) => {
+                let _ = self.unmap(Some(space.0), [rings, syncs]);
+                let _ = self.unmap(None, [pages, suspend, protected]);
+                Err(Error::Gone { what: Thing::Queue })
             }
         }
     }

@@ -9,8 +9,9 @@
 use super::aliases::Access;
 use super::{Device, DeviceLost, Kind, Object};
 use crate::access::SharedBlock;
-use crate::error::{Error, Table, Thing};
+use crate::error::{Error, Thing};
 use crate::handle::{Semaphore, Space};
+use crate::mmu::Part;
 use crate::platform::Platform;
 use crate::queue::SyncPoint;
 use crate::slab::Key;
@@ -37,14 +38,7 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If there is no memory or no place in the storage for it.
     pub fn create_semaphore(&mut self, value: u64) -> Result<Semaphore, Error> {
         self.alive()?;
-        let places = self.objects.capacity();
-        let full = Error::Full {
-            table: Table::Objects,
-            places,
-        };
-        if self.objects.len() >= places {
-            return Err(full);
-        }
+        self.check_places()?;
         let it = &mut self.platform;
         let pages = self.memory.take(it, "a semaphore", PAGE_BYTES, PAGE_BYTES);
         let pages = pages.map_err(VmError::OutOfMemory)?;
@@ -52,8 +46,7 @@ impl<P: Platform> Device<'_, '_, P> {
         // Where it lies depends on its place in the storage, which is known when it has one.
         let mapping = Mapping::of_pages(GpuAddress(0), pages);
         let object = Object::new(Key::NONE, mapping, Kind::Semaphore);
-        // There is a place: it was looked for above.
-        let key = self.objects.insert(object).map_err(|_| full)?;
+        let key = self.insert_object(object)?;
         let address = self.place_of_semaphore(key);
         if let Some(object) = self.objects.get_mut(key) {
             object.mapping.move_to(address);
@@ -90,7 +83,12 @@ impl<P: Platform> Device<'_, '_, P> {
         let gone = Error::Gone { what: Thing::Space };
         let vm = self.spaces.get_mut(space.0).ok_or(gone)?;
         let (platform, memory_of) = (&mut self.platform, &mut self.memory);
-        let mapped = vm.space.map(platform, memory_of, range, memory, attributes);
+        let part = Part {
+            range,
+            physical: memory,
+            attributes,
+        };
+        let mapped = vm.space.map(platform, memory_of, &[part]);
         self.obeyed(mapped)
     }
 
@@ -113,13 +111,18 @@ impl<P: Platform> Device<'_, '_, P> {
             if vm.space.translate(platform, range.start).is_none() {
                 continue;
             }
-            if let Err(error) = vm.space.unmap(platform, memory, range.clone()) {
+            if let Err(error) = vm
+                .space
+                .unmap(platform, memory, core::slice::from_ref(&range))
+            {
                 result = Err(Error::Vm(VmError::Mmu(error)));
                 // The GPU is stopped then: what is left is to change the tables in memory.
                 self.stop_now(DeviceLost::Mmu(error));
                 if let Some(vm) = space.and_then(|space| self.spaces.get_mut(space)) {
                     let (platform, memory) = (&mut self.platform, &mut self.memory);
-                    let _ = vm.space.unmap(platform, memory, range.clone());
+                    let _ = vm
+                        .space
+                        .unmap(platform, memory, core::slice::from_ref(&range));
                 }
             }
         }

@@ -64,6 +64,8 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Destroys a space and everything in it: no group of it is left.
     pub(super) fn drop_space(&mut self, key: Key) -> Result<(), Error> {
         self.quiet();
+        // The hardware forgets it first: what is in it is then unmapped in memory alone.
+        let result = self.take_out(key);
         for index in 0..self.objects.capacity() {
             let of_space = |device: &Self| {
                 let object = device.objects.key_at(index)?;
@@ -72,20 +74,27 @@ impl<P: Platform> Device<'_, '_, P> {
             if let Some(object) = of_space(self) {
                 self.forget_links(object);
                 if let Some(object) = self.objects.remove(object) {
-                    let _ = self.unmap(Some(key), object.mapping);
+                    let _ = self.unmap(Some(key), [Some(object.mapping)]);
                 }
             }
         }
-        let mut result = Ok(());
-        if let Some(mut vm) = self.spaces.remove(key) {
-            self.space_seats.leave(key.index());
-            if let Err(error) = vm.space.disable(&mut self.platform) {
-                self.stop_now(DeviceLost::Mmu(error));
-                result = Err(Error::Vm(VmError::Mmu(error)));
-            }
+        if let Some(vm) = self.spaces.remove(key) {
             vm.space.release(&mut self.platform, &mut self.memory);
         }
         result
+    }
+
+    /// Takes a space out of the hardware that no group uses any more, and waits for it.
+    pub(super) fn take_out(&mut self, key: Key) -> Result<(), Error> {
+        self.space_seats.leave(key.index());
+        let Some(vm) = self.spaces.get_mut(key) else {
+            return Ok(());
+        };
+        let disabled = vm.space.disable(&mut self.platform);
+        disabled.map_err(|error| {
+            self.stop_now(DeviceLost::Mmu(error));
+            Error::Vm(VmError::Mmu(error))
+        })
     }
 
     /// Gives a space a number, if it has none; takes it from the space that has not been used for longest, if there is no other.

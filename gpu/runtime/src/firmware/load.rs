@@ -4,7 +4,7 @@
 //! never writable.  Facts: hardware/csf-firmware.md section 3, csf-mmio.md section 16.7.
 
 use crate::memory::{Memory, OutOfMemory, Pages};
-use crate::mmu::{AddressSpace, MmuError};
+use crate::mmu::{AddressSpace, MmuError, Part};
 use crate::platform::{PhysicalAddress, Platform};
 use eitri_csf::image::{CacheMode, Image, ImageError, Section, SectionFlags, section_flags};
 use eitri_csf::interface::control::{SHARED_VA, SHARED_VA_END};
@@ -98,18 +98,16 @@ impl<'f> LoadedImage<'f> {
                 continue;
             };
             let range = u64::from(section.va.start)..u64::from(section.va.end);
-            space
-                .map(
-                    platform,
-                    memory,
-                    range,
-                    pages.start(),
-                    attributes(section.flags),
-                )
-                .map_err(|error| LoadError::Mmu {
-                    address: section.va.start,
-                    error,
-                })?;
+            let part = Part {
+                range,
+                physical: pages.start(),
+                attributes: attributes(section.flags),
+            };
+            let mapped = space.map(platform, memory, &[part]);
+            mapped.map_err(|error| LoadError::Mmu {
+                address: section.va.start,
+                error,
+            })?;
             if section.flags.has(section_flags::SHARED) && section.va.start == SHARED_VA {
                 if section.va.end > SHARED_VA_END {
                     return Err(LoadError::SharedTooLarge {

@@ -86,6 +86,14 @@ enum Place {
     Leaving(u32, Update),
 }
 
+/// A range that is to be mapped to contiguous memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    pub(crate) range: Range<u64>,
+    pub(crate) physical: PhysicalAddress,
+    pub(crate) attributes: Attributes,
+}
+
 /// A virtual address space with its tables, enabled in the hardware or not.
 #[derive(Debug)]
 pub(crate) struct AddressSpace {
@@ -252,36 +260,69 @@ impl AddressSpace {
         self.tables.release(platform, memory);
     }
 
-    /// Maps `range` to contiguous memory.
+    /// Maps parts, all or none.
     pub(crate) fn map<P: Platform>(
         &mut self,
         platform: &mut P,
         memory: &mut Memory,
-        range: Range<u64>,
-        physical: PhysicalAddress,
-        attributes: Attributes,
+        parts: &[Part],
     ) -> Result<(), MmuError> {
-        let mapped = self.change(platform, memory, range.clone(), |it, platform, memory| {
-            it.tables
-                .map(platform, memory, range.clone(), physical, attributes)
+        let all = around(parts.iter().map(|part| &part.range));
+        let mapped = self.change(platform, memory, all, |it, platform, memory| {
+            for (number, part) in parts.iter().enumerate() {
+                let mapped = it.tables.map(
+                    platform,
+                    memory,
+                    part.range.clone(),
+                    part.physical,
+                    part.attributes,
+                );
+                if mapped.is_err() {
+                    it.unmap_all(platform, memory, parts.iter().take(number))?;
+                    return mapped;
+                }
+            }
+            Ok(())
         });
         if mapped.is_err_and(|error| error.costs_the_device()) {
             // The tables may hold the mapping already, and the caller is about to stop the GPU and take the memory back.
-            self.tables
-                .unmap(platform, memory, range, &mut self.emptied)?;
+            self.unmap_all(platform, memory, parts)?;
         }
         mapped
     }
 
-    /// Unmaps `range`.
+    /// Takes parts out of the tables.
+    fn unmap_all<'p, P: Platform>(
+        &mut self,
+        platform: &mut P,
+        memory: &mut Memory,
+        parts: impl IntoIterator<Item = &'p Part>,
+    ) -> Result<(), MapError> {
+        for part in parts {
+            let range = part.range.clone();
+            self.tables
+                .unmap(platform, memory, range, &mut self.emptied)?;
+        }
+        Ok(())
+    }
+
+    /// Unmaps ranges.
     pub(crate) fn unmap<P: Platform>(
         &mut self,
         platform: &mut P,
         memory: &mut Memory,
-        range: Range<u64>,
+        ranges: &[Range<u64>],
     ) -> Result<(), MmuError> {
-        self.change(platform, memory, range.clone(), |it, platform, memory| {
-            it.tables.unmap(platform, memory, range, &mut it.emptied)
+        if ranges.is_empty() {
+            return Ok(());
+        }
+        let all = around(ranges);
+        self.change(platform, memory, all, |it, platform, memory| {
+            for range in ranges {
+                let tables = &it.tables;
+                tables.unmap(platform, memory, range.clone(), &mut it.emptied)?;
+            }
+            Ok(())
         })
     }
 
@@ -340,6 +381,15 @@ impl AddressSpace {
         self.emptied.release(platform, memory);
         Ok(())
     }
+}
+
+/// The range from the first address of some to the last.
+fn around<'r>(ranges: impl IntoIterator<Item = &'r Range<u64>>) -> Range<u64> {
+    let (mut start, mut end) = (u64::MAX, 0);
+    for range in ranges {
+        (start, end) = (range.start.min(start), range.end.max(end));
+    }
+    start..end
 }
 
 fn unmask_faults<P: Platform>(platform: &mut P, number: u32) {

@@ -31,6 +31,7 @@ pub(crate) struct CacheUse {
 
 impl CacheUse {
     /// Nothing.
+    #[cfg(test)]
     pub(crate) const NONE: CacheUse = CacheUse {
         partial: false,
         clean: false,

@@ -10,6 +10,12 @@ use eitri_csf::interface::user_pages::{CS_EXTRACT, CS_EXTRACT_INIT, CS_INSERT};
 /// Bytes of a ring: 128 jobs.
 const RING_BYTES: u64 = 16 * 1024;
 
+/// Room in a ring: what the hardware had consumed when it was looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Room {
+    extract: u64,
+}
+
 /// A ring buffer with its user pages.
 #[derive(Debug)]
 pub(crate) struct Ring {
@@ -63,42 +69,34 @@ impl Ring {
         self.input.write(platform, CS_INSERT, self.insert);
     }
 
-    /// Whether `bytes` more fit.
-    pub(crate) fn has_room<P: Platform>(&self, platform: &mut P, bytes: u64) -> bool {
-        // Nonsense from the hardware (more consumed than was written) counts as a full ring.
-        let used = self
-            .insert
-            .checked_sub(self.extract(platform))
-            .unwrap_or(RING_BYTES);
-        used.checked_add(bytes)
-            .is_some_and(|needed| needed <= RING_BYTES)
-    }
-
-    /// Writes a block, and then says that it is there; [`Ring::has_room`] was true. The doorbell is the caller's.
-    pub(crate) fn push<P: Platform>(&mut self, platform: &mut P, block: &[u64]) {
-        let mut offset = self.insert;
-        for word in block {
-            let at = self.memory.offset(offset & RING_BYTES.wrapping_sub(1));
-            platform.store64(at, *word);
-            offset = offset.wrapping_add(8);
-        }
-        self.clean(platform, offset.wrapping_sub(self.insert));
+    /// Room for `bytes` more, if they fit.
+    pub(crate) fn room<P: Platform>(&self, platform: &mut P, bytes: u64) -> Option<Room> {
         let extract = self.extract(platform);
-        self.input.write(platform, CS_EXTRACT_INIT, extract);
-        self.insert = offset;
-        // A stream that is still busy sees INSERT without a doorbell: the words stand before it.
-        platform.publish();
-        self.input.write(platform, CS_INSERT, offset);
+        // Nonsense from the hardware (more consumed than was written) counts as a full ring.
+        let used = self.insert.checked_sub(extract).unwrap_or(RING_BYTES);
+        let needed = used.checked_add(bytes)?;
+        (needed <= RING_BYTES).then_some(Room { extract })
     }
 
-    /// Cleans the `bytes` from INSERT on, which may wrap around the end.
-    fn clean<P: Platform>(&self, platform: &mut P, bytes: u64) {
+    /// Writes a block, and then says that it is there. The doorbell is the caller's.
+    pub(crate) fn push<P: Platform>(&mut self, platform: &mut P, block: &[u64], room: Room) {
+        let bytes = (block.len() as u64).wrapping_mul(8);
         let start = self.insert & RING_BYTES.wrapping_sub(1);
+        // It may wrap around the end.
         let straight = bytes.min(RING_BYTES.wrapping_sub(start));
+        let words = (straight / 8) as usize;
+        let (before, behind) = (block.get(..words), block.get(words..));
+        platform.write_words(self.memory.offset(start), before.unwrap_or(&[]));
         platform.clean(self.memory.offset(start).span(straight));
         if straight < bytes {
+            platform.write_words(self.memory, behind.unwrap_or(&[]));
             platform.clean(self.memory.span(bytes.wrapping_sub(straight)));
         }
+        self.input.write(platform, CS_EXTRACT_INIT, room.extract);
+        self.insert = self.insert.wrapping_add(bytes);
+        // A stream that is still busy sees INSERT without a doorbell: the words stand before it.
+        platform.publish();
+        self.input.write(platform, CS_INSERT, self.insert);
     }
 }
 
@@ -125,7 +123,8 @@ mod tests {
         let (mut fake, mut ring) = ring();
         ring.insert = RING_BYTES - 8;
         consume(&mut fake, &ring, RING_BYTES - 8);
-        ring.push(&mut fake, &[0xA, 0xB]);
+        let room = ring.room(&mut fake, 16).expect("empty");
+        ring.push(&mut fake, &[0xA, 0xB], room);
         let start = PhysicalAddress(MEMORY);
         assert_eq!(fake.load64(start.offset(RING_BYTES - 8)), 0xA);
         assert_eq!(fake.load64(start), 0xB);
@@ -138,13 +137,11 @@ mod tests {
     fn room_is_what_the_hardware_has_consumed() {
         let (mut fake, mut ring) = ring();
         ring.insert = RING_BYTES;
-        assert!(!ring.has_room(&mut fake, 8));
+        let has_room = |fake: &mut Fake, bytes| ring.room(fake, bytes).is_some();
+        assert!(!has_room(&mut fake, 8));
         consume(&mut fake, &ring, 128);
-        assert!(ring.has_room(&mut fake, 128) && !ring.has_room(&mut fake, 136));
+        assert!(has_room(&mut fake, 128) && !has_room(&mut fake, 136));
         consume(&mut fake, &ring, RING_BYTES + 8);
-        assert!(
-            !ring.has_room(&mut fake, 8),
-            "more consumed than was written"
-        );
+        assert!(!has_room(&mut fake, 8), "more consumed than was written");
     }
 }

@@ -82,6 +82,24 @@ pub(crate) struct Ended {
 }
 
 impl Job {
+    /// None.
+    const EMPTY: Job = Job {
+        fence: Fence {
+            queue: Queue(Key::NONE),
+            sub_queue: SubQueue::Compute,
+            point: 0,
+        },
+        start: 0,
+        end: 0,
+        commands: None,
+        uses: CacheUse::UNKNOWN,
+        flush: (None, 0),
+        points: None,
+        next: None,
+        fault: None,
+        over: true,
+    };
+
     /// Where its wrapper begins and ends in the ring, counted as INSERT is.
     pub(crate) const fn span(&self) -> Range<u64> {
         self.start..self.end
@@ -231,35 +249,38 @@ impl Stream {
             }
         };
         let length = (block.len() as u64).wrapping_mul(8);
-        if !self.ring.has_room(platform, length) {
-            return Err(PushError::RingFull);
-        }
+        let room = self.ring.room(platform, length);
+        let room = room.ok_or(PushError::RingFull)?;
+        let place = jobs.vacant().ok_or(PushError::JobsFull)?;
         let begin = self.ring.insert();
         let fence = Fence {
             queue,
             sub_queue: self.sub_queue,
             point: self.submitted.wrapping_add(1),
         };
-        let job = Job {
-            fence,
-            start: begin,
-            end: begin.wrapping_add(length),
-            commands: work.commands,
-            uses: work.uses,
-            flush: work.flush,
-            points: work.points,
-            next: None,
-            fault: None,
-            over: false,
-        };
-        let key = jobs.insert(job).map_err(|_| PushError::JobsFull)?;
+        let (key, job) = place.reuse(|| Job::EMPTY);
+        let Job {
+            fence: job_fence,
+            start,
+            end,
+            commands,
+            uses,
+            flush: job_flush,
+            points: job_points,
+            next,
+            fault,
+            over,
+        } = job;
+        (*job_fence, *start, *end) = (fence, begin, begin.wrapping_add(length));
+        (*commands, *uses, *job_flush) = (work.commands, work.uses, work.flush);
+        (*job_points, *next, *fault, *over) = (work.points, None, None, false);
         if let Some(last) = self.last.and_then(|last| jobs.get_mut(last)) {
             last.next = Some(key);
         }
         self.first = self.first.or(Some(key));
         self.last = Some(key);
         self.submitted = fence.point;
-        self.ring.push(platform, block);
+        self.ring.push(platform, block, room);
         Ok(fence)
     }
 
@@ -335,7 +356,7 @@ impl Stream {
             well: ran && job.fault.is_none(),
         };
         if job.fault.is_none() {
-            let _ = jobs.remove(first);
+            let _ = jobs.release(first);
         }
         Some(ended)
     }

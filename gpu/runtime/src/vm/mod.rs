@@ -5,11 +5,12 @@
 //! Facts: hardware/gpu-mmu.md section 7, csf-scheduling.md section 2.
 
 use crate::memory::{Memory, OutOfMemory, Pages};
-use crate::mmu::{AddressSpace, MmuError};
+use crate::mmu::{AddressSpace, MmuError, Part};
 use crate::platform::{PhysicalAddress, Platform};
 use core::fmt;
 use core::ops::Range;
 use eitri_csf::page_table::{Attributes, Level, PAGE_BYTES};
+use heapless::Vec;
 use thiserror::Error;
 
 /// A virtual address of the GPU.
@@ -116,6 +117,26 @@ impl Mapping {
     }
 }
 
+/// Pages that are not mapped, or may be after an error that costs the device; and why not.
+pub(crate) type NotMapped<const N: usize> = ([Option<Pages>; N], VmError);
+
+/// Where pages begin, counted from the first, if they are placed side by side, with a page between each two; the bytes of all,
+/// and what their place is aligned to.
+fn side_by_side<const N: usize>(all: &[Option<Pages>; N]) -> ([u64; N], u64, u64) {
+    let (mut starts, mut end, mut alignment) = ([0; N], 0_u64, PAGE_BYTES);
+    for (start, pages) in starts.iter_mut().zip(all) {
+        let Some(pages) = pages else { continue };
+        let own = Vm::alignment(pages.bytes());
+        if end > 0 {
+            end = end.saturating_add(PAGE_BYTES);
+        }
+        *start = end.checked_next_multiple_of(own).unwrap_or(u64::MAX);
+        end = start.saturating_add(pages.bytes());
+        alignment = alignment.max(own);
+    }
+    (starts, end, alignment)
+}
+
 /// An address space in which mappings are placed.
 #[derive(Debug)]
 pub(crate) struct Vm {
@@ -144,59 +165,78 @@ impl Vm {
         if bytes >= block { block } else { PAGE_BYTES }
     }
 
-    /// Takes `bytes` bytes and maps them wherever there is room.
+    /// Takes memory and maps it wherever there is room, with the hardware asked once; none where no bytes are wanted.
     ///
     /// # Errors
     /// With the pages, if there are any: after an error that costs the device the GPU may still reach them until it is
     /// stopped.
-    pub(crate) fn map<P: Platform>(
+    pub(crate) fn map<P: Platform, const N: usize>(
         &mut self,
         platform: &mut P,
         memory: &mut Memory,
-        what: &'static str,
-        bytes: u64,
-        protection: Protection,
-    ) -> Result<Mapping, (Option<Pages>, VmError)> {
-        let pages = memory
-            .take(platform, what, bytes, Vm::alignment(bytes))
-            .map_err(|error| (None, error.into()))?;
-        let bytes = pages.bytes();
-        let alignment = Vm::alignment(bytes);
+        wanted: [(&'static str, u64, Protection); N],
+    ) -> Result<[Option<Mapping>; N], NotMapped<N>> {
+        let mut taken = [const { None }; N];
+        for (place, (what, bytes, _)) in taken.iter_mut().zip(wanted) {
+            if bytes == 0 {
+                continue;
+            }
+            match memory.take(platform, what, bytes, Vm::alignment(bytes)) {
+                Ok(pages) => *place = Some(pages),
+                Err(error) => return Err((taken, error.into())),
+            }
+        }
+        if taken.iter().all(Option::is_none) {
+            return Ok([const { None }; N]);
+        }
+        let (starts, bytes, alignment) = side_by_side(&taken);
         let Range { start, end } = self.range;
         let space = &self.space;
         let found = space
             .find_free(platform, self.next..end, bytes, alignment)
             .or_else(|| space.find_free(platform, start..end, bytes, alignment));
-        let Some(start) = found else {
-            return Err((Some(pages), VmError::OutOfAddresses { what, bytes }));
+        let Some(first) = found else {
+            let what = wanted.first().map_or("", |(what, ..)| *what);
+            return Err((taken, VmError::OutOfAddresses { what, bytes }));
         };
-        let range = start..start.wrapping_add(bytes);
-        let attributes = protection.attributes();
-        let mapped = self
-            .space
-            .map(platform, memory, range.clone(), pages.start(), attributes);
-        if let Err(error) = mapped {
-            return Err((Some(pages), error.into()));
+        let starts = starts.map(|start| first.wrapping_add(start));
+        let mut parts: Vec<Part, N> = Vec::new();
+        for ((pages, start), (.., protection)) in taken.iter().zip(starts).zip(wanted) {
+            let Some(pages) = pages else { continue };
+            // There is room: it is as long as the arrays.
+            let _ = parts.push(Part {
+                range: start..start.wrapping_add(pages.bytes()),
+                physical: pages.start(),
+                attributes: protection.attributes(),
+            });
         }
-        self.next = range.end.saturating_add(PAGE_BYTES);
-        Ok(Mapping {
-            address: GpuAddress(start),
-            pages,
-        })
+        if let Err(error) = self.space.map(platform, memory, &parts) {
+            return Err((taken, error.into()));
+        }
+        self.next = first.saturating_add(bytes).saturating_add(PAGE_BYTES);
+        let mut starts = starts.into_iter();
+        Ok(taken.map(|pages| {
+            let address = GpuAddress(starts.next().unwrap_or(0));
+            pages.map(|pages| Mapping { address, pages })
+        }))
     }
 
     /// Unmaps what no work uses any more.
     ///
     /// # Errors
     /// It may still be mapped.
-    pub(crate) fn unmap<P: Platform>(
+    pub(crate) fn unmap<P: Platform, const N: usize>(
         &mut self,
         platform: &mut P,
         memory: &mut Memory,
-        mapping: &Mapping,
+        mappings: &[Option<Mapping>; N],
     ) -> Result<(), VmError> {
-        let start = mapping.address.0;
-        let range = start..start.wrapping_add(mapping.pages.bytes());
-        Ok(self.space.unmap(platform, memory, range)?)
+        let mut ranges: Vec<Range<u64>, N> = Vec::new();
+        for mapping in mappings.iter().flatten() {
+            let start = mapping.address.0;
+            // There is room: it is as long as the array.
+            let _ = ranges.push(start..start.wrapping_add(mapping.pages.bytes()));
+        }
+        Ok(self.space.unmap(platform, memory, &ranges)?)
     }
 }

@@ -1,0 +1,251 @@
+//! Binding: buffers, images and samplers to the elements of a descriptor set.
+//!
+//! Facts: hardware/compiler-abi.md section 1, descriptors.md sections 4 to 8.
+
+use super::descriptor_set::{ALIGNMENT, of_set, table_bytes};
+use super::descriptors::{DESCRIPTOR_BYTES, buffer};
+use super::error::CommandError;
+use super::image_descriptors::{SamplerInfo, sampler, texel_buffer, texture, wrong_kind};
+use crate::device::{Device, Kind};
+use crate::error::{Error, Thing};
+use crate::handle::{Buffer, DescriptorSet, Image};
+use crate::platform::{PhysicalAddress, Platform};
+use crate::slab::Key;
+use eitri_descriptors::formats::VkFormat;
+use eitri_program::{Binding, BindingKind};
+
+/// An element of a binding.
+struct Place {
+    /// The set's number in the shader.
+    set: u32,
+    row: Binding,
+    /// Its first descriptor.
+    index: u32,
+    /// Where the set's descriptors are.
+    memory: PhysicalAddress,
+    space: Key,
+}
+
+impl<P: Platform> Device<'_, '_, P> {
+    /// Binds all of a buffer to element 0 of `binding`. Commands that were recorded with the set must be recorded again: a
+    /// recording keeps the addresses of its buffers.
+    ///
+    /// # Errors
+    /// As [`Device::bind_range`].
+    pub fn bind_buffer(
+        &mut self,
+        set: DescriptorSet,
+        binding: u32,
+        target: Buffer,
+    ) -> Result<(), Error> {
+        let bytes = self.buffer_bytes(target)?;
+        self.bind_range(set, binding, 0, target, 0, bytes)
+    }
+
+    /// Binds `bytes` of a buffer from `offset` (a multiple of 16) to an element of `binding`.
+    ///
+    /// # Errors
+    /// If a job in flight uses the set, the program has no such binding, or the part of the buffer is too small or can't be
+    /// bound.
+    pub fn bind_range(
+        &mut self,
+        set: DescriptorSet,
+        binding: u32,
+        element: u32,
+        target: Buffer,
+        offset: u64,
+        bytes: u64,
+    ) -> Result<(), Error> {
+        let place = self.element(set, binding, element)?;
+        if !matches!(
+            place.row.kind,
+            BindingKind::StorageBuffer | BindingKind::UniformBuffer
+        ) {
+            return Err(wrong_kind(place.set, binding, "buffer").into());
+        }
+        let (address, length) = self.part_to_bind(&place, target, offset, bytes)?;
+        let needed = place.row.min_bytes;
+        if length < needed {
+            return Err(place.too_small(bytes, needed).into());
+        }
+        let descriptor = buffer(self.properties.arch, address, length)?;
+        self.put_descriptor(set, &place, target.0, descriptor)
+    }
+
+    /// Binds `bytes` of a buffer from `offset` (a multiple of 16) as texels of a format to an element of `binding`. Bytes
+    /// that are no whole texel are left out.
+    ///
+    /// # Errors
+    /// As [`Device::bind_range`]; or if there is not one texel.
+    pub fn bind_texel_buffer(
+        &mut self,
+        set: DescriptorSet,
+        (binding, element): (u32, u32),
+        target: Buffer,
+        (offset, bytes): (u64, u64),
+        format: &VkFormat,
+    ) -> Result<(), Error> {
+        let place = self.element(set, binding, element)?;
+        if !matches!(
+            place.row.kind,
+            BindingKind::UniformTexelBuffer | BindingKind::StorageTexelBuffer
+        ) {
+            return Err(wrong_kind(place.set, binding, "texel buffer").into());
+        }
+        let (address, length) = self.part_to_bind(&place, target, offset, bytes)?;
+        let texel = format.block_bytes;
+        let texels = length.checked_div(texel).unwrap_or(0);
+        if texels == 0 {
+            return Err(place.too_small(bytes, texel).into());
+        }
+        let part = (address, texels.saturating_mul(texel));
+        let descriptor = texel_buffer(self.properties.arch, part, format)?;
+        self.put_descriptor(set, &place, target.0, descriptor)
+    }
+
+    /// Binds an image to an element of `binding`: all of it, as the program wants to see it.
+    ///
+    /// # Errors
+    /// If a job in flight uses the set, the program has no such binding, or one for other things or other shapes.
+    pub fn bind_image(
+        &mut self,
+        set: DescriptorSet,
+        (binding, element): (u32, u32),
+        target: Image,
+    ) -> Result<(), Error> {
+        let place = self.element(set, binding, element)?;
+        let info = self.image_info(target)?;
+        let address = self.address_in(&place, target.0, Thing::Image)?;
+        let wrong = wrong_kind(place.set, binding, "image of that shape");
+        let shape = match place.row.kind {
+            BindingKind::StorageImage(shape) => (shape, true),
+            BindingKind::SampledImage(shape) | BindingKind::CombinedImageSampler(shape) => {
+                (shape, false)
+            }
+            _ => return Err(wrong.into()),
+        };
+        let descriptor = texture(self.properties.arch, &info, address, shape)?;
+        self.put_descriptor(set, &place, target.0, descriptor.ok_or(wrong)?)
+    }
+
+    /// Binds a sampler to an element of `binding`, alone or beside its image.
+    ///
+    /// # Errors
+    /// If a job in flight uses the set, or the program has no such binding or one for other things.
+    pub fn bind_sampler(
+        &mut self,
+        set: DescriptorSet,
+        (binding, element): (u32, u32),
+        info: &SamplerInfo,
+    ) -> Result<(), Error> {
+        let place = self.element(set, binding, element)?;
+        let index = match place.row.kind {
+            BindingKind::Sampler => place.index,
+            BindingKind::CombinedImageSampler(_) => place.index.saturating_add(1),
+            _ => return Err(wrong_kind(place.set, binding, "sampler").into()),
+        };
+        let descriptor = sampler(self.properties.arch, info)?;
+        self.write_descriptor(set, place.memory, index, descriptor);
+        Ok(())
+    }
+
+    /// Where an element of a binding of a set stands, which no job in flight uses.
+    fn element(&mut self, set: DescriptorSet, binding: u32, element: u32) -> Result<Place, Error> {
+        const WHAT: Thing = Thing::DescriptorSet;
+        self.unused(set.0, WHAT)?;
+        let object = self.object(set.0, WHAT)?;
+        let Kind::Set {
+            program,
+            set: number,
+            table,
+        } = &object.kind
+        else {
+            return Err(Error::Gone { what: WHAT });
+        };
+        let set = *number;
+        let row = of_set(program, set).find(|row| row.binding == binding);
+        let missing = CommandError::NoBinding {
+            set,
+            binding,
+            element,
+        };
+        let row = row.filter(|row| element < row.count).ok_or(missing)?;
+        let skipped = element.saturating_mul(row.kind.descriptors());
+        Ok(Place {
+            set,
+            row,
+            index: row.slot.index.saturating_add(skipped),
+            memory: object.mapping.memory().offset(table_bytes(*table)),
+            space: object.space,
+        })
+    }
+
+    /// Where the space of a set has an object that is to be bound to it.
+    fn address_in(&self, place: &Place, target: Key, what: Thing) -> Result<u64, Error> {
+        let object = self.object(target, what)?;
+        match object.space == place.space {
+            true => Ok(object.mapping.address().0),
+            false => Err(Error::OtherSpace { what }),
+        }
+    }
+
+    /// Address and length of a part of a buffer that is to be bound.
+    fn part_to_bind(
+        &self,
+        place: &Place,
+        target: Buffer,
+        offset: u64,
+        bytes: u64,
+    ) -> Result<(u64, u32), Error> {
+        let start = self.address_in(place, target.0, Thing::Buffer)?;
+        let size = self.buffer_bytes(target)?;
+        let refused = CommandError::Range {
+            offset,
+            bytes,
+            size,
+        };
+        let end = offset.checked_add(bytes).ok_or(refused)?;
+        let length = u32::try_from(bytes).map_err(|_| refused)?;
+        if end > size || !offset.is_multiple_of(ALIGNMENT) {
+            return Err(refused.into());
+        }
+        Ok((start.saturating_add(offset), length))
+    }
+
+    /// Puts the descriptor of an object, which the set refers to from here on.
+    fn put_descriptor(
+        &mut self,
+        set: DescriptorSet,
+        place: &Place,
+        target: Key,
+        words: [u32; 8],
+    ) -> Result<(), Error> {
+        self.link(set.0, target, Some(place.index))?;
+        self.write_descriptor(set, place.memory, place.index, words);
+        Ok(())
+    }
+
+    fn write_descriptor(
+        &mut self,
+        set: DescriptorSet,
+        memory: PhysicalAddress,
+        index: u32,
+        words: [u32; 8],
+    ) {
+        let at = memory.offset(u64::from(index).wrapping_mul(DESCRIPTOR_BYTES));
+        self.write_words(at, &words);
+        self.host_wrote(set.0);
+    }
+}
+
+impl Place {
+    /// That a part of a buffer is too small.
+    const fn too_small(&self, bytes: u64, needed: u32) -> CommandError {
+        CommandError::TooSmall {
+            set: self.set,
+            binding: self.row.binding,
+            bytes,
+            needed,
+        }
+    }
+}

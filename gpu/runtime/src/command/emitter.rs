@@ -1,0 +1,86 @@
+//! Emitting: instructions straight into a block of commands, where room was made for them.
+//!
+//! Needs: room (see [`super::recorder::Recorder::emit`]).  Guarantees: a register is loaded only when its value changes.
+
+use super::words::{Change, Grid, Known, Narrow, Wide, Words};
+use crate::platform::{PhysicalAddress, Platform};
+use eitri_cs::builder::Checked;
+
+/// Appends instructions.
+pub(super) struct Emitter<'a, P> {
+    platform: &'a mut P,
+    pub(super) words: &'a Words,
+    known: &'a mut Known,
+    at: PhysicalAddress,
+}
+
+impl<'a, P: Platform> Emitter<'a, P> {
+    /// From `at` on.
+    pub(super) const fn new(
+        platform: &'a mut P,
+        words: &'a Words,
+        known: &'a mut Known,
+        at: PhysicalAddress,
+    ) -> Emitter<'a, P> {
+        Emitter {
+            platform,
+            words,
+            known,
+            at,
+        }
+    }
+
+    /// Where it has ended.
+    pub(super) const fn end(&self) -> PhysicalAddress {
+        self.at
+    }
+
+    /// Appends an instruction.
+    #[inline(always)]
+    pub(super) fn put(&mut self, it: Checked) {
+        self.platform.store64(self.at, it.word());
+        self.at = self.at.offset(8);
+    }
+
+    /// Loads state of the next job, if it has changed: two instructions at most.
+    #[inline]
+    pub(super) fn wide(&mut self, what: Wide, value: u64) {
+        match self.known.change_wide(what, value) {
+            Change::Nothing => {}
+            Change::Low => self.put(self.words.low(what).with(value as u32)),
+            Change::All => {
+                let (first, second) = self.words.wide(what).with(value);
+                self.put(first);
+                if let Some(second) = second {
+                    self.put(second);
+                }
+            }
+        }
+    }
+
+    /// The same, one instruction at most.
+    pub(super) fn narrow(&mut self, what: Narrow, value: u32) {
+        if self.known.change_narrow(what, value) {
+            self.put(self.words.narrow(what).with(value));
+        }
+    }
+
+    /// The same, three instructions at most.
+    #[inline(always)]
+    pub(super) fn grid(&mut self, what: Grid, values: [u32; 3]) {
+        if !self.known.has_grid(what, values) {
+            self.load_grid(what, values);
+        }
+    }
+
+    #[inline(never)]
+    fn load_grid(&mut self, what: Grid, values: [u32; 3]) {
+        let changed = self.known.change_grid(what, values);
+        let loads = self.words.grid(what).iter().zip(values).zip(changed);
+        for ((load, value), changed) in loads {
+            if changed {
+                self.put(load.with(value));
+            }
+        }
+    }
+}
