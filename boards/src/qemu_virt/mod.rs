@@ -75,5 +75,9 @@ pub const GUEST_RAM: Region = Region::new(0x4000_0000, 0x4000_0000);
 /// What the monitor keeps for itself (`-m 2G`), above what it shows the image.
 pub const MONITOR_RAM: Region = Region::new(0x8000_0000, 0x4000_0000);
 
+/// Where an operating system under the monitor tells the host how it ends: the first word that is written there is the exit
+/// status. Beside the GPU's window, in the same hole.
+pub const ENDING: Region = Region::new(0x0B20_0000, 0x1000);
+
 /// How much of that is its heap: the model, and its page tables.
 pub const MONITOR_HEAP_BYTES: usize = 0x2000_0000;

@@ -1,28 +1,9 @@
 //! Cache instruction: data cache upkeep by address that was trapped, decoded from the syndrome.
 //!
-//! Facts: the ISS encoding of a trapped system instruction, and the encodings of `DC`, are the architecture's.
+//! Facts: the encodings of `DC` are the architecture's.
 
 use crate::Syndrome;
-use bitfield::bitfield;
-
-bitfield! {
-    /// An ESR value whose class is a system instruction.
-    #[derive(Clone, Copy, PartialEq, Eq)]
-    struct SystemInstruction(u64);
-    impl Debug;
-    /// A read (`MRS`, `SYSL`).
-    bool, is_read, _: 0;
-    u8, crm, _: 4, 1;
-    /// The general register.
-    u8, register, _: 9, 5;
-    u8, crn, _: 13, 10;
-    u8, op1, _: 16, 14;
-    u8, op2, _: 19, 17;
-    u8, op0, _: 21, 20;
-}
-
-/// The class of a trapped system instruction.
-const SYSTEM_INSTRUCTION: u8 = 0x18;
+use crate::system_instruction::SystemInstruction;
 
 /// What is done to a line of the cache, to the point of coherency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,11 +28,8 @@ pub struct CacheInstruction {
 impl CacheInstruction {
     /// Decodes a trapped instruction; `None` for any other.
     pub fn decode(syndrome: Syndrome) -> Option<CacheInstruction> {
-        let it = SystemInstruction(syndrome.0);
-        if syndrome.class() != SYSTEM_INSTRUCTION || it.is_read() {
-            return None;
-        }
-        let upkeep = match (it.op0(), it.op1(), it.crn(), it.crm(), it.op2()) {
+        let it = SystemInstruction::of_write(syndrome)?;
+        let upkeep = match it.name() {
             (1, 0, 7, 6, 1) => Upkeep::Invalidate,
             (1, 3, 7, 10 | 12, 1) => Upkeep::Clean,
             (1, 3, 7, 14, 1) => Upkeep::CleanAndInvalidate,
@@ -67,6 +45,7 @@ impl CacheInstruction {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::system_instruction::CLASS;
 
     /// ESR of an instruction as its own 32 bits encode it: op0 to op2 and Rt stand elsewhere in the syndrome.
     fn trapped(instruction: u64) -> Syndrome {
@@ -74,7 +53,7 @@ mod tests {
         let (op0, op1, crn) = (field(19, 2), field(16, 3), field(12, 4));
         let (crm, op2, rt) = (field(8, 4), field(5, 3), field(0, 5));
         let iss = op0 << 20 | op2 << 17 | op1 << 14 | crn << 10 | rt << 5 | crm << 1;
-        Syndrome(u64::from(SYSTEM_INSTRUCTION) << 26 | 1 << 25 | iss)
+        Syndrome(u64::from(CLASS) << 26 | 1 << 25 | iss)
     }
 
     #[test]

@@ -25,15 +25,19 @@ mod cache_instruction;
 mod cache_type;
 mod data_abort;
 mod frames;
+mod software_interrupt;
 mod syndrome;
+mod system_instruction;
 mod translation;
 
 // What it is told.
+mod abort_entry;
 pub mod entry_state;
 mod initial_map;
 mod list_register;
 mod mair;
 
+pub use abort_entry::AbortEntry;
 pub use cache_instruction::{CacheInstruction, Upkeep};
 pub use cache_type::CacheType;
 pub use data_abort::{Access, AccessError, DataAbort, Direction, FaultPage, Width};
@@ -41,5 +45,6 @@ pub use frames::frames;
 pub use initial_map::{BLOCK, InitialMap, LEVEL2_TABLES};
 pub use list_register::ListRegister;
 pub use mair::{CACHED, DEVICE, MAIR, UNCACHED};
+pub use software_interrupt::{SoftwareInterrupt, SoftwareInterruptRequest};
 pub use syndrome::Syndrome;
 pub use translation::{Par, Translation};

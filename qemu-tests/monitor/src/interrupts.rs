@@ -38,6 +38,8 @@ const TICK_PERIOD: Duration = Duration::from_millis(1);
 pub(crate) struct Interrupts {
     /// Physical interrupts that no list register was free for.
     waiting: Vec<IntId>,
+    /// Interrupts that the image sent to itself, a bit each.
+    own: u16,
 }
 
 /// Sets both sides up.
@@ -67,6 +69,7 @@ pub(crate) fn open() -> Interrupts {
     rearm_tick();
     Interrupts {
         waiting: Vec::new(),
+        own: 0,
     }
 }
 
@@ -108,6 +111,11 @@ impl Interrupts {
         ticked
     }
 
+    /// The image interrupts itself.
+    pub(crate) fn interrupt_itself(&mut self, id: u32) {
+        self.own |= 1 << (id & 0xF);
+    }
+
     /// Brings the list registers up to date. Tells whether one has something for the image.
     pub(crate) fn present(&mut self, lines: Lines) -> bool {
         let mut lists = ListRegisters::load();
@@ -120,6 +128,12 @@ impl Interrupts {
             lists.follow(IntId::spi(spi.0), level && is_enabled(spi));
         }
         self.waiting.retain(|id| !lists.add_physical(*id));
+        for id in 0..u16::BITS {
+            // One that is pending is so once.
+            if self.own >> id & 1 == 1 && lists.pend(id) {
+                self.own &= !(1 << id);
+            }
+        }
         lists.store();
         lists.has_pending()
     }
@@ -208,6 +222,14 @@ impl ListRegisters {
     /// Adds an interrupt that is tied to the physical one. `false` if there is no room.
     fn add_physical(&mut self, id: IntId) -> bool {
         self.add(ListRegister::with_physical(id.raw_value(), PRIORITY))
+    }
+
+    /// Makes an interrupt that only software raises pending. `false` if there is no room, or it is being handled.
+    fn pend(&mut self, id: u32) -> bool {
+        match self.0.iter().find(|list| list.is_for(id)) {
+            Some(list) => list.pending(),
+            None => self.add(ListRegister::without_physical(id, PRIORITY)),
+        }
     }
 
     fn add(&mut self, list: ListRegister) -> bool {

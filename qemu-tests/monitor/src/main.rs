@@ -19,6 +19,7 @@ mod own_memory;
 mod report;
 
 // The machine that the image sees.
+mod abort;
 mod guest;
 mod interrupts;
 mod redistributor;
@@ -52,6 +53,7 @@ fn main() -> ! {
         }
     };
     let interrupts = interrupts::open();
+    physical_memory::set_above(settings.memory_above);
     stage2::show_machine(settings.coherent);
     let gpu = gpu::ModelGpu::new(&settings);
     say!(

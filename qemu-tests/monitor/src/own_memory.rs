@@ -4,6 +4,7 @@
 //! upkeep; what it maps cached is cached in both, and inner shareable.
 //! Facts: hardware/boards.md 3.1 items 2 and 3.
 
+use crate::settings::MOST_MEMORY_ABOVE;
 use aarch64_paging::MapError;
 use aarch64_paging::descriptor::El23Attributes;
 use aarch64_paging::idmap::IdMap;
@@ -39,6 +40,8 @@ pub(crate) fn map() {
         (shared, UNCACHED),
         (above, guest),
         (MONITOR_RAM, CACHED),
+        // Not all of it is there; what is touched is what the machine was given.
+        (Region::new(MONITOR_RAM.end(), MOST_MEMORY_ABOVE), guest),
     ];
     let devices = BOARD.memory.devices.iter().map(|region| (*region, DEVICE));
     let mut tables = IdMap::new(ROOT_LEVEL, El2);

@@ -4,8 +4,23 @@
 //! its address. What is not the image's RAM does not answer.
 
 use core::ptr;
-use eitri_boards::qemu_virt::GUEST_RAM;
+use core::sync::atomic::{AtomicUsize, Ordering};
+use eitri_boards::Region;
+use eitri_boards::qemu_virt::{GUEST_RAM, MONITOR_RAM};
 use eitri_model::{BusError, PhysicalMemory};
+
+/// Bytes of the image's RAM above the monitor.
+static ABOVE: AtomicUsize = AtomicUsize::new(0);
+
+/// Lets the image have this much RAM above the monitor too, which the machine has and the monitor has mapped.
+pub(crate) fn set_above(bytes: usize) {
+    ABOVE.store(bytes, Ordering::Relaxed);
+}
+
+/// The image's RAM above the monitor.
+pub(crate) fn above() -> Region {
+    Region::new(MONITOR_RAM.end(), ABOVE.load(Ordering::Relaxed))
+}
 
 /// The image's RAM.
 pub(crate) struct GuestMemory;
@@ -15,10 +30,12 @@ fn pointer(address: u64, bytes: usize) -> Result<*mut u8, BusError> {
     let error = BusError { address };
     let start = usize::try_from(address).map_err(|_| error)?;
     let end = start.checked_add(bytes).ok_or(error)?;
-    if start < GUEST_RAM.base || end > GUEST_RAM.end() {
-        return Err(error);
+    let within = |region: Region| start >= region.base && end <= region.end();
+    if within(GUEST_RAM) || within(above()) {
+        Ok(start as *mut u8)
+    } else {
+        Err(error)
     }
-    Ok(start as *mut u8)
 }
 
 /// The same for one word: `None` in place of a pointer that is not aligned to it.

@@ -1,5 +1,6 @@
 //! Run: the loop between the image and the model.
 
+use crate::abort;
 use crate::gpu::ModelGpu;
 use crate::guest::{Exit, Guest};
 use crate::interrupts::{self, Interrupts};
@@ -9,8 +10,11 @@ use crate::settings::Settings;
 use core::fmt;
 use core::time::Duration;
 use cortex_a::registers::{ESR_EL2, FAR_EL2, HPFAR_EL2, Readable};
-use eitri_aarch64::{Access, CacheInstruction, Direction, FaultPage, Syndrome};
-use eitri_boards::qemu_virt::BOARD;
+use eitri_aarch64::{
+    Access, CacheInstruction, Direction, FaultPage, SoftwareInterrupt, SoftwareInterruptRequest,
+    Syndrome,
+};
+use eitri_boards::qemu_virt::{BOARD, ENDING};
 use eitri_boards::{Exit as End, Region};
 use eitri_kernel::time;
 use eitri_model::Progress;
@@ -31,6 +35,8 @@ enum Place {
     Redistributor,
     /// Memory that it shares with the GPU, whose caches are not coherent.
     Shared,
+    /// Where an operating system says how it ends.
+    Ending,
     Nothing,
 }
 
@@ -41,6 +47,8 @@ impl Place {
             Place::Window
         } else if within(redistributor::PAGE) {
             Place::Redistributor
+        } else if within(ENDING) {
+            Place::Ending
         } else if within(BOARD.memory.shared) {
             Place::Shared
         } else {
@@ -55,6 +63,7 @@ impl fmt::Display for Place {
             Place::Window => "GPU window",
             Place::Redistributor => "GIC redistributor",
             Place::Shared => "memory shared with the GPU",
+            Place::Ending => "exit status",
             Place::Nothing => "nowhere",
         })
     }
@@ -65,6 +74,8 @@ pub(crate) struct Monitor {
     guest: Guest,
     interrupts: Interrupts,
     gpu: ModelGpu,
+    /// The image is an operating system.
+    system: bool,
     limit: Duration,
     /// When the image must have ended.
     deadline: Duration,
@@ -82,6 +93,7 @@ impl Monitor {
             guest,
             interrupts,
             gpu,
+            system: settings.system,
             limit: settings.limit,
             deadline: time::now().saturating_add(settings.limit),
         }
@@ -131,14 +143,20 @@ impl Monitor {
                 // Nobody is here: what the SMC calling convention says for an unknown call.
                 self.guest.set_register(0, u64::MAX);
             }
-            class::SYSTEM => self.cache_instruction(syndrome),
+            class::SYSTEM => self.system_instruction(syndrome),
             _ => self.stop(format_args!("{syndrome}"), End::Exception),
         }
     }
 
     fn data_abort(&mut self, syndrome: Syndrome) {
         let address = FaultPage::address(HPFAR_EL2.get(), FAR_EL2.get());
-        let place = Place::of(address);
+        let place = match Place::of(address) {
+            Place::Ending if !self.system => Place::Nothing,
+            place => place,
+        };
+        if place == Place::Nothing && self.system {
+            return abort::take(&mut self.guest, syndrome);
+        }
         if place == Place::Nothing {
             let why = format_args!("nothing at {address:#x}: {syndrome}");
             self.stop(why, End::Exception);
@@ -154,6 +172,7 @@ impl Monitor {
             },
             Place::Redistributor => redistributor::pass_on(&mut self.guest, access),
             Place::Shared => self.access_shared(access),
+            Place::Ending => self.end(access),
             Place::Nothing => {}
         }
         self.guest.skip_instruction();
@@ -175,6 +194,17 @@ impl Monitor {
         }
     }
 
+    /// An operating system says how it ends.
+    fn end(&mut self, access: Access) {
+        if access.direction == Direction::Write {
+            let status = self.guest.register(access.register) as u32;
+            self.gpu.say_news();
+            report::line(format_args!("exit status {status}"));
+            report::end(End::Success);
+        }
+        self.guest.set_register(access.register, 0);
+    }
+
     fn access_shared(&mut self, access: Access) {
         let (pc, bytes) = (self.guest.elr, access.width.bytes());
         let caches = &mut self.gpu.memory;
@@ -188,6 +218,20 @@ impl Monitor {
                 let value = self.guest.register(access.register);
                 caches.store(access.address, bytes, value, pc);
             }
+        }
+    }
+
+    fn system_instruction(&mut self, syndrome: Syndrome) {
+        match SoftwareInterrupt::decode(syndrome) {
+            Some(interrupt) => {
+                let value = self.guest.register(interrupt.register);
+                let request = SoftwareInterruptRequest::new(value);
+                if request.is_to_first() {
+                    self.interrupts.interrupt_itself(request.id());
+                }
+                self.guest.skip_instruction();
+            }
+            None => self.cache_instruction(syndrome),
         }
     }
 

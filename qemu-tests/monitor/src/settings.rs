@@ -7,19 +7,27 @@ use core::fmt;
 use core::num::ParseIntError;
 use core::time::Duration;
 use eitri_boards::HostError;
-use eitri_boards::qemu_virt::{BOARD, GUEST_RAM};
+use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MONITOR_RAM};
 use eitri_model::Product;
 
 /// Longest command line.
 const LINE_BYTES: usize = 4096;
+
+/// Most memory above the monitor: all that 39 bits of addresses leave.
+pub(crate) const MOST_MEMORY_ABOVE: usize = (1 << 39) - MONITOR_RAM.end();
 
 /// What was asked.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     /// How long the image may run: `limit-ms=`.
     pub(crate) limit: Duration,
-    /// What the image gets in x0: where QEMU puts the device tree when it was given an ELF file.
+    /// What the image gets in x0: `device-tree=` and an address in hexadecimal; else where QEMU puts the tree when it was given an
+    /// ELF file.
     pub(crate) device_tree: u64,
+    /// With `system=yes` the image is an operating system: as on a machine, accesses to nothing abort into it.
+    pub(crate) system: bool,
+    /// Bytes of memory that the image has above the monitor, besides what is below it: `memory-above-mib=`.
+    pub(crate) memory_above: usize,
     /// Whether the GPU sees the image's caches; not with `coherent=no`.
     pub(crate) coherent: bool,
     /// The GPU that the model is: `gpu=`.
@@ -58,6 +66,8 @@ impl Settings {
         let mut settings = Settings {
             limit: Duration::from_secs(300),
             device_tree: GUEST_RAM.base as u64,
+            system: false,
+            memory_above: 0,
             coherent: true,
             product: Product::g610(),
             trace: None,
@@ -80,6 +90,18 @@ impl Settings {
                 settings.product = Product::find(name).ok_or(SettingsError::Gpu)?;
             } else if let Some(path) = word.strip_prefix("trace=") {
                 settings.trace = Some(path.into());
+            } else if let Some(value) = word.strip_prefix("device-tree=") {
+                let key = "device-tree";
+                settings.device_tree = u64::from_str_radix(value, 16)
+                    .map_err(|error| SettingsError::Number { key, error })?;
+            } else if let Some(value) = word.strip_prefix("memory-above-mib=") {
+                let key = "memory-above-mib";
+                let mebibytes: usize = value
+                    .parse()
+                    .map_err(|error| SettingsError::Number { key, error })?;
+                settings.memory_above = mebibytes.min(MOST_MEMORY_ABOVE >> 20) << 20;
+            } else if word == "system=yes" {
+                settings.system = true;
             } else if word == "coherent=no" {
                 settings.coherent = false;
             }

@@ -2,6 +2,7 @@
 //!
 //! One page of the interrupt controller is left out too and passed on by hand; see [`crate::redistributor`].
 
+use crate::physical_memory;
 use crate::redistributor;
 use aarch64_paging::MapError;
 use aarch64_paging::descriptor::Stage2Attributes;
@@ -13,7 +14,10 @@ use cortex_a::registers::{
 };
 use eitri_aarch64::entry_state;
 use eitri_boards::Region;
-use eitri_boards::qemu_virt::{BOARD, GUEST_RAM};
+use eitri_boards::qemu_virt::{BOARD, ENDING, GUEST_RAM};
+
+// The page beside the window is left out with it.
+const _: () = assert!(ENDING.base == BOARD.description().gpu.window.end());
 
 /// 39 bits of addresses, as VTCR_EL2 is set below.
 const ROOT_LEVEL: usize = 1;
@@ -32,7 +36,7 @@ const DEVICE: Stage2Attributes = Stage2Attributes::VALID
     .union(Stage2Attributes::XN);
 
 /// The image's RAM; without what it shares with the GPU, if its accesses there are to be seen.
-fn memory(coherent: bool) -> [Region; 2] {
+fn memory(coherent: bool) -> [Region; 3] {
     let shared = BOARD.memory.shared;
     let (below, above) = match coherent {
         true => (GUEST_RAM.end(), GUEST_RAM.end()),
@@ -41,6 +45,7 @@ fn memory(coherent: bool) -> [Region; 2] {
     [
         Region::new(GUEST_RAM.base, below - GUEST_RAM.base),
         Region::new(above, GUEST_RAM.end() - above),
+        physical_memory::above(),
     ]
 }
 
@@ -50,7 +55,7 @@ fn devices() -> [Region; 3] {
     [
         Region::new(0, page.base),
         Region::new(page.end(), window.base - page.end()),
-        Region::new(window.end(), GUEST_RAM.base - window.end()),
+        Region::new(ENDING.end(), GUEST_RAM.base - ENDING.end()),
     ]
 }
 
