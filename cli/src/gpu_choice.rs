@@ -3,7 +3,7 @@
 use crate::nearest;
 use crate::outcome::Failure;
 use eitri_csf::Arch;
-use eitri_csf::product::{PRODUCTS, find_product};
+use eitri_csf::product::{GpuId, PRODUCTS, find_product};
 use eitri_model::{Config, Product};
 use eitri_shaderc::Target;
 use miette::Diagnostic;
@@ -43,6 +43,11 @@ impl GpuChoice {
             product: self.0,
             ..Config::default()
         }
+    }
+
+    /// What its identification register says.
+    pub(crate) fn id(self) -> GpuId {
+        self.0.part.gpu_id
     }
 
     /// What shaders are compiled for.

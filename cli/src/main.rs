@@ -27,6 +27,7 @@ mod image_source;
 mod job_arguments;
 mod lab_files;
 mod lab_log;
+mod linux;
 mod nearest;
 mod open_facts;
 mod outcome;
@@ -53,7 +54,8 @@ use eitri_launch::{process, progress, workspace};
 /// Bring-up of Arm Mali Valhall CSF GPUs with no operating system underneath.
 ///
 /// Exit status: 0 good; 1 a check or a test said no; 2 the request can't be carried out (usage, bad input,
-/// unsupported, a shader that never ends); 3 something on this machine is missing; 101 a bug of ours.
+/// unsupported, a shader that never ends); 3 something on this machine is missing; 101 a bug of ours. `linux` ends as the command
+/// in the guest does.
 #[derive(Parser)]
 #[command(name = "eitri", version, max_term_width = 110)]
 struct Eitri {

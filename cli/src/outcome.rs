@@ -19,6 +19,8 @@ pub(crate) enum Status {
     Refused,
     /// Something on this machine is missing: a tool, a target, a board.
     Missing,
+    /// That of a program which was run in our place.
+    OfGuest(u8),
 }
 
 impl Status {
@@ -28,6 +30,7 @@ impl Status {
             Status::CheckFailed => ExitCode::from(1),
             Status::Refused => ExitCode::from(2),
             Status::Missing => ExitCode::from(3),
+            Status::OfGuest(code) => ExitCode::from(code),
         }
     }
 }

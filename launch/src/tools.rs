@@ -223,7 +223,7 @@ fn is_root() -> bool {
 }
 
 /// Whether there is such a program; an absolute path is looked at as it is.
-fn in_path(program: &str) -> bool {
+pub fn in_path(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }

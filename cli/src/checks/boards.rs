@@ -43,14 +43,14 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
             files: &[],
         };
         let image = builder.build_with("eitri-image", "eitri-image", &parts)?;
-        cases.push(Case {
-            name: format!("the image for {}", board.name),
-            failure: wrong(board, image.load_address()?, &image, &image.raw()?),
-        });
-        cases.push(Case {
-            name: format!("U-Boot's containers of it for {}", board.name),
-            failure: u_boot::unreadable(&folder, board, &image)?,
-        });
+        cases.push(Case::ran(
+            format!("the image for {}", board.name),
+            wrong(board, image.load_address()?, &image, &image.raw()?),
+        ));
+        cases.push(Case::ran(
+            format!("U-Boot's containers of it for {}", board.name),
+            u_boot::unreadable(&folder, board, &image)?,
+        ));
     }
     Ok(cases)
 }

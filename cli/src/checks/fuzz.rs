@@ -19,10 +19,7 @@ pub(super) fn run(_: &Workspace) -> Result<Vec<Case>, Failure> {
         let step = progress::start(&name);
         let faults = fuzz::faults(decoder, seed, COUNT);
         step.finish(faults.is_empty());
-        Case {
-            name,
-            failure: (!faults.is_empty()).then(|| faults.join("\n")),
-        }
+        Case::ran(name, (!faults.is_empty()).then(|| faults.join("\n")))
     };
     Ok(fuzz::Decoder::ALL.into_iter().map(run).collect())
 }

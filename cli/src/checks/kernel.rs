@@ -108,7 +108,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
             let logs = folder.join(name.replace('/', "-"));
             let booted = start(test, *entry, &monitor, &raw, &logs)?;
             let failure = judge(test, &booted, &console::decode(&booted.console, &image.elf));
-            cases.push(Case { name, failure });
+            cases.push(Case::ran(name, failure));
         }
     }
     Ok(cases)

@@ -7,6 +7,7 @@ mod boards;
 mod documentation;
 mod fuzz;
 mod kernel;
+mod linux;
 mod shaders;
 mod symbols;
 mod tally;
@@ -70,6 +71,28 @@ pub(crate) struct Case {
     name: String,
     /// What is wrong.
     failure: Option<String>,
+    /// Why it did not run.
+    skipped: Option<String>,
+}
+
+impl Case {
+    /// One that ran.
+    fn ran(name: impl Into<String>, failure: Option<String>) -> Case {
+        Case {
+            name: name.into(),
+            failure,
+            skipped: None,
+        }
+    }
+
+    /// One that could not run here.
+    fn skipped(name: impl Into<String>, why: String) -> Case {
+        Case {
+            name: name.into(),
+            failure: None,
+            skipped: Some(why),
+        }
+    }
 }
 
 /// One check.
@@ -139,6 +162,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "host",       when: When::Always,           lane: Lane::Host,   needs: TEXT, what: "tests on the host",                                      action: Action::CargoTest(&["test", "--no-fail-fast"]) },
     Check { name: "soak",       when: When::Long("30 min"),   lane: Lane::Host,   needs: TEXT, what: "long forms of the tests on the host",                    action: Action::CargoTest(&["test", "--profile", "soak", "--no-fail-fast"]) },
     Check { name: "fuzz",       when: When::Long("10 min"),   lane: Lane::Host,   needs: RUST, what: "random words on the decoders",                           action: Action::Cases(fuzz::run) },
+    Check { name: "linux",      when: When::Long("3 min"),    lane: Lane::Images, needs: QEMU, what: "Linux and its drivers on the model",                     action: Action::Cases(linux::run) },
     Check { name: "no-panic",   when: When::Always,           lane: Lane::Images, needs: BARE, what: "the driver links without a panic",                       action: Action::Cargo(NO_PANIC) },
     Check { name: "symbols",    when: When::Always,           lane: Lane::Images, needs: BARE, what: "the image under test holds no model",                    action: Action::Cases(symbols::run) },
     Check { name: "boards",     when: When::Always,           lane: Lane::Images, needs: FORM, what: "the image links for every board",                        action: Action::Cases(boards::run) },
@@ -256,6 +280,12 @@ impl Check {
         let mut text = String::new();
         let mut failures = String::new();
         for case in &cases {
+            if let Some(why) = &case.skipped {
+                tally.skipped += 1;
+                text.push_str(&format!("skipped {}: {why}\n", case.name));
+                talk!("skipped {}: {why}", case.name);
+                continue;
+            }
             tally += Tally::one(case.failure.is_none());
             match &case.failure {
                 None => text.push_str(&format!("ok {}\n", case.name)),

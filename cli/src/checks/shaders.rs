@@ -129,10 +129,7 @@ fn non_coherent(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         }
         (None, None) => None,
     };
-    let kept_up = Case {
-        name: "caches that are kept up".to_owned(),
-        failure,
-    };
+    let kept_up = Case::ran("caches that are kept up", failure);
     let words = [qemu::NON_COHERENT, &["careless"]].concat();
     let done = run(&words, None)?;
     let told = done.diagnoses.iter().any(|line| line.contains(MISSED));
@@ -148,10 +145,7 @@ fn non_coherent(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
             Some(format!("no {MISSED:?} in {found}\n{}", failure.text))
         }
     };
-    let missed = Case {
-        name: "caches that are not kept up".to_owned(),
-        failure,
-    };
+    let missed = Case::ran("caches that are not kept up", failure);
     Ok(vec![kept_up, missed])
 }
 
@@ -181,10 +175,7 @@ fn endless(workspace: &Workspace) -> Result<Case, Failure> {
             (!text.contains(SAID)).then(|| format!("no {SAID:?} in {text}"))
         }
     };
-    Ok(Case {
-        name: "endless.wgsl".to_owned(),
-        failure,
-    })
+    Ok(Case::ran("endless.wgsl", failure))
 }
 
 /// A shader that stores outside of its buffer leaves a core dump, which says so.
@@ -222,10 +213,7 @@ fn dumped(workspace: &Workspace) -> Result<Case, Failure> {
             (!first.contains(SHOWN)).then(|| format!("no {SHOWN:?} in the core dump: {first}"))
         }
     };
-    Ok(Case {
-        name: "a core dump of wild.wgsl".to_owned(),
-        failure,
-    })
+    Ok(Case::ran("a core dump of wild.wgsl", failure))
 }
 
 impl UserShader {
@@ -280,9 +268,6 @@ impl Run {
             None if untouched => Some("the shader wrote nothing".to_owned()),
             None => None,
         };
-        Ok(Case {
-            name: self.name.to_owned(),
-            failure,
-        })
+        Ok(Case::ran(self.name, failure))
     }
 }

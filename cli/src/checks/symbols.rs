@@ -17,26 +17,25 @@ pub(super) fn run(_: &Workspace) -> Result<Vec<Case>, Failure> {
     let found = image.symbols_with(MODEL)?;
     let shown: Vec<&str> = found.iter().take(5).map(String::as_str).collect();
     Ok(vec![
-        Case {
-            name: "the image holds no symbol of the model".to_owned(),
-            failure: (!found.is_empty())
-                .then(|| format!("{} symbols, such as {shown:?}", found.len())),
-        },
-        Case {
-            name: "the image's symbols can be seen".to_owned(),
-            failure: image.symbols_with(RUNTIME)?.is_empty().then(|| {
+        Case::ran(
+            "the image holds no symbol of the model",
+            (!found.is_empty()).then(|| format!("{} symbols, such as {shown:?}", found.len())),
+        ),
+        Case::ran(
+            "the image's symbols can be seen",
+            image.symbols_with(RUNTIME)?.is_empty().then(|| {
                 format!(
                     "{} has no symbol of the driver: was it stripped?",
                     image.path().display()
                 )
             }),
-        },
-        Case {
-            name: "the monitor holds the model".to_owned(),
-            failure: monitor
+        ),
+        Case::ran(
+            "the monitor holds the model",
+            monitor
                 .symbols_with(MODEL)?
                 .is_empty()
                 .then(|| "no symbol of the model".to_owned()),
-        },
+        ),
     ])
 }

@@ -40,10 +40,10 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         // Only an ELF file has no address, and U-Boot is given none.
         let at = boot_file::u_boot_address(board, format).unwrap_or_default();
         let booted = type_at_prompt(&folder, &[(&path, at)], &lines)?;
-        cases.push(Case {
-            name: format!("U-Boot boots the {format:?}"),
-            failure: wrong(&booted, format),
-        });
+        cases.push(Case::ran(
+            format!("U-Boot boots the {format:?}"),
+            wrong(&booted, format),
+        ));
     }
     let format = Format::Image;
     let path = write(&folder, format, &boot_file::encode(&image, board, format)?)?;
@@ -52,10 +52,10 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     put(&script, &boot_file::boot_script(&lines)?)?;
     let files = [(path.as_path(), board.memory.image.base), (&script, SCRIPT)];
     let booted = type_at_prompt(&folder, &files, &[format!("source {SCRIPT:#x}")])?;
-    cases.push(Case {
-        name: "U-Boot runs the boot script".to_owned(),
-        failure: wrong(&booted, format),
-    });
+    cases.push(Case::ran(
+        "U-Boot runs the boot script",
+        wrong(&booted, format),
+    ));
     Ok(cases)
 }
 

@@ -15,6 +15,7 @@ mod explain;
 pub(crate) mod fuzz;
 mod image;
 mod kernel;
+mod linux;
 mod pack;
 mod reduce;
 mod reflect;
@@ -59,6 +60,8 @@ pub(crate) enum Command {
     Image(image::Args),
     /// Run compute kernels with known inputs, and compare what they write with what is expected.
     Kernel(kernel::Args),
+    /// Boot an unmodified Linux, whose own drivers find a Mali, and run a command there.
+    Linux(linux::Args),
     /// Pack a descriptor from named fields, or check a file of packed examples.
     Pack(pack::Args),
     /// Make a shader as small as it can be while a command still keeps it.
@@ -92,6 +95,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Fuzz(args) => fuzz::run(&args),
         Command::Image(args) => image::run(&args),
         Command::Kernel(args) => kernel::run(&args),
+        Command::Linux(args) => linux::run(&args),
         Command::Pack(args) => pack::run(&args),
         Command::Reduce(args) => reduce::run(&args),
         Command::Reflect(args) => reflect::run(&args),

@@ -1,0 +1,128 @@
+//! An unmodified Linux on the model: its own driver finds the GPU, starts it, lets it sleep, lets go of it and finds it again;
+//! Mesa's driver lists it.
+
+use super::Case;
+use crate::outcome::{Failure, FileError};
+use crate::workspace::Workspace;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// The suites, each with what its kernel begins with.
+const SUITES: &[(&str, &str)] = &[("trixie", "6.12."), ("sid", "7.")];
+/// Longest that the guest may take; ten times what it does.
+const LIMIT_SECONDS: &str = "300";
+/// Exit status of a command that lacks something, such as a network.
+const MISSING: i32 = 3;
+
+/// What the guest does; each answer is a line of its own, and what the kernel has said comes last.
+const SCRIPT: &str = r#"
+device=/sys/bus/platform/devices/b000000.gpu
+sleeps() {
+    for second in 1 2 3 4 5; do
+        grep -q suspended $device/power/runtime_status && break
+        sleep 1
+    done
+    cat $device/power/runtime_status
+}
+echo "kernel: $(uname -r)"
+echo "idle: $(sleeps)"
+echo "listed: $(vulkaninfo --summary 2>/dev/null | grep -m1 deviceName)"
+echo "idle again: $(sleeps)"
+rmmod panthor
+echo "let go: $(ls -d /dev/dri 2>/dev/null || echo yes)"
+modprobe panthor
+echo "listed again: $(vulkaninfo --summary 2>/dev/null | grep -m1 deviceName)"
+dmesg
+"#;
+
+/// Boots the kernels of both suites.
+pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
+    let mut cases = Vec::new();
+    for (suite, kernel) in SUITES {
+        let output = boot(workspace.root(), suite)?;
+        if output.status.code() == Some(MISSING) {
+            let why = String::from_utf8_lossy(&output.stderr);
+            let why = why.trim().lines().last().unwrap_or_default().to_owned();
+            cases.push(Case::skipped(format!("Linux of {suite}"), why));
+            continue;
+        }
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        cases.extend(judge(suite, kernel, &said));
+        let status = (!output.status.success()).then(|| {
+            let talk = String::from_utf8_lossy(&output.stderr);
+            format!("{}: {talk}{said}", output.status)
+        });
+        cases.push(Case::ran(format!("Linux of {suite} ends well"), status));
+    }
+    Ok(cases)
+}
+
+/// Runs this very command.
+fn boot(root: &Path, suite: &str) -> Result<Output, Failure> {
+    let failed = |cause| {
+        Failure::missing(FileError {
+            action: "run",
+            path: "this very command".to_owned(),
+            cause,
+        })
+    };
+    let own = std::env::current_exe().map_err(failed)?;
+    let mut command = Command::new(own);
+    command.current_dir(root);
+    command.args(["linux", "--suite", suite, "--limit", LIMIT_SECONDS]);
+    command.args(["--", "sh", "-c", SCRIPT]);
+    command.output().map_err(failed)
+}
+
+/// The cases of one boot.
+fn judge(suite: &str, kernel: &str, said: &str) -> Vec<Case> {
+    let has = |wanted: &str| said.contains(wanted);
+    let kernel = format!("kernel: {kernel}");
+    #[rustfmt::skip]
+    let wanted: &[(&str, bool)] = &[
+        ("the kernel is the suite's",                             has(&kernel)),
+        ("panthor starts the GPU and names it",                   has("Initialized panthor") && said.to_lowercase().contains("mali-g610 id 0xa867")),
+        ("panthor boots the vendor's firmware",                   has("CSF FW")),
+        ("the GPU sleeps when nobody needs it",                   has("idle: suspended")),
+        ("PanVK lists the GPU, which wakes for it",               has("listed: \tdeviceName         = Mali-G610")),
+        ("the GPU sleeps again",                                  has("idle again: suspended")),
+        ("panthor lets go of the GPU",                            has("let go: yes")),
+        ("panthor finds it again",                                has("listed again: \tdeviceName         = Mali-G610")),
+        ("the kernel warns of nothing and panthor meets no error", !warns(said)),
+    ];
+    let case = |&(name, good): &(&str, bool)| {
+        let failure = (!good).then(|| format!("it said:\n{said}"));
+        Case::ran(format!("{suite}: {name}"), failure)
+    };
+    wanted.iter().map(case).collect()
+}
+
+/// Whether the kernel's log has what a board would not give.
+fn warns(said: &str) -> bool {
+    let of_kernel = ["WARNING:", "BUG:", "Oops", "Unable to handle"];
+    said.lines().any(|line| {
+        let of_driver = line.contains("panthor") && line.contains("*ERROR*");
+        of_driver || of_kernel.iter().any(|words| line.contains(words))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_board_would_not_give_is_seen() {
+        assert!(warns("[ 5.0] WARNING: CPU: 0 PID: 1 at drivers/gpu"));
+        assert!(warns("[ 5.0] panthor b000000.gpu: [drm] *ERROR* Failed"));
+        assert!(!warns("[ 5.0] panthor b000000.gpu: [drm] Initialized"));
+    }
+
+    #[test]
+    fn a_guest_that_says_nothing_passes_nothing_but_the_absence_of_warnings() {
+        let failed = judge("trixie", "6.12.", "")
+            .iter()
+            .filter(|case| case.failure.is_some())
+            .count();
+        assert_eq!(failed, 8);
+    }
+}

@@ -1,0 +1,162 @@
+//! `eitri linux`: an unmodified Linux whose own drivers find a Mali.
+
+use crate::gpu_choice::GpuChoice;
+use crate::image::Builder;
+use crate::linux::debian::{self, Source, Suite};
+use crate::linux::machine::{self, Machine};
+use crate::linux::root;
+use crate::outcome::{Failure, FileError, Status};
+use crate::whole_file;
+use crate::workspace::Workspace;
+use eitri_launch::progress;
+use eitri_launch::tools::{self, Tool};
+use miette::Diagnostic;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use thiserror::Error;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The kernel: a package of Debian's (`linux-image-….deb`) with its modules, or an `Image` that has all it needs inside.
+    /// Where the kernel comes in several packages, each is given. The suite's own if nothing is said.
+    #[arg(long, value_name = "DEB|IMAGE")]
+    kernel: Vec<PathBuf>,
+    /// The GPU that the model is, by its marketing name.
+    #[arg(long, value_name = "NAME", default_value_t)]
+    gpu: GpuChoice,
+    /// The GPU's firmware (`mali_csffw.bin`), in place of the packaged one.
+    #[arg(long, value_name = "FILE")]
+    firmware: Option<PathBuf>,
+    /// A folder that is /share in the guest, and where the command starts.
+    #[arg(long, value_name = "DIR")]
+    share: Option<PathBuf>,
+    /// MiB of memory that Linux has.
+    #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(256..=262_144))]
+    memory: u32,
+    /// The suite of Debian's that kernel, firmware and Vulkan driver come from: trixie has Linux 6.12, sid the newest.
+    #[arg(long, default_value = "trixie")]
+    suite: String,
+    /// The server that packages come from.
+    #[arg(
+        long,
+        value_name = "URL",
+        default_value = "http://deb.debian.org/debian"
+    )]
+    mirror: String,
+    /// Ask the server for newer packages.
+    #[arg(long)]
+    renew: bool,
+    /// End the guest, with status 1, if it has not ended after so many seconds.
+    #[arg(long, value_name = "SECONDS")]
+    limit: Option<u64>,
+    /// Show what the kernel says, and all that the monitor does.
+    #[arg(long, short)]
+    verbose: bool,
+    /// What is run in the guest; a shell if nothing is said. Its exit status becomes ours.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+#[derive(Debug, Error, Diagnostic)]
+enum LinuxError {
+    #[error("`{suite}` is no suite's name")]
+    #[diagnostic(help("such as trixie or sid"))]
+    Suite { suite: String },
+    #[error("{path}: a package without a kernel")]
+    NoKernel { path: String },
+    #[error("{path}: no folder")]
+    NoFolder { path: String },
+}
+
+pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    // Part of a path, and of a source list.
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if args.suite.starts_with('.') || !args.suite.chars().all(plain) || args.suite.is_empty() {
+        let suite = args.suite.clone();
+        return Err(Failure::refused(LinuxError::Suite { suite }));
+    }
+    if let Some(share) = args.share.as_ref().filter(|share| !share.is_dir()) {
+        let path = share.display().to_string();
+        return Err(Failure::refused(LinuxError::NoFolder { path }));
+    }
+    let firmware = args.firmware.as_deref().map(read).transpose()?;
+    let workspace = Workspace::find()?;
+    tools::ensure(&workspace, Tool::OF_QEMU)?;
+    let suite = Suite::get(
+        &workspace,
+        &Source {
+            suite: &args.suite,
+            mirror: &args.mirror,
+            renew: args.renew,
+        },
+    )?;
+    let (kernel, modules) = kernel(args, &workspace, &suite)?;
+    let step = progress::start("building the monitor");
+    let monitor = Builder::new()?.build("eitri-monitor", "eitri-monitor");
+    step.finish(monitor.is_ok());
+    let initramfs = root::archive(&root::Wanted {
+        packages: &suite.root,
+        kernel: modules.as_deref(),
+        firmware: firmware.as_deref(),
+        gpu: args.gpu.id(),
+        command: &args.command,
+        share: args.share.is_some(),
+    })?;
+    let folder = tempfile::tempdir().map_err(|cause| {
+        Failure::missing(FileError {
+            action: "write",
+            path: std::env::temp_dir().display().to_string(),
+            cause,
+        })
+    })?;
+    let monitor_file = folder.path().join("monitor.elf");
+    whole_file::put(&monitor_file, &monitor?.elf)?;
+    Machine {
+        monitor: &monitor_file,
+        kernel: &kernel,
+        initramfs: &initramfs,
+        memory: (args.memory as usize) << 20,
+        gpu: args.gpu.to_string(),
+        share: args.share.as_deref(),
+        verbose: args.verbose,
+        interactive: args.command.is_empty(),
+        limit: args.limit.map(Duration::from_secs),
+        folder: folder.path(),
+    }
+    .run()
+}
+
+/// The kernel, and the folder with its modules.
+fn kernel(
+    args: &Args,
+    workspace: &Workspace,
+    suite: &Suite,
+) -> Result<(PathBuf, Option<PathBuf>), Failure> {
+    let is_package = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "deb");
+    let package = match args.kernel.as_slice() {
+        [] => suite.kernel.clone(),
+        [image] if !is_package(image) => return Ok((image.clone(), None)),
+        packages => debian::unpack_kernel(workspace, packages)?,
+    };
+    match machine::kernel_in(&package) {
+        Some(kernel) => Ok((kernel, Some(package))),
+        None => Err(Failure::refused(LinuxError::NoKernel {
+            path: args
+                .kernel
+                .first()
+                .unwrap_or(&package)
+                .display()
+                .to_string(),
+        })),
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|cause| {
+        Failure::refused(FileError {
+            action: "read",
+            path: path.display().to_string(),
+            cause,
+        })
+    })
+}

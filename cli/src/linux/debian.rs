@@ -1,0 +1,273 @@
+//! Packages: fetched for arm64 with a source list and a package state of their own, and unpacked; the machine's own packages are
+//! neither asked nor touched.
+//!
+//! What was fetched once is used again without a network, until a person asks for newer.
+
+use crate::outcome::{Failure, FileError};
+use crate::whole_file;
+use crate::workspace::Workspace;
+use eitri_launch::process::{End, run_logged};
+use eitri_launch::progress;
+use miette::Diagnostic;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use thiserror::Error;
+
+/// Longest that fetching may take: a hundred megabytes over a slow line.
+const FETCH_LIMIT: Duration = Duration::from_secs(30 * 60);
+/// The package whose one dependency is the suite's kernel.
+const KERNEL: &str = "linux-image-arm64";
+/// What the names of a kernel's parts begin with.
+const PARTS: &[&str] = &["linux-binary-", "linux-modules-"];
+/// What else is used of the suite; what these need comes along.
+const PACKAGES: &[&str] = &[
+    "busybox-static",
+    "firmware-misc-nonfree",
+    "mesa-vulkan-drivers",
+    "vulkan-tools",
+];
+/// Written last: what is in the folder is whole.
+const STAMP: &str = "complete";
+
+/// Why packages can't be had.
+#[derive(Debug, Error, Diagnostic)]
+pub(crate) enum DebianError {
+    #[error("`{program}` is not on this machine")]
+    #[diagnostic(help(
+        "Linux and its drivers come from Debian's packages: this needs a Debian, or `apt` and `dpkg` from elsewhere"
+    ))]
+    NoTool { program: &'static str },
+    #[error("`{command}` failed\n{output}")]
+    #[diagnostic(help(
+        "without a network, use a machine that has one and copy `target/linux`; `--mirror` names another server"
+    ))]
+    Command { command: String, output: String },
+    #[error("the suite {suite} has no {KERNEL}")]
+    NoKernel { suite: String },
+}
+
+/// The packages of a suite of Debian, unpacked.
+#[derive(Clone, Debug)]
+pub(crate) struct Suite {
+    /// Everything but the kernel.
+    pub(crate) root: PathBuf,
+    /// The kernel and its modules.
+    pub(crate) kernel: PathBuf,
+}
+
+/// What to fetch from where.
+pub(crate) struct Source<'a> {
+    /// `trixie`, `sid`…
+    pub(crate) suite: &'a str,
+    /// The server.
+    pub(crate) mirror: &'a str,
+    /// Ask the server even if all is there.
+    pub(crate) renew: bool,
+}
+
+impl Suite {
+    /// The packages, fetched if they are not there yet.
+    pub(crate) fn get(workspace: &Workspace, source: &Source<'_>) -> Result<Suite, Failure> {
+        let folder = folder(workspace).join(source.suite);
+        let suite = Suite {
+            root: folder.join("root"),
+            kernel: folder.join("kernel"),
+        };
+        if source.renew || !folder.join(STAMP).is_file() {
+            let step = progress::start(&format!("fetching Debian's packages of {}", source.suite));
+            let fetched = suite.fetch(&folder, source);
+            step.finish(fetched.is_ok());
+            fetched?;
+        }
+        Ok(suite)
+    }
+
+    fn fetch(&self, folder: &Path, source: &Source<'_>) -> Result<(), Failure> {
+        for program in ["apt-get", "apt-cache", "dpkg-deb"] {
+            if !eitri_launch::tools::in_path(program) {
+                return Err(Failure::missing(DebianError::NoTool { program }));
+            }
+        }
+        let made = |made: std::io::Result<()>| made.map_err(|cause| unwritable(folder, cause));
+        for made_here in ["apt/lists/partial", "apt/archives/partial"] {
+            made(std::fs::create_dir_all(folder.join(made_here)))?;
+        }
+        // What is being replaced is not whole.
+        let _ = std::fs::remove_file(folder.join(STAMP));
+        let apt = Apt::new(folder, source)?;
+        apt.run("apt-get", &["update", "-q"])?;
+        let kernel = apt.kernel_packages(source.suite)?;
+        let archives = folder.join("apt/archives");
+        // Packages of another day would be unpacked with these.
+        for old in packages_in(&archives) {
+            let _ = std::fs::remove_file(old);
+        }
+        let mut install = vec!["install", "-q", "-y", "--download-only"];
+        install.extend(PACKAGES);
+        apt.run("apt-get", &install)?;
+        unpack(&packages_in(&archives), &self.root, folder)?;
+        let of_kernel = folder.join("apt/kernel");
+        let _ = std::fs::remove_dir_all(&of_kernel);
+        made(std::fs::create_dir_all(&of_kernel))?;
+        let mut download = vec!["download", "-q"];
+        download.extend(kernel.iter().map(String::as_str));
+        apt.run_in(&of_kernel, "apt-get", &download)?;
+        unpack(&packages_in(&of_kernel), &self.kernel, folder)?;
+        whole_file::put(&folder.join(STAMP), b"")
+    }
+}
+
+/// Packages of a kernel that a person names, unpacked.
+pub(crate) fn unpack_kernel(
+    workspace: &Workspace,
+    packages: &[PathBuf],
+) -> Result<PathBuf, Failure> {
+    let folder = folder(workspace).join("given");
+    let to = folder.join("kernel");
+    unpack(packages, &to, &folder)?;
+    Ok(to)
+}
+
+/// Where packages are kept.
+fn folder(workspace: &Workspace) -> PathBuf {
+    workspace.target_folder().join("linux")
+}
+
+/// `apt` with a state of its own.
+struct Apt {
+    configuration: PathBuf,
+    log: PathBuf,
+}
+
+impl Apt {
+    fn new(folder: &Path, source: &Source<'_>) -> Result<Apt, Failure> {
+        let state = folder.join("apt");
+        let configuration = state.join("apt.conf");
+        let sources = format!(
+            "deb [arch=arm64] {} {} main contrib non-free-firmware\n",
+            source.mirror, source.suite
+        );
+        whole_file::put(&state.join("sources.list"), sources.as_bytes())?;
+        // Nothing is installed: what is needed comes along, whatever this machine has.
+        whole_file::put(&state.join("status"), b"")?;
+        let state = state.display();
+        let text = format!(
+            r#"Dir::State "{state}";
+Dir::State::lists "{state}/lists";
+Dir::State::status "{state}/status";
+Dir::Cache "{state}";
+Dir::Cache::archives "{state}/archives";
+Dir::Etc::SourceList "{state}/sources.list";
+Dir::Etc::SourceParts "-";
+APT::Architecture "arm64";
+APT::Architectures {{ "arm64"; }};
+APT::Install-Recommends "false";
+APT::Sandbox::User "root";
+Acquire::Languages "none";
+Debug::NoLocking "true";
+"#
+        );
+        whole_file::put(&configuration, text.as_bytes())?;
+        let log = folder.join("apt.log");
+        Ok(Apt { configuration, log })
+    }
+
+    fn command(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command.env("DEBIAN_FRONTEND", "noninteractive");
+        command.arg("-c").arg(&self.configuration).args(arguments);
+        command
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) -> Result<String, Failure> {
+        run(&mut self.command(program, arguments), &self.log)
+    }
+
+    fn run_in(&self, folder: &Path, program: &str, arguments: &[&str]) -> Result<String, Failure> {
+        run(
+            self.command(program, arguments).current_dir(folder),
+            &self.log,
+        )
+    }
+
+    /// The names of the packages that hold the suite's kernel: one, or since Linux 7 one that names those of its parts.
+    fn kernel_packages(&self, suite: &str) -> Result<Vec<String>, Failure> {
+        let depends = |name: &str| self.run("apt-cache", &["depends", "--important", name]);
+        let Some(image) = dependency(&depends(KERNEL)?, "linux-image-") else {
+            let suite = suite.to_owned();
+            return Err(Failure::missing(DebianError::NoKernel { suite }));
+        };
+        let told = depends(&image)?;
+        let parts = PARTS.iter().filter_map(|part| dependency(&told, part));
+        let mut packages: Vec<String> = parts.collect();
+        packages.push(image);
+        Ok(packages)
+    }
+}
+
+/// The package whose name begins so among what `apt-cache depends` lists.
+fn dependency(told: &str, beginning: &str) -> Option<String> {
+    told.lines().find_map(|line| {
+        let name = line.trim().strip_prefix("Depends: ")?;
+        name.starts_with(beginning).then(|| name.to_owned())
+    })
+}
+
+fn run(command: &mut Command, log: &Path) -> Result<String, Failure> {
+    let finished = run_logged(command, log, FETCH_LIMIT)?;
+    match finished.end {
+        End::Exited(status) if status.success() => Ok(finished.output()),
+        _ => Err(Failure::missing(DebianError::Command {
+            command: format!("{command:?}").replace('"', ""),
+            output: finished.output(),
+        })),
+    }
+}
+
+/// The packages in a folder.
+fn packages_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut packages: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "deb"))
+        .collect();
+    packages.sort();
+    packages
+}
+
+/// Unpacks packages into a folder, which holds nothing else afterwards.
+fn unpack(packages: &[PathBuf], to: &Path, logs: &Path) -> Result<(), Failure> {
+    let fresh = to.with_extension("new");
+    let _ = std::fs::remove_dir_all(&fresh);
+    std::fs::create_dir_all(&fresh).map_err(|cause| unwritable(&fresh, cause))?;
+    for package in packages {
+        let mut unpack = Command::new("dpkg-deb");
+        unpack.arg("-x").arg(package).arg(&fresh);
+        run(&mut unpack, &logs.join("dpkg.log"))?;
+    }
+    let _ = std::fs::remove_dir_all(to);
+    std::fs::rename(&fresh, to).map_err(|cause| unwritable(to, cause))
+}
+
+fn unwritable(path: &Path, cause: std::io::Error) -> Failure {
+    Failure::missing(FileError {
+        action: "write",
+        path: path.display().to_string(),
+        cause,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_is_what_its_package_depends_on() {
+        let told =
+            "linux-image-arm64\n  Depends: linux-base-arm64\n  Depends: linux-image-7.2.1-arm64\n";
+        let kernel = dependency(told, "linux-image-");
+        assert_eq!(kernel.as_deref(), Some("linux-image-7.2.1-arm64"));
+        assert_eq!(dependency(told, "linux-binary-"), None);
+    }
+}

@@ -1,0 +1,36 @@
+#!/bin/sh
+# The first process: mounts what programs expect, lets the drivers find their devices, runs what was asked for, and tells the
+# host how that ended. Made by `eitri linux`; what is particular to a run stands in /eitri.
+export PATH=/bin:/usr/bin:/usr/sbin HOME=/root TERM="${TERM:-linux}" XDG_RUNTIME_DIR=/run
+/bin/busybox --install -s /bin
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t devtmpfs dev /dev
+mkdir -p /dev/pts /dev/shm
+mount -t devpts pts /dev/pts
+for folder in /dev/shm /tmp /run; do mount -t tmpfs tmp "$folder"; done
+hostname eitri
+
+while read -r module; do modprobe "$module"; done </eitri/modules
+if [ -e /eitri/share ]; then
+    mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 share /share && cd /share
+fi
+if ! [ -e /dev/dri/renderD128 ]; then
+    echo "eitri: Linux's driver has found no GPU; what it said:" >&2
+    dmesg | grep -iE 'panthor|gpu' >&2
+fi
+
+if [ -e /eitri/command ]; then
+    # Lines end as the command ends them.
+    stty -onlcr </dev/console
+    sh /eitri/command
+    status=$?
+else
+    setsid cttyhack sh -l
+    status=$?
+fi
+cd /
+[ -e /eitri/share ] && umount /share
+sync
+devmem "$(cat /eitri/ending)" 32 "$status"
+poweroff -f

@@ -1,0 +1,361 @@
+//! The machine: QEMU with the monitor, the kernel and its file system, and the terminal as its console.
+//!
+//! Apart from [`crate::qemu`], which watches an image of ours: here a person sits at the console, the guest may run for as long as
+//! it likes, and time is the host's.
+
+use super::device_tree::{self, Wanted};
+use crate::outcome::{Failure, FileError, Status};
+use crate::streams::talk;
+use crate::whole_file;
+use dtoolkit::error::FdtParseError;
+use eitri_boards::Region;
+use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MONITOR_RAM};
+use eitri_launch::tools::Tool;
+use miette::Diagnostic;
+use std::fs::File;
+use std::io::{IsTerminal, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+/// How often the monitor's words are looked for.
+const POLL: Duration = Duration::from_millis(50);
+/// Room for the tree.
+const TREE_BYTES: usize = 2 << 20;
+/// What the kernel wants its parts aligned to.
+const ALIGNMENT: usize = 2 << 20;
+/// The monitor has a limit for images of ours; an operating system has none: a hundred years.
+const NO_LIMIT: Duration = Duration::from_secs(100 * 366 * 86_400);
+const CPU: &str = "cortex-a57";
+
+/// Why a machine can't be made, or did not end as one should.
+#[derive(Debug, Error, Diagnostic)]
+pub(crate) enum MachineError {
+    #[error("{path}: not a kernel for arm64 as boot loaders take it (`Image`)")]
+    #[diagnostic(help("a compressed one has to be unpacked first"))]
+    NotAKernel { path: String },
+    #[error("kernel and file system take {wanted} MiB, and {there} MiB are there for them")]
+    TooMuch { wanted: usize, there: usize },
+    #[error("QEMU's device tree can't be read")]
+    Tree(#[source] FdtParseError),
+    #[error("QEMU could not be started")]
+    Qemu(#[source] std::io::Error),
+    #[error("QEMU made no device tree: {output}")]
+    NoTree { output: String },
+    #[error("the guest ended without telling its exit status ({how})")]
+    #[diagnostic(help("`--verbose` shows what the kernel says"))]
+    NoStatus { how: String },
+    #[error("the guest did not end within {} s", limit.as_secs())]
+    TimedOut { limit: Duration },
+}
+
+/// What is booted.
+pub(crate) struct Machine<'a> {
+    /// The monitor's ELF file.
+    pub(crate) monitor: &'a Path,
+    /// The kernel.
+    pub(crate) kernel: &'a Path,
+    /// The initial file system.
+    pub(crate) initramfs: &'a [u8],
+    /// Bytes of memory that Linux has.
+    pub(crate) memory: usize,
+    /// The GPU's name, as the monitor takes it.
+    pub(crate) gpu: String,
+    /// The folder that both sides see.
+    pub(crate) share: Option<&'a Path>,
+    /// Show what the kernel says.
+    pub(crate) verbose: bool,
+    /// Whether a person types at its console.
+    pub(crate) interactive: bool,
+    /// Longest that it may run.
+    pub(crate) limit: Option<Duration>,
+    /// Gets what QEMU reads.
+    pub(crate) folder: &'a Path,
+}
+
+/// Where things are in memory.
+struct Places {
+    kernel: usize,
+    tree: usize,
+    initramfs: Region,
+}
+
+impl Machine<'_> {
+    /// Runs it to its end, and gives the exit status that the guest told.
+    pub(crate) fn run(&self) -> Result<Status, Failure> {
+        let places = self.places()?;
+        let (tree, initramfs) = (self.folder.join("tree.dtb"), self.folder.join("initramfs"));
+        whole_file::put(&initramfs, self.initramfs)?;
+        let wanted = Wanted {
+            memory: &self.memory_regions(),
+            command_line: &self.command_line(),
+            initramfs: places.initramfs,
+        };
+        let made = device_tree::with_gpu(&self.tree_of_qemu()?, &wanted)
+            .map_err(|cause| Failure::refused(MachineError::Tree(cause)))?;
+        whole_file::put(&tree, &made)?;
+        let said = self.folder.join("monitor.log");
+        whole_file::put(&said, b"")?;
+        let mut command = self.command(&places, &tree, &initramfs, &said);
+        let child = command.spawn();
+        let child = child.map_err(|cause| Failure::missing(MachineError::Qemu(cause)))?;
+        self.watch(child, &said)
+    }
+
+    /// The kernel where its header wants it, then the tree, then the file system; all in memory below the monitor.
+    fn places(&self) -> Result<Places, Failure> {
+        let kernel = BOARD.memory.image.base;
+        let bytes = kernel_bytes(self.kernel)?;
+        let tree = (kernel + bytes).next_multiple_of(ALIGNMENT);
+        let initramfs = Region::new(tree + TREE_BYTES, self.initramfs.len());
+        let end = GUEST_RAM.end().min(GUEST_RAM.base + self.memory);
+        if initramfs.end() > end {
+            return Err(Failure::refused(MachineError::TooMuch {
+                wanted: (initramfs.end() - kernel) >> 20,
+                there: (end - kernel) >> 20,
+            }));
+        }
+        Ok(Places {
+            kernel,
+            tree,
+            initramfs,
+        })
+    }
+
+    /// Bytes of memory above the monitor.
+    fn above(&self) -> usize {
+        self.memory.saturating_sub(GUEST_RAM.bytes)
+    }
+
+    fn memory_regions(&self) -> Vec<Region> {
+        let below = Region::new(GUEST_RAM.base, self.memory.min(GUEST_RAM.bytes));
+        let above = Region::new(MONITOR_RAM.end(), self.above());
+        let regions = [below, above].into_iter();
+        regions.filter(|region| region.bytes != 0).collect()
+    }
+
+    fn command_line(&self) -> String {
+        // Addresses in what the model says are then those of the kernel's symbols.
+        let always = "console=ttyAMA0 nokaslr panic=-1";
+        match self.verbose {
+            true => format!("{always} earlycon loglevel=8"),
+            false => format!("{always} quiet loglevel=3"),
+        }
+    }
+
+    /// The words that are the same for the machine that runs and the one that only tells its tree.
+    fn base(&self, machine: &str) -> Command {
+        let megabytes = (MONITOR_RAM.end() - GUEST_RAM.base + self.above()) >> 20;
+        let mut command = Command::new(Tool::Qemu.program());
+        command.args(["-M", machine, "-cpu", CPU, "-smp", "1"]);
+        command.args(["-m", &format!("{megabytes}M")]);
+        command.args(["-display", "none", "-nodefaults", "-no-reboot"]);
+        command
+    }
+
+    /// QEMU's own tree for the machine.
+    fn tree_of_qemu(&self) -> Result<Vec<u8>, Failure> {
+        let path = self.folder.join("qemu.dtb");
+        let machine = format!("{MACHINE},dumpdtb={}", doubled(&path));
+        let output = self.base(&machine).output();
+        let output = output.map_err(|cause| Failure::missing(MachineError::Qemu(cause)))?;
+        std::fs::read(&path).map_err(|_| {
+            let output = String::from_utf8_lossy(&output.stderr).into_owned();
+            Failure::missing(MachineError::NoTree { output })
+        })
+    }
+
+    fn command(&self, places: &Places, tree: &Path, initramfs: &Path, said: &Path) -> Command {
+        let mut command = self.base(MACHINE);
+        // Ctrl-C goes to the shell of a person who types there, and ends anything else.
+        let console = match self.interactive {
+            true => "mon:stdio",
+            false => "stdio",
+        };
+        command.args(["-serial", console]);
+        let said = doubled(said);
+        command.args(["-chardev", &format!("file,id=monitor,path={said}")]);
+        let words = [
+            "enable=on,target=native,chardev=monitor,arg=eitri".to_owned(),
+            "arg=system=yes".to_owned(),
+            format!("arg=limit-ms={}", NO_LIMIT.as_millis()),
+            format!("arg=gpu={}", self.gpu.replace(',', ",,")),
+            format!("arg=device-tree={:x}", places.tree),
+            format!("arg=memory-above-mib={}", self.above() >> 20),
+        ];
+        command.args(["-semihosting-config", &words.join(",")]);
+        command.arg("-kernel").arg(self.monitor);
+        let parts = [
+            (self.kernel, places.kernel),
+            (tree, places.tree),
+            (initramfs, places.initramfs.base),
+        ];
+        for (path, address) in parts {
+            let path = doubled(path);
+            let part = format!("loader,file={path},addr={address:#x},force-raw=on");
+            command.args(["-device", &part]);
+        }
+        if let Some(share) = self.share {
+            let path = doubled(share);
+            let folder = format!("local,id=share,path={path},security_model=none,multidevs=remap");
+            command.args(["-fsdev", &folder]);
+            command.args(["-device", "virtio-9p-device,fsdev=share,mount_tag=share"]);
+        }
+        command.stdin(match std::io::stdin().is_terminal() || !self.interactive {
+            true => Stdio::inherit(),
+            false => Stdio::null(),
+        });
+        command
+    }
+
+    /// Waits for the end, and hands on what the model says of the driver meanwhile.
+    fn watch(&self, mut child: Child, said: &Path) -> Result<Status, Failure> {
+        let deadline = self.limit.map(|limit| (limit, Instant::now() + limit));
+        let mut words = Words::follow(said)?;
+        loop {
+            let ended = child.try_wait();
+            words.hand_on(self.verbose);
+            match ended {
+                Ok(None) => {}
+                Ok(Some(how)) => return status(&words, how),
+                Err(cause) => return Err(Failure::missing(MachineError::Qemu(cause))),
+            }
+            if let Some((limit, _)) = deadline.filter(|(_, at)| Instant::now() >= *at) {
+                // If it can't be killed it has ended.
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(Failure::check(MachineError::TimedOut { limit }));
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+}
+
+const MACHINE: &str = "virt,gic-version=3,virtualization=on";
+
+fn status(words: &Words, how: ExitStatus) -> Result<Status, Failure> {
+    match words.status {
+        Some(0) => Ok(Status::Good),
+        Some(status) => Ok(Status::OfGuest(status)),
+        None => Err(Failure::refused(MachineError::NoStatus {
+            how: format!("QEMU: {how}"),
+        })),
+    }
+}
+
+/// What the monitor says, line by line as it comes.
+struct Words {
+    file: File,
+    /// The beginning of a line whose end has not come yet.
+    rest: String,
+    /// The exit status that the guest told.
+    status: Option<u8>,
+}
+
+impl Words {
+    fn follow(path: &Path) -> Result<Words, Failure> {
+        let opened = File::open(path).and_then(|mut file| {
+            file.seek(SeekFrom::Start(0))?;
+            Ok(file)
+        });
+        match opened {
+            Ok(file) => Ok(Words {
+                file,
+                rest: String::new(),
+                status: None,
+            }),
+            Err(cause) => Err(unreadable(path, cause)),
+        }
+    }
+
+    /// Says what has come since the last call: what the model has to say of the driver, with `all` everything.
+    fn hand_on(&mut self, all: bool) {
+        let mut bytes = Vec::new();
+        // What can't be read now is there the next time.
+        let _ = self.file.read_to_end(&mut bytes);
+        self.rest.push_str(&String::from_utf8_lossy(&bytes));
+        while let Some((line, rest)) = self.rest.split_once('\n') {
+            let line = line.strip_prefix("monitor: ").unwrap_or(line).to_owned();
+            self.rest = rest.to_owned();
+            self.hear(&line, all);
+        }
+    }
+
+    fn hear(&mut self, line: &str, all: bool) {
+        if let Some(status) = exit_status(line) {
+            self.status = Some(status);
+        } else if all || !line.starts_with("GPU of ") {
+            talk!("{line}");
+        }
+    }
+}
+
+/// The status in the monitor's last line, as a parent process would see it.
+fn exit_status(line: &str) -> Option<u8> {
+    let status: u32 = line.strip_prefix("exit status ")?.parse().ok()?;
+    Some(status as u8)
+}
+
+/// How much memory the kernel takes, by its header.
+fn kernel_bytes(path: &Path) -> Result<usize, Failure> {
+    /// Where the header of an arm64 `Image` has its size and its mark.
+    const SIZE: usize = 16;
+    const MARK: usize = 56;
+    let image = std::fs::read(path).map_err(|cause| unreadable(path, cause))?;
+    let word = image
+        .get(SIZE..SIZE + 8)
+        .and_then(|bytes| bytes.try_into().ok());
+    let size = word
+        .map(u64::from_le_bytes)
+        .and_then(|size| usize::try_from(size).ok());
+    match size {
+        Some(size) if image.get(MARK..MARK + 4) == Some(b"ARM\x64") => Ok(size.max(image.len())),
+        _ => Err(Failure::refused(MachineError::NotAKernel {
+            path: path.display().to_string(),
+        })),
+    }
+}
+
+/// The kernel in a package's folder, by its name there: it is in `boot`, or beside its modules.
+pub(crate) fn kernel_in(package: &Path) -> Option<PathBuf> {
+    let beside_modules = ["usr/lib/modules", "lib/modules"].map(|folder| package.join(folder));
+    let beside_modules = beside_modules.iter().flat_map(entries);
+    let mut folders = vec![package.join("boot")];
+    folders.extend(beside_modules);
+    folders.iter().flat_map(entries).find(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("vmlinuz") && path.is_file()
+    })
+}
+
+/// What is in a folder; nothing if it can't be read.
+fn entries(folder: &PathBuf) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
+}
+
+/// A path inside of one of QEMU's options: a comma would end it.
+fn doubled(path: &Path) -> String {
+    path.display().to_string().replace(',', ",,")
+}
+
+fn unreadable(path: &Path, cause: std::io::Error) -> Failure {
+    Failure::refused(FileError {
+        action: "read",
+        path: path.display().to_string(),
+        cause,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_guests_status_is_what_a_parent_sees() {
+        assert_eq!(exit_status("exit status 3"), Some(3));
+        assert_eq!(exit_status("exit status 256"), Some(0));
+        assert_eq!(exit_status("diagnosis: exit status 3"), None);
+    }
+}
