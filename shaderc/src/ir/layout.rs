@@ -8,8 +8,9 @@
 //! Where a loop's construct ends isn't in the flow; [`Block::merge`](super::Block::merge) keeps what SPIR-V says of it.
 //! Facts: hardware/compiler-ir.md 1.2 and 1.3; hardware/compiler-backend.md 8.4.
 use super::BlockId;
+use super::block::{Merge, Targets};
 use super::cfg::Cfg;
-use super::function::{Function, Merge, Targets};
+use super::function::Function;
 
 /// The constructs of loops, by number of the loop in [`Cfg::loops`]: all that is entered through the header and isn't
 /// past the merge.
@@ -150,7 +151,8 @@ pub fn order_blocks(function: &mut Function) {
     }
 }
 
-/// Drops the merges of what is no loop any more, those that can't be reached, and those from which their loop goes on.
+/// Drops the merges of what is no loop any more, those that can't be reached, those from which their loop goes on, and those
+/// in the middle of a loop that begins behind theirs: its construct would begin in one construct and go on outside of it.
 fn forget_merges(function: &mut Function, cfg: &Cfg) {
     let mut header = vec![None; function.block_count()];
     for (number, natural) in cfg.loops.iter().enumerate() {
@@ -158,8 +160,15 @@ fn forget_merges(function: &mut Function, cfg: &Cfg) {
     }
     for block in cfg.rpo() {
         let data = function.block_mut(*block);
-        let ends =
-            |merge: BlockId, number: usize| cfg.reachable(merge) && !cfg.in_loop(merge, number);
+        let ends = |merge: BlockId, number: usize| {
+            let mut around = cfg.innermost_loop(merge);
+            if let Some(own) = around.filter(|own| cfg.loops[*own].header == merge) {
+                around = cfg.loops[own].parent;
+            }
+            cfg.reachable(merge)
+                && !cfg.in_loop(merge, number)
+                && around.is_none_or(|around| cfg.in_loop(*block, around))
+        };
         let stays = match (header[block.index()], data.merge) {
             (Some(number), Some(Merge::At(merge))) => ends(merge, number),
             (number, _) => number.is_some(),

@@ -177,3 +177,38 @@ fn a_merge_from_which_its_loop_goes_on_is_none() {
     let text = format!("function main\nworkgroup 4 1 1\n{text}");
     assert_eq!(order(&text), "b0 b1 b2 b3 b4");
 }
+
+#[test]
+fn a_merge_in_the_middle_of_a_later_loop_is_none() {
+    // The loop of b4 would begin inside of the construct of b1 and go on outside of it.
+    let text = "
+        b0:
+          %x = local_id.x
+          %c = ieq %x, 3
+          jump b1
+        b1:
+          merge b5
+          branch %c, b2, b3
+        b2:
+          jump b1
+        b3:
+          barrier
+          jump b4
+        b4:
+          merge b6
+          branch %c, b5, b6
+        b5:
+          jump b4
+        b6:
+          return";
+    let text = format!("function main\nworkgroup 4 1 1\n{text}");
+    assert_eq!(order(&text), "b0 b1 b2 b3 b4 b5 b6");
+    // One that begins such a loop is outside of it.
+    let text = text.replace("merge b5", "merge b4");
+    assert_eq!(order(&text), "b0 b1 b3 b2 b4 b5 b6");
+    let kept = parse(&text).map(|mut function| {
+        order_blocks(&mut function);
+        function.to_string()
+    });
+    assert!(kept.unwrap().contains("merge b4"));
+}
