@@ -7,7 +7,7 @@ use crate::lower::{
 };
 use crate::opt::{
     algebra, constant_tables, dead_code, dead_flow, flatten_branches, fold_constants,
-    fuse_multiply_add, merge_accesses, share_values, trivial_phis, unroll_loops,
+    fuse_multiply_add, merge_accesses, pair_halves, share_values, trivial_phis, unroll_loops,
 };
 use crate::options::Robust;
 use crate::pass::{Changed, Pass, PassRow, Runner};
@@ -37,6 +37,8 @@ const IMPROVING: &[Pass] = &[
     unroll_loops::PASS,
     constant_tables::PASS,
     flatten_branches::PASS,
+    fuse_multiply_add::HALVES,
+    pair_halves::PASS,
     fuse_multiply_add::PASS,
     merge_accesses::PASS,
     trivial_phis::PASS,
@@ -85,6 +87,9 @@ const MAX_UNROLLED: u32 = 16;
 pub fn lower(function: &mut Function, robust: Robust, runner: &mut Runner<'_>) {
     runner.run(function, promote_variables::PASS);
     runner.fixpoint(function, CLEAN_UP);
+    // Two halves at once, while they are known as such.
+    runner.improve(function, fuse_multiply_add::HALVES);
+    runner.improve(function, pair_halves::PASS);
     // Everything after works on words of 32 bits. Wide ones first: they may come of small ones.
     let wide = runner.run(function, wide_words::PASS);
     let narrow = runner.run(function, narrow_words::PASS);

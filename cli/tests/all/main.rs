@@ -28,7 +28,7 @@ mod validate;
 
 #[path = "../../../shaderc/tests/all/support/kernel.rs"]
 mod kernel_case;
-#[path = "../../../shaderc/tests/all/support/random_function.rs"]
+#[path = "../../../shaderc/tests/all/support/random_function/mod.rs"]
 mod random_function;
 #[path = "../../../shaderc/tests/all/support/spvasm.rs"]
 mod spvasm;

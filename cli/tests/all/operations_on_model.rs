@@ -193,7 +193,7 @@ impl Tolerance {
             },
             // Only small angles have a promised precision.
             Alu::FSin | Alu::FCos => Tolerance::Vague { absolute: 2.1 },
-            Alu::PackHalf => Tolerance::Halves,
+            alu if alu == Alu::PackHalf || alu.result() == Kind::H2 => Tolerance::Halves,
             _ => Tolerance::Same {
                 float: alu.result().is_float(),
             },
@@ -264,7 +264,7 @@ fn register(kind: Kind, index: usize) -> &'static str {
 /// Constants of a kind.
 fn constants(kind: Kind) -> Vec<String> {
     match kind {
-        kind if kind.is_integer() || kind == Kind::T => [
+        kind if kind.is_integer() || kind == Kind::T || kind == Kind::H2 => [
             0,
             1,
             5,
@@ -277,6 +277,7 @@ fn constants(kind: Kind) -> Vec<String> {
             0x8000_0000u32,
             0xffff_ffff,
             0x1234_5678,
+            0x3c00_bc00,
         ]
         .map(|bits| format!("{bits:#x}"))
         .to_vec(),

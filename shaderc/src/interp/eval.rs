@@ -99,7 +99,10 @@ pub fn eval(alu: Alu, width: Type, args: [u64; 4]) -> u64 {
         Alu::FAdd        => f(fa + fb),
         Alu::FSub        => f(fa - fb),
         Alu::FMul        => f(fa * fb),
-        Alu::FFma        => f(fa.mul_add(fb, fc)),
+        Alu::FFma        => match width {
+            Type::W16 => half::fused(fa, fb, fc).into(),
+            _ => f(fa.mul_add(fb, fc)),
+        },
         Alu::FNeg        => a ^ sign,
         Alu::FAbs        => a & !sign,
         Alu::FMin        => f(float::min(fa, fb)),
@@ -131,6 +134,13 @@ pub fn eval(alu: Alu, width: Type, args: [u64; 4]) -> u64 {
         Alu::PackHalf    => u64::from(half::from_f32(f32_of(a))) | u64::from(half::from_f32(f32_of(b))) << 16,
         Alu::HalfLow     => f32_bits(half::to_f32(a as u16)),
         Alu::HalfHigh    => f32_bits(half::to_f32((a >> 16) as u16)),
+        Alu::Pack16      => a & 0xffff | (b & 0xffff) << 16,
+        Alu::FAdd2       => in_halves(Alu::FAdd, args),
+        Alu::FMul2       => in_halves(Alu::FMul, args),
+        Alu::FFma2       => in_halves(Alu::FFma, args),
+        Alu::FMin2       => in_halves(Alu::FMin, args),
+        Alu::FMax2       => in_halves(Alu::FMax, args),
+        Alu::FSat2       => in_halves(Alu::FSat, args),
         Alu::FQuantize16 => quantize16(f32_of(a)).into(),
         Alu::U2U8 | Alu::U2U16 | Alu::U2U32 | Alu::U2U64 | Alu::Low64 => a,
         Alu::S2S16 | Alu::S2S32 | Alu::S2S64 => sa as u64,
@@ -144,6 +154,12 @@ pub fn eval(alu: Alu, width: Type, args: [u64; 4]) -> u64 {
         Alu::U64ToF      => f32_bits(a as f32),
     };
     result & alu.result().ty().unwrap_or(width).mask()
+}
+
+/// An operation on the low halves of words, and on the high ones.
+fn in_halves(alu: Alu, args: [u64; 4]) -> u64 {
+    let half = |shift: u32| eval(alu, Type::W16, args.map(|word| (word >> shift) & 0xffff));
+    half(0) | half(16) << 16
 }
 
 /// -1 of 32 bits.

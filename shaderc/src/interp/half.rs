@@ -23,6 +23,26 @@ pub fn from_f32(value: f32) -> u16 {
     sign | ((kept + 0xfff + odd) >> 13) as u16
 }
 
+/// `a * b + c` of values that binary16 has, rounded once to binary16.
+pub fn fused(a: f32, b: f32, c: f32) -> u16 {
+    let near = a.mul_add(b, c);
+    // What binary32 left out, in its sign and in whether there is anything. The product is exact in binary64, and the
+    // errors of its sum are too.
+    let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
+    let sum = product + c;
+    let from_c = sum - product;
+    let error = (product - (sum - from_c)) + (c - from_c);
+    let rest = (sum - f64::from(near)) + error;
+    // A result that is odd where something was left out is on the right side of every tie.
+    let bits = near.to_bits();
+    let odd = match near.is_finite() && rest != 0.0 && bits & 1 == 0 {
+        true if (rest > 0.0) == (near > 0.0) => bits + 1,
+        true => bits - 1,
+        false => bits,
+    };
+    from_f32(f32::from_bits(odd))
+}
+
 /// From binary16: exact.
 pub fn to_f32(half: u16) -> f32 {
     let sign = u32::from(half & 0x8000) << 16;
@@ -51,6 +71,31 @@ mod tests {
                 assert_eq!(from_f32(value), half, "{half:#06x}");
             }
         }
+    }
+
+    #[test]
+    fn a_fused_sum_is_rounded_once() {
+        let one = 1.0 + 1.0 / 1024.0;
+        for (a, b, c, result) in [
+            (one, one, 0.0, 0x3c02),
+            (one, 1.0 / 2048.0, 1.0, 0x3c01),
+            (1.0 - 1.0 / 2048.0, 1.0 / 2048.0, 1.0, 0x3c00),
+            (
+                2.0f32.powi(-13),
+                2.0f32.powi(-12),
+                1.0 + 1.0 / 1024.0,
+                0x3c01,
+            ),
+            (2.0f32.powi(-12), 2.0f32.powi(-13), 2.0f32.powi(-24), 0x0002),
+            (65504.0, 65504.0, 0.0, 0x7c00),
+            (f32::INFINITY, -1.0, 1.0, 0xfc00),
+        ] {
+            assert_eq!(fused(a, b, c), result, "{a} * {b} + {c}");
+        }
+        // The product is 2^-11 - 2^-31: below the tie, by less than a sum in binary32 can tell.
+        let (a, b) = (one / 32.0, (1.0 - 1.0 / 1024.0) / 64.0);
+        assert_eq!(from_f32(a.mul_add(b, one)), 0x3c02);
+        assert_eq!(fused(a, b, one), 0x3c01);
     }
 
     #[test]

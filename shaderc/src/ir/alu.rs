@@ -32,6 +32,8 @@ pub enum Kind {
     F16,
     /// A binary32.
     F32,
+    /// Two binary16 in a word, the first in the low half.
+    H2,
 }
 
 impl Kind {
@@ -43,7 +45,7 @@ impl Kind {
             Kind::R => Some(Type::Resource),
             Kind::W8 => Some(Type::W8),
             Kind::W16 | Kind::F16 => Some(Type::W16),
-            Kind::W32 | Kind::F32 => Some(Type::W32),
+            Kind::W32 | Kind::F32 | Kind::H2 => Some(Type::W32),
             Kind::W64 => Some(Type::W64),
         }
     }
@@ -62,7 +64,7 @@ impl Kind {
     pub fn is_integer(self) -> bool {
         match self {
             Kind::I | Kind::N | Kind::W8 | Kind::W16 | Kind::W32 | Kind::W64 => true,
-            Kind::F | Kind::B | Kind::R | Kind::T | Kind::F16 | Kind::F32 => false,
+            Kind::F | Kind::B | Kind::R | Kind::T | Kind::F16 | Kind::F32 | Kind::H2 => false,
         }
     }
 }
@@ -218,7 +220,7 @@ alu! {
     FAdd        "fadd"          (F, F)               -> F   Float Low  Yes "a + b";
     FSub        "fsub"          (F, F)               -> F   Float Low  No  "a - b";
     FMul        "fmul"          (F, F)               -> F   Float Low  Yes "a * b";
-    FFma        "ffma"          (F, F, F)            -> F   Float Low  Yes "a * b + c with one rounding; at 16 bits computed in binary32.";
+    FFma        "ffma"          (F, F, F)            -> F   Float Low  Yes "a * b + c with one rounding.";
     FNeg        "fneg"          (F)                  -> F   Float Low  No  "The sign bit inverted.";
     FAbs        "fabs"          (F)                  -> F   Float Low  No  "The sign bit cleared.";
     FMin        "fmin"          (F, F)               -> F   Float Low  Yes "Minimum.";
@@ -251,6 +253,14 @@ alu! {
     PackHalf    "pack_half"     (F32, F32)           -> W32 None  Low  No  "Two binary16, a in the low half; to nearest even.";
     HalfLow     "half_low"      (W32)                -> F32 None  Low  No  "The binary16 in the low half.";
     HalfHigh    "half_high"     (W32)                -> F32 None  Low  No  "The binary16 in the high half.";
+    // Two binary16 at once.
+    Pack16      "pack16"        (W32, W32)           -> W32 None  Low  No  "The low half of a below the low half of b.";
+    FAdd2       "fadd2"         (H2, H2)             -> H2  None  Low  Yes "a + b in each half.";
+    FMul2       "fmul2"         (H2, H2)             -> H2  None  Low  Yes "a * b in each half.";
+    FFma2       "ffma2"         (H2, H2, H2)         -> H2  None  Low  Yes "a * b + c with one rounding, in each half.";
+    FMin2       "fmin2"         (H2, H2)             -> H2  None  Low  Yes "Minimum in each half.";
+    FMax2       "fmax2"         (H2, H2)             -> H2  None  Low  Yes "Maximum in each half.";
+    FSat2       "fsat2"         (H2)                 -> H2  None  Low  No  "fmin(fmax(a, 0.0), 1.0) in each half.";
     FQuantize16 "fquantize16"   (F32)                -> F32 None  High No  "To binary16 and back, binary16's denormals flushed to zero.";
     // Between widths. From the low bits of a word, or all of it extended.
     U2U8        "u2u8"          (N)                  -> W8  None  High No  "To 8 bits: cut off, or with zeros above.";

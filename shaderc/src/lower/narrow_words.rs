@@ -1,4 +1,5 @@
-//! Words of 8 and 16 bits become words of 32, with anything above; binary16 is computed in binary32 and rounded.
+//! Words of 8 and 16 bits become words of 32, with anything above. What the target does on two binary16 at once is done so,
+//! on the same value twice; the rest of binary16 is computed in binary32 and rounded.
 //!
 //! Needs: no words of 64 bits that come of small ones.  Guarantees: none of 8 or 16 bits is left but as elements of
 //! accesses, of which those that fill words become words.  How: what depends on the bits above extends its operands first;
@@ -6,7 +7,7 @@
 //! Facts: hardware/compiler-isel.md 4.5, 4.6; hardware/compiler-correctness.md 1.1 (binary32 has bits enough for the two
 //! roundings of a sum, product, quotient or square root to be one).
 
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::access_sizes::further;
 use super::change_types::{ChangeTypes, Parts, change_types};
@@ -29,6 +30,8 @@ struct Narrow {
     zero: HashMap<Value, u32>,
     /// Those with the sign above so many bits.
     sign: HashMap<Value, u32>,
+    /// Those whose halves are equal.
+    equal_halves: HashSet<Value>,
 }
 
 fn run(function: &mut Function, _: &Target) -> Changed {
@@ -168,6 +171,7 @@ impl Narrow {
                     };
                     word = Some(match word {
                         None => element,
+                        Some(word) if bits == 16 => b.alu(Alu::Pack16, &[word, element]),
                         Some(word) => {
                             let element = b.alu_word(Alu::IShl, element, below);
                             b.alu(Alu::IOr, &[word, element])
@@ -223,6 +227,35 @@ impl Narrow {
             Type::W16 => b.alu(Alu::HalfLow, &parts.values),
             _ => parts.values[0],
         }
+    }
+
+    /// An operation on two binary16, both of which are the same.
+    fn twice(&mut self, b: &mut Builder<'_>, alu: Alu, args: &[Value]) -> Value {
+        let mut operands = vec![];
+        for arg in args {
+            operands.push(match b.function.as_word(*arg) {
+                Some(word) => b.word((word & 0xffff) * 0x0001_0001),
+                None if self.equal_halves.contains(arg) => *arg,
+                None => b.alu(Alu::Pack16, &[*arg, *arg]),
+            });
+        }
+        let result = b.alu(alu, &operands);
+        self.equal_halves.insert(result);
+        result
+    }
+
+    /// With the sign inverted in both halves.
+    fn negated(&mut self, b: &mut Builder<'_>, value: Value) -> Value {
+        let negated = b.alu_word(Alu::IXor, value, 0x8000_8000);
+        self.like(negated, value)
+    }
+
+    /// A value whose halves are equal if the other's are.
+    fn like(&mut self, value: Value, other: Value) -> Value {
+        if self.equal_halves.contains(&other) {
+            self.equal_halves.insert(value);
+        }
+        value
     }
 
     /// A binary32 rounded to binary16.
@@ -312,8 +345,21 @@ impl Narrow {
                 let zeros = b.alu(alu, &[word]);
                 b.alu_word(Alu::IAdd, zeros, (bits.cast_signed() - 32).cast_unsigned())
             }
-            Alu::FNeg => b.alu_word(Alu::IXor, plain[0], 0x8000),
-            Alu::FAbs => b.alu_word(Alu::IAnd, plain[0], 0x7fff),
+            Alu::FNeg => self.negated(b, plain[0]),
+            Alu::FAbs => {
+                let value = b.alu_word(Alu::IAnd, plain[0], 0x7fff_7fff);
+                self.like(value, plain[0])
+            }
+            Alu::FAdd if ty == Type::W16 => self.twice(b, Alu::FAdd2, &plain),
+            Alu::FSub if ty == Type::W16 => {
+                let minus = self.negated(b, plain[1]);
+                self.twice(b, Alu::FAdd2, &[plain[0], minus])
+            }
+            Alu::FMul if ty == Type::W16 => self.twice(b, Alu::FMul2, &plain),
+            Alu::FFma if ty == Type::W16 => self.twice(b, Alu::FFma2, &plain),
+            Alu::FMin if ty == Type::W16 => self.twice(b, Alu::FMin2, &plain),
+            Alu::FMax if ty == Type::W16 => self.twice(b, Alu::FMax2, &plain),
+            Alu::FSat if ty == Type::W16 => self.twice(b, Alu::FSat2, &plain),
             Alu::F2F16 => self.round(b, plain[0]),
             Alu::F2F32 => self.float(b, &args[0]),
             _ => {

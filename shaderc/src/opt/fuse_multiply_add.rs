@@ -3,7 +3,7 @@
 //! Needs: nothing.  Guarantees: never touches what SPIR-V decorates NoContraction.
 //! Facts: hardware/compiler-correctness.md 1.2; hardware/compiler-isel.md 4.1.
 use crate::ir::rewrite::rewrite;
-use crate::ir::{Alu, Function, Op, Value};
+use crate::ir::{Alu, Function, Op, Type, Value};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -13,11 +13,25 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
+/// The same for 16 bits, which comes first: products are not to be paired without their sums.
+pub(crate) const HALVES: Pass = Pass {
+    name: "fuse_halves",
+    what: "inexact sums of products of 16 bits become fused operations",
+    run: |function, _| fuse(function, |ty| ty == Type::W16),
+};
+
 fn run(function: &mut Function, _: &Target) -> Changed {
+    fuse(function, |_| true)
+}
+
+fn fuse(function: &mut Function, wanted: impl Fn(Type) -> bool) -> Changed {
     let changed = rewrite(function, |b, data| {
         let (false, Op::Alu(alu), &[x, y]) = (data.exact, data.op, data.args.as_slice()) else {
             return None;
         };
+        if !wanted(b.function.ty(x)) {
+            return None;
+        }
         let value = match alu {
             Alu::FAdd => {
                 let (a, c, rest) = match (product(b.function, x), product(b.function, y)) {

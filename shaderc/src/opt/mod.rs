@@ -9,6 +9,7 @@ pub(crate) mod flatten_branches;
 pub(crate) mod fold_constants;
 pub(crate) mod fuse_multiply_add;
 pub(crate) mod merge_accesses;
+pub(crate) mod pair_halves;
 mod rules;
 pub(crate) mod share_values;
 pub(crate) mod trivial_phis;

@@ -300,6 +300,28 @@ rules! {
     (HalfLow  (PackHalf (FMin (HalfHigh a) k) b))   => (FMin (HalfHigh a) k)        if |k, _| is_half(k);
     (IOr  (PackHalf a 0) (IShl (PackHalf b 0) 16))  => (PackHalf a b);
     (PackHalf (HalfLow a) (HalfHigh a))         ~  a;
+    // Halves of words.
+    (IOr  (IAnd a 0xffff) (IShl b 16))          => (Pack16 a b);
+    (Pack16 a (UShr a 16))                      => a;
+    (Pack16 a 0)                                => (IAnd a 0xffff);
+    (Pack16 0 a)                                => (IShl a 16);
+    (Pack16 (IAnd a k) b)                       => (Pack16 a b)                     if |k, _| k & 0xffff == 0xffff;
+    (Pack16 a (IAnd b k))                       => (Pack16 a b)                     if |k, _| k & 0xffff == 0xffff;
+    (Pack16 (Pack16 a b) c)                     => (Pack16 a c);
+    (Pack16 a (Pack16 b c))                     => (Pack16 a b);
+    (Pack16 (PackHalf a b) (PackHalf c d))      => (PackHalf a c);
+    (Pack16 (IXor a 0x8000_8000) (IXor b 0x8000_8000))  => (IXor (Pack16 a b) 0x8000_8000);
+    (Pack16 (IAnd a 0x7fff_7fff) (IAnd b 0x7fff_7fff))  => (IAnd (Pack16 a b) 0x7fff_7fff);
+    (UShr (Pack16 a b) 16)                      => (IAnd b 0xffff);
+    (IAnd (Pack16 a b) 0xffff)                  => (IAnd a 0xffff);
+    (HalfLow  (Pack16 a b))                     => (HalfLow a);
+    (HalfHigh (Pack16 a b))                     => (HalfLow b);
+    (HalfLow  (IXor a 0x8000_8000))             => (FNeg (HalfLow a));
+    (HalfHigh (IXor a 0x8000_8000))             => (FNeg (HalfHigh a));
+    (HalfLow  (IAnd a 0x7fff_7fff))             => (FAbs (HalfLow a));
+    (HalfHigh (IAnd a 0x7fff_7fff))             => (FAbs (HalfHigh a));
+    (FMin2 (FMax2 a 0) 0x3c00_3c00)             => (FSat2 a);
+    (FSat2 (FSat2 a))                           => (FSat2 a);
 }
 
 /// Whether a constant may be part of a byte offset, which an access takes for nothing.

@@ -363,6 +363,13 @@ impl Wide {
             | Alu::PackHalf
             | Alu::HalfLow
             | Alu::HalfHigh
+            | Alu::Pack16
+            | Alu::FAdd2
+            | Alu::FMul2
+            | Alu::FFma2
+            | Alu::FMin2
+            | Alu::FMax2
+            | Alu::FSat2
             | Alu::FQuantize16
             | Alu::F2F16
             | Alu::F2F32 => one(first[0]),

@@ -108,8 +108,23 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr) -> Result<()> {
     define(t, instr, scalars)
 }
 
-/// Floats of 16 bits are computed in binary32, which is precise enough for all of these; a scale is an integer of 32 bits.
+/// Floats of 16 bits are computed in binary32, which is precise enough for all of these, unless there is an operation of
+/// 16 bits that is the same; a scale is an integer of 32 bits.
 fn widened(t: &mut Translator<'_>, glsl: Glsl, operand: Composite) -> Composite {
+    let own = matches!(
+        glsl,
+        Glsl::FAbs
+            | Glsl::Fma
+            | Glsl::FMin
+            | Glsl::NMin
+            | Glsl::FMax
+            | Glsl::NMax
+            | Glsl::FClamp
+            | Glsl::NClamp
+    );
+    if own {
+        return operand;
+    }
     let scalars = operand.scalars.iter();
     let scalars = match operand.ty.component() {
         Type::Float { bits: 16 } => scalars

@@ -4,7 +4,7 @@
 //! source can do that; the 32-bit constant of an add; a uniform word; a register.
 //! Needs: SSA or not.  Guarantees: no `Operand::Constant` outside phis.  Facts: hardware/compiler-backend.md 5.3.
 
-use eitri_isa::row::Source as SourceRow;
+use eitri_isa::row::{Source as SourceRow, Type};
 use eitri_isa::{Arch, Constant, Lanes, Select};
 
 use crate::target::Target;
@@ -32,6 +32,10 @@ fn selected(select: Select, word: u32, float: bool, signed: bool) -> Option<u32>
         (Lanes::Half(half), true, _) => Some(half_to_float(word >> (16 * half) & 0xffff)),
         (Lanes::Half(half), false, false) => Some(word >> (16 * half) & 0xffff),
         (Lanes::Half(half), false, true) => Some((word >> (16 * half)) as u16 as i16 as u32),
+        (Lanes::Halves([low, high]), true, _) => {
+            let half = |number: u8| word >> (16 * number) & 0xffff;
+            Some(half(low) | half(high) << 16)
+        }
         (Lanes::Byte(byte), false, false) => Some(word >> (8 * byte) & 0xff),
         (Lanes::Byte(byte), false, true) => Some((word >> (8 * byte)) as u8 as i8 as u32),
         _ => None,
@@ -58,13 +62,16 @@ fn place(op: Op, index: usize, bits: u32, arch: Arch) -> Option<Source> {
     if is_byte(spec) {
         return byte(spec, bits, arch);
     }
-    if spec.size != 32 {
-        return (spec.size > 32).then(|| entry(bits, arch).map(from_table))?;
+    if spec.size > 32 {
+        return entry(bits, arch).map(from_table);
+    }
+    if spec.size < 32 && row.ty != Type::V2f16 {
+        return None;
     }
     if let Some(index) = entry(bits, arch) {
         return Some(from_table(index));
     }
-    let negated = bits ^ 1 << 31;
+    let negated = bits ^ signs(spec);
     if spec.neg.is_some()
         && let Some(index) = entry(negated, arch)
     {
@@ -97,6 +104,14 @@ fn place(op: Op, index: usize, bits: u32, arch: Arch) -> Option<Source> {
         })
     };
     find(bits).or_else(|| spec.neg.and_then(|_| find(negated)).map(Source::negated))
+}
+
+/// The signs of what a source reads: of one binary32, or of two binary16.
+fn signs(spec: &SourceRow) -> u32 {
+    match spec.size {
+        16 => 0x8000_8000,
+        _ => 1 << 31,
+    }
 }
 
 /// Shift amounts and numbers of lanes are bytes, and which byte must be named.
@@ -175,13 +190,15 @@ pub(crate) fn legalise_constants(function: &mut Function, target: &Target) {
 
 /// Applies what a source does to a constant to the constant.
 fn fold_modifiers(instr: &mut Instr) {
-    for source in &mut instr.sources {
+    let rows = instr.op.isa().map_or(&[][..], |op| op.row().sources);
+    for (index, source) in instr.sources.iter_mut().enumerate() {
         if let Operand::Constant(mut bits) = source.operand {
+            let signs = rows.get(index).map_or(1 << 31, signs);
             if source.abs {
-                bits &= !(1 << 31);
+                bits &= !signs;
             }
             if source.neg {
-                bits ^= 1 << 31;
+                bits ^= signs;
             }
             if source.not {
                 bits = !bits;
@@ -289,6 +306,8 @@ mod tests {
         check(Op::FAdd, 1, 0.25f32.to_bits(), Some("t25.h1"));
         check(Op::FAdd, 1, (-0.5f32).to_bits(), Some("t26.neg.h1"));
         check(Op::FmaRscale, 2, (-0.0f32).to_bits(), Some("t0.neg"));
+        check(Op::FAdd2, 1, 0x3c00_3c00, Some("t27.h11"));
+        check(Op::FAdd2, 1, 0x8000_8000, Some("t0.neg"));
         check(Op::LShiftOr, 1, 24, Some("t14.b0"));
         check(Op::LShiftOr, 2, 0x8000_0000, Some("t2.not"));
     }

@@ -72,6 +72,13 @@ impl Selector<'_> {
             Alu::U2F => self.unsigned_to_float(data),
             Alu::PackHalf => self.pack_half(data),
             Alu::HalfLow | Alu::HalfHigh => self.half_to_float(data),
+            Alu::Pack16 => self.join_halves(data),
+            Alu::FAdd2 => self.on_halves(Op::FAdd2, data),
+            Alu::FMul2 => self.multiply_halves(data),
+            Alu::FFma2 => self.on_halves(Op::Fma2, data),
+            Alu::FMin2 => self.on_halves(Op::FMin2, data),
+            Alu::FMax2 => self.on_halves(Op::FMax2, data),
+            Alu::FSat2 => self.saturate_halves(data),
             // Those that read it take the halves.
             Alu::Pack64 => {}
             Alu::Low64 | Alu::High64 => self.half_of_wide(alu == Alu::High64, data),

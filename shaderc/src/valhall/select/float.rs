@@ -52,9 +52,11 @@ impl Selector<'_> {
     }
 
     /// Defines a float result, clamped where a saturation is its only reader.
-    fn define_float(&mut self, value: ir::Value, instr: Instr) {
+    pub(super) fn define_float(&mut self, value: ir::Value, instr: Instr) {
         let saturated = match self.only_user(value) {
-            Some(user) if user.op == ir::Op::Alu(Alu::FSat) => Some(user.results[0]),
+            Some(user) if matches!(user.op, ir::Op::Alu(Alu::FSat | Alu::FSat2)) => {
+                Some(user.results[0])
+            }
             _ => None,
         };
         match saturated {

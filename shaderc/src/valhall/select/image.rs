@@ -1,22 +1,17 @@
-//! Images: texels of buffers, storage images, fetches, samples and gathers.
+//! Images: texels of buffers, storage images, and the numbers of images. What goes through the texture unit is in `texture`.
 //!
 //! Needs: `texel_counts` has run; accesses of texel buffers and atomics lie inside.
 //! A texel of a buffer is reached by its address and the conversion word that the descriptor holds; one of a storage
-//! image by coordinates of 16 bits; what is sampled by a payload of registers.
+//! image by coordinates of 16 bits.
 //! Facts: hardware/compiler-lowering.md 8; hardware/compiler-isel.md 11 and 12; hardware/valhall-isa.md 11.4 to 11.6, 11.10.
 
 use super::Selector;
 use super::memory::{Location, Reach};
 use crate::ir::range::upper_bound;
-use crate::ir::{
-    self, BindingKind, Dim, ImageAction, ImageOp, ImageShape, InstData, Lod, Memory, Type,
-};
+use crate::ir::{self, Dim, ImageAction, ImageOp, ImageShape, InstData, Memory, Type};
 use crate::valhall::error::Unsupported;
 use crate::valhall::mir::{FauWord, Instr, Modifier, Op, Operand, Select, Source, Space, Word};
 
-/// The descriptor of the sampler that fetches name: the first of the driver's own table, which the runtime puts there
-/// for programs with sampled images (hardware/compiler-abi.md 1.3).
-const NO_SAMPLER: u32 = 0;
 /// Where a buffer descriptor of texels has the conversion word (hardware/compiler-abi.md 1.5).
 const CONVERSION_OFFSET: u32 = 28;
 /// Where a texture's descriptor has its numbers (the same; hardware/valhall-isa.md 11.10).
@@ -25,10 +20,6 @@ const LEVELS_OFFSET: u32 = 8;
 const SAMPLES_OFFSET: u32 = 12;
 const LAYERS_OFFSET: u32 = 24;
 const DEPTH_OFFSET: u32 = 28;
-/// Below the bits of a cube coordinate that hold the face.
-const FACE_MASK: u32 = 0x1fff_ffff;
-/// Largest level of detail that 8.8 bits are asked to hold.
-const MAX_LEVEL: f32 = 16.0;
 
 impl Selector<'_> {
     pub(super) fn image(&mut self, op: ImageOp, data: &InstData) -> Result<(), Unsupported> {
@@ -226,7 +217,7 @@ impl Selector<'_> {
     }
 
     /// Words for the results that are read, and the mask that says so.
-    fn masked_results(&mut self, data: &InstData) -> (Vec<Word>, Modifier) {
+    pub(super) fn masked_results(&mut self, data: &InstData) -> (Vec<Word>, Modifier) {
         let mut mask = 0;
         for (index, &result) in data.results.iter().enumerate() {
             mask |= usize::from(self.is_read(result)) << index;
@@ -381,361 +372,6 @@ impl Selector<'_> {
             }
         }
     }
-
-    /// The two words of a texture message's handle: sampler, then texture.
-    fn texture_handle(&mut self, sampler: Option<ir::Value>, texture: ir::Value) -> Source {
-        let low = match sampler {
-            Some(sampler) => self.sampler_handle(sampler),
-            None => self.moved(Source::constant(NO_SAMPLER)),
-        };
-        let high = self.in_register(texture);
-        Source::plain(Operand::Pair(low, high))
-    }
-
-    /// The handle of a sampler, which may stand behind its image.
-    fn sampler_handle(&mut self, sampler: ir::Value) -> Word {
-        let binding = self
-            .ir
-            .binding_of(sampler)
-            .and_then(|id| self.ir.binding(id));
-        let kind = binding.map(|binding| binding.kind);
-        if kind != Some(BindingKind::CombinedImageSampler) {
-            return self.in_register(sampler);
-        }
-        let source = match self.known_handle(sampler) {
-            Some(handle) => Source::constant(handle + 1),
-            None => {
-                let image = self.plain(sampler);
-                self.compute(Op::IAdd, &[image, Source::constant(1)])
-            }
-        };
-        match source.operand {
-            Operand::Word(word) => word,
-            _ => self.moved(source),
-        }
-    }
-
-    /// A word of bytes, each cut off: constants are put together here.
-    fn bytes(&mut self, parts: &[(ir::Value, u32)]) -> Option<Word> {
-        let mut known = 0;
-        let mut sum: Option<Source> = None;
-        for &(value, shift) in parts {
-            if let Some(bits) = self.ir.as_word(value) {
-                known |= (bits & 0xff) << shift;
-                continue;
-            }
-            let value = self.plain(value);
-            let none = Source::constant(0).select(Select::B0);
-            let byte = self.compute(Op::LShiftAnd, &[value, none, Source::constant(0xff)]);
-            let shift = Source::constant(shift).select(Select::B0);
-            let before = sum.unwrap_or(Source::constant(0));
-            sum = Some(self.compute(Op::LShiftOr, &[byte, shift, before]));
-        }
-        match sum {
-            None if known == 0 => None,
-            None => Some(self.moved(Source::constant(known))),
-            Some(sum) => {
-                let none = Source::constant(0).select(Select::B0);
-                let all = match known {
-                    0 => sum,
-                    known => self.compute(Op::LShiftOr, &[sum, none, Source::constant(known)]),
-                };
-                Some(match all.operand {
-                    Operand::Word(word) => word,
-                    _ => self.moved(all),
-                })
-            }
-        }
-    }
-
-    /// A number that is at most 255, so that as a byte it can't mean another.
-    fn at_most_a_byte(&mut self, value: ir::Value) -> Source {
-        let source = self.plain(value);
-        if upper_bound(self.ir, value) <= 255 {
-            return source;
-        }
-        let most = Source::constant(255);
-        let dest = self.function.new_value();
-        self.emit(
-            Instr {
-                dests: vec![Word::Value(dest)],
-                sources: vec![source, most, source, most],
-                ..Instr::new(Op::CselU)
-            }
-            .with(Modifier::Lt),
-        );
-        Source::value(dest)
-    }
-
-    fn fetch(&mut self, op: ImageOp, data: &InstData) -> Result<(), Unsupported> {
-        let shape = op.shape;
-        let count = shape.dim.coordinates() + usize::from(shape.arrayed);
-        let (at, rest) = data.args[1..].split_at(count);
-        let mut staging: Vec<Word> = at.iter().map(|&value| self.in_register(value)).collect();
-        // The sample, or the level; then the offsets.
-        let (chosen, offsets) = rest.split_at(1);
-        let chosen_shift = if shape.multisampled { 16 } else { 24 };
-        let parts: Vec<(ir::Value, u32)> = offsets.iter().copied().zip((0..).step_by(8)).collect();
-        let offsets = self.bytes(&parts);
-        let word = match self.ir.as_word(chosen[0]) {
-            Some(0) => offsets,
-            Some(bits) => {
-                let bits = bits.min(255) << chosen_shift;
-                Some(self.joined(Source::constant(bits), 0, offsets))
-            }
-            None => {
-                let chosen = self.at_most_a_byte(chosen[0]);
-                Some(self.joined(chosen, chosen_shift, offsets))
-            }
-        };
-        let handle = self.texture_handle(None, data.args[0]);
-        let (dests, mask) = self.masked_results(data);
-        let mut instr = texture(Op::TexFetch, shape)
-            .with(mask)
-            .with(Modifier::Format);
-        if let Some(word) = word {
-            staging.push(word);
-            instr.add_modifier(Modifier::TexelOffset);
-        }
-        instr.dests = dests;
-        instr.staging = staging;
-        instr.sources = vec![handle];
-        self.emit(instr);
-        Ok(())
-    }
-
-    /// `value << shift | other`, in a register.
-    fn joined(&mut self, value: Source, shift: u32, other: Option<Word>) -> Word {
-        let other = match other {
-            Some(other) => Source::plain(Operand::Word(other)),
-            None if shift == 0 => return self.moved(value),
-            None => Source::constant(0),
-        };
-        let shift = Source::constant(shift).select(Select::B0);
-        let all = self.compute(Op::LShiftOr, &[value, shift, other]);
-        match all.operand {
-            Operand::Word(word) => word,
-            _ => self.moved(all),
-        }
-    }
-
-    fn sample(&mut self, op: ImageOp, lod: Lod, data: &InstData) -> Result<(), Unsupported> {
-        let payload = self.payload(op, data);
-        let mut staging = payload.words;
-        let handle = self.texture_handle(Some(data.args[1]), data.args[0]);
-        let mode = match lod {
-            Lod::Zero => Modifier::LodZero,
-            Lod::Level => {
-                staging.push(self.level(payload.level[0]));
-                Modifier::LodExplicit
-            }
-            Lod::Gradients => {
-                staging.extend(self.gradients(op, handle, payload.level));
-                Modifier::LodGradients
-            }
-        };
-        if staging.len() > 8 {
-            return Err(self.unsupported("a sample with so many operands"));
-        }
-        let (dests, mask) = self.masked_results(data);
-        let mut instr = texture(Op::TexSingle, op.shape)
-            .with(mask)
-            .with(mode)
-            .with(Modifier::Format);
-        payload
-            .modifiers
-            .into_iter()
-            .for_each(|modifier| instr.add_modifier(modifier));
-        instr.dests = dests;
-        instr.staging = staging;
-        instr.sources = vec![handle];
-        self.emit(instr);
-        Ok(())
-    }
-
-    fn gather(&mut self, op: ImageOp, component: u8, data: &InstData) -> Result<(), Unsupported> {
-        let payload = self.payload(op, data);
-        let handle = self.texture_handle(Some(data.args[1]), data.args[0]);
-        let (dests, mask) = self.masked_results(data);
-        let component = match component {
-            0 => Modifier::GatherR,
-            1 => Modifier::GatherG,
-            2 => Modifier::GatherB,
-            _ => Modifier::GatherA,
-        };
-        let mut instr = texture(Op::TexGather, op.shape)
-            .with(mask)
-            .with(component)
-            .with(Modifier::Format);
-        payload
-            .modifiers
-            .into_iter()
-            .for_each(|modifier| instr.add_modifier(modifier));
-        instr.dests = dests;
-        instr.staging = payload.words;
-        instr.sources = vec![handle];
-        self.emit(instr);
-        Ok(())
-    }
-
-    /// The words of a payload that come before the level.
-    // FACT: whether the unit itself limits the reference of a comparison to 0 and 1 where the texels are unsigned
-    // normalised is not known (hardware/graphics-texture.md 7.6 has shaders do it, which don't know the format); it is
-    // handed over as it is. Settled by a comparison with 1.5 on a depth image of 16 bits on any board.
-    fn payload<'d>(&mut self, op: ImageOp, data: &'d InstData) -> Payload<'d> {
-        let shape = op.shape;
-        let args = &data.args[op.resources()..];
-        let (at, args) = args.split_at(shape.dim.coordinates());
-        let (layer, args) = args.split_at(shape.arrayed.into());
-        let (reference, args) = args.split_at(op.compare.into());
-        let (level, offsets) = args.split_at(op.level_operands());
-        let mut words = match shape.dim {
-            Dim::Cube => self.cube(at),
-            _ => at.iter().map(|&value| self.in_register(value)).collect(),
-        };
-        words.extend(layer.iter().map(|&value| self.in_register(value)));
-        words.extend(reference.iter().map(|&value| self.in_register(value)));
-        let parts: Vec<(ir::Value, u32)> = offsets.iter().copied().zip((0..).step_by(8)).collect();
-        let mut modifiers = Vec::new();
-        if op.compare {
-            modifiers.push(Modifier::Shadow);
-        }
-        if let Some(word) = self.bytes(&parts) {
-            words.push(word);
-            modifiers.push(Modifier::TexelOffset);
-        }
-        Payload {
-            words,
-            level,
-            modifiers,
-        }
-    }
-
-    /// The face and the two coordinates on it that a direction means.
-    fn cube(&mut self, direction: &[ir::Value]) -> Vec<Word> {
-        let direction: Vec<Source> = direction
-            .iter()
-            .map(|&value| Source::plain(Operand::Word(self.in_register(value))))
-            .collect();
-        let [x, y, z] = [direction[0], direction[1], direction[2]];
-        let largest = self.compute(Op::CubeFace1, &[x, y, z]);
-        let face = self.compute(Op::CubeFace2, &[x, y, z]);
-        let across = self.compute(Op::CubeSsel, &[z, x, face]);
-        let down = self.compute(Op::CubeTsel, &[y, z, face]);
-        let half = Source::constant(0.5f32.to_bits());
-        let minus_zero = Source::constant((-0.0f32).to_bits());
-        let inverse = self.compute(Op::FRcp, &[largest]);
-        let scale = self.compute(Op::Fma, &[inverse, half, minus_zero]);
-        let [s, t] = [across, down].map(|coordinate| {
-            let dest = self.function.new_value();
-            self.emit(
-                Instr {
-                    dests: vec![Word::Value(dest)],
-                    sources: vec![coordinate, scale, half],
-                    ..Instr::new(Op::Fma)
-                }
-                .with(Modifier::Clamp01),
-            );
-            dest
-        });
-        let first = self.function.new_value();
-        self.emit(
-            Instr {
-                dests: vec![Word::Value(first)],
-                sources: vec![Source::value(s), face, Source::constant(FACE_MASK)],
-                ..Instr::new(Op::Mux)
-            }
-            .with(Modifier::MuxBit),
-        );
-        vec![Word::Value(first), Word::Value(t)]
-    }
-
-    /// A level of detail as the payload has it: signed 8.8.
-    fn level(&mut self, level: ir::Value) -> Word {
-        if let Some(bits) = self.ir.as_word(level) {
-            let level = f32::from_bits(bits).clamp(-MAX_LEVEL, MAX_LEVEL);
-            let fixed = (level * 256.0).round_ties_even() as i32;
-            return self.moved(Source::constant(fixed.cast_unsigned()));
-        }
-        let level = Source::plain(Operand::Word(self.in_register(level)));
-        let minus_zero = Source::constant((-0.0f32).to_bits());
-        let part = Source::constant((1.0 / MAX_LEVEL).to_bits());
-        let limited = self.function.new_value();
-        self.emit(
-            Instr {
-                dests: vec![Word::Value(limited)],
-                sources: vec![level, part, minus_zero],
-                ..Instr::new(Op::Fma)
-            }
-            .with(Modifier::ClampM11),
-        );
-        let whole = Source::constant((MAX_LEVEL * 256.0).to_bits());
-        let scaled = self.compute(Op::Fma, &[Source::value(limited), whole, minus_zero]);
-        let fixed = self.compute(Op::F32ToS32, &[scaled]);
-        match fixed.operand {
-            Operand::Word(word) => word,
-            _ => self.moved(fixed),
-        }
-    }
-
-    /// The two words that a pair of derivatives becomes.
-    fn gradients(&mut self, op: ImageOp, handle: Source, level: &[ir::Value]) -> [Word; 2] {
-        let (x, y) = level.split_at(op.shape.dim.coordinates());
-        // Of each coordinate both derivatives.
-        let staging = x.iter().zip(y).flat_map(|(x, y)| [*x, *y]);
-        let staging: Vec<ir::Value> = staging.collect();
-        let staging = staging
-            .iter()
-            .map(|&value| self.in_register(value))
-            .collect();
-        let dests = [(); 2].map(|()| Word::Value(self.function.new_value()));
-        let shape = ImageShape {
-            arrayed: false,
-            ..op.shape
-        };
-        let instr = texture(Op::TexGradient, shape)
-            .with(MASKS[0b11 - 1])
-            .with(Modifier::Derivative)
-            .with(Modifier::LodBiasDisable)
-            .with(Modifier::LodClampDisable)
-            .with(Modifier::Format);
-        self.emit(Instr {
-            dests: dests.to_vec(),
-            staging,
-            sources: vec![handle],
-            ..instr
-        });
-        dests
-    }
-}
-
-/// What a texture message has before the level.
-struct Payload<'d> {
-    words: Vec<Word>,
-    /// The operands that say how the level is chosen.
-    level: &'d [ir::Value],
-    modifiers: Vec<Modifier>,
-}
-
-/// A texture message for an image of that shape, with both words of the handle.
-fn texture(op: Op, shape: ImageShape) -> Instr {
-    let dimension = match shape.dim {
-        Dim::Buffer | Dim::D1 => Modifier::Dim1,
-        Dim::D2 => Modifier::Dim2,
-        Dim::D3 => Modifier::Dim3,
-        Dim::Cube => Modifier::DimCube,
-    };
-    let mut instr = Instr {
-        space: Some(Space::Constant),
-        ..Instr::new(op)
-    };
-    for modifier in [dimension, Modifier::Width32, Modifier::WideIndices] {
-        instr.add_modifier(modifier);
-    }
-    if shape.arrayed {
-        instr.add_modifier(Modifier::Array);
-    }
-    instr
 }
 
 fn vector_size(count: usize) -> Modifier {
@@ -749,7 +385,7 @@ fn vector_size(count: usize) -> Modifier {
 
 /// The masks of components, by their bits less one.
 #[rustfmt::skip]
-const MASKS: [Modifier; 15] = [
+pub(super) const MASKS: [Modifier; 15] = [
     Modifier::MaskR,  Modifier::MaskG,  Modifier::MaskRg,  Modifier::MaskB,   Modifier::MaskRb,
     Modifier::MaskGb, Modifier::MaskRgb, Modifier::MaskA,  Modifier::MaskRa,  Modifier::MaskGa,
     Modifier::MaskRga, Modifier::MaskBa, Modifier::MaskRba, Modifier::MaskGba, Modifier::MaskRgba,

@@ -13,12 +13,14 @@ mod boolean;
 mod control;
 mod convert;
 mod float;
+mod halves;
 mod image;
 mod integer;
 mod lanes;
 mod memory;
 mod resource;
 mod sysval;
+mod texture;
 mod transcendental;
 mod wide;
 
