@@ -50,7 +50,7 @@ enum Picture {
 /// `BINDING=FILE.png[:FORMAT]` or `BINDING=zero:WIDTHxHEIGHT[:FORMAT]`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ImageArgument {
-    name: BindingName,
+    pub(crate) name: BindingName,
     picture: Picture,
     format: &'static VkFormat,
 }
@@ -208,7 +208,7 @@ pub(crate) fn picture(info: &ImageInfo, bytes: &[u8]) -> Result<Vec<u8>, Failure
 /// `BINDING=WORD[,WORD…]`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SamplerArgument {
-    name: BindingName,
+    pub(crate) name: BindingName,
     info: SamplerInfo,
 }
 

@@ -6,7 +6,7 @@ use crate::image_source::{FormatArgument, ImageArgument, SamplerArgument};
 use crate::outcome::Failure;
 use crate::specialisation::SpecConstant;
 use eitri_job::Content;
-use eitri_shaderc::{Options, Robust};
+use eitri_shaderc::{DescriptorCounts, Options, Robust};
 use miette::Diagnostic;
 use std::time::Duration;
 use thiserror::Error;
@@ -57,9 +57,23 @@ impl JobArguments {
         Options {
             entry: self.entry.clone(),
             spec_constants: constants.map(|spec| (spec.id, spec.bits)).collect(),
+            descriptor_counts: self.descriptor_counts(),
             robust: self.robust.into(),
             ..Options::default()
         }
+    }
+
+    /// An unsized array of descriptors has as many as are given.
+    fn descriptor_counts(&self) -> DescriptorCounts {
+        let buffers = self.buffers.iter().map(|argument| argument.name);
+        let images = self.images.iter().map(|argument| argument.name);
+        let samplers = self.samplers.iter().map(|argument| argument.name);
+        let mut counts = DescriptorCounts::new();
+        for name in buffers.chain(images).chain(samplers) {
+            let count = counts.entry((name.set, name.binding)).or_default();
+            *count = name.element.saturating_add(1).max(*count);
+        }
+        counts
     }
 
     /// Buffers, images and samplers.

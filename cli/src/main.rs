@@ -14,6 +14,7 @@ mod commands;
 mod console;
 mod counter_table;
 mod demo;
+mod descriptor_count;
 mod descriptor_names;
 mod descriptor_vectors;
 mod dispatch;

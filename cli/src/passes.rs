@@ -109,6 +109,9 @@ impl PassArguments {
         for (pass, text) in &told.prints {
             talk!("; {path}: after {pass}\n{text}");
         }
+        for warning in &told.warnings {
+            talk!("{path}: warning: {warning}");
+        }
         for unsettled in &told.unsettled {
             talk!("{path}: warning: {unsettled}");
         }
@@ -123,6 +126,7 @@ pub(crate) struct Told {
     prints: Vec<(&'static str, String)>,
     timings: BTreeMap<&'static str, Timing>,
     unsettled: Vec<Unsettled>,
+    warnings: Vec<String>,
 }
 
 impl Told {
@@ -132,6 +136,7 @@ impl Told {
             prints: compiled.prints.clone(),
             timings: compiled.timings.clone(),
             unsettled: compiled.unsettled.clone(),
+            warnings: compiled.warnings.iter().map(ToString::to_string).collect(),
         }
     }
 }

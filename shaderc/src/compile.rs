@@ -27,6 +27,8 @@ pub struct Compiled {
     pub timings: BTreeMap<&'static str, Timing>,
     /// Where passes of the IR did not settle: the code is right, but not as good as it could be.
     pub unsettled: Vec<Unsettled>,
+    /// What the front end left out: the code does without.
+    pub warnings: Vec<spirv::error::Warning>,
 }
 
 /// Why a shader can't be compiled.
@@ -94,7 +96,7 @@ impl From<Broken> for Errors {
 /// Compiles one entry point of a SPIR-V module.
 ///
 /// # Errors
-/// Everything found wrong with the module (several errors only for capabilities), or what the machine can't do.
+/// All that isn't supported in the module, the first thing that is wrong with it, or what the machine can't do.
 pub fn compile(spirv: &[u8], options: &Options) -> Result<Compiled, Errors> {
     let mut runner = Runner::with(options.target, options.settings());
     let function = lower(spirv, options, &mut runner).map_err(errors)?;
@@ -170,6 +172,7 @@ fn finish(
         prints: runner.prints,
         timings: runner.timings,
         unsettled: runner.unsettled,
+        warnings: runner.warnings,
     })
 }
 

@@ -3,7 +3,8 @@ use crate::ir::Function;
 use crate::options::Options;
 use crate::pass::{Runner, Timing, Unsettled};
 use crate::pipeline;
-use crate::spirv::{self, error::Error};
+use crate::spirv;
+use crate::spirv::error::{Error, Warning};
 
 use std::collections::BTreeMap;
 
@@ -18,6 +19,8 @@ pub struct Lowered {
     pub timings: BTreeMap<&'static str, Timing>,
     /// Where passes did not settle.
     pub unsettled: Vec<Unsettled>,
+    /// What was left out.
+    pub warnings: Vec<Warning>,
 }
 
 /// Compiles up to the form that a back end receives.
@@ -32,6 +35,7 @@ pub fn front_end(spirv: &[u8], options: &Options) -> Result<Lowered, Vec<Error>>
         prints: runner.prints,
         timings: runner.timings,
         unsettled: runner.unsettled,
+        warnings: runner.warnings,
     })
 }
 
@@ -41,10 +45,9 @@ pub(crate) fn lower(
     options: &Options,
     runner: &mut Runner<'_>,
 ) -> Result<Function, Vec<Error>> {
-    let entry = options.entry.as_deref();
-    let limits = runner.target.limits;
-    let translate = |()| spirv::translate(spirv, entry, &options.spec_constants, limits);
-    let mut function = runner.time(TRANSLATE.name, translate)?;
+    let translated = runner.time(TRANSLATE.name, |()| spirv::translate(spirv, options))?;
+    let mut function = translated.function;
+    runner.warnings = translated.warnings;
     runner.after(TRANSLATE.name, &function);
     pipeline::lower(&mut function, options.robust, runner);
     Ok(function)

@@ -43,5 +43,5 @@ mod target;
 
 pub use compile::{Compiled, Error, Errors, compile, compile_lowered, compile_until};
 pub use front_end::{Lowered, front_end};
-pub use options::{Level, Options, Robust};
+pub use options::{DescriptorCounts, Level, Options, Robust};
 pub use target::{Limits, Rates, Target};

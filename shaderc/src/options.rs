@@ -25,6 +25,9 @@ pub enum Level {
     Full,
 }
 
+/// Lengths of unsized arrays of descriptors by set and binding.
+pub type DescriptorCounts = BTreeMap<(u32, u32), u32>;
+
 /// What a caller may choose.
 ///
 /// ```
@@ -43,6 +46,8 @@ pub struct Options {
     pub entry: Option<String>,
     /// Bits of specialisation constants by SpecId; others keep their defaults.
     pub spec_constants: BTreeMap<u32, u32>,
+    /// Lengths of unsized arrays of descriptors by set and binding, as the pipeline layout of Vulkan has them.
+    pub descriptor_counts: DescriptorCounts,
     /// Whether accesses outside of their memory do no harm.
     pub robust: Robust,
     /// How much is done to the code.

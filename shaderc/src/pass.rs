@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::ir::Function;
 use crate::ir::verify::verify;
 use crate::options::Level;
+use crate::spirv::error::Warning;
 use crate::target::Target;
 
 /// Whether a pass did anything.
@@ -161,6 +162,8 @@ pub struct Runner<'o> {
     pub timings: BTreeMap<&'static str, Timing>,
     /// Where passes did not settle; in debug builds that is a panic.
     pub unsettled: Vec<Unsettled>,
+    /// What the front end left out.
+    pub warnings: Vec<Warning>,
     /// How many passes have changed something, and by pass how many had when it found nothing to do.
     changes: u64,
     settled: BTreeMap<&'static str, u64>,
@@ -190,6 +193,7 @@ impl<'o> Runner<'o> {
             prints: vec![],
             timings: BTreeMap::new(),
             unsettled: vec![],
+            warnings: vec![],
             changes: 0,
             settled: BTreeMap::new(),
             stopped: None,

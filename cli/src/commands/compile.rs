@@ -1,5 +1,6 @@
 //! `eitri compile`: shaders to programs, listings and figures.
 
+use crate::descriptor_count::DescriptorCount;
 use crate::gpu_choice::TargetArguments;
 use crate::job_arguments::RobustArgument;
 use crate::outcome::{Failure, Status};
@@ -37,6 +38,9 @@ pub(crate) struct Args {
     /// Value of a specialisation constant.
     #[arg(long = "spec", value_name = "ID=VALUE")]
     specialisation: Vec<SpecConstant>,
+    /// Length of an unsized array of descriptors.
+    #[arg(long = "descriptors", value_name = "BINDING=N")]
+    descriptor_counts: Vec<DescriptorCount>,
     /// Whether accesses outside of their memory do no harm; `off` trusts the shader, and makes smaller code.
     #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, default_value_t = RobustArgument::On)]
     robust: RobustArgument,
@@ -151,6 +155,11 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             .specialisation
             .iter()
             .map(|spec| (spec.id, spec.bits))
+            .collect(),
+        descriptor_counts: args
+            .descriptor_counts
+            .iter()
+            .map(|given| ((given.name.set, given.name.binding), given.count))
             .collect(),
         robust: args.robust.into(),
         ..Options::default()

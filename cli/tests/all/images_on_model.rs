@@ -19,7 +19,7 @@ use eitri_job::Content;
 use eitri_model::Config;
 use eitri_runtime::{ImageInfo, SamplerInfo};
 use eitri_shaderc::interp::{self, Compare, Dispatch, Resources, TexelFormat, Wrap};
-use eitri_shaderc::{Options, compile, front_end};
+use eitri_shaderc::{DescriptorCounts, Options, compile, front_end};
 
 fn format(name: &str) -> &'static VkFormat {
     VkFormat::of_name(Arch::V10, name).expect(name)
@@ -140,7 +140,16 @@ fn of_api(info: &SamplerInfo) -> interp::Sampler {
 /// Runs a module on the interpreter, before and after the passes, and on the model; what all of them leave behind.
 #[track_caller]
 fn run(module: &[u8], groups: [u32; 3], bound: &[Bound]) -> Vec<Bound> {
-    let options = Options::default();
+    // Arrays without a length have as many elements as there are.
+    let mut descriptor_counts = DescriptorCounts::new();
+    for (set, binding, element) in bound.iter().map(|bound| bound.place) {
+        let count = descriptor_counts.entry((set, binding)).or_default();
+        *count = (element + 1).max(*count);
+    }
+    let options = Options {
+        descriptor_counts,
+        ..Options::default()
+    };
     let dispatch = Dispatch {
         groups,
         push_constants: vec![],

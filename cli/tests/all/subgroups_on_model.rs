@@ -2,7 +2,7 @@
 
 use eitri_shaderc::interp::{Buffer, Buffers, Dispatch, interpret};
 use eitri_shaderc::spirv::translate;
-use eitri_shaderc::{Options, Target, compile};
+use eitri_shaderc::{Options, compile};
 
 use crate::{on_model, wgsl};
 
@@ -170,8 +170,9 @@ fn lanes_that_are_together_compute_together() {
     let before = Buffers::from([((0, 0, 0), Buffer { bytes })]);
 
     let mut buffers = before.clone();
-    let function = translate(&module, None, &Default::default(), Target::default().limits)
-        .expect("it is translated");
+    let function = translate(&module, &Options::default())
+        .expect("it is translated")
+        .function;
     interpret(&function, &dispatch, &mut buffers).expect("it runs");
     check("the interpreter", &buffers);
 

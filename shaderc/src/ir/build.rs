@@ -1,7 +1,8 @@
 //! Builder: appends instructions at a place, folding nothing.
 //!
 //! Needs: a function and a block.  Guarantees: what it makes carries the builder's position and exactness.
-use super::function::{Axis, Function, PositionId, Terminator, Var};
+use super::block::Terminator;
+use super::function::{Axis, Function, PositionId, Var};
 use super::inst::{Access, AtomicOp, Op, SysVal, Uniform, Values};
 use super::{Alu, BlockId, LaneOp, Value};
 

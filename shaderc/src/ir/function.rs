@@ -4,9 +4,10 @@
 
 use rustc_hash::FxHashMap as HashMap;
 
+use super::binding::{Binding, BindingId};
+use super::block::{Block, Phi, Terminator};
 use super::inst::{Inst, InstData, Kinds, Op, Values};
-use super::{BlockId, ImageShape, Kind, Type, Value};
-use smallvec::{SmallVec, smallvec};
+use super::{BlockId, Kind, Type, Value};
 
 super::id! {
     /// A variable of one invocation, printed `v1`. Gone in the lowered form.
@@ -63,78 +64,6 @@ impl Axis {
     }
 }
 
-/// Kinds of descriptors.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum BindingKind {
-    /// Storage buffer: read and written.
-    Storage,
-    /// Uniform buffer: read.
-    Uniform,
-    /// Texels of a buffer: read.
-    UniformTexels,
-    /// Texels of a buffer: read and written.
-    StorageTexels,
-    /// Image that is read and written by texel.
-    StorageImage,
-    /// Image that is fetched from, or sampled with a sampler of another binding.
-    SampledImage,
-    /// Sampler.
-    Sampler,
-    /// Image with its sampler: an element is both.
-    CombinedImageSampler,
-}
-
-impl BindingKind {
-    /// All, with their names in the text form.
-    #[rustfmt::skip]
-    pub const ALL: &'static [(BindingKind, &'static str)] = &[
-        (BindingKind::Storage,              "storage"),
-        (BindingKind::Uniform,              "uniform"),
-        (BindingKind::UniformTexels,        "uniform_texels"),
-        (BindingKind::StorageTexels,        "storage_texels"),
-        (BindingKind::StorageImage,         "storage_image"),
-        (BindingKind::SampledImage,         "sampled_image"),
-        (BindingKind::Sampler,              "sampler"),
-        (BindingKind::CombinedImageSampler, "combined_image_sampler"),
-    ];
-
-    /// The name in the text form.
-    pub fn name(self) -> &'static str {
-        let row = BindingKind::ALL.iter().find(|(kind, _)| *kind == self);
-        row.map_or("?", |(_, name)| name)
-    }
-}
-
-super::id! {
-    /// An entry of a function's list of bindings.
-    BindingId, "r"
-}
-
-/// A descriptor, or an array of them, that the shader uses.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Binding {
-    /// Descriptor set.
-    pub set: u32,
-    /// Number in the set.
-    pub binding: u32,
-    /// Length of the array of descriptors; 1 if it is none.
-    pub count: u32,
-    /// What the descriptors are.
-    pub kind: BindingKind,
-    /// Whether the shader stores to it.
-    pub written: bool,
-    /// Whether its memory is reached through it alone, as far as anybody writes there.
-    pub restrict: bool,
-    /// Whether lanes that run together may name different elements of it.
-    pub non_uniform: bool,
-    /// What the images look like that it holds.
-    pub image: Option<ImageShape>,
-    /// Fewest bytes of the buffer: the block without its runtime array.
-    pub min_bytes: u32,
-    /// The name in the source, or empty.
-    pub name: String,
-}
-
 /// A line of the source.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct SourceLine {
@@ -165,126 +94,6 @@ super::id! {
 impl PositionId {
     /// Made by the compiler, not from an instruction of the module.
     pub const UNKNOWN: PositionId = PositionId(0);
-}
-
-/// A choice between values by the block that control came from.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Phi {
-    /// What it defines.
-    pub result: Value,
-    /// One value for each predecessor, each predecessor once, in any order.
-    pub sources: Vec<(BlockId, Value)>,
-}
-
-/// Blocks that a terminator may go to. All but those of switches need no memory.
-pub type Targets = SmallVec<[BlockId; 2]>;
-
-/// How a block ends.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Terminator {
-    /// To that block.
-    Jump(BlockId),
-    /// By a boolean. The two blocks differ.
-    Branch {
-        /// A [`Type::Bool`].
-        condition: Value,
-        /// Where to if it is true.
-        then: BlockId,
-        /// Where to if it is false.
-        otherwise: BlockId,
-    },
-    /// By a word. High. Several cases may share a block.
-    Switch {
-        /// A word of any width.
-        selector: Value,
-        /// Where to for which value; each value once.
-        cases: Vec<(u64, BlockId)>,
-        /// Where to for all others.
-        default: BlockId,
-    },
-    /// The invocation ends.
-    Return,
-    /// Control never comes here. A back end ends the invocation.
-    Unreachable,
-}
-
-impl Terminator {
-    /// The blocks it may go to, in order; one may be there twice.
-    pub fn targets(&self) -> Targets {
-        match self {
-            Terminator::Jump(target) => smallvec![*target],
-            Terminator::Branch {
-                then, otherwise, ..
-            } => smallvec![*then, *otherwise],
-            Terminator::Switch { cases, default, .. } => {
-                let cases = cases.iter().map(|(_, block)| *block);
-                cases.chain([*default]).collect()
-            }
-            Terminator::Return | Terminator::Unreachable => smallvec![],
-        }
-    }
-
-    /// Replaces every target.
-    pub fn map_targets(&mut self, mut map: impl FnMut(BlockId) -> BlockId) {
-        match self {
-            Terminator::Jump(target) => *target = map(*target),
-            Terminator::Branch {
-                then, otherwise, ..
-            } => {
-                *then = map(*then);
-                *otherwise = map(*otherwise);
-            }
-            Terminator::Switch { cases, default, .. } => {
-                for (_, target) in cases {
-                    *target = map(*target);
-                }
-                *default = map(*default);
-            }
-            Terminator::Return | Terminator::Unreachable => {}
-        }
-    }
-
-    /// The value that decides, if one does.
-    pub fn operand(&self) -> Option<Value> {
-        match self {
-            Terminator::Branch { condition, .. } => Some(*condition),
-            Terminator::Switch { selector, .. } => Some(*selector),
-            Terminator::Jump(_) | Terminator::Return | Terminator::Unreachable => None,
-        }
-    }
-
-    /// The value that decides, to be replaced.
-    pub fn operand_mut(&mut self) -> Option<&mut Value> {
-        match self {
-            Terminator::Branch { condition, .. } => Some(condition),
-            Terminator::Switch { selector, .. } => Some(selector),
-            Terminator::Jump(_) | Terminator::Return | Terminator::Unreachable => None,
-        }
-    }
-}
-
-/// Where the construct of a loop ends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Merge {
-    /// With this block, where all that leave the loop come together, unless they return.
-    At(BlockId),
-    /// Nowhere: it is left only by returning.
-    Nowhere,
-}
-
-/// Straight code.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Block {
-    /// All at once, on entry.
-    pub phis: Vec<Phi>,
-    /// In order.
-    pub insts: Vec<Inst>,
-    /// Of a loop's header: where its construct ends, if that is known. Else it is the natural loop.
-    pub merge: Option<Merge>,
-    /// Last.
-    pub terminator: Terminator,
-    /// Where the terminator came from.
-    pub position: PositionId,
 }
 
 /// An entry point with everything it calls.

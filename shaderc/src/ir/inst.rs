@@ -1,7 +1,8 @@
 //! Instructions: operation, operands, results, position.
 //!
 //! Needs: `alu` for what is pure.  Guarantees: `signature` says for every operation which operands and results it has.
-use super::function::{Axis, BindingId, PositionId, Var};
+use super::binding::BindingId;
+use super::function::{Axis, PositionId, Var};
 use super::{Alu, ImageOp, Kind, LaneOp, Type, Value};
 use smallvec::{SmallVec, smallvec};
 

@@ -41,6 +41,8 @@
 //! * every block is reachable from the entry. A loop may have no exit; then nothing may return.
 pub mod alias;
 pub mod alu;
+pub mod binding;
+pub mod block;
 pub mod build;
 pub mod cfg;
 pub mod function;
@@ -56,11 +58,10 @@ pub mod uniformity;
 pub mod verify;
 
 pub use alu::{Alu, Kind, Level, Widths};
+pub use binding::{Binding, BindingId, BindingKind};
+pub use block::{Block, Merge, Phi, Targets, Terminator};
 pub use build::Builder;
-pub use function::{
-    Axis, Binding, BindingId, BindingKind, Block, Function, Merge, Phi, Position, PositionId,
-    SourceLine, Targets, Terminator, ValueDef, Var, VarData,
-};
+pub use function::{Axis, Function, Position, PositionId, SourceLine, ValueDef, Var, VarData};
 pub use image::{Dim, ImageAction, ImageOp, ImageShape, Lod};
 pub use inst::{
     Access, AtomicOp, Effects, Held, Inst, InstData, Kinds, Memory, Op, Space, SysVal, Uniform,

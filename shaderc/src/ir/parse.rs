@@ -6,9 +6,9 @@
 use rustc_hash::FxHashMap as HashMap;
 use std::fmt;
 
-use super::function::{
-    Axis, Binding, BindingId, BindingKind, Function, Merge, PositionId, Terminator, Var, VarData,
-};
+use super::binding::{Binding, BindingId, BindingKind};
+use super::block::{Merge, Terminator};
+use super::function::{Axis, Function, PositionId, Var, VarData};
 use super::inst::{Access, AtomicOp, Held, Memory, Op, Space, SysVal, Uniform};
 use super::{Alu, BlockId, ImageOp, ImageShape, LaneOp, Type, Value};
 

@@ -3,7 +3,8 @@
 //! Needs: any function, even a wrong one.  Guarantees: prints every block of the layout.
 use std::fmt;
 
-use super::function::{Function, Merge, Terminator, ValueDef};
+use super::block::{Merge, Terminator};
+use super::function::{Function, ValueDef};
 use super::inst::{Access, Held, Inst, Memory, Op, Space, SysVal, Uniform};
 use super::{BindingId, Kind, Type, Value};
 

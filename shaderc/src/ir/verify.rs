@@ -6,8 +6,9 @@
 use rustc_hash::FxHashSet as HashSet;
 use std::fmt;
 
+use super::block::Terminator;
 use super::cfg::{Cfg, inst_blocks};
-use super::function::{Function, Terminator, ValueDef};
+use super::function::{Function, ValueDef};
 use super::inst::{Access, Held, Inst, Op};
 use super::layout::Constructs;
 use super::{Alu, BlockId, Kind, Level, Type, Value};

@@ -65,6 +65,21 @@ pub enum Error {
     BadFlow(Vec<Violation>),
 }
 
+/// What a program does without though the source has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Warning {
+    /// Where.
+    pub place: Place,
+    /// What.
+    pub what: &'static str,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)
+    }
+}
+
 /// How the words fail to be a module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Framing {
@@ -93,6 +108,8 @@ pub enum Invalid {
     UndefinedId(u32),
     /// The id is defined twice.
     DefinedTwice(u32),
+    /// The id isn't below the bound that the header gives.
+    Bound(u32, u32),
     /// The id names something else than this.
     Wanted(u32, &'static str),
     /// Types of operands and result don't go together.
@@ -207,6 +224,9 @@ impl fmt::Display for Invalid {
             Invalid::Literal(literal) => write!(f, "the literal {literal} means nothing here"),
             Invalid::String => write!(f, "the string has no end or isn't UTF-8"),
             Invalid::UndefinedId(id) => write!(f, "%{id} is not defined before"),
+            Invalid::Bound(id, bound) => {
+                write!(f, "%{id} is not below {bound}, the bound in the header")
+            }
             Invalid::DefinedTwice(id) => write!(f, "%{id} is defined a second time"),
             Invalid::Wanted(id, what) => write!(f, "%{id} must be {what}"),
             Invalid::TypeMismatch => write!(f, "the types don't go together"),

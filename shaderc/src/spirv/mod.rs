@@ -4,8 +4,10 @@
 //! panic and no endless loop whatever the bytes.  Facts: hardware/compiler-isel.md 15; hardware/compiler-ir.md 1.3.
 //!
 //! In reading order: framing (`reader`), the module (`module`, `types`, `constants`, `decorations`), what lies outside
-//! functions (`interface`, `layout`), functions (`translate`, `control`, `pointer`, `address`), instructions by family (`ops`, `glsl`).
+//! functions (`interface`, `resources`, `layout`), functions (`translate`, `refusals`, `control`, `pointer`, `access`, `address`), instructions by family (`ops`, `glsl`).
+mod access;
 mod address;
+mod capabilities;
 mod constants;
 mod control;
 mod decorations;
@@ -18,29 +20,33 @@ mod needs;
 mod ops;
 mod pointer;
 pub(crate) mod reader;
+mod refusals;
+mod resources;
 mod translate;
 mod types;
 
-use std::collections::BTreeMap;
-
-use error::Error;
+use error::{Error, Warning};
 
 use crate::ir::{Function, verify::verify};
-use crate::target::Limits;
+use crate::options::Options;
 
-/// Translates one entry point, for a machine with those limits.
+/// What a module became.
+pub struct Translated {
+    /// The entry point, with all that it calls.
+    pub function: Function,
+    /// What it does without.
+    pub warnings: Vec<Warning>,
+}
+
+/// Translates one entry point.
 ///
 /// # Errors
-/// Everything that [`Error`] lists; several only for capabilities.
-pub fn translate(
-    bytes: &[u8],
-    entry: Option<&str>,
-    spec_constants: &BTreeMap<u32, u32>,
-    limits: Limits,
-) -> Result<Function, Vec<Error>> {
-    let module = module::Module::read(bytes, entry, spec_constants)?;
-    let function = translate::translate(&module, limits).map_err(|error| vec![*error])?;
+/// Everything that [`Error`] lists: all that isn't supported, or the first thing that is wrong.
+pub fn translate(bytes: &[u8], options: &Options) -> Result<Translated, Vec<Error>> {
+    let entry = options.entry.as_deref();
+    let module = module::Module::read(bytes, entry, &options.spec_constants)?;
+    let translated = translate::translate(&module, options)?;
     // The module may use values where they aren't defined, or jump into loops: here it shows.
-    verify(&function).map_err(|violations| vec![Error::BadFlow(violations)])?;
-    Ok(function)
+    verify(&translated.function).map_err(|violations| vec![Error::BadFlow(violations)])?;
+    Ok(translated)
 }

@@ -8,90 +8,17 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::rc::Rc;
 
 use rspirv::spirv::{
-    AddressingModel, BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, MemoryModel,
-    Op, StorageClass,
+    AddressingModel, BuiltIn, Decoration, ExecutionMode, ExecutionModel, MemoryModel, Op,
+    StorageClass,
 };
 
+use super::capabilities;
 use super::constants::{self, Constant};
 use super::decorations::DecorationTable;
 use super::error::{Error, Feature, Invalid};
-use super::needs;
 use super::reader::{self, Instr, Result, is_terminator};
+use super::refusals::Refusals;
 use super::types::{self, Type};
-
-/// Capabilities that are supported, or that ask for nothing.
-const CAPABILITIES: &[Capability] = &[
-    Capability::Matrix,
-    Capability::Shader,
-    Capability::DotProduct,
-    Capability::DotProductInput4x8Bit,
-    Capability::DotProductInput4x8BitPacked,
-    Capability::DotProductInputAll,
-    Capability::GroupNonUniform,
-    Capability::GroupNonUniformVote,
-    Capability::GroupNonUniformBallot,
-    Capability::GroupNonUniformArithmetic,
-    Capability::GroupNonUniformShuffle,
-    Capability::GroupNonUniformShuffleRelative,
-    Capability::GroupNonUniformClustered,
-    Capability::GroupNonUniformQuad,
-    Capability::GroupNonUniformRotateKHR,
-    Capability::SubgroupBallotKHR,
-    Capability::SubgroupVoteKHR,
-    Capability::WorkgroupMemoryExplicitLayoutKHR,
-    Capability::WorkgroupMemoryExplicitLayout8BitAccessKHR,
-    Capability::WorkgroupMemoryExplicitLayout16BitAccessKHR,
-    Capability::AtomicFloat32AddEXT,
-    Capability::AtomicFloat32MinMaxEXT,
-    Capability::Int64Atomics,
-    Capability::Int8,
-    Capability::Int16,
-    Capability::Int64,
-    Capability::Float16,
-    Capability::StorageBuffer8BitAccess,
-    Capability::UniformAndStorageBuffer8BitAccess,
-    Capability::StoragePushConstant8,
-    Capability::StorageBuffer16BitAccess,
-    Capability::UniformAndStorageBuffer16BitAccess,
-    Capability::StoragePushConstant16,
-    Capability::VulkanMemoryModel,
-    Capability::PhysicalStorageBufferAddresses,
-    Capability::VariablePointersStorageBuffer,
-    Capability::VariablePointers,
-    Capability::VulkanMemoryModelDeviceScope,
-    // Descriptor arrays: with indices that the whole workgroup shares, and with others.
-    Capability::UniformBufferArrayDynamicIndexing,
-    Capability::StorageBufferArrayDynamicIndexing,
-    Capability::SampledImageArrayDynamicIndexing,
-    Capability::StorageImageArrayDynamicIndexing,
-    Capability::UniformTexelBufferArrayDynamicIndexing,
-    Capability::StorageTexelBufferArrayDynamicIndexing,
-    Capability::ShaderNonUniform,
-    Capability::UniformBufferArrayNonUniformIndexing,
-    Capability::StorageBufferArrayNonUniformIndexing,
-    Capability::SampledImageArrayNonUniformIndexing,
-    Capability::StorageImageArrayNonUniformIndexing,
-    Capability::UniformTexelBufferArrayNonUniformIndexing,
-    Capability::StorageTexelBufferArrayNonUniformIndexing,
-    // Images.
-    Capability::SampledBuffer,
-    Capability::ImageBuffer,
-    Capability::Sampled1D,
-    Capability::Image1D,
-    Capability::SampledCubeArray,
-    Capability::ImageCubeArray,
-    Capability::ImageMSArray,
-    Capability::StorageImageMultisample,
-    Capability::StorageImageExtendedFormats,
-    Capability::StorageImageReadWithoutFormat,
-    Capability::StorageImageWriteWithoutFormat,
-    Capability::ImageQuery,
-    Capability::ImageGatherExtended,
-    // Any float control is what the hardware does anyway: rounding to even, denormals and NaN kept.
-    Capability::DenormPreserve,
-    Capability::SignedZeroInfNanPreserve,
-    Capability::RoundingModeRTE,
-];
 
 /// A set of extended instructions.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -99,6 +26,8 @@ pub(crate) enum InstructionSet {
     Glsl,
     /// Instructions without meaning for the result.
     NonSemantic,
+    /// One that prints.
+    DebugPrintf,
 }
 
 /// A variable outside functions.
@@ -159,6 +88,8 @@ pub(crate) struct Module {
     pointees: HashMap<u32, u32>,
     /// By id of a result: its type.
     result_types: HashMap<u32, u32>,
+    /// What isn't supported outside functions.
+    pub(super) refusals: Refusals,
 }
 
 impl Module {
@@ -169,19 +100,11 @@ impl Module {
         spec_constants: &BTreeMap<u32, u32>,
     ) -> std::result::Result<Module, Vec<Error>> {
         let instrs = reader::read(bytes).map_err(|error| vec![*error])?;
-        let refused = refused_capabilities(&instrs);
+        let refused = capabilities::refused(&instrs);
         if !refused.is_empty() {
             return Err(refused);
         }
-        Module::build(instrs, wanted, spec_constants).map_err(|error| vec![*error])
-    }
-
-    fn build(
-        mut instrs: Vec<Instr>,
-        wanted: Option<&str>,
-        spec_constants: &BTreeMap<u32, u32>,
-    ) -> Result<Module> {
-        let entry = choose_entry(&instrs, wanted)?;
+        let entry = choose_entry(&instrs, wanted).map_err(|error| vec![*error])?;
         let mut module = Module {
             spec_constants: spec_constants.clone(),
             names: HashMap::default(),
@@ -198,41 +121,52 @@ impl Module {
             defined: HashSet::default(),
             pointees: HashMap::default(),
             result_types: HashMap::default(),
+            refusals: Refusals::default(),
         };
+        match module.build(instrs) {
+            Ok(()) => Ok(module),
+            Err(error) => Err(module.refusals.with(*error)),
+        }
+    }
+
+    fn build(&mut self, mut instrs: Vec<Instr>) -> Result<()> {
         for instr in &instrs {
             if instr.op == Op::String {
                 let text = instr.string(0)?.0;
-                module.strings.insert(instr.result()?, text);
+                self.strings.insert(instr.result()?, text);
             }
         }
-        module.name_lines(&mut instrs);
+        self.name_lines(&mut instrs);
         let mut body: Option<SpvFunction> = None;
         for instr in instrs {
             if let Some(id) = instr.result
-                && (id == 0 || !module.defined.insert(id))
+                && (id == 0 || !self.defined.insert(id))
             {
                 return Err(instr.invalid(Invalid::DefinedTwice(id)));
             }
             if let (Some(id), Ok(ty)) = (instr.result, instr.result_type()) {
-                module.result_types.insert(id, ty);
+                self.result_types.insert(id, ty);
             }
             match (&mut body, instr.op) {
-                (None, Op::Function) => body = Some(module.begin_function(instr)?),
-                (None, _) => module.declare(&instr)?,
-                (Some(_), Op::FunctionEnd) => {
-                    if let Some(function) = body.take() {
-                        module.end_function(function)?;
+                (None, Op::Function) => body = Some(self.begin_function(instr)?),
+                (None, _) => {
+                    if let Err(error) = self.declare(&instr) {
+                        self.refusals.note(&instr, error)?;
                     }
                 }
-                (Some(function), _) => module.add_to_function(function, instr)?,
+                (Some(_), Op::FunctionEnd) => {
+                    if let Some(function) = body.take() {
+                        self.end_function(function)?;
+                    }
+                }
+                (Some(function), _) => self.add_to_function(function, instr)?,
             }
         }
         if let Some(function) = body {
             return Err(function.instr.invalid(Invalid::Unfinished));
         }
-        constants::check_options(&module)?;
-        module.find_workgroup_size()?;
-        Ok(module)
+        constants::check_options(self)?;
+        self.find_workgroup_size()
     }
 
     /// Gives every instruction its line as text, for errors and positions.
@@ -348,6 +282,7 @@ impl Module {
                 let (name, _) = instr.string(0)?;
                 let set = match name.as_str() {
                     "GLSL.std.450" => InstructionSet::Glsl,
+                    "NonSemantic.DebugPrintf" => InstructionSet::DebugPrintf,
                     _ if name.starts_with("NonSemantic.") => InstructionSet::NonSemantic,
                     _ => return Err(instr.unsupported(Feature::InstructionSet, name)),
                 };
@@ -355,7 +290,7 @@ impl Module {
                 Ok(())
             }
             Op::ExtInst | Op::ExtInstWithForwardRefsKHR => match self.sets.get(&instr.word(0)?) {
-                Some(InstructionSet::NonSemantic) => Ok(()),
+                Some(InstructionSet::NonSemantic | InstructionSet::DebugPrintf) => Ok(()),
                 _ => Err(instr.invalid(Invalid::Misplaced)),
             },
             Op::MemoryModel => check_model(instr),
@@ -553,35 +488,6 @@ impl Module {
             _ => Err(instr.unsupported(Feature::Limit, format!("a workgroup of {total}"))),
         }
     }
-}
-
-/// All capabilities and extensions that aren't supported: a user wants to know them at once.
-fn refused_capabilities(instrs: &[Instr]) -> Vec<Error> {
-    let mut errors = vec![];
-    for instr in instrs {
-        if instr.op != Op::Capability {
-            continue;
-        }
-        let Ok(number) = instr.word(0) else {
-            continue;
-        };
-        let capability = Capability::from_u32(number);
-        if capability.is_none_or(|capability| !CAPABILITIES.contains(&capability)) {
-            let name = match capability {
-                Some(capability) => format!("{capability:?}"),
-                None => number.to_string(),
-            };
-            // Where the source has it, if that is known: a capability has no line.
-            let needed = capability.and_then(|capability| needs::find(instrs, capability));
-            errors.push(*match needed {
-                Some((at, words)) => {
-                    at.unsupported(Feature::Capability, format!("{name} ({words})"))
-                }
-                None => instr.unsupported(Feature::Capability, name),
-            });
-        }
-    }
-    errors
 }
 
 fn check_model(instr: &Instr) -> Result<()> {

@@ -102,6 +102,8 @@ impl Instr {
 }
 
 const HEADER_WORDS: usize = 5;
+/// Where the header has the bound of all ids.
+const BOUND: usize = 3;
 
 /// Splits a module into instructions; OpLine and OpNoLine are taken in, the rest is as it stands.
 pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Instr>> {
@@ -147,6 +149,9 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Instr>> {
                         .ok_or_else(|| instr.invalid(Invalid::MissingOperand))?;
                     operands = rest;
                     if logical.kind == OperandKind::IdResult {
+                        if *first >= words[BOUND] {
+                            return Err(instr.invalid(Invalid::Bound(*first, words[BOUND])));
+                        }
                         instr.result = Some(*first);
                     } else {
                         instr.ty = Some(*first);

@@ -9,17 +9,20 @@ use std::rc::Rc;
 
 use rspirv::spirv::{Decoration, Op};
 
+use super::Translated;
 use super::control::reverse_postorder;
-use super::error::{Feature, Invalid};
+use super::error::{Error, Feature, Invalid, Warning};
 use super::glsl;
 use super::module::{InstructionSet, Module, SpvBlock, SpvFunction};
 use super::ops;
 use super::pointer::{Opaque, Pointer};
 use super::reader::{Instr, Result};
+use super::refusals::Refusals;
 use super::types::{ImageType, Type};
 use crate::ir::{
     self, BlockId, Builder, Function, Kind, Position, PositionId, SourceLine, Terminator, Value,
 };
+use crate::options::{DescriptorCounts, Options};
 use crate::target::Limits;
 
 /// Deepest nesting of calls: they are inlined, so the translator recurses.
@@ -81,11 +84,18 @@ pub(crate) struct Translator<'m> {
     pub globals: HashMap<u32, Item>,
     /// Of the machine.
     pub limits: Limits,
+    /// Lengths of unsized arrays of descriptors.
+    pub descriptor_counts: &'m DescriptorCounts,
     pub(super) frames: Vec<Frame>,
+    pub(super) refusals: Refusals,
+    warnings: Vec<Warning>,
 }
 
 /// Translates a module's entry point.
-pub(crate) fn translate(module: &Module, limits: Limits) -> Result<Function> {
+pub(crate) fn translate(
+    module: &Module,
+    options: &Options,
+) -> std::result::Result<Translated, Vec<Error>> {
     let mut function = Function::new(&module.entry.name);
     function.workgroup_size = module.workgroup_size;
     let prologue = function.new_block();
@@ -93,24 +103,39 @@ pub(crate) fn translate(module: &Module, limits: Limits) -> Result<Function> {
         module,
         builder: Builder::new(&mut function, prologue),
         globals: HashMap::default(),
-        limits,
+        limits: options.target.limits,
+        descriptor_counts: &options.descriptor_counts,
         frames: vec![],
+        refusals: module.refusals.clone(),
+        warnings: vec![],
     };
-    translator.declare_globals()?;
-    let entry = module.functions.get(&module.entry.function);
-    let entry = entry.ok_or_else(|| {
-        let wanted = module.wanted(module.entry.function, "a function");
-        module.entry.instr.invalid(wanted)
-    })?;
-    if !entry.parameters.is_empty() || *entry.result != Type::Void {
-        return Err(entry.instr.invalid(Invalid::TypeMismatch));
+    let done = translator.entry();
+    let (refusals, warnings) = (translator.refusals, translator.warnings);
+    match done {
+        Ok(()) => refusals.finish()?,
+        Err(error) => return Err(refusals.with(*error)),
     }
-    translator.function(module.entry.function, entry, vec![], None)?;
     ir::layout::order_blocks(&mut function);
-    Ok(function)
+    Ok(Translated { function, warnings })
 }
 
 impl Translator<'_> {
+    /// Translates the entry point with all that it calls.
+    fn entry(&mut self) -> Result<()> {
+        self.declare_globals()?;
+        let module = self.module;
+        let entry = module.functions.get(&module.entry.function);
+        let entry = entry.ok_or_else(|| {
+            let wanted = module.wanted(module.entry.function, "a function");
+            module.entry.instr.invalid(wanted)
+        })?;
+        if !entry.parameters.is_empty() || *entry.result != Type::Void {
+            return Err(entry.instr.invalid(Invalid::TypeMismatch));
+        }
+        self.function(module.entry.function, entry, vec![], None)?;
+        Ok(())
+    }
+
     /// The function that is being translated.
     pub fn frame(&mut self, instr: &Instr) -> Result<&mut Frame> {
         self.frames
@@ -280,11 +305,38 @@ impl Translator<'_> {
                 let limit = format!("a program of more than {MAX_INSTRUCTIONS} instructions");
                 return Err(instr.unsupported(Feature::Limit, limit));
             }
-            self.instr(instr)?;
+            if let Err(error) = self.instr(instr) {
+                self.refuse(instr, error)?;
+            }
         }
         let end = self.builder.block;
         if let Some(frame) = self.frames.last_mut() {
             frame.ends.insert(block.label, end);
+        }
+        Ok(())
+    }
+
+    /// Notes what isn't supported, and gives its result a value so that what follows can be looked at.
+    fn refuse(&mut self, instr: &Instr, error: Box<Error>) -> Result<()> {
+        // What went wrong in a function was noted there; what comes out of it can't be gone on from.
+        if instr.op == Op::FunctionCall {
+            return Err(error);
+        }
+        self.refusals.note(instr, error)?;
+        let ty = instr.ty.and_then(|id| self.module.ty(instr, id).ok());
+        if let (Some(id), Some(ty)) = (instr.result, ty.filter(|ty| ty.is_value())) {
+            let mut types = vec![];
+            ty.flatten(&mut types);
+            // A pointer would have to lead somewhere.
+            if types.contains(&ir::Type::Resource) || matches!(*ty, Type::Pointer { .. }) {
+                return Ok(());
+            }
+            let zeros = types
+                .iter()
+                .map(|ty| self.builder.function.constant_of(*ty, 0));
+            let scalars = zeros.collect();
+            self.define_item(instr, Item::Value(Composite { ty, scalars }))?;
+            self.refusals.give_meaning(id);
         }
         Ok(())
     }
@@ -330,6 +382,16 @@ impl Translator<'_> {
                 match self.module.sets.get(&set) {
                     Some(InstructionSet::Glsl) => glsl::instr(self, instr),
                     Some(InstructionSet::NonSemantic) => Ok(()),
+                    Some(InstructionSet::DebugPrintf) => {
+                        let place = instr.place();
+                        let what = "`debugPrintfEXT` prints nothing here: it is left out";
+                        let warning = Warning { place, what };
+                        // A function that is called several times is looked at as often.
+                        if !self.warnings.contains(&warning) {
+                            self.warnings.push(warning);
+                        }
+                        Ok(())
+                    }
                     None => Err(instr.invalid(self.module.wanted(set, "an instruction set"))),
                 }
             }

@@ -292,6 +292,20 @@ fn bodies() {
          OpReturn",
         "OpIAdd %22: %22 is defined a second time",
     );
+    let mut bytes = assemble(&format!(
+        "{PREAMBLE}
+        %main = OpFunction %void 0 %fn
+        %entry = OpLabel
+        OpReturn
+        OpFunctionEnd"
+    ));
+    // The bound: ids begin at 1.
+    bytes[12] = 5;
+    check_bytes(
+        &bytes,
+        &Options::default(),
+        "OpTypeVoid: %7 is not below 5, the bound in the header",
+    );
     check_body(
         "%x = OpCompositeExtract %u32 %1 4
          OpReturn",
@@ -466,4 +480,89 @@ fn limits() {
         text.ends_with("size: a type nested more than 32 deep is not supported"),
         "{text}"
     );
+}
+
+#[test]
+fn all_that_is_not_supported_is_told_at_once() {
+    // What is made of a result that isn't there is no error of its own, and the same thing is told once.
+    check_body(
+        "%a = OpDPdx %f32 %1f
+        %b = OpFwidth %f32 %a
+        %c = OpFAdd %f32 %a %b
+        %d = OpDPdx %f32 %c
+        %e = OpReadClockKHR %u32 %1
+        %p = OpAccessChain %ptr_u32 %out %0 %1
+        OpStore %p %e
+        OpReturn",
+        "OpDPdx %22: instruction OpDPdx is not supported\n\
+         OpFwidth %23: instruction OpFwidth is not supported\n\
+         OpReadClockKHR %26: instruction OpReadClockKHR is not supported",
+    );
+}
+
+/// A module whose buffers are an array without a length; `main` stores to the second.
+fn unsized_array() -> Vec<u8> {
+    let array = "%blocks = OpTypeRuntimeArray %block
+        %ptr_blocks = OpTypePointer StorageBuffer %blocks
+        %out = OpVariable %ptr_blocks StorageBuffer";
+    let preamble = PREAMBLE
+        .replace("%out = OpVariable %ptr_block StorageBuffer", array)
+        .replace(
+            "OpCapability Shader",
+            "OpCapability Shader\nOpCapability RuntimeDescriptorArray",
+        );
+    assemble(&format!(
+        "{preamble}
+        %main = OpFunction %void 0 %fn
+        %entry = OpLabel
+        %p = OpAccessChain %ptr_u32 %out %1 %0 %1
+        OpStore %p %2
+        OpReturn
+        OpFunctionEnd"
+    ))
+}
+
+#[test]
+fn an_array_of_descriptors_needs_a_length() {
+    let text = compile(&unsized_array(), &Options::default())
+        .unwrap_err()
+        .to_string();
+    let wanted =
+        "use: an array of descriptors without a length (set 0, binding 0) is not supported";
+    assert!(
+        text.ends_with(wanted) && text.lines().count() == 1,
+        "{text}"
+    );
+    let options = Options {
+        descriptor_counts: [((0, 0), 2)].into(),
+        ..Options::default()
+    };
+    compile(&unsized_array(), &options).unwrap();
+}
+
+#[test]
+fn what_prints_is_left_out_with_a_warning() {
+    let module = format!(
+        "{}
+        %main = OpFunction %void 0 %fn
+        %entry = OpLabel
+        OpLine %file 7 3
+        %printed = OpExtInst %void %printf 1 %file
+        OpReturn
+        OpFunctionEnd",
+        PREAMBLE.replace(
+            "OpMemoryModel",
+            "OpExtension \"SPV_KHR_non_semantic_info\"
+            %printf = OpExtInstImport \"NonSemantic.DebugPrintf\"
+            OpMemoryModel"
+        )
+    );
+    let compiled = compile(&assemble(&module), &Options::default()).unwrap();
+    let warnings: Vec<String> = compiled.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(
+        warnings[0].starts_with("a.comp:7:3: OpExtInst"),
+        "{warnings:?}"
+    );
+    assert!(warnings[0].ends_with("`debugPrintfEXT` prints nothing here: it is left out"));
 }

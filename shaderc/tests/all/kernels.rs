@@ -52,13 +52,13 @@ fn compare(case: &Case, resources: &Resources) -> Result<(), String> {
 /// Runs a kernel as translated, lowered, or both. What it took, for people.
 fn check(kernel: &Case, module: Module, forms: [bool; 2]) -> Result<String, String> {
     let spirv = kernel.module(module).map_err(|error| error.to_string())?;
-    let translated = translate(
-        &spirv,
-        Some("main"),
-        &kernel.spec_constants,
-        Target::default().limits,
-    );
-    let function = translated.map_err(|errors| errors[0].to_string())?;
+    let options = Options {
+        entry: Some("main".into()),
+        spec_constants: kernel.spec_constants.clone(),
+        ..Options::default()
+    };
+    let translated = translate(&spirv, &options);
+    let function = translated.map_err(|errors| errors[0].to_string())?.function;
     let [translated, after_lowering] = forms;
     let mut took = String::new();
     if translated {

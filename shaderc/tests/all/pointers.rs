@@ -2,7 +2,7 @@
 use eitri_shaderc::interp::{Buffer, Buffers, Dispatch, address, interpret};
 use eitri_shaderc::ir::Function;
 use eitri_shaderc::spirv::translate;
-use eitri_shaderc::{Options, Target, compile, front_end};
+use eitri_shaderc::{Options, compile, front_end};
 
 use crate::support::spvasm::assemble;
 
@@ -33,8 +33,9 @@ fn run(function: &Function, words: &[&[u32]; 2]) -> [Vec<u32>; 2] {
 #[track_caller]
 fn check(text: &str, words: &[&[u32]; 2], expected: &[&[u32]; 2]) {
     let spirv = assemble(text);
-    let function = translate(&spirv, None, &Default::default(), Target::default().limits)
-        .unwrap_or_else(|errors| panic!("{}", errors[0]));
+    let function = translate(&spirv, &Options::default())
+        .unwrap_or_else(|errors| panic!("{}", errors[0]))
+        .function;
     assert_eq!(run(&function, words), *expected, "translated\n{function}");
     let lowered = front_end(&spirv, &Options::default()).unwrap().function;
     assert_eq!(run(&lowered, words), *expected, "lowered\n{lowered}");

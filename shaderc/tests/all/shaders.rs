@@ -2,7 +2,7 @@
 use eitri_shaderc::interp::{Buffer, Buffers, Dispatch, interpret};
 use eitri_shaderc::ir::Function;
 use eitri_shaderc::spirv::translate;
-use eitri_shaderc::{Options, Target, compile, front_end};
+use eitri_shaderc::{Options, compile, front_end};
 
 use crate::support::wgsl;
 
@@ -27,8 +27,9 @@ fn run(function: &Function, words: &[u32], groups: u32) -> Vec<u32> {
 /// Runs at both ends of the pipeline, and compiles to machine code.
 #[track_caller]
 fn check_spirv(spirv: &[u8], words: &[u32], groups: u32, expected: &[u32]) {
-    let function = translate(spirv, None, &Default::default(), Target::default().limits)
-        .unwrap_or_else(|e| panic!("{}", e[0]));
+    let function = translate(spirv, &Options::default())
+        .unwrap_or_else(|e| panic!("{}", e[0]))
+        .function;
     assert_eq!(
         run(&function, words, groups),
         expected,
@@ -68,8 +69,7 @@ fn check_float(body: &str, inputs: &[f32], expected: &[f32], tolerance: f32) {
     );
     let spirv = wgsl::compile(&source);
     let words: Vec<u32> = inputs.iter().map(|x| x.to_bits()).collect();
-    let translated =
-        translate(&spirv, None, &Default::default(), Target::default().limits).unwrap();
+    let translated = translate(&spirv, &Options::default()).unwrap().function;
     let lowered = front_end(&spirv, &Options::default()).unwrap().function;
     for function in [&translated, &lowered] {
         let got = run(function, &words, inputs.len() as u32);

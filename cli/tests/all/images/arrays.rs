@@ -85,6 +85,23 @@ fn lanes_change_buffers_of_their_own() {
 }
 
 #[test]
+fn an_array_without_a_length_has_as_many_elements_as_are_given() {
+    let source = format!(
+        "{BUFFERS}
+        @compute @workgroup_size(16) fn main(@builtin(local_invocation_id) id: vec3u) {{
+            o[id.x] = all[wanted[id.x]].words[0];
+        }}"
+    )
+    .replace("binding_array<Words, 4>", "binding_array<Words>");
+    let mut bound = vec![words((0, 0), &[0; 32])];
+    bound.extend(four_buffers());
+    bound.push(words((0, 2), &WANTED));
+    let ran = run_wgsl(&source, [1; 3], &bound);
+    let expected: Vec<u32> = WANTED.iter().map(|b| 100 * b + 1).collect();
+    assert_eq!(words_of(&ran[0])[..16], expected);
+}
+
+#[test]
 fn an_element_past_the_end_is_the_last() {
     let (found, _) = run_on_buffers("o[x] = all[wanted[x]].count;", &[9; 16]);
     assert_eq!(found[..16], [300; 16]);

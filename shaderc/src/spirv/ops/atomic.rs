@@ -32,7 +32,7 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
         Op::AtomicStore => return store(t, instr),
         Op::ControlBarrier => return control_barrier(t, instr),
         Op::MemoryBarrier => {
-            t.builder.inst(ir::Op::Fence, &[]);
+            fence(t, instr, (0, 1), Order::Here)?;
             return Ok(true);
         }
         _ => return Ok(false),
@@ -50,24 +50,42 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
         Op::AtomicCompareExchange => vec![t.scalar(instr, 4, elem)?, t.scalar(instr, 5, elem)?],
         _ => vec![t.scalar(instr, 3, elem)?],
     };
-    let semantics = instr.word(2)?;
-    fence(t, instr, semantics, Order::Before)?;
+    fence(t, instr, (1, 2), Order::Before)?;
     let old = place(t, instr, atomic, &operands)?;
-    fence(t, instr, semantics, Order::After)?;
+    fence(t, instr, (1, 2), Order::After)?;
     t.define(instr, vec![old])?;
     Ok(true)
 }
 
-/// On which side of an atomic a fence stands.
+/// Where a fence stands.
 #[derive(PartialEq)]
 enum Order {
+    /// Before an atomic.
     Before,
+    /// After it.
     After,
+    /// Alone.
+    Here,
 }
 
-/// A fence if the memory semantics ask for one on this side.
-fn fence(t: &mut Translator<'_>, instr: &Instr, semantics: u32, side: Order) -> Result<()> {
-    let semantics = t.module.constant_word(instr, semantics)?;
+/// Memory that a fence may be about.
+const MEMORY: spirv::MemorySemantics = spirv::MemorySemantics::UNIFORM_MEMORY
+    .union(spirv::MemorySemantics::SUBGROUP_MEMORY)
+    .union(spirv::MemorySemantics::WORKGROUP_MEMORY)
+    .union(spirv::MemorySemantics::CROSS_WORKGROUP_MEMORY)
+    .union(spirv::MemorySemantics::ATOMIC_COUNTER_MEMORY)
+    .union(spirv::MemorySemantics::IMAGE_MEMORY);
+
+/// A fence if the operands that give scope and semantics ask for one here: not for one invocation, whose accesses are in
+/// order anyway, and not if they name no memory.
+fn fence(
+    t: &mut Translator<'_>,
+    instr: &Instr,
+    (scope, semantics): (usize, usize),
+    side: Order,
+) -> Result<()> {
+    let scope = t.module.constant_word(instr, instr.word(scope)?)?;
+    let semantics = t.module.constant_word(instr, instr.word(semantics)?)?;
     let semantics = spirv::MemorySemantics::from_bits_retain(semantics);
     let both =
         spirv::MemorySemantics::ACQUIRE_RELEASE | spirv::MemorySemantics::SEQUENTIALLY_CONSISTENT;
@@ -75,8 +93,10 @@ fn fence(t: &mut Translator<'_>, instr: &Instr, semantics: u32, side: Order) -> 
         | match side {
             Order::Before => spirv::MemorySemantics::RELEASE,
             Order::After => spirv::MemorySemantics::ACQUIRE,
+            Order::Here => spirv::MemorySemantics::RELEASE | spirv::MemorySemantics::ACQUIRE,
         };
-    if semantics.intersects(asks) {
+    let alone = Scope::from_u32(scope) == Some(Scope::Invocation);
+    if !alone && semantics.intersects(asks) && semantics.intersects(MEMORY) {
         t.builder.inst(ir::Op::Fence, &[]);
     }
     Ok(())
@@ -119,13 +139,12 @@ fn place(t: &mut Translator<'_>, instr: &Instr, op: AtomicOp, operands: &[Value]
 /// An atomic on a float of 32 bits, which no machine need have: the new number is computed from the one that is there, and
 /// takes its place if that is still there, else all begins anew.
 fn float(t: &mut Translator<'_>, instr: &Instr, alu: Alu) -> Result<bool> {
-    let semantics = instr.word(2)?;
     let pointer = t.pointer(instr, 0)?;
     if *pointer.ty != (Type::Float { bits: 32 }) {
         return Err(instr.unsupported(Feature::Use, "an atomic on that type"));
     }
     let value = t.scalar(instr, 3, ir::Type::W32)?;
-    fence(t, instr, semantics, Order::Before)?;
+    fence(t, instr, (1, 2), Order::Before)?;
     let first = t.load(instr, &pointer, Memory::Volatile)?.scalars[0];
     let [header, exit] = [(); 2].map(|()| t.builder.function.new_block());
     let from = t.builder.block;
@@ -146,34 +165,32 @@ fn float(t: &mut Translator<'_>, instr: &Instr, alu: Alu) -> Result<bool> {
         phi.sources = vec![(from, first), (header, seen)];
     }
     t.builder.block = exit;
-    fence(t, instr, semantics, Order::After)?;
+    fence(t, instr, (1, 2), Order::After)?;
     t.define(instr, vec![seen])?;
     Ok(true)
 }
 
 fn load(t: &mut Translator<'_>, instr: &Instr) -> Result<bool> {
-    let semantics = instr.word(2)?;
     let pointer = t.pointer(instr, 0)?;
     if !matches!(&*pointer.ty, Type::Int { .. } | Type::Float { .. }) {
         return Err(instr.invalid(Invalid::TypeMismatch));
     }
-    fence(t, instr, semantics, Order::Before)?;
+    fence(t, instr, (1, 2), Order::Before)?;
     let value = t.load(instr, &pointer, Memory::Volatile)?;
-    fence(t, instr, semantics, Order::After)?;
+    fence(t, instr, (1, 2), Order::After)?;
     t.define(instr, value.scalars.to_vec())?;
     Ok(true)
 }
 
 fn store(t: &mut Translator<'_>, instr: &Instr) -> Result<bool> {
-    let semantics = instr.word(2)?;
     let pointer = t.pointer(instr, 0)?;
     let value = t.operand(instr, 3)?;
     if !matches!(&*pointer.ty, Type::Int { .. } | Type::Float { .. }) {
         return Err(instr.invalid(Invalid::TypeMismatch));
     }
-    fence(t, instr, semantics, Order::Before)?;
+    fence(t, instr, (1, 2), Order::Before)?;
     t.store(instr, &pointer, &value, Memory::Volatile)?;
-    fence(t, instr, semantics, Order::After)?;
+    fence(t, instr, (1, 2), Order::After)?;
     Ok(true)
 }
 
@@ -184,9 +201,7 @@ fn control_barrier(t: &mut Translator<'_>, instr: &Instr) -> Result<bool> {
             t.builder.inst(ir::Op::Barrier, &[]);
         }
         // The lanes of a subgroup run together.
-        Some(Scope::Subgroup | Scope::Invocation) => {
-            t.builder.inst(ir::Op::Fence, &[]);
-        }
+        Some(Scope::Subgroup | Scope::Invocation) => fence(t, instr, (1, 2), Order::Here)?,
         Some(scope) => {
             return Err(instr.unsupported(Feature::Scope, format!("{scope:?} of a barrier")));
         }

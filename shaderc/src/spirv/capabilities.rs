@@ -1,0 +1,111 @@
+//! Capabilities: which are supported, and where the source needs those that aren't.
+
+use rspirv::spirv::{Capability, Op};
+
+use super::error::{Error, Feature};
+use super::needs;
+use super::reader::Instr;
+
+/// Capabilities that are supported, or that ask for nothing.
+const CAPABILITIES: &[Capability] = &[
+    Capability::Matrix,
+    Capability::Shader,
+    Capability::DotProduct,
+    Capability::DotProductInput4x8Bit,
+    Capability::DotProductInput4x8BitPacked,
+    Capability::DotProductInputAll,
+    Capability::GroupNonUniform,
+    Capability::GroupNonUniformVote,
+    Capability::GroupNonUniformBallot,
+    Capability::GroupNonUniformArithmetic,
+    Capability::GroupNonUniformShuffle,
+    Capability::GroupNonUniformShuffleRelative,
+    Capability::GroupNonUniformClustered,
+    Capability::GroupNonUniformQuad,
+    Capability::GroupNonUniformRotateKHR,
+    Capability::SubgroupBallotKHR,
+    Capability::SubgroupVoteKHR,
+    Capability::WorkgroupMemoryExplicitLayoutKHR,
+    Capability::WorkgroupMemoryExplicitLayout8BitAccessKHR,
+    Capability::WorkgroupMemoryExplicitLayout16BitAccessKHR,
+    Capability::AtomicFloat32AddEXT,
+    Capability::AtomicFloat32MinMaxEXT,
+    Capability::Int64Atomics,
+    Capability::Int8,
+    Capability::Int16,
+    Capability::Int64,
+    Capability::Float16,
+    Capability::StorageBuffer8BitAccess,
+    Capability::UniformAndStorageBuffer8BitAccess,
+    Capability::StoragePushConstant8,
+    Capability::StorageBuffer16BitAccess,
+    Capability::UniformAndStorageBuffer16BitAccess,
+    Capability::StoragePushConstant16,
+    Capability::VulkanMemoryModel,
+    Capability::PhysicalStorageBufferAddresses,
+    Capability::VariablePointersStorageBuffer,
+    Capability::VariablePointers,
+    Capability::VulkanMemoryModelDeviceScope,
+    // Descriptor arrays: with indices that the whole workgroup shares, and with others.
+    Capability::UniformBufferArrayDynamicIndexing,
+    Capability::StorageBufferArrayDynamicIndexing,
+    Capability::SampledImageArrayDynamicIndexing,
+    Capability::StorageImageArrayDynamicIndexing,
+    Capability::UniformTexelBufferArrayDynamicIndexing,
+    Capability::StorageTexelBufferArrayDynamicIndexing,
+    Capability::RuntimeDescriptorArray,
+    Capability::ShaderNonUniform,
+    Capability::UniformBufferArrayNonUniformIndexing,
+    Capability::StorageBufferArrayNonUniformIndexing,
+    Capability::SampledImageArrayNonUniformIndexing,
+    Capability::StorageImageArrayNonUniformIndexing,
+    Capability::UniformTexelBufferArrayNonUniformIndexing,
+    Capability::StorageTexelBufferArrayNonUniformIndexing,
+    // Images.
+    Capability::SampledBuffer,
+    Capability::ImageBuffer,
+    Capability::Sampled1D,
+    Capability::Image1D,
+    Capability::SampledCubeArray,
+    Capability::ImageCubeArray,
+    Capability::ImageMSArray,
+    Capability::StorageImageMultisample,
+    Capability::StorageImageExtendedFormats,
+    Capability::StorageImageReadWithoutFormat,
+    Capability::StorageImageWriteWithoutFormat,
+    Capability::ImageQuery,
+    Capability::ImageGatherExtended,
+    // Any float control is what the hardware does anyway: rounding to even, denormals and NaN kept.
+    Capability::DenormPreserve,
+    Capability::SignedZeroInfNanPreserve,
+    Capability::RoundingModeRTE,
+];
+
+/// All capabilities and extensions that aren't supported: a user wants to know them at once.
+pub(super) fn refused(instrs: &[Instr]) -> Vec<Error> {
+    let mut errors = vec![];
+    for instr in instrs {
+        if instr.op != Op::Capability {
+            continue;
+        }
+        let Ok(number) = instr.word(0) else {
+            continue;
+        };
+        let capability = Capability::from_u32(number);
+        if capability.is_none_or(|capability| !CAPABILITIES.contains(&capability)) {
+            let name = match capability {
+                Some(capability) => format!("{capability:?}"),
+                None => number.to_string(),
+            };
+            // Where the source has it, if that is known: a capability has no line.
+            let needed = capability.and_then(|capability| needs::find(instrs, capability));
+            errors.push(*match needed {
+                Some((at, words)) => {
+                    at.unsupported(Feature::Capability, format!("{name} ({words})"))
+                }
+                None => instr.unsupported(Feature::Capability, name),
+            });
+        }
+    }
+    errors
+}
