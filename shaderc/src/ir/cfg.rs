@@ -3,6 +3,8 @@
 //! Needs: terminators.  Guarantees: `Cfg` describes the function as it was; a pass that changes edges makes a new one.
 //! No step recurses, and the time is near linear in blocks and edges, however deep they nest.
 //! Facts: hardware/compiler-ir.md 1.2.
+use smallvec::{SmallVec, smallvec};
+
 use super::function::Function;
 use super::{BlockId, Value, ValueDef};
 use crate::dominators::DominatorTree;
@@ -23,10 +25,13 @@ pub struct Loop {
     count: usize,
 }
 
+/// The blocks that may jump to one. Most have no more than two, and then need no memory for them.
+pub type Predecessors = SmallVec<[BlockId; 2]>;
+
 /// Facts about edges, by block index. Unreachable blocks have none.
 #[derive(Clone, Debug)]
 pub struct Cfg {
-    predecessors: Vec<Vec<BlockId>>,
+    predecessors: Vec<Predecessors>,
     order: Vec<Option<u32>>,
     rpo: Vec<BlockId>,
     dominators: DominatorTree,
@@ -45,7 +50,7 @@ impl Cfg {
     pub fn new(function: &Function) -> Cfg {
         let count = function.block_count();
         let mut cfg = Cfg {
-            predecessors: vec![vec![]; count],
+            predecessors: vec![smallvec![]; count],
             order: vec![None; count],
             rpo: vec![],
             dominators: DominatorTree::new(count),
@@ -84,7 +89,7 @@ impl Cfg {
     }
 
     /// All lists of [`Cfg::predecessors`], by block index, for a pass that keeps them up to date itself.
-    pub fn into_predecessors(self) -> Vec<Vec<BlockId>> {
+    pub fn into_predecessors(self) -> Vec<Predecessors> {
         self.predecessors
     }
 
@@ -227,29 +232,28 @@ impl Cfg {
         BlockId(self.dominators.meet(a.index(), b.index()) as u32)
     }
 
+    /// A block comes after its dominator in reverse postorder, so sizes are known from the end, and places from the start.
     fn number_subtrees(&mut self) {
-        let Some(entry) = self.rpo.first().copied() else {
-            return;
-        };
-        let children = self.dominator_children();
-        let mut next = 0;
-        let mut stack = vec![(entry, 0)];
-        while let Some((block, child)) = stack.last_mut() {
-            let own = &mut self.subtree[block.index()];
-            if *child == 0 {
-                own.0 = next;
-                next += 1;
+        let mut sizes = vec![1u32; self.order.len()];
+        for block in self.rpo.iter().rev() {
+            if let Some(up) = self.idom(*block) {
+                sizes[up.index()] += sizes[block.index()];
             }
-            match children[block.index()].get(*child) {
-                Some(down) => {
-                    *child += 1;
-                    stack.push((*down, 0));
+        }
+        // By block: the number of the next subtree below it.
+        let mut next = vec![0; self.order.len()];
+        for block in &self.rpo {
+            let size = sizes[block.index()];
+            let first = match self.idom(*block) {
+                Some(up) => {
+                    let first = next[up.index()];
+                    next[up.index()] += size;
+                    first
                 }
-                None => {
-                    own.1 = next;
-                    stack.pop();
-                }
-            }
+                None => 0,
+            };
+            self.subtree[block.index()] = (first, first + size);
+            next[block.index()] = first + 1;
         }
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
-use crate::ir::cfg::Cfg;
+use crate::ir::cfg::{Cfg, Predecessors};
 use crate::ir::layout::order_blocks;
 use crate::ir::rewrite::replace_uses;
 use crate::ir::{Alu, Block, BlockId, Builder, Function, Merge, Op, PositionId, Terminator, Value};
@@ -221,7 +221,7 @@ fn skip_empty(function: &mut Function) -> bool {
 /// Edges while they change.
 struct Edges {
     /// By block: from where there may be one.
-    from: Vec<Vec<BlockId>>,
+    from: Vec<Predecessors>,
     all: HashSet<(BlockId, BlockId)>,
 }
 
@@ -243,7 +243,7 @@ impl Edges {
         self.all.contains(&(from, to))
     }
 
-    fn sources(&mut self, block: BlockId) -> Vec<BlockId> {
+    fn sources(&mut self, block: BlockId) -> Predecessors {
         let mut list = std::mem::take(&mut self.from[block.index()]);
         list.retain(|from| self.all.contains(&(*from, block)));
         self.from[block.index()].clone_from(&list);
@@ -251,7 +251,7 @@ impl Edges {
     }
 
     /// What came to `old`, which went on to `new`, comes to `new`.
-    fn redirect(&mut self, old: BlockId, new: BlockId, sources: Vec<BlockId>) {
+    fn redirect(&mut self, old: BlockId, new: BlockId, sources: Predecessors) {
         self.all.remove(&(old, new));
         for source in sources {
             self.all.remove(&(source, old));
@@ -264,10 +264,10 @@ impl Edges {
 
 /// Sources of phis that are other blocks' now: by the block with the phis, then by the one that is gone.
 #[derive(Default)]
-struct Moved(BTreeMap<BlockId, HashMap<BlockId, Vec<BlockId>>>);
+struct Moved(BTreeMap<BlockId, HashMap<BlockId, Predecessors>>);
 
 impl Moved {
-    fn add(&mut self, to: BlockId, gone: BlockId, sources: Vec<BlockId>) {
+    fn add(&mut self, to: BlockId, gone: BlockId, sources: Predecessors) {
         self.0.entry(to).or_default().insert(gone, sources);
     }
 

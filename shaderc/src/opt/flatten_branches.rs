@@ -3,7 +3,7 @@
 //! Needs: nothing.  Guarantees: only moves what may run needlessly: pure operations and loads of constant memory.
 //! Facts: hardware/compiler-ir.md 4.5: a branch that diverges costs a warp of 16 more than a few instructions; one that all
 //! lanes take together costs no more than itself.
-use crate::ir::cfg::Cfg;
+use crate::ir::cfg::{Cfg, Predecessors};
 use crate::ir::layout::order_blocks;
 use crate::ir::uniformity::Uniformity;
 use crate::ir::{BlockId, Builder, Function, Terminator, Value};
@@ -52,7 +52,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
 /// The two sides of a branch that meet again at once, if it is worth flattening.
 fn candidate(
     function: &Function,
-    predecessors: &[Vec<BlockId>],
+    predecessors: &[Predecessors],
     block: BlockId,
     most: usize,
 ) -> Option<([Side; 2], BlockId)> {
@@ -63,7 +63,9 @@ fn candidate(
         return None;
     };
     let next = |side: BlockId| match function.block(side).terminator {
-        Terminator::Jump(target) if predecessors[side.index()] == [block] => Some(target),
+        Terminator::Jump(target) if predecessors[side.index()].as_slice() == [block] => {
+            Some(target)
+        }
         _ => None,
     };
     let (sides, join) = match (next(then), next(otherwise)) {

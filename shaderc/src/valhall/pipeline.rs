@@ -63,12 +63,12 @@ pub(super) fn lower(
     runner.improve(&mut function, passes::SHARE_MOVES);
 
     // Words then live through the loop: that may cost threads, or memory traffic.
-    let stays = function.clone();
+    let stays = (function.loop_count() > 0).then(|| function.clone());
     let hoisted = runner.improve(&mut function, passes::HOIST_INVARIANTS) == Changed::Yes;
     let Some(mut lowered) = finish(function.clone(), choices, runner)? else {
         return Ok(None);
     };
-    if hoisted && lowered.is_tight() {
+    if let Some(stays) = stays.filter(|_| hoisted && lowered.is_tight()) {
         function = stays;
         match finish(function.clone(), choices, runner)? {
             Some(second) if second.cost() < lowered.cost() => lowered = second,

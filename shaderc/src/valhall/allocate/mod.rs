@@ -76,7 +76,9 @@ pub(crate) fn allocate(
             .limit
             .map_or(file, |count| file.limited(count, preloaded))
     };
-    let original = function.clone();
+    // What the checker compares with.
+    let checks = cfg!(debug_assertions) || options.check;
+    let original = checks.then(|| function.clone());
     let mut spills = Spills::default();
     let full = limited(RegisterFile::FULL);
     for round in 0..MOST_ROUNDS {
@@ -87,8 +89,8 @@ pub(crate) fn allocate(
             .skip(usize::from(round > 0 || options.full_file))
         {
             if let Some(registers) = place_all(function, limited(file)) {
-                if cfg!(debug_assertions) || options.check {
-                    check_registers::check(&original, function, &registers, &spills)
+                if let Some(original) = &original {
+                    check_registers::check(original, function, &registers, &spills)
                         .map_err(|wrong| AllocateError::Wrong(Box::new(wrong)))?;
                 }
                 let registers_used = apply(function, &registers);
