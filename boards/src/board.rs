@@ -5,8 +5,9 @@
 use crate::expected::Expected;
 use crate::host::{Ending, Host};
 use crate::lab::Lab;
+use crate::loader::Loader;
 use crate::region::{Region, RegisterBase};
-use crate::steps::{Action, Channel};
+use crate::steps::{Action, Channel, Doorbell, Step};
 #[cfg(feature = "drivers")]
 use crate::uart;
 use crate::watchdog::Watchdog;
@@ -30,14 +31,12 @@ pub struct Memory {
 /// The UART that is the console.
 #[derive(Clone, Copy, Debug)]
 pub enum Console {
-    /// A PL011; the image sets it up.
+    /// A PL011.
     Pl011 {
         /// Its registers.
         base: RegisterBase,
-        /// Its clock, in hertz.
-        clock_hertz: u32,
-        /// Its speed, in baud.
-        baud: u32,
+        /// What the image sets it to; nothing where whoever loads the image has set it up.
+        set_up: Option<LineSpeed>,
     },
     /// A DesignWare 8250 with 32-bit registers, set up by whoever loads the image.
     Dw8250 {
@@ -49,6 +48,15 @@ pub enum Console {
         /// Its registers.
         base: RegisterBase,
     },
+}
+
+/// How fast a UART is, whose clock is known.
+#[derive(Clone, Copy, Debug)]
+pub struct LineSpeed {
+    /// Its clock, in hertz.
+    pub clock_hertz: u32,
+    /// Its speed, in baud.
+    pub baud: u32,
 }
 
 impl Console {
@@ -78,7 +86,7 @@ pub struct Gic {
     pub distributor: RegisterBase,
     /// The first redistributor.
     pub redistributors: RegisterBase,
-    /// How many redistributors are in use: one a CPU.
+    /// How many redistributors there may be, one a CPU; the last one says that it is.
     pub cpus: usize,
 }
 
@@ -143,7 +151,8 @@ pub struct Description {
     pub name: &'static str,
     /// The machines, in words.
     pub title: &'static str,
-    /// What the root of a device tree of such a machine is compatible with: one of these.
+    /// What the root of a device tree of such a machine is compatible with: one of these. Where there is none, that is not
+    /// known, and a tree is not asked.
     pub compatible: &'static [&'static str],
     /// Memory map.
     pub memory: Memory,
@@ -157,10 +166,12 @@ pub struct Description {
     pub physical_timer_ppi: u32,
     /// The GPU.
     pub gpu: Gpu,
-    /// What clocks and power are asked of, where that is not the image's own to do.
-    pub power_controller: Option<Channel>,
+    /// What clocks and power are asked of, where that is not the image's own to do; messages name them by their number here.
+    pub power_controllers: &'static [Channel],
     /// The firmware below.
     pub firmware: Firmware,
+    /// What loads the image.
+    pub loader: Loader,
     /// What resets the machine if it is not told that the image lives.
     pub watchdog: Option<Watchdog>,
     /// How an image ends.
@@ -265,8 +276,14 @@ impl Description {
                 "watchdog: no device"
             );
         }
-        if let Some(channel) = self.power_controller {
+        let mut index = 0;
+        while index < self.power_controllers.len() {
+            let channel = &self.power_controllers[index];
             assert!(self.is_device(channel.page), "power controller: no device");
+            if let Doorbell::Mailbox { at, .. } = channel.doorbell {
+                assert!(self.is_device(at), "a mailbox: no device");
+            }
+            index += 1;
         }
         assert!(
             self.is_device(self.gic.distributor.address()),
@@ -284,6 +301,10 @@ impl Description {
             if let Some(at) = steps[index].step.register() {
                 let mapped = self.is_device(at) || self.gpu.window.contains(at);
                 assert!(mapped && at.is_multiple_of(4), "a step: no register");
+            }
+            if let Step::Scmi(message) = steps[index].step {
+                let known = message.to < self.power_controllers.len();
+                assert!(known, "a message to nobody");
             }
             index += 1;
         }

@@ -62,6 +62,15 @@ pub enum TreeError {
         /// Where somebody else's begins.
         by: u64,
     },
+    /// A file that the loader has put into memory lies in it, or can't be where the tree says.
+    FileInTheWay {
+        /// What for.
+        what: &'static str,
+        /// Which.
+        region: Region,
+        /// Where the file begins.
+        file: u64,
+    },
     /// The tree itself lies in it.
     InTheWay {
         /// What for.
@@ -104,6 +113,14 @@ impl fmt::Display for TreeError {
                 write!(
                     f,
                     "the memory for {what}, {base:#x} to {end:#x}, is reserved for somebody else from {by:#x} on"
+                )
+            }
+            TreeError::FileInTheWay { what, region, file } => {
+                let (base, end) = range(region);
+                write!(
+                    f,
+                    "the file at {file:#x} lies in the memory for {what}, {base:#x} to {end:#x}; \
+                     U-Boot leaves it where it was loaded after `setenv initrd_high 0xffffffffffffffff`"
                 )
             }
             TreeError::InTheWay { what, region, tree } => {
@@ -177,7 +194,8 @@ impl<'a> DeviceTree<'a> {
     pub fn check(&self, board: &Description) -> Result<(), TreeError> {
         let root = self.0.root();
         let mut names = root.compatible().into_iter().flatten();
-        if !names.any(|name| board.compatible.contains(&name)) {
+        let known = !board.compatible.is_empty();
+        if known && !names.any(|name| board.compatible.contains(&name)) {
             let wanted = board.title;
             return Err(TreeError::OtherMachine { wanted });
         }
@@ -235,6 +253,30 @@ impl<'a> DeviceTree<'a> {
             .unwrap_or_default()
     }
 
+    /// The file that the loader has put beside the image, as it does with a first file system for Linux (`linux,initrd-start`
+    /// and `linux,initrd-end`): here it is the GPU's firmware.
+    ///
+    /// # Errors
+    /// When it lies in the memory that the image uses.
+    pub fn file(&self, board: &Description) -> Result<Option<Region>, TreeError> {
+        let number = |name: &str| number(self.0.find_node("/chosen")?, name);
+        let (Some(start), Some(end)) = (number("linux,initrd-start"), number("linux,initrd-end"))
+        else {
+            return Ok(None);
+        };
+        for (what, region) in used(board) {
+            if start < region.end() as u64 && (region.base as u64) < end {
+                let file = start;
+                return Err(TreeError::FileInTheWay { what, region, file });
+            }
+        }
+        let place = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+        Ok(place.and_then(|(base, end)| {
+            let bytes = end.checked_sub(base)?;
+            (bytes > 0).then_some(Region { base, bytes })
+        }))
+    }
+
     /// How the firmware is called, where the tree names one.
     pub fn conduit(&self) -> Option<Conduit> {
         match text(self.0.find_node("/psci")?, "method")? {
@@ -250,6 +292,18 @@ fn ranges<'a>(node: FdtNode<'a>) -> impl Iterator<Item = (u64, u64)> + use<'a> {
     let listed = node.reg().ok().flatten();
     let numbers = |range: Reg<'a>| Some((range.address().ok()?, range.size().ok()?));
     listed.into_iter().flatten().filter_map(numbers)
+}
+
+/// A number of one or two words.
+fn number(node: FdtNode<'_>, name: &str) -> Option<u64> {
+    let mut properties = node.properties();
+    let property = properties.find(|property| property.name() == name)?;
+    let bytes = property.value();
+    match bytes.len() {
+        4 => Some(u64::from(u32::from_be_bytes(bytes.try_into().ok()?))),
+        8 => Some(u64::from_be_bytes(bytes.try_into().ok()?)),
+        _ => None,
+    }
 }
 
 fn text<'a>(node: FdtNode<'a>, name: &str) -> Option<&'a str> {

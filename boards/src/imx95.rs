@@ -4,14 +4,17 @@
 //! answer, and no hang. Loaded by U-Boot's `booti` at its `kernel_addr_r`, which is the image's address here.
 //! Facts: hardware/boards-imx95.md; the sections are named at each table. Nothing here was tried on a board yet.
 
-use crate::Lab;
 use crate::board::{
     Board, Coherency, Conduit, Console, Description, Firmware, Gic, Gpu, Memory, Spi,
 };
 use crate::expected::Expected;
 use crate::host::Ending;
+use crate::lab::{DeviceType, Lab};
+use crate::loader::{Loader, Prompt};
 use crate::region::{Region, RegisterBase};
-use crate::steps::{Action, Bits, Channel, Doorbell, Message, Step};
+use crate::steps::{
+    Action, Bits, Channel, Doorbell, Message, Step, header, power_state::OFF, power_state::ON,
+};
 use crate::watchdog::Watchdog;
 use core::time::Duration;
 
@@ -68,15 +71,20 @@ const DESCRIPTION: Description = Description {
         power_off: POWER_OFF,
         slowdown: 20,
     },
-    power_controller: Some(Channel {
+    power_controllers: &[Channel {
         page: 0x445B_1000,
         bytes: 0x80,
         doorbell: Doorbell::Mailbox {
             at: 0x445B_0114,
             bit: 1 << 0,
         },
-    }),
+    }],
     firmware: Firmware::Psci(Conduit::Smc),
+    loader: Loader::UBoot(Prompt {
+        text: "u-boot=> ",
+        before_network: &[],
+        character_ms: 5,
+    }),
     watchdog: Some(Watchdog {
         base: RegisterBase::new(0x4249_0000),
         expires: Duration::from_secs(40),
@@ -85,39 +93,27 @@ const DESCRIPTION: Description = Description {
     lab: Some(Lab {
         name: "imx95evk",
         baud: 115_200,
-        prompt: "u-boot=> ",
-        before_network: &[],
-        character_ms: 5,
         off_seconds: 5,
-        lava: "imx95-19x19-evk",
+        lava: DeviceType::Shipped("imx95-19x19-evk"),
     }),
 };
 
+/// Which of the power controllers: there is one.
+const SYSTEM_MANAGER: usize = 0;
 const GPU_ID: u32 = 0xAC74_0001;
 const GPU_DOMAIN: u32 = 14;
 const GPU_CLOCK: u32 = 174;
 const GPU_PERFORMANCE: u32 = 9;
-/// Power states (hardware/boards.md 3.3).
-const ON: u32 = 0;
-const OFF: u32 = 0x4000_0000;
 /// The level at which the GPU's clock is 24 MHz, and at which it starts (section 7.3): slow, and good for a beginning.
 const PARKED: u32 = 0;
 
-/// SCMI headers (hardware/boards.md 3.3, boards-imx95.md 7.2 and 7.4).
-#[rustfmt::skip]
-mod header {
-    pub(super) const BASE_VERSION:  u32 = 0x0_4000;
-    pub(super) const BUILD:         u32 = 0x2_1006;
-    pub(super) const POWER_SET:     u32 = 0x0_4404;
-    pub(super) const POWER_GET:     u32 = 0x0_4405;
-    pub(super) const CLOCK_CONFIG:  u32 = 0x0_5007;
-    pub(super) const LEVEL_SET:     u32 = 0x0_4C07;
-    pub(super) const LEVEL_GET:     u32 = 0x0_4C08;
-}
+/// What the System Manager alone understands (boards-imx95.md 7.4).
+const BUILD: u32 = 0x2_1006;
 
 /// A message, and the words that its reply must have after its status.
 const fn message(header: u32, payload: &'static [u32], reply: &'static [Bits]) -> Step {
     Step::Scmi(Message {
+        to: SYSTEM_MANAGER,
         header,
         payload,
         reply,
@@ -128,7 +124,7 @@ const fn message(header: u32, payload: &'static [u32], reply: &'static [Bits]) -
 #[rustfmt::skip]
 const POWER_ON: &[Action] = &[
     Action::sourced("SCMI base version",            message(header::BASE_VERSION, &[],                             &[Bits { mask: !0xF, value: 0x2_0000 }])),
-    Action::sourced("build of the System Manager",  message(header::BUILD,        &[],                             &[])),
+    Action::sourced("build of the System Manager",  message(BUILD,                        &[],                             &[])),
     Action::sourced("GPU domain as found",          message(header::POWER_GET,    &[GPU_DOMAIN],                   &[])),
     Action::sourced("GPU domain, on",               message(header::POWER_SET,    &[0, GPU_DOMAIN, ON],            &[])),
     Action::sourced("GPU domain is on",             message(header::POWER_GET,    &[GPU_DOMAIN],                   &[Bits::word(ON)])),

@@ -14,31 +14,47 @@
 #![no_std]
 #![warn(missing_docs)]
 
+#[cfg(feature = "stand-ins")]
+extern crate alloc;
+
 mod board;
 #[cfg(feature = "drivers")]
 pub mod device_tree;
 mod expected;
 mod host;
 mod lab;
+mod loader;
 mod region;
+#[cfg(feature = "stand-ins")]
+pub mod stand_in;
 pub mod steps;
 #[cfg(feature = "drivers")]
 pub mod uart;
 mod watchdog;
 
+pub mod cix_p1;
 pub mod imx95;
 pub mod qemu_virt;
 pub mod rk3588;
 
-pub use board::{Board, Coherency, Conduit, Console, Description, Firmware, Gic, Gpu, Memory, Spi};
+pub use board::{
+    Board, Coherency, Conduit, Console, Description, Firmware, Gic, Gpu, LineSpeed, Memory, Spi,
+};
 pub use expected::{Difference, Expected};
 pub use host::{Ending, Exit, Host, HostError, HostFile};
-pub use lab::Lab;
+pub use lab::{DeviceType, Lab};
+pub use loader::{Loader, Prompt};
 pub use region::{Region, RegisterBase};
 pub use watchdog::Watchdog;
 
 /// Every board that an image can be built for.
-pub const ALL: &[&Board] = &[&qemu_virt::BOARD, &rk3588::BOARD, &imx95::BOARD];
+pub const ALL: &[&Board] = &[
+    &qemu_virt::BOARD,
+    &rk3588::BOARD,
+    &rk3588::ORANGE_PI_5,
+    &imx95::BOARD,
+    &cix_p1::BOARD,
+];
 
 /// The board of that name, as [`Description::name`] has it.
 pub const fn named(name: &str) -> Option<&'static Board> {

@@ -4,22 +4,29 @@
 //! registers; no voltage is written.
 //! Facts: hardware/boards-rk3588.md; the sections are named at each table. Nothing here was tried on a board yet.
 
-use crate::Lab;
 use crate::board::{
     Board, Coherency, Conduit, Console, Description, Firmware, Gic, Gpu, Memory, Spi,
 };
 use crate::expected::Expected;
 use crate::host::Ending;
+use crate::lab::{DeviceType, Lab};
+use crate::loader::{Loader, Prompt};
 use crate::region::{Region, RegisterBase};
 use crate::steps::{Action, Bits, Step};
 use core::time::Duration;
 
-/// The board.
+/// Every board of that chip, and the ROCK 5B where its surroundings count.
 pub const BOARD: Board = {
     // SAFETY: the addresses are those of the chip (boards-rk3588.md 2, 4, 5, 6). The image, the heap and the shared memory
     // lie in its first DRAM, apart from what firmware keeps (2) and from where U-Boot puts the device tree. The steps are
     // those of section 16 and of section 10.
     unsafe { Board::new(DESCRIPTION) }
+};
+
+/// The Orange Pi 5: a board of that chip with surroundings of its own.
+pub const ORANGE_PI_5: Board = {
+    // SAFETY: as above: the chip is the same but for ports that are not used here (section 1).
+    unsafe { Board::new(ON_ORANGE_PI_5) }
 };
 
 const DESCRIPTION: Description = Description {
@@ -68,19 +75,40 @@ const DESCRIPTION: Description = Description {
         power_off: POWER_OFF,
         slowdown: 1,
     },
-    power_controller: None,
+    power_controllers: &[],
     firmware: Firmware::Psci(Conduit::Smc),
+    loader: Loader::UBoot(Prompt {
+        text: "=> ",
+        before_network: &["pci enum"],
+        character_ms: 10,
+    }),
     watchdog: None,
     ending: Ending::Reset,
     lab: Some(Lab {
         name: "rock5b",
         baud: 1_500_000,
-        prompt: "=> ",
-        before_network: &["pci enum"],
-        character_ms: 10,
         off_seconds: 5,
-        lava: "rk3588-rock-5b",
+        lava: DeviceType::Shipped("rk3588-rock-5b"),
     }),
+};
+
+/// What differs where the chip is on an Orange Pi 5 (section 3): its network is the chip's own, and LAVA does not know it.
+const ON_ORANGE_PI_5: Description = Description {
+    name: "orangepi5",
+    title: "Orange Pi 5 (RK3588S)",
+    compatible: &["xunlong,orangepi-5"],
+    loader: Loader::UBoot(Prompt {
+        text: "=> ",
+        before_network: &[],
+        character_ms: 10,
+    }),
+    lab: Some(Lab {
+        name: "orangepi5",
+        baud: 1_500_000,
+        off_seconds: 5,
+        lava: DeviceType::Own("rk3588s-orangepi-5"),
+    }),
+    ..DESCRIPTION
 };
 
 const GPU_ID: u32 = 0xA867_0005;

@@ -198,3 +198,31 @@ fn a_damaged_tree_is_an_error_wherever_the_damage_is() {
     }
     assert!(Fdt::new(&bytes).is_ok());
 }
+
+#[test]
+fn a_file_beside_the_image_is_found() {
+    let with_file = |start: &[u32], end: &[u32]| {
+        let mut tree = rock5b();
+        let mut chosen = node("chosen", vec![]);
+        chosen.add_property(words("linux,initrd-start", start));
+        chosen.add_property(words("linux,initrd-end", end));
+        tree.root.add_child(chosen);
+        let bytes = tree.to_dtb();
+        let tree = DeviceTree::parse(&bytes).unwrap();
+        let file = tree.file(&BOARD).map_err(|error| error.to_string());
+        file.map(|file| file.map(|file| (file.base, file.bytes)))
+    };
+    let wanted = Ok(Some((0x1218_0000, 0x1234)));
+    assert_eq!(with_file(&[0x1218_0000], &[0x1218_1234]), wanted);
+    assert_eq!(with_file(&[0, 0x1218_0000], &[0, 0x1218_1234]), wanted);
+    assert_eq!(with_file(&[0x1218_0000], &[0x1218_0000]), Ok(None));
+    assert_eq!(with_file(&[0x1218_0000], &[0x1217_0000]), Ok(None));
+    assert_eq!(
+        with_file(&[0x2FFF_F000], &[0x3000_1000]).unwrap_err(),
+        "the file at 0x2ffff000 lies in the memory for the heap, 0x20000000 to 0x30000000; U-Boot leaves it where it was \
+         loaded after `setenv initrd_high 0xffffffffffffffff`"
+    );
+    let tree = rock5b().to_dtb();
+    let tree = DeviceTree::parse(&tree).unwrap();
+    assert_eq!(tree.file(&BOARD), Ok(None));
+}

@@ -2,6 +2,7 @@
 
 use crate::nearest;
 use crate::outcome::Failure;
+use eitri_boards::Board;
 use eitri_csf::Arch;
 use eitri_csf::product::{GpuId, PRODUCTS, find_product};
 use eitri_model::{Config, Product};
@@ -37,6 +38,14 @@ impl Default for GpuChoice {
 }
 
 impl GpuChoice {
+    /// The GPU that a board has; `None` where the board does not say, or the model can't be that.
+    pub(crate) fn of_board(board: &Board) -> Option<GpuChoice> {
+        let wanted = board.gpu.expected?.gpu_id;
+        let mut products = Product::all();
+        let product = products.find(|product| wanted.are_in(product.part.gpu_id.0))?;
+        Some(GpuChoice(product))
+    }
+
     /// The model's configuration.
     pub(crate) fn config(self) -> Config {
         Config {

@@ -2,10 +2,10 @@
 
 use crate::outcome::{Failure, FileError};
 use crate::whole_file;
-use crate::workspace::{BARE_METAL_TARGET, Workspace};
+use crate::workspace::Workspace;
 use eitri_boards::Board;
 use eitri_launch::cargo::{self, Manner, Watch};
-use eitri_launch::images;
+use eitri_launch::images::{self, UEFI_APPLICATION};
 use eitri_launch::tools::{self, Tool};
 use miette::Diagnostic;
 use object::read::elf::{FileHeader, ProgramHeader};
@@ -25,6 +25,8 @@ const BOARD: &str = "EITRI_BOARD";
 const JOB: &str = "EITRI_JOB";
 /// the scripts of `kernel/amber-image`,
 const SUITE: &str = "EITRI_SUITE";
+/// the image of `kernel/uefi`,
+const IMAGE: &str = "EITRI_IMAGE";
 /// and the GPU's firmware and the program of `examples/embed`.
 pub(crate) const FIRMWARE: &str = "EITRI_FIRMWARE";
 pub(crate) const PROGRAM: &str = "EITRI_PROGRAM";
@@ -53,7 +55,7 @@ pub(crate) enum ImageError {
 /// One built program.
 #[derive(Clone, Debug)]
 pub(crate) struct Image {
-    /// The ELF file, with the symbols and the table of log messages.
+    /// The ELF file, with the symbols and the table of log messages; what UEFI starts is a PE file.
     pub(crate) elf: Vec<u8>,
     path: PathBuf,
 }
@@ -114,7 +116,7 @@ impl Builder {
 
     /// Builds the image that people boot, with `bundle` as its job.
     pub(crate) fn build_job(&self, board: Option<&Board>, bundle: &[u8]) -> Result<Image, Failure> {
-        self.build_around(board, "eitri-image", JOB, bundle)
+        self.build_around(board, "eitri-image", &[(JOB, bundle)])
     }
 
     /// Builds the image that carries scripts.
@@ -123,16 +125,15 @@ impl Builder {
         board: Option<&Board>,
         suite: &[u8],
     ) -> Result<Image, Failure> {
-        self.build_around(board, "eitri-amber-image", SUITE, suite)
+        self.build_around(board, "eitri-amber-image", &[(SUITE, suite)])
     }
 
-    /// Builds the program of a package around the bytes that its build script finds by `variable`.
+    /// Builds the program of a package around bytes, each with the variable by which its build script finds them.
     fn build_around(
         &self,
         board: Option<&Board>,
         package: &str,
-        variable: &'static str,
-        bytes: &[u8],
+        parts: &[(&'static str, &[u8])],
     ) -> Result<Image, Failure> {
         let folder = tempfile::tempdir().map_err(|cause| {
             Failure::missing(FileError {
@@ -141,19 +142,37 @@ impl Builder {
                 cause,
             })
         })?;
-        let path = folder.path().join(package);
-        whole_file::put(&path, bytes)?;
-        let files = &[(variable, path.as_path())];
+        let mut paths = Vec::new();
+        for (variable, bytes) in parts {
+            let path = folder.path().join(variable);
+            whole_file::put(&path, bytes)?;
+            paths.push((*variable, path));
+        }
+        let files: Vec<(&str, &Path)> = paths
+            .iter()
+            .map(|(variable, path)| (*variable, path.as_path()))
+            .collect();
+        let files = &files;
         self.build_with(package, package, &Parts { board, files })
     }
 
-    /// Builds the image that runs the validation suite, with the GPU's firmware in it.
+    /// Builds the image that runs the validation suite, with the GPU's firmware and perhaps scripts in it.
     pub(crate) fn build_validation(
         &self,
         board: Option<&Board>,
         firmware: &[u8],
+        scripts: Option<&[u8]>,
     ) -> Result<Image, Failure> {
-        self.build_around(board, "eitri-validation-image", FIRMWARE, firmware)
+        let mut parts = vec![(FIRMWARE, firmware)];
+        parts.extend(scripts.map(|scripts| (SUITE, scripts)));
+        self.build_around(board, "eitri-validation-image", &parts)
+    }
+
+    /// Builds the application that UEFI firmware starts, with a raw image in it; gives its file.
+    pub(crate) fn build_uefi(&self, board: &Board, raw: &[u8]) -> Result<Vec<u8>, Failure> {
+        tools::ensure(&self.workspace, &[Tool::UefiTarget])?;
+        let application = self.build_around(Some(board), UEFI_APPLICATION, &[(IMAGE, raw)])?;
+        Ok(application.elf)
     }
 
     /// Builds the program `binary` of `package` of these parts.
@@ -165,7 +184,7 @@ impl Builder {
     ) -> Result<Image, Failure> {
         let mut command = images::build(&self.workspace, package);
         // What the caller's own environment says of these is not meant for this build.
-        for variable in [BOARD, JOB, SUITE, FIRMWARE, PROGRAM] {
+        for variable in [BOARD, JOB, SUITE, FIRMWARE, PROGRAM, IMAGE] {
             command.env_remove(variable);
         }
         for (variable, file) in parts.files {
@@ -175,7 +194,7 @@ impl Builder {
             command.env(BOARD, board.name);
         }
         let watch = Watch {
-            what: &format!("building {binary} for {BARE_METAL_TARGET}"),
+            what: &format!("building {binary}"),
             log: &images::log(&self.workspace, package),
             limit: BUILD_LIMIT,
             manner: Manner::Quiet,
@@ -187,7 +206,7 @@ impl Builder {
                 output: finished.output(),
             }));
         }
-        let path = images::path(&self.workspace, binary);
+        let path = images::path(&self.workspace, package, binary);
         match std::fs::read(&path) {
             Ok(elf) => Ok(Image { elf, path }),
             Err(cause) => Err(Failure::missing(ImageError::Gone {

@@ -107,6 +107,11 @@ impl JobArguments {
         self.groups.0
     }
 
+    /// The firmware image's path, if one is given.
+    pub(crate) fn firmware_path(&self) -> Option<&str> {
+        self.firmware.as_deref()
+    }
+
     /// The firmware image, if one is given.
     pub(crate) fn firmware(&self) -> Result<Option<Vec<u8>>, Failure> {
         let path = self.firmware.as_deref();

@@ -5,6 +5,7 @@
 
 mod amber;
 mod board_choice;
+mod board_tree;
 mod boot_file;
 mod buffer_source;
 mod case_run;

@@ -2,6 +2,7 @@
 //!
 //! The command lines and exit statuses are those of qemu-tests/README.md.
 
+use crate::board_tree;
 use crate::console;
 use crate::dispatch::{Done, Talk};
 use crate::gpu_choice::GpuChoice;
@@ -12,7 +13,8 @@ use crate::progress;
 use crate::streams;
 use crate::whole_file;
 use crate::workspace::Workspace;
-use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MONITOR_RAM};
+use eitri_boards::Board;
+use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MONITOR_RAM, TREE};
 use eitri_job::result::{JobResult, ResultError};
 use eitri_launch::tools::{self, Tool};
 use eitri_model::{Event, RECORD_BYTES, Sink};
@@ -46,10 +48,16 @@ pub(crate) enum BootError {
 pub(crate) enum Start<'a> {
     /// A raw image, as a boot loader starts it: where its header says, at this exception level.
     Image(&'a Path, Level),
-    /// The monitor, which starts a raw image at EL1.
-    Monitor { monitor: &'a Path, image: &'a Path },
+    /// The monitor, which starts a raw image at EL1. The tree is for an image of another board than QEMU's.
+    Monitor {
+        monitor: &'a Path,
+        image: &'a Path,
+        tree: Option<&'a Path>,
+    },
     /// A raw image at an address, without anything that a boot loader does.
     At(&'a Path, usize, Level),
+    /// Firmware at EL2 that has UEFI's services, with a folder as its file system.
+    Uefi { firmware: Tool, disk: &'a Path },
     /// U-Boot at EL1, with files in memory and the commands of a file typed at its prompt.
     UBoot {
         files: &'a [(&'a Path, usize)],
@@ -104,7 +112,7 @@ pub(crate) fn boot(boot: &Boot<'_>) -> Result<Booted, Failure> {
     let (console, monitor) = (file("console.log"), file("monitor.log"));
     let level = match boot.start {
         Start::Image(_, level) | Start::At(_, _, level) => level,
-        Start::Monitor { .. } => Level::El2,
+        Start::Monitor { .. } | Start::Uefi { .. } => Level::El2,
         Start::UBoot { .. } => Level::El1,
     };
     let machine = match level {
@@ -119,6 +127,8 @@ pub(crate) fn boot(boot: &Boot<'_>) -> Result<Booted, Failure> {
     }
     let mut command = Command::new(Tool::Qemu.program());
     command.args(["-M", machine, "-cpu", "cortex-a57", "-m", &memory]);
+    // The second is off until an image starts it.
+    command.args(["-smp", "2"]);
     command.args(["-display", "none", "-nodefaults", "-no-reboot"]);
     // Time is counted in instructions, so that a busy host makes no limit of the driver pass.
     command.args(["-icount", "shift=3,sleep=off"]);
@@ -144,13 +154,26 @@ pub(crate) fn boot(boot: &Boot<'_>) -> Result<Booted, Failure> {
         Start::Image(path, _) => {
             command.arg("-kernel").arg(path);
         }
-        Start::Monitor { monitor, image } => {
+        Start::Monitor {
+            monitor,
+            image,
+            tree,
+        } => {
             command.arg("-kernel").arg(monitor);
             command.args(["-device", &loaded(image, BOARD.memory.image.base)]);
+            if let Some(tree) = tree {
+                command.args(["-device", &loaded(tree, TREE.base)]);
+            }
         }
         Start::At(path, address, _) => {
             command.args(["-device", &loaded(path, address)]);
             command.args(["-device", &format!("loader,addr={address:#x},cpu-num=0")]);
+        }
+        Start::Uefi { firmware, disk } => {
+            command.args(["-bios", firmware.program()]);
+            let folder = doubled(&disk.display().to_string());
+            let drive = format!("file=fat:rw:{folder},format=raw,if=none,id=disk");
+            command.args(["-drive", &drive, "-device", "virtio-blk-device,drive=disk"]);
         }
         Start::UBoot { files, .. } => {
             command.args(["-bios", Tool::UBoot.program()]);
@@ -184,6 +207,19 @@ pub(crate) struct Machine {
     image: Image,
 }
 
+/// A boot of a machine.
+struct OfMachine<'a> {
+    /// What is under way, for a person.
+    what: &'a str,
+    /// Further words of the command line.
+    words: &'a [String],
+    /// The board that the image is for, with the words that its boot loader would give it; QEMU's own if there is none.
+    board: Option<(&'static Board, &'a str)>,
+    gpu: GpuChoice,
+    /// How long the image may run.
+    inside: Duration,
+}
+
 impl Machine {
     /// Builds the monitor and the image with `bundle` as its job.
     fn with_job(bundle: &[u8]) -> Result<Machine, Failure> {
@@ -206,6 +242,43 @@ impl Machine {
         whole_file::put(&folder.path().join("monitor.elf"), &monitor.elf)?;
         whole_file::put(&folder.path().join("image.raw"), &image.raw()?)?;
         Ok(Machine { folder, image })
+    }
+
+    /// Boots it once.
+    fn boot(&self, of: &OfMachine<'_>) -> Result<Booted, Failure> {
+        let folder = self.folder.path();
+        let file = |name: &str| folder.join(name);
+        let mut words = vec![
+            format!("limit-ms={}", of.inside.as_millis()),
+            format!("gpu={}", of.gpu),
+        ];
+        words.extend_from_slice(of.words);
+        let tree = match of.board {
+            Some((board, arguments)) => {
+                words.push(format!("board={}", board.name));
+                whole_file::put(&file("tree.dtb"), &board_tree::build(board, arguments)?)?;
+                Some(file("tree.dtb"))
+            }
+            None => None,
+        };
+        let step = progress::start(of.what);
+        let booted = boot(&Boot {
+            start: Start::Monitor {
+                monitor: &file("monitor.elf"),
+                image: &file("image.raw"),
+                tree: tree.as_deref(),
+            },
+            words: &words,
+            folder,
+            limit: of.inside * PATIENCE,
+        });
+        step.finish(booted.as_ref().is_ok_and(|it| it.status().is_some()));
+        booted
+    }
+
+    /// What a boot's image said, decoded.
+    fn console(&self, booted: &Booted) -> String {
+        console::decode(&booted.console, &self.image.elf)
     }
 }
 
@@ -250,38 +323,25 @@ pub(crate) fn run_job(
     let machine = Machine::with_job(bundle)?;
     let folder = machine.folder.path();
     let result = folder.join("result");
-    let inside = limit + BRING_UP_LIMIT;
-    let mut words = vec![
-        format!("result={}", result.display()),
-        format!("limit-ms={}", inside.as_millis()),
-        format!("gpu={}", setting.gpu),
-    ];
+    let mut words = vec![format!("result={}", result.display())];
     let traced = folder.join("trace");
     if trace.is_some() {
         words.push(format!("trace={}", traced.display()));
     }
     words.extend(setting.words.iter().map(|word| (*word).to_owned()));
-    let step = progress::start("running the image in QEMU");
-    let booted = boot(&Boot {
-        start: Start::Monitor {
-            monitor: &folder.join("monitor.elf"),
-            image: &folder.join("image.raw"),
-        },
+    let booted = machine.boot(&OfMachine {
+        what: "running the image in QEMU",
         words: &words,
-        folder,
-        limit: inside * PATIENCE,
+        board: None,
+        gpu: setting.gpu,
+        inside: limit + BRING_UP_LIMIT,
     })?;
     if let Some(mut sink) = trace {
         tell(&traced, &mut *sink);
     }
     let read = std::fs::read(&result);
-    step.finish(read.is_ok());
-    let diagnoses = booted
-        .monitor
-        .lines()
-        .filter(|line| line.starts_with("monitor: diagnosis"));
-    let diagnoses = diagnoses.map(str::to_owned).collect();
-    let console = console::decode(&booted.console, &machine.image.elf);
+    let diagnoses = diagnoses(&booted);
+    let console = machine.console(&booted);
     if talk == Talk::Verbose && read.is_ok() {
         streams::say(format_args!("{console}{}", booted.monitor));
     }
@@ -316,76 +376,54 @@ pub(crate) fn run_suite(
     gpu: GpuChoice,
     limit: Duration,
 ) -> Result<SuiteRan, Failure> {
-    let folder = machine.folder.path();
-    let inside = limit + BRING_UP_LIMIT;
-    let words = [
-        format!("from={first}"),
-        format!("limit-ms={}", inside.as_millis()),
-        format!("gpu={gpu}"),
-    ];
-    let step = progress::start("running the scripts in QEMU");
-    let booted = boot(&Boot {
-        start: Start::Monitor {
-            monitor: &folder.join("monitor.elf"),
-            image: &folder.join("image.raw"),
-        },
-        words: &words,
-        folder,
-        limit: inside * PATIENCE,
+    let booted = machine.boot(&OfMachine {
+        what: "running the scripts in QEMU",
+        words: &[format!("from={first}")],
+        board: None,
+        gpu,
+        inside: limit + BRING_UP_LIMIT,
     })?;
-    step.finish(booted.status().is_some());
-    let diagnoses = booted.monitor.lines();
-    let diagnoses = diagnoses.filter(|line| line.starts_with("monitor: diagnosis"));
     Ok(SuiteRan {
-        console: console::decode(&booted.console, &machine.image.elf),
-        diagnoses: diagnoses.map(str::to_owned).collect(),
+        console: machine.console(&booted),
+        diagnoses: diagnoses(&booted),
         ended: died(&booted),
     })
 }
 
 /// Builds the validation image, boots it under the monitor, and gives what it said: its lines, with those of the monitor about
-/// what the driver did wrong.
+/// what the image did wrong. An image for another board than QEMU's sees that board.
 pub(crate) fn run_validation(
+    board: Option<&'static Board>,
     firmware: &[u8],
+    scripts: Option<&[u8]>,
     setting: &Setting<'_>,
 ) -> Result<(String, Vec<String>), Failure> {
-    tools::ensure(&Workspace::find()?, Tool::OF_QEMU)?;
-    let folder = tempfile::tempdir().map_err(|cause| unwritable(&std::env::temp_dir(), cause))?;
-    let folder = folder.path();
-    let builder = Builder::new()?;
-    let monitor = builder.build("eitri-monitor", "eitri-monitor")?;
-    let image = builder.build_validation(None, firmware)?;
-    let (monitor_file, image_file) = (folder.join("monitor.elf"), folder.join("image.raw"));
-    whole_file::put(&monitor_file, &monitor.elf)?;
-    whole_file::put(&image_file, &image.raw()?)?;
-    let mut words = vec![
-        format!("limit-ms={}", setting.limit.as_millis()),
-        format!("gpu={}", setting.gpu),
-    ];
-    words.extend(setting.words.iter().map(|word| (*word).to_owned()));
-    let step = progress::start("validating in QEMU");
-    let booted = boot(&Boot {
-        start: Start::Monitor {
-            monitor: &monitor_file,
-            image: &image_file,
-        },
+    let machine = Machine::with(|builder| builder.build_validation(board, firmware, scripts))?;
+    let words: Vec<String> = setting.words.iter().map(|it| (*it).to_owned()).collect();
+    let arguments = setting.words.join(" ");
+    let booted = machine.boot(&OfMachine {
+        what: "validating in QEMU",
         words: &words,
-        folder,
-        limit: setting.limit * PATIENCE,
+        board: board.map(|board| (board, arguments.as_str())),
+        gpu: setting.gpu,
+        inside: setting.limit,
     })?;
-    let ended = matches!(booted.status(), Some(0 | 1));
-    step.finish(ended);
-    let console = console::decode(&booted.console, &image.elf);
-    if !ended {
-        return Err(Failure::refused(BootError::Died {
+    let console = machine.console(&booted);
+    match booted.status() {
+        Some(0 | 1) => Ok((console, diagnoses(&booted))),
+        _ => Err(Failure::refused(BootError::Died {
             what: died(&booted),
             console,
             monitor: booted.monitor + &booted.qemu,
-        }));
+        })),
     }
-    let of_driver = |line: &&str| line.starts_with("monitor: diagnosis");
-    let diagnoses = booted.monitor.lines().filter(of_driver);
-    Ok((console, diagnoses.map(str::to_owned).collect()))
+}
+
+/// What the monitor has to say of what the image did wrong.
+fn diagnoses(booted: &Booted) -> Vec<String> {
+    let lines = booted.monitor.lines();
+    let lines = lines.filter(|line| line.starts_with("monitor: diagnosis"));
+    lines.map(str::to_owned).collect()
 }
 
 /// Tells `sink` what the monitor has recorded. A record that was cut short when the image ended QEMU is left out.

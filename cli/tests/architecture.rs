@@ -34,7 +34,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-on-board",     &["eitri-boards", "eitri-csf", "eitri-job", "eitri-kernel", "eitri-mmio", "eitri-runtime"]),
     ("eitri-image",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board"]),
     ("eitri-amber-image",  &["eitri-amber-device", "eitri-boards", "eitri-job", "eitri-kernel", "eitri-linker", "eitri-on-board"]),
-    ("eitri-validation-image", &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-validation"]),
+    ("eitri-validation-image", &["eitri-amber-device", "eitri-boards", "eitri-job", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-validation"]),
+    ("eitri-uefi",         &["eitri-aarch64", "eitri-boards", "eitri-linker"]),
     ("eitri-kernel-tests", &["eitri-aarch64", "eitri-boards", "eitri-csf", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-runtime"]),
     ("eitri-embassy",      &["eitri-mmio", "eitri-runtime"]),
     ("eitri-embassy-example", &["eitri-boards", "eitri-embassy", "eitri-kernel", "eitri-linker", "eitri-mmio", "eitri-program", "eitri-runtime"]),
@@ -79,6 +80,7 @@ const BARE_METAL: &[&str] = &[
     "kernel/amber-image",
     "kernel/on-board",
     "kernel/validation",
+    "kernel/uefi",
 ];
 
 fn root() -> PathBuf {

@@ -1,21 +1,39 @@
 //! Entry: the arm64 Image header, the drop from EL2 to EL1, and what an image states about itself.
 //!
-//! The stub runs with the MMU off and without a stack; it hands over to `aarch64-rt`, which turns the MMU on with the
-//! initial table, clears `.bss` and calls [`crate::start`].
-//! Facts: hardware/boards.md 2.1 (header) and 2.2 (state at entry, values for the drop).
+//! The stub runs without a stack. Where it finds the MMU on, as UEFI firmware and U-Boot's `go` leave it, it cleans what the
+//! image occupies and turns MMU and caches off; the map must be the identity. It hands over to `aarch64-rt`, which turns the
+//! MMU on with the initial table, clears `.bss` and calls [`crate::start`].
+//! Facts: hardware/boards.md 2.1 (header), 2.2 (state at entry, values for the drop) and 2.4 (MMU and caches on).
 
-use cortex_a::registers::HCR_EL2::RW;
+use cortex_a::registers::HCR_EL2::{API, APK, RW};
+use cortex_a::registers::SCTLR_EL1::{C, I, M};
 
-/// EL1 is AArch64, and nothing of it is trapped.
+/// EL1 is AArch64, and nothing of it is trapped: neither are keys and instructions of pointer authentication, where a CPU has
+/// them.
 #[doc(hidden)]
-pub const HCR_EL2: u64 = RW::EL1IsAarch64.value;
+pub const HCR_EL2: u64 = RW::EL1IsAarch64.value | API::SET.value | APK::SET.value;
+
+/// SCTLR_ELx: MMU, data cache, instruction cache; in the same place at every exception level.
+#[doc(hidden)]
+pub const MMU_AND_CACHES: u64 = M::SET.value | C::SET.value | I::SET.value;
 
 /// Makes a binary an image: entry, vectors, initial page table, panic handler.
 ///
 /// `board` is a constant [`eitri_boards::Board`], `main` a function from [`crate::Kernel`] to [`eitri_boards::Exit`].
 /// Before it, `first` gets the board while the initial map is still in use: for an image that has a look at that.
+/// Without `board` it is the one that the build script has linked the image for (`EITRI_BOARD`).
 #[macro_export]
 macro_rules! image {
+    (main: $main:path $(,)?) => {
+        $crate::image!(
+            @ match $crate::eitri_boards::named(env!("EITRI_BOARD")) {
+                Some(board) => *board,
+                None => panic!("the build script names a board that there is"),
+            },
+            None,
+            $main
+        );
+    };
     (board: $board:expr, first: $first:path, main: $main:path $(,)?) => {
         $crate::image!(@ $board, Some($first), $main);
     };
@@ -50,12 +68,49 @@ macro_rules! image {
 
                 mrs     x9, CurrentEL
                 cmp     x9, #(2 << 2)
-                b.lo    at_el1
+                b.lo    from_el1
                 mov     w10, #'3'       // EL3 is the firmware's
                 b.hi    give_up
 
-                // EL2: let EL1 have everything, then drop.
-                ldr     x9, ={hcr}      // EL1 is AArch64
+                mrs     x11, sctlr_el2
+                tbz     x11, #0, 1f
+                bl      clean_image
+                bic     x11, x11, x12
+                msr     sctlr_el2, x11
+                isb
+                tlbi    alle2
+                tlbi    alle1
+                bl      caches_are_off
+            1:  adr     x30, at_el1
+                b       drop_to_el1
+
+            from_el1:
+                mrs     x11, sctlr_el1
+                tbz     x11, #0, at_el1
+                bl      clean_image
+                bic     x11, x11, x12
+                msr     sctlr_el1, x11
+                isb
+                tlbi    vmalle1
+                bl      caches_are_off
+            at_el1:
+                // Out of the initial map with what this image does not have of the memory that it may have.
+                ldr     x9, =image_end + {block} - 1
+                and     x9, x9, #~({block} - 1)
+                ldr     x10, ={spare_end}
+                ldr     x12, ={tables} + {spare_table}
+            4:  cmp     x9, x10
+                b.hs    5f
+                ubfx    x11, x9, #{block_shift}, #9
+                str     xzr, [x12, x11, lsl #3]
+                add     x9, x9, #{block}
+                b       4b
+            5:  dsb     sy
+                b       entry
+
+                // From EL2: lets EL1 have everything, and goes on there at x30.
+            drop_to_el1:
+                ldr     x9, ={hcr}
                 msr     hcr_el2, x9
                 isb
                 mov     x9, #{cnthctl}
@@ -75,12 +130,54 @@ macro_rules! image {
                 msr     sctlr_el1, x9
                 mov     x9, #{spsr}
                 msr     spsr_el2, x9
-                adr     x9, at_el1
-                msr     elr_el2, x9
+                msr     elr_el2, x30
                 eret
 
-            at_el1:
-                b       entry
+                // Another CPU begins here, started by firmware with its MMU off and the top of its stack in x0.
+            .global another_cpu
+            another_cpu:
+                msr     daifset, #0xf
+                mrs     x9, CurrentEL
+                cmp     x9, #(2 << 2)
+                b.lo    3f
+                b.hi    stop
+                adr     x30, 3f
+                b       drop_to_el1
+            3:  bl      enable_mmu
+                mrs     x9, cpacr_el1
+                orr     x9, x9, #(3 << 20)
+                msr     cpacr_el1, x9
+                isb
+                mov     sp, x0
+                sub     x9, x0, #{exceptions}
+                msr     sp_el0, x9
+                msr     spsel, #0
+                mov     x29, xzr
+                mov     x30, xzr
+                b       {park}
+
+                // To memory with everything that the image is read from while its caches are off. Leaves in x12 the
+                // bits of SCTLR_ELx that turn them off.
+            clean_image:
+                mrs     x9, ctr_el0
+                ubfx    x9, x9, #16, #4 // words of the smallest line, as a logarithm
+                mov     x10, #4
+                lsl     x10, x10, x9
+                ldr     x9, =image_head
+                ldr     x12, =file_end
+            2:  dc      civac, x9
+                add     x9, x9, x10
+                cmp     x9, x12
+                b.lo    2b
+                dsb     sy
+                ldr     x12, ={mmu_and_caches}
+                ret
+
+            caches_are_off:
+                ic      iallu
+                dsb     sy
+                isb
+                ret
 
             wrong_place:
                 mov     w10, #'@'
@@ -100,6 +197,14 @@ macro_rules! image {
             "#,
             uart = const IMAGE_BOARD.description().console.data_register(),
             hcr = const $crate::entry::HCR_EL2,
+            mmu_and_caches = const $crate::entry::MMU_AND_CACHES,
+            exceptions = const $crate::cpus::EXCEPTIONS_BYTES,
+            tables = sym INITIAL_TABLES,
+            spare_end = const $crate::memory::Spare::of(&IMAGE_BOARD).end,
+            spare_table = const $crate::memory::Spare::of(&IMAGE_BOARD).table,
+            block = const $crate::eitri_aarch64::BLOCK,
+            block_shift = const $crate::eitri_aarch64::BLOCK.trailing_zeros(),
+            park = sym $crate::cpus::park,
             cnthctl = const $crate::eitri_aarch64::entry_state::CNTHCTL_EL2,
             cptr = const $crate::eitri_aarch64::entry_state::CPTR_EL2,
             icc_sre = const $crate::eitri_aarch64::entry_state::ICC_SRE_EL2,

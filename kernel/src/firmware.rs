@@ -35,6 +35,17 @@ pub fn psci_version() -> Option<Version> {
     }
 }
 
+/// Starts a CPU at an address, with a word in x0; `None` if there is no firmware.
+///
+/// # Safety
+/// What begins there can run on a CPU that has just been started, with that word.
+pub(crate) unsafe fn start_cpu(cpu: u64, at: u64, word: u64) -> Option<Result<(), psci::Error>> {
+    Some(match conduit()? {
+        Conduit::Smc => psci::cpu_on::<Smc>(cpu, at, word),
+        Conduit::Hvc => psci::cpu_on::<Hvc>(cpu, at, word),
+    })
+}
+
 /// Resets the machine. Comes back only where that can't be done.
 pub(crate) fn reset() {
     let refused = match conduit() {

@@ -6,20 +6,22 @@
 
 use crate::irq_mutex::IrqMutex;
 use crate::println;
+use alloc::vec::Vec;
 use arm_gic::gicv3::registers::{Gicd, GicrSgi};
 use arm_gic::gicv3::{GicCpuInterface, GicV3};
 use arm_gic::{IntId, InterruptGroup, Trigger, UniqueMmioPointer};
-use cortex_a::registers::{DAIF, Readable, Writeable};
+use core::sync::atomic::{AtomicUsize, Ordering};
+use cortex_a::registers::{DAIF, MPIDR_EL1, Readable, Writeable};
 use eitri_boards::{Gic, Spi};
 
-/// The CPU that everything runs on, as the GIC counts.
-const CPU: usize = 0;
+/// The CPU that the image was started on, and that interrupts come to, as the GIC counts.
+static CPU: AtomicUsize = AtomicUsize::new(0);
 /// Between the highest and the lowest that a CPU in the non-secure state can set.
 const PRIORITY: u8 = 0xA0;
 /// Lets every priority through.
 const ALL_PRIORITIES: u8 = 0xFF;
-/// The architecture revision that [`open`] drives, in GICD_PIDR2.
-const GIC_V3: u8 = 3;
+/// The architecture revisions that [`open`] drives, in GICD_PIDR2: version 4 has all of version 3.
+const REVISIONS: [u8; 2] = [3, 4];
 /// Handlers that may be registered at most.
 const HANDLERS: usize = 8;
 
@@ -66,13 +68,55 @@ pub(crate) unsafe fn open(board: &Gic) {
     };
     let version = gic.distributor().pidr2().arch_rev();
     assert!(
-        version == GIC_V3,
-        "GIC at {:#x} is of version {version}, not {GIC_V3}",
+        REVISIONS.contains(&version),
+        "GIC at {:#x} is of version {version}, not {REVISIONS:?}",
         board.distributor.address()
     );
-    gic.setup(CPU);
+    let own = affinity();
+    let found = (0..board.cpus).find(|cpu| {
+        let typer = gic.gicr_typer(*cpu);
+        typer.is_ok_and(|typer| typer.core_mpidr() == own)
+    });
+    let Some(cpu) = found else {
+        panic!(
+            "no GIC redistributor at {:#x} is of the CPU with affinity {own:#x}",
+            board.redistributors.address()
+        );
+    };
+    CPU.store(cpu, Ordering::Relaxed);
+    gic.init_cpu(cpu);
+    // Those of the other CPUs, which may have no power, are left alone.
+    if let Ok(mut redistributor) = gic.redistributor(cpu) {
+        redistributor.configure_default_settings();
+    }
+    gic.distributor().configure_default_settings();
+    GicCpuInterface::enable_group1(true);
     GicCpuInterface::set_priority_mask(ALL_PRIORITIES);
     GIC.with(|place| *place = Some(gic));
+}
+
+/// Which CPU this is: the four affinities of MPIDR_EL1, where they stand there.
+pub(crate) fn affinity() -> u64 {
+    MPIDR_EL1.get() & 0xFF_00FF_FFFF
+}
+
+/// Every CPU that has a redistributor, as [`affinity`] counts.
+pub(crate) fn affinities() -> Vec<u64> {
+    let mut all = Vec::new();
+    with_gic(|gic| {
+        while let Ok(typer) = gic.gicr_typer(all.len()) {
+            all.push(typer.core_mpidr());
+            if typer.last_redistributor() {
+                break;
+            }
+        }
+    });
+    all
+}
+
+/// The CPU that interrupts come to.
+fn cpu() -> Option<usize> {
+    Some(CPU.load(Ordering::Relaxed))
 }
 
 fn with_gic<T>(f: impl FnOnce(&mut GicV3<'static>) -> T) -> Option<T> {
@@ -103,8 +147,11 @@ pub fn register(interrupt: Interrupt, handler: fn(Interrupt)) -> Result<(), Regi
     })?;
     let id = interrupt.id();
     let set = with_gic(|gic| {
-        gic.set_interrupt_priority(id, Some(CPU), PRIORITY)?;
-        gic.set_trigger(id, Some(CPU), Trigger::Level)
+        gic.set_interrupt_priority(id, cpu(), PRIORITY)?;
+        if let Interrupt::Shared(_) = interrupt {
+            gic.distributor().set_routing(id, Some(affinity()))?;
+        }
+        gic.set_trigger(id, cpu(), Trigger::Level)
     });
     match set {
         Some(Ok(())) => Ok(()),
@@ -124,7 +171,7 @@ pub fn disable(interrupt: Interrupt) {
 
 fn set_enabled(id: IntId, enabled: bool) {
     // The only error is that there is no such interrupt: it was registered, so there is.
-    let _ = with_gic(|gic| gic.enable_interrupt(id, Some(CPU), enabled));
+    let _ = with_gic(|gic| gic.enable_interrupt(id, cpu(), enabled));
 }
 
 /// Takes every interrupt that is pending. Called by the exception vector.
@@ -155,6 +202,11 @@ pub fn masked<T>(f: impl FnOnce() -> T) -> T {
     let result = f();
     DAIF.set(before);
     result
+}
+
+/// Lets SErrors come.
+pub(crate) fn unmask_errors() {
+    DAIF.write(DAIF::D::Masked + DAIF::A::Unmasked + DAIF::I::Masked + DAIF::F::Masked);
 }
 
 /// Lets interrupts and SErrors come.

@@ -6,6 +6,12 @@
 use crate::interrupts::masked;
 use spin::Mutex;
 
+/// Says that this CPU only waits for another.
+fn relax() {
+    // SAFETY: a hint.
+    unsafe { core::arch::asm!("yield", options(nomem, nostack, preserves_flags)) };
+}
+
 /// A value that one context has at a time.
 pub struct IrqMutex<T>(Mutex<T>);
 
@@ -17,7 +23,15 @@ impl<T> IrqMutex<T> {
 
     /// Runs `f` with the value; interrupts are masked meanwhile. `f` must not ask for the same lock.
     pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
-        masked(|| f(&mut self.0.lock()))
+        masked(|| {
+            loop {
+                if let Some(mut value) = self.0.try_lock() {
+                    break f(&mut value);
+                }
+                // Another CPU has it. Where CPUs take turns, as in QEMU, it is that one's.
+                relax();
+            }
+        })
     }
 
     /// Takes the lock away from whoever holds it.

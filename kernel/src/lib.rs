@@ -1,7 +1,7 @@
 //! The bare-metal kernel: from the first instruction to an image's own `main`.
 //!
-//! An image states its board and its main function with [`image!`]; everything else is here. The kernel runs at EL1 on
-//! one CPU, with the MMU and caches on; entered at EL2 it drops to EL1 first.
+//! An image states its board and its main function with [`image!`]; everything else is here. The kernel runs at EL1, with the
+//! MMU and caches on; entered at EL2 it drops to EL1 first. It runs on one CPU; an image may let others do something ([`cpus`]).
 //!
 //! Guarantees: the console says within the first millisecond that the image lives; whatever goes wrong afterwards (an
 //! exception, a panic, a stack that overflows) ends in a report there and in an exit status of its own.
@@ -35,6 +35,7 @@ pub mod vectors;
 // What an image uses.
 pub mod cache;
 pub mod console;
+pub mod cpus;
 pub mod firmware;
 pub mod heap;
 pub mod interrupts;

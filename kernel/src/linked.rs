@@ -17,6 +17,8 @@ macro_rules! addresses {
 }
 
 addresses! {
+    /// All of the image, its stacks among it.
+    image = image_begin .. image_end;
     /// Code.
     text = text_begin .. text_end;
     /// Constants, embedded programs and jobs.

@@ -29,10 +29,9 @@ fn run(
     sequence: &[Action],
     permission: Permission,
 ) -> Result<(), StepError> {
-    let channel = board.power_controller.as_ref();
     steps::run(
         sequence,
-        channel,
+        board.power_controllers,
         permission,
         &mut ThisMachine::of(board),
         &mut Console,
@@ -45,7 +44,7 @@ impl Log for Console {
     fn begin(&mut self, action: &Action) {
         let inferred = match action.certainty {
             Certainty::Sourced => "",
-            Certainty::Inferred => " (only inferred)",
+            Certainty::Inferred | Certainty::Spare => " (only inferred)",
         };
         println!("power: {}{inferred}...", action.what);
         console::flush();
@@ -53,5 +52,12 @@ impl Log for Console {
 
     fn done(&mut self, action: &Action, found: Found) {
         println!("power: {}: {found}", action.what);
+    }
+
+    fn left_out(&mut self, action: &Action) {
+        println!(
+            "power: {}: left out, since it is only inferred",
+            action.what
+        );
     }
 }

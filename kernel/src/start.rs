@@ -6,7 +6,7 @@ use crate::{
 };
 use cortex_a::registers::{CurrentEL, MPIDR_EL1, Readable};
 use eitri_boards::device_tree::{self, DeviceTree, TreeError};
-use eitri_boards::{Board, Exit, Region};
+use eitri_boards::{Board, Description, Exit, Memory, Region};
 
 /// What an image's `main` is given.
 #[derive(Clone, Copy)]
@@ -15,6 +15,8 @@ pub struct Kernel {
     pub board: &'static Board,
     /// The device tree that the loader has handed over, which agrees with the board.
     pub tree: Option<DeviceTree<'static>>,
+    /// The file that the loader has put beside the image: the GPU's firmware.
+    pub file: Option<&'static [u8]>,
     /// The host has asked for cached memory of the GPU's, with the word `cached`: whoever uses it keeps the caches up.
     pub shared_is_cached: bool,
 }
@@ -42,6 +44,19 @@ impl Kernel {
     }
 }
 
+/// The board with the memory that this image has of it, which is less than it could have: only that is the loader's business.
+fn as_linked(board: &Board) -> Description {
+    let description = *board.description();
+    let memory = Memory {
+        image: linked::image(),
+        ..description.memory
+    };
+    Description {
+        memory,
+        ..description
+    }
+}
+
 /// Reads the device tree and compares it with the board.
 ///
 /// # Safety
@@ -61,10 +76,26 @@ unsafe fn open_tree(tree: usize, board: &'static Board) -> DeviceTree<'static> {
         // SAFETY: the caller's promise.
         let bytes = unsafe { memory::constants(Region { base: tree, bytes }) };
         let tree = DeviceTree::parse(bytes)?;
-        tree.check(board)?;
+        tree.check(&as_linked(board))?;
         Ok(tree)
     };
     read().unwrap_or_else(|error| refuse(error))
+}
+
+/// The file beside the image.
+///
+/// # Safety
+/// The map proper is in use. Where the tree says that a file is lies memory that nobody writes.
+unsafe fn open_file(tree: DeviceTree<'_>, board: &'static Board) -> Option<&'static [u8]> {
+    let region = tree
+        .file(&as_linked(board))
+        .unwrap_or_else(|error| refuse(error))?;
+    println!(
+        "beside the image: {} bytes at {:#x}",
+        region.bytes, region.base
+    );
+    // SAFETY: the caller's promise; `file` has seen to it that it is apart from what the board uses.
+    Some(unsafe { memory::constants(region) })
 }
 
 /// Ends an image that this machine is not for.
@@ -108,7 +139,7 @@ pub unsafe fn start(image: Image, device_tree: u64) -> ! {
     );
     let tree = usize::try_from(device_tree).ok().filter(|tree| *tree != 0);
     if let Some(tree) = tree {
-        device_tree::is_apart(tree, board).unwrap_or_else(|error| refuse(error));
+        device_tree::is_apart(tree, &as_linked(board)).unwrap_or_else(|error| refuse(error));
     }
     if let Some(first) = image.first {
         first(board);
@@ -123,11 +154,14 @@ pub unsafe fn start(image: Image, device_tree: u64) -> ! {
     }
     // SAFETY: the map proper is in use; the loader has put a tree there, or it is refused.
     let tree = tree.map(|tree| unsafe { open_tree(tree, board) });
+    // SAFETY: the same: it is apart from what the board uses, and the loader has put it there.
+    let file = tree.and_then(|tree| unsafe { open_file(tree, board) });
     firmware::open(board.firmware, tree);
     logger::announce();
     let kernel = Kernel {
         board,
         tree,
+        file,
         shared_is_cached,
     };
     on_main_stack(kernel, image.main)

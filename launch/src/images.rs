@@ -1,28 +1,37 @@
 //! How bare-metal programs are built: one command line, for the `eitri` command and for a head start before it runs.
 
-use crate::workspace::{BARE_METAL_TARGET, Workspace};
+use crate::workspace::{BARE_METAL_TARGET, UEFI_TARGET, Workspace};
 use std::path::PathBuf;
 use std::process::Command;
 
 /// Packages of what every run in QEMU needs, each with a program of its own name: the monitor, and the image under test.
 pub const OF_A_RUN: &[&str] = &["eitri-monitor", "eitri-image"];
 
-/// The command that builds all programs of `package`.
-pub fn build(workspace: &Workspace, package: &str) -> Command {
-    workspace.cargo(&[
-        "build",
-        "--release",
-        "--target",
-        BARE_METAL_TARGET,
-        "-p",
-        package,
-    ])
+/// The package, and the program, that carries an image where UEFI firmware starts it.
+pub const UEFI_APPLICATION: &str = "eitri-uefi";
+
+/// What a package is built for.
+fn target(package: &str) -> &'static str {
+    match package {
+        UEFI_APPLICATION => UEFI_TARGET,
+        _ => BARE_METAL_TARGET,
+    }
 }
 
-/// Where the program `name` is put.
-pub fn path(workspace: &Workspace, name: &str) -> PathBuf {
+/// The command that builds all programs of `package`.
+pub fn build(workspace: &Workspace, package: &str) -> Command {
+    let target = target(package);
+    workspace.cargo(&["build", "--release", "--target", target, "-p", package])
+}
+
+/// Where the program `name` of `package` is put.
+pub fn path(workspace: &Workspace, package: &str, name: &str) -> PathBuf {
     let folder = workspace.target_folder();
-    folder.join(BARE_METAL_TARGET).join("release").join(name)
+    let folder = folder.join(target(package)).join("release");
+    match package {
+        UEFI_APPLICATION => folder.join(format!("{name}.efi")),
+        _ => folder.join(name),
+    }
 }
 
 /// Where the output of building `package` goes.

@@ -59,7 +59,7 @@ fn prepare(arguments: &[std::ffi::OsString]) -> Result<Prepared, Problem> {
         let packages = scope.spawn(|| tools::install_packages(&workspace, &missing));
         let images = scope.spawn(|| {
             if missing.contains(&Tool::Target) {
-                tools::install_target(&workspace)?;
+                tools::install_target(&workspace, Tool::Target.program())?;
             }
             if wanted.contains(&Tool::Target) {
                 first_images(&workspace)?;
@@ -96,7 +96,7 @@ fn build(workspace: &Workspace) -> Result<Prepared, Problem> {
 /// What comes of it is not looked at: the command builds them again, which takes no time if all went well.
 fn first_images(workspace: &Workspace) -> Result<(), Problem> {
     for package in images::OF_A_RUN {
-        if images::path(workspace, package).exists() {
+        if images::path(workspace, package, package).exists() {
             continue;
         }
         let watch = Watch {

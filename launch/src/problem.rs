@@ -61,7 +61,7 @@ impl Problem {
                     let packages = packages.join(" ");
                     help.push(format!("as root on Debian: `apt-get install {packages}`"));
                 }
-                if missing.contains(&Tool::Target) {
+                if missing.iter().any(|tool| tool.target().is_some()) {
                     help.push(
                         "install rustup (https://rustup.rs), or the target with your own Rust"
                             .into(),

@@ -5,7 +5,7 @@
 use crate::Problem;
 use crate::process::run_logged;
 use crate::progress;
-use crate::workspace::{BARE_METAL_TARGET, Workspace};
+use crate::workspace::{BARE_METAL_TARGET, UEFI_TARGET, Workspace};
 use std::fmt;
 use std::path::Path;
 use std::process::Command;
@@ -16,6 +16,8 @@ use std::time::Duration;
 pub enum Tool {
     /// The Rust target for bare metal.
     Target,
+    /// The Rust target for what UEFI firmware starts.
+    UefiTarget,
     /// The emulator that images boot in.
     Qemu,
     /// Khronos' GLSL compiler, for what naga can't read.
@@ -26,6 +28,10 @@ pub enum Tool {
     UBoot,
     /// U-Boot's tool for images.
     MkImage,
+    /// UEFI firmware for QEMU's virt machine.
+    Uefi,
+    /// What the checkers of labs are written in.
+    Python,
 }
 
 /// Longest that a download may take.
@@ -34,16 +40,30 @@ const DOWNLOAD_LIMIT: Duration = Duration::from_secs(900);
 /// What Debian has: the tool, its program or its file, its package.
 #[rustfmt::skip]
 const DEBIAN: &[(Tool, &str, &str)] = &[
-    (Tool::Qemu,    "qemu-system-aarch64",                   "qemu-system-arm"),
-    (Tool::Glslang, "glslangValidator",                      "glslang-tools"),
-    (Tool::SpirvAs, "spirv-as",                              "spirv-tools"),
-    (Tool::UBoot,   "/usr/lib/u-boot/qemu_arm64/u-boot.bin", "u-boot-qemu"),
-    (Tool::MkImage, "mkimage",                               "u-boot-tools"),
+    (Tool::Qemu,    "qemu-system-aarch64",                     "qemu-system-arm"),
+    (Tool::Glslang, "glslangValidator",                        "glslang-tools"),
+    (Tool::SpirvAs, "spirv-as",                                "spirv-tools"),
+    (Tool::UBoot,   "/usr/lib/u-boot/qemu_arm64/u-boot.bin",   "u-boot-qemu"),
+    (Tool::MkImage, "mkimage",                                 "u-boot-tools"),
+    (Tool::Uefi,    "/usr/share/qemu-efi-aarch64/QEMU_EFI.fd", "qemu-efi-aarch64"),
+    (Tool::Python,  "python3",                                 "python3-venv"),
 ];
 
 impl Tool {
     /// All of them.
     pub const ALL: &[Tool] = &[
+        Tool::Target,
+        Tool::UefiTarget,
+        Tool::Qemu,
+        Tool::Glslang,
+        Tool::SpirvAs,
+        Tool::UBoot,
+        Tool::MkImage,
+        Tool::Uefi,
+        Tool::Python,
+    ];
+    /// What `eitri test` needs; its long checks need the others too.
+    pub const OF_TESTS: &[Tool] = &[
         Tool::Target,
         Tool::Qemu,
         Tool::Glslang,
@@ -51,8 +71,6 @@ impl Tool {
         Tool::UBoot,
         Tool::MkImage,
     ];
-    /// What `eitri test` needs.
-    pub const OF_TESTS: &[Tool] = Tool::ALL;
     /// What it takes to run an image in QEMU.
     pub const OF_QEMU: &[Tool] = &[Tool::Target, Tool::Qemu];
 
@@ -60,10 +78,21 @@ impl Tool {
         DEBIAN.iter().find(|(tool, ..)| tool == self)
     }
 
-    /// Name of its program, or where its file is; that of the Rust target is rustc's name of it.
+    /// Name of its program, or where its file is; that of a Rust target is rustc's name of it.
     pub fn program(&self) -> &'static str {
-        self.row()
-            .map_or(BARE_METAL_TARGET, |(_, program, _)| program)
+        let of_row = self
+            .row()
+            .map_or(BARE_METAL_TARGET, |(_, program, _)| program);
+        self.target().unwrap_or(of_row)
+    }
+
+    /// The Rust target that it is, if it is one.
+    pub fn target(&self) -> Option<&'static str> {
+        match self {
+            Tool::Target => Some(BARE_METAL_TARGET),
+            Tool::UefiTarget => Some(UEFI_TARGET),
+            _ => None,
+        }
     }
 
     /// The Debian package that has it, if one has.
@@ -75,7 +104,7 @@ impl Tool {
 impl fmt::Display for Tool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Tool::Target => write!(f, "the Rust target {BARE_METAL_TARGET}"),
+            Tool::Target | Tool::UefiTarget => write!(f, "the Rust target {}", self.program()),
             _ => write!(f, "`{}`", self.program()),
         }
     }
@@ -83,9 +112,9 @@ impl fmt::Display for Tool {
 
 /// Which of `wanted` are not there.
 pub fn missing(workspace: &Workspace, wanted: &[Tool]) -> Vec<Tool> {
-    let is_there = |tool: &Tool| match tool {
-        Tool::Target => target_is_installed(workspace),
-        _ => in_path(tool.program()),
+    let is_there = |tool: &Tool| match tool.target() {
+        Some(target) => target_is_installed(workspace, target),
+        None => in_path(tool.program()),
     };
     wanted
         .iter()
@@ -101,7 +130,7 @@ pub fn missing(workspace: &Workspace, wanted: &[Tool]) -> Vec<Tool> {
 pub fn installable(missing: &[Tool]) -> Result<(), Problem> {
     let mut beyond = missing.to_vec();
     if in_path("rustup") {
-        beyond.retain(|tool| *tool != Tool::Target);
+        beyond.retain(|tool| tool.target().is_none());
     }
     if in_path("apt-get") && is_root() {
         beyond.retain(|tool| tool.package().is_none());
@@ -119,21 +148,21 @@ pub fn installable(missing: &[Tool]) -> Result<(), Problem> {
 pub fn ensure(workspace: &Workspace, wanted: &[Tool]) -> Result<(), Problem> {
     let missing = missing(workspace, wanted);
     installable(&missing)?;
-    if missing.contains(&Tool::Target) {
-        install_target(workspace)?;
+    for target in missing.iter().filter_map(Tool::target) {
+        install_target(workspace, target)?;
     }
     install_packages(workspace, &missing)
 }
 
-/// Adds the Rust target.
+/// Adds a Rust target.
 ///
 /// # Errors
 /// When `rustup` fails, with what it said.
-pub fn install_target(workspace: &Workspace) -> Result<(), Problem> {
+pub fn install_target(workspace: &Workspace, target: &str) -> Result<(), Problem> {
     let mut rustup = Command::new("rustup");
     rustup.current_dir(workspace.root());
-    rustup.args(["target", "add", BARE_METAL_TARGET]);
-    let what = format!("adding the Rust target {BARE_METAL_TARGET}");
+    rustup.args(["target", "add", target]);
+    let what = format!("adding the Rust target {target}");
     install(workspace, &what, "target", &mut [rustup])
 }
 
@@ -194,8 +223,8 @@ fn install(
     Ok(())
 }
 
-/// Whether the toolchain has a `core` for the target, whoever installed it.
-fn target_is_installed(workspace: &Workspace) -> bool {
+/// Whether the toolchain has a `core` for a target, whoever installed it.
+fn target_is_installed(workspace: &Workspace, target: &str) -> bool {
     // Cargo tells its own path to what it runs; a toolchain's libraries lie beside its programs.
     let beside_cargo = || {
         let cargo = std::env::var_os("CARGO")?;
@@ -203,12 +232,12 @@ fn target_is_installed(workspace: &Workspace) -> bool {
         let libraries = toolchain.join("lib/rustlib");
         libraries
             .is_dir()
-            .then(|| libraries.join(BARE_METAL_TARGET).join("lib").is_dir())
+            .then(|| libraries.join(target).join("lib").is_dir())
     };
     beside_cargo().unwrap_or_else(|| {
         let output = Command::new("rustc")
             .current_dir(workspace.root())
-            .args(["--print", "target-libdir", "--target", BARE_METAL_TARGET])
+            .args(["--print", "target-libdir", "--target", target])
             .output();
         output.is_ok_and(|output| {
             let folder = String::from_utf8_lossy(&output.stdout).trim().to_owned();
@@ -241,7 +270,10 @@ mod tests {
     #[test]
     fn every_tool_can_be_installed_by_somebody() {
         for tool in Tool::ALL {
-            assert!(*tool == Tool::Target || tool.package().is_some(), "{tool}");
+            assert!(
+                tool.target().is_some() || tool.package().is_some(),
+                "{tool}"
+            );
         }
     }
 }

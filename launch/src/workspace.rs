@@ -6,6 +6,8 @@ use std::process::Command;
 
 /// The target of everything that runs without an operating system.
 pub const BARE_METAL_TARGET: &str = "aarch64-unknown-none";
+/// The target of what UEFI firmware starts.
+pub const UEFI_TARGET: &str = "aarch64-unknown-uefi";
 
 /// The workspace's root folder.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! A suite on one machine: script by script, each with a line of its own.
 
-use crate::suite::{self, Content, Suite, SuiteError};
+use crate::suite::{self, Case, Content, Suite, SuiteError};
 use crate::{Jobs, Request, Verdict, tap};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -39,7 +39,6 @@ pub fn run_suite(
     say: &mut dyn FnMut(&str),
 ) -> Result<Counts, SuiteError> {
     let Suite { firmware, cases } = suite::read(bytes)?;
-    let mut jobs = OnMachine { machine, firmware };
     let mut counts = Counts::default();
     say(&tap::start(cases.len()));
     for (number, case) in (1..).zip(cases) {
@@ -47,20 +46,7 @@ pub fn run_suite(
             continue;
         }
         let case = case?;
-        let verdict = match &case.content {
-            Content::Settled(verdict) => verdict.clone(),
-            Content::Script(compiled) => {
-                let mut memory = Memory::new(&compiled.plan);
-                match crate::run(compiled, &mut jobs, &mut memory) {
-                    Ok(()) => Verdict::Pass,
-                    Err(stopped) => stopped.verdict,
-                }
-            }
-        };
-        let verdict = match case.must_fail {
-            true => verdict.inverted(),
-            false => verdict,
-        };
+        let verdict = run_case(machine, firmware, &case);
         let count = match verdict {
             Verdict::Pass => &mut counts.passed,
             Verdict::Fail(_) => &mut counts.failed,
@@ -78,6 +64,42 @@ pub fn run_suite(
         "{passed} passed, {failed} failed, {skipped} skipped"
     )));
     Ok(counts)
+}
+
+/// Runs one case of a suite on a GPU with this firmware.
+pub fn run_case(machine: &mut dyn Machine, firmware: &[u8], case: &Case) -> Verdict {
+    let verdict = match &case.content {
+        Content::Settled(verdict) => verdict.clone(),
+        Content::Script(compiled) => {
+            let mut jobs = OnMachine { machine, firmware };
+            let mut memory = Memory::new(&compiled.plan);
+            match crate::run(compiled, &mut jobs, &mut memory) {
+                Ok(()) => Verdict::Pass,
+                Err(stopped) => stopped.verdict,
+            }
+        }
+    };
+    match case.must_fail {
+        true => verdict.inverted(),
+        false => verdict,
+    }
+}
+
+/// The stable name of a script among tests: `amber.`, and its path without what lines of results can't have.
+///
+/// ```
+/// assert_eq!(eitri_amber_device::test_name("cts/add, twice.amber"), "amber.cts.add__twice");
+/// ```
+pub fn test_name(script: &str) -> String {
+    let path = script.strip_suffix(".amber").unwrap_or(script);
+    let word = |character: char| match character {
+        '/' => '.',
+        '-' | '.' | '_' => character,
+        letter if letter.is_ascii_alphanumeric() => letter,
+        _ => '_',
+    };
+    let path = path.trim_start_matches(['/', '.']);
+    String::from("amber.") + &path.chars().map(word).collect::<String>()
 }
 
 /// Jobs on a machine.

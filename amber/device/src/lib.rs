@@ -39,7 +39,7 @@ pub mod suite;
 pub mod tap;
 mod verdict;
 
-pub use board::{Counts, Machine, run_suite};
+pub use board::{Counts, Machine, run_case, run_suite, test_name};
 pub use device::{Compiled, DeviceError, Jobs, Request, Stopped, run};
 pub use resources::Resource;
 pub use verdict::Verdict;

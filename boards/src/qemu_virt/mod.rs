@@ -9,8 +9,11 @@
 
 mod semihosting;
 
-use crate::board::{Board, Coherency, Console, Description, Firmware, Gic, Gpu, Memory, Spi};
+use crate::board::{
+    Board, Coherency, Console, Description, Firmware, Gic, Gpu, LineSpeed, Memory, Spi,
+};
 use crate::host::Ending;
+use crate::loader::{Loader, Prompt};
 use crate::region::{Region, RegisterBase};
 use semihosting::Semihosting;
 
@@ -39,13 +42,15 @@ const DESCRIPTION: Description = Description {
     },
     console: Console::Pl011 {
         base: RegisterBase::new(0x0900_0000),
-        clock_hertz: 24_000_000,
-        baud: 115_200,
+        set_up: Some(LineSpeed {
+            clock_hertz: 24_000_000,
+            baud: 115_200,
+        }),
     },
     gic: Gic {
         distributor: RegisterBase::new(0x0800_0000),
         redistributors: RegisterBase::new(0x080A_0000),
-        cpus: 1,
+        cpus: 8,
     },
     virtual_timer_ppi: 11,
     physical_timer_ppi: 14,
@@ -61,9 +66,15 @@ const DESCRIPTION: Description = Description {
         power_off: &[],
         slowdown: 1,
     },
-    power_controller: None,
+    power_controllers: &[],
     // By SMC or by HVC, as the machine was started.
     firmware: Firmware::AsTreeSays,
+    // One of several that QEMU runs; it is the one that can be typed at.
+    loader: Loader::UBoot(Prompt {
+        text: "=> ",
+        before_network: &[],
+        character_ms: 0,
+    }),
     watchdog: None,
     ending: Ending::Host(&Semihosting),
     lab: None,
@@ -71,6 +82,9 @@ const DESCRIPTION: Description = Description {
 
 /// All of the machine's memory that an image may see when it was given 1 GiB (`-m 1G`).
 pub const GUEST_RAM: Region = Region::new(0x4000_0000, 0x4000_0000);
+
+/// Where a device tree lies that the monitor shows the image of another board: between the image and what the GPU shares.
+pub const TREE: Region = Region::new(0x4800_0000, 0x20_0000);
 
 /// What the monitor keeps for itself (`-m 2G`), above what it shows the image.
 pub const MONITOR_RAM: Region = Region::new(0x8000_0000, 0x4000_0000);

@@ -11,7 +11,7 @@ mod scmi;
 
 pub use machine::{Machine, SmcCall};
 pub use runner::{Found, Log, Permission, StepError, run};
-pub use scmi::{Channel, Doorbell, Message, REPLY_WORDS, ScmiError};
+pub use scmi::{Channel, Doorbell, Message, REPLY_WORDS, ScmiError, header, power_state};
 
 use core::time::Duration;
 
@@ -20,8 +20,11 @@ use core::time::Duration;
 pub enum Certainty {
     /// Read in a source for that chip.
     Sourced,
-    /// Follows from several facts, and no source says it: done only when it was asked for.
+    /// Follows from several facts, and no source says it: done only when it was asked for, and the sequence ends where it
+    /// is needed.
     Inferred,
+    /// Inferred too, but the sequence may do without: left out unless it was asked for.
+    Spare,
 }
 
 /// One row of a sequence.
@@ -41,6 +44,15 @@ impl Action {
         Action {
             what,
             certainty: Certainty::Sourced,
+            step,
+        }
+    }
+
+    /// A step that was inferred, and that may turn out not to be needed.
+    pub const fn spare(what: &'static str, step: Step) -> Action {
+        Action {
+            what,
+            certainty: Certainty::Spare,
             step,
         }
     }
@@ -146,7 +158,7 @@ pub enum Step {
         /// What it must answer in x0.
         wanted: u64,
     },
-    /// Sends a message to the board's power controller.
+    /// Sends a message to one of the board's power controllers.
     Scmi(Message),
 }
 

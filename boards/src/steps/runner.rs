@@ -53,6 +53,9 @@ pub trait Log {
 
     /// After an action.
     fn done(&mut self, action: &Action, found: Found);
+
+    /// In place of an action that nobody asked for, and that the sequence may do without.
+    fn left_out(&mut self, action: &Action);
 }
 
 /// Why a sequence ended.
@@ -105,7 +108,7 @@ pub enum StepError {
         /// Why.
         error: ScmiError,
     },
-    /// The board has no power controller, or no room for what is saved: its description is wrong.
+    /// The board has no such power controller, or no room for what is saved: its description is wrong.
     Description {
         /// Which step.
         what: &'static str,
@@ -167,18 +170,25 @@ impl core::error::Error for StepError {}
 /// At the first step that goes wrong; those after it are not done.
 pub fn run(
     sequence: &[Action],
-    channel: Option<&Channel>,
+    channels: &[Channel],
     permission: Permission,
     machine: &mut impl Machine,
     log: &mut impl Log,
 ) -> Result<(), StepError> {
     let mut saved = Saved([None; SAVED]);
     for action in sequence {
-        if action.certainty == Certainty::Inferred && permission == Permission::SourcedOnly {
-            return Err(StepError::OnlyInferred { what: action.what });
+        match (action.certainty, permission) {
+            (Certainty::Sourced, _) | (_, Permission::InferredToo) => {}
+            (Certainty::Inferred, Permission::SourcedOnly) => {
+                return Err(StepError::OnlyInferred { what: action.what });
+            }
+            (Certainty::Spare, Permission::SourcedOnly) => {
+                log.left_out(action);
+                continue;
+            }
         }
         log.begin(action);
-        let found = step(action, channel, &mut saved, machine)?;
+        let found = step(action, channels, &mut saved, machine)?;
         log.done(action, found);
     }
     Ok(())
@@ -206,7 +216,7 @@ impl Saved {
 
 fn step(
     action: &Action,
-    channel: Option<&Channel>,
+    channels: &[Channel],
     saved: &mut Saved,
     machine: &mut impl Machine,
 ) -> Result<Found, StepError> {
@@ -265,6 +275,7 @@ fn step(
             })
         }
         Step::Scmi(message) => {
+            let channel = channels.get(message.to);
             let channel = channel.ok_or(StepError::Description { what })?;
             let header = message.header;
             let sent = channel.send(&message, machine);

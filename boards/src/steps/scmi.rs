@@ -16,6 +16,27 @@ mod offset {
     pub(super) const PAYLOAD: usize = 0x1C;
 }
 
+/// Headers of messages (hardware/boards.md 3.3).
+#[rustfmt::skip]
+#[expect(missing_docs, reason = "names of the protocol's own")]
+pub mod header {
+    pub const BASE_VERSION:     u32 = 0x4000;
+    pub const POWER_SET:        u32 = 0x4404;
+    pub const POWER_GET:        u32 = 0x4405;
+    pub const LEVEL_SET:        u32 = 0x4C07;
+    pub const LEVEL_GET:        u32 = 0x4C08;
+    pub const CLOCK_ATTRIBUTES: u32 = 0x5003;
+    pub const CLOCK_CONFIG:     u32 = 0x5007;
+}
+
+/// States of a power domain (hardware/boards.md 3.3).
+pub mod power_state {
+    /// On.
+    pub const ON: u32 = 0;
+    /// Off; what it held is lost.
+    pub const OFF: u32 = 0x4000_0000;
+}
+
 /// Channel status: the page is ours.
 const FREE: u32 = 1 << 0;
 /// Channel status: the message could not be taken.
@@ -55,6 +76,8 @@ pub struct Channel {
 /// A message, and what must be answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
+    /// To which of the board's power controllers.
+    pub to: usize,
     /// Message, type, protocol and token.
     pub header: u32,
     /// Words after the header.

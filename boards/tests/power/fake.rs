@@ -1,10 +1,12 @@
-//! A machine that remembers what was done, and answers as a chip's model says.
+//! A machine that remembers what was done: plain registers, or a board's stand-in.
 
-use eitri_boards::steps::{Action, Found, Log, Machine, SmcCall};
+use eitri_boards::stand_in::StandIn;
+use eitri_boards::steps::{Action, Found, Log, Machine, Permission, SmcCall, StepError, run};
+use eitri_boards::{Board, Region};
 use embedded_hal::delay::DelayNs;
 use std::collections::BTreeMap;
 
-/// What a chip makes of accesses.
+/// What is behind the registers.
 pub trait Chip {
     /// A register is read; `kept` is what was written there last.
     fn read(&mut self, at: usize, kept: u32) -> u32 {
@@ -12,16 +14,13 @@ pub trait Chip {
         kept
     }
 
-    /// A register is written; gives what is kept.
-    fn write(&mut self, at: usize, kept: u32, value: u32) -> u32 {
-        let _ = (at, kept);
-        value
+    /// A register is written.
+    fn write(&mut self, at: usize, value: u32) {
+        let _ = (at, value);
     }
 
     /// The firmware is called.
-    fn smc(&mut self, call: SmcCall) -> u64 {
-        panic!("no call of the firmware belongs here: {call:?}")
-    }
+    fn smc(&mut self, call: SmcCall) -> u64;
 }
 
 /// The machine.
@@ -42,10 +41,6 @@ impl<C: Chip> Fake<C> {
             nanoseconds: 0,
         }
     }
-
-    fn kept(&self, at: usize) -> u32 {
-        self.registers.get(&at).copied().unwrap_or(0)
-    }
 }
 
 impl<C> DelayNs for Fake<C> {
@@ -56,20 +51,75 @@ impl<C> DelayNs for Fake<C> {
 
 impl<C: Chip> Machine for Fake<C> {
     fn read(&mut self, at: usize) -> u32 {
-        let kept = self.kept(at);
+        let kept = self.registers.get(&at).copied().unwrap_or(0);
         self.chip.read(at, kept)
     }
 
     fn write(&mut self, at: usize, value: u32) {
         self.writes.push((at, value));
-        let kept = self.kept(at);
-        let value = self.chip.write(at, kept, value);
         self.registers.insert(at, value);
+        self.chip.write(at, value);
     }
 
     fn smc(&mut self, call: SmcCall) -> u64 {
         self.chip.smc(call)
     }
+}
+
+/// A board's stand-in, with a GPU of which two registers can be read.
+pub struct OnBoard<S> {
+    pub stand_in: S,
+    pub gpu_id: u32,
+    window: Region,
+    cores: u64,
+}
+
+impl<S: StandIn> OnBoard<S> {
+    /// With the GPU that the board has.
+    pub fn new(board: &Board, stand_in: S) -> OnBoard<S> {
+        let expected = board.gpu.expected.expect("the board says which GPU it has");
+        OnBoard {
+            stand_in,
+            gpu_id: expected.gpu_id.value,
+            window: board.gpu.window,
+            cores: expected.shader_present.unwrap_or(1),
+        }
+    }
+}
+
+impl<S: StandIn> Chip for OnBoard<S> {
+    fn read(&mut self, at: usize, _: u32) -> u32 {
+        if !self.window.contains(at) {
+            return self.stand_in.read(at);
+        }
+        match (self.stand_in.gpu_answers(), at - self.window.base) {
+            (false, _) => u32::MAX,
+            (true, 0) => self.gpu_id,
+            (true, 0x100) => self.cores as u32,
+            (true, _) => (self.cores >> 32) as u32,
+        }
+    }
+
+    fn write(&mut self, at: usize, value: u32) {
+        assert!(!self.window.contains(at), "nothing of the GPU is written");
+        self.stand_in.write(at, value);
+    }
+
+    fn smc(&mut self, call: SmcCall) -> u64 {
+        self.stand_in.smc(call).unwrap_or(u64::MAX)
+    }
+}
+
+/// Carries steps out on a board's machine: how they ended, and what was wrong with them.
+pub fn carry_out<S: StandIn>(
+    board: &Board,
+    steps: &[Action],
+    permission: Permission,
+    fake: &mut Fake<OnBoard<S>>,
+) -> (Result<(), StepError>, Vec<String>) {
+    let channels = board.power_controllers;
+    let ran = run(steps, channels, permission, fake, &mut Said::default());
+    (ran, fake.chip.stand_in.take_news())
 }
 
 /// What was said: each action before it is done, and what it found.
@@ -83,5 +133,9 @@ impl Log for Said {
 
     fn done(&mut self, action: &Action, found: Found) {
         self.0.push(format!("{}: {found}", action.what));
+    }
+
+    fn left_out(&mut self, action: &Action) {
+        self.0.push(format!("{}: left out", action.what));
     }
 }

@@ -1,5 +1,7 @@
 //! Power sequences and watchdogs, on fakes, and against the sequences that the facts state.
 
+mod cix_p1;
+mod every_board;
 mod fake;
 mod imx95;
 mod rk3588;

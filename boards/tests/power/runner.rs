@@ -18,7 +18,7 @@ fn done(sequence: &[Action]) -> Fake<Plain> {
     let mut fake = Fake::new(Plain);
     let ran = run(
         sequence,
-        None,
+        &[],
         Permission::SourcedOnly,
         &mut fake,
         &mut Said::default(),
@@ -31,7 +31,7 @@ fn done(sequence: &[Action]) -> Fake<Plain> {
 fn refused(sequence: &[Action], text: &str) -> Fake<Plain> {
     let mut fake = Fake::new(Plain);
     let said = &mut Said::default();
-    let error = run(sequence, None, Permission::SourcedOnly, &mut fake, said).unwrap_err();
+    let error = run(sequence, &[], Permission::SourcedOnly, &mut fake, said).unwrap_err();
     assert_eq!(error.to_string(), text);
     fake
 }
@@ -140,7 +140,7 @@ fn what_is_inferred_is_done_only_when_asked_for() {
     let (mut fake, mut said) = (Fake::new(Plain), Said::default());
     let ran = run(
         &sequence,
-        None,
+        &[],
         Permission::InferredToo,
         &mut fake,
         &mut said,
@@ -155,8 +155,26 @@ fn what_is_inferred_is_done_only_when_asked_for() {
 }
 
 #[test]
+fn what_may_be_spared_is_left_out_unless_it_was_asked_for() {
+    let sequence = [
+        Action::spare("perhaps", Step::Write { at: 12, value: 1 }),
+        Action::sourced("known", Step::Write { at: 8, value: 1 }),
+    ];
+    for (permission, writes, first) in [
+        (Permission::SourcedOnly, &[(8, 1)][..], "perhaps: left out"),
+        (Permission::InferredToo, &[(12, 1), (8, 1)][..], "perhaps"),
+    ] {
+        let (mut fake, mut said) = (Fake::new(Plain), Said::default());
+        let ran = run(&sequence, &[], permission, &mut fake, &mut said);
+        assert_eq!((ran, &fake.writes[..]), (Ok(()), writes), "{permission:?}");
+        assert_eq!(said.0[0], first);
+    }
+}
+
+#[test]
 fn a_message_needs_a_power_controller() {
     let message = eitri_boards::steps::Message {
+        to: 0,
         header: 0x4000,
         payload: &[],
         reply: &[],
@@ -165,7 +183,7 @@ fn a_message_needs_a_power_controller() {
     let (mut fake, mut said) = (Fake::new(Plain), Said::default());
     let ran = run(
         &[action],
-        None,
+        &[],
         Permission::SourcedOnly,
         &mut fake,
         &mut said,

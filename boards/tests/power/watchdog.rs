@@ -5,7 +5,11 @@ use eitri_boards::imx95::BOARD;
 
 struct Plain;
 
-impl Chip for Plain {}
+impl Chip for Plain {
+    fn smc(&mut self, call: eitri_boards::steps::SmcCall) -> u64 {
+        panic!("no call of the firmware belongs here: {call:?}")
+    }
+}
 
 #[test]
 fn it_is_refreshed_in_the_width_that_it_is_set_to() {

@@ -6,6 +6,7 @@
 pub(crate) mod case;
 mod compile;
 pub(crate) mod expectations;
+pub(crate) mod host_scripts;
 mod jobs;
 pub(crate) mod junit;
 mod keep;

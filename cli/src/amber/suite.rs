@@ -1,16 +1,23 @@
 //! Scripts in an image: compiled here, each in a process of its own, and run there.
 
+use super::case::Manner;
 use super::expectations::Expectations;
-use super::scripts::ScriptFile;
+use super::outputs::OutputArguments;
+use super::scripts::{self, ScriptFile};
 use super::verdict::Verdict;
-use super::workers::{Limits, Outcome};
+use super::workers::{self, Limits, Outcome};
+use crate::dispatch::Place;
 use crate::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
+use crate::parallel;
+use crate::progress;
 use crate::qemu::{self, Machine};
 use crate::streams::talk;
 use crate::whole_file;
+use crate::workspace::Workspace;
 use eitri_amber_device::suite::{Case, Content, SuiteError, encode, read};
 use eitri_amber_device::tap;
+use eitri_launch::tools::{self, Tool};
 use miette::Diagnostic;
 use std::path::Path;
 use std::time::Duration;
@@ -30,6 +37,45 @@ struct NoSuite(SuiteError);
 pub(crate) fn bytes(cases: &[Case], firmware: Option<Vec<u8>>) -> Result<Vec<u8>, Failure> {
     let firmware = firmware.unwrap_or_else(eitri_model::stub_firmware);
     encode(&firmware, cases).map_err(|error| Failure::refused(NoSuite(error)))
+}
+
+/// Why the scripts of a suite can't be read.
+pub(crate) fn unreadable(error: SuiteError) -> Failure {
+    Failure::refused(NoSuite(error))
+}
+
+/// Longest that one script may take to compile, and its memory in MiB: those of `eitri amber`.
+const COMPILE: (Duration, u64) = (Duration::from_secs(60), 4096);
+
+/// The scripts at these paths as an image carries them, compiled for a GPU; none of no paths.
+pub(crate) fn compiled(paths: &[String], gpu: GpuChoice) -> Result<Option<Vec<u8>>, Failure> {
+    if paths.is_empty() {
+        return Ok(None);
+    }
+    tools::ensure(&Workspace::find()?, &[Tool::Glslang, Tool::SpirvAs])?;
+    let chosen = scripts::choose(paths, None, None)?;
+    let manner = Manner {
+        fence_timeout: None,
+        target: None,
+        place: Place::Qemu,
+        gpu,
+        pipelines_only: false,
+        keep: None,
+        outputs: OutputArguments::default(),
+    };
+    let (time, memory) = COMPILE;
+    let limits = Limits {
+        jobs: parallel::available(),
+        time,
+        memory,
+    };
+    let none = Expectations::read(None, None, None)?;
+    let count = progress::count(chosen.len());
+    let cases = workers::prepare(&chosen, &manner, &limits, &none, |script| {
+        count.done(&script.name, || Ok(()))
+    })?;
+    // The firmware is that of the suite around them.
+    bytes(&cases, Some(Vec::new())).map(Some)
 }
 
 /// Writes what a worker has compiled, for the process that started it.

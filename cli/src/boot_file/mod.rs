@@ -8,9 +8,9 @@ mod fit;
 mod legacy;
 mod u_boot;
 
-use crate::image::Image;
+use crate::image::{Builder, Image};
 use crate::outcome::Failure;
-use eitri_boards::Board;
+use eitri_boards::{Board, Loader};
 use miette::Diagnostic;
 use thiserror::Error;
 
@@ -27,9 +27,19 @@ pub(crate) enum Format {
     Fit,
     /// U-Boot's older container, for `bootm`.
     Uimage,
+    /// An application that UEFI firmware starts, and U-Boot by `bootefi`.
+    Efi,
 }
 
 impl Format {
+    /// The form that a board's own boot loader takes.
+    pub(crate) fn of(board: &Board) -> Format {
+        match board.loader {
+            Loader::UBoot(_) => Format::Image,
+            Loader::Uefi => Format::Efi,
+        }
+    }
+
     /// What the name of such a file ends with.
     pub(crate) fn extension(self) -> &'static str {
         match self {
@@ -38,6 +48,7 @@ impl Format {
             Format::Image => "img",
             Format::Fit => "itb",
             Format::Uimage => "uimg",
+            Format::Efi => "efi",
         }
     }
 }
@@ -77,8 +88,31 @@ pub(crate) fn encode(image: &Image, board: &Board, format: Format) -> Result<Vec
         Format::Fit => fit::encode(&content),
         Format::Uimage => legacy::image(&content),
         Format::Bin | Format::Image => Ok(raw),
+        Format::Efi => return Builder::new()?.build_uefi(board, &raw),
     };
     encoded.map_err(Failure::refused)
+}
+
+/// What to do on a board to boot such a file of that name, as lines for its boot loader or for a person.
+pub(crate) fn lines(board: &Board, format: Format, name: &str) -> Vec<String> {
+    match board.loader {
+        Loader::UBoot(_) => u_boot_lines(board, format, Some(name)),
+        Loader::Uefi => uefi_lines(format, name),
+    }
+}
+
+/// What to do where UEFI firmware is the boot loader, which takes no other form.
+fn uefi_lines(format: Format, name: &str) -> Vec<String> {
+    match format {
+        Format::Efi => vec![
+            format!(
+                "# {name} starts by itself from a FAT file system, as \\EFI\\BOOT\\BOOTAA64.EFI;"
+            ),
+            "# or type in the UEFI shell, with what the image is to be told behind it:".to_owned(),
+            format!("fs0:\\{name}"),
+        ],
+        _ => vec!["# UEFI firmware starts none of these: --format efi".to_owned()],
+    }
 }
 
 /// What to type at U-Boot's prompt to boot such a file: `served` by TFTP under that name, or loaded already.
@@ -89,7 +123,34 @@ pub(crate) fn u_boot_lines(board: &Board, format: Format, served: Option<&str>) 
         .map(|(name, at)| format!("tftpboot {at:#x} {name}"));
     let mut lines = u_boot::before();
     lines.extend(load);
-    lines.extend(u_boot::start(board, format));
+    lines.extend(u_boot::start(board, format, None));
+    lines
+}
+
+/// A file beside the image: the GPU's firmware, which the image itself then does not have.
+#[derive(Clone, Debug)]
+pub(crate) struct Beside {
+    /// Where U-Boot puts it.
+    pub(crate) at: usize,
+    /// Its name on the server.
+    pub(crate) name: String,
+}
+
+/// What to type at U-Boot's prompt to boot a file that is served under that name, with another beside it. That one is loaded
+/// last: `filesize` is of what was.
+pub(crate) fn u_boot_lines_with(
+    board: &Board,
+    format: Format,
+    name: &str,
+    beside: &Beside,
+) -> Vec<String> {
+    let at = u_boot::address(board, format);
+    let mut lines = u_boot::before();
+    lines.push("setenv initrd_high 0xffffffffffffffff".to_owned());
+    lines.extend(at.map(|at| format!("tftpboot {at:#x} {name}")));
+    lines.push(format!("tftpboot {:#x} {}", beside.at, beside.name));
+    let file = format!("{:#x}:${{filesize}}", beside.at);
+    lines.extend(u_boot::start(board, format, Some(&file)));
     lines
 }
 

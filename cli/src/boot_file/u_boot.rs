@@ -12,7 +12,7 @@ pub(super) fn address(board: &Board, format: Format) -> Option<usize> {
     match format {
         Format::Elf => None,
         Format::Bin | Format::Image => Some(board.memory.image.base),
-        Format::Fit | Format::Uimage => Some(board.memory.heap.base),
+        Format::Fit | Format::Uimage | Format::Efi => Some(board.memory.heap.base),
     }
 }
 
@@ -21,17 +21,19 @@ pub(super) fn before() -> Vec<String> {
     vec!["setenv fdt_high 0xffffffffffffffff".to_owned()]
 }
 
-/// What starts a file that was loaded. A tree's configuration is named: a U-Boot that looks for the one that fits its own
+/// What starts a file that was loaded, with another beside it (`ADDRESS:BYTES`). A tree's configuration is named: a U-Boot that looks for the one that fits its own
 /// device tree would find none.
-pub(super) fn start(board: &Board, format: Format) -> Option<String> {
+pub(super) fn start(board: &Board, format: Format, beside: Option<&str>) -> Option<String> {
     let at = address(board, format)?;
     let what = match format {
         Format::Elf => return None,
         Format::Bin | Format::Image => format!("booti {at:#x}"),
         Format::Fit => format!("bootm {at:#x}#{}", fit::CONFIGURATION),
         Format::Uimage => format!("bootm {at:#x}"),
+        Format::Efi => return Some(format!("bootefi {at:#x}")),
     };
-    Some(format!("{what} - ${{fdtcontroladdr}}"))
+    let beside = beside.unwrap_or("-");
+    Some(format!("{what} {beside} ${{fdtcontroladdr}}"))
 }
 
 #[cfg(test)]
@@ -42,7 +44,7 @@ mod tests {
     fn containers_are_loaded_where_the_image_does_not_go() {
         for board in eitri_boards::ALL {
             let image = board.memory.image;
-            for format in [Format::Fit, Format::Uimage] {
+            for format in [Format::Fit, Format::Uimage, Format::Efi] {
                 let at = address(board, format).unwrap_or(image.base);
                 assert!(!image.contains(at), "{}: {at:#x}", board.name);
             }

@@ -62,7 +62,7 @@ struct Test {
 
 #[rustfmt::skip]
 const TESTS: &[Test] = &[
-    Test { image: "eitri-selftest", words: &["selftest"],                        entries: EVERY,   status: Some(0),   expect: Expect::Tap(17) },
+    Test { image: "eitri-selftest", words: &["selftest"],                        entries: EVERY,   status: Some(0),   expect: Expect::Tap(19) },
     Test { image: "eitri-selftest", words: &["selftest"],                        entries: &[Entry::El3],       status: None, expect: Expect::Console(&["3?"]) },
     Test { image: "eitri-selftest", words: &["selftest"],                        entries: &[Entry::Elsewhere], status: None, expect: Expect::Console(&["@?"]) },
     Test { image: "eitri-crash",    words: &["data-abort"],                      entries: EVERY,   status: Some(102), expect: Expect::Console(&["data abort: nothing mapped on a read", "for  0x0000000020001234"]) },
@@ -167,6 +167,7 @@ fn start(
             Entry::Monitor => Start::Monitor {
                 monitor,
                 image: raw,
+                tree: None,
             },
             Entry::El3 => Start::At(raw, linked, Level::El3),
             Entry::Elsewhere => Start::At(raw, linked + (2 << 20), Level::El1),

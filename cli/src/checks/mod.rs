@@ -5,13 +5,16 @@
 mod amber;
 mod boards;
 mod documentation;
+mod fidelity;
 mod fuzz;
 mod kernel;
+mod labs;
 mod linux;
 mod shaders;
 mod symbols;
 mod tally;
 mod u_boot;
+mod uefi;
 
 use crate::outcome::Failure;
 use crate::process::End;
@@ -51,6 +54,14 @@ const QEMU: &[Tool] = Tool::OF_QEMU;
 const TEXT: &[Tool] = &[Tool::Glslang, Tool::SpirvAs];
 const FORM: &[Tool] = &[Tool::Target, Tool::MkImage];
 const BOOT: &[Tool] = &[Tool::Target, Tool::Qemu, Tool::UBoot];
+const LABS: &[Tool] = &[Tool::Python];
+const UEFI: &[Tool] = &[
+    Tool::Target,
+    Tool::UefiTarget,
+    Tool::Qemu,
+    Tool::UBoot,
+    Tool::Uefi,
+];
 const BOTH: &[Tool] = &[Tool::Target, Tool::Qemu, Tool::Glslang];
 const EACH: &[Tool] = &[Tool::Target, Tool::Qemu, Tool::Glslang, Tool::SpirvAs];
 
@@ -168,6 +179,9 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "boards",     when: When::Always,           lane: Lane::Images, needs: FORM, what: "the image links for every board",                        action: Action::Cases(boards::run) },
     Check { name: "kernel",     when: When::Always,           lane: Lane::Images, needs: QEMU, what: "the kernel and the monitor in QEMU",                     action: Action::Cases(kernel::run) },
     Check { name: "u-boot",     when: When::Always,           lane: Lane::Images, needs: BOOT, what: "U-Boot takes the image in every form",                   action: Action::Cases(u_boot::run) },
+    Check { name: "fidelity",   when: When::Long("6 min"),    lane: Lane::Images, needs: QEMU, what: "each board's image on that board's stand-ins",            action: Action::Cases(fidelity::run) },
+    Check { name: "labs",       when: When::Long("2 min"),    lane: Lane::Images, needs: LABS, what: "labgrid and LAVA take the files for labs",               action: Action::Cases(labs::run) },
+    Check { name: "uefi",       when: When::Long("3 min"),    lane: Lane::Images, needs: UEFI, what: "UEFI firmware starts the image",                         action: Action::Cases(uefi::run) },
     Check { name: "amber",      when: When::Always,           lane: Lane::Images, needs: EACH, what: "scripts have the same verdicts in QEMU and on the host", action: Action::Cases(amber::run) },
     Check { name: "shaders",    when: When::Always,           lane: Lane::Images, needs: BOTH, what: "shaders give the same bytes in QEMU and on the host",    action: Action::Cases(shaders::run) },
     Check { name: "docs",       when: When::Always,           lane: Lane::Images, needs: RUST, what: "documentation",                                          action: Action::Documents(&["doc", "--no-deps"]) },
@@ -342,7 +356,8 @@ mod tests {
     #[test]
     fn what_the_checks_need_is_known_before_they_are_built() {
         for tool in Tool::ALL {
-            let needed = ALL.iter().any(|check| check.needs.contains(tool));
+            let always = ALL.iter().filter(|check| check.when == When::Always);
+            let needed = always.flat_map(|check| check.needs).any(|it| it == tool);
             let told = Tool::OF_TESTS.contains(tool);
             assert_eq!(needed, told, "{tool}: see Tool::OF_TESTS");
         }

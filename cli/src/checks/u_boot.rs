@@ -1,7 +1,7 @@
 //! U-Boot itself loads the image, in QEMU, in every form that it takes; its own tool reads the containers for every board.
 
 use super::Case;
-use crate::boot_file::{self, Format};
+use crate::boot_file::{self, Beside, Format};
 use crate::image::{Builder, Image};
 use crate::outcome::Failure;
 use crate::process::run_logged;
@@ -9,7 +9,7 @@ use crate::qemu::{Boot, Booted, Start, boot};
 use crate::whole_file::put;
 use crate::workspace::Workspace;
 use eitri_boards::Board;
-use eitri_boards::qemu_virt::BOARD;
+use eitri_boards::qemu_virt::{BOARD, TREE};
 use eitri_launch::tools::Tool;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,6 +23,9 @@ const TOOL_LIMIT: Duration = Duration::from_secs(20);
 const LEAD_IN: usize = 40;
 /// Where a script is loaded: behind the other file.
 const SCRIPT: usize = BOARD.description().memory.heap.base + (64 << 20);
+/// Where firmware is loaded: apart from what the image uses.
+const FIRMWARE: usize = TREE.base;
+const FIRMWARE_BYTES: usize = 0x1_2345;
 /// Exit status of an image that has no job.
 const NO_JOB: i32 = 2;
 
@@ -34,15 +37,31 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let board = &BOARD;
     let image = Builder::new()?.build("eitri-image", "eitri-image")?;
     let mut cases = Vec::new();
+    let firmware = folder.join("firmware.bin");
+    put(&firmware, &[0xFE; FIRMWARE_BYTES])?;
     for &format in FORMATS {
         let path = write(&folder, format, &boot_file::encode(&image, board, format)?)?;
-        let lines = boot_file::u_boot_lines(board, format, None);
+        // As typed for firmware beside the image, but that nothing is loaded from a network.
+        let beside = Beside {
+            at: FIRMWARE,
+            name: String::new(),
+        };
+        let lines = boot_file::u_boot_lines_with(board, format, "", &beside);
+        let mut lines: Vec<String> = lines
+            .into_iter()
+            .filter(|line| !line.starts_with("tftpboot "))
+            .collect();
+        lines.insert(0, format!("setenv filesize {FIRMWARE_BYTES:x}"));
         // Only an ELF file has no address, and U-Boot is given none.
         let at = boot_file::u_boot_address(board, format).unwrap_or_default();
-        let booted = type_at_prompt(&folder, &[(&path, at)], &lines)?;
+        let files = [(path.as_path(), at), (&firmware, FIRMWARE)];
+        let booted = type_at_prompt(&folder, &files, &lines)?;
+        let said = format!("beside the image: {FIRMWARE_BYTES} bytes at {FIRMWARE:#x}");
+        let said = String::from_utf8_lossy(&booted.console).contains(&said);
+        let unsaid = || Some(format!("the image does not find the file at {FIRMWARE:#x}"));
         cases.push(Case::ran(
-            format!("U-Boot boots the {format:?}"),
-            wrong(&booted, format),
+            format!("U-Boot boots the {format:?}, with a file beside it"),
+            wrong(&booted, format).or_else(|| if said { None } else { unsaid() }),
         ));
     }
     let format = Format::Image;

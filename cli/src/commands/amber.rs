@@ -108,9 +108,9 @@ pub(crate) struct Args {
     /// The board that the image is for.
     #[arg(long, value_name = "NAME", requires = "image", default_value = BOARD.name)]
     board: String,
-    /// The form of the image's file.
-    #[arg(long, value_enum, requires = "image", default_value_t = Format::Image)]
-    format: Format,
+    /// The form of the image's file; if not given, what the board's own boot loader takes.
+    #[arg(long, value_enum, requires = "image")]
+    format: Option<Format>,
     /// A firmware image for the GPU of the image's board, such as the vendor's mali_csffw.bin.
     #[arg(long, value_name = "FILE", requires = "image")]
     firmware: Option<String>,
@@ -322,10 +322,11 @@ fn image(
     tools::ensure(&Workspace::find()?, &[Tool::Glslang, Tool::SpirvAs])?;
     let cases = compile(chosen, (manner, expectations), &limits(args))?;
     let built = Builder::new()?.build_suite(Some(board), &suite::bytes(&cases, firmware)?)?;
-    whole_file::write(path, &boot_file::encode(&built, board, args.format)?)?;
-    if path != "-" && args.format != Format::Elf {
+    let format = args.format.unwrap_or(Format::of(board));
+    whole_file::write(path, &boot_file::encode(&built, board, format)?)?;
+    if path != "-" && format != Format::Elf {
         let name = Path::new(path).file_name().unwrap_or_default();
-        let lines = boot_file::u_boot_lines(board, args.format, Some(&name.to_string_lossy()));
+        let lines = boot_file::lines(board, format, &name.to_string_lossy());
         outln!("{}", lines.join("\n"))?;
     }
     Ok(Status::Good)

@@ -77,16 +77,25 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 fn of_tool(tool: Tool, is_missing: bool) -> Finding {
-    let found = match (is_missing, tool, tool.package()) {
-        (true, Tool::Target, _) => Err(format!("rustup target add {}", tool.program())),
-        (true, _, package) => Err(format!("apt-get install {}", package.unwrap_or_default())),
-        (false, Tool::Target | Tool::UBoot, _) => Ok("installed".to_owned()),
+    let get = match tool.target() {
+        Some(target) => format!("rustup target add {target}"),
+        None => format!("apt-get install {}", tool.package().unwrap_or_default()),
+    };
+    let found = match (is_missing, tool, Tool::OF_TESTS.contains(&tool)) {
+        (true, _, true) => Err(get),
+        (true, _, false) => Ok(format!(
+            "not installed; long checks and --format efi would: {get}"
+        )),
+        (false, Tool::Target | Tool::UefiTarget | Tool::UBoot | Tool::Uefi, _) => {
+            Ok("installed".to_owned())
+        }
         (false, Tool::MkImage, _) => Ok(version(tool, "-V")),
         (false, _, _) => Ok(version(tool, "--version")),
     };
     Finding {
         what: match tool {
             Tool::UBoot => "U-Boot for QEMU",
+            Tool::Uefi => "UEFI for QEMU",
             _ => tool.program(),
         },
         found,

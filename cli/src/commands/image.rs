@@ -1,7 +1,8 @@
 //! `eitri image`: a shader as a file that a board boots.
 
+use crate::amber::suite as scripts;
 use crate::board_choice;
-use crate::boot_file::{self, Format};
+use crate::boot_file::{self, Beside, Format};
 use crate::dispatch::{self, Request, Talk};
 use crate::gpu_choice::GpuChoice;
 use crate::image::{Builder, Image};
@@ -11,7 +12,7 @@ use crate::outcome::{Failure, Status};
 use crate::shader_file;
 use crate::streams::outln;
 use crate::whole_file::Pending;
-use eitri_boards::Board;
+use eitri_boards::{Board, Loader};
 use eitri_job::Wants;
 use eitri_model::stub_firmware;
 use miette::Diagnostic;
@@ -26,21 +27,28 @@ pub(crate) struct Args {
     /// The validation suite instead of a shader: an image that says whether the board's GPU works.
     #[arg(long, conflicts_with = "shader")]
     validation: bool,
+    /// Amber scripts, or folders of them, that the validation suite runs after its own tests.
+    #[arg(long, value_name = "FILE|DIR", num_args = 1.., requires = "validation")]
+    suite: Vec<String>,
     /// The board that it is for.
     #[arg(long, value_name = "NAME", required_unless_present = "list_boards")]
     board: Option<String>,
     /// List the boards, and do nothing else.
     #[arg(long)]
     list_boards: bool,
-    /// The form of the file.
-    #[arg(long, value_enum, default_value_t = Format::Image)]
-    format: Format,
+    /// The form of the file; if not given, what the board's own boot loader takes.
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// Where the file goes; `eitri-BOARD` with the form's ending if not given.
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
     /// Write what U-Boot has to do as a script too, for its `source` command.
     #[arg(long, value_name = "FILE")]
     script: Option<String>,
+    /// Leave the GPU's firmware out of the image: U-Boot loads it at this address, a multiple of 64 KiB, as the file that
+    /// --firmware names or mali_csffw.bin.
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    firmware_at: Option<usize>,
     /// Write what a lab wants to know beside the file: environment, strategy and test for labgrid, or job and device
     /// dictionary for LAVA.
     #[arg(long, value_enum)]
@@ -54,6 +62,96 @@ pub(crate) struct Args {
 enum RequestError {
     #[error("an ELF file is not for U-Boot: there is nothing to put into --script")]
     NoScript,
+    #[error("{board} has no U-Boot: there is nothing to put into --script")]
+    NoUBoot { board: &'static str },
+    #[error(
+        "firmware at an address is U-Boot's to load: {board} has none, and an ELF file or an application is not for it"
+    )]
+    NoLoader { board: &'static str },
+    #[error("{address:#x} is no place for firmware: {what} of {board} is at {base:#x} to {end:#x}")]
+    #[diagnostic(help("a place that is free: {free:#x}"))]
+    InTheWay {
+        address: usize,
+        what: &'static str,
+        board: &'static str,
+        base: usize,
+        end: usize,
+        free: usize,
+    },
+}
+
+/// Files of firmware are linked for pages of 64 KiB: hardware/boards.md 8.
+const FIRMWARE_ALIGNMENT: usize = 64 << 10;
+/// More than any firmware has.
+const FIRMWARE_BYTES: usize = 4 << 20;
+/// What the vendor calls it.
+const FIRMWARE_NAME: &str = "mali_csffw.bin";
+
+/// An address for firmware.
+fn address(text: &str) -> Result<usize, String> {
+    let digits = text.strip_prefix("0x").unwrap_or(text).replace('_', "");
+    let address = usize::from_str_radix(&digits, 16).map_err(|error| error.to_string())?;
+    match address % FIRMWARE_ALIGNMENT {
+        0 => Ok(address),
+        _ => Err("no multiple of 0x10000".to_owned()),
+    }
+}
+
+/// The firmware that U-Boot is to load, if that was asked for and can be.
+fn beside(args: &Args, board: &Board, format: Format) -> Result<Option<Beside>, Failure> {
+    let Some(at) = args.firmware_at else {
+        return Ok(None);
+    };
+    let by_u_boot = matches!(
+        format,
+        Format::Bin | Format::Image | Format::Fit | Format::Uimage
+    );
+    if board.loader == Loader::Uefi || !by_u_boot {
+        let board = board.title;
+        return Err(Failure::refused(RequestError::NoLoader { board }));
+    }
+    let memory = board.memory;
+    let mut taken = vec![
+        ("the image", memory.image),
+        ("the heap", memory.heap),
+        ("what the GPU shares", memory.shared),
+        ("the GPU", board.gpu.window),
+    ];
+    taken.extend(memory.devices.iter().map(|region| ("a device", *region)));
+    taken.extend(
+        memory
+            .never
+            .iter()
+            .map(|region| ("reserved memory", *region)),
+    );
+    let end = at.saturating_add(FIRMWARE_BYTES);
+    let in_the_way = taken
+        .iter()
+        .find(|(_, region)| at < region.end() && region.base < end);
+    if let Some((what, region)) = in_the_way {
+        return Err(Failure::refused(RequestError::InTheWay {
+            address: at,
+            what,
+            board: board.name,
+            base: region.base,
+            end: region.end(),
+            // Behind what is shared, where no board has anything else.
+            free: memory.shared.end(),
+        }));
+    }
+    let path = args.job.firmware_path().map(Path::new);
+    let name = path.and_then(Path::file_name);
+    let name = name.map_or(FIRMWARE_NAME.into(), |name| name.to_string_lossy());
+    let name = name.into_owned();
+    Ok(Some(Beside { at, name }))
+}
+
+/// The firmware that is inside of the image: none where U-Boot loads it.
+fn inside(args: &Args) -> Result<Option<Vec<u8>>, Failure> {
+    match args.firmware_at {
+        Some(_) => Ok(Some(Vec::new())),
+        None => args.job.firmware(),
+    }
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
@@ -66,19 +164,31 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     // clap has seen to it that there are a board and a shader.
     let name = args.board.as_deref().unwrap_or_default();
     let board = board_choice::named(name)?;
-    if args.script.is_some() && args.format == Format::Elf {
-        return Err(Failure::refused(RequestError::NoScript));
+    let format = args.format.unwrap_or(Format::of(board));
+    if args.script.is_some() {
+        if format == Format::Elf {
+            return Err(Failure::refused(RequestError::NoScript));
+        }
+        if board.loader == Loader::Uefi {
+            let board = board.title;
+            return Err(Failure::refused(RequestError::NoUBoot { board }));
+        }
     }
+    let beside = beside(args, board, format)?;
     let image = match args.validation {
         true => validation_image(args, board)?,
         false => job_image(args, board)?,
     };
     let output = args.output.clone();
-    let output =
-        output.unwrap_or_else(|| format!("eitri-{}.{}", board.name, args.format.extension()));
+    let output = output.unwrap_or_else(|| format!("eitri-{}.{}", board.name, format.extension()));
     let name = Path::new(&output).file_name().unwrap_or_default();
-    let lines = boot_file::u_boot_lines(board, args.format, Some(&name.to_string_lossy()));
-    let file = Pending::write(&output, &boot_file::encode(&image, board, args.format)?)?;
+    let lines = match &beside {
+        Some(beside) => {
+            boot_file::u_boot_lines_with(board, format, &name.to_string_lossy(), beside)
+        }
+        None => boot_file::lines(board, format, &name.to_string_lossy()),
+    };
+    let file = Pending::write(&output, &boot_file::encode(&image, board, format)?)?;
     let script = match &args.script {
         Some(path) => Some(Pending::write(path, &boot_file::boot_script(&lines)?)?),
         None => None,
@@ -95,7 +205,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     script.map_or(Ok(()), Pending::commit)?;
     lab.into_iter().try_for_each(Pending::commit)?;
     // What goes to standard output is either the file or what to do with it.
-    if output != "-" && args.script.as_deref() != Some("-") && args.format != Format::Elf {
+    if output != "-" && args.script.as_deref() != Some("-") && format != Format::Elf {
         outln!("{}", lines.join("\n"))?;
     }
     Ok(Status::Good)
@@ -112,7 +222,7 @@ fn job_image(args: &Args, board: &Board) -> Result<Image, Failure> {
         gpu: GpuChoice::default(),
         saves: Vec::new(),
         coherent: true,
-        firmware: args.job.firmware()?,
+        firmware: inside(args)?,
         limit: args.job.limit(),
         wants: Wants::default(),
         talk: Talk::Quiet,
@@ -123,6 +233,8 @@ fn job_image(args: &Args, board: &Board) -> Result<Image, Failure> {
 
 /// The image that runs the validation suite.
 fn validation_image(args: &Args, board: &Board) -> Result<Image, Failure> {
-    let firmware = args.job.firmware()?.unwrap_or_else(stub_firmware);
-    Builder::new()?.build_validation(Some(board), &firmware)
+    let firmware = inside(args)?.unwrap_or_else(stub_firmware);
+    let gpu = GpuChoice::of_board(board).unwrap_or_default();
+    let scripts = scripts::compiled(&args.suite, gpu)?;
+    Builder::new()?.build_validation(Some(board), &firmware, scripts.as_deref())
 }

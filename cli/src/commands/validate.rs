@@ -1,16 +1,20 @@
 //! `eitri validate`: the validation suite on the model, or on models with one broken thing each.
 
+use crate::amber::host_scripts::HostScripts;
+use crate::amber::suite as scripts;
+use crate::board_choice;
 use crate::dispatch::{Place, Talk};
-use crate::gpu_choice::GpuArgument;
+use crate::gpu_choice::{GpuArgument, GpuChoice};
 use crate::outcome::{Failure, FileError, Status};
 use crate::parallel;
 use crate::qemu::{self, Setting};
 use crate::streams::{outln, talk};
+use eitri_boards::Board;
 use eitri_model::{Config, SEEDED, Seeded, stub_firmware};
 use eitri_on_model::Machine;
 use eitri_validation::{
     Console, Expected, Form, Listener, NoProgram, Programs, Setup, Status as Verdict, Summary,
-    TestResult, names, run as run_suite,
+    TestResult, names, run as run_suite, run_with,
 };
 use miette::Diagnostic;
 use std::num::NonZero;
@@ -24,6 +28,10 @@ pub(crate) struct Args {
     on: Place,
     #[command(flatten)]
     gpu: GpuArgument,
+    /// Show the image in QEMU this board: its memory map, console, interrupts and GPU, with stand-ins for clocks, resets, power and
+    /// firmware that tell a wrong order or value.
+    #[arg(long, value_name = "NAME")]
+    board: Option<String>,
     /// The form of the results.
     #[arg(long, value_name = "tap|lava|plain", default_value = "tap", value_parser = form)]
     console: Form,
@@ -36,6 +44,9 @@ pub(crate) struct Args {
     /// Rounds of the soak.
     #[arg(long, value_name = "N", default_value_t = 64)]
     soak: u32,
+    /// Amber scripts, or folders of them, that are run after the suite's own tests.
+    #[arg(long, value_name = "FILE|DIR", num_args = 1..)]
+    suite: Vec<String>,
     /// A firmware image instead of the stub, such as the vendor's mali_csffw.bin.
     #[arg(long, value_name = "FILE")]
     firmware: Option<String>,
@@ -67,6 +78,9 @@ enum ValidateError {
     #[error("seeded faults are of the Mali-G610, on the host")]
     #[diagnostic(help("leave --gpu and --on out"))]
     OnlyHere,
+    #[error("boards are shown in QEMU: the host has none")]
+    #[diagnostic(help("--on qemu"))]
+    NoBoard,
     #[error(transparent)]
     Program(#[from] NoProgram),
 }
@@ -95,11 +109,15 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             })
         })?,
     };
+    let board = args.board.as_deref().map(board_choice::named).transpose()?;
+    if board.is_some() && args.on == Place::Host {
+        return Err(Failure::refused(ValidateError::NoBoard));
+    }
     match (&args.seeded_faults, args.on) {
         (Some(prefix), Place::Host) => seeded_faults(args, prefix, &firmware),
         (Some(_), Place::Qemu) => Err(Failure::refused(ValidateError::OnlyHere)),
         (None, Place::Host) => on_host(args, &firmware),
-        (None, Place::Qemu) => in_qemu(args, &firmware),
+        (None, Place::Qemu) => in_qemu(args, board, &firmware),
     }
 }
 
@@ -143,7 +161,9 @@ fn on_host(args: &Args, firmware: &[u8]) -> Result<Status, Failure> {
     });
     let patience = Duration::from_secs(args.timeout.into());
     let machine = Machine::new(config).with_patience(patience);
-    let outcome = run_suite(machine, &setup, None, &mut console);
+    let bytes = scripts::compiled(&args.suite, args.gpu.choice())?;
+    let mut scripts = HostScripts::read(bytes.as_deref(), firmware)?;
+    let outcome = run_with(machine, &setup, None, &mut scripts, &mut console);
     said?;
     Ok(verdict(outcome.summary))
 }
@@ -155,7 +175,10 @@ fn verdict(summary: Summary) -> Status {
     }
 }
 
-fn in_qemu(args: &Args, firmware: &[u8]) -> Result<Status, Failure> {
+fn in_qemu(args: &Args, board: Option<&'static Board>, firmware: &[u8]) -> Result<Status, Failure> {
+    let gpu = board.and_then(GpuChoice::of_board);
+    let gpu = gpu.unwrap_or(args.gpu.choice());
+    let scripts = scripts::compiled(&args.suite, gpu)?;
     let row = Form::ALL.iter().find(|(_, form)| *form == args.console);
     let form = row.map_or("tap", |(word, _)| word);
     let words = [
@@ -166,12 +189,12 @@ fn in_qemu(args: &Args, firmware: &[u8]) -> Result<Status, Failure> {
     ];
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let setting = Setting {
-        gpu: args.gpu.choice(),
+        gpu,
         limit: Duration::from_secs(args.timeout.into()),
         talk: Talk::Quiet,
         words: &words,
     };
-    let (console, diagnoses) = qemu::run_validation(firmware, &setting)?;
+    let (console, diagnoses) = qemu::run_validation(board, firmware, scripts.as_deref(), &setting)?;
     for line in console.lines() {
         outln!("{line}")?;
     }

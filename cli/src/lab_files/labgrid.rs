@@ -4,11 +4,14 @@
 
 use super::{LabFile, quoted};
 use crate::boot_file::{self, Format};
-use eitri_boards::{Board, Lab};
+use eitri_boards::{Board, Lab, Loader, Prompt};
 
 pub(super) fn files(board: &Board, image: &str) -> Vec<LabFile> {
     let environment = match board.lab {
-        Some(lab) => on_board(board, &lab, image),
+        Some(lab) => match board.loader {
+            Loader::UBoot(prompt) => by_u_boot(board, &lab, &prompt, image),
+            Loader::Uefi => by_uefi(board, &lab, image),
+        },
         None => in_qemu(image),
     };
     let file = |name: String, text: String| LabFile { name, text };
@@ -19,7 +22,7 @@ pub(super) fn files(board: &Board, image: &str) -> Vec<LabFile> {
     ]
 }
 
-fn on_board(board: &Board, lab: &Lab, image: &str) -> String {
+fn by_u_boot(board: &Board, lab: &Lab, prompt: &Prompt, image: &str) -> String {
     // What is typed behind the load; the test loads the file under the name that the server gives it.
     let lines = boot_file::u_boot_lines(board, Format::Image, None);
     let (boot, before) = lines
@@ -33,7 +36,7 @@ fn on_board(board: &Board, lab: &Lab, image: &str) -> String {
     let mut first = ["setenv autoload no", "setenv bootargs eitri.console=lava"]
         .into_iter()
         .chain(before.iter().map(String::as_str))
-        .chain(lab.before_network.iter().copied());
+        .chain(prompt.before_network.iter().copied());
     format!(
         "# {}: the console is {} baud, 8N1.
 targets:
@@ -65,11 +68,40 @@ imports:
         board.title,
         lab.baud,
         lab.off_seconds,
-        f64::from(lab.character_ms) / 1000.0,
-        quoted(lab.prompt),
+        f64::from(prompt.character_ms) / 1000.0,
+        quoted(prompt.text),
         list(&mut first),
         quoted(boot),
         board.memory.image.base,
+        quoted(image)
+    )
+}
+
+/// UEFI firmware starts what it finds by itself, and nothing is typed: the image gets there before the power does.
+fn by_uefi(board: &Board, lab: &Lab, image: &str) -> String {
+    format!(
+        "# {}: the console is {} baud, 8N1. UEFI starts the image by itself: it is on a USB stick that the lab
+# writes, as EFI/BOOT/BOOTAA64.EFI of a FAT file system.
+targets:
+  main:
+    resources:
+      RemotePlace:
+        name: !template '$LG_PLACE'
+    drivers:
+      NetworkPowerDriver:
+        delay: {}.0
+      SerialDriver: {{}}
+      USBSDMuxDriver: {{}}
+      USBStorageDriver: {{}}
+      EitriStrategy: {{}}
+images:
+  eitri: {}
+imports:
+  - eitri_strategy.py
+",
+        board.title,
+        lab.baud,
+        lab.off_seconds,
         quoted(image)
     )
 }
@@ -103,6 +135,7 @@ imports:
 const STRATEGY: &str = r#""""off, boot loader, running: how labgrid brings a board to Eitri's image."""
 
 import enum
+from pathlib import PurePath
 
 import attr
 from labgrid.factory import target_factory
@@ -126,6 +159,8 @@ class EitriStrategy(Strategy):
         "console": "ConsoleProtocol",
         "uboot": {"UBootDriver", None},
         "tftp": {"TFTPProviderDriver", None},
+        "mux": {"USBSDMuxDriver", None},
+        "stick": {"USBStorageDriver", None},
     }
 
     load_address = attr.ib(default=None)
@@ -142,6 +177,14 @@ class EitriStrategy(Strategy):
             self.power.off()
         elif status == Status.uboot:
             self.transition(Status.off)
+            if self.stick is not None:
+                self.target.activate(self.mux)
+                self.mux.set_mode("host")
+                self.target.activate(self.stick)
+                image = self.target.env.config.get_image_path("eitri")
+                self.stick.write_files([image], PurePath("EFI/BOOT/BOOTAA64.EFI"), 1, False)
+                self.target.deactivate(self.stick)
+                self.mux.set_mode("dut")
             self.target.activate(self.console)
             self.power.cycle()
             if self.uboot is not None:
@@ -164,7 +207,8 @@ const TEST: &str = r#""""Runs Eitri's validation suite on a board: pytest --lg-e
 
 import subprocess
 
-LINE = r"@R (\S+) (pass|fail|skip)\s|# done: [^\r\n]*\s|EITRI-CRASH ([^\r\n]*)\s"
+RESULT = r'@R \S+ (?:pass|fail|skip)\s|(?:not )?ok \d+ [^\r\n]*\s'
+END = r'# done: [^\r\n]*\s|EITRI-CRASH [^\r\n]*\s'
 
 
 def test_validation(strategy, target, tmp_path):
@@ -174,9 +218,9 @@ def test_validation(strategy, target, tmp_path):
     try:
         with log.open("wb") as out:
             while True:
-                _, before, match, after = console.expect([LINE], timeout=120)
+                index, before, match, after = console.expect([RESULT, END], timeout=120)
                 out.write(before + after)
-                if not match.group(0).startswith(b"@R"):
+                if index == 1:
                     break
     finally:
         strategy.transition("off")

@@ -1,30 +1,68 @@
-//! LAVA: a job that loads the image at U-Boot's prompt and reads its lines, and a device dictionary to fill in.
+//! LAVA: a job that starts the image and reads its lines, a device dictionary to fill in, and the device type where LAVA has
+//! none.
 //!
-//! Facts: hardware/boards-labs.md 3.2, 3.3 and 3.5.
+//! Facts: hardware/boards-labs.md 3.1 to 3.3, 3.5 and 6.
 
 use super::{LabFile, quoted};
 use crate::boot_file::{self, Format};
-use eitri_boards::{Board, Lab};
+use eitri_boards::{Board, DeviceType, Lab, Loader, Prompt};
 
 pub(super) fn files(board: &Board, image: &str) -> Vec<LabFile> {
     let name = |ending: &str| format!("eitri-{}.lava.{ending}", board.name);
-    match board.lab {
-        Some(lab) => vec![
-            LabFile {
-                name: name("yaml"),
-                text: on_board(board, &lab, image),
-            },
-            LabFile {
-                name: name("jinja2"),
-                text: dictionary(&lab),
-            },
-        ],
-        None => vec![LabFile {
+    let Some(lab) = board.lab else {
+        return vec![LabFile {
             name: name("yaml"),
             text: in_qemu(image),
-        }],
+        }];
+    };
+    let mut files = vec![
+        LabFile {
+            name: name("yaml"),
+            text: on_board(board, &lab, image),
+        },
+        LabFile {
+            name: name("jinja2"),
+            text: dictionary(&lab),
+        },
+    ];
+    if let DeviceType::Own(own) = lab.lava {
+        files.push(LabFile {
+            name: format!("{own}.jinja2"),
+            text: match board.loader {
+                Loader::UBoot(prompt) => u_boot_type(board, &lab, &prompt),
+                Loader::Uefi => UEFI_TYPE.to_owned(),
+            },
+        });
     }
+    files
 }
+
+/// What every job begins with: its title, and how long each part may take.
+fn head(device_type: &str, title: &str, context: &str) -> String {
+    format!(
+        "device_type: {device_type}
+job_name: {}
+visibility: public
+priority: medium
+{context}timeouts:
+  job: {{minutes: 20}}
+  action: {{minutes: 10}}
+  connection: {{minutes: 2}}
+",
+        quoted(title)
+    )
+}
+
+/// What a monitor looks for in TAP, which is what an image says that nobody has told anything: a skip counts as a pass.
+const TAP_MONITORS: &str = "- test:
+    timeout: {minutes: 10}
+    monitors:
+    - name: eitri
+      start: 'EITRI-START'
+      end: '# done: '
+      pattern: '(?P<result>not ok|ok) \\d+ (- )?(?P<test_case_id>[A-Za-z0-9_.-]+)[^\\r\\n]*\\r'
+      fixupdict: {'ok': pass, 'not ok': fail}
+";
 
 /// What a monitor looks for: it must not match half a line, so each pattern ends with the line's own end.
 const MONITORS: &str = "- test:
@@ -37,33 +75,11 @@ const MONITORS: &str = "- test:
 ";
 
 fn on_board(board: &Board, lab: &Lab, image: &str) -> String {
-    let at = board.memory.image.base;
-    // The tree is that of U-Boot: the image needs no other.
-    let boot = boot_file::u_boot_lines(board, Format::Image, None);
-    let lines = lab
-        .before_network
-        .iter()
-        .map(|line| (*line).to_owned())
-        .chain([
-            "setenv autoload no".to_owned(),
-            "dhcp".to_owned(),
-            "setenv serverip {SERVER_IP}".to_owned(),
-            format!("tftp {at:#x} {{KERNEL}}"),
-            "setenv bootargs eitri.console=lava".to_owned(),
-        ])
-        .chain(boot)
-        .map(|line| format!("    - {}\n", quoted(&line)))
-        .collect::<String>();
-    format!(
-        "device_type: {}
-job_name: {}
-visibility: public
-priority: medium
-timeouts:
-  job: {{minutes: 20}}
-  action: {{minutes: 10}}
-  connection: {{minutes: 2}}
-actions:
+    let title = format!("Eitri's validation suite on {}", board.title);
+    let head = head(lab.lava.name(), &title, "");
+    match board.loader {
+        Loader::UBoot(prompt) => format!(
+            "{head}actions:
 - deploy:
     to: tftp
     timeout: {{minutes: 3}}
@@ -76,15 +92,43 @@ actions:
     prompts: [{}]
     timeout: {{minutes: 3}}
     commands:
-{lines}{MONITORS}",
-        lab.lava,
-        quoted(&format!("Eitri's validation suite on {}", board.title)),
-        quoted(lab.prompt.trim_end())
-    )
+{}{MONITORS}",
+            quoted(prompt.text.trim_end()),
+            typed(board, &prompt)
+        ),
+        // The image is where the firmware looks: LAVA switches the power on and listens.
+        Loader::Uefi => format!(
+            "# {image} is EFI/BOOT/BOOTAA64.EFI on a USB stick in the board.
+{head}actions:
+- boot:
+    method: minimal
+    reset: true
+    timeout: {{minutes: 5}}
+{TAP_MONITORS}"
+        ),
+    }
+}
+
+/// What is typed at U-Boot's prompt. The tree is U-Boot's own: the image needs no other.
+fn typed(board: &Board, prompt: &Prompt) -> String {
+    let at = board.memory.image.base;
+    let boot = boot_file::u_boot_lines(board, Format::Image, None);
+    let before = prompt.before_network.iter().map(|line| (*line).to_owned());
+    let load = [
+        "setenv autoload no".to_owned(),
+        "dhcp".to_owned(),
+        "setenv serverip {SERVER_IP}".to_owned(),
+        format!("tftp {at:#x} {{KERNEL}}"),
+        "setenv bootargs eitri.console=lava".to_owned(),
+    ];
+    let lines = before.chain(load).chain(boot);
+    lines
+        .map(|line| format!("    - {}\n", quoted(&line)))
+        .collect()
 }
 
 fn dictionary(lab: &Lab) -> String {
-    let Lab { lava, name, .. } = lab;
+    let (lava, name) = (lab.lava.name(), lab.name);
     format!(
         "{{% extends '{lava}.jinja2' %}}
 {{% set connection_list = ['uart0'] %}}
@@ -98,19 +142,43 @@ fn dictionary(lab: &Lab) -> String {
     )
 }
 
+/// A device type over LAVA's own for U-Boot.
+fn u_boot_type(board: &Board, lab: &Lab, prompt: &Prompt) -> String {
+    format!(
+        "{{% extends 'base-uboot.jinja2' %}}
+{{% set baud_rate = {} %}}
+{{% set bootloader_prompt = {} %}}
+{{% set booti_kernel_addr = '{:#x}' %}}
+{{% set boot_character_delay = {} %}}
+",
+        lab.baud,
+        quoted(prompt.text.trim_end()),
+        board.memory.image.base,
+        prompt.character_ms
+    )
+}
+
+/// A device type of a board that starts its image by itself.
+const UEFI_TYPE: &str = "{% extends 'base.jinja2' %}
+{% block body %}
+actions:
+  deploy:
+    methods: {}
+  boot:
+    connections:
+      serial:
+    methods:
+      minimal:
+{% endblock body %}
+";
+
 fn in_qemu(image: &str) -> String {
+    let context =
+        "context: {arch: arm64, machine: 'virt,gic-version=3', cpu: cortex-a57, memory: 1024}\n";
+    let head = head("qemu", "Eitri in QEMU", context);
     format!(
         "# Without Eitri's monitor QEMU has no GPU: this tries the lab, not a GPU.
-device_type: qemu
-job_name: Eitri in QEMU
-visibility: public
-priority: medium
-context: {{arch: arm64, machine: 'virt,gic-version=3', cpu: cortex-a57, memory: 1024}}
-timeouts:
-  job: {{minutes: 20}}
-  action: {{minutes: 10}}
-  connection: {{minutes: 2}}
-actions:
+{head}actions:
 - deploy:
     to: tmpfs
     timeout: {{minutes: 3}}

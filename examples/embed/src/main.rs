@@ -14,14 +14,9 @@ use eitri_program::Program;
 use eitri_runtime::{Bound, Device, Options, PageAllocator, Storage};
 
 eitri_kernel::image! {
-    board: BOARD,
     main: main,
 }
 
-const BOARD: Board = match eitri_boards::named(env!("EITRI_BOARD")) {
-    Some(board) => *board,
-    None => panic!("the build script names a board that there is"),
-};
 const FIRMWARE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/firmware"));
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/program"));
 /// Memory for the GPU.

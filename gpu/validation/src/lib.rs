@@ -51,6 +51,6 @@ mod suite;
 
 pub use console::{Console, Form, LINE, Listener};
 pub use programs::{NoProgram, Programs};
-pub use result::{Measurement, Status, Summary, TestResult, Unit};
+pub use result::{Measurement, Status, Summary, TestResult, Trouble, Unit, Verdict};
 pub use setup::{Expected, Setup};
-pub use suite::{Outcome, names, run};
+pub use suite::{Extra, Outcome, names, run, run_with};

@@ -147,6 +147,28 @@ pub fn names<P: Platform>() -> Vec<String> {
     all::<P>().into_iter().map(|test| test.name).collect()
 }
 
+/// Tests that whoever runs the suite adds to it, after all others: each has the GPU to itself, from power-off to power-off.
+pub trait Extra<P> {
+    /// Their names, in their order.
+    fn names(&self) -> Vec<String>;
+
+    /// Runs one, by its place among the names, and gives the platform back.
+    fn run(&mut self, number: usize, platform: P) -> (P, Verdict);
+}
+
+/// None.
+struct NoExtra;
+
+impl<P> Extra<P> for NoExtra {
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn run(&mut self, _: usize, platform: P) -> (P, Verdict) {
+        (platform, Ok(()))
+    }
+}
+
 /// How a run went, and the platform, whose GPU has no power any more if all went well.
 pub struct Outcome<P> {
     /// How many tests came to what.
@@ -205,10 +227,24 @@ pub fn run<P: Platform, L: Listener>(
     programs: Option<&Programs>,
     listener: &mut L,
 ) -> Outcome<P> {
+    run_with(platform, setup, programs, &mut NoExtra, listener)
+}
+
+/// Runs the suite, and more tests after it.
+pub fn run_with<P: Platform, L: Listener>(
+    platform: P,
+    setup: &Setup<'_>,
+    programs: Option<&Programs>,
+    extra: &mut dyn Extra<P>,
+    listener: &mut L,
+) -> Outcome<P> {
+    let added = extra.names().into_iter().enumerate();
+    let added = added.filter(|(_, name)| name.starts_with(setup.only));
+    let added: Vec<(usize, String)> = added.collect();
     let mut tests = all::<P>();
     let always = |test: &Test<P>| matches!(test.action, Action::Up(_) | Action::Down(_));
     tests.retain(|test| always(test) || test.name.starts_with(setup.only));
-    listener.plan(tests.len());
+    listener.plan(tests.len() + added.len());
     let mut results = Results {
         listener,
         summary: Summary::default(),
@@ -277,12 +313,19 @@ pub fn run<P: Platform, L: Listener>(
             Some(_) => action(raw),
         });
     }
+    let Raw { mut platform, .. } = raw;
+    for (number, name) in added {
+        if results.is_over() {
+            break;
+        }
+        results.listener.begin(&name);
+        let (back, verdict) = extra.run(number, platform);
+        platform = back;
+        results.report(&name, verdict, Vec::new());
+    }
     let summary = results.summary;
     results.listener.done(summary);
-    Outcome {
-        summary,
-        platform: raw.platform,
-    }
+    Outcome { summary, platform }
 }
 
 fn run_raw<P: Platform, L: Listener>(

@@ -10,21 +10,14 @@ extern crate alloc;
 
 use alloc::vec::Vec;
 use eitri_amber_device::{Machine, run_suite};
-use eitri_boards::{Board, Exit};
+use eitri_boards::Exit;
 use eitri_job::{Failure, Job, Saved};
 use eitri_kernel::{Kernel, print, println};
 use eitri_on_board::Gpu;
 
 eitri_kernel::image! {
-    board: BOARD,
     main: main,
 }
-
-/// The board that the build script has linked it for.
-const BOARD: Board = match eitri_boards::named(env!("EITRI_BOARD")) {
-    Some(board) => *board,
-    None => panic!("the build script names a board that there is"),
-};
 
 /// The scripts.
 static SUITE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/scripts.suite"));

@@ -5,19 +5,12 @@
 #![no_std]
 #![no_main]
 
-use eitri_boards::{Board, Exit};
+use eitri_boards::Exit;
 use eitri_kernel::Kernel;
 
 eitri_kernel::image! {
-    board: BOARD,
     main: main,
 }
-
-/// The board that the build script has linked it for.
-const BOARD: Board = match eitri_boards::named(env!("EITRI_BOARD")) {
-    Some(board) => *board,
-    None => panic!("the build script names a board that there is"),
-};
 
 const JOB_BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/job.bundle"));
 

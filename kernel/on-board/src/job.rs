@@ -27,6 +27,10 @@ pub fn run_job(kernel: Kernel, bundle: &[u8]) -> Exit {
             return Exit::Refused;
         }
     };
+    let bundle = match firmware(&kernel, bundle.firmware()) {
+        Some(firmware) => bundle.with_firmware(firmware),
+        None => return Exit::Refused,
+    };
     let mut buffer = [0; LINE_BYTES];
     let line = kernel.command_line(&mut buffer);
     let platform = match start_gpu(&kernel, line) {
@@ -54,6 +58,21 @@ pub fn run_job(kernel: Kernel, bundle: &[u8]) -> Exit {
     }
 }
 
+/// The GPU's firmware: the image's own, or, where it has none, what the boot loader has put beside it. That there is none at all
+/// is said on the console.
+pub fn firmware<'f>(kernel: &Kernel, own: &'f [u8]) -> Option<&'f [u8]> {
+    match (own, kernel.file) {
+        ([], None) => {
+            println!(
+                "no firmware for the GPU: none is in the image, and its boot loader has put none beside it"
+            );
+            None
+        }
+        ([], Some(file)) => Some(file),
+        (own, _) => Some(own),
+    }
+}
+
 /// The board's GPU, for many jobs of which nothing but the saved resources is wanted.
 pub struct Gpu(Option<MmioPlatform>);
 
@@ -61,6 +80,15 @@ impl Gpu {
     /// The GPU behind a platform.
     pub fn new(platform: MmioPlatform) -> Gpu {
         Gpu(Some(platform))
+    }
+
+    /// Its platform again.
+    ///
+    /// # Panics
+    /// Never: whatever a job comes to, the platform comes back.
+    pub fn into_platform(self) -> MmioPlatform {
+        // `run` takes it and puts it back before it returns.
+        self.0.expect("a platform")
     }
 
     /// Runs a job from power-off to power-off.

@@ -3,8 +3,8 @@
 use arm_pl011_uart::{
     DataBits, LineConfig, PL011Registers, Parity, StopBits, Uart as Pl011, UniqueMmioPointer,
 };
-use eitri_boards::Console;
 use eitri_boards::uart::{Dw8250, Dw8250Registers, Lpuart, LpuartRegisters};
+use eitri_boards::{Console, LineSpeed};
 use embedded_io::Write;
 
 /// Its driver.
@@ -21,21 +21,19 @@ impl Uart {
     /// The UART is there, mapped as device memory, and driven by nobody else.
     pub(super) unsafe fn open(console: &Console) -> Uart {
         match *console {
-            Console::Pl011 {
-                base,
-                clock_hertz,
-                baud,
-            } => {
+            Console::Pl011 { base, set_up } => {
                 // SAFETY: the caller's promise.
                 let registers = unsafe { UniqueMmioPointer::new(base.pointer::<PL011Registers>()) };
                 let mut uart = Pl011::new(registers);
-                let line = LineConfig {
-                    data_bits: DataBits::Bits8,
-                    parity: Parity::None,
-                    stop_bits: StopBits::One,
-                };
-                // A speed that the clock can't give leaves the one that the loader set, which is better than none.
-                let _ = uart.enable(line, baud, clock_hertz);
+                if let Some(LineSpeed { clock_hertz, baud }) = set_up {
+                    let line = LineConfig {
+                        data_bits: DataBits::Bits8,
+                        parity: Parity::None,
+                        stop_bits: StopBits::One,
+                    };
+                    // A speed that the clock can't give leaves the one that the loader set, which is better than none.
+                    let _ = uart.enable(line, baud, clock_hertz);
+                }
                 Uart::Pl011(uart)
             }
             Console::Dw8250 { base } => {

@@ -1,11 +1,13 @@
 //! The map that the MMU is turned on with: the image's memory, the heap, and the console.
 //!
 //! It serves until [`super::map`] has made the map proper, in the heap. Blocks of 2 MiB hold code and variables alike, so
-//! the image's memory is all of it executable for that short time; nothing else is, and nothing else is mapped.
+//! the image is all of it executable for that short time; nothing else is, and nothing else is mapped: the entry takes out
+//! what the board would let an image have and this one has not ([`Spare`]), since only the linker knows where it ends.
 //! Facts: hardware/boards.md 3.1 items 1 and 4.
 
 use super::Kind;
 use aarch64_paging::descriptor::El1Attributes;
+use core::cell::UnsafeCell;
 use core::ptr;
 use eitri_aarch64::{BLOCK, InitialMap, LEVEL2_TABLES};
 use eitri_boards::Board;
@@ -24,15 +26,47 @@ pub const fn initial_map(board: &Board) -> InitialMap {
         .with(console, BLOCK, Kind::Device.attributes())
 }
 
+/// Where the entry finds the blocks of the image's memory, to take out those behind its end.
+#[derive(Clone, Copy, Debug)]
+pub struct Spare {
+    /// The end of the memory that an image for the board may have.
+    pub end: usize,
+    /// Bytes from the root to the table of the gibibyte that this memory is in.
+    pub table: usize,
+}
+
+impl Spare {
+    /// For an image of this board.
+    ///
+    /// # Panics
+    /// While it is compiled, when that memory lies in two gibibytes.
+    pub const fn of(board: &Board) -> Spare {
+        const GIB: usize = 1 << 30;
+        let image = board.description().memory.image;
+        assert!(
+            image.base / GIB == (image.end() - 1) / GIB,
+            "the image's memory is in two gibibytes"
+        );
+        let Some(table) = initial_map(board).level2_of(image.base / GIB) else {
+            panic!("the image is mapped");
+        };
+        Spare {
+            end: image.end(),
+            table: size_of::<[*const u8; 512]>() + table * size_of::<[usize; 512]>(),
+        }
+    }
+}
+
 /// The tables in memory, the root first.
 #[repr(C, align(4096))]
 pub struct InitialTables {
     /// Addresses of tables with the descriptor's low bits set, or nothing.
     root: [*const u8; 512],
-    level2: [[usize; 512]; LEVEL2_TABLES],
+    /// The entry writes here before the MMU reads.
+    level2: UnsafeCell<[[usize; 512]; LEVEL2_TABLES]>,
 }
 
-// SAFETY: the pointers are for the MMU, which only reads; nothing else uses them.
+// SAFETY: they are for the MMU, which only reads; the entry has written by then, and nothing else uses them.
 unsafe impl Sync for InitialTables {}
 
 impl InitialTables {
@@ -52,7 +86,7 @@ impl InitialTables {
         }
         InitialTables {
             root,
-            level2: *map.level2(),
+            level2: UnsafeCell::new(*map.level2()),
         }
     }
 }

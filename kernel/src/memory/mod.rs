@@ -8,7 +8,7 @@
 
 mod initial;
 
-pub use initial::{InitialTables, initial_map};
+pub use initial::{InitialTables, Spare, initial_map};
 
 use crate::interrupts::masked;
 use crate::irq_mutex::IrqMutex;
@@ -17,6 +17,8 @@ use aarch64_paging::MapError;
 use aarch64_paging::descriptor::El1Attributes;
 use aarch64_paging::idmap::IdMap;
 use aarch64_paging::paging::{El1And0, MemoryRegion};
+use core::sync::atomic::{AtomicU64, Ordering};
+use cortex_a::registers::{Readable, TTBR0_EL1, Writeable};
 use eitri_aarch64::Translation;
 use eitri_boards::{Board, Coherency, Region};
 
@@ -68,6 +70,21 @@ impl Kind {
 /// Kept for as long as the image runs: the MMU reads it.
 static MAP: IrqMutex<Option<IdMap<El1And0>>> = IrqMutex::new(None);
 
+/// What TTBR0_EL1 is while the map is in use.
+static ROOT: AtomicU64 = AtomicU64::new(0);
+
+/// Switches another CPU to the map proper.
+///
+/// # Safety
+/// [`map`] was called. The initial map is in use, and the caller's code and stack are in both.
+pub(crate) unsafe fn share_map() {
+    TTBR0_EL1.set(ROOT.load(Ordering::Acquire));
+    // SAFETY: the caller's promise: what it uses is at the same addresses in both maps.
+    unsafe {
+        core::arch::asm!("isb", "tlbi vmalle1", "dsb nsh", "isb", options(nostack));
+    }
+}
+
 /// Maps what the board has and switches to that map. `cached` says that the GPU's memory is cached though the GPU does not see
 /// the caches: whoever uses it keeps them up.
 ///
@@ -107,6 +124,7 @@ pub(crate) unsafe fn map(board: &Board, cached: bool) {
         // What is left of the initial map.
         core::arch::asm!("tlbi vmalle1", "dsb nsh", "isb", options(nostack));
     }
+    ROOT.store(TTBR0_EL1.get(), Ordering::Release);
     MAP.with(|map| *map = Some(tables));
     if shared == Kind::Uncached {
         // The initial map did not have it; but whoever ran before us may have, and a line of its that is written back

@@ -1,4 +1,5 @@
-//! The image that says whether a board's GPU works: the validation suite, its lines on the console.
+//! The image that says whether a board's GPU works: the validation suite, and Amber scripts that it was given; its lines on the
+//! console.
 //!
 //! Words of the command line: `eitri.console=tap|lava|plain`, `eitri.only=PREFIX`, `eitri.seed=N`, `eitri.soak=N`, and
 //! `inferred`, which allows steps of power that no source states. Facts: hardware/boards-labs.md 1.
@@ -7,23 +8,21 @@
 
 extern crate alloc;
 
+mod scripts;
+
 use alloc::format;
-use eitri_boards::{Board, Exit};
+use eitri_boards::Exit;
 use eitri_kernel::{BuildId, Kernel, println};
 use eitri_validation::{Console, Expected, Form, Setup};
+use scripts::Scripts;
 
 eitri_kernel::image! {
-    board: BOARD,
     main: main,
 }
 
-/// The board that the build script has linked it for.
-const BOARD: Board = match eitri_boards::named(env!("EITRI_BOARD")) {
-    Some(board) => *board,
-    None => panic!("the build script names a board that there is"),
-};
-
 static FIRMWARE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/firmware"));
+/// Scripts; none where it is empty.
+static SUITE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/scripts.suite"));
 
 /// What stands behind `name=` on the command line.
 fn word<'l>(line: &'l str, name: &str) -> Option<&'l str> {
@@ -34,10 +33,9 @@ fn word<'l>(line: &'l str, name: &str) -> Option<&'l str> {
 fn main(kernel: Kernel) -> Exit {
     let mut buffer = [0; eitri_on_board::LINE_BYTES];
     let line = kernel.command_line(&mut buffer);
-    if FIRMWARE.is_empty() {
-        println!("no firmware for the GPU is linked in");
+    let Some(firmware) = eitri_on_board::firmware(&kernel, FIRMWARE) else {
         return Exit::Refused;
-    }
+    };
     let form = word(line, "eitri.console").unwrap_or("tap");
     let Some(form) = Form::named(form) else {
         println!("eitri.console={form}: tap, lava or plain");
@@ -54,6 +52,13 @@ fn main(kernel: Kernel) -> Exit {
         (Ok(seed), Ok(soak)) => (seed, u32::try_from(soak).unwrap_or(u32::MAX)),
         (Err(exit), _) | (_, Err(exit)) => return exit,
     };
+    let mut scripts = match Scripts::read(SUITE, firmware) {
+        Ok(scripts) => scripts,
+        Err(error) => {
+            println!("no scripts: {error}");
+            return Exit::Refused;
+        }
+    };
     let platform = match eitri_on_board::start_gpu(&kernel, line) {
         Ok(platform) => platform,
         Err(exit) => return exit,
@@ -69,7 +74,7 @@ fn main(kernel: Kernel) -> Exit {
         seed,
         soak,
         only: word(line, "eitri.only").unwrap_or(""),
-        ..Setup::new(FIRMWARE)
+        ..Setup::new(firmware)
     };
     let title = format!(
         "{} {} {}",
@@ -78,7 +83,7 @@ fn main(kernel: Kernel) -> Exit {
         BuildId::of_image()
     );
     let mut console = Console::new(form, &title, |line: &str| println!("{line}"));
-    let outcome = eitri_validation::run(platform, &setup, None, &mut console);
+    let outcome = eitri_validation::run_with(platform, &setup, None, &mut scripts, &mut console);
     match outcome.summary.failed {
         0 => Exit::Success,
         _ => Exit::Failed,

@@ -18,7 +18,7 @@ use alloc::boxed::Box;
 use core::error::Error;
 use core::time::Duration;
 use counted::Counted;
-use eitri_boards::{Board, Exit};
+use eitri_boards::Exit;
 use eitri_kernel::{Kernel, println};
 use eitri_on_board::{Caching, MmioPlatform, take_gpu};
 use eitri_program::Program;
@@ -28,14 +28,9 @@ use eitri_runtime::{
 };
 
 eitri_kernel::image! {
-    board: BOARD,
     main: main,
 }
 
-const BOARD: Board = match eitri_boards::named(env!("EITRI_BOARD")) {
-    Some(board) => *board,
-    None => panic!("the build script names a board that there is"),
-};
 const FIRMWARE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/firmware"));
 const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/program"));
 

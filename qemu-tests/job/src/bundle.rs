@@ -174,7 +174,12 @@ impl<'a> Bundle<'a> {
         self.program
     }
 
-    /// The firmware image.
+    /// The same job with another firmware image.
+    pub fn with_firmware(self, firmware: &'a [u8]) -> Bundle<'a> {
+        Bundle { firmware, ..self }
+    }
+
+    /// The firmware image; empty where whoever runs the job has it.
     pub fn firmware(&self) -> &'a [u8] {
         self.firmware
     }

@@ -9,13 +9,13 @@ mod tap;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core::time::Duration;
-use cortex_a::registers::{CurrentEL, Readable, SCTLR_EL1, SPSel};
+use cortex_a::registers::{CurrentEL, MPIDR_EL1, Readable, SCTLR_EL1, SPSel};
 use eitri_aarch64::Translation;
 use eitri_boards::device_tree;
 use eitri_boards::{Board, Exit};
 use eitri_kernel::interrupts::{self, Interrupt};
 use eitri_kernel::memory;
-use eitri_kernel::{Kernel, firmware, heap, linked, tick, time};
+use eitri_kernel::{IrqMutex, Kernel, cpus, firmware, heap, linked, tick, time};
 use embedded_hal::delay::DelayNs;
 use tap::{Outcome, Test, expect};
 
@@ -59,6 +59,11 @@ const TESTS: &[Test<Kernel>] = &[
     ),
     ("the device tree is this machine's", tree_agrees),
     ("the firmware answers as the tree says", firmware_answers),
+    (
+        "another CPU does one thing after another",
+        another_cpu_works,
+    ),
+    ("two CPUs share what a lock guards", two_cpus_share),
     ("the host gives a command line", command_line),
     ("defmt logs beside text", logs),
 ];
@@ -68,7 +73,7 @@ fn main(mut kernel: Kernel) -> Exit {
 }
 
 /// What [`attribute_of`] said while the initial map was in use, by name; `board` has the places.
-static INITIALLY: [AtomicU64; 6] = [const { AtomicU64::new(0) }; 6];
+static INITIALLY: [AtomicU64; 7] = [const { AtomicU64::new(0) }; 7];
 
 fn look_at_initial_map(board: &'static Board) {
     let memory = board.memory;
@@ -80,6 +85,8 @@ fn look_at_initial_map(board: &'static Board) {
         memory.image.base - 1,
         memory.shared.base,
         board.gpu.window.base,
+        // What another image could have, and this one has not.
+        memory.image.end() - 1,
     ];
     for (place, found) in places.into_iter().zip(&INITIALLY) {
         found.store(attribute_of(place), Ordering::Relaxed);
@@ -87,7 +94,7 @@ fn look_at_initial_map(board: &'static Board) {
 }
 
 fn initial_map(_: &mut Kernel) -> Outcome {
-    let [image, heap, console, below, shared, window] = INITIALLY
+    let [image, heap, console, below, shared, window, behind] = INITIALLY
         .each_ref()
         .map(|found| found.load(Ordering::Relaxed));
     expect(image == 0xFF, "a write-back image (0xff)", image)?;
@@ -95,7 +102,8 @@ fn initial_map(_: &mut Kernel) -> Outcome {
     expect(console == 0x04, "the console's registers (0x04)", console)?;
     expect(below & FAULT != 0, "a fault below the image", below)?;
     expect(shared & FAULT != 0, "a fault in shared memory", shared)?;
-    expect(window & FAULT != 0, "a fault in the GPU's window", window)
+    expect(window & FAULT != 0, "a fault in the GPU's window", window)?;
+    expect(behind & FAULT != 0, "a fault behind the image", behind)
 }
 
 fn board_alone_is_mapped(kernel: &mut Kernel) -> Outcome {
@@ -104,6 +112,7 @@ fn board_alone_is_mapped(kernel: &mut Kernel) -> Outcome {
         memory.image.base - 1,
         // Behind the device tree, which QEMU puts behind the image.
         memory.image.end() + device_tree::MOST_BYTES,
+        linked::image().end(),
         memory.shared.base - 1,
         memory.heap.end(),
     ];
@@ -321,6 +330,50 @@ fn tree_agrees(kernel: &mut Kernel) -> Outcome {
 fn firmware_answers(_: &mut Kernel) -> Outcome {
     let version = firmware::psci_version().ok_or(("a version of PSCI", 0))?;
     expect(version.major == 1, "PSCI 1.x", u64::from(version.major))
+}
+
+fn another() -> Result<cpus::Cpu, (&'static str, u64)> {
+    let others = cpus::others();
+    others.first().copied().ok_or(("a second CPU", 0))
+}
+
+fn another_cpu_works(_: &mut Kernel) -> Outcome {
+    static DONE: AtomicU64 = AtomicU64::new(0);
+    let (cpu, own) = (another()?, MPIDR_EL1.get());
+    for wanted in 1..=3 {
+        let running = cpus::run(cpu, move || {
+            let is_other = MPIDR_EL1.get() != own;
+            DONE.fetch_add(u64::from(is_other), Ordering::Relaxed);
+        });
+        running
+            .map_err(|_| ("a CPU that is started", wanted))?
+            .wait();
+        let done = DONE.load(Ordering::Relaxed);
+        expect(done == wanted, "a thing done by the other", done)?;
+    }
+    let code = cpus::run(cpu, || {
+        DONE.store(
+            attribute_of(main as fn(Kernel) -> Exit as usize),
+            Ordering::Relaxed,
+        )
+    });
+    code.map_err(|_| ("a CPU", 0))?.wait();
+    let code = DONE.load(Ordering::Relaxed);
+    expect(code == 0xFF, "the same map: write-back code (0xff)", code)
+}
+
+/// As two CPUs that submit to one device behind a lock do.
+fn two_cpus_share(_: &mut Kernel) -> Outcome {
+    const EACH: u64 = 1000;
+    static NUMBERS: IrqMutex<Vec<u64>> = IrqMutex::new(Vec::new());
+    let add = |from: u64| (0..EACH).for_each(|n| NUMBERS.with(|all| all.push(from + n)));
+    let running = cpus::run(another()?, move || add(EACH)).map_err(|_| ("a CPU", 0))?;
+    add(0);
+    running.wait();
+    let mut numbers = NUMBERS.with(core::mem::take);
+    numbers.sort_unstable();
+    let all = (0..2 * EACH).eq(numbers.iter().copied());
+    expect(all, "every number of both", numbers.len() as u64)
 }
 
 fn command_line(kernel: &mut Kernel) -> Outcome {

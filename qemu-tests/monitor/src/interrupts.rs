@@ -1,12 +1,14 @@
 //! Interrupts: the physical GIC from EL2, and the virtual one that the image has in its place.
 //!
-//! The image programs the distributor and redistributor itself; only its CPU interface is virtual. Physical interrupts
-//! come to EL2. Those of the monitor are its timer tick and the virtual GIC's maintenance interrupt; every other one is
+//! The image programs the redistributor itself; its distributor is [`crate::distributor`], and its CPU interface is virtual.
+//! Physical interrupts come to EL2. Those of the monitor are its timer tick and the virtual GIC's maintenance interrupt; every other one is
 //! the image's, and goes into a list register that is tied to the physical interrupt. The GPU's lines have no
 //! physical interrupt: their list registers are free, and follow line and distributor at every entry.
 //!
 //! Facts: hardware/boards.md section 4 (INTIDs); the GIC's registers are the architecture's (GICv3, section 11 and 12).
 
+use crate::distributor::Distributor;
+use crate::machine;
 use alloc::vec::Vec;
 use arm_gic::gicv3::registers::{Gicd, GicrSgi};
 use arm_gic::gicv3::{GicCpuInterface, GicV3};
@@ -17,7 +19,6 @@ use cortex_a::registers::{
     ICH_LR2_EL2, ICH_LR3_EL2, ICH_VMCR_EL2, Readable, Writeable,
 };
 use eitri_aarch64::ListRegister;
-use eitri_boards::Spi;
 use eitri_boards::qemu_virt::BOARD;
 use eitri_model::Lines;
 
@@ -56,7 +57,12 @@ pub(crate) fn open() -> Interrupts {
         Ok(gic) => gic,
         Err(error) => panic!("GIC: {error}"),
     };
-    gic.setup(CPU);
+    gic.init_cpu(CPU);
+    if let Ok(mut redistributor) = gic.redistributor(CPU) {
+        redistributor.configure_default_settings();
+    }
+    gic.distributor().configure_default_settings();
+    GicCpuInterface::enable_group1(true);
     GicCpuInterface::set_priority_mask(ALL_PRIORITIES);
     // The end of a physical interrupt that the image handles is the image's: we only drop its priority.
     drop_priority_only();
@@ -117,15 +123,15 @@ impl Interrupts {
     }
 
     /// Brings the list registers up to date. Tells whether one has something for the image.
-    pub(crate) fn present(&mut self, lines: Lines) -> bool {
+    pub(crate) fn present(&mut self, lines: Lines, distributor: &Distributor) -> bool {
         let mut lists = ListRegisters::load();
-        let gpu = BOARD.gpu;
+        let gpu = machine::board().gpu;
         for (spi, level) in [
             (gpu.job, lines.job),
             (gpu.mmu, lines.mmu),
             (gpu.gpu, lines.gpu),
         ] {
-            lists.follow(IntId::spi(spi.0), level && is_enabled(spi));
+            lists.follow(IntId::spi(spi.0), level && distributor.is_enabled(spi));
         }
         self.waiting.retain(|id| !lists.add_physical(*id));
         for id in 0..u16::BITS {
@@ -162,17 +168,6 @@ fn deactivate(id: IntId) {
     unsafe {
         core::arch::asm!("msr S3_0_C12_C11_1, {}", in(reg) u64::from(id.raw_value()), options(nostack));
     }
-}
-
-/// Whether the image has enabled a shared interrupt at the distributor.
-fn is_enabled(spi: Spi) -> bool {
-    /// GICD_ISENABLER0; a bit an interrupt.
-    const SET_ENABLE: usize = 0x100;
-    let number = IntId::spi(spi.0).raw_value() as usize;
-    let register = BOARD.gic.distributor.address() + SET_ENABLE + 4 * (number / 32);
-    // SAFETY: a register of the distributor, mapped as a device, whose reads have no effect.
-    let word = unsafe { (register as *const u32).read_volatile() };
-    word >> (number % 32) & 1 == 1
 }
 
 /// The four that QEMU's GIC has.

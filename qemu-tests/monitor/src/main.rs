@@ -3,6 +3,8 @@
 //! QEMU starts it at EL2, with the image in memory at its place. It shows the image all of the machine but the GPU's
 //! register window, starts it at EL1, and then runs whenever the image touches the window, sleeps, or is interrupted:
 //! accesses go to the model, the model's lines come back as virtual interrupts, and the model gets its share of time.
+//! Or it shows the image another board (`board=`): that board's memory map, window, console and interrupts, and stand-ins for
+//! what is around its GPU.
 //!
 //! It talks on the semihosting console, a channel of its own; every line begins with `monitor: `.
 //! Exists for QEMU only, so it names the board; the image under test is not linked with anything in here.
@@ -20,8 +22,11 @@ mod report;
 
 // The machine that the image sees.
 mod abort;
+mod around;
+mod distributor;
 mod guest;
 mod interrupts;
+mod machine;
 mod redistributor;
 mod stage2;
 mod vectors;
@@ -35,7 +40,6 @@ mod run;
 mod settings;
 mod trace;
 
-use eitri_boards::qemu_virt::BOARD;
 use guest::Guest;
 use report::say;
 use settings::Settings;
@@ -52,17 +56,18 @@ fn main() -> ! {
             report::end(eitri_boards::Exit::Refused)
         }
     };
+    machine::show(settings.board, settings.memory_above);
     let interrupts = interrupts::open();
-    physical_memory::set_above(settings.memory_above);
     stage2::show_machine(settings.coherent);
     let gpu = gpu::ModelGpu::new(&settings);
+    let board = settings.board;
     say!(
         "GPU of {} at {:#x}, image at {:#x}, limit {} ms",
         gpu.soc(),
-        BOARD.gpu.window.base,
-        BOARD.memory.image.base,
+        board.gpu.window.base,
+        board.memory.image.base,
         settings.limit.as_millis()
     );
-    let guest = Guest::at(BOARD.memory.image.base as u64, settings.device_tree);
+    let guest = Guest::at(board.memory.image.base as u64, settings.device_tree);
     run::Monitor::new(guest, interrupts, gpu, &settings).run()
 }

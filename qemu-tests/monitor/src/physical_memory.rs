@@ -1,41 +1,21 @@
 //! Physical memory: the machine's own, as the model's.
 //!
-//! The identity: a bus address of the GPU is the image's physical address, and the monitor maps all of that memory at
-//! its address. What is not the image's RAM does not answer.
+//! A bus address of the GPU is the image's physical address; `machine` says where that is in QEMU. What is not the image's RAM
+//! does not answer.
 
+use crate::machine;
 use core::ptr;
-use core::sync::atomic::{AtomicUsize, Ordering};
-use eitri_boards::Region;
-use eitri_boards::qemu_virt::{GUEST_RAM, MONITOR_RAM};
 use eitri_model::{BusError, PhysicalMemory};
-
-/// Bytes of the image's RAM above the monitor.
-static ABOVE: AtomicUsize = AtomicUsize::new(0);
-
-/// Lets the image have this much RAM above the monitor too, which the machine has and the monitor has mapped.
-pub(crate) fn set_above(bytes: usize) {
-    ABOVE.store(bytes, Ordering::Relaxed);
-}
-
-/// The image's RAM above the monitor.
-pub(crate) fn above() -> Region {
-    Region::new(MONITOR_RAM.end(), ABOVE.load(Ordering::Relaxed))
-}
 
 /// The image's RAM.
 pub(crate) struct GuestMemory;
 
 /// The pointer to `bytes` bytes at `address`, if all of them are RAM.
 fn pointer(address: u64, bytes: usize) -> Result<*mut u8, BusError> {
-    let error = BusError { address };
-    let start = usize::try_from(address).map_err(|_| error)?;
-    let end = start.checked_add(bytes).ok_or(error)?;
-    let within = |region: Region| start >= region.base && end <= region.end();
-    if within(GUEST_RAM) || within(above()) {
-        Ok(start as *mut u8)
-    } else {
-        Err(error)
-    }
+    let place = machine::place(address, bytes);
+    place
+        .map(|place| place as *mut u8)
+        .ok_or(BusError { address })
 }
 
 /// The same for one word: `None` in place of a pointer that is not aligned to it.

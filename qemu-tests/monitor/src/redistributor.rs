@@ -6,6 +6,7 @@
 
 use crate::guest::Guest;
 use crate::interrupts::OWN;
+use crate::machine;
 use eitri_aarch64::{Access, Direction, Width};
 use eitri_boards::Region;
 use eitri_boards::qemu_virt::BOARD;
@@ -13,17 +14,18 @@ use eitri_boards::qemu_virt::BOARD;
 /// The second frame of the first redistributor begins here; 4 KiB of it have registers.
 const SGI_FRAME: usize = 0x1_0000;
 /// GICR_ICENABLER0: a bit that is written as 1 disables an interrupt.
-const CLEAR_ENABLE: u64 = 0x180;
+const CLEAR_ENABLE: usize = 0x180;
 
-/// The page.
-pub(crate) const PAGE: Region = {
-    let redistributor = BOARD.description().gic.redistributors.address();
+/// The page, as the image sees it.
+pub(crate) fn page() -> Region {
+    let redistributor = machine::board().gic.redistributors.address();
     Region::new(redistributor + SGI_FRAME, 0x1000)
-};
+}
 
 /// Does in the image's place what it wanted to.
 pub(crate) fn pass_on(guest: &mut Guest, access: Access) {
-    let address = access.address as usize;
+    let offset = access.address as usize - page().base;
+    let address = BOARD.gic.redistributors.address() + SGI_FRAME + offset;
     match access.direction {
         Direction::Read => {
             // SAFETY: a register of the redistributor, mapped as a device; the access is the image's own.
@@ -39,7 +41,7 @@ pub(crate) fn pass_on(guest: &mut Guest, access: Access) {
         }
         Direction::Write => {
             let mut value = guest.register(access.register);
-            if access.address == PAGE.base as u64 + CLEAR_ENABLE {
+            if offset == CLEAR_ENABLE {
                 let own = OWN.map(|id| 1u64 << id.raw_value());
                 value &= !own.into_iter().fold(0, |all, bit| all | bit);
             }

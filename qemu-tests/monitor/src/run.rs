@@ -1,12 +1,14 @@
 //! Run: the loop between the image and the model.
 
 use crate::abort;
+use crate::around::{Around, Called};
+use crate::distributor::Distributor;
 use crate::gpu::ModelGpu;
 use crate::guest::{Exit, Guest};
 use crate::interrupts::{self, Interrupts};
-use crate::redistributor;
 use crate::report;
 use crate::settings::Settings;
+use crate::{distributor, machine, redistributor};
 use core::fmt;
 use core::time::Duration;
 use cortex_a::registers::{ESR_EL2, FAR_EL2, HPFAR_EL2, Readable};
@@ -14,7 +16,8 @@ use eitri_aarch64::{
     Access, CacheInstruction, Direction, FaultPage, SoftwareInterrupt, SoftwareInterruptRequest,
     Syndrome,
 };
-use eitri_boards::qemu_virt::{BOARD, ENDING};
+use eitri_boards::qemu_virt::ENDING;
+use eitri_boards::steps::SmcCall;
 use eitri_boards::{Exit as End, Region};
 use eitri_kernel::time;
 use eitri_model::Progress;
@@ -24,6 +27,7 @@ use eitri_model::Progress;
 mod class {
     pub(super) const WAIT:       u8 = 0x01;
     pub(super) const HVC:        u8 = 0x16;
+    pub(super) const SMC:        u8 = 0x17;
     pub(super) const SYSTEM:     u8 = 0x18;
     pub(super) const DATA_ABORT: u8 = 0x24;
 }
@@ -33,6 +37,9 @@ mod class {
 enum Place {
     Window,
     Redistributor,
+    Distributor,
+    /// A device that has a stand-in.
+    Around,
     /// Memory that it shares with the GPU, whose caches are not coherent.
     Shared,
     /// Where an operating system says how it ends.
@@ -41,16 +48,21 @@ enum Place {
 }
 
 impl Place {
-    fn of(address: u64) -> Place {
+    fn of(address: u64, around: &Around) -> Place {
+        let board = machine::board();
         let within = |region: Region| region.contains(address as usize);
-        if within(BOARD.gpu.window) {
+        if within(board.gpu.window) {
             Place::Window
-        } else if within(redistributor::PAGE) {
+        } else if within(redistributor::page()) {
             Place::Redistributor
-        } else if within(ENDING) {
+        } else if machine::is_qemu(board) && within(ENDING) {
             Place::Ending
-        } else if within(BOARD.memory.shared) {
+        } else if !machine::is_qemu(board) && within(distributor::region()) {
+            Place::Distributor
+        } else if within(board.memory.shared) {
             Place::Shared
+        } else if around.has(address as usize) {
+            Place::Around
         } else {
             Place::Nothing
         }
@@ -62,6 +74,8 @@ impl fmt::Display for Place {
         f.write_str(match self {
             Place::Window => "GPU window",
             Place::Redistributor => "GIC redistributor",
+            Place::Distributor => "GIC distributor",
+            Place::Around => "a device of the board",
             Place::Shared => "memory shared with the GPU",
             Place::Ending => "exit status",
             Place::Nothing => "nowhere",
@@ -76,6 +90,8 @@ pub(crate) struct Monitor {
     gpu: ModelGpu,
     /// The image is an operating system.
     system: bool,
+    distributor: Distributor,
+    around: Around,
     limit: Duration,
     /// When the image must have ended.
     deadline: Duration,
@@ -94,6 +110,8 @@ impl Monitor {
             interrupts,
             gpu,
             system: settings.system,
+            distributor: Distributor::new(),
+            around: Around::new(),
             limit: settings.limit,
             deadline: time::now().saturating_add(settings.limit),
         }
@@ -102,7 +120,7 @@ impl Monitor {
     /// Runs the image until it ends QEMU, or something ends it.
     pub(crate) fn run(mut self) -> ! {
         loop {
-            self.interrupts.present(self.gpu.lines());
+            self.interrupts.present(self.gpu.lines(), &self.distributor);
             match self.guest.run() {
                 Exit::Synchronous => self.synchronous(),
                 Exit::Interrupt => self.interrupt(),
@@ -111,8 +129,14 @@ impl Monitor {
                 }
                 Exit::SystemError => self.stop(format_args!("an SError came"), End::Exception),
             }
-            self.gpu.say_news();
+            self.say_news();
         }
+    }
+
+    /// Says what the image did wrong since the last call.
+    fn say_news(&mut self) {
+        self.around.say_news();
+        self.gpu.say_news();
     }
 
     fn interrupt(&mut self) {
@@ -125,6 +149,7 @@ impl Monitor {
     /// The image runs without looking at the GPU, or hangs.
     fn tick(&mut self) {
         self.gpu.catch_up();
+        self.around.now(time::now());
         if time::now() > self.deadline {
             let limit = self.limit.as_millis();
             self.stop(
@@ -143,6 +168,7 @@ impl Monitor {
                 // Nobody is here: what the SMC calling convention says for an unknown call.
                 self.guest.set_register(0, u64::MAX);
             }
+            class::SMC => self.firmware(),
             class::SYSTEM => self.system_instruction(syndrome),
             _ => self.stop(format_args!("{syndrome}"), End::Exception),
         }
@@ -150,7 +176,7 @@ impl Monitor {
 
     fn data_abort(&mut self, syndrome: Syndrome) {
         let address = FaultPage::address(HPFAR_EL2.get(), FAR_EL2.get());
-        let place = match Place::of(address) {
+        let place = match Place::of(address, &self.around) {
             Place::Ending if !self.system => Place::Nothing,
             place => place,
         };
@@ -173,15 +199,34 @@ impl Monitor {
             Place::Redistributor => redistributor::pass_on(&mut self.guest, access),
             Place::Shared => self.access_shared(access),
             Place::Ending => self.end(access),
+            Place::Distributor => {
+                let value = self.guest.register(access.register);
+                let found = self.distributor.access(access, value);
+                if access.direction == Direction::Read {
+                    self.guest
+                        .set_register(access.register, access.loaded(found));
+                }
+            }
+            Place::Around => match access.of_word() {
+                Ok(access) => self.access_around(access),
+                Err(error) => self.stop(format_args!("{place}: {error}"), End::Exception),
+            },
             Place::Nothing => {}
         }
         self.guest.skip_instruction();
     }
 
     fn access_gpu(&mut self, access: Access) {
-        let offset = access.address.wrapping_sub(BOARD.gpu.window.base as u64) as u32;
+        let window = machine::board().gpu.window.base as u64;
+        let offset = access.address.wrapping_sub(window) as u32;
         let pc = self.guest.elr;
+        let answers = self.around.gpu_answers();
         match access.direction {
+            Direction::Read if !answers => {
+                let value = access.loaded(u32::MAX.into());
+                self.guest.set_register(access.register, value);
+            }
+            Direction::Write if !answers => {}
             Direction::Read => {
                 let value = u64::from(self.gpu.read(offset, pc));
                 self.guest
@@ -198,11 +243,43 @@ impl Monitor {
     fn end(&mut self, access: Access) {
         if access.direction == Direction::Write {
             let status = self.guest.register(access.register) as u32;
-            self.gpu.say_news();
+            self.say_news();
             report::line(format_args!("exit status {status}"));
             report::end(End::Success);
         }
         self.guest.set_register(access.register, 0);
+    }
+
+    fn access_around(&mut self, access: Access) {
+        let at = access.address as usize;
+        match access.direction {
+            Direction::Read => {
+                let value = u64::from(self.around.read(at));
+                self.guest
+                    .set_register(access.register, access.loaded(value));
+            }
+            Direction::Write => {
+                let value = self.guest.register(access.register) as u32;
+                self.around.write(at, value);
+            }
+        }
+    }
+
+    /// The image calls the board's firmware.
+    fn firmware(&mut self) {
+        let [function, first, second] = [0, 1, 2].map(|number| self.guest.register(number));
+        let call = SmcCall {
+            function: function as u32,
+            arguments: [first, second],
+        };
+        match self.around.call(call) {
+            Called::Answer(answer) => self.guest.set_register(0, answer),
+            Called::Reset => {
+                self.say_news();
+                report::end(End::Success)
+            }
+        }
+        self.guest.skip_instruction();
     }
 
     fn access_shared(&mut self, access: Access) {
@@ -250,7 +327,8 @@ impl Monitor {
     fn wait(&mut self) {
         self.guest.skip_instruction();
         loop {
-            let for_image = self.interrupts.present(self.gpu.lines());
+            let lines = self.gpu.lines();
+            let for_image = self.interrupts.present(lines, &self.distributor);
             if for_image || interrupts::is_physical_pending() {
                 return;
             }
@@ -266,7 +344,7 @@ impl Monitor {
     }
 
     fn stop(&mut self, why: fmt::Arguments<'_>, exit: End) -> ! {
-        self.gpu.say_news();
+        self.say_news();
         report::stop(&self.guest, why, exit)
     }
 }

@@ -2,12 +2,13 @@
 //!
 //! Words of the form `key=value`; those that it does not know are the image's.
 
+use crate::machine;
 use alloc::string::String;
 use core::fmt;
 use core::num::ParseIntError;
 use core::time::Duration;
-use eitri_boards::HostError;
 use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MONITOR_RAM};
+use eitri_boards::{Board, HostError};
 use eitri_model::Product;
 
 /// Longest command line.
@@ -17,7 +18,7 @@ const LINE_BYTES: usize = 4096;
 pub(crate) const MOST_MEMORY_ABOVE: usize = (1 << 39) - MONITOR_RAM.end();
 
 /// What was asked.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Settings {
     /// How long the image may run: `limit-ms=`.
     pub(crate) limit: Duration,
@@ -30,6 +31,8 @@ pub(crate) struct Settings {
     pub(crate) memory_above: usize,
     /// Whether the GPU sees the image's caches; not with `coherent=no`.
     pub(crate) coherent: bool,
+    /// The board that the image sees: `board=`.
+    pub(crate) board: &'static Board,
     /// The GPU that the model is: `gpu=`.
     pub(crate) product: Product,
     /// The file of the host's that gets a trace: `trace=`.
@@ -41,6 +44,8 @@ pub(crate) struct Settings {
 pub(crate) enum SettingsError {
     /// It can't be had.
     Host(HostError),
+    /// There is no such board.
+    Board,
     /// The model can't be that GPU.
     Gpu,
     /// A value is no number.
@@ -54,6 +59,7 @@ impl fmt::Display for SettingsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SettingsError::Host(error) => write!(f, "command line: {error}"),
+            SettingsError::Board => f.write_str("command line: board: there is no such board"),
             SettingsError::Gpu => f.write_str("command line: gpu: the model can't be that"),
             SettingsError::Number { key, error } => write!(f, "command line: {key}: {error}"),
         }
@@ -68,6 +74,7 @@ impl Settings {
             device_tree: GUEST_RAM.base as u64,
             system: false,
             memory_above: 0,
+            board: &BOARD,
             coherent: true,
             product: Product::g610(),
             trace: None,
@@ -86,6 +93,9 @@ impl Settings {
                     .parse()
                     .map_err(|error| SettingsError::Number { key, error })?;
                 settings.limit = Duration::from_millis(milliseconds);
+            } else if let Some(name) = word.strip_prefix("board=") {
+                settings.board = eitri_boards::named(name).ok_or(SettingsError::Board)?;
+                settings.device_tree = machine::tree(settings.board).base as u64;
             } else if let Some(name) = word.strip_prefix("gpu=") {
                 settings.product = Product::find(name).ok_or(SettingsError::Gpu)?;
             } else if let Some(path) = word.strip_prefix("trace=") {

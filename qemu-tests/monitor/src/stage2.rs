@@ -1,13 +1,15 @@
-//! Stage 2: what the image sees of the machine: everything but the GPU's window and the monitor.
+//! Stage 2: what the image sees of the machine: everything but the GPU's window, the distributor and the monitor; of a board
+//! that is not QEMU's its memory alone, at the board's addresses, and the redistributor.
 //!
 //! One page of the interrupt controller is left out too and passed on by hand; see [`crate::redistributor`].
 
-use crate::physical_memory;
+use crate::machine::{self, Part};
 use crate::redistributor;
-use aarch64_paging::MapError;
-use aarch64_paging::descriptor::Stage2Attributes;
-use aarch64_paging::idmap::IdMap;
-use aarch64_paging::paging::{MemoryRegion, Stage2};
+use aarch64_paging::Mapping;
+use aarch64_paging::descriptor::{PhysicalAddress, Stage2Attributes};
+use aarch64_paging::idmap::IdTranslation;
+use aarch64_paging::paging::{Constraints, MemoryRegion, Stage2};
+use alloc::vec::Vec;
 use cortex_a::registers::{
     CNTHCTL_EL2, CNTVOFF_EL2, HCR_EL2, MIDR_EL1, MPIDR_EL1, Readable, SCTLR_EL1, VMPIDR_EL2,
     VTCR_EL2, Writeable,
@@ -36,42 +38,58 @@ const DEVICE: Stage2Attributes = Stage2Attributes::VALID
     .union(Stage2Attributes::XN);
 
 /// The image's RAM; without what it shares with the GPU, if its accesses there are to be seen.
-fn memory(coherent: bool) -> [Region; 3] {
-    let shared = BOARD.memory.shared;
-    let (below, above) = match coherent {
-        true => (GUEST_RAM.end(), GUEST_RAM.end()),
-        false => (shared.base, shared.end()),
-    };
-    [
-        Region::new(GUEST_RAM.base, below - GUEST_RAM.base),
-        Region::new(above, GUEST_RAM.end() - above),
-        physical_memory::above(),
-    ]
+fn memory(coherent: bool) -> Vec<Part> {
+    let shared = machine::board().memory.shared;
+    let mut parts = Vec::new();
+    for part in machine::ram() {
+        let Part { seen, place } = *part;
+        let holds = seen.base <= shared.base && shared.end() <= seen.end();
+        if coherent || !holds {
+            parts.push(*part);
+            continue;
+        }
+        for (base, end) in [(seen.base, shared.base), (shared.end(), seen.end())] {
+            parts.push(Part {
+                seen: Region::new(base, end - base),
+                place: base - seen.base + place,
+            });
+        }
+    }
+    parts
 }
 
-/// Everything below RAM, around what is left out.
-fn devices() -> [Region; 3] {
-    let (page, window) = (redistributor::PAGE, BOARD.gpu.window);
-    [
-        Region::new(0, page.base),
-        Region::new(page.end(), window.base - page.end()),
-        Region::new(ENDING.end(), GUEST_RAM.base - ENDING.end()),
-    ]
+/// Registers that are QEMU's own: on its own machine everything below RAM, around what is left out.
+fn devices() -> Vec<Part> {
+    let board = machine::board();
+    if !machine::is_qemu(board) {
+        return machine::devices(board);
+    }
+    let left_out = [redistributor::page(), board.gpu.window, ENDING];
+    let mut parts = Vec::new();
+    let mut base = 0;
+    for region in left_out.iter().chain([&GUEST_RAM]) {
+        parts.push(Part {
+            seen: Region::new(base, region.base - base),
+            place: base,
+        });
+        base = region.end();
+    }
+    parts
 }
 
 /// Sets EL1 up: translation by stage 2, interrupts to EL2, WFI to EL2, everything else as on the machine itself.
 /// Where memory is not `coherent` what the image does to the memory that it shares with the GPU comes to EL2 too, and so do its
 /// cache instructions.
 pub(crate) fn show_machine(coherent: bool) {
-    let mut tables = IdMap::new(ROOT_LEVEL, Stage2);
-    let mapped = devices()
-        .into_iter()
-        .try_for_each(|region| add(&mut tables, region, DEVICE))
-        .and_then(|()| {
-            let ram = memory(coherent).into_iter();
-            let mut ram = ram.filter(|region| region.bytes != 0);
-            ram.try_for_each(|region| add(&mut tables, region, MEMORY))
-        });
+    let mut tables = Mapping::new(IdTranslation::default(), ROOT_LEVEL, Stage2);
+    let devices = devices().into_iter().map(|part| (part, DEVICE));
+    let ram = memory(coherent).into_iter().map(|part| (part, MEMORY));
+    let mut parts = devices.chain(ram).filter(|(part, _)| part.seen.bytes != 0);
+    let mapped = parts.try_for_each(|(part, attributes)| {
+        let range = MemoryRegion::new(part.seen.base, part.seen.end());
+        let place = PhysicalAddress(part.place);
+        tables.map_range(&range, place, attributes, Constraints::empty())
+    });
     if let Err(error) = mapped {
         panic!("stage 2 tables: {error}");
     }
@@ -96,6 +114,11 @@ pub(crate) fn show_machine(coherent: bool) {
         true => HCR_EL2::TPCP::CLEAR,
         false => HCR_EL2::TPCP::SET,
     };
+    // QEMU's own firmware answers on its own machine; elsewhere the board's stand-in does.
+    let firmware = match machine::is_qemu(machine::board()) {
+        true => HCR_EL2::TSC::CLEAR,
+        false => HCR_EL2::TSC::SET,
+    };
     HCR_EL2.write(
         HCR_EL2::RW::EL1IsAarch64
             + HCR_EL2::VM::Enable
@@ -103,6 +126,7 @@ pub(crate) fn show_machine(coherent: bool) {
             + HCR_EL2::FMO::SET
             + HCR_EL2::AMO::SET
             + HCR_EL2::TWI::SET
+            + firmware
             + trapped,
     );
     CNTHCTL_EL2.write(CNTHCTL_EL2::EL1PCEN::SET + CNTHCTL_EL2::EL1PCTEN::SET);
@@ -113,12 +137,4 @@ pub(crate) fn show_machine(coherent: bool) {
         core::arch::asm!("msr vpidr_el2, {}", in(reg) MIDR_EL1.get(), options(nostack, nomem));
     }
     SCTLR_EL1.set(entry_state::SCTLR_EL1);
-}
-
-fn add(
-    tables: &mut IdMap<Stage2>,
-    region: Region,
-    attributes: Stage2Attributes,
-) -> Result<(), MapError> {
-    tables.map_range(&MemoryRegion::new(region.base, region.end()), attributes)
 }

@@ -80,6 +80,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         start: Start::Monitor {
             monitor: &monitor,
             image: &raw,
+            tree: None,
         },
         words: &[],
         folder: &folder,

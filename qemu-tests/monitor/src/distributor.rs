@@ -1,0 +1,126 @@
+//! Distributor: the GIC's, as the image sees it.
+//!
+//! On QEMU's own machine it is QEMU's. The image of another board has no shared interrupts but the GPU's, which have no physical
+//! line, and may have numbers that QEMU's has not; so there it is registers that keep what is written, and the list registers
+//! follow it. It has as many interrupts as there can be.
+//!
+//! Facts: the registers are the architecture's (GICv3, 12.9); hardware/boards.md 5 (step 6).
+
+use crate::machine;
+use alloc::boxed::Box;
+use alloc::vec;
+use eitri_aarch64::{Access, Direction};
+use eitri_boards::{Region, Spi};
+
+const BYTES: usize = 0x1_0000;
+/// GICD_TYPER: 32 times so many interrupts, less one.
+const TYPER: usize = 0x4;
+const LINES: u32 = 31;
+/// GICD_CTLR, whose bit 31 says that a write is under way.
+const CTLR: usize = 0x0;
+const WRITE_PENDING: u32 = 1 << 31;
+/// GICD_PIDR2: the architecture's version is in bits 4 to 7.
+const PIDR2: usize = 0xFFE8;
+const VERSION_3: u32 = 3 << 4;
+/// Pairs of banks, of which the first sets bits and the second clears them: enabled, pending, active.
+const PAIRS: [usize; 3] = [0x100, 0x200, 0x300];
+const BANK: usize = 0x80;
+/// First number of a shared interrupt.
+const FIRST_SHARED: usize = 32;
+
+/// The registers of a board that is not QEMU's.
+pub(crate) struct Distributor(Box<[u8]>);
+
+/// Where the image sees it.
+pub(crate) fn region() -> Region {
+    Region::new(machine::board().gic.distributor.address(), BYTES)
+}
+
+impl Distributor {
+    pub(crate) fn new() -> Distributor {
+        Distributor(vec![0; BYTES].into_boxed_slice())
+    }
+
+    fn word(&self, offset: usize) -> u32 {
+        let bytes = self.0.get(offset..offset + 4);
+        let bytes = bytes.and_then(|bytes| bytes.try_into().ok());
+        bytes.map_or(0, u32::from_le_bytes)
+    }
+
+    fn set_word(&mut self, offset: usize, value: u32) {
+        if let Some(place) = self.0.get_mut(offset..offset + 4) {
+            place.copy_from_slice(&value.to_le_bytes());
+        }
+    }
+
+    /// The register of a pair that keeps the bits, and whether this one clears them.
+    fn of_pair(offset: usize) -> Option<(usize, bool)> {
+        let first = PAIRS
+            .into_iter()
+            .find(|first| (*first..first + 2 * BANK).contains(&offset))?;
+        let inside = (offset - first) % BANK;
+        Some((first + inside, offset - first >= BANK))
+    }
+
+    fn read_word(&self, offset: usize) -> u32 {
+        match offset {
+            CTLR => self.word(CTLR) & !WRITE_PENDING,
+            TYPER => LINES,
+            PIDR2 => VERSION_3,
+            _ => match Distributor::of_pair(offset) {
+                Some((kept, _)) => self.word(kept),
+                None => self.word(offset),
+            },
+        }
+    }
+
+    /// Does what the image wanted to. Gives what a load loads.
+    pub(crate) fn access(&mut self, access: Access, value: u64) -> u64 {
+        let offset = access.address as usize - region().base;
+        let bytes = access.width.bytes() as usize;
+        let aligned = offset & !3;
+        match (access.direction, bytes) {
+            (Direction::Read, 8) => {
+                u64::from(self.read_word(offset + 4)) << 32 | u64::from(self.read_word(offset))
+            }
+            (Direction::Read, _) => {
+                let word = self.read_word(aligned) >> (8 * (offset - aligned));
+                u64::from(word)
+            }
+            (Direction::Write, 4) if Distributor::of_pair(offset).is_some() => {
+                if let Some((kept, clears)) = Distributor::of_pair(offset) {
+                    let before = self.word(kept);
+                    let bits = value as u32;
+                    let after = if clears {
+                        before & !bits
+                    } else {
+                        before | bits
+                    };
+                    self.set_word(kept, after);
+                }
+                0
+            }
+            (Direction::Write, _) => {
+                if let Some(place) = self.0.get_mut(offset..offset + bytes) {
+                    for (to, from) in place.iter_mut().zip(value.to_le_bytes()) {
+                        *to = from;
+                    }
+                }
+                0
+            }
+        }
+    }
+
+    /// Whether the image has enabled a shared interrupt.
+    pub(crate) fn is_enabled(&self, spi: Spi) -> bool {
+        let number = FIRST_SHARED + spi.0 as usize;
+        let [enabled, ..] = PAIRS;
+        let offset = enabled + 4 * (number / 32);
+        let word = match machine::is_qemu(machine::board()) {
+            // SAFETY: a register of QEMU's distributor, mapped as a device, whose reads have no effect.
+            true => unsafe { ((region().base + offset) as *const u32).read_volatile() },
+            false => self.word(offset),
+        };
+        word >> (number % 32) & 1 == 1
+    }
+}
