@@ -11,6 +11,7 @@ use miette::Diagnostic;
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, elf};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -182,7 +183,25 @@ impl Builder {
         binary: &str,
         parts: &Parts<'_>,
     ) -> Result<Image, Failure> {
-        let mut command = images::build(&self.workspace, package);
+        let command = images::build(&self.workspace, package);
+        let path = images::path(&self.workspace, package, binary);
+        self.run(command, (package, binary), parts, path)
+    }
+
+    /// Builds the program of a package as small as it gets.
+    pub(crate) fn build_small(&self, package: &str, parts: &Parts<'_>) -> Result<Image, Failure> {
+        let command = images::build_small(&self.workspace, package);
+        let path = images::path_of_small(&self.workspace, package);
+        self.run(command, (package, package), parts, path)
+    }
+
+    fn run(
+        &self,
+        mut command: Command,
+        (package, binary): (&str, &str),
+        parts: &Parts<'_>,
+        path: PathBuf,
+    ) -> Result<Image, Failure> {
         // What the caller's own environment says of these is not meant for this build.
         for variable in [BOARD, JOB, SUITE, FIRMWARE, PROGRAM, IMAGE] {
             command.env_remove(variable);
@@ -206,7 +225,6 @@ impl Builder {
                 output: finished.output(),
             }));
         }
-        let path = images::path(&self.workspace, package, binary);
         match std::fs::read(&path) {
             Ok(elf) => Ok(Image { elf, path }),
             Err(cause) => Err(Failure::missing(ImageError::Gone {

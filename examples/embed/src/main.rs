@@ -1,17 +1,17 @@
 //! The runtime in somebody's own firmware: brings the GPU up, runs one shader on 64 numbers, and says what came of it.
 #![no_std]
 #![no_main]
+#![allow(
+    clippy::result_large_err,
+    reason = "the runtime's errors carry what was seen, and there is no heap to put it on"
+)]
 
-extern crate alloc;
-
-use alloc::boxed::Box;
-use core::error::Error;
 use core::time::Duration;
 use eitri_boards::{Board, Exit};
 use eitri_kernel::{Kernel, println};
 use eitri_mmio::{GenericTimer, Mmio, NoInterrupts};
 use eitri_program::Program;
-use eitri_runtime::{Bound, Device, Options, PageAllocator, Storage};
+use eitri_runtime::{Bound, Device, Error, Options, PageAllocator, Platform, Storage};
 
 eitri_kernel::image! {
     main: main,
@@ -23,25 +23,24 @@ const PROGRAM: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/program"));
 const MEMORY: usize = 16 << 20;
 
 fn main(kernel: Kernel) -> Exit {
-    let mut bytes = [1; 256];
-    match run(kernel.board, &mut bytes) {
-        Ok(()) => {
-            println!("{:?}...", bytes.first_chunk::<16>());
-            Exit::Success
-        }
-        Err(error) => {
-            println!("{error}");
-            Exit::Failed
-        }
-    }
-}
-
-fn run(board: &Board, bytes: &mut [u8]) -> Result<(), Box<dyn Error>> {
-    let (window, memory) = (board.gpu.window, board.memory.shared.base);
+    let (window, memory) = (kernel.board.gpu.window, kernel.board.memory.shared.base);
     let (window, memory) = (window.base..window.end(), memory..memory + MEMORY);
     let map = [0; PageAllocator::words(MEMORY as u64)];
     // SAFETY: a board says the truth about its addresses, and this is called once.
-    let platform = unsafe { Mmio::new(window, memory, map, GenericTimer, NoInterrupts) }?;
+    let platform = unsafe { Mmio::new(window, memory, map, GenericTimer, NoInterrupts) };
+    let mut bytes = [1; 256];
+    match platform.map(|platform| run(platform, &mut bytes)) {
+        Ok(Ok(())) => {
+            println!("{:?}...", bytes.first_chunk::<16>());
+            return Exit::Success;
+        }
+        Ok(Err(error)) => println!("{error}"),
+        Err(error) => println!("{error}"),
+    }
+    Exit::Failed
+}
+
+fn run(platform: impl Platform, bytes: &mut [u8]) -> Result<(), Error> {
     let mut storage = Storage::<1, 4, 16>::new();
     let options = Options::default();
     let mut device = Device::bring_up(platform, FIRMWARE, &mut storage, options, &mut ())?;

@@ -16,7 +16,8 @@ impl Info {
             let any = random();
             let value = match field.kind {
                 FieldKind::Enum(info) => {
-                    let index = any % info.values.len() as u64;
+                    let count = info.values.len() as u64;
+                    let index = any.checked_rem(count).unwrap_or(0);
                     info.values
                         .get(index as usize)
                         .map_or(0, |value| value.code)

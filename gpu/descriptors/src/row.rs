@@ -97,7 +97,10 @@ impl Row {
 
     /// With this meaning.
     pub const fn about(self, about: &'static str) -> Row {
-        Row { about, ..self }
+        Row {
+            about: kept(about),
+            ..self
+        }
     }
 
     /// From `arch` on in these bits instead.
@@ -474,4 +477,9 @@ pub fn same_name(left: &str, right: &str) -> bool {
         kept.map(|letter| letter.to_ascii_lowercase())
     };
     letters(left).eq(letters(right))
+}
+
+/// A sentence of the tables, or nothing without the feature `text`: a driver does not want them in its image.
+pub(crate) const fn kept(text: &'static str) -> &'static str {
+    if cfg!(feature = "text") { text } else { "" }
 }

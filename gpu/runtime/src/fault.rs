@@ -221,7 +221,7 @@ impl fmt::Display for JobFault {
                     "failed"
                 };
                 write!(f, "{kind}: {} ({:#04x})", it.exception, it.exception.0)?;
-                if let Some(row) = it.exception.row() {
+                if let Some(row) = it.exception.explained() {
                     write!(f, ": {}", row.about)?;
                 }
                 write!(f, "\n  information {:#x}, data {:#x}", it.info, it.data)?;
@@ -328,7 +328,7 @@ impl fmt::Display for GpuFault {
             write!(f, " in address space {space}")?;
         }
         write!(f, " by {}", self.unit)?;
-        match self.exception.row() {
+        match self.exception.explained() {
             Some(row) => write!(f, "\n  {}\n  help: {}", row.about, row.help),
             None => Ok(()),
         }

@@ -94,8 +94,9 @@ fn run(kernel: Kernel) -> Result<(), Box<dyn Error>> {
     record(&mut device, bound, |it| dispatches(it, bound, 1, false))?;
     for round in 0..3 {
         let before = Cost::now(&device);
-        let fence = device.submit(queue, commands)?;
+        let fence = device.submit(queue, commands);
         let submitted = Cost::now(&device).less(before, 1);
+        let fence = fence?;
         let status = device.wait(fence, Duration::from_secs(1));
         if status != Status::Done {
             return Err(alloc::format!("{status:?}").into());

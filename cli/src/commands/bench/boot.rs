@@ -8,7 +8,7 @@ use crate::workspace::Workspace;
 use eitri_model::{Config, Event, Nanoseconds, Sink, stub_firmware};
 use eitri_on_model::Machine;
 use eitri_program::Program;
-use eitri_runtime::{Bound, Device, Done, Options, Storage};
+use eitri_runtime::{Device, Done, Options, QueueConfig, Storage};
 use miette::Diagnostic;
 use serde_json::json;
 use std::cell::RefCell;
@@ -124,6 +124,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 /// The accesses of each step.
+#[expect(
+    clippy::result_large_err,
+    reason = "the runtime's errors carry what was seen"
+)]
 fn measure(program: &[u8]) -> Result<Vec<(String, Accesses)>, Box<dyn Error>> {
     let accesses = Rc::new(RefCell::new(Accesses::default()));
     let machine = Machine::new(Config::default());
@@ -137,15 +141,31 @@ fn measure(program: &[u8]) -> Result<Vec<(String, Accesses)>, Box<dyn Error>> {
     let options = Options::default();
     let mut device = Device::bring_up(machine, &firmware, &mut storage, options, &mut report)?;
     let program = Program::parse(program)?;
-    let (mut bytes, limit) = ([0; 256], Duration::from_secs(1));
-    device.run(
-        &program,
-        [1, 1, 1],
-        &[],
-        &mut [Bound::new(0, &mut bytes)],
-        limit,
-    )?;
-    steps.push(("the first job".to_owned(), accesses.take()));
+    let mut bytes = [0; 256];
+    let queue = device.create_queue(QueueConfig::default())?;
+    let space = device.space(queue)?;
+    let pipeline = device.create_pipeline(space, &program)?;
+    let buffer = device.create_buffer(space, bytes.len() as u64)?;
+    device.write_buffer(buffer, 0, &bytes)?;
+    let set = device.create_descriptor_set(pipeline, 0)?;
+    device.bind_buffer(set, 0, buffer)?;
+    let commands = device.create_command_buffer(space)?;
+    device.record(commands, |recorder| {
+        recorder.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;
+        recorder.dispatch([1, 1, 1])?;
+        Ok(())
+    })?;
+    let mut step = |name: &str| steps.push((name.to_owned(), accesses.take()));
+    step("a queue, and commands for it");
+    let fence = device.submit(queue, commands)?;
+    step("submission");
+    let status = device.wait(fence, Duration::from_secs(1));
+    if status != eitri_runtime::Status::Done {
+        return Err(format!("{status:?}").into());
+    }
+    step("until the job is done");
+    device.read_buffer(buffer, 0, &mut bytes)?;
+    step("its result");
     Ok(steps)
 }
 

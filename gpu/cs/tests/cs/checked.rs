@@ -3,8 +3,32 @@
 use crate::builder::{ADDRESS, try_build};
 use eitri_cs::builder::{BuildFault, Builder, Chunk, Config, Link, Load32, Load64, Run};
 use eitri_cs::enums::TaskAxis;
-use eitri_cs::instr::{Nop, RunCompute, Wait};
-use eitri_cs::{Pair, SUPPORTED, SlotMask, d, r};
+use eitri_cs::instr::{Instr, Nop, RunCompute, Wait};
+use eitri_cs::{Pair, SUPPORTED, SlotMask, d, r, random_word};
+
+/// One piece of code encodes by the row what each instruction's own code encodes.
+#[test]
+fn encoding_by_the_row_gives_the_same_words() {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut random = || {
+        state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+        state ^ state >> 29
+    };
+    for arch in SUPPORTED.iter() {
+        let config = Config::new(arch);
+        let mut legal = 0;
+        for _ in 0..5_000 {
+            let word = random_word(arch, &mut random);
+            let instr = Instr::decode(word, arch).expect("legal");
+            // Registers and slots that a stream has not are refused.
+            if let Ok(checked) = config.checked(instr) {
+                assert_eq!(checked.word(), word, "{arch}: {instr:?}");
+                legal += 1;
+            }
+        }
+        assert!(legal > 500, "{arch}: {legal}");
+    }
+}
 
 #[test]
 fn a_placeholder_is_the_move_that_the_builder_writes() {

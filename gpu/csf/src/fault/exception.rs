@@ -75,8 +75,8 @@ macro_rules! exceptions {
             name: stringify!($name),
             number: $number,
             from: $from,
-            about: $about,
-            help: $help,
+            about: $crate::table::kept($about),
+            help: $crate::table::kept($help),
         }),*];
     };
 }
@@ -139,6 +139,11 @@ impl Exception {
         EXCEPTIONS
             .iter()
             .find(|row| (row.first..=row.last).contains(&self.0))
+    }
+
+    /// Its row, if that says what happened: without the feature `text` it is a name only.
+    pub fn explained(self) -> Option<&'static ExceptionRow> {
+        self.row().filter(|row| !row.about.is_empty())
     }
 
     /// Codes below 0x40 report no fault, but for those of a stream.

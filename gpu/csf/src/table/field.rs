@@ -157,7 +157,7 @@ impl<T: FieldType> Field<T> {
             high,
             values,
             role,
-            about,
+            about: super::kept(about),
         };
         Field {
             row,

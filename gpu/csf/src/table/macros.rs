@@ -58,9 +58,9 @@ macro_rules! registers {
                 mark: $crate::table::Mark::$mark,
                 count: { let (count, _): (u32, u32) = registers!(@count $($count $stride)?); count },
                 stride: { let (_, stride): (u32, u32) = registers!(@count $($count $stride)?); stride },
-                fields: registers!(@fields $fields),
-                also: registers!(@also $fields),
-                about: $about,
+                fields: if $crate::table::TEXT { registers!(@fields $fields) } else { &[] },
+                also: if $crate::table::TEXT { registers!(@also $fields) } else { &[] },
+                about: $crate::table::kept($about),
             };
         )*
         $(#[$doc])*
@@ -68,7 +68,7 @@ macro_rules! registers {
             name: stringify!($block),
             place: $crate::table::Place::$place,
             registers: &[$($name),*],
-            about: $block_about,
+            about: $crate::table::kept($block_about),
         };
         const _: () = $crate::table::check_registers(&[$($name),*]);
     };

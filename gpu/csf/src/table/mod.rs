@@ -212,6 +212,14 @@ impl Register {
     }
 }
 
+/// Whether tables hold sentences, and registers the names of their fields: a driver does not want them in its image.
+pub(crate) const TEXT: bool = cfg!(feature = "text");
+
+/// A sentence of the tables, or nothing.
+pub(crate) const fn kept(text: &'static str) -> &'static str {
+    if TEXT { text } else { "" }
+}
+
 /// A register with a value; `Display` takes it apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decoded {
@@ -242,6 +250,9 @@ impl fmt::Display for Decoded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Register { name, offset, .. } = self.register;
         write!(f, "{name} ({offset:#05x}) = {:#x}", self.value)?;
+        if !TEXT {
+            return Ok(());
+        }
         let mut separator = ": ";
         for (field, number) in self.fields() {
             let named = field.value_name(self.value);

@@ -37,7 +37,7 @@ macro_rules! descriptor {
                 name: $name,
                 sizes: &[ $( $crate::table::macros::descriptor!(@size $($bytes)*) ),+ ],
                 align: $align,
-                about: concat!($($doc),+),
+                about: $crate::row::kept(concat!($($doc),+)),
                 section: $section,
                 rows: &[ $( $type::$field.about($about) ),* ],
             };
@@ -124,7 +124,7 @@ macro_rules! enumeration {
             pub const TABLE: &'static $crate::row::EnumTable = {
                 use $crate::row::{EnumRow, EnumTable};
                 const ROWS: &[EnumRow] = &[ $( EnumRow::new($label, $value)$(.$attribute($argument))* ),* ];
-                &EnumTable { name: $name, about: concat!($($doc),+), rows: ROWS }
+                &EnumTable { name: $name, about: $crate::row::kept(concat!($($doc),+)), rows: ROWS }
             };
 
             /// The number that the hardware reads.

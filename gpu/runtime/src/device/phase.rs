@@ -237,7 +237,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
     /// Saves the groups that are on slots, and ends what the hardware is through with; when to look again.
     fn save(&mut self, now: Instant, until: Instant) -> Option<Duration> {
-        let lives = now < until && self.look_at_health().is_ok();
+        let faults = mmu::pending_faults(&mut self.platform);
+        let lives = now < until && self.look_at_health(faults).is_ok();
         let mut waits = false;
         for index in 0..self.groups.capacity() {
             if let Some(key) = self.groups.key_at(index) {

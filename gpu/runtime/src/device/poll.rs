@@ -13,7 +13,7 @@ use crate::group::{
     CHANGED, Doom, Group, Residency, STARTED, STREAMS, discard_events, doorbell, ring,
 };
 use crate::handle::Queue;
-use crate::mmu::MmuFault;
+use crate::mmu::{MmuFault, pending_faults};
 use crate::platform::{Instant, Lines, Platform};
 use crate::queue::{Stream, fail};
 use crate::slab::Key;
@@ -104,7 +104,9 @@ impl<P: Platform> Device<'_, '_, P> {
             return Ok(now);
         }
         self.look_at_gpu()?;
-        self.look_at_health()?;
+        // Read once for all spaces: a fault that comes after this keeps its line high until the next look.
+        let faults = pending_faults(&mut self.platform);
+        self.look_at_health(faults)?;
         // What the firmware reports stands in the words of the global block and of each slot: the bits of the JOB line say
         // only that something changed.
         clear_job_line(&mut self.platform);
@@ -127,7 +129,7 @@ impl<P: Platform> Device<'_, '_, P> {
         if self.holds_a_fault() {
             return Ok(now);
         }
-        self.look_at_spaces(now)?;
+        self.look_at_spaces(now, faults)?;
         self.watch(now)?;
         let arranged = self.arrange(now)?;
         let requests = self.groups.iter().any(|(_, group)| {
@@ -182,10 +184,11 @@ impl<P: Platform> Device<'_, '_, P> {
         }
     }
 
-    /// Whether the firmware has crashed.
-    pub(super) fn look_at_health(&mut self) -> Result<(), DeviceLost> {
+    /// Whether the firmware has crashed; `faults` are those of all spaces.
+    pub(super) fn look_at_health(&mut self, faults: u64) -> Result<(), DeviceLost> {
         let arch = self.properties.arch;
-        if let Some(fault) = self.firmware_vm.space.take_fault(&mut self.platform, arch) {
+        let space = &self.firmware_vm.space;
+        if let Some(fault) = space.take_fault(&mut self.platform, arch, faults) {
             return Err(self.crash(Some(fault)));
         }
         if mcu_status::STATE.get(self.platform.read(MCU_STATUS)) == Some(McuState::Fatal) {
@@ -457,7 +460,7 @@ impl<P: Platform> Device<'_, '_, P> {
     }
 
     /// Page faults: the groups that have work in the space have to go; the others go on, and so does the space for them.
-    fn look_at_spaces(&mut self, now: Instant) -> Result<(), DeviceLost> {
+    fn look_at_spaces(&mut self, now: Instant, faults: u64) -> Result<(), DeviceLost> {
         let arch = self.properties.arch;
         for index in 0..self.spaces.capacity() {
             let Some(key) = self.spaces.key_at(index) else {
@@ -466,7 +469,7 @@ impl<P: Platform> Device<'_, '_, P> {
             let Some(vm) = self.spaces.get_mut(key) else {
                 continue;
             };
-            if let Some(fault) = vm.space.take_fault(&mut self.platform, arch) {
+            if let Some(fault) = vm.space.take_fault(&mut self.platform, arch, faults) {
                 // Accesses stall until the space is reconfigured; unmapped, they fail, which drains the jobs.
                 vm.faulted = true;
                 self.doom_space(key, fault, now.after(self.scaled(NAMED)));

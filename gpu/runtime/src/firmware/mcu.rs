@@ -4,7 +4,7 @@
 
 use crate::access::Access;
 use crate::gpu::interrupts::unmask;
-use crate::mmu::{AddressSpace, MmuFault};
+use crate::mmu::{AddressSpace, MmuFault, pending_faults};
 use crate::platform::{Instant, Platform};
 use crate::wait::{Awaited, Condition, TimedOut, ms};
 use core::fmt;
@@ -89,7 +89,10 @@ impl Notice {
         let came = looked.map_err(|timed_out| BootError {
             timed_out,
             mcu_status,
-            fault: space.take_fault(platform, arch),
+            fault: {
+                let pending = pending_faults(platform);
+                space.take_fault(platform, arch, pending)
+            },
         })?;
         if came {
             // The first global interrupt is the notice itself, whatever the interface says.

@@ -340,10 +340,16 @@ impl AddressSpace {
         })
     }
 
-    /// Reads the fault that this space reports, if it does, and clears its interrupt.
-    pub(crate) fn take_fault<P: Platform>(&self, platform: &mut P, arch: Arch) -> Option<MmuFault> {
+    /// Reads the fault that this space reports, if it is among those that are `pending` ([`pending_faults`]), and clears its
+    /// interrupt.
+    pub(crate) fn take_fault<P: Platform>(
+        &self,
+        platform: &mut P,
+        arch: Arch,
+        pending: u64,
+    ) -> Option<MmuFault> {
         let number = self.number()?;
-        if platform.read(MMU_IRQ.rawstat) & fault_bit(number) == 0 {
+        if pending & fault_bit(number) == 0 {
             return None;
         }
         let status = platform.read_word(AS_FAULTSTATUS.at(number));
@@ -390,6 +396,11 @@ fn around<'r>(ranges: impl IntoIterator<Item = &'r Range<u64>>) -> Range<u64> {
         (start, end) = (range.start.min(start), range.end.max(end));
     }
     start..end
+}
+
+/// The spaces that report faults, a bit for each number.
+pub(crate) fn pending_faults<P: Platform>(platform: &mut P) -> u64 {
+    platform.read(MMU_IRQ.rawstat)
 }
 
 fn unmask_faults<P: Platform>(platform: &mut P, number: u32) {

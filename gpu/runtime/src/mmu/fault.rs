@@ -59,7 +59,7 @@ impl fmt::Display for MmuFault {
             access.about()
         )?;
         write!(f, " by {unit}")?;
-        match exception.row() {
+        match exception.explained() {
             Some(row) => write!(f, ": {}", row.about),
             None => Ok(()),
         }

@@ -6,7 +6,7 @@ mod address_space;
 mod fault;
 mod tables;
 
-pub(crate) use address_space::{AddressSpace, LOOK, Part};
+pub(crate) use address_space::{AddressSpace, LOOK, Part, pending_faults};
 pub use address_space::{AsCommandStuck, MmuError};
 pub use fault::MmuFault;
 pub use tables::MapError;
