@@ -2,9 +2,10 @@
 //!
 //! Needs: any bytes.  Guarantees: every instruction has a known opcode and all operands that its grammar demands.
 //! rspirv's own parser isn't used: it panics on some malformed OpSpecConstantOp, and drops trailing operands of others.
+use rustc_hash::FxHashMap as HashMap;
 use std::rc::Rc;
 
-use rspirv::grammar::{INSTRUCTION_TABLE, OperandKind, OperandQuantifier};
+use rspirv::grammar::{INSTRUCTION_TABLE, Instruction, OperandKind, OperandQuantifier};
 use rspirv::spirv::{self, Op};
 
 use super::error::{Error, Feature, Framing, Invalid, Place};
@@ -117,6 +118,9 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Instr>> {
         return Err(framing(Framing::Version(major, minor)));
     }
     let mut instructions = vec![];
+    // The table is looked through from its beginning each time, and a module has few kinds of instructions.
+    let mut seen: HashMap<u16, &'static Instruction<'static>> = HashMap::default();
+    let no_operands: Rc<[u32]> = Rc::from([]);
     let mut line = None;
     let mut at = HEADER_WORDS;
     while at < words.len() {
@@ -126,16 +130,22 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Instr>> {
         if count == 0 || at + count > words.len() {
             return Err(framing(Framing::WordCount(offset)));
         }
-        let grammar = INSTRUCTION_TABLE
-            .lookup_opcode(opcode.into())
-            .ok_or_else(|| framing(Framing::Opcode(offset, opcode)))?;
+        let grammar = match seen.get(&opcode) {
+            Some(grammar) => *grammar,
+            None => {
+                let found = INSTRUCTION_TABLE.lookup_opcode(opcode.into());
+                let found = found.ok_or_else(|| framing(Framing::Opcode(offset, opcode)))?;
+                seen.insert(opcode, found);
+                found
+            }
+        };
         let mut operands = &words[at + 1..at + count];
         let mut instr = Instr {
             op: grammar.opcode,
             name: grammar.opname,
             ty: None,
             result: None,
-            operands: Rc::from([]),
+            operands: no_operands.clone(),
             offset,
             line,
             source: None,

@@ -157,7 +157,7 @@ fn check_end(
 /// Whether a branch is always taken: it asks whether zero is zero.
 fn is_jump(instr: &Instr) -> bool {
     let zero = Source::plain(Operand::Table(0));
-    instr.modifiers == [Modifier::Eq] && instr.sources == [zero]
+    instr.modifiers.as_slice() == [Modifier::Eq] && instr.sources.as_slice() == [zero]
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! Facts: hardware/compiler-backend.md 8.4, hardware/valhall-isa.md 12.1, hardware/compiler-correctness.md 5.5.
 
 use super::mir::{Block, BlockId, Function, Instr, Modifier, Op, Operand, Source, Terminator};
+use smallvec::smallvec;
 
 /// Adds the branches.
 pub(crate) fn lower_branches(function: &mut Function) {
@@ -43,7 +44,7 @@ pub(crate) fn lower_branches(function: &mut Function) {
 /// To `target` when `condition` is not zero; with `eq`, when it is zero.
 fn when(condition: Source, target: BlockId) -> Instr {
     Instr {
-        sources: vec![condition],
+        sources: smallvec![condition],
         target: Some(target),
         ..Instr::new(Op::Branchz)
     }

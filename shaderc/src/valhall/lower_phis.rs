@@ -6,6 +6,7 @@
 //! Facts: hardware/compiler-backend.md 7.2 (1).
 
 use rustc_hash::FxHashMap as HashMap;
+use smallvec::smallvec;
 
 use eitri_isa::Arch;
 
@@ -118,8 +119,8 @@ fn move_to(variable: Value, from: Operand, arch: Arch) -> Instr {
     match from {
         Operand::Constant(bits) => constants::make(dest, bits, Location::default(), arch),
         _ => Instr {
-            dests: vec![dest],
-            sources: vec![Source::plain(from)],
+            dests: smallvec![dest],
+            sources: smallvec![Source::plain(from)],
             ..Instr::new(Op::Mov)
         },
     }

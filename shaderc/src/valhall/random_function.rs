@@ -6,10 +6,11 @@ use super::isolate_groups::isolate_groups;
 use super::lower_phis::lower_phis;
 use super::mir::{
     Block, BlockId, Function, Instr, Modifier, Op, Operand, Phi, Preload, Register, Source, Space,
-    Terminator, Value, Word,
+    Terminator, Value, Word, Words,
 };
 use super::split_edges::split_edges;
 use crate::target::Target;
+use smallvec::smallvec;
 
 /// Builds a random function from a list of choices.
 pub(crate) struct Random<'a> {
@@ -67,7 +68,7 @@ impl<'a> Random<'a> {
         self.function.blocks[block].instrs.push(instr);
     }
 
-    fn define(&mut self, count: usize) -> Vec<Word> {
+    fn define(&mut self, count: usize) -> Words {
         let values: Vec<Value> = (0..count).map(|_| self.function.new_value()).collect();
         self.known.extend(&values);
         values.into_iter().map(Word::Value).collect()
@@ -82,7 +83,7 @@ impl<'a> Random<'a> {
         ));
         let base = Instr {
             staging,
-            sources: vec![address],
+            sources: smallvec![address],
             immediate: Some(0),
             ..Instr::new(op)
         };
@@ -96,7 +97,7 @@ impl<'a> Random<'a> {
         for _ in 0..2 + self.choose(10) {
             match self.choose(if depth > 0 { 9 } else { 7 }) {
                 0 | 1 => {
-                    let sources = vec![Source::value(self.pick()), Source::value(self.pick())];
+                    let sources = smallvec![Source::value(self.pick()), Source::value(self.pick())];
                     let dests = self.define(1);
                     self.emit(Instr {
                         dests,
@@ -107,7 +108,7 @@ impl<'a> Random<'a> {
                 2 => {
                     let constant = self.choose(200) as i64;
                     let dests = self.define(1);
-                    let sources = vec![Source::plain(Operand::Table(0))];
+                    let sources = smallvec![Source::plain(Operand::Table(0))];
                     self.emit(Instr {
                         dests,
                         sources,
@@ -124,7 +125,7 @@ impl<'a> Random<'a> {
                         Op::LdBuffer128,
                     ][count - 1];
                     let sources =
-                        vec![Source::value(self.pick()), Source::plain(Operand::Table(0))];
+                        smallvec![Source::value(self.pick()), Source::plain(Operand::Table(0))];
                     let dests = self.define(count);
                     let load = Instr {
                         dests,
@@ -139,7 +140,7 @@ impl<'a> Random<'a> {
                     self.store(count);
                 }
                 5 => {
-                    let sources = vec![Source::value(self.pick()), Source::value(self.pick())];
+                    let sources = smallvec![Source::value(self.pick()), Source::value(self.pick())];
                     let dests = self.define(2);
                     self.emit(Instr {
                         dests,
@@ -152,7 +153,7 @@ impl<'a> Random<'a> {
                     let dests = self.define(1);
                     self.emit(Instr {
                         dests,
-                        sources: vec![Source::value(copy)],
+                        sources: smallvec![Source::value(copy)],
                         ..Instr::new(Op::Mov)
                     });
                 }

@@ -6,16 +6,16 @@
 
 use rustc_hash::FxHashMap as HashMap;
 
-use super::mir::{Function, Message, Modifier, Op, Source, Terminator, Value, Word};
+use super::mir::{Function, Message, Modifiers, Op, Sources, Terminator, Value, Word, Words};
 
 /// What tells two pure instructions apart.
-type Key = (Op, Vec<Modifier>, Vec<Source>, Option<i64>);
+type Key = (Op, Modifiers, Sources, Option<i64>);
 
 /// Shares repeated results.
 pub(crate) fn share_moves(function: &mut Function) {
     let mut replaced: HashMap<Value, Value> = HashMap::default();
     for block in &mut function.blocks {
-        let mut known: HashMap<Key, Vec<Word>> = HashMap::default();
+        let mut known: HashMap<Key, Words> = HashMap::default();
         block.instrs.retain_mut(|instr| {
             instr.map_reads(|word| substitute(&replaced, word));
             let pure = matches!(instr.op.message(), Message::No | Message::Address)

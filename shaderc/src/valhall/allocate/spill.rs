@@ -5,6 +5,7 @@
 //! again instead. Every word has its own slot of 4 bytes, so no access straddles 16.
 //! Facts: hardware/compiler-abi.md 3.8, hardware/compiler-backend.md 7.2, 7.5.
 
+use smallvec::smallvec;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -215,7 +216,7 @@ impl Rewriter<'_> {
             Some(Home::Slot(slot)) => {
                 self.spills.loads += 1;
                 let load = Instr {
-                    dests: vec![Word::Value(fresh)],
+                    dests: smallvec![Word::Value(fresh)],
                     ..spill_access(Op::Load32, slot, location)
                 };
                 out.push(load.with(Modifier::Unsigned));
@@ -223,7 +224,7 @@ impl Rewriter<'_> {
             Some(Home::Remake(instr)) => {
                 self.spills.remade.insert(fresh);
                 out.push(Instr {
-                    dests: vec![Word::Value(fresh)],
+                    dests: smallvec![Word::Value(fresh)],
                     location,
                     ..*instr
                 });
@@ -236,7 +237,7 @@ impl Rewriter<'_> {
     fn store(&mut self, slot: i64, value: Value, location: Location) -> Instr {
         self.spills.stores += 1;
         Instr {
-            staging: vec![Word::Value(value)],
+            staging: smallvec![Word::Value(value)],
             ..spill_access(Op::Store32, slot, location)
         }
     }
@@ -255,7 +256,7 @@ impl Rewriter<'_> {
 fn spill_access(op: Op, slot: i64, location: Location) -> Instr {
     let pointer = Source::plain(Operand::Special(Special::ThreadLocalPointer, Half::Low));
     Instr {
-        sources: vec![pointer],
+        sources: smallvec![pointer],
         immediate: Some(slot),
         space: Some(Space::Spill),
         location,

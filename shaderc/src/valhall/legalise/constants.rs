@@ -6,6 +6,7 @@
 
 use eitri_isa::row::{Source as SourceRow, Type};
 use eitri_isa::{Arch, Constant, Lanes, Select};
+use smallvec::smallvec;
 
 use crate::target::Target;
 use crate::valhall::mir::{
@@ -139,18 +140,18 @@ fn byte(spec: &SourceRow, bits: u32, arch: Arch) -> Option<Source> {
 pub(crate) fn make(dest: Word, bits: u32, location: Location, arch: Arch) -> Instr {
     let zero = from_table(0);
     let base = Instr {
-        dests: vec![dest],
+        dests: smallvec![dest],
         location,
         ..Instr::new(Op::Mov)
     };
     match entry(bits, arch) {
         Some(index) => Instr {
-            sources: vec![from_table(index)],
+            sources: smallvec![from_table(index)],
             ..base
         },
         None => Instr {
             op: Op::IAddImm,
-            sources: vec![zero],
+            sources: smallvec![zero],
             immediate: Some(i64::from(bits)),
             ..base
         },
@@ -233,7 +234,7 @@ fn use_immediate_form(instr: &mut Instr, arch: Arch) {
     let in_table = float && place(Op::FAdd, 0, bits, arch).is_some();
     if rest.is_plain() && !in_table && !matches!(rest.operand, Operand::Constant(_)) {
         instr.op = if float { Op::FAddImm } else { Op::IAddImm };
-        instr.sources = vec![rest];
+        instr.sources = smallvec![rest];
         instr.immediate = Some(i64::from(bits));
     }
 }

@@ -4,6 +4,7 @@
 //! one 64-bit word; table entries only with page 0. The rest is moved to registers first, as little as possible.
 //! A message reads no special of page 3.  Facts: hardware/valhall-isa.md 2.3, hardware/compiler-backend.md 5.2.
 
+use smallvec::smallvec;
 use std::collections::BTreeSet;
 
 use super::constants;
@@ -130,8 +131,8 @@ fn repair(function: &mut Function, target: &Target, instr: &mut Instr, out: &mut
         out.push(match constant {
             Some(bits) => constants::make(dest, bits, instr.location, target.arch),
             None => Instr {
-                dests: vec![dest],
-                sources: vec![Source::plain(operand)],
+                dests: smallvec![dest],
+                sources: smallvec![Source::plain(operand)],
                 location: instr.location,
                 ..Instr::new(Op::Mov)
             },

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use smallvec::{SmallVec, smallvec};
+
 use super::FauWord;
 use super::modifier::{Flow, Modifier};
 use super::op::Op;
@@ -33,17 +35,24 @@ pub(crate) struct Location {
     pub(crate) line: u32,
 }
 
+/// Words that an instruction reads or writes as a run. Most are single, and then need no memory for them.
+pub(crate) type Words = SmallVec<[Word; 2]>;
+/// What an instruction reads. Few have more than three.
+pub(crate) type Sources = SmallVec<[Source; 3]>;
+/// The modifiers of an instruction.
+pub(crate) type Modifiers = SmallVec<[Modifier; 8]>;
+
 /// A machine instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Instr {
     pub(crate) op: Op,
     /// Sorted, each once.
-    pub(crate) modifiers: Vec<Modifier>,
+    pub(crate) modifiers: Modifiers,
     /// Words written: the destination, or a message's written run.
-    pub(crate) dests: Vec<Word>,
+    pub(crate) dests: Words,
     /// A message's read run.
-    pub(crate) staging: Vec<Word>,
-    pub(crate) sources: Vec<Source>,
+    pub(crate) staging: Words,
+    pub(crate) sources: Sources,
     /// Offset of a message in bytes, or the constant of the `_IMM` forms.
     pub(crate) immediate: Option<i64>,
     /// Where a branch goes; only between `lower_branches` and `pack`.
@@ -63,10 +72,10 @@ impl Instr {
     pub(crate) fn new(op: Op) -> Instr {
         Instr {
             op,
-            modifiers: Vec::new(),
-            dests: Vec::new(),
-            staging: Vec::new(),
-            sources: Vec::new(),
+            modifiers: Modifiers::new(),
+            dests: Words::new(),
+            staging: Words::new(),
+            sources: Sources::new(),
             immediate: None,
             target: None,
             space: None,
@@ -80,8 +89,8 @@ impl Instr {
     /// A copy of one word to another.
     pub(crate) fn copy(to: Word, from: Word, location: Location) -> Instr {
         Instr {
-            dests: vec![to],
-            sources: vec![Source::plain(Operand::Word(from))],
+            dests: smallvec![to],
+            sources: smallvec![Source::plain(Operand::Word(from))],
             location,
             ..Instr::new(Op::Mov)
         }
@@ -130,12 +139,12 @@ impl Instr {
     }
 
     /// The runs of words that must lie in consecutive registers: written, read staging, 64-bit sources.
-    pub(crate) fn groups(&self) -> impl Iterator<Item = Vec<Word>> {
+    pub(crate) fn groups(&self) -> impl Iterator<Item = Words> {
         let pairs = self
             .sources
             .iter()
             .filter_map(|source| match source.operand {
-                Operand::Pair(low, high) => Some(vec![low, high]),
+                Operand::Pair(low, high) => Some(smallvec![low, high]),
                 _ => None,
             });
         let runs = [self.dests.clone(), self.staging.clone()]

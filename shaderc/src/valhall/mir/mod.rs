@@ -19,7 +19,9 @@ mod verify;
 
 pub(crate) use eitri_isa::Select;
 pub use fau_word::{AddressHalf, FauWord};
-pub(crate) use function::{Block, BlockId, Function, Instr, Location, Phi, Preload, Terminator};
+pub(crate) use function::{
+    Block, BlockId, Function, Instr, Location, Modifiers, Phi, Preload, Sources, Terminator, Words,
+};
 pub(crate) use modifier::{Flow, Modifier};
 pub(crate) use op::{Message, Op};
 pub(crate) use operand::{Half, Operand, Register, Source, Space, Special, Value, Word};

@@ -5,7 +5,7 @@
 #![cfg(test)]
 
 use super::FauWord;
-use super::function::{Block, BlockId, Function, Instr, Phi, Preload, Terminator};
+use super::function::{Block, BlockId, Function, Instr, Phi, Preload, Terminator, Words};
 use super::modifier::{Flow, Modifier};
 use super::op::Op;
 use super::operand::{Half, Operand, Register, Source, Space, Special, Value, Word};
@@ -142,7 +142,7 @@ fn parse_word(text: &str) -> Option<Word> {
     Register::new(text.strip_prefix('r')?.parse().ok()?).map(Word::Register)
 }
 
-fn parse_run(text: &str) -> Option<Vec<Word>> {
+fn parse_run(text: &str) -> Option<Words> {
     text.split(':').map(parse_word).collect()
 }
 
@@ -154,7 +154,10 @@ fn parse_operand(text: &str) -> Option<Operand> {
         return Some(Operand::Special(special, Half::Low));
     }
     if let Some(pair) = text.strip_prefix('[') {
-        let [low, high] = parse_run(pair.strip_suffix(']')?)?.try_into().ok()?;
+        let words = parse_run(pair.strip_suffix(']')?)?;
+        let &[low, high] = words.as_slice() else {
+            return None;
+        };
         return Some(Operand::Pair(low, high));
     }
     if let Some(bits) = text.strip_prefix('#') {
@@ -216,7 +219,7 @@ fn parse_flow(word: &str) -> Option<Flow> {
 fn parse_instr(code: &str) -> Option<Instr> {
     let (dests, rest) = match code.split_once(" = ") {
         Some((dests, rest)) => (parse_run(dests)?, rest),
-        None => (Vec::new(), code),
+        None => (Words::new(), code),
     };
     let (head, operands) = rest.split_once(' ').unwrap_or((rest, ""));
     let fits = |op: &&Op| {

@@ -6,7 +6,8 @@ use super::Selector;
 use super::memory::{Location, Reach, space_of};
 use crate::ir::{self, Access, AtomicOp, InstData, Type};
 use crate::valhall::error::Unsupported;
-use crate::valhall::mir::{Instr, Modifier, Op, Space, Word};
+use crate::valhall::mir::{Instr, Modifier, Op, Space, Word, Words};
+use smallvec::smallvec;
 
 fn word(atomic: AtomicOp) -> Modifier {
     match atomic {
@@ -58,7 +59,7 @@ impl Selector<'_> {
             (AtomicOp::Add, Some(bits)) if bits == minus_one => Some(Modifier::AtomDec),
             _ => None,
         };
-        let mut staging = Vec::new();
+        let mut staging = Words::new();
         if !(by_one.is_some() && read) {
             for &arg in operands {
                 match wide {
@@ -74,18 +75,18 @@ impl Selector<'_> {
         let Location { address, offset } = locate(self, reach)?;
         let space = Some(space);
         let base = Instr {
-            sources: vec![address],
+            sources: smallvec![address],
             immediate: Some(offset),
             space,
             ..Instr::new(if wide { Op::Atom64 } else { Op::Atom })
         };
         let (returns, returns_by_one, dests) = match wide {
             true => {
-                let dests = self.wide_result(result).to_vec();
+                let dests = Words::from(self.wide_result(result));
                 (Op::AtomReturn64, Op::Atom1Return64, dests)
             }
             false => {
-                let dests = vec![Word::Value(self.word(result))];
+                let dests = smallvec![Word::Value(self.word(result))];
                 (Op::AtomReturn, Op::Atom1Return, dests)
             }
         };

@@ -6,6 +6,7 @@
 use super::Selector;
 use crate::ir::{self, Alu, InstData};
 use crate::valhall::mir::{Instr, Op, Select, Source};
+use smallvec::smallvec;
 
 /// How the first operand is shifted.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -71,7 +72,7 @@ impl Selector<'_> {
             (Some(shift), _) => {
                 let (a, amount) = (self.integer_source(data.args[0]), self.amount(data.args[1]));
                 Instr {
-                    sources: vec![a, amount, Source::constant(0)],
+                    sources: smallvec![a, amount, Source::constant(0)],
                     ..Instr::new(shift.op(Logic::Or))
                 }
             }
@@ -84,7 +85,7 @@ impl Selector<'_> {
                     ..self.plain(data.args[0])
                 };
                 Instr {
-                    sources: vec![none, none.select(Select::B0), b],
+                    sources: smallvec![none, none.select(Select::B0), b],
                     ..Instr::new(Op::LShiftOr)
                 }
             }
@@ -100,7 +101,7 @@ impl Selector<'_> {
                 && self.single_use(shifted)
             {
                 let (a, amount) = (inner.args[0], inner.args[1]);
-                let sources = vec![
+                let sources = smallvec![
                     self.integer_source(a),
                     self.amount(amount),
                     self.complemented(other),
@@ -119,7 +120,7 @@ impl Selector<'_> {
             (data.args[0], data.args[1])
         };
         let none = Source::constant(0).select(Select::B0);
-        let sources = vec![self.integer_source(a), none, self.complemented(b)];
+        let sources = smallvec![self.integer_source(a), none, self.complemented(b)];
         Instr {
             sources,
             ..Instr::new(Shift::Left.op(logic))
@@ -149,7 +150,7 @@ impl Selector<'_> {
     pub(super) fn bit_select(&mut self, data: &InstData) {
         let [mask, a, b] = [0, 1, 2].map(|index| self.plain(data.args[index]));
         let instr = Instr {
-            sources: vec![a, b, mask],
+            sources: smallvec![a, b, mask],
             ..Instr::new(Op::Mux)
         };
         self.define(

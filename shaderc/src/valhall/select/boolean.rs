@@ -6,6 +6,7 @@
 use super::Selector;
 use crate::ir::{self, Alu, InstData};
 use crate::valhall::mir::{Instr, Modifier, Op, Source};
+use smallvec::smallvec;
 
 /// Operands of a compare.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -105,7 +106,7 @@ impl Selector<'_> {
             Kind::Signed => self.plain(arg),
         });
         Instr {
-            sources: vec![a, b, third],
+            sources: smallvec![a, b, third],
             ..Instr::new(compare.op(combine))
         }
         .with(compare.condition)
@@ -119,7 +120,7 @@ impl Selector<'_> {
         combine: Combine,
         third: Source,
     ) -> Instr {
-        let sources = vec![self.plain(value), Source::constant(0), third];
+        let sources = smallvec![self.plain(value), Source::constant(0), third];
         Instr {
             sources,
             ..Instr::new(compare.op(combine))
@@ -168,7 +169,7 @@ impl Selector<'_> {
     }
 
     pub(super) fn difference(&mut self, data: &InstData) {
-        let sources = vec![
+        let sources = smallvec![
             self.plain(data.args[0]),
             self.plain(data.args[1]),
             Source::constant(0),
@@ -222,7 +223,7 @@ impl Selector<'_> {
                     Kind::Signed => Op::CselS,
                     Kind::Unsigned => Op::CselU,
                 };
-                let sources = vec![
+                let sources = smallvec![
                     self.plain(inner.args[0]),
                     self.plain(inner.args[1]),
                     yes,
@@ -235,7 +236,7 @@ impl Selector<'_> {
                 .with(compare.condition)
             }
             None => {
-                let sources = vec![self.plain(condition), Source::constant(0), yes, no];
+                let sources = smallvec![self.plain(condition), Source::constant(0), yes, no];
                 Instr {
                     sources,
                     ..Instr::new(Op::CselU)

@@ -4,14 +4,15 @@
 
 use super::Selector;
 use crate::ir::{Alu, InstData};
-use crate::valhall::mir::{Instr, Modifier, Op, Operand, Select, Source, Word};
+use crate::valhall::mir::{Instr, Modifier, Op, Operand, Select, Source, Sources, Word};
 use eitri_isa::Arch;
+use smallvec::smallvec;
 
 impl Selector<'_> {
     pub(super) fn float_to_integer(&mut self, op: Op, data: &InstData) {
         let (_, source) = self.signed_source(data.args[0]);
         let instr = Instr {
-            sources: vec![source],
+            sources: smallvec![source],
             ..Instr::new(op)
         };
         self.define(data.results[0], instr.with(Modifier::RoundZero));
@@ -30,7 +31,7 @@ impl Selector<'_> {
         self.define(
             data.results[0],
             Instr {
-                sources: vec![source],
+                sources: smallvec![source],
                 ..Instr::new(op)
             },
         );
@@ -61,15 +62,15 @@ impl Selector<'_> {
             let (_, source) = self.signed_source(data.args[index]);
             let dest = self.function.new_value();
             let narrow = Instr {
-                dests: vec![Word::Value(dest)],
-                sources: vec![source, Source::constant(0).negated()],
+                dests: smallvec![Word::Value(dest)],
+                sources: smallvec![source, Source::constant(0).negated()],
                 ..Instr::new(Op::FAdd)
             };
             self.emit(narrow.with(Modifier::Narrow));
             Source::value(dest).select(Select::H0)
         });
         let join = Instr {
-            sources: halves.to_vec(),
+            sources: Sources::from_slice(&halves),
             ..Instr::new(Op::MkVec)
         };
         self.define(data.results[0], join);
@@ -84,7 +85,7 @@ impl Selector<'_> {
         self.define(
             data.results[0],
             Instr {
-                sources: vec![source],
+                sources: smallvec![source],
                 ..Instr::new(Op::F16ToF32)
             },
         );

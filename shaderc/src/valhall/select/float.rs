@@ -6,8 +6,9 @@
 
 use super::Selector;
 use crate::ir::{self, Alu, InstData};
-use crate::valhall::mir::{Instr, Modifier, Op, Operand, Select, Source};
+use crate::valhall::mir::{Instr, Modifier, Modifiers, Op, Operand, Select, Source};
 use eitri_isa::Arch;
+use smallvec::smallvec;
 
 impl Selector<'_> {
     /// A value, read through sign changes and the widening of a half.
@@ -75,7 +76,7 @@ impl Selector<'_> {
         self.define_float(
             data.results[0],
             Instr {
-                sources: vec![a, b],
+                sources: smallvec![a, b],
                 ..Instr::new(Op::FAdd)
             },
         );
@@ -86,7 +87,7 @@ impl Selector<'_> {
         self.define_float(
             data.results[0],
             Instr {
-                sources: vec![a, b, minus_zero()],
+                sources: smallvec![a, b, minus_zero()],
                 ..Instr::new(Op::Fma)
             },
         );
@@ -128,12 +129,12 @@ impl Selector<'_> {
             true => self.signed_source(data.args[0]).1,
             false => self.float_source(data.args[0]),
         };
-        let sources = vec![source];
+        let sources = smallvec![source];
         self.define(
             data.results[0],
             Instr {
                 sources,
-                modifiers: modifiers.to_vec(),
+                modifiers: Modifiers::from_slice(modifiers),
                 ..Instr::new(op)
             },
         );
@@ -141,7 +142,7 @@ impl Selector<'_> {
 
     /// A sign change that somebody reads as it is.
     pub(super) fn float_sign(&mut self, data: &InstData) {
-        let sources = vec![self.float_source(data.results[0]), minus_zero()];
+        let sources = smallvec![self.float_source(data.results[0]), minus_zero()];
         self.define(
             data.results[0],
             Instr {
@@ -152,7 +153,7 @@ impl Selector<'_> {
     }
 
     pub(super) fn float_saturate(&mut self, data: &InstData) {
-        let sources = vec![self.float_source(data.args[0]), minus_zero()];
+        let sources = smallvec![self.float_source(data.args[0]), minus_zero()];
         self.define(
             data.results[0],
             Instr {
@@ -166,7 +167,7 @@ impl Selector<'_> {
     /// The exponent takes no modifier, and the mantissa no half: their bits mean something else.
     pub(super) fn scale(&mut self, data: &InstData) {
         let (_, mantissa) = self.signed_source(data.args[0]);
-        let sources = vec![mantissa, self.plain(data.args[1])];
+        let sources = smallvec![mantissa, self.plain(data.args[1])];
         self.define(
             data.results[0],
             Instr {

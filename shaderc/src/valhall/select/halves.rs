@@ -7,7 +7,8 @@
 use super::Selector;
 use super::float::minus_zero;
 use crate::ir::{self, Alu, InstData};
-use crate::valhall::mir::{Instr, Modifier, Op, Operand, Select, Source};
+use crate::valhall::mir::{Instr, Modifier, Op, Operand, Select, Source, Sources};
+use smallvec::smallvec;
 
 /// Both signs of two binary16.
 const SIGNS: u32 = 0x8000_8000;
@@ -66,7 +67,7 @@ impl Selector<'_> {
             Source::plain(Operand::Word(self.in_register(word))).select(half)
         });
         let join = Instr {
-            sources: sources.to_vec(),
+            sources: Sources::from_slice(&sources),
             ..Instr::new(Op::MkVec)
         };
         self.define(data.results[0], join);
@@ -85,14 +86,14 @@ impl Selector<'_> {
     pub(super) fn multiply_halves(&mut self, data: &InstData) {
         let [a, b] = [0, 1].map(|index| self.halves_source(data.args[index]));
         let instr = Instr {
-            sources: vec![a, b, minus_zero()],
+            sources: smallvec![a, b, minus_zero()],
             ..Instr::new(Op::Fma2)
         };
         self.define_float(data.results[0], instr);
     }
 
     pub(super) fn saturate_halves(&mut self, data: &InstData) {
-        let sources = vec![self.halves_source(data.args[0]), minus_zero()];
+        let sources = smallvec![self.halves_source(data.args[0]), minus_zero()];
         let instr = Instr {
             sources,
             ..Instr::new(Op::FAdd2)

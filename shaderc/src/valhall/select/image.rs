@@ -10,7 +10,10 @@ use super::memory::{Location, Reach};
 use crate::ir::range::upper_bound;
 use crate::ir::{self, Dim, ImageAction, ImageOp, ImageShape, InstData, Memory, Type};
 use crate::valhall::error::Unsupported;
-use crate::valhall::mir::{FauWord, Instr, Modifier, Op, Operand, Select, Source, Space, Word};
+use crate::valhall::mir::{
+    FauWord, Instr, Modifier, Op, Operand, Select, Source, Space, Word, Words,
+};
+use smallvec::smallvec;
 
 /// Where a buffer descriptor of texels has the conversion word (hardware/compiler-abi.md 1.5).
 const CONVERSION_OFFSET: u32 = 28;
@@ -39,7 +42,7 @@ impl Selector<'_> {
                 self.emit(
                     Instr {
                         dests,
-                        sources: vec![address, conversion],
+                        sources: smallvec![address, conversion],
                         immediate: Some(0),
                         ..base(Op::LdCvt)
                     }
@@ -55,7 +58,7 @@ impl Selector<'_> {
                 self.emit(
                     Instr {
                         dests,
-                        sources: vec![xy, zw, handle],
+                        sources: smallvec![xy, zw, handle],
                         ..base(Op::LdTex)
                     }
                     .with(size)
@@ -73,7 +76,7 @@ impl Selector<'_> {
                 self.emit(
                     Instr {
                         staging,
-                        sources: vec![address, conversion],
+                        sources: smallvec![address, conversion],
                         immediate: Some(0),
                         ..base(Op::StCvt)
                     }
@@ -120,7 +123,7 @@ impl Selector<'_> {
                 let load = self.descriptor_word(data.args[0], SAMPLES_OFFSET);
                 let word = self.loaded(load);
                 let log2 = self.field(word, 13, 7);
-                let sources = vec![
+                let sources = smallvec![
                     Source::constant(1),
                     log2.select(Select::B0),
                     Source::constant(0),
@@ -169,7 +172,7 @@ impl Selector<'_> {
                     let smaller = self.compute(Op::RShiftOr, &[whole, level, Source::constant(0)]);
                     let one = Source::constant(1);
                     let most = Instr {
-                        sources: vec![smaller, one, smaller, one],
+                        sources: smallvec![smaller, one, smaller, one],
                         ..Instr::new(Op::CselU)
                     };
                     self.define(result, most.with(Modifier::Gt));
@@ -185,7 +188,7 @@ impl Selector<'_> {
     }
 
     fn define_plus_one(&mut self, value: ir::Value, word: Source) {
-        let sources = vec![word, Source::constant(1)];
+        let sources = smallvec![word, Source::constant(1)];
         self.define(
             value,
             Instr {
@@ -202,7 +205,7 @@ impl Selector<'_> {
     }
 
     /// Words for the results up to the last that is read, and the size that says so.
-    fn first_results(&mut self, data: &InstData) -> (Vec<Word>, Modifier) {
+    fn first_results(&mut self, data: &InstData) -> (Words, Modifier) {
         let last = data
             .results
             .iter()
@@ -217,7 +220,7 @@ impl Selector<'_> {
     }
 
     /// Words for the results that are read, and the mask that says so.
-    pub(super) fn masked_results(&mut self, data: &InstData) -> (Vec<Word>, Modifier) {
+    pub(super) fn masked_results(&mut self, data: &InstData) -> (Words, Modifier) {
         let mut mask = 0;
         for (index, &result) in data.results.iter().enumerate() {
             mask |= usize::from(self.is_read(result)) << index;
@@ -233,7 +236,7 @@ impl Selector<'_> {
     /// Address and conversion word of a texel of a buffer.
     fn texel_of_buffer(&mut self, data: &InstData) -> (Source, Source) {
         let (handle, index) = (self.plain(data.args[0]), self.plain(data.args[1]));
-        let address = self.compute_pair(Op::LeaBuf, vec![index, handle], None);
+        let address = self.compute_pair(Op::LeaBuf, smallvec![index, handle], None);
         (address, self.conversion(data.args[0]))
     }
 
@@ -252,7 +255,7 @@ impl Selector<'_> {
     fn loaded(&mut self, load: Instr) -> Source {
         let dest = self.function.new_value();
         self.emit(Instr {
-            dests: vec![Word::Value(dest)],
+            dests: smallvec![Word::Value(dest)],
             ..load
         });
         Source::value(dest)
@@ -278,8 +281,8 @@ impl Selector<'_> {
         let handle = self.plain(data.args[0]);
         let [low, high, conversion] = [(); 3].map(|()| Word::Value(self.function.new_value()));
         self.emit(Instr {
-            dests: vec![low, high, conversion],
-            sources: vec![xy, zw, handle],
+            dests: smallvec![low, high, conversion],
+            sources: smallvec![xy, zw, handle],
             ..Instr::new(Op::LeaTex)
         });
         (
@@ -339,8 +342,8 @@ impl Selector<'_> {
                 let dest = self.function.new_value();
                 self.emit(
                     Instr {
-                        dests: vec![Word::Value(dest)],
-                        sources: vec![all, most, most, low],
+                        dests: smallvec![Word::Value(dest)],
+                        sources: smallvec![all, most, most, low],
                         ..Instr::new(Op::CselU)
                     }
                     .with(Modifier::Gt),

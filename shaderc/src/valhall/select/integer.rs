@@ -4,12 +4,13 @@
 
 use super::Selector;
 use crate::ir::{self, Alu, InstData};
-use crate::valhall::mir::{Instr, Modifier, Op, Operand, Select, Source, Word};
+use crate::valhall::mir::{Instr, Modifier, Op, Operand, Select, Source, Sources, Word};
+use smallvec::smallvec;
 
 impl Selector<'_> {
     /// Operands as they are.
     pub(super) fn unary(&mut self, op: Op, data: &InstData) {
-        let sources = vec![self.plain(data.args[0])];
+        let sources = smallvec![self.plain(data.args[0])];
         self.define(
             data.results[0],
             Instr {
@@ -48,7 +49,7 @@ impl Selector<'_> {
     }
 
     pub(super) fn negate(&mut self, data: &InstData) {
-        let sources = vec![Source::constant(0), self.integer_source(data.args[0])];
+        let sources = smallvec![Source::constant(0), self.integer_source(data.args[0])];
         self.define(
             data.results[0],
             Instr {
@@ -62,7 +63,7 @@ impl Selector<'_> {
     pub(super) fn minimum(&mut self, op: Op, condition: Modifier, data: &InstData) {
         let (a, b) = (self.plain(data.args[0]), self.plain(data.args[1]));
         let instr = Instr {
-            sources: vec![a, b, a, b],
+            sources: smallvec![a, b, a, b],
             ..Instr::new(op)
         };
         self.define(data.results[0], instr.with(condition));
@@ -85,7 +86,7 @@ impl Selector<'_> {
         self.define(
             data.results[0],
             Instr {
-                sources: vec![part, second],
+                sources: smallvec![part, second],
                 ..Instr::new(Op::ISub)
             },
         );
@@ -99,8 +100,8 @@ impl Selector<'_> {
             Source::plain(Operand::Word(word)).select(Select::W0)
         });
         self.emit(Instr {
-            dests: vec![low, high],
-            sources: sources.to_vec(),
+            dests: smallvec![low, high],
+            sources: Sources::from_slice(&sources),
             ..Instr::new(Op::IMulD)
         });
     }

@@ -5,6 +5,7 @@
 use super::Selector;
 use crate::ir::{InstData, LaneOp};
 use crate::valhall::mir::{Instr, Modifier, Op, Operand, Select, Source};
+use smallvec::smallvec;
 
 impl Selector<'_> {
     /// Masks count lanes whose word isn't zero; a true boolean is all ones. What another lane has is read from its
@@ -14,13 +15,13 @@ impl Selector<'_> {
         let value = Source::plain(Operand::Word(word));
         let instr = match lanes {
             LaneOp::Ballot => Instr {
-                sources: vec![value],
+                sources: smallvec![value],
                 ..Instr::new(Op::Wmask)
             },
             LaneOp::Shuffle | LaneOp::ShuffleXor => {
                 let lane = self.plain(data.args[1]).select(Select::B0);
                 Instr {
-                    sources: vec![value, lane],
+                    sources: smallvec![value, lane],
                     ..Instr::new(Op::Clper)
                 }
             }

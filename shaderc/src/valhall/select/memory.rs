@@ -11,8 +11,10 @@ use crate::ir::range::upper_bound;
 use crate::ir::{self, Access, Alu, Held, InstData, Memory, Type};
 use crate::valhall::error::Unsupported;
 use crate::valhall::mir::{
-    AddressHalf, FauWord, Half, Instr, Modifier, Op, Operand, Select, Source, Space, Special, Word,
+    AddressHalf, FauWord, Half, Instr, Modifier, Op, Operand, Select, Source, Sources, Space,
+    Special, Word, Words,
 };
+use smallvec::smallvec;
 
 /// A 64-bit address and the constant part of the offset that is already in it.
 #[derive(Clone, Copy)]
@@ -61,7 +63,7 @@ pub(super) fn space_of(access: Access) -> Space {
 
 impl Selector<'_> {
     pub(super) fn load(&mut self, access: Access, data: &InstData) -> Result<(), Unsupported> {
-        let dests: Vec<Word> = data
+        let dests: Words = data
             .results
             .iter()
             .map(|&result| Word::Value(self.word(result)))
@@ -81,7 +83,7 @@ impl Selector<'_> {
             };
             let load = Instr {
                 dests,
-                sources: vec![offset, handle],
+                sources: smallvec![offset, handle],
                 space,
                 volatile,
                 ..Instr::new(op)
@@ -101,7 +103,7 @@ impl Selector<'_> {
         let Location { address, offset } = self.locate(access, data, Reach::Plain)?;
         let load = Instr {
             dests,
-            sources: vec![address],
+            sources: smallvec![address],
             immediate: Some(offset),
             space,
             volatile,
@@ -128,7 +130,7 @@ impl Selector<'_> {
         let Location { address, offset } = self.locate(access, data, Reach::Plain)?;
         let space = Some(space_of(access));
         let volatile = access.memory == Memory::Volatile;
-        let sources = vec![address];
+        let sources = smallvec![address];
         self.emit(forced(Instr {
             staging,
             sources,
@@ -196,7 +198,7 @@ impl Selector<'_> {
         let Some(pointer) = pointer else {
             let handle_source = self.plain(handle);
             let offset = self.offset_in_32_bits(base, constant);
-            let address = self.compute_pair(Op::LeaPka, vec![offset, handle_source], None);
+            let address = self.compute_pair(Op::LeaPka, smallvec![offset, handle_source], None);
             return self.remember(Some(handle), base, address, constant);
         };
         self.locate_from(pointer, Some(handle), base, constant, reach)
@@ -236,7 +238,7 @@ impl Selector<'_> {
                 };
             }
             let rest = self.compute(Op::Mov, &[Source::constant(constant as u32)]);
-            let sources = vec![pointer, rest.select(Select::W0)];
+            let sources = smallvec![pointer, rest.select(Select::W0)];
             let address = self.compute_pair(Op::ShAddXU, sources, Some(0));
             return Location { address, offset: 0 };
         };
@@ -261,7 +263,7 @@ impl Selector<'_> {
             }
         };
         let index = Source::plain(Operand::Word(word)).select(Select::W0);
-        let address = self.compute_pair(Op::ShAddXU, vec![pointer, index], Some(shift));
+        let address = self.compute_pair(Op::ShAddXU, smallvec![pointer, index], Some(shift));
         let location = self.remember(handle, base, address, included);
         Location {
             offset: constant - included,
@@ -367,7 +369,7 @@ impl Selector<'_> {
             return Location {
                 address: self.compute_pair(
                     Op::IAdd64S,
-                    vec![pointer, rest.select(Select::W0)],
+                    smallvec![pointer, rest.select(Select::W0)],
                     None,
                 ),
                 offset,
@@ -378,7 +380,7 @@ impl Selector<'_> {
             // The machine shifts in 64 bits: nothing may fall out at the top, as it would in 32.
             Some((index, shift)) => {
                 let index = Source::plain(Operand::Word(self.in_register(index)));
-                let sources = vec![pointer, index.select(Select::W0)];
+                let sources = smallvec![pointer, index.select(Select::W0)];
                 self.compute_pair(Op::ShAddXS, sources, Some(shift))
             }
             None => {
@@ -386,7 +388,7 @@ impl Selector<'_> {
                 if offset != constant {
                     index = self.compute(Op::IAdd, &[index, Source::constant(constant as u32)]);
                 }
-                let sources = vec![pointer, index.select(Select::W0)];
+                let sources = smallvec![pointer, index.select(Select::W0)];
                 self.compute_pair(Op::IAdd64S, sources, None)
             }
         };
@@ -435,12 +437,12 @@ impl Selector<'_> {
     pub(super) fn compute_pair(
         &mut self,
         op: Op,
-        sources: Vec<Source>,
+        sources: Sources,
         immediate: Option<i64>,
     ) -> Source {
         let [low, high] = [(); 2].map(|()| Word::Value(self.function.new_value()));
         self.emit(Instr {
-            dests: vec![low, high],
+            dests: smallvec![low, high],
             sources,
             immediate,
             ..Instr::new(op)

@@ -24,6 +24,7 @@ mod texture;
 mod transcendental;
 mod wide;
 
+use smallvec::smallvec;
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap as HashMap;
@@ -31,8 +32,8 @@ use rustc_hash::FxHashMap as HashMap;
 use super::descriptors;
 use super::error::Unsupported;
 use super::mir::{
-    Block, BlockId, Function, Instr, Location, Op, Operand, Register, Source, Terminator, Value,
-    Word,
+    Block, BlockId, Function, Instr, Location, Op, Operand, Register, Source, Sources, Terminator,
+    Value, Word,
 };
 use crate::ir;
 use crate::target::Target;
@@ -235,8 +236,8 @@ impl Selector<'_> {
     fn compute(&mut self, op: Op, sources: &[Source]) -> Source {
         let dest = self.function.new_value();
         self.emit(Instr {
-            dests: vec![Word::Value(dest)],
-            sources: sources.to_vec(),
+            dests: smallvec![Word::Value(dest)],
+            sources: Sources::from_slice(sources),
             ..Instr::new(op)
         });
         Source::value(dest)
@@ -246,7 +247,7 @@ impl Selector<'_> {
     fn define(&mut self, value: ir::Value, instr: Instr) {
         let dest = self.word(value);
         self.emit(Instr {
-            dests: vec![Word::Value(dest)],
+            dests: smallvec![Word::Value(dest)],
             ..instr
         });
     }
@@ -288,8 +289,8 @@ impl Selector<'_> {
     fn moved(&mut self, source: Source) -> Word {
         let dest = Word::Value(self.function.new_value());
         self.emit(Instr {
-            dests: vec![dest],
-            sources: vec![source],
+            dests: smallvec![dest],
+            sources: smallvec![source],
             ..Instr::new(Op::Mov)
         });
         dest

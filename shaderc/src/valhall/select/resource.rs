@@ -8,6 +8,7 @@ use crate::ir::{self, BindingId, Dim, ImageAction, InstData};
 use crate::valhall::descriptors::{COMPUTED, SIZE_OFFSET, as_data, of_element};
 use crate::valhall::error::Unsupported;
 use crate::valhall::mir::{FauWord, Instr, Modifier, Op, Operand, Select, Source, Space};
+use smallvec::smallvec;
 
 /// Uniform words up to which sizes of buffers are put among them: the others are for addresses and constants.
 const MOST_WITH_SIZES: usize = 64;
@@ -78,7 +79,7 @@ impl Selector<'_> {
             let one = Source::constant(1).select(Select::B0);
             element = self.compute(Op::LShiftOr, &[element, one, Source::constant(0)]);
         }
-        let sources = vec![element, Source::constant(first)];
+        let sources = smallvec![element, Source::constant(first)];
         let instr = Instr {
             sources,
             ..Instr::new(Op::IAdd)
@@ -113,7 +114,7 @@ impl Selector<'_> {
             }
         };
         let instr = Instr {
-            sources: vec![offset, table],
+            sources: smallvec![offset, table],
             space: Some(Space::Constant),
             ..Instr::new(Op::LdBuffer32)
         };

@@ -7,6 +7,7 @@ use crate::ir::{self, Axis, SysVal};
 use crate::valhall::mir::{
     Half, Instr, Op, Operand, Preload, Register, Select, Source, Special, Value, Word,
 };
+use smallvec::smallvec;
 
 /// Where a value arrives.
 enum Arrival {
@@ -41,7 +42,7 @@ impl Selector<'_> {
                 self.define(
                     result,
                     Instr {
-                        sources: vec![source],
+                        sources: smallvec![source],
                         ..Instr::new(Op::Mov)
                     },
                 );
@@ -50,7 +51,7 @@ impl Selector<'_> {
             Arrival::Special(special) => {
                 let source = Source::plain(Operand::Special(special, Half::Low));
                 let instr = Instr {
-                    sources: vec![source],
+                    sources: smallvec![source],
                     ..Instr::new(Op::Mov)
                 };
                 self.define(result, instr);
@@ -60,7 +61,7 @@ impl Selector<'_> {
                 self.define(
                     result,
                     Instr {
-                        sources: vec![source],
+                        sources: smallvec![source],
                         ..Instr::new(Op::U16ToU32)
                     },
                 );

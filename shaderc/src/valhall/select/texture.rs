@@ -7,7 +7,10 @@ use super::image::MASKS;
 use crate::ir::range::upper_bound;
 use crate::ir::{self, BindingKind, Dim, ImageOp, ImageShape, InstData, Lod};
 use crate::valhall::error::Unsupported;
-use crate::valhall::mir::{Instr, Modifier, Op, Operand, Select, Source, Space, Word};
+use crate::valhall::mir::{
+    Instr, Modifier, Modifiers, Op, Operand, Select, Source, Space, Word, Words,
+};
+use smallvec::smallvec;
 
 /// The descriptor of the sampler that fetches name: the first of the driver's own table, which the runtime puts there
 /// for programs with sampled images (hardware/compiler-abi.md 1.3).
@@ -94,8 +97,8 @@ impl Selector<'_> {
         let dest = self.function.new_value();
         self.emit(
             Instr {
-                dests: vec![Word::Value(dest)],
-                sources: vec![source, most, source, most],
+                dests: smallvec![Word::Value(dest)],
+                sources: smallvec![source, most, source, most],
                 ..Instr::new(Op::CselU)
             }
             .with(Modifier::Lt),
@@ -107,7 +110,7 @@ impl Selector<'_> {
         let shape = op.shape;
         let count = shape.dim.coordinates() + usize::from(shape.arrayed);
         let (at, rest) = data.args[1..].split_at(count);
-        let mut staging: Vec<Word> = at.iter().map(|&value| self.in_register(value)).collect();
+        let mut staging: Words = at.iter().map(|&value| self.in_register(value)).collect();
         // The sample, or the level; then the offsets.
         let (chosen, offsets) = rest.split_at(1);
         let chosen_shift = if shape.multisampled { 16 } else { 24 };
@@ -135,7 +138,7 @@ impl Selector<'_> {
         }
         instr.dests = dests;
         instr.staging = staging;
-        instr.sources = vec![handle];
+        instr.sources = smallvec![handle];
         self.emit(instr);
         Ok(())
     }
@@ -189,7 +192,7 @@ impl Selector<'_> {
             .for_each(|modifier| instr.add_modifier(modifier));
         instr.dests = dests;
         instr.staging = staging;
-        instr.sources = vec![handle];
+        instr.sources = smallvec![handle];
         self.emit(instr);
         Ok(())
     }
@@ -219,7 +222,7 @@ impl Selector<'_> {
             .for_each(|modifier| instr.add_modifier(modifier));
         instr.dests = dests;
         instr.staging = payload.words;
-        instr.sources = vec![handle];
+        instr.sources = smallvec![handle];
         self.emit(instr);
         Ok(())
     }
@@ -242,7 +245,7 @@ impl Selector<'_> {
         words.extend(layer.iter().map(|&value| self.in_register(value)));
         words.extend(reference.iter().map(|&value| self.in_register(value)));
         let parts: Vec<(ir::Value, u32)> = offsets.iter().copied().zip((0..).step_by(8)).collect();
-        let mut modifiers = Vec::new();
+        let mut modifiers = Modifiers::new();
         if op.compare {
             modifiers.push(Modifier::Shadow);
         }
@@ -258,7 +261,7 @@ impl Selector<'_> {
     }
 
     /// The face and the two coordinates on it that a direction means.
-    fn cube(&mut self, direction: &[ir::Value]) -> Vec<Word> {
+    fn cube(&mut self, direction: &[ir::Value]) -> Words {
         let direction: Vec<Source> = direction
             .iter()
             .map(|&value| Source::plain(Operand::Word(self.in_register(value))))
@@ -276,8 +279,8 @@ impl Selector<'_> {
             let dest = self.function.new_value();
             self.emit(
                 Instr {
-                    dests: vec![Word::Value(dest)],
-                    sources: vec![coordinate, scale, half],
+                    dests: smallvec![Word::Value(dest)],
+                    sources: smallvec![coordinate, scale, half],
                     ..Instr::new(Op::Fma)
                 }
                 .with(Modifier::Clamp01),
@@ -287,13 +290,13 @@ impl Selector<'_> {
         let first = self.function.new_value();
         self.emit(
             Instr {
-                dests: vec![Word::Value(first)],
-                sources: vec![Source::value(s), face, Source::constant(FACE_MASK)],
+                dests: smallvec![Word::Value(first)],
+                sources: smallvec![Source::value(s), face, Source::constant(FACE_MASK)],
                 ..Instr::new(Op::Mux)
             }
             .with(Modifier::MuxBit),
         );
-        vec![Word::Value(first), Word::Value(t)]
+        smallvec![Word::Value(first), Word::Value(t)]
     }
 
     /// A level of detail as the payload has it: signed 8.8.
@@ -309,8 +312,8 @@ impl Selector<'_> {
         let limited = self.function.new_value();
         self.emit(
             Instr {
-                dests: vec![Word::Value(limited)],
-                sources: vec![level, part, minus_zero],
+                dests: smallvec![Word::Value(limited)],
+                sources: smallvec![level, part, minus_zero],
                 ..Instr::new(Op::Fma)
             }
             .with(Modifier::ClampM11),
@@ -346,9 +349,9 @@ impl Selector<'_> {
             .with(Modifier::LodClampDisable)
             .with(Modifier::Format);
         self.emit(Instr {
-            dests: dests.to_vec(),
+            dests: dests.into(),
             staging,
-            sources: vec![handle],
+            sources: smallvec![handle],
             ..instr
         });
         dests
@@ -357,10 +360,10 @@ impl Selector<'_> {
 
 /// What a texture message has before the level.
 struct Payload<'d> {
-    words: Vec<Word>,
+    words: Words,
     /// The operands that say how the level is chosen.
     level: &'d [ir::Value],
-    modifiers: Vec<Modifier>,
+    modifiers: Modifiers,
 }
 
 /// A texture message for an image of that shape, with both words of the handle.

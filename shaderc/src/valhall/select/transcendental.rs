@@ -6,6 +6,7 @@ use super::Selector;
 use super::float::minus_zero;
 use crate::ir::InstData;
 use crate::valhall::mir::{Instr, Modifier, Op, Source};
+use smallvec::smallvec;
 
 /// 2 / pi.
 const TWO_OVER_PI: f32 = std::f32::consts::FRAC_2_PI;
@@ -30,7 +31,7 @@ impl Selector<'_> {
         self.define(
             data.results[0],
             Instr {
-                sources: vec![fixed, scaled],
+                sources: smallvec![fixed, scaled],
                 ..Instr::new(Op::FExp)
             },
         );
@@ -41,8 +42,8 @@ impl Selector<'_> {
         let x = self.plain(data.args[0]);
         let dest = self.function.new_value();
         let exponent = Instr {
-            dests: vec![crate::valhall::mir::Word::Value(dest)],
-            sources: vec![x],
+            dests: smallvec![crate::valhall::mir::Word::Value(dest)],
+            sources: smallvec![x],
             ..Instr::new(Op::FrexpE)
         };
         self.emit(exponent.with(Modifier::FrexpLog));
@@ -52,7 +53,7 @@ impl Selector<'_> {
         self.define(
             data.results[0],
             Instr {
-                sources: vec![quotient, mantissa, exponent],
+                sources: smallvec![quotient, mantissa, exponent],
                 ..Instr::new(Op::Fma)
             },
         );
@@ -82,9 +83,9 @@ impl Selector<'_> {
     /// `(rest * slope + sum) + base`, the product kept in [-1, 1].
     fn correct(&mut self, data: &InstData, rest: Source, slope: Source, sum: Source, base: Source) {
         let dest = self.function.new_value();
-        let sources = vec![rest, slope, sum];
+        let sources = smallvec![rest, slope, sum];
         let product = Instr {
-            dests: vec![crate::valhall::mir::Word::Value(dest)],
+            dests: smallvec![crate::valhall::mir::Word::Value(dest)],
             sources,
             ..Instr::new(Op::Fma)
         };
@@ -92,7 +93,7 @@ impl Selector<'_> {
         self.define(
             data.results[0],
             Instr {
-                sources: vec![Source::value(dest), base],
+                sources: smallvec![Source::value(dest), base],
                 ..Instr::new(Op::FAdd)
             },
         );

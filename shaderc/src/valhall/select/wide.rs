@@ -7,6 +7,7 @@ use super::memory::{Location, Reach};
 use crate::ir::{self, Alu, InstData};
 use crate::valhall::error::Unsupported;
 use crate::valhall::mir::{Instr, Op, Operand, Source, Word};
+use smallvec::smallvec;
 
 impl Selector<'_> {
     /// The words of a value of 64 bits, in registers.
@@ -25,8 +26,8 @@ impl Selector<'_> {
     fn constant_word(&mut self, word: u32) -> Word {
         let dest = Word::Value(self.function.new_value());
         self.emit(Instr {
-            dests: vec![dest],
-            sources: vec![Source::constant(word)],
+            dests: smallvec![dest],
+            sources: smallvec![Source::constant(word)],
             ..Instr::new(Op::Mov)
         });
         dest
@@ -56,7 +57,7 @@ impl Selector<'_> {
         let words = self.wide_words(data.args[0]);
         let half = words[usize::from(high)];
         let instr = Instr {
-            sources: vec![Source::plain(Operand::Word(half))],
+            sources: smallvec![Source::plain(Operand::Word(half))],
             ..Instr::new(Op::Mov)
         };
         self.define(data.results[0], instr);
@@ -70,7 +71,7 @@ impl Selector<'_> {
             _ => return Err(self.unsupported(alu.name())),
         };
         let sources = data.args.iter().map(|&arg| self.wide_source(arg)).collect();
-        let dests = self.wide_result(data.results[0]).to_vec();
+        let dests = self.wide_result(data.results[0]).into();
         self.emit(Instr {
             dests,
             sources,
