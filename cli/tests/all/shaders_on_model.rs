@@ -211,8 +211,23 @@ fn a_variable_that_stays_in_memory_is_filled_by_a_loop() {
 /// Ninety values that live at once and depend on each other, half of the steps in a branch that some threads take.
 #[test]
 fn ninety_living_values_are_spilled_and_come_back() {
+    spilled_values_come_back::<90>();
+}
+
+#[test]
+fn many_living_values_are_spilled_and_come_back() {
+    // The checker of registers looks at every value at every place: minutes, in a build with debug assertions.
+    if eitri_testdata::long() {
+        spilled_values_come_back::<1000>();
+    } else {
+        spilled_values_come_back::<160>();
+    }
+}
+
+/// Computes with so many values that are all needed to the end, with a branch in the middle.
+#[track_caller]
+fn spilled_values_come_back<const VALUES: usize>() {
     use std::fmt::Write;
-    const VALUES: usize = 90;
     const LANES: u32 = 16;
     let mut random = 1u32;
     let mut next = |bound: usize| {
@@ -240,11 +255,12 @@ fn ninety_living_values_are_spilled_and_come_back() {
     let stores: String = (0..VALUES)
         .map(|value| format!("o[base + {value}u] = v{value};\n"))
         .collect();
+    let last = VALUES - 1;
     let source = format!(
         "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
         @compute @workgroup_size({LANES}) fn main(@builtin(global_invocation_id) g: vec3u) {{
             let base = g.x * {VALUES}u;
-            {loads} {} if ((v89 & 1u) != 0u) {{ {} }} {} {stores}
+            {loads} {} if ((v{last} & 1u) != 0u) {{ {} }} {} {stores}
         }}",
         write(before),
         write(inside),

@@ -2,6 +2,7 @@
 
 use super::*;
 use eitri_program::ImageDimension;
+use eitri_runtime::Tiling;
 
 fn of_floats(floats: &[f32]) -> Vec<u8> {
     floats
@@ -234,4 +235,52 @@ fn integers_and_srgb_are_what_they_are() {
     let ran = run_wgsl(source, [1; 3], &bound);
     let expected = [[1, 0xffff, 3, 4], [502, 0, 1000, 501], [0; 4], [0; 4]].concat();
     assert_eq!(words_of(&ran[2]), expected);
+}
+
+#[test]
+fn samples_are_fetched_one_by_one() {
+    let source = "
+        @group(0) @binding(0) var t: texture_multisampled_2d<f32>;
+        @group(0) @binding(2) var<storage, read_write> o: array<f32>;
+        @compute @workgroup_size(8) fn main(@builtin(local_invocation_id) id: vec3u) {
+            o[id.x] = textureLoad(t, vec2i(i32(id.x % 2u), 0), i32(id.x / 2u)).x;
+            o[8] = f32(textureNumSamples(t));
+            o[9] = f32(textureDimensions(t).x);
+        }";
+    let mut info = ImageInfo::two_d(format("R32_SFLOAT"), 2, 1);
+    (info.samples, info.tiling) = (4, Tiling::UInterleaved);
+    // Sample after sample.
+    let texels: Vec<f32> = (0..8).map(|number| number as f32).collect();
+    let bound = [
+        image((0, 0), info, &of_floats(&texels)),
+        words((0, 2), &[0; 10]),
+    ];
+    let ran = run_wgsl(source, [1; 3], &bound);
+    let expected = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 4.0, 2.0];
+    assert_eq!(floats_of(&ran[1]), expected);
+}
+
+#[test]
+fn one_of_several_cubes_is_sampled() {
+    let source = "
+        @group(0) @binding(0) var t: texture_cube_array<f32>;
+        @group(0) @binding(1) var s: sampler;
+        @group(0) @binding(2) var<storage, read_write> o: array<f32>;
+        @compute @workgroup_size(6) fn main(@builtin(local_invocation_id) id: vec3u) {
+            var d = array(vec3f(1.0, 0.5, 0.5), vec3f(-2.0, 1.0, -1.0), vec3f(0.25, 1.0, 0.5), vec3f(0.5, -1.0, 0.5),
+                          vec3f(0.5, 0.5, 1.0), vec3f(-0.5, 0.5, -1.0));
+            o[id.x] = textureSampleLevel(t, s, d[id.x], i32(id.x % 2u), 0.0).x;
+            o[6] = f32(textureNumLayers(t));
+        }";
+    let mut info = ImageInfo::two_d(format("R32_SFLOAT"), 2, 2);
+    (info.dimension, info.layers) = (ImageDimension::Cube, 12);
+    let texels: Vec<f32> = (0..48).map(|number| number as f32).collect();
+    let found = sample(
+        source,
+        (info, &of_floats(&texels)),
+        SamplerInfo::default(),
+        7,
+    );
+    // The texels of `directions_find_their_face`, every other one in the second cube.
+    assert_eq!(found, [0.0, 28.0, 11.0, 37.0, 17.0, 45.0, 2.0]);
 }
