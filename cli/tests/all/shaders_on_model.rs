@@ -210,17 +210,11 @@ fn a_variable_that_stays_in_memory_is_filled_by_a_loop() {
 
 /// Ninety values that live at once and depend on each other, half of the steps in a branch that some threads take.
 #[test]
-fn ninety_living_values_are_spilled_and_come_back() {
-    spilled_values_come_back::<90>();
-}
-
-#[test]
 fn many_living_values_are_spilled_and_come_back() {
     // The checker of registers looks at every value at every place: minutes, in a build with debug assertions.
-    if eitri_testdata::long() {
-        spilled_values_come_back::<1000>();
-    } else {
-        spilled_values_come_back::<160>();
+    match eitri_testdata::long() {
+        true => spilled_values_come_back::<1000>(),
+        false => spilled_values_come_back::<90>(),
     }
 }
 
@@ -313,4 +307,61 @@ fn atomics_on_words_of_64_bits_give_and_leave_both_halves() {
     assert_eq!(after[0], before[0].wrapping_add(190 * 0x1_0000_0001));
     assert_eq!(after[1], before[1].max(19 << 40));
     assert_eq!([after[3], after[4]], [before[4], 5]);
+}
+
+#[test]
+fn vectors_of_halves_are_computed() {
+    let source = "
+        enable f16;
+        @group(0) @binding(0) var<storage, read_write> o: array<vec4<f16>>;
+        @compute @workgroup_size(4) fn main(@builtin(local_invocation_index) i: u32) {
+            var acc = vec4<f16>(1.0h, -1.0h, 0.5h, 0.0h);
+            for (var k = 0u; k < 3u; k++) {
+                let x = o[4u * i + k];
+                acc = fma(x.wzyx, x.yyyy, acc);
+                acc += -x * 2.0h;
+            }
+            let low = select(vec4<f16>(-20.0h), -abs(acc.wwww), acc.x < 3.0h);
+            o[4u * i + 3u] = clamp(acc.yxzw * 0.5h, low, vec4<f16>(50.0h)) + dot(acc, acc.wzyx);
+        }";
+    // Of numbers that are exact in both.
+    let half = |value: f32| match value.to_bits() {
+        bits if bits << 1 == 0 => bits >> 16,
+        bits => {
+            (bits >> 16 & 0x8000) | (bits << 1 >> 24).wrapping_sub(112) << 10 | (bits >> 13 & 0x3ff)
+        }
+    };
+    let float = |half: u32| match half & 0x7fff {
+        0 => 0.0,
+        bits => f32::from_bits((half & 0x8000) << 16 | (bits + (112 << 10)) << 13),
+    };
+    let values: Vec<f32> = (0..64u32)
+        .map(|number| (number.wrapping_mul(0x9e37_79b9) >> 29) as f32 - 3.0)
+        .collect();
+    let words: Vec<u32> = values
+        .chunks(2)
+        .map(|pair| half(pair[0]) | half(pair[1]) << 16)
+        .collect();
+    let mut expected = values.clone();
+    for lane in expected.chunks_mut(16) {
+        let mut acc = [1.0, -1.0, 0.5, 0.0];
+        for x in lane[..12].chunks(4) {
+            acc = std::array::from_fn(|at| x[3 - at] * x[1] + acc[at]);
+            acc = std::array::from_fn(|at| acc[at] - x[at] * 2.0);
+        }
+        let dot: f32 = (0..4).map(|at| acc[at] * acc[3 - at]).sum();
+        let low = if acc[0] < 3.0 { -acc[3].abs() } else { -20.0 };
+        for (at, from) in [1, 0, 2, 3].into_iter().enumerate() {
+            lane[12 + at] = (acc[from] * 0.5f32).max(low).min(50.0) + dot;
+        }
+    }
+    assert!(
+        expected.iter().all(|value| float(half(*value)) == *value),
+        "the numbers are to be exact: {expected:?}"
+    );
+    let after: Vec<f32> = run(source, &words)
+        .into_iter()
+        .flat_map(|word| [float(word & 0xffff), float(word >> 16)])
+        .collect();
+    assert_eq!(after, expected);
 }

@@ -41,6 +41,8 @@ const CAPABILITIES: &[Capability] = &[
     Capability::StorageBuffer16BitAccess,
     Capability::UniformAndStorageBuffer16BitAccess,
     Capability::StoragePushConstant16,
+    // Compute shaders have no such variables; naga asks for it wherever there are halves.
+    Capability::StorageInputOutput16,
     Capability::VulkanMemoryModel,
     Capability::PhysicalStorageBufferAddresses,
     Capability::VariablePointersStorageBuffer,
