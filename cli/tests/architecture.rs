@@ -42,6 +42,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-embed",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-mmio", "eitri-program", "eitri-runtime"]),
     ("eitri-bench",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-program", "eitri-runtime"]),
     ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-kernel", "eitri-linker", "eitri-model"]),
+    ("eitri-vulkan-runner", &["eitri-compute-cases"]),
     ("eitri-no-panic",     &["eitri-dump", "eitri-program", "eitri-runtime"]),
     ("eitri",             &["eitri-amber", "eitri-amber-device", "eitri-boards", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-program", "eitri-runtime", "eitri-shaderc", "eitri-validation"]),
 ];

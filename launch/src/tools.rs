@@ -5,7 +5,7 @@
 use crate::Problem;
 use crate::process::run_logged;
 use crate::progress;
-use crate::workspace::{BARE_METAL_TARGET, UEFI_TARGET, Workspace};
+use crate::workspace::{BARE_METAL_TARGET, GUEST_TARGET, UEFI_TARGET, Workspace};
 use std::fmt;
 use std::path::Path;
 use std::process::Command;
@@ -18,6 +18,8 @@ pub enum Tool {
     Target,
     /// The Rust target for what UEFI firmware starts.
     UefiTarget,
+    /// The Rust target of programs for a guest that runs Linux.
+    GuestTarget,
     /// The emulator that images boot in.
     Qemu,
     /// Khronos' GLSL compiler, for what naga can't read.
@@ -54,6 +56,7 @@ impl Tool {
     pub const ALL: &[Tool] = &[
         Tool::Target,
         Tool::UefiTarget,
+        Tool::GuestTarget,
         Tool::Qemu,
         Tool::Glslang,
         Tool::SpirvAs,
@@ -91,6 +94,7 @@ impl Tool {
         match self {
             Tool::Target => Some(BARE_METAL_TARGET),
             Tool::UefiTarget => Some(UEFI_TARGET),
+            Tool::GuestTarget => Some(GUEST_TARGET),
             _ => None,
         }
     }
@@ -104,7 +108,9 @@ impl Tool {
 impl fmt::Display for Tool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Tool::Target | Tool::UefiTarget => write!(f, "the Rust target {}", self.program()),
+            Tool::Target | Tool::UefiTarget | Tool::GuestTarget => {
+                write!(f, "the Rust target {}", self.program())
+            }
             _ => write!(f, "`{}`", self.program()),
         }
     }

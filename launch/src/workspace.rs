@@ -9,6 +9,9 @@ pub const BARE_METAL_TARGET: &str = "aarch64-unknown-none";
 /// The target of what UEFI firmware starts.
 pub const UEFI_TARGET: &str = "aarch64-unknown-uefi";
 
+/// The target of programs for a guest that runs Linux.
+pub const GUEST_TARGET: &str = "aarch64-unknown-linux-gnu";
+
 /// The workspace's root folder.
 #[derive(Clone, Debug)]
 pub struct Workspace {

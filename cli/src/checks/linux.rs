@@ -1,5 +1,5 @@
 //! An unmodified Linux on the model: its own driver finds the GPU, starts it, lets it sleep, lets go of it and finds it again;
-//! Mesa's driver lists it.
+//! Mesa's driver lists it, and computes on it.
 
 use super::Case;
 use crate::outcome::{Failure, FileError};
@@ -9,8 +9,12 @@ use std::process::{Command, Output};
 
 /// The suites, each with what its kernel begins with.
 const SUITES: &[(&str, &str)] = &[("trixie", "6.12."), ("sid", "7.")];
-/// Longest that the guest may take; ten times what it does.
-const LIMIT_SECONDS: &str = "300";
+/// Longest that a guest may take; ten times what it does.
+const LIMIT_SECONDS: &str = "600";
+/// Kernels with what they must write, which pass through Vulkan, the kernel's driver and the model.
+const KERNELS: &str = "../shared/kernels";
+/// How many there are at least.
+const LEAST_KERNELS: usize = 40;
 /// Exit status of a command that lacks something, such as a network.
 const MISSING: i32 = 3;
 
@@ -39,7 +43,7 @@ dmesg
 pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let mut cases = Vec::new();
     for (suite, kernel) in SUITES {
-        let output = boot(workspace.root(), suite)?;
+        let output = boot(workspace.root(), suite, &["--", "sh", "-c", SCRIPT])?;
         if output.status.code() == Some(MISSING) {
             let why = String::from_utf8_lossy(&output.stderr);
             let why = why.trim().lines().last().unwrap_or_default().to_owned();
@@ -53,12 +57,37 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
             format!("{}: {talk}{said}", output.status)
         });
         cases.push(Case::ran(format!("Linux of {suite} ends well"), status));
+        cases.push(kernels(workspace.root(), suite)?);
     }
     Ok(cases)
 }
 
+/// The kernels through Vulkan, as they were written and optimised.
+fn kernels(root: &Path, suite: &str) -> Result<Case, Failure> {
+    const RUN: &str = "vulkan-runner */*.json; vulkan-runner --opt */*.json";
+    let name = format!("{suite}: kernels pass through Vulkan");
+    let folder = root.join(KERNELS);
+    if !folder.is_dir() {
+        return Ok(Case::skipped(name, format!("no {KERNELS}")));
+    }
+    let folder = folder.display().to_string();
+    let words = ["--vulkan-runner", "--share", &folder, "--", "sh", "-c", RUN];
+    let output = boot(root, suite, &words)?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let totals = said
+        .lines()
+        .filter(|line| line.ends_with(" passed, 0 failed"));
+    let passed = totals.filter_map(|line| line.split(' ').next()?.parse::<usize>().ok());
+    let good = passed.filter(|passed| *passed >= LEAST_KERNELS).count() == 2;
+    let failure = (!good).then(|| {
+        let talk = String::from_utf8_lossy(&output.stderr);
+        format!("{}: {talk}{said}", output.status)
+    });
+    Ok(Case::ran(name, failure))
+}
+
 /// Runs this very command.
-fn boot(root: &Path, suite: &str) -> Result<Output, Failure> {
+fn boot(root: &Path, suite: &str, words: &[&str]) -> Result<Output, Failure> {
     let failed = |cause| {
         Failure::missing(FileError {
             action: "run",
@@ -70,7 +99,7 @@ fn boot(root: &Path, suite: &str) -> Result<Output, Failure> {
     let mut command = Command::new(own);
     command.current_dir(root);
     command.args(["linux", "--suite", suite, "--limit", LIMIT_SECONDS]);
-    command.args(["--", "sh", "-c", SCRIPT]);
+    command.args(words);
     command.output().map_err(failed)
 }
 

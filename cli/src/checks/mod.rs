@@ -63,6 +63,7 @@ const UEFI: &[Tool] = &[
     Tool::Uefi,
 ];
 const BOTH: &[Tool] = &[Tool::Target, Tool::Qemu, Tool::Glslang];
+const GUEST: &[Tool] = &[Tool::Target, Tool::GuestTarget, Tool::Qemu];
 const EACH: &[Tool] = &[Tool::Target, Tool::Qemu, Tool::Glslang, Tool::SpirvAs];
 
 /// What a check does.
@@ -173,7 +174,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "host",       when: When::Always,           lane: Lane::Host,   needs: TEXT, what: "tests on the host",                                      action: Action::CargoTest(&["test", "--no-fail-fast"]) },
     Check { name: "soak",       when: When::Long("30 min"),   lane: Lane::Host,   needs: TEXT, what: "long forms of the tests on the host",                    action: Action::CargoTest(&["test", "--profile", "soak", "--no-fail-fast"]) },
     Check { name: "fuzz",       when: When::Long("10 min"),   lane: Lane::Host,   needs: RUST, what: "random words on the decoders",                           action: Action::Cases(fuzz::run) },
-    Check { name: "linux",      when: When::Long("3 min"),    lane: Lane::Images, needs: QEMU, what: "Linux and its drivers on the model",                     action: Action::Cases(linux::run) },
+    Check { name: "linux",      when: When::Long("6 min"),    lane: Lane::Images, needs: GUEST, what: "Linux and its drivers on the model",                     action: Action::Cases(linux::run) },
     Check { name: "no-panic",   when: When::Always,           lane: Lane::Images, needs: BARE, what: "the driver links without a panic",                       action: Action::Cargo(NO_PANIC) },
     Check { name: "symbols",    when: When::Always,           lane: Lane::Images, needs: BARE, what: "the image under test holds no model",                    action: Action::Cases(symbols::run) },
     Check { name: "boards",     when: When::Always,           lane: Lane::Images, needs: FORM, what: "the image links for every board",                        action: Action::Cases(boards::run) },

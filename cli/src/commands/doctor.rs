@@ -84,11 +84,13 @@ fn of_tool(tool: Tool, is_missing: bool) -> Finding {
     let found = match (is_missing, tool, Tool::OF_TESTS.contains(&tool)) {
         (true, _, true) => Err(get),
         (true, _, false) => Ok(format!(
-            "not installed; long checks and --format efi would: {get}"
+            "not installed; long checks, linux --vulkan-runner and --format efi would: {get}"
         )),
-        (false, Tool::Target | Tool::UefiTarget | Tool::UBoot | Tool::Uefi, _) => {
-            Ok("installed".to_owned())
-        }
+        (
+            false,
+            Tool::Target | Tool::UefiTarget | Tool::GuestTarget | Tool::UBoot | Tool::Uefi,
+            _,
+        ) => Ok("installed".to_owned()),
         (false, Tool::MkImage, _) => Ok(version(tool, "-V")),
         (false, _, _) => Ok(version(tool, "--version")),
     };

@@ -4,7 +4,7 @@ use crate::gpu_choice::GpuChoice;
 use crate::image::Builder;
 use crate::linux::debian::{self, Source, Suite};
 use crate::linux::machine::{self, Machine};
-use crate::linux::root;
+use crate::linux::{root, runner};
 use crate::outcome::{Failure, FileError, Status};
 use crate::whole_file;
 use crate::workspace::Workspace;
@@ -30,6 +30,9 @@ pub(crate) struct Args {
     /// A folder that is /share in the guest, and where the command starts.
     #[arg(long, value_name = "DIR")]
     share: Option<PathBuf>,
+    /// Put `vulkan-runner` into the guest, which runs compute kernels (`vulkan-runner [--opt] CASE.json...`).
+    #[arg(long)]
+    vulkan_runner: bool,
     /// MiB of memory that Linux has.
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(256..=262_144))]
     memory: u32,
@@ -91,6 +94,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         },
     )?;
     let (kernel, modules) = kernel(args, &workspace, &suite)?;
+    let runner = match args.vulkan_runner {
+        true => Some(runner::build(&workspace, &suite)?),
+        false => None,
+    };
     let step = progress::start("building the monitor");
     let monitor = Builder::new()?.build("eitri-monitor", "eitri-monitor");
     step.finish(monitor.is_ok());
@@ -100,6 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         firmware: firmware.as_deref(),
         gpu: args.gpu.id(),
         command: &args.command,
+        runner: runner.as_deref(),
         share: args.share.is_some(),
     })?;
     let folder = tempfile::tempdir().map_err(|cause| {

@@ -24,10 +24,12 @@ const PARTS: &[&str] = &["linux-binary-", "linux-modules-"];
 const PACKAGES: &[&str] = &[
     "busybox-static",
     "firmware-misc-nonfree",
+    // What programs for the guest are linked to.
+    "libc6-dev",
     "mesa-vulkan-drivers",
     "vulkan-tools",
 ];
-/// Written last: what is in the folder is whole.
+/// Written last, with the packages' names: what is in the folder is whole, and all that is wanted now.
 const STAMP: &str = "complete";
 
 /// Why packages can't be had.
@@ -74,7 +76,8 @@ impl Suite {
             root: folder.join("root"),
             kernel: folder.join("kernel"),
         };
-        if source.renew || !folder.join(STAMP).is_file() {
+        let there = std::fs::read_to_string(folder.join(STAMP));
+        if source.renew || there.ok() != Some(PACKAGES.join("\n")) {
             let step = progress::start(&format!("fetching Debian's packages of {}", source.suite));
             let fetched = suite.fetch(&folder, source);
             step.finish(fetched.is_ok());
@@ -114,7 +117,7 @@ impl Suite {
         download.extend(kernel.iter().map(String::as_str));
         apt.run_in(&of_kernel, "apt-get", &download)?;
         unpack(&packages_in(&of_kernel), &self.kernel, folder)?;
-        whole_file::put(&folder.join(STAMP), b"")
+        whole_file::put(&folder.join(STAMP), PACKAGES.join("\n").as_bytes())
     }
 }
 

@@ -12,3 +12,4 @@ mod kernel_modules;
 mod libraries;
 pub(crate) mod machine;
 pub(crate) mod root;
+pub(crate) mod runner;

@@ -9,7 +9,7 @@ use eitri_csf::product::GpuId;
 use std::path::Path;
 
 /// Where Debian has shared libraries for arm64.
-const LIBRARIES: &str = "usr/lib/aarch64-linux-gnu";
+pub(super) const LIBRARIES: &str = "usr/lib/aarch64-linux-gnu";
 /// What starts a program that is linked to them.
 const LOADER: &str = "ld-linux-aarch64.so.1";
 /// Programs that a person would look for.
@@ -37,6 +37,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) gpu: GpuId,
     /// What is run; a shell if it is empty.
     pub(crate) command: &'a [String],
+    /// The program that runs kernels through Vulkan.
+    pub(crate) runner: Option<&'a [u8]>,
     /// Whether a folder is shared.
     pub(crate) share: bool,
 }
@@ -53,6 +55,9 @@ pub(crate) fn archive(wanted: &Wanted<'_>) -> Result<Vec<u8>, Failure> {
         &read(&wanted.packages.join("usr/bin/busybox"))?,
     );
     archive.link("bin/sh", "busybox");
+    if let Some(runner) = wanted.runner {
+        archive.program("bin/vulkan-runner", runner);
+    }
     archive.file("eitri/ending", format!("{:#x}\n", ENDING.base).as_bytes());
     if !wanted.command.is_empty() {
         let line: Vec<String> = wanted.command.iter().map(|word| quoted(word)).collect();
@@ -66,7 +71,7 @@ pub(crate) fn archive(wanted: &Wanted<'_>) -> Result<Vec<u8>, Failure> {
         archive.file("eitri/share", b"");
         modules.extend(SHARING);
     }
-    put_driver(wanted.packages, &mut archive)?;
+    put_driver(wanted, &mut archive)?;
     put_firmware(wanted, &mut archive)?;
     let found = match wanted.kernel.and_then(Modules::find) {
         Some(found) => {
@@ -81,9 +86,10 @@ pub(crate) fn archive(wanted: &Wanted<'_>) -> Result<Vec<u8>, Failure> {
 }
 
 /// The user-space driver, programs, and the libraries that they need.
-fn put_driver(packages: &Path, archive: &mut Archive) -> Result<(), Failure> {
+fn put_driver(wanted: &Wanted<'_>, archive: &mut Archive) -> Result<(), Failure> {
+    let packages = wanted.packages;
     let libraries = packages.join(LIBRARIES);
-    let mut files = Vec::new();
+    let mut files: Vec<Vec<u8>> = wanted.runner.map(<[u8]>::to_vec).into_iter().collect();
     for program in PROGRAMS {
         // Suites differ in what the packages of tools hold.
         if packages.join(program).is_file() {

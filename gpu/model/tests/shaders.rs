@@ -668,7 +668,9 @@ fn faults_name_their_cause() {
     bench.put(1, DESCRIPTORS + 0x100, &[2]);
     table.submit(&mut bench);
     bench.poll_shared(stream_output(0) + 0x80, 0xff, 0x58);
-    bench.expect_diagnosis("the descriptor with handle 0x1000000 is of type 2, not a buffer");
+    bench.expect_diagnosis(
+        "the descriptor with handle 0x1000000, of type 2, is not what the instruction takes",
+    );
 }
 
 #[test]

@@ -8,6 +8,7 @@ misuses! {
         WrongStage { word: u64 }                    = "{word:#018x} has no meaning in a compute program", "valhall-isa.md 11";
         FauRules { word: u64 }                      = "{word:#018x} breaks the rules for uniforms, specials and immediates", "valhall-isa.md 2.3";
         OddPair { word: u64 }                       = "{word:#018x} has a 64-bit pair or a staging range that begins with an odd register", "valhall-isa.md 4";
+        HalfBits { word: u64 }                      = "{word:#018x} sets a bit above the selection of a half, of which no notice is taken (a note)", "valhall-isa.md 7.5 (10)";
         RegisterNotAllocated { register: u8 }       = "r{register} is not among the program's registers", "valhall-isa.md 13";
         OutstandingRead { register: u8, slot: u8 }  = "r{register} is read before the message on slot {slot} that writes it was waited for", "valhall-isa.md 6";
         OutstandingWrite { register: u8, slot: u8 } = "r{register} is written before the message on slot {slot} that writes it was waited for", "valhall-isa.md 6";
@@ -17,7 +18,7 @@ misuses! {
         MisalignedAccess { address: u64, bytes: u8 } = "an access of {bytes} bytes at {address:#x}", "valhall-isa.md 11.2";
         BufferOutOfRange { handle: u32, offset: u32 } = "offset {offset:#x} lies outside the buffer with handle {handle:#x}; reads give 0", "descriptors.md 5";
         NoSuchResource { handle: u32 }              = "no descriptor has the handle {handle:#x}", "descriptors.md 4";
-        WrongDescriptor { handle: u32, kind: u8 }   = "the descriptor with handle {handle:#x} is of type {kind}, not a buffer", "descriptors.md 4";
+        WrongDescriptor { handle: u32, kind: u8 }   = "the descriptor with handle {handle:#x}, of type {kind}, is not what the instruction takes, or breaks a rule of its own", "descriptors.md 4";
         StagingCount { word: u64 }                  = "{word:#018x} has a staging count that does not fit it", "valhall-isa.md 4";
         BarrierWithoutWait                          = "BARRIER does not carry the wait for slot 7", "valhall-isa.md 11.12";
         BarrierOutstanding { slot: u8 }             = "BARRIER with a message outstanding on slot {slot}", "valhall-isa.md 6";

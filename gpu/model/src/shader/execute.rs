@@ -131,6 +131,7 @@ impl Executor<'_> {
                     Trouble::Undefined => ShaderMisuse::Undefined { word },
                     Trouble::FauRules => ShaderMisuse::FauRules { word },
                     Trouble::OddPair => ShaderMisuse::OddPair { word },
+                    Trouble::HalfBits => ShaderMisuse::HalfBits { word },
                 },
             );
         }

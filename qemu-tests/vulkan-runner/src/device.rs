@@ -1,0 +1,125 @@
+//! The device: the first Mali, or whatever there is; one queue for compute.
+
+use crate::features::Features;
+use ash::{Entry, Instance, vk};
+use std::fmt;
+
+/// Arm's number among vendors.
+const ARM: u32 = 0x13B5;
+
+/// Why something did not work.
+#[derive(Debug)]
+pub(crate) enum Error {
+    /// The Vulkan loader is not there.
+    Loader(ash::LoadingError),
+    /// A call failed.
+    Call(&'static str, vk::Result),
+    /// No driver has a device for compute.
+    NoDevice,
+    /// No memory of the kind that is needed.
+    NoMemory,
+    /// A case asks for something that this program does not know.
+    Unknown(String),
+    /// The shader can't be read.
+    Module(String),
+    /// What was written is not what is expected.
+    Differs(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Loader(error) => write!(f, "no Vulkan: {error}"),
+            Error::Call(what, result) => write!(f, "{what}: {result}"),
+            Error::NoDevice => f.write_str("no device for compute"),
+            Error::NoMemory => f.write_str("no memory that the CPU sees too"),
+            Error::Unknown(what) => write!(f, "not supported here: {what}"),
+            Error::Module(what) | Error::Differs(what) => f.write_str(what),
+        }
+    }
+}
+
+/// Names the call that failed.
+pub(crate) trait Named<T> {
+    fn named(self, call: &'static str) -> Result<T, Error>;
+}
+
+impl<T> Named<T> for Result<T, vk::Result> {
+    fn named(self, call: &'static str) -> Result<T, Error> {
+        self.map_err(|result| Error::Call(call, result))
+    }
+}
+
+/// The device. Lives as long as the program: what is made on it is given back with the process.
+pub(crate) struct Device {
+    pub(crate) raw: ash::Device,
+    pub(crate) queue: vk::Queue,
+    pub(crate) family: u32,
+    pub(crate) memory: vk::PhysicalDeviceMemoryProperties,
+    properties: vk::PhysicalDeviceProperties,
+    _instance: Instance,
+    _entry: Entry,
+}
+
+impl Device {
+    pub(crate) fn open() -> Result<Device, Error> {
+        // SAFETY: the loader is the system's.
+        let entry = unsafe { Entry::load() }.map_err(Error::Loader)?;
+        let application = vk::ApplicationInfo::default().api_version(vk::API_VERSION_1_3);
+        let create = vk::InstanceCreateInfo::default().application_info(&application);
+        // SAFETY: what is pointed to outlives the call; so in all that follows.
+        let instance = unsafe { entry.create_instance(&create, None) }.named("vkCreateInstance")?;
+        // SAFETY: see above.
+        let devices = unsafe { instance.enumerate_physical_devices() };
+        let devices = devices.named("vkEnumeratePhysicalDevices")?;
+        // SAFETY: the devices are the instance's.
+        let properties = |device: &vk::PhysicalDevice| unsafe {
+            instance.get_physical_device_properties(*device)
+        };
+        let arm = devices
+            .iter()
+            .find(|device| properties(device).vendor_id == ARM);
+        let physical = *arm.or(devices.first()).ok_or(Error::NoDevice)?;
+        // SAFETY: see above.
+        let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
+        let family = families
+            .iter()
+            .position(|family| family.queue_flags.contains(vk::QueueFlags::COMPUTE));
+        let family = family.ok_or(Error::NoDevice)? as u32;
+        let mut features = Features::of(&instance, physical).named("features")?;
+        let names = features.names();
+        let mut chain = features.chain();
+        let queues = [vk::DeviceQueueCreateInfo::default()
+            .queue_family_index(family)
+            .queue_priorities(&[1.0])];
+        let create = vk::DeviceCreateInfo::default()
+            .queue_create_infos(&queues)
+            .enabled_extension_names(&names)
+            .push_next(&mut chain);
+        // SAFETY: see above.
+        let raw =
+            unsafe { instance.create_device(physical, &create, None) }.named("vkCreateDevice")?;
+        // SAFETY: the family has one queue, which was asked for.
+        let (queue, memory) = unsafe {
+            (
+                raw.get_device_queue(family, 0),
+                instance.get_physical_device_memory_properties(physical),
+            )
+        };
+        Ok(Device {
+            queue,
+            family,
+            memory,
+            properties: properties(&physical),
+            raw,
+            _instance: instance,
+            _entry: entry,
+        })
+    }
+
+    /// Its name, as the driver says it.
+    pub(crate) fn name(&self) -> String {
+        let name = self.properties.device_name_as_c_str().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+}

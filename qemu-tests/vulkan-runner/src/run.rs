@@ -1,0 +1,303 @@
+//! One case: pipeline, descriptors, the dispatch, and the comparison.
+
+use crate::device::{Device, Error, Named};
+use crate::resources::{Bound, Handle, descriptor, whole};
+use ash::vk;
+use eitri_compute_cases::{Case, Module, Place};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::CString;
+
+/// Longest that a dispatch may take: the model computes it on the CPU.
+const LIMIT_NANOSECONDS: u64 = 600_000_000_000;
+
+/// Runs a case and compares.
+pub(crate) fn run(device: &Device, case: &Case, module: Module) -> Result<(), Error> {
+    let bound: Vec<Bound<'_>> = case
+        .resources
+        .iter()
+        .map(|resource| Bound::make(device, resource))
+        .collect::<Result<_, _>>()?;
+    let layouts = set_layouts(device, case)?;
+    let (layout, pipeline) = pipeline(device, case, module, &layouts)?;
+    let sets = sets(device, case, &layouts, &bound)?;
+    let buffer = record(device, case, layout, pipeline, &sets, &bound)?;
+    submit(device, buffer)?;
+    let mut after = BTreeMap::new();
+    for bound in &bound {
+        after.insert(bound.of.place, bound.read(device)?);
+    }
+    let checked = case.check(|place: Place| after.get(&place).map(Vec::as_slice));
+    checked.map_err(|difference| Error::Differs(difference.to_string()))
+}
+
+/// A layout for each set up to the last: those between may be empty.
+fn set_layouts(device: &Device, case: &Case) -> Result<Vec<vk::DescriptorSetLayout>, Error> {
+    let sets = case
+        .resources
+        .iter()
+        .map(|resource| resource.place.set + 1)
+        .max()
+        .unwrap_or(0);
+    let mut layouts = Vec::new();
+    for set in 0..sets {
+        let mut bindings: BTreeMap<u32, vk::DescriptorSetLayoutBinding<'_>> = BTreeMap::new();
+        for resource in case
+            .resources
+            .iter()
+            .filter(|resource| resource.place.set == set)
+        {
+            let place = resource.place;
+            let row = bindings.entry(place.binding).or_insert_with(|| {
+                vk::DescriptorSetLayoutBinding::default()
+                    .binding(place.binding)
+                    .descriptor_type(descriptor(resource.kind))
+                    .stage_flags(vk::ShaderStageFlags::COMPUTE)
+            });
+            row.descriptor_count = row.descriptor_count.max(place.element + 1);
+        }
+        let bindings: Vec<_> = bindings.into_values().collect();
+        let create = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        // SAFETY: what is pointed to outlives the call; so in all of this file.
+        let layout = unsafe { device.raw.create_descriptor_set_layout(&create, None) };
+        layouts.push(layout.named("vkCreateDescriptorSetLayout")?);
+    }
+    Ok(layouts)
+}
+
+fn pipeline(
+    device: &Device,
+    case: &Case,
+    module: Module,
+    layouts: &[vk::DescriptorSetLayout],
+) -> Result<(vk::PipelineLayout, vk::Pipeline), Error> {
+    let unreadable = |error: &dyn std::fmt::Display| Error::Module(error.to_string());
+    let bytes = case.module(module).map_err(|error| unreadable(&error))?;
+    let words = ash::util::read_spv(&mut std::io::Cursor::new(bytes))
+        .map_err(|error| unreadable(&error))?;
+    let entry = CString::new(case.entry.as_str()).map_err(|error| unreadable(&error))?;
+    let range = [vk::PushConstantRange::default()
+        .stage_flags(vk::ShaderStageFlags::COMPUTE)
+        .size(case.push_constants.len().next_multiple_of(4) as u32)];
+    let ranges = if case.push_constants.is_empty() {
+        &[][..]
+    } else {
+        &range[..]
+    };
+    let create = vk::PipelineLayoutCreateInfo::default()
+        .set_layouts(layouts)
+        .push_constant_ranges(ranges);
+    let shader = vk::ShaderModuleCreateInfo::default().code(&words);
+    // SAFETY: the words are SPIR-V that a front end wrote; see `set_layouts`.
+    let (layout, shader) = unsafe {
+        (
+            device
+                .raw
+                .create_pipeline_layout(&create, None)
+                .named("vkCreatePipelineLayout")?,
+            device
+                .raw
+                .create_shader_module(&shader, None)
+                .named("vkCreateShaderModule")?,
+        )
+    };
+    let (mut entries, mut data) = (Vec::new(), Vec::new());
+    for (id, value) in &case.spec_constants {
+        let entry = vk::SpecializationMapEntry::default()
+            .constant_id(*id)
+            .offset(data.len() as u32)
+            .size(4);
+        entries.push(entry);
+        data.extend_from_slice(&value.to_le_bytes());
+    }
+    let constants = vk::SpecializationInfo::default()
+        .map_entries(&entries)
+        .data(&data);
+    let stage = vk::PipelineShaderStageCreateInfo::default()
+        .stage(vk::ShaderStageFlags::COMPUTE)
+        .module(shader)
+        .name(&entry)
+        .specialization_info(&constants);
+    let create = vk::ComputePipelineCreateInfo::default()
+        .stage(stage)
+        .layout(layout);
+    // SAFETY: see above.
+    let made = unsafe {
+        device
+            .raw
+            .create_compute_pipelines(vk::PipelineCache::null(), &[create], None)
+    };
+    let pipelines = made.map_err(|(_, result)| Error::Call("vkCreateComputePipelines", result))?;
+    pipelines
+        .first()
+        .map(|pipeline| (layout, *pipeline))
+        .ok_or(Error::Call(
+            "vkCreateComputePipelines",
+            vk::Result::INCOMPLETE,
+        ))
+}
+
+/// The sets, with the case's resources in them.
+fn sets(
+    device: &Device,
+    case: &Case,
+    layouts: &[vk::DescriptorSetLayout],
+    bound: &[Bound<'_>],
+) -> Result<Vec<vk::DescriptorSet>, Error> {
+    if layouts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let kinds: BTreeSet<_> = case
+        .resources
+        .iter()
+        .map(|resource| descriptor(resource.kind))
+        .collect();
+    let sizes: Vec<_> = kinds
+        .into_iter()
+        .map(|kind| {
+            let count = case.resources.len() as u32;
+            vk::DescriptorPoolSize::default()
+                .ty(kind)
+                .descriptor_count(count)
+        })
+        .collect();
+    let create = vk::DescriptorPoolCreateInfo::default()
+        .max_sets(layouts.len() as u32)
+        .pool_sizes(&sizes);
+    // SAFETY: see `set_layouts`.
+    let pool = unsafe { device.raw.create_descriptor_pool(&create, None) }
+        .named("vkCreateDescriptorPool")?;
+    let allocate = vk::DescriptorSetAllocateInfo::default()
+        .descriptor_pool(pool)
+        .set_layouts(layouts);
+    // SAFETY: the pool has room for all sets.
+    let sets = unsafe { device.raw.allocate_descriptor_sets(&allocate) }
+        .named("vkAllocateDescriptorSets")?;
+    for bound in bound {
+        let place = bound.of.place;
+        let write = vk::WriteDescriptorSet::default()
+            .dst_set(sets[place.set as usize])
+            .dst_binding(place.binding)
+            .dst_array_element(place.element)
+            .descriptor_type(descriptor(bound.of.kind));
+        let (buffer, image, view);
+        let write = match bound.handle {
+            Handle::Buffer(raw) => {
+                buffer = [vk::DescriptorBufferInfo::default()
+                    .buffer(raw)
+                    .range(vk::WHOLE_SIZE)];
+                write.buffer_info(&buffer)
+            }
+            Handle::Texels(raw) => {
+                view = [raw];
+                write.texel_buffer_view(&view)
+            }
+            Handle::Image { view, sampler, .. } => {
+                image = [vk::DescriptorImageInfo::default()
+                    .image_view(view)
+                    .sampler(sampler)
+                    .image_layout(vk::ImageLayout::GENERAL)];
+                write.image_info(&image)
+            }
+        };
+        // SAFETY: set and binding are those of the layouts, which the same case made.
+        unsafe { device.raw.update_descriptor_sets(&[write], &[]) };
+    }
+    Ok(sets)
+}
+
+fn record(
+    device: &Device,
+    case: &Case,
+    layout: vk::PipelineLayout,
+    pipeline: vk::Pipeline,
+    sets: &[vk::DescriptorSet],
+    bound: &[Bound<'_>],
+) -> Result<vk::CommandBuffer, Error> {
+    let pool = vk::CommandPoolCreateInfo::default().queue_family_index(device.family);
+    // SAFETY: see `set_layouts`.
+    let pool =
+        unsafe { device.raw.create_command_pool(&pool, None) }.named("vkCreateCommandPool")?;
+    let allocate = vk::CommandBufferAllocateInfo::default()
+        .command_pool(pool)
+        .command_buffer_count(1);
+    // SAFETY: see `set_layouts`.
+    let buffers = unsafe { device.raw.allocate_command_buffers(&allocate) }
+        .named("vkAllocateCommandBuffers")?;
+    let buffer = *buffers.first().ok_or(Error::NoMemory)?;
+    let begin = vk::CommandBufferBeginInfo::default();
+    let to_general: Vec<_> = bound
+        .iter()
+        .filter_map(|bound| match bound.handle {
+            Handle::Image { image, .. } => Some(
+                vk::ImageMemoryBarrier::default()
+                    .src_access_mask(vk::AccessFlags::HOST_WRITE)
+                    .dst_access_mask(vk::AccessFlags::SHADER_READ | vk::AccessFlags::SHADER_WRITE)
+                    .old_layout(vk::ImageLayout::PREINITIALIZED)
+                    .new_layout(vk::ImageLayout::GENERAL)
+                    .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                    .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+                    .image(image)
+                    .subresource_range(whole()),
+            ),
+            _ => None,
+        })
+        .collect();
+    let to_host = vk::MemoryBarrier::default()
+        .src_access_mask(vk::AccessFlags::SHADER_WRITE)
+        .dst_access_mask(vk::AccessFlags::HOST_READ);
+    let (compute, host) = (
+        vk::PipelineStageFlags::COMPUTE_SHADER,
+        vk::PipelineStageFlags::HOST,
+    );
+    let none = vk::DependencyFlags::empty();
+    let [x, y, z] = case.groups;
+    let raw = &device.raw;
+    // SAFETY: all handles are this device's, and live until the program ends.
+    unsafe {
+        raw.begin_command_buffer(buffer, &begin)
+            .named("vkBeginCommandBuffer")?;
+        if !to_general.is_empty() {
+            raw.cmd_pipeline_barrier(buffer, host, compute, none, &[], &[], &to_general);
+        }
+        raw.cmd_bind_pipeline(buffer, vk::PipelineBindPoint::COMPUTE, pipeline);
+        if !sets.is_empty() {
+            raw.cmd_bind_descriptor_sets(
+                buffer,
+                vk::PipelineBindPoint::COMPUTE,
+                layout,
+                0,
+                sets,
+                &[],
+            );
+        }
+        if !case.push_constants.is_empty() {
+            let mut bytes = case.push_constants.clone();
+            bytes.resize(bytes.len().next_multiple_of(4), 0);
+            raw.cmd_push_constants(buffer, layout, vk::ShaderStageFlags::COMPUTE, 0, &bytes);
+        }
+        raw.cmd_dispatch(buffer, x, y, z);
+        raw.cmd_pipeline_barrier(buffer, compute, host, none, &[to_host], &[], &[]);
+        raw.end_command_buffer(buffer).named("vkEndCommandBuffer")?;
+    }
+    Ok(buffer)
+}
+
+fn submit(device: &Device, buffer: vk::CommandBuffer) -> Result<(), Error> {
+    let buffers = [buffer];
+    let submit = [vk::SubmitInfo::default().command_buffers(&buffers)];
+    // SAFETY: see `record`.
+    unsafe {
+        let fence = device
+            .raw
+            .create_fence(&vk::FenceCreateInfo::default(), None)
+            .named("vkCreateFence")?;
+        device
+            .raw
+            .queue_submit(device.queue, &submit, fence)
+            .named("vkQueueSubmit")?;
+        device
+            .raw
+            .wait_for_fences(&[fence], true, LIMIT_NANOSECONDS)
+            .named("vkWaitForFences")
+    }
+}
