@@ -48,8 +48,9 @@ enum Expect {
     MonitorSays(&'static str),
 }
 
-/// The package and the program of the example.
+/// The packages and the programs of the examples.
 const EMBED: &str = "eitri-embed";
+const EMBASSY: &str = "eitri-embassy-example";
 
 struct Test {
     image: &'static str,
@@ -80,22 +81,40 @@ const TESTS: &[Test] = &[
     Test { image: EMBED,            words: &["embed"],                           entries: MONITOR, status: Some(0),   expect: Expect::Console(&["Some([2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2])..."]) },
 ];
 
+/// Building another image takes half a minute.
+#[rustfmt::skip]
+const EMBASSY_TESTS: &[Test] = &[
+    Test { image: EMBASSY,          words: &["embassy"],                         entries: MONITOR, status: Some(0),   expect: Expect::Console(&["Done, Done"]) },
+];
+
 /// Runs every test at every entry.
 pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
+    run_all(workspace, TESTS)
+}
+
+/// Runs the example of tasks on an executor.
+pub(super) fn run_embassy(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
+    run_all(workspace, EMBASSY_TESTS)
+}
+
+fn run_all(workspace: &Workspace, tests: &[Test]) -> Result<Vec<Case>, Failure> {
     let folder = workspace.target_folder().join("eitri/kernel-tests");
     let write = |name: &str, bytes: &[u8]| {
         let path = folder.join(name);
         whole_file::put(&path, bytes).map(|()| path)
     };
     let builder = Builder::new()?;
-    let build = |binary| builder.build("eitri-kernel-tests", binary);
+    let build = |name| match name {
+        EMBED | EMBASSY => with_shader(name, workspace, &builder, &folder),
+        binary => builder.build("eitri-kernel-tests", binary),
+    };
     let monitor = write(
         "monitor.elf",
         &builder.build("eitri-monitor", "eitri-monitor")?.elf,
     )?;
     let mut cases = Vec::new();
-    let mut images: Vec<(&str, Image)> = vec![(EMBED, embed(workspace, &builder, &folder)?)];
-    for test in TESTS {
+    let mut images: Vec<(&str, Image)> = Vec::new();
+    for test in tests {
         if !images.iter().any(|(name, _)| *name == test.image) {
             images.push((test.image, build(test.image)?));
         }
@@ -114,8 +133,13 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     Ok(cases)
 }
 
-/// The example of the runtime in somebody's own firmware, with a shader.
-fn embed(workspace: &Workspace, builder: &Builder, folder: &Path) -> Result<Image, Failure> {
+/// An example of the runtime in somebody's own firmware, with a shader.
+fn with_shader(
+    package: &str,
+    workspace: &Workspace,
+    builder: &Builder,
+    folder: &Path,
+) -> Result<Image, Failure> {
     let shader = workspace.root().join("examples/embed/double.wgsl");
     let shader = shader_file::load(&shader.to_string_lossy())?;
     let compiled = dispatch::compile(&shader, &Options::default())?;
@@ -124,7 +148,7 @@ fn embed(workspace: &Workspace, builder: &Builder, folder: &Path) -> Result<Imag
     whole_file::put(&program, &compiled.program)?;
     let files = &[(image::FIRMWARE, &*firmware), (image::PROGRAM, &*program)];
     let parts = Parts { board: None, files };
-    builder.build_with(EMBED, EMBED, &parts)
+    builder.build_with(package, package, &parts)
 }
 
 fn case_name(test: &Test, entry: Entry) -> String {

@@ -178,6 +178,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "no-panic",   when: When::Always,           lane: Lane::Images, needs: BARE, what: "the driver links without a panic",                       action: Action::Cargo(NO_PANIC) },
     Check { name: "symbols",    when: When::Always,           lane: Lane::Images, needs: BARE, what: "the image under test holds no model",                    action: Action::Cases(symbols::run) },
     Check { name: "boards",     when: When::Always,           lane: Lane::Images, needs: FORM, what: "the image links for every board",                        action: Action::Cases(boards::run) },
+    Check { name: "embassy",    when: When::Long("1 min"),    lane: Lane::Images, needs: QEMU, what: "tasks on an executor share a GPU in QEMU",               action: Action::Cases(kernel::run_embassy) },
     Check { name: "kernel",     when: When::Always,           lane: Lane::Images, needs: QEMU, what: "the kernel and the monitor in QEMU",                     action: Action::Cases(kernel::run) },
     Check { name: "u-boot",     when: When::Always,           lane: Lane::Images, needs: BOOT, what: "U-Boot takes the image in every form",                   action: Action::Cases(u_boot::run) },
     Check { name: "fidelity",   when: When::Long("6 min"),    lane: Lane::Images, needs: QEMU, what: "each board's image on that board's stand-ins",            action: Action::Cases(fidelity::run) },

@@ -51,6 +51,9 @@ fn registers_and_words_are_where_they_were_said_to_be() {
     platform.store64(PhysicalAddress(base + 8), 0x1_0000_0002);
     assert_eq!(platform.load32(PhysicalAddress(base + 8)), 2);
     assert_eq!(platform.load32(PhysicalAddress(base + 12)), 1);
+    platform.write_words(PhysicalAddress(base + 32), &[3, 4 << 32 | 5]);
+    assert_eq!(platform.load64(PhysicalAddress(base + 32)), 3);
+    assert_eq!(platform.load32(PhysicalAddress(base + 44)), 4);
     platform.write_bytes(PhysicalAddress(base + 16), b"seven by");
     let mut bytes = [0; 7];
     platform.read_bytes(PhysicalAddress(base + 16), &mut bytes);
@@ -70,6 +73,10 @@ fn what_is_outside_is_not_touched() {
         assert_eq!(platform.load64(PhysicalAddress(address)), 0, "{address:#x}");
         platform.store64(PhysicalAddress(address), 1);
     }
+    // Words of which the last, or the first, is outside are not written at all.
+    platform.write_words(PhysicalAddress(end - 8), &[1, 1]);
+    platform.write_words(PhysicalAddress(begin.wrapping_sub(8)), &[1, 1]);
+    assert_eq!(platform.load32(PhysicalAddress(begin)), 5);
     assert_eq!(platform.load32(PhysicalAddress(begin + 4)), 5);
     assert_eq!(platform.load32(PhysicalAddress(end - 4)), 5);
 }

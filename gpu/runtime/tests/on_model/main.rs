@@ -12,6 +12,7 @@ mod coherency;
 mod commands;
 mod counters;
 mod dump;
+mod events_and_transfers;
 mod flushes;
 mod given;
 mod heap;
