@@ -161,6 +161,9 @@ impl Gpu {
             }
             self.fabric.pass(wake - now);
         }
+        let now = self.fabric.clock.now();
+        let Fabric { mmu, journal, .. } = &mut self.fabric;
+        mmu.report_waits(now, journal);
         self.progress()
     }
 

@@ -162,6 +162,11 @@ impl Journal {
         self.pc = pc;
     }
 
+    /// Now.
+    pub(crate) fn time(&self) -> Nanoseconds {
+        self.time
+    }
+
     /// When what is traced next happens.
     pub(crate) fn set_time(&mut self, time: Nanoseconds) {
         self.time = time;

@@ -11,6 +11,7 @@ mod walk;
 
 pub use walk::{AccessKind, PageFault};
 
+use crate::clock::Nanoseconds;
 use crate::defect::{Defect, Defects};
 use crate::diagnosis::{Journal, MmuMisuse};
 use crate::irq::IrqBlock;
@@ -26,6 +27,9 @@ pub(crate) const SPACES: usize = 16;
 
 /// The address space of the microcontroller.
 pub(crate) const MCU_SPACE: u8 = 0;
+
+/// A lock that an access has waited for so long is not released any more: a host holds one while it changes a table.
+const LONGEST_LOCK: Nanoseconds = 100_000_000;
 
 /// Why an access did not happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +142,22 @@ impl Mmu {
         &mut self.spaces[usize::from(number) % SPACES]
     }
 
+    /// Tells of locks that accesses have waited for so long that they are not released any more: one that is does no harm
+    /// (gpu-mmu.md 9 item 5).
+    pub(crate) fn report_waits(&mut self, now: Nanoseconds, journal: &mut Journal) {
+        for (number, space) in (0..).zip(&mut self.spaces) {
+            if let Some((address, since)) = space.waits
+                && now.saturating_sub(since) >= LONGEST_LOCK
+            {
+                space.waits = None;
+                journal.report(MmuMisuse::WaitsForLock {
+                    space: number,
+                    address,
+                });
+            }
+        }
+    }
+
     /// Whether what an access waited for may have changed.
     pub(crate) fn may_retry(&self, stall: Stall) -> bool {
         self.space(stall.space).generation() != stall.generation
@@ -182,10 +202,7 @@ impl Mmu {
             generation: space.generation(),
         };
         if space.is_locked(request.address) {
-            journal.report(MmuMisuse::WaitsForLock {
-                space: request.space,
-                address: request.address,
-            });
+            space.waits.get_or_insert((request.address, journal.time()));
             return Err(Refusal::Stalled(stall));
         }
         let Request { address, kind, .. } = request;
@@ -326,6 +343,33 @@ impl Source {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lock_is_told_when_it_is_not_released() {
+        for released in [true, false] {
+            let mut mmu = Mmu::new(48, 40, false, &Defects::default());
+            let mut journal = Journal::default();
+            mmu.space_mut(1).lock(64);
+            let request = Request {
+                space: 1,
+                address: 0x2000,
+                kind: AccessKind::Read,
+                source: Source::Core(0),
+            };
+            let mut memory = crate::memory::SparseMemory::new(1 << 20);
+            let irq = &mut IrqBlock::default();
+            let waits = mmu.translate(&mut memory, irq, &mut journal, request);
+            assert!(matches!(waits, Err(Refusal::Stalled(_))), "{waits:?}");
+            mmu.report_waits(LONGEST_LOCK - 1, &mut journal);
+            assert!(journal.diagnoses().is_empty(), "not yet");
+            if released {
+                mmu.space_mut(1).unlock();
+            }
+            mmu.report_waits(LONGEST_LOCK, &mut journal);
+            let told = journal.diagnoses().len();
+            assert_eq!(told, usize::from(!released), "released: {released}");
+        }
+    }
 
     #[test]
     fn sources_have_the_ids_of_the_facts() {

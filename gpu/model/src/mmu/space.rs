@@ -3,6 +3,7 @@
 //! Facts: hardware/gpu-mmu.md 2 to 5.
 
 use super::walk::{AccessKind, PageFault};
+use crate::clock::Nanoseconds;
 use crate::memory::PAGE;
 use alloc::boxed::Box;
 use eitri_csf::registers::address_space::{TranslationMode, lockaddr, transcfg};
@@ -69,6 +70,8 @@ pub(crate) struct Space {
     /// The command in progress.
     pub(crate) pending: Option<u32>,
     locked: Option<Region>,
+    /// The first access that waits for the lock: its address, and since when.
+    pub(super) waits: Option<(u64, Nanoseconds)>,
     cache: Option<Box<Cache>>,
     generation: u64,
     /// What is cached stays, on broken hardware.
@@ -107,6 +110,7 @@ impl Space {
     pub(crate) fn update(&mut self) {
         self.active = self.programmed;
         self.locked = None;
+        self.waits = None;
         self.cache = None;
         self.generation += 1;
     }
@@ -133,6 +137,7 @@ impl Space {
     /// UNLOCK; whether anything was locked.
     pub(crate) fn unlock(&mut self) -> bool {
         let region = self.locked.take();
+        self.waits = None;
         if let Some(region) = region {
             self.forget(region);
         }
