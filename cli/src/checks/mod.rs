@@ -15,6 +15,7 @@ mod symbols;
 mod tally;
 mod u_boot;
 mod uefi;
+mod validation;
 
 use crate::outcome::Failure;
 use crate::process::End;
@@ -184,6 +185,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "fidelity",   when: When::Long("6 min"),    lane: Lane::Images, needs: QEMU, what: "each board's image on that board's stand-ins",            action: Action::Cases(fidelity::run) },
     Check { name: "labs",       when: When::Long("2 min"),    lane: Lane::Images, needs: LABS, what: "labgrid and LAVA take the files for labs",               action: Action::Cases(labs::run) },
     Check { name: "uefi",       when: When::Long("3 min"),    lane: Lane::Images, needs: UEFI, what: "UEFI firmware starts the image",                         action: Action::Cases(uefi::run) },
+    Check { name: "validation", when: When::Long("8 min"),    lane: Lane::Images, needs: QEMU, what: "the whole validation suite in QEMU",                      action: Action::Cases(validation::run) },
     Check { name: "amber",      when: When::Always,           lane: Lane::Images, needs: EACH, what: "scripts have the same verdicts in QEMU and on the host", action: Action::Cases(amber::run) },
     Check { name: "shaders",    when: When::Always,           lane: Lane::Images, needs: BOTH, what: "shaders give the same bytes in QEMU and on the host",    action: Action::Cases(shaders::run) },
     Check { name: "docs",       when: When::Always,           lane: Lane::Images, needs: RUST, what: "documentation",                                          action: Action::Documents(&["doc", "--no-deps"]) },

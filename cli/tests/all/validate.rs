@@ -73,3 +73,20 @@ fn every_subcommand_has_options_of_its_own() {
         assert!(text.contains("Usage"), "{command}: {text}");
     }
 }
+
+#[test]
+fn scripts_are_tests_of_the_suite() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/amber/memory.amber");
+    let arguments = ["validate", "--only", "amber.", "--suite", script];
+    let (text, errors, status) = told(&arguments);
+    assert_eq!(status, 0, "{text}{errors}");
+    let last = text
+        .lines()
+        .rfind(|line| line.starts_with("ok ") || line.starts_with("not ok "));
+    let last = last.unwrap_or_default();
+    assert!(
+        last.contains(" amber.") && last.starts_with("ok "),
+        "{text}"
+    );
+    assert!(last.ends_with("memory"), "{text}");
+}

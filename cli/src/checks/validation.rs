@@ -1,0 +1,38 @@
+//! The whole validation suite in QEMU, with the model as the GPU: every test passes, and nothing is told of the driver.
+
+use super::Case;
+use crate::dispatch::Talk;
+use crate::gpu_choice::GpuChoice;
+use crate::lab_log::{self, Judgement};
+use crate::outcome::Failure;
+use crate::qemu::{self, Setting};
+use crate::workspace::Workspace;
+use eitri_model::stub_firmware;
+use std::time::Duration;
+
+/// Longest that the suite may take.
+const LIMIT: Duration = Duration::from_secs(1800);
+
+pub(super) fn run(_: &Workspace) -> Result<Vec<Case>, Failure> {
+    let setting = Setting {
+        gpu: GpuChoice::default(),
+        limit: LIMIT,
+        talk: Talk::Quiet,
+        words: &["eitri.soak=16"],
+    };
+    let (console, diagnoses) = qemu::run_validation(None, &stub_firmware(), None, &setting)?;
+    let failure = match lab_log::read(&console).judge() {
+        Judgement::Good => None,
+        judgement => Some(format!("{judgement:?}\n{console}")),
+    };
+    // A shader of a test reads outside of its buffer, to see that it gets 0.
+    let of_driver = diagnoses
+        .iter()
+        .filter(|line| !line.contains(" ns: shader at "));
+    let diagnoses: Vec<&str> = of_driver.map(String::as_str).collect();
+    let told = (!diagnoses.is_empty()).then(|| diagnoses.join("\n"));
+    Ok(vec![
+        Case::ran("every test passes", failure),
+        Case::ran("nothing is told of the driver", told),
+    ])
+}
