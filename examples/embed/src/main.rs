@@ -7,7 +7,7 @@
 )]
 
 use core::time::Duration;
-use eitri_boards::{Board, Exit};
+use eitri_boards::Exit;
 use eitri_kernel::{Kernel, println};
 use eitri_mmio::{GenericTimer, Mmio, NoInterrupts};
 use eitri_program::Program;

@@ -27,7 +27,7 @@ pub enum Terminator {
     Jump(BlockId),
     /// By a boolean. The two blocks differ.
     Branch {
-        /// A [`Type::Bool`].
+        /// A [`Type::Bool`](super::Type::Bool).
         condition: Value,
         /// Where to if it is true.
         then: BlockId,
