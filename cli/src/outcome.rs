@@ -6,6 +6,7 @@
 use crate::streams::talk;
 use eitri_launch::Problem;
 use miette::Diagnostic;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Exit status of the command.
@@ -58,6 +59,16 @@ impl Failure {
         Failure::new(Status::Missing, cause)
     }
 
+    /// A file that a person named can't be read.
+    pub(crate) fn unreadable(path: &Path, cause: std::io::Error) -> Failure {
+        Failure::refused(FileError::at("read", path, cause))
+    }
+
+    /// A file of ours can't be written.
+    pub(crate) fn unwritable(path: &Path, cause: std::io::Error) -> Failure {
+        Failure::missing(FileError::at("write", path, cause))
+    }
+
     /// With which status the command ends.
     pub(crate) fn status(&self) -> Status {
         self.status
@@ -108,6 +119,17 @@ pub(crate) struct FileError {
     /// What the system said.
     #[source]
     pub(crate) cause: std::io::Error,
+}
+
+impl FileError {
+    /// With the path as it is shown.
+    pub(crate) fn at(action: &'static str, path: &Path, cause: std::io::Error) -> FileError {
+        FileError {
+            action,
+            path: path.display().to_string(),
+            cause,
+        }
+    }
 }
 
 /// Prints a failure, and gives the status for the system.

@@ -135,7 +135,8 @@ pub(crate) fn boot(boot: &Boot<'_>) -> Result<Booted, Failure> {
     let mut input = Stdio::null();
     match boot.start {
         Start::UBoot { typed, .. } => {
-            let typed = File::open(typed).map_err(|cause| unreadable(typed, cause))?;
+            let typed = File::open(typed)
+                .map_err(|cause| Failure::missing(FileError::at("read", typed, cause)))?;
             input = Stdio::from(typed);
             command.args(["-serial", "stdio"]);
         }
@@ -197,7 +198,7 @@ pub(crate) fn boot(boot: &Boot<'_>) -> Result<Booted, Failure> {
 }
 
 /// A value inside of one of QEMU's options: a comma would end it.
-fn doubled(value: &str) -> String {
+pub(crate) fn doubled(value: &str) -> String {
     value.replace(',', ",,")
 }
 
@@ -234,8 +235,8 @@ impl Machine {
     /// Builds the monitor and an image.
     fn with(image: impl FnOnce(&Builder) -> Result<Image, Failure>) -> Result<Machine, Failure> {
         tools::ensure(&Workspace::find()?, Tool::OF_QEMU)?;
-        let folder =
-            tempfile::tempdir().map_err(|cause| unwritable(&std::env::temp_dir(), cause))?;
+        let folder = tempfile::tempdir()
+            .map_err(|cause| Failure::unwritable(&std::env::temp_dir(), cause))?;
         let builder = Builder::new()?;
         let monitor = builder.build("eitri-monitor", "eitri-monitor")?;
         let image = image(&builder)?;
@@ -280,22 +281,6 @@ impl Machine {
     fn console(&self, booted: &Booted) -> String {
         console::decode(&booted.console, &self.image.elf)
     }
-}
-
-fn unreadable(path: &Path, cause: std::io::Error) -> Failure {
-    Failure::missing(FileError {
-        action: "read",
-        path: path.display().to_string(),
-        cause,
-    })
-}
-
-fn unwritable(path: &Path, cause: std::io::Error) -> Failure {
-    Failure::missing(FileError {
-        action: "write",
-        path: path.display().to_string(),
-        cause,
-    })
 }
 
 /// How a job is run in QEMU.

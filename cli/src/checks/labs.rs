@@ -3,10 +3,10 @@
 //!
 //! Both are fetched into the target folder: labgrid by pip, LAVA's schemas and templates out of Debian's packages.
 
-use super::Case;
+use super::{Case, make_folder};
 use crate::boot_file::Format;
 use crate::lab_files::{self, LabKind};
-use crate::outcome::{Failure, FileError};
+use crate::outcome::Failure;
 use crate::process::run_logged;
 use crate::whole_file;
 use crate::workspace::Workspace;
@@ -32,8 +32,8 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let folder = workspace.target_folder().join("eitri/labs");
     let (python, lava) = (folder.join("python"), folder.join("lava"));
     let files = folder.join("files");
-    make(&files)?;
-    make(&lava)?;
+    make_folder(&files)?;
+    make_folder(&lava)?;
     let tools = Tools {
         python: python.join("bin/python"),
         lava,
@@ -94,16 +94,6 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         cases.push(tools.case("LAVA takes", path, &mut command)?);
     }
     Ok(cases)
-}
-
-fn make(folder: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|cause| {
-        Failure::missing(FileError {
-            action: "make the folder",
-            path: folder.display().to_string(),
-            cause,
-        })
-    })
 }
 
 /// The labs' own tools.

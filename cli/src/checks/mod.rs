@@ -17,14 +17,14 @@ mod u_boot;
 mod uefi;
 mod validation;
 
-use crate::outcome::Failure;
+use crate::outcome::{Failure, FileError};
 use crate::process::End;
 use crate::streams::talk;
 use crate::whole_file;
 use crate::workspace::{BARE_METAL_TARGET, Workspace};
 use eitri_launch::cargo::{self, Manner, Watch};
 use eitri_launch::tools::Tool;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 pub(crate) use tally::Tally;
@@ -339,6 +339,12 @@ impl Check {
             failure: (!failures.is_empty()).then_some(failures),
         })
     }
+}
+
+/// Makes a folder, and those above it.
+fn make_folder(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|cause| Failure::missing(FileError::at("make the folder", folder, cause)))
 }
 
 /// The last lines of a failed check's output.

@@ -1,17 +1,16 @@
 //! UEFI firmware starts the application that carries an image: EDK2, and U-Boot, which has UEFI's services too, find it in a file
 //! system. Both leave the MMU and the caches on.
 
-use super::Case;
+use super::{Case, make_folder};
 use crate::boot_file::{self, Format};
 use crate::image::Builder;
-use crate::outcome::{Failure, FileError};
+use crate::outcome::Failure;
 use crate::process::run_logged;
 use crate::qemu::{Boot, Booted, Start, boot};
 use crate::whole_file;
 use crate::workspace::{UEFI_TARGET, Workspace};
 use eitri_boards::qemu_virt::BOARD;
 use eitri_launch::tools::Tool;
-use std::path::Path;
 use std::time::Duration;
 
 /// Longest that firmware and image may take.
@@ -26,14 +25,14 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     // A folder that EDK2 sees as a FAT file system, where it looks for what starts by itself.
     let disk = folder.join("disk");
     let boot_folder = disk.join("EFI/BOOT");
-    make(&boot_folder)?;
+    make_folder(&boot_folder)?;
     let image = Builder::new()?.build("eitri-image", "eitri-image")?;
     let application = boot_file::encode(&image, &BOARD, Format::Efi)?;
     whole_file::put(&boot_folder.join("BOOTAA64.EFI"), &application)?;
     let mut cases = Vec::new();
     for (name, firmware) in [("EDK2", Tool::Uefi), ("U-Boot", Tool::UBoot)] {
         let logs = folder.join(name);
-        make(&logs)?;
+        make_folder(&logs)?;
         let booted = boot(&Boot {
             start: Start::Uefi {
                 firmware,
@@ -63,16 +62,6 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         (!finished.end.good()).then(|| finished.output()),
     ));
     Ok(cases)
-}
-
-fn make(folder: &Path) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|cause| {
-        Failure::missing(FileError {
-            action: "make the folder",
-            path: folder.display().to_string(),
-            cause,
-        })
-    })
 }
 
 /// What is wrong with how it went.

@@ -5,7 +5,7 @@ use crate::image::Builder;
 use crate::linux::debian::{self, Source, Suite};
 use crate::linux::machine::{self, Machine};
 use crate::linux::{root, runner};
-use crate::outcome::{Failure, FileError, Status};
+use crate::outcome::{Failure, Status};
 use crate::whole_file;
 use crate::workspace::Workspace;
 use eitri_launch::progress;
@@ -110,13 +110,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         runner: runner.as_deref(),
         share: args.share.is_some(),
     })?;
-    let folder = tempfile::tempdir().map_err(|cause| {
-        Failure::missing(FileError {
-            action: "write",
-            path: std::env::temp_dir().display().to_string(),
-            cause,
-        })
-    })?;
+    let folder =
+        tempfile::tempdir().map_err(|cause| Failure::unwritable(&std::env::temp_dir(), cause))?;
     let monitor_file = folder.path().join("monitor.elf");
     whole_file::put(&monitor_file, &monitor?.elf)?;
     Machine {
@@ -160,11 +155,5 @@ fn kernel(
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(|cause| {
-        Failure::refused(FileError {
-            action: "read",
-            path: path.display().to_string(),
-            cause,
-        })
-    })
+    std::fs::read(path).map_err(|cause| Failure::unreadable(path, cause))
 }

@@ -3,7 +3,7 @@
 //!
 //! What was fetched once is used again without a network, until a person asks for newer.
 
-use crate::outcome::{Failure, FileError};
+use crate::outcome::Failure;
 use crate::whole_file;
 use crate::workspace::Workspace;
 use eitri_launch::process::{End, run_logged};
@@ -92,7 +92,8 @@ impl Suite {
                 return Err(Failure::missing(DebianError::NoTool { program }));
             }
         }
-        let made = |made: std::io::Result<()>| made.map_err(|cause| unwritable(folder, cause));
+        let made =
+            |made: std::io::Result<()>| made.map_err(|cause| Failure::unwritable(folder, cause));
         for made_here in ["apt/lists/partial", "apt/archives/partial"] {
             made(std::fs::create_dir_all(folder.join(made_here)))?;
         }
@@ -243,22 +244,14 @@ fn packages_in(folder: &Path) -> Vec<PathBuf> {
 fn unpack(packages: &[PathBuf], to: &Path, logs: &Path) -> Result<(), Failure> {
     let fresh = to.with_extension("new");
     let _ = std::fs::remove_dir_all(&fresh);
-    std::fs::create_dir_all(&fresh).map_err(|cause| unwritable(&fresh, cause))?;
+    std::fs::create_dir_all(&fresh).map_err(|cause| Failure::unwritable(&fresh, cause))?;
     for package in packages {
         let mut unpack = Command::new("dpkg-deb");
         unpack.arg("-x").arg(package).arg(&fresh);
         run(&mut unpack, &logs.join("dpkg.log"))?;
     }
     let _ = std::fs::remove_dir_all(to);
-    std::fs::rename(&fresh, to).map_err(|cause| unwritable(to, cause))
-}
-
-fn unwritable(path: &Path, cause: std::io::Error) -> Failure {
-    Failure::missing(FileError {
-        action: "write",
-        path: path.display().to_string(),
-        cause,
-    })
+    std::fs::rename(&fresh, to).map_err(|cause| Failure::unwritable(to, cause))
 }
 
 #[cfg(test)]

@@ -51,11 +51,5 @@ fn names(file: &[u8]) -> object::Result<Vec<String>> {
 
 /// The bytes of a file.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(|cause| {
-        Failure::missing(FileError {
-            action: "read",
-            path: path.display().to_string(),
-            cause,
-        })
-    })
+    std::fs::read(path).map_err(|cause| Failure::missing(FileError::at("read", path, cause)))
 }

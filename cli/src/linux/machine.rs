@@ -4,7 +4,8 @@
 //! it likes, and time is the host's.
 
 use super::device_tree::{self, Wanted};
-use crate::outcome::{Failure, FileError, Status};
+use crate::outcome::{Failure, Status};
+use crate::qemu;
 use crate::streams::talk;
 use crate::whole_file;
 use dtoolkit::error::FdtParseError;
@@ -180,7 +181,7 @@ impl Machine<'_> {
             "enable=on,target=native,chardev=monitor,arg=eitri".to_owned(),
             "arg=system=yes".to_owned(),
             format!("arg=limit-ms={}", NO_LIMIT.as_millis()),
-            format!("arg=gpu={}", self.gpu.replace(',', ",,")),
+            format!("arg=gpu={}", qemu::doubled(&self.gpu)),
             format!("arg=device-tree={:x}", places.tree),
             format!("arg=memory-above-mib={}", self.above() >> 20),
         ];
@@ -265,7 +266,7 @@ impl Words {
                 rest: String::new(),
                 status: None,
             }),
-            Err(cause) => Err(unreadable(path, cause)),
+            Err(cause) => Err(Failure::unreadable(path, cause)),
         }
     }
 
@@ -302,7 +303,7 @@ fn kernel_bytes(path: &Path) -> Result<usize, Failure> {
     /// Where the header of an arm64 `Image` has its size and its mark.
     const SIZE: usize = 16;
     const MARK: usize = 56;
-    let image = std::fs::read(path).map_err(|cause| unreadable(path, cause))?;
+    let image = std::fs::read(path).map_err(|cause| Failure::unreadable(path, cause))?;
     let word = image
         .get(SIZE..SIZE + 8)
         .and_then(|bytes| bytes.try_into().ok());
@@ -335,17 +336,9 @@ fn entries(folder: &PathBuf) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).collect()
 }
 
-/// A path inside of one of QEMU's options: a comma would end it.
+/// A path inside of one of QEMU's options.
 fn doubled(path: &Path) -> String {
-    path.display().to_string().replace(',', ",,")
-}
-
-fn unreadable(path: &Path, cause: std::io::Error) -> Failure {
-    Failure::refused(FileError {
-        action: "read",
-        path: path.display().to_string(),
-        cause,
-    })
+    qemu::doubled(&path.display().to_string())
 }
 
 #[cfg(test)]

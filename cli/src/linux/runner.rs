@@ -5,7 +5,7 @@
 use super::debian::Suite;
 use super::libraries::read;
 use super::root::LIBRARIES;
-use crate::outcome::{Failure, FileError};
+use crate::outcome::Failure;
 use crate::workspace::Workspace;
 use eitri_launch::cargo::{self, Manner, Watch};
 use eitri_launch::tools::{self, Tool};
@@ -84,13 +84,7 @@ fn complete(root: &Path, libraries: &Path) -> Result<(), Failure> {
         if link.symlink_metadata().is_ok() {
             continue;
         }
-        std::os::unix::fs::symlink(to, &link).map_err(|cause| {
-            Failure::missing(FileError {
-                action: "write",
-                path: link.display().to_string(),
-                cause,
-            })
-        })?;
+        std::os::unix::fs::symlink(to, &link).map_err(|cause| Failure::unwritable(&link, cause))?;
     }
     Ok(())
 }
