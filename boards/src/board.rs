@@ -69,6 +69,16 @@ impl Console {
         }
     }
 
+    /// The same kind of UART elsewhere, set up by whoever loads the image.
+    #[cfg(feature = "drivers")]
+    pub(crate) const fn at(&self, base: RegisterBase) -> Console {
+        match self {
+            Console::Pl011 { .. } => Console::Pl011 { base, set_up: None },
+            Console::Dw8250 { .. } => Console::Dw8250 { base },
+            Console::Lpuart { .. } => Console::Lpuart { base },
+        }
+    }
+
     /// Address of the register that takes a character, for the first instructions.
     #[cfg(feature = "drivers")]
     pub const fn data_register(&self) -> usize {
@@ -308,6 +318,16 @@ impl Description {
             }
             index += 1;
         }
+    }
+
+    /// Whether an address is memory that the board knows, its own or somebody else's, or the GPU's.
+    #[cfg(feature = "drivers")]
+    pub(crate) fn is_taken(&self, address: usize) -> bool {
+        let memory = &self.memory;
+        [memory.image, memory.heap, memory.shared, self.gpu.window]
+            .iter()
+            .chain(memory.never)
+            .any(|region| region.contains(address))
     }
 
     const fn is_device(&self, address: usize) -> bool {

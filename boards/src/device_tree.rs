@@ -7,8 +7,8 @@
 //! Facts: hardware/boards.md 2.2, 2.3, 3.1 item 4 and 5 (step 5); boards-rk3588.md 15 item 10 (the GPU's node is not asked,
 //! since trees differ there).
 
-use crate::board::{Conduit, Description};
-use crate::region::Region;
+use crate::board::{Conduit, Console, Description};
+use crate::region::{Region, RegisterBase};
 use core::fmt;
 use dtoolkit::error::FdtParseError;
 use dtoolkit::fdt::{Fdt, FdtNode};
@@ -277,6 +277,32 @@ impl<'a> DeviceTree<'a> {
         }))
     }
 
+    /// The console, where the tree names another than the board's (`stdout-path`): one of the same kind, by what both nodes
+    /// say that they are compatible with, at registers that are no memory.
+    pub fn console(&self, board: &Description) -> Option<Console> {
+        let named = text(self.0.find_node("/chosen")?, "stdout-path")?;
+        let named = named.split(':').next()?;
+        let path = match named.starts_with('/') {
+            true => named,
+            false => text(self.0.find_node("/aliases")?, named)?,
+        };
+        let node = self.0.find_node(path)?;
+        let (base, _) = ranges(node).next()?;
+        let base = usize::try_from(base).ok()?;
+        let own = board.console.base().address();
+        let memory = self
+            .memory()
+            .any(|(from, bytes)| from <= base as u64 && (base as u64) - from < bytes);
+        if base == own || memory || board.is_taken(base) {
+            return None;
+        }
+        let own = node_of(self.0.root(), own, DEEPEST)?;
+        let mut kinds = own.compatible().into_iter().flatten();
+        let same = |kind: &str| node.compatible().into_iter().flatten().any(|it| it == kind);
+        let base = RegisterBase::checked(base).filter(|_| kinds.any(same))?;
+        Some(board.console.at(base))
+    }
+
     /// How the firmware is called, where the tree names one.
     pub fn conduit(&self) -> Option<Conduit> {
         match text(self.0.find_node("/psci")?, "method")? {
@@ -285,6 +311,21 @@ impl<'a> DeviceTree<'a> {
             _ => None,
         }
     }
+}
+
+/// How deep the node of a UART may lie: below the root, a bus, and a bus behind it.
+const DEEPEST: u32 = 3;
+
+/// The node below this one whose registers begin there.
+fn node_of(below: FdtNode<'_>, base: usize, deeper: u32) -> Option<FdtNode<'_>> {
+    below.children().find_map(|node| {
+        let begins = ranges(node).next().is_some_and(|(at, _)| at == base as u64);
+        match deeper.checked_sub(1) {
+            _ if begins => Some(node),
+            Some(deeper) => node_of(node, base, deeper),
+            None => None,
+        }
+    })
 }
 
 /// What a node's `reg` lists: base and bytes. None where there is no such list, or one of other numbers.

@@ -65,6 +65,15 @@ impl RegisterBase {
         }
     }
 
+    /// The registers at an address that is found out when the image runs; none where they can't be there.
+    #[cfg(feature = "drivers")]
+    pub(crate) fn checked(address: usize) -> Option<RegisterBase> {
+        let aligned = address.is_multiple_of(4);
+        NonZeroUsize::new(address)
+            .filter(|_| aligned)
+            .map(RegisterBase)
+    }
+
     /// The address.
     pub const fn address(self) -> usize {
         self.0.get()

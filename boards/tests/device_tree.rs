@@ -83,6 +83,64 @@ fn a_tree_that_says_little_is_good_too() {
     assert_eq!((tree.arguments(), tree.conduit()), ("", None));
 }
 
+/// A tree with two UARTs behind a bus, of which the loader has chosen one.
+fn with_uarts(other: &str, stdout: &str) -> Option<usize> {
+    let mut tree = rock5b();
+    let uart = |name: &str, base, kind: &str| {
+        let reg = words("reg", &[0, base, 0, 0x100]);
+        node(name, vec![text("compatible", kind), reg])
+    };
+    let mut soc = node("soc", Vec::new());
+    for cells in ["#address-cells", "#size-cells"] {
+        soc.add_property(words(cells, &[2]));
+    }
+    soc.add_child(uart(
+        "serial@feb50000",
+        0xFEB5_0000,
+        "vendor,uart\0kind,uart",
+    ));
+    soc.add_child(uart("serial@feb60000", 0xFEB6_0000, other));
+    tree.root.add_child(soc);
+    let alias = text("serial3", "/soc/serial@feb60000");
+    tree.root.add_child(node("aliases", vec![alias]));
+    tree.root.remove_child("chosen");
+    let chosen = node("chosen", vec![text("stdout-path", stdout)]);
+    tree.root.add_child(chosen);
+    let bytes = tree.to_dtb();
+    let console = DeviceTree::parse(&bytes).unwrap().console(&BOARD);
+    console.map(|console| console.base().address())
+}
+
+#[test]
+fn the_console_is_the_one_that_the_tree_names() {
+    let other = Some(0xFEB6_0000);
+    assert_eq!(with_uarts("kind,uart", "serial3:1500000n8"), other);
+    assert_eq!(with_uarts("kind,uart", "/soc/serial@feb60000"), other);
+    // The board's own, one of another kind, and none.
+    assert_eq!(with_uarts("kind,uart", "/soc/serial@feb50000"), None);
+    assert_eq!(with_uarts("other,uart", "serial3"), None);
+    assert_eq!(with_uarts("kind,uart", "serial7"), None);
+    assert_eq!(with_uarts("kind,uart", "/soc/serial@1000"), None);
+}
+
+#[test]
+fn a_console_that_lies_in_memory_is_none() {
+    let mut tree = rock5b();
+    let kind = text("compatible", "kind,uart");
+    for (name, base) in [
+        ("serial@feb50000", 0xFEB5_0000),
+        ("serial@300000", 0x30_0000),
+    ] {
+        let reg = words("reg", &[0, base, 0, 0x100]);
+        tree.root.add_child(node(name, vec![kind.clone(), reg]));
+    }
+    tree.root.remove_child("chosen");
+    let stdout = text("stdout-path", "/serial@300000");
+    tree.root.add_child(node("chosen", vec![stdout]));
+    let bytes = tree.to_dtb();
+    assert!(DeviceTree::parse(&bytes).unwrap().console(&BOARD).is_none());
+}
+
 #[test]
 fn another_machines_tree_is_refused() {
     let mut tree = rock5b();

@@ -115,6 +115,16 @@ pub struct Image {
     pub main: fn(Kernel) -> Exit,
 }
 
+/// The first line of an image: which it is, and for what.
+fn announce(board: &Board) {
+    println!(
+        "eitri {} on {}, build {}",
+        env!("CARGO_PKG_VERSION"),
+        board.title,
+        BuildId::of_image()
+    );
+}
+
 /// Called by what [`crate::image!`] expands to; never by an image itself.
 ///
 /// # Safety
@@ -126,12 +136,7 @@ pub unsafe fn start(image: Image, device_tree: u64) -> ! {
     unsafe { console::open(&board.console) };
     firmware::open(board.firmware, None);
     crash::end_as(board.ending);
-    println!(
-        "eitri {} on {}, build {}",
-        env!("CARGO_PKG_VERSION"),
-        board.title,
-        BuildId::of_image()
-    );
+    announce(board);
     println!(
         "EL{}, MPIDR {:#x}, x0 {device_tree:#x}",
         CurrentEL.read(CurrentEL::EL),
@@ -154,6 +159,18 @@ pub unsafe fn start(image: Image, device_tree: u64) -> ! {
     }
     // SAFETY: the map proper is in use; the loader has put a tree there, or it is refused.
     let tree = tree.map(|tree| unsafe { open_tree(tree, board) });
+    if let Some(console) = tree.and_then(|tree| tree.console(&as_linked(board))) {
+        println!(
+            "the device tree's console is the UART at {:#x}: it goes on there",
+            console.base().address()
+        );
+        // SAFETY: the loader's own console: its registers are there, and the loader has set it up and is gone.
+        unsafe {
+            memory::device(console.base().address());
+            console::change(&console);
+        }
+        announce(board);
+    }
     // SAFETY: the same: it is apart from what the board uses, and the loader has put it there.
     let file = tree.and_then(|tree| unsafe { open_file(tree, board) });
     firmware::open(board.firmware, tree);

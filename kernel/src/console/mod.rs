@@ -26,6 +26,18 @@ pub(crate) unsafe fn open(console: &Console) {
     });
 }
 
+/// Goes on with another UART.
+///
+/// # Safety
+/// As for [`open`].
+pub(crate) unsafe fn change(console: &Console) {
+    flush();
+    UART.with(|uart| {
+        // SAFETY: the caller's promise.
+        *uart = Some(unsafe { Uart::open(console) });
+    });
+}
+
 /// For a report of the last moments: whoever held the console does not come back.
 pub(crate) fn seize() {
     // SAFETY: one CPU, and it has given up what it did.

@@ -165,6 +165,25 @@ pub(crate) unsafe fn constants(region: Region) -> &'static [u8] {
     unsafe { core::slice::from_raw_parts(region.base as *const u8, region.bytes) }
 }
 
+/// Maps the page of a device that is not the board's own, unless it is mapped.
+///
+/// # Safety
+/// [`map`] was called. At the address are a device's registers.
+pub(crate) unsafe fn device(address: usize) {
+    const PAGE: usize = 4096;
+    if matches!(translate(address), Translation::Mapped { .. }) {
+        return;
+    }
+    let page = Region {
+        base: address / PAGE * PAGE,
+        bytes: PAGE,
+    };
+    let mapped = MAP.with(|map| map.as_mut().map(|map| add(map, page, Kind::Device)));
+    if let Some(Err(error)) = mapped {
+        panic!("page tables: {error}");
+    }
+}
+
 /// Asks the MMU about a read of an address.
 pub fn translate(address: usize) -> Translation {
     masked(|| {
