@@ -17,6 +17,7 @@ mod flushes;
 mod given;
 mod heap;
 mod injections;
+mod left_in_use;
 mod memory;
 mod outcomes;
 mod power;
