@@ -145,6 +145,38 @@ fn what_was_kept_out_of_cold_builds_stays_out() {
     }
 }
 
+/// Every crate that these edges reach, with its features.
+fn crates_and_features(arguments: &[&str]) -> BTreeSet<String> {
+    let output = Command::new(env!("CARGO"))
+        .current_dir(root())
+        .args(["tree", "--offline", "--prefix", "none"])
+        .args(["--format", "{p} has [{f}]"])
+        .args(arguments)
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    // A crate that was printed before is marked.
+    let line = |line: &str| line.trim_end_matches(" (*)").to_owned();
+    text.lines().map(line).collect()
+}
+
+/// A crate that the tests want with other features than the command is compiled once more, and all that stand on it: with
+/// the tables and the driver that was a minute of a cold run.
+#[test]
+fn the_tests_need_every_crate_as_the_command_has_it() {
+    let command = crates_and_features(&["--package", "eitri", "--edges", "normal"]);
+    let tests = crates_and_features(&["--edges", "normal,dev"]);
+    assert!(command.len() > 50, "the command has lost its dependencies");
+    let twice: Vec<&str> = command.difference(&tests).map(String::as_str).collect();
+    assert!(
+        twice.is_empty(),
+        "the tests compile these with other features: let cli/Cargo.toml ask for the same\n{}",
+        twice.join("\n")
+    );
+}
+
 #[test]
 fn crates_depend_downwards_only() {
     let mut wrong = Vec::new();
