@@ -14,6 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-descriptors", &["eitri-arch"]),
     ("eitri-csf",         &["eitri-arch"]),
     ("eitri-program",     &["eitri-arch"]),
+    ("eitri-ir3-program", &[]),
     ("eitri-amber",       &[]),
     ("eitri-amber-device", &["eitri-amber", "eitri-descriptors", "eitri-job", "eitri-program", "eitri-runtime"]),
     ("eitri-testdata",    &[]),

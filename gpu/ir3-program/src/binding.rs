@@ -1,0 +1,114 @@
+//! Bindings and push-constant ranges: what the caller must supply.
+//!
+//! Facts: hardware/ir3-isa.md 12 (bindless: a set's base, and a descriptor's index in units of 64 bytes).
+
+use crate::DESCRIPTOR_SETS;
+
+/// What kind of resource a binding is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BindingKind {
+    /// A storage buffer: reached as an image/buffer descriptor (`ldib.b`, `stib.b`, `atomic.b`, `resinfo.b`).
+    StorageBuffer,
+    /// A uniform buffer: reached by `ldc`.
+    UniformBuffer,
+}
+
+impl BindingKind {
+    const fn number(self) -> u32 {
+        match self {
+            BindingKind::StorageBuffer => 0,
+            BindingKind::UniformBuffer => 1,
+        }
+    }
+
+    const fn from_number(number: u32) -> Option<BindingKind> {
+        match number {
+            0 => Some(BindingKind::StorageBuffer),
+            1 => Some(BindingKind::UniformBuffer),
+            _ => None,
+        }
+    }
+}
+
+/// What a program does with a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// It only reads.
+    Read,
+    /// It may write.
+    ReadWrite,
+}
+
+/// One resource that the program uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Binding {
+    /// Descriptor set of the shader's text, which is the number of the bindless base.
+    pub set: u32,
+    /// Binding of the shader's text.
+    pub binding: u32,
+    /// What it is.
+    pub kind: BindingKind,
+    /// What is done with it.
+    pub access: Access,
+    /// Elements of an array binding; their descriptors are consecutive from `descriptor`. 1 for a single resource.
+    pub count: u32,
+    /// Where its (first) descriptor stands in the set, in descriptors of 64 bytes.
+    pub descriptor: u32,
+    /// Fewest bytes that the resource must have: the fixed part of its block, without a runtime array.
+    pub min_bytes: u32,
+}
+
+impl Binding {
+    pub(crate) fn to_record(self) -> [u32; 6] {
+        let access = match self.access {
+            Access::Read => 0,
+            Access::ReadWrite => 1 << 8,
+        };
+        [
+            self.set,
+            self.binding,
+            self.kind.number() | access,
+            self.count,
+            self.descriptor,
+            self.min_bytes,
+        ]
+    }
+
+    /// The binding of a record; `None` when a field has no meaning.
+    pub(crate) fn from_record(record: [u32; 6]) -> Option<Binding> {
+        let [set, binding, kind, count, descriptor, min_bytes] = record;
+        let access = match kind >> 8 {
+            0 => Access::Read,
+            1 => Access::ReadWrite,
+            _ => return None,
+        };
+        let kind = BindingKind::from_number(kind & 0xFF)?;
+        let end = descriptor.checked_add(count)?;
+        (set < DESCRIPTOR_SETS && count > 0 && end <= 1 << 24).then_some(Binding {
+            set,
+            binding,
+            kind,
+            access,
+            count,
+            descriptor,
+            min_bytes,
+        })
+    }
+}
+
+/// A member of the push-constant block, for tools that show the layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PushRange {
+    /// Bytes from the start of the push constants.
+    pub offset: u32,
+    /// Length in bytes.
+    pub bytes: u32,
+}
+
+impl PushRange {
+    /// The range of a record; `None` when it leaves the push constants.
+    pub(crate) fn from_record([offset, bytes]: [u32; 2], push_bytes: u32) -> Option<PushRange> {
+        let end = offset.checked_add(bytes)?;
+        (end <= push_bytes).then_some(PushRange { offset, bytes })
+    }
+}

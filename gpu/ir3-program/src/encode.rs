@@ -1,0 +1,175 @@
+//! Writing: what the compiler knows to bytes.
+
+use crate::NO_REGISTER;
+use crate::binding::{Binding, PushRange};
+use crate::constants::ConstLayout;
+use crate::error::{EncodeError, ProgramError};
+use crate::header::{Gen, WaveSize, WorkgroupSize};
+use crate::layout::{CRC, Counts, HEADER_WORDS, MAGIC, Sections, VERSION, word};
+use crate::program::Program;
+
+/// Everything that a program consists of.
+#[derive(Clone, Copy, Debug)]
+pub struct ProgramParts<'a> {
+    /// Generation that the code is for.
+    pub generation: Gen,
+    /// Name of the entry point in the shader's text.
+    pub entry: &'a str,
+    /// The machine code; at least one instruction.
+    pub code: &'a [u64],
+    /// What the code reads through the address in its const file.
+    pub data: &'a [u32],
+    /// What stands where in the const file.
+    pub constants: ConstLayout,
+    /// The last part of the const file.
+    pub immediates: &'a [u32],
+    /// Vec4 of full registers that a lane needs, halves included.
+    pub full_registers: u8,
+    /// Vec4 of half registers that a lane needs: 0 where both kinds are one file.
+    pub half_registers: u8,
+    /// Points of reconvergence that are open at once, at most.
+    pub branch_stack: u32,
+    /// Lanes of a wave.
+    pub wave: WaveSize,
+    /// The full register (4 times its number plus component) of the local id's x; y and z follow.
+    pub local_id: Option<u8>,
+    /// The shared register of the workgroup id's x; y and z follow.
+    pub workgroup_id: Option<u8>,
+    /// Invocations of a workgroup.
+    pub workgroup: WorkgroupSize,
+    /// Shared memory of a workgroup, in bytes.
+    pub shared_bytes: u32,
+    /// Private memory of a lane, in bytes.
+    pub private_bytes: u32,
+    /// Bytes of push constants: a multiple of 4, at most [`crate::MAX_PUSH_CONSTANT_BYTES`].
+    pub push_constant_bytes: u32,
+    /// Resources; each set and binding once.
+    pub bindings: &'a [Binding],
+    /// Members of the push-constant block.
+    pub push_ranges: &'a [PushRange],
+}
+
+impl ProgramParts<'_> {
+    /// Bytes that [`ProgramParts::encode`] writes.
+    ///
+    /// # Errors
+    /// [`EncodeError::TooLarge`] when they could not be counted in 32 bits.
+    pub fn encoded_len(&self) -> Result<usize, EncodeError> {
+        let sections = self.sections().ok_or(EncodeError::TooLarge)?;
+        match u32::try_from(sections.length()) {
+            Ok(_) => Ok(sections.length()),
+            Err(_) => Err(EncodeError::TooLarge),
+        }
+    }
+
+    /// Writes the program to the start of `out`, and gives its length in bytes.
+    ///
+    /// # Errors
+    /// [`EncodeError::BufferTooSmall`], [`EncodeError::TooLarge`], or the [`EncodeError::Invalid`] that reading the
+    /// program back would give.
+    pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
+        let length = self.encoded_len()?;
+        let available = out.len();
+        let Some(out) = out.get_mut(..length) else {
+            return Err(EncodeError::BufferTooSmall {
+                available,
+                needed: length,
+            });
+        };
+        let (_, immediates) = self.constants.immediates();
+        let counted = usize::try_from(immediates) == Ok(self.immediates.len());
+        if !counted || self.constants.data_address().is_some() == self.data.is_empty() {
+            return Err(ProgramError::Constants.into());
+        }
+        let mut writer = Writer { rest: &mut *out };
+        writer.put(&MAGIC);
+        for value in self.header(length) {
+            writer.put(&value.to_le_bytes());
+        }
+        for word in self.code {
+            writer.put(&word.to_le_bytes());
+        }
+        writer.put_words(self.data);
+        writer.put_words(self.immediates);
+        for binding in self.bindings {
+            writer.put_words(&binding.to_record());
+        }
+        for range in self.push_ranges {
+            writer.put_words(&[range.offset, range.bytes]);
+        }
+        writer.put(self.entry.as_bytes());
+
+        let sum = CRC.checksum(out.get(word::SUM + 4..).unwrap_or(&[]));
+        let mut writer = Writer {
+            rest: out.get_mut(word::SUM..).unwrap_or(&mut []),
+        };
+        writer.put(&sum.to_le_bytes());
+        Program::parse(out)?;
+        Ok(length)
+    }
+
+    fn sections(&self) -> Option<Sections> {
+        Sections::of(&Counts {
+            code: self.code.len(),
+            data: self.data.len(),
+            immediates: self.immediates.len(),
+            bindings: self.bindings.len(),
+            push_ranges: self.push_ranges.len(),
+            entry: self.entry.len(),
+        })
+    }
+
+    /// The header's words after the magic, in the order of `layout::word`. `length` fits 32 bits, so every count does.
+    fn header(&self, length: usize) -> [u32; HEADER_WORDS] {
+        let sum_comes_later = 0;
+        let register = |number: Option<u8>| u32::from(number.unwrap_or(NO_REGISTER));
+        let [x, y, z] = self.workgroup.sides();
+        [
+            VERSION,
+            length as u32,
+            sum_comes_later,
+            self.generation.number(),
+            self.full_registers.into(),
+            self.half_registers.into(),
+            self.branch_stack,
+            self.wave.lanes(),
+            register(self.local_id),
+            register(self.workgroup_id),
+            x,
+            y,
+            z,
+            self.shared_bytes,
+            self.private_bytes,
+            self.push_constant_bytes,
+            self.constants.push_words(),
+            self.constants.driver_params(),
+            self.entry.len() as u32,
+            self.code.len() as u32,
+            self.data.len() as u32,
+            self.immediates.len() as u32,
+            self.bindings.len() as u32,
+            self.push_ranges.len() as u32,
+        ]
+    }
+}
+
+/// Puts bytes one after the other; what does not fit is dropped, but `encode` has measured before.
+struct Writer<'a> {
+    rest: &'a mut [u8],
+}
+
+impl Writer<'_> {
+    fn put(&mut self, bytes: &[u8]) {
+        let rest = core::mem::take(&mut self.rest);
+        if let Some((to, rest)) = rest.split_at_mut_checked(bytes.len()) {
+            to.copy_from_slice(bytes);
+            self.rest = rest;
+        }
+    }
+
+    fn put_words(&mut self, words: &[u32]) {
+        for word in words {
+            self.put(&word.to_le_bytes());
+        }
+    }
+}

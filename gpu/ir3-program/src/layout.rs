@@ -1,0 +1,122 @@
+//! Where everything stands in the blob: one row a header word.
+//!
+//! Needs: nothing.  Guarantees: the only place that knows offsets.
+
+/// First eight bytes of every program.
+pub(crate) const MAGIC: [u8; 8] = *b"EITRIIR3";
+/// Counted up when the layout changes.
+pub(crate) const VERSION: u32 = 1;
+
+/// Byte offsets of the header's 32-bit words.
+#[rustfmt::skip]
+pub(crate) mod word {
+    pub(crate) const VERSION:        usize = 0x08;
+    pub(crate) const LENGTH:         usize = 0x0C; // of the whole blob, bytes
+    pub(crate) const SUM:            usize = 0x10; // CRC-32 of everything after this word
+    pub(crate) const GENERATION:     usize = 0x14; // 6: a6xx
+    pub(crate) const FULL_REGISTERS: usize = 0x18; // vec4
+    pub(crate) const HALF_REGISTERS: usize = 0x1C; // vec4
+    pub(crate) const BRANCH_STACK:   usize = 0x20; // points that are open at once, at most
+    pub(crate) const WAVE:           usize = 0x24; // 64 or 128
+    pub(crate) const LOCAL_ID:       usize = 0x28; // register, or 252
+    pub(crate) const WORKGROUP_ID:   usize = 0x2C; // register, or 252
+    pub(crate) const WORKGROUP_X:    usize = 0x30;
+    pub(crate) const WORKGROUP_Y:    usize = 0x34;
+    pub(crate) const WORKGROUP_Z:    usize = 0x38;
+    pub(crate) const SHARED_BYTES:   usize = 0x3C; // per workgroup
+    pub(crate) const PRIVATE_BYTES:  usize = 0x40; // per lane
+    pub(crate) const PUSH_BYTES:     usize = 0x44;
+    pub(crate) const PUSH_WORDS:     usize = 0x48; // in the const file
+    pub(crate) const DRIVER_PARAMS:  usize = 0x4C; // bit n: component n
+    pub(crate) const ENTRY_BYTES:    usize = 0x50; // of the entry point's name
+    pub(crate) const CODE_WORDS:     usize = 0x54; // 64-bit words
+    pub(crate) const DATA_WORDS:     usize = 0x58; // 32-bit words
+    pub(crate) const IMMEDIATES:     usize = 0x5C; // 32-bit words
+    pub(crate) const BINDINGS:       usize = 0x60;
+    pub(crate) const PUSH_RANGES:    usize = 0x64;
+}
+/// Words of the header after the magic.
+pub(crate) const HEADER_WORDS: usize = 24;
+/// Bytes of the header; the code follows at once, so it is 8-byte aligned.
+pub(crate) const HEADER_BYTES: usize = 0x68;
+
+/// Bytes of one record of each table. They follow the header in this order; the entry's name is last.
+pub(crate) const CODE_WORD_BYTES: usize = 8;
+pub(crate) const WORD_BYTES: usize = 4;
+pub(crate) const BINDING_BYTES: usize = 24;
+pub(crate) const PUSH_RANGE_BYTES: usize = 8;
+
+/// The sum that guards a blob.
+pub(crate) const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
+
+/// Byte ranges of the tables, from their counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sections {
+    pub(crate) code: Section,
+    pub(crate) data: Section,
+    pub(crate) immediates: Section,
+    pub(crate) bindings: Section,
+    pub(crate) push_ranges: Section,
+    pub(crate) entry: Section,
+}
+
+/// One table: `start..end` in bytes from the start of the blob.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Section {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+/// How many records each table holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counts {
+    pub(crate) code: usize,
+    pub(crate) data: usize,
+    pub(crate) immediates: usize,
+    pub(crate) bindings: usize,
+    pub(crate) push_ranges: usize,
+    pub(crate) entry: usize,
+}
+
+impl Sections {
+    /// Lays the tables out one after the other; `None` when the sum leaves the address space.
+    pub(crate) fn of(counts: &Counts) -> Option<Sections> {
+        let code = Section::after(HEADER_BYTES, counts.code, CODE_WORD_BYTES)?;
+        let data = Section::after(code.end, counts.data, WORD_BYTES)?;
+        let immediates = Section::after(data.end, counts.immediates, WORD_BYTES)?;
+        let bindings = Section::after(immediates.end, counts.bindings, BINDING_BYTES)?;
+        let push_ranges = Section::after(bindings.end, counts.push_ranges, PUSH_RANGE_BYTES)?;
+        let entry = Section::after(push_ranges.end, counts.entry, 1)?;
+        Some(Sections {
+            code,
+            data,
+            immediates,
+            bindings,
+            push_ranges,
+            entry,
+        })
+    }
+
+    /// Bytes of the whole blob.
+    pub(crate) fn length(&self) -> usize {
+        self.entry.end
+    }
+}
+
+impl Section {
+    fn after(start: usize, count: usize, record: usize) -> Option<Section> {
+        let end = start.checked_add(count.checked_mul(record)?)?;
+        Some(Section { start, end })
+    }
+
+    /// The bytes of this table; empty when `bytes` is too short (a parsed program never is).
+    pub(crate) fn of<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        bytes.get(self.start..self.end).unwrap_or(&[])
+    }
+}
+
+/// The little-endian word at `offset`; `None` past the end.
+pub(crate) fn read_word(bytes: &[u8], offset: usize) -> Option<u32> {
+    let raw = bytes.get(offset..offset.checked_add(4)?)?;
+    Some(u32::from_le_bytes(raw.try_into().ok()?))
+}

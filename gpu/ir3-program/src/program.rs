@@ -1,0 +1,360 @@
+//! Reading: bytes to a checked program, with no allocation.
+//!
+//! Guarantees: after `parse`, no accessor can fail.
+
+use crate::binding::{Binding, PushRange};
+use crate::constants::{self, ConstLayout, Launch};
+use crate::error::{ProgramError, Table};
+use crate::header::{Gen, WaveSize, WorkgroupSize};
+use crate::layout::{
+    BINDING_BYTES, CODE_WORD_BYTES, CRC, Counts, HEADER_BYTES, MAGIC, PUSH_RANGE_BYTES, Sections,
+    VERSION, WORD_BYTES, read_word, word,
+};
+use crate::{MAX_PUSH_CONSTANT_BYTES, NO_REGISTER};
+
+/// Full registers of a lane, in vec4.
+const FULL_REGISTERS: u32 = 48;
+/// The first shared register, and what comes after the last.
+const SHARED_REGISTERS: core::ops::Range<u32> = 192..224;
+
+/// A checked program that borrows its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Program<'a> {
+    bytes: &'a [u8],
+    sections: Sections,
+    generation: Gen,
+    entry: &'a str,
+    constants: ConstLayout,
+    full_registers: u8,
+    half_registers: u8,
+    branch_stack: u32,
+    wave: WaveSize,
+    local_id: Option<u8>,
+    workgroup_id: Option<u8>,
+    workgroup: WorkgroupSize,
+    shared_bytes: u32,
+    private_bytes: u32,
+    push_constant_bytes: u32,
+}
+
+impl<'a> Program<'a> {
+    /// Checks the whole of `bytes`: sum, header, and every record.
+    ///
+    /// # Errors
+    /// A [`ProgramError`] that names the first thing that is wrong.
+    pub fn parse(bytes: &'a [u8]) -> Result<Program<'a>, ProgramError> {
+        let header = Header::checked(bytes)?;
+        let counts = Counts {
+            code: header.count(word::CODE_WORDS)?,
+            data: header.count(word::DATA_WORDS)?,
+            immediates: header.count(word::IMMEDIATES)?,
+            bindings: header.count(word::BINDINGS)?,
+            push_ranges: header.count(word::PUSH_RANGES)?,
+            entry: header.count(word::ENTRY_BYTES)?,
+        };
+        let sections = Sections::of(&counts).ok_or(ProgramError::Length {
+            found: bytes.len(),
+            wanted: usize::MAX,
+        })?;
+        if sections.length() != bytes.len() {
+            return Err(ProgramError::Length {
+                found: bytes.len(),
+                wanted: sections.length(),
+            });
+        }
+        if counts.code == 0 {
+            return Err(ProgramError::NoCode);
+        }
+        let entry = core::str::from_utf8(sections.entry.of(bytes)).map_err(|error| {
+            ProgramError::EntryName {
+                valid: error.valid_up_to(),
+            }
+        })?;
+        let push_constant_bytes = header.meaning(word::PUSH_BYTES, |bytes| {
+            (bytes <= MAX_PUSH_CONSTANT_BYTES && bytes % 4 == 0).then_some(bytes)
+        })?;
+        let push_words = header.get(word::PUSH_WORDS)?;
+        if push_words > push_constant_bytes.div_ceil(4).next_multiple_of(4) {
+            return Err(ProgramError::Constants);
+        }
+        let constants = ConstLayout::new(
+            push_words,
+            header.get(word::DATA_WORDS)?,
+            header.get(word::DRIVER_PARAMS)?,
+            header.get(word::IMMEDIATES)?,
+        );
+        let vec4 = |count| u8::try_from(count).ok().filter(|_| count <= FULL_REGISTERS);
+        let normal = 0..4 * FULL_REGISTERS;
+        let program = Program {
+            bytes,
+            sections,
+            generation: header.meaning(word::GENERATION, Gen::from_number)?,
+            entry,
+            constants: constants.ok_or(ProgramError::Constants)?,
+            full_registers: header.meaning(word::FULL_REGISTERS, vec4)?,
+            half_registers: header.meaning(word::HALF_REGISTERS, vec4)?,
+            branch_stack: header.get(word::BRANCH_STACK)?,
+            wave: header.meaning(word::WAVE, WaveSize::from_lanes)?,
+            local_id: header.meaning(word::LOCAL_ID, |number| vector(number, &normal))?,
+            workgroup_id: header.meaning(word::WORKGROUP_ID, |number| {
+                vector(number, &SHARED_REGISTERS)
+            })?,
+            workgroup: WorkgroupSize::new(
+                header.get(word::WORKGROUP_X)?,
+                header.get(word::WORKGROUP_Y)?,
+                header.get(word::WORKGROUP_Z)?,
+            )?,
+            shared_bytes: header.get(word::SHARED_BYTES)?,
+            private_bytes: header.get(word::PRIVATE_BYTES)?,
+            push_constant_bytes,
+        };
+        program.check_records()?;
+        Ok(program)
+    }
+
+    fn check_records(&self) -> Result<(), ProgramError> {
+        let bindings = self.sections.bindings.of(self.bytes);
+        for (index, record) in records::<6>(bindings, BINDING_BYTES).enumerate() {
+            let binding = Binding::from_record(record);
+            let binding = binding.ok_or(bad_record(Table::Bindings, index, &record))?;
+            let twin =
+                |other: &Binding| (other.set, other.binding) == (binding.set, binding.binding);
+            if self.bindings().take(index).any(|other| twin(&other)) {
+                return Err(ProgramError::DuplicateBinding {
+                    set: binding.set,
+                    binding: binding.binding,
+                });
+            }
+        }
+        let ranges = self.sections.push_ranges.of(self.bytes);
+        for (index, record) in records::<2>(ranges, PUSH_RANGE_BYTES).enumerate() {
+            PushRange::from_record(record, self.push_constant_bytes).ok_or(bad_record(
+                Table::PushRanges,
+                index,
+                &record,
+            ))?;
+        }
+        Ok(())
+    }
+
+    /// The bytes that this program was parsed from.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Generation that the code is for.
+    pub fn generation(&self) -> Gen {
+        self.generation
+    }
+
+    /// Name of the entry point in the shader's text.
+    pub fn entry(&self) -> &'a str {
+        self.entry
+    }
+
+    /// The machine code, little endian, 8 bytes an instruction. It must be loaded at a 128-byte boundary and padded with
+    /// zeros (hardware/ir3-isa.md 14).
+    pub fn code_bytes(&self) -> &'a [u8] {
+        self.sections.code.of(self.bytes)
+    }
+
+    /// The machine code, one instruction an item.
+    pub fn code(&self) -> impl ExactSizeIterator<Item = u64> + use<'a> {
+        let words = self.code_bytes().chunks_exact(CODE_WORD_BYTES);
+        words.map(|raw| {
+            raw.iter()
+                .rev()
+                .fold(0, |word, byte| word << 8 | u64::from(*byte))
+        })
+    }
+
+    /// What the code reads through [`ConstLayout::data_address`]: whole words. Empty when there is none.
+    pub fn data_bytes(&self) -> &'a [u8] {
+        self.sections.data.of(self.bytes)
+    }
+
+    /// What stands where in the const file.
+    pub fn constants(&self) -> &ConstLayout {
+        &self.constants
+    }
+
+    /// The last part of the const file.
+    pub fn immediates(&self) -> impl ExactSizeIterator<Item = u32> + use<'a> {
+        words(self.sections.immediates.of(self.bytes))
+    }
+
+    /// Writes the const file of a dispatch: word n is what the code reads as component n % 4 of `c`(n / 4). Gives how many
+    /// words the file has, which is also how many `out` needs; what is beyond `out` is not written.
+    pub fn write_constants(&self, launch: &Launch<'_>, out: &mut [u32]) -> usize {
+        let bytes = self.sections.immediates.of(self.bytes);
+        let immediate = |number: u32| read_word(bytes, number as usize * WORD_BYTES);
+        let length = usize::from(self.constants.length()) * 4;
+        for (to, number) in out.iter_mut().take(length).zip(0..) {
+            *to = constants::word(&self.constants, number, launch, immediate);
+        }
+        length
+    }
+
+    /// Vec4 of full registers that a lane needs, halves included.
+    pub fn full_registers(&self) -> u8 {
+        self.full_registers
+    }
+
+    /// Vec4 of half registers that a lane needs: 0 where both kinds are one file.
+    pub fn half_registers(&self) -> u8 {
+        self.half_registers
+    }
+
+    /// Points of reconvergence that are open at once, at most.
+    pub fn branch_stack(&self) -> u32 {
+        self.branch_stack
+    }
+
+    /// Lanes of a wave.
+    pub fn wave(&self) -> WaveSize {
+        self.wave
+    }
+
+    /// The full register (4 times its number plus component) that holds the local id's x at the start; y and z follow.
+    pub fn local_id(&self) -> Option<u8> {
+        self.local_id
+    }
+
+    /// The shared register that holds the workgroup id's x at the start; y and z follow.
+    pub fn workgroup_id(&self) -> Option<u8> {
+        self.workgroup_id
+    }
+
+    /// Invocations of a workgroup.
+    pub fn workgroup(&self) -> WorkgroupSize {
+        self.workgroup
+    }
+
+    /// Shared memory of a workgroup, in bytes.
+    pub fn shared_bytes(&self) -> u32 {
+        self.shared_bytes
+    }
+
+    /// Private memory (variables and spills) of a lane, in bytes.
+    pub fn private_bytes(&self) -> u32 {
+        self.private_bytes
+    }
+
+    /// Bytes of push constants that the shader declares: a multiple of 4.
+    pub fn push_constant_bytes(&self) -> u32 {
+        self.push_constant_bytes
+    }
+
+    /// The resources that the code uses, each set and binding once.
+    pub fn bindings(&self) -> impl Iterator<Item = Binding> + use<'a> {
+        records::<6>(self.sections.bindings.of(self.bytes), BINDING_BYTES)
+            .map_while(Binding::from_record)
+    }
+
+    /// The members of the push-constant block.
+    pub fn push_ranges(&self) -> impl Iterator<Item = PushRange> + use<'a> {
+        let push = self.push_constant_bytes;
+        records::<2>(self.sections.push_ranges.of(self.bytes), PUSH_RANGE_BYTES)
+            .map_while(move |record| PushRange::from_record(record, push))
+    }
+}
+
+/// The first of three registers in `file`, or none for the number that says so; nothing for one that means nothing.
+fn vector(number: u32, file: &core::ops::Range<u32>) -> Option<Option<u8>> {
+    if number == u32::from(NO_REGISTER) {
+        return Some(None);
+    }
+    let inside = file.contains(&number) && file.contains(&(number + 2));
+    inside.then(|| u8::try_from(number).ok())
+}
+
+/// Whole words of a table.
+fn words(bytes: &[u8]) -> impl ExactSizeIterator<Item = u32> + '_ {
+    bytes
+        .chunks_exact(WORD_BYTES)
+        .map(|raw| read_word(raw, 0).unwrap_or(0))
+}
+
+/// The records of a table as words; a rest shorter than a record is left out.
+fn records<const WORDS: usize>(
+    bytes: &[u8],
+    record: usize,
+) -> impl Iterator<Item = [u32; WORDS]> + '_ {
+    bytes.chunks_exact(record).map(|raw| {
+        core::array::from_fn(|index| read_word(raw, index.saturating_mul(4)).unwrap_or(0))
+    })
+}
+
+fn bad_record(table: Table, index: usize, record: &[u32]) -> ProgramError {
+    let at = |position: usize| record.get(position).copied().unwrap_or(0);
+    ProgramError::Record {
+        table,
+        index,
+        kind: at(0),
+        value: at(1),
+    }
+}
+
+/// The header's words, after magic, version, length and sum have been found good.
+struct Header<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Header<'a> {
+    fn checked(bytes: &'a [u8]) -> Result<Header<'a>, ProgramError> {
+        let mut found = [0; 8];
+        for (to, from) in found.iter_mut().zip(bytes) {
+            *to = *from;
+        }
+        if found != MAGIC {
+            return Err(ProgramError::Magic { found });
+        }
+        let header = Header { bytes };
+        let version = header.get(word::VERSION)?;
+        if version != VERSION {
+            return Err(ProgramError::Version {
+                found: version,
+                wanted: VERSION,
+            });
+        }
+        let wanted = header.count(word::LENGTH)?;
+        if wanted != bytes.len() || wanted < HEADER_BYTES {
+            return Err(ProgramError::Length {
+                found: bytes.len(),
+                wanted: wanted.max(HEADER_BYTES),
+            });
+        }
+        let wanted = header.get(word::SUM)?;
+        let found = CRC.checksum(bytes.get(word::SUM + 4..).unwrap_or(&[]));
+        if found != wanted {
+            return Err(ProgramError::Sum { found, wanted });
+        }
+        Ok(header)
+    }
+
+    fn get(&self, offset: usize) -> Result<u32, ProgramError> {
+        read_word(self.bytes, offset).ok_or(ProgramError::Length {
+            found: self.bytes.len(),
+            wanted: HEADER_BYTES,
+        })
+    }
+
+    fn count(&self, offset: usize) -> Result<usize, ProgramError> {
+        usize::try_from(self.get(offset)?).map_err(|_| self.bad(offset))
+    }
+
+    fn meaning<T>(
+        &self,
+        offset: usize,
+        meaning: impl FnOnce(u32) -> Option<T>,
+    ) -> Result<T, ProgramError> {
+        meaning(self.get(offset)?).ok_or_else(|| self.bad(offset))
+    }
+
+    fn bad(&self, offset: usize) -> ProgramError {
+        ProgramError::Header {
+            offset,
+            value: read_word(self.bytes, offset).unwrap_or(0),
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What is written can be read, and nothing else can.
+
+use eitri_ir3_program::{
+    Access, Binding, BindingKind, ConstLayout, DriverParam, EncodeError, Gen, Launch, Program,
+    ProgramError, ProgramParts, PushRange, WaveSize, WorkgroupSize,
+};
+use proptest::prelude::*;
+
+const END: u64 = 0x0300_0000_0000_0000;
+const DATA: [u32; 2] = [0x89AB_CDEF, 0x0123_4567];
+
+fn layout(immediates: u32) -> ConstLayout {
+    let params = 1 << DriverParam::WorkgroupsY.component() | 1 << DriverParam::BaseX.component();
+    ConstLayout::new(4, 2, params, immediates).unwrap()
+}
+
+fn parts<'a>(immediates: &'a [u32], bindings: &'a [Binding]) -> ProgramParts<'a> {
+    ProgramParts {
+        generation: Gen::A6xx,
+        entry: "main",
+        code: &[0, END],
+        data: &DATA,
+        constants: layout(immediates.len() as u32),
+        immediates,
+        full_registers: 3,
+        half_registers: 0,
+        branch_stack: 2,
+        wave: WaveSize::Double,
+        local_id: Some(1),
+        workgroup_id: Some(192),
+        workgroup: WorkgroupSize::new(8, 8, 2).unwrap(),
+        shared_bytes: 1024,
+        private_bytes: 16,
+        push_constant_bytes: 8,
+        bindings,
+        push_ranges: &[PushRange {
+            offset: 4,
+            bytes: 4,
+        }],
+    }
+}
+
+fn storage(set: u32, binding: u32) -> Binding {
+    Binding {
+        set,
+        binding,
+        kind: BindingKind::StorageBuffer,
+        access: Access::ReadWrite,
+        count: 2,
+        descriptor: binding,
+        min_bytes: 4,
+    }
+}
+
+fn encoded(parts: &ProgramParts<'_>) -> Vec<u8> {
+    let mut bytes = vec![0; parts.encoded_len().unwrap()];
+    parts.encode(&mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn everything_written_is_read_back() {
+    let uniform = Binding {
+        kind: BindingKind::UniformBuffer,
+        access: Access::Read,
+        ..storage(4, 3)
+    };
+    let bindings = [storage(0, 0), uniform];
+    let bytes = encoded(&parts(&[5, 6, 7], &bindings));
+    let program = Program::parse(&bytes).unwrap();
+    assert_eq!(program.entry(), "main");
+    assert_eq!(program.code().collect::<Vec<_>>(), [0, END]);
+    assert_eq!(program.data_bytes()[..4], [0xEF, 0xCD, 0xAB, 0x89]);
+    assert_eq!(program.constants(), &layout(3));
+    assert_eq!(program.immediates().collect::<Vec<_>>(), [5, 6, 7]);
+    assert_eq!((program.full_registers(), program.half_registers()), (3, 0));
+    assert_eq!((program.branch_stack(), program.wave().lanes()), (2, 128));
+    assert_eq!(
+        (program.local_id(), program.workgroup_id()),
+        (Some(1), Some(192))
+    );
+    assert_eq!(program.workgroup().invocations(), 128);
+    assert_eq!(
+        (program.shared_bytes(), program.private_bytes()),
+        (1024, 16)
+    );
+    assert_eq!(program.bindings().collect::<Vec<_>>(), bindings);
+    assert_eq!(program.push_ranges().count(), 1);
+}
+
+#[test]
+fn the_const_file_has_its_parts_in_order() {
+    let bytes = encoded(&parts(&[5, 6, 7], &[]));
+    let program = Program::parse(&bytes).unwrap();
+    let launch = Launch {
+        push_constants: &[1, 0, 0, 0, 2],
+        workgroups: [10, 11, 12],
+        base: [13, 14, 15],
+        data_address: 0x1234_5678_9abc_def0,
+    };
+    // c0: push constants; c1: data; c4 to c7: driver parameters; c8: immediates. Uploads are 4 vec4 long.
+    let mut file = [0; 64];
+    assert_eq!(program.write_constants(&launch, &mut file), 48);
+    assert_eq!(file[..6], [1, 2, 0, 0, 0x9abc_def0, 0x1234_5678]);
+    let constants = program.constants();
+    assert_eq!(constants.driver_param(DriverParam::WorkgroupsY), Some(17));
+    assert_eq!(constants.driver_param(DriverParam::WorkgroupsX), None);
+    assert_eq!((file[17], file[20]), (11, 13));
+    assert_eq!(constants.immediates(), (32, 3));
+    assert_eq!(file[32..36], [5, 6, 7, 0xd0d0_d0d0]);
+}
+
+#[test]
+fn a_const_file_without_parameters_wastes_nothing() {
+    let layout = ConstLayout::new(0, 0, 0, 5).unwrap();
+    assert_eq!((layout.immediates(), layout.length()), ((0, 5), 4));
+    assert_eq!(ConstLayout::new(0, 0, 0, 0).unwrap().length(), 0);
+    assert_eq!(ConstLayout::new(0, 0, 0, 1025), None);
+    assert_eq!(ConstLayout::new(0, 0, 1 << 3, 0), None);
+}
+
+#[track_caller]
+fn refused(parts: &ProgramParts<'_>, message: &str) {
+    let mut bytes = vec![0; parts.encoded_len().unwrap()];
+    let error = parts.encode(&mut bytes).unwrap_err();
+    assert_eq!(error.to_string(), message);
+}
+
+#[test]
+fn what_has_no_meaning_is_refused_by_name() {
+    refused(
+        &parts(&[], &[storage(0, 1), storage(0, 1)]),
+        "binding 0:1 stands twice in the program",
+    );
+    refused(
+        &parts(&[], &[storage(5, 1)]),
+        "record 0 of the program's binding table is 0x5 0x1, which means nothing there",
+    );
+    let code = ProgramParts {
+        code: &[],
+        ..parts(&[], &[])
+    };
+    refused(&code, "program without code");
+    let data = ProgramParts {
+        data: &[],
+        ..parts(&[], &[])
+    };
+    refused(
+        &data,
+        "the program's parts of the const file don't fit each other",
+    );
+    let register = ProgramParts {
+        workgroup_id: Some(222),
+        ..parts(&[], &[])
+    };
+    refused(
+        &register,
+        "program header word at 0x2c is 0xde, which means nothing there",
+    );
+    assert_eq!(
+        parts(&[], &[]).encode(&mut [0; 16]).unwrap_err(),
+        EncodeError::BufferTooSmall {
+            available: 16,
+            needed: 140
+        },
+    );
+}
+
+#[test]
+fn foreign_and_damaged_bytes_are_told_apart() {
+    let good = encoded(&parts(&[], &[]));
+    assert!(matches!(
+        Program::parse(b"EITRIPRG"),
+        Err(ProgramError::Magic { .. })
+    ));
+    assert!(matches!(
+        Program::parse(&good[..good.len() - 1]),
+        Err(ProgramError::Length { .. })
+    ));
+    let mut newer = good;
+    newer[8] = 9;
+    assert_eq!(
+        Program::parse(&newer).unwrap_err().to_string(),
+        "program layout version 9, but this build reads version 1: compile the shader again",
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_single_damage_is_noticed(at in 0usize..140, bit in 0u8..8) {
+        let mut bytes = encoded(&parts(&[], &[]));
+        bytes[at] ^= 1 << bit;
+        prop_assert!(Program::parse(&bytes).is_err(), "bit {bit} of byte {at} went unnoticed");
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let _ = Program::parse(&bytes);
+        let mut with_magic = b"EITRIIR3\x01\0\0\0".to_vec();
+        with_magic.extend(&bytes);
+        let _ = Program::parse(&with_magic);
+    }
+}
