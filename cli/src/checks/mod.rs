@@ -75,6 +75,8 @@ enum Action {
     Documents(&'static [&'static str]),
     /// `cargo test`: the results that it prints.
     CargoTest(&'static [&'static str]),
+    /// The same in its usual form, with CPU caches that the GPU does not see.
+    NonCoherent(&'static [&'static str]),
     /// Code of ours, one result a case.
     Cases(fn(&Workspace) -> Result<Vec<Case>, Failure>),
 }
@@ -174,6 +176,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "bare-metal", when: When::Always,           lane: Lane::Host,   needs: BARE, what: "lints of the bare-metal crates",                         action: Action::Cargo(CLIPPY_BARE_METAL) },
     Check { name: "host",       when: When::Always,           lane: Lane::Host,   needs: TEXT, what: "tests on the host",                                      action: Action::CargoTest(&["test", "--no-fail-fast"]) },
     Check { name: "soak",       when: When::Long("30 min"),   lane: Lane::Host,   needs: TEXT, what: "long forms of the tests on the host",                    action: Action::CargoTest(&["test", "--profile", "soak", "--no-fail-fast"]) },
+    Check { name: "caches",     when: When::Long("4 min"),    lane: Lane::Host,   needs: RUST, what: "the driver's tests with caches that the GPU does not see", action: Action::NonCoherent(&["test", "--no-fail-fast", "-p=eitri-runtime", "--test=on_model"]) },
     Check { name: "fuzz",       when: When::Long("10 min"),   lane: Lane::Host,   needs: RUST, what: "random words on the decoders",                           action: Action::Cases(fuzz::run) },
     Check { name: "linux",      when: When::Long("6 min"),    lane: Lane::Images, needs: GUEST, what: "Linux and its drivers on the model",                     action: Action::Cases(linux::run) },
     Check { name: "no-panic",   when: When::Always,           lane: Lane::Images, needs: BARE, what: "the driver links without a panic",                       action: Action::Cargo(NO_PANIC) },
@@ -227,7 +230,7 @@ impl Check {
                 documentation::from_lints(&mut command, workspace);
                 self.run_cargo(command, log, bless, |_, good| Tally::one(good))
             }
-            Action::CargoTest(arguments) => {
+            Action::CargoTest(arguments) | Action::NonCoherent(arguments) => {
                 let command = workspace.cargo(arguments);
                 self.run_cargo(command, log, bless, |output, _| {
                     Tally::of_cargo_test(output)
@@ -255,8 +258,10 @@ impl Check {
                 .env("EITRI_BLESS", "1")
                 .env("INSTA_UPDATE", "always");
         }
-        if matches!(self.when, When::Long(_)) {
-            command.env("EITRI_LONG", "1");
+        match (self.when, &self.action) {
+            (_, Action::NonCoherent(_)) => _ = command.env("EITRI_NON_COHERENT", "1"),
+            (When::Long(_), _) => _ = command.env("EITRI_LONG", "1"),
+            (When::Always, _) => {}
         }
         let watch = Watch {
             what: self.what,

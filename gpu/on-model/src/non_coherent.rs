@@ -26,6 +26,8 @@ struct Line {
 /// A platform whose CPU has write-back caches that its GPU does not look into.
 pub struct NonCoherent<P> {
     inner: P,
+    /// Whether there are any.
+    caches: bool,
     lines: BTreeMap<u64, Line>,
     /// Lines on their way to memory: in any order, until a barrier.
     leaving: Vec<(u64, [u8; LINE as usize])>,
@@ -39,10 +41,19 @@ impl<P: Platform> NonCoherent<P> {
     pub fn new(inner: P, seed: u64) -> NonCoherent<P> {
         NonCoherent {
             inner,
+            caches: true,
             lines: BTreeMap::new(),
             leaving: Vec::new(),
             random: seed | 1,
             lost_stores: Vec::new(),
+        }
+    }
+
+    /// The platform as it is, of the same type: for what is run with caches and without.
+    pub fn without_caches(inner: P) -> NonCoherent<P> {
+        NonCoherent {
+            caches: false,
+            ..NonCoherent::new(inner, 0)
         }
     }
 
@@ -91,6 +102,11 @@ impl<P: Platform> NonCoherent<P> {
     }
 
     fn load<const N: usize>(&mut self, address: PhysicalAddress) -> [u8; N] {
+        if !self.caches {
+            let mut word = [0; N];
+            self.inner.read_bytes(address, &mut word);
+            return word;
+        }
         let (at, inside) = (address.0 & !(LINE - 1), (address.0 % LINE) as usize);
         let line = self.fetch(at);
         if self.chance(8) {
@@ -102,6 +118,10 @@ impl<P: Platform> NonCoherent<P> {
     }
 
     fn store<const N: usize>(&mut self, address: PhysicalAddress, word: [u8; N]) {
+        if !self.caches {
+            self.inner.write_bytes(address, &word);
+            return;
+        }
         let (at, inside) = (address.0 & !(LINE - 1), (address.0 % LINE) as usize);
         let mut line = self.fetch(at);
         line.bytes[inside..inside + N].copy_from_slice(&word);
@@ -169,7 +189,9 @@ unsafe impl<P: Platform> Platform for NonCoherent<P> {
     fn allocate(&mut self, bytes: u64, alignment: u64) -> Option<DmaRegion> {
         let region = self.inner.allocate(bytes, alignment)?;
         // Zeroed by the CPU, as on a board: the zeros are in its cache.
-        self.zero(region.start(), region.bytes());
+        if self.caches {
+            self.zero(region.start(), region.bytes());
+        }
         Some(region)
     }
 
@@ -208,6 +230,9 @@ unsafe impl<P: Platform> Platform for NonCoherent<P> {
     }
 
     fn clean(&mut self, range: Range<PhysicalAddress>) {
+        if !self.caches {
+            return self.inner.clean(range);
+        }
         for at in Self::lines_of(&range) {
             if let Some(line) = self.lines.get_mut(&at).filter(|line| line.dirty) {
                 line.dirty = false;
@@ -217,6 +242,9 @@ unsafe impl<P: Platform> Platform for NonCoherent<P> {
     }
 
     fn invalidate(&mut self, range: Range<PhysicalAddress>) {
+        if !self.caches {
+            return self.inner.invalidate(range);
+        }
         for at in Self::lines_of(&range) {
             if self.lines.remove(&at).is_some_and(|line| line.dirty) {
                 self.lost_stores.push(at);
@@ -247,6 +275,9 @@ unsafe impl<P: Platform> Platform for NonCoherent<P> {
     }
 
     fn coherency(&self) -> SystemCoherency {
+        if !self.caches {
+            return self.inner.coherency();
+        }
         SystemCoherency::None
     }
 

@@ -1,7 +1,7 @@
 //! A device on the model, and jobs to give it.
 
 use eitri_model::{Config, Injection};
-use eitri_on_model::Machine;
+use eitri_on_model::{Machine, NonCoherent};
 use eitri_program::Program;
 use eitri_runtime::{
     Buffer, CommandBuffer, DescriptorSet, Device, Fence, JobFault, Options, Pipeline, Platform,
@@ -80,11 +80,27 @@ pub fn storage() -> &'static mut Storage<'static> {
     Box::leak(Box::new(Storage::new()))
 }
 
-pub fn up<P: Platform>(platform: P) -> Device<'static, 'static, P> {
-    up_with(platform, Options::default())
+/// What the driver has of a machine: with `EITRI_NON_COHERENT=1` caches that the GPU does not see stand in front of its
+/// memory, whatever the test is about.
+pub type Host = NonCoherent<Machine>;
+
+pub fn host(machine: Machine) -> Host {
+    match std::env::var_os("EITRI_NON_COHERENT") {
+        Some(value) if value == "1" => NonCoherent::new(machine, 29),
+        _ => NonCoherent::without_caches(machine),
+    }
 }
 
-pub fn up_with<P: Platform>(platform: P, options: Options) -> Device<'static, 'static, P> {
+pub fn up(machine: Machine) -> Device<'static, 'static, Host> {
+    up_with(machine, Options::default())
+}
+
+pub fn up_with(machine: Machine, options: Options) -> Device<'static, 'static, Host> {
+    up_on(host(machine), options)
+}
+
+/// The same on a platform of the test's own.
+pub fn up_on<P: Platform>(platform: P, options: Options) -> Device<'static, 'static, P> {
     Device::bring_up(platform, &FIRMWARE, storage(), options, &mut ()).expect("brought up")
 }
 

@@ -1,14 +1,14 @@
 //! CPU caches that the GPU does not see: everything that one side writes reaches the other in time.
 
-use crate::bench::{DOUBLE, Work, diagnoses, inject, machine, queue_in, submit, up, wait};
+use crate::bench::{DOUBLE, Work, diagnoses, inject, machine, queue_in, submit, up, up_on, wait};
 use eitri_model::Injection;
 use eitri_on_model::{Machine, NonCoherent};
-use eitri_runtime::SubQueue;
+use eitri_runtime::{Options, SubQueue};
 
 /// Brings up, runs jobs, reads back, changes a part, runs again; with the caches of `seed`.
 fn round_trip(seed: u64) {
     let machine = machine();
-    let mut device = up(NonCoherent::new(machine.clone(), seed));
+    let mut device = up_on(NonCoherent::new(machine.clone(), seed), Options::default());
     let space = device.create_space().expect("memory");
     let queue = queue_in(&mut device, space);
     let work = Work::in_space(&mut device, space, &DOUBLE, 256);
@@ -46,7 +46,7 @@ fn jobs_run_on_memory_that_is_not_coherent() {
 fn a_failed_job_leaves_the_timeline_of_the_next_alone() {
     for seed in 1..=8 {
         let machine = machine();
-        let mut device = up(NonCoherent::new(machine.clone(), seed));
+        let mut device = up_on(NonCoherent::new(machine.clone(), seed), Options::default());
         let space = device.create_space().expect("memory");
         let queue = queue_in(&mut device, space);
         let work = Work::in_space(&mut device, space, &DOUBLE, 256);

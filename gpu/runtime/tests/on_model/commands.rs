@@ -1,17 +1,16 @@
 //! Commands: chunks, secondaries, dispatches of every kind.
 
 use crate::bench::{
-    DOUBLE, SECOND, Work, compile, diagnoses, machine, program, queue, queue_in, submit, up, wait,
-    words,
+    DOUBLE, Host, SECOND, Work, compile, diagnoses, machine, program, queue, queue_in, submit, up,
+    wait, words,
 };
-use eitri_on_model::Machine;
 use eitri_runtime::{
     Accesses, Buffer, CommandBuffer, CommandError, Device, DynamicOffset, Error, Queue, Recorder,
     Space, Status,
 };
 use std::sync::LazyLock;
 
-pub(crate) type Up = Device<'static, 'static, Machine>;
+pub(crate) type Up = Device<'static, 'static, Host>;
 
 /// Adds a push constant, and ten times the second one, to each word.
 pub(crate) static ADD: LazyLock<Vec<u8>> = LazyLock::new(|| {
@@ -89,7 +88,7 @@ pub(crate) fn buffer_of(device: &mut Up, space: Space, values: &[u32]) -> Buffer
 pub(crate) fn recorded(
     device: &mut Up,
     commands: CommandBuffer,
-    record: impl FnOnce(&mut Recorder<'_, '_, 'static, Machine>) -> Result<(), Error>,
+    record: impl FnOnce(&mut Recorder<'_, '_, 'static, Host>) -> Result<(), Error>,
 ) {
     device.record(commands, record).expect("recorded");
 }

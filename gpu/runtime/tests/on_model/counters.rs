@@ -1,9 +1,9 @@
 //! Performance counters: sampled around jobs, added up, and what comes of firmware that does not play along.
 
-use crate::bench::{DOUBLE, SECOND, Work, inject, machine, queue, submit, up, wait};
+use crate::bench::{DOUBLE, SECOND, Work, inject, machine, queue, submit, up, up_on, wait};
 use eitri_model::{Config, Injection, Product};
 use eitri_on_model::{Machine, NonCoherent};
-use eitri_runtime::{CountersError, Counts, Device, Error, Platform};
+use eitri_runtime::{CountersError, Counts, Device, Error, Options, Platform};
 
 /// Runs jobs of 256 threads each with the counters on, a sample after each.
 fn count<P: Platform>(
@@ -64,7 +64,7 @@ fn every_generation_counts_the_same_work() {
 #[test]
 fn samples_are_read_behind_caches_that_the_gpu_does_not_see() {
     for seed in 1..=4 {
-        let mut device = up(NonCoherent::new(machine(), seed));
+        let mut device = up_on(NonCoherent::new(machine(), seed), Options::default());
         let counts = count(&mut device, 12).expect("counted");
         assert_eq!(counts.get("COMPUTE_WARPS"), Some(12 * 16), "seed {seed}");
     }

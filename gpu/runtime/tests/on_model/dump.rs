@@ -1,12 +1,12 @@
 //! Core dumps: taken before a fault is answered, whole, and of use to whoever reads them.
 
-use crate::bench::{DOUBLE, FOREVER, Work, inject, machine, queue, submit, up, withdraw};
+use crate::bench::{DOUBLE, FOREVER, Work, inject, machine, queue, submit, up, up_on, withdraw};
 use eitri_dump::note::Reporter;
 use eitri_dump::{Dump, Region, show};
 use eitri_model::Injection;
 use eitri_on_model::NonCoherent;
 use eitri_runtime::{
-    Access, Device, DeviceLost, Fence, Platform, SemaphorePoint, Status, SubmitInfo,
+    Access, Device, DeviceLost, Fence, Options, Platform, SemaphorePoint, Status, SubmitInfo,
 };
 use std::time::Duration;
 
@@ -108,9 +108,12 @@ fn a_silent_firmware_is_dumped_before_the_reset() {
 #[test]
 fn a_dump_sees_memory_behind_caches() {
     let machine = machine();
-    check_fault(up(NonCoherent::new(machine.clone(), 7)), || {
-        inject(&machine, Injection::JobFault { exception: 0x58 });
-    });
+    check_fault(
+        up_on(NonCoherent::new(machine.clone(), 7), Options::default()),
+        || {
+            inject(&machine, Injection::JobFault { exception: 0x58 });
+        },
+    );
 }
 
 #[test]

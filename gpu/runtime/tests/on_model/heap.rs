@@ -2,7 +2,7 @@
 //!
 //! There is no tiler: an injection says that it found no memory, and what follows is the firmware's exchange with the host.
 
-use crate::bench::{SECOND, diagnoses, first_line, machine, queue, up};
+use crate::bench::{Host, SECOND, diagnoses, first_line, machine, queue, up};
 use eitri_cs::builder::{Builder, Chunk, Config, Defer, OneChunk};
 use eitri_cs::enums::HeapOperationKind;
 use eitri_cs::{Arch, RegMask, d, r};
@@ -13,7 +13,7 @@ use eitri_runtime::{
     TilerHeapConfig,
 };
 
-type Up = Device<'static, 'static, Machine>;
+type Up = Device<'static, 'static, Host>;
 
 const CHUNK: u32 = 128 << 10;
 

@@ -1,7 +1,7 @@
 //! Power: off when there is nothing to do, on again when there is, and at its owner's wish; whatever goes wrong on the way.
 
 use crate::bench::{
-    DOUBLE, FIRMWARE, SECOND, Work, config, diagnoses, inject, queue, submit, up_with, wait,
+    DOUBLE, FIRMWARE, SECOND, Work, config, diagnoses, inject, queue, submit, up_on, up_with, wait,
     withdraw,
 };
 use eitri_csf::interface::control::Version;
@@ -44,7 +44,7 @@ fn sleep_and_poll<P: Platform>(machine: &Machine, device: &mut Device<'_, '_, P>
 
 /// Jobs, idleness, jobs again: each time the GPU is off in between and nobody touches it then.
 fn off_and_on<P: Platform>(machine: &Machine, platform: P) {
-    let mut device = up_with(platform, options());
+    let mut device = up_on(platform, options());
     let queues: Vec<_> = (0..3)
         .map(|_| {
             let queue = queue(&mut device);

@@ -2,8 +2,8 @@
 //! the outcome of each job is found once.
 
 use crate::bench::{
-    DOUBLE, FIRMWARE, FOREVER, SECOND, Work, diagnoses, fault, inject, machine, queue, queue_in,
-    storage, submit, up, up_with, wait, withdraw, words,
+    DOUBLE, FIRMWARE, FOREVER, Host, SECOND, Work, diagnoses, fault, inject, machine, queue,
+    queue_in, storage, submit, up, up_on, up_with, wait, withdraw, words,
 };
 use eitri_model::{Config, Injection, Product};
 use eitri_on_model::{Machine, NonCoherent};
@@ -16,7 +16,7 @@ use std::time::Duration;
 const SHORT: Duration = Duration::from_millis(5);
 
 /// A device whose GPU was lost because a job did not let itself be terminated, and that is up again.
-fn recovered(machine: &Machine) -> (Device<'static, 'static, Machine>, Work) {
+fn recovered(machine: &Machine) -> (Device<'static, 'static, Host>, Work) {
     let mut device = up(machine.clone());
     let space = device.create_space().expect("memory");
     let queue = queue_in(&mut device, space);
@@ -342,7 +342,7 @@ fn losses_are_counted_in_a_row() {
 #[test]
 fn a_restart_on_demand_keeps_buffers_and_queues() {
     let machine = machine();
-    let mut device = up(NonCoherent::new(machine.clone(), 18));
+    let mut device = up_on(NonCoherent::new(machine.clone(), 18), Options::default());
     let queue = queue(&mut device);
     let work = Work::new(&mut device, queue, &DOUBLE, 256);
     let fences = [0; 4].map(|_| submit(&mut device, queue, &work));
@@ -473,7 +473,7 @@ fn coherency_is_decided_once() {
         let mut config = Config::default();
         config.product.part.limits.coherency_features = 1;
         let mut machine = Machine::new(config).with_coherency(coherency);
-        let device = up(machine.clone());
+        let device = up_on(machine.clone(), Options::default());
         let told = [0x304, 0x2408, 0x2430].map(|offset| machine.read32(offset));
         drop(device);
         told

@@ -1,15 +1,14 @@
 //! Hostile shaders: what they reach is their own queue's. Who tries more is stopped, and nobody else notices.
 
 use crate::bench::{
-    DOUBLE, SECOND, Work, compile_with, machine, queue, queue_in, submit, up, wait,
+    DOUBLE, Host, SECOND, Work, compile_with, machine, queue, queue_in, submit, up, wait,
 };
-use eitri_on_model::Machine;
 use eitri_runtime::{Cause, Device, Fence, GpuAddress, JobFault, Queue, Status, Thing};
 use eitri_shaderc::Robust;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-type Up = Device<'static, 'static, Machine>;
+type Up = Device<'static, 'static, Host>;
 
 /// Writes a word wherever it is told: nothing keeps it inside its buffer.
 static POKE: LazyLock<Vec<u8>> = LazyLock::new(|| {

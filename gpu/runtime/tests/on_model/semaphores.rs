@@ -1,7 +1,7 @@
 //! Timeline semaphores: across queues, by host and GPU, wait before signal, more queues than slots, and losses on the way.
 
 use crate::bench::{
-    DOUBLE, FIRMWARE, SECOND, Work, fault, inject, machine, queue, submit, up, wait,
+    DOUBLE, FIRMWARE, Host, SECOND, Work, fault, inject, machine, queue, submit, up, wait,
 };
 use eitri_model::Injection;
 use eitri_on_model::{Machine, NonCoherent};
@@ -327,7 +327,7 @@ fn what_can_not_be_is_refused() {
     let semaphore = device.create_semaphore(0).expect("memory");
     let point = [at(semaphore, 1)];
     let many = [at(semaphore, 1); 5];
-    let with = |device: &mut Device<'_, '_, Machine>, waits, signals| {
+    let with = |device: &mut Device<'_, '_, Host>, waits, signals| {
         let info = SubmitInfo {
             waits,
             signals,

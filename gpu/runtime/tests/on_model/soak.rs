@@ -1,7 +1,7 @@
 //! Soak: submissions of random shape over queues that come and go, with random faults, cancellations and losses. Each job ends
 //! once, none runs twice, and memory returns to its start.
 
-use crate::bench::{DOUBLE, Work, inject, machine, queue_of, up_with};
+use crate::bench::{DOUBLE, Host, Work, inject, machine, queue_of, up_with};
 use eitri_model::Injection;
 use eitri_on_model::Machine;
 use eitri_runtime::{
@@ -33,7 +33,7 @@ struct Lane {
     failed: u32,
 }
 
-type OnModel = Device<'static, 'static, Machine>;
+type OnModel = Device<'static, 'static, Host>;
 
 fn lane(device: &mut OnModel, random: &mut Random) -> Lane {
     let priorities = [
