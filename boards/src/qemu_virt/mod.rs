@@ -89,6 +89,9 @@ pub const TREE: Region = Region::new(0x4800_0000, 0x20_0000);
 /// What the monitor keeps for itself (`-m 2G`), above what it shows the image.
 pub const MONITOR_RAM: Region = Region::new(0x8000_0000, 0x4000_0000);
 
+/// The last page of it: where the monitor and the model meet, if the model is in a process of the host.
+pub const MAILBOX: Region = Region::new(MONITOR_RAM.end() - 0x1000, 0x1000);
+
 /// Where an operating system under the monitor tells the host how it ends: the first word that is written there is the exit
 /// status. Beside the GPU's window, in the same hole.
 pub const ENDING: Region = Region::new(0x0B20_0000, 0x1000);

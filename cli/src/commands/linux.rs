@@ -3,7 +3,7 @@
 use crate::gpu_choice::GpuChoice;
 use crate::image::Builder;
 use crate::linux::debian::{self, Source, Suite};
-use crate::linux::machine::{self, Machine};
+use crate::linux::machine::{self, Machine, ModelPlace};
 use crate::linux::{root, runner};
 use crate::outcome::{Failure, Status};
 use crate::whole_file;
@@ -24,6 +24,9 @@ pub(crate) struct Args {
     /// The GPU that the model is, by its marketing name.
     #[arg(long, value_name = "NAME", default_value_t)]
     gpu: GpuChoice,
+    /// Where the model runs: in this process, where shaders are fast, or in the machine, beside the guest.
+    #[arg(long, value_name = "WHERE", default_value = "host")]
+    model: ModelPlace,
     /// The GPU's firmware (`mali_csffw.bin`), in place of the packaged one.
     #[arg(long, value_name = "FILE")]
     firmware: Option<PathBuf>,
@@ -119,7 +122,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         kernel: &kernel,
         initramfs: &initramfs,
         memory: (args.memory as usize) << 20,
-        gpu: args.gpu.to_string(),
+        gpu: args.gpu,
+        model: args.model,
         share: args.share.as_deref(),
         verbose: args.verbose,
         interactive: args.command.is_empty(),

@@ -4,19 +4,22 @@
 //! it likes, and time is the host's.
 
 use super::device_tree::{self, Wanted};
+use crate::gpu_choice::GpuChoice;
 use crate::outcome::{Failure, Status};
 use crate::qemu;
 use crate::streams::talk;
 use crate::whole_file;
 use dtoolkit::error::FdtParseError;
 use eitri_boards::Region;
-use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MONITOR_RAM};
+use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MAILBOX, MONITOR_RAM};
+use eitri_host_gpu::{MachineMemory, Part};
 use eitri_launch::tools::Tool;
 use miette::Diagnostic;
 use std::fs::File;
 use std::io::{IsTerminal, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use thiserror::Error;
 
@@ -44,11 +47,23 @@ pub(crate) enum MachineError {
     Qemu(#[source] std::io::Error),
     #[error("QEMU made no device tree: {output}")]
     NoTree { output: String },
+    #[error("this system has no memory that QEMU and this process could share")]
+    #[diagnostic(help("`--model guest` needs none"))]
+    NoMemory(#[source] std::io::Error),
     #[error("the guest ended without telling its exit status ({how})")]
     #[diagnostic(help("`--verbose` shows what the kernel says"))]
     NoStatus { how: String },
     #[error("the guest did not end within {} s", limit.as_secs())]
     TimedOut { limit: Duration },
+}
+
+/// Where the model runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ModelPlace {
+    /// In this process: shaders run at the host's speed.
+    Host,
+    /// In the machine, beside the guest.
+    Guest,
 }
 
 /// What is booted.
@@ -61,8 +76,10 @@ pub(crate) struct Machine<'a> {
     pub(crate) initramfs: &'a [u8],
     /// Bytes of memory that Linux has.
     pub(crate) memory: usize,
-    /// The GPU's name, as the monitor takes it.
-    pub(crate) gpu: String,
+    /// The GPU that the model is.
+    pub(crate) gpu: GpuChoice,
+    /// Where the model runs.
+    pub(crate) model: ModelPlace,
     /// The folder that both sides see.
     pub(crate) share: Option<&'a Path>,
     /// Show what the kernel says.
@@ -99,9 +116,50 @@ impl Machine<'_> {
         let said = self.folder.join("monitor.log");
         whole_file::put(&said, b"")?;
         let mut command = self.command(&places, &tree, &initramfs, &said);
-        let child = command.spawn();
-        let child = child.map_err(|cause| Failure::missing(MachineError::Qemu(cause)))?;
-        self.watch(child, &said)
+        let Some(memory) = self.shared_memory()? else {
+            command.args(["-M", MACHINE]);
+            return self.watch(start(&mut command)?, &said);
+        };
+        let path = doubled(&memory.path());
+        let bytes = self.bytes();
+        let object = format!("memory-backend-file,id=ram,size={bytes},mem-path={path},share=on");
+        command.args(["-M", &format!("{MACHINE},memory-backend=ram")]);
+        command.args(["-object", &object]);
+        let child = start(&mut command)?;
+        self.with_model(&memory, || self.watch(child, &said))
+    }
+
+    /// The machine's memory, where the model needs a view of it.
+    fn shared_memory(&self) -> Result<Option<MachineMemory>, Failure> {
+        if self.model == ModelPlace::Guest {
+            return Ok(None);
+        }
+        let part = |region: Region| Part {
+            address: region.base as u64,
+            offset: region.base - GUEST_RAM.base,
+            bytes: region.bytes,
+        };
+        let parts = [GUEST_RAM, self.region_above()].map(part);
+        let memory = MachineMemory::new(self.bytes(), &parts);
+        let memory = memory.map_err(|cause| Failure::missing(MachineError::NoMemory(cause)))?;
+        Ok(Some(memory))
+    }
+
+    /// Has the model be the machine's GPU meanwhile.
+    fn with_model<T>(&self, memory: &MachineMemory, meanwhile: impl FnOnce() -> T) -> T {
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            if let Some(mailbox) = memory.mailbox(MAILBOX.base - GUEST_RAM.base) {
+                scope.spawn(|| {
+                    eitri_host_gpu::serve(self.gpu.config(), memory, mailbox, &stop, |diagnosis| {
+                        talk!("diagnosis: {diagnosis}");
+                    });
+                });
+            }
+            let result = meanwhile();
+            stop.store(true, Ordering::Relaxed);
+            result
+        })
     }
 
     /// The kernel where its header wants it, then the tree, then the file system; all in memory below the monitor.
@@ -129,10 +187,19 @@ impl Machine<'_> {
         self.memory.saturating_sub(GUEST_RAM.bytes)
     }
 
+    /// That memory.
+    fn region_above(&self) -> Region {
+        Region::new(MONITOR_RAM.end(), self.above())
+    }
+
+    /// Bytes of all of the machine's memory.
+    fn bytes(&self) -> usize {
+        MONITOR_RAM.end() - GUEST_RAM.base + self.above()
+    }
+
     fn memory_regions(&self) -> Vec<Region> {
         let below = Region::new(GUEST_RAM.base, self.memory.min(GUEST_RAM.bytes));
-        let above = Region::new(MONITOR_RAM.end(), self.above());
-        let regions = [below, above].into_iter();
+        let regions = [below, self.region_above()].into_iter();
         regions.filter(|region| region.bytes != 0).collect()
     }
 
@@ -146,11 +213,10 @@ impl Machine<'_> {
     }
 
     /// The words that are the same for the machine that runs and the one that only tells its tree.
-    fn base(&self, machine: &str) -> Command {
-        let megabytes = (MONITOR_RAM.end() - GUEST_RAM.base + self.above()) >> 20;
+    fn base(&self) -> Command {
         let mut command = Command::new(Tool::Qemu.program());
-        command.args(["-M", machine, "-cpu", CPU, "-smp", "1"]);
-        command.args(["-m", &format!("{megabytes}M")]);
+        command.args(["-cpu", CPU, "-smp", "1"]);
+        command.args(["-m", &format!("{}M", self.bytes() >> 20)]);
         command.args(["-display", "none", "-nodefaults", "-no-reboot"]);
         command
     }
@@ -159,7 +225,7 @@ impl Machine<'_> {
     fn tree_of_qemu(&self) -> Result<Vec<u8>, Failure> {
         let path = self.folder.join("qemu.dtb");
         let machine = format!("{MACHINE},dumpdtb={}", doubled(&path));
-        let output = self.base(&machine).output();
+        let output = self.base().args(["-M", &machine]).output();
         let output = output.map_err(|cause| Failure::missing(MachineError::Qemu(cause)))?;
         std::fs::read(&path).map_err(|_| {
             let output = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -168,7 +234,7 @@ impl Machine<'_> {
     }
 
     fn command(&self, places: &Places, tree: &Path, initramfs: &Path, said: &Path) -> Command {
-        let mut command = self.base(MACHINE);
+        let mut command = self.base();
         // Ctrl-C goes to the shell of a person who types there, and ends anything else.
         let console = match self.interactive {
             true => "mon:stdio",
@@ -181,11 +247,15 @@ impl Machine<'_> {
             "enable=on,target=native,chardev=monitor,arg=eitri".to_owned(),
             "arg=system=yes".to_owned(),
             format!("arg=limit-ms={}", NO_LIMIT.as_millis()),
-            format!("arg=gpu={}", qemu::doubled(&self.gpu)),
+            format!("arg=gpu={}", qemu::doubled(&self.gpu.to_string())),
             format!("arg=device-tree={:x}", places.tree),
             format!("arg=memory-above-mib={}", self.above() >> 20),
         ];
-        command.args(["-semihosting-config", &words.join(",")]);
+        let mut words = words.join(",");
+        if self.model == ModelPlace::Host {
+            words.push_str(",arg=model=host");
+        }
+        command.args(["-semihosting-config", &words]);
         command.arg("-kernel").arg(self.monitor);
         let parts = [
             (self.kernel, places.kernel),
@@ -231,6 +301,11 @@ impl Machine<'_> {
             std::thread::sleep(POLL);
         }
     }
+}
+
+fn start(command: &mut Command) -> Result<Child, Failure> {
+    let child = command.spawn();
+    child.map_err(|cause| Failure::missing(MachineError::Qemu(cause)))
 }
 
 const MACHINE: &str = "virt,gic-version=3,virtualization=on";

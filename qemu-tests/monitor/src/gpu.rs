@@ -1,91 +1,82 @@
-//! The GPU: the model, its time, and what it has to say about the driver.
-//!
-//! The model's time follows the machine's counter. While the image sleeps it may run ahead: nobody is looking.
+//! The GPU: the model in here, or in a process of the host.
 
 use crate::caches::Caches;
-use crate::report::say;
-use crate::settings::Settings;
-use crate::trace::TraceFile;
-use core::time::Duration;
-use eitri_kernel::time;
-use eitri_model::{Budget, Config, Gpu, Lines, Nanoseconds, Progress};
+use crate::host_gpu::HostGpu;
+use crate::model_gpu::ModelGpu;
+use crate::settings::{ModelPlace, Settings};
+use eitri_model::Lines;
 
-/// What the model is given at least when its time is not behind.
-const SHORTEST_SLICE: Nanoseconds = 20_000;
-/// What it is given at most at once: more would delay the image's interrupts.
-const LONGEST_SLICE: Nanoseconds = 2_000_000;
-
-/// The model and what belongs to it.
-pub(crate) struct ModelGpu {
-    model: Gpu,
-    pub(crate) memory: Caches,
-    /// The machine's time when the model's was zero.
-    start: Duration,
-    /// Diagnoses that were said.
-    said: usize,
+/// Whichever it is.
+#[expect(clippy::large_enum_variant, reason = "there is one of it")]
+pub(crate) enum Gpu {
+    Here(ModelGpu),
+    Host(HostGpu),
 }
 
-impl ModelGpu {
+impl Gpu {
     /// A GPU without power.
-    pub(crate) fn new(settings: &Settings) -> ModelGpu {
-        let config = Config {
-            timestamp_hz: time::counter_hertz(),
-            product: settings.product,
-            ..Config::default()
-        };
-        let mut model = Gpu::new(config);
-        model.trace_to(settings.trace.as_deref().and_then(TraceFile::create));
-        ModelGpu {
-            model,
-            memory: Caches::new(settings.coherent),
-            start: time::now(),
-            said: 0,
+    pub(crate) fn new(settings: &Settings) -> Gpu {
+        match settings.model {
+            ModelPlace::Monitor => Gpu::Here(ModelGpu::new(settings)),
+            ModelPlace::Host => Gpu::Host(HostGpu::new()),
         }
-    }
-
-    /// The SoC whose GPU it is.
-    pub(crate) fn soc(&self) -> &'static str {
-        self.model.product().part.soc
     }
 
     /// A load by the code at `pc`.
     pub(crate) fn read(&mut self, offset: u32, pc: u64) -> u32 {
-        self.model.read32_at(&mut self.memory, offset, Some(pc))
+        match self {
+            Gpu::Here(gpu) => gpu.read(offset, pc),
+            Gpu::Host(gpu) => gpu.read(offset, pc),
+        }
     }
 
     /// A store by the code at `pc`.
     pub(crate) fn write(&mut self, offset: u32, value: u32, pc: u64) {
-        self.memory.announce();
-        self.model
-            .write32_at(&mut self.memory, offset, value, Some(pc));
+        match self {
+            Gpu::Here(gpu) => gpu.write(offset, value, pc),
+            Gpu::Host(gpu) => gpu.write(offset, value, pc),
+        }
     }
 
     /// Lets it work for the time that has passed.
-    pub(crate) fn catch_up(&mut self) -> Progress {
-        let passed = time::now().saturating_sub(self.start).as_nanos();
-        let passed = Nanoseconds::try_from(passed).unwrap_or(Nanoseconds::MAX);
-        let behind = passed.saturating_sub(self.model.now());
-        let slice = behind.clamp(SHORTEST_SLICE, LONGEST_SLICE);
-        self.model.run(&mut self.memory, Budget::of(slice))
+    pub(crate) fn catch_up(&mut self) {
+        match self {
+            Gpu::Here(gpu) => {
+                gpu.catch_up();
+            }
+            // It has a clock of its own.
+            Gpu::Host(_) => {}
+        }
     }
 
-    /// Lets its time go on to `moment`, where something happens.
-    pub(crate) fn skip_to(&mut self, moment: Nanoseconds) -> Progress {
-        let ahead = moment.saturating_sub(self.model.now()).max(SHORTEST_SLICE);
-        self.model.run(&mut self.memory, Budget::of(ahead))
+    /// The image sleeps: the GPU has the machine to itself for a while.
+    pub(crate) fn rest(&mut self) {
+        match self {
+            Gpu::Here(gpu) => gpu.rest(),
+            Gpu::Host(gpu) => gpu.rest(),
+        }
     }
 
     /// The levels of its lines.
     pub(crate) fn lines(&self) -> Lines {
-        self.model.lines()
+        match self {
+            Gpu::Here(gpu) => gpu.lines(),
+            Gpu::Host(gpu) => gpu.lines(),
+        }
     }
 
-    /// Says what the driver did wrong since the last call.
-    pub(crate) fn say_news(&mut self) {
-        let diagnoses = self.model.diagnoses();
-        for diagnosis in diagnoses.get(self.said..).unwrap_or(&[]) {
-            say!("diagnosis: {diagnosis}");
+    /// The caches before the memory that it shares with the image, where the model is in here.
+    pub(crate) fn caches(&mut self) -> Option<&mut Caches> {
+        match self {
+            Gpu::Here(gpu) => Some(&mut gpu.memory),
+            Gpu::Host(_) => None,
         }
-        self.said = diagnoses.len();
+    }
+
+    /// Says what the driver did wrong since the last call; a model in the host's process says it there.
+    pub(crate) fn say_news(&mut self) {
+        if let Gpu::Here(gpu) = self {
+            gpu.say_news();
+        }
     }
 }

@@ -81,7 +81,12 @@ pub(crate) fn open() -> Interrupts {
 
 /// Lets the tick come, a period from now: so the image has that much time however long the model's share took.
 pub(crate) fn rearm_tick() {
-    let ticks = CNTFRQ_EL0.get() * TICK_PERIOD.as_micros() as u64 / 1_000_000;
+    tick_within(TICK_PERIOD);
+}
+
+/// Lets the next tick come so soon.
+pub(crate) fn tick_within(period: Duration) {
+    let ticks = CNTFRQ_EL0.get() * period.as_micros() as u64 / 1_000_000;
     let moment = CNTPCT_EL0.get() + ticks;
     // SAFETY: sets when the timer of EL2 fires.
     unsafe {

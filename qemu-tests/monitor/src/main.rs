@@ -34,6 +34,8 @@ mod vectors;
 // The GPU.
 mod caches;
 mod gpu;
+mod host_gpu;
+mod model_gpu;
 mod physical_memory;
 
 mod run;
@@ -59,11 +61,11 @@ fn main() -> ! {
     machine::show(settings.board, settings.memory_above);
     let interrupts = interrupts::open();
     stage2::show_machine(settings.coherent);
-    let gpu = gpu::ModelGpu::new(&settings);
+    let gpu = gpu::Gpu::new(&settings);
     let board = settings.board;
     say!(
         "GPU of {} at {:#x}, image at {:#x}, limit {} ms",
-        gpu.soc(),
+        settings.product.part.soc,
         board.gpu.window.base,
         board.memory.image.base,
         settings.limit.as_millis()

@@ -3,7 +3,7 @@
 use crate::abort;
 use crate::around::{Around, Called};
 use crate::distributor::Distributor;
-use crate::gpu::ModelGpu;
+use crate::gpu::Gpu;
 use crate::guest::{Exit, Guest};
 use crate::interrupts::{self, Interrupts};
 use crate::report;
@@ -20,7 +20,6 @@ use eitri_boards::qemu_virt::ENDING;
 use eitri_boards::steps::SmcCall;
 use eitri_boards::{Exit as End, Region};
 use eitri_kernel::time;
-use eitri_model::Progress;
 
 /// Exception classes of what the image may do.
 #[rustfmt::skip]
@@ -87,7 +86,7 @@ impl fmt::Display for Place {
 pub(crate) struct Monitor {
     guest: Guest,
     interrupts: Interrupts,
-    gpu: ModelGpu,
+    gpu: Gpu,
     /// The image is an operating system.
     system: bool,
     distributor: Distributor,
@@ -102,7 +101,7 @@ impl Monitor {
     pub(crate) fn new(
         guest: Guest,
         interrupts: Interrupts,
-        gpu: ModelGpu,
+        gpu: Gpu,
         settings: &Settings,
     ) -> Monitor {
         Monitor {
@@ -284,7 +283,9 @@ impl Monitor {
 
     fn access_shared(&mut self, access: Access) {
         let (pc, bytes) = (self.guest.elr, access.width.bytes());
-        let caches = &mut self.gpu.memory;
+        let Some(caches) = self.gpu.caches() else {
+            return;
+        };
         match access.direction {
             Direction::Read => {
                 let value = caches.load(access.address, bytes, pc);
@@ -319,7 +320,9 @@ impl Monitor {
         };
         let address = self.guest.register(instruction.register);
         let pc = self.guest.elr;
-        self.gpu.memory.upkeep(instruction.upkeep, address, pc);
+        if let Some(caches) = self.gpu.caches() {
+            caches.upkeep(instruction.upkeep, address, pc);
+        }
         self.guest.skip_instruction();
     }
 
@@ -332,14 +335,7 @@ impl Monitor {
             if for_image || interrupts::is_physical_pending() {
                 return;
             }
-            match self.gpu.catch_up() {
-                Progress::Busy | Progress::Interrupt => {}
-                Progress::Waiting(moment) => {
-                    self.gpu.skip_to(moment);
-                }
-                // The tick ends it at the latest.
-                Progress::Idle => cortex_a::asm::wfi(),
-            }
+            self.gpu.rest();
         }
     }
 

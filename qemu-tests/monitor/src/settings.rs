@@ -35,8 +35,19 @@ pub(crate) struct Settings {
     pub(crate) board: &'static Board,
     /// The GPU that the model is: `gpu=`.
     pub(crate) product: Product,
+    /// Where the model is: with `model=host` in a process of the host.
+    pub(crate) model: ModelPlace,
     /// The file of the host's that gets a trace: `trace=`.
     pub(crate) trace: Option<String>,
+}
+
+/// Who runs the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ModelPlace {
+    /// The monitor.
+    Monitor,
+    /// A process that has mapped the machine's memory.
+    Host,
 }
 
 /// Why the command line can't be followed.
@@ -48,6 +59,8 @@ pub(crate) enum SettingsError {
     Board,
     /// The model can't be that GPU.
     Gpu,
+    /// Caches before the memory of a model that is elsewhere.
+    Caches,
     /// A value is no number.
     Number {
         key: &'static str,
@@ -61,6 +74,9 @@ impl fmt::Display for SettingsError {
             SettingsError::Host(error) => write!(f, "command line: {error}"),
             SettingsError::Board => f.write_str("command line: board: there is no such board"),
             SettingsError::Gpu => f.write_str("command line: gpu: the model can't be that"),
+            SettingsError::Caches => {
+                f.write_str("command line: `coherent=no` and `model=host` exclude each other")
+            }
             SettingsError::Number { key, error } => write!(f, "command line: {key}: {error}"),
         }
     }
@@ -77,6 +93,7 @@ impl Settings {
             board: &BOARD,
             coherent: true,
             product: Product::g610(),
+            model: ModelPlace::Monitor,
             trace: None,
         };
         let Some(host) = BOARD.host() else {
@@ -112,10 +129,15 @@ impl Settings {
                 settings.memory_above = mebibytes.min(MOST_MEMORY_ABOVE >> 20) << 20;
             } else if word == "system=yes" {
                 settings.system = true;
+            } else if word == "model=host" {
+                settings.model = ModelPlace::Host;
             } else if word == "coherent=no" {
                 settings.coherent = false;
             }
         }
-        Ok(settings)
+        match (settings.model, settings.coherent) {
+            (ModelPlace::Host, false) => Err(SettingsError::Caches),
+            _ => Ok(settings),
+        }
     }
 }

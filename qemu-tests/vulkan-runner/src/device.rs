@@ -24,7 +24,11 @@ pub(crate) enum Error {
     Module(String),
     /// What was written is not what is expected.
     Differs(String),
+    /// The case ended, and should not have.
+    NotLost,
 }
+
+impl std::error::Error for Error {}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -34,6 +38,7 @@ impl fmt::Display for Error {
             Error::NoDevice => f.write_str("no device for compute"),
             Error::NoMemory => f.write_str("no memory that the CPU sees too"),
             Error::Unknown(what) => write!(f, "not supported here: {what}"),
+            Error::NotLost => f.write_str("it ended, and the device is not lost"),
             Error::Module(what) | Error::Differs(what) => f.write_str(what),
         }
     }

@@ -30,6 +30,15 @@ pub(crate) fn run(device: &Device, case: &Case, module: Module) -> Result<(), Er
     checked.map_err(|difference| Error::Differs(difference.to_string()))
 }
 
+/// Runs a case that never ends: the driver must say that the device is lost.
+pub(crate) fn lose(device: &Device, case: &Case, module: Module) -> Result<(), Error> {
+    match run(device, case, module) {
+        Err(Error::Call(_, vk::Result::ERROR_DEVICE_LOST)) => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => Err(Error::NotLost),
+    }
+}
+
 /// A layout for each set up to the last: those between may be empty.
 fn set_layouts(device: &Device, case: &Case) -> Result<Vec<vk::DescriptorSetLayout>, Error> {
     let sets = case

@@ -1,0 +1,28 @@
+//! The model in a process of the host, as the GPU of a machine in QEMU: shaders run at the host's speed, on a core of their own.
+//!
+//! The machine's memory is a file without a name that QEMU and this process map both. The monitor in the machine forwards
+//! register accesses through a page of that memory, [`eitri_mailbox::Mailbox`], and looks there for the levels of the lines.
+//!
+//! Needs: Linux, where such files are.  Guarantees: an access of the monitor is answered within about a millisecond, however busy
+//! the model is. `unsafe` is in `memory` alone.
+//!
+//! ```no_run
+//! use eitri_host_gpu::{MachineMemory, Part, serve};
+//! use eitri_model::Config;
+//! use std::sync::atomic::AtomicBool;
+//!
+//! // 2 GiB, of which the first are the guest's, and a mailbox in the last page.
+//! let seen = Part { address: 0x4000_0000, offset: 0, bytes: 1 << 30 };
+//! let memory = MachineMemory::new(2 << 30, &[seen])?;
+//! println!("-object memory-backend-file,id=ram,share=on,mem-path={}", memory.path().display());
+//! let mailbox = memory.mailbox((2 << 30) - 4096).expect("it is inside");
+//! serve(Config::default(), &memory, mailbox, &AtomicBool::new(false), |diagnosis| println!("{diagnosis}"));
+//! # Ok::<(), std::io::Error>(())
+//! ```
+#![warn(missing_docs)]
+
+mod memory;
+mod serve;
+
+pub use memory::{MachineMemory, Part};
+pub use serve::serve;

@@ -1,0 +1,227 @@
+//! Mailbox: register accesses and interrupt lines of a GPU, in memory that the monitor and a process of the host share.
+//!
+//! The monitor asks one thing at a time and waits for its answer; the host may tell new levels of the lines at any time. Whoever
+//! has seen a request has seen all that was stored to memory before it, and whoever has seen an answer, or new levels, all that the
+//! model stored before.
+//!
+//! ```
+//! use eitri_mailbox::{Mailbox, Request, State};
+//!
+//! let mailbox = Mailbox::default();
+//! mailbox.set_counter_hertz(62_500_000);
+//! mailbox.ask(Request { offset: 0x20, write: None, pc: 0x4000 });
+//! let request = mailbox.request().expect("it was asked");
+//! assert_eq!((request.offset, mailbox.answer()), (0x20, None));
+//! mailbox.tell(State { job: true, ..State::default() });
+//! mailbox.reply(7);
+//! assert_eq!((mailbox.answer(), mailbox.state().job), (Some(7), true));
+//! assert_eq!(mailbox.request(), None);
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Bytes of memory that are set aside for it.
+pub const BYTES: usize = 4096;
+
+const _: () = assert!(size_of::<Mailbox>() <= BYTES);
+// Both sides see the same words.
+const _: () = assert!(cfg!(target_endian = "little"));
+
+/// A load or store of a register word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Bytes from the begin of the GPU's window.
+    pub offset: u32,
+    /// What is stored; `None` is a load.
+    pub write: Option<u32>,
+    /// The code that does it.
+    pub pc: u64,
+}
+
+/// What the GPU shows of itself between accesses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct State {
+    /// The level of the line of jobs.
+    pub job: bool,
+    /// The level of the line of the MMU.
+    pub mmu: bool,
+    /// The level of the line of everything else.
+    pub gpu: bool,
+    /// It works: a line may rise soon.
+    pub busy: bool,
+}
+
+#[rustfmt::skip]
+mod bit {
+    pub(super) const JOB:  u32 = 1 << 0;
+    pub(super) const MMU:  u32 = 1 << 1;
+    pub(super) const GPU:  u32 = 1 << 2;
+    pub(super) const BUSY: u32 = 1 << 3;
+}
+
+impl State {
+    fn bits(self) -> u32 {
+        let bit = |set: bool, bit: u32| if set { bit } else { 0 };
+        bit(self.job, bit::JOB)
+            | bit(self.mmu, bit::MMU)
+            | bit(self.gpu, bit::GPU)
+            | bit(self.busy, bit::BUSY)
+    }
+
+    fn of(bits: u32) -> State {
+        State {
+            job: bits & bit::JOB != 0,
+            mmu: bits & bit::MMU != 0,
+            gpu: bits & bit::GPU != 0,
+            busy: bits & bit::BUSY != 0,
+        }
+    }
+}
+
+/// The mailbox. Memory of zeros is an empty one.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct Mailbox {
+    asked: Asked,
+    told: Told,
+}
+
+/// What the monitor writes.
+#[derive(Debug, Default)]
+#[repr(C, align(64))]
+struct Asked {
+    /// Of the last request. Written last.
+    number: AtomicU32,
+    offset: AtomicU32,
+    is_write: AtomicU32,
+    value: AtomicU32,
+    pc: AtomicU64,
+    counter_hertz: AtomicU64,
+}
+
+/// What the host writes.
+#[derive(Debug, Default)]
+#[repr(C, align(64))]
+struct Told {
+    /// Of the last request that has its answer. Written last.
+    number: AtomicU32,
+    value: AtomicU32,
+    state: AtomicU32,
+}
+
+impl Mailbox {
+    /// The monitor says how fast the machine's counter counts, before it asks for anything.
+    pub fn set_counter_hertz(&self, hertz: u64) {
+        self.asked.counter_hertz.store(hertz, Ordering::Relaxed);
+    }
+
+    /// How fast the machine's counter counts, once something was asked.
+    pub fn counter_hertz(&self) -> u64 {
+        self.asked.counter_hertz.load(Ordering::Relaxed)
+    }
+
+    /// The monitor asks, after the answer to what it asked before.
+    pub fn ask(&self, request: Request) {
+        let asked = &self.asked;
+        let Request { offset, write, pc } = request;
+        asked.offset.store(offset, Ordering::Relaxed);
+        asked
+            .is_write
+            .store(write.is_some().into(), Ordering::Relaxed);
+        asked.value.store(write.unwrap_or(0), Ordering::Relaxed);
+        asked.pc.store(pc, Ordering::Relaxed);
+        let number = asked.number.load(Ordering::Relaxed).wrapping_add(1);
+        asked.number.store(number, Ordering::Release);
+    }
+
+    /// The answer to what was asked last, once it is there; after a store it means nothing else.
+    pub fn answer(&self) -> Option<u32> {
+        let number = self.asked.number.load(Ordering::Relaxed);
+        let answered = self.told.number.load(Ordering::Acquire) == number;
+        answered.then(|| self.told.value.load(Ordering::Relaxed))
+    }
+
+    /// What the host told last.
+    pub fn state(&self) -> State {
+        State::of(self.told.state.load(Ordering::Acquire))
+    }
+
+    /// What was asked and has no answer yet.
+    pub fn request(&self) -> Option<Request> {
+        let asked = &self.asked;
+        let number = asked.number.load(Ordering::Acquire);
+        if self.told.number.load(Ordering::Relaxed) == number {
+            return None;
+        }
+        let is_write = asked.is_write.load(Ordering::Relaxed) != 0;
+        Some(Request {
+            offset: asked.offset.load(Ordering::Relaxed),
+            write: is_write.then(|| asked.value.load(Ordering::Relaxed)),
+            pc: asked.pc.load(Ordering::Relaxed),
+        })
+    }
+
+    /// The host tells how things are; before an answer, that the access has changed them.
+    pub fn tell(&self, state: State) {
+        self.told.state.store(state.bits(), Ordering::Release);
+    }
+
+    /// The host answers what was asked last.
+    pub fn reply(&self, value: u32) {
+        self.told.value.store(value, Ordering::Relaxed);
+        let number = self.asked.number.load(Ordering::Relaxed);
+        self.told.number.store(number, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+
+    #[test]
+    fn each_request_has_its_own_answer_from_another_thread() {
+        const ASKED: u32 = 1000;
+        let mailbox = Mailbox::default();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut answered = 0;
+                while answered < ASKED {
+                    let Some(request) = mailbox.request() else {
+                        std::thread::yield_now();
+                        continue;
+                    };
+                    mailbox.reply(request.write.unwrap_or(0) + request.offset);
+                    answered += 1;
+                }
+            });
+            for number in 0..ASKED {
+                mailbox.ask(Request {
+                    offset: 4 * number,
+                    write: Some(number),
+                    pc: 0,
+                });
+                let answer = loop {
+                    match mailbox.answer() {
+                        Some(answer) => break answer,
+                        None => std::thread::yield_now(),
+                    }
+                };
+                assert_eq!(answer, 5 * number);
+            }
+        });
+    }
+
+    #[test]
+    fn a_state_is_told_as_it_is() {
+        let mailbox = Mailbox::default();
+        for bits in 0..16u32 {
+            let state = State::of(bits);
+            mailbox.tell(state);
+            assert_eq!((mailbox.state(), state.bits()), (state, bits));
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The GPU in a process of the host: its registers and lines, through memory that the two share.
+//!
+//! The process answers within about a millisecond, or it is gone. It has nothing to say of the lines but their levels, so that these
+//! are looked at whenever the monitor runs: at accesses, at the tick, and more often while the image sleeps and the GPU works.
+
+use crate::interrupts;
+use crate::report::{self, say};
+use core::hint::spin_loop;
+use core::time::Duration;
+use eitri_boards::Exit;
+use eitri_boards::qemu_virt::MAILBOX;
+use eitri_kernel::time;
+use eitri_mailbox::{Mailbox, Request};
+use eitri_model::Lines;
+
+/// Longest that an answer may take: the host may be very busy.
+const LIMIT: Duration = Duration::from_secs(60);
+/// How often an answer is looked for before the clock is.
+const LOOKS: u32 = 1000;
+/// How long the lines of a busy GPU are watched before the CPU sleeps.
+const WATCH: Duration = Duration::from_micros(50);
+/// How long it sleeps then at most.
+const NAP: Duration = Duration::from_micros(100);
+
+/// The way to it.
+pub(crate) struct HostGpu {
+    mailbox: &'static Mailbox,
+}
+
+impl HostGpu {
+    /// The GPU of the process that has mapped this machine's memory.
+    pub(crate) fn new() -> HostGpu {
+        // SAFETY: the page is part of the monitor's memory and of nothing else in it, mapped, aligned, and has only zeros, or what
+        // the host's process has put there, which any mailbox may hold; all of its parts are atomics.
+        let mailbox = unsafe { &*(MAILBOX.base as *const Mailbox) };
+        mailbox.set_counter_hertz(time::counter_hertz());
+        HostGpu { mailbox }
+    }
+
+    /// A load by the code at `pc`.
+    pub(crate) fn read(&mut self, offset: u32, pc: u64) -> u32 {
+        self.access(offset, None, pc)
+    }
+
+    /// A store by the code at `pc`.
+    pub(crate) fn write(&mut self, offset: u32, value: u32, pc: u64) {
+        self.access(offset, Some(value), pc);
+    }
+
+    fn access(&mut self, offset: u32, write: Option<u32>, pc: u64) -> u32 {
+        self.mailbox.ask(Request { offset, write, pc });
+        let begin = time::now();
+        loop {
+            for _ in 0..LOOKS {
+                if let Some(value) = self.mailbox.answer() {
+                    return value;
+                }
+                spin_loop();
+            }
+            if time::now().saturating_sub(begin) > LIMIT {
+                say!("the host's model does not answer");
+                report::end(Exit::Monitor);
+            }
+        }
+    }
+
+    /// The levels of its lines.
+    pub(crate) fn lines(&self) -> Lines {
+        let state = self.mailbox.state();
+        Lines {
+            job: state.job,
+            mmu: state.mmu,
+            gpu: state.gpu,
+        }
+    }
+
+    /// Waits for an interrupt, and for as long as the GPU is busy not for long.
+    pub(crate) fn rest(&mut self) {
+        if self.mailbox.state().busy {
+            let (before, begin) = (self.lines(), time::now());
+            while time::now().saturating_sub(begin) < WATCH {
+                if self.lines() != before {
+                    return;
+                }
+                spin_loop();
+            }
+            interrupts::tick_within(NAP);
+        }
+        cortex_a::asm::wfi();
+    }
+}
