@@ -10,6 +10,7 @@ use std::process::Command;
 const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-arch",        &[]),
     ("eitri-isa",         &["eitri-arch"]),
+    ("eitri-ir3-isa",     &[]),
     ("eitri-cs",          &["eitri-arch"]),
     ("eitri-descriptors", &["eitri-arch"]),
     ("eitri-csf",         &["eitri-arch"]),

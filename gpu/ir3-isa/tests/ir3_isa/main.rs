@@ -1,0 +1,5 @@
+//! Tests of the IR3 table against vectors that come from elsewhere, and against itself.
+
+mod builder;
+mod data_file;
+mod words;
