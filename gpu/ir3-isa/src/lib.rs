@@ -46,6 +46,7 @@ mod instr;
 
 // What others ask of an instruction.
 mod access;
+pub mod timing;
 
 // The instruction and its text.
 mod text;

@@ -2,4 +2,5 @@
 
 mod builder;
 mod data_file;
+mod timing;
 mod words;
