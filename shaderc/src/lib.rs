@@ -33,6 +33,7 @@ mod lower;
 mod opt;
 pub mod pass;
 
+mod machine;
 pub mod valhall;
 
 #[cfg(any(test, feature = "build"))]

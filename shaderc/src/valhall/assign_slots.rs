@@ -5,7 +5,7 @@
 //! wait serves them all while the next group is already on its way.
 //! Facts: hardware/compiler-backend.md 8.1, hardware/compiler-optimization.md 1.15.
 
-use super::mir::{Function, Message};
+use super::mir::{Function, Instruction as _, Message};
 use super::scoreboard::register_mask;
 
 /// The slot of barriers.

@@ -4,7 +4,7 @@
 //! written; never on a staging register, nor on one that a message under way may still be reading; on both halves of
 //! a pair or on none. A missing mark costs power, a wrong one the value.  Facts: hardware/compiler-backend.md 5.7.
 
-use super::mir::{BlockId, Function, Instr};
+use super::mir::{BlockId, Function, Instr, Instruction as _};
 use super::scoreboard::{GENERAL_SLOTS, register_mask};
 
 /// By slot: registers that messages may still be reading as staging.

@@ -13,30 +13,13 @@ mod descriptors;
 
 mod select;
 
-mod propagate_copies;
-mod remove_dead;
-
 mod legalise;
 
 mod share_moves;
 
-mod hoist_invariants;
-
 mod schedule;
 
-mod split_edges;
-
-mod lower_phis;
-
-mod isolate_groups;
-
-mod liveness;
-
 mod allocate;
-
-mod thread_jumps;
-
-mod rotate_loops;
 
 mod lower_branches;
 
@@ -65,7 +48,11 @@ mod random_function;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
+mod tests_allocate;
+#[cfg(test)]
 mod tests_select;
+#[cfg(test)]
+mod tests_shared;
 
 pub use self::error::{Error, Unsupported};
 pub use self::mir::{AddressHalf, FauWord};
@@ -138,7 +125,7 @@ pub fn compile_with(
     Ok(Some(Binary {
         registers: lowered.allocated.registers_per_thread,
         preload: preloaded.fold(0, |mask, bit| mask | 1 << bit),
-        fau: function.fau.clone(),
+        fau: function.extra.fau.clone(),
         handles: descriptors::handles(&ir.bindings),
         scratch_bytes: function.scratch_bytes.next_multiple_of(16),
         statistics: statistics::count(function, &lowered.allocated, &target),

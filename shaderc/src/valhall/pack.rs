@@ -11,7 +11,7 @@ use eitri_isa::{
 };
 
 use super::error::Error;
-use super::mir::{Function, Half, Instr, Modifier, Operand, Source, Word};
+use super::mir::{Function, Half, Instr, Instruction as _, Modifier, Operand, Source, Word};
 use super::scoreboard::register_mask;
 
 /// What an instruction of machine IR still lacks.

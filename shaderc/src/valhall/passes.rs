@@ -1,24 +1,24 @@
 //! Passes over machine IR: their names, what they do, and what they leave, one row each.
 
 use super::assign_slots::assign_slots;
-use super::hoist_invariants::hoist_invariants;
 use super::insert_flow::insert_flow;
 use super::insert_waits::insert_waits;
-use super::isolate_groups::isolate_groups;
 use super::legalise::arrange_fau::arrange_fau;
 use super::legalise::constants::legalise_constants;
 use super::legalise::fau::legalise_fau;
 use super::lower_branches::lower_branches;
-use super::lower_phis::lower_phis;
 use super::mark_last_use::mark_last_use;
 use super::mir::{Form, Function};
-use super::propagate_copies::propagate_copies;
-use super::remove_dead::remove_dead;
-use super::rotate_loops::rotate_loops;
 use super::schedule::schedule;
 use super::share_moves::share_moves;
-use super::split_edges::split_edges;
-use super::thread_jumps::thread_jumps;
+use crate::machine::hoist_invariants::hoist_invariants;
+use crate::machine::isolate_groups::isolate_groups;
+use crate::machine::lower_phis::lower_phis;
+use crate::machine::propagate_copies::propagate_copies;
+use crate::machine::remove_dead::remove_dead;
+use crate::machine::rotate_loops::rotate_loops;
+use crate::machine::split_edges::split_edges;
+use crate::machine::thread_jumps::thread_jumps;
 use crate::pass::{Changed, PassRow};
 
 /// A pass over machine IR.

@@ -6,30 +6,17 @@ use super::Choices;
 use super::allocate::{AllocateOptions, Allocated, allocate};
 use super::check_waits::check_waits;
 use super::error::Error;
-use super::mir::{Form, Function, verify};
+use super::mir::{Form, Function};
 use super::passes;
 use super::select::select;
 use super::statistics::spill_cost;
 use crate::ir;
-use crate::pass::{Changed, Runner, Unit};
+use crate::pass::{Changed, Runner};
 
 /// A program ready to be packed.
 pub(super) struct Lowered {
     pub(super) function: Function,
     pub(super) allocated: Allocated,
-}
-
-impl Unit for Function {
-    fn broken(&self) -> Vec<String> {
-        match self.form {
-            // The checkers have seen to it.
-            Form::Registers => Vec::new(),
-            Form::Ssa | Form::Variables => {
-                let broken = verify(self, self.form);
-                broken.iter().map(ToString::to_string).collect()
-            }
-        }
-    }
 }
 
 /// All passes up to packing; none if the runner stopped before the end.

@@ -2,13 +2,13 @@
 
 #![cfg(test)]
 
-use super::isolate_groups::isolate_groups;
-use super::lower_phis::lower_phis;
 use super::mir::{
     Block, BlockId, Function, Instr, Modifier, Op, Operand, Phi, Preload, Register, Source, Space,
     Terminator, Value, Word, Words,
 };
-use super::split_edges::split_edges;
+use crate::machine::isolate_groups::isolate_groups;
+use crate::machine::lower_phis::lower_phis;
+use crate::machine::split_edges::split_edges;
 use crate::target::Target;
 use smallvec::smallvec;
 

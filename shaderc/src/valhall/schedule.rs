@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
-use super::liveness::live_at_ends;
-use super::mir::{Block, Function, Instr, Message, Space, Value, Word};
+use super::mir::{Block, Function, Instr, Instruction, Message, Space, Value, Word};
+use crate::machine::liveness::live_at_ends;
 
 /// Schedules all blocks. True when any changed.
 pub(crate) fn schedule(function: &mut Function) -> bool {

@@ -6,7 +6,9 @@
 
 use rustc_hash::FxHashMap as HashMap;
 
-use super::mir::{Function, Message, Modifiers, Op, Sources, Terminator, Value, Word, Words};
+use super::mir::{
+    Function, Instruction as _, Message, Modifiers, Op, Sources, Terminator, Value, Word, Words,
+};
 
 /// What tells two pure instructions apart.
 type Key = (Op, Modifiers, Sources, Option<i64>);

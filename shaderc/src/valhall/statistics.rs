@@ -95,7 +95,7 @@ pub(super) fn count(function: &Function, allocated: &Allocated, target: &Target)
             1
         },
         registers: allocated.registers_used,
-        uniforms: function.fau.len().div_ceil(2),
+        uniforms: function.extra.fau.len().div_ceil(2),
         loops: function.loop_count(),
         spills: allocated.spills,
         fills: allocated.fills,

@@ -14,7 +14,7 @@ const LOOP_WEIGHT: u64 = 10;
 
 /// Puts words that are read together side by side, and drops those that nobody reads.
 pub(crate) fn arrange_fau(function: &mut Function) {
-    let count = function.fau.len();
+    let count = function.extra.fau.len();
     let mut used = vec![false; count];
     let mut together: BTreeMap<(usize, usize), u64> = BTreeMap::new();
     for (block, depth) in function.blocks.iter().zip(function.loop_depths()) {
@@ -53,6 +53,7 @@ pub(crate) fn arrange_fau(function: &mut Function) {
             .for_each(|word| used[word] = true);
     }
     let glued: Vec<(usize, usize)> = function
+        .extra
         .fau
         .windows(2)
         .enumerate()
@@ -65,8 +66,8 @@ pub(crate) fn arrange_fau(function: &mut Function) {
         .enumerate()
         .filter_map(|(place, word)| Some(((*word)?, u8::try_from(place).ok()?)))
         .collect();
-    let old = std::mem::take(&mut function.fau);
-    function.fau = order
+    let old = std::mem::take(&mut function.extra.fau);
+    function.extra.fau = order
         .iter()
         .map(|word| word.map_or(FauWord::Constant(0), |word| old[word]))
         .collect();

@@ -272,11 +272,11 @@ fn place_source(
 /// The uniform word that holds a constant.
 fn fau_word(function: &mut Function, target: &Target, bits: u32) -> Option<u8> {
     let wanted = FauWord::Constant(bits);
-    let found = function.fau.iter().position(|&word| word == wanted);
+    let found = function.extra.fau.iter().position(|&word| word == wanted);
     let index = found.or_else(|| {
-        (function.fau.len() < target.limits.uniform_words as usize).then(|| {
-            function.fau.push(wanted);
-            function.fau.len() - 1
+        (function.extra.fau.len() < target.limits.uniform_words as usize).then(|| {
+            function.extra.fau.push(wanted);
+            function.extra.fau.len() - 1
         })
     })?;
     u8::try_from(index).ok()

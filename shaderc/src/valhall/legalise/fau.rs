@@ -122,7 +122,7 @@ fn repair(function: &mut Function, target: &Target, instr: &mut Instr, out: &mut
         let dest = Word::Value(function.new_value());
         let operand = operand_of(*moved);
         let constant = match *moved {
-            Read::Uniform(word) => match function.fau.get(usize::from(word)) {
+            Read::Uniform(word) => match function.extra.fau.get(usize::from(word)) {
                 Some(&FauWord::Constant(bits)) => Some(bits),
                 _ => None,
             },

@@ -6,22 +6,7 @@ use std::fmt;
 
 use eitri_isa::Select;
 
-/// One 32-bit word of the program, not yet in a register.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(crate) struct Value(pub(crate) u32);
-
-impl Value {
-    /// The value's place in tables that have an entry a value.
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "%{}", self.0)
-    }
-}
+use crate::machine::Value;
 
 /// One of the 64 registers of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -58,38 +43,7 @@ impl fmt::Display for Register {
 }
 
 /// A word that an instruction reads or writes: a value, and after allocation a register.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(crate) enum Word {
-    Value(Value),
-    Register(Register),
-}
-
-impl Word {
-    /// The value, while there is one.
-    pub(crate) fn value(self) -> Option<Value> {
-        match self {
-            Word::Value(value) => Some(value),
-            Word::Register(_) => None,
-        }
-    }
-
-    /// The register, once there is one.
-    pub(crate) fn register(self) -> Option<Register> {
-        match self {
-            Word::Register(register) => Some(register),
-            Word::Value(_) => None,
-        }
-    }
-}
-
-impl fmt::Display for Word {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Word::Value(value) => value.fmt(f),
-            Word::Register(register) => register.fmt(f),
-        }
-    }
-}
+pub(crate) type Word = crate::machine::Word<Register>;
 
 /// Special values that compute programs read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

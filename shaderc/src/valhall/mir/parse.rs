@@ -4,11 +4,13 @@
 
 #![cfg(test)]
 
-use super::FauWord;
-use super::function::{Block, BlockId, Function, Instr, Phi, Preload, Terminator, Words};
+use super::instr::{Instr, Words};
+use super::machine::{Valhall, WordClass};
 use super::modifier::{Flow, Modifier};
 use super::op::Op;
-use super::operand::{Half, Operand, Register, Source, Space, Special, Value, Word};
+use super::operand::{Half, Operand, Register, Source, Space, Special, Word};
+use super::{Block, BlockId, FauWord, Function, Phi, Preload, Terminator, Value};
+use crate::machine::{self, Instruction as _};
 use eitri_isa::Select;
 
 /// What was wrong with a line of text.
@@ -19,7 +21,7 @@ pub(crate) struct ParseError {
     pub(crate) text: String,
 }
 
-impl Function {
+impl machine::Function<Valhall> {
     /// Parses machine IR.
     pub(crate) fn parse(text: &str) -> Result<Function, ParseError> {
         let mut function = Function::default();
@@ -32,13 +34,13 @@ impl Function {
                 })?;
             }
         }
-        function.values = count_values(&function);
+        function.values = vec![WordClass; count_values(&function)];
         Ok(function)
     }
 }
 
 /// One more than the highest value named.
-fn count_values(function: &Function) -> u32 {
+fn count_values(function: &Function) -> usize {
     let mut highest = None;
     let mut see = |value: Option<Value>| highest = highest.max(value.map(|value| value.0));
     for preload in &function.preloads {
@@ -60,7 +62,7 @@ fn count_values(function: &Function) -> u32 {
         }
         see(block.terminator.read().and_then(Word::value));
     }
-    highest.map_or(0, |number| number + 1)
+    highest.map_or(0, |number| number as usize + 1)
 }
 
 fn parse_line(function: &mut Function, code: &str) -> Option<()> {
@@ -77,7 +79,7 @@ fn parse_line(function: &mut Function, code: &str) -> Option<()> {
     }
     if let Some(rest) = code.strip_prefix("fau ") {
         let (_, what) = rest.split_once(" = ")?;
-        function.fau.push(FauWord::parse(what)?);
+        function.extra.fau.push(FauWord::parse(what)?);
         return Some(());
     }
     if let Some(label) = code.strip_suffix(':') {
@@ -285,5 +287,5 @@ b2:
     let function =
         Function::parse(text).unwrap_or_else(|error| panic!("line {}: {}", error.line, error.text));
     assert_eq!(function.to_string(), text);
-    assert_eq!(function.values, 5);
+    assert_eq!(function.values.len(), 5);
 }

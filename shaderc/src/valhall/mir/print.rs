@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::function::{Block, Function, Instr, Terminator};
+use super::instr::Instr;
 use super::modifier::Flow;
 use super::operand::{Half, Operand, Source, Word};
 use eitri_isa::Select;
@@ -75,52 +75,6 @@ impl fmt::Display for Instr {
         items.extend(self.slot.map(|slot| format!("slot:{slot}")));
         if !items.is_empty() {
             write!(f, " {}", items.join(", "))?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for Terminator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Terminator::Jump(to) => write!(f, "jump {to}"),
-            Terminator::Branch {
-                condition,
-                taken,
-                otherwise,
-            } => write!(f, "branch {condition}, {taken}, {otherwise}"),
-            Terminator::End => f.write_str("end"),
-        }
-    }
-}
-
-impl fmt::Display for Block {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for phi in &self.phis {
-            let sources: Vec<String> = phi
-                .sources
-                .iter()
-                .map(|(block, operand)| format!("{block} {operand}"))
-                .collect();
-            writeln!(f, "  {} = phi {}", phi.dest, sources.join(", "))?;
-        }
-        for instr in &self.instrs {
-            writeln!(f, "  {instr}")?;
-        }
-        writeln!(f, "  {}", self.terminator)
-    }
-}
-
-impl fmt::Display for Function {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (word, fau) in self.fau.iter().enumerate() {
-            writeln!(f, "fau u{word} = {fau}")?;
-        }
-        for preload in &self.preloads {
-            writeln!(f, "preload {} = {}", preload.dest, preload.register)?;
-        }
-        for id in self.block_ids() {
-            write!(f, "{id}:\n{}", self.block(id))?;
         }
         Ok(())
     }

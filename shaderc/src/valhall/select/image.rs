@@ -263,7 +263,7 @@ impl Selector<'_> {
 
     /// The uniform word that holds something; none if there is no room for it.
     fn uniform_word(&mut self, word: FauWord) -> Option<u8> {
-        let fau = &mut self.function.fau;
+        let fau = &mut self.function.extra.fau;
         let index = match fau.iter().position(|other| *other == word) {
             Some(index) => index,
             None if fau.len() < self.target.limits.uniform_words as usize => {

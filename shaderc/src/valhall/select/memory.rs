@@ -273,7 +273,7 @@ impl Selector<'_> {
 
     /// The pair of uniform words that make a pointer; none if there is no room for them.
     pub(super) fn pointer(&mut self, words: [FauWord; 2]) -> Option<Source> {
-        let fau = &mut self.function.fau;
+        let fau = &mut self.function.extra.fau;
         let found = fau.chunks(2).position(|pair| pair == words);
         let index = match found {
             Some(pair) => 2 * pair,

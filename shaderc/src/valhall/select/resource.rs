@@ -38,7 +38,10 @@ impl Selector<'_> {
                 _ => {}
             }
         }
-        let (count, most) = (self.function.fau.len(), self.target.limits.uniform_words);
+        let (count, most) = (
+            self.function.extra.fau.len(),
+            self.target.limits.uniform_words,
+        );
         if count > most as usize {
             return Err(Unsupported {
                 what: format!("{count} uniform words, more than {most}"),
@@ -46,7 +49,7 @@ impl Selector<'_> {
             });
         }
         for (value, word) in sizes {
-            if self.function.fau.len() < MOST_WITH_SIZES {
+            if self.function.extra.fau.len() < MOST_WITH_SIZES {
                 self.number_uniform(value, word);
             }
         }
@@ -54,7 +57,7 @@ impl Selector<'_> {
     }
 
     fn number_uniform(&mut self, value: ir::Value, word: FauWord) {
-        let fau = &mut self.function.fau;
+        let fau = &mut self.function.extra.fau;
         let found = fau.iter().position(|other| *other == word);
         let index = found.unwrap_or_else(|| {
             fau.push(word);

@@ -6,35 +6,34 @@
 //! Facts: hardware/compiler-backend.md 7.2 (1).
 
 use rustc_hash::FxHashMap as HashMap;
-use smallvec::smallvec;
 
-use eitri_isa::Arch;
-
-use super::legalise::constants;
-use super::mir::{BlockId, Function, Instr, Location, Op, Operand, Source, Value, Word};
+use super::function::{Function, Location, Value, Word};
+use super::interface::{Machine, Reads};
 use crate::target::Target;
 
 /// A copy to place at the end of a predecessor.
-struct EdgeCopy {
+struct EdgeCopy<M: Machine> {
     variable: Value,
-    from: Operand,
+    from: M::Operand,
     /// The phi's own result.
     dest: Value,
 }
 
 /// Lowers every phi. True when there were any.
-pub(crate) fn lower_phis(function: &mut Function, target: &Target) -> bool {
-    let mut edges: Vec<Vec<EdgeCopy>> = function.blocks.iter().map(|_| Vec::new()).collect();
+pub(crate) fn lower_phis<M: Machine>(function: &mut Function<M>, target: &Target) -> bool {
+    let mut edges: Vec<Vec<EdgeCopy<M>>> = function.blocks.iter().map(|_| Vec::new()).collect();
     let mut changed = false;
     for index in 0..function.blocks.len() {
         let phis = std::mem::take(&mut function.blocks[index].phis);
         changed |= !phis.is_empty();
         let mut starts = Vec::with_capacity(phis.len());
         for phi in phis {
-            let variable = function.new_value();
-            starts.push(Instr::copy(
+            let class = function.class(phi.dest);
+            let variable = function.new_value_of(class);
+            starts.push(M::copy(
                 Word::Value(phi.dest),
                 Word::Value(variable),
+                class,
                 Location::default(),
             ));
             for (from, operand) in phi.sources {
@@ -47,20 +46,18 @@ pub(crate) fn lower_phis(function: &mut Function, target: &Target) -> bool {
         }
         function.blocks[index].instrs.splice(0..0, starts);
     }
-    for (index, copies) in edges.into_iter().enumerate() {
-        let block = &mut function.blocks[BlockId(index as u32).index()];
-        block.instrs.extend(
-            order(copies)
-                .into_iter()
-                .map(|copy| move_to(copy.variable, copy.from, target.arch)),
-        );
+    for (block, copies) in function.blocks.iter_mut().zip(edges) {
+        block.instrs.extend(order(copies).into_iter().map(|copy| {
+            let class = function.values[copy.variable.index()];
+            M::move_operand(copy.variable, class, copy.from, target)
+        }));
     }
     changed
 }
 
 /// Orders copies so that one that reads a phi's value stands before the one that writes this phi's variable.
 /// In a cycle any order is right.
-fn order(copies: Vec<EdgeCopy>) -> Vec<EdgeCopy> {
+fn order<M: Machine>(copies: Vec<EdgeCopy<M>>) -> Vec<EdgeCopy<M>> {
     // A copy must wait for those that read what its phi has given so far.
     let mut waits = vec![0usize; copies.len()];
     let by_dest: HashMap<Value, usize> = copies
@@ -69,9 +66,7 @@ fn order(copies: Vec<EdgeCopy>) -> Vec<EdgeCopy> {
         .map(|(number, copy)| (copy.dest, number))
         .collect();
     let waiting = |number: usize| {
-        let Operand::Word(Word::Value(value)) = copies[number].from else {
-            return None;
-        };
+        let value = copies[number].from.words().find_map(Word::value)?;
         by_dest
             .get(&value)
             .copied()
@@ -106,55 +101,9 @@ fn order(copies: Vec<EdgeCopy>) -> Vec<EdgeCopy> {
     for number in 0..copies.len() {
         place(number, &mut waits, &mut placed, &mut ordered);
     }
-    let mut copies: Vec<Option<EdgeCopy>> = copies.into_iter().map(Some).collect();
+    let mut copies: Vec<Option<EdgeCopy<M>>> = copies.into_iter().map(Some).collect();
     let taken = ordered
         .into_iter()
         .filter_map(|number| copies[number].take());
     taken.collect()
-}
-
-/// A move of any operand to a variable.
-fn move_to(variable: Value, from: Operand, arch: Arch) -> Instr {
-    let dest = Word::Value(variable);
-    match from {
-        Operand::Constant(bits) => constants::make(dest, bits, Location::default(), arch),
-        _ => Instr {
-            dests: smallvec![dest],
-            sources: smallvec![Source::plain(from)],
-            ..Instr::new(Op::Mov)
-        },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::valhall::mir::{Form, verify};
-
-    #[test]
-    fn a_rotation_reads_the_old_value_first() {
-        let mut function = Function::parse(
-            "b0:
-              %0 = MOV.i32 t0
-              jump b1
-            b1:
-              %1 = phi b0 %0, b2 %2
-              %2 = phi b0 %0, b2 %3
-              %3 = IADD.u32 %1, %2
-              branch %3, b2, b3
-            b2:
-              jump b1
-            b3:
-              end",
-        )
-        .expect("text is MIR");
-        assert!(lower_phis(&mut function, &Target::default()));
-        assert_eq!(verify(&function, Form::Variables), []);
-        assert!(
-            function
-                .to_string()
-                .contains("b2:\n  %4 = MOV.i32 %2\n  %5 = MOV.i32 %3\n"),
-            "{function}"
-        );
-    }
 }

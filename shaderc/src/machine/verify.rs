@@ -3,11 +3,14 @@
 //! Checks that block references exist, that phi edges are the predecessors, that every value has one definition, and
 //! that it dominates each use. After `lower_phis` (`Form::Variables`) a value may be written several times; then it
 //! must have been written on every path to each use.
+//!
+//! What an instruction of a machine may read, and where, is for its back end to check.
 
 use std::fmt;
 
-use super::function::{BlockId, Function};
-use super::operand::Value;
+use super::function::{BlockId, Function, Value, Word};
+use super::interface::{Instruction, Machine, Reads};
+use crate::pass::Unit;
 
 /// What a function may contain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -53,8 +56,21 @@ impl fmt::Display for Broken {
     }
 }
 
+impl<M: Machine> Unit for Function<M> {
+    fn broken(&self) -> Vec<String> {
+        match self.form {
+            // The checkers have seen to it.
+            Form::Registers => Vec::new(),
+            Form::Ssa | Form::Variables => {
+                let broken = verify(self, self.form);
+                broken.iter().map(ToString::to_string).collect()
+            }
+        }
+    }
+}
+
 /// Every broken rule of `function`.
-pub(crate) fn verify(function: &Function, form: Form) -> Vec<Broken> {
+pub(crate) fn verify<M: Machine>(function: &Function<M>, form: Form) -> Vec<Broken> {
     let mut broken = check_edges(function, form);
     if !broken.is_empty() {
         return broken;
@@ -66,7 +82,7 @@ pub(crate) fn verify(function: &Function, form: Form) -> Vec<Broken> {
     broken
 }
 
-fn check_edges(function: &Function, form: Form) -> Vec<Broken> {
+fn check_edges<M: Machine>(function: &Function<M>, form: Form) -> Vec<Broken> {
     let mut broken = Vec::new();
     let count = function.blocks.len();
     for id in function.block_ids() {
@@ -100,20 +116,16 @@ fn check_edges(function: &Function, form: Form) -> Vec<Broken> {
     broken
 }
 
-fn check_definitions(function: &Function, broken: &mut Vec<Broken>) {
-    let mut defined = vec![false; function.values as usize];
+fn check_definitions<M: Machine>(function: &Function<M>, broken: &mut Vec<Broken>) {
+    let mut defined = vec![false; function.values.len()];
     let mut define = |block: BlockId, value: Value| {
         if std::mem::replace(&mut defined[value.index()], true) {
             broken.push(Broken::DefinedTwice { block, value });
         }
     };
-    for value in function
-        .preloads
-        .iter()
-        .filter_map(|preload| preload.dest.value())
-    {
-        define(BlockId(0), value);
-    }
+    function
+        .preloaded_values()
+        .for_each(|value| define(BlockId(0), value));
     for id in function.block_ids() {
         let block = function.block(id);
         block.phis.iter().for_each(|phi| define(id, phi.dest));
@@ -126,9 +138,9 @@ fn check_definitions(function: &Function, broken: &mut Vec<Broken>) {
 }
 
 /// Forward dataflow: the values that are defined on every path to the start of each block.
-fn check_uses(function: &Function, broken: &mut Vec<Broken>) {
+fn check_uses<M: Machine>(function: &Function<M>, broken: &mut Vec<Broken>) {
     let predecessors = function.predecessors();
-    let count = function.values as usize;
+    let count = function.values.len();
     let mut at_end: Vec<Option<Vec<bool>>> = vec![None; function.blocks.len()];
     let entry_of = |id: BlockId, at_end: &[Option<Vec<bool>>]| -> Vec<bool> {
         let mut defined = vec![id.index() != 0; count];
@@ -142,9 +154,7 @@ fn check_uses(function: &Function, broken: &mut Vec<Broken>) {
         }
         if id.index() == 0 {
             function
-                .preloads
-                .iter()
-                .filter_map(|preload| preload.dest.value())
+                .preloaded_values()
                 .for_each(|value| defined[value.index()] = true);
         }
         defined
@@ -176,7 +186,7 @@ fn check_uses(function: &Function, broken: &mut Vec<Broken>) {
         for phi in &block.phis {
             for (from, operand) in &phi.sources {
                 let known = at_end[from.index()].as_ref();
-                for value in operand.words().filter_map(|word| word.value()) {
+                for value in operand.words().filter_map(Word::value) {
                     if !known.is_some_and(|known| known[value.index()]) {
                         broken.push(Broken::Undefined {
                             block: id,
@@ -203,7 +213,7 @@ fn check_uses(function: &Function, broken: &mut Vec<Broken>) {
         if let Some(value) = block
             .terminator
             .read()
-            .and_then(|word| word.value())
+            .and_then(Word::value)
             .filter(|value| !defined[value.index()])
         {
             broken.push(Broken::Undefined {

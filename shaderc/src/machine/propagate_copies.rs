@@ -3,25 +3,25 @@
 //! Needs: SSA.  Copies of preloaded words stay: they are what lets the allocator move such a word away.
 //! Facts: hardware/compiler-backend.md 3 (5).
 
-use super::mir::{Function, Instr, Operand, Source, Terminator, Value, Word};
+use super::function::{Function, Value, Word};
+use super::interface::{Instruction, Machine, Reads, WordOf};
 
 /// Propagates copies of words; `remove_dead` removes them.
-pub(crate) fn propagate_copies(function: &mut Function) {
-    let mut originals: Vec<Option<Value>> = vec![None; function.values as usize];
+pub(crate) fn propagate_copies<M: Machine>(function: &mut Function<M>) {
+    let mut originals: Vec<Option<Value>> = vec![None; function.values.len()];
     for (to, from) in function
         .blocks
         .iter()
         .flat_map(|block| &block.instrs)
-        .filter_map(Instr::as_copy)
+        .filter_map(Instruction::as_copy)
     {
-        let preloaded = function.preloads.iter().any(|preload| preload.dest == from);
         if let (Word::Value(to), Word::Value(from)) = (to, from)
-            && !preloaded
+            && !function.preloaded_values().any(|value| value == from)
         {
             originals[to.index()] = Some(from);
         }
     }
-    let find = |word: Word| {
+    let find = |word: WordOf<M>| {
         let mut word = word;
         while let Word::Value(value) = word
             && let Some(original) = originals[value.index()]
@@ -30,27 +30,14 @@ pub(crate) fn propagate_copies(function: &mut Function) {
         }
         word
     };
-    let find_operand = |operand: &mut Operand| {
-        if let Operand::Word(word) = operand {
-            *word = find(*word);
-        }
-    };
     for block in &mut function.blocks {
-        block
-            .phis
-            .iter_mut()
-            .flat_map(|phi| &mut phi.sources)
-            .for_each(|(_, operand)| find_operand(operand));
+        for (_, operand) in block.phis.iter_mut().flat_map(|phi| &mut phi.sources) {
+            operand.map_words(find);
+        }
         block
             .instrs
             .iter_mut()
             .for_each(|instr| instr.map_reads(find));
-        if let Terminator::Branch {
-            condition: Source { operand, .. },
-            ..
-        } = &mut block.terminator
-        {
-            find_operand(operand);
-        }
+        block.terminator.map_read(find);
     }
 }

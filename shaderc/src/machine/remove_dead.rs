@@ -2,33 +2,29 @@
 //!
 //! Needs: SSA.  Facts: hardware/compiler-backend.md 3 (9).
 
-use super::mir::{Function, Message, Value, Word};
+use super::function::{Function, Value, Word};
+use super::interface::{Instruction, Machine, Reads};
 
 /// Removes dead instructions and phis.
-pub(crate) fn remove_dead(function: &mut Function) {
+pub(crate) fn remove_dead<M: Machine>(function: &mut Function<M>) {
     let needed = find_needed(function);
     let wanted = |value: Value| needed[value.index()];
     for block in &mut function.blocks {
         block.phis.retain(|phi| wanted(phi.dest));
         block
             .instrs
-            .retain(|instr| keeps(instr) || instr.written_values().any(wanted));
+            .retain(|instr| instr.stays_unread() || instr.written_values().any(wanted));
     }
     function
         .preloads
         .retain(|preload| preload.dest.value().is_none_or(wanted));
 }
 
-/// True for what stays though nobody reads its result. Loads stay too: the IR has removed those that may go.
-fn keeps(instr: &super::mir::Instr) -> bool {
-    instr.op.has_effect() || instr.op.message() == Message::Load
-}
-
 /// Follows reads backwards from what stays.
-fn find_needed(function: &Function) -> Vec<bool> {
-    let mut needed = vec![false; function.values as usize];
+fn find_needed<M: Machine>(function: &Function<M>) -> Vec<bool> {
+    let mut needed = vec![false; function.values.len()];
     let mut work: Vec<Value> = Vec::new();
-    let mut sources: Vec<Vec<Value>> = vec![Vec::new(); function.values as usize];
+    let mut sources: Vec<Vec<Value>> = vec![Vec::new(); function.values.len()];
     for block in &function.blocks {
         for phi in &block.phis {
             let reads = phi
@@ -39,7 +35,7 @@ fn find_needed(function: &Function) -> Vec<bool> {
             sources[phi.dest.index()].extend(reads);
         }
         for instr in &block.instrs {
-            if keeps(instr) {
+            if instr.stays_unread() {
                 work.extend(instr.read_values());
             }
             for dest in instr.written_values() {

@@ -5,7 +5,8 @@
 //! It makes words live longer: `pipeline` compares what comes of it with what comes without.
 //! Facts: hardware/compiler-optimization.md 2 (15).
 
-use super::mir::{BlockId, Function, Instr, Message, Op, Value};
+use super::function::{BlockId, Function, Value};
+use super::interface::{Instruction, Machine};
 use crate::dominators::DominatorTree;
 
 /// Most instructions that come to blocks before loops around one place: there are no registers for the results of more.
@@ -21,12 +22,12 @@ struct Left {
 }
 
 /// Moves what can be moved. True when anything did.
-pub(crate) fn hoist_invariants(function: &mut Function) -> bool {
-    let mut home: Vec<Option<BlockId>> = vec![None; function.values as usize];
+pub(crate) fn hoist_invariants<M: Machine>(function: &mut Function<M>) -> bool {
+    let mut home: Vec<Option<BlockId>> = vec![None; function.values.len()];
     for id in function.block_ids() {
         let block = function.block(id);
         let phis = block.phis.iter().map(|phi| phi.dest);
-        let values = phis.chain(block.instrs.iter().flat_map(Instr::written_values));
+        let values = phis.chain(block.instrs.iter().flat_map(Instruction::written_values));
         values.for_each(|value| home[value.index()] = Some(id));
     }
     // By block: how many instructions have come to it.
@@ -34,7 +35,7 @@ pub(crate) fn hoist_invariants(function: &mut Function) -> bool {
     let predecessors = function.predecessors();
     let dominators = dominators(&predecessors);
     let at = |block: usize| BlockId(block as u32);
-    let mut came = vec![false; function.values as usize];
+    let mut came = vec![false; function.values.len()];
     // Loops of which the one around has not been looked at.
     let mut open: Vec<Left> = vec![];
     let mut changed = false;
@@ -92,7 +93,7 @@ pub(crate) fn hoist_invariants(function: &mut Function) -> bool {
             for instr in instrs {
                 let room = moved[before.index()] + left.inside < MOST;
                 if room
-                    && may_move(&instr)
+                    && instr.may_move()
                     && instr.read_values().all(|value| outside(&home, value))
                 {
                     let mut further = false;
@@ -119,15 +120,6 @@ pub(crate) fn hoist_invariants(function: &mut Function) -> bool {
     changed
 }
 
-/// Whether it may run where it would not have run, and as often as it likes.
-fn may_move(instr: &Instr) -> bool {
-    instr.op.message() == Message::No
-        && instr.op != Op::Branchz
-        && instr.op != Op::Nop
-        && !instr.op.is_cross_lane()
-        && !instr.dests.is_empty()
-}
-
 /// Edges that lead up are those of loops, which change nothing: so one walk down is enough.
 fn dominators(predecessors: &[Vec<BlockId>]) -> DominatorTree {
     let mut dominators = DominatorTree::new(predecessors.len());
@@ -137,64 +129,4 @@ fn dominators(predecessors: &[Vec<BlockId>]) -> DominatorTree {
         dominators.add(block, before.filter(|from| *from < block));
     }
     dominators
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::valhall::mir::{Form, verify};
-
-    #[test]
-    fn what_every_round_computes_anew_moves_out_of_all_loops() {
-        let mut function = Function::parse(
-            "preload %0 = r60
-            b0:
-              jump b1
-            b1:
-              %1 = phi b0 %0, b4 %6
-              jump b2
-            b2:
-              %2 = phi b1 %1, b2 %3
-              %4 = IADD.u32 %0, %0
-              %5 = IADD.u32 %4, %1
-              %3 = IADD.u32 %2, %5
-              branch %3, b2, b3
-            b3:
-              branch %0, b4, b5
-            b4:
-              %6 = IADD.u32 %1, %0
-              jump b1
-            b5:
-              end",
-        )
-        .expect("text is MIR");
-        assert!(hoist_invariants(&mut function));
-        assert_eq!(verify(&function, Form::Ssa), []);
-        let text = function.to_string();
-        assert!(
-            text.contains("b0:\n  %4 = IADD.u32 %0, %0\n  jump b1"),
-            "{text}"
-        );
-        assert!(text.contains("  %5 = IADD.u32 %4, %1\n  jump b2"), "{text}");
-    }
-
-    #[test]
-    fn memory_and_what_not_every_round_does_stay() {
-        let text = "preload %0 = r60
-            b0:
-              jump b1
-            b1:
-              %1 = LD_BUFFER.i32 %0, u0, space:buffer
-              branch %1, b2, b3
-            b2:
-              %2 = IADD.u32 %0, %0
-              STORE.i32 @%2, u0, imm:0, space:buffer
-              jump b3
-            b3:
-              branch %0, b1, b4
-            b4:
-              end";
-        let mut function = Function::parse(text).expect("text is MIR");
-        assert!(!hoist_invariants(&mut function), "{function}");
-    }
 }

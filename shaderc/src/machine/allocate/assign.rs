@@ -1,12 +1,11 @@
-//! Assignment: finds a run of registers for every bundle, first fit, in one of several orders.
+//! Assignment: finds a run of units for every bundle, first fit, in one of several orders.
 //!
 //! No order is best for all functions, so `allocate` tries them all before it spills.
 //! Facts: hardware/compiler-backend.md 7.1, 7.2 (6), 7.4.
 
 use super::bundles::Bundle;
 use super::file::RegisterFile;
-use crate::valhall::liveness::Range;
-use crate::valhall::mir::Register;
+use crate::machine::liveness::Range;
 
 /// In which order bundles choose; those with a fixed register always choose first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,14 +29,14 @@ pub(crate) enum Until {
     Failure,
 }
 
-/// When each register is taken.
+/// When each unit is taken.
 struct Occupied(Vec<Vec<Range>>);
 
 impl Occupied {
-    /// True when every word of the bundle is free at `base`.
+    /// True when every unit of the bundle is free at `base`.
     fn fits(&self, bundle: &Bundle, base: usize) -> bool {
-        bundle.words.iter().enumerate().all(|(word, segments)| {
-            let taken = &self.0[base + word];
+        bundle.units.iter().enumerate().all(|(unit, segments)| {
+            let taken = &self.0[base + unit];
             segments.iter().all(|segment| {
                 let next = taken.partition_point(|range| range.to <= segment.range.from);
                 taken
@@ -48,8 +47,8 @@ impl Occupied {
     }
 
     fn take(&mut self, bundle: &Bundle, base: usize) {
-        for (word, segments) in bundle.words.iter().enumerate() {
-            let taken = &mut self.0[base + word];
+        for (unit, segments) in bundle.units.iter().enumerate() {
+            let taken = &mut self.0[base + unit];
             for segment in segments {
                 let at = taken.partition_point(|range| range.from < segment.range.from);
                 taken.insert(at, segment.range);
@@ -60,23 +59,23 @@ impl Occupied {
 
 /// What an assignment found.
 pub(crate) struct Assigned {
-    /// By bundle: its first register.
+    /// By bundle: its first unit.
     pub(crate) bases: Vec<Option<usize>>,
     /// Bundles that found no place.
     pub(crate) failed: Vec<usize>,
 }
 
-/// Chooses registers for all bundles. `weights` says what each would cost in memory. With [`Until::Failure`] it ends where
+/// Chooses units for all bundles. `weights` says what each would cost in memory. With [`Until::Failure`] it ends where
 /// one finds no place.
 pub(crate) fn assign(
     bundles: &[Bundle],
     weights: &[f64],
-    file: RegisterFile,
+    file: &RegisterFile,
     order: Order,
     until: Until,
 ) -> Assigned {
     let mut queue: Vec<usize> = (0..bundles.len()).collect();
-    let width = |index: usize| bundles[index].words.len();
+    let width = |index: usize| bundles[index].units.len();
     match order {
         Order::Start => queue.sort_by_cached_key(|&index| bundles[index].start()),
         Order::Width => {
@@ -91,7 +90,7 @@ pub(crate) fn assign(
         }),
     }
     queue.sort_by_key(|&index| bundles[index].fixed.is_none());
-    let mut occupied = Occupied(vec![Vec::new(); Register::COUNT]);
+    let mut occupied = Occupied(vec![Vec::new(); file.end()]);
     let mut assigned = Assigned {
         bases: vec![None; bundles.len()],
         failed: Vec::new(),
@@ -100,7 +99,8 @@ pub(crate) fn assign(
         let bundle = &bundles[index];
         let allowed = |base: &usize| {
             bundle.parity.is_none_or(|parity| base % 2 == parity)
-                && bundle.fixed.is_none_or(|register| register == *base)
+                && bundle.fixed.is_none_or(|unit| unit == *base)
+                && bundle.bases.contains(base)
         };
         match file
             .bases(width(index))

@@ -1,11 +1,12 @@
 //! Liveness: where each value holds something that is still needed.
 //!
 //! Points are numbered through the program: an instruction reads at an even point and writes at the next, odd one.
-//! A range is half open. A word that dies in an instruction and one born in it may share a register, except in
-//! 64-bit arithmetic, which takes two cycles: its 32-bit sources live to the end of the instruction.
+//! A range is half open. A word that dies in an instruction and one born in it may share a register, unless the
+//! instruction still reads the one when it writes the other.
 //! Facts: hardware/compiler-backend.md 7.1.
 
-use super::mir::{BlockId, Function, Instr, Message, Operand, Value, Word};
+use super::function::{BlockId, Function, Value, Word};
+use super::interface::{Instruction, Machine, Reads};
 
 /// Half-open range of points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,15 +25,10 @@ pub(crate) struct Liveness {
     pub(crate) definitions: Vec<u32>,
 }
 
-/// Values that `instr` reads until its end.
-fn reads_late(instr: &Instr) -> bool {
-    instr.op.message() == Message::No && instr.dests.len() > 1
-}
-
 /// Computes the ranges of all values of a function without phis.
-pub(crate) fn compute(function: &Function) -> Liveness {
+pub(crate) fn compute<M: Machine>(function: &Function<M>) -> Liveness {
     let live_out = live_at_ends(function);
-    let count = function.values as usize;
+    let count = function.values.len();
     let mut liveness = Liveness {
         ranges: vec![Vec::new(); count],
         uses: vec![0.0; count],
@@ -67,7 +63,7 @@ pub(crate) fn compute(function: &Function) -> Liveness {
         live_out[id.index()]
             .iter()
             .for_each(|&value| extend(value, terminator + 2, &mut end_of));
-        if let Some(value) = block.terminator.read().and_then(|word| word.value()) {
+        if let Some(value) = block.terminator.read().and_then(Word::value) {
             extend(value, terminator + 1, &mut end_of);
             liveness.uses[value.index()] += weight;
         }
@@ -80,23 +76,16 @@ pub(crate) fn compute(function: &Function) -> Liveness {
                 extend(value, read + 1, &mut end_of);
                 liveness.uses[value.index()] += weight;
             }
-            if reads_late(instr) {
-                for source in &instr.sources {
-                    if let Operand::Word(word) = source.operand
-                        && let Some(value) = word.value()
-                        && !instr.dests.contains(&word)
-                    {
-                        end_of[value.index()] = end_of[value.index()].max(read + 2 + 1);
-                    }
+            for word in instr.late_reads() {
+                if let Some(value) = word.value()
+                    && !instr.writes().any(|written| written == word)
+                {
+                    end_of[value.index()] = end_of[value.index()].max(read + 2 + 1);
                 }
             }
         }
         if id.index() == 0 {
-            for value in function
-                .preloads
-                .iter()
-                .filter_map(|preload| preload.dest.value())
-            {
+            for value in function.preloaded_values() {
                 liveness.define(value, 1, weight, &mut end_of);
             }
         }
@@ -146,7 +135,7 @@ impl Liveness {
 ///
 /// Each value is followed alone, up from where it is read to where it is written: that is as much work as there are reads,
 /// writes and blocks through which it lives.
-pub(super) fn live_at_ends(function: &Function) -> Vec<Vec<Value>> {
+pub(crate) fn live_at_ends<M: Machine>(function: &Function<M>) -> Vec<Vec<Value>> {
     let predecessors = function.predecessors();
     let places = Places::of(function);
     let mut live: Vec<Vec<Value>> = vec![Vec::new(); function.blocks.len()];
@@ -156,7 +145,7 @@ pub(super) fn live_at_ends(function: &Function) -> Vec<Vec<Value>> {
     let mut stack: Vec<BlockId> = Vec::new();
     let [mut written, mut read, mut at_end] =
         [&places.written, &places.read, &places.at_end].map(|list| list.as_slice());
-    for value in (0..function.values).map(Value) {
+    for value in (0..function.values.len() as u32).map(Value) {
         for block in taken(&mut written, value) {
             writes[block.index()] = Some(value);
         }
@@ -210,10 +199,10 @@ struct Places {
 }
 
 impl Places {
-    fn of(function: &Function) -> Places {
+    fn of<M: Machine>(function: &Function<M>) -> Places {
         let mut places = Places::default();
         // By value: the last block that has written it, and that has read it before.
-        let mut writes: Vec<Option<BlockId>> = vec![None; function.values as usize];
+        let mut writes: Vec<Option<BlockId>> = vec![None; function.values.len()];
         let mut reads = writes.clone();
         for id in function.block_ids() {
             let block = function.block(id);

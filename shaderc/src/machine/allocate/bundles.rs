@@ -1,43 +1,46 @@
 //! Bundles: values that share registers, and their coalescing.
 //!
-//! A bundle is a run of registers to be found; each member value sits at one word of it. Groups start as bundles, and
-//! every copy joins the bundles of its two ends when nothing that lives at the same time would fall on the same word.
+//! A bundle is a run of units to be found; each member value sits at some of them. Groups start as bundles, and
+//! every copy joins the bundles of its two ends when nothing that lives at the same time would fall on the same unit.
 //! Two values with the same *origin* (one a copy of the other, each written once) hold the same bits wherever both
 //! live, so they never contradict each other.  Facts: hardware/compiler-backend.md 5.4, 7.4.
 
-use crate::valhall::liveness::{Liveness, Range};
-use crate::valhall::mir::{Function, Op, Register, Value, Word};
+use std::ops::RangeInclusive;
 
-/// The longest run that coalescing may build: twice the longest payload.
-const WIDEST: usize = 8;
+use crate::machine::liveness::{Liveness, Range};
+use crate::machine::{Class, Function, Instruction, Machine, Register, Value, Word};
 
-/// Part of a word's time, with the value that it holds.
+/// Part of a unit's time, with the value that it holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Segment {
     pub(crate) range: Range,
     origin: Value,
 }
 
-/// Values that share a run of registers.
+/// Values that share a run of units.
 #[derive(Clone, Debug)]
 pub(crate) struct Bundle {
-    /// Each with the word it sits at, counted from `-below`.
+    /// Each with the first unit it sits at, counted from `-below`.
     members: Vec<(Value, isize)>,
-    /// How many words stand before the one that was first at the beginning.
+    /// How many units stand before the one that was first at the beginning.
     below: isize,
-    /// By word: when it is taken, sorted.
-    pub(crate) words: Vec<Vec<Segment>>,
-    /// What the number of the first register must be modulo 2.
+    /// By unit: when it is taken, sorted.
+    pub(crate) units: Vec<Vec<Segment>>,
+    /// What the number of the first unit must be modulo 2.
     pub(crate) parity: Option<usize>,
-    /// The register that the first word must have.
+    /// The number that the first unit must have.
     pub(crate) fixed: Option<usize>,
+    /// The numbers that it may have, as the classes of the members demand.
+    pub(crate) bases: RangeInclusive<usize>,
 }
 
 /// All bundles of a function.
 pub(crate) struct Bundles {
     bundles: Vec<Option<Bundle>>,
-    /// By value: its bundle and word, counted as the bundle counts; none for values that are never live.
+    /// By value: its bundle and first unit, counted as the bundle counts; none for values that are never live.
     place: Vec<Option<(usize, isize)>>,
+    /// The longest run that coalescing may build.
+    widest: usize,
 }
 
 /// Whether a preloaded value may stay where the hardware put it.
@@ -51,11 +54,16 @@ pub(crate) enum Preloads {
 
 impl Bundles {
     /// Builds the bundles of a function whose groups are isolated.
-    pub(crate) fn build(function: &Function, liveness: &Liveness, preloads: Preloads) -> Bundles {
+    pub(crate) fn build<M: Machine>(
+        function: &Function<M>,
+        liveness: &Liveness,
+        preloads: Preloads,
+    ) -> Bundles {
         let origins = find_origins(function, liveness);
         let mut bundles = Bundles {
             bundles: Vec::new(),
-            place: vec![None; function.values as usize],
+            place: vec![None; function.values.len()],
+            widest: M::WIDEST,
         };
         for (index, ranges) in liveness
             .ranges
@@ -64,7 +72,9 @@ impl Bundles {
             .filter(|(_, ranges)| !ranges.is_empty())
         {
             let value = Value(index as u32);
-            let segments = ranges
+            let class = function.class(value);
+            let (units, span) = (class.units(), class.span());
+            let segments: Vec<Segment> = ranges
                 .iter()
                 .map(|&range| Segment {
                     range,
@@ -75,9 +85,10 @@ impl Bundles {
             bundles.bundles.push(Some(Bundle {
                 members: vec![(value, 0)],
                 below: 0,
-                words: vec![segments],
-                parity: None,
+                units: vec![segments; units],
+                parity: (units > 1).then_some(0),
                 fixed: None,
+                bases: span.start..=span.end.saturating_sub(units),
             }));
         }
         for preload in &function.preloads {
@@ -87,7 +98,7 @@ impl Bundles {
                 .and_then(|value| bundles.place[value.index()])
                 && let Some(bundle) = &mut bundles.bundles[bundle]
             {
-                bundle.fixed = Some(usize::from(preload.register.number()));
+                bundle.fixed = Some(preload.register.unit());
             }
         }
         bundles.join_groups(function);
@@ -100,37 +111,42 @@ impl Bundles {
         self.bundles.into_iter().flatten().collect()
     }
 
-    fn join_groups(&mut self, function: &Function) {
+    /// Isolation made what is read fresh, and what is written is written there alone, so these joins can't fail.
+    fn join_groups<M: Machine>(&mut self, function: &Function<M>) {
         for instr in function.blocks.iter().flat_map(|block| &block.instrs) {
             for group in instr.groups() {
-                let values: Vec<Value> = group.iter().filter_map(|word| word.value()).collect();
-                let Some(&first) = values.first() else {
+                let mut values = group.iter().filter_map(|word| word.value());
+                let Some(first) = values.next() else {
                     continue;
                 };
-                // Isolation made group members fresh or freshly written, so these joins cannot fail.
-                for (offset, &value) in values.iter().enumerate().skip(1) {
-                    self.join(first, value, offset as isize);
+                let mut distance = function.class(first).units();
+                for value in values {
+                    self.join(first, value, distance as isize);
+                    distance += function.class(value).units();
                 }
-                if let Some((index, word)) = self.place[first.index()]
+                if M::EVEN_GROUPS
+                    && let Some((index, unit)) = self.place[first.index()]
                     && let Some(bundle) = &mut self.bundles[index]
                 {
-                    bundle.parity = Some(bundle.index(word) % 2);
+                    bundle.parity = Some(bundle.index(unit) % 2);
+                }
+            }
+            for (written, read) in instr.ties() {
+                if let (Word::Value(written), Word::Value(read)) = (written, read) {
+                    self.join(read, written, 0);
                 }
             }
         }
     }
 
     /// Joins the ends of copies, those in the deepest loops first.
-    fn join_copies(&mut self, function: &Function, preloads: Preloads) {
+    fn join_copies<M: Machine>(&mut self, function: &Function<M>, preloads: Preloads) {
         let depths = function.loop_depths();
         let mut copies = Vec::new();
         for (block, depth) in function.blocks.iter().zip(depths) {
             for (to, from) in block.instrs.iter().filter_map(|instr| instr.as_copy()) {
                 if let (Word::Value(to), Word::Value(from)) = (to, from) {
-                    let preloaded = function
-                        .preloads
-                        .iter()
-                        .any(|preload| preload.dest == Word::Value(from));
+                    let preloaded = function.preloaded_values().any(|value| value == from);
                     if !(preloaded && preloads == Preloads::Move) {
                         copies.push((depth, to, from));
                     }
@@ -143,15 +159,15 @@ impl Bundles {
         }
     }
 
-    /// Puts `b` `distance` words behind `a`, if that contradicts nothing. True when they are so.
+    /// Puts `b` `distance` units behind `a`, if that contradicts nothing. True when they are so.
     fn join(&mut self, a: Value, b: Value, distance: isize) -> bool {
-        let (Some((first, word_a)), Some((second, word_b))) =
+        let (Some((first, unit_a)), Some((second, unit_b))) =
             (self.place[a.index()], self.place[b.index()])
         else {
             return false;
         };
-        // What `b`'s bundle calls its word 0 is so much further in `a`'s.
-        let shift = word_a + distance - word_b;
+        // What `b`'s bundle calls its unit 0 is so much further in `a`'s.
+        let shift = unit_a + distance - unit_b;
         if first == second {
             return shift == 0;
         }
@@ -164,13 +180,13 @@ impl Bundles {
             true => (first, left, second, right, shift),
             false => (second, right, first, left, -shift),
         };
-        let Some(fit) = larger.fit(&smaller, shift) else {
+        let Some(fit) = larger.fit(&smaller, shift, self.widest) else {
             self.bundles[into] = Some(larger);
             self.bundles[from] = Some(smaller);
             return false;
         };
-        for &(value, word) in &smaller.members {
-            self.place[value.index()] = Some((into, word + shift));
+        for &(value, unit) in &smaller.members {
+            self.place[value.index()] = Some((into, unit + shift));
         }
         larger.take(smaller, shift, fit);
         self.bundles[into] = Some(larger);
@@ -180,41 +196,42 @@ impl Bundles {
 
 /// How one bundle fits into another.
 struct Fit {
-    /// Words that are put before and behind those of the larger.
+    /// Units that are put before and behind those of the larger.
     before: usize,
     behind: usize,
-    /// Where the first word of the smaller comes to stand.
+    /// Where the first unit of the smaller comes to stand.
     at: usize,
     parity: Option<usize>,
     fixed: Option<usize>,
+    bases: RangeInclusive<usize>,
 }
 
 impl Bundle {
-    /// The place in `words` of a word that is counted as the members count.
-    fn index(&self, word: isize) -> usize {
-        (word + self.below).unsigned_abs()
+    /// The place in `units` of a unit that is counted as the members count.
+    fn index(&self, unit: isize) -> usize {
+        (unit + self.below).unsigned_abs()
     }
 
-    /// Its members, each with the word it sits at.
+    /// Its members, each with the first unit it sits at.
     pub(crate) fn members(&self) -> impl Iterator<Item = (Value, usize)> {
         self.members
             .iter()
-            .map(|&(value, word)| (value, self.index(word)))
+            .map(|&(value, unit)| (value, self.index(unit)))
     }
 
     /// How much there is to move.
     fn size(&self) -> usize {
-        let segments: usize = self.words.iter().map(Vec::len).sum();
+        let segments: usize = self.units.iter().map(Vec::len).sum();
         self.members.len() + segments
     }
 
-    /// How `other` fits with its word 0 at word `shift` of this one, unless they contradict each other.
-    fn fit(&self, other: &Bundle, shift: isize) -> Option<Fit> {
+    /// How `other` fits with its unit 0 at unit `shift` of this one, unless they contradict each other.
+    fn fit(&self, other: &Bundle, shift: isize, widest: usize) -> Option<Fit> {
         let first = shift - other.below + self.below;
         let before = usize::try_from(-first).unwrap_or(0);
         let at = usize::try_from(first).unwrap_or(0);
-        let width = (self.words.len() + before).max(at + other.words.len());
-        if width > WIDEST {
+        let width = (self.units.len() + before).max(at + other.units.len());
+        if width > widest {
             return None;
         }
         let parity = agree(
@@ -222,19 +239,26 @@ impl Bundle {
             other.parity.map(|parity| (parity + at) % 2),
         )?;
         let moved = |fixed: Option<usize>, by: usize| match fixed {
-            Some(register) => register.checked_sub(by).map(Some),
+            Some(unit) => unit.checked_sub(by).map(Some),
             None => Some(None),
         };
         let fixed = agree(moved(self.fixed, before)?, moved(other.fixed, at)?)?;
-        if let Some(register) = fixed
-            && (register + width > Register::COUNT
-                || parity.is_some_and(|parity| register % 2 != parity))
+        let lowest =
+            (self.bases.start().saturating_sub(before)).max(other.bases.start().saturating_sub(at));
+        let highest =
+            (self.bases.end().checked_sub(before)?).min(other.bases.end().checked_sub(at)?);
+        let bases = lowest..=highest;
+        if bases.is_empty() {
+            return None;
+        }
+        if let Some(unit) = fixed
+            && (!bases.contains(&unit) || parity.is_some_and(|parity| unit % 2 != parity))
         {
             return None;
         }
-        for (number, segments) in other.words.iter().enumerate() {
+        for (number, segments) in other.units.iter().enumerate() {
             let own = (at + number).checked_sub(before);
-            if let Some(own) = own.and_then(|own| self.words.get(own))
+            if let Some(own) = own.and_then(|own| self.units.get(own))
                 && contradict(own, segments)
             {
                 return None;
@@ -242,32 +266,39 @@ impl Bundle {
         }
         Some(Fit {
             before,
-            behind: width - before - self.words.len(),
+            behind: width - before - self.units.len(),
             at,
             parity,
             fixed,
+            bases,
         })
     }
 
     /// Takes in another that fits.
     fn take(&mut self, other: Bundle, shift: isize, fit: Fit) {
         let before = std::iter::repeat_n(Vec::new(), fit.before);
-        self.words.splice(0..0, before);
+        self.units.splice(0..0, before);
         let behind = std::iter::repeat_n(Vec::new(), fit.behind);
-        self.words.extend(behind);
+        self.units.extend(behind);
         self.below += fit.before as isize;
-        for (own, segments) in self.words[fit.at..].iter_mut().zip(other.words) {
+        for (own, segments) in self.units[fit.at..].iter_mut().zip(other.units) {
             merge(own, segments);
         }
         let members = other.members.into_iter();
         self.members
-            .extend(members.map(|(value, word)| (value, word + shift)));
-        (self.parity, self.fixed) = (fit.parity, fit.fixed);
+            .extend(members.map(|(value, unit)| (value, unit + shift)));
+        (self.parity, self.fixed, self.bases) = (fit.parity, fit.fixed, fit.bases);
+    }
+
+    /// Whether there is a unit that a member of either may lie in.
+    pub(crate) fn may_meet(&self, other: &Bundle) -> bool {
+        let end = |bundle: &Bundle| bundle.bases.end() + bundle.units.len();
+        *self.bases.start() < end(other) && *other.bases.start() < end(self)
     }
 
     /// The first point at which it is live.
     pub(crate) fn start(&self) -> u32 {
-        self.words
+        self.units
             .iter()
             .filter_map(|segments| segments.first())
             .map(|segment| segment.range.from)
@@ -275,9 +306,9 @@ impl Bundle {
             .unwrap_or(0)
     }
 
-    /// For how many points its words are live, added up.
+    /// For how many points its units are live, added up.
     pub(crate) fn length(&self) -> u32 {
-        self.words
+        self.units
             .iter()
             .flatten()
             .map(|segment| segment.range.to - segment.range.from)
@@ -329,15 +360,10 @@ fn merge(large: &mut Vec<Segment>, small: Vec<Segment>) {
 }
 
 /// For each value the one whose bits it always holds: itself, or what it was copied from.
-fn find_origins(function: &Function, liveness: &Liveness) -> Vec<Value> {
-    let mut origins: Vec<Value> = (0..function.values).map(Value).collect();
+fn find_origins<M: Machine>(function: &Function<M>, liveness: &Liveness) -> Vec<Value> {
+    let mut origins: Vec<Value> = (0..function.values.len() as u32).map(Value).collect();
     let once = |value: Value| liveness.definitions[value.index()] == 1;
-    for instr in function
-        .blocks
-        .iter()
-        .flat_map(|block| &block.instrs)
-        .filter(|instr| instr.op == Op::Mov)
-    {
+    for instr in function.blocks.iter().flat_map(|block| &block.instrs) {
         if let Some((Word::Value(to), Word::Value(from))) = instr.as_copy()
             && once(to)
             && once(from)

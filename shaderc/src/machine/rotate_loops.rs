@@ -1,0 +1,35 @@
+//! Loop inversion: a loop that tests at its top and jumps back from its bottom tests at its bottom too, and needs no jump.
+//!
+//! Needs: registers, no phis.  Guarantees: the test at the top is short, and is run once more by nobody: where the loop
+//! jumped to it, a copy of it stands.  Never: copies a barrier.
+//! Facts: hardware/compiler-optimization.md 2 (23).
+
+use super::function::{Function, Terminator};
+use super::interface::{Instruction, Machine};
+
+/// Most instructions that are copied to save one a round.
+const MOST: usize = 6;
+
+/// Inverts loops. True when there was one.
+pub(crate) fn rotate_loops<M: Machine>(function: &mut Function<M>) -> bool {
+    let mut changed = false;
+    for latch in function.block_ids() {
+        let Terminator::Jump(header) = function.block(latch).terminator else {
+            continue;
+        };
+        if header >= latch {
+            continue;
+        }
+        let top = function.block(header);
+        let tests = matches!(top.terminator, Terminator::Branch { .. });
+        if !tests || top.instrs.len() > MOST || !top.instrs.iter().all(Instruction::may_repeat) {
+            continue;
+        }
+        let (instrs, terminator) = (top.instrs.clone(), top.terminator.clone());
+        let bottom = &mut function.blocks[latch.index()];
+        bottom.instrs.extend(instrs);
+        bottom.terminator = terminator;
+        changed = true;
+    }
+    changed
+}

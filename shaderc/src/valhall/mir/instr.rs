@@ -1,0 +1,102 @@
+//! Instructions, and what a program needs from the runtime.
+
+use std::fmt;
+
+use smallvec::{SmallVec, smallvec};
+
+use super::FauWord;
+use super::modifier::{Flow, Modifier};
+use super::op::Op;
+use super::operand::{Operand, Source, Space, Word};
+use crate::machine::{BlockId, Location};
+
+/// Words that an instruction reads or writes as a run. Most are single, and then need no memory for them.
+pub(crate) type Words = SmallVec<[Word; 2]>;
+/// What an instruction reads. Few have more than three.
+pub(crate) type Sources = SmallVec<[Source; 3]>;
+/// The modifiers of an instruction.
+pub(crate) type Modifiers = SmallVec<[Modifier; 8]>;
+
+/// A machine instruction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Instr {
+    pub(crate) op: Op,
+    /// Sorted, each once.
+    pub(crate) modifiers: Modifiers,
+    /// Words written: the destination, or a message's written run.
+    pub(crate) dests: Words,
+    /// A message's read run.
+    pub(crate) staging: Words,
+    pub(crate) sources: Sources,
+    /// Offset of a message in bytes, or the constant of the `_IMM` forms.
+    pub(crate) immediate: Option<i64>,
+    /// Where a branch goes; only between `lower_branches` and `pack`.
+    pub(crate) target: Option<BlockId>,
+    /// Memory that a message touches.
+    pub(crate) space: Option<Space>,
+    /// Whether it stays in order with the other volatile accesses.
+    pub(crate) volatile: bool,
+    /// Slot that a message signals; set by `assign_slots`.
+    pub(crate) slot: Option<u8>,
+    pub(crate) flow: Flow,
+    pub(crate) location: Location,
+}
+
+impl Instr {
+    /// `op` with nothing on it.
+    pub(crate) fn new(op: Op) -> Instr {
+        Instr {
+            op,
+            modifiers: Modifiers::new(),
+            dests: Words::new(),
+            staging: Words::new(),
+            sources: Sources::new(),
+            immediate: None,
+            target: None,
+            space: None,
+            volatile: false,
+            slot: None,
+            flow: Flow::None,
+            location: Location::default(),
+        }
+    }
+
+    /// A copy of one word to another.
+    pub(crate) fn copy(to: Word, from: Word, location: Location) -> Instr {
+        Instr {
+            dests: smallvec![to],
+            sources: smallvec![Source::plain(Operand::Word(from))],
+            location,
+            ..Instr::new(Op::Mov)
+        }
+    }
+
+    /// The instruction with one more modifier.
+    pub(crate) fn with(mut self, modifier: Modifier) -> Instr {
+        self.add_modifier(modifier);
+        self
+    }
+
+    /// Adds a modifier, keeping the list sorted.
+    pub(crate) fn add_modifier(&mut self, modifier: Modifier) {
+        if let Err(at) = self.modifiers.binary_search(&modifier) {
+            self.modifiers.insert(at, modifier);
+        }
+    }
+}
+
+/// What functions of this machine have beside code.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Extra {
+    /// Uniform words, by number.
+    pub(crate) fau: Vec<FauWord>,
+}
+
+impl fmt::Display for Extra {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (word, fau) in self.fau.iter().enumerate() {
+            writeln!(f, "fau u{word} = {fau}")?;
+        }
+        Ok(())
+    }
+}

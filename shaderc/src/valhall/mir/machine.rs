@@ -1,0 +1,290 @@
+//! What Valhall is to the passes that back ends share: one class of values, in a file of 64 registers.
+//!
+//! Facts: hardware/compiler-backend.md 5.4 (groups), 7.1 (64-bit arithmetic), hardware/compiler-abi.md 3.8 (spill slots).
+
+use std::ops::Range;
+
+use smallvec::smallvec;
+
+use super::instr::{Extra, Instr, Words};
+use super::modifier::Modifier;
+use super::op::{Message, Op};
+use super::operand::{Half, Operand, Register, Source, Space, Special, Word};
+use crate::machine::{
+    self, Class, Instruction, Location, Machine, Reads, SpillAccess, SpillSlot, Value,
+};
+use crate::target::Target;
+use crate::valhall::legalise::constants;
+
+/// The machine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Valhall;
+
+/// The one class of values: words of 32 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct WordClass;
+
+impl Class for WordClass {
+    fn units(self) -> usize {
+        1
+    }
+
+    fn span(self) -> Range<usize> {
+        0..Register::COUNT
+    }
+
+    fn may_spill(self) -> bool {
+        true
+    }
+}
+
+impl machine::Register for Register {
+    type Class = WordClass;
+
+    fn class(self) -> WordClass {
+        WordClass
+    }
+
+    fn unit(self) -> usize {
+        usize::from(self.number())
+    }
+
+    fn at(_: WordClass, unit: usize) -> Option<Register> {
+        u8::try_from(unit).ok().and_then(Register::new)
+    }
+}
+
+impl Machine for Valhall {
+    type Register = Register;
+    type Class = WordClass;
+    type Instr = Instr;
+    type Operand = Operand;
+    type Condition = Source;
+    type Extra = Extra;
+
+    /// Twice the longest payload.
+    const WIDEST: usize = 8;
+    const EVEN_GROUPS: bool = true;
+    /// What one access can reach from the pointer.
+    const SPILL_REACH: u32 = 0x7ffc;
+
+    fn copy(to: Word, from: Word, _: WordClass, location: Location) -> Instr {
+        Instr::copy(to, from, location)
+    }
+
+    fn move_operand(to: Value, _: WordClass, from: Operand, target: &Target) -> Instr {
+        let dest = Word::Value(to);
+        match from {
+            Operand::Constant(bits) => {
+                constants::make(dest, bits, Location::default(), target.arch)
+            }
+            _ => Instr {
+                dests: smallvec![dest],
+                sources: smallvec![Source::plain(from)],
+                ..Instr::new(Op::Mov)
+            },
+        }
+    }
+
+    fn spill(
+        slot: SpillSlot<Valhall>,
+        _: &mut impl FnMut(WordClass) -> Value,
+        out: &mut Vec<Instr>,
+    ) {
+        out.push(Instr {
+            staging: smallvec![Word::Value(slot.value)],
+            ..spill_access(Op::Store32, slot)
+        });
+    }
+
+    fn reload(
+        slot: SpillSlot<Valhall>,
+        _: &mut impl FnMut(WordClass) -> Value,
+        out: &mut Vec<Instr>,
+    ) {
+        let load = Instr {
+            dests: smallvec![Word::Value(slot.value)],
+            ..spill_access(Op::Load32, slot)
+        };
+        out.push(load.with(Modifier::Unsigned));
+    }
+
+    fn note(number: usize, location: Location) -> Instr {
+        Instr {
+            immediate: i64::try_from(number).ok(),
+            location,
+            ..Instr::new(Op::Nop)
+        }
+    }
+}
+
+/// An access to a spill slot. Lanes that the shader discarded need their slots too: hence `force`.
+fn spill_access(op: Op, slot: SpillSlot<Valhall>) -> Instr {
+    let pointer = Source::plain(Operand::Special(Special::ThreadLocalPointer, Half::Low));
+    Instr {
+        sources: smallvec![pointer],
+        immediate: Some(i64::from(slot.offset)),
+        space: Some(Space::Spill),
+        location: slot.location,
+        ..Instr::new(op)
+    }
+    .with(Modifier::Force)
+}
+
+impl Reads<Register> for Operand {
+    fn words(&self) -> impl Iterator<Item = Word> {
+        Operand::words(*self)
+    }
+
+    fn map_words(&mut self, mut change: impl FnMut(Word) -> Word) {
+        *self = match *self {
+            Operand::Word(word) => Operand::Word(change(word)),
+            Operand::Pair(low, high) => Operand::Pair(change(low), change(high)),
+            other => other,
+        };
+    }
+}
+
+impl Reads<Register> for Source {
+    fn words(&self) -> impl Iterator<Item = Word> {
+        self.operand.words()
+    }
+
+    fn map_words(&mut self, change: impl FnMut(Word) -> Word) {
+        self.operand.map_words(change);
+    }
+}
+
+impl Instruction for Instr {
+    type Machine = Valhall;
+
+    /// Sources, then staging.
+    fn reads(&self) -> impl Iterator<Item = Word> {
+        self.sources
+            .iter()
+            .flat_map(|source| source.operand.words())
+            .chain(self.staging.iter().copied())
+    }
+
+    fn writes(&self) -> impl Iterator<Item = Word> {
+        self.dests.iter().copied()
+    }
+
+    fn map_reads(&mut self, mut change: impl FnMut(Word) -> Word) {
+        for source in &mut self.sources {
+            source.operand.map_words(&mut change);
+        }
+        for word in &mut self.staging {
+            *word = change(*word);
+        }
+    }
+
+    fn map_writes(&mut self, mut change: impl FnMut(Word) -> Word) {
+        for word in &mut self.dests {
+            *word = change(*word);
+        }
+    }
+
+    /// Written, read staging, 64-bit sources.
+    fn groups(&self) -> impl Iterator<Item = Words> {
+        let pairs = self
+            .sources
+            .iter()
+            .filter_map(|source| match source.operand {
+                Operand::Pair(low, high) => Some(smallvec![low, high]),
+                _ => None,
+            });
+        let runs = [self.dests.clone(), self.staging.clone()]
+            .into_iter()
+            .filter(|run| run.len() > 1);
+        runs.chain(pairs)
+    }
+
+    fn map_bound_reads(&mut self, mut change: impl FnMut(Word) -> Word) {
+        for source in &mut self.sources {
+            if let Operand::Pair(..) = source.operand {
+                source.operand.map_words(&mut change);
+            }
+        }
+        if self.staging.len() > 1 {
+            for word in &mut self.staging {
+                *word = change(*word);
+            }
+        }
+    }
+
+    /// 64-bit arithmetic takes two cycles.
+    fn late_reads(&self) -> impl Iterator<Item = Word> {
+        let wide = self.op.message() == Message::No && self.dests.len() > 1;
+        let sources = self.sources.iter().filter(move |_| wide);
+        sources.filter_map(|source| match source.operand {
+            Operand::Word(word) => Some(word),
+            _ => None,
+        })
+    }
+
+    fn as_copy(&self) -> Option<(Word, Word)> {
+        match (self.op, self.dests.as_slice(), self.sources.as_slice()) {
+            (Op::Mov, &[to], [source]) if source.is_plain() => match source.operand {
+                Operand::Word(from) => Some((to, from)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn location(&self) -> Location {
+        self.location
+    }
+
+    /// Loads stay too: the IR has removed those that may go.
+    fn stays_unread(&self) -> bool {
+        self.op.has_effect() || self.op.message() == Message::Load
+    }
+
+    fn may_move(&self) -> bool {
+        self.op.message() == Message::No
+            && self.op != Op::Branchz
+            && self.op != Op::Nop
+            && !self.op.is_cross_lane()
+            && !self.dests.is_empty()
+    }
+
+    fn may_repeat(&self) -> bool {
+        !matches!(self.op.message(), Message::Barrier | Message::Fence) && !self.op.is_cross_lane()
+    }
+
+    fn is_cross_lane(&self) -> bool {
+        self.op.is_cross_lane()
+    }
+
+    /// A constant or a uniform.
+    fn may_be_remade(&self) -> bool {
+        matches!(self.op, Op::Mov | Op::IAddImm) && self.reads().next().is_none()
+    }
+
+    fn makes_same(&self, other: &Instr) -> bool {
+        (self.op, &self.sources, self.immediate) == (other.op, &other.sources, other.immediate)
+    }
+
+    fn located(self, location: Location) -> Instr {
+        Instr { location, ..self }
+    }
+
+    fn spill_access(&self) -> Option<SpillAccess<Valhall>> {
+        if self.space != Some(Space::Spill) {
+            return None;
+        }
+        let offset = u32::try_from(self.immediate?).ok()?;
+        match (self.dests.first(), self.staging.first()) {
+            (None, Some(&from)) => Some(SpillAccess::Store { offset, from }),
+            (Some(&to), None) => Some(SpillAccess::Load { offset, to }),
+            _ => None,
+        }
+    }
+
+    fn note(&self) -> Option<usize> {
+        let number = self.immediate.filter(|_| self.op == Op::Nop)?;
+        usize::try_from(number).ok()
+    }
+}

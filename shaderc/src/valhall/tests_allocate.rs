@@ -1,0 +1,152 @@
+//! Allocation of random structured functions, with so few registers that much has to be spilled.
+
+use proptest::prelude::*;
+
+use super::allocate::{AllocateOptions, allocate};
+use crate::valhall::mir::{Form, Function, Instruction as _, verify};
+use crate::valhall::random_function::{Random, prepare};
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn random_functions_allocate_and_the_checker_agrees(
+        choices in prop::collection::vec(any::<u8>(), 0..400),
+        limit in prop::option::of(8u32..40),
+    ) {
+        let mut function = Random::function(&choices);
+        prop_assert_eq!(verify(&function, Form::Ssa), []);
+        prepare(&mut function);
+        prop_assert_eq!(verify(&function, Form::Variables), []);
+        let before = function.to_string();
+        match allocate(&mut function, AllocateOptions { limit, ..AllocateOptions::default() }) {
+            Ok(_) => {}
+            Err(error) => prop_assert!(false, "{:?} with limit {:?}\n{}", error, limit, before),
+        }
+        let left = function.blocks.iter().flat_map(|block| &block.instrs).any(|instr| {
+            instr.reads().chain(instr.dests.iter().copied()).any(|word| word.register().is_none())
+        });
+        prop_assert!(!left, "a value is left\n{}", function);
+    }
+}
+
+#[test]
+fn an_address_is_copied_for_none_of_its_stores() {
+    let mut function = Function::parse(
+        "preload %0 = r60
+        b0:
+          %1:%2 = LEA_PKA %0, t0
+          STORE.i32 @%0, [%1:%2], imm:0, space:buffer
+          STORE.i32 @%0, [%1:%2], imm:4, space:buffer
+          end",
+    )
+    .expect("text is MIR");
+    prepare(&mut function);
+    let allocated = allocate(&mut function, AllocateOptions::default()).expect("fits");
+    assert_eq!(
+        (allocated.registers_per_thread, allocated.registers_used),
+        (32, 3)
+    );
+    assert_eq!(function.blocks[0].instrs.len(), 3, "{function}");
+}
+
+#[test]
+fn a_loop_needs_no_copies() {
+    let mut function = Function::parse(
+        "preload %0 = r60
+        b0:
+          %1 = IADD_IMM.i32 t0, imm:0
+          jump b1
+        b1:
+          %2 = phi b0 %1, b2 %3
+          %4 = ICMP_OR.u32.ge.m1 %2, %0, t0
+          branch %4.h0, b3, b2
+        b2:
+          %3 = IADD_IMM.i32 %2, imm:1
+          jump b1
+        b3:
+          STORE.i32 @%2, u0, imm:0, space:buffer
+          end",
+    )
+    .expect("text is MIR");
+    prepare(&mut function);
+    allocate(&mut function, AllocateOptions::default()).expect("fits");
+    assert!(!function.to_string().contains("MOV"), "{function}");
+}
+
+/// The checker, on allocations that are right and wrong.
+mod checker {
+    use crate::machine::allocate::check_registers::{Wrong, check};
+    use crate::machine::allocate::spill::Spills;
+    use crate::valhall::mir::{Function, Register, Valhall, Value};
+
+    const SUM: &str = "preload %0 = r60
+        b0:
+          %1 = IADD.u32 %0, %0
+          %2 = IADD.u32 %1, %0
+          %3:%4 = LEA_PKA %2, t0
+          STORE.i32 @%1, [%3:%4], imm:0, space:buffer
+          end";
+
+    /// Checks `SUM` with these registers for %0 to %4.
+    fn judge(registers: [u8; 5]) -> Result<(), Wrong<Valhall>> {
+        let function = Function::parse(SUM).expect("text is MIR");
+        let registers = registers.map(Register::new).to_vec();
+        check(&function, &function, &registers, &Spills::default())
+    }
+
+    #[test]
+    fn a_right_allocation_passes() {
+        assert_eq!(judge([60, 0, 1, 2, 3]), Ok(()));
+        assert_eq!(judge([60, 0, 60, 2, 3]), Ok(()));
+    }
+
+    #[test]
+    fn a_value_that_was_overwritten_is_found() {
+        let Err(Wrong::Holds {
+            value, register, ..
+        }) = judge([60, 60, 1, 2, 3])
+        else {
+            panic!("passed")
+        };
+        assert_eq!((value, register), (Value(0), Register::new(60)));
+        let Err(Wrong::Holds { value, .. }) = judge([60, 0, 1, 0, 1]) else {
+            panic!("passed")
+        };
+        assert_eq!(value, Value(1));
+    }
+
+    #[test]
+    fn a_pair_must_be_even_and_consecutive() {
+        assert!(matches!(judge([60, 0, 1, 3, 4]), Err(Wrong::Group { .. })));
+        assert!(matches!(judge([60, 0, 1, 2, 4]), Err(Wrong::Group { .. })));
+    }
+
+    #[test]
+    fn paths_that_differ_hold_nothing_where_they_meet() {
+        let function = Function::parse(
+            "preload %0 = r60
+            b0:
+              %1 = IADD.u32 %0, %0
+              branch %0, b1, b2
+            b1:
+              %2 = IADD.u32 %0, %0
+              jump b2
+            b2:
+              branch %1, b3, b3
+            b3:
+              end",
+        )
+        .expect("text is MIR");
+        let good = [60, 0, 1].map(Register::new).to_vec();
+        assert_eq!(
+            check(&function, &function, &good, &Spills::default()),
+            Ok(())
+        );
+        let bad = [60, 0, 0].map(Register::new).to_vec();
+        assert!(matches!(
+            check(&function, &function, &bad, &Spills::default()),
+            Err(Wrong::Holds { .. })
+        ));
+    }
+}

@@ -1,0 +1,201 @@
+//! The passes that back ends share, on Valhall's machine IR.
+
+mod hoist_invariants {
+    use crate::machine::hoist_invariants::hoist_invariants;
+    use crate::valhall::mir::{Form, Function, verify};
+
+    #[test]
+    fn what_every_round_computes_anew_moves_out_of_all_loops() {
+        let mut function = Function::parse(
+            "preload %0 = r60
+            b0:
+              jump b1
+            b1:
+              %1 = phi b0 %0, b4 %6
+              jump b2
+            b2:
+              %2 = phi b1 %1, b2 %3
+              %4 = IADD.u32 %0, %0
+              %5 = IADD.u32 %4, %1
+              %3 = IADD.u32 %2, %5
+              branch %3, b2, b3
+            b3:
+              branch %0, b4, b5
+            b4:
+              %6 = IADD.u32 %1, %0
+              jump b1
+            b5:
+              end",
+        )
+        .expect("text is MIR");
+        assert!(hoist_invariants(&mut function));
+        assert_eq!(verify(&function, Form::Ssa), []);
+        let text = function.to_string();
+        assert!(
+            text.contains("b0:\n  %4 = IADD.u32 %0, %0\n  jump b1"),
+            "{text}"
+        );
+        assert!(text.contains("  %5 = IADD.u32 %4, %1\n  jump b2"), "{text}");
+    }
+
+    #[test]
+    fn memory_and_what_not_every_round_does_stay() {
+        let text = "preload %0 = r60
+            b0:
+              jump b1
+            b1:
+              %1 = LD_BUFFER.i32 %0, u0, space:buffer
+              branch %1, b2, b3
+            b2:
+              %2 = IADD.u32 %0, %0
+              STORE.i32 @%2, u0, imm:0, space:buffer
+              jump b3
+            b3:
+              branch %0, b1, b4
+            b4:
+              end";
+        let mut function = Function::parse(text).expect("text is MIR");
+        assert!(!hoist_invariants(&mut function), "{function}");
+    }
+}
+
+mod split_edges {
+    use crate::machine::split_edges::split_edges;
+    use crate::valhall::mir::{Form, Function, verify};
+
+    #[test]
+    fn a_loop_that_branches_back_gets_a_latch() {
+        let mut function = Function::parse(
+            "preload %0 = r60
+            b0:
+              jump b1
+            b1:
+              %1 = phi b0 #0x0, b1 %2
+              %2 = IADD.u32 %1, %0
+              branch %2, b1, b2
+            b2:
+              end",
+        )
+        .expect("text is MIR");
+        assert!(split_edges(&mut function));
+        assert_eq!(verify(&function, Form::Ssa), []);
+        let text = function.to_string();
+        assert!(text.contains("%1 = phi b0 #0x0, b2 %2"), "{text}");
+        assert!(text.contains("branch %2, b2, b3"), "{text}");
+        assert!(text.contains("b2:\n  jump b1\n"), "{text}");
+    }
+}
+
+mod lower_phis {
+    use crate::machine::lower_phis::lower_phis;
+    use crate::target::Target;
+    use crate::valhall::mir::{Form, Function, verify};
+
+    #[test]
+    fn a_rotation_reads_the_old_value_first() {
+        let mut function = Function::parse(
+            "b0:
+              %0 = MOV.i32 t0
+              jump b1
+            b1:
+              %1 = phi b0 %0, b2 %2
+              %2 = phi b0 %0, b2 %3
+              %3 = IADD.u32 %1, %2
+              branch %3, b2, b3
+            b2:
+              jump b1
+            b3:
+              end",
+        )
+        .expect("text is MIR");
+        assert!(lower_phis(&mut function, &Target::default()));
+        assert_eq!(verify(&function, Form::Variables), []);
+        assert!(
+            function
+                .to_string()
+                .contains("b2:\n  %4 = MOV.i32 %2\n  %5 = MOV.i32 %3\n"),
+            "{function}"
+        );
+    }
+}
+
+mod thread_jumps {
+    use crate::machine::thread_jumps::thread_jumps;
+    use crate::valhall::mir::Function;
+
+    #[test]
+    fn an_if_without_else_branches_to_the_join() {
+        let mut function = Function::parse(
+            "b0:
+              branch r0, b1, b2
+            b1:
+              r1 = MOV.i32 t0
+              jump b3
+            b2:
+              jump b3
+            b3:
+              end",
+        )
+        .expect("text is MIR");
+        thread_jumps(&mut function);
+        assert_eq!(
+            function.to_string(),
+            "b0:\n  branch r0, b1, b2\nb1:\n  r1 = MOV.i32 t0\n  jump b2\nb2:\n  end\n"
+        );
+    }
+
+    #[test]
+    fn a_loop_without_a_body_stays() {
+        let mut function =
+            Function::parse("b0:\n jump b1\nb1:\n jump b2\nb2:\n jump b1").expect("text is MIR");
+        thread_jumps(&mut function);
+        assert!(function.loop_count() == 1, "{function}");
+    }
+}
+
+mod rotate_loops {
+    use crate::machine::rotate_loops::rotate_loops;
+    use crate::valhall::mir::Function;
+
+    fn rotated(text: &str) -> String {
+        let mut function = Function::parse(text).expect("text is MIR");
+        rotate_loops(&mut function);
+        function.to_string()
+    }
+
+    #[test]
+    fn a_loop_tests_at_its_bottom() {
+        let text = rotated(
+            "b0:
+              jump b1
+            b1:
+              r1 = ICMP_OR.u32.lt r0, u0, t0
+              branch r1, b2, b3
+            b2:
+              r0 = IADD.u32 r0, u1
+              jump b1
+            b3:
+              end",
+        );
+        assert!(
+            text.ends_with(
+                "b2:\n  r0 = IADD.u32 r0, u1\n  r1 = ICMP_OR.u32.lt r0, u0, t0\n  branch r1, b2, b3\nb3:\n  end\n"
+            ),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_barrier_stays_alone() {
+        let text = "b0:
+              jump b1
+            b1:
+              BARRIER
+              branch r1, b2, b3
+            b2:
+              jump b1
+            b3:
+              end";
+        assert!(rotated(text).contains("b2:\n  jump b1\n"));
+    }
+}
