@@ -7,6 +7,7 @@ use crate::host::{Ending, Host};
 use crate::lab::Lab;
 use crate::loader::Loader;
 use crate::region::{Region, RegisterBase};
+use crate::steps::bus::REPLY_BYTES;
 use crate::steps::{Action, Channel, Doorbell, Step};
 #[cfg(feature = "drivers")]
 use crate::uart;
@@ -128,6 +129,8 @@ pub struct Gpu {
     pub coherency: Coherency,
     /// Which GPU it is; `None` where that is not the board's to say.
     pub expected: Option<Expected>,
+    /// What is read of its supply before that is relied on, by an image that has a driver for the supply's bus.
+    pub supply: &'static [Action],
     /// What it needs before its first register may be touched; done by whoever drives it.
     pub power_on: &'static [Action],
     /// The way back, once its microcontroller is stopped and its L2 is off.
@@ -274,6 +277,7 @@ impl Description {
     }
 
     const fn check_registers(&self) {
+        self.check_steps(self.gpu.supply);
         self.check_steps(self.gpu.power_on);
         self.check_steps(self.gpu.power_off);
         assert!(
@@ -311,6 +315,9 @@ impl Description {
             if let Some(at) = steps[index].step.register() {
                 let mapped = self.is_device(at) || self.gpu.window.contains(at);
                 assert!(mapped && at.is_multiple_of(4), "a step: no register");
+            }
+            if let Step::Transfer(transfer) = steps[index].step {
+                assert!(transfer.reply.len() <= REPLY_BYTES, "a reply: too long");
             }
             if let Step::Scmi(message) = steps[index].step {
                 let known = message.to < self.power_controllers.len();

@@ -77,6 +77,7 @@ const DESCRIPTION: Description = Description {
             gpu_id: GPU_ID,
             shader_present: Some(0x55_0555),
         }),
+        supply: &[],
         power_on: POWER_ON,
         power_off: POWER_OFF,
         slowdown: 10,

@@ -67,6 +67,7 @@ const DESCRIPTION: Description = Description {
             gpu_id: Bits::word(GPU_ID),
             shader_present: Some(1),
         }),
+        supply: &[],
         power_on: POWER_ON,
         power_off: POWER_OFF,
         slowdown: 20,

@@ -12,6 +12,7 @@ use crate::host::Ending;
 use crate::lab::{DeviceType, Lab};
 use crate::loader::{Loader, Prompt};
 use crate::region::{Region, RegisterBase};
+use crate::steps::bus::{Device, Transfer, Within};
 use crate::steps::{Action, Bits, Step};
 use core::time::Duration;
 
@@ -71,6 +72,7 @@ const DESCRIPTION: Description = Description {
             gpu_id: Bits::word(GPU_ID),
             shader_present: Some(0x5_0005),
         }),
+        supply: SUPPLY,
         power_on: POWER_ON,
         power_off: POWER_OFF,
         slowdown: 1,
@@ -140,6 +142,37 @@ use register::{
 const GPU_ON: u32 = 1 << 1;
 /// The GPU's bit in the registers of buses and power gates.
 const GPU_BUS: u32 = 1 << 0;
+
+/// The RK806, which supplies the GPU (section 11).
+const RK806: Device = Device::Spi {
+    bus: 2,
+    chip_select: 0,
+    mode: 0,
+    hertz: 1_000_000,
+};
+
+/// Reads a register of the RK806. A frame is a byte whose bit 7 asks for a write and whose low bits are the length less 1, and
+/// the register's number in two bytes; then come the data (section 11.2).
+const fn rk806<const REGISTER: u8>(wanted: &'static [Within; 1]) -> Step {
+    Step::Transfer(Transfer {
+        device: RK806,
+        send: &[0x00, REGISTER, 0x00],
+        reply: wanted,
+    })
+}
+
+// FACT: "0x5A, 0x5B: id 0x806x" (boards-rk3588.md 11.2) is read as the high byte first. Settled by reading both on a board.
+// FACT: addresses of the SPI controller's registers are known, their bits are not (boards-rk3588.md 11.2), so that there is no
+// driver for it here; an image brings one that implements `SpiDevice`. Settled by the chip's manual.
+/// Section 11.2, "order", as far as nothing is written: the right device, its output on, and no voltage outside of the table of
+/// section 11.1 (0.5 V and 6.25 mV for each step: 0.675 to 0.85 V).
+#[rustfmt::skip]
+const SUPPLY: &[Action] = &[
+    Action::sourced("RK806, id",                      rk806::<0x5A>(&[Within::bits(0xFF, 0x80)])),
+    Action::sourced("RK806, id, low",                 rk806::<0x5B>(&[Within::bits(0xF0, 0x60)])),
+    Action::sourced("VDD_GPU is on",                  rk806::<0x00>(&[Within::bits(0x01, 0x01)])),
+    Action::sourced("VDD_GPU, steps above 0.5 V",     rk806::<0x1A>(&[Within { mask: 0xFF, least: 0x1C, most: 0x38 }])),
+];
 
 // FACT: that the rows from "power gate" on are harmless where the domain is on already is inferred (boards-rk3588.md 10);
 // section 16 has them without a condition, and so do we. Settled by running the sequence twice on a ROCK 5B.

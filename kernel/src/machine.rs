@@ -4,26 +4,46 @@ use crate::time;
 use core::marker::PhantomData;
 use cortex_a::asm::barrier::{SY, dsb};
 use eitri_boards::Board;
+use eitri_boards::steps::bus::{BusError, Buses, Device};
 use eitri_boards::steps::{Machine, SmcCall};
 use embedded_hal::delay::DelayNs;
 
 /// The machine that the image runs on. Its registers are mapped as devices, and the board says that they are there.
-pub(crate) struct ThisMachine(PhantomData<&'static Board>);
+pub(crate) struct ThisMachine<B = ()> {
+    board: PhantomData<&'static Board>,
+    buses: B,
+}
 
 impl ThisMachine {
     /// The machine that this board is.
-    pub(crate) fn of(_: &'static Board) -> ThisMachine {
-        ThisMachine(PhantomData)
+    pub(crate) fn of(board: &'static Board) -> ThisMachine {
+        ThisMachine::with(board, ())
     }
 }
 
-impl DelayNs for ThisMachine {
+impl<B: Buses> ThisMachine<B> {
+    /// The same with what the image drives.
+    pub(crate) fn with(_: &'static Board, buses: B) -> ThisMachine<B> {
+        ThisMachine {
+            board: PhantomData,
+            buses,
+        }
+    }
+}
+
+impl<B: Buses> Buses for ThisMachine<B> {
+    fn transfer(&mut self, to: Device, send: &[u8], reply: &mut [u8]) -> Result<(), BusError> {
+        self.buses.transfer(to, send, reply)
+    }
+}
+
+impl<B> DelayNs for ThisMachine<B> {
     fn delay_ns(&mut self, nanoseconds: u32) {
         time::Delay.delay_ns(nanoseconds);
     }
 }
 
-impl Machine for ThisMachine {
+impl<B: Buses> Machine for ThisMachine<B> {
     fn read(&mut self, at: usize) -> u32 {
         let value: u32;
         // SAFETY: a register that the board states, which was checked to be in one of its devices, and is aligned; a plain

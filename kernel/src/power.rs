@@ -6,14 +6,36 @@
 use crate::machine::ThisMachine;
 use crate::{console, println};
 use eitri_boards::Board;
+use eitri_boards::steps::bus::{BusError, Buses};
 use eitri_boards::steps::{self, Action, Certainty, Found, Log, Permission, StepError};
+
+/// Looks whether the GPU's supply is on, and at a voltage that it may have; nothing of it is written. `buses` is what the image
+/// drives, `()` if that is nothing: then the supply is as the loader left it, which is said.
+///
+/// # Errors
+/// At the first step that goes wrong.
+pub fn supply(board: &'static Board, buses: &mut impl Buses) -> Result<(), StepError> {
+    match run(board, board.gpu.supply, Permission::SourcedOnly, buses) {
+        Err(StepError::Bus {
+            device,
+            error: BusError::NoDriver,
+            ..
+        }) => {
+            println!(
+                "power: the supply is as the loader left it: this image has no driver for {device}"
+            );
+            Ok(())
+        }
+        ran => ran,
+    }
+}
 
 /// Gives the GPU its clocks and its power. Nothing is done on a board whose GPU has them already.
 ///
 /// # Errors
 /// At the first step that goes wrong.
 pub fn on(board: &'static Board, permission: Permission) -> Result<(), StepError> {
-    run(board, board.gpu.power_on, permission)
+    run(board, board.gpu.power_on, permission, &mut ())
 }
 
 /// Takes them away again. Its microcontroller is stopped and its L2 off before.
@@ -21,19 +43,20 @@ pub fn on(board: &'static Board, permission: Permission) -> Result<(), StepError
 /// # Errors
 /// At the first step that goes wrong.
 pub fn off(board: &'static Board, permission: Permission) -> Result<(), StepError> {
-    run(board, board.gpu.power_off, permission)
+    run(board, board.gpu.power_off, permission, &mut ())
 }
 
 fn run(
     board: &'static Board,
     sequence: &[Action],
     permission: Permission,
+    buses: &mut impl Buses,
 ) -> Result<(), StepError> {
     steps::run(
         sequence,
         board.power_controllers,
         permission,
-        &mut ThisMachine::of(board),
+        &mut ThisMachine::with(board, buses),
         &mut Console,
     )
 }

@@ -62,6 +62,7 @@ const DESCRIPTION: Description = Description {
         coherency: Coherency::None,
         // Which one the model plays, and that it is there at all, is the monitor's.
         expected: None,
+        supply: &[],
         power_on: &[],
         power_off: &[],
         slowdown: 1,

@@ -9,11 +9,13 @@
 mod cix_p1;
 mod imx95;
 mod rk3588;
+mod rk806;
 mod scmi;
 mod uart;
 
 pub use cix_p1::CixP1;
 pub use imx95::Imx95;
+pub use rk806::Rk806;
 pub use rk3588::Rk3588;
 pub use uart::Uart;
 

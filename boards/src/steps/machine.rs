@@ -1,5 +1,6 @@
 //! Machine: what carries steps out.
 
+use super::bus::Buses;
 use embedded_hal::delay::DelayNs;
 
 /// A call of the secure firmware, by `smc #0`.
@@ -11,11 +12,11 @@ pub struct SmcCall {
     pub arguments: [u64; 2],
 }
 
-/// Registers, firmware and time of a machine.
+/// Registers, firmware, buses and time of a machine.
 ///
 /// Every access is one plain load or store of 32 bits, in the order of the calls, and everything before a write is seen by
 /// all before it.
-pub trait Machine: DelayNs {
+pub trait Machine: DelayNs + Buses {
     /// Reads a register.
     fn read(&mut self, at: usize) -> u32;
 

@@ -5,6 +5,7 @@
 //!
 //! Facts: hardware/boards.md sections 3.2, 3.3 and 9.
 
+pub mod bus;
 mod machine;
 mod runner;
 mod scmi;
@@ -13,6 +14,7 @@ pub use machine::{Machine, SmcCall};
 pub use runner::{Found, Log, Permission, StepError, run};
 pub use scmi::{Channel, Doorbell, Message, REPLY_WORDS, ScmiError, header, power_state};
 
+use bus::Transfer;
 use core::time::Duration;
 
 /// How sure a fact is: the marks of hardware/boards.md.
@@ -160,6 +162,8 @@ pub enum Step {
     },
     /// Sends a message to one of the board's power controllers.
     Scmi(Message),
+    /// Exchanges bytes with a device behind I2C or SPI.
+    Transfer(Transfer),
 }
 
 impl Step {
@@ -173,7 +177,7 @@ impl Step {
             | Step::Expect { at, .. }
             | Step::Save { at }
             | Step::Restore { at } => Some(at),
-            Step::Delay(_) | Step::Smc { .. } | Step::Scmi(_) => None,
+            Step::Delay(_) | Step::Smc { .. } | Step::Scmi(_) | Step::Transfer(_) => None,
         }
     }
 }

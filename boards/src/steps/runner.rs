@@ -1,5 +1,6 @@
 //! Runner: carries steps out, one after the other, and stops at the first that goes wrong.
 
+use super::bus::{BusError, Device, REPLY_BYTES};
 use super::scmi::{Channel, REPLY_WORDS, ScmiError};
 use super::{Action, Bits, Certainty, Machine, Step};
 use core::fmt;
@@ -30,6 +31,13 @@ pub enum Found {
     Polls(u32),
     /// The words of a reply, after its status.
     Reply([u32; REPLY_WORDS]),
+    /// The bytes that a device has sent.
+    Bytes {
+        /// The first of them.
+        bytes: [u8; REPLY_BYTES],
+        /// How many there are.
+        count: usize,
+    },
 }
 
 impl fmt::Display for Found {
@@ -41,6 +49,12 @@ impl fmt::Display for Found {
             Found::Reply(words) => {
                 f.write_str("reply")?;
                 words.iter().try_for_each(|word| write!(f, " {word:#x}"))
+            }
+            Found::Bytes { count: 0, .. } => f.write_str("done"),
+            Found::Bytes { bytes, count } => {
+                f.write_str("reply")?;
+                let mut bytes = bytes.iter().take(*count);
+                bytes.try_for_each(|byte| write!(f, " {byte:#04x}"))
             }
         }
     }
@@ -108,6 +122,15 @@ pub enum StepError {
         /// Why.
         error: ScmiError,
     },
+    /// A device behind a bus did not do what it was asked, or is not what it must be.
+    Bus {
+        /// What it was asked for.
+        what: &'static str,
+        /// Where it is.
+        device: Device,
+        /// Why.
+        error: BusError,
+    },
     /// The board has no such power controller, or no room for what is saved: its description is wrong.
     Description {
         /// Which step.
@@ -155,6 +178,11 @@ impl fmt::Display for StepError {
                 header,
                 error,
             } => write!(f, "{what}: SCMI message {header:#x}: {error}"),
+            StepError::Bus {
+                what,
+                device,
+                error,
+            } => write!(f, "{what}: {device}: {error}"),
             StepError::Description { what } => {
                 write!(f, "{what}: the board has not what this step needs")
             }
@@ -282,6 +310,16 @@ fn step(
             sent.map(Found::Reply).map_err(|error| StepError::Scmi {
                 what,
                 header,
+                error,
+            })
+        }
+        Step::Transfer(transfer) => {
+            let (device, count) = (transfer.device, transfer.reply.len());
+            let done = transfer.carry_out(machine);
+            let found = |bytes| Found::Bytes { bytes, count };
+            done.map(found).map_err(|error| StepError::Bus {
+                what,
+                device,
                 error,
             })
         }

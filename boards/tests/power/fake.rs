@@ -1,6 +1,7 @@
 //! A machine that remembers what was done: plain registers, or a board's stand-in.
 
 use eitri_boards::stand_in::StandIn;
+use eitri_boards::steps::bus::{BusError, Buses, Device};
 use eitri_boards::steps::{Action, Found, Log, Machine, Permission, SmcCall, StepError, run};
 use eitri_boards::{Board, Region};
 use embedded_hal::delay::DelayNs;
@@ -30,6 +31,8 @@ pub struct Fake<C> {
     /// Every write, in order.
     pub writes: Vec<(usize, u32)>,
     pub nanoseconds: u64,
+    /// What is behind the buses.
+    pub buses: Box<dyn Buses>,
 }
 
 impl<C: Chip> Fake<C> {
@@ -39,7 +42,14 @@ impl<C: Chip> Fake<C> {
             registers: BTreeMap::new(),
             writes: Vec::new(),
             nanoseconds: 0,
+            buses: Box::new(()),
         }
+    }
+}
+
+impl<C> Buses for Fake<C> {
+    fn transfer(&mut self, to: Device, send: &[u8], reply: &mut [u8]) -> Result<(), BusError> {
+        self.buses.transfer(to, send, reply)
     }
 }
 

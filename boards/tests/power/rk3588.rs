@@ -2,8 +2,11 @@
 
 use crate::fake::{Fake, OnBoard, carry_out};
 use eitri_boards::rk3588::BOARD;
-use eitri_boards::stand_in::Rk3588;
+use eitri_boards::stand_in::{Rk806, Rk3588};
+use eitri_boards::steps::bus::{BusError, Buses, Device, over_spi};
 use eitri_boards::steps::{Action, Permission, Step};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 type Machine = Fake<OnBoard<Rk3588>>;
 
@@ -62,6 +65,80 @@ fn another_gpu_is_told() {
     fails(
         fake,
         "GPU_ID: 0xfb000000 is 0xffffffff, wanted 0xa8670005 in 0xffffffff",
+    );
+}
+
+/// A driver of the bus that the supply is behind.
+struct Spi2(Rc<RefCell<Rk806>>);
+
+impl Buses for Spi2 {
+    fn transfer(&mut self, to: Device, send: &[u8], reply: &mut [u8]) -> Result<(), BusError> {
+        let selected = matches!(to, Device::Spi { bus: 2, chip_select: 0, mode: 0, hertz } if hertz <= 1_000_000);
+        assert!(selected, "{to:?}");
+        over_spi(&mut *self.0.borrow_mut(), send, reply)
+    }
+}
+
+/// What reading the supply says of this regulator.
+fn supply(regulator: Rk806) -> Result<(), String> {
+    let regulator = Rc::new(RefCell::new(regulator));
+    let mut fake = machine();
+    fake.buses = Box::new(Spi2(regulator.clone()));
+    let steps = BOARD.gpu.supply;
+    let (ran, news) = carry_out(&BOARD, steps, Permission::SourcedOnly, &mut fake);
+    assert_eq!(news, [""; 0]);
+    assert_eq!(regulator.borrow_mut().take_news(), [""; 0]);
+    assert_eq!(fake.writes, [], "registers of the chip are left alone");
+    ran.map_err(|error| error.to_string())
+}
+
+#[test]
+fn the_supply_is_read_and_never_written() {
+    assert_eq!(supply(Rk806::default()), Ok(()));
+    let off = Rk806::new(false, 0x28);
+    let text = "VDD_GPU is on: SPI2, chip select 0: byte 0 is 0x00, wanted 0x01 in 0x01";
+    assert_eq!(supply(off), Err(text.to_owned()));
+    for (steps, good) in [(0x1B, false), (0x1C, true), (0x38, true), (0x39, false)] {
+        let regulator = Rk806::new(true, steps);
+        assert_eq!(supply(regulator).is_ok(), good, "{steps:#x}");
+    }
+}
+
+#[test]
+fn a_regulator_that_is_asked_for_more_than_is_safe_is_told() {
+    let mut regulator = Rk806::default();
+    for (frame, news) in [
+        (&[0x80, 0x1A, 0x00, 0x30][..], None),
+        (
+            &[0x80, 0x1A, 0x00, 0x39],
+            Some("RK806: VDD_GPU is set to 0x39, outside of 0.675 to 0.85 V"),
+        ),
+        (
+            &[0x80, 0x72, 0x00, 0x01],
+            Some("RK806: SYS_CFG3 is written, which switches the board off"),
+        ),
+        (
+            &[0x81, 0x1A, 0x00, 0x28],
+            Some("RK806: a frame of 2 bytes that has 1: [81, 1a, 00]"),
+        ),
+    ] {
+        over_spi(&mut regulator, frame, &mut []).unwrap();
+        assert_eq!(regulator.take_news(), news.into_iter().collect::<Vec<_>>());
+        assert_eq!(regulator.steps, 0x30, "0.8 V, and nothing else");
+    }
+}
+
+#[test]
+fn without_a_driver_the_supply_is_not_known() {
+    let (ran, _) = carry_out(
+        &BOARD,
+        BOARD.gpu.supply,
+        Permission::SourcedOnly,
+        &mut machine(),
+    );
+    assert_eq!(
+        ran.unwrap_err().to_string(),
+        "RK806, id: SPI2, chip select 0: this image has no driver for the bus"
     );
 }
 

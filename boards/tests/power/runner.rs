@@ -1,6 +1,7 @@
 //! What each step does, and what is said when it can't.
 
 use crate::fake::{Chip, Fake, Said};
+use eitri_boards::steps::bus::{BusError, Buses, Device, Transfer, Within, over_i2c};
 use eitri_boards::steps::{Action, Bits, Found, Permission, SmcCall, Step, StepError, run};
 use std::time::Duration;
 
@@ -190,4 +191,83 @@ fn a_message_needs_a_power_controller() {
     );
     assert_eq!(ran, Err(StepError::Description { what: "version" }));
     assert_eq!(Found::Polls(3).to_string(), "after 3 looks");
+}
+
+/// A bus with one device, at address 0x42, whose register 7 is what was written last.
+struct OneDevice {
+    register: u8,
+}
+
+impl embedded_hal::i2c::ErrorType for OneDevice {
+    type Error = embedded_hal::i2c::ErrorKind;
+}
+
+impl embedded_hal::i2c::I2c for OneDevice {
+    fn transaction(
+        &mut self,
+        address: u8,
+        operations: &mut [embedded_hal::i2c::Operation<'_>],
+    ) -> Result<(), Self::Error> {
+        use embedded_hal::i2c::{ErrorKind, NoAcknowledgeSource, Operation};
+        if address != 0x42 {
+            return Err(ErrorKind::NoAcknowledge(NoAcknowledgeSource::Address));
+        }
+        match operations {
+            [Operation::Write([7, value])] => self.register = *value,
+            [Operation::Write([7]), Operation::Read([value])] => *value = self.register,
+            other => panic!("{other:?}"),
+        }
+        Ok(())
+    }
+}
+
+impl Buses for OneDevice {
+    fn transfer(&mut self, to: Device, send: &[u8], reply: &mut [u8]) -> Result<(), BusError> {
+        match to {
+            Device::I2c { bus: 1, address } => over_i2c(self, address, send, reply),
+            _ => Err(BusError::NoDriver),
+        }
+    }
+}
+
+fn on_i2c(sequence: &[Action]) -> Result<Vec<String>, String> {
+    let mut fake = Fake::new(Plain);
+    fake.buses = Box::new(OneDevice { register: 0 });
+    let mut said = Said::default();
+    let ran = run(sequence, &[], Permission::SourcedOnly, &mut fake, &mut said);
+    ran.map(|()| said.0).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_device_behind_i2c_is_written_and_read() {
+    const fn transfer(bus: u8, address: u8, send: &'static [u8], reply: &'static [Within]) -> Step {
+        let device = Device::I2c { bus, address };
+        Step::Transfer(Transfer {
+            device,
+            send,
+            reply,
+        })
+    }
+    let set = Action::sourced("set", transfer(1, 0x42, &[7, 0x9], &[]));
+    let read = |reply| Action::sourced("read", transfer(1, 0x42, &[7], reply));
+    const NINE: Within = Within::bits(0xF, 9);
+    let said = on_i2c(&[set, read(&[NINE])]);
+    let wanted = ["set", "set: done", "read", "read: reply 0x09"].map(str::to_owned);
+    assert_eq!(said, Ok(wanted.to_vec()));
+    const LESS: Within = Within {
+        mask: 0xFF,
+        least: 1,
+        most: 8,
+    };
+    let text = "read: I2C1, address 0x42: byte 0 is 0x09, wanted 0x01 to 0x08 in 0xff";
+    assert_eq!(on_i2c(&[set, read(&[LESS])]), Err(text.to_owned()));
+    let nobody = Action::sourced("nobody", transfer(1, 0x43, &[7], &[]));
+    let error = on_i2c(&[nobody]).unwrap_err();
+    assert!(error.starts_with("nobody: I2C1, address 0x43: "), "{error}");
+    let other = Action::sourced("other", transfer(2, 0x42, &[7], &[]));
+    let error = on_i2c(&[other]).unwrap_err();
+    assert!(
+        error.ends_with("this image has no driver for the bus"),
+        "{error}"
+    );
 }

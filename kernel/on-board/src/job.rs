@@ -4,6 +4,7 @@ use crate::{Caching, MmioPlatform, ResultFile, take_gpu};
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
 use eitri_boards::steps::Permission;
+use eitri_boards::steps::bus::Buses;
 use eitri_boards::{Board, Difference, Exit};
 use eitri_csf::registers::identity::{GPU_ID, SHADER_PRESENT};
 use eitri_job::result::{FailureKind, Sink};
@@ -112,11 +113,24 @@ impl Gpu {
 /// # Errors
 /// How the image has to end, if there is no such GPU.
 pub fn start_gpu(kernel: &Kernel, line: &str) -> Result<MmioPlatform, Exit> {
+    start_gpu_with(kernel, line, &mut ())
+}
+
+/// The same in an image that drives buses: what they supply the GPU with is looked at first.
+///
+/// # Errors
+/// As for [`start_gpu`].
+pub fn start_gpu_with(
+    kernel: &Kernel,
+    line: &str,
+    buses: &mut impl Buses,
+) -> Result<MmioPlatform, Exit> {
     let permission = match line.split_ascii_whitespace().any(|word| word == INFERRED) {
         true => Permission::InferredToo,
         false => Permission::SourcedOnly,
     };
-    if let Err(error) = power::on(kernel.board, permission) {
+    let ready = power::supply(kernel.board, buses);
+    if let Err(error) = ready.and_then(|()| power::on(kernel.board, permission)) {
         println!("no power for the GPU: {error}");
         return Err(Exit::Failed);
     }
