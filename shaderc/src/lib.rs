@@ -34,6 +34,8 @@ mod opt;
 pub mod pass;
 
 mod machine;
+
+pub mod ir3;
 pub mod valhall;
 
 #[cfg(any(test, feature = "build"))]

@@ -280,7 +280,7 @@ impl ImageOp {
     }
 
     /// The operation in the text form, without `image.`.
-    pub(super) fn show(self) -> String {
+    pub(crate) fn show(self) -> String {
         let mut text = match self.action {
             ImageAction::Read => "read".to_owned(),
             ImageAction::Write(count) => format!("write{count}"),

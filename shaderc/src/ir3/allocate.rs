@@ -1,0 +1,68 @@
+//! Register files: fewer registers a lane means more waves, so small files are tried before larger ones, and only the
+//! largest spills.
+//!
+//! Facts: hardware/ir3-isa.md 14 (footprint), 19 (registers of a wave).
+
+use super::mir::{Class, Function, Ir3};
+use crate::machine::allocate::{self, Allocated, RegisterFile};
+use crate::machine::{Class as _, Register as _};
+
+/// Why there is no allocation.
+pub(super) type AllocateError = allocate::AllocateError<Ir3>;
+
+/// Vec4 of registers that all waves of a core share, as groups gen3 and gen4 have them.
+const BUDGET: u32 = 64;
+/// Waves are granted in such numbers.
+const GRANULARITY: u32 = 2;
+/// Most waves of a core.
+const MOST_WAVES: u32 = 16;
+/// Vec4 that a lane can have.
+const MOST_VECTORS: u32 = 48;
+/// Units of a vec4 of full registers.
+const VECTOR_UNITS: usize = 8;
+
+/// Waves that run at once if each lane has so many vec4.
+pub(super) fn waves(vectors: u32) -> u32 {
+    (BUDGET / vectors.max(1) * GRANULARITY).clamp(GRANULARITY, MOST_WAVES)
+}
+
+/// Allocates registers in place. With `limit`, from so many low full registers and the preloaded ones only.
+pub(super) fn allocate(
+    function: &mut Function,
+    limit: Option<u32>,
+    check: bool,
+) -> Result<Allocated, AllocateError> {
+    let units = Class::Predicate.span().end;
+    let normal = Class::Full.span().end;
+    let preloaded = function.preloads.iter().map(|preload| preload.register);
+    let preloaded = preloaded.map(|register| register.unit() + register.units().len());
+    // What the hardware fills is there whatever the limit.
+    let least = preloaded.filter(|end| *end <= normal).max().unwrap_or(0);
+    let allowed = limit.map_or(normal, |count| (2 * count as usize).max(least));
+    let file =
+        |end: usize| RegisterFile::of(units, |unit| unit >= normal || unit < end.min(allowed));
+    // The most vec4 with each number of waves.
+    let steps = (1..=MOST_VECTORS)
+        .filter(|&vectors| vectors == MOST_VECTORS || waves(vectors) != waves(vectors + 1));
+    let files: Vec<RegisterFile> = steps
+        .map(|vectors| file(vectors as usize * VECTOR_UNITS))
+        .collect();
+    let options = allocate::AllocateOptions {
+        files: &files,
+        check,
+    };
+    allocate::allocate(function, options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waves_are_as_the_budget_allows() {
+        assert_eq!(
+            [1, 8, 9, 16, 17, 32, 33, 48].map(waves),
+            [16, 16, 14, 8, 6, 4, 2, 2]
+        );
+    }
+}

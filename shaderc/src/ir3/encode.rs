@@ -1,0 +1,71 @@
+//! The program binary: what a driver would need, beside the code.
+
+use eitri_ir3_program as program;
+
+use super::Binary;
+use crate::ir::{Binding, BindingKind, Function};
+
+pub(super) fn encode(
+    function: &Function,
+    binary: &Binary,
+) -> Result<Vec<u8>, program::EncodeError> {
+    let bindings: Vec<program::Binding> = function
+        .bindings
+        .iter()
+        .zip(&binary.descriptors)
+        .map(|(binding, descriptor)| program::Binding {
+            set: binding.set,
+            binding: binding.binding,
+            kind: kind_of(binding),
+            access: match binding.written {
+                true => program::Access::ReadWrite,
+                false => program::Access::Read,
+            },
+            count: binding.count,
+            descriptor: *descriptor,
+            min_bytes: binding.min_bytes,
+        })
+        .collect();
+    let push_ranges: Vec<program::PushRange> = function
+        .push_members
+        .iter()
+        .map(|(offset, bytes)| program::PushRange {
+            offset: *offset,
+            bytes: *bytes,
+        })
+        .collect();
+    let [x, y, z] = function.workgroup_size;
+    let registers = |count: u32| u8::try_from(count).unwrap_or(u8::MAX);
+    let parts = program::ProgramParts {
+        generation: program::Gen::A6xx,
+        entry: &function.name,
+        code: &binary.code,
+        data: &function.data,
+        constants: binary.constants,
+        immediates: &binary.immediates,
+        full_registers: registers(binary.statistics.full_registers),
+        half_registers: registers(binary.statistics.half_registers),
+        branch_stack: binary.branch_stack,
+        wave: program::WaveSize::Single,
+        local_id: binary.local_id,
+        workgroup_id: binary.workgroup_id,
+        workgroup: program::WorkgroupSize::new(x, y, z)?,
+        shared_bytes: function.shared_bytes,
+        private_bytes: binary.private_bytes,
+        push_constant_bytes: function.push_constant_bytes,
+        bindings: &bindings,
+        push_ranges: &push_ranges,
+    };
+    let mut bytes = vec![0; parts.encoded_len()?];
+    let length = parts.encode(&mut bytes)?;
+    bytes.truncate(length);
+    Ok(bytes)
+}
+
+/// The kind of a binding as the program has it. Selection has refused all but buffers.
+fn kind_of(binding: &Binding) -> program::BindingKind {
+    match binding.kind {
+        BindingKind::Uniform => program::BindingKind::UniformBuffer,
+        _ => program::BindingKind::StorageBuffer,
+    }
+}

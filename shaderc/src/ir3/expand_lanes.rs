@@ -1,0 +1,205 @@
+//! Lanes: what they do together becomes branches and loops.
+//!
+//! Needs: registers.  Guarantees: no `ballot` and no `shuffle` is left. A shared register that one way of a branch writes
+//! is read after the ways have come together.
+//! How: a ballot is the mask of the lanes that a branch lets through. For a shuffle all lanes stay in a loop, in which the
+//! lowest lane that still waits says whom it waits for, that lane says what it has, and all that wait for it take it.
+//! Facts: hardware/ir3-isa.md 2 (writes of shared registers), 13.
+
+use super::mir::{
+    Asked, Block, BlockId, Class, Condition, Function, Instr, Op, Operand, Register, Source,
+    Terminator, Word,
+};
+
+/// The shared registers that these sequences use: r54.x, r54.y; the workgroup's id is in the first ones.
+const SHARED: [Word; 2] = [
+    Word::Register(Register::new(Class::Shared, 24)),
+    Word::Register(Register::new(Class::Shared, 25)),
+];
+
+/// Expands all.
+pub(super) fn expand_lanes(function: &mut Function) -> bool {
+    let mut changed = false;
+    let mut index = 0;
+    while index < function.blocks.len() {
+        let block = &function.blocks[index];
+        let found = block
+            .instrs
+            .iter()
+            .position(|instr| matches!(instr.op, Op::Ballot | Op::Shuffle));
+        if let Some(at) = found {
+            changed = true;
+            expand(function, index, at);
+        }
+        index += 1;
+    }
+    changed
+}
+
+/// Expands the instruction at a place of a block; what follows it goes to the last of the new blocks.
+fn expand(function: &mut Function, index: usize, at: usize) {
+    let block = &mut function.blocks[index];
+    let mut rest = block.instrs.split_off(at);
+    let instr = rest.remove(0);
+    let terminator = std::mem::replace(&mut block.terminator, Terminator::End);
+    let first = BlockId(index as u32 + 1);
+    let mut made = match instr.op {
+        Op::Ballot => ballot(&instr, block, first),
+        _ => shuffle(&instr, block, first),
+    };
+    let count = made.len() as u32;
+    if let Some(last) = made.last_mut() {
+        last.instrs.extend(rest);
+        last.terminator = terminator;
+    }
+    // Everything behind moves; the new blocks have their final numbers.
+    let moved = |to: BlockId| match to >= first {
+        true => BlockId(to.0 + count),
+        false => to,
+    };
+    for (number, block) in function.blocks.iter_mut().enumerate() {
+        if number != index {
+            block.terminator.map_successors(moved);
+        }
+    }
+    if let Some(last) = made.last_mut() {
+        last.terminator.map_successors(moved);
+    }
+    let next = index + 1;
+    function.blocks.splice(next..next, made);
+}
+
+/// `instr` at the place of another in the source.
+fn at(of: &Instr, instr: Instr) -> Instr {
+    Instr {
+        location: of.location,
+        ..instr
+    }
+}
+
+fn write_shared(to: Word, from: Source) -> Instr {
+    Instr::on(Op::WriteShared, &[from]).to(to)
+}
+
+fn read_shared(to: Word, from: Word) -> Instr {
+    Instr::on(Op::ReadShared, &[Source::word(from)]).to(to)
+}
+
+fn compare(condition: Condition, to: Word, a: Source, b: Source) -> Instr {
+    Instr {
+        condition: Some(condition),
+        ..Instr::on(Op::CmpsU, &[a, b]).to(to)
+    }
+}
+
+fn block(instrs: Vec<Instr>, terminator: Terminator) -> Block {
+    Block {
+        instrs,
+        ..Block::new(terminator)
+    }
+}
+
+fn none() -> Source {
+    Source::plain(Operand::Immediate(0))
+}
+
+/// Sources: the condition, and 0. Results: both words of the mask, and a predicate.
+fn ballot(instr: &Instr, head: &mut Block, first: BlockId) -> Vec<Block> {
+    let (condition, zero) = (instr.sources[0], instr.sources[1]);
+    let (words, predicate) = (&instr.dests[..2], instr.dests[2]);
+    let join = BlockId(first.0 + 1);
+    for shared in SHARED {
+        head.instrs.push(at(instr, write_shared(shared, zero)));
+    }
+    head.instrs.push(at(
+        instr,
+        compare(Condition::Ne, predicate, condition, none()),
+    ));
+    head.terminator = Terminator::Branch {
+        condition: Asked {
+            predicate,
+            not: false,
+            all: false,
+        },
+        taken: first,
+        otherwise: join,
+    };
+    let mask = Instr {
+        dests: SHARED.into(),
+        ..Instr::new(Op::ActiveMask)
+    };
+    let reads = words.iter().zip(SHARED);
+    let reads = reads.map(|(&to, from)| at(instr, read_shared(to, from)));
+    vec![
+        block(vec![at(instr, mask)], Terminator::Jump(join)),
+        block(reads.collect(), Terminator::End),
+    ]
+}
+
+/// Sources: the value, whose is wanted, the own lane, and 0. Results: what was wanted, three words and a predicate.
+fn shuffle(instr: &Instr, head: &mut Block, first: BlockId) -> Vec<Block> {
+    let [value, from, lane, zero] = [0, 1, 2, 3].map(|number| instr.sources[number]);
+    let [result, waits, served, given, predicate] =
+        [0, 1, 2, 3, 4].map(|number| instr.dests[number]);
+    let [loop_head, more, ask, asked, tell, told, end] =
+        [0, 1, 2, 3, 4, 5, 6].map(|number| BlockId(first.0 + number));
+    let [chosen, said] = SHARED;
+    let branch = |taken: BlockId, otherwise: BlockId| Terminator::Branch {
+        condition: Asked {
+            predicate,
+            not: false,
+            all: false,
+        },
+        taken,
+        otherwise,
+    };
+    // When nobody waits any more, all leave together.
+    let leave = Terminator::Branch {
+        condition: Asked {
+            predicate,
+            not: true,
+            all: true,
+        },
+        taken: end,
+        otherwise: more,
+    };
+    let one = Source::plain(Operand::Immediate(1));
+    let moved = |to: Word, from: Source| Instr::moved(to, from, Class::Full);
+    // A lane that is not there gives 0.
+    head.instrs.push(at(instr, moved(result, none())));
+    head.instrs.push(at(instr, moved(waits, one)));
+    head.instrs.push(at(instr, write_shared(said, zero)));
+    head.terminator = Terminator::Jump(loop_head);
+
+    let waiting = compare(Condition::Ne, predicate, Source::word(waits), none());
+    let own = |instrs: Vec<Instr>, terminator: Terminator| {
+        let instrs = instrs.into_iter().map(|made| at(instr, made));
+        block(instrs.collect(), terminator)
+    };
+    let is_served = compare(Condition::Eq, predicate, Source::word(served), lane);
+    // Whether it is for this lane, in the place of the number, which nobody needs any more.
+    let is_for = compare(Condition::Eq, served, Source::word(served), from);
+    let select = |to: Word, yes: Source| {
+        Instr::on(Op::SelB32, &[yes, Source::word(served), Source::word(to)]).to(to)
+    };
+    vec![
+        own(vec![waiting], leave),
+        own(vec![], branch(ask, asked)),
+        own(vec![write_shared(chosen, from)], Terminator::Jump(asked)),
+        own(
+            vec![read_shared(served, chosen), is_served],
+            branch(tell, told),
+        ),
+        own(vec![write_shared(said, value)], Terminator::Jump(told)),
+        own(
+            vec![
+                read_shared(given, said),
+                is_for,
+                select(result, Source::word(given)),
+                select(waits, zero),
+            ],
+            Terminator::Jump(loop_head),
+        ),
+        block(vec![], Terminator::End),
+    ]
+}

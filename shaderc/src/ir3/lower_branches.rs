@@ -1,0 +1,83 @@
+//! Branch lowering: terminators become instructions.
+//!
+//! Needs: registers.  Guarantees: a block ends in at most one `br` and one `jump`, with `target` set, and falls through only
+//! to the next; the last block is the only one that ends the program, and all lanes come there.
+//! Facts: hardware/ir3-isa.md 7.
+
+use super::mir::{Asked, Block, BlockId, Function, Instr, Op, Source, Terminator};
+use smallvec::smallvec;
+
+/// Adds the branches.
+pub(super) fn lower_branches(function: &mut Function) {
+    end_once(function);
+    for index in 0..function.blocks.len() {
+        let next = BlockId(index as u32 + 1);
+        let block = &mut function.blocks[index];
+        match block.terminator {
+            Terminator::Jump(to) => block.instrs.extend(jump(to, next)),
+            Terminator::Branch {
+                condition,
+                taken,
+                otherwise,
+            } if taken == next && !condition.all => {
+                let opposite = Asked {
+                    not: !condition.not,
+                    ..condition
+                };
+                block.instrs.push(branch(opposite, otherwise));
+            }
+            Terminator::Branch {
+                condition,
+                taken,
+                otherwise,
+            } => {
+                block.instrs.push(branch(condition, taken));
+                block.instrs.extend(jump(otherwise, next));
+            }
+            Terminator::End => block.instrs.push(Instr::new(Op::End)),
+        }
+    }
+}
+
+/// Makes the last block the only end.
+fn end_once(function: &mut Function) {
+    let last = BlockId(function.blocks.len().saturating_sub(1) as u32);
+    let early = function
+        .block_ids()
+        .any(|id| id != last && matches!(function.block(id).terminator, Terminator::End));
+    let ends = function
+        .blocks
+        .last()
+        .is_some_and(|block| matches!(block.terminator, Terminator::End));
+    if !early && ends {
+        return;
+    }
+    let end = BlockId(function.blocks.len() as u32);
+    for block in &mut function.blocks {
+        if matches!(block.terminator, Terminator::End) {
+            block.terminator = Terminator::Jump(end);
+        }
+    }
+    function.blocks.push(Block::new(Terminator::End));
+}
+
+fn branch(condition: Asked, target: BlockId) -> Instr {
+    Instr {
+        sources: smallvec![Source::word(condition.predicate)],
+        not: condition.not,
+        target: Some(target),
+        ..Instr::new(if condition.all {
+            Op::BranchAll
+        } else {
+            Op::Branch
+        })
+    }
+}
+
+/// A jump, where it doesn't lead to what follows.
+fn jump(to: BlockId, next: BlockId) -> Option<Instr> {
+    (to != next).then(|| Instr {
+        target: Some(to),
+        ..Instr::new(Op::Jump)
+    })
+}

@@ -1,0 +1,395 @@
+//! Packing: machine IR to words.
+//!
+//! Which instruction of `eitri-ir3-isa` each operation is stands here; how it is encoded, there.
+//! Facts: hardware/ir3-isa.md 7 (branches count from themselves), 12 (bindless descriptors), 13 (fences).
+
+use eitri_ir3_isa::{
+    Builder, Comp, Cond, ConstReg, EncodeError, Field, Gen, Instr as Word64, Op as Isa,
+    Operand as IsaOperand, Reg, Round, Src, Type as IsaType, Width,
+};
+
+use super::error::Error;
+use super::legalise::float_of;
+use super::mir::{
+    AtomicKind, Class, Condition, Function, Instr, Op, Operand, Register, Shape, Source, Type, Word,
+};
+
+/// The generation that code is for.
+pub(super) const GENERATION: Gen = Gen::A6xx;
+
+/// Where each block starts, in instructions.
+pub(super) fn block_starts(function: &Function) -> Vec<usize> {
+    let mut next = 0;
+    let starts = function.blocks.iter().map(|block| {
+        let start = next;
+        next += block.instrs.len();
+        start
+    });
+    starts.collect()
+}
+
+/// The words of a program.
+pub(super) fn pack(function: &Function) -> Result<Vec<u64>, Error> {
+    let starts = block_starts(function);
+    let mut words = Vec::new();
+    for instr in function.blocks.iter().flat_map(|block| &block.instrs) {
+        let target = instr.target.map(|block| {
+            let start = starts.get(block.index()).copied().unwrap_or(0);
+            start as i32 - words.len() as i32
+        });
+        let word = build(instr, target).and_then(|built| built.encode(GENERATION));
+        words.push(word.map_err(|reason| Error::Encode {
+            text: instr.to_string(),
+            reason: reason.to_string(),
+        })?);
+    }
+    Ok(words)
+}
+
+impl Op {
+    /// The instruction that an operation is; of atomics, one of its kind.
+    pub(super) fn isa(self, atomic: Option<AtomicKind>) -> Isa {
+        let atomic = atomic.unwrap_or(AtomicKind::Add);
+        match self {
+            Op::Nop | Op::Note => Isa::Nop,
+            Op::End => Isa::End,
+            Op::Jump => Isa::Jump,
+            Op::Branch => Isa::Br,
+            Op::BranchAll => Isa::Ball,
+            Op::Move | Op::ReadShared | Op::WriteShared => Isa::MovGpr,
+            Op::ActiveMask | Op::Ballot | Op::Shuffle => Isa::Movmsk,
+            Op::AddF => Isa::AddF,
+            Op::MinF => Isa::MinF,
+            Op::MaxF => Isa::MaxF,
+            Op::MulF => Isa::MulF,
+            Op::CmpsF => Isa::CmpsF,
+            Op::AbsNegF => Isa::AbsnegF,
+            Op::FloorF => Isa::FloorF,
+            Op::CeilF => Isa::CeilF,
+            Op::RndneF => Isa::RndneF,
+            Op::TruncF => Isa::TruncF,
+            Op::AddU => Isa::AddU,
+            Op::SubU => Isa::SubU,
+            Op::MinU => Isa::MinU,
+            Op::MinS => Isa::MinS,
+            Op::MaxU => Isa::MaxU,
+            Op::MaxS => Isa::MaxS,
+            Op::AbsNegS => Isa::AbsnegS,
+            Op::CmpsU => Isa::CmpsU,
+            Op::CmpsS => Isa::CmpsS,
+            Op::AndB => Isa::AndB,
+            Op::OrB => Isa::OrB,
+            Op::NotB => Isa::NotB,
+            Op::XorB => Isa::XorB,
+            Op::MulU24 => Isa::MulU24,
+            Op::MullU => Isa::MullU,
+            Op::BfrevB => Isa::BfrevB,
+            Op::ClzB => Isa::ClzB,
+            Op::ShlB => Isa::ShlB,
+            Op::ShrB => Isa::ShrB,
+            Op::AshrB => Isa::AshrB,
+            Op::CbitsB => Isa::CbitsB,
+            Op::MadshM16 => Isa::MadshM16,
+            Op::MadU24 => Isa::MadU24,
+            Op::MadF16 => Isa::MadF16,
+            Op::MadF32 => Isa::MadF32,
+            Op::SelB32 => Isa::SelB32,
+            Op::ShrM => Isa::Shrm,
+            Op::ShlM => Isa::Shlm,
+            Op::ShrG => Isa::Shrg,
+            Op::ShlG => Isa::Shlg,
+            Op::AndG => Isa::Andg,
+            Op::Dp4U | Op::Dp4Mixed => Isa::Dp4acc,
+            Op::Rcp => Isa::Rcp,
+            Op::Rsq => Isa::Rsq,
+            Op::Log2 => Isa::Log2,
+            Op::Exp2 => Isa::Exp2,
+            Op::Sin => Isa::Sin,
+            Op::Cos => Isa::Cos,
+            Op::QuadX => Isa::QuadShuffleHoriz,
+            Op::QuadY => Isa::QuadShuffleVert,
+            Op::QuadXY => Isa::QuadShuffleDiag,
+            Op::LoadBuffer => Isa::LdibB,
+            Op::StoreBuffer => Isa::StibB,
+            Op::AtomicBuffer => buffer_atomic(atomic),
+            Op::BufferSize => Isa::ResinfoB,
+            Op::LoadUniform => Isa::Ldc,
+            Op::LoadLocal => Isa::Ldl,
+            Op::StoreLocal => Isa::Stl,
+            Op::AtomicLocal => local_atomic(atomic),
+            Op::LoadPrivate => Isa::Ldp,
+            Op::StorePrivate => Isa::Stp,
+            Op::LoadGlobal => Isa::Ldg,
+            Op::LoadGlobalAt => Isa::LdgA,
+            Op::StoreGlobal => Isa::Stg,
+            Op::AtomicGlobal => global_atomic(atomic),
+            Op::Barrier => Isa::Bar,
+            Op::Fence => Isa::Fence,
+        }
+    }
+}
+
+fn buffer_atomic(kind: AtomicKind) -> Isa {
+    match kind {
+        AtomicKind::Add => Isa::AtomicBAdd,
+        AtomicKind::Min => Isa::AtomicBMin,
+        AtomicKind::Max => Isa::AtomicBMax,
+        AtomicKind::And => Isa::AtomicBAnd,
+        AtomicKind::Or => Isa::AtomicBOr,
+        AtomicKind::Xor => Isa::AtomicBXor,
+        AtomicKind::Exchange => Isa::AtomicBXchg,
+        AtomicKind::CompareExchange => Isa::AtomicBCmpxchg,
+    }
+}
+
+fn local_atomic(kind: AtomicKind) -> Isa {
+    match kind {
+        AtomicKind::Add => Isa::AtomicAdd,
+        AtomicKind::Min => Isa::AtomicMin,
+        AtomicKind::Max => Isa::AtomicMax,
+        AtomicKind::And => Isa::AtomicAnd,
+        AtomicKind::Or => Isa::AtomicOr,
+        AtomicKind::Xor => Isa::AtomicXor,
+        AtomicKind::Exchange => Isa::AtomicXchg,
+        AtomicKind::CompareExchange => Isa::AtomicCmpxchg,
+    }
+}
+
+fn global_atomic(kind: AtomicKind) -> Isa {
+    match kind {
+        AtomicKind::Add => Isa::AtomicGAdd,
+        AtomicKind::Min => Isa::AtomicGMin,
+        AtomicKind::Max => Isa::AtomicGMax,
+        AtomicKind::And => Isa::AtomicGAnd,
+        AtomicKind::Or => Isa::AtomicGOr,
+        AtomicKind::Xor => Isa::AtomicGXor,
+        AtomicKind::Exchange => Isa::AtomicGXchg,
+        AtomicKind::CompareExchange => Isa::AtomicGCmpxchg,
+    }
+}
+
+fn isa_type(ty: Type) -> IsaType {
+    match ty {
+        Type::F16 => IsaType::F16,
+        Type::F32 => IsaType::F32,
+        Type::U16 => IsaType::U16,
+        Type::U32 => IsaType::U32,
+        Type::S16 => IsaType::S16,
+        Type::S32 => IsaType::S32,
+        Type::U8 => IsaType::U8,
+        Type::S8 => IsaType::S8,
+    }
+}
+
+fn isa_condition(condition: Condition) -> Cond {
+    match condition {
+        Condition::Lt => Cond::Lt,
+        Condition::Ge => Cond::Ge,
+        Condition::Eq => Cond::Eq,
+        Condition::Ne => Cond::Ne,
+    }
+}
+
+/// The register of the tables. What has no register, which is nothing after allocation, is r63.x.
+fn reg(word: Word) -> Reg {
+    let number = |register: Register| register.number();
+    let found = word.register().and_then(|register| match register.class() {
+        Class::Full => Reg::full(number(register)),
+        Class::Half => Reg::half(number(register)),
+        Class::Shared => Reg::shared(number(register)),
+        Class::Predicate => Comp::from_bits(number(register).into()).map(Reg::predicate),
+    });
+    found.unwrap_or(Reg::NONE)
+}
+
+/// The first register of a run.
+fn first(words: &[Word]) -> Reg {
+    words.first().map_or(Reg::NONE, |word| reg(*word))
+}
+
+fn src(instr: &Instr, source: &Source) -> Src {
+    let width = Width::half_if(instr.half);
+    let operand = match source.operand {
+        Operand::Word(word) | Operand::Pair(word, _) => IsaOperand::Reg(reg(word)),
+        Operand::Const(number) => match ConstReg::new(number) {
+            Some(place) => IsaOperand::Const(place, width),
+            None => IsaOperand::Reg(Reg::NONE),
+        },
+        Operand::Constant(bits) | Operand::Immediate(bits) => {
+            match (instr.op.shape(), float_of(bits)) {
+                (Shape::Float, Some(float)) => IsaOperand::Float(float, width),
+                _ => IsaOperand::Imm(bits as i32, width),
+            }
+        }
+    };
+    Src {
+        neg: source.neg || source.not,
+        abs: source.abs,
+        r: source.steps,
+        ..Src::new(operand)
+    }
+}
+
+/// The instruction of the tables; a branch goes so far.
+pub(super) fn build(instr: &Instr, target: Option<i32>) -> Result<Word64, EncodeError> {
+    let isa = instr.op.isa(instr.atomic);
+    let source = |number: usize| match instr.sources.get(number) {
+        Some(source) => src(instr, source),
+        None => Src::from(Reg::NONE),
+    };
+    let dest = first(&instr.dests);
+    let data = first(&instr.data);
+    let bare = Word64::build(isa);
+    let builder = match instr.op {
+        Op::Move | Op::ReadShared | Op::WriteShared => {
+            let (from, to) = instr.types.unwrap_or((Type::U32, Type::U32));
+            let (from, to) = (isa_type(from), isa_type(to));
+            let builder = Word64::mov(from, to, dest, source(0));
+            match instr.round_even {
+                true => builder.round(Round::Even),
+                false => builder,
+            }
+        }
+        Op::ActiveMask => bare.set(Field::W, 32 * instr.dests.len() as i64).dst(dest),
+        Op::Branch | Op::BranchAll => {
+            let comp = i64::from(instr.sources.first().map_or(0, predicate));
+            bare.set(Field::Comp1, comp)
+                .flag(Field::Inv1, instr.not)
+                .target(target.unwrap_or(0))
+        }
+        Op::Jump => bare.target(target.unwrap_or(0)),
+        Op::Fence => bare
+            .flag(Field::G, true)
+            .flag(Field::L, true)
+            .flag(Field::R, true)
+            .flag(Field::W, true),
+        Op::Barrier => bare.flag(Field::G, true),
+        Op::Dp4U | Op::Dp4Mixed => {
+            let sign = i64::from(instr.op == Op::Dp4Mixed);
+            let builder = bare.set(Field::SrcSign, sign).dst(dest);
+            builder.src(source(0)).src(source(1)).src(source(2))
+        }
+        _ if instr.op.shape() == Shape::Memory => memory(instr, bare, dest, data, source),
+        Op::QuadX | Op::QuadY | Op::QuadXY => bare
+            .ty(IsaType::U32)
+            .dst(dest)
+            .operand(Field::Src1, source(0)),
+        _ => {
+            let mut builder = match instr.condition {
+                Some(condition) => bare.cond(isa_condition(condition)),
+                None => bare,
+            };
+            if !instr.dests.is_empty() {
+                builder = builder.dst(dest);
+            }
+            for number in 0..instr.sources.len() {
+                builder = builder.src(source(number));
+            }
+            builder
+        }
+    };
+    finish(instr, builder)
+}
+
+/// The component of the predicate that a source is.
+fn predicate(source: &Source) -> u8 {
+    match source.operand {
+        Operand::Word(word) => word.register().map_or(0, Register::number),
+        _ => 0,
+    }
+}
+
+/// The operands of an access.
+fn memory(
+    instr: &Instr,
+    bare: Builder,
+    dest: Reg,
+    data: Reg,
+    source: impl Fn(usize) -> Src,
+) -> Builder {
+    let (ty, _) = instr.types.unwrap_or((Type::U32, Type::U32));
+    let ty = isa_type(ty);
+    let offset = i64::from(instr.offset);
+    let count = instr.dests.len().max(instr.data.len()) as i64;
+    let set = i64::from(instr.set.unwrap_or(0));
+    let bindless = |builder: Builder| builder.set(Field::Base, set).flag(Field::Bindless, true);
+    let buffer = |builder: Builder, size: i64| {
+        let builder = builder.ty(ty).set(Field::D, 1).set(Field::TypeSize, size);
+        bindless(builder)
+    };
+    let sized = |builder: Builder| builder.ty(ty).set(Field::Size, count);
+    match instr.op {
+        Op::LoadBuffer | Op::StoreBuffer | Op::AtomicBuffer => {
+            let (vector, size) = match instr.op {
+                Op::LoadBuffer => (dest, count),
+                Op::StoreBuffer => (data, count),
+                _ => (dest, 1),
+            };
+            buffer(bare, size)
+                .operand(Field::Src1, vector)
+                .operand(Field::Src2, source(0))
+                .operand(Field::Ssbo, source(1))
+        }
+        Op::BufferSize => buffer(bare, 1)
+            .operand(Field::Dst, dest)
+            .operand(Field::Ssbo, source(0)),
+        Op::LoadUniform => bindless(bare)
+            .set(Field::TypeSize, count)
+            .set(Field::Offset, offset)
+            .operand(Field::Dst, dest)
+            .operand(Field::Src1, source(0))
+            .operand(Field::Src2, source(1)),
+        Op::LoadLocal | Op::LoadPrivate => sized(bare)
+            .set(Field::Off, offset)
+            .operand(Field::Dst, dest)
+            .operand(Field::Src, source(0)),
+        Op::StoreLocal | Op::StorePrivate => sized(bare)
+            .set(Field::Off, offset)
+            .operand(Field::Dst, source(0))
+            .operand(Field::Src, data),
+        Op::LoadGlobal => sized(bare)
+            .set(Field::Off, offset)
+            .operand(Field::Dst, dest)
+            .operand(Field::Src1, source(0)),
+        Op::LoadGlobalAt => sized(bare)
+            .set(Field::Off, offset)
+            .operand(Field::Dst, dest)
+            .operand(Field::Src1, source(0))
+            .operand(Field::Src2, source(1)),
+        Op::StoreGlobal => sized(bare)
+            .set(Field::Off, offset)
+            .operand(Field::Src1, source(0))
+            .operand(Field::Src3, data),
+        // Atomics of shared memory and by address.
+        _ => bare
+            .ty(ty)
+            .set(Field::D, 1)
+            .set(Field::TypeSize, 1)
+            .operand(Field::Dst, dest)
+            .operand(Field::Src1, source(0))
+            .operand(Field::Src2, data),
+    }
+}
+
+/// The flags and counts of an instruction.
+fn finish(instr: &Instr, mut builder: Builder) -> Result<Word64, EncodeError> {
+    if instr.sync.sy {
+        builder = builder.sy();
+    }
+    if instr.sync.ss {
+        builder = builder.ss();
+    }
+    if instr.join {
+        builder = builder.jp();
+    }
+    if instr.saturate {
+        builder = builder.sat();
+    }
+    if instr.repeat > 0 {
+        builder = builder.repeat(instr.repeat);
+    }
+    if instr.nops > 0 {
+        builder = builder.nop(instr.nops);
+    }
+    builder.finish()
+}

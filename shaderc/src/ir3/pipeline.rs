@@ -1,0 +1,120 @@
+//! Pipeline: the passes of the back end in order, and why in that order.
+//!
+//! The runner verifies after each while there are values; what comes of allocation is proved by the allocator's checker, and
+//! the finished words by `check`.
+
+use super::Choices;
+use super::allocate::{AllocateError, allocate};
+use super::error::Error;
+use super::mir::Function;
+use super::passes;
+use super::select::select;
+use super::statistics::{footprint, spill_cost};
+use crate::ir;
+use crate::machine::Form;
+use crate::machine::allocate::Allocated;
+use crate::pass::{Changed, Runner};
+
+/// A program ready to be packed.
+pub(super) struct Lowered {
+    pub(super) function: Function,
+    pub(super) allocated: Allocated,
+}
+
+/// All passes up to packing; none if the runner stopped before the end.
+pub(super) fn lower(
+    ir: &ir::Function,
+    choices: Choices,
+    runner: &mut Runner<'_>,
+) -> Result<Option<Lowered>, Error> {
+    // Selection follows operands and edges without looking twice.
+    runner
+        .time("verify", |()| ir::verify::verify(ir))
+        .map_err(|broken| {
+            Error::broken("lower", broken.iter().map(ToString::to_string).collect())
+        })?;
+    let selected = runner.time("select", |()| select(ir));
+    let mut function = selected.map_err(|refused| match refused.is_empty() {
+        true => Error::ConstantsFull,
+        false => Error::Unsupported(refused),
+    })?;
+    runner.after("select", &function);
+
+    // What selection read through is dead now, and legalisation should not find homes for its constants.
+    runner.improve(&mut function, passes::PROPAGATE_COPIES);
+    runner.improve(&mut function, passes::REMOVE_DEAD);
+    runner.run(&mut function, passes::LEGALISE);
+    // Legalisation moves the same constant for each reader; addresses of one block have parts in common.
+    runner.improve(&mut function, passes::SHARE_VALUES);
+    runner.improve(&mut function, passes::PROPAGATE_COPIES);
+    runner.improve(&mut function, passes::REMOVE_DEAD);
+
+    // What is hoisted lives through the loop: that may cost waves, or memory traffic.
+    let stays = (function.loop_count() > 0).then(|| function.clone());
+    let hoisted = runner.improve(&mut function, passes::HOIST_INVARIANTS) == Changed::Yes;
+    let Some(mut lowered) = finish(function, choices, runner)? else {
+        return Ok(None);
+    };
+    if let Some(stays) = stays.filter(|_| hoisted && lowered.allocated.spills > 0) {
+        match finish(stays, choices, runner)? {
+            Some(second) if second.cost() < lowered.cost() => lowered = second,
+            Some(_) => {}
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(lowered))
+}
+
+impl Lowered {
+    /// What two ways to allocate are compared by: spilling by how often it runs, then registers.
+    fn cost(&self) -> (u32, u32) {
+        (spill_cost(&self.function), footprint(&self.function))
+    }
+}
+
+/// The passes from SSA to the final order; none if the runner stopped before the end.
+fn finish(
+    mut function: Function,
+    choices: Choices,
+    runner: &mut Runner<'_>,
+) -> Result<Option<Lowered>, Error> {
+    // Copies at edges need an edge with a place for them.
+    runner.run(&mut function, passes::SPLIT_EDGES);
+    runner.run(&mut function, passes::LOWER_PHIS);
+    // After phis, so that the copies of both kinds are coalesced together.
+    runner.run(&mut function, passes::ISOLATE_GROUPS);
+    if runner.is_over() {
+        return Ok(None);
+    }
+    let check = runner.checks();
+    let allocated = runner
+        .time("allocate", |()| {
+            allocate(&mut function, choices.register_limit, check)
+        })
+        .map_err(|error| match error {
+            AllocateError::TooFewRegisters => Error::TooFewRegisters,
+            AllocateError::ScratchFull => Error::PrivateFull,
+            AllocateError::Wrong(wrong) => Error::broken("allocate", vec![wrong.to_string()]),
+        })?;
+    function.form = Form::Registers;
+    runner.after("allocate", &function);
+
+    // Only now is it known which blocks hold no copies.
+    runner.improve(&mut function, passes::THREAD_JUMPS);
+    runner.improve(&mut function, passes::ROTATE_LOOPS);
+    // After those: what lanes do together must stay together, which they see by its name.
+    runner.run(&mut function, passes::EXPAND_LANES);
+    runner.run(&mut function, passes::LOWER_BRANCHES);
+    // Before idle slots, since what waits needs a place that is a slot itself.
+    runner.run(&mut function, passes::INSERT_SYNC);
+    runner.run(&mut function, passes::INSERT_NOPS);
+    // Last: which instruction lanes wait at depends on the final order.
+    runner.run(&mut function, passes::MARK_JOINS);
+    if runner.is_over() {
+        return Ok(None);
+    }
+    Ok(Some(Lowered {
+        function,
+        allocated,
+    }))
+}

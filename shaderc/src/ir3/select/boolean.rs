@@ -1,0 +1,90 @@
+//! Booleans: compares, their opposites, and selects. A boolean is 0 or 1.
+//!
+//! Facts: hardware/ir3-isa.md 7 (what branches ask), 15 (select).
+
+use super::Selector;
+use crate::ir::{self, Alu, InstData};
+use crate::ir3::mir::{Class, Condition, Instr, Op, Source, Word};
+
+impl Selector<'_> {
+    /// A comparison; into a predicate where only the block's end asks.
+    pub(super) fn compare(&mut self, op: Op, condition: Condition, data: &InstData) {
+        let sources = [0, 1].map(|number| match op {
+            Op::CmpsF => self.float_source(data.args[number]),
+            _ => self.plain(data.args[number]),
+        });
+        let compare = Instr {
+            condition: Some(condition),
+            ..Instr::on(op, &sources)
+        };
+        let result = data.results[0];
+        match self.asked {
+            Some((asked, _)) if asked == result && self.single_use(result) => {
+                let predicate = self.function.new_value_of(Class::Predicate);
+                self.predicate = Some(predicate);
+                self.emit(compare.to(Word::Value(predicate)));
+            }
+            _ => self.define(result, compare),
+        }
+    }
+
+    /// What the end of a block asks, read through opposites that nothing else reads.
+    pub(super) fn find_asked(&mut self, block: ir::BlockId) {
+        self.predicate = None;
+        self.asked = match self.ir.block(block).terminator {
+            ir::Terminator::Branch { condition, .. } => {
+                let (mut value, mut not) = (condition, false);
+                while let Some((Alu::BNot, data)) = self.alu_of(value)
+                    && self.single_use(value)
+                {
+                    (value, not) = (data.args[0], !not);
+                    let given = data.results[0];
+                    self.done[given.index()] = true;
+                }
+                Some((value, not))
+            }
+            _ => None,
+        };
+    }
+
+    /// The predicate that the end of a block asks, and whether it asks the opposite.
+    pub(super) fn asked_predicate(&mut self) -> Option<(Word, bool)> {
+        let (value, not) = self.asked?;
+        let predicate = match self.predicate {
+            Some(predicate) => predicate,
+            None => {
+                let predicate = self.function.new_value_of(Class::Predicate);
+                let word = self.in_register(value);
+                let test = Instr {
+                    condition: Some(Condition::Ne),
+                    ..Instr::on(Op::CmpsU, &[Source::word(word), Source::constant(0)])
+                };
+                self.emit(test.to(Word::Value(predicate)));
+                predicate
+            }
+        };
+        Some((Word::Value(predicate), not))
+    }
+
+    pub(super) fn inverse(&mut self, data: &InstData) {
+        let source = self.plain(data.args[0]);
+        let sources = [source, Source::constant(1)];
+        self.define(data.results[0], Instr::on(Op::XorB, &sources));
+    }
+
+    /// The condition is a register; the rest may be constants.
+    pub(super) fn choose(&mut self, data: &InstData) {
+        let (condition, yes, no) = match self.alu_of(data.args[0]) {
+            Some((Alu::BNot, inner)) => (inner.args[0], data.args[2], data.args[1]),
+            _ => (data.args[0], data.args[1], data.args[2]),
+        };
+        let sources = [yes, condition, no].map(|value| self.plain(value));
+        self.define(data.results[0], Instr::on(Op::SelB32, &sources));
+    }
+
+    /// A boolean is the number already.
+    pub(super) fn truth_value(&mut self, data: &InstData) {
+        let source = self.plain(data.args[0]);
+        self.define_as(data.results[0], source);
+    }
+}

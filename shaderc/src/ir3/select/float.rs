@@ -1,0 +1,167 @@
+//! Floats: arithmetic with signs of sources, saturation, special functions.
+//!
+//! Facts: hardware/ir3-isa.md 3 (signs), 10, 11 (range of sine and cosine), 15.
+
+use std::f32::consts::{PI, TAU};
+
+use super::Selector;
+use crate::ir::{self, Alu, InstData};
+use crate::ir3::mir::{Class, Condition, Instr, Op, Source, Type};
+
+impl Selector<'_> {
+    /// The value, read through changes of its sign.
+    pub(super) fn float_source(&mut self, value: ir::Value) -> Source {
+        match self.alu_of(value) {
+            Some((Alu::FNeg, inner)) => {
+                let inner = inner.args[0];
+                self.float_source(inner).negated()
+            }
+            Some((Alu::FAbs, inner)) => {
+                let inner = inner.args[0];
+                self.float_source(inner).absolute()
+            }
+            _ => self.plain(value),
+        }
+    }
+
+    /// The value, read through negation alone.
+    fn negatable_source(&mut self, value: ir::Value) -> Source {
+        match self.alu_of(value) {
+            Some((Alu::FNeg, inner)) => {
+                let inner = inner.args[0];
+                self.negatable_source(inner).negated()
+            }
+            _ => self.plain(value),
+        }
+    }
+
+    /// Defines a float, or what its saturation gives where nothing else reads it.
+    fn define_float(&mut self, result: ir::Value, instr: Instr) {
+        let saturated = self.only_user(result).and_then(|user| match user.op {
+            ir::Op::Alu(Alu::FSat) => Some(user.results[0]),
+            _ => None,
+        });
+        match saturated {
+            Some(saturated) => {
+                self.done[saturated.index()] = true;
+                let instr = Instr {
+                    saturate: true,
+                    ..instr
+                };
+                self.define(saturated, instr);
+            }
+            None => self.define(result, instr),
+        }
+    }
+
+    pub(super) fn float(&mut self, op: Op, data: &InstData) {
+        let sources: Vec<Source> = data
+            .args
+            .iter()
+            .map(|&arg| self.float_source(arg))
+            .collect();
+        let instr = Instr::on(op, &sources);
+        match op {
+            Op::AddF | Op::MulF => self.define_float(data.results[0], instr),
+            _ => self.define(data.results[0], instr),
+        }
+    }
+
+    pub(super) fn float_subtract(&mut self, data: &InstData) {
+        let a = self.float_source(data.args[0]);
+        let b = self.float_source(data.args[1]).negated();
+        self.define_float(data.results[0], Instr::on(Op::AddF, &[a, b]));
+    }
+
+    pub(super) fn float_fused(&mut self, data: &InstData) {
+        let [a, b, c] = [0, 1, 2].map(|number| self.negatable_source(data.args[number]));
+        // The second is a register: a constant factor comes first.
+        self.define_float(data.results[0], Instr::on(Op::MadF32, &[b, a, c]));
+    }
+
+    pub(super) fn float_sign(&mut self, data: &InstData) {
+        let source = self.float_source(data.results[0]);
+        self.define(data.results[0], Instr::on(Op::AbsNegF, &[source]));
+    }
+
+    pub(super) fn float_saturate(&mut self, data: &InstData) {
+        let source = self.float_source(data.args[0]);
+        let instr = Instr {
+            saturate: true,
+            ..Instr::on(Op::MaxF, &[source, source])
+        };
+        self.define(data.results[0], instr);
+    }
+
+    /// A special function.
+    pub(super) fn special(&mut self, op: Op, data: &InstData) {
+        let source = self.float_source(data.args[0]);
+        self.define(data.results[0], Instr::on(op, &[source]));
+    }
+
+    /// Sine or cosine of an angle that is brought to where the machine knows them.
+    pub(super) fn periodic(&mut self, op: Op, data: &InstData) {
+        let float = |value: f32| Source::constant(value.to_bits());
+        let angle = self.float_source(data.args[0]);
+        let turns = self.compute(Op::MulF, &[angle, float(1.0 / TAU)]);
+        let turns = self.compute(Op::AddF, &[turns, float(0.5)]);
+        let whole = self.compute(Op::FloorF, &[turns]);
+        let part = self.compute(Op::AddF, &[turns, whole.negated()]);
+        let angle = self.compute(Op::MadF32, &[float(TAU), part, float(-PI)]);
+        self.define(data.results[0], Instr::on(op, &[angle]));
+    }
+
+    /// Times two powers of two, each of which a float can be.
+    pub(super) fn scale(&mut self, data: &InstData) {
+        let number = self.float_source(data.args[0]);
+        let exponent = self.plain(data.args[1]);
+        let exponent = self.compute(Op::MinS, &[exponent, Source::constant(254)]);
+        let exponent = self.compute(Op::MaxS, &[exponent, Source::constant(-252i32 as u32)]);
+        let first = self.compute(Op::AshrB, &[exponent, Source::constant(1)]);
+        let second = self.compute(Op::SubU, &[exponent, first]);
+        let [first, second] = [first, second].map(|exponent| {
+            let biased = self.compute(Op::AddU, &[exponent, Source::constant(127)]);
+            self.compute(Op::ShlB, &[biased, Source::constant(23)])
+        });
+        let part = self.compute(Op::MulF, &[number, first]);
+        self.define(data.results[0], Instr::on(Op::MulF, &[part, second]));
+    }
+
+    /// The exponent's bits of a float.
+    fn exponent_bits(&mut self, value: ir::Value) -> Source {
+        let word = self.plain(value);
+        let sources = [Source::constant(23), word, Source::constant(255)];
+        self.compute(Op::ShrM, &sources)
+    }
+
+    pub(super) fn mantissa(&mut self, data: &InstData) {
+        let exponent = self.exponent_bits(data.args[0]);
+        let word = self.plain(data.args[0]);
+        let bits = self.compute(Op::AndB, &[word, Source::constant(0x807f_ffff)]);
+        let scaled = self.compute(Op::OrB, &[bits, Source::constant(0.5f32.to_bits())]);
+        // Neither 0 nor 255.
+        let below = self.compute(Op::SubU, &[exponent, Source::constant(1)]);
+        let normal = Instr {
+            condition: Some(Condition::Lt),
+            ..Instr::on(Op::CmpsU, &[below, Source::constant(254)])
+        };
+        let normal = self.put_in(Class::Full, normal);
+        self.define(
+            data.results[0],
+            Instr::on(Op::SelB32, &[scaled, normal, word]),
+        );
+    }
+
+    pub(super) fn exponent(&mut self, data: &InstData) {
+        let bits = self.exponent_bits(data.args[0]);
+        let exponent = self.compute(Op::SubU, &[bits, Source::constant(126)]);
+        let sources = [exponent, bits, Source::constant(0)];
+        self.define(data.results[0], Instr::on(Op::SelB32, &sources));
+    }
+
+    /// A conversion between kinds of words of 32 bits.
+    pub(super) fn convert(&mut self, from: Type, to: Type, data: &InstData) {
+        let source = self.plain(data.args[0]);
+        self.define(data.results[0], Instr::converted(from, to, source));
+    }
+}

@@ -1,0 +1,160 @@
+//! Statistics: what a program costs, counted statically, in the figures that the known compiler prints.
+//!
+//! Facts: hardware/compiler-ir3.md 9 (9); hardware/ir3-isa.md 14 (footprint, waves).
+
+use std::fmt;
+
+use eitri_ir3_program::ConstLayout;
+
+use super::allocate::waves;
+use super::insert_sync::category;
+use super::mir::{Class, Function, Op, Register, Space, Word};
+use crate::machine::Instruction;
+use crate::machine::allocate::Allocated;
+
+/// What a program costs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Statistics {
+    /// Issued if each word ran once: repetitions and idle slots count.
+    pub instructions: u32,
+    /// Of those, idle ones.
+    pub nops: u32,
+    /// Words of the program.
+    pub words: u32,
+    /// Words by category.
+    pub categories: [u32; 8],
+    /// Moves that leave bits as they are.
+    pub moves: u32,
+    /// Moves that convert.
+    pub conversions: u32,
+    /// Words with (ss).
+    pub ss: u32,
+    /// Words with (sy).
+    pub sy: u32,
+    /// Vec4 of full registers, halves included.
+    pub full_registers: u32,
+    /// Vec4 of half registers: 0, since both kinds are one file.
+    pub half_registers: u32,
+    /// Vec4 of the const file.
+    pub constlen: u32,
+    /// Waves that run at once, as far as registers allow.
+    pub waves: u32,
+    /// Blocks that begin a loop.
+    pub loops: u32,
+    /// Points of reconvergence that are open at once, at most.
+    pub branch_stack: u32,
+    /// Stores that spilling inserted.
+    pub spills: u32,
+    /// Loads that spilling inserted.
+    pub fills: u32,
+}
+
+/// Vec4 of full registers that a program names.
+pub(super) fn footprint(function: &Function) -> u32 {
+    let blocks = function.blocks.iter();
+    let words = blocks
+        .flat_map(|block| &block.instrs)
+        .flat_map(|instr| instr.reads().chain(instr.writes()).collect::<Vec<Word>>());
+    let arrived = function.preloads.iter().map(|preload| preload.register);
+    let units = words
+        .filter_map(Word::register)
+        .chain(arrived)
+        .filter(|register| matches!(register.class(), Class::Full | Class::Half))
+        .map(|register: Register| register.units().end as u32);
+    units.max().unwrap_or(0).div_ceil(8)
+}
+
+/// Counts a finished program.
+pub(super) fn count(
+    function: &Function,
+    allocated: &Allocated,
+    constants: &ConstLayout,
+) -> Statistics {
+    let full_registers = footprint(function);
+    let mut counted = Statistics {
+        instructions: 0,
+        nops: 0,
+        words: 0,
+        categories: [0; 8],
+        moves: 0,
+        conversions: 0,
+        ss: 0,
+        sy: 0,
+        full_registers,
+        half_registers: 0,
+        constlen: constants.length().into(),
+        waves: waves(full_registers),
+        loops: function.loop_count() as u32,
+        branch_stack: function.extra.branch_stack,
+        spills: allocated.spills as u32,
+        fills: allocated.fills as u32,
+    };
+    for instr in function.blocks.iter().flat_map(|block| &block.instrs) {
+        let runs = 1 + u32::from(instr.repeat);
+        let idle = match instr.op {
+            Op::Nop => runs,
+            _ => instr.nops.into(),
+        };
+        counted.words += 1;
+        counted.instructions += runs + u32::from(instr.nops);
+        counted.nops += idle;
+        counted.categories[usize::from(category(instr))] += 1;
+        match instr.types {
+            Some((from, to)) if instr.op == Op::Move && from != to => counted.conversions += runs,
+            _ if matches!(instr.op, Op::Move | Op::ReadShared | Op::WriteShared) => {
+                counted.moves += runs;
+            }
+            _ => {}
+        }
+        counted.ss += u32::from(instr.sync.ss);
+        counted.sy += u32::from(instr.sync.sy);
+    }
+    counted
+}
+
+/// Accesses to spill slots, each loop around them counting ten times.
+pub(super) fn spill_cost(function: &Function) -> u32 {
+    let blocks = function.blocks.iter().zip(function.loop_depths());
+    let costs = blocks.map(|(block, depth)| {
+        let slots = block.instrs.iter();
+        let accesses = slots
+            .filter(|instr| instr.space == Some(Space::Spill))
+            .count();
+        10u32.pow(depth.min(6)).saturating_mul(accesses as u32)
+    });
+    costs.fold(0, u32::saturating_add)
+}
+
+impl fmt::Display for Statistics {
+    /// One line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let categories: Vec<String> = self
+            .categories
+            .iter()
+            .enumerate()
+            .map(|(number, count)| format!("{count} cat{number}"))
+            .collect();
+        write!(
+            f,
+            "{} instr, {} nops, {} non-nops, {} mov, {} cov, {} words, {} half, {} full, {} constlen, {}, \
+             {} (ss), {} (sy), {} waves, {} branch stack, {} loops, {}:{} spills:fills",
+            self.instructions,
+            self.nops,
+            self.instructions - self.nops,
+            self.moves,
+            self.conversions,
+            self.words,
+            self.half_registers,
+            self.full_registers,
+            self.constlen,
+            categories.join(", "),
+            self.ss,
+            self.sy,
+            self.waves,
+            self.branch_stack,
+            self.loops,
+            self.spills,
+            self.fills
+        )
+    }
+}
