@@ -125,9 +125,7 @@ impl Instr {
             Wide::Full => Width::Full,
             Wide::Source => self.source_width(),
             Wide::Dest => self.dest_width(),
-            Wide::Data => self
-                .type_of(Field::Type)
-                .map_or(Width::Full, crate::values::Type::width),
+            Wide::Data => self.data_width(),
         }
     }
 

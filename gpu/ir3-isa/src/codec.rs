@@ -279,7 +279,7 @@ impl Instr {
     }
 
     /// True if the bit means (r), and not idle slots.
-    fn advances(&self, r: Field) -> bool {
+    pub(crate) fn advances(&self, r: Field) -> bool {
         self.flag(r) && !self.is_idle()
     }
 
@@ -369,6 +369,16 @@ impl Instr {
         }
     }
 
+    /// The width of what is loaded, stored or sampled.
+    pub fn data_width(&self) -> Width {
+        self.type_of(Field::Type).map_or(Width::Full, Type::width)
+    }
+
+    /// The set of a bindless texture descriptor.
+    pub(crate) fn bindless_base(&self) -> u32 {
+        self.bits(Field::BaseHi).unwrap_or(0) << 1 | self.bits(Field::Base).unwrap_or(0)
+    }
+
     /// The width of the registers in a field.
     pub(crate) fn width_of(&self, field: Field) -> Width {
         use crate::layout::Wide;
@@ -377,7 +387,7 @@ impl Instr {
         match of_field.next().map(|operand| operand.wide) {
             Some(Wide::Source) => self.source_width(),
             Some(Wide::Dest) => self.dest_width(),
-            Some(Wide::Data) => self.type_of(Field::Type).map_or(Width::Full, Type::width),
+            Some(Wide::Data) => self.data_width(),
             Some(Wide::Full) | None => Width::Full,
         }
     }

@@ -7,6 +7,7 @@ use crate::generation::Gen;
 use crate::instr::Instr;
 use crate::layout::TexShape;
 use crate::table::ROWS;
+use crate::template::{Piece, pieces};
 
 impl Instr {
     /// The instruction that `word` is. Bits that mean nothing are kept: [`Self::stray_bits`].
@@ -33,9 +34,7 @@ impl Instr {
 
     /// True if the text says what the field holds.
     pub(crate) fn mentions(&self, text: &str, spec: &FieldSpec) -> bool {
-        let name = spec.field.name();
-        let mut pieces = text.split(['{', '}']);
-        pieces.any(|piece| piece == name)
+        pieces(text).any(|piece| matches!(piece, Piece::Field(field) if field == spec.field))
     }
 
     /// True if nothing is known of the encoding of an operand.

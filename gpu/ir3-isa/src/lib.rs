@@ -49,6 +49,9 @@ mod access;
 pub mod timing;
 
 // The instruction and its text.
+mod half;
+mod print;
+mod template;
 mod text;
 
 pub use access::{Access, Place};
@@ -60,5 +63,6 @@ pub use instr::Instr;
 pub use layout::{Latency, Role};
 pub use op::Op;
 pub use operand::{Dst, Operand, Src};
+pub use print::Display;
 pub use register::{ConstReg, File, Reg};
 pub use values::{Comp, Cond, DescMode, FloatConst, IndexMode, Round, Type, Width};

@@ -151,6 +151,11 @@ impl ConstReg {
         Self((bits & 0x7FF) as u16)
     }
 
+    /// Its component.
+    pub const fn comp(self) -> Comp {
+        component(self.0)
+    }
+
     /// Its number.
     pub const fn number(self) -> u16 {
         self.0

@@ -2,5 +2,6 @@
 
 mod builder;
 mod data_file;
+mod text;
 mod timing;
 mod words;
