@@ -43,7 +43,7 @@ impl Instr {
         Builder {
             instr: Self {
                 op,
-                word: op.row().value,
+                word: op.row().value | op.row().layout.usual,
             },
             given: 0,
             source: None,
@@ -61,7 +61,7 @@ impl Instr {
             source: Some(self.source_width()),
             // Predicates have no width.
             dest: match self.bits(Field::Dst) {
-                Some(number) if number > 247 => None,
+                Some(number) if number > 247 && self.layout().dest == DestWidth::ByConv => None,
                 _ => Some(self.dest_width()),
             },
             data: None,
@@ -95,6 +95,17 @@ impl Instr {
 impl Builder {
     fn fail(mut self, error: EncodeError) -> Self {
         self.error = self.error.or(Some(error));
+        self
+    }
+
+    /// The first error, if there was one.
+    pub(crate) const fn error(&self) -> Option<EncodeError> {
+        self.error
+    }
+
+    /// The same with what text said of the widths of sources and destination.
+    pub(crate) const fn with_widths(mut self, source: Option<Width>, dest: Option<Width>) -> Self {
+        (self.source, self.dest) = (source, dest);
         self
     }
 
@@ -514,6 +525,7 @@ impl Builder {
         } else if layout.sources == SourceWidth::ByFull
             && let Some(spec) = self.instr.spec(Field::Full)
             && self.given & spec.mask() == 0
+            && layout.tex.is_none()
         {
             self = self.put(spec, 1);
         }

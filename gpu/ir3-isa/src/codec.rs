@@ -254,6 +254,21 @@ impl Instr {
         Some(src)
     }
 
+    /// Its sources, in the order of the text for arithmetic.
+    pub fn sources(&self) -> impl Iterator<Item = Src> + use<> {
+        let instr = *self;
+        let fields = [
+            Field::Src,
+            Field::Src0,
+            Field::Src1,
+            Field::Src2,
+            Field::Src3,
+        ];
+        fields
+            .into_iter()
+            .filter_map(move |field| instr.source(field))
+    }
+
     /// Adds the modifiers that have bits of their own.
     fn with_modifiers(&self, field: Field, mut src: Src) -> Src {
         match field {

@@ -6,7 +6,7 @@
 use core::fmt;
 
 use crate::error::EncodeError;
-use crate::field::{Field, FieldSpec};
+use crate::field::{Field, FieldSpec, Form, Kind};
 use crate::generation::Gen;
 use crate::layout::Layout;
 use crate::op::Op;
@@ -59,22 +59,26 @@ impl Instr {
     /// Bits that mean nothing or should be 0, and are not. An assembler writes none.
     pub fn stray_bits(&self) -> u64 {
         let layout = self.layout();
-        let absent = if self.row().is_indirect(self.word) {
-            0
-        } else {
+        let mut none = layout.ignored | layout.zero;
+        if !self.row().is_indirect(self.word) {
             let indirect: u64 = layout.indirect.iter().map(FieldSpec::mask).sum();
             let usual = layout.fields.iter().map(FieldSpec::mask);
-            indirect & !usual.sum::<u64>()
-        };
-        let alias = match self.op {
-            Op::Alias => match self.alias_kind() {
-                AliasKind::Gpr => 0xFFFF_FF00,
-                AliasKind::Const => 0xFFFF_F800,
-                AliasKind::Imm => 0,
-            },
-            _ => 0,
-        };
-        self.word & (layout.ignored | layout.zero | absent | alias)
+            none |= indirect & !usual.sum::<u64>();
+        }
+        for spec in layout.fields {
+            let bits = spec.extract(self.word);
+            none |= match spec.kind {
+                // The high bit of the form of a constant.
+                Kind::Operand(Form::AluSrc16(_)) if bits & 0x1800 == 0x1000 => spec.place(0x2000),
+                Kind::Operand(Form::AliasSrc) => match self.alias_kind() {
+                    AliasKind::Gpr => spec.place(0xFFFF_FF00),
+                    AliasKind::Const => spec.place(0xFFFF_F800),
+                    AliasKind::Imm => 0,
+                },
+                _ => 0,
+            };
+        }
+        self.word & none
     }
 
     pub(crate) fn spec(&self, field: Field) -> Option<&'static FieldSpec> {

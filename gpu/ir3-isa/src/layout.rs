@@ -169,6 +169,8 @@ pub struct Layout {
     pub zero: u64,
     /// Bits that mean nothing; written as 0.
     pub ignored: u64,
+    /// Bits of fields that text does not mention, as assemblers write them.
+    pub usual: u64,
     /// Width of the sources.
     pub sources: SourceWidth,
     /// Width of the destination.

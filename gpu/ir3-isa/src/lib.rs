@@ -46,10 +46,14 @@ mod instr;
 
 // What others ask of an instruction.
 mod access;
+mod random;
+mod rules;
 pub mod timing;
 
 // The instruction and its text.
 mod half;
+mod loss;
+mod parse;
 mod print;
 mod template;
 mod text;
@@ -61,8 +65,16 @@ pub use field::Field;
 pub use generation::{Gen, Gens, UnknownGen};
 pub use instr::Instr;
 pub use layout::{Latency, Role};
+pub use loss::Loss;
 pub use op::Op;
 pub use operand::{Dst, Operand, Src};
+pub use parse::{Labels, ParseError, ParseErrorKind, Span};
 pub use print::Display;
 pub use register::{ConstReg, File, Reg};
+pub use rules::Rule;
 pub use values::{Comp, Cond, DescMode, FloatConst, IndexMode, Round, Type, Width};
+
+/// The example of the README runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -264,6 +264,21 @@ pub(crate) fn split_descriptor(
     }
 }
 
+/// The immediate of a bindless texture instruction; `None` if sampler or texture don't fit.
+pub(crate) fn join_descriptor(
+    mode: DescMode,
+    generation: Gen,
+    sampler: Option<u32>,
+    texture: Option<u32>,
+) -> Option<u32> {
+    let (low, high) = (sampler.unwrap_or(0), texture.unwrap_or(0));
+    match (mode.reads_a1(), generation) {
+        (true, Gen::A6xx) => texture.is_none().then_some(low),
+        (true, Gen::A7xx) => sampler.is_none().then_some(high),
+        _ => (low < 16 && high < 16).then_some(low | high << 4),
+    }
+}
+
 fn write_name(f: &mut fmt::Formatter<'_>, names: &[Name], bits: u32) -> fmt::Result {
     match names.iter().find(|name| name.value == bits) {
         Some(name) => f.write_str(name.text),

@@ -103,6 +103,8 @@ pub(super) const STG: Layout = Layout {
         SY,
     ],
     ignored: 0x0020_0000_387f_c001,
+    // All words of stores that the facts have say that the offset lies in the place of a destination.
+    usual: DST_OFF.mask(),
     operands: &[ADDRESS, reads(Field::Src3, Count::Size, Wide::Data)],
     ..EMPTY
 };

@@ -44,6 +44,7 @@ const EMPTY: Layout = Layout {
     indirect: &[],
     zero: 0,
     ignored: 0,
+    usual: 0,
     sources: SourceWidth::Full,
     dest: DestWidth::Full,
     tex: None,

@@ -11,7 +11,7 @@ pub fn data() -> Option<Value> {
     Some(serde_json::from_str(&text).expect("the data file is JSON"))
 }
 
-fn hex(value: &Value) -> u64 {
+pub fn hex(value: &Value) -> u64 {
     let text = value.as_str().expect("a hexadecimal number in a string");
     u64::from_str_radix(text.trim_start_matches("0x"), 16).expect("a hexadecimal number")
 }

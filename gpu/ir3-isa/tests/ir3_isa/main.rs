@@ -2,6 +2,8 @@
 
 mod builder;
 mod data_file;
+mod properties;
+mod schema;
 mod text;
 mod timing;
 mod words;

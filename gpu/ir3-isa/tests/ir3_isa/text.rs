@@ -1,7 +1,7 @@
 //! Text is that of the facts' vectors.
 
 use crate::words::vectors;
-use eitri_ir3_isa::Instr;
+use eitri_ir3_isa::{Instr, Loss};
 
 #[track_caller]
 fn disassemble(file: &str) {
@@ -29,4 +29,61 @@ fn cases_disassemble() {
 #[test]
 fn random_words_disassemble() {
     disassemble("hardware/data/ir3-random.txt");
+}
+
+/// Text reads back as the word, but for what it does not say; and then still as an instruction of the same text.
+#[track_caller]
+fn assemble(file: &str) -> (usize, usize) {
+    let (mut wrong, mut exact, mut lossy) = (Vec::new(), 0, 0);
+    for (word, text, generation) in vectors(file) {
+        let loss = Instr::decode(word, generation)
+            .expect("it decodes")
+            .loss(generation);
+        if let Some(Loss::Reserved(_)) = loss {
+            continue;
+        }
+        match (Instr::parse(&text, generation), loss) {
+            (Err(error), _) => wrong.push(format!(
+                "{word:#018x} `{text}`: {error} at {:?}",
+                error.span
+            )),
+            (Ok(instr), None) => {
+                exact += 1;
+                let ours = instr.encode(generation);
+                if ours != Ok(word) {
+                    wrong.push(format!("`{text}` is {word:#018x}, not {ours:018x?}"));
+                }
+            }
+            (Ok(instr), Some(loss)) => {
+                lossy += 1;
+                let ours = instr.display(generation).to_string();
+                if ours != text && loss != Loss::Float {
+                    wrong.push(format!("`{text}` reads as `{ours}` ({loss})"));
+                }
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} lines:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    (exact, lossy)
+}
+
+#[test]
+fn cases_assemble() {
+    // What a compiler writes has all in its text.
+    let (exact, lossy) = assemble("hardware/data/ir3-cases.txt");
+    assert!(
+        lossy <= exact / 10,
+        "{lossy} of {} are lossy",
+        exact + lossy
+    );
+}
+
+#[test]
+fn random_words_assemble() {
+    assemble("hardware/data/ir3-random.txt");
 }
