@@ -1,6 +1,8 @@
-//! The whole validation suite in QEMU, with the model as the GPU: every test passes, and nothing is told of the driver.
+//! The whole validation suite in QEMU, with the model as the GPU and scripts behind it: every test passes, and nothing is told
+//! of the driver.
 
 use super::Case;
+use crate::amber::suite;
 use crate::dispatch::Talk;
 use crate::gpu_choice::GpuChoice;
 use crate::lab_log::{self, Judgement};
@@ -13,14 +15,21 @@ use std::time::Duration;
 /// Longest that the suite may take.
 const LIMIT: Duration = Duration::from_secs(1800);
 
-pub(super) fn run(_: &Workspace) -> Result<Vec<Case>, Failure> {
+/// Scripts that are run after the suite's own tests.
+const SCRIPTS: &str = "cli/tests/amber";
+
+pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
+    let gpu = GpuChoice::default();
+    let folder = workspace.root().join(SCRIPTS).display().to_string();
+    let scripts = suite::compiled(&[folder], gpu)?;
     let setting = Setting {
-        gpu: GpuChoice::default(),
+        gpu,
         limit: LIMIT,
         talk: Talk::Quiet,
         words: &["eitri.soak=16"],
     };
-    let (console, diagnoses) = qemu::run_validation(None, &stub_firmware(), None, &setting)?;
+    let (console, diagnoses) =
+        qemu::run_validation(None, &stub_firmware(), scripts.as_deref(), &setting)?;
     let failure = match lab_log::read(&console).judge() {
         Judgement::Good => None,
         judgement => Some(format!("{judgement:?}\n{console}")),
@@ -31,8 +40,11 @@ pub(super) fn run(_: &Workspace) -> Result<Vec<Case>, Failure> {
         .filter(|line| !line.contains(" ns: shader at "));
     let diagnoses: Vec<&str> = of_driver.map(String::as_str).collect();
     let told = (!diagnoses.is_empty()).then(|| diagnoses.join("\n"));
+    let ran = console.contains("amber.");
+    let unheard = (!ran).then(|| format!("no line of `amber.`\n{console}"));
     Ok(vec![
         Case::ran("every test passes", failure),
+        Case::ran("the scripts are among them", unheard),
         Case::ran("nothing is told of the driver", told),
     ])
 }

@@ -21,6 +21,9 @@ use std::num::NonZero;
 use std::time::Duration;
 use thiserror::Error;
 
+/// Bytes of memory of the machine on the host: enough for a block of 1 GiB beside all else.
+const MEMORY: u64 = 3 << 30;
+
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Where the suite runs. An image for a board is made by `eitri image --validation`.
@@ -159,7 +162,7 @@ fn on_host(args: &Args, firmware: &[u8]) -> Result<Status, Failure> {
         }
     });
     let patience = Duration::from_secs(args.timeout.into());
-    let machine = Machine::new(config).with_patience(patience);
+    let machine = Machine::with_memory(config, MEMORY).with_patience(patience);
     let bytes = scripts::compiled(&args.suite, args.gpu.choice())?;
     let mut scripts = HostScripts::read(bytes.as_deref(), firmware)?;
     let outcome = run_with(machine, &setup, None, &mut scripts, &mut console);
@@ -251,7 +254,8 @@ fn seeded_faults(args: &Args, prefix: &str, firmware: &[u8]) -> Result<Status, F
             stop_at_failure: true,
             ..setup(args, firmware, &good)
         };
-        let machine = Machine::new(seeded.config(good.clone())).with_patience(patience);
+        let machine =
+            Machine::with_memory(seeded.config(good.clone()), MEMORY).with_patience(patience);
         let mut first = First::default();
         run_suite(machine, &setup, Some(&programs), &mut first);
         first.0

@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Physical memory of the machine.
+/// Physical memory of the usual machine.
 const MEMORY_BYTES: u64 = 1 << 30;
 /// Where it starts on the bus: not at 0, so that a forgotten address is found.
 const MEMORY_BASE: u64 = 0x8000_0000;
@@ -126,13 +126,21 @@ impl Machine {
     /// # Panics
     /// Never: the map has a bit for each page.
     pub fn new(config: Config) -> Machine {
-        let map = vec![0; PageAllocator::words(MEMORY_BYTES)];
-        let pages = PageAllocator::new(PhysicalAddress(MEMORY_BASE), MEMORY_BYTES, map);
+        Machine::with_memory(config, MEMORY_BYTES)
+    }
+
+    /// The same with so many bytes of memory, a multiple of 4096.
+    ///
+    /// # Panics
+    /// Never: the map has a bit for each page.
+    pub fn with_memory(config: Config, bytes: u64) -> Machine {
+        let map = vec![0; PageAllocator::words(bytes)];
+        let pages = PageAllocator::new(PhysicalAddress(MEMORY_BASE), bytes, map);
         Machine(Rc::new(RefCell::new(Parts {
             counter_hertz: config.timestamp_hz,
             slice_hash: config.product.needs_hash,
             gpu: Gpu::new(config),
-            memory: Memory::new(MEMORY_BASE, MEMORY_BYTES),
+            memory: Memory::new(MEMORY_BASE, bytes),
             pages: pages.expect("a bit for each page"),
             fresh: MEMORY_BASE,
             coherency: SystemCoherency::None,

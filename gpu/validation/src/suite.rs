@@ -111,9 +111,10 @@ fn all<P: Platform>() -> Vec<Test<P>> {
     for class in classes() {
         add(&format!("shader.alu.{}", class.to_ascii_lowercase()), Action::Class(class));
     }
-    let more: [(&str, DeviceTest<P>); 23] = [
+    let more: [(&str, DeviceTest<P>); 24] = [
         ("mmu.pages",            mmu::pages),
         ("mmu.blocks",           mmu::blocks),
+        ("mmu.large-block",      mmu::large_block),
         ("mmu.address-bits",     mmu::address_bits),
         ("mmu.unmapped",         mmu::unmapped),
         ("mmu.unmapping",        mmu::unmapping),

@@ -120,6 +120,8 @@ pub enum Defect {
         /// Of which kind.
         kind: AccessKind,
     },
+    /// The MMU takes a block of 1 GiB for nothing.
+    NoGibibytes,
     /// Translations once cached stay, whatever the host invalidates.
     StaleTranslations,
     /// Accesses of one space go through the tables of another.

@@ -166,6 +166,7 @@ pub static SEEDED: &[Seeded] = &[
     part("address-bit-12",            Defect::AddressBitIgnored { bit: 12 }),
     part("address-bit-21",            Defect::AddressBitIgnored { bit: 21 }),
     part("address-bit-27",            Defect::AddressBitIgnored { bit: 27 }),
+    part("gibibyte-unmapped",         Defect::NoGibibytes),
     part("write-allowed",             Defect::PermissionIgnored { kind: AccessKind::Write }),
     part("execution-allowed",         Defect::PermissionIgnored { kind: AccessKind::Execute }),
     part("translations-stale",        Defect::StaleTranslations),

@@ -20,7 +20,7 @@ use crate::memory::{BusError, PAGE, PhysicalMemory};
 use eitri_csf::arch::Arch;
 use eitri_csf::fault::source::{FaultSource, Unit, front_end, shader_core};
 pub(crate) use space::{Space, Translation};
-use walk::walk;
+use walk::{Walker, walk};
 
 /// Address spaces in the register map.
 pub(crate) const SPACES: usize = 16;
@@ -54,8 +54,7 @@ pub(crate) struct Stall {
 #[derive(Clone, Debug)]
 pub(crate) struct Mmu {
     spaces: [Space; SPACES],
-    va_bits: u32,
-    pa_bits: u32,
+    walker: Walker,
     /// Translations that no cached one answered.
     walks: u64,
     /// Physical addresses tell whether the L2 caches them, by [`CACHED`].
@@ -115,8 +114,11 @@ impl Mmu {
         Mmu {
             spaces: core::array::from_fn(|_| Space::new(wear.stale)),
             wear,
-            va_bits,
-            pa_bits,
+            walker: Walker {
+                va_bits,
+                pa_bits,
+                gibibytes: !defects.has(Defect::NoGibibytes),
+            },
             walks: 0,
             tells_cached,
         }
@@ -194,7 +196,7 @@ impl Mmu {
         request: Request,
     ) -> Result<u64, Refusal> {
         self.walks += 1;
-        let (va_bits, pa_bits, tells) = (self.va_bits, self.pa_bits, self.tells_cached);
+        let (walker, tells) = (self.walker, self.tells_cached);
         let permitted = self.wear.permitted;
         let space = self.space_mut(request.space);
         let stall = Stall {
@@ -206,12 +208,12 @@ impl Mmu {
             return Err(Refusal::Stalled(stall));
         }
         let Request { address, kind, .. } = request;
-        let walked = walk(&space.active, memory, address, kind, va_bits, pa_bits);
+        let walked = walk(&space.active, memory, address, kind, walker);
         let walked = match walked {
             // Whoever may read may do this too, on broken hardware.
             Err(_) if permitted == Some(kind) => {
                 let reading = AccessKind::Read;
-                walk(&space.active, memory, address, reading, va_bits, pa_bits)
+                walk(&space.active, memory, address, reading, walker)
             }
             walked => walked,
         };
@@ -269,15 +271,7 @@ impl Mmu {
         address: u64,
     ) -> Option<Translation> {
         let setup = &self.space(space).active;
-        walk(
-            setup,
-            memory,
-            address,
-            AccessKind::Read,
-            self.va_bits,
-            self.pa_bits,
-        )
-        .ok()
+        walk(setup, memory, address, AccessKind::Read, self.walker).ok()
     }
 
     /// The stall of an access to `space` that is refused now.

@@ -41,14 +41,27 @@ const ADDRESS_SIZE_IN: u8 = 0xE0;
 const ADDRESS_SIZE_OUT: u8 = 0xE4;
 const MEMORY_ATTRIBUTE: u8 = 0xE8;
 
+/// What the walker can do.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Walker {
+    /// Bits of virtual addresses.
+    pub(super) va_bits: u32,
+    /// Bits of physical ones.
+    pub(super) pa_bits: u32,
+    /// Whether it knows blocks of 1 GiB.
+    pub(super) gibibytes: bool,
+}
+
 pub(super) fn walk(
     setup: &Setup,
     memory: &mut dyn PhysicalMemory,
     address: u64,
     kind: AccessKind,
-    va_bits: u32,
-    pa_bits: u32,
+    walker: Walker,
 ) -> Result<Translation, Failure> {
+    let Walker {
+        va_bits, pa_bits, ..
+    } = walker;
     match transcfg::MODE.get(setup.transcfg) {
         Some(TranslationMode::Aarch64K4) => {}
         Some(TranslationMode::Identity) => {
@@ -93,6 +106,9 @@ pub(super) fn walk(
                     executable &= !forbidden.execution;
                 }
                 (table, level) = (next, below);
+            }
+            (Decoded::Leaf { .. }, _) if level == Level::L1 && !walker.gibibytes => {
+                return Err(Failure::Exception(TRANSLATION + number));
             }
             (
                 Decoded::Leaf {

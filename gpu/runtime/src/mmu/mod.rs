@@ -10,3 +10,4 @@ pub(crate) use address_space::{AddressSpace, LOOK, Part, pending_faults};
 pub use address_space::{AsCommandStuck, MmuError};
 pub use fault::MmuFault;
 pub use tables::MapError;
+pub(crate) use tables::largest;

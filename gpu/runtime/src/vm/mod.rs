@@ -5,11 +5,11 @@
 //! Facts: hardware/gpu-mmu.md section 7, csf-scheduling.md section 2.
 
 use crate::memory::{Memory, OutOfMemory, Pages};
-use crate::mmu::{AddressSpace, MmuError, Part};
+use crate::mmu::{AddressSpace, MmuError, Part, largest};
 use crate::platform::{PhysicalAddress, Platform};
 use core::fmt;
 use core::ops::Range;
-use eitri_csf::page_table::{Attributes, Level, PAGE_BYTES};
+use eitri_csf::page_table::{Attributes, PAGE_BYTES};
 use heapless::Vec;
 use thiserror::Error;
 
@@ -159,10 +159,9 @@ impl Vm {
         }
     }
 
-    /// At what the memory of a mapping of `bytes` is aligned: so that blocks of 2 MiB can map it, where it has some.
-    const fn alignment(bytes: u64) -> u64 {
-        let block = Level::L2.bytes();
-        if bytes >= block { block } else { PAGE_BYTES }
+    /// At what the memory of a mapping of `bytes` is aligned: so that blocks can map it, the largest that it has room for.
+    fn alignment(bytes: u64) -> u64 {
+        largest(0, bytes).bytes()
     }
 
     /// Takes memory and maps it wherever there is room, with the hardware asked once; none where no bytes are wanted.

@@ -167,14 +167,27 @@ impl Work {
         shader: &'static [u8],
         words: u32,
     ) -> Work {
+        let buffer = device.create_buffer(space, u64::from(words) * 4);
+        Work::on_buffer(device, space, shader, buffer.expect("memory"), 0, words)
+    }
+
+    /// On the words from `offset` on of a buffer that is there.
+    pub fn on_buffer<P: Platform>(
+        device: &mut Device<'_, 'static, P>,
+        space: Space,
+        shader: &'static [u8],
+        buffer: Buffer,
+        offset: u64,
+        words: u32,
+    ) -> Work {
         let made = device.create_pipeline(space, &program(shader));
         let pipeline = made.expect("memory");
-        let buffer = device.create_buffer(space, u64::from(words) * 4);
-        let buffer = buffer.expect("memory");
         let data: Vec<u8> = (0..words).flat_map(u32::to_le_bytes).collect();
-        device.write_buffer(buffer, 0, &data).expect("fits");
+        device.write_buffer(buffer, offset, &data).expect("fits");
         let set = device.create_descriptor_set(pipeline, 0).expect("memory");
-        device.bind_buffer(set, 0, buffer).expect("fits");
+        let bytes = u64::from(words) * 4;
+        let bound = device.bind_range(set, 0, 0, buffer, offset, bytes);
+        bound.expect("fits");
         let commands = device.create_command_buffer(space).expect("memory");
         let groups = words.div_ceil(64);
         let recorded = device.record(commands, |recorder| {

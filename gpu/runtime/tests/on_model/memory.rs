@@ -1,6 +1,9 @@
 //! Memory in the long run: what comes back is of use again.
 
-use crate::bench::{DOUBLE, Work, diagnoses, machine, queue, submit, up, up_with, wait};
+use crate::bench::{
+    DOUBLE, Work, config, diagnoses, machine, queue, queue_in, submit, up, up_on, up_with, wait,
+};
+use eitri_on_model::Machine;
 use eitri_runtime::{Buffer, Device, Error, ErrorKind, Options, Storage};
 
 #[test]
@@ -67,6 +70,35 @@ fn addresses_are_reused_when_the_space_is_full() {
         assert_eq!(device.buffer_address(again), Ok(address));
         held.push(again);
     }
+}
+
+/// A buffer that is mapped by a block of 1 GiB: the GPU finds its last words.
+#[test]
+fn a_buffer_of_a_gibibyte_is_one_block() {
+    const HUGE: u64 = 1 << 30;
+    let machine = Machine::with_memory(config(), 3 * HUGE);
+    let mut device = up_on(machine.clone(), Options::default());
+    let space = device.create_space().expect("memory");
+    let tables = machine.memory_in_use();
+    let buffer = device.create_buffer(space, HUGE).expect("memory");
+    assert_eq!(device.buffer_address(buffer).expect("there").0 % HUGE, 0);
+    assert!(
+        machine.memory_in_use() <= tables + HUGE + 4096,
+        "tables for blocks of 2 MiB"
+    );
+    let queue = queue_in(&mut device, space);
+    let work = Work::on_buffer(&mut device, space, &DOUBLE, buffer, HUGE - 256, 64);
+    let fence = submit(&mut device, queue, &work);
+    assert_eq!(wait(&mut device, fence), Ok(()));
+    let mut read = [0; 256];
+    device
+        .read_buffer(buffer, HUGE - 256, &mut read)
+        .expect("inside");
+    let doubled: Vec<u8> = (0..64_u32)
+        .flat_map(|word| (2 * word).to_le_bytes())
+        .collect();
+    assert_eq!(read[..], doubled[..]);
+    assert_eq!(diagnoses(&machine), [""; 0]);
 }
 
 #[test]

@@ -4,16 +4,20 @@
 //! (permissions), 8 (faults).
 
 use crate::bench::{Bench, Grid, Work};
-use crate::result::{Trouble, Verdict, failed};
+use crate::result::{Trouble, Verdict, failed, skipped};
 use crate::tools::{JUMP_TO, LOAD_AT, STORE_AT};
 use alloc::vec;
 use alloc::vec::Vec;
 use eitri_csf::fault::fault_access::AccessKind;
-use eitri_runtime::{Access, Buffer, Cause, GpuAddress, MmuFault, Platform, Queue, Space};
+use eitri_runtime::{
+    Access, Buffer, Cause, ErrorKind, GpuAddress, MmuFault, Platform, Queue, Space,
+};
 
 /// A page, and a block of the level above.
 const PAGE: u64 = 4096;
 const BLOCK: u64 = 2 << 20;
+/// A block of the next level.
+const LARGE_BLOCK: u64 = 1 << 30;
 /// Where tests map things: far from what the driver places, which begins at 32 MiB.
 const AT: u64 = 0x7000_0000;
 
@@ -179,6 +183,36 @@ pub(crate) fn blocks<P: Platform>(it: &mut Bench<'_, '_, '_, P>) -> Verdict {
                 false => Err(failed!(
                     "page {page} of the blocks at {AT:#x} holds {found:#x}, the GPU stored {:#x} there",
                     0x00AB_0000 + page
+                )),
+            }
+        });
+        it.device.destroy_buffer(buffer)?;
+        outcome
+    })
+}
+
+/// A block of 1 GiB: where its sixteenths begin, words are where they should be.
+pub(crate) fn large_block<P: Platform>(it: &mut Bench<'_, '_, '_, P>) -> Verdict {
+    const PARTS: u64 = 16;
+    in_place(it, STORE_AT, 16, |it, place| {
+        let buffer = match it.device.create_buffer(place.space, LARGE_BLOCK) {
+            Ok(buffer) => buffer,
+            Err(error) if error.kind() == ErrorKind::OutOfMemory => {
+                return Err(skipped!("1 GiB of memory in one piece is not to be had"));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        it.device.bind_buffer(place.work.set, 0, buffer)?;
+        let at = it.device.buffer_address(buffer)?.0;
+        let stride = LARGE_BLOCK / PARTS;
+        place.run(it, 1, told(at + 0x30, stride, 0x00CD_0000))?;
+        let outcome = (0..PARTS as u32).try_for_each(|part| {
+            let found = word_at(it, buffer, u64::from(part) * stride + 0x30)?;
+            match found == 0x00CD_0000 + part {
+                true => Ok(()),
+                false => Err(failed!(
+                    "part {part} of the block at {at:#x} holds {found:#x}, the GPU stored {:#x} there",
+                    0x00CD_0000 + part
                 )),
             }
         });

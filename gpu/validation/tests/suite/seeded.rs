@@ -38,7 +38,8 @@ fn caught(seeded: &Seeded, firmware: &[u8], programs: &Programs) -> Option<(Stri
         stop_at_failure: true,
         ..Setup::new(firmware)
     };
-    let machine = Machine::new(seeded.config(good)).with_patience(Duration::from_secs(20));
+    let machine =
+        Machine::with_memory(seeded.config(good), 3 << 30).with_patience(Duration::from_secs(20));
     let mut first = First::default();
     run(machine, &setup, Some(programs), &mut first);
     first.0

@@ -137,20 +137,15 @@ impl PageTables {
         attributes: Attributes,
     ) -> Result<u64, MapError> {
         let address = range.start;
-        let block = Level::L2.bytes();
-        let aligned = (address | physical.0) & block.wrapping_sub(1) == 0;
-        let room = range.end.wrapping_sub(address) >= block;
-        let wanted = if aligned && room {
-            Level::L2
-        } else {
-            Level::L3
-        };
+        let room = range.end.wrapping_sub(address);
+        let wanted = largest(address | physical.0, room);
         let (mut table, mut level) = (self.root, self.start);
-        while level < wanted {
+        loop {
             let slot = read_slot(platform, table, level, address);
-            table = match slot.entry.decode(level) {
-                Decoded::Table { address } => PhysicalAddress(address),
-                Decoded::Invalid => {
+            (table, level) = match (slot.entry.decode(level), level.next()) {
+                // Also where the entry itself would go: what is below is filled one by one.
+                (Decoded::Table { address }, Some(below)) => (PhysicalAddress(address), below),
+                (Decoded::Invalid, Some(below)) if level < wanted => {
                     let next = memory.take(platform, "a page table", PAGE_BYTES, PAGE_BYTES)?;
                     let entry = match Entry::table(level, next.start().0) {
                         Ok(entry) => entry,
@@ -162,39 +157,16 @@ impl PageTables {
                     // The walker must find the new table empty before it finds it at all.
                     platform.publish();
                     write_entry(platform, slot.at, entry);
-                    next.into_table()
+                    (next.into_table(), below)
                 }
-                Decoded::Leaf { .. } | Decoded::Malformed => {
-                    return Err(MapError::AlreadyMapped { address });
+                (Decoded::Invalid, _) => {
+                    let entry = Entry::leaf(level, physical.0, attributes)?;
+                    write_entry(platform, slot.at, entry);
+                    return Ok(level.bytes());
                 }
+                _ => return Err(MapError::AlreadyMapped { address }),
             };
-            let Some(next) = level.next() else { break };
-            level = next;
         }
-        let slot = read_slot(platform, table, level, address);
-        match slot.entry.decode(level) {
-            Decoded::Invalid => {}
-            // A table of pages stands where the block would go: fill it page by page.
-            Decoded::Table { address: table } if level == Level::L2 => {
-                let slot = read_slot(platform, PhysicalAddress(table), Level::L3, address);
-                if slot.entry.decode(Level::L3) != Decoded::Invalid {
-                    return Err(MapError::AlreadyMapped { address });
-                }
-                write_entry(
-                    platform,
-                    slot.at,
-                    Entry::leaf(Level::L3, physical.0, attributes)?,
-                );
-                return Ok(PAGE_BYTES);
-            }
-            _ => return Err(MapError::AlreadyMapped { address }),
-        }
-        write_entry(
-            platform,
-            slot.at,
-            Entry::leaf(level, physical.0, attributes)?,
-        );
-        Ok(level.bytes())
     }
 
     /// Whether a page holds one of the tables.
@@ -248,6 +220,15 @@ impl PageTables {
             bits: self.va_bits,
         })
     }
+}
+
+// FACT: blocks of 1 GiB are "architecturally possible" and no known driver has any (hardware/gpu-mmu.md 1). They are used here
+// for buffers as large. Settled by the test `mmu.large-block` of the validation suite on a board.
+/// The level of the largest entry that fits: `place` has the bits of both addresses, `bytes` are wanted.
+pub(crate) fn largest(place: u64, bytes: u64) -> Level {
+    let fits = |level: &Level| place & level.bytes().wrapping_sub(1) == 0 && level.bytes() <= bytes;
+    let blocks = [Level::L1, Level::L2];
+    blocks.into_iter().find(fits).unwrap_or(Level::L3)
 }
 
 fn read_slot<P: Platform>(

@@ -65,6 +65,64 @@ fn blocks_are_used_where_they_fit_and_unmapped_whole() {
 }
 
 #[test]
+fn the_largest_blocks_are_of_a_gibibyte() {
+    const HUGE: u64 = 1 << 30;
+    let (mut fake, mut memory, tables) = tables(0x10_0000);
+    let range = HUGE..2 * HUGE + BLOCK;
+    tables
+        .map(&mut fake, &mut memory, range, MEMORY, Attributes::CACHED)
+        .expect("free");
+    assert_eq!(tables.find(&mut fake, HUGE).1, Level::L1);
+    assert_eq!(tables.find(&mut fake, 2 * HUGE).1, Level::L2);
+    // A page goes: it is in a table of pages now, its neighbours in blocks of 2 MiB, and all else is as it was.
+    let page = HUGE + 3 * BLOCK + 0x1000;
+    let part = page..page + 0x1000;
+    tables
+        .unmap(&mut fake, &mut memory, part.clone(), &mut Emptied::new())
+        .expect("memory for two tables");
+    let at = |address: u64| Some((MEMORY.offset(address - HUGE), Attributes::CACHED));
+    for (address, level) in [
+        (HUGE, Level::L2),
+        (page - 0x1000, Level::L3),
+        (page + 0x1000, Level::L3),
+        (2 * HUGE - 1, Level::L2),
+        (2 * HUGE, Level::L2),
+    ] {
+        assert_eq!(tables.translate(&mut fake, address), at(address));
+        assert_eq!(tables.find(&mut fake, address).1, level, "{address:#x}");
+    }
+    assert_eq!(tables.translate(&mut fake, page), None);
+    // What is below a table is filled one by one.
+    tables
+        .map(
+            &mut fake,
+            &mut memory,
+            part,
+            MEMORY.offset(page - HUGE),
+            Attributes::CACHED,
+        )
+        .expect("free again");
+    assert_eq!(tables.translate(&mut fake, page), at(page));
+    tables
+        .unmap(&mut fake, &mut memory, HUGE..2 * HUGE, &mut Emptied::new())
+        .expect("whole");
+    tables
+        .map(
+            &mut fake,
+            &mut memory,
+            HUGE..2 * HUGE,
+            MEMORY,
+            Attributes::CODE,
+        )
+        .expect("free");
+    assert_eq!(
+        tables.find(&mut fake, HUGE).1,
+        Level::L2,
+        "its table has stayed"
+    );
+}
+
+#[test]
 fn memory_is_unmapped_wherever_it_is() {
     let (mut fake, mut memory, tables) = tables(0x10_0000);
     let data = Attributes::CACHED;
