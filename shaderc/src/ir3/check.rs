@@ -163,7 +163,7 @@ pub(super) fn check(words: &[u64]) -> Result<(), Wrong> {
 fn edges(code: &[Instr]) -> Result<Vec<Vec<usize>>, Wrong> {
     let wrong = |at: usize| Wrong::Flow {
         at,
-        text: format!("{:?}", code[at]),
+        text: code[at].display(GENERATION).to_string(),
     };
     let of = |(at, instr): (usize, &Instr)| {
         let mut next = Vec::new();
@@ -191,7 +191,7 @@ fn check_joins(code: &[Instr], edges: &[Vec<usize>]) -> Result<(), Wrong> {
         if joins.is_join(at) && !instr.flag(Field::Jp) {
             return Err(Wrong::Join {
                 at,
-                text: format!("{instr:?}"),
+                text: instr.display(GENERATION).to_string(),
             });
         }
     }
@@ -201,7 +201,7 @@ fn check_joins(code: &[Instr], edges: &[Vec<usize>]) -> Result<(), Wrong> {
 /// Checks an instruction, and runs it.
 fn step(code: &[Instr], at: usize, state: &mut State) -> Result<(), Wrong> {
     let instr = &code[at];
-    let text = || format!("{instr:?}");
+    let text = || instr.display(GENERATION).to_string();
     for (producer, since) in &state.recent {
         let needed = code[*producer].slots_before(instr, GENERATION);
         if needed > *since {

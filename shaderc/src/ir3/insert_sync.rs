@@ -80,12 +80,20 @@ impl State {
         if matches!(category(instr), 4..=6) {
             self.reads = self.reads | reads;
         }
+        if waits_at_once(instr) {
+            (self.short, self.reads) = (Units::default(), Units::default());
+        }
     }
 }
 
 /// The category of an instruction, 0 to 7.
 pub(super) fn category(instr: &Instr) -> u8 {
     instr.op.isa(instr.atomic).row().category()
+}
+
+/// Whether a wait follows directly, as the known compiler has it behind sizes.
+fn waits_at_once(instr: &Instr) -> bool {
+    instr.op == Op::BufferSize
 }
 
 fn units(words: impl Iterator<Item = Word>) -> Units {
@@ -112,19 +120,16 @@ pub(super) fn insert_sync(function: &mut Function) {
             } else {
                 instr.sync = sync;
             }
-            // The known compiler waits for a size at once.
-            let size = instr.op == Op::BufferSize;
+            let waits = waits_at_once(&instr);
             out.push(instr);
-            if size {
-                let wait = Instr {
+            if waits {
+                out.push(Instr {
                     sync: Sync {
                         ss: true,
                         sy: false,
                     },
                     ..Instr::new(Op::Nop)
-                };
-                state.step(&wait, wait.sync);
-                out.push(wait);
+                });
             }
         }
         block.instrs = out;

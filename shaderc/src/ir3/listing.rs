@@ -36,7 +36,7 @@ pub(super) fn list(function: &Function, words: &[u64]) -> String {
             }
             let index = start + offset;
             let code = match Instr::decode(*word, GENERATION) {
-                Ok(decoded) => format!("{decoded:?}"),
+                Ok(decoded) => decoded.display(GENERATION).to_string(),
                 Err(_) => instr.to_string(),
             };
             match instr.target {

@@ -18,6 +18,8 @@ mod legalise;
 
 mod share_values;
 
+mod schedule;
+
 mod allocate;
 
 mod expand_lanes;

@@ -7,6 +7,7 @@ use super::legalise::legalise;
 use super::lower_branches::lower_branches;
 use super::mark_joins::mark_joins;
 use super::mir::Function;
+use super::schedule::schedule;
 use super::share_values::share_values;
 use crate::machine::Form;
 use crate::machine::hoist_invariants::hoist_invariants;
@@ -62,6 +63,7 @@ passes! {
     LEGALISE         "legalise"         needed always!(legalise),         "constants get a place that their instruction can read";
     SHARE_VALUES     "share_values"     better tells!(share_values),      "equal instructions of a block become one";
     HOIST_INVARIANTS "hoist_invariants" better tells!(hoist_invariants),  "what gives the same in every round of a loop is computed before it";
+    SCHEDULE         "schedule"         better tells!(schedule),          "instructions are reordered so that results are there when they are read";
     SPLIT_EDGES      "split_edges"      needed tells!(split_edges),       "edges to phis get a block for copies";
     LOWER_PHIS       "lower_phis"       needed |f, t| { lower_phis(f, t); f.form = Form::Variables; Changed::Yes }, "phis become copies";
     ISOLATE_GROUPS   "isolate_groups"   needed always!(isolate_groups),   "words that must stand side by side get copies of their own";

@@ -4,16 +4,19 @@
 //! the finished words by `check`.
 
 use super::Choices;
-use super::allocate::{AllocateError, allocate};
+use super::allocate::{AllocateError, allocate, waves};
 use super::error::Error;
 use super::mir::Function;
 use super::passes;
 use super::select::select;
-use super::statistics::{footprint, spill_cost};
+use super::statistics::{footprint, issue_cost, spill_cost};
 use crate::ir;
 use crate::machine::Form;
 use crate::machine::allocate::Allocated;
 use crate::pass::{Changed, Runner};
+
+/// More waves than these hide little more.
+const MANY_WAVES: u32 = 8;
 
 /// A program ready to be packed.
 pub(super) struct Lowered {
@@ -49,14 +52,20 @@ pub(super) fn lower(
     runner.improve(&mut function, passes::PROPAGATE_COPIES);
     runner.improve(&mut function, passes::REMOVE_DEAD);
 
-    // What is hoisted lives through the loop: that may cost waves, or memory traffic.
-    let stays = (function.loop_count() > 0).then(|| function.clone());
+    // What is hoisted lives through the loop, and what is begun early lives longer: that may cost waves, or memory traffic.
+    let plain = function.clone();
     let hoisted = runner.improve(&mut function, passes::HOIST_INVARIANTS) == Changed::Yes;
+    let unscheduled = function.clone();
+    let scheduled = runner.improve(&mut function, passes::SCHEDULE) == Changed::Yes;
     let Some(mut lowered) = finish(function, choices, runner)? else {
         return Ok(None);
     };
-    if let Some(stays) = stays.filter(|_| hoisted && lowered.allocated.spills > 0) {
-        match finish(stays, choices, runner)? {
+    let others = [(scheduled, unscheduled), (hoisted, plain)];
+    for (_, other) in others.into_iter().filter(|(differs, _)| *differs) {
+        if !lowered.is_tight() {
+            break;
+        }
+        match finish(other, choices, runner)? {
             Some(second) if second.cost() < lowered.cost() => lowered = second,
             Some(_) => {}
             None => return Ok(None),
@@ -66,9 +75,21 @@ pub(super) fn lower(
 }
 
 impl Lowered {
-    /// What two ways to allocate are compared by: spilling by how often it runs, then registers.
-    fn cost(&self) -> (u32, u32) {
-        (spill_cost(&self.function), footprint(&self.function))
+    /// Whether another order may be better: words are spilled, or few waves run at once.
+    fn is_tight(&self) -> bool {
+        let few = waves(footprint(&self.function)) < MANY_WAVES;
+        self.allocated.spills > 0 || few
+    }
+
+    /// What two ways to allocate are compared by: spilling by how often it runs, then waves as far as they are few, then
+    /// idle slots.
+    fn cost(&self) -> (u32, u32, u32) {
+        let waves = waves(footprint(&self.function)).min(MANY_WAVES);
+        (
+            spill_cost(&self.function),
+            MANY_WAVES - waves,
+            issue_cost(&self.function),
+        )
     }
 }
 

@@ -8,7 +8,7 @@ use eitri_ir3_program::ConstLayout;
 
 use super::allocate::waves;
 use super::insert_sync::category;
-use super::mir::{Class, Function, Op, Register, Space, Word};
+use super::mir::{Class, Function, Instr, Op, Register, Space, Word};
 use crate::machine::Instruction;
 use crate::machine::allocate::Allocated;
 
@@ -114,13 +114,23 @@ pub(super) fn count(
 
 /// Accesses to spill slots, each loop around them counting ten times.
 pub(super) fn spill_cost(function: &Function) -> u32 {
+    weighted(function, |instr| {
+        u32::from(instr.space == Some(Space::Spill))
+    })
+}
+
+/// Slots that a wave takes, each loop around them counting ten times.
+pub(super) fn issue_cost(function: &Function) -> u32 {
+    weighted(function, |instr| {
+        1 + u32::from(instr.repeat) + u32::from(instr.nops)
+    })
+}
+
+fn weighted(function: &Function, cost: impl Fn(&Instr) -> u32) -> u32 {
     let blocks = function.blocks.iter().zip(function.loop_depths());
     let costs = blocks.map(|(block, depth)| {
-        let slots = block.instrs.iter();
-        let accesses = slots
-            .filter(|instr| instr.space == Some(Space::Spill))
-            .count();
-        10u32.pow(depth.min(6)).saturating_mul(accesses as u32)
+        let sum: u32 = block.instrs.iter().map(&cost).sum();
+        10u32.pow(depth.min(6)).saturating_mul(sum)
     });
     costs.fold(0, u32::saturating_add)
 }

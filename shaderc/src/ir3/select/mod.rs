@@ -30,8 +30,8 @@ use super::constants;
 use super::descriptors;
 use super::error::Unsupported;
 use super::mir::{
-    Block, BlockId, Class, Function, Instr, Location, Op, Operand, Register, Source, Terminator,
-    Value, Word,
+    Block, BlockId, Class, Effect, Function, Instr, Location, Op, Operand, Register, Source,
+    Terminator, Value, Word,
 };
 use crate::ir;
 use eitri_ir3_program::ConstLayout;
@@ -181,14 +181,22 @@ impl Selector<'_> {
             ir::Op::Store(access) => self.store(access, data),
             ir::Op::Atomic(atomic, access) => self.atomic(atomic, access, data),
             ir::Op::Barrier => {
-                self.emit(Instr::new(Op::Fence));
+                self.fence();
                 self.emit(Instr::new(Op::Barrier));
             }
-            ir::Op::Fence => self.emit(Instr::new(Op::Fence)),
+            ir::Op::Fence => self.fence(),
             ir::Op::Image(image) => self.refuse(&format!("image.{}", image.show())),
             ir::Op::BufferSize => self.buffer_size(data),
             ir::Op::LoadVar(_) => self.refuse("load_var"),
             ir::Op::StoreVar(_) => self.refuse("store_var"),
+        }
+    }
+
+    /// Orders memory; nothing to do directly behind what has ordered it.
+    fn fence(&mut self) {
+        let last = self.function.blocks[self.block.index()].instrs.last();
+        if last.is_none_or(|last| last.op.effect() != Effect::Order) {
+            self.emit(Instr::new(Op::Fence));
         }
     }
 
