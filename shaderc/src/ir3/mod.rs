@@ -30,6 +30,8 @@ mod units;
 
 mod insert_sync;
 
+mod fold_repeats;
+
 mod insert_nops;
 
 mod mark_joins;

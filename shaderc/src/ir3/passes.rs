@@ -1,6 +1,7 @@
 //! Passes over machine IR: their names, what they do, and what they leave, one row each.
 
 use super::expand_lanes::expand_lanes;
+use super::fold_repeats::fold_repeats;
 use super::insert_nops::insert_nops;
 use super::insert_sync::insert_sync;
 use super::legalise::legalise;
@@ -72,6 +73,7 @@ passes! {
     EXPAND_LANES     "expand_lanes"     needed tells!(expand_lanes),      "what lanes do together becomes branches and loops";
     LOWER_BRANCHES   "lower_branches"   needed always!(lower_branches),   "terminators become branch instructions";
     INSERT_SYNC      "insert_sync"      needed always!(insert_sync),      "instructions wait for the results that they need";
+    FOLD_REPEATS     "fold_repeats"     better tells!(fold_repeats),      "the same operation on registers in a row is one instruction";
     INSERT_NOPS      "insert_nops"      needed always!(insert_nops),      "readers of results keep their distance";
     MARK_JOINS       "mark_joins"       needed always!(mark_joins),       "lanes that were parked come together again";
 }

@@ -128,6 +128,8 @@ fn finish(
     runner.run(&mut function, passes::LOWER_BRANCHES);
     // Before idle slots, since what waits needs a place that is a slot itself.
     runner.run(&mut function, passes::INSERT_SYNC);
+    // What waits can't be a later step of another; and idle slots are counted from whole instructions.
+    runner.improve(&mut function, passes::FOLD_REPEATS);
     runner.run(&mut function, passes::INSERT_NOPS);
     // Last: which instruction lanes wait at depends on the final order.
     runner.run(&mut function, passes::MARK_JOINS);
