@@ -93,9 +93,20 @@ pub const MONITOR_RAM: Region = Region::new(0x8000_0000, 0x4000_0000);
 /// The last page of it: where the monitor and the model meet, if the model is in a process of the host.
 pub const MAILBOX: Region = Region::new(MONITOR_RAM.end() - 0x1000, 0x1000);
 
-/// Where an operating system under the monitor tells the host how it ends: the first word that is written there is the exit
-/// status. Beside the GPU's window, in the same hole.
-pub const ENDING: Region = Region::new(0x0B20_0000, 0x1000);
+/// Where an operating system under the monitor tells it something: words that [`control`] names. Beside the GPU's window, in the
+/// same hole.
+pub const CONTROL: Region = Region::new(0x0B20_0000, 0x1000);
+
+/// Words of [`CONTROL`], in bytes from its begin. They are written.
+#[rustfmt::skip]
+pub mod control {
+    /// The exit status: the machine ends.
+    pub const END:      usize = 0;
+    /// The number of something of the GPU that goes wrong from now on, in the model's list.
+    pub const FAULT:    usize = 4;
+    /// The same, which does no longer.
+    pub const NO_FAULT: usize = 8;
+}
 
 /// How much of that is its heap: the model, and its page tables.
 pub const MONITOR_HEAP_BYTES: usize = 0x2000_0000;

@@ -1,8 +1,10 @@
 //! An unmodified Linux on the model: its own driver finds the GPU, starts it, lets it sleep, lets go of it and finds it again;
-//! Mesa's driver lists it, and computes on it.
+//! Mesa's driver lists it, and computes on it; a job that hangs harms nobody else.
 
 use super::Case;
 use crate::outcome::{Failure, FileError};
+use crate::shader_file;
+use crate::whole_file;
 use crate::workspace::Workspace;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -39,6 +41,25 @@ echo "listed again: $(vulkaninfo --summary 2>/dev/null | grep -m1 deviceName)"
 dmesg
 "#;
 
+/// A case that never ends, and the same shader where it does.
+#[rustfmt::skip]
+const HANGS: &[(&str, &[u8])] = &[
+    ("endless.wgsl", include_bytes!("../../../qemu-tests/vulkan-runner/cases/endless.wgsl")),
+    ("endless.json", include_bytes!("../../../qemu-tests/vulkan-runner/cases/endless.json")),
+    ("endless.bin",  include_bytes!("../../../qemu-tests/vulkan-runner/cases/endless.bin")),
+    ("ends.json",    include_bytes!("../../../qemu-tests/vulkan-runner/cases/ends.json")),
+    ("ends.bin",     include_bytes!("../../../qemu-tests/vulkan-runner/cases/ends.bin")),
+];
+/// First the firmware ends the group when the driver asks for it; then it does not, and the driver has to reset the GPU.
+const HANG_SCRIPT: &str = r#"
+echo "asked: $(vulkan-runner --lose endless.json ends.json | tr '\n' ' ')"
+gpu-fault terminate-ignored
+echo "in vain: $(vulkan-runner --lose endless.json ends.json | tr '\n' ' ')"
+gpu-fault off terminate-ignored
+echo "afterwards: $(vulkan-runner ends.json | tr '\n' ' ')"
+dmesg
+"#;
+
 /// Boots the kernels of both suites.
 pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let mut cases = Vec::new();
@@ -58,6 +79,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         });
         cases.push(Case::ran(format!("Linux of {suite} ends well"), status));
         cases.push(kernels(workspace.root(), suite)?);
+        cases.extend(hangs(workspace.root(), suite)?);
     }
     Ok(cases)
 }
@@ -84,6 +106,47 @@ fn kernels(root: &Path, suite: &str) -> Result<Case, Failure> {
         format!("{}: {talk}{said}", output.status)
     });
     Ok(Case::ran(name, failure))
+}
+
+/// Shaders that never end.
+fn hangs(root: &Path, suite: &str) -> Result<Vec<Case>, Failure> {
+    let unwritable = |cause| Failure::unwritable(&std::env::temp_dir(), cause);
+    let folder = tempfile::tempdir().map_err(unwritable)?;
+    for (name, content) in HANGS {
+        whole_file::put(&folder.path().join(name), content)?;
+    }
+    let source = folder.path().join("endless.wgsl").display().to_string();
+    let module = folder.path().join("endless.spv");
+    whole_file::put(&module, &shader_file::load(&source)?.spirv)?;
+    let share = folder.path().display().to_string();
+    let words = [
+        "--vulkan-runner",
+        "--share",
+        &share,
+        "--",
+        "sh",
+        "-c",
+        HANG_SCRIPT,
+    ];
+    let output = boot(root, suite, &words)?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let both = "ok endless ok ends 2 passed, 0 failed";
+    let has = |wanted: &str| said.contains(wanted);
+    #[rustfmt::skip]
+    let wanted = [
+        ("a shader that never ends loses its device, and no other", has(&format!("asked: {both}"))),
+        ("the kernel says that the job took too long",              has("panthor b000000.gpu: [drm] job timeout")),
+        ("panthor resets a GPU that does not end a job",            has(&format!("in vain: {both}")) && has("escalating to termination")),
+        ("the next program finds a good GPU",                       has("afterwards: ok ends 1 passed, 0 failed")),
+    ];
+    let case = |(name, good): (&str, bool)| {
+        let failure = (!good).then(|| {
+            let talk = String::from_utf8_lossy(&output.stderr);
+            format!("{}: {talk}{said}", output.status)
+        });
+        Case::ran(format!("{suite}: {name}"), failure)
+    };
+    Ok(wanted.into_iter().map(case).collect())
 }
 
 /// Runs this very command.

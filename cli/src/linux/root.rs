@@ -1,10 +1,11 @@
 //! The root file system: what the guest finds when it has started.
 
+use super::faults;
 use super::initramfs::Archive;
 use super::kernel_modules::Modules;
 use super::libraries::{self, read};
 use crate::outcome::Failure;
-use eitri_boards::qemu_virt::ENDING;
+use eitri_boards::qemu_virt::{CONTROL, control};
 use eitri_csf::product::GpuId;
 use std::path::Path;
 
@@ -58,7 +59,9 @@ pub(crate) fn archive(wanted: &Wanted<'_>) -> Result<Vec<u8>, Failure> {
     if let Some(runner) = wanted.runner {
         archive.program("bin/vulkan-runner", runner);
     }
-    archive.file("eitri/ending", format!("{:#x}\n", ENDING.base).as_bytes());
+    let ending = CONTROL.base + control::END;
+    archive.file("eitri/ending", format!("{ending:#x}\n").as_bytes());
+    faults::put(&mut archive);
     if !wanted.command.is_empty() {
         let line: Vec<String> = wanted.command.iter().map(|word| quoted(word)).collect();
         archive.file(

@@ -11,7 +11,7 @@ use eitri_csf::counters::SampleLayout;
 use eitri_csf::interface::control::Version;
 use eitri_csf::product::{self as csf, GpuId, Limits, PARTS, Part};
 use eitri_csf::registers::identity::{
-    gpu_features, gpu_id, mem_features, mmu_features, thread_features,
+    core_features, gpu_features, gpu_id, mem_features, mmu_features, thread_features,
 };
 
 /// One part: what is known of its registers, and what it needs in its SoC.
@@ -58,6 +58,19 @@ impl Product {
                 ..PARTS[0]
             })
         }
+    }
+
+    /// `CORE_FEATURES`: the variant of the shader cores.
+    // FACT: the register was not dumped on any part (hardware/csf-mmio.md 5). Mesa's table of models, which PanVK 26.2.6 looks a
+    // GPU up in, has a variant for each row: 4 for product 0 of v12 and v13 (hardware/graphics-ops-products.md 9.1), and no row of
+    // v11. With any other variant it lists no G720. Settled by reading it on a CD8180 or MT8196.
+    pub fn core_features(&self) -> u32 {
+        let id = self.part.gpu_id;
+        let variant = match (self.arch(), id.product_number()) {
+            (Arch::V12 | Arch::V13, 0) => 4,
+            _ => 0,
+        };
+        core_features::VARIANT.word(variant)
     }
 
     /// The products whose registers are published, and one of which the id's upper half and the core mask are.
@@ -292,6 +305,15 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_cores_variant_is_that_of_the_drivers_tables() {
+        let features = |name| Product::find(name).map(|product| product.core_features());
+        assert_eq!(features("G610"), Some(0));
+        assert_eq!(features("G615"), Some(0));
+        assert_eq!(features("Immortalis-G720"), Some(4));
+        assert_eq!(features("G725"), Some(4));
+    }
 
     #[test]
     fn products_are_found_by_name() {

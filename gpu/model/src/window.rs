@@ -83,7 +83,7 @@ const fn both(register: Register, read: Reader, write: Writer) -> Row {
 static ROWS: &[Row] = &[
     constant(identity::GPU_ID,                    |gpu, _| gpu.product().part.gpu_id.0.into()),
     constant(identity::L2_FEATURES,               |gpu, _| gpu.product().part.l2_features.into()),
-    constant(identity::CORE_FEATURES,             |_, _| 0),
+    constant(identity::CORE_FEATURES,             |gpu, _| gpu.product().core_features().into()),
     constant(identity::TILER_FEATURES,            |gpu, _| gpu.product().part.tiler_features.into()),
     constant(identity::MEM_FEATURES,              |gpu, _| gpu.product().part.mem_features.into()),
     constant(identity::MMU_FEATURES,              |gpu, _| gpu.product().part.mmu_features.into()),

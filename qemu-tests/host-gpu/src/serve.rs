@@ -3,9 +3,9 @@
 //! The model's time follows the process's clock, and falls behind while shaders take longer than they would on the device.
 
 use crate::memory::MachineMemory;
-use eitri_mailbox::{Mailbox, State};
+use eitri_mailbox::{Mailbox, Request, State};
 use eitri_model::diagnosis::Diagnosis;
-use eitri_model::{Budget, Config, Gpu, Nanoseconds, Progress};
+use eitri_model::{Budget, Config, Gpu, Injection, Nanoseconds, Progress};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -83,16 +83,23 @@ impl Server<'_> {
         let Some(request) = self.mailbox.request() else {
             return false;
         };
-        let (offset, pc) = (request.offset, Some(request.pc));
-        let value = match request.write {
-            Some(value) => {
-                self.gpu.write32_at(&mut self.memory, offset, value, pc);
+        let mut value = 0;
+        match request {
+            Request::Read { offset, pc } => {
+                value = self.gpu.read32_at(&mut self.memory, offset, Some(pc));
+            }
+            Request::Write { offset, value, pc } => {
+                self.gpu
+                    .write32_at(&mut self.memory, offset, value, Some(pc));
                 // What comes of it is not known yet.
                 self.progress = Progress::Busy;
-                0
             }
-            None => self.gpu.read32_at(&mut self.memory, offset, pc),
-        };
+            Request::Fault { number, strikes } => match Injection::ALL.get(number as usize) {
+                Some(injection) if strikes => self.gpu.inject(*injection),
+                Some(injection) => self.gpu.withdraw(*injection),
+                None => {}
+            },
+        }
         self.tell();
         self.mailbox.reply(value);
         true
@@ -160,15 +167,41 @@ mod tests {
     use eitri_model::Config;
 
     const GPU_ID: u32 = 0x0;
+    const GPU_IRQ_CLEAR: u32 = 0x24;
     const GPU_IRQ_MASK: u32 = 0x28;
     const GPU_COMMAND: u32 = 0x30;
+    const GPU_FAULTSTATUS: u32 = 0x3C;
     const SOFT_RESET: u32 = 0x101;
+    const NOP: u32 = 0;
     const EVERYTHING: u32 = u32::MAX;
 
-    fn access(mailbox: &Mailbox, offset: u32, write: Option<u32>) -> u32 {
-        let pc = 0;
-        mailbox.ask(Request { offset, write, pc });
+    fn ask(mailbox: &Mailbox, request: Request) -> u32 {
+        mailbox.ask(request);
         wait(|| mailbox.answer())
+    }
+
+    fn read(mailbox: &Mailbox, offset: u32) -> u32 {
+        ask(mailbox, Request::Read { offset, pc: 0 })
+    }
+
+    fn write(mailbox: &Mailbox, offset: u32, value: u32) {
+        let pc = 0;
+        ask(mailbox, Request::Write { offset, value, pc });
+    }
+
+    /// Stops the server however the test ends.
+    struct Stop<'s>(&'s AtomicBool);
+
+    impl Drop for Stop<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn number_of(wanted: Injection) -> u32 {
+        let mut all = Injection::ALL.iter();
+        let place = all.position(|injection| *injection == wanted);
+        place.expect("it is one of them") as u32
     }
 
     fn wait<T>(mut found: impl FnMut() -> Option<T>) -> T {
@@ -177,7 +210,7 @@ mod tests {
             if let Some(found) = found() {
                 return found;
             }
-            assert!(begin.elapsed() < Duration::from_secs(60), "it never came");
+            assert!(begin.elapsed() < Duration::from_secs(20), "it never came");
             std::thread::yield_now();
         }
     }
@@ -199,13 +232,24 @@ mod tests {
                     said.push(diagnosis.to_string());
                 });
             });
-            assert_eq!(access(mailbox, GPU_ID, None), 0xA867_0005);
-            access(mailbox, GPU_IRQ_MASK, Some(EVERYTHING));
-            access(mailbox, GPU_COMMAND, Some(SOFT_RESET));
+            let _stop = Stop(&stop);
+            assert_eq!(read(mailbox, GPU_ID), 0xA867_0005);
+            write(mailbox, GPU_IRQ_MASK, EVERYTHING);
+            write(mailbox, GPU_COMMAND, SOFT_RESET);
             wait(|| mailbox.state().gpu.then_some(()));
+            write(mailbox, GPU_IRQ_CLEAR, EVERYTHING);
+            assert!(!mailbox.state().gpu, "what is cleared is low at once");
+            let number = number_of(Injection::GpuFault { exception: 0x80 });
+            let fault = |strikes| Request::Fault { number, strikes };
+            ask(mailbox, fault(true));
+            ask(mailbox, fault(false));
+            write(mailbox, GPU_COMMAND, NOP);
+            assert_eq!(read(mailbox, GPU_FAULTSTATUS) & 0xFF, 0);
+            ask(mailbox, fault(true));
+            write(mailbox, GPU_COMMAND, NOP);
+            assert_eq!(read(mailbox, GPU_FAULTSTATUS) & 0xFF, 0x80);
             // Where no register is.
-            access(mailbox, 0x3_0000, Some(1));
-            stop.store(true, Ordering::Relaxed);
+            write(mailbox, 0x3_0000, 1);
         });
         assert_eq!(said.len(), 1, "{said:?}");
     }

@@ -9,9 +9,9 @@
 //!
 //! let mailbox = Mailbox::default();
 //! mailbox.set_counter_hertz(62_500_000);
-//! mailbox.ask(Request { offset: 0x20, write: None, pc: 0x4000 });
-//! let request = mailbox.request().expect("it was asked");
-//! assert_eq!((request.offset, mailbox.answer()), (0x20, None));
+//! mailbox.ask(Request::Read { offset: 0x20, pc: 0x4000 });
+//! assert_eq!(mailbox.request(), Some(Request::Read { offset: 0x20, pc: 0x4000 }));
+//! assert_eq!(mailbox.answer(), None);
 //! mailbox.tell(State { job: true, ..State::default() });
 //! mailbox.reply(7);
 //! assert_eq!((mailbox.answer(), mailbox.state().job), (Some(7), true));
@@ -30,15 +30,40 @@ const _: () = assert!(size_of::<Mailbox>() <= BYTES);
 // Both sides see the same words.
 const _: () = assert!(cfg!(target_endian = "little"));
 
-/// A load or store of a register word.
+/// What the monitor asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// Bytes from the begin of the GPU's window.
-    pub offset: u32,
-    /// What is stored; `None` is a load.
-    pub write: Option<u32>,
-    /// The code that does it.
-    pub pc: u64,
+pub enum Request {
+    /// A load of a register word.
+    Read {
+        /// Bytes from the begin of the GPU's window.
+        offset: u32,
+        /// The code that loads.
+        pc: u64,
+    },
+    /// A store.
+    Write {
+        /// Bytes from the begin of the GPU's window.
+        offset: u32,
+        /// What is stored.
+        value: u32,
+        /// The code that stores.
+        pc: u64,
+    },
+    /// Something goes wrong from now on, or does no longer.
+    Fault {
+        /// Its number in the list that the host has of them.
+        number: u32,
+        /// Whether it goes wrong.
+        strikes: bool,
+    },
+}
+
+#[rustfmt::skip]
+mod kind {
+    pub(super) const READ:      u32 = 0;
+    pub(super) const WRITE:     u32 = 1;
+    pub(super) const STRIKES:   u32 = 2;
+    pub(super) const WITHDRAWN: u32 = 3;
 }
 
 /// What the GPU shows of itself between accesses.
@@ -95,8 +120,8 @@ pub struct Mailbox {
 struct Asked {
     /// Of the last request. Written last.
     number: AtomicU32,
+    kind: AtomicU32,
     offset: AtomicU32,
-    is_write: AtomicU32,
     value: AtomicU32,
     pc: AtomicU64,
     counter_hertz: AtomicU64,
@@ -126,18 +151,23 @@ impl Mailbox {
     /// The monitor asks, after the answer to what it asked before.
     pub fn ask(&self, request: Request) {
         let asked = &self.asked;
-        let Request { offset, write, pc } = request;
+        let (kind, offset, value, pc) = match request {
+            Request::Read { offset, pc } => (kind::READ, offset, 0, pc),
+            Request::Write { offset, value, pc } => (kind::WRITE, offset, value, pc),
+            Request::Fault { number, strikes } => match strikes {
+                true => (kind::STRIKES, 0, number, 0),
+                false => (kind::WITHDRAWN, 0, number, 0),
+            },
+        };
+        asked.kind.store(kind, Ordering::Relaxed);
         asked.offset.store(offset, Ordering::Relaxed);
-        asked
-            .is_write
-            .store(write.is_some().into(), Ordering::Relaxed);
-        asked.value.store(write.unwrap_or(0), Ordering::Relaxed);
+        asked.value.store(value, Ordering::Relaxed);
         asked.pc.store(pc, Ordering::Relaxed);
         let number = asked.number.load(Ordering::Relaxed).wrapping_add(1);
         asked.number.store(number, Ordering::Release);
     }
 
-    /// The answer to what was asked last, once it is there; after a store it means nothing else.
+    /// The answer to what was asked last, once it is there; after a load it is what was loaded.
     pub fn answer(&self) -> Option<u32> {
         let number = self.asked.number.load(Ordering::Relaxed);
         let answered = self.told.number.load(Ordering::Acquire) == number;
@@ -156,11 +186,18 @@ impl Mailbox {
         if self.told.number.load(Ordering::Relaxed) == number {
             return None;
         }
-        let is_write = asked.is_write.load(Ordering::Relaxed) != 0;
-        Some(Request {
-            offset: asked.offset.load(Ordering::Relaxed),
-            write: is_write.then(|| asked.value.load(Ordering::Relaxed)),
-            pc: asked.pc.load(Ordering::Relaxed),
+        let offset = asked.offset.load(Ordering::Relaxed);
+        let value = asked.value.load(Ordering::Relaxed);
+        let pc = asked.pc.load(Ordering::Relaxed);
+        let fault = |strikes| Request::Fault {
+            number: value,
+            strikes,
+        };
+        Some(match asked.kind.load(Ordering::Relaxed) {
+            kind::WRITE => Request::Write { offset, value, pc },
+            kind::STRIKES => fault(true),
+            kind::WITHDRAWN => fault(false),
+            _ => Request::Read { offset, pc },
         })
     }
 
@@ -184,7 +221,7 @@ mod tests {
 
     #[test]
     fn each_request_has_its_own_answer_from_another_thread() {
-        const ASKED: u32 = 1000;
+        const ASKED: u32 = 100;
         let mailbox = Mailbox::default();
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -194,14 +231,17 @@ mod tests {
                         std::thread::yield_now();
                         continue;
                     };
-                    mailbox.reply(request.write.unwrap_or(0) + request.offset);
+                    let Request::Write { offset, value, .. } = request else {
+                        panic!("nobody asked for {request:?}");
+                    };
+                    mailbox.reply(offset + value);
                     answered += 1;
                 }
             });
             for number in 0..ASKED {
-                mailbox.ask(Request {
+                mailbox.ask(Request::Write {
                     offset: 4 * number,
-                    write: Some(number),
+                    value: number,
                     pc: 0,
                 });
                 let answer = loop {
@@ -213,6 +253,21 @@ mod tests {
                 assert_eq!(answer, 5 * number);
             }
         });
+    }
+
+    #[test]
+    fn what_is_asked_arrives_as_it_is() {
+        let mailbox = Mailbox::default();
+        let fault = |strikes| Request::Fault {
+            number: 11,
+            strikes,
+        };
+        let read = Request::Read { offset: 8, pc: 3 };
+        for request in [fault(true), read, fault(false)] {
+            mailbox.ask(request);
+            assert_eq!(mailbox.request(), Some(request));
+            mailbox.reply(0);
+        }
     }
 
     #[test]

@@ -38,6 +38,14 @@ impl Gpu {
         }
     }
 
+    /// Something goes wrong from now on, or does no longer: by its number in the model's list of such things.
+    pub(crate) fn fault(&mut self, number: u32, strikes: bool) {
+        match self {
+            Gpu::Here(gpu) => gpu.fault(number, strikes),
+            Gpu::Host(gpu) => gpu.fault(number, strikes),
+        }
+    }
+
     /// Lets it work for the time that has passed.
     pub(crate) fn catch_up(&mut self) {
         match self {

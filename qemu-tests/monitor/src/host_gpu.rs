@@ -39,16 +39,21 @@ impl HostGpu {
 
     /// A load by the code at `pc`.
     pub(crate) fn read(&mut self, offset: u32, pc: u64) -> u32 {
-        self.access(offset, None, pc)
+        self.ask(Request::Read { offset, pc })
     }
 
     /// A store by the code at `pc`.
     pub(crate) fn write(&mut self, offset: u32, value: u32, pc: u64) {
-        self.access(offset, Some(value), pc);
+        self.ask(Request::Write { offset, value, pc });
     }
 
-    fn access(&mut self, offset: u32, write: Option<u32>, pc: u64) -> u32 {
-        self.mailbox.ask(Request { offset, write, pc });
+    /// Something goes wrong from now on, or does no longer.
+    pub(crate) fn fault(&mut self, number: u32, strikes: bool) {
+        self.ask(Request::Fault { number, strikes });
+    }
+
+    fn ask(&mut self, request: Request) -> u32 {
+        self.mailbox.ask(request);
         let begin = time::now();
         loop {
             for _ in 0..LOOKS {

@@ -8,7 +8,7 @@ use crate::settings::Settings;
 use crate::trace::TraceFile;
 use core::time::Duration;
 use eitri_kernel::time;
-use eitri_model::{Budget, Config, Gpu, Lines, Nanoseconds, Progress};
+use eitri_model::{Budget, Config, Gpu, Injection, Lines, Nanoseconds, Progress};
 
 /// What the model is given at least when its time is not behind.
 const SHORTEST_SLICE: Nanoseconds = 20_000;
@@ -53,6 +53,15 @@ impl ModelGpu {
         self.memory.announce();
         self.model
             .write32_at(&mut self.memory, offset, value, Some(pc));
+    }
+
+    /// Something goes wrong from now on, or does no longer.
+    pub(crate) fn fault(&mut self, number: u32, strikes: bool) {
+        match Injection::ALL.get(number as usize) {
+            Some(injection) if strikes => self.model.inject(*injection),
+            Some(injection) => self.model.withdraw(*injection),
+            None => {}
+        }
     }
 
     /// Lets it work for the time that has passed.

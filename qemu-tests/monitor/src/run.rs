@@ -16,7 +16,7 @@ use eitri_aarch64::{
     Access, CacheInstruction, Direction, FaultPage, SoftwareInterrupt, SoftwareInterruptRequest,
     Syndrome,
 };
-use eitri_boards::qemu_virt::ENDING;
+use eitri_boards::qemu_virt::{CONTROL, control};
 use eitri_boards::steps::SmcCall;
 use eitri_boards::{Exit as End, Region};
 use eitri_kernel::time;
@@ -41,8 +41,8 @@ enum Place {
     Around,
     /// Memory that it shares with the GPU, whose caches are not coherent.
     Shared,
-    /// Where an operating system says how it ends.
-    Ending,
+    /// Where an operating system says what it wants of the monitor.
+    Control,
     Nothing,
 }
 
@@ -54,8 +54,8 @@ impl Place {
             Place::Window
         } else if within(redistributor::page()) {
             Place::Redistributor
-        } else if machine::is_qemu(board) && within(ENDING) {
-            Place::Ending
+        } else if machine::is_qemu(board) && within(CONTROL) {
+            Place::Control
         } else if !machine::is_qemu(board) && within(distributor::region()) {
             Place::Distributor
         } else if within(board.memory.shared) {
@@ -76,7 +76,7 @@ impl fmt::Display for Place {
             Place::Distributor => "GIC distributor",
             Place::Around => "a device of the board",
             Place::Shared => "memory shared with the GPU",
-            Place::Ending => "exit status",
+            Place::Control => "the monitor's own registers",
             Place::Nothing => "nowhere",
         })
     }
@@ -176,7 +176,7 @@ impl Monitor {
     fn data_abort(&mut self, syndrome: Syndrome) {
         let address = FaultPage::address(HPFAR_EL2.get(), FAR_EL2.get());
         let place = match Place::of(address, &self.around) {
-            Place::Ending if !self.system => Place::Nothing,
+            Place::Control if !self.system => Place::Nothing,
             place => place,
         };
         if place == Place::Nothing && self.system {
@@ -197,7 +197,7 @@ impl Monitor {
             },
             Place::Redistributor => redistributor::pass_on(&mut self.guest, access),
             Place::Shared => self.access_shared(access),
-            Place::Ending => self.end(access),
+            Place::Control => self.control(access),
             Place::Distributor => {
                 let value = self.guest.register(access.register);
                 let found = self.distributor.access(access, value);
@@ -238,15 +238,22 @@ impl Monitor {
         }
     }
 
-    /// An operating system says how it ends.
-    fn end(&mut self, access: Access) {
-        if access.direction == Direction::Write {
-            let status = self.guest.register(access.register) as u32;
-            self.say_news();
-            report::line(format_args!("exit status {status}"));
-            report::end(End::Success);
+    /// An operating system says how it ends, or what shall go wrong.
+    fn control(&mut self, access: Access) {
+        if access.direction == Direction::Read {
+            return self.guest.set_register(access.register, 0);
         }
-        self.guest.set_register(access.register, 0);
+        let value = self.guest.register(access.register) as u32;
+        match access.address as usize - CONTROL.base {
+            control::END => {
+                self.say_news();
+                report::line(format_args!("exit status {value}"));
+                report::end(End::Success);
+            }
+            control::FAULT => self.gpu.fault(value, true),
+            control::NO_FAULT => self.gpu.fault(value, false),
+            _ => {}
+        }
     }
 
     fn access_around(&mut self, access: Access) {

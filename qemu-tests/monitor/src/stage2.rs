@@ -16,10 +16,10 @@ use cortex_a::registers::{
 };
 use eitri_aarch64::entry_state;
 use eitri_boards::Region;
-use eitri_boards::qemu_virt::{BOARD, ENDING, GUEST_RAM};
+use eitri_boards::qemu_virt::{BOARD, CONTROL, GUEST_RAM};
 
 // The page beside the window is left out with it.
-const _: () = assert!(ENDING.base == BOARD.description().gpu.window.end());
+const _: () = assert!(CONTROL.base == BOARD.description().gpu.window.end());
 
 /// 39 bits of addresses, as VTCR_EL2 is set below.
 const ROOT_LEVEL: usize = 1;
@@ -64,7 +64,7 @@ fn devices() -> Vec<Part> {
     if !machine::is_qemu(board) {
         return machine::devices(board);
     }
-    let left_out = [redistributor::page(), board.gpu.window, ENDING];
+    let left_out = [redistributor::page(), board.gpu.window, CONTROL];
     let mut parts = Vec::new();
     let mut base = 0;
     for region in left_out.iter().chain([&GUEST_RAM]) {
