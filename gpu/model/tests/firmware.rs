@@ -197,6 +197,37 @@ fn a_sleeping_mcu_wakes_at_a_doorbell_with_its_groups() {
     bench.expect_diagnosis("the MCU of this architecture cannot sleep");
 }
 
+/// A host that writes a request and rings next is right, even if a doorbell for something else is served in between; one that never
+/// rings is told why nothing happens.
+#[test]
+fn a_request_is_told_of_when_its_doorbell_does_not_come() {
+    let mut bench = with_data(Bench::booted());
+    bench.start_group(0);
+    let ping = |bench: &mut Bench| {
+        toggle(bench, 1 << 8);
+        bench.wait(100);
+    };
+    let suspend = |bench: &mut Bench| {
+        let req = bench.shared(group_input(0));
+        bench.shared_write(group_input(0), req & !7 | 2);
+    };
+    suspend(&mut bench);
+    ping(&mut bench);
+    bench.ring_group(0);
+    bench.poll_shared(group_output(0), 7, 2);
+    ping(&mut bench);
+    bench.expect_no_diagnoses();
+
+    let mut bench = with_data(Bench::booted());
+    bench.start_group(0);
+    suspend(&mut bench);
+    ping(&mut bench);
+    bench.expect_no_diagnoses();
+    bench.wait(20_000);
+    ping(&mut bench);
+    bench.expect_diagnosis("is pending, but no doorbell was rung for it");
+}
+
 #[test]
 fn the_highest_priorities_have_the_stream_interfaces() {
     let mut bench = with_data(Bench::booted());

@@ -239,6 +239,7 @@ impl Mcu {
         let (alloc, tilers) = (self.global.alloc & part.shader_present, part.tiler_present);
         for (slot, blocks) in self.slots.iter_mut().zip(&interface.groups) {
             if found.slots >> slot.number & 1 != 0 {
+                slot.silent_since = None;
                 if slot.process(&mut words, blocks, &mut self.suspended)? == Change::Done
                     && slot.group.is_none()
                 {

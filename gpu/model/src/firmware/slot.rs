@@ -6,6 +6,7 @@ use super::group::{Group, Phase};
 use super::interface::{GroupBlocks, Stop, Words};
 use super::status::EVENTS;
 use super::suspended::SuspendStore;
+use crate::clock::Nanoseconds;
 use crate::diagnosis::FirmwareMisuse;
 use crate::injection::Injection;
 use crate::mmu::MCU_SPACE;
@@ -38,6 +39,8 @@ pub(super) struct Slot {
     /// The same for streams.
     pub(super) stream_raised: Vec<u32>,
     pub(super) group: Option<Group>,
+    /// Since when a request is seen that no doorbell was rung for.
+    pub(super) silent_since: Option<Nanoseconds>,
 }
 
 impl Slot {
@@ -57,6 +60,7 @@ impl Slot {
             stream_acks: Vec::new(),
             stream_raised: alloc::vec![0; blocks.streams.len()],
             group: None,
+            silent_since: None,
         };
         for stream in &blocks.streams {
             let mut ack = words.get32(stream.output, CS_ACK)?;

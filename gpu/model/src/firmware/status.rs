@@ -5,6 +5,7 @@
 use super::group::Phase;
 use super::interface::{GroupBlocks, Stop, Words};
 use super::slot::{Slot, TOGGLES};
+use crate::clock::Nanoseconds;
 use crate::diagnosis::FirmwareMisuse;
 use crate::stream::Blocked;
 use eitri_csf::interface::group::{CSG_REQ, CSG_STATUS_STATE, csg_req};
@@ -18,6 +19,9 @@ use eitri_csf::table::{Role, role_mask};
 
 /// Events that a group raises.
 pub(super) const EVENTS: u32 = role_mask(csg_req::FIELDS, Role::Event);
+
+/// A request that is pending for so long without a doorbell has been forgotten: a host rings next.
+const LONGEST_SILENCE: Nanoseconds = 10_000_000;
 
 impl Slot {
     /// Stores what the streams are doing.
@@ -77,7 +81,8 @@ impl Slot {
         self.acknowledge(words, blocks, ack)
     }
 
-    /// Whether a request of this slot or its streams is pending that no doorbell was rung for.
+    /// Whether a request of this slot is pending that no doorbell is rung for. One that was only just made is none: the host
+    /// rings after it has written it, and may be in between.
     pub(super) fn report_silent_requests(
         &mut self,
         words: &mut Words<'_>,
@@ -89,7 +94,13 @@ impl Slot {
             .group
             .as_ref()
             .is_some_and(|group| group.phase == Phase::Suspending);
-        if bits != 0 && !suspending {
+        if bits == 0 || suspending {
+            self.silent_since = None;
+            return Ok(());
+        }
+        let now = words.fabric.journal.time();
+        let since = *self.silent_since.get_or_insert(now);
+        if now.saturating_sub(since) >= LONGEST_SILENCE {
             words
                 .fabric
                 .journal
