@@ -228,19 +228,21 @@ impl Instr {
             return 0;
         }
         if same_width || written.first.file() != File::Normal {
-            let Some(overlap) = written.overlap(&read_regs) else {
-                return 0;
-            };
             let base = base(Producer::Alu);
-            if self.op() == Op::Movmsk {
-                return base;
-            }
-            // A register that is written early, or read late, has waited already (section 8).
-            let read_at =
-                consumer.first_step(read.field) + read_regs.step_of(overlap, read, consumer);
-            let written_at = self.first_step(write.field) + written.step_of(overlap, write, self);
-            let waited = read_at + (self.steps() - 1).saturating_sub(written_at);
-            return base.saturating_sub(waited);
+            // A register that is written early, or read late, has waited already (section 8). Where one side takes all at once
+            // and the other one by one, it is the last of them that counts.
+            let slots = written.overlap(&read_regs).map(|number| {
+                if self.op() == Op::Movmsk {
+                    return base;
+                }
+                let read_at =
+                    consumer.first_step(read.field) + read_regs.step_of(number, read, consumer);
+                let written_at =
+                    self.first_step(write.field) + written.step_of(number, write, self);
+                let waited = read_at + (self.steps() - 1).saturating_sub(written_at);
+                base.saturating_sub(waited)
+            });
+            return slots.max().unwrap_or(0);
         }
         if generation.merged() && written.overlaps_other_width(&read_regs) {
             return base(Producer::Alu)
@@ -279,12 +281,11 @@ struct Range {
 }
 
 impl Range {
-    /// The first register that is in both.
-    fn overlap(&self, other: &Self) -> Option<u8> {
-        let (a, b) = (self.first.number(), other.first.number());
-        let first = a.max(b);
-        let end = |range: &Self| u16::from(range.first.number()) + u16::from(range.count);
-        (u16::from(first) < end(self).min(end(other))).then_some(first)
+    /// The registers that are in both.
+    fn overlap(&self, other: &Self) -> core::ops::Range<u8> {
+        let first = self.first.number().max(other.first.number());
+        let end = |range: &Self| range.first.number().saturating_add(range.count);
+        first..end(self).min(end(other))
     }
 
     /// True if one's halves lie in the other's full registers.

@@ -272,6 +272,7 @@ pub(super) fn build(instr: &Instr, target: Option<i32>) -> Result<Word64, Encode
         _ if instr.op.shape() == Shape::Memory => memory(instr, bare, dest, data, source),
         Op::QuadX | Op::QuadY | Op::QuadXY => bare
             .ty(IsaType::U32)
+            .set(Field::WrMask, 1)
             .dst(dest)
             .operand(Field::Src1, source(0)),
         _ => {

@@ -1,6 +1,6 @@
 //! Delays are those of hardware/ir3-isa.md section 18, and what follows from sections 8 and 9.
 
-use eitri_ir3_isa::{Builder, ConstReg, Gen, Instr, Op, Operand, Reg, Src, Type, Width};
+use eitri_ir3_isa::{Builder, ConstReg, Field, Gen, Instr, Op, Operand, Reg, Src, Type, Width};
 
 fn r(number: u8) -> Reg {
     Reg::full(number).expect("below 192")
@@ -113,6 +113,22 @@ fn a_write_of_a_shared_register_asks_for_no_slots() {
     let write = made(Instr::mov(Type::U32, Type::U32, shared, r(0)));
     let read = made(Instr::mov(Type::U32, Type::U32, r(1), shared));
     assert_eq!(missing(&[write, read]), 0);
+}
+
+#[test]
+fn who_reads_a_vector_waits_for_the_last_of_it() {
+    let store = made(
+        Instr::build(Op::Stl)
+            .ty(Type::U32)
+            .set(Field::Size, 4)
+            .set(Field::Off, 0)
+            .operand(Field::Dst, r(20))
+            .operand(Field::Src, r(0)),
+    );
+    // Four registers are written one after the other; the last one has not waited at all.
+    assert_eq!(missing(&[mov(0, c(0), 3), store]), 6);
+    // Where only the first of them is part of the vector it has waited for the others.
+    assert_eq!(missing(&[mov(3, c(0), 3), store]), 3);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::ir::{self, Alu, InstData};
 use crate::ir3::mir::{Class, Condition, Instr, Op, Source, Word};
 
 impl Selector<'_> {
-    /// A comparison; into a predicate where only the block's end asks.
+    /// A comparison; into a predicate, too, where the block's end asks.
     pub(super) fn compare(&mut self, op: Op, condition: Condition, data: &InstData) {
         let sources = [0, 1].map(|number| match op {
             Op::CmpsF => self.float_source(data.args[number]),
@@ -18,14 +18,15 @@ impl Selector<'_> {
             ..Instr::on(op, &sources)
         };
         let result = data.results[0];
-        match self.asked {
-            Some((asked, _)) if asked == result && self.single_use(result) => {
-                let predicate = self.function.new_value_of(Class::Predicate);
-                self.predicate = Some(predicate);
-                self.emit(compare.to(Word::Value(predicate)));
+        if self.asked.is_some_and(|(asked, _)| asked == result) {
+            let predicate = self.function.new_value_of(Class::Predicate);
+            self.predicate = Some(predicate);
+            self.emit(compare.clone().to(Word::Value(predicate)));
+            if self.single_use(result) {
+                return;
             }
-            _ => self.define(result, compare),
         }
+        self.define(result, compare);
     }
 
     /// What the end of a block asks, read through opposites that nothing else reads.

@@ -61,6 +61,11 @@ impl Selector<'_> {
                 let source = self.plain(first);
                 Some((Op::ShlB, source, Source::constant(by - WORD_BITS)))
             }
+            // What was shifted out at the top is cut off.
+            (Alu::IShl, Some(WORD_BITS)) => {
+                let source = self.plain(first);
+                Some((Op::AndB, source, Source::constant(u32::MAX >> WORD_BITS)))
+            }
             (Alu::IMul, Some(by)) if by % 4 == 0 && fits(bound * u64::from(by)) => {
                 let by = by >> WORD_BITS;
                 let small = bound < 1 << 24 && by < 1 << 24;

@@ -51,10 +51,11 @@ impl Selector<'_> {
                 continue;
             }
             let id = self.local_id(axis);
-            let stride = Source::constant(stride);
+            let factor = Source::constant(stride);
             sum = Some(match sum {
-                None => self.compute(Op::MulU24, &[id, stride]),
-                Some(sum) => self.compute(Op::MadU24, &[stride, id, sum]),
+                None if stride == 1 => id,
+                None => self.compute(Op::MulU24, &[id, factor]),
+                Some(sum) => self.compute(Op::MadU24, &[factor, id, sum]),
             });
         }
         sum.unwrap_or(Source::constant(0))
