@@ -35,6 +35,7 @@ mod open_facts;
 mod outcome;
 mod parallel;
 mod passes;
+mod printf;
 mod qemu;
 mod reduce;
 mod reference;

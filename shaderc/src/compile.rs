@@ -8,6 +8,7 @@ use crate::front_end::lower;
 use crate::ir::{Axis, Binding, BindingKind, Dim, Function};
 use crate::options::Options;
 use crate::pass::{Broken, Runner, Settings, Timing, Unsettled};
+use crate::printf::PrintfCall;
 use crate::target::Target;
 use crate::valhall::{AddressHalf, FauWord};
 use crate::{spirv, valhall};
@@ -29,6 +30,8 @@ pub struct Compiled {
     pub unsettled: Vec<Unsettled>,
     /// What the front end left out: the code does without.
     pub warnings: Vec<spirv::error::Warning>,
+    /// The calls of `debugPrintfEXT`, in the order of their numbers.
+    pub printf: Vec<PrintfCall>,
 }
 
 /// Why a shader can't be compiled.
@@ -173,6 +176,7 @@ fn finish(
         timings: runner.timings,
         unsettled: runner.unsettled,
         warnings: runner.warnings,
+        printf: runner.printf,
     })
 }
 

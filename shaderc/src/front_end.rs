@@ -48,6 +48,7 @@ pub(crate) fn lower(
     let translated = runner.time(TRANSLATE.name, |()| spirv::translate(spirv, options))?;
     let mut function = translated.function;
     runner.warnings = translated.warnings;
+    runner.printf = translated.printf;
     runner.after(TRANSLATE.name, &function);
     pipeline::lower(&mut function, options.robust, runner);
     Ok(function)

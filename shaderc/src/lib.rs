@@ -42,6 +42,7 @@ pub mod valhall;
 pub mod build;
 
 mod options;
+pub mod printf;
 mod target;
 
 pub use compile::{Compiled, Error, Errors, compile, compile_lowered, compile_until};

@@ -2,6 +2,7 @@
 use std::collections::BTreeMap;
 
 use crate::pass::Settings;
+use crate::printf::PrintfBuffer;
 use crate::target::Target;
 
 /// What becomes of accesses outside of a buffer or of shared memory.
@@ -48,6 +49,8 @@ pub struct Options {
     pub spec_constants: BTreeMap<u32, u32>,
     /// Lengths of unsized arrays of descriptors by set and binding, as the pipeline layout of Vulkan has them.
     pub descriptor_counts: DescriptorCounts,
+    /// Where `debugPrintfEXT` puts what it prints; where there is no such buffer it is left out, with a warning.
+    pub printf: Option<PrintfBuffer>,
     /// Whether accesses outside of their memory do no harm.
     pub robust: Robust,
     /// How much is done to the code.

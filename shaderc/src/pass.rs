@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use crate::ir::Function;
 use crate::ir::verify::verify;
 use crate::options::Level;
+use crate::printf::PrintfCall;
 use crate::spirv::error::Warning;
 use crate::target::Target;
 
@@ -164,6 +165,8 @@ pub struct Runner<'o> {
     pub unsettled: Vec<Unsettled>,
     /// What the front end left out.
     pub warnings: Vec<Warning>,
+    /// The calls of `debugPrintfEXT`, which the front end numbers.
+    pub printf: Vec<PrintfCall>,
     /// How many passes have changed something, and by pass how many had when it found nothing to do.
     changes: u64,
     settled: BTreeMap<&'static str, u64>,
@@ -194,6 +197,7 @@ impl<'o> Runner<'o> {
             timings: BTreeMap::new(),
             unsettled: vec![],
             warnings: vec![],
+            printf: vec![],
             changes: 0,
             settled: BTreeMap::new(),
             stopped: None,

@@ -8,6 +8,7 @@ use crate::image_source;
 use crate::job_arguments::JobArguments;
 use crate::outcome::{Failure, Status};
 use crate::passes::{self, PassArguments, Told};
+use crate::printf;
 use crate::shader_file;
 use crate::streams::{self, outln, talk};
 use crate::trace_option::TraceArgument;
@@ -78,6 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let shader = shader_file::load(args.shader.as_deref().unwrap_or_default())?;
     let options = args.passes.apply(Options {
         target: args.gpu.choice().target(),
+        printf: Some(printf::BUFFER),
         ..args.job.options()
     });
     if let Some(pass) = args.passes.last() {
@@ -88,7 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     }
     let compiled = dispatch::compile(&shader, &options)?;
     args.passes.tell(&shader.path, &Told::of(&compiled));
-    let request = Request {
+    let mut request = Request {
         resources: args.job.resources()?,
         push_constants: args.job.push_constants(),
         groups: args.job.groups(),
@@ -109,6 +111,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             false => Talk::Quiet,
         },
     };
+    printf::attach(&compiled, &mut request);
     let trace = args.trace.start();
     let sink = trace.as_ref().map(|trace| trace.sink());
     let done = dispatch::execute(&shader.path, &compiled, &request, args.on, sink);
@@ -121,6 +124,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         write_dump(path, &done)?;
     }
     let ran = dispatch::finished(done)?;
+    printf::tell(&compiled, &ran);
     save(&args.saves, &request, &ran)?;
     report(args, &compiled, &ran)?;
     Ok(Status::Good)

@@ -241,6 +241,53 @@ fn users_shaders_compute_what_they_say() {
     assert_eq!(bins[..4], [0, 128, 64, 64]);
 }
 
+/// Text goes to standard error in the order of the buffer's records, whatever else the shader does; twice if it is called from
+/// two places; results stay what they are.
+#[test]
+fn what_a_shader_prints_is_told() {
+    let folder = Folder::new();
+    let shader = folder.file(
+        "prints.comp",
+        "#version 460
+         #extension GL_EXT_debug_printf : enable
+         layout(local_size_x = 4) in;
+         layout(set = 0, binding = 0) buffer B { uint data[]; };
+         float half_of(float x) { debugPrintfEXT(\"half of %.2f\", x); return x * 0.5; }
+         void main() {
+             uint i = gl_GlobalInvocationID.x;
+             if (i % 4u == 3u) debugPrintfEXT(\"%u: %v3f\", i, vec3(i, i * 2u, half_of(float(i))));
+             data[i] = i;
+         }",
+    );
+    let arguments = [
+        "--buffer",
+        "0=zero:32",
+        "--groups",
+        "2",
+        "--save",
+        "0=out.bin",
+    ];
+    assert_eq!(folder.words(&shader, &arguments), [0, 1, 2, 3, 4, 5, 6, 7]);
+    let told = String::from_utf8(folder.run(&shader, &arguments).stderr).unwrap();
+    assert_eq!(
+        told,
+        "half of 3.00\n3: 3.000000, 6.000000, 1.500000\nhalf of 7.00\n7: 7.000000, 14.000000, 3.500000\n"
+    );
+    // 70,000 records of 4 words do not fit into 2^18 - 1.
+    let endless = folder.file(
+        "endless.comp",
+        "#version 460
+         #extension GL_EXT_debug_printf : enable
+         layout(local_size_x = 100) in;
+         void main() { for (int i = 0; i < 700; i++) debugPrintfEXT(\"%d %d %d\", i, 2, 3); }",
+    );
+    let output = folder.run(&endless, &[]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert_eq!(told.lines().count(), 65_535 + 1);
+    assert!(told.ends_with("debugPrintf: there was no room for 17860 words more\n"));
+}
+
 #[test]
 fn statistics_and_listing_are_printed_on_demand() {
     let folder = Folder::new();

@@ -19,6 +19,7 @@ mod module;
 mod needs;
 mod ops;
 mod pointer;
+mod printf;
 pub(crate) mod reader;
 mod refusals;
 mod resources;
@@ -29,6 +30,7 @@ use error::{Error, Warning};
 
 use crate::ir::{Function, verify::verify};
 use crate::options::Options;
+use crate::printf::PrintfCall;
 
 /// What a module became.
 pub struct Translated {
@@ -36,6 +38,8 @@ pub struct Translated {
     pub function: Function,
     /// What it does without.
     pub warnings: Vec<Warning>,
+    /// The calls that print.
+    pub printf: Vec<PrintfCall>,
 }
 
 /// Translates one entry point.

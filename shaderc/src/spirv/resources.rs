@@ -177,7 +177,7 @@ impl Translator<'_> {
     }
 
     /// Adds a binding behind the others, or finds the one that stands for the same.
-    fn add_binding(&mut self, instr: &Instr, binding: Binding) -> Result<BindingId> {
+    pub(super) fn add_binding(&mut self, instr: &Instr, binding: Binding) -> Result<BindingId> {
         let bindings = &mut self.builder.function.bindings;
         if let Some(last) = bindings.last_mut()
             && (last.set, last.binding) == (binding.set, binding.binding)

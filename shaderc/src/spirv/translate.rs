@@ -16,6 +16,7 @@ use super::glsl;
 use super::module::{InstructionSet, Module, SpvBlock, SpvFunction};
 use super::ops;
 use super::pointer::{Opaque, Pointer};
+use super::printf::Printf;
 use super::reader::{Instr, Result};
 use super::refusals::Refusals;
 use super::types::{ImageType, Type};
@@ -89,6 +90,7 @@ pub(crate) struct Translator<'m> {
     pub(super) frames: Vec<Frame>,
     pub(super) refusals: Refusals,
     warnings: Vec<Warning>,
+    pub(super) printf: Printf,
 }
 
 /// Translates a module's entry point.
@@ -108,15 +110,21 @@ pub(crate) fn translate(
         frames: vec![],
         refusals: module.refusals.clone(),
         warnings: vec![],
+        printf: Printf::new(options.printf),
     };
     let done = translator.entry();
     let (refusals, warnings) = (translator.refusals, translator.warnings);
+    let printf = translator.printf.calls;
     match done {
         Ok(()) => refusals.finish()?,
         Err(error) => return Err(refusals.with(*error)),
     }
     ir::layout::order_blocks(&mut function);
-    Ok(Translated { function, warnings })
+    Ok(Translated {
+        function,
+        warnings,
+        printf,
+    })
 }
 
 impl Translator<'_> {
@@ -382,6 +390,7 @@ impl Translator<'_> {
                 match self.module.sets.get(&set) {
                     Some(InstructionSet::Glsl) => glsl::instr(self, instr),
                     Some(InstructionSet::NonSemantic) => Ok(()),
+                    Some(InstructionSet::DebugPrintf) if self.prints() => self.print(instr),
                     Some(InstructionSet::DebugPrintf) => {
                         let place = instr.place();
                         let what = "`debugPrintfEXT` prints nothing here: it is left out";
