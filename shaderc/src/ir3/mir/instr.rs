@@ -49,6 +49,8 @@ pub(crate) struct Instr {
     /// What the element of an access is, or what a move makes of what: from, to.
     pub(crate) types: Option<(Type, Type)>,
     pub(crate) condition: Option<Condition>,
+    /// A compare whose result is a predicate: it stays in the block that asks it.
+    pub(crate) predicate: bool,
     pub(crate) atomic: Option<AtomicKind>,
     /// The set of the descriptor, which is the number of its bindless base.
     pub(crate) set: Option<u8>,
@@ -86,6 +88,7 @@ impl Instr {
             half: false,
             types: None,
             condition: None,
+            predicate: false,
             atomic: None,
             set: None,
             offset: 0,
@@ -240,7 +243,7 @@ impl machine::Instruction for Instr {
     }
 
     fn may_move(&self) -> bool {
-        self.op.effect() == Effect::Pure
+        self.op.effect() == Effect::Pure && !self.predicate
     }
 
     fn may_repeat(&self) -> bool {

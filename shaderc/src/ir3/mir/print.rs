@@ -100,6 +100,9 @@ impl fmt::Display for Instr {
         if let Some(condition) = self.condition {
             write!(f, ".{}", condition.name())?;
         }
+        if self.predicate {
+            f.write_str(".p")?;
+        }
         if self.round_even {
             f.write_str(".even")?;
         }

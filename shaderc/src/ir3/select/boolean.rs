@@ -21,7 +21,11 @@ impl Selector<'_> {
         if self.asked.is_some_and(|(asked, _)| asked == result) {
             let predicate = self.function.new_value_of(Class::Predicate);
             self.predicate = Some(predicate);
-            self.emit(compare.clone().to(Word::Value(predicate)));
+            let asked = Instr {
+                predicate: true,
+                ..compare.clone()
+            };
+            self.emit(asked.to(Word::Value(predicate)));
             if self.single_use(result) {
                 return;
             }
@@ -58,6 +62,7 @@ impl Selector<'_> {
                 let word = self.in_register(value);
                 let test = Instr {
                     condition: Some(Condition::Ne),
+                    predicate: true,
                     ..Instr::on(Op::CmpsU, &[Source::word(word), Source::constant(0)])
                 };
                 self.emit(test.to(Word::Value(predicate)));
