@@ -25,6 +25,9 @@ pub enum Loss {
     /// A value without a name: text has its number, which reads as something else.
     #[error("{} has a value without a name", .0.name())]
     Reserved(Field),
+    /// A value that text spells as another.
+    #[error("{} has a value that is spelled as another", .0.name())]
+    SameText(Field),
     /// A float immediate that six digits behind the point don't tell.
     #[error("six digits don't tell the float immediate")]
     Float,
@@ -47,6 +50,10 @@ impl Instr {
             return Some(Loss::Reserved(field));
         }
         let mut specs = self.row().fields(self.word);
+        if let Some(spec) = specs.find(|spec| self.is_spelled_as_another(spec)) {
+            return Some(Loss::SameText(spec.field));
+        }
+        let mut specs = self.row().fields(self.word);
         let unsaid = specs
             .find(|spec| !self.says(spec) && spec.extract(self.word) != self.unsaid_default(spec));
         if let Some(spec) = unsaid {
@@ -59,6 +66,18 @@ impl Instr {
             return Some(Loss::Field(Field::Src3));
         }
         self.immediate_loss()
+    }
+
+    fn is_spelled_as_another(&self, spec: &FieldSpec) -> bool {
+        let Kind::Enum(names) = spec.kind else {
+            return false;
+        };
+        let bits = spec.extract(self.word);
+        let mut named = names.iter().filter(|name| name.value == bits);
+        named.any(|name| {
+            let mut before = names.iter().filter(|other| other.value < bits);
+            before.any(|other| other.text == name.text)
+        })
     }
 
     /// The bits of the fields that the text does not say.

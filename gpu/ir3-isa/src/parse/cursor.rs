@@ -91,12 +91,16 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// The longest of these texts that stands here, and its value; an empty text is always there.
+    /// The value of the longest of these texts that stands here, the first of those that are spelled alike; an empty text is
+    /// always there.
     pub(super) fn name(&mut self, names: &[Name], what: &'static str) -> Result<u32, ParseError> {
-        let here = names
-            .iter()
-            .filter(|name| self.rest().starts_with(name.text));
-        let longest = here.max_by_key(|name| name.text.len());
+        let mut longest: Option<&Name> = None;
+        for name in names {
+            let longer = longest.is_none_or(|longest| name.text.len() > longest.text.len());
+            if longer && self.rest().starts_with(name.text) {
+                longest = Some(name);
+            }
+        }
         let name = longest.ok_or_else(|| self.expected(what))?;
         self.pos += name.text.len();
         Ok(name.value)
