@@ -1,0 +1,273 @@
+//! Running a dispatch: workgroup after workgroup, the waves of one in turns.
+//!
+//! Facts: hardware/ir3-isa.md sections 7, 13 and 14.
+
+use eitri_ir3_isa::{Access, Field, Instr, Op, Place, Reg};
+
+use crate::execute::{Flow, Step};
+use crate::fault::{Fault, FaultKind};
+use crate::hazards::{Reader, is_read, registers};
+use crate::launch::{Code, Launch};
+use crate::memory::Memory;
+use crate::wave::Wave;
+
+/// How many instructions a wave runs before another has its turn, so that one that waits for another comes to an end.
+const TURN: u32 = 1000;
+
+/// What a dispatch took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Instructions that waves executed.
+    pub instructions: u64,
+    /// Waves.
+    pub waves: u64,
+    /// Accesses to buffers that lay outside: they read 0 and write nothing.
+    pub out_of_bounds: u64,
+}
+
+/// Runs a dispatch to its end.
+///
+/// # Errors
+/// The first [`Fault`].
+pub fn run(code: &Code, launch: &Launch, memory: &mut Memory) -> Result<Statistics, Fault> {
+    let mut statistics = Statistics::default();
+    let [width, height, depth] = launch.workgroups;
+    for z in 0..depth {
+        for y in 0..height {
+            for x in 0..width {
+                let mut workgroup = Workgroup {
+                    code,
+                    launch,
+                    id: [x, y, z],
+                    shared: vec![0; launch.shared_bytes as usize],
+                    statistics: &mut statistics,
+                };
+                workgroup.run(memory)?;
+            }
+        }
+    }
+    Ok(statistics)
+}
+
+struct Workgroup<'a> {
+    code: &'a Code,
+    launch: &'a Launch,
+    id: [u32; 3],
+    shared: Vec<u8>,
+    statistics: &'a mut Statistics,
+}
+
+impl Workgroup<'_> {
+    fn fault(&self, wave: u32, pc: u32, lane: Option<u32>, kind: FaultKind) -> Fault {
+        Fault {
+            workgroup: self.id,
+            wave,
+            pc,
+            instr: self.code.instrs.get(pc as usize).copied(),
+            generation: self.code.generation,
+            lane,
+            kind,
+        }
+    }
+
+    fn run(&mut self, memory: &mut Memory) -> Result<(), Fault> {
+        let [width, height, depth] = self.launch.local_size;
+        let count = (width * height * depth).div_ceil(self.launch.lanes);
+        let mut waves = Vec::new();
+        for number in 0..count {
+            let wave = Wave::new(number, self.id, self.launch, self.code.generation);
+            waves.push(wave.map_err(|kind| self.fault(number, 0, None, kind))?);
+        }
+        self.statistics.waves += u64::from(count);
+        loop {
+            let mut moved = false;
+            for wave in &mut waves {
+                for _ in 0..TURN {
+                    if wave.is_done() || wave.at_barrier {
+                        break;
+                    }
+                    self.step(wave, memory)?;
+                    moved = true;
+                }
+            }
+            if waves.iter().all(Wave::is_done) {
+                return Ok(());
+            }
+            if moved {
+                continue;
+            }
+            // Everybody that still runs waits at the barrier.
+            if waves.iter().any(Wave::is_done) {
+                let wave = waves.iter().find(|wave| wave.at_barrier);
+                let (number, pc) = wave.map_or((0, 0), |wave| {
+                    (wave.number, wave.groups.last().map_or(0, |group| group.pc))
+                });
+                return Err(self.fault(number, pc.saturating_sub(1), None, FaultKind::Barrier));
+            }
+            for wave in &mut waves {
+                wave.at_barrier = false;
+            }
+        }
+    }
+
+    /// Executes one instruction of a wave.
+    fn step(&mut self, wave: &mut Wave, memory: &mut Memory) -> Result<(), Fault> {
+        let waited = wave.choose().unwrap_or(false);
+        let number = wave.number;
+        let Some(group) = wave.running() else {
+            return Ok(());
+        };
+        let (pc, lanes) = (group.pc, group.lanes);
+        let limit = self.launch.instruction_limit;
+        if self.statistics.instructions >= limit {
+            return Err(self.fault(number, pc, None, FaultKind::Endless(limit)));
+        }
+        self.statistics.instructions += 1;
+        let Some(instr) = self.code.instrs.get(pc as usize).copied() else {
+            return Err(self.fault(number, pc, None, FaultKind::NoInstruction));
+        };
+        if waited && !instr.flag(Field::Jp) {
+            return Err(self.fault(number, pc, None, FaultKind::MissingJoin));
+        }
+        let (found, room) = (wave.waiting_places(), self.launch.branch_stack);
+        if found > room {
+            return Err(self.fault(number, pc, None, FaultKind::BranchStack { found, room }));
+        }
+        self.check_hazards(wave, &instr)
+            .map_err(|(lane, kind)| self.fault(number, pc, lane, kind))?;
+        let mut step = Step {
+            launch: self.launch,
+            generation: self.code.generation,
+            memory,
+            local: &mut self.shared,
+            wave,
+            instr,
+            lanes,
+            lane: None,
+            out_of_bounds: 0,
+        };
+        let flow = step.execute();
+        let (lane, out_of_bounds) = (step.lane, step.out_of_bounds);
+        self.statistics.out_of_bounds += out_of_bounds;
+        let flow = flow.map_err(|kind| self.fault(number, pc, lane, kind))?;
+        if let Some(group) = wave.running() {
+            group.hazards.passed(&instr);
+        }
+        let everybody = wave.groups.len() == 1;
+        match flow {
+            Flow::Next => wave.branch(crate::lanes::Lanes::default(), 0),
+            Flow::Branch { taken, offset } => {
+                let target = i64::from(pc) + i64::from(offset);
+                let target = u32::try_from(target)
+                    .map_err(|_| self.fault(number, pc, None, FaultKind::NoInstruction))?;
+                wave.branch(taken, target);
+            }
+            Flow::End => wave.end(),
+            Flow::Barrier if !everybody => {
+                return Err(self.fault(number, pc, None, FaultKind::Barrier));
+            }
+            Flow::Barrier => {
+                wave.branch(crate::lanes::Lanes::default(), 0);
+                wave.at_barrier = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks flags, slots and registers of an instruction, and notes what it writes.
+    fn check_hazards(
+        &self,
+        wave: &mut Wave,
+        instr: &Instr,
+    ) -> Result<(), (Option<u32>, FaultKind)> {
+        let generation = self.code.generation;
+        let Wave {
+            groups,
+            registers: file,
+            shared_hazards: shared,
+            ..
+        } = wave;
+        let Some(group) = groups.last_mut() else {
+            return Ok(());
+        };
+        let (pc, lanes) = (group.pc, group.lanes);
+        let hazards = &mut group.hazards;
+        let whole = |kind| (None, kind);
+        hazards.wait(shared, instr).map_err(whole)?;
+        let reads = instr.reads().map(|access| (access, instr.steps()));
+        let writes = instr.writes().map(|access| (access, instr.steps()));
+        // A step reads before it writes; multiple moves read everything before they write anything.
+        let multiple = matches!(instr.op(), Op::Swz | Op::Gat | Op::Sct);
+        let order: Vec<_> = if multiple {
+            reads
+                .chain(writes)
+                .flat_map(|(access, steps)| (0..steps).map(move |step| (step, access)))
+                .collect()
+        } else {
+            let accesses: Vec<_> = reads.chain(writes).map(|(access, _)| access).collect();
+            let in_step = |step| accesses.iter().map(move |access| (step, *access));
+            (0..instr.steps()).flat_map(in_step).collect()
+        };
+        let arithmetic = matches!(instr.category(), 1..=3);
+        for (step, access) in order {
+            let access = &access;
+            let reader = Reader {
+                consumer: instr.consumer(access.field),
+                step,
+                relative: matches!(access.place, Place::Relative { .. }),
+                arithmetic,
+            };
+            let touched = touched(instr, access, step);
+            for reg in touched {
+                file.check(reg).map_err(whole)?;
+                if is_read(access) {
+                    hazards
+                        .read(shared, reg, reader, generation)
+                        .map_err(whole)?;
+                } else {
+                    hazards.may_write(shared, reg, generation).map_err(whole)?;
+                    hazards.wrote(shared, reg, step, (instr, access, pc), generation);
+                }
+            }
+            let Place::Relative { width } = access.place else {
+                continue;
+            };
+            // Each lane may mean another register.
+            let advance = if access.advances { i32::from(step) } else { 0 };
+            let offset = crate::execute::relative_offset(instr, access) + advance;
+            for lane in lanes.iter() {
+                let of_lane = |kind| (Some(lane), kind);
+                let reg = file.relative(lane, offset, width).map_err(of_lane)?;
+                file.check(reg).map_err(of_lane)?;
+                if is_read(access) {
+                    hazards
+                        .read(shared, reg, reader, generation)
+                        .map_err(of_lane)?;
+                } else {
+                    hazards
+                        .may_write(shared, reg, generation)
+                        .map_err(of_lane)?;
+                    hazards.wrote(shared, reg, step, (instr, access, pc), generation);
+                }
+            }
+        }
+        if instr.holds_sources() {
+            for access in instr.reads() {
+                for reg in registers(&access, 0) {
+                    hazards.holds(shared, reg, pc);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The registers of an operand that a step of the instruction touches.
+fn touched(instr: &Instr, access: &Access, step: u8) -> impl Iterator<Item = Reg> + use<> {
+    let multiple = matches!(instr.op(), Op::Swz | Op::Gat | Op::Sct | Op::Movmsk);
+    let first = instr.first_step(access.field);
+    let regs = registers(access, step).enumerate();
+    // Multiple moves and masks touch one register of each side in a step.
+    regs.filter(move |(index, _)| !multiple || first as usize + index == usize::from(step))
+        .map(|(_, reg)| reg)
+}
