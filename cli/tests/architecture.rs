@@ -11,6 +11,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-arch",        &[]),
     ("eitri-isa",         &["eitri-arch"]),
     ("eitri-ir3-isa",     &[]),
+    ("eitri-ir3-interp",  &["eitri-ir3-isa", "eitri-ir3-program"]),
     ("eitri-cs",          &["eitri-arch"]),
     ("eitri-descriptors", &["eitri-arch"]),
     ("eitri-csf",         &["eitri-arch"]),

@@ -103,7 +103,7 @@ impl Step<'_> {
         size: u32,
         lane: u32,
     ) -> Result<&mut [u8], FaultKind> {
-        if address % u64::from(size) != 0 {
+        if !address.is_multiple_of(u64::from(size)) {
             return Err(FaultKind::Alignment { address, size });
         }
         let length = size as usize;
