@@ -1,8 +1,9 @@
-//! Bindings and push-constant ranges: what the caller must supply.
+//! Bindings: what the caller must supply.
 //!
 //! Facts: hardware/ir3-isa.md 12 (bindless: a set's base, and a descriptor's index in units of 64 bytes).
 
 use crate::DESCRIPTOR_SETS;
+use eitri_program_file::Access;
 
 /// What kind of resource a binding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,15 +31,6 @@ impl BindingKind {
     }
 }
 
-/// What a program does with a resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Access {
-    /// It only reads.
-    Read,
-    /// It may write.
-    ReadWrite,
-}
-
 /// One resource that the program uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Binding {
@@ -60,14 +52,10 @@ pub struct Binding {
 
 impl Binding {
     pub(crate) fn to_record(self) -> [u32; 6] {
-        let access = match self.access {
-            Access::Read => 0,
-            Access::ReadWrite => 1 << 8,
-        };
         [
             self.set,
             self.binding,
-            self.kind.number() | access,
+            self.kind.number() | self.access.number() << 8,
             self.count,
             self.descriptor,
             self.min_bytes,
@@ -77,11 +65,7 @@ impl Binding {
     /// The binding of a record; `None` when a field has no meaning.
     pub(crate) fn from_record(record: [u32; 6]) -> Option<Binding> {
         let [set, binding, kind, count, descriptor, min_bytes] = record;
-        let access = match kind >> 8 {
-            0 => Access::Read,
-            1 => Access::ReadWrite,
-            _ => return None,
-        };
+        let access = Access::from_number(kind >> 8)?;
         let kind = BindingKind::from_number(kind & 0xFF)?;
         let end = descriptor.checked_add(count)?;
         (set < DESCRIPTOR_SETS && count > 0 && end <= 1 << 24).then_some(Binding {
@@ -93,22 +77,5 @@ impl Binding {
             descriptor,
             min_bytes,
         })
-    }
-}
-
-/// A member of the push-constant block, for tools that show the layout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct PushRange {
-    /// Bytes from the start of the push constants.
-    pub offset: u32,
-    /// Length in bytes.
-    pub bytes: u32,
-}
-
-impl PushRange {
-    /// The range of a record; `None` when it leaves the push constants.
-    pub(crate) fn from_record([offset, bytes]: [u32; 2], push_bytes: u32) -> Option<PushRange> {
-        let end = offset.checked_add(bytes)?;
-        (end <= push_bytes).then_some(PushRange { offset, bytes })
     }
 }

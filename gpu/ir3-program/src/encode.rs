@@ -1,12 +1,12 @@
 //! Writing: what the compiler knows to bytes.
 
 use crate::NO_REGISTER;
-use crate::binding::{Binding, PushRange};
+use crate::binding::Binding;
 use crate::constants::ConstLayout;
-use crate::error::{EncodeError, ProgramError};
-use crate::header::{Gen, WaveSize, WorkgroupSize};
-use crate::layout::{CRC, Counts, HEADER_WORDS, MAGIC, Sections, VERSION, word};
-use crate::program::Program;
+use crate::header::{Gen, WaveSize};
+use crate::layout::{Counts, FORMAT, HEADER_WORDS, Sections};
+use crate::program::{CONSTANTS, Program};
+use eitri_program_file::{EncodeError, PushRange, WorkgroupSize};
 
 /// Everything that a program consists of.
 #[derive(Clone, Copy, Debug)]
@@ -69,41 +69,25 @@ impl ProgramParts<'_> {
     /// program back would give.
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
         let length = self.encoded_len()?;
-        let available = out.len();
-        let Some(out) = out.get_mut(..length) else {
-            return Err(EncodeError::BufferTooSmall {
-                available,
-                needed: length,
-            });
-        };
         let (_, immediates) = self.constants.immediates();
         let counted = usize::try_from(immediates) == Ok(self.immediates.len());
         if !counted || self.constants.data_address().is_some() == self.data.is_empty() {
-            return Err(ProgramError::Constants.into());
+            return Err(CONSTANTS.into());
         }
-        let mut writer = Writer { rest: &mut *out };
-        writer.put(&MAGIC);
-        for value in self.header(length) {
-            writer.put(&value.to_le_bytes());
-        }
-        for word in self.code {
-            writer.put(&word.to_le_bytes());
-        }
-        writer.put_words(self.data);
-        writer.put_words(self.immediates);
-        for binding in self.bindings {
-            writer.put_words(&binding.to_record());
-        }
-        for range in self.push_ranges {
-            writer.put_words(&[range.offset, range.bytes]);
-        }
-        writer.put(self.entry.as_bytes());
-
-        let sum = CRC.checksum(out.get(word::SUM + 4..).unwrap_or(&[]));
-        let mut writer = Writer {
-            rest: out.get_mut(word::SUM..).unwrap_or(&mut []),
-        };
-        writer.put(&sum.to_le_bytes());
+        let out = FORMAT.write(out, length, &self.header(), |writer| {
+            for word in self.code {
+                writer.put(&word.to_le_bytes());
+            }
+            writer.put_words(self.data);
+            writer.put_words(self.immediates);
+            for binding in self.bindings {
+                writer.put_words(&binding.to_record());
+            }
+            for range in self.push_ranges {
+                writer.put_words(&[range.offset, range.bytes]);
+            }
+            writer.put(self.entry.as_bytes());
+        })?;
         Program::parse(out)?;
         Ok(length)
     }
@@ -119,15 +103,11 @@ impl ProgramParts<'_> {
         })
     }
 
-    /// The header's words after the magic, in the order of `layout::word`. `length` fits 32 bits, so every count does.
-    fn header(&self, length: usize) -> [u32; HEADER_WORDS] {
-        let sum_comes_later = 0;
+    /// The header's words behind the sum, in the order of `layout::word`. The length fits 32 bits, so every count does.
+    fn header(&self) -> [u32; HEADER_WORDS] {
         let register = |number: Option<u8>| u32::from(number.unwrap_or(NO_REGISTER));
         let [x, y, z] = self.workgroup.sides();
         [
-            VERSION,
-            length as u32,
-            sum_comes_later,
             self.generation.number(),
             self.full_registers.into(),
             self.half_registers.into(),
@@ -150,26 +130,5 @@ impl ProgramParts<'_> {
             self.bindings.len() as u32,
             self.push_ranges.len() as u32,
         ]
-    }
-}
-
-/// Puts bytes one after the other; what does not fit is dropped, but `encode` has measured before.
-struct Writer<'a> {
-    rest: &'a mut [u8],
-}
-
-impl Writer<'_> {
-    fn put(&mut self, bytes: &[u8]) {
-        let rest = core::mem::take(&mut self.rest);
-        if let Some((to, rest)) = rest.split_at_mut_checked(bytes.len()) {
-            to.copy_from_slice(bytes);
-            self.rest = rest;
-        }
-    }
-
-    fn put_words(&mut self, words: &[u32]) {
-        for word in words {
-            self.put(&word.to_le_bytes());
-        }
     }
 }

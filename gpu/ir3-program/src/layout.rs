@@ -2,17 +2,18 @@
 //!
 //! Needs: nothing.  Guarantees: the only place that knows offsets.
 
-/// First eight bytes of every program.
-pub(crate) const MAGIC: [u8; 8] = *b"EITRIIR3";
-/// Counted up when the layout changes.
-pub(crate) const VERSION: u32 = 1;
+use eitri_program_file::{Format, Section};
 
-/// Byte offsets of the header's 32-bit words.
+/// How a program begins.
+pub(crate) const FORMAT: Format = Format {
+    magic: *b"EITRIIR3",
+    version: 1,
+    header_bytes: 0x68,
+};
+
+/// Byte offsets of the header's words, behind those that every format has.
 #[rustfmt::skip]
 pub(crate) mod word {
-    pub(crate) const VERSION:        usize = 0x08;
-    pub(crate) const LENGTH:         usize = 0x0C; // of the whole blob, bytes
-    pub(crate) const SUM:            usize = 0x10; // CRC-32 of everything after this word
     pub(crate) const GENERATION:     usize = 0x14; // 6: a6xx
     pub(crate) const FULL_REGISTERS: usize = 0x18; // vec4
     pub(crate) const HALF_REGISTERS: usize = 0x1C; // vec4
@@ -35,19 +36,14 @@ pub(crate) mod word {
     pub(crate) const BINDINGS:       usize = 0x60;
     pub(crate) const PUSH_RANGES:    usize = 0x64;
 }
-/// Words of the header after the magic.
-pub(crate) const HEADER_WORDS: usize = 24;
-/// Bytes of the header; the code follows at once, so it is 8-byte aligned.
-pub(crate) const HEADER_BYTES: usize = 0x68;
+/// Words of the header behind the sum.
+pub(crate) const HEADER_WORDS: usize = 21;
 
 /// Bytes of one record of each table. They follow the header in this order; the entry's name is last.
 pub(crate) const CODE_WORD_BYTES: usize = 8;
 pub(crate) const WORD_BYTES: usize = 4;
 pub(crate) const BINDING_BYTES: usize = 24;
 pub(crate) const PUSH_RANGE_BYTES: usize = 8;
-
-/// The sum that guards a blob.
-pub(crate) const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
 
 /// Byte ranges of the tables, from their counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,13 +54,6 @@ pub(crate) struct Sections {
     pub(crate) bindings: Section,
     pub(crate) push_ranges: Section,
     pub(crate) entry: Section,
-}
-
-/// One table: `start..end` in bytes from the start of the blob.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Section {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
 }
 
 /// How many records each table holds.
@@ -81,7 +70,7 @@ pub(crate) struct Counts {
 impl Sections {
     /// Lays the tables out one after the other; `None` when the sum leaves the address space.
     pub(crate) fn of(counts: &Counts) -> Option<Sections> {
-        let code = Section::after(HEADER_BYTES, counts.code, CODE_WORD_BYTES)?;
+        let code = Section::after(FORMAT.header_bytes, counts.code, CODE_WORD_BYTES)?;
         let data = Section::after(code.end, counts.data, WORD_BYTES)?;
         let immediates = Section::after(data.end, counts.immediates, WORD_BYTES)?;
         let bindings = Section::after(immediates.end, counts.bindings, BINDING_BYTES)?;
@@ -101,22 +90,4 @@ impl Sections {
     pub(crate) fn length(&self) -> usize {
         self.entry.end
     }
-}
-
-impl Section {
-    fn after(start: usize, count: usize, record: usize) -> Option<Section> {
-        let end = start.checked_add(count.checked_mul(record)?)?;
-        Some(Section { start, end })
-    }
-
-    /// The bytes of this table; empty when `bytes` is too short (a parsed program never is).
-    pub(crate) fn of<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
-        bytes.get(self.start..self.end).unwrap_or(&[])
-    }
-}
-
-/// The little-endian word at `offset`; `None` past the end.
-pub(crate) fn read_word(bytes: &[u8], offset: usize) -> Option<u32> {
-    let raw = bytes.get(offset..offset.checked_add(4)?)?;
-    Some(u32::from_le_bytes(raw.try_into().ok()?))
 }

@@ -46,16 +46,15 @@
 mod binding;
 mod constants;
 mod encode;
-mod error;
 mod header;
 mod layout;
 mod program;
 
-pub use binding::{Access, Binding, BindingKind, PushRange};
+pub use binding::{Binding, BindingKind};
 pub use constants::{ConstLayout, DriverParam, Launch};
+pub use eitri_program_file::{Access, EncodeError, ProgramError, PushRange, WorkgroupSize};
 pub use encode::ProgramParts;
-pub use error::{EncodeError, ProgramError, Table};
-pub use header::{Gen, WaveSize, WorkgroupSize};
+pub use header::{Gen, WaveSize};
 pub use program::Program;
 
 /// Most bytes of push constants: the Vulkan maximum of the known driver.

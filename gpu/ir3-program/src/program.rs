@@ -2,15 +2,20 @@
 //!
 //! Guarantees: after `parse`, no accessor can fail.
 
-use crate::binding::{Binding, PushRange};
+use crate::binding::Binding;
 use crate::constants::{self, ConstLayout, Launch};
-use crate::error::{ProgramError, Table};
-use crate::header::{Gen, WaveSize, WorkgroupSize};
-use crate::layout::{
-    BINDING_BYTES, CODE_WORD_BYTES, CRC, Counts, HEADER_BYTES, MAGIC, PUSH_RANGE_BYTES, Sections,
-    VERSION, WORD_BYTES, read_word, word,
-};
+use crate::header::{Gen, WaveSize};
+use crate::layout::{CODE_WORD_BYTES, Counts, FORMAT, Sections, WORD_BYTES, word};
 use crate::{MAX_PUSH_CONSTANT_BYTES, NO_REGISTER};
+use eitri_program_file::{Header, ProgramError, PushRange, WorkgroupSize, read_word, records};
+
+/// The tables, in errors.
+const BINDING_TABLE: &str = "binding table";
+const PUSH_TABLE: &str = "push-constant table";
+/// The parts of the const file overlap, leave it, or don't agree with the rest of the program.
+pub(crate) const CONSTANTS: ProgramError = ProgramError::Contradiction {
+    what: "parts of the const file",
+};
 
 /// Full registers of a lane, in vec4.
 const FULL_REGISTERS: u32 = 48;
@@ -43,7 +48,7 @@ impl<'a> Program<'a> {
     /// # Errors
     /// A [`ProgramError`] that names the first thing that is wrong.
     pub fn parse(bytes: &'a [u8]) -> Result<Program<'a>, ProgramError> {
-        let header = Header::checked(bytes)?;
+        let header = Header::checked(bytes, &FORMAT)?;
         let counts = Counts {
             code: header.count(word::CODE_WORDS)?,
             data: header.count(word::DATA_WORDS)?,
@@ -75,7 +80,7 @@ impl<'a> Program<'a> {
         })?;
         let push_words = header.get(word::PUSH_WORDS)?;
         if push_words > push_constant_bytes.div_ceil(4).next_multiple_of(4) {
-            return Err(ProgramError::Constants);
+            return Err(CONSTANTS);
         }
         let constants = ConstLayout::new(
             push_words,
@@ -90,7 +95,7 @@ impl<'a> Program<'a> {
             sections,
             generation: header.meaning(word::GENERATION, Gen::from_number)?,
             entry,
-            constants: constants.ok_or(ProgramError::Constants)?,
+            constants: constants.ok_or(CONSTANTS)?,
             full_registers: header.meaning(word::FULL_REGISTERS, vec4)?,
             half_registers: header.meaning(word::HALF_REGISTERS, vec4)?,
             branch_stack: header.get(word::BRANCH_STACK)?,
@@ -114,9 +119,9 @@ impl<'a> Program<'a> {
 
     fn check_records(&self) -> Result<(), ProgramError> {
         let bindings = self.sections.bindings.of(self.bytes);
-        for (index, record) in records::<6>(bindings, BINDING_BYTES).enumerate() {
+        for (index, record) in records::<6>(bindings).enumerate() {
             let binding = Binding::from_record(record);
-            let binding = binding.ok_or(bad_record(Table::Bindings, index, &record))?;
+            let binding = binding.ok_or(Header::bad_record(BINDING_TABLE, index, &record))?;
             let twin =
                 |other: &Binding| (other.set, other.binding) == (binding.set, binding.binding);
             if self.bindings().take(index).any(|other| twin(&other)) {
@@ -127,12 +132,9 @@ impl<'a> Program<'a> {
             }
         }
         let ranges = self.sections.push_ranges.of(self.bytes);
-        for (index, record) in records::<2>(ranges, PUSH_RANGE_BYTES).enumerate() {
-            PushRange::from_record(record, self.push_constant_bytes).ok_or(bad_record(
-                Table::PushRanges,
-                index,
-                &record,
-            ))?;
+        for (index, record) in records::<2>(ranges).enumerate() {
+            PushRange::from_record(record, self.push_constant_bytes)
+                .ok_or(Header::bad_record(PUSH_TABLE, index, &record))?;
         }
         Ok(())
     }
@@ -247,14 +249,13 @@ impl<'a> Program<'a> {
 
     /// The resources that the code uses, each set and binding once.
     pub fn bindings(&self) -> impl Iterator<Item = Binding> + use<'a> {
-        records::<6>(self.sections.bindings.of(self.bytes), BINDING_BYTES)
-            .map_while(Binding::from_record)
+        records::<6>(self.sections.bindings.of(self.bytes)).map_while(Binding::from_record)
     }
 
     /// The members of the push-constant block.
     pub fn push_ranges(&self) -> impl Iterator<Item = PushRange> + use<'a> {
         let push = self.push_constant_bytes;
-        records::<2>(self.sections.push_ranges.of(self.bytes), PUSH_RANGE_BYTES)
+        records::<2>(self.sections.push_ranges.of(self.bytes))
             .map_while(move |record| PushRange::from_record(record, push))
     }
 }
@@ -273,88 +274,4 @@ fn words(bytes: &[u8]) -> impl ExactSizeIterator<Item = u32> + '_ {
     bytes
         .chunks_exact(WORD_BYTES)
         .map(|raw| read_word(raw, 0).unwrap_or(0))
-}
-
-/// The records of a table as words; a rest shorter than a record is left out.
-fn records<const WORDS: usize>(
-    bytes: &[u8],
-    record: usize,
-) -> impl Iterator<Item = [u32; WORDS]> + '_ {
-    bytes.chunks_exact(record).map(|raw| {
-        core::array::from_fn(|index| read_word(raw, index.saturating_mul(4)).unwrap_or(0))
-    })
-}
-
-fn bad_record(table: Table, index: usize, record: &[u32]) -> ProgramError {
-    let at = |position: usize| record.get(position).copied().unwrap_or(0);
-    ProgramError::Record {
-        table,
-        index,
-        kind: at(0),
-        value: at(1),
-    }
-}
-
-/// The header's words, after magic, version, length and sum have been found good.
-struct Header<'a> {
-    bytes: &'a [u8],
-}
-
-impl<'a> Header<'a> {
-    fn checked(bytes: &'a [u8]) -> Result<Header<'a>, ProgramError> {
-        let mut found = [0; 8];
-        for (to, from) in found.iter_mut().zip(bytes) {
-            *to = *from;
-        }
-        if found != MAGIC {
-            return Err(ProgramError::Magic { found });
-        }
-        let header = Header { bytes };
-        let version = header.get(word::VERSION)?;
-        if version != VERSION {
-            return Err(ProgramError::Version {
-                found: version,
-                wanted: VERSION,
-            });
-        }
-        let wanted = header.count(word::LENGTH)?;
-        if wanted != bytes.len() || wanted < HEADER_BYTES {
-            return Err(ProgramError::Length {
-                found: bytes.len(),
-                wanted: wanted.max(HEADER_BYTES),
-            });
-        }
-        let wanted = header.get(word::SUM)?;
-        let found = CRC.checksum(bytes.get(word::SUM + 4..).unwrap_or(&[]));
-        if found != wanted {
-            return Err(ProgramError::Sum { found, wanted });
-        }
-        Ok(header)
-    }
-
-    fn get(&self, offset: usize) -> Result<u32, ProgramError> {
-        read_word(self.bytes, offset).ok_or(ProgramError::Length {
-            found: self.bytes.len(),
-            wanted: HEADER_BYTES,
-        })
-    }
-
-    fn count(&self, offset: usize) -> Result<usize, ProgramError> {
-        usize::try_from(self.get(offset)?).map_err(|_| self.bad(offset))
-    }
-
-    fn meaning<T>(
-        &self,
-        offset: usize,
-        meaning: impl FnOnce(u32) -> Option<T>,
-    ) -> Result<T, ProgramError> {
-        meaning(self.get(offset)?).ok_or_else(|| self.bad(offset))
-    }
-
-    fn bad(&self, offset: usize) -> ProgramError {
-        ProgramError::Header {
-            offset,
-            value: read_word(self.bytes, offset).unwrap_or(0),
-        }
-    }
 }

@@ -1,6 +1,8 @@
-//! Bindings and push-constant ranges: what the caller must supply.
+//! Bindings: what the caller must supply.
 //!
 //! Facts: hardware/compiler-abi.md 1.1 to 1.4 (tables, handles, descriptors a binding).
+
+use eitri_program_file::Access;
 
 /// What kind of resource a binding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -139,15 +141,6 @@ impl BindingKind {
     }
 }
 
-/// What the program does with a binding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Access {
-    /// Only loads.
-    Read,
-    /// Stores or atomics, perhaps loads too.
-    ReadWrite,
-}
-
 /// Where a descriptor stands: entry `index` of resource table `table`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DescriptorSlot {
@@ -217,10 +210,7 @@ impl Binding {
     pub(crate) fn to_record(self) -> [u32; 7] {
         let (number, shape) = self.kind.to_bits();
         let kind = number | shape << 16;
-        let access = match self.access {
-            Access::Read => 0,
-            Access::ReadWrite => 1 << 8,
-        };
+        let access = self.access.number() << 8;
         [
             self.set,
             self.binding,
@@ -235,11 +225,7 @@ impl Binding {
     /// The binding of a record; `None` when a field has no meaning.
     pub(crate) fn from_record(record: [u32; 7]) -> Option<Binding> {
         let [set, binding, kind, count, table, index, min_bytes] = record;
-        let access = match kind >> 8 & 0xFF {
-            0 => Access::Read,
-            1 => Access::ReadWrite,
-            _ => return None,
-        };
+        let access = Access::from_number(kind >> 8 & 0xFF)?;
         let kind = BindingKind::from_bits(kind & 0xFF, kind >> 16)?;
         let table = u8::try_from(table).ok()?;
         let descriptors = count.checked_mul(kind.descriptors())?;
@@ -253,22 +239,5 @@ impl Binding {
             slot: DescriptorSlot { table, index },
             min_bytes,
         })
-    }
-}
-
-/// A member of the push-constant block, for tools that show the layout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct PushRange {
-    /// Bytes from the start of the push constants.
-    pub offset: u32,
-    /// Length in bytes.
-    pub bytes: u32,
-}
-
-impl PushRange {
-    /// The range of a record; `None` when it leaves the push constants.
-    pub(crate) fn from_record([offset, bytes]: [u32; 2], push_bytes: u32) -> Option<PushRange> {
-        let end = offset.checked_add(bytes)?;
-        (end <= push_bytes).then_some(PushRange { offset, bytes })
     }
 }

@@ -1,11 +1,11 @@
 //! Writing: what the compiler knows to bytes.
 
-use crate::binding::{Binding, PushRange};
-use crate::error::EncodeError;
+use crate::binding::Binding;
 use crate::fau::FauWord;
-use crate::header::{Arch, RegisterFile, Stage, WorkgroupSize};
-use crate::layout::{CRC, Counts, MAGIC, Sections, VERSION, word};
+use crate::header::{Arch, RegisterFile, Stage};
+use crate::layout::{Counts, FORMAT, Sections};
 use crate::program::Program;
+use eitri_program_file::{EncodeError, PushRange, WorkgroupSize};
 
 /// Everything that a program consists of.
 #[derive(Clone, Copy, Debug)]
@@ -60,37 +60,21 @@ impl ProgramParts<'_> {
     /// program back would give.
     pub fn encode(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
         let length = self.encoded_len()?;
-        let available = out.len();
-        let Some(out) = out.get_mut(..length) else {
-            return Err(EncodeError::BufferTooSmall {
-                available,
-                needed: length,
-            });
-        };
-        let mut writer = Writer { rest: &mut *out };
-        writer.put(&MAGIC);
-        for value in self.header(length) {
-            writer.put(&value.to_le_bytes());
-        }
-        for word in self.code.iter().chain(self.data) {
-            writer.put(&word.to_le_bytes());
-        }
-        for fau in self.fau {
-            writer.put_words(&fau.to_record());
-        }
-        for binding in self.bindings {
-            writer.put_words(&binding.to_record());
-        }
-        for range in self.push_ranges {
-            writer.put_words(&[range.offset, range.bytes]);
-        }
-        writer.put(self.entry.as_bytes());
-
-        let sum = CRC.checksum(out.get(word::SUM + 4..).unwrap_or(&[]));
-        let mut writer = Writer {
-            rest: out.get_mut(word::SUM..).unwrap_or(&mut []),
-        };
-        writer.put(&sum.to_le_bytes());
+        let out = FORMAT.write(out, length, &self.header(), |writer| {
+            for word in self.code.iter().chain(self.data) {
+                writer.put(&word.to_le_bytes());
+            }
+            for fau in self.fau {
+                writer.put_words(&fau.to_record());
+            }
+            for binding in self.bindings {
+                writer.put_words(&binding.to_record());
+            }
+            for range in self.push_ranges {
+                writer.put_words(&[range.offset, range.bytes]);
+            }
+            writer.put(self.entry.as_bytes());
+        })?;
         Program::parse(out)?;
         Ok(length)
     }
@@ -106,13 +90,9 @@ impl ProgramParts<'_> {
         })
     }
 
-    /// The header's words after the magic, in the order of `layout::word`. `length` fits 32 bits, so every count does.
-    fn header(&self, length: usize) -> [u32; 20] {
-        let sum_comes_later = 0;
+    /// The header's words behind the sum, in the order of `layout::word`. The length fits 32 bits, so every count does.
+    fn header(&self) -> [u32; 17] {
         [
-            VERSION,
-            length as u32,
-            sum_comes_later,
             self.arch.major(),
             self.stage.code(),
             self.registers.registers(),
@@ -131,26 +111,5 @@ impl ProgramParts<'_> {
             self.data.len() as u32,
             0,
         ]
-    }
-}
-
-/// Puts bytes one after the other; what does not fit is dropped, but `encode` has measured before.
-struct Writer<'a> {
-    rest: &'a mut [u8],
-}
-
-impl Writer<'_> {
-    fn put(&mut self, bytes: &[u8]) {
-        let rest = core::mem::take(&mut self.rest);
-        if let Some((to, rest)) = rest.split_at_mut_checked(bytes.len()) {
-            to.copy_from_slice(bytes);
-            self.rest = rest;
-        }
-    }
-
-    fn put_words(&mut self, words: &[u32]) {
-        for word in words {
-            self.put(&word.to_le_bytes());
-        }
     }
 }

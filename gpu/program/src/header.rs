@@ -1,8 +1,7 @@
-//! Facts about the whole program: generation, stage, registers, workgroup.
+//! Facts about the whole program: generation, stage, registers.
 //!
 //! Facts: hardware/compiler-abi.md 3.9 and 3.10, valhall-isa.md 13.
 
-use crate::error::ProgramError;
 use eitri_arch::ArchSet;
 
 pub use eitri_arch::Arch;
@@ -61,54 +60,5 @@ impl RegisterFile {
             64 => Some(RegisterFile::Full),
             _ => None,
         }
-    }
-}
-
-/// Invocations of a workgroup along x, y and z: each at least 1, and at most 1024 in all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct WorkgroupSize {
-    x: u32,
-    y: u32,
-    z: u32,
-}
-
-impl WorkgroupSize {
-    /// Most invocations that any CSF part runs in one workgroup. A part may allow fewer: its
-    /// THREAD_MAX_WORKGROUP_SIZE register tells (hardware/csf-mmio.md 4).
-    pub const MAX_INVOCATIONS: u32 = 1024;
-
-    /// A size of `x * y * z` invocations.
-    ///
-    /// # Errors
-    /// [`ProgramError::WorkgroupSize`] when a side is 0 or the product exceeds [`WorkgroupSize::MAX_INVOCATIONS`].
-    pub const fn new(x: u32, y: u32, z: u32) -> Result<WorkgroupSize, ProgramError> {
-        let error = ProgramError::WorkgroupSize { x, y, z };
-        let Some(plane) = x.checked_mul(y) else {
-            return Err(error);
-        };
-        match plane.checked_mul(z) {
-            Some(1..=Self::MAX_INVOCATIONS) => Ok(WorkgroupSize { x, y, z }),
-            _ => Err(error),
-        }
-    }
-
-    /// Invocations along x.
-    pub const fn x(self) -> u32 {
-        self.x
-    }
-
-    /// Invocations along y.
-    pub const fn y(self) -> u32 {
-        self.y
-    }
-
-    /// Invocations along z.
-    pub const fn z(self) -> u32 {
-        self.z
-    }
-
-    /// Invocations in all: 1 to [`WorkgroupSize::MAX_INVOCATIONS`].
-    pub const fn invocations(self) -> u32 {
-        self.x * self.y * self.z
     }
 }

@@ -2,17 +2,18 @@
 //!
 //! Needs: nothing.  Guarantees: the only place that knows offsets.
 
-/// First eight bytes of every program.
-pub(crate) const MAGIC: [u8; 8] = *b"EITRIPRG";
-/// Counted up when the layout changes.
-pub(crate) const VERSION: u32 = 2;
+use eitri_program_file::{Format, Section};
 
-/// Byte offsets of the header's 32-bit words.
+/// How a program begins.
+pub(crate) const FORMAT: Format = Format {
+    magic: *b"EITRIPRG",
+    version: 2,
+    header_bytes: 0x58,
+};
+
+/// Byte offsets of the header's words, behind those that every format has.
 #[rustfmt::skip]
 pub(crate) mod word {
-    pub(crate) const VERSION:        usize = 0x08;
-    pub(crate) const LENGTH:         usize = 0x0C; // of the whole blob, bytes
-    pub(crate) const SUM:            usize = 0x10; // CRC-32 of everything after this word
     pub(crate) const ARCH:           usize = 0x14; // architecture major
     pub(crate) const STAGE:          usize = 0x18;
     pub(crate) const REGISTERS:      usize = 0x1C; // 32 or 64
@@ -31,19 +32,13 @@ pub(crate) mod word {
     pub(crate) const DATA_WORDS:     usize = 0x50; // 64-bit words
     pub(crate) const RESERVED:       usize = 0x54; // zero
 }
-/// Bytes of the header; the code follows at once, so it is 8-byte aligned.
-pub(crate) const HEADER_BYTES: usize = 0x58;
-
-/// Bytes of one record of each table. They follow the code and the data in this order; the entry's name is
+/// Bytes of one record of each table: the code follows the header at once, so it is 8-byte aligned. They follow the code and the data in this order; the entry's name is
 /// last.
 pub(crate) const CODE_WORD_BYTES: usize = 8;
 pub(crate) const DATA_WORD_BYTES: usize = 8;
 pub(crate) const FAU_BYTES: usize = 8;
 pub(crate) const BINDING_BYTES: usize = 28;
 pub(crate) const PUSH_RANGE_BYTES: usize = 8;
-
-/// The sum that guards a blob.
-pub(crate) const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
 
 /// Byte ranges of the tables, from their counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,13 +49,6 @@ pub(crate) struct Sections {
     pub(crate) bindings: Section,
     pub(crate) push_ranges: Section,
     pub(crate) entry: Section,
-}
-
-/// One table: `start..end` in bytes from the start of the blob.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Section {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
 }
 
 /// How many records each table holds.
@@ -77,7 +65,7 @@ pub(crate) struct Counts {
 impl Sections {
     /// Lays the tables out one after the other; `None` when the sum leaves the address space.
     pub(crate) fn of(counts: &Counts) -> Option<Sections> {
-        let code = Section::after(HEADER_BYTES, counts.code, CODE_WORD_BYTES)?;
+        let code = Section::after(FORMAT.header_bytes, counts.code, CODE_WORD_BYTES)?;
         let data = Section::after(code.end, counts.data, DATA_WORD_BYTES)?;
         let fau = Section::after(data.end, counts.fau, FAU_BYTES)?;
         let bindings = Section::after(fau.end, counts.bindings, BINDING_BYTES)?;
@@ -97,22 +85,4 @@ impl Sections {
     pub(crate) fn length(&self) -> usize {
         self.entry.end
     }
-}
-
-impl Section {
-    fn after(start: usize, count: usize, record: usize) -> Option<Section> {
-        let end = start.checked_add(count.checked_mul(record)?)?;
-        Some(Section { start, end })
-    }
-
-    /// The bytes of this table; empty when `bytes` is too short (a parsed program never is).
-    pub(crate) fn of<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
-        bytes.get(self.start..self.end).unwrap_or(&[])
-    }
-}
-
-/// The little-endian word at `offset`; `None` past the end.
-pub(crate) fn read_word(bytes: &[u8], offset: usize) -> Option<u32> {
-    let raw = bytes.get(offset..offset.checked_add(4)?)?;
-    Some(u32::from_le_bytes(raw.try_into().ok()?))
 }

@@ -43,20 +43,17 @@
 mod binding;
 mod embed;
 mod encode;
-mod error;
 mod fau;
 mod header;
 mod layout;
 mod program;
 
-pub use binding::{
-    Access, Binding, BindingKind, DescriptorSlot, ImageDimension, ImageShape, PushRange,
-};
+pub use binding::{Binding, BindingKind, DescriptorSlot, ImageDimension, ImageShape};
+pub use eitri_program_file::{Access, EncodeError, ProgramError, PushRange, WorkgroupSize};
 pub use embed::Aligned;
 pub use encode::ProgramParts;
-pub use error::{EncodeError, ProgramError, Table};
 pub use fau::{AddressHalf, Axis, FauWord};
-pub use header::{Arch, RegisterFile, SUPPORTED, Stage, WorkgroupSize};
+pub use header::{Arch, RegisterFile, SUPPORTED, Stage};
 pub use program::Program;
 
 /// Most FAU words (32 bits each) that a program may ask for: 64 slots of 64 bits (hardware/compiler-abi.md 4).

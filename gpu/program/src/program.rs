@@ -2,15 +2,17 @@
 //!
 //! Guarantees: after `parse`, no accessor can fail.
 
-use crate::binding::{Binding, DescriptorSlot, PushRange};
-use crate::error::{ProgramError, Table};
+use crate::binding::{Binding, DescriptorSlot};
 use crate::fau::FauWord;
-use crate::header::{Arch, RegisterFile, Stage, WorkgroupSize};
-use crate::layout::{
-    BINDING_BYTES, CODE_WORD_BYTES, CRC, Counts, FAU_BYTES, HEADER_BYTES, MAGIC, PUSH_RANGE_BYTES,
-    Sections, VERSION, read_word, word,
-};
+use crate::header::{Arch, RegisterFile, Stage};
+use crate::layout::{CODE_WORD_BYTES, Counts, FORMAT, Sections, word};
 use crate::{MAX_FAU_WORDS, MAX_PUSH_CONSTANT_BYTES};
+use eitri_program_file::{Header, ProgramError, PushRange, WorkgroupSize, records};
+
+/// The tables, in errors.
+const FAU_TABLE: &str = "FAU table";
+const BINDING_TABLE: &str = "binding table";
+const PUSH_TABLE: &str = "push-constant table";
 
 /// A checked program that borrows its bytes.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +36,7 @@ impl<'a> Program<'a> {
     /// # Errors
     /// A [`ProgramError`] that names the first thing that is wrong.
     pub fn parse(bytes: &'a [u8]) -> Result<Program<'a>, ProgramError> {
-        let header = Header::checked(bytes)?;
+        let header = Header::checked(bytes, &FORMAT)?;
         let counts = Counts {
             code: header.count(word::CODE_WORDS)?,
             data: header.count(word::DATA_WORDS)?,
@@ -90,9 +92,8 @@ impl<'a> Program<'a> {
 
     fn check_records(&self) -> Result<(), ProgramError> {
         let push = self.push_constant_bytes;
-        for (index, record) in records::<2>(self.sections.fau.of(self.bytes), FAU_BYTES).enumerate()
-        {
-            let bad = bad_record(Table::Fau, index, &record);
+        for (index, record) in records::<2>(self.sections.fau.of(self.bytes)).enumerate() {
+            let bad = Header::bad_record(FAU_TABLE, index, &record);
             let word = FauWord::from_record(record, push).ok_or(bad)?;
             let slot = word.slot();
             if slot.is_some_and(|slot| !self.bindings().any(|binding| binding.has(slot))) {
@@ -100,9 +101,9 @@ impl<'a> Program<'a> {
             }
         }
         let bindings = self.sections.bindings.of(self.bytes);
-        for (index, record) in records::<7>(bindings, BINDING_BYTES).enumerate() {
+        for (index, record) in records::<7>(bindings).enumerate() {
             let binding = Binding::from_record(record);
-            let binding = binding.ok_or(bad_record(Table::Bindings, index, &record))?;
+            let binding = binding.ok_or(Header::bad_record(BINDING_TABLE, index, &record))?;
             let twin =
                 |other: &Binding| (other.set, other.binding) == (binding.set, binding.binding);
             if self.bindings().take(index).any(|other| twin(&other)) {
@@ -113,12 +114,9 @@ impl<'a> Program<'a> {
             }
         }
         let ranges = self.sections.push_ranges.of(self.bytes);
-        for (index, record) in records::<2>(ranges, PUSH_RANGE_BYTES).enumerate() {
-            PushRange::from_record(record, push).ok_or(bad_record(
-                Table::PushRanges,
-                index,
-                &record,
-            ))?;
+        for (index, record) in records::<2>(ranges).enumerate() {
+            PushRange::from_record(record, push)
+                .ok_or(Header::bad_record(PUSH_TABLE, index, &record))?;
         }
         Ok(())
     }
@@ -198,20 +196,19 @@ impl<'a> Program<'a> {
     /// What to put into the FAU words, in order; at most [`MAX_FAU_WORDS`].
     pub fn fau(&self) -> impl Iterator<Item = FauWord> + use<'a> {
         let push = self.push_constant_bytes;
-        records::<2>(self.sections.fau.of(self.bytes), FAU_BYTES)
+        records::<2>(self.sections.fau.of(self.bytes))
             .map_while(move |record| FauWord::from_record(record, push))
     }
 
     /// The resources that the code uses, each set and binding once.
     pub fn bindings(&self) -> impl Iterator<Item = Binding> + use<'a> {
-        records::<7>(self.sections.bindings.of(self.bytes), BINDING_BYTES)
-            .map_while(Binding::from_record)
+        records::<7>(self.sections.bindings.of(self.bytes)).map_while(Binding::from_record)
     }
 
     /// The members of the push-constant block.
     pub fn push_ranges(&self) -> impl Iterator<Item = PushRange> + use<'a> {
         let push = self.push_constant_bytes;
-        records::<2>(self.sections.push_ranges.of(self.bytes), PUSH_RANGE_BYTES)
+        records::<2>(self.sections.push_ranges.of(self.bytes))
             .map_while(move |record| PushRange::from_record(record, push))
     }
 
@@ -229,89 +226,5 @@ impl<'a> Program<'a> {
     pub fn highest_table(&self) -> Option<u8> {
         let slots = self.bindings().map(|binding| binding.slot);
         slots.map(|DescriptorSlot { table, .. }| table).max()
-    }
-}
-
-/// The records of a table as words; a rest shorter than a record is left out.
-fn records<const WORDS: usize>(
-    bytes: &[u8],
-    record: usize,
-) -> impl Iterator<Item = [u32; WORDS]> + '_ {
-    bytes.chunks_exact(record).map(|raw| {
-        core::array::from_fn(|index| read_word(raw, index.saturating_mul(4)).unwrap_or(0))
-    })
-}
-
-fn bad_record(table: Table, index: usize, record: &[u32]) -> ProgramError {
-    let at = |position: usize| record.get(position).copied().unwrap_or(0);
-    ProgramError::Record {
-        table,
-        index,
-        kind: at(0),
-        value: at(1),
-    }
-}
-
-/// The header's words, after magic, version, length and sum have been found good.
-struct Header<'a> {
-    bytes: &'a [u8],
-}
-
-impl<'a> Header<'a> {
-    fn checked(bytes: &'a [u8]) -> Result<Header<'a>, ProgramError> {
-        let mut found = [0; 8];
-        for (to, from) in found.iter_mut().zip(bytes) {
-            *to = *from;
-        }
-        if found != MAGIC {
-            return Err(ProgramError::Magic { found });
-        }
-        let header = Header { bytes };
-        let version = header.get(word::VERSION)?;
-        if version != VERSION {
-            return Err(ProgramError::Version {
-                found: version,
-                wanted: VERSION,
-            });
-        }
-        let wanted = header.count(word::LENGTH)?;
-        if wanted != bytes.len() || wanted < HEADER_BYTES {
-            return Err(ProgramError::Length {
-                found: bytes.len(),
-                wanted: wanted.max(HEADER_BYTES),
-            });
-        }
-        let wanted = header.get(word::SUM)?;
-        let found = CRC.checksum(bytes.get(word::SUM + 4..).unwrap_or(&[]));
-        if found != wanted {
-            return Err(ProgramError::Sum { found, wanted });
-        }
-        Ok(header)
-    }
-
-    fn get(&self, offset: usize) -> Result<u32, ProgramError> {
-        read_word(self.bytes, offset).ok_or(ProgramError::Length {
-            found: self.bytes.len(),
-            wanted: HEADER_BYTES,
-        })
-    }
-
-    fn count(&self, offset: usize) -> Result<usize, ProgramError> {
-        usize::try_from(self.get(offset)?).map_err(|_| self.bad(offset))
-    }
-
-    fn meaning<T>(
-        &self,
-        offset: usize,
-        meaning: impl FnOnce(u32) -> Option<T>,
-    ) -> Result<T, ProgramError> {
-        meaning(self.get(offset)?).ok_or_else(|| self.bad(offset))
-    }
-
-    fn bad(&self, offset: usize) -> ProgramError {
-        ProgramError::Header {
-            offset,
-            value: read_word(self.bytes, offset).unwrap_or(0),
-        }
     }
 }

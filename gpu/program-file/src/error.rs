@@ -2,35 +2,20 @@
 
 use thiserror::Error;
 
-/// The tables of a program, to say where an error lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Table {
-    /// FAU words.
-    Fau,
-    /// Bindings.
-    Bindings,
-    /// Push-constant ranges.
-    PushRanges,
-}
-
-impl core::fmt::Display for Table {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(match self {
-            Table::Fau => "FAU table",
-            Table::Bindings => "binding table",
-            Table::PushRanges => "push-constant table",
-        })
-    }
-}
-
 /// Why bytes are not a program that can be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ProgramError {
     /// The first bytes are not those of a program.
-    #[error("not an Eitri program: the first eight bytes are {found:02x?}, not \"EITRIPRG\"")]
+    #[error(
+        "not an Eitri program of this kind: the first eight bytes are \"{}\", not \"{}\"",
+        found.escape_ascii(),
+        wanted.escape_ascii()
+    )]
     Magic {
         /// What stands there; zeros where there are fewer bytes.
         found: [u8; 8],
+        /// What a program begins with.
+        wanted: [u8; 8],
     },
     /// Written by another version of the compiler.
     #[error(
@@ -87,14 +72,20 @@ pub enum ProgramError {
         "record {index} of the program's {table} is {kind:#x} {value:#x}, which means nothing there"
     )]
     Record {
-        /// Which table.
-        table: Table,
+        /// Which table, in words.
+        table: &'static str,
         /// Which record, from 0.
         index: usize,
         /// Its first word.
         kind: u32,
         /// Its second word.
         value: u32,
+    },
+    /// Two parts of it contradict each other.
+    #[error("the program's {what} don't fit each other")]
+    Contradiction {
+        /// Which.
+        what: &'static str,
     },
     /// The same set and binding twice.
     #[error("binding {set}:{binding} stands twice in the program")]

@@ -1,0 +1,89 @@
+//! The format: how a program begins, and how one is written.
+
+use crate::error::EncodeError;
+
+/// Byte offsets of the header's first words, which every format has after the magic.
+#[rustfmt::skip]
+pub(crate) mod word {
+    pub(crate) const VERSION: usize = 0x08;
+    pub(crate) const LENGTH:  usize = 0x0C; // of the whole program, bytes
+    pub(crate) const SUM:     usize = 0x10; // CRC-32 of everything after this word
+}
+
+/// The sum that guards a program.
+const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
+
+/// The sum of a program's bytes.
+pub(crate) fn sum_of(bytes: &[u8]) -> u32 {
+    CRC.checksum(bytes.get(word::SUM + 4..).unwrap_or(&[]))
+}
+
+/// A format of programs.
+#[derive(Clone, Copy, Debug)]
+pub struct Format {
+    /// The first eight bytes.
+    pub magic: [u8; 8],
+    /// Counted up when the layout changes.
+    pub version: u32,
+    /// Bytes of the header, the magic among them.
+    pub header_bytes: usize,
+}
+
+impl Format {
+    /// Writes a program of `length` bytes to the start of `out`: magic, version, length and sum, the header's further
+    /// words, and what `body` puts after them. Gives its bytes.
+    ///
+    /// # Errors
+    /// [`EncodeError::BufferTooSmall`], [`EncodeError::TooLarge`].
+    pub fn write<'o>(
+        &self,
+        out: &'o mut [u8],
+        length: usize,
+        words: &[u32],
+        body: impl FnOnce(&mut Writer<'_>),
+    ) -> Result<&'o mut [u8], EncodeError> {
+        let available = out.len();
+        let counted = u32::try_from(length).map_err(|_| EncodeError::TooLarge)?;
+        let Some(out) = out.get_mut(..length) else {
+            return Err(EncodeError::BufferTooSmall {
+                available,
+                needed: length,
+            });
+        };
+        let mut writer = Writer { rest: &mut *out };
+        writer.put(&self.magic);
+        let sum_comes_later = 0;
+        writer.put_words(&[self.version, counted, sum_comes_later]);
+        writer.put_words(words);
+        body(&mut writer);
+        let sum = sum_of(out);
+        let mut writer = Writer {
+            rest: out.get_mut(word::SUM..).unwrap_or(&mut []),
+        };
+        writer.put_words(&[sum]);
+        Ok(out)
+    }
+}
+
+/// Puts bytes one after the other; what does not fit is dropped, but the length was counted before.
+pub struct Writer<'a> {
+    rest: &'a mut [u8],
+}
+
+impl Writer<'_> {
+    /// Bytes as they are.
+    pub fn put(&mut self, bytes: &[u8]) {
+        let rest = core::mem::take(&mut self.rest);
+        if let Some((to, rest)) = rest.split_at_mut_checked(bytes.len()) {
+            to.copy_from_slice(bytes);
+            self.rest = rest;
+        }
+    }
+
+    /// Words, lowest byte first.
+    pub fn put_words(&mut self, words: &[u32]) {
+        for word in words {
+            self.put(&word.to_le_bytes());
+        }
+    }
+}
