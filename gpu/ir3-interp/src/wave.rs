@@ -120,7 +120,12 @@ impl Wave {
 
     /// How many places lanes wait in.
     pub(crate) fn waiting_places(&self) -> u32 {
-        self.groups.len() as u32 - 1
+        // Those that leave a loop in different rounds wait in one place.
+        let mut places: Vec<u32> = self.groups.iter().map(|group| group.pc).collect();
+        places.sort_unstable();
+        places.dedup();
+        // One of them runs.
+        places.len().saturating_sub(1) as u32
     }
 
     /// The group that [`Self::choose`] chose.

@@ -172,6 +172,28 @@ fn the_branch_stack_has_a_depth() {
 }
 
 #[test]
+fn those_that_leave_a_loop_one_by_one_wait_in_one_place() {
+    // Lane n goes round n times.
+    let code = assemble(
+        "
+        mov.u32u32 r1.x, 0
+        (rpt2)nop
+    head:
+        cmps.u.lt p0.x, r1.x, r0.x
+        add.u r1.x, r1.x, 1
+        (rpt5)nop
+        br p0.x, #head
+        (jp)nop
+        end",
+    );
+    let one = Launch {
+        branch_stack: 1,
+        ..launch()
+    };
+    run(&code, &one, &mut memory()).expect("all wait behind the loop");
+}
+
+#[test]
 fn registers_and_constants_have_limits() {
     let code = assemble("mov.u32u32 r4.x, c15.w\nend");
     let fits = Launch {
