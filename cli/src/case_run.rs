@@ -12,7 +12,7 @@ use eitri_compute_cases::{Case, Image, Module, Place as CasePlace, Resource, Res
 use eitri_job::{Content, CoreDump, Wants};
 use eitri_program::Program;
 use eitri_runtime::{ImageInfo, SamplerInfo};
-use eitri_shaderc::{Compiled, Error, Errors, Options, Robust, valhall};
+use eitri_shaderc::{Compiled, Error, Errors, Options, Robust, ir3, valhall};
 use std::path::Path;
 use std::time::Duration;
 
@@ -111,7 +111,7 @@ fn try_run(case: &Case, setting: Setting<'_>) -> Result<Passed, Verdict> {
     let executed = match setting.place {
         Place::Qemu => None,
         Place::Host => {
-            let arch = setting.gpu.target().arch;
+            let arch = setting.gpu.arch();
             Some(counter.executed(arch).map_err(|error| failed(&error))?)
         }
     };
@@ -125,8 +125,9 @@ fn is_defect(errors: &Errors) -> bool {
             error,
             valhall::Error::Broken { .. } | valhall::Error::Encode { .. }
         ),
+        Error::Ir3(error) => matches!(error, ir3::Error::Broken { .. } | ir3::Error::Encode { .. }),
         Error::Broken(_) => true,
-        Error::Spirv(_) | Error::Program(_) => false,
+        Error::Spirv(_) | Error::Program(_) | Error::Ir3Program(_) => false,
     })
 }
 

@@ -4,7 +4,9 @@ use crate::nearest;
 use crate::outcome::Failure;
 use eitri_boards::Board;
 use eitri_csf::Arch;
-use eitri_csf::product::{GpuId, PRODUCTS, find_product};
+use eitri_csf::product::{self as csf, GpuId, PRODUCTS, find_product};
+use eitri_ir3_isa::Gen;
+use eitri_ir3_isa::device::{DEVICES, Device};
 use eitri_model::{Config, Product};
 use eitri_shaderc::Target;
 use miette::Diagnostic;
@@ -59,11 +61,18 @@ impl GpuChoice {
         self.0.part.gpu_id
     }
 
+    /// Its architecture.
+    pub(crate) fn arch(self) -> Arch {
+        self.0.arch()
+    }
+
     /// What shaders are compiled for.
     pub(crate) fn target(self) -> Target {
-        let arch = self.0.arch();
+        let arch = self.arch();
         let named = self.0.name();
-        named.map_or(Target::new(arch), |name| Target::of_product(arch, name))
+        named.map_or(Target::valhall(arch), |name| {
+            Target::valhall_product(arch, name)
+        })
     }
 }
 
@@ -107,10 +116,16 @@ pub(crate) struct TargetArguments {
     /// Compile for this GPU, such as G610; Mali-G610 if nothing is said.
     #[arg(long, value_name = "NAME")]
     gpu: Option<String>,
+    /// Compile for this machine of any family: what --arch and --gpu take, or an Adreno, such as a6xx, a650 or a660.
+    #[arg(long, value_name = "MACHINE")]
+    target: Option<String>,
 }
 
 #[derive(Debug, Error, Diagnostic)]
 enum TargetError {
+    #[error("there is no machine `{name}` that shaders can be compiled for")]
+    #[diagnostic(help("v10 to v13, a Mali such as G610, a6xx, or one of {devices}"))]
+    Machine { name: String, devices: String },
     #[error("there is no GPU `{name}`")]
     #[diagnostic(help("{help}"))]
     Unknown { name: String, help: String },
@@ -125,11 +140,14 @@ enum TargetError {
 impl TargetArguments {
     /// The machine.
     pub(crate) fn target(&self) -> Result<Target, Failure> {
+        if let Some(name) = &self.target {
+            return machine(name);
+        }
         match (&self.arch, &self.gpu) {
             (Some(text), _) => {
                 let arch = eitri_program::SUPPORTED.parse(text);
                 let refused = |_| Failure::refused(TargetError::Arch { text: text.clone() });
-                arch.map(Target::new).map_err(refused)
+                arch.map(Target::valhall).map_err(refused)
             }
             (None, Some(name)) => {
                 let product = find_product(name).ok_or_else(|| {
@@ -139,15 +157,38 @@ impl TargetArguments {
                     );
                     Failure::refused(TargetError::Unknown { name, help })
                 })?;
-                let (arch, name) = (product.arch, product.name);
-                match eitri_program::SUPPORTED.contains(arch) {
-                    true => Ok(Target::of_product(arch, name)),
-                    false => Err(Failure::refused(TargetError::Unsupported { name, arch })),
-                }
+                of_product(product)
             }
             (None, None) => Ok(Target::default()),
         }
     }
+}
+
+fn of_product(product: &'static csf::Product) -> Result<Target, Failure> {
+    let (arch, name) = (product.arch, product.name);
+    match eitri_program::SUPPORTED.contains(arch) {
+        true => Ok(Target::valhall_product(arch, name)),
+        false => Err(Failure::refused(TargetError::Unsupported { name, arch })),
+    }
+}
+
+/// The machine of any family that has this name.
+fn machine(name: &str) -> Result<Target, Failure> {
+    if let Ok(arch) = eitri_program::SUPPORTED.parse(name) {
+        return Ok(Target::valhall(arch));
+    }
+    if let Some(product) = find_product(name) {
+        return of_product(product);
+    }
+    let made = |device: &&Device| device.generation == Gen::A6xx;
+    Target::ir3_named(name).ok_or_else(|| {
+        let devices = DEVICES.iter().filter(made);
+        let devices: Vec<&str> = devices.map(|device| device.name).collect();
+        Failure::refused(TargetError::Machine {
+            name: name.to_owned(),
+            devices: devices.join(", "),
+        })
+    })
 }
 
 /// What a person may have meant by a name that no GPU has.
@@ -177,7 +218,7 @@ mod tests {
     fn a_gpu_is_named_as_people_write_it() {
         let arch = |name: &str| {
             let choice: Result<GpuChoice, UnknownGpu> = name.parse();
-            choice.map(|choice| choice.target().arch.major())
+            choice.map(|choice| choice.arch().major())
         };
         assert_eq!(arch("g610"), Ok(10));
         assert_eq!(arch("Mali-G615"), Ok(11));
@@ -200,15 +241,36 @@ mod tests {
     }
 
     #[test]
+    fn a_target_is_a_machine_of_any_family() {
+        let target = |name: &str| {
+            let arguments = TargetArguments {
+                target: Some(name.to_owned()),
+                ..TargetArguments::default()
+            };
+            arguments.target().map_err(|failure| failure.to_string())
+        };
+        assert_eq!(target("v12"), Ok(Target::valhall(Arch::V12)));
+        assert_eq!(target("g610"), Ok(Target::default()));
+        let product = |name: &str| target(name).map(|target| target.product);
+        assert_eq!(product("a6xx"), Ok(Some("a660")));
+        assert_eq!(product("Adreno 650"), Ok(Some("a650")));
+        for name in ["a730", "teapot"] {
+            let text = format!("there is no machine `{name}` that shaders can be compiled for");
+            assert_eq!(target(name), Err(text));
+        }
+    }
+
+    #[test]
     fn what_no_shader_can_be_compiled_for_is_refused() {
         let target = |arch: Option<&str>, gpu: Option<&str>| {
             let arguments = TargetArguments {
                 arch: arch.map(str::to_owned),
                 gpu: gpu.map(str::to_owned),
+                target: None,
             };
             arguments.target().map_err(|failure| failure.to_string())
         };
-        assert_eq!(target(Some("v12"), None), Ok(Target::new(Arch::V12)));
+        assert_eq!(target(Some("v12"), None), Ok(Target::valhall(Arch::V12)));
         assert_eq!(target(None, None), Ok(Target::default()));
         let text = "`v9` is no architecture that shaders can be compiled for";
         assert_eq!(target(Some("v9"), None), Err(text.to_owned()));

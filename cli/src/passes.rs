@@ -4,7 +4,7 @@ use crate::nearest::suggestion;
 use crate::outcome::Failure;
 use crate::streams::{self, talk};
 use eitri_shaderc::pass::{PassRow, Timing, Unsettled};
-use eitri_shaderc::{Compiled, Level, Options, pipeline, valhall};
+use eitri_shaderc::{Compiled, Level, Options, Target, pipeline};
 use miette::Diagnostic;
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -67,14 +67,14 @@ enum PassError {
 
 impl PassArguments {
     /// Refuses what names no pass, and what can't be left out.
-    pub(crate) fn check(&self) -> Result<(), Failure> {
+    pub(crate) fn check(&self, target: &Target) -> Result<(), Failure> {
         let named = self.print_after.iter().filter(|name| *name != "all");
         let named = named.chain(&self.skip).chain(&self.stop_after);
         for name in named {
-            find(name)?;
+            find(target, name)?;
         }
         for name in &self.skip {
-            if find(name)?.needed {
+            if find(target, name)?.needed {
                 let name = name.clone();
                 return Err(Failure::refused(PassError::Needed { name }));
             }
@@ -141,18 +141,18 @@ impl Told {
     }
 }
 
-/// Every pass, in two lists: over IR, and over machine IR.
-fn passes() -> [(&'static str, Vec<PassRow>); 2] {
+/// Every pass on the way to a target, in two lists: over IR, and over machine IR.
+fn passes(target: &Target) -> [(&'static str, Vec<PassRow>); 2] {
     [
         ("over IR", pipeline::rows().collect()),
-        ("over machine IR", valhall::PASSES.to_vec()),
+        ("over machine IR", target.machine.passes().to_vec()),
     ]
 }
 
 /// All passes, a line each.
-pub(crate) fn list() -> String {
+pub(crate) fn list(target: &Target) -> String {
     let mut text = String::new();
-    for (over, passes) in passes() {
+    for (over, passes) in passes(target) {
         text.push_str(&format!("{over} (those with * can be left out):\n"));
         for PassRow { name, what, needed } in passes {
             let mark = if needed { ' ' } else { '*' };
@@ -163,13 +163,13 @@ pub(crate) fn list() -> String {
 }
 
 /// The pass of that name.
-fn find(name: &str) -> Result<PassRow, Failure> {
-    let mut known = passes().into_iter().flat_map(|(_, passes)| passes);
+fn find(target: &Target, name: &str) -> Result<PassRow, Failure> {
+    let mut known = passes(target).into_iter().flat_map(|(_, passes)| passes);
     if let Some(row) = known.find(|row| row.name == name) {
         return Ok(row);
     }
     let otherwise = "`eitri compile --list-passes` names them";
-    let rows = passes().into_iter().flat_map(|(_, passes)| passes);
+    let rows = passes(target).into_iter().flat_map(|(_, passes)| passes);
     Err(Failure::refused(PassError::Unknown {
         name: name.to_owned(),
         help: suggestion(name, rows.map(|row| row.name), otherwise),
@@ -198,13 +198,16 @@ mod tests {
 
     #[test]
     fn no_two_passes_have_one_name() {
-        let mut names: Vec<&str> = passes()
-            .iter()
-            .flat_map(|(_, rows)| rows.iter().map(|row| row.name))
-            .collect();
-        names.sort_unstable();
-        let before = names.len();
-        names.dedup();
-        assert_eq!(names.len(), before, "{names:?}");
+        let adreno = Target::ir3_named("a6xx").expect("a name");
+        for target in [Target::default(), adreno] {
+            let mut names: Vec<&str> = passes(&target)
+                .iter()
+                .flat_map(|(_, rows)| rows.iter().map(|row| row.name))
+                .collect();
+            names.sort_unstable();
+            let before = names.len();
+            names.dedup();
+            assert_eq!(names.len(), before, "{names:?}");
+        }
     }
 }

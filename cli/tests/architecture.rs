@@ -50,7 +50,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-kernel", "eitri-linker", "eitri-mailbox", "eitri-model"]),
     ("eitri-vulkan-runner", &["eitri-compute-cases"]),
     ("eitri-no-panic",     &["eitri-dump", "eitri-program", "eitri-runtime"]),
-    ("eitri",             &["eitri-amber", "eitri-amber-device", "eitri-boards", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-host-gpu", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-program", "eitri-runtime", "eitri-shaderc", "eitri-validation"]),
+    ("eitri",             &["eitri-amber", "eitri-amber-device", "eitri-boards", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-host-gpu", "eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-program", "eitri-runtime", "eitri-shaderc", "eitri-validation"]),
 ];
 
 /// Folders whose code may hold `unsafe`: the kernel, the boards, what runs on them, and the platform that is made of addresses,
@@ -69,7 +69,7 @@ const LOWER_LAYERS: &[&str] = &["gpu", "mmu", "vm", "firmware"];
 const UPPER_LAYERS: &[&str] = &["group", "queue", "command", "device"];
 
 /// What of the compiler serves every machine: nothing there may be made for one.
-const EVERY_MACHINE: &[&str] = &["spirv", "ir", "lower", "opt", "interp"];
+const EVERY_MACHINE: &[&str] = &["spirv", "ir", "lower", "opt", "interp", "machine"];
 
 /// Words of one family of machines: its names, and those of its parts, instructions and tables.
 #[rustfmt::skip]
@@ -78,6 +78,14 @@ const WORDS_OF_MALI: &[&str] = &[
     "fau", "srt", "clause", "clauses", "scoreboard", "message", "messages", "handle", "handles",
     "pka", "lea", "ld_buffer", "ld_cvt", "st_cvt", "ld_tex", "lea_tex", "tex_fetch", "tex_single", "tex_gather", "atest", "blend_descriptor",
     "compiler-abi", "valhall-isa",
+];
+
+/// Words of the other.
+#[rustfmt::skip]
+const WORDS_OF_ADRENO: &[&str] = &[
+    "adreno", "ir3", "a5xx", "a6xx", "a7xx", "a650", "a660", "turnip", "freedreno", "eitri_ir3_isa", "eitri_ir3_program",
+    "fiber", "fibers", "constlen", "const_file", "half_wave", "bindless", "ibo", "preamble", "rpt", "stib", "ldib", "ldc", "stc",
+    "madsh", "mull", "cmps", "absneg", "cov", "getone", "movmsk", "brcst", "ir3-isa", "compiler-ir3",
 ];
 
 /// Folders of crates that build for bare metal only, where an example could not run.
@@ -293,7 +301,8 @@ fn what_serves_every_machine_has_no_word_of_one() {
                         !before.is_some_and(inside) && !after.is_some_and(inside)
                     })
                 };
-                for word in WORDS_OF_MALI.iter().filter(|word| whole(word)) {
+                let words = WORDS_OF_MALI.iter().chain(WORDS_OF_ADRENO);
+                for word in words.filter(|word| whole(word)) {
                     let (path, line) = (path.display(), number + 1);
                     wrong.push(format!("{path}:{line}: `{word}` belongs to a back end"));
                 }

@@ -45,7 +45,7 @@ mod options;
 pub mod printf;
 mod target;
 
-pub use compile::{Compiled, Error, Errors, compile, compile_lowered, compile_until};
+pub use compile::{Compiled, Error, Errors, Statistics, compile, compile_lowered, compile_until};
 pub use front_end::{Lowered, front_end};
 pub use options::{DescriptorCounts, Level, Options, Robust};
-pub use target::{Limits, Rates, Target};
+pub use target::{Limits, Machine, Target};

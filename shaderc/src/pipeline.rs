@@ -88,8 +88,10 @@ pub fn lower(function: &mut Function, robust: Robust, runner: &mut Runner<'_>) {
     runner.run(function, promote_variables::PASS);
     runner.fixpoint(function, CLEAN_UP);
     // Two halves at once, while they are known as such.
-    runner.improve(function, fuse_multiply_add::HALVES);
-    runner.improve(function, pair_halves::PASS);
+    if runner.target.pairs_halves() {
+        runner.improve(function, fuse_multiply_add::HALVES);
+        runner.improve(function, pair_halves::PASS);
+    }
     // Everything after works on words of 32 bits. Wide ones first: they may come of small ones.
     let wide = runner.run(function, wide_words::PASS);
     let narrow = runner.run(function, narrow_words::PASS);

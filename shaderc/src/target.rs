@@ -1,24 +1,15 @@
 //! What is compiled for: every pass is handed one.
 //!
-//! Facts: hardware/compiler-optimization.md 3 (rates), hardware/compiler-abi.md 1.2 (tables), 4 (uniform words).
+//! Passes over IR ask it what they need to know of the machine, and know none by its name. Which back end makes the code,
+//! and of what generation, is in [`Target::machine`].
+//!
+//! Facts: hardware/compiler-abi.md 1.2 (tables), 4 (uniform words); hardware/ir3-isa.md 12 (bindless bases), 14 (const file).
+use eitri_ir3_isa::Gen;
+use eitri_ir3_isa::device::{self, Device};
 use eitri_isa::Arch;
 
-use crate::ir::{Alu, Type};
-
-/// How much each unit of a core does in a cycle.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Rates {
-    /// Lanes of multiply and add of floats.
-    pub fma: u32,
-    /// Lanes of conversions, comparisons and integer addition.
-    pub cvt: u32,
-    /// Lanes of special functions, integer multiplication and shifts.
-    pub sfu: u32,
-    /// Messages to memory.
-    pub messages: u32,
-    /// Texels.
-    pub texels: u32,
-}
+use crate::ir::{Alu, Lanes, Type};
+use crate::pass::PassRow;
 
 /// What a program may use at most.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,39 +26,57 @@ pub struct Limits {
     pub descriptors: u32,
 }
 
+/// What makes the code, and of which generation it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Machine {
+    /// [`crate::valhall`], for this architecture.
+    Valhall(Arch),
+    /// [`crate::ir3`], for this device.
+    Ir3(Device),
+}
+
+impl Machine {
+    /// The passes of its back end, for the list that users see; those over IR are [`crate::pipeline::rows`].
+    pub fn passes(&self) -> &'static [PassRow] {
+        match self {
+            Machine::Valhall(_) => crate::valhall::PASSES,
+            Machine::Ir3(_) => crate::ir3::PASSES,
+        }
+    }
+}
+
 /// The machine, as far as passes ask.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Target {
-    /// Architecture version.
-    pub arch: Arch,
+    /// The back end.
+    pub machine: Machine,
     /// The product's name, if one was named.
     pub product: Option<&'static str>,
-    /// What its units do in a cycle.
-    pub rates: Rates,
+    /// Lanes of a subgroup.
+    pub lanes: Lanes,
     /// What it has of everything.
     pub limits: Limits,
 }
 
+/// The subgroups of Valhall are its warps.
+pub(crate) const WARP: Lanes = Lanes::DEFAULT;
+
+/// Subgroups of IR3 are halves of a wave: a mask of lanes is one word.
+const HALF_WAVE: Lanes = match Lanes::new(device::WAVE / 2) {
+    Some(lanes) => lanes,
+    None => WARP,
+};
+
+/// What a6xx is without more of a name: a device that has everything.
+const USUAL_A6XX: &str = "a660";
+
 impl Target {
-    /// A machine of that architecture, with the rates of its usual product.
-    pub const fn new(arch: Arch) -> Target {
-        // FACT: only the multiply-add rate of v12 and v13 is published (hardware/compiler-optimization.md 3), nothing of
-        // v11; all else is taken to be as in Mali-G610. They weigh costs against each other and decide nothing that must
-        // be right. Settled by timing an arithmetic loop of each unit on a board of each generation.
-        let fma = match arch {
-            Arch::V12 | Arch::V13 | Arch::V14 => 128,
-            Arch::V9 | Arch::V10 | Arch::V11 => 64,
-        };
+    /// A Mali of that architecture.
+    pub const fn valhall(arch: Arch) -> Target {
         Target {
-            arch,
+            machine: Machine::Valhall(arch),
             product: None,
-            rates: Rates {
-                fma,
-                cvt: 64,
-                sfu: 16,
-                messages: 1,
-                texels: 8,
-            },
+            lanes: WARP,
             limits: Limits {
                 uniform_words: 128,
                 push_constant_bytes: 256,
@@ -79,19 +88,46 @@ impl Target {
         }
     }
 
-    /// The machine that has this name.
-    pub const fn of_product(arch: Arch, product: &'static str) -> Target {
+    /// The Mali that has this name.
+    pub const fn valhall_product(arch: Arch, product: &'static str) -> Target {
         Target {
             product: Some(product),
-            ..Target::new(arch)
+            ..Target::valhall(arch)
         }
+    }
+
+    /// An Adreno.
+    pub const fn ir3(device: Device) -> Target {
+        Target {
+            machine: Machine::Ir3(device),
+            product: Some(device.name),
+            lanes: HALF_WAVE,
+            limits: Limits {
+                // Half of the const file of a compute program, in vectors of 4.
+                uniform_words: 512,
+                push_constant_bytes: 256,
+                shared_bytes: device.parts.local_kib as u32 * 1024,
+                descriptor_sets: 5,
+                descriptors: 1 << 16,
+            },
+        }
+    }
+
+    /// The Adreno of a6xx that has this name: that of a device, or `a6xx` for one that has everything.
+    pub fn ir3_named(name: &str) -> Option<Target> {
+        let name = match name.eq_ignore_ascii_case("a6xx") {
+            true => USUAL_A6XX,
+            false => name,
+        };
+        let device = device::find(name)?;
+        (device.generation == Gen::A6xx).then(|| Target::ir3(*device))
     }
 }
 
 impl Default for Target {
     /// Mali-G610.
     fn default() -> Self {
-        Target::of_product(Arch::V10, "Mali-G610")
+        Target::valhall_product(Arch::V10, "Mali-G610")
     }
 }
 
@@ -106,5 +142,10 @@ impl Target {
             ),
             Type::W8 | Type::W16 | Type::Resource => false,
         }
+    }
+
+    /// Whether an operation on the two halves of a word costs less than two on one half each.
+    pub fn pairs_halves(&self) -> bool {
+        matches!(self.machine, Machine::Valhall(_))
     }
 }

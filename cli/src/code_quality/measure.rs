@@ -31,12 +31,16 @@ pub(crate) fn measure(
 fn result(name: &str, verdict: Verdict) -> Result {
     match verdict {
         Verdict::Passed(passed) => {
-            let (statistics, executed) = (passed.compiled.statistics, passed.executed);
+            // Cases are run on the model, which is a Mali.
+            let Some(statistics) = passed.compiled.statistics.valhall() else {
+                return Result::Failed;
+            };
+            let executed = passed.executed;
             let executed = executed.unwrap_or_default();
             let figures = COLUMNS.iter();
             Result::Figures(
                 figures
-                    .map(|column| Some(column.of(&statistics, &executed)))
+                    .map(|column| Some(column.of(statistics, &executed)))
                     .collect(),
             )
         }

@@ -7,13 +7,12 @@ use crate::outcome::{Failure, Status};
 use crate::parallel;
 use crate::passes::{self, PassArguments, Told};
 use crate::progress;
-use crate::report::{self, Report};
+use crate::report::{self, ShaderReport};
 use crate::shader_file;
 use crate::specialisation::SpecConstant;
 use crate::streams::{self, outln, talk};
 use crate::whole_file;
-use eitri_program::Program;
-use eitri_shaderc::{Compiled, Options, compile_until, front_end};
+use eitri_shaderc::{Options, compile_until, front_end};
 use miette::Diagnostic;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -137,17 +136,17 @@ struct Output {
 /// A compiled shader with what was asked for.
 struct Done {
     bytes: Vec<u8>,
-    report: Report,
+    report: ShaderReport,
     told: Told,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    let target = args.target.target()?;
     if args.passes.list_passes {
-        outln!("{}", passes::list().trim_end())?;
+        outln!("{}", passes::list(&target).trim_end())?;
         return Ok(Status::Good);
     }
-    args.passes.check()?;
-    let target = args.target.target()?;
+    args.passes.check(&target)?;
     let options = args.passes.apply(Options {
         target,
         entry: args.entry.clone(),
@@ -284,11 +283,11 @@ fn compile(path: &str, emit: Emit, options: &Options) -> Result<Done, Failure> {
     };
     let shader = shader_file::load(path)?;
     let compiled = eitri_shaderc::compile(&shader.spirv, options).map_err(refused)?;
-    let report = Report::of(path, &compiled, options.target.arch).map_err(defect)?;
+    let report = ShaderReport::of(path, &compiled, &options.target).map_err(defect)?;
     let bytes = match emit {
         Emit::Asm => compiled.listing.clone().into_bytes(),
         Emit::Program => compiled.program.clone(),
-        Emit::Hex => hex(&compiled).map_err(defect)?.into_bytes(),
+        Emit::Hex => hex(&compiled.code).into_bytes(),
         Emit::Ir => {
             let errors = |errors: Vec<_>| {
                 let errors = errors.into_iter().map(eitri_shaderc::Error::Spirv);
@@ -305,18 +304,18 @@ fn compile(path: &str, emit: Emit, options: &Options) -> Result<Done, Failure> {
     })
 }
 
-fn hex(compiled: &Compiled) -> Result<String, report::ReportError> {
-    let program = Program::parse(&compiled.program)?;
+/// A word a line.
+fn hex(code: &[u64]) -> String {
     let mut text = String::new();
-    for word in program.code() {
+    for word in code {
         // Writing to a string can't fail.
         let _ = writeln!(text, "{word:016x}");
     }
-    Ok(text)
+    text
 }
 
 /// What goes to standard output of all shaders.
-fn figures(wanted: &Figures, good: &[Report], bad: &[(String, String)]) -> String {
+fn figures(wanted: &Figures, good: &[ShaderReport], bad: &[(String, String)]) -> String {
     let json = |value: serde_json::Value| format!("{value:#}\n");
     if wanted.report_json {
         return json(report::report_json(good, bad));
@@ -325,15 +324,15 @@ fn figures(wanted: &Figures, good: &[Report], bad: &[(String, String)]) -> Strin
         return json(report::statistics_json(good, bad));
     }
     let mut text = String::new();
-    if wanted.report && !good.is_empty() {
+    if wanted.report {
         for report in good {
-            text.push_str(&report::report_text(report));
+            text.push_str(&report.text());
             text.push('\n');
         }
-        text.push_str(report::NOTES);
+        text.push_str(good.first().map_or("", ShaderReport::notes));
     }
     if wanted.stats {
-        let lines = good.iter().map(report::statistics_line);
+        let lines = good.iter().map(ShaderReport::line);
         lines.for_each(|line| text.push_str(&format!("{line}\n")));
     }
     text

@@ -69,11 +69,12 @@ struct SavedTwice {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    let target = args.gpu.choice().target();
     if args.passes.list_passes {
-        outln!("{}", passes::list().trim_end())?;
+        outln!("{}", passes::list(&target).trim_end())?;
         return Ok(Status::Good);
     }
-    args.passes.check()?;
+    args.passes.check(&target)?;
     check_saves(&args.saves)?;
     // clap has seen to it that there is one.
     let shader = shader_file::load(args.shader.as_deref().unwrap_or_default())?;
@@ -197,7 +198,7 @@ fn report(args: &Args, compiled: &Compiled, ran: &Ran) -> Result<(), Failure> {
         text.push_str(&compiled.listing);
     }
     let gpu = args.gpu.choice();
-    let arch = gpu.target().arch;
+    let arch = gpu.arch();
     if args.counters {
         text.push_str(&counter_table::text(&ran.counters, arch));
     }

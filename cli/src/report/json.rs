@@ -1,7 +1,7 @@
 //! Reports and statistics as JSON: the shape that scripts for Mali's offline compiler read, with a producer and a schema of
 //! our own.
 
-use super::{Cycles, MAX_UNIFORM_WORDS, PIPELINES, Path, Report};
+use super::{Cycles, MAX_UNIFORM_WORDS, PIPELINES, Path, Report, ShaderReport};
 use serde_json::{Value, json};
 
 /// Versions of the shapes below; a member that goes or changes its meaning makes a new one.
@@ -13,19 +13,26 @@ fn producer() -> Value {
 }
 
 /// Reports of shaders, and what was wrong with those that have none.
-pub(crate) fn report(good: &[Report], bad: &[(String, String)]) -> Value {
+pub(crate) fn report(good: &[ShaderReport], bad: &[(String, String)]) -> Value {
     let refused = bad.iter().map(|(file, error)| {
         json!({
             "filename": file, "hardware": hardware(), "driver": driver(), "shader": shader(),
             "warnings": [], "errors": error.lines().collect::<Vec<_>>(), "properties": [], "variants": [],
         })
     });
-    let shaders: Vec<Value> = good.iter().map(shader_report).chain(refused).collect();
+    let shaders: Vec<Value> = good.iter().map(of_any).chain(refused).collect();
     json!({
         "schema": { "name": "performance", "version": REPORT_VERSION },
         "producer": producer(),
         "shaders": shaders,
     })
+}
+
+fn of_any(report: &ShaderReport) -> Value {
+    match report {
+        ShaderReport::Valhall(report) => shader_report(report),
+        ShaderReport::Ir3(report) => report.json(),
+    }
 }
 
 fn hardware() -> Value {
@@ -38,15 +45,15 @@ fn hardware() -> Value {
     })
 }
 
-fn driver() -> String {
+pub(super) fn driver() -> String {
     format!("eitri {}", env!("CARGO_PKG_VERSION"))
 }
 
-fn shader() -> Value {
+pub(super) fn shader() -> Value {
     json!({ "api": "Vulkan", "type": "Compute" })
 }
 
-fn property(name: &str, display: &str, value: Value) -> Value {
+pub(super) fn property(name: &str, display: &str, value: Value) -> Value {
     json!({ "name": name, "display_name": display, "value": value })
 }
 
@@ -156,8 +163,12 @@ fn bound(cycles: &Cycles) -> Vec<Value> {
 }
 
 /// Statistics of shaders, and what was wrong with those that have none.
-pub(crate) fn statistics(good: &[Report], bad: &[(String, String)]) -> Value {
+pub(crate) fn statistics(good: &[ShaderReport], bad: &[(String, String)]) -> Value {
     let figures = good.iter().map(|report| {
+        let report = match report {
+            ShaderReport::Valhall(report) => report,
+            ShaderReport::Ir3(report) => return report.statistics_json(),
+        };
         let it = &report.statistics;
         json!({
             "file": report.file, "entry": report.entry, "stage": "compute",

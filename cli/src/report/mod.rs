@@ -4,6 +4,7 @@
 //! The figures are our own: counted in the machine code with the rates of `eitri_shaderc::valhall::rates`. They are a model:
 //! docs/cli.md says what it leaves out.
 
+mod ir3;
 mod json;
 mod paths;
 mod text;
@@ -11,11 +12,11 @@ mod text;
 use eitri_isa::row::{Kind, Unit};
 use eitri_isa::{Arch, DecodeError, Instr};
 use eitri_program::{MAX_FAU_WORDS, Program};
-use eitri_shaderc::Compiled;
 use eitri_shaderc::valhall::{Statistics, rates};
+use eitri_shaderc::{Compiled, Target};
 pub(crate) use json::{report as report_json, statistics as statistics_json};
 pub(crate) use paths::Path;
-pub(crate) use text::{NOTES, statistics_line, write as report_text};
+use text::NOTES;
 
 /// Cycles of each unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -135,8 +136,9 @@ impl Report {
     ///
     /// # Errors
     /// A program or a word of it that does not read back: a defect of ours.
-    pub(crate) fn of(file: &str, compiled: &Compiled, arch: Arch) -> Result<Report, ReportError> {
+    fn of(file: &str, compiled: &Compiled, statistics: Statistics) -> Result<Report, ReportError> {
         let program = Program::parse(&compiled.program)?;
+        let arch = program.arch();
         let code: Vec<Instr> = program
             .code()
             .map(|word| Instr::decode(word, arch))
@@ -152,7 +154,7 @@ impl Report {
         Ok(Report {
             file: file.to_owned(),
             entry: program.entry().to_owned(),
-            statistics: compiled.statistics,
+            statistics,
             registers_given: program.registers().registers(),
             stack_bytes: program.scratch_bytes(),
             shared_bytes: program.shared_bytes(),
@@ -173,11 +175,68 @@ impl Report {
     }
 }
 
+/// A report on a shader of any machine.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ShaderReport {
+    Valhall(Box<Report>),
+    Ir3(Box<ir3::Report>),
+}
+
+impl ShaderReport {
+    /// Looks at a shader that was compiled for a target.
+    ///
+    /// # Errors
+    /// A program or a word of it that does not read back: a defect of ours.
+    pub(crate) fn of(
+        file: &str,
+        compiled: &Compiled,
+        target: &Target,
+    ) -> Result<ShaderReport, ReportError> {
+        Ok(match compiled.statistics {
+            eitri_shaderc::Statistics::Valhall(statistics) => {
+                ShaderReport::Valhall(Box::new(Report::of(file, compiled, statistics)?))
+            }
+            eitri_shaderc::Statistics::Ir3(statistics) => {
+                let device = target.product.unwrap_or_default();
+                ShaderReport::Ir3(Box::new(ir3::Report::of(
+                    file, compiled, statistics, device,
+                )?))
+            }
+        })
+    }
+
+    /// As people read it.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            ShaderReport::Valhall(report) => text::write(report),
+            ShaderReport::Ir3(report) => report.text(),
+        }
+    }
+
+    /// What the words of its text mean.
+    pub(crate) fn notes(&self) -> &'static str {
+        match self {
+            ShaderReport::Valhall(_) => NOTES,
+            ShaderReport::Ir3(_) => "",
+        }
+    }
+
+    /// One line of statistics.
+    pub(crate) fn line(&self) -> String {
+        match self {
+            ShaderReport::Valhall(report) => text::statistics_line(report),
+            ShaderReport::Ir3(report) => report.line(),
+        }
+    }
+}
+
 /// What we wrote can't be read back.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub(crate) enum ReportError {
     #[error("the compiler wrote a program that can't be read back: {0}")]
     Program(#[from] eitri_program::ProgramError),
+    #[error("the compiler wrote a program that can't be read back: {0}")]
+    Ir3Program(#[from] eitri_ir3_program::ProgramError),
     #[error("the compiler wrote a word that is no instruction: {0}")]
     Word(#[from] DecodeError),
 }

@@ -149,7 +149,7 @@ fn code_of_later_generations_gives_the_expected_outputs() {
                 continue;
             }
             let options = Options {
-                target: Target::of_product(arch, name),
+                target: Target::valhall_product(arch, name),
                 spec_constants: kernel.spec_constants.clone(),
                 robust: Robust::Off,
                 ..Default::default()

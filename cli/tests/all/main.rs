@@ -5,6 +5,7 @@
 mod amber;
 mod code_quality;
 mod compile;
+mod compile_adreno;
 mod console;
 mod cs;
 mod doctor;

@@ -44,6 +44,9 @@ mod decode;
 mod error;
 mod instr;
 
+// What there is to run it.
+pub mod device;
+
 // What others ask of an instruction.
 mod access;
 mod random;

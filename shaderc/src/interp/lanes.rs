@@ -1,16 +1,16 @@
-//! Sets of lanes of a warp, and what lanes compute together.
+//! Sets of lanes of a subgroup, and what lanes compute together.
 use crate::ir::LaneOp;
 
 /// Lanes by number: bit n is lane n.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Mask(u16);
+pub(super) struct Mask(u32);
 
 impl Mask {
     /// The lanes whose entry is true, in order from lane 0.
     pub(super) fn of(lanes: impl Iterator<Item = bool>) -> Mask {
         let bits = lanes
             .enumerate()
-            .map(|(lane, member)| u16::from(member) << lane);
+            .map(|(lane, member)| u32::from(member) << lane);
         Mask(bits.fold(0, |mask, bit| mask | bit))
     }
 
@@ -32,14 +32,14 @@ impl Mask {
         std::iter::from_fn(move || {
             let lane = rest.trailing_zeros();
             rest &= rest.wrapping_sub(1);
-            (lane < 16).then_some(lane as usize)
+            (lane < 32).then_some(lane as usize)
         })
     }
 }
 
 impl Mask {
     fn has(self, lane: u64) -> bool {
-        lane < 16 && self.0 >> lane & 1 != 0
+        lane < 32 && self.0 >> lane & 1 != 0
     }
 }
 

@@ -126,9 +126,6 @@ pub fn interpret_with(
     Ok(machine.steps)
 }
 
-/// Most lanes of a warp.
-const LANES: usize = crate::ir::LANES as usize;
-
 /// Where a lane goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum At {
@@ -187,7 +184,10 @@ struct Machine<'f> {
 impl<'f> Machine<'f> {
     fn new(function: &'f Function, dispatch: &'f Dispatch, bound: Bound) -> Self {
         let [x, y, z] = function.workgroup_size.map(|size| size as usize);
-        let lanes = x.saturating_mul(y).saturating_mul(z).clamp(1, LANES);
+        let lanes = x
+            .saturating_mul(y)
+            .saturating_mul(z)
+            .clamp(1, function.lanes.count() as usize);
         let mut fresh = vec![0; function.value_count() * lanes];
         for index in 0..function.value_count() {
             let bits = match function.def(Value(index as u32)) {
@@ -278,7 +278,7 @@ impl<'f> Machine<'f> {
                         at: At::Inst(self.function.entry(), 0),
                     };
                     match warps.last_mut() {
-                        Some(warp) if warp.lanes.len() < LANES => warp.lanes.push(lane),
+                        Some(warp) if warp.lanes.len() < self.lanes => warp.lanes.push(lane),
                         _ => warps.push(Warp {
                             lanes: vec![lane],
                             values: self.fresh.clone(),

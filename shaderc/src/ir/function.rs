@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap as HashMap;
 use super::binding::{Binding, BindingId};
 use super::block::{Block, Phi, Terminator};
 use super::inst::{Inst, InstData, Kinds, Op, Values};
-use super::{BlockId, Kind, Type, Value};
+use super::{BlockId, Kind, Lanes, Type, Value};
 
 super::id! {
     /// A variable of one invocation, printed `v1`. Gone in the lowered form.
@@ -103,6 +103,8 @@ pub struct Function {
     pub name: String,
     /// Invocations of a workgroup.
     pub workgroup_size: [u32; 3],
+    /// Lanes of a subgroup.
+    pub lanes: Lanes,
     /// Bytes of shared memory, a multiple of 16.
     pub shared_bytes: u32,
     /// Bytes of scratch memory of an invocation, a multiple of 16.
@@ -132,6 +134,7 @@ impl Function {
         Function {
             name: name.into(),
             workgroup_size: [1; 3],
+            lanes: Lanes::DEFAULT,
             shared_bytes: 0,
             scratch_bytes: 0,
             bindings: vec![],

@@ -107,7 +107,7 @@ pub enum SysVal {
     WorkgroupId(Axis),
     /// `WorkgroupId * workgroup_size + LocalId`.
     GlobalId(Axis),
-    /// The lane of the warp, less than [`super::LANES`].
+    /// The number of the lane in its subgroup, less than [`super::Lanes::count`].
     LaneId,
 }
 

@@ -67,7 +67,7 @@ pub use inst::{
     Access, AtomicOp, Effects, Held, Inst, InstData, Kinds, Memory, Op, Space, SysVal, Uniform,
     Values,
 };
-pub use lanes::{LANES, LaneOp};
+pub use lanes::{LaneOp, Lanes};
 
 /// What a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]

@@ -10,7 +10,7 @@ use super::binding::{Binding, BindingId, BindingKind};
 use super::block::{Merge, Terminator};
 use super::function::{Axis, Function, PositionId, Var, VarData};
 use super::inst::{Access, AtomicOp, Held, Memory, Op, Space, SysVal, Uniform};
-use super::{Alu, BlockId, ImageOp, ImageShape, LaneOp, Type, Value};
+use super::{Alu, BlockId, ImageOp, ImageShape, LaneOp, Lanes, Type, Value};
 
 /// Why a text isn't a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -198,6 +198,10 @@ impl Parser {
                 for axis in 0..3 {
                     self.function.workgroup_size[axis] = self.number(word(axis))?;
                 }
+            }
+            "lanes" => {
+                let lanes = Lanes::new(self.number(rest)?);
+                self.function.lanes = lanes.ok_or_else(|| self.error(Problem::Number, rest))?;
             }
             "shared" => self.function.shared_bytes = self.number(rest)?,
             "scratch" => self.function.scratch_bytes = self.number(rest)?,

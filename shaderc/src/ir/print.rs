@@ -6,13 +6,16 @@ use std::fmt;
 use super::block::{Merge, Terminator};
 use super::function::{Function, ValueDef};
 use super::inst::{Access, Held, Inst, Memory, Op, Space, SysVal, Uniform};
-use super::{BindingId, Kind, Type, Value};
+use super::{BindingId, Kind, Lanes, Type, Value};
 
 impl fmt::Display for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.workgroup_size;
         writeln!(f, "function {}", self.name)?;
         writeln!(f, "workgroup {x} {y} {z}")?;
+        if self.lanes != Lanes::DEFAULT {
+            writeln!(f, "lanes {}", self.lanes.count())?;
+        }
         for (name, bytes) in [
             ("shared", self.shared_bytes),
             ("scratch", self.scratch_bytes),

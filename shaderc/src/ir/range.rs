@@ -1,7 +1,7 @@
 //! Ranges: how large a word can be at most, from how it is computed.
 //!
 //! Needs: nothing.  Guarantees: never too small a bound; `u32::MAX` when nothing is known.
-use super::{Alu, Function, Held, LANES, Op, SysVal, Type, Value};
+use super::{Alu, Function, Held, Op, SysVal, Type, Value};
 
 /// Deepest expression that is looked at.
 const DEPTH: u32 = 8;
@@ -28,7 +28,7 @@ fn bound(function: &Function, value: Value, depth: u32) -> u32 {
         Op::SysVal(SysVal::LocalId(axis)) => {
             return function.workgroup_size[axis.index()].saturating_sub(1);
         }
-        Op::SysVal(SysVal::LaneId) => return LANES - 1,
+        Op::SysVal(SysVal::LaneId) => return function.lanes.last(),
         Op::Load(access) if access.held == Held::Zero => {
             return u32::try_from(access.elem.mask()).unwrap_or(u32::MAX);
         }

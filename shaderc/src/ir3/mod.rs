@@ -16,8 +16,6 @@ mod select;
 
 mod legalise;
 
-mod share_values;
-
 mod schedule;
 
 mod allocate;
@@ -46,7 +44,9 @@ mod statistics;
 pub use self::error::{Error, Unsupported};
 pub use self::passes::PASSES;
 pub use self::statistics::Statistics;
+use crate::compile::{Errors, Made};
 use crate::ir;
+use crate::options::Options;
 use crate::pass::Runner;
 use crate::target::Target;
 use eitri_ir3_program::ConstLayout;
@@ -132,13 +132,22 @@ pub fn compile_with(
     }))
 }
 
-/// The program binary of a compiled function, as `eitri_ir3_program::Program` reads it.
-///
-/// # Errors
-/// What doesn't fit the format.
-pub fn encode(
+/// The whole back end, as options ask; nothing if the runner stopped before there was code.
+pub(crate) fn make(
     ir: &ir::Function,
-    binary: &Binary,
-) -> Result<Vec<u8>, eitri_ir3_program::EncodeError> {
-    encode::encode(ir, binary)
+    options: &Options,
+    runner: &mut Runner<'_>,
+) -> Result<Option<Made>, Errors> {
+    let choices = Choices {
+        register_limit: options.register_limit,
+    };
+    let Some(binary) = compile_with(ir, choices, runner)? else {
+        return Ok(None);
+    };
+    Ok(Some(Made {
+        program: encode::encode(ir, &binary)?,
+        code: binary.code,
+        statistics: crate::compile::Statistics::Ir3(binary.statistics),
+        listing: binary.listing,
+    }))
 }

@@ -48,7 +48,7 @@ pub(super) fn lower(
     runner.improve(&mut function, passes::REMOVE_DEAD);
     runner.run(&mut function, passes::LEGALISE);
     // Legalisation moves the same constant for each reader; addresses of one block have parts in common.
-    runner.improve(&mut function, passes::SHARE_VALUES);
+    runner.improve(&mut function, passes::SHARE_MOVES);
     runner.improve(&mut function, passes::PROPAGATE_COPIES);
     runner.improve(&mut function, passes::REMOVE_DEAD);
 

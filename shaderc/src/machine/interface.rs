@@ -1,12 +1,12 @@
 //! What a back end says of its machine: the traits that its machine IR implements.
 
 use std::fmt::{Debug, Display};
+use std::hash::Hash;
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
 use super::function::{Location, Value, Word};
-use crate::target::Target;
 
 /// A word of machine `M`.
 pub(crate) type WordOf<M> = Word<<M as Machine>::Register>;
@@ -51,7 +51,7 @@ pub(crate) trait Machine: Copy + Eq + Debug + 'static {
         to: Value,
         class: Self::Class,
         from: Self::Operand,
-        target: &Target,
+        extra: &Self::Extra,
     ) -> Self::Instr;
 
     /// Appends what puts a value into a spill slot. The last instruction is the one that says so by
@@ -132,6 +132,8 @@ pub(crate) trait Reads<R>: Clone + Eq + Debug + Display {
 /// An instruction of machine IR.
 pub(crate) trait Instruction: Clone + Eq + Debug + Display {
     type Machine: Machine<Instr = Self>;
+    /// What two instructions have in common that give the same.
+    type Repeat: Eq + Hash;
 
     /// Every word read.
     fn reads(&self) -> impl Iterator<Item = WordOf<Self::Machine>>;
@@ -176,6 +178,10 @@ pub(crate) trait Instruction: Clone + Eq + Debug + Display {
     /// Whether it may run where it would not have run, and as often as it likes: it touches no memory, and gives the
     /// same for the same words wherever it stands.
     fn may_move(&self) -> bool;
+
+    /// What it has in common with others that give the same in the same block: all but what they write. None of one that
+    /// gives something else each time, or does more than to give something.
+    fn repeats(&self) -> Option<Self::Repeat>;
 
     /// Whether it may stand in the program once more, on another way to the same place.
     fn may_repeat(&self) -> bool;

@@ -9,7 +9,6 @@ use rustc_hash::FxHashMap as HashMap;
 
 use super::function::{Function, Location, Value, Word};
 use super::interface::{Machine, Reads};
-use crate::target::Target;
 
 /// A copy to place at the end of a predecessor.
 struct EdgeCopy<M: Machine> {
@@ -20,7 +19,7 @@ struct EdgeCopy<M: Machine> {
 }
 
 /// Lowers every phi. True when there were any.
-pub(crate) fn lower_phis<M: Machine>(function: &mut Function<M>, target: &Target) -> bool {
+pub(crate) fn lower_phis<M: Machine>(function: &mut Function<M>) -> bool {
     let mut edges: Vec<Vec<EdgeCopy<M>>> = function.blocks.iter().map(|_| Vec::new()).collect();
     let mut changed = false;
     for index in 0..function.blocks.len() {
@@ -49,7 +48,7 @@ pub(crate) fn lower_phis<M: Machine>(function: &mut Function<M>, target: &Target
     for (block, copies) in function.blocks.iter_mut().zip(edges) {
         block.instrs.extend(order(copies).into_iter().map(|copy| {
             let class = function.values[copy.variable.index()];
-            M::move_operand(copy.variable, class, copy.from, target)
+            M::move_operand(copy.variable, class, copy.from, &function.extra)
         }));
     }
     changed

@@ -34,6 +34,8 @@ pub(crate) mod propagate_copies;
 
 pub(crate) mod remove_dead;
 
+pub(crate) mod share_moves;
+
 pub(crate) mod hoist_invariants;
 
 pub(crate) mod split_edges;

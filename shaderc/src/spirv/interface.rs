@@ -16,8 +16,7 @@ use super::reader::{Instr, Result};
 use super::translate::{Composite, Item, Translator};
 use super::types::{MatrixLayout, Type};
 use crate::ir::{
-    self, Access, Alu, Axis, LANES, Memory, Merge, Space, SysVal, Terminator, Uniform, Value,
-    VarData,
+    self, Access, Alu, Axis, Memory, Merge, Space, SysVal, Terminator, Uniform, Value, VarData,
 };
 
 impl Translator<'_> {
@@ -344,17 +343,16 @@ impl Translator<'_> {
                 size.map(|size| self.builder.word(size)).to_vec()
             }
             BuiltIn::LocalInvocationIndex => vec![self.local_index()],
-            BuiltIn::SubgroupSize => vec![self.builder.word(LANES)],
+            BuiltIn::SubgroupSize => vec![self.builder.word(self.builder.function.lanes.count())],
             BuiltIn::NumSubgroups => {
                 let invocations: u32 = self.builder.function.workgroup_size.iter().product();
-                vec![self.builder.word(invocations.div_ceil(LANES))]
+                let lanes = self.builder.function.lanes.count();
+                vec![self.builder.word(invocations.div_ceil(lanes))]
             }
             BuiltIn::SubgroupId => {
                 let index = self.local_index();
-                vec![
-                    self.builder
-                        .alu_word(Alu::UShr, index, LANES.trailing_zeros()),
-                ]
+                let bits = self.builder.function.lanes.count().trailing_zeros();
+                vec![self.builder.alu_word(Alu::UShr, index, bits)]
             }
             BuiltIn::SubgroupLocalInvocationId => vec![self.builder.sys_val(SysVal::LaneId)],
             BuiltIn::SubgroupEqMask

@@ -100,6 +100,7 @@ pub(crate) fn translate(
 ) -> std::result::Result<Translated, Vec<Error>> {
     let mut function = Function::new(&module.entry.name);
     function.workgroup_size = module.workgroup_size;
+    function.lanes = options.target.lanes;
     let prologue = function.new_block();
     let mut translator = Translator {
         module,

@@ -15,8 +15,6 @@ mod select;
 
 mod legalise;
 
-mod share_moves;
-
 mod schedule;
 
 mod allocate;
@@ -43,6 +41,8 @@ mod statistics;
 
 mod listing;
 
+mod encode;
+
 #[cfg(test)]
 mod random_function;
 #[cfg(test)]
@@ -58,9 +58,12 @@ pub use self::error::{Error, Unsupported};
 pub use self::mir::{AddressHalf, FauWord};
 pub use self::passes::PASSES;
 pub use self::statistics::Statistics;
+use crate::compile::{Errors, Made};
 use crate::ir;
+use crate::options::Options;
 use crate::pass::Runner;
 use crate::target::Target;
+use eitri_isa::Arch;
 
 /// Choices that change the code but not its meaning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -97,9 +100,9 @@ pub struct Binary {
 /// # Errors
 /// [`Error::Unsupported`] names what has no code and where it came from. [`Error::ScratchFull`] and
 /// [`Error::TooFewRegisters`] say what ran out. The others are defects of the compiler, found by its own checks.
-pub fn compile(ir: &ir::Function, target: &Target, choices: Choices) -> Result<Binary, Error> {
-    let mut runner = Runner::new(*target, &[]);
-    let binary = compile_with(ir, choices, &mut runner)?;
+pub fn compile(ir: &ir::Function, arch: Arch, choices: Choices) -> Result<Binary, Error> {
+    let mut runner = Runner::new(Target::valhall(arch), &[]);
+    let binary = compile_with(ir, arch, choices, &mut runner)?;
     binary.ok_or_else(|| Error::broken("compile", vec!["it ended without code".to_owned()]))
 }
 
@@ -109,15 +112,15 @@ pub fn compile(ir: &ir::Function, target: &Target, choices: Choices) -> Result<B
 /// As [`compile`].
 pub fn compile_with(
     ir: &ir::Function,
+    arch: Arch,
     choices: Choices,
     runner: &mut Runner<'_>,
 ) -> Result<Option<Binary>, Error> {
-    let Some(lowered) = pipeline::lower(ir, choices, runner)? else {
+    let Some(lowered) = pipeline::lower(ir, arch, choices, runner)? else {
         return Ok(None);
     };
-    let target = runner.target;
     let function = &lowered.function;
-    let code = runner.time("pack", |()| pack::pack(function, target.arch))?;
+    let code = runner.time("pack", |()| pack::pack(function, arch))?;
     let preloaded = function
         .preloads
         .iter()
@@ -128,8 +131,30 @@ pub fn compile_with(
         fau: function.extra.fau.clone(),
         handles: descriptors::handles(&ir.bindings),
         scratch_bytes: function.scratch_bytes.next_multiple_of(16),
-        statistics: statistics::count(function, &lowered.allocated, &target),
-        listing: listing::list(function, &code, target.arch),
+        statistics: statistics::count(function, &lowered.allocated),
+        listing: listing::list(function, &code, arch),
         code,
+    }))
+}
+
+/// The whole back end, as options ask; nothing if the runner stopped before there was code.
+pub(crate) fn make(
+    ir: &ir::Function,
+    arch: Arch,
+    options: &Options,
+    runner: &mut Runner<'_>,
+) -> Result<Option<Made>, Errors> {
+    let choices = Choices {
+        register_limit: options.register_limit,
+        full_registers: options.full_registers,
+    };
+    let Some(binary) = compile_with(ir, arch, choices, runner)? else {
+        return Ok(None);
+    };
+    Ok(Some(Made {
+        program: encode::encode(ir, &binary, arch)?,
+        code: binary.code,
+        statistics: crate::compile::Statistics::Valhall(binary.statistics),
+        listing: binary.listing,
     }))
 }

@@ -12,6 +12,7 @@ use super::select::select;
 use super::statistics::spill_cost;
 use crate::ir;
 use crate::pass::{Changed, Runner};
+use eitri_isa::Arch;
 
 /// A program ready to be packed.
 pub(super) struct Lowered {
@@ -22,6 +23,7 @@ pub(super) struct Lowered {
 /// All passes up to packing; none if the runner stopped before the end.
 pub(super) fn lower(
     ir: &ir::Function,
+    arch: Arch,
     choices: Choices,
     runner: &mut Runner<'_>,
 ) -> Result<Option<Lowered>, Error> {
@@ -32,7 +34,7 @@ pub(super) fn lower(
             Error::broken("lower", broken.iter().map(ToString::to_string).collect())
         })?;
     let target = runner.target;
-    let mut function = runner.time("select", |()| select(ir, &target))?;
+    let mut function = runner.time("select", |()| select(ir, arch, &target))?;
     runner.after("select", &function);
 
     // What selection read through is dead now, and legalisation should not find homes for its constants.

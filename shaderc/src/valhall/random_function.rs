@@ -9,7 +9,6 @@ use super::mir::{
 use crate::machine::isolate_groups::isolate_groups;
 use crate::machine::lower_phis::lower_phis;
 use crate::machine::split_edges::split_edges;
-use crate::target::Target;
 use smallvec::smallvec;
 
 /// Builds a random function from a list of choices.
@@ -229,6 +228,6 @@ impl<'a> Random<'a> {
 /// Brings a function to the form that allocation needs.
 pub(crate) fn prepare(function: &mut Function) {
     split_edges(function);
-    lower_phis(function, &Target::default());
+    lower_phis(function);
     isolate_groups(function);
 }

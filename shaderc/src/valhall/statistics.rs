@@ -8,8 +8,7 @@ use eitri_isa::row::Unit;
 
 use super::allocate::Allocated;
 use super::mir::{Function, Space};
-use super::rates;
-use crate::target::Target;
+use super::rates::{self, Rates};
 
 /// Weight of one access to a spill slot outside loops; each loop adds as much again.
 const SPILL_WEIGHT: u32 = 10;
@@ -55,13 +54,15 @@ fn padded_bytes(instructions: usize) -> usize {
 }
 
 /// Counts a finished program.
-pub(super) fn count(function: &Function, allocated: &Allocated, target: &Target) -> Statistics {
+pub(super) fn count(function: &Function, allocated: &Allocated) -> Statistics {
     let (mut fma, mut cvt, mut sfu, mut load_store) = (0u32, 0u32, 0u32, 0u32);
     let mut instructions = 0;
+    let arch = function.extra.arch;
+    let rates = Rates::of(arch);
     for block in &function.blocks {
         for instr in &block.instrs {
             instructions += 1;
-            let Some((unit, cycles)) = instr.op.isa().map(|op| op.row().issue(target.arch)) else {
+            let Some((unit, cycles)) = instr.op.isa().map(|op| op.row().issue(arch)) else {
                 continue;
             };
             match unit {
@@ -74,11 +75,11 @@ pub(super) fn count(function: &Function, allocated: &Allocated, target: &Target)
         }
     }
     let (fma, cvt, sfu) = (
-        f64::from(fma) / f64::from(target.rates.fma),
-        f64::from(cvt) / f64::from(target.rates.cvt),
-        f64::from(sfu) / f64::from(target.rates.sfu),
+        f64::from(fma) / f64::from(rates.fma),
+        f64::from(cvt) / f64::from(rates.cvt),
+        f64::from(sfu) / f64::from(rates.sfu),
     );
-    let load_store = f64::from(load_store) / f64::from(target.rates.messages);
+    let load_store = f64::from(load_store) / f64::from(rates.messages);
     let alu = rates::alu(fma, cvt, sfu);
     Statistics {
         instructions,

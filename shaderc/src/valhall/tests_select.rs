@@ -6,6 +6,7 @@ use super::{Choices, compile};
 use crate::ir::parse::parse;
 use crate::pass::{Runner, Settings};
 use crate::target::Target;
+use eitri_isa::Arch;
 
 /// The machine IR after `pass`.
 fn after(text: &str, pass: &str) -> String {
@@ -15,7 +16,7 @@ fn after(text: &str, pass: &str) -> String {
         ..Settings::default()
     };
     let mut runner = Runner::with(Target::default(), settings);
-    if let Err(error) = lower(&ir, Choices::default(), &mut runner) {
+    if let Err(error) = lower(&ir, Arch::V10, Choices::default(), &mut runner) {
         panic!("{error}");
     }
     let ended = runner.ended();
@@ -291,7 +292,7 @@ fn what_has_no_code_is_named() {
         parse("function main\nworkgroup 1 1 1\nvar v0 w32 1\nb0:\n  %a = load.v0 0\n  return\n")
             .expect("parses");
     let mut runner = Runner::new(Target::default(), &[]);
-    let error = lower(&ir, Choices::default(), &mut runner)
+    let error = lower(&ir, Arch::V10, Choices::default(), &mut runner)
         .err()
         .expect("not lowered");
     assert_eq!(
@@ -363,12 +364,11 @@ b2:
   return
 ";
     let ir = parse(text).unwrap_or_else(|error| panic!("{error}"));
-    let target = Target::default();
-    let binary =
-        compile(&ir, &target, Choices::default()).unwrap_or_else(|error| panic!("{error}"));
+    let arch = Arch::V10;
+    let binary = compile(&ir, arch, Choices::default()).unwrap_or_else(|error| panic!("{error}"));
     for &word in &binary.code {
         assert!(
-            eitri_isa::Instr::decode(word, target.arch).is_ok(),
+            eitri_isa::Instr::decode(word, arch).is_ok(),
             "{word:016x} in\n{}",
             binary.listing
         );
@@ -378,7 +378,7 @@ b2:
     assert_eq!(binary.preload, 1 << 7 | 1 << 12);
     assert_eq!(binary.statistics.instructions, binary.code.len());
     assert_eq!(
-        compile(&ir, &target, Choices::default()).as_ref(),
+        compile(&ir, arch, Choices::default()).as_ref(),
         Ok(&binary),
         "the same twice"
     );
@@ -388,7 +388,7 @@ b2:
 #[track_caller]
 fn refusal(text: &str, choices: Choices) -> String {
     let ir = parse(text).unwrap_or_else(|error| panic!("{error}"));
-    match compile(&ir, &Target::default(), choices) {
+    match compile(&ir, Arch::V10, choices) {
         Ok(binary) => panic!("compiles:\n{}", binary.listing),
         Err(error) => error.to_string(),
     }
@@ -464,19 +464,15 @@ b0:
 ";
     let ir = parse(text).unwrap_or_else(|error| panic!("{error}"));
     let listing = |arch| {
-        let binary = compile(&ir, &Target::new(arch), Choices::default());
+        let binary = compile(&ir, arch, Choices::default());
         binary.unwrap_or_else(|error| panic!("{error}")).listing
     };
-    let old = listing(eitri_isa::Arch::V10);
+    let old = listing(Arch::V10);
     assert!(
         old.contains("U8_TO_F32") && old.contains("V2F32_TO_V2F16"),
         "{old}"
     );
-    for arch in [
-        eitri_isa::Arch::V11,
-        eitri_isa::Arch::V12,
-        eitri_isa::Arch::V13,
-    ] {
+    for arch in [Arch::V11, Arch::V12, Arch::V13] {
         let new = listing(arch);
         assert!(
             new.contains("U32_TO_F32") && new.contains("MKVEC.v2i16"),

@@ -88,7 +88,6 @@ mod split_edges {
 
 mod lower_phis {
     use crate::machine::lower_phis::lower_phis;
-    use crate::target::Target;
     use crate::valhall::mir::{Form, Function, verify};
 
     #[test]
@@ -108,7 +107,7 @@ mod lower_phis {
               end",
         )
         .expect("text is MIR");
-        assert!(lower_phis(&mut function, &Target::default()));
+        assert!(lower_phis(&mut function));
         assert_eq!(verify(&function, Form::Variables), []);
         assert!(
             function

@@ -117,3 +117,47 @@ b2: `%5 = phi`: no source for predecessor b1
 b2: `%6 = iadd %3, 1`: %3 isn't defined on every path to here",
     );
 }
+
+/// Each of 40 invocations writes the lanes that are with it and its own number.
+#[test]
+fn subgroups_have_as_many_lanes_as_the_function_says() {
+    let run = |lanes: &str| {
+        let text = format!(
+            "
+function main
+workgroup 40 1 1
+{lanes}
+binding 0 0 storage written
+b0:
+  %id = local_id.x
+  %mask = ballot true
+  %lane = lane_id
+  %at = ishl %id, 3
+  %next = iadd %at, 4
+  store.buffer @0.0, %at, %mask
+  store.buffer @0.0, %next, %lane
+  return
+"
+        );
+        let function = parse(&text).unwrap();
+        assert_eq!(verify(&function), Ok(()));
+        let read = parse(&function.to_string()).unwrap();
+        assert_eq!(read.to_string(), function.to_string());
+        let mut buffers = Buffers::from([((0, 0, 0), words(&[0; 80]))]);
+        let dispatch = Dispatch {
+            groups: [1; 3],
+            push_constants: vec![],
+            step_limit: 1000,
+        };
+        interpret(&function, &dispatch, &mut buffers).unwrap();
+        let bytes = &buffers[&(0, 0, 0)].bytes;
+        let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+        [0, 20, 39].map(|invocation| (word(8 * invocation), word(8 * invocation + 4)))
+    };
+    assert_eq!(run(""), [(0xffff, 0), (0xffff, 4), (0xff, 7)]);
+    assert_eq!(run("lanes 32"), [(u32::MAX, 0), (u32::MAX, 20), (0xff, 7)]);
+    for wrong in ["lanes 0", "lanes 24", "lanes 64"] {
+        let error = parse(&format!("function main\n{wrong}\nb0:\n  return\n")).unwrap_err();
+        assert!(error.to_string().contains("line 2"), "{error}");
+    }
+}

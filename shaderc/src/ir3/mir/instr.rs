@@ -157,6 +157,8 @@ impl Instr {
 
 impl machine::Instruction for Instr {
     type Machine = Ir3;
+    /// Its text, without what it writes and where it comes from: that says everything that it has.
+    type Repeat = String;
 
     fn reads(&self) -> impl Iterator<Item = Word> {
         let sources = self.sources.iter();
@@ -244,6 +246,16 @@ impl machine::Instruction for Instr {
 
     fn may_move(&self) -> bool {
         self.op.effect() == Effect::Pure && !self.predicate
+    }
+
+    fn repeats(&self) -> Option<String> {
+        let width = if self.half { "half" } else { "full" };
+        let bare = Instr {
+            dests: Words::new(),
+            location: Location::default(),
+            ..self.clone()
+        };
+        (self.op.effect() == Effect::Pure).then(|| format!("{width} {bare}"))
     }
 
     fn may_repeat(&self) -> bool {

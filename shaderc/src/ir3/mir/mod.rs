@@ -15,7 +15,6 @@ use std::fmt;
 use smallvec::smallvec;
 
 use crate::machine::{self, SpillSlot};
-use crate::target::Target;
 
 pub(crate) use self::instr::{Instr, Space, Sync};
 pub(crate) use self::op::{AtomicKind, Condition, Effect, Op, Shape, Type};
@@ -84,7 +83,7 @@ impl machine::Machine for Ir3 {
         }
     }
 
-    fn move_operand(to: Value, class: Class, from: Operand, _: &Target) -> Instr {
+    fn move_operand(to: Value, class: Class, from: Operand, _: &Extra) -> Instr {
         let from = match from {
             Operand::Constant(bits) => Operand::Immediate(bits),
             other => other,

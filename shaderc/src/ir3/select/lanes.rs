@@ -3,14 +3,12 @@
 //! The lanes that the IR counts are fewer than those of a wave: each run of them is a part of the wave, and lanes are found
 //! by their number in it.  Facts: hardware/ir3-isa.md 13.
 
+use eitri_ir3_isa::device::WAVE;
 use smallvec::smallvec;
 
 use super::Selector;
-use crate::ir::{InstData, LANES, LaneOp};
+use crate::ir::{InstData, LaneOp};
 use crate::ir3::mir::{Class, Instr, Op, Source, Words};
-
-/// Lanes of a wave.
-const WAVE: u32 = 64;
 
 impl Selector<'_> {
     pub(super) fn lanes(&mut self, lanes: LaneOp, data: &InstData) {
@@ -19,7 +17,7 @@ impl Selector<'_> {
             LaneOp::Ballot => self.ballot(lane, data),
             LaneOp::Shuffle => {
                 // The first lane of the run, then the number in it.
-                let run = self.compute(Op::AndB, &[lane, Source::constant(!(LANES - 1))]);
+                let run = self.compute(Op::AndB, &[lane, Source::constant(!self.ir.lanes.last())]);
                 let number = self.plain(data.args[1]);
                 let from = self.compute(Op::OrB, &[run, number]);
                 self.shuffle(lane, from, data);
@@ -58,9 +56,12 @@ impl Selector<'_> {
         });
         let upper = self.compute(Op::AndB, &[lane, Source::constant(32)]);
         let word = self.compute(Op::SelB32, &[high, upper, low]);
-        let first = self.compute(Op::AndB, &[lane, Source::constant(31 & !(LANES - 1))]);
+        let first = self.compute(
+            Op::AndB,
+            &[lane, Source::constant(31 & !self.ir.lanes.last())],
+        );
         let own = self.compute(Op::ShrB, &[word, first]);
-        let mask = Source::constant(u32::MAX >> (32 - LANES.min(32)));
+        let mask = Source::constant(self.ir.lanes.mask());
         self.define(data.results[0], Instr::on(Op::AndB, &[own, mask]));
     }
 

@@ -5,7 +5,7 @@
 use smallvec::smallvec;
 
 use super::Selector;
-use crate::ir::{self, Axis, LANES, SysVal};
+use crate::ir::{self, Axis, SysVal};
 use crate::ir3::mir::{Class, Instr, Op, Operand, Preload, Register, Source, Value, Word};
 use eitri_ir3_program::DriverParam;
 
@@ -35,7 +35,7 @@ impl Selector<'_> {
             }
             SysVal::LaneId => {
                 let index = self.linear_id();
-                let sources = [index, Source::constant(LANES - 1)];
+                let sources = [index, Source::constant(self.ir.lanes.last())];
                 self.define(result, Instr::on(Op::AndB, &sources));
             }
         }

@@ -5,15 +5,12 @@
 //! bits.  Facts: hardware/compiler-isel.md 8; hardware/compiler-ir.md 1.5.
 use rspirv::spirv::{BuiltIn, GroupOperation, Op, Scope};
 
-use crate::ir::{self, Alu, Builder, LANES, LaneOp, SysVal, Value};
+use crate::ir::{self, Alu, Builder, LaneOp, Lanes, SysVal, Value};
 use crate::spirv::error::{Feature, Invalid};
 use crate::spirv::ops::convert;
 use crate::spirv::reader::{Instr, Result};
 use crate::spirv::translate::Translator;
 use crate::spirv::types::Type;
-
-/// All lanes as a mask.
-const ALL: u32 = (1 << LANES) - 1;
 
 /// Translates an instruction of this family; false if it is of another.
 pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<bool> {
@@ -73,7 +70,8 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
         Op::GroupNonUniformBallotBitExtract => {
             let mask = mask_operand(t, instr, first)?;
             let index = t.integer(instr, first + 1)?;
-            let inside = t.builder.alu_word(Alu::ULt, index, LANES);
+            let count = lanes(&t.builder).count();
+            let inside = t.builder.alu_word(Alu::ULt, index, count);
             let bit = bit(&mut t.builder, mask, index);
             vec![t.builder.alu(Alu::BAnd, &[bit, inside])]
         }
@@ -111,14 +109,14 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
         | Op::GroupNonUniformShuffle
         | Op::SubgroupReadInvocationKHR => {
             let lane = t.integer(instr, first + 1)?;
-            from_lane(t, instr, first, |b| b.alu_word(Alu::IAnd, lane, LANES - 1))?
+            from_lane(t, instr, first, |b| lane_of(b, lane))?
         }
         Op::GroupNonUniformShuffleXor => {
             let mask = t.integer(instr, first + 1)?;
             from_lane(t, instr, first, |b| {
                 let own = own(b);
                 let lane = b.alu(Alu::IXor, &[own, mask]);
-                b.alu_word(Alu::IAnd, lane, LANES - 1)
+                lane_of(b, lane)
             })?
         }
         Op::GroupNonUniformShuffleUp | Op::GroupNonUniformShuffleDown => {
@@ -130,14 +128,14 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
             from_lane(t, instr, first, |b| {
                 let own = own(b);
                 let lane = b.alu(alu, &[own, delta]);
-                b.alu_word(Alu::IAnd, lane, LANES - 1)
+                lane_of(b, lane)
             })?
         }
         Op::GroupNonUniformRotateKHR => {
             let delta = t.integer(instr, first + 1)?;
             let size = match instr.operands.get(first + 2) {
                 Some(id) => cluster_size(t, instr, *id)?,
-                None => LANES,
+                None => lanes(&t.builder).count(),
             };
             from_lane(t, instr, first, |b| {
                 let own = own(b);
@@ -208,9 +206,20 @@ fn group_operation(instr: &Instr, index: usize) -> Result<GroupOperation> {
 fn cluster_size(t: &Translator<'_>, instr: &Instr, id: u32) -> Result<u32> {
     let size = t.module.constant_word(instr, id)?;
     match size.is_power_of_two() {
-        true => Ok(size.min(LANES)),
+        true => Ok(size.min(lanes(&t.builder).count())),
         false => Err(instr.invalid(Invalid::Literal(size))),
     }
+}
+
+/// Lanes of a subgroup.
+fn lanes(b: &Builder<'_>) -> Lanes {
+    b.function.lanes
+}
+
+/// The bits of a number that number a lane.
+fn lane_of(b: &mut Builder<'_>, number: Value) -> Value {
+    let last = lanes(b).last();
+    b.alu_word(Alu::IAnd, number, last)
 }
 
 /// The number of this lane.
@@ -228,7 +237,7 @@ fn first_active(b: &mut Builder<'_>) -> Value {
     let active = active(b);
     let lowest = b.alu(Alu::FindLsb, &[active]);
     // Some lane is here.
-    b.alu_word(Alu::IAnd, lowest, LANES - 1)
+    lane_of(b, lowest)
 }
 
 /// Whether a boolean is true in all lanes that are here.
@@ -282,7 +291,8 @@ fn mask_operand(t: &mut Translator<'_>, instr: &Instr, index: usize) -> Result<V
     let vector = t.operand(instr, index)?;
     match vector.scalars.first() {
         Some(word) if t.builder.function.ty(*word) == ir::Type::W32 => {
-            Ok(t.builder.alu_word(Alu::IAnd, *word, ALL))
+            let all = lanes(&t.builder).mask();
+            Ok(t.builder.alu_word(Alu::IAnd, *word, all))
         }
         _ => Err(instr.invalid(Invalid::TypeMismatch)),
     }
@@ -309,7 +319,8 @@ pub(crate) fn mask(b: &mut Builder<'_>, built_in: BuiltIn) -> Vec<Value> {
         BuiltIn::SubgroupLeMask => lanes_below(b, true),
         BuiltIn::SubgroupGeMask | BuiltIn::SubgroupGtMask => {
             let below = lanes_below(b, built_in == BuiltIn::SubgroupGtMask);
-            b.alu_word(Alu::IXor, below, ALL)
+            let all = lanes(b).mask();
+            b.alu_word(Alu::IXor, below, all)
         }
         _ => {
             let (one, own) = (b.word(1), own(b));
@@ -423,7 +434,7 @@ fn arithmetic(t: &mut Translator<'_>, instr: &Instr, combine: Combine) -> Result
     }
     let size = match operation {
         GroupOperation::Reduce | GroupOperation::InclusiveScan | GroupOperation::ExclusiveScan => {
-            LANES
+            lanes(&t.builder).count()
         }
         GroupOperation::ClusteredReduce => cluster_size(t, instr, instr.word(3)?)?,
         other => return Err(instr.unsupported(Feature::Use, format!("{other:?}"))),
@@ -432,9 +443,10 @@ fn arithmetic(t: &mut Translator<'_>, instr: &Instr, combine: Combine) -> Result
     let active = active(b);
     let own = own(b);
     // The active lanes of the own cluster.
-    let cluster = match size {
-        LANES => active,
-        size => {
+    let count = lanes(b).count();
+    let cluster = match size == count {
+        true => active,
+        false => {
             let start = b.alu_word(Alu::IAnd, own, !(size - 1));
             let lanes = b.word((1 << size) - 1);
             let lanes = b.alu(Alu::IShl, &[lanes, start]);
@@ -446,7 +458,7 @@ fn arithmetic(t: &mut Translator<'_>, instr: &Instr, combine: Combine) -> Result
     let next = b.alu(Alu::UFindMsb, &[below]);
     let has_next = b.alu_word(Alu::INe, below, 0);
     // A lane without one below points to itself, with a bit that says so.
-    let itself = b.alu_word(Alu::IOr, own, LANES);
+    let itself = b.alu_word(Alu::IOr, own, count);
     let pointer = b.select(has_next, next, itself);
     let last = b.alu(Alu::UFindMsb, &[cluster]);
     let mut results = vec![];
@@ -455,7 +467,7 @@ fn arithmetic(t: &mut Translator<'_>, instr: &Instr, combine: Combine) -> Result
         results.push(match operation {
             GroupOperation::InclusiveScan => inclusive,
             GroupOperation::ExclusiveScan => {
-                let lane = b.alu_word(Alu::IAnd, pointer, LANES - 1);
+                let lane = lane_of(b, pointer);
                 let before = shuffle(b, LaneOp::Shuffle, inclusive, lane);
                 let ty = b.function.ty(*scalar);
                 let neutral = combine.neutral(b, ty);
@@ -471,9 +483,10 @@ fn arithmetic(t: &mut Translator<'_>, instr: &Instr, combine: Combine) -> Result
 fn scan(b: &mut Builder<'_>, combine: Combine, value: Value, pointer: Value, size: u32) -> Value {
     let (mut sum, mut pointer) = (value, pointer);
     let steps = size.trailing_zeros();
+    let count = lanes(b).count();
     for step in 0..steps {
-        let lane = b.alu_word(Alu::IAnd, pointer, LANES - 1);
-        let done = b.alu_word(Alu::UGe, pointer, LANES);
+        let lane = lane_of(b, pointer);
+        let done = b.alu_word(Alu::UGe, pointer, count);
         let theirs = shuffle(b, LaneOp::Shuffle, sum, lane);
         let both = b.alu(combine.alu, &[theirs, sum]);
         sum = b.select(done, sum, both);

@@ -160,7 +160,7 @@ pub(crate) fn make(dest: Word, bits: u32, location: Location, arch: Arch) -> Ins
 
 /// Places all constants of a function.
 pub(crate) fn legalise_constants(function: &mut Function, target: &Target) {
-    let arch = target.arch;
+    let arch = function.extra.arch;
     for index in 0..function.blocks.len() {
         let instrs = std::mem::take(&mut function.blocks[index].instrs);
         let mut out = Vec::with_capacity(instrs.len());
@@ -250,13 +250,13 @@ fn place_source(
     let Operand::Constant(bits) = instr.sources[index].operand else {
         return;
     };
-    let source = place(instr.op, index, bits, target.arch).or_else(|| {
+    let source = place(instr.op, index, bits, function.extra.arch).or_else(|| {
         let word = fau_word(function, target, bits)?;
         Some(Source::plain(Operand::Fau(word)))
     });
     let source = source.unwrap_or_else(|| {
         let dest = Word::Value(function.new_value());
-        out.push(make(dest, bits, instr.location, target.arch));
+        out.push(make(dest, bits, instr.location, function.extra.arch));
         Source::plain(Operand::Word(dest))
     });
     // A whole word where a byte is wanted: its lowest.

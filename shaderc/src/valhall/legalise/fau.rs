@@ -8,7 +8,6 @@ use smallvec::smallvec;
 use std::collections::BTreeSet;
 
 use super::constants;
-use crate::target::Target;
 use crate::valhall::mir::{
     FauWord, Function, Half, Instr, Message, Op, Operand, Source, Special, Word,
 };
@@ -97,13 +96,13 @@ fn keep(reads: &BTreeSet<Read>, message: bool) -> BTreeSet<Read> {
 }
 
 /// Moves out what instructions may not read together.
-pub(crate) fn legalise_fau(function: &mut Function, target: &Target) {
+pub(crate) fn legalise_fau(function: &mut Function) {
     for index in 0..function.blocks.len() {
         let instrs = std::mem::take(&mut function.blocks[index].instrs);
         let mut out = Vec::with_capacity(instrs.len());
         for mut instr in instrs {
             if !is_legal(&instr) {
-                repair(function, target, &mut instr, &mut out);
+                repair(function, &mut instr, &mut out);
             }
             out.push(instr);
         }
@@ -111,7 +110,7 @@ pub(crate) fn legalise_fau(function: &mut Function, target: &Target) {
     }
 }
 
-fn repair(function: &mut Function, target: &Target, instr: &mut Instr, out: &mut Vec<Instr>) {
+fn repair(function: &mut Function, instr: &mut Instr, out: &mut Vec<Instr>) {
     let reads = instr
         .sources
         .iter()
@@ -129,7 +128,7 @@ fn repair(function: &mut Function, target: &Target, instr: &mut Instr, out: &mut
             Read::Table(_) | Read::Special(..) => None,
         };
         out.push(match constant {
-            Some(bits) => constants::make(dest, bits, instr.location, target.arch),
+            Some(bits) => constants::make(dest, bits, instr.location, function.extra.arch),
             None => Instr {
                 dests: smallvec![dest],
                 sources: smallvec![Source::plain(operand)],
@@ -162,7 +161,7 @@ mod tests {
     #[track_caller]
     fn check(line: &str, moves: &[&str]) {
         let mut function = Function::parse(&format!("b0:\n {line}\n end")).expect("text is MIR");
-        legalise_fau(&mut function, &Target::default());
+        legalise_fau(&mut function);
         let instrs = &function.blocks[0].instrs;
         let got: Vec<String> = instrs[..instrs.len() - 1]
             .iter()

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use eitri_isa::Arch;
 use smallvec::{SmallVec, smallvec};
 
 use super::FauWord;
@@ -86,10 +87,22 @@ impl Instr {
 }
 
 /// What functions of this machine have beside code.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Extra {
+    /// What they are made for.
+    pub(crate) arch: Arch,
     /// Uniform words, by number.
     pub(crate) fau: Vec<FauWord>,
+}
+
+impl Default for Extra {
+    /// Of the oldest architecture that code is made for.
+    fn default() -> Extra {
+        Extra {
+            arch: Arch::V10,
+            fau: Vec::new(),
+        }
+    }
 }
 
 impl fmt::Display for Extra {

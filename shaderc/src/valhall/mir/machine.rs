@@ -6,14 +6,13 @@ use std::ops::Range;
 
 use smallvec::smallvec;
 
-use super::instr::{Extra, Instr, Words};
+use super::instr::{Extra, Instr, Modifiers, Sources, Words};
 use super::modifier::Modifier;
 use super::op::{Message, Op};
 use super::operand::{Half, Operand, Register, Source, Space, Special, Word};
 use crate::machine::{
     self, Class, Instruction, Location, Machine, Reads, SpillAccess, SpillSlot, Value,
 };
-use crate::target::Target;
 use crate::valhall::legalise::constants;
 
 /// The machine.
@@ -72,12 +71,10 @@ impl Machine for Valhall {
         Instr::copy(to, from, location)
     }
 
-    fn move_operand(to: Value, _: WordClass, from: Operand, target: &Target) -> Instr {
+    fn move_operand(to: Value, _: WordClass, from: Operand, extra: &Extra) -> Instr {
         let dest = Word::Value(to);
         match from {
-            Operand::Constant(bits) => {
-                constants::make(dest, bits, Location::default(), target.arch)
-            }
+            Operand::Constant(bits) => constants::make(dest, bits, Location::default(), extra.arch),
             _ => Instr {
                 dests: smallvec![dest],
                 sources: smallvec![Source::plain(from)],
@@ -157,6 +154,7 @@ impl Reads<Register> for Source {
 
 impl Instruction for Instr {
     type Machine = Valhall;
+    type Repeat = (Op, Modifiers, Sources, Option<i64>);
 
     /// Sources, then staging.
     fn reads(&self) -> impl Iterator<Item = Word> {
@@ -248,6 +246,20 @@ impl Instruction for Instr {
             && self.op != Op::Nop
             && !self.op.is_cross_lane()
             && !self.dests.is_empty()
+    }
+
+    fn repeats(&self) -> Option<Self::Repeat> {
+        let pure = matches!(self.op.message(), Message::No | Message::Address)
+            && !self.op.has_effect()
+            && !self.op.is_cross_lane();
+        pure.then(|| {
+            (
+                self.op,
+                self.modifiers.clone(),
+                self.sources.clone(),
+                self.immediate,
+            )
+        })
     }
 
     fn may_repeat(&self) -> bool {

@@ -16,7 +16,7 @@ mod print;
 
 use crate::machine as shared;
 
-pub(crate) use self::instr::{Instr, Modifiers, Sources, Words};
+pub(crate) use self::instr::{Extra, Instr, Modifiers, Sources, Words};
 pub(crate) use self::machine::Valhall;
 pub(crate) use self::modifier::{Flow, Modifier};
 pub(crate) use self::op::{Message, Op};

@@ -23,7 +23,7 @@ impl Selector<'_> {
         let source = self.integer_source(data.args[0]);
         let (op, source) = match source.select {
             // One conversion widens for itself from v11 on, and the others are gone.
-            _ if self.target.arch >= Arch::V11 => (Op::U32ToF32, source),
+            _ if self.function.extra.arch >= Arch::V11 => (Op::U32ToF32, source),
             Select::B0 | Select::B1 | Select::B2 | Select::B3 => (Op::U8ToF32, source),
             Select::H0 | Select::H1 => (Op::U16ToF32, source),
             _ => (Op::U32ToF32, source),
@@ -38,7 +38,7 @@ impl Selector<'_> {
     }
 
     pub(super) fn pack_half(&mut self, data: &InstData) {
-        if self.target.arch >= Arch::V11 {
+        if self.function.extra.arch >= Arch::V11 {
             self.pack_narrowed(data);
             return;
         }

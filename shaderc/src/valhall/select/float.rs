@@ -125,7 +125,7 @@ impl Selector<'_> {
 
     pub(super) fn float_unary(&mut self, op: Op, modifiers: &[Modifier], data: &InstData) {
         // Rounding widens no halves from v11 on.
-        let source = match op == Op::FRound && self.target.arch >= Arch::V11 {
+        let source = match op == Op::FRound && self.function.extra.arch >= Arch::V11 {
             true => self.signed_source(data.args[0]).1,
             false => self.float_source(data.args[0]),
         };

@@ -27,16 +27,17 @@ mod wide;
 use smallvec::smallvec;
 use std::collections::BTreeMap;
 
+use eitri_isa::Arch;
 use rustc_hash::FxHashMap as HashMap;
 
 use super::descriptors;
 use super::error::Unsupported;
 use super::mir::{
-    Block, BlockId, Function, Instr, Location, Op, Operand, Register, Source, Sources, Terminator,
-    Value, Word,
+    Block, BlockId, Extra, Function, Instr, Location, Op, Operand, Register, Source, Sources,
+    Terminator, Value, Word,
 };
 use crate::ir;
-use crate::target::Target;
+use crate::target::{Target, WARP};
 
 /// State of a selection.
 struct Selector<'a> {
@@ -77,12 +78,26 @@ struct Users {
 }
 
 /// Selects instructions for a function.
-pub(crate) fn select(ir: &ir::Function, target: &Target) -> Result<Function, Unsupported> {
+pub(crate) fn select(
+    ir: &ir::Function,
+    arch: Arch,
+    target: &Target,
+) -> Result<Function, Unsupported> {
+    if ir.lanes != WARP {
+        return Err(Unsupported {
+            what: format!("subgroups of {} lanes", ir.lanes.count()),
+            position: ir::Position::default(),
+        });
+    }
     let mut selector = Selector {
         ir,
         target: *target,
         function: Function {
             scratch_bytes: ir.scratch_bytes,
+            extra: Extra {
+                arch,
+                ..Extra::default()
+            },
             ..Function::default()
         },
         words: vec![None; ir.value_count()],

@@ -1,0 +1,126 @@
+//! The program binary: what the runtime must know beside the code.
+//!
+//! Facts: hardware/compiler-abi.md 1.2 (handles), 4 (uniform words).
+
+use eitri_isa::Arch;
+use eitri_program as program;
+
+use super::{AddressHalf, Binary, FauWord};
+use crate::ir::{Axis, Binding, BindingKind, Dim, Function};
+
+/// The program binary of a compiled function.
+pub(super) fn encode(
+    function: &Function,
+    binary: &Binary,
+    arch: Arch,
+) -> Result<Vec<u8>, program::EncodeError> {
+    let axis = |axis: Axis| program::Axis::ALL[axis.index()];
+    let slot = |handle: u32| program::DescriptorSlot {
+        table: (handle >> 24) as u8,
+        index: handle & 0xff_ffff,
+    };
+    let half = |half| match half {
+        AddressHalf::Low => program::AddressHalf::Low,
+        AddressHalf::High => program::AddressHalf::High,
+    };
+    let fau: Vec<program::FauWord> = binary
+        .fau
+        .iter()
+        .map(|word| match *word {
+            FauWord::Constant(bits) => program::FauWord::Constant(bits),
+            FauWord::PushConstant(offset) => program::FauWord::PushConstant { offset },
+            FauWord::NumWorkgroups(which) => program::FauWord::NumWorkgroups(axis(which)),
+            FauWord::BufferBytes(handle) => program::FauWord::BufferBytes { slot: slot(handle) },
+            FauWord::TexelCount(handle) => program::FauWord::TexelCount { slot: slot(handle) },
+            FauWord::TexelFormat(handle) => program::FauWord::TexelFormat { slot: slot(handle) },
+            FauWord::BufferAddress(handle, which) => program::FauWord::BufferAddress {
+                slot: slot(handle),
+                half: half(which),
+            },
+            FauWord::DataAddress(which) => program::FauWord::DataAddress(half(which)),
+        })
+        .collect();
+    let bindings: Vec<program::Binding> = function
+        .bindings
+        .iter()
+        .zip(&binary.handles)
+        .map(|(binding, handle)| program::Binding {
+            set: binding.set,
+            binding: binding.binding,
+            kind: kind_of(binding),
+            access: match binding.written {
+                true => program::Access::ReadWrite,
+                false => program::Access::Read,
+            },
+            count: binding.count,
+            slot: slot(*handle),
+            min_bytes: binding.min_bytes,
+        })
+        .collect();
+    let push_ranges: Vec<program::PushRange> = function
+        .push_members
+        .iter()
+        .map(|(offset, bytes)| program::PushRange {
+            offset: *offset,
+            bytes: *bytes,
+        })
+        .collect();
+    let data: Vec<u64> = function
+        .data
+        .chunks(2)
+        .map(|words| {
+            let word = |place: usize| u64::from(words.get(place).copied().unwrap_or(0));
+            word(1) << 32 | word(0)
+        })
+        .collect();
+    let [x, y, z] = function.workgroup_size;
+    let parts = program::ProgramParts {
+        arch,
+        stage: program::Stage::Compute,
+        entry: &function.name,
+        code: &binary.code,
+        data: &data,
+        registers: match binary.registers {
+            0..=32 => program::RegisterFile::Half,
+            _ => program::RegisterFile::Full,
+        },
+        preload: binary.preload,
+        workgroup: program::WorkgroupSize::new(x, y, z)?,
+        shared_bytes: function.shared_bytes,
+        scratch_bytes: binary.scratch_bytes,
+        push_constant_bytes: function.push_constant_bytes,
+        fau: &fau,
+        bindings: &bindings,
+        push_ranges: &push_ranges,
+    };
+    let mut bytes = vec![0; parts.encoded_len()?];
+    let length = parts.encode(&mut bytes)?;
+    bytes.truncate(length);
+    Ok(bytes)
+}
+
+/// The kind of a binding as the program has it.
+fn kind_of(binding: &Binding) -> program::BindingKind {
+    let shape = binding.image.map(|image| program::ImageShape {
+        dimension: match image.dim {
+            Dim::Buffer | Dim::D1 => program::ImageDimension::OneD,
+            Dim::D2 => program::ImageDimension::TwoD,
+            Dim::D3 => program::ImageDimension::ThreeD,
+            Dim::Cube => program::ImageDimension::Cube,
+        },
+        arrayed: image.arrayed,
+        multisampled: image.multisampled,
+    });
+    // An image binding has a shape.
+    let shape = shape.unwrap_or(program::ImageShape::plain(program::ImageDimension::TwoD));
+    match binding.kind {
+        BindingKind::Storage => program::BindingKind::StorageBuffer,
+        BindingKind::Uniform => program::BindingKind::UniformBuffer,
+        BindingKind::UniformTexels => program::BindingKind::UniformTexelBuffer,
+        BindingKind::StorageTexels => program::BindingKind::StorageTexelBuffer,
+        BindingKind::StorageImage => program::BindingKind::StorageImage(shape),
+        BindingKind::SampledImage => program::BindingKind::SampledImage(shape),
+        BindingKind::Sampler => program::BindingKind::Sampler,
+        BindingKind::CombinedImageSampler => program::BindingKind::CombinedImageSampler(shape),
+    }
+}
