@@ -127,7 +127,7 @@ fn is_defect(errors: &Errors) -> bool {
         ),
         Error::Ir3(error) => matches!(error, ir3::Error::Broken { .. } | ir3::Error::Encode { .. }),
         Error::Broken(_) => true,
-        Error::Spirv(_) | Error::Program(_) | Error::Ir3Program(_) => false,
+        Error::Spirv(_) | Error::Program(_) => false,
     })
 }
 

@@ -79,10 +79,8 @@ pub enum Error {
     Valhall(valhall::Error),
     /// The machine can't do it.
     Ir3(ir3::Error),
-    /// The result doesn't fit a program binary.
+    /// The result doesn't fit a program binary, of whichever machine.
     Program(eitri_program::EncodeError),
-    /// The result doesn't fit a program binary.
-    Ir3Program(eitri_ir3_program::EncodeError),
     /// A pass left something broken: a defect of the compiler.
     Broken(Broken),
 }
@@ -97,7 +95,6 @@ impl fmt::Display for Error {
             Error::Spirv(error) => error.fmt(f),
             Error::Valhall(error) => error.fmt(f),
             Error::Ir3(error) => error.fmt(f),
-            Error::Ir3Program(error) => error.fmt(f),
             Error::Program(error) => error.fmt(f),
             Error::Broken(broken) => broken.fmt(f),
         }
@@ -137,7 +134,6 @@ alone! {
     valhall::Error => Valhall;
     ir3::Error => Ir3;
     eitri_program::EncodeError => Program;
-    eitri_ir3_program::EncodeError => Ir3Program;
     Broken => Broken;
 }
 

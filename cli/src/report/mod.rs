@@ -235,8 +235,6 @@ impl ShaderReport {
 pub(crate) enum ReportError {
     #[error("the compiler wrote a program that can't be read back: {0}")]
     Program(#[from] eitri_program::ProgramError),
-    #[error("the compiler wrote a program that can't be read back: {0}")]
-    Ir3Program(#[from] eitri_ir3_program::ProgramError),
     #[error("the compiler wrote a word that is no instruction: {0}")]
     Word(#[from] DecodeError),
 }
