@@ -98,11 +98,7 @@ impl Builder {
                 workspace,
                 _lock: lock,
             }),
-            Err(cause) => Err(Failure::missing(FileError {
-                action: "lock",
-                path: path.display().to_string(),
-                cause,
-            })),
+            Err(cause) => Err(Failure::missing(FileError::at("lock", path, cause))),
         }
     }
 
@@ -136,13 +132,8 @@ impl Builder {
         package: &str,
         parts: &[(&'static str, &[u8])],
     ) -> Result<Image, Failure> {
-        let folder = tempfile::tempdir().map_err(|cause| {
-            Failure::missing(FileError {
-                action: "write",
-                path: std::env::temp_dir().display().to_string(),
-                cause,
-            })
-        })?;
+        let folder = tempfile::tempdir()
+            .map_err(|cause| Failure::unwritable(std::env::temp_dir(), cause))?;
         let mut paths = Vec::new();
         for (variable, bytes) in parts {
             let path = folder.path().join(variable);

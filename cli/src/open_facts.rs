@@ -5,7 +5,7 @@
 //! Guarantees: the same sources give the same bytes; a mark is placed by its item, so that an edit elsewhere in the file
 //! changes nothing.
 
-use crate::outcome::{Failure, FileError};
+use crate::outcome::Failure;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -104,11 +104,7 @@ fn walk(
 ) -> Result<(), Failure> {
     let unreadable = |path: &Path, cause| {
         let path = path.display().to_string();
-        Failure::refused(FileError {
-            action: "read",
-            path,
-            cause,
-        })
+        Failure::unreadable(path, cause)
     };
     let inside = |path: &Path| path.strip_prefix(root).unwrap_or(path).to_owned();
     let own = std::fs::read_to_string(folder.join("Cargo.toml"))

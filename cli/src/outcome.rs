@@ -60,12 +60,12 @@ impl Failure {
     }
 
     /// A file that a person named can't be read.
-    pub(crate) fn unreadable(path: &Path, cause: std::io::Error) -> Failure {
+    pub(crate) fn unreadable(path: impl AsRef<Path>, cause: std::io::Error) -> Failure {
         Failure::refused(FileError::at("read", path, cause))
     }
 
     /// A file of ours can't be written.
-    pub(crate) fn unwritable(path: &Path, cause: std::io::Error) -> Failure {
+    pub(crate) fn unwritable(path: impl AsRef<Path>, cause: std::io::Error) -> Failure {
         Failure::missing(FileError::at("write", path, cause))
     }
 
@@ -123,10 +123,14 @@ pub(crate) struct FileError {
 
 impl FileError {
     /// With the path as it is shown.
-    pub(crate) fn at(action: &'static str, path: &Path, cause: std::io::Error) -> FileError {
+    pub(crate) fn at(
+        action: &'static str,
+        path: impl AsRef<Path>,
+        cause: std::io::Error,
+    ) -> FileError {
         FileError {
             action,
-            path: path.display().to_string(),
+            path: path.as_ref().display().to_string(),
             cause,
         }
     }

@@ -40,10 +40,10 @@ pub(crate) fn unless_reader_gone(written: std::io::Result<()>) -> Result<(), Fai
     match written {
         Ok(()) => Ok(()),
         Err(cause) if cause.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(cause) => Err(Failure::refused(FileError {
-            action: "write",
-            path: "standard output".to_owned(),
+        Err(cause) => Err(Failure::refused(FileError::at(
+            "write",
+            "standard output",
             cause,
-        })),
+        ))),
     }
 }

@@ -77,13 +77,7 @@ pub(crate) fn write(path: &str, bytes: &[u8]) -> Result<(), Failure> {
 pub(crate) fn put(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let folder = path.parent().unwrap_or(path);
     let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, bytes));
-    written.map_err(|cause| {
-        Failure::missing(FileError {
-            action: "write",
-            path: path.display().to_string(),
-            cause,
-        })
-    })
+    written.map_err(|cause| Failure::unwritable(path, cause))
 }
 
 /// A temporary file is private by default; a result is as readable as any other file.
@@ -93,11 +87,7 @@ fn readable_by_all() -> std::fs::Permissions {
 }
 
 fn failure(path: &str, cause: std::io::Error) -> Failure {
-    Failure::refused(FileError {
-        action: "write",
-        path: path.to_owned(),
-        cause,
-    })
+    Failure::refused(FileError::at("write", path, cause))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! of regular expressions; in each, what follows `#` at the begin of a line is a comment.
 
 use super::verdict::Verdict;
-use crate::outcome::{Failure, FileError};
+use crate::outcome::Failure;
 use miette::Diagnostic;
 use regex::Regex;
 use std::collections::BTreeMap;
@@ -119,13 +119,7 @@ impl Expectations {
 
 /// Lines that are no comment: where each stands, and what it says.
 fn lines(path: &str) -> Result<Vec<(String, String)>, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|cause| {
-        Failure::refused(FileError {
-            action: "read",
-            path: path.to_owned(),
-            cause,
-        })
-    })?;
+    let text = std::fs::read_to_string(path).map_err(|cause| Failure::unreadable(path, cause))?;
     let lines = text.lines().map(str::trim).enumerate();
     Ok(lines
         .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))

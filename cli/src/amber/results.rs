@@ -40,12 +40,7 @@ fn log(folder: &Path, outcome: &Outcome) -> Result<(), Failure> {
 
 fn put(path: &Path, text: &str) -> Result<(), Failure> {
     let parent = path.parent().unwrap_or(path);
-    std::fs::create_dir_all(parent).map_err(|cause| {
-        Failure::refused(FileError {
-            action: "make",
-            path: parent.display().to_string(),
-            cause,
-        })
-    })?;
+    std::fs::create_dir_all(parent)
+        .map_err(|cause| Failure::refused(FileError::at("make", parent, cause)))?;
     whole_file::write(&path.to_string_lossy(), text.as_bytes())
 }

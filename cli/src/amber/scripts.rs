@@ -1,6 +1,6 @@
 //! Which scripts are run: files, folders, a filter, a shard.
 
-use crate::outcome::{Failure, FileError};
+use crate::outcome::Failure;
 use miette::Diagnostic;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -98,13 +98,7 @@ pub(crate) fn choose(
 }
 
 fn search(folder: &Path, name: &Path, found: &mut Vec<ScriptFile>) -> Result<(), Failure> {
-    let unreadable = |cause| {
-        Failure::refused(FileError {
-            action: "read",
-            path: folder.display().to_string(),
-            cause,
-        })
-    };
+    let unreadable = |cause| Failure::unreadable(folder, cause);
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let (path, name) = (entry.path(), name.join(entry.file_name()));

@@ -153,11 +153,7 @@ pub(crate) fn prepare(
 }
 
 fn unusable(what: &str, cause: std::io::Error) -> Failure {
-    Failure::missing(FileError {
-        action: "use",
-        path: what.to_owned(),
-        cause,
-    })
+    Failure::missing(FileError::at("use", what, cause))
 }
 
 /// One process.

@@ -56,13 +56,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
 
 /// The verdicts of this very command.
 fn amber(paths: &[PathBuf], place: &str) -> Result<String, Failure> {
-    let failed = |cause| {
-        Failure::missing(FileError {
-            action: "start",
-            path: "eitri amber".to_owned(),
-            cause,
-        })
-    };
+    let failed = |cause| Failure::missing(FileError::at("start", "eitri amber", cause));
     let program = std::env::current_exe().map_err(failed)?;
     let mut command = Command::new(program);
     command.args(["amber", "--on", place]).args(paths);

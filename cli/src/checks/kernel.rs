@@ -176,11 +176,11 @@ fn start(
     logs: &Path,
 ) -> Result<Booted, Failure> {
     if let Err(cause) = std::fs::create_dir_all(logs) {
-        return Err(Failure::missing(FileError {
-            action: "make the folder",
-            path: logs.display().to_string(),
+        return Err(Failure::missing(FileError::at(
+            "make the folder",
+            logs,
             cause,
-        }));
+        )));
     }
     let words: Vec<String> = test.words.iter().map(|word| (*word).to_owned()).collect();
     let linked = BOARD.memory.image.base;

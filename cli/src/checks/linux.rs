@@ -110,7 +110,7 @@ fn kernels(root: &Path, suite: &str) -> Result<Case, Failure> {
 
 /// Shaders that never end.
 fn hangs(root: &Path, suite: &str) -> Result<Vec<Case>, Failure> {
-    let unwritable = |cause| Failure::unwritable(&std::env::temp_dir(), cause);
+    let unwritable = |cause| Failure::unwritable(std::env::temp_dir(), cause);
     let folder = tempfile::tempdir().map_err(unwritable)?;
     for (name, content) in HANGS {
         whole_file::put(&folder.path().join(name), content)?;
@@ -151,13 +151,7 @@ fn hangs(root: &Path, suite: &str) -> Result<Vec<Case>, Failure> {
 
 /// Runs this very command.
 fn boot(root: &Path, suite: &str, words: &[&str]) -> Result<Output, Failure> {
-    let failed = |cause| {
-        Failure::missing(FileError {
-            action: "run",
-            path: "this very command".to_owned(),
-            cause,
-        })
-    };
+    let failed = |cause| Failure::missing(FileError::at("run", "this very command", cause));
     let own = std::env::current_exe().map_err(failed)?;
     let mut command = Command::new(own);
     command.current_dir(root);

@@ -2,7 +2,7 @@
 
 use crate::console;
 use crate::lab_log::{self, Judgement};
-use crate::outcome::{Failure, FileError, Status};
+use crate::outcome::{Failure, Status};
 use crate::streams::{print, talk};
 use crate::whole_file::Pending;
 use miette::Diagnostic;
@@ -54,13 +54,7 @@ enum ConsoleError {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
-    let unreadable = |path: &str, cause| {
-        Failure::refused(FileError {
-            action: "read",
-            path: path.to_owned(),
-            cause,
-        })
-    };
+    let unreadable = |path: &str, cause| Failure::unreadable(path, cause);
     let elf = match &args.elf {
         Some(path) => std::fs::read(path).map_err(|cause| unreadable(path, cause))?,
         None => Vec::new(),
@@ -113,13 +107,7 @@ fn is_terminal(path: &str) -> bool {
 /// What comes over a terminal, until the suite is done or nothing comes any more. It is shown while it comes.
 fn listen(args: &Args) -> Result<Vec<u8>, Failure> {
     let path = args.source.as_str();
-    let mut file = File::open(path).map_err(|cause| {
-        Failure::refused(FileError {
-            action: "read",
-            path: path.to_owned(),
-            cause,
-        })
-    })?;
+    let mut file = File::open(path).map_err(|cause| Failure::unreadable(path, cause))?;
     let mut settings = vec!["raw".to_owned(), "-echo".to_owned()];
     settings.extend(args.baud.map(|baud| baud.to_string()));
     let set = Command::new("stty")

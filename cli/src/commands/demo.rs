@@ -60,13 +60,8 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let folder = workspace.target_folder().join("demo");
     let path = folder.join("mandelbrot.png");
     let path = path.to_string_lossy();
-    std::fs::create_dir_all(&folder).map_err(|cause| {
-        Failure::missing(FileError {
-            action: "make the folder of",
-            path: path.to_string(),
-            cause,
-        })
-    })?;
+    std::fs::create_dir_all(&folder)
+        .map_err(|cause| Failure::missing(FileError::at("make the folder of", &*path, cause)))?;
     if let Some(png) = picture.png(&painted.unwrap_or_default()) {
         whole_file::write(&path, &png)?;
         outln!("\npicture: {path}")?;

@@ -48,9 +48,5 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
 
 fn unwritable(folder: &Path, cause: std::io::Error) -> Failure {
     let path = folder.display().to_string();
-    Failure::refused(FileError {
-        action: "create",
-        path,
-        cause,
-    })
+    Failure::refused(FileError::at("create", path, cause))
 }

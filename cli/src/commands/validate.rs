@@ -5,7 +5,7 @@ use crate::amber::suite as scripts;
 use crate::board_choice;
 use crate::dispatch::{Place, Talk};
 use crate::gpu_choice::{GpuArgument, GpuChoice};
-use crate::outcome::{Failure, FileError, Status};
+use crate::outcome::{Failure, Status};
 use crate::parallel;
 use crate::qemu::{self, Setting};
 use crate::streams::{outln, talk};
@@ -103,13 +103,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     }
     let firmware = match &args.firmware {
         None => stub_firmware(),
-        Some(path) => std::fs::read(path).map_err(|cause| {
-            Failure::refused(FileError {
-                action: "read",
-                path: path.clone(),
-                cause,
-            })
-        })?,
+        Some(path) => std::fs::read(path).map_err(|cause| Failure::unreadable(path, cause))?,
     };
     let board = args.board.as_deref().map(board_choice::named).transpose()?;
     if board.is_some() && args.on == Place::Host {

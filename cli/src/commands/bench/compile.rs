@@ -248,13 +248,7 @@ fn memory_line(name: &str) -> Option<u64> {
 
 /// Measures in a process of its own.
 fn in_child(input: &Input, args: &Args) -> Result<Option<Figures>, Failure> {
-    let failed = |cause| {
-        Failure::missing(FileError {
-            action: "run",
-            path: "this command again".to_owned(),
-            cause,
-        })
-    };
+    let failed = |cause| Failure::missing(FileError::at("run", "this command again", cause));
     let mut command = Command::new(std::env::current_exe().map_err(failed)?);
     command.args([
         "bench",

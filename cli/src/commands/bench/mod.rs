@@ -69,10 +69,6 @@ fn cargo(benchmark: &[&str], filter: &Filter) -> Result<Status, Failure> {
     match command.status() {
         Ok(status) if status.success() => Ok(Status::Good),
         Ok(_) => Ok(Status::CheckFailed),
-        Err(cause) => Err(Failure::missing(FileError {
-            action: "run",
-            path: "cargo".to_owned(),
-            cause,
-        })),
+        Err(cause) => Err(Failure::missing(FileError::at("run", "cargo", cause))),
     }
 }

@@ -3,7 +3,7 @@
 mod replay;
 mod show;
 
-use crate::outcome::{Failure, FileError, Status};
+use crate::outcome::{Failure, Status};
 use eitri_dump::{Dump, ReadError};
 use miette::Diagnostic;
 use std::io::Read;
@@ -59,13 +59,7 @@ fn read(path: &str) -> Result<Vec<u8>, Failure> {
         ),
         path => (path, std::fs::read(path).map(|read| bytes = read)),
     };
-    result.map_err(|cause| {
-        Failure::refused(FileError {
-            action: "read",
-            path: name.to_owned(),
-            cause,
-        })
-    })?;
+    result.map_err(|cause| Failure::unreadable(name, cause))?;
     Ok(bytes)
 }
 
