@@ -236,7 +236,7 @@ impl Machine {
     fn with(image: impl FnOnce(&Builder) -> Result<Image, Failure>) -> Result<Machine, Failure> {
         tools::ensure(&Workspace::find()?, Tool::OF_QEMU)?;
         let folder = tempfile::tempdir()
-            .map_err(|cause| Failure::unwritable(&std::env::temp_dir(), cause))?;
+            .map_err(|cause| Failure::unwritable(std::env::temp_dir(), cause))?;
         let builder = Builder::new()?;
         let monitor = builder.build("eitri-monitor", "eitri-monitor")?;
         let image = image(&builder)?;

@@ -114,7 +114,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         share: args.share.is_some(),
     })?;
     let folder =
-        tempfile::tempdir().map_err(|cause| Failure::unwritable(&std::env::temp_dir(), cause))?;
+        tempfile::tempdir().map_err(|cause| Failure::unwritable(std::env::temp_dir(), cause))?;
     let monitor_file = folder.path().join("monitor.elf");
     whole_file::put(&monitor_file, &monitor?.elf)?;
     Machine {
