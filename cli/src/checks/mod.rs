@@ -163,6 +163,7 @@ const PACKAGES: &[&str] = &[
     "--offline",
     "-p=eitri-arch",
     "-p=eitri-isa",
+    "-p=eitri-ir3-isa",
     "-p=eitri-cs",
     "-p=eitri-descriptors",
     "-p=eitri-csf",
