@@ -66,6 +66,11 @@ impl GpuChoice {
         self.0.arch()
     }
 
+    /// The SoC that has it, or its name where that is not known.
+    pub(crate) fn soc(self) -> &'static str {
+        self.0.part.soc
+    }
+
     /// What shaders are compiled for.
     pub(crate) fn target(self) -> Target {
         let arch = self.arch();

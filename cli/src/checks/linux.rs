@@ -11,6 +11,8 @@ use std::process::{Command, Output};
 
 /// The suites, each with what its kernel begins with.
 const SUITES: &[(&str, &str)] = &[("trixie", "6.12."), ("sid", "7.")];
+/// The GPU that a guest has if nothing is said.
+const DEFAULT_GPU: (&str, &str) = ("G610", "Mali-G610");
 /// Longest that a guest may take; ten times what it does.
 const LIMIT_SECONDS: &str = "600";
 /// Kernels with what they must write, which pass through Vulkan, the kernel's driver and the model.
@@ -20,7 +22,10 @@ const LEAST_KERNELS: usize = 40;
 /// Exit status of a command that lacks something, such as a network.
 const MISSING: i32 = 3;
 
-/// What the guest does; each answer is a line of its own, and what the kernel has said comes last.
+/// GPUs of later generations that the newest suite has drivers for; each with what Vulkan calls it.
+const LATER: (&str, &[(&str, &str)]) = ("sid", &[("G720", "Mali-G720"), ("G925", "Mali-G725")]);
+
+/// What the guest does on two CPUs, of which the second gets the GPU's interrupts; each answer is a line of its own, and what the kernel has said comes last.
 const SCRIPT: &str = r#"
 device=/sys/bus/platform/devices/b000000.gpu
 sleeps() {
@@ -31,6 +36,8 @@ sleeps() {
     cat $device/power/runtime_status
 }
 echo "kernel: $(uname -r)"
+echo "cpus: $(nproc)"
+for number in $(grep panthor /proc/interrupts | cut -d: -f1); do echo 2 >/proc/irq/$number/smp_affinity; done
 echo "idle: $(sleeps)"
 echo "listed: $(vulkaninfo --summary 2>/dev/null | grep -m1 deviceName)"
 echo "idle again: $(sleeps)"
@@ -64,7 +71,8 @@ dmesg
 pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let mut cases = Vec::new();
     for (suite, kernel) in SUITES {
-        let output = boot(workspace.root(), suite, &["--", "sh", "-c", SCRIPT])?;
+        let words = ["--cpus", "2", "--", "sh", "-c", SCRIPT];
+        let output = boot(workspace.root(), suite, &words)?;
         if output.status.code() == Some(MISSING) {
             let why = String::from_utf8_lossy(&output.stderr);
             let why = why.trim().lines().last().unwrap_or_default().to_owned();
@@ -78,29 +86,37 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
             format!("{}: {talk}{said}", output.status)
         });
         cases.push(Case::ran(format!("Linux of {suite} ends well"), status));
-        cases.push(kernels(workspace.root(), suite)?);
+        cases.push(kernels(workspace.root(), suite, DEFAULT_GPU)?);
         cases.extend(hangs(workspace.root(), suite)?);
+        if *suite == LATER.0 {
+            for gpu in LATER.1 {
+                cases.push(kernels(workspace.root(), suite, *gpu)?);
+            }
+        }
     }
     Ok(cases)
 }
 
-/// The kernels through Vulkan, as they were written and optimised.
-fn kernels(root: &Path, suite: &str) -> Result<Case, Failure> {
+/// The kernels through Vulkan, as they were written and optimised, on a GPU that Vulkan calls by that name.
+fn kernels(root: &Path, suite: &str, (gpu, name): (&str, &str)) -> Result<Case, Failure> {
     const RUN: &str = "vulkan-runner */*.json; vulkan-runner --opt */*.json";
-    let name = format!("{suite}: kernels pass through Vulkan");
+    let listed = format!("vulkan-runner: {name}");
+    let name = format!("{suite}: kernels pass through Vulkan on a {gpu}");
     let folder = root.join(KERNELS);
     if !folder.is_dir() {
         return Ok(Case::skipped(name, format!("no {KERNELS}")));
     }
     let folder = folder.display().to_string();
-    let words = ["--vulkan-runner", "--share", &folder, "--", "sh", "-c", RUN];
+    let mut words = vec!["--vulkan-runner", "--share", &folder, "--gpu", gpu];
+    words.extend(["--", "sh", "-c", RUN]);
     let output = boot(root, suite, &words)?;
     let said = String::from_utf8_lossy(&output.stdout);
     let totals = said
         .lines()
         .filter(|line| line.ends_with(" passed, 0 failed"));
     let passed = totals.filter_map(|line| line.split(' ').next()?.parse::<usize>().ok());
-    let good = passed.filter(|passed| *passed >= LEAST_KERNELS).count() == 2;
+    let good =
+        passed.filter(|passed| *passed >= LEAST_KERNELS).count() == 2 && said.contains(&listed);
     let failure = (!good).then(|| {
         let talk = String::from_utf8_lossy(&output.stderr);
         format!("{}: {talk}{said}", output.status)
@@ -167,6 +183,7 @@ fn judge(suite: &str, kernel: &str, said: &str) -> Vec<Case> {
     #[rustfmt::skip]
     let wanted: &[(&str, bool)] = &[
         ("the kernel is the suite's",                             has(&kernel)),
+        ("both CPUs run",                                         has("cpus: 2")),
         ("panthor starts the GPU and names it",                   has("Initialized panthor") && said.to_lowercase().contains("mali-g610 id 0xa867")),
         ("panthor boots the vendor's firmware",                   has("CSF FW")),
         ("the GPU sleeps when nobody needs it",                   has("idle: suspended")),
@@ -209,6 +226,6 @@ mod tests {
             .iter()
             .filter(|case| case.failure.is_some())
             .count();
-        assert_eq!(failed, 8);
+        assert_eq!(failed, 9);
     }
 }

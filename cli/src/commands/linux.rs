@@ -39,6 +39,9 @@ pub(crate) struct Args {
     /// MiB of memory that Linux has.
     #[arg(long, value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(256..=262_144))]
     memory: u32,
+    /// CPUs that Linux has.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=8))]
+    cpus: u32,
     /// The suite of Debian's that kernel, firmware and Vulkan driver come from: trixie has Linux 6.12, sid the newest.
     #[arg(long, default_value = "trixie")]
     suite: String,
@@ -122,6 +125,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         kernel: &kernel,
         initramfs: &initramfs,
         memory: (args.memory as usize) << 20,
+        cpus: args.cpus,
         gpu: args.gpu,
         model: args.model,
         share: args.share.as_deref(),

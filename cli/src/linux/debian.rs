@@ -47,6 +47,8 @@ pub(crate) enum DebianError {
     Command { command: String, output: String },
     #[error("the suite {suite} has no {KERNEL}")]
     NoKernel { suite: String },
+    #[error("{path}: can't be unpacked\n{output}")]
+    NotAPackage { path: String, output: String },
 }
 
 /// The packages of a suite of Debian, unpacked.
@@ -129,6 +131,9 @@ pub(crate) fn unpack_kernel(
 ) -> Result<PathBuf, Failure> {
     let folder = folder(workspace).join("given");
     let to = folder.join("kernel");
+    for package in packages {
+        std::fs::File::open(package).map_err(|cause| Failure::unreadable(package, cause))?;
+    }
     unpack(packages, &to, &folder)?;
     Ok(to)
 }
@@ -248,7 +253,13 @@ fn unpack(packages: &[PathBuf], to: &Path, logs: &Path) -> Result<(), Failure> {
     for package in packages {
         let mut unpack = Command::new("dpkg-deb");
         unpack.arg("-x").arg(package).arg(&fresh);
-        run(&mut unpack, &logs.join("dpkg.log"))?;
+        let finished = run_logged(&mut unpack, &logs.join("dpkg.log"), FETCH_LIMIT)?;
+        if !matches!(finished.end, End::Exited(status) if status.success()) {
+            return Err(Failure::refused(DebianError::NotAPackage {
+                path: package.display().to_string(),
+                output: finished.output(),
+            }));
+        }
     }
     let _ = std::fs::remove_dir_all(to);
     std::fs::rename(&fresh, to).map_err(|cause| Failure::unwritable(to, cause))

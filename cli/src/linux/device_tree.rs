@@ -33,6 +33,8 @@ pub(super) struct Wanted<'a> {
     pub(super) memory: &'a [Region],
     /// Its command line.
     pub(super) command_line: &'a str,
+    /// The SoC of the GPU.
+    pub(super) soc: &'a str,
     /// Where the initial file system is.
     pub(super) initramfs: Region,
 }
@@ -56,7 +58,7 @@ pub(super) fn with_gpu(of_qemu: &[u8], wanted: &Wanted<'_>) -> Result<Vec<u8>, F
             chosen.add_property(property);
         }
     }
-    for node in gpu() {
+    for node in gpu(wanted.soc) {
         root.add_child(node);
     }
     Ok(tree.to_dtb())
@@ -93,7 +95,7 @@ fn chosen_properties(wanted: &Wanted<'_>) -> [DeviceTreeProperty; 3] {
 }
 
 /// The GPU and what it takes.
-fn gpu() -> [DeviceTreeNode; 4] {
+fn gpu(soc: &str) -> [DeviceTreeNode; 4] {
     let gpu = BOARD.gpu;
     let lines = [gpu.job, gpu.mmu, gpu.gpu].map(|spi| [SHARED, spi.0, LEVEL_HIGH]);
     [
@@ -122,7 +124,7 @@ fn gpu() -> [DeviceTreeNode; 4] {
             vec![
                 bytes(
                     "compatible",
-                    strings(&["rockchip,rk3588-mali", "arm,mali-valhall-csf"]),
+                    strings(&[of_soc(soc), "arm,mali-valhall-csf"]),
                 ),
                 bytes("reg", cells(gpu.window)),
                 words("interrupts", lines.as_flattened()),
@@ -134,6 +136,15 @@ fn gpu() -> [DeviceTreeNode; 4] {
             ],
         ),
     ]
+}
+
+/// What the binding calls the GPU of an SoC. By this name the driver knows what the GPU needs there: the MT8196's has to have its slice
+/// hash set.
+fn of_soc(soc: &str) -> &'static str {
+    match soc {
+        "MT8196" => "mediatek,mt8196-mali",
+        _ => "rockchip,rk3588-mali",
+    }
 }
 
 /// The one speed that the clock has.
@@ -216,6 +227,7 @@ mod tests {
                 Region::new(0xC000_0000, 0x1000_0000),
             ],
             command_line: "quiet",
+            soc: "MT8196",
             initramfs: Region::new(0x4C00_0000, 0x3000),
         };
         let tree = with_gpu(&of_qemu(), &wanted).expect("QEMU's tree is read");
@@ -243,6 +255,12 @@ mod tests {
             value(&tree, "/gpu@b000000", "interrupt-names"),
             b"job\0mmu\0gpu\0"
         );
+    }
+
+    #[test]
+    fn the_gpu_has_the_name_of_its_soc() {
+        let compatible = value(&made(), "/gpu@b000000", "compatible");
+        assert_eq!(compatible, b"mediatek,mt8196-mali\0arm,mali-valhall-csf\0");
     }
 
     #[test]

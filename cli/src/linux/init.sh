@@ -16,8 +16,12 @@ if [ -e /eitri/share ]; then
     mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 share /share && cd /share
 fi
 if ! [ -e /dev/dri/renderD128 ]; then
-    echo "eitri: Linux's driver has found no GPU; what it said:" >&2
-    dmesg | grep -iE 'panthor|gpu' >&2
+    if [ -d /sys/bus/platform/drivers/panthor ]; then
+        echo "eitri: Linux's driver has found no GPU; what it said:" >&2
+        dmesg | grep -iE 'panthor|gpu' >&2
+    else
+        echo "eitri: this kernel has no panthor: an Image needs it inside (CONFIG_DRM_PANTHOR=y), a package as a module" >&2
+    fi
 fi
 
 if [ -e /eitri/command ]; then

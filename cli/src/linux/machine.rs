@@ -76,6 +76,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) initramfs: &'a [u8],
     /// Bytes of memory that Linux has.
     pub(crate) memory: usize,
+    /// CPUs that it has.
+    pub(crate) cpus: u32,
     /// The GPU that the model is.
     pub(crate) gpu: GpuChoice,
     /// Where the model runs.
@@ -108,6 +110,7 @@ impl Machine<'_> {
         let wanted = Wanted {
             memory: &self.memory_regions(),
             command_line: &self.command_line(),
+            soc: self.gpu.soc(),
             initramfs: places.initramfs,
         };
         let made = device_tree::with_gpu(&self.tree_of_qemu()?, &wanted)
@@ -215,7 +218,7 @@ impl Machine<'_> {
     /// The words that are the same for the machine that runs and the one that only tells its tree.
     fn base(&self) -> Command {
         let mut command = Command::new(Tool::Qemu.program());
-        command.args(["-cpu", CPU, "-smp", "1"]);
+        command.args(["-cpu", CPU, "-smp", &self.cpus.to_string()]);
         command.args(["-m", &format!("{}M", self.bytes() >> 20)]);
         command.args(["-display", "none", "-nodefaults", "-no-reboot"]);
         command

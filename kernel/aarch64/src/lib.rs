@@ -45,6 +45,6 @@ pub use frames::frames;
 pub use initial_map::{BLOCK, InitialMap, LEVEL2_TABLES};
 pub use list_register::ListRegister;
 pub use mair::{CACHED, DEVICE, MAIR, UNCACHED};
-pub use software_interrupt::{SoftwareInterrupt, SoftwareInterruptRequest};
+pub use software_interrupt::SoftwareInterrupt;
 pub use syndrome::Syndrome;
 pub use translation::{Par, Translation};

@@ -6,7 +6,7 @@
 //!
 //! Facts: the registers are the architecture's (GICv3, 12.9); hardware/boards.md 5 (step 6).
 
-use crate::machine;
+use crate::{cpus, machine};
 use alloc::boxed::Box;
 use alloc::vec;
 use eitri_aarch64::{Access, Direction};
@@ -25,6 +25,9 @@ const VERSION_3: u32 = 3 << 4;
 /// Pairs of banks, of which the first sets bits and the second clears them: enabled, pending, active.
 const PAIRS: [usize; 3] = [0x100, 0x200, 0x300];
 const BANK: usize = 0x80;
+/// GICD_IROUTER: a CPU's affinities, or whichever takes it.
+const ROUTES: usize = 0x6000;
+const ANY_CPU: u32 = 1 << 31;
 /// First number of a shared interrupt.
 const FIRST_SHARED: usize = 32;
 
@@ -111,16 +114,28 @@ impl Distributor {
         }
     }
 
-    /// Whether the image has enabled a shared interrupt.
-    pub(crate) fn is_enabled(&self, spi: Spi) -> bool {
+    /// Whether the image has enabled a shared interrupt, and wants it on this CPU.
+    pub(crate) fn gives_to_this_cpu(&self, spi: Spi) -> bool {
         let number = FIRST_SHARED + spi.0 as usize;
         let [enabled, ..] = PAIRS;
-        let offset = enabled + 4 * (number / 32);
-        let word = match machine::is_qemu(machine::board()) {
+        let word = self.register(enabled + 4 * (number / 32));
+        word >> (number % 32) & 1 == 1 && self.target(number) == cpus::own()
+    }
+
+    /// The CPU that gets an interrupt; the first where any may.
+    fn target(&self, number: usize) -> usize {
+        let route = self.register(ROUTES + 8 * number);
+        match route & ANY_CPU {
+            0 => (route & 0xFF) as usize,
+            _ => 0,
+        }
+    }
+
+    fn register(&self, offset: usize) -> u32 {
+        match machine::is_qemu(machine::board()) {
             // SAFETY: a register of QEMU's distributor, mapped as a device, whose reads have no effect.
             true => unsafe { ((region().base + offset) as *const u32).read_volatile() },
             false => self.word(offset),
-        };
-        word >> (number % 32) & 1 == 1
+        }
     }
 }

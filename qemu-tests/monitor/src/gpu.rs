@@ -6,6 +6,17 @@ use crate::model_gpu::ModelGpu;
 use crate::settings::{ModelPlace, Settings};
 use eitri_model::Lines;
 
+/// What a CPU that has nothing to do does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// Look again.
+    Look,
+    /// Sleep until an interrupt, and not for long: the GPU works elsewhere.
+    Nap,
+    /// Sleep until an interrupt.
+    Sleep,
+}
+
 /// Whichever it is.
 #[expect(clippy::large_enum_variant, reason = "there is one of it")]
 pub(crate) enum Gpu {
@@ -57,8 +68,8 @@ impl Gpu {
         }
     }
 
-    /// The image sleeps: the GPU has the machine to itself for a while.
-    pub(crate) fn rest(&mut self) {
+    /// A CPU of the image's sleeps: lets the GPU work, and tells what the CPU may do.
+    pub(crate) fn rest(&mut self) -> Rest {
         match self {
             Gpu::Here(gpu) => gpu.rest(),
             Gpu::Host(gpu) => gpu.rest(),

@@ -3,7 +3,7 @@
 //! The process answers within about a millisecond, or it is gone. It has nothing to say of the lines but their levels, so that these
 //! are looked at whenever the monitor runs: at accesses, at the tick, and more often while the image sleeps and the GPU works.
 
-use crate::interrupts;
+use crate::gpu::Rest;
 use crate::report::{self, say};
 use core::hint::spin_loop;
 use core::time::Duration;
@@ -17,10 +17,6 @@ use eitri_model::Lines;
 const LIMIT: Duration = Duration::from_secs(60);
 /// How often an answer is looked for before the clock is.
 const LOOKS: u32 = 1000;
-/// How long the lines of a busy GPU are watched before the CPU sleeps.
-const WATCH: Duration = Duration::from_micros(50);
-/// How long it sleeps then at most.
-const NAP: Duration = Duration::from_micros(100);
 
 /// The way to it.
 pub(crate) struct HostGpu {
@@ -79,18 +75,11 @@ impl HostGpu {
         }
     }
 
-    /// Waits for an interrupt, and for as long as the GPU is busy not for long.
-    pub(crate) fn rest(&mut self) {
-        if self.mailbox.state().busy {
-            let (before, begin) = (self.lines(), time::now());
-            while time::now().saturating_sub(begin) < WATCH {
-                if self.lines() != before {
-                    return;
-                }
-                spin_loop();
-            }
-            interrupts::tick_within(NAP);
+    /// What a CPU does that has nothing to do.
+    pub(crate) fn rest(&self) -> Rest {
+        match self.mailbox.state().busy {
+            true => Rest::Nap,
+            false => Rest::Sleep,
         }
-        cortex_a::asm::wfi();
     }
 }

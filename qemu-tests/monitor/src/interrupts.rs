@@ -1,6 +1,6 @@
 //! Interrupts: the physical GIC from EL2, and the virtual one that the image has in its place.
 //!
-//! The image programs the redistributor itself; its distributor is [`crate::distributor`], and its CPU interface is virtual.
+//! All of this is a CPU's own. The image programs the redistributor itself; its distributor is [`crate::distributor`], and its CPU interface is virtual.
 //! Physical interrupts come to EL2. Those of the monitor are its timer tick and the virtual GIC's maintenance interrupt; every other one is
 //! the image's, and goes into a list register that is tied to the physical interrupt. The GPU's lines have no
 //! physical interrupt: their list registers are free, and follow line and distributor at every entry.
@@ -22,7 +22,6 @@ use eitri_aarch64::ListRegister;
 use eitri_boards::qemu_virt::BOARD;
 use eitri_model::Lines;
 
-const CPU: usize = 0;
 /// The hypervisor's physical timer.
 const TICK: IntId = IntId::ppi(10);
 /// The virtual GIC's maintenance interrupt.
@@ -39,12 +38,21 @@ const TICK_PERIOD: Duration = Duration::from_millis(1);
 pub(crate) struct Interrupts {
     /// Physical interrupts that no list register was free for.
     waiting: Vec<IntId>,
-    /// Interrupts that the image sent to itself, a bit each.
-    own: u16,
+    /// Interrupts that the image sent to this CPU, a bit each.
+    sent: u16,
 }
 
-/// Sets both sides up.
+/// Sets both sides up, on the machine's first CPU.
 pub(crate) fn open() -> Interrupts {
+    open_for(0, true)
+}
+
+/// Sets a further CPU's up.
+pub(crate) fn open_cpu(cpu: usize) -> Interrupts {
+    open_for(cpu, false)
+}
+
+fn open_for(cpu: usize, distributor_too: bool) -> Interrupts {
     ICC_SRE_EL2.write(ICC_SRE_EL2::SRE::SET + ICC_SRE_EL2::ENABLE::SET);
     // SAFETY: the registers are there and mapped. The image drives them too, which it does with the same word accesses
     // and never while the monitor runs.
@@ -57,11 +65,13 @@ pub(crate) fn open() -> Interrupts {
         Ok(gic) => gic,
         Err(error) => panic!("GIC: {error}"),
     };
-    gic.init_cpu(CPU);
-    if let Ok(mut redistributor) = gic.redistributor(CPU) {
+    gic.init_cpu(cpu);
+    if let Ok(mut redistributor) = gic.redistributor(cpu) {
         redistributor.configure_default_settings();
     }
-    gic.distributor().configure_default_settings();
+    if distributor_too {
+        gic.distributor().configure_default_settings();
+    }
     GicCpuInterface::enable_group1(true);
     GicCpuInterface::set_priority_mask(ALL_PRIORITIES);
     // The end of a physical interrupt that the image handles is the image's: we only drop its priority.
@@ -70,12 +80,12 @@ pub(crate) fn open() -> Interrupts {
     ICH_HCR_EL2.write(ICH_HCR_EL2::En::SET);
     for id in OWN {
         // Private interrupts that every GIC has: no error is possible.
-        let _ = gic.enable_interrupt(id, Some(CPU), true);
+        let _ = gic.enable_interrupt(id, Some(cpu), true);
     }
     rearm_tick();
     Interrupts {
         waiting: Vec::new(),
-        own: 0,
+        sent: 0,
     }
 }
 
@@ -116,15 +126,15 @@ impl Interrupts {
                     deactivate(id);
                     break;
                 }
+                _ if id.raw_value() < IntId::SGI_COUNT => {
+                    // A list register can't be tied to one that software sends.
+                    deactivate(id);
+                    self.sent |= 1 << id.raw_value();
+                }
                 _ => self.waiting.push(id),
             }
         }
         ticked
-    }
-
-    /// The image interrupts itself.
-    pub(crate) fn interrupt_itself(&mut self, id: u32) {
-        self.own |= 1 << (id & 0xF);
     }
 
     /// Brings the list registers up to date. Tells whether one has something for the image.
@@ -136,17 +146,28 @@ impl Interrupts {
             (gpu.mmu, lines.mmu),
             (gpu.gpu, lines.gpu),
         ] {
-            lists.follow(IntId::spi(spi.0), level && distributor.is_enabled(spi));
+            lists.follow(
+                IntId::spi(spi.0),
+                level && distributor.gives_to_this_cpu(spi),
+            );
         }
         self.waiting.retain(|id| !lists.add_physical(*id));
         for id in 0..u16::BITS {
             // One that is pending is so once.
-            if self.own >> id & 1 == 1 && lists.pend(id) {
-                self.own &= !(1 << id);
+            if self.sent >> id & 1 == 1 && lists.pend(id) {
+                self.sent &= !(1 << id);
             }
         }
         lists.store();
         lists.has_pending()
+    }
+}
+
+/// Sends interrupts as the image wants to: they come to the monitor of each CPU that gets one.
+pub(crate) fn send(request: u64) {
+    // SAFETY: interrupts that only software sends; the monitor has none of its own among them.
+    unsafe {
+        core::arch::asm!("dsb ish", "msr S3_0_C12_C11_5, {}", "isb", in(reg) request, options(nostack));
     }
 }
 

@@ -23,6 +23,7 @@ mod report;
 // The machine that the image sees.
 mod abort;
 mod around;
+mod cpus;
 mod distributor;
 mod guest;
 mod interrupts;
@@ -71,5 +72,6 @@ fn main() -> ! {
         settings.limit.as_millis()
     );
     let guest = Guest::at(board.memory.image.base as u64, settings.device_tree);
-    run::Monitor::new(guest, interrupts, gpu, &settings).run()
+    run::begin(gpu, &settings);
+    run::on_cpu(guest, interrupts)
 }

@@ -3,6 +3,7 @@
 //! The model's time follows the machine's counter. While the image sleeps it may run ahead: nobody is looking.
 
 use crate::caches::Caches;
+use crate::gpu::Rest;
 use crate::report::say;
 use crate::settings::Settings;
 use crate::trace::TraceFile;
@@ -73,16 +74,16 @@ impl ModelGpu {
         self.model.run(&mut self.memory, Budget::of(slice))
     }
 
-    /// Nobody is looking: lets it work, or its time go on to where something happens next; sleeps if nothing will.
-    pub(crate) fn rest(&mut self) {
+    /// Nobody is looking: lets it work, or its time go on to where something happens next.
+    pub(crate) fn rest(&mut self) -> Rest {
         match self.catch_up() {
-            Progress::Busy | Progress::Interrupt => {}
+            Progress::Busy | Progress::Interrupt => Rest::Look,
             Progress::Waiting(moment) => {
                 let ahead = moment.saturating_sub(self.model.now()).max(SHORTEST_SLICE);
                 self.model.run(&mut self.memory, Budget::of(ahead));
+                Rest::Look
             }
-            // The tick ends it at the latest.
-            Progress::Idle => cortex_a::asm::wfi(),
+            Progress::Idle => Rest::Sleep,
         }
     }
 

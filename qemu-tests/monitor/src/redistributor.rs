@@ -1,4 +1,4 @@
-//! Redistributor: the page where the image could switch the monitor's own interrupts off.
+//! Redistributor: the page of each CPU where the image could switch the monitor's own interrupts off.
 //!
 //! Everything in it is passed on as it is but one thing: private interrupts of the monitor's stay enabled. Without them
 //! an image that hangs would never be stopped.
@@ -11,21 +11,34 @@ use eitri_aarch64::{Access, Direction, Width};
 use eitri_boards::Region;
 use eitri_boards::qemu_virt::BOARD;
 
-/// The second frame of the first redistributor begins here; 4 KiB of it have registers.
+/// The second frame of a redistributor begins here; 4 KiB of it have registers.
 const SGI_FRAME: usize = 0x1_0000;
+/// From one CPU's to the next.
+const STRIDE: usize = 0x2_0000;
 /// GICR_ICENABLER0: a bit that is written as 1 disables an interrupt.
 const CLEAR_ENABLE: usize = 0x180;
 
-/// The page, as the image sees it.
-pub(crate) fn page() -> Region {
-    let redistributor = machine::board().gic.redistributors.address();
-    Region::new(redistributor + SGI_FRAME, 0x1000)
+/// The pages, as the image sees them: of a board that is not QEMU's it has one CPU.
+pub(crate) fn pages() -> impl Iterator<Item = Region> {
+    let board = machine::board();
+    let first = board.gic.redistributors.address() + SGI_FRAME;
+    let cpus = match machine::is_qemu(board) {
+        true => BOARD.gic.cpus,
+        false => 1,
+    };
+    (0..cpus).map(move |cpu| Region::new(first + cpu * STRIDE, 0x1000))
+}
+
+/// Whether one of them has an address.
+pub(crate) fn has(address: u64) -> bool {
+    pages().any(|page| page.contains(address as usize))
 }
 
 /// Does in the image's place what it wanted to.
 pub(crate) fn pass_on(guest: &mut Guest, access: Access) {
-    let offset = access.address as usize - page().base;
-    let address = BOARD.gic.redistributors.address() + SGI_FRAME + offset;
+    let inside = access.address as usize - machine::board().gic.redistributors.address();
+    let address = BOARD.gic.redistributors.address() + inside;
+    let offset = inside % STRIDE - SGI_FRAME;
     match access.direction {
         Direction::Read => {
             // SAFETY: a register of the redistributor, mapped as a device; the access is the image's own.

@@ -1,25 +1,25 @@
-//! Run: the loop between the image and the model.
+//! Run: the loop between the image and the model, on each CPU.
+//!
+//! What CPUs share is behind a lock, which one holds for one thing at a time and never while the image runs or the CPU sleeps.
 
 use crate::abort;
 use crate::around::{Around, Called};
 use crate::distributor::Distributor;
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, Rest};
 use crate::guest::{Exit, Guest};
 use crate::interrupts::{self, Interrupts};
 use crate::report;
 use crate::settings::Settings;
-use crate::{distributor, machine, redistributor};
+use crate::{cpus, distributor, machine, redistributor};
 use core::fmt;
 use core::time::Duration;
 use cortex_a::registers::{ESR_EL2, FAR_EL2, HPFAR_EL2, Readable};
-use eitri_aarch64::{
-    Access, CacheInstruction, Direction, FaultPage, SoftwareInterrupt, SoftwareInterruptRequest,
-    Syndrome,
-};
+use eitri_aarch64::{Access, CacheInstruction, Direction, FaultPage, SoftwareInterrupt, Syndrome};
 use eitri_boards::qemu_virt::{CONTROL, control};
 use eitri_boards::steps::SmcCall;
 use eitri_boards::{Exit as End, Region};
 use eitri_kernel::time;
+use spin::{Mutex, MutexGuard, Once};
 
 /// Exception classes of what the image may do.
 #[rustfmt::skip]
@@ -52,7 +52,7 @@ impl Place {
         let within = |region: Region| region.contains(address as usize);
         if within(board.gpu.window) {
             Place::Window
-        } else if within(redistributor::page()) {
+        } else if redistributor::has(address) {
             Place::Redistributor
         } else if machine::is_qemu(board) && within(CONTROL) {
             Place::Control
@@ -82,44 +82,88 @@ impl fmt::Display for Place {
     }
 }
 
-/// Everything that there is.
-pub(crate) struct Monitor {
-    guest: Guest,
-    interrupts: Interrupts,
-    gpu: Gpu,
+/// How long a CPU that has nothing to do watches a busy GPU before it sleeps.
+const WATCH: Duration = Duration::from_micros(50);
+/// How long it sleeps then at most.
+const NAP: Duration = Duration::from_micros(100);
+
+/// What all CPUs have in common.
+struct Machine {
+    shared: Mutex<Shared>,
     /// The image is an operating system.
     system: bool,
-    distributor: Distributor,
-    around: Around,
     limit: Duration,
     /// When the image must have ended.
     deadline: Duration,
 }
 
-impl Monitor {
-    /// Puts it together.
-    pub(crate) fn new(
-        guest: Guest,
-        interrupts: Interrupts,
-        gpu: Gpu,
-        settings: &Settings,
-    ) -> Monitor {
-        Monitor {
-            guest,
-            interrupts,
+/// What one CPU has at a time.
+struct Shared {
+    gpu: Gpu,
+    distributor: Distributor,
+    around: Around,
+}
+
+// SAFETY: it has two parts of which the compiler does not know that any CPU may use them. The model's sink is a `TraceFile`,
+// which is `Send`; the stand-ins of `boards` are registers that keep values, and share nothing.
+unsafe impl Send for Shared {}
+
+const _: () = {
+    const fn any_cpu_may_use<T: Send>() {}
+    any_cpu_may_use::<crate::trace::TraceFile>();
+};
+
+static MACHINE: Once<Machine> = Once::new();
+
+/// Puts together what CPUs share; the first one does.
+pub(crate) fn begin(gpu: Gpu, settings: &Settings) {
+    MACHINE.call_once(|| Machine {
+        shared: Mutex::new(Shared {
             gpu,
-            system: settings.system,
             distributor: Distributor::new(),
             around: Around::new(),
-            limit: settings.limit,
-            deadline: time::now().saturating_add(settings.limit),
+        }),
+        system: settings.system,
+        limit: settings.limit,
+        deadline: time::now().saturating_add(settings.limit),
+    });
+}
+
+/// Runs the image on this CPU until it ends QEMU, or something ends it.
+pub(crate) fn on_cpu(guest: Guest, interrupts: Interrupts) -> ! {
+    let machine = MACHINE.wait();
+    let monitor = Monitor {
+        guest,
+        interrupts,
+        machine,
+    };
+    monitor.run()
+}
+
+/// One CPU.
+struct Monitor {
+    guest: Guest,
+    interrupts: Interrupts,
+    machine: &'static Machine,
+}
+
+impl Machine {
+    fn shared(&self) -> MutexGuard<'_, Shared> {
+        loop {
+            if let Some(shared) = self.shared.try_lock() {
+                return shared;
+            }
+            // Another CPU has it; where CPUs take turns, as in QEMU, it is that one's.
+            // SAFETY: a hint.
+            unsafe { core::arch::asm!("yield", options(nomem, nostack, preserves_flags)) };
         }
     }
+}
 
-    /// Runs the image until it ends QEMU, or something ends it.
-    pub(crate) fn run(mut self) -> ! {
+impl Monitor {
+    fn run(mut self) -> ! {
         loop {
-            self.interrupts.present(self.gpu.lines(), &self.distributor);
+            self.present();
             match self.guest.run() {
                 Exit::Synchronous => self.synchronous(),
                 Exit::Interrupt => self.interrupt(),
@@ -133,9 +177,17 @@ impl Monitor {
     }
 
     /// Says what the image did wrong since the last call.
-    fn say_news(&mut self) {
-        self.around.say_news();
-        self.gpu.say_news();
+    fn say_news(&self) {
+        let mut shared = self.machine.shared();
+        shared.around.say_news();
+        shared.gpu.say_news();
+    }
+
+    /// Brings the CPU's virtual interrupts up to date. Tells whether one waits for the image.
+    fn present(&mut self) -> bool {
+        let shared = self.machine.shared();
+        self.interrupts
+            .present(shared.gpu.lines(), &shared.distributor)
     }
 
     fn interrupt(&mut self) {
@@ -147,10 +199,12 @@ impl Monitor {
 
     /// The image runs without looking at the GPU, or hangs.
     fn tick(&mut self) {
-        self.gpu.catch_up();
-        self.around.now(time::now());
-        if time::now() > self.deadline {
-            let limit = self.limit.as_millis();
+        let mut shared = self.machine.shared();
+        shared.gpu.catch_up();
+        shared.around.now(time::now());
+        drop(shared);
+        if time::now() > self.machine.deadline {
+            let limit = self.machine.limit.as_millis();
             self.stop(
                 format_args!("the image did not end within {limit} ms"),
                 End::Watchdog,
@@ -167,6 +221,7 @@ impl Monitor {
                 // Nobody is here: what the SMC calling convention says for an unknown call.
                 self.guest.set_register(0, u64::MAX);
             }
+            class::SMC if machine::is_qemu(machine::board()) => self.firmware_of_qemu(),
             class::SMC => self.firmware(),
             class::SYSTEM => self.system_instruction(syndrome),
             _ => self.stop(format_args!("{syndrome}"), End::Exception),
@@ -175,11 +230,11 @@ impl Monitor {
 
     fn data_abort(&mut self, syndrome: Syndrome) {
         let address = FaultPage::address(HPFAR_EL2.get(), FAR_EL2.get());
-        let place = match Place::of(address, &self.around) {
-            Place::Control if !self.system => Place::Nothing,
+        let place = match Place::of(address, &self.machine.shared().around) {
+            Place::Control if !self.machine.system => Place::Nothing,
             place => place,
         };
-        if place == Place::Nothing && self.system {
+        if place == Place::Nothing && self.machine.system {
             return abort::take(&mut self.guest, syndrome);
         }
         if place == Place::Nothing {
@@ -200,7 +255,7 @@ impl Monitor {
             Place::Control => self.control(access),
             Place::Distributor => {
                 let value = self.guest.register(access.register);
-                let found = self.distributor.access(access, value);
+                let found = self.machine.shared().distributor.access(access, value);
                 if access.direction == Direction::Read {
                     self.guest
                         .set_register(access.register, access.loaded(found));
@@ -219,7 +274,8 @@ impl Monitor {
         let window = machine::board().gpu.window.base as u64;
         let offset = access.address.wrapping_sub(window) as u32;
         let pc = self.guest.elr;
-        let answers = self.around.gpu_answers();
+        let mut shared = self.machine.shared();
+        let answers = shared.around.gpu_answers();
         match access.direction {
             Direction::Read if !answers => {
                 let value = access.loaded(u32::MAX.into());
@@ -227,13 +283,13 @@ impl Monitor {
             }
             Direction::Write if !answers => {}
             Direction::Read => {
-                let value = u64::from(self.gpu.read(offset, pc));
+                let value = u64::from(shared.gpu.read(offset, pc));
                 self.guest
                     .set_register(access.register, access.loaded(value));
             }
             Direction::Write => {
                 let value = self.guest.register(access.register) as u32;
-                self.gpu.write(offset, value, pc);
+                shared.gpu.write(offset, value, pc);
             }
         }
     }
@@ -250,8 +306,8 @@ impl Monitor {
                 report::line(format_args!("exit status {value}"));
                 report::end(End::Success);
             }
-            control::FAULT => self.gpu.fault(value, true),
-            control::NO_FAULT => self.gpu.fault(value, false),
+            control::FAULT => self.machine.shared().gpu.fault(value, true),
+            control::NO_FAULT => self.machine.shared().gpu.fault(value, false),
             _ => {}
         }
     }
@@ -260,15 +316,24 @@ impl Monitor {
         let at = access.address as usize;
         match access.direction {
             Direction::Read => {
-                let value = u64::from(self.around.read(at));
+                let value = u64::from(self.machine.shared().around.read(at));
                 self.guest
                     .set_register(access.register, access.loaded(value));
             }
             Direction::Write => {
                 let value = self.guest.register(access.register) as u32;
-                self.around.write(at, value);
+                self.machine.shared().around.write(at, value);
             }
         }
+    }
+
+    /// The image calls QEMU's firmware.
+    fn firmware_of_qemu(&mut self) {
+        let results = cpus::call_firmware([0, 1, 2, 3].map(|number| self.guest.register(number)));
+        for (number, result) in (0..).zip(results) {
+            self.guest.set_register(number, result);
+        }
+        self.guest.skip_instruction();
     }
 
     /// The image calls the board's firmware.
@@ -278,7 +343,8 @@ impl Monitor {
             function: function as u32,
             arguments: [first, second],
         };
-        match self.around.call(call) {
+        let called = self.machine.shared().around.call(call);
+        match called {
             Called::Answer(answer) => self.guest.set_register(0, answer),
             Called::Reset => {
                 self.say_news();
@@ -290,7 +356,8 @@ impl Monitor {
 
     fn access_shared(&mut self, access: Access) {
         let (pc, bytes) = (self.guest.elr, access.width.bytes());
-        let Some(caches) = self.gpu.caches() else {
+        let mut shared = self.machine.shared();
+        let Some(caches) = shared.gpu.caches() else {
             return;
         };
         match access.direction {
@@ -310,10 +377,7 @@ impl Monitor {
         match SoftwareInterrupt::decode(syndrome) {
             Some(interrupt) => {
                 let value = self.guest.register(interrupt.register);
-                let request = SoftwareInterruptRequest::new(value);
-                if request.is_to_first() {
-                    self.interrupts.interrupt_itself(request.id());
-                }
+                interrupts::send(value);
                 self.guest.skip_instruction();
             }
             None => self.cache_instruction(syndrome),
@@ -327,7 +391,7 @@ impl Monitor {
         };
         let address = self.guest.register(instruction.register);
         let pc = self.guest.elr;
-        if let Some(caches) = self.gpu.caches() {
+        if let Some(caches) = self.machine.shared().gpu.caches() {
             caches.upkeep(instruction.upkeep, address, pc);
         }
         self.guest.skip_instruction();
@@ -336,13 +400,22 @@ impl Monitor {
     /// The image sleeps until an interrupt: the GPU has the machine to itself.
     fn wait(&mut self) {
         self.guest.skip_instruction();
+        let begin = time::now();
         loop {
-            let lines = self.gpu.lines();
-            let for_image = self.interrupts.present(lines, &self.distributor);
-            if for_image || interrupts::is_physical_pending() {
+            if self.present() || interrupts::is_physical_pending() {
                 return;
             }
-            self.gpu.rest();
+            let rest = self.machine.shared().gpu.rest();
+            match rest {
+                Rest::Look => {}
+                Rest::Nap if time::now().saturating_sub(begin) < WATCH => {}
+                Rest::Nap => {
+                    interrupts::tick_within(NAP);
+                    cortex_a::asm::wfi();
+                }
+                // The tick ends it at the latest.
+                Rest::Sleep => cortex_a::asm::wfi(),
+            }
         }
     }
 

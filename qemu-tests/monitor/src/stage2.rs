@@ -1,7 +1,7 @@
 //! Stage 2: what the image sees of the machine: everything but the GPU's window, the distributor and the monitor; of a board
 //! that is not QEMU's its memory alone, at the board's addresses, and the redistributor.
 //!
-//! One page of the interrupt controller is left out too and passed on by hand; see [`crate::redistributor`].
+//! One page of the interrupt controller for each CPU is left out too and passed on by hand; see [`crate::redistributor`].
 
 use crate::machine::{self, Part};
 use crate::redistributor;
@@ -12,11 +12,12 @@ use aarch64_paging::paging::{Constraints, MemoryRegion, Stage2};
 use alloc::vec::Vec;
 use cortex_a::registers::{
     CNTHCTL_EL2, CNTVOFF_EL2, HCR_EL2, MIDR_EL1, MPIDR_EL1, Readable, SCTLR_EL1, VMPIDR_EL2,
-    VTCR_EL2, Writeable,
+    VTCR_EL2, VTTBR_EL2, Writeable,
 };
 use eitri_aarch64::entry_state;
 use eitri_boards::Region;
 use eitri_boards::qemu_virt::{BOARD, CONTROL, GUEST_RAM};
+use spin::Once;
 
 // The page beside the window is left out with it.
 const _: () = assert!(CONTROL.base == BOARD.description().gpu.window.end());
@@ -64,10 +65,10 @@ fn devices() -> Vec<Part> {
     if !machine::is_qemu(board) {
         return machine::devices(board);
     }
-    let left_out = [redistributor::page(), board.gpu.window, CONTROL];
+    let left_out = redistributor::pages().chain([board.gpu.window, CONTROL, GUEST_RAM]);
     let mut parts = Vec::new();
     let mut base = 0;
-    for region in left_out.iter().chain([&GUEST_RAM]) {
+    for region in left_out {
         parts.push(Part {
             seen: Region::new(base, region.base - base),
             place: base,
@@ -77,7 +78,15 @@ fn devices() -> Vec<Part> {
     parts
 }
 
-/// Sets EL1 up: translation by stage 2, interrupts to EL2, WFI to EL2, everything else as on the machine itself.
+/// What is the same on all CPUs.
+struct Common {
+    tables: u64,
+    coherent: bool,
+}
+
+static COMMON: Once<Common> = Once::new();
+
+/// Makes the image's view of the machine, for all CPUs, and sets this one up.
 /// Where memory is not `coherent` what the image does to the memory that it shares with the GPU comes to EL2 too, and so do its
 /// cache instructions.
 pub(crate) fn show_machine(coherent: bool) {
@@ -93,6 +102,23 @@ pub(crate) fn show_machine(coherent: bool) {
     if let Err(error) = mapped {
         panic!("stage 2 tables: {error}");
     }
+    // SAFETY: stage 2 concerns EL1 only, which does not run yet. The tables are never dropped.
+    unsafe { tables.activate() };
+    let tables_at = VTTBR_EL2.get();
+    core::mem::forget(tables);
+    COMMON.call_once(|| Common {
+        tables: tables_at,
+        coherent,
+    });
+    set_up_cpu();
+}
+
+/// Sets EL1 of this CPU up: translation by stage 2, interrupts to EL2, WFI to EL2, calls of the firmware to EL2, everything else as on
+/// the machine itself.
+pub(crate) fn set_up_cpu() {
+    let Some(common) = COMMON.get() else {
+        return;
+    };
     VTCR_EL2.write(
         VTCR_EL2::RES1::SET
             + VTCR_EL2::PS::PA_40B_1TB
@@ -103,21 +129,14 @@ pub(crate) fn show_machine(coherent: bool) {
             + VTCR_EL2::SL0::Granule4KBLevel1
             + VTCR_EL2::T0SZ.val(T0SZ),
     );
-    // SAFETY: stage 2 concerns EL1 only, which does not run yet. The tables are never dropped.
+    VTTBR_EL2.set(common.tables);
+    // SAFETY: EL1 of this CPU does not run yet.
     unsafe {
-        tables.activate();
-        core::arch::asm!("tlbi alle1", "dsb nsh", "isb", options(nostack));
+        core::arch::asm!("isb", "tlbi alle1", "dsb nsh", "isb", options(nostack));
     }
-    core::mem::forget(tables);
-
-    let trapped = match coherent {
+    let trapped = match common.coherent {
         true => HCR_EL2::TPCP::CLEAR,
         false => HCR_EL2::TPCP::SET,
-    };
-    // QEMU's own firmware answers on its own machine; elsewhere the board's stand-in does.
-    let firmware = match machine::is_qemu(machine::board()) {
-        true => HCR_EL2::TSC::CLEAR,
-        false => HCR_EL2::TSC::SET,
     };
     HCR_EL2.write(
         HCR_EL2::RW::EL1IsAarch64
@@ -126,7 +145,7 @@ pub(crate) fn show_machine(coherent: bool) {
             + HCR_EL2::FMO::SET
             + HCR_EL2::AMO::SET
             + HCR_EL2::TWI::SET
-            + firmware
+            + HCR_EL2::TSC::SET
             + trapped,
     );
     CNTHCTL_EL2.write(CNTHCTL_EL2::EL1PCEN::SET + CNTHCTL_EL2::EL1PCTEN::SET);
