@@ -12,7 +12,7 @@ use eitri_compute_cases::{Case, Image, Module, Place as CasePlace, Resource, Res
 use eitri_job::{Content, CoreDump, Wants};
 use eitri_program::Program;
 use eitri_runtime::{ImageInfo, SamplerInfo};
-use eitri_shaderc::{Compiled, Error, Errors, Options, Robust, ir3, valhall};
+use eitri_shaderc::{Compiled, Error, Errors, Options, Robust, Target, ir3, valhall};
 use std::path::Path;
 use std::time::Duration;
 
@@ -63,13 +63,23 @@ pub(crate) fn compile(
     robust: Robust,
     gpu: GpuChoice,
 ) -> Result<Compiled, Verdict> {
+    compile_for(case, module, robust, gpu.target())
+}
+
+/// The same for a machine of any family.
+pub(crate) fn compile_for(
+    case: &Case,
+    module: Module,
+    robust: Robust,
+    target: Target,
+) -> Result<Compiled, Verdict> {
     let failed = |error: &dyn std::fmt::Display| Verdict::Failed(error.to_string());
     let spirv = case.module(module).map_err(|error| failed(&error))?;
     let options = Options {
         entry: Some(case.entry.clone()),
         spec_constants: case.spec_constants.clone(),
         robust,
-        target: gpu.target(),
+        target,
         ..Options::default()
     };
     eitri_shaderc::compile(&spirv, &options).map_err(|errors| match is_defect(&errors) {

@@ -178,7 +178,10 @@ fn of_product(product: &'static csf::Product) -> Result<Target, Failure> {
 }
 
 /// The machine of any family that has this name.
-fn machine(name: &str) -> Result<Target, Failure> {
+///
+/// # Errors
+/// A name of none; the error lists what there is.
+pub(crate) fn machine(name: &str) -> Result<Target, Failure> {
     if let Ok(arch) = eitri_program::SUPPORTED.parse(name) {
         return Ok(Target::valhall(arch));
     }

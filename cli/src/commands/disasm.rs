@@ -1,11 +1,12 @@
 //! `eitri disasm`: shader instructions from words to text.
 //!
-//! Facts: hardware/valhall-isa.md sections 7, 12.4 and 19.
+//! Facts: hardware/valhall-isa.md sections 7, 12.4 and 19; hardware/ir3-isa.md section 17.
 
-use crate::commands::asm::{Dialect, Legality};
+use crate::commands::asm::{Chosen, Dialect, Legality};
+use crate::ir3_text;
 use crate::outcome::{Failure, Status};
 use crate::text_input::{Input, InputArgs, Problem, Results, Word};
-use eitri_isa::{Arch, Instr};
+use eitri_isa::Instr;
 
 /// A line holds a word of 16 hex digits, or eight bytes of two, lowest first; lines that are blank or start with `#`
 /// are skipped. Prints one instruction a line.
@@ -23,6 +24,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    let chosen = args.dialect.chosen()?;
     let input = Input::read_words(&args.input.file, args.raw)?;
     let mut words = input.words()?;
     if args.raw {
@@ -32,7 +34,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let mut results = Results::new(args.input.keep_going);
     for Word { line, text, value } in words {
         let problem = |message: String| Problem::of_line(text, message);
-        let shown = value.and_then(|word| show(word, &args.dialect).map_err(problem));
+        let shown = value.and_then(|word| show(word, &chosen).map_err(problem));
         let shown = shown.map(|(text, refusal)| (text, refusal.map(problem)));
         args.legality
             .put(&mut results, &input, (line, text), shown)?;
@@ -41,9 +43,13 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
 }
 
 /// The text of a word, and why the hardware refuses it, if it does.
-fn show(word: u64, dialect: &Dialect) -> Result<(String, Option<String>), String> {
-    let arch: Arch = dialect.arch;
-    let instr = Instr::decode_text(word, arch).map_err(|error| error.to_string())?;
-    let refusal = instr.check(arch).err().map(|rule| rule.to_string());
-    Ok((instr.display(arch, dialect.syntax).to_string(), refusal))
+fn show(word: u64, chosen: &Chosen) -> Result<(String, Option<String>), String> {
+    match *chosen {
+        Chosen::Ir3(generation) => Ok(ir3_text::show(word, generation)),
+        Chosen::Valhall(arch, syntax) => {
+            let instr = Instr::decode_text(word, arch).map_err(|error| error.to_string())?;
+            let refusal = instr.check(arch).err().map(|rule| rule.to_string());
+            Ok((instr.display(arch, syntax).to_string(), refusal))
+        }
+    }
 }

@@ -1,8 +1,9 @@
 //! `eitri explain`: what the tables know of a name or a number.
 
+use crate::instruction_set::InstructionSet;
 use crate::nearest::suggestion;
 use crate::outcome::{Failure, Status};
-use crate::reference::{Page, SCHEMA, hexadecimal, numbered, pages, register_value};
+use crate::reference::{Page, SCHEMA, hexadecimal, ir3, numbered, pages, register_value};
 use crate::streams::{self, outln};
 use miette::Diagnostic;
 use serde_json::json;
@@ -18,9 +19,10 @@ pub(crate) struct Args {
     /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// The generation by which a word or the source of a fault is decoded.
+    /// The generation by which a word or the source of a fault is decoded. With a5xx, a6xx or a7xx names and words are those of
+    /// Adreno's instructions.
     #[arg(long, default_value = "v10")]
-    arch: eitri_isa::Arch,
+    arch: InstructionSet,
 }
 
 /// A name that no table has.
@@ -42,7 +44,10 @@ struct NoNumber {
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let name = args.name.join(" ");
-    let found = find(name.trim(), args.arch)?;
+    let found = match args.arch {
+        InstructionSet::Valhall(arch) => find(name.trim(), arch)?,
+        InstructionSet::Ir3(generation) => find_ir3(name.trim(), generation)?,
+    };
     if args.json {
         let entries: Vec<_> = found.iter().map(Page::json).collect();
         outln!(
@@ -89,6 +94,25 @@ fn find(name: &str, arch: eitri_isa::Arch) -> Result<Vec<Page>, Failure> {
     } else {
         Ok(found)
     }
+}
+
+/// An instruction of Adreno by its name, or by a word of 16 hex digits.
+fn find_ir3(name: &str, generation: eitri_ir3_isa::Gen) -> Result<Vec<Page>, Failure> {
+    let all = ir3::pages(Some(generation));
+    let mut found: Vec<Page> = all
+        .iter()
+        .filter(|page| page.answers_to(name))
+        .cloned()
+        .collect();
+    if found.is_empty()
+        && let Some((word, 9..)) = hex(name)
+    {
+        found.extend(ir3::word(word, generation));
+    }
+    if found.is_empty() {
+        return Err(unknown(name, &all));
+    }
+    Ok(found)
 }
 
 /// `REGISTER.FIELD`, `Structure.Field`, or a field's name alone: the pages that have it, with that part only.

@@ -2,7 +2,8 @@
 
 use crate::case_run::{self, Setting, Verdict};
 use crate::dispatch::Place;
-use crate::gpu_choice::GpuArgument;
+use crate::gpu_choice::{self, GpuArgument};
+use crate::ir3_case;
 use crate::outcome::{Failure, Status};
 use crate::parallel;
 use crate::progress;
@@ -10,7 +11,7 @@ use crate::streams::outln;
 use crate::timeline::Timelines;
 use crate::trace_option::TraceArgument;
 use eitri_compute_cases::{Case, CaseError, Module, find};
-use eitri_shaderc::Robust;
+use eitri_shaderc::{Machine, Robust, Target};
 use miette::Diagnostic;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -29,6 +30,10 @@ pub(crate) struct Args {
     gpu: GpuArgument,
     #[command(flatten)]
     trace: TraceArgument,
+    /// Compile for an Adreno, such as a6xx or a650, and run the interpreter of its instructions, which faults on results that are
+    /// read too early.
+    #[arg(long, value_name = "MACHINE", conflicts_with_all = ["on", "gpu", "trace", "keep", "timeout"])]
+    target: Option<String>,
     /// Take the optimised module of each kernel.
     #[arg(long)]
     opt: bool,
@@ -51,6 +56,9 @@ pub(crate) struct Args {
 pub(crate) enum KernelError {
     #[error(transparent)]
     Case(#[from] CaseError),
+    #[error("kernels for {name} run on the model of the GPU")]
+    #[diagnostic(help("--gpu chooses which"))]
+    OnModel { name: String },
     #[error("no kernel's name contains `{filter}`; there are {}", names.join(", "))]
     NoMatch { filter: String, names: Vec<String> },
 }
@@ -77,7 +85,19 @@ pub(crate) fn read_cases(paths: &[PathBuf], filter: Option<&str>) -> Result<Vec<
     Ok(cases)
 }
 
+/// The Adreno that `--target` names.
+fn adreno(name: &str) -> Result<Target, Failure> {
+    let target = gpu_choice::machine(name)?;
+    match target.machine {
+        Machine::Ir3(_) => Ok(target),
+        Machine::Valhall(_) => Err(Failure::refused(KernelError::OnModel {
+            name: name.to_owned(),
+        })),
+    }
+}
+
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    let target = args.target.as_deref().map(adreno).transpose()?;
     let cases = read_cases(&args.cases, args.filter.as_deref())?;
     let trace = args.trace.path();
     let timelines = Timelines::default();
@@ -100,7 +120,16 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     };
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
     let progress = progress::count(cases.len());
-    let work = |case: &Case| case_run::run(case, setting);
+    let work = |case: &Case| match target {
+        Some(target) => ir3_case::run_case(case, setting.module, target),
+        None => case_run::run(case, setting),
+    };
+    // What an Adreno lacks is refused by name; a case that a job can't carry is skipped.
+    let what_skipped = if target.is_some() {
+        "refused"
+    } else {
+        "skipped"
+    };
     parallel::in_order(&cases, jobs, work, |case, verdict| {
         let name = &case.name;
         progress.done(name, || match verdict {
@@ -114,7 +143,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             }
             Verdict::Skipped(what) => {
                 skipped += 1;
-                outln!("skipped {name}: {what}")
+                outln!("{what_skipped} {name}: {what}")
             }
         })
     })?;
@@ -122,7 +151,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if let Some(path) = trace {
         timelines.write(path)?;
     }
-    outln!("{passed} passed, {failed} failed, {skipped} skipped")?;
+    outln!("{passed} passed, {failed} failed, {skipped} {what_skipped}")?;
     Ok(match failed {
         0 => Status::Good,
         _ => Status::CheckFailed,

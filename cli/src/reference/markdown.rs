@@ -3,7 +3,7 @@
 //! Guarantees: the same tables give the same bytes; a test compares them with what is committed.
 
 use super::diagram::diagram;
-use super::{Code, Family, Page, pages};
+use super::{Code, Family, Page, ir3, pages};
 use std::fmt::Write;
 
 /// A file of docs/reference.
@@ -16,6 +16,7 @@ pub(crate) struct Document {
 #[rustfmt::skip]
 const FILES: &[(&str, &[Family], &str, &str)] = &[
     ("instructions.md",    &[Family::Instruction],                      "Shader instructions",         "Words of 64 bits that shader cores execute."),
+    ("ir3-instructions.md", &[Family::Ir3Instruction],                  "IR3 instructions",            "Words of 64 bits that shader cores of Adreno a5xx to a7xx execute."),
     ("command-streams.md", &[Family::StreamInstruction],                "Command-stream instructions", "Words of 64 bits that the command-stream front end executes."),
     ("special-values.md",  &[Family::SpecialValue],                     "Special values",              "What a source of a shader instruction reads besides registers, uniforms and constants."),
     ("staging.md",         &[Family::StagingRegister],                  "Staging registers",           "What jobs read beside the operands in their words."),
@@ -30,7 +31,9 @@ const FILES: &[(&str, &[Family], &str, &str)] = &[
 
 /// All documents, the index first.
 pub(crate) fn documents() -> Vec<Document> {
-    let pages = pages();
+    // Names of Adreno are found by `--arch a6xx` alone, so that they hide none of Mali's.
+    let mut pages = pages();
+    pages.extend(ir3::pages(None));
     let mut index = heading(
         "Reference",
         "Generated from the tables by `cargo eitri docs`; edit those, not these.",

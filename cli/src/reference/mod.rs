@@ -8,6 +8,7 @@ mod descriptors;
 mod diagram;
 mod formats;
 mod instructions;
+pub(crate) mod ir3;
 mod json;
 mod markdown;
 mod products;
@@ -27,6 +28,7 @@ use eitri_csf::Arch;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Family {
     Instruction,
+    Ir3Instruction,
     SpecialValue,
     StreamInstruction,
     StagingRegister,
@@ -46,6 +48,7 @@ impl Family {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Family::Instruction => "shader instruction",
+            Family::Ir3Instruction => "IR3 instruction",
             Family::SpecialValue => "special value",
             Family::StreamInstruction => "command-stream instruction",
             Family::StagingRegister => "staging register",

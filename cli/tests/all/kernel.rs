@@ -124,3 +124,65 @@ fn bad_requests_are_refused_with_their_place() {
     std::fs::write(&file, "{\n  \"format\": 1,\n  oops").unwrap();
     refused(&[], "good.json:3:3: key must be a string");
 }
+
+#[test]
+fn an_adreno_runs_the_interpreter() {
+    let root = tempfile::tempdir().unwrap();
+    case(root.path(), "right", DOUBLE, 12);
+    case(root.path(), "wrong", DOUBLE, 13);
+    case(root.path(), "wide", DOUBLE_F64, 12);
+    let all = kernel(root.path(), &["--target", "a6xx"]);
+    let stdout = String::from_utf8_lossy(&all.stdout).into_owned();
+    let lines: Vec<&str> = stdout.lines().collect();
+    assert_eq!(lines[0], "ok right", "{stdout}");
+    assert!(lines[1].starts_with("refused wide: "), "{stdout}");
+    assert!(
+        lines[2].starts_with("FAIL wrong: data (0:0): element 1"),
+        "{stdout}"
+    );
+    assert_eq!(lines[3], "1 passed, 1 failed, 1 refused");
+    assert_eq!(all.status.code(), Some(1));
+    let says = |arguments: &[&str], part: &str| {
+        let output = kernel(root.path(), arguments);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains(part), "no `{part}` in {stderr}");
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+    };
+    says(
+        &["--target", "v10"],
+        "kernels for v10 run on the model of the GPU",
+    );
+    says(&["--target", "teapot"], "there is no machine `teapot`");
+    says(&["--target", "a6xx", "--on", "qemu"], "cannot be used with");
+}
+
+/// What Adreno's back end has no code for: texel buffers and images.
+const REFUSED_BY_IR3: [&str; 3] = ["crc32_blocks", "fft_radix4", "gaussian_blur"];
+
+#[test]
+fn the_shared_kernels_are_right_on_the_interpreter_of_ir3() {
+    let Some(kernels) = eitri_testdata::shared("kernels") else {
+        return;
+    };
+    // In the short form the optimised modules, in the long form the plain ones, too.
+    let plain: &[&str] = &["--target", "a6xx"];
+    let optimised: &[&str] = &["--target", "a6xx", "--opt"];
+    let runs = if eitri_testdata::long() {
+        vec![optimised, plain]
+    } else {
+        vec![optimised]
+    };
+    for arguments in runs {
+        let all = kernel(&kernels, arguments);
+        let stdout = String::from_utf8_lossy(&all.stdout);
+        let of = |kind: &str| -> Vec<&str> {
+            let lines = stdout.lines().filter_map(|line| line.strip_prefix(kind));
+            lines
+                .map(|line| line.split(':').next().unwrap_or(line).trim())
+                .collect()
+        };
+        assert_eq!(of("FAIL "), [""; 0], "{arguments:?}: {stdout}");
+        assert_eq!(of("refused "), REFUSED_BY_IR3, "{arguments:?}: {stdout}");
+        assert!(of("ok ").len() >= 37, "{arguments:?}: {stdout}");
+    }
+}

@@ -13,6 +13,7 @@ mod dump;
 mod eitri;
 mod explain;
 mod images_on_model;
+mod ir3;
 mod isa;
 mod kernel;
 mod kernels_on_model;

@@ -49,6 +49,7 @@ pub mod device;
 
 // What others ask of an instruction.
 mod access;
+mod describe;
 mod random;
 mod rules;
 pub mod timing;
@@ -63,6 +64,7 @@ mod text;
 
 pub use access::{Access, Place};
 pub use build::Builder;
+pub use describe::{Bits, What};
 pub use error::{DecodeError, EncodeError};
 pub use field::Field;
 pub use generation::{Gen, Gens, UnknownGen};

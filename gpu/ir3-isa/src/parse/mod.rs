@@ -175,11 +175,11 @@ impl<'a> Attempt<'a> {
         };
         let before = self.cursor;
         let taken = self.cursor.literal(text, what);
-        if !self.named && text.starts_with(|letter: char| letter.is_ascii_lowercase()) {
-            self.named = taken.is_ok();
-            return taken.map_err(|_| before.error(ParseErrorKind::Mnemonic));
+        if self.named {
+            return taken;
         }
-        taken
+        self.named = text.starts_with(|letter: char| letter.is_ascii_lowercase());
+        taken.map_err(|_| before.error(ParseErrorKind::Mnemonic))
     }
 
     fn put(&mut self, field: Field, bits: u32) {

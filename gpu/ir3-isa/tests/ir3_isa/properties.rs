@@ -63,3 +63,16 @@ fn every_instruction_has_random_words() {
         }
     }
 }
+
+#[test]
+fn parts_cover_every_word() {
+    for op in Op::ALL {
+        let parts = op.row().parts();
+        let usual = parts.filter(|bits| !matches!(bits.what, eitri_ir3_isa::What::Indirect(_)));
+        let end = usual.fold(0, |end, bits| {
+            assert_eq!(u32::from(bits.low), end, "{op}");
+            end + u32::from(bits.width)
+        });
+        assert_eq!(end, 64, "{op}");
+    }
+}

@@ -87,3 +87,30 @@ fn cases_assemble() {
 fn random_words_assemble() {
     assemble("hardware/data/ir3-random.txt");
 }
+
+/// An error names the place that the best attempt came to.
+#[test]
+fn errors_have_places() {
+    use eitri_ir3_isa::Gen;
+    #[rustfmt::skip]
+    let rows = [
+        ("",                                  0, "no instruction"),
+        ("add.q r0.x, r0.y, r0.z",            0, "no instruction of this name"),
+        ("(ss)add.q r0.x, r0.y, r0.z",        4, "no instruction of this name"),
+        ("add.u r0.x, r0.y",                 16, "`,` and another operand expected"),
+        ("add.u r0.x, r0.y, hr0.z",          19, "a full register is needed here"),
+        ("add.u r0.x, r0.y, 5000",           18, "5000 is outside -1024..=1023"),
+        ("add.u r0.x, r0.y, r0.z, r1.x",     22, "the instruction ends before this"),
+        ("br p0.x, #nowhere",                10, "no such label"),
+        ("mov.f32f32 r0.x, 1",               17, "a float in brackets expected"),
+        ("ldg.u32 r0.x, g[r1.x], 9",         23, "9 is outside 0..=7"),
+    ];
+    for (line, place, says) in rows {
+        let error = Instr::parse(line, Gen::A6xx).expect_err(line);
+        assert_eq!(
+            (error.span.start, error.to_string().as_str()),
+            (place, says),
+            "`{line}`"
+        );
+    }
+}
