@@ -241,6 +241,24 @@ fn users_shaders_compute_what_they_say() {
     assert_eq!(bins[..4], [0, 128, 64, 64]);
 }
 
+/// GLSL's own name for the size of a workgroup, whichever front end reads it.
+#[test]
+fn a_shader_knows_the_size_of_its_workgroup() {
+    let folder = Folder::new();
+    let shader = folder.file(
+        "size.comp",
+        "#version 450
+         layout(local_size_x = 4, local_size_y = 2) in;
+         layout(set = 0, binding = 0) buffer B { uint data[]; };
+         void main() {
+             uint i = gl_LocalInvocationID.y * gl_WorkGroupSize.x + gl_LocalInvocationID.x;
+             data[i] = gl_WorkGroupSize.x * 100u + gl_WorkGroupSize.y * 10u + i;
+         }",
+    );
+    let found = folder.words(&shader, &["--buffer", "0=zero:32", "--save", "0=out.bin"]);
+    assert_eq!(found, [420, 421, 422, 423, 424, 425, 426, 427]);
+}
+
 /// Text goes to standard error in the order of the buffer's records, whatever else the shader does; twice if it is called from
 /// two places; results stay what they are.
 #[test]

@@ -470,7 +470,11 @@ impl Module {
             }
         }
         let mut sizes = self.decorations.with(Decoration::BuiltIn);
-        let size = sizes.find(|(_, builtin)| *builtin == BuiltIn::WorkgroupSize as u32);
+        // A constant; naga writes a variable, of GLSL's gl_WorkGroupSize, which has the size of the execution mode.
+        let size = sizes.find(|(id, builtin)| {
+            let is_variable = || self.globals.iter().any(|(global, _)| global == id);
+            *builtin == BuiltIn::WorkgroupSize as u32 && !is_variable()
+        });
         if let Some((id, _)) = size {
             let constant = self.constant(&instr, id)?;
             let bits: [u64; 3] = (&*constant.bits)
