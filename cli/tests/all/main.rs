@@ -30,6 +30,8 @@ mod validate;
 
 #[path = "../../../shaderc/tests/all/support/kernel.rs"]
 mod kernel_case;
+#[path = "../../../shaderc/tests/all/support/operations.rs"]
+mod operations;
 #[path = "../../../shaderc/tests/all/support/random_function/mod.rs"]
 mod random_function;
 #[path = "../../../shaderc/tests/all/support/spvasm.rs"]

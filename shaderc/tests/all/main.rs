@@ -5,6 +5,7 @@ mod deep;
 mod errors;
 mod growth;
 mod interp;
+mod ir3;
 mod kernels;
 mod layout;
 mod lowering;

@@ -111,20 +111,27 @@ impl Selector<'_> {
         self.define(data.results[0], Instr::on(op, &[angle]));
     }
 
-    /// Times two powers of two, each of which a float can be.
+    /// Times three powers of two, each of which a float can be: from the largest to nothing it is more than two of them.
     pub(super) fn scale(&mut self, data: &InstData) {
         let number = self.float_source(data.args[0]);
         let exponent = self.plain(data.args[1]);
-        let exponent = self.compute(Op::MinS, &[exponent, Source::constant(254)]);
-        let exponent = self.compute(Op::MaxS, &[exponent, Source::constant(-252i32 as u32)]);
-        let first = self.compute(Op::AshrB, &[exponent, Source::constant(1)]);
-        let second = self.compute(Op::SubU, &[exponent, first]);
-        let [first, second] = [first, second].map(|exponent| {
+        let exponent = self.clamped(exponent, -278, 278);
+        let first = self.clamped(exponent, -126, 127);
+        let rest = self.compute(Op::SubU, &[exponent, first]);
+        let second = self.clamped(rest, -126, 127);
+        let third = self.compute(Op::SubU, &[rest, second]);
+        let [first, second, third] = [first, second, third].map(|exponent| {
             let biased = self.compute(Op::AddU, &[exponent, Source::constant(127)]);
             self.compute(Op::ShlB, &[biased, Source::constant(23)])
         });
         let part = self.compute(Op::MulF, &[number, first]);
-        self.define(data.results[0], Instr::on(Op::MulF, &[part, second]));
+        let part = self.compute(Op::MulF, &[part, second]);
+        self.define(data.results[0], Instr::on(Op::MulF, &[part, third]));
+    }
+
+    fn clamped(&mut self, value: Source, least: i32, most: i32) -> Source {
+        let value = self.compute(Op::MinS, &[value, Source::constant(most as u32)]);
+        self.compute(Op::MaxS, &[value, Source::constant(least as u32)])
     }
 
     /// The exponent's bits of a float.

@@ -1,5 +1,7 @@
 //! What several tests share.
 pub mod kernel;
+pub mod on_ir3;
+pub mod operations;
 pub mod random_function;
 pub mod spvasm;
 pub mod wgsl;

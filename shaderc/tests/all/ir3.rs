@@ -1,0 +1,108 @@
+//! Code for Adreno a6xx on the interpreter of its instructions, against the interpreter of the IR.
+//!
+//! That interpreter stops where code reads a result too early, does not wait, or lets lanes join where they must not.
+
+use crate::support::on_ir3;
+use crate::support::operations::{Machine, check_all, check_expression};
+use crate::support::random_function::{Content, buffers, dispatch, generate, output};
+use eitri_shaderc::interp::interpret;
+use eitri_shaderc::pass::Runner;
+use eitri_shaderc::{Options, Robust, Target, compile_lowered, pipeline};
+use proptest::prelude::*;
+
+const ADRENO: Machine = Machine {
+    run: |function, dispatch, buffers| {
+        let compiled = compile_lowered(function, &options(None));
+        let compiled = compiled.map_err(|errors| errors.to_string())?;
+        on_ir3::run(&compiled.program, dispatch, buffers)
+            .map_err(|fault| format!("{fault}\n{}", compiled.listing))?;
+        Ok(compiled.listing)
+    },
+    flushes: true,
+};
+
+/// Options for an Adreno that has everything.
+fn options(register_limit: Option<u32>) -> Options {
+    Options {
+        target: Target::ir3_named("a6xx").expect("it is one"),
+        register_limit,
+        ..Options::default()
+    }
+}
+
+#[test]
+fn every_operation_gives_what_the_interpreter_gives() {
+    let failures = check_all(ADRENO);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if eitri_testdata::long() { 600 } else { 8 }))]
+
+    #[test]
+    fn random_expressions_give_what_the_interpreter_gives(
+        choices in prop::collection::vec((any::<usize>(), any::<[usize; 4]>()), 1..40)
+    ) {
+        let checked = check_expression(ADRENO, &choices);
+        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+    }
+}
+
+/// Every other function has guards.
+fn robust(seed: u64) -> Robust {
+    match seed % 2 {
+        0 => Robust::On,
+        _ => Robust::Off,
+    }
+}
+
+/// Compares one function; false if it runs too long to be compared.
+fn check(seed: u64, register_limit: Option<u32>) -> Result<bool, String> {
+    let mut function = generate(seed, Content::SameBits);
+    let text = function.to_string();
+    let mut expected = buffers();
+    if interpret(&function, &dispatch(), &mut expected).is_err() {
+        return Ok(false);
+    }
+    let options = options(register_limit);
+    let mut runner = Runner::new(options.target, &[]);
+    pipeline::lower(&mut function, robust(seed), &mut runner);
+    let compiled = compile_lowered(&function, &options).map_err(|errors| errors.to_string())?;
+    let mut got = buffers();
+    on_ir3::run(&compiled.program, &dispatch(), &mut got)
+        .map_err(|fault| format!("{fault}\n{}", compiled.listing))?;
+    match output(&got) == output(&expected) {
+        true => Ok(true),
+        false => Err(format!("other results\n{text}\n{}", compiled.listing)),
+    }
+}
+
+/// Runs seeds; those that fail are named, the first with all that is known of it.
+fn run(seeds: std::ops::Range<u64>, register_limit: Option<u32>) {
+    let (mut compared, mut failures) = (0, vec![]);
+    let count = seeds.end - seeds.start;
+    for seed in seeds {
+        match check(seed, register_limit) {
+            Ok(done) => compared += u64::from(done),
+            Err(error) => failures.push((seed, error)),
+        }
+    }
+    let seeds: Vec<u64> = failures.iter().map(|(seed, _)| *seed).collect();
+    if let Some((seed, error)) = failures.first() {
+        panic!("seeds {seeds:?} fail; {seed}: {error}");
+    }
+    assert!(compared * 10 > count * 9, "only {compared} of {count} end");
+}
+
+#[test]
+fn random_functions_compute_what_the_interpreter_computes() {
+    run(0..if eitri_testdata::long() { 2_000 } else { 10 }, None);
+}
+
+#[test]
+fn spilled_code_computes_what_the_interpreter_computes() {
+    run(
+        100..if eitri_testdata::long() { 1_000 } else { 106 },
+        Some(12),
+    );
+}
