@@ -73,7 +73,7 @@ const TESTS: &[Test] = &[
     Test { image: "eitri-crash",    words: &["stack-overflow"],                  entries: EVERY,   status: Some(102), expect: Expect::Console(&["below the stack: it overflowed"]) },
     Test { image: "eitri-crash",    words: &["panic"],                           entries: EVERY,   status: Some(101), expect: Expect::Console(&["on purpose", "crash.rs"]) },
     Test { image: "eitri-crash",    words: &["memory"],                          entries: EVERY,   status: Some(101), expect: Expect::Console(&["memory allocation of 1073741824 bytes failed"]) },
-    Test { image: "eitri-window",   words: &["window"],                          entries: MONITOR, status: Some(0),   expect: Expect::Tap(7) },
+    Test { image: "eitri-window",   words: &["window"],                          entries: MONITOR, status: Some(0),   expect: Expect::Tap(8) },
     Test { image: "eitri-window",   words: &["misuse=wide"],                     entries: MONITOR, status: Some(102), expect: Expect::MonitorSays("an access of 8 bytes") },
     Test { image: "eitri-window",   words: &["misuse=pair"],                     entries: MONITOR, status: Some(102), expect: Expect::MonitorSays("no plain load or store of one register") },
     Test { image: "eitri-window",   words: &["misuse=monitor"],                  entries: MONITOR, status: Some(102), expect: Expect::MonitorSays("nothing at 0x80000000") },

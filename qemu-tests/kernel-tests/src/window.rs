@@ -4,13 +4,14 @@
 
 mod tap;
 
+use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
 use eitri_boards::Exit;
-use eitri_boards::qemu_virt::MONITOR_RAM;
+use eitri_boards::qemu_virt::{BOARD, MONITOR_RAM};
 use eitri_csf::registers::control::GPU_COMMAND;
 use eitri_csf::registers::identity::GPU_ID;
 use eitri_csf::registers::interrupts::GPU_IRQ;
-use eitri_kernel::{Kernel, println};
+use eitri_kernel::{Kernel, cpus, println};
 use eitri_on_board::{Caching, MmioPlatform, take_gpu};
 use eitri_runtime::{Lines, Platform};
 use tap::{Outcome, Test, expect};
@@ -34,6 +35,7 @@ const TESTS: &[Test<MmioPlatform>] = &[
     ("a second reset does the same again", reset_interrupt),
     ("memory is zeroed, aligned and apart", memory),
     ("a wait without lines lasts", delay),
+    ("another CPU sees the GPU", another_cpu),
 ];
 
 fn main(kernel: Kernel) -> Exit {
@@ -145,6 +147,25 @@ fn delay(gpu: &mut MmioPlatform) -> Outcome {
         "5 ms",
         passed.as_micros() as u64,
     )
+}
+
+/// It was started by the firmware, and the monitor has to be under it too.
+fn another_cpu(gpu: &mut MmioPlatform) -> Outcome {
+    static SEEN: AtomicU32 = AtomicU32::new(0);
+    let others = cpus::others();
+    let cpu = others.first().copied().ok_or(("a second CPU", 0))?;
+    let read = || {
+        let id = BOARD.gpu.window.base + GPU_ID.offset as usize;
+        // SAFETY: a register that the kernel's map has, and whose reads have no effect.
+        SEEN.store(
+            unsafe { (id as *const u32).read_volatile() },
+            Ordering::Relaxed,
+        );
+    };
+    let running = cpus::run(cpu, read).map_err(|_| ("a CPU that is started", 0))?;
+    running.wait();
+    let (seen, own) = (SEEN.load(Ordering::Relaxed), gpu.read32(GPU_ID.offset));
+    expect(seen == own, "GPU_ID as this CPU reads it", seen.into())
 }
 
 /// Two words at once.
