@@ -3,7 +3,7 @@
 //! Needs: operands as `ir::image` orders them.  Guarantees: nothing outside of an image is touched.
 use super::image::{Image, Place, Sampler, Wanted, gather, sample};
 use super::memory::Bound;
-use super::run::atomic;
+use super::step::atomic;
 use crate::ir::{Dim, ImageAction, ImageOp, Lod, Type};
 
 /// The results; none if an operand names no image or sampler.

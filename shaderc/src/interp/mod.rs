@@ -10,9 +10,12 @@ mod image_ops;
 mod lanes;
 mod memory;
 mod run;
+mod step;
 mod texel_format;
+mod trap;
 
 pub use image::{Compare, Image, Sampler, Wrap};
 pub use memory::{Buffer, Buffers, Key, Resources, address};
-pub use run::{Dispatch, Trap, interpret, interpret_with};
+pub use run::{Dispatch, interpret, interpret_with};
 pub use texel_format::TexelFormat;
+pub use trap::Trap;

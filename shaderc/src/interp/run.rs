@@ -3,16 +3,10 @@
 //! Needs: a function that `verify` accepts.  Guarantees: deterministic. A warp runs its lanes together: of those that can
 //! run, those at the block that stands first in the layout, all of them at once. The layout keeps constructs together
 //! (`ir::layout`), so lanes meet again where their paths join, as the machine's do.
-use std::fmt;
-
-use super::eval::eval;
-use super::image_ops;
-use super::lanes::{self, Mask};
+use super::lanes::Mask;
 use super::memory::{Bound, Buffers, Bytes, Resources};
-use crate::ir::{
-    Access, AtomicOp, Axis, BlockId, Function, Held, Inst, InstData, Op, Space, SysVal, Terminator,
-    Type, Uniform, Value, ValueDef,
-};
+use super::trap::Trap;
+use crate::ir::{Axis, BlockId, Function, Op, Terminator, Uniform, Value, ValueDef};
 
 /// What a dispatch is given besides its buffers.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,65 +18,6 @@ pub struct Dispatch {
     /// Instructions that all invocations together may execute.
     pub step_limit: u64,
 }
-
-/// Why a dispatch stopped.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Trap {
-    /// No buffer for set, binding and element.
-    Unbound(u32, u32, u32),
-    /// More instructions than the limit.
-    StepLimit(u64),
-    /// An address that names no memory, or isn't aligned as the instruction says.
-    Address {
-        /// The invocation.
-        global_id: [u32; 3],
-        /// The instruction.
-        inst: String,
-        /// Its address operands.
-        address: Vec<u64>,
-    },
-    /// Some invocations of a workgroup wait at a barrier and others have ended or wait at another.
-    Barrier {
-        /// The workgroup.
-        workgroup: [u32; 3],
-    },
-    /// `unreachable` was reached.
-    Unreachable {
-        /// The invocation.
-        global_id: [u32; 3],
-    },
-}
-
-impl fmt::Display for Trap {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Trap::Unbound(set, binding, element) => {
-                write!(
-                    f,
-                    "nothing is bound at set {set}, binding {binding}, element {element}"
-                )
-            }
-            Trap::StepLimit(limit) => write!(f, "still running after {limit} instructions"),
-            Trap::Address {
-                global_id,
-                inst,
-                address,
-            } => write!(
-                f,
-                "invocation {global_id:?}: `{inst}` has the impossible address {address:#x?}"
-            ),
-            Trap::Barrier { workgroup } => write!(
-                f,
-                "workgroup {workgroup:?}: not all invocations reach the same barrier"
-            ),
-            Trap::Unreachable { global_id } => {
-                write!(f, "invocation {global_id:?} reaches `unreachable`")
-            }
-        }
-    }
-}
-
-impl std::error::Error for Trap {}
 
 /// Runs a whole dispatch and changes the buffers as it does. Returns the number of instructions executed.
 ///
@@ -137,46 +72,46 @@ enum At {
 }
 
 /// What is of one invocation.
-struct Lane {
-    local_id: [u32; 3],
-    vars: Vec<u64>,
-    scratch: Bytes,
+pub(super) struct Lane {
+    pub(super) local_id: [u32; 3],
+    pub(super) vars: Vec<u64>,
+    pub(super) scratch: Bytes,
     at: At,
 }
 
 /// Lanes that run together.
-struct Warp {
-    lanes: Vec<Lane>,
+pub(super) struct Warp {
+    pub(super) lanes: Vec<Lane>,
     /// Each value for each of so many lanes, one after the other.
     values: Vec<u64>,
     stride: usize,
 }
 
 impl Warp {
-    fn get(&self, value: Value, lane: usize) -> u64 {
+    pub(super) fn get(&self, value: Value, lane: usize) -> u64 {
         self.values[value.0 as usize * self.stride + lane]
     }
 
-    fn set(&mut self, value: Value, lane: usize, bits: u64) {
+    pub(super) fn set(&mut self, value: Value, lane: usize, bits: u64) {
         self.values[value.0 as usize * self.stride + lane] = bits;
     }
 }
 
-struct Machine<'f> {
-    function: &'f Function,
+pub(super) struct Machine<'f> {
+    pub(super) function: &'f Function,
     /// Place of each block in the layout.
     places: Vec<usize>,
     dispatch: &'f Dispatch,
-    workgroup: [u32; 3],
-    bound: Bound,
-    shared: Bytes,
-    data: Bytes,
+    pub(super) workgroup: [u32; 3],
+    pub(super) bound: Bound,
+    pub(super) shared: Bytes,
+    pub(super) data: Bytes,
     /// Values of a warp that has done nothing yet: the constants.
     fresh: Vec<u64>,
     /// Lanes of the largest warp.
     lanes: usize,
     /// Offset of each variable in `Lane::vars`.
-    var_base: Vec<usize>,
+    pub(super) var_base: Vec<usize>,
     var_words: usize,
     steps: u64,
 }
@@ -229,7 +164,7 @@ impl<'f> Machine<'f> {
         }
     }
 
-    fn uniform(&self, uniform: Uniform) -> u32 {
+    pub(super) fn uniform(&self, uniform: Uniform) -> u32 {
         match uniform {
             Uniform::PushConstant(offset) => {
                 let bytes = self.dispatch.push_constants.iter().skip(offset as usize);
@@ -393,7 +328,7 @@ impl<'f> Machine<'f> {
         }
     }
 
-    fn global_id(&self, lane: &Lane) -> [u32; 3] {
+    pub(super) fn global_id(&self, lane: &Lane) -> [u32; 3] {
         Axis::ALL.map(|axis| {
             let axis = axis.index();
             self.workgroup[axis]
@@ -401,244 +336,4 @@ impl<'f> Machine<'f> {
                 .wrapping_add(lane.local_id[axis])
         })
     }
-
-    fn step(&mut self, warp: &mut Warp, mask: Mask, inst: Inst) -> Result<(), Trap> {
-        let data = self.function.inst(inst);
-        if let Op::Alu(alu) = data.op {
-            let width = self.function.width(data);
-            for lane in mask.lanes() {
-                let mut args = [0; 4];
-                for (arg, value) in args.iter_mut().zip(&data.args) {
-                    *arg = warp.get(*value, lane);
-                }
-                warp.set(data.results[0], lane, eval(alu, width, args));
-            }
-            return Ok(());
-        }
-        if let Op::Lanes(op) = data.op {
-            let read = |number: usize, lane: usize| warp.get(data.args[number], lane);
-            for (lane, bits) in lanes::eval(op, mask, read) {
-                warp.set(data.results[0], lane, bits);
-            }
-            return Ok(());
-        }
-        for lane in mask.lanes() {
-            self.step_lane(warp, lane, inst)?;
-        }
-        Ok(())
-    }
-
-    fn step_lane(&mut self, warp: &mut Warp, lane: usize, inst: Inst) -> Result<(), Trap> {
-        let data = self.function.inst(inst);
-        let bits = |number: usize| warp.get(data.args[number], lane);
-        let result = match data.op {
-            // `step` has done these.
-            Op::Alu(_) | Op::Lanes(_) => return Ok(()),
-            Op::SysVal(sys_val) => {
-                let number = lane as u32;
-                let lane = &warp.lanes[lane];
-                let word = match sys_val {
-                    SysVal::LaneId => number,
-                    SysVal::LocalId(axis) => lane.local_id[axis.index()],
-                    SysVal::WorkgroupId(axis) => self.workgroup[axis.index()],
-                    SysVal::GlobalId(axis) => self.global_id(lane)[axis.index()],
-                };
-                word.into()
-            }
-            Op::Uniform(uniform) => self.uniform(uniform).into(),
-            Op::Resource(binding) => u64::from(binding.0) << 32 | bits(0),
-            Op::BufferSize => match self.bound.size(bits(0)) {
-                Some(size) => size.into(),
-                None => return Err(self.bad_address(warp, lane, inst)),
-            },
-            Op::Load(access) => {
-                let offset = self.offset(warp, lane, inst, access)?;
-                for (number, result) in data.results.iter().enumerate() {
-                    let at = offset.wrapping_add(u64::from(access.elem.bytes()) * number as u64);
-                    let word = self
-                        .read(warp, lane, data, access, at)
-                        .ok_or_else(|| self.bad_address(warp, lane, inst))?;
-                    let word = match access.held {
-                        Held::Own | Held::Zero => word,
-                        Held::Sign if access.elem == Type::W8 => {
-                            i32::from(word as i8).cast_unsigned().into()
-                        }
-                        Held::Sign => i32::from(word as i16).cast_unsigned().into(),
-                    };
-                    warp.set(*result, lane, word);
-                }
-                return Ok(());
-            }
-            Op::Store(access) => {
-                let offset = self.offset(warp, lane, inst, access)?;
-                for (number, value) in data.args[access.address_operands()..].iter().enumerate() {
-                    let at = offset.checked_add(u64::from(access.elem.bytes()) * number as u64);
-                    let word = warp.get(*value, lane);
-                    let written = at.and_then(|at| self.write(warp, lane, data, access, at, word));
-                    if written.is_none() {
-                        return Err(self.bad_address(warp, lane, inst));
-                    }
-                }
-                return Ok(());
-            }
-            Op::Atomic(op, access) => {
-                let first = access.address_operands();
-                let value = bits(first);
-                let expected = (op == AtomicOp::CompareExchange).then(|| bits(first + 1));
-                let at = self.offset(warp, lane, inst, access)?;
-                let old = match access.space {
-                    Space::Buffer => {
-                        let buffer = self.bound.buffer(bits(0));
-                        buffer.and_then(|buffer| buffer.get(at, access.elem.bytes()))
-                    }
-                    _ => self.read(warp, lane, data, access, at),
-                };
-                let written = old.and_then(|old| {
-                    let new = atomic(op, access.elem, old, value, expected);
-                    self.write(warp, lane, data, access, at, new)
-                });
-                match (old, written) {
-                    (Some(old), Some(())) => old,
-                    _ => return Err(self.bad_address(warp, lane, inst)),
-                }
-            }
-            Op::Image(image) => {
-                let args: Vec<u64> = data
-                    .args
-                    .iter()
-                    .map(|value| warp.get(*value, lane))
-                    .collect();
-                let words = image_ops::eval(image, &args, &mut self.bound);
-                let words = words.ok_or_else(|| self.bad_address(warp, lane, inst))?;
-                for (result, word) in data.results.iter().zip(words) {
-                    warp.set(*result, lane, word.into());
-                }
-                return Ok(());
-            }
-            Op::LoadVar(var) => {
-                let index = bits(0);
-                if index < self.function.var(var).len.into() {
-                    warp.lanes[lane].vars[self.var_base[var.index()] + index as usize]
-                } else {
-                    0
-                }
-            }
-            Op::StoreVar(var) => {
-                let (index, value) = (bits(0), bits(1));
-                if index < self.function.var(var).len.into() {
-                    warp.lanes[lane].vars[self.var_base[var.index()] + index as usize] = value;
-                }
-                return Ok(());
-            }
-            // Accesses take effect one at a time, so memory is always in order. `block` sees to barriers.
-            Op::Barrier | Op::Fence => return Ok(()),
-        };
-        warp.set(data.results[0], lane, result);
-        Ok(())
-    }
-
-    /// The byte offset or address of an access, which must be aligned as it says.
-    fn offset(&self, warp: &Warp, lane: usize, inst: Inst, access: Access) -> Result<u64, Trap> {
-        let args = &self.function.inst(inst).args;
-        let offset = warp.get(args[access.address_operands() - 1], lane);
-        if offset.is_multiple_of(access.align.into()) {
-            Ok(offset)
-        } else {
-            Err(self.bad_address(warp, lane, inst))
-        }
-    }
-
-    /// An element of memory.
-    fn read(
-        &mut self,
-        warp: &Warp,
-        lane: usize,
-        data: &InstData,
-        access: Access,
-        at: u64,
-    ) -> Option<u64> {
-        let bytes = access.elem.bytes();
-        match access.space {
-            // Offsets have 32 bits and wrap.
-            Space::Buffer => {
-                let resource = warp.get(data.args[0], lane);
-                self.bound.load(resource, at & u64::from(u32::MAX), bytes)
-            }
-            Space::Global => {
-                let (buffer, offset) = self.bound.at_address(at)?;
-                buffer.get(offset, bytes)
-            }
-            Space::Shared => self.shared.get(at, bytes),
-            Space::Scratch => warp.lanes[lane].scratch.get(at, bytes),
-            Space::Data => Some(self.data.get(at, bytes).unwrap_or(0)),
-        }
-    }
-
-    /// Writes an element of memory.
-    fn write(
-        &mut self,
-        warp: &mut Warp,
-        lane: usize,
-        data: &InstData,
-        access: Access,
-        at: u64,
-        word: u64,
-    ) -> Option<()> {
-        let bytes = access.elem.bytes();
-        match access.space {
-            Space::Buffer => {
-                let resource = warp.get(data.args[0], lane);
-                self.bound.buffer(resource)?.set(at, bytes, word)
-            }
-            Space::Global => {
-                let (buffer, offset) = self.bound.at_address(at)?;
-                buffer.set(offset, bytes, word)
-            }
-            Space::Shared => self.shared.set(at, bytes, word),
-            Space::Scratch => warp.lanes[lane].scratch.set(at, bytes, word),
-            Space::Data => None,
-        }
-    }
-
-    fn bad_address(&self, warp: &Warp, lane: usize, inst: Inst) -> Trap {
-        let data = self.function.inst(inst);
-        let operands = data.op.access().map_or(1, Access::address_operands);
-        Trap::Address {
-            global_id: self.global_id(&warp.lanes[lane]),
-            inst: self.function.show_inst(inst),
-            address: data.args[..operands]
-                .iter()
-                .map(|value| warp.get(*value, lane))
-                .collect(),
-        }
-    }
-}
-
-/// The word that an atomic operation leaves.
-pub(super) fn atomic(op: AtomicOp, elem: Type, old: u64, value: u64, expected: Option<u64>) -> u64 {
-    let signed = |word: u64| match elem {
-        Type::W64 => word.cast_signed(),
-        _ => i64::from(word as i32),
-    };
-    let smaller = signed(value) < signed(old);
-    let new = match op {
-        AtomicOp::Add => old.wrapping_add(value),
-        AtomicOp::SMin if smaller => value,
-        AtomicOp::SMax if !smaller => value,
-        AtomicOp::SMin | AtomicOp::SMax => old,
-        AtomicOp::UMin => old.min(value),
-        AtomicOp::UMax => old.max(value),
-        AtomicOp::And => old & value,
-        AtomicOp::Or => old | value,
-        AtomicOp::Xor => old ^ value,
-        AtomicOp::Exchange => value,
-        AtomicOp::CompareExchange => {
-            if expected == Some(old) {
-                value
-            } else {
-                old
-            }
-        }
-    };
-    new & elem.mask()
 }

@@ -1,0 +1,252 @@
+//! Instructions: what each does to the lanes that run it.
+//!
+//! Needs: `run`, which says which lanes run which instruction.  Never: decides where a lane goes on.
+use super::eval::eval;
+use super::image_ops;
+use super::lanes::{self, Mask};
+use super::run::{Machine, Warp};
+use super::trap::Trap;
+use crate::ir::{Access, AtomicOp, Held, Inst, InstData, Op, Space, SysVal, Type};
+
+impl Machine<'_> {
+    /// Runs an instruction for some lanes.
+    pub(super) fn step(&mut self, warp: &mut Warp, mask: Mask, inst: Inst) -> Result<(), Trap> {
+        let data = self.function.inst(inst);
+        if let Op::Alu(alu) = data.op {
+            let width = self.function.width(data);
+            for lane in mask.lanes() {
+                let mut args = [0; 4];
+                for (arg, value) in args.iter_mut().zip(&data.args) {
+                    *arg = warp.get(*value, lane);
+                }
+                warp.set(data.results[0], lane, eval(alu, width, args));
+            }
+            return Ok(());
+        }
+        if let Op::Lanes(op) = data.op {
+            let read = |number: usize, lane: usize| warp.get(data.args[number], lane);
+            for (lane, bits) in lanes::eval(op, mask, read) {
+                warp.set(data.results[0], lane, bits);
+            }
+            return Ok(());
+        }
+        for lane in mask.lanes() {
+            self.step_lane(warp, lane, inst)?;
+        }
+        Ok(())
+    }
+
+    fn step_lane(&mut self, warp: &mut Warp, lane: usize, inst: Inst) -> Result<(), Trap> {
+        let data = self.function.inst(inst);
+        let bits = |number: usize| warp.get(data.args[number], lane);
+        let result = match data.op {
+            // `step` has done these.
+            Op::Alu(_) | Op::Lanes(_) => return Ok(()),
+            Op::SysVal(sys_val) => {
+                let number = lane as u32;
+                let lane = &warp.lanes[lane];
+                let word = match sys_val {
+                    SysVal::LaneId => number,
+                    SysVal::LocalId(axis) => lane.local_id[axis.index()],
+                    SysVal::WorkgroupId(axis) => self.workgroup[axis.index()],
+                    SysVal::GlobalId(axis) => self.global_id(lane)[axis.index()],
+                };
+                word.into()
+            }
+            Op::Uniform(uniform) => self.uniform(uniform).into(),
+            Op::Resource(binding) => u64::from(binding.0) << 32 | bits(0),
+            Op::BufferSize => match self.bound.size(bits(0)) {
+                Some(size) => size.into(),
+                None => return Err(self.bad_address(warp, lane, inst)),
+            },
+            Op::Load(access) => {
+                let offset = self.offset(warp, lane, inst, access)?;
+                for (number, result) in data.results.iter().enumerate() {
+                    let at = offset.wrapping_add(u64::from(access.elem.bytes()) * number as u64);
+                    let word = self
+                        .read(warp, lane, data, access, at)
+                        .ok_or_else(|| self.bad_address(warp, lane, inst))?;
+                    let word = match access.held {
+                        Held::Own | Held::Zero => word,
+                        Held::Sign if access.elem == Type::W8 => {
+                            i32::from(word as i8).cast_unsigned().into()
+                        }
+                        Held::Sign => i32::from(word as i16).cast_unsigned().into(),
+                    };
+                    warp.set(*result, lane, word);
+                }
+                return Ok(());
+            }
+            Op::Store(access) => {
+                let offset = self.offset(warp, lane, inst, access)?;
+                for (number, value) in data.args[access.address_operands()..].iter().enumerate() {
+                    let at = offset.checked_add(u64::from(access.elem.bytes()) * number as u64);
+                    let word = warp.get(*value, lane);
+                    let written = at.and_then(|at| self.write(warp, lane, data, access, at, word));
+                    if written.is_none() {
+                        return Err(self.bad_address(warp, lane, inst));
+                    }
+                }
+                return Ok(());
+            }
+            Op::Atomic(op, access) => {
+                let first = access.address_operands();
+                let value = bits(first);
+                let expected = (op == AtomicOp::CompareExchange).then(|| bits(first + 1));
+                let at = self.offset(warp, lane, inst, access)?;
+                let old = match access.space {
+                    Space::Buffer => {
+                        let buffer = self.bound.buffer(bits(0));
+                        buffer.and_then(|buffer| buffer.get(at, access.elem.bytes()))
+                    }
+                    _ => self.read(warp, lane, data, access, at),
+                };
+                let written = old.and_then(|old| {
+                    let new = atomic(op, access.elem, old, value, expected);
+                    self.write(warp, lane, data, access, at, new)
+                });
+                match (old, written) {
+                    (Some(old), Some(())) => old,
+                    _ => return Err(self.bad_address(warp, lane, inst)),
+                }
+            }
+            Op::Image(image) => {
+                let args: Vec<u64> = data
+                    .args
+                    .iter()
+                    .map(|value| warp.get(*value, lane))
+                    .collect();
+                let words = image_ops::eval(image, &args, &mut self.bound);
+                let words = words.ok_or_else(|| self.bad_address(warp, lane, inst))?;
+                for (result, word) in data.results.iter().zip(words) {
+                    warp.set(*result, lane, word.into());
+                }
+                return Ok(());
+            }
+            Op::LoadVar(var) => {
+                let index = bits(0);
+                if index < self.function.var(var).len.into() {
+                    warp.lanes[lane].vars[self.var_base[var.index()] + index as usize]
+                } else {
+                    0
+                }
+            }
+            Op::StoreVar(var) => {
+                let (index, value) = (bits(0), bits(1));
+                if index < self.function.var(var).len.into() {
+                    warp.lanes[lane].vars[self.var_base[var.index()] + index as usize] = value;
+                }
+                return Ok(());
+            }
+            // Accesses take effect one at a time, so memory is always in order. `block` sees to barriers.
+            Op::Barrier | Op::Fence => return Ok(()),
+        };
+        warp.set(data.results[0], lane, result);
+        Ok(())
+    }
+
+    /// The byte offset or address of an access, which must be aligned as it says.
+    fn offset(&self, warp: &Warp, lane: usize, inst: Inst, access: Access) -> Result<u64, Trap> {
+        let args = &self.function.inst(inst).args;
+        let offset = warp.get(args[access.address_operands() - 1], lane);
+        if offset.is_multiple_of(access.align.into()) {
+            Ok(offset)
+        } else {
+            Err(self.bad_address(warp, lane, inst))
+        }
+    }
+
+    /// An element of memory.
+    fn read(
+        &mut self,
+        warp: &Warp,
+        lane: usize,
+        data: &InstData,
+        access: Access,
+        at: u64,
+    ) -> Option<u64> {
+        let bytes = access.elem.bytes();
+        match access.space {
+            // Offsets have 32 bits and wrap.
+            Space::Buffer => {
+                let resource = warp.get(data.args[0], lane);
+                self.bound.load(resource, at & u64::from(u32::MAX), bytes)
+            }
+            Space::Global => {
+                let (buffer, offset) = self.bound.at_address(at)?;
+                buffer.get(offset, bytes)
+            }
+            Space::Shared => self.shared.get(at, bytes),
+            Space::Scratch => warp.lanes[lane].scratch.get(at, bytes),
+            Space::Data => Some(self.data.get(at, bytes).unwrap_or(0)),
+        }
+    }
+
+    /// Writes an element of memory.
+    fn write(
+        &mut self,
+        warp: &mut Warp,
+        lane: usize,
+        data: &InstData,
+        access: Access,
+        at: u64,
+        word: u64,
+    ) -> Option<()> {
+        let bytes = access.elem.bytes();
+        match access.space {
+            Space::Buffer => {
+                let resource = warp.get(data.args[0], lane);
+                self.bound.buffer(resource)?.set(at, bytes, word)
+            }
+            Space::Global => {
+                let (buffer, offset) = self.bound.at_address(at)?;
+                buffer.set(offset, bytes, word)
+            }
+            Space::Shared => self.shared.set(at, bytes, word),
+            Space::Scratch => warp.lanes[lane].scratch.set(at, bytes, word),
+            Space::Data => None,
+        }
+    }
+
+    fn bad_address(&self, warp: &Warp, lane: usize, inst: Inst) -> Trap {
+        let data = self.function.inst(inst);
+        let operands = data.op.access().map_or(1, Access::address_operands);
+        Trap::Address {
+            global_id: self.global_id(&warp.lanes[lane]),
+            inst: self.function.show_inst(inst),
+            address: data.args[..operands]
+                .iter()
+                .map(|value| warp.get(*value, lane))
+                .collect(),
+        }
+    }
+}
+
+/// The word that an atomic operation leaves.
+pub(super) fn atomic(op: AtomicOp, elem: Type, old: u64, value: u64, expected: Option<u64>) -> u64 {
+    let signed = |word: u64| match elem {
+        Type::W64 => word.cast_signed(),
+        _ => i64::from(word as i32),
+    };
+    let smaller = signed(value) < signed(old);
+    let new = match op {
+        AtomicOp::Add => old.wrapping_add(value),
+        AtomicOp::SMin if smaller => value,
+        AtomicOp::SMax if !smaller => value,
+        AtomicOp::SMin | AtomicOp::SMax => old,
+        AtomicOp::UMin => old.min(value),
+        AtomicOp::UMax => old.max(value),
+        AtomicOp::And => old & value,
+        AtomicOp::Or => old | value,
+        AtomicOp::Xor => old ^ value,
+        AtomicOp::Exchange => value,
+        AtomicOp::CompareExchange => {
+            if expected == Some(old) {
+                value
+            } else {
+                old
+            }
+        }
+    };
+    new & elem.mask()
+}
