@@ -53,7 +53,8 @@ impl Instr {
         let mut fields = self.row().fields(self.word);
         let unnamed = fields.find(|spec| {
             let bits = spec.extract(self.word);
-            self.mentions(text, spec)
+            // The kind of an alias is told by its source.
+            (self.mentions(text, spec) || spec.field == Field::SrcRegType)
                 && match spec.kind {
                     Kind::Enum(names) => !names.iter().any(|name| name.value == bits),
                     Kind::Operand(Form::AluSrc16(_)) => self.source(spec.field).is_none(),

@@ -14,6 +14,7 @@ mod fields;
 mod flow;
 mod memory;
 mod moves;
+mod resource;
 mod special;
 mod texture;
 
@@ -122,4 +123,4 @@ macro_rules! define {
     };
 }
 
-gather! { {} [flow moves alu2 alu3 special texture memory barrier] }
+gather! { {} [flow moves alu2 alu3 special texture memory resource barrier] }

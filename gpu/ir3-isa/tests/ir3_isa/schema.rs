@@ -240,7 +240,7 @@ fn random_words_of_every_row_read_as_the_schema_says() {
             .collect(),
         enums: data["enums"].clone(),
     };
-    let words = if eitri_testdata::long() { 1000 } else { 15 };
+    let words = if eitri_testdata::long() { 200 } else { 15 };
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     let rows = data["instructions"].as_array().expect("a list");
     for (item, op) in rows.iter().zip(Op::ALL) {

@@ -114,3 +114,20 @@ fn errors_have_places() {
         );
     }
 }
+
+/// A long run of the schema's random words found these: what their text does not say must be told.
+#[test]
+fn losses_are_told() {
+    use eitri_ir3_isa::{Field, Gen};
+    let loss = |word: u64, generation| {
+        Instr::decode(word, generation)
+            .expect("it decodes")
+            .loss(generation)
+    };
+    // An alias of a kind without a name reads as one of an immediate.
+    let unnamed = Some(Loss::Reserved(Field::SrcRegType));
+    assert_eq!(loss(0xfc5d_8415_4842_de0f, Gen::A7xx), unnamed);
+    // Two scopes of aliases are spelled alike.
+    let second = Some(Loss::SameText(Field::Scope));
+    assert_eq!(loss(0xfc41_0d05_0000_00f0, Gen::A7xx), second);
+}
