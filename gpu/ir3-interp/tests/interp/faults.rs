@@ -256,3 +256,88 @@ fn a_fault_says_where_and_what() {
          and is read 1 slot(s) too early: 6 needed"
     );
 }
+
+/// What a program is stopped with, whatever it lacks.
+#[track_caller]
+fn stops(text: &str, fault: impl Fn(FaultKind) -> bool) {
+    match execute(text) {
+        Ok(_) => panic!("it runs:\n{text}"),
+        Err(found) => assert!(fault(found.kind), "{found}"),
+    }
+}
+
+#[test]
+fn memory_has_limits() {
+    let outside = |kind| matches!(kind, FaultKind::OutOfBounds { .. });
+    stops(
+        "mov.u32u32 r2.x, 0x8000\n(rpt5)nop\nldl.u32 r1.x, l[r2.x], 1\nend",
+        outside,
+    );
+    stops(
+        "mov.u32u32 r2.x, 0x1000\n(rpt5)nop\nstp.u32 p[r2.x], r0.x, 1\nend",
+        outside,
+    );
+    stops(
+        "mov.u32u32 r2.x, 16\nmov.u32u32 r2.y, 0\n(rpt5)nop\nldg.u32 r1.x, g[r2.x], 1\nend",
+        outside,
+    );
+    stops(
+        "mov.u32u32 r2.x, 2\n(rpt5)nop\nldl.u32 r1.x, l[r2.x], 1\nend",
+        |kind| {
+            matches!(
+                kind,
+                FaultKind::Alignment {
+                    address: 2,
+                    size: 4
+                }
+            )
+        },
+    );
+    stops("ldib.b.untyped.1d.u32.1.imm r1.x, r0.x, 7\nend", |kind| {
+        kind == FaultKind::Resource(eitri_ir3_interp::Place::Slot(7))
+    });
+    stops(
+        "ldib.b.untyped.1d.u32.1.imm.base2 r1.x, r0.x, 7\nend",
+        |kind| kind == FaultKind::Resource(eitri_ir3_interp::Place::Bindless { set: 2, index: 7 }),
+    );
+}
+
+#[test]
+fn a_uniform_index_is_uniform() {
+    let good =
+        "mov.u32u32 r1.x, 0\n(rpt5)nop\nldib.b.untyped.1d.u32.1.uniform r1.y, r0.x, r1.x\nend";
+    check(good, ("r0.x, r1.x", "r1.x, r0.x"), |kind| {
+        kind == FaultKind::NotUniform
+    });
+}
+
+#[test]
+fn what_the_facts_do_not_say_stops() {
+    let unknown = |kind| matches!(kind, FaultKind::Unknown(_));
+    stops("cmpv.f.lt r1.x, r0.x, r0.x\nend", unknown);
+    stops("cbits.b r1.x, r0.x\nend", unknown);
+    stops("add.u r1.x, (neg)r0.x, 1\nend", unknown);
+    stops("min.f hr8.x, r0.x, r0.y\nend", unknown);
+    // Only lane 0 of each quad is active, so that its neighbours have no value.
+    let lonely = "getone #skip\nquad_shuffle.horiz (u32)(x)r1.x, r0.x\nskip:\n(jp)end";
+    stops(lonely, unknown);
+    stops("not.b p0.x, r0.x\nend", |kind| {
+        kind == FaultKind::Predicate(u32::MAX)
+    });
+    let not_modelled = |kind| matches!(kind, FaultKind::NotModelled(_));
+    stops("sam (f32)(xyzw)r1.x, r0.x, s#0, t#0\nend", not_modelled);
+    stops("call #1\nend", not_modelled);
+    let wild = "mov.u16u16 hr8.x, 400\n(rpt2)nop\nmova a0.x, hr8.x\n(rpt5)nop\nmov.u32u32 r1.x, r<a0.x>\nend";
+    stops(wild, |kind| kind == FaultKind::Relative(400));
+}
+
+#[test]
+fn words_that_no_compiler_writes_are_refused() {
+    use eitri_ir3_interp::Code;
+    use eitri_ir3_isa::Gen;
+    // No instruction, and two constants in one.
+    let unknown = Code::decode([0x2600_0000_0000_0000], Gen::A6xx).expect_err("no instruction");
+    assert!(matches!(unknown.kind, FaultKind::Decode(_)), "{unknown}");
+    let constants = Code::decode([0x4210_0000_1001_1000], Gen::A6xx).expect_err("two constants");
+    assert!(matches!(constants.kind, FaultKind::Rule(_)), "{constants}");
+}
