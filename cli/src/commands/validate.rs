@@ -13,8 +13,8 @@ use eitri_boards::Board;
 use eitri_model::{Config, SEEDED, Seeded, stub_firmware};
 use eitri_on_model::Machine;
 use eitri_validation::{
-    Console, Expected, Form, Listener, NoProgram, Programs, Setup, Status as Verdict, Summary,
-    TestResult, names, run as run_suite, run_with,
+    Console, Expected, Form, Listener, NoProgram, Programs, SECOND_CPU, Setup, Status as Verdict,
+    Summary, TestResult, names, run as run_suite, run_with,
 };
 use miette::Diagnostic;
 use std::num::NonZero;
@@ -93,11 +93,16 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         for name in names::<Machine>() {
             outln!("{name}")?;
         }
+        outln!("{SECOND_CPU} (in images)")?;
         return Ok(Status::Good);
     }
     // Names of scripts are known when they have been compiled.
     let is_one = |name: &String| name.starts_with(&args.only);
-    if args.suite.is_empty() && !names::<Machine>().iter().any(is_one) {
+    let mut known = names::<Machine>();
+    if args.on == Place::Qemu {
+        known.push(SECOND_CPU.to_owned());
+    }
+    if args.suite.is_empty() && !known.iter().any(is_one) {
         let prefix = args.only.clone();
         return Err(Failure::refused(ValidateError::NoTest { prefix }));
     }

@@ -49,8 +49,12 @@ mod tests;
 
 mod suite;
 
+// What others share a device with.
+mod user;
+
 pub use console::{Console, Form, LINE, Listener};
 pub use programs::{NoProgram, Programs};
 pub use result::{Measurement, Status, Summary, TestResult, Trouble, Unit, Verdict};
 pub use setup::{Expected, Setup};
 pub use suite::{Extra, Outcome, names, run, run_with};
+pub use user::{SECOND_CPU, User};

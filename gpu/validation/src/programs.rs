@@ -30,7 +30,7 @@ pub const OWN_WORD: &str = "SHADDX.u64 r0, u0, r60.w0, shift:0x2";
 
 /// A program that can't be made: a defect of this crate, or an architecture that lacks an instruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoProgram(String);
+pub struct NoProgram(pub(crate) String);
 
 impl fmt::Display for NoProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,7 +2,9 @@
 //!
 //! u0 and u1 hold the buffer's address, u2 to u5 what each says.  Facts: hardware/valhall-isa.md 6 and 11.
 
-use crate::programs::Source;
+use crate::programs::{NoProgram, Source};
+use alloc::vec::Vec;
+use eitri_csf::Arch;
 
 /// A shader that tests share.
 pub(crate) struct Tool {
@@ -31,6 +33,16 @@ pub(crate) const CHASE: &str = "chase";
 pub(crate) const DOUBLE_ADD: &str = "double-add";
 /// Stores its word over and over, and never ends.
 pub(crate) const FOREVER: &str = "forever";
+
+/// The program of one of them.
+///
+/// # Errors
+/// When the architecture has no such instructions, or there is no tool of that name.
+pub(crate) fn build(name: &'static str, arch: Arch) -> Result<Vec<u8>, NoProgram> {
+    let found = ALL.iter().find(|tool| tool.name == name);
+    let found = found.ok_or_else(|| NoProgram(name.into()))?;
+    found.source.build(arch)
+}
 
 /// All of them.
 pub(crate) static ALL: &[Tool] = &[

@@ -9,6 +9,7 @@
 extern crate alloc;
 
 mod scripts;
+mod second_cpu;
 
 use alloc::format;
 use eitri_boards::Exit;

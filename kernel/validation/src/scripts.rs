@@ -1,23 +1,26 @@
-//! Scripts: those that the image was given, as tests of the suite.
+//! What an image adds to the suite: a second CPU, and the scripts that it was given.
 
+use crate::second_cpu;
+use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::iter;
 use eitri_amber_device::suite::{self, Case, SuiteError};
 use eitri_amber_device::{Machine, Verdict, run_case, test_name};
 use eitri_job::{Failure, Job, Saved};
 use eitri_on_board::{Gpu, MmioPlatform};
-use eitri_validation::{Extra, Trouble};
+use eitri_validation::{Extra, SECOND_CPU, Trouble};
 
 /// The scripts.
-pub(crate) struct Scripts<'f> {
+pub(crate) struct Scripts {
     cases: Vec<Case>,
-    firmware: &'f [u8],
+    firmware: &'static [u8],
 }
 
-impl<'f> Scripts<'f> {
+impl Scripts {
     /// Those of a suite; none of no bytes.
-    pub(crate) fn read(bytes: &[u8], firmware: &'f [u8]) -> Result<Scripts<'f>, SuiteError> {
+    pub(crate) fn read(bytes: &[u8], firmware: &'static [u8]) -> Result<Scripts, SuiteError> {
         let cases = match bytes {
             [] => Vec::new(),
             _ => suite::read(bytes)?.cases.collect::<Result<_, _>>()?,
@@ -26,12 +29,10 @@ impl<'f> Scripts<'f> {
     }
 }
 
-impl Extra<MmioPlatform> for Scripts<'_> {
+impl Extra<MmioPlatform> for Scripts {
     fn names(&self) -> Vec<String> {
-        self.cases
-            .iter()
-            .map(|case| test_name(&case.name))
-            .collect()
+        let scripts = self.cases.iter().map(|case| test_name(&case.name));
+        iter::once(SECOND_CPU.to_owned()).chain(scripts).collect()
     }
 
     fn run(
@@ -39,10 +40,13 @@ impl Extra<MmioPlatform> for Scripts<'_> {
         number: usize,
         platform: MmioPlatform,
     ) -> (MmioPlatform, eitri_validation::Verdict) {
+        let Some(script) = number.checked_sub(1) else {
+            return second_cpu::run(platform, self.firmware);
+        };
         let mut gpu = BoardGpu(Gpu::new(platform));
-        let verdict = match self.cases.get(number) {
+        let verdict = match self.cases.get(script) {
             Some(case) => run_case(&mut gpu, self.firmware, case),
-            None => Verdict::Skip(format!("there is no script {number}")),
+            None => Verdict::Skip(format!("there is no script {script}")),
         };
         let verdict = match verdict {
             Verdict::Pass => Ok(()),

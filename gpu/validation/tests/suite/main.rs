@@ -2,4 +2,5 @@
 
 mod healthy;
 mod seeded;
+mod user;
 mod vectors;
