@@ -34,7 +34,8 @@ else
     status=$?
 fi
 cd /
-[ -e /eitri/share ] && umount /share
+# Lazily: what the command left running may still be in there.
+[ -e /eitri/share ] && umount -l /share
 sync
 devmem "$(cat /eitri/ending)" 32 "$status"
 poweroff -f
