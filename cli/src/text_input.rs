@@ -262,14 +262,18 @@ pub(crate) fn is_blank(line: &str) -> bool {
     line.is_empty() || line.starts_with('#')
 }
 
-/// A 64-bit word as people write it: 16 hex digits (`0x` allowed), or eight byte pairs, lowest byte first.
+/// A 64-bit word as people write it: 16 hex digits (`0x` and one `_` allowed), or eight byte pairs, lowest byte first.
 pub(crate) fn hex_word(line: &str) -> Result<u64, Problem> {
     let pairs: Vec<(usize, &str)> = words_of(line).collect();
     match pairs.as_slice() {
         [(at, digits)] => {
-            let bare = digits.strip_prefix("0x").unwrap_or(digits);
+            // Some write the two halves apart: `00a4c010_0000d001`.
+            let bare = digits
+                .strip_prefix("0x")
+                .unwrap_or(digits)
+                .replacen('_', "", 1);
             let good = bare.len() == 16 && bare.bytes().all(|byte| byte.is_ascii_hexdigit());
-            let word = good.then(|| u64::from_str_radix(bare, 16).ok()).flatten();
+            let word = good.then(|| u64::from_str_radix(&bare, 16).ok()).flatten();
             word.ok_or_else(|| Problem {
                 message: format!("`{digits}` is not a word of 16 hex digits"),
                 columns: *at..at + digits.len(),
@@ -313,6 +317,7 @@ mod tests {
     #[test]
     fn words_are_read_in_both_forms() {
         assert_eq!(hex_word("0123456789abcdef"), Ok(0x0123_4567_89ab_cdef));
+        assert_eq!(hex_word("01234567_89abcdef"), Ok(0x0123_4567_89ab_cdef));
         assert_eq!(
             hex_word(" ef cd ab 89 67 45 23 01 "),
             Ok(0x0123_4567_89ab_cdef)

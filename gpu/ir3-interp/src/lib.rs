@@ -37,6 +37,7 @@ mod launch;
 mod memory;
 mod run;
 
+mod check;
 mod hazards;
 mod lanes;
 mod registers;

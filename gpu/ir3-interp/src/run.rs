@@ -2,11 +2,10 @@
 //!
 //! Facts: hardware/ir3-isa.md sections 7, 13 and 14.
 
-use eitri_ir3_isa::{Access, Field, Instr, Op, Place, Reg};
+use eitri_ir3_isa::Field;
 
 use crate::execute::{Flow, Step};
 use crate::fault::{Fault, FaultKind};
-use crate::hazards::{Reader, is_read, registers};
 use crate::launch::{Code, Launch};
 use crate::memory::Memory;
 use crate::wave::Wave;
@@ -133,7 +132,7 @@ impl Workgroup<'_> {
         if found > room {
             return Err(self.fault(number, pc, None, FaultKind::BranchStack { found, room }));
         }
-        self.check_hazards(wave, &instr)
+        wave.check(&instr, self.code.generation)
             .map_err(|(lane, kind)| self.fault(number, pc, lane, kind))?;
         let mut step = Step {
             launch: self.launch,
@@ -173,101 +172,4 @@ impl Workgroup<'_> {
         }
         Ok(())
     }
-
-    /// Checks flags, slots and registers of an instruction, and notes what it writes.
-    fn check_hazards(
-        &self,
-        wave: &mut Wave,
-        instr: &Instr,
-    ) -> Result<(), (Option<u32>, FaultKind)> {
-        let generation = self.code.generation;
-        let Wave {
-            groups,
-            registers: file,
-            shared_hazards: shared,
-            ..
-        } = wave;
-        let Some(group) = groups.last_mut() else {
-            return Ok(());
-        };
-        let (pc, lanes) = (group.pc, group.lanes);
-        let hazards = &mut group.hazards;
-        let whole = |kind| (None, kind);
-        hazards.wait(shared, instr).map_err(whole)?;
-        let reads = instr.reads().map(|access| (access, instr.steps()));
-        let writes = instr.writes().map(|access| (access, instr.steps()));
-        // A step reads before it writes; multiple moves read everything before they write anything.
-        let multiple = matches!(instr.op(), Op::Swz | Op::Gat | Op::Sct);
-        let order: Vec<_> = if multiple {
-            reads
-                .chain(writes)
-                .flat_map(|(access, steps)| (0..steps).map(move |step| (step, access)))
-                .collect()
-        } else {
-            let accesses: Vec<_> = reads.chain(writes).map(|(access, _)| access).collect();
-            let in_step = |step| accesses.iter().map(move |access| (step, *access));
-            (0..instr.steps()).flat_map(in_step).collect()
-        };
-        let arithmetic = matches!(instr.category(), 1..=3);
-        for (step, access) in order {
-            let access = &access;
-            let reader = Reader {
-                consumer: instr.consumer(access.field),
-                step,
-                relative: matches!(access.place, Place::Relative { .. }),
-                arithmetic,
-            };
-            let touched = touched(instr, access, step);
-            for reg in touched {
-                file.check(reg).map_err(whole)?;
-                if is_read(access) {
-                    hazards
-                        .read(shared, reg, reader, generation)
-                        .map_err(whole)?;
-                } else {
-                    hazards.may_write(shared, reg, generation).map_err(whole)?;
-                    hazards.wrote(shared, reg, step, (instr, access, pc), generation);
-                }
-            }
-            let Place::Relative { width } = access.place else {
-                continue;
-            };
-            // Each lane may mean another register.
-            let advance = if access.advances { i32::from(step) } else { 0 };
-            let offset = crate::execute::relative_offset(instr, access) + advance;
-            for lane in lanes.iter() {
-                let of_lane = |kind| (Some(lane), kind);
-                let reg = file.relative(lane, offset, width).map_err(of_lane)?;
-                file.check(reg).map_err(of_lane)?;
-                if is_read(access) {
-                    hazards
-                        .read(shared, reg, reader, generation)
-                        .map_err(of_lane)?;
-                } else {
-                    hazards
-                        .may_write(shared, reg, generation)
-                        .map_err(of_lane)?;
-                    hazards.wrote(shared, reg, step, (instr, access, pc), generation);
-                }
-            }
-        }
-        if instr.holds_sources() {
-            for access in instr.reads() {
-                for reg in registers(&access, 0) {
-                    hazards.holds(shared, reg, pc);
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The registers of an operand that a step of the instruction touches.
-fn touched(instr: &Instr, access: &Access, step: u8) -> impl Iterator<Item = Reg> + use<> {
-    let multiple = matches!(instr.op(), Op::Swz | Op::Gat | Op::Sct | Op::Movmsk);
-    let first = instr.first_step(access.field);
-    let regs = registers(access, step).enumerate();
-    // Multiple moves and masks touch one register of each side in a step.
-    regs.filter(move |(index, _)| !multiple || first as usize + index == usize::from(step))
-        .map(|(_, reg)| reg)
 }

@@ -100,7 +100,7 @@ macro_rules! define {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u16)]
         pub enum Op {
-            $($(#[doc = concat!("`", $name, "`: ", $meaning)] $op,)*)*
+            $($(#[doc = concat!("`", $name, "`")] $op,)*)*
         }
 
         impl Op {
