@@ -1,7 +1,8 @@
-//! The compiler: SPIR-V to IR to Valhall machine code.
+//! The compiler: SPIR-V to IR to machine code of Mali (Valhall) and of Adreno (IR3).
 //!
 //! [`compile`] goes the whole way: `spirv` builds IR, `pipeline` says which passes of `lower` and `opt` bring it into
-//! the form that a back end receives (described in [`ir`]), `valhall` makes machine code of it. `interp` runs IR of any
+//! the form that a back end receives (described in [`ir`]), [`valhall`] or [`ir3`] makes machine code of it, as the
+//! [`Target`] says; what those two share is `machine`. `interp` runs IR of any
 //! stage and so says what is right.
 //!
 //! ```
