@@ -6,7 +6,7 @@ use crate::case_run::{Passed, Verdict, compile_for};
 use eitri_compute_cases::{Case, Module, Place as CasePlace};
 use eitri_ir3_interp::{Code, Launch, Memory, Place, run};
 use eitri_ir3_isa::Gen;
-use eitri_ir3_program::{Launch as State, Program};
+use eitri_ir3_program::{Launch as State, Program, UniformRange};
 use eitri_shaderc::{Robust, Target};
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -29,11 +29,21 @@ fn try_run(case: &Case, module: Module, target: Target) -> Result<Passed, Verdic
     let compiled = compile_for(case, module, Robust::On, target)?;
     let program = Program::parse(&compiled.program).map_err(|error| failed(&error))?;
     let (mut memory, places) = memory(case, &program)?;
+    let of_range = |range: UniformRange| {
+        let place = CasePlace {
+            set: range.set,
+            binding: range.binding,
+            element: 0,
+        };
+        case.resource(place).map_or(&[][..], |it| &it.before)
+    };
+    let uniforms: Vec<&[u8]> = program.uniforms().map(of_range).collect();
     let state = State {
         push_constants: &case.push_constants,
         workgroups: case.groups,
         base: [0; 3],
         data_address: DATA_ADDRESS,
+        uniforms: &uniforms,
     };
     let launch = Launch::of_program(&program, &state, INSTRUCTION_LIMIT);
     let code = Code::decode(program.code(), Gen::A6xx).map_err(|fault| failed(&fault))?;

@@ -1,7 +1,7 @@
 //! The const file: what stands where, and what fills it.
 //!
-//! In order, each part from a whole vec4: push constants, the address of the program's data, driver parameters,
-//! immediates.  Facts: hardware/ir3-isa.md 14.
+//! In order, each part from a whole vec4: push constants, ranges of uniform buffers, the address of the program's data, driver
+//! parameters, immediates.  Facts: hardware/ir3-isa.md 14.
 
 use crate::MAX_CONSTANTS;
 
@@ -65,26 +65,75 @@ impl DriverParam {
     }
 }
 
+/// A part of a uniform buffer that the driver copies into the const file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct UniformRange {
+    /// Descriptor set of the buffer.
+    pub set: u32,
+    /// Binding of the buffer, of which it is the first element.
+    pub binding: u32,
+    /// The first vec4 of the buffer that is copied.
+    pub first: u32,
+    /// How many are.
+    pub count: u32,
+}
+
+impl UniformRange {
+    pub(crate) fn to_record(self) -> [u32; 4] {
+        [self.set, self.binding, self.first, self.count]
+    }
+
+    /// The range of a record; `None` when it is empty, or longer than the const file.
+    pub(crate) fn from_record([set, binding, first, count]: [u32; 4]) -> Option<UniformRange> {
+        let fits = (1..=u32::from(MAX_CONSTANTS)).contains(&count);
+        let end = first.checked_add(count)?.checked_mul(4 * VEC4);
+        (fits && end.is_some()).then_some(UniformRange {
+            set,
+            binding,
+            first,
+            count,
+        })
+    }
+}
+
+/// What a program needs of the const file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ConstNeeds {
+    /// Words of push constants.
+    pub push_words: u32,
+    /// Vec4 of uniform buffers.
+    pub uniform_vec4: u32,
+    /// Words of data; without any there is no address of them.
+    pub data_words: u32,
+    /// Driver parameters: bit n is component n.
+    pub driver_params: u32,
+    /// Words of immediates.
+    pub immediates: u32,
+}
+
 /// What stands where in the const file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConstLayout {
     push_words: u32,
+    uniform_vec4: u32,
     has_data: bool,
     driver_params: u32,
     immediates: u32,
 }
 
 impl ConstLayout {
-    /// The layout of so many words of push constants, of words of data (none: no address), of driver parameters (bit n is
-    /// component n) and of immediates; none if they need more than the whole file.
-    pub fn new(
-        push_words: u32,
-        data_words: u32,
-        driver_params: u32,
-        immediates: u32,
-    ) -> Option<ConstLayout> {
+    /// The layout of what is needed; none if that is more than the whole file.
+    pub fn new(needs: ConstNeeds) -> Option<ConstLayout> {
+        let ConstNeeds {
+            push_words,
+            uniform_vec4,
+            data_words,
+            driver_params,
+            immediates,
+        } = needs;
         let layout = ConstLayout {
             push_words,
+            uniform_vec4,
             has_data: data_words > 0,
             driver_params,
             immediates,
@@ -99,9 +148,19 @@ impl ConstLayout {
         self.push_words
     }
 
+    /// The number of the first word of uniform buffers.
+    pub fn uniform_start(&self) -> u32 {
+        self.push_words.next_multiple_of(VEC4)
+    }
+
+    /// Vec4 of uniform buffers, in the order of their ranges.
+    pub fn uniform_vec4(&self) -> u32 {
+        self.uniform_vec4
+    }
+
     /// The number of the word that holds the low half of the data's address; the high half follows.
     pub fn data_address(&self) -> Option<u32> {
-        self.has_data.then(|| self.behind_push())
+        self.has_data.then(|| self.behind_uniforms())
     }
 
     /// The components of driver parameters that are read: bit n is component n.
@@ -118,7 +177,7 @@ impl ConstLayout {
     /// The number of the first word of all driver parameters: a multiple of 16.
     pub fn driver_start(&self) -> u32 {
         let data = if self.has_data { VEC4 } else { 0 };
-        (self.behind_push() + data).next_multiple_of(VEC4 * UNIT)
+        (self.behind_uniforms() + data).next_multiple_of(VEC4 * UNIT)
     }
 
     /// The number of the first immediate's word, and how many there are.
@@ -132,14 +191,14 @@ impl ConstLayout {
         self.checked_length().unwrap_or(0) as u16
     }
 
-    fn behind_push(&self) -> u32 {
-        self.push_words.next_multiple_of(VEC4)
+    fn behind_uniforms(&self) -> u32 {
+        self.uniform_start() + self.uniform_vec4 * VEC4
     }
 
     fn immediate_start(&self) -> u32 {
         match self.driver_params {
-            0 if self.has_data => self.behind_push() + VEC4,
-            0 => self.behind_push(),
+            0 if self.has_data => self.behind_uniforms() + VEC4,
+            0 => self.behind_uniforms(),
             params => {
                 let words = (u32::BITS - params.leading_zeros()).next_multiple_of(VEC4 * UNIT);
                 self.driver_start() + words
@@ -149,7 +208,10 @@ impl ConstLayout {
 
     fn checked_length(&self) -> Option<u32> {
         let most = u32::from(MAX_CONSTANTS) * VEC4;
-        if self.push_words > most || self.immediates > most {
+        if [self.push_words, self.uniform_vec4, self.immediates]
+            .iter()
+            .any(|words| *words > most)
+        {
             return None;
         }
         let words = self.immediate_start() + self.immediates;
@@ -168,15 +230,27 @@ pub struct Launch<'a> {
     pub base: [u32; 3],
     /// Where the program's data was put.
     pub data_address: u64,
+    /// What the buffer of each uniform range holds, from its start; what is missing is zero.
+    pub uniforms: &'a [&'a [u8]],
 }
 
 impl Launch<'_> {
     fn push_word(&self, number: u32) -> u32 {
-        let byte = |offset: u32| {
-            let at = number as usize * 4 + offset as usize;
-            u32::from(self.push_constants.get(at).copied().unwrap_or(0)) << (8 * offset)
-        };
-        (0..4).map(byte).fold(0, |word, byte| word | byte)
+        word_of(self.push_constants, number)
+    }
+
+    /// A word of what stands in the const file of uniform buffers, by its number there.
+    fn uniform_word(&self, number: u32, ranges: impl Iterator<Item = UniformRange>) -> u32 {
+        let mut before = 0;
+        for (index, range) in ranges.enumerate() {
+            let words = range.count * VEC4;
+            if number - before < words {
+                let buffer = self.uniforms.get(index).copied().unwrap_or(&[]);
+                return word_of(buffer, range.first * VEC4 + (number - before));
+            }
+            before += words;
+        }
+        UNUSED
     }
 
     fn driver_word(&self, component: u32) -> u32 {
@@ -194,15 +268,28 @@ impl Launch<'_> {
     }
 }
 
+/// The word of that number of some bytes; what is missing is zero.
+fn word_of(bytes: &[u8], number: u32) -> u32 {
+    let byte = |offset: u32| {
+        let at = number as usize * 4 + offset as usize;
+        u32::from(bytes.get(at).copied().unwrap_or(0)) << (8 * offset)
+    };
+    (0..4).map(byte).fold(0, |word, byte| word | byte)
+}
+
 /// The word of that number of a const file.
 pub(crate) fn word(
     layout: &ConstLayout,
     number: u32,
     launch: &Launch<'_>,
+    uniforms: impl Iterator<Item = UniformRange>,
     immediate: impl Fn(u32) -> Option<u32>,
 ) -> u32 {
     if number < layout.push_words {
         return launch.push_word(number);
+    }
+    if (layout.uniform_start()..layout.behind_uniforms()).contains(&number) {
+        return launch.uniform_word(number - layout.uniform_start(), uniforms);
     }
     match layout.data_address() {
         Some(low) if number == low => return launch.data_address as u32,

@@ -2,7 +2,7 @@
 
 use crate::NO_REGISTER;
 use crate::binding::Binding;
-use crate::constants::ConstLayout;
+use crate::constants::{ConstLayout, UniformRange};
 use crate::header::{Gen, WaveSize};
 use crate::layout::{Counts, FORMAT, HEADER_WORDS, Sections};
 use crate::program::{CONSTANTS, Program};
@@ -23,6 +23,8 @@ pub struct ProgramParts<'a> {
     pub constants: ConstLayout,
     /// The last part of the const file.
     pub immediates: &'a [u32],
+    /// What of uniform buffers stands in the const file, in that order.
+    pub uniforms: &'a [UniformRange],
     /// Vec4 of full registers that a lane needs, halves included.
     pub full_registers: u8,
     /// Vec4 of half registers that a lane needs: 0 where both kinds are one file.
@@ -80,6 +82,9 @@ impl ProgramParts<'_> {
             }
             writer.put_words(self.data);
             writer.put_words(self.immediates);
+            for range in self.uniforms {
+                writer.put_words(&range.to_record());
+            }
             for binding in self.bindings {
                 writer.put_words(&binding.to_record());
             }
@@ -97,6 +102,7 @@ impl ProgramParts<'_> {
             code: self.code.len(),
             data: self.data.len(),
             immediates: self.immediates.len(),
+            uniforms: self.uniforms.len(),
             bindings: self.bindings.len(),
             push_ranges: self.push_ranges.len(),
             entry: self.entry.len(),
@@ -129,6 +135,8 @@ impl ProgramParts<'_> {
             self.immediates.len() as u32,
             self.bindings.len() as u32,
             self.push_ranges.len() as u32,
+            self.uniforms.len() as u32,
+            self.constants.uniform_vec4(),
         ]
     }
 }

@@ -7,8 +7,8 @@ use eitri_program_file::{Format, Section};
 /// How a program begins.
 pub(crate) const FORMAT: Format = Format {
     magic: *b"EITRIIR3",
-    version: 1,
-    header_bytes: 0x68,
+    version: 2,
+    header_bytes: 0x70,
 };
 
 /// Byte offsets of the header's words, behind those that every format has.
@@ -35,13 +35,16 @@ pub(crate) mod word {
     pub(crate) const IMMEDIATES:     usize = 0x5C; // 32-bit words
     pub(crate) const BINDINGS:       usize = 0x60;
     pub(crate) const PUSH_RANGES:    usize = 0x64;
+    pub(crate) const UNIFORMS:       usize = 0x68; // ranges of uniform buffers
+    pub(crate) const UNIFORM_VEC4:   usize = 0x6C; // of all of them, in the const file
 }
 /// Words of the header behind the sum.
-pub(crate) const HEADER_WORDS: usize = 21;
+pub(crate) const HEADER_WORDS: usize = 23;
 
 /// Bytes of one record of each table. They follow the header in this order; the entry's name is last.
 pub(crate) const CODE_WORD_BYTES: usize = 8;
 pub(crate) const WORD_BYTES: usize = 4;
+pub(crate) const UNIFORM_BYTES: usize = 16;
 pub(crate) const BINDING_BYTES: usize = 24;
 pub(crate) const PUSH_RANGE_BYTES: usize = 8;
 
@@ -51,6 +54,7 @@ pub(crate) struct Sections {
     pub(crate) code: Section,
     pub(crate) data: Section,
     pub(crate) immediates: Section,
+    pub(crate) uniforms: Section,
     pub(crate) bindings: Section,
     pub(crate) push_ranges: Section,
     pub(crate) entry: Section,
@@ -62,6 +66,7 @@ pub(crate) struct Counts {
     pub(crate) code: usize,
     pub(crate) data: usize,
     pub(crate) immediates: usize,
+    pub(crate) uniforms: usize,
     pub(crate) bindings: usize,
     pub(crate) push_ranges: usize,
     pub(crate) entry: usize,
@@ -73,13 +78,15 @@ impl Sections {
         let code = Section::after(FORMAT.header_bytes, counts.code, CODE_WORD_BYTES)?;
         let data = Section::after(code.end, counts.data, WORD_BYTES)?;
         let immediates = Section::after(data.end, counts.immediates, WORD_BYTES)?;
-        let bindings = Section::after(immediates.end, counts.bindings, BINDING_BYTES)?;
+        let uniforms = Section::after(immediates.end, counts.uniforms, UNIFORM_BYTES)?;
+        let bindings = Section::after(uniforms.end, counts.bindings, BINDING_BYTES)?;
         let push_ranges = Section::after(bindings.end, counts.push_ranges, PUSH_RANGE_BYTES)?;
         let entry = Section::after(push_ranges.end, counts.entry, 1)?;
         Some(Sections {
             code,
             data,
             immediates,
+            uniforms,
             bindings,
             push_ranges,
             entry,

@@ -10,15 +10,16 @@
 //! Facts: hardware/ir3-isa.md 12 (bindless descriptors), 14 (what a driver needs), 19 (limits).
 //!
 //! ```
-//! use eitri_ir3_program::{ConstLayout, Gen, Program, ProgramParts, WaveSize, WorkgroupSize};
+//! use eitri_ir3_program::{ConstLayout, ConstNeeds, Gen, Program, ProgramParts, WaveSize, WorkgroupSize};
 //!
 //! let parts = ProgramParts {
 //!     generation: Gen::A6xx,
 //!     entry: "main",
 //!     code: &[0x0300_0000_0000_0000], // end
 //!     data: &[],
-//!     constants: ConstLayout::new(4, 0, 0, 0).ok_or("too many constants")?,
+//!     constants: ConstLayout::new(ConstNeeds { push_words: 4, ..ConstNeeds::default() }).ok_or("too many constants")?,
 //!     immediates: &[],
+//!     uniforms: &[],
 //!     full_registers: 1,
 //!     half_registers: 0,
 //!     branch_stack: 0,
@@ -51,7 +52,7 @@ mod layout;
 mod program;
 
 pub use binding::{Binding, BindingKind};
-pub use constants::{ConstLayout, DriverParam, Launch};
+pub use constants::{ConstLayout, ConstNeeds, DriverParam, Launch, UniformRange};
 pub use eitri_program_file::{Access, EncodeError, ProgramError, PushRange, WorkgroupSize};
 pub use encode::ProgramParts;
 pub use header::{Gen, WaveSize};

@@ -2,8 +2,8 @@
 //!
 //! Guarantees: after `parse`, no accessor can fail.
 
-use crate::binding::Binding;
-use crate::constants::{self, ConstLayout, Launch};
+use crate::binding::{Binding, BindingKind};
+use crate::constants::{self, ConstLayout, ConstNeeds, Launch, UniformRange};
 use crate::header::{Gen, WaveSize};
 use crate::layout::{CODE_WORD_BYTES, Counts, FORMAT, Sections, WORD_BYTES, word};
 use crate::{MAX_PUSH_CONSTANT_BYTES, NO_REGISTER};
@@ -11,6 +11,7 @@ use eitri_program_file::{Header, ProgramError, PushRange, WorkgroupSize, read_wo
 
 /// The tables, in errors.
 const BINDING_TABLE: &str = "binding table";
+const UNIFORM_TABLE: &str = "table of uniform ranges";
 const PUSH_TABLE: &str = "push-constant table";
 /// The parts of the const file overlap, leave it, or don't agree with the rest of the program.
 pub(crate) const CONSTANTS: ProgramError = ProgramError::Contradiction {
@@ -53,6 +54,7 @@ impl<'a> Program<'a> {
             code: header.count(word::CODE_WORDS)?,
             data: header.count(word::DATA_WORDS)?,
             immediates: header.count(word::IMMEDIATES)?,
+            uniforms: header.count(word::UNIFORMS)?,
             bindings: header.count(word::BINDINGS)?,
             push_ranges: header.count(word::PUSH_RANGES)?,
             entry: header.count(word::ENTRY_BYTES)?,
@@ -82,12 +84,13 @@ impl<'a> Program<'a> {
         if push_words > push_constant_bytes.div_ceil(4).next_multiple_of(4) {
             return Err(CONSTANTS);
         }
-        let constants = ConstLayout::new(
+        let constants = ConstLayout::new(ConstNeeds {
             push_words,
-            header.get(word::DATA_WORDS)?,
-            header.get(word::DRIVER_PARAMS)?,
-            header.get(word::IMMEDIATES)?,
-        );
+            uniform_vec4: header.get(word::UNIFORM_VEC4)?,
+            data_words: header.get(word::DATA_WORDS)?,
+            driver_params: header.get(word::DRIVER_PARAMS)?,
+            immediates: header.get(word::IMMEDIATES)?,
+        });
         let vec4 = |count| u8::try_from(count).ok().filter(|_| count <= FULL_REGISTERS);
         let normal = 0..4 * FULL_REGISTERS;
         let program = Program {
@@ -130,6 +133,23 @@ impl<'a> Program<'a> {
                     binding: binding.binding,
                 });
             }
+        }
+        let mut vec4 = 0_u32;
+        let ranges = self.sections.uniforms.of(self.bytes);
+        for (index, record) in records::<4>(ranges).enumerate() {
+            let bad = Header::bad_record(UNIFORM_TABLE, index, &record);
+            let range = UniformRange::from_record(record).ok_or(bad)?;
+            let own = |binding: &Binding| {
+                let place = (binding.set, binding.binding);
+                binding.kind == BindingKind::UniformBuffer && place == (range.set, range.binding)
+            };
+            if !self.bindings().any(|binding| own(&binding)) {
+                return Err(bad);
+            }
+            vec4 = vec4.saturating_add(range.count);
+        }
+        if vec4 != self.constants.uniform_vec4() {
+            return Err(CONSTANTS);
         }
         let ranges = self.sections.push_ranges.of(self.bytes);
         for (index, record) in records::<2>(ranges).enumerate() {
@@ -185,6 +205,12 @@ impl<'a> Program<'a> {
         words(self.sections.immediates.of(self.bytes))
     }
 
+    /// What of uniform buffers the driver copies into the const file, in this order.
+    pub fn uniforms(&self) -> impl Iterator<Item = UniformRange> + use<'a> {
+        let ranges = self.sections.uniforms.of(self.bytes);
+        records::<4>(ranges).map_while(UniformRange::from_record)
+    }
+
     /// Writes the const file of a dispatch: word n is what the code reads as component n % 4 of `c`(n / 4). Gives how many
     /// words the file has, which is also how many `out` needs; what is beyond `out` is not written.
     pub fn write_constants(&self, launch: &Launch<'_>, out: &mut [u32]) -> usize {
@@ -192,7 +218,7 @@ impl<'a> Program<'a> {
         let immediate = |number: u32| read_word(bytes, number as usize * WORD_BYTES);
         let length = usize::from(self.constants.length()) * 4;
         for (to, number) in out.iter_mut().take(length).zip(0..) {
-            *to = constants::word(&self.constants, number, launch, immediate);
+            *to = constants::word(&self.constants, number, launch, self.uniforms(), immediate);
         }
         length
     }

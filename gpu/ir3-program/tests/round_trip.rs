@@ -1,8 +1,8 @@
 //! What is written can be read, and nothing else can.
 
 use eitri_ir3_program::{
-    Access, Binding, BindingKind, ConstLayout, DriverParam, EncodeError, Gen, Launch, Program,
-    ProgramError, ProgramParts, PushRange, WaveSize, WorkgroupSize,
+    Access, Binding, BindingKind, ConstLayout, ConstNeeds, DriverParam, EncodeError, Gen, Launch,
+    Program, ProgramError, ProgramParts, PushRange, UniformRange, WaveSize, WorkgroupSize,
 };
 use proptest::prelude::*;
 
@@ -11,7 +11,14 @@ const DATA: [u32; 2] = [0x89AB_CDEF, 0x0123_4567];
 
 fn layout(immediates: u32) -> ConstLayout {
     let params = 1 << DriverParam::WorkgroupsY.component() | 1 << DriverParam::BaseX.component();
-    ConstLayout::new(4, 2, params, immediates).unwrap()
+    ConstLayout::new(ConstNeeds {
+        push_words: 4,
+        uniform_vec4: 0,
+        data_words: 2,
+        driver_params: params,
+        immediates,
+    })
+    .unwrap()
 }
 
 fn parts<'a>(immediates: &'a [u32], bindings: &'a [Binding]) -> ProgramParts<'a> {
@@ -22,6 +29,7 @@ fn parts<'a>(immediates: &'a [u32], bindings: &'a [Binding]) -> ProgramParts<'a>
         data: &DATA,
         constants: layout(immediates.len() as u32),
         immediates,
+        uniforms: &[],
         full_registers: 3,
         half_registers: 0,
         branch_stack: 2,
@@ -97,6 +105,7 @@ fn the_const_file_has_its_parts_in_order() {
         workgroups: [10, 11, 12],
         base: [13, 14, 15],
         data_address: 0x1234_5678_9abc_def0,
+        ..Launch::default()
     };
     // c0: push constants; c1: data; c4 to c7: driver parameters; c8: immediates. Uploads are 4 vec4 long.
     let mut file = [0; 64];
@@ -112,11 +121,88 @@ fn the_const_file_has_its_parts_in_order() {
 
 #[test]
 fn a_const_file_without_parameters_wastes_nothing() {
-    let layout = ConstLayout::new(0, 0, 0, 5).unwrap();
-    assert_eq!((layout.immediates(), layout.length()), ((0, 5), 4));
-    assert_eq!(ConstLayout::new(0, 0, 0, 0).unwrap().length(), 0);
-    assert_eq!(ConstLayout::new(0, 0, 0, 1025), None);
-    assert_eq!(ConstLayout::new(0, 0, 1 << 3, 0), None);
+    let layout = |driver_params, immediates| {
+        ConstLayout::new(ConstNeeds {
+            driver_params,
+            immediates,
+            ..ConstNeeds::default()
+        })
+    };
+    let five = layout(0, 5).unwrap();
+    assert_eq!((five.immediates(), five.length()), ((0, 5), 4));
+    assert_eq!(layout(0, 0).unwrap().length(), 0);
+    assert_eq!(layout(0, 1025), None);
+    assert_eq!(layout(1 << 3, 0), None);
+}
+
+/// Two ranges of one buffer and one of another, behind the push constants.
+#[test]
+fn uniform_buffers_are_copied_into_the_const_file() {
+    let uniform = |set, binding| Binding {
+        kind: BindingKind::UniformBuffer,
+        access: Access::Read,
+        count: 1,
+        ..storage(set, binding)
+    };
+    let bindings = [uniform(0, 1), uniform(3, 2)];
+    let range = |set, binding, first, count| UniformRange {
+        set,
+        binding,
+        first,
+        count,
+    };
+    let uniforms = [range(0, 1, 0, 1), range(3, 2, 5, 2), range(0, 1, 2, 1)];
+    let needs = ConstNeeds {
+        push_words: 2,
+        uniform_vec4: 4,
+        immediates: 1,
+        ..ConstNeeds::default()
+    };
+    let parts = ProgramParts {
+        constants: ConstLayout::new(needs).unwrap(),
+        data: &[],
+        uniforms: &uniforms,
+        ..parts(&[9], &bindings)
+    };
+    let bytes = encoded(&parts);
+    let program = Program::parse(&bytes).unwrap();
+    assert_eq!(program.uniforms().collect::<Vec<_>>(), uniforms);
+    let words = |from: u32| {
+        (from..from + 32)
+            .flat_map(u32::to_le_bytes)
+            .collect::<Vec<u8>>()
+    };
+    let (one, two) = (words(100), words(200));
+    let launch = Launch {
+        push_constants: &[7, 0, 0, 0],
+        uniforms: &[&one, &two, &one],
+        ..Launch::default()
+    };
+    let mut file = [0; 32];
+    assert_eq!(program.write_constants(&launch, &mut file), 32);
+    assert_eq!(file[..2], [7, 0]);
+    assert_eq!(file[4..8], [100, 101, 102, 103]);
+    assert_eq!(file[8..16], [220, 221, 222, 223, 224, 225, 226, 227]);
+    assert_eq!(file[16..21], [108, 109, 110, 111, 9]);
+
+    let wrong = [range(0, 1, 0, 1), range(3, 2, 5, 3), range(0, 1, 2, 1)];
+    let parts = ProgramParts {
+        uniforms: &wrong,
+        ..parts
+    };
+    refused(
+        &parts,
+        "the program's parts of the const file don't fit each other",
+    );
+    let nobody = [range(0, 2, 0, 4)];
+    let parts = ProgramParts {
+        uniforms: &nobody,
+        ..parts
+    };
+    refused(
+        &parts,
+        "record 0 of the program's table of uniform ranges is 0x0 0x2, which means nothing there",
+    );
 }
 
 #[track_caller]
@@ -161,7 +247,7 @@ fn what_has_no_meaning_is_refused_by_name() {
         parts(&[], &[]).encode(&mut [0; 16]).unwrap_err(),
         EncodeError::BufferTooSmall {
             available: 16,
-            needed: 140
+            needed: 148
         },
     );
 }
@@ -181,7 +267,7 @@ fn foreign_and_damaged_bytes_are_told_apart() {
     newer[8] = 9;
     assert_eq!(
         Program::parse(&newer).unwrap_err().to_string(),
-        "program layout version 9, but this build reads version 1: compile the shader again",
+        "program layout version 9, but this build reads version 2: compile the shader again",
     );
 }
 

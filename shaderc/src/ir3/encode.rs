@@ -43,6 +43,7 @@ pub(super) fn encode(
         data: &function.data,
         constants: binary.constants,
         immediates: &binary.immediates,
+        uniforms: &binary.uniforms,
         full_registers: registers(binary.statistics.full_registers),
         half_registers: registers(binary.statistics.half_registers),
         branch_stack: binary.branch_stack,

@@ -49,7 +49,7 @@ use crate::ir;
 use crate::options::Options;
 use crate::pass::Runner;
 use crate::target::Target;
-use eitri_ir3_program::ConstLayout;
+use eitri_ir3_program::{ConstLayout, UniformRange};
 
 /// Choices that change the code but not its meaning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -67,6 +67,8 @@ pub struct Binary {
     pub constants: ConstLayout,
     /// The last part of the const file.
     pub immediates: Vec<u32>,
+    /// What of uniform buffers stands in the const file.
+    pub uniforms: Vec<UniformRange>,
     /// By binding: where its first descriptor stands in its set.
     pub descriptors: Vec<u32>,
     /// The full register of the local id, if it is read.
@@ -122,6 +124,7 @@ pub fn compile_with(
         local_id: arrives(mir::Class::Full).then_some(select::LOCAL_ID),
         workgroup_id: shared(select::WORKGROUP_ID).filter(|_| arrives(mir::Class::Shared)),
         immediates: function.extra.immediates.clone(),
+        uniforms: function.extra.uniforms.clone(),
         descriptors: descriptors::number(&ir.bindings),
         branch_stack: function.extra.branch_stack,
         private_bytes: function.scratch_bytes.next_multiple_of(16),

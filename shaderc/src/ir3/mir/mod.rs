@@ -12,6 +12,7 @@ mod register;
 
 use std::fmt;
 
+use eitri_ir3_program::UniformRange;
 use smallvec::smallvec;
 
 use crate::machine::{self, SpillSlot};
@@ -40,6 +41,8 @@ pub(crate) type Terminator = machine::Terminator<Ir3>;
 pub(crate) struct Extra {
     /// Words of push constants, from c0.x.
     pub(crate) push_words: u32,
+    /// What of uniform buffers stands in the const file.
+    pub(crate) uniforms: Vec<UniformRange>,
     /// Words of the program's data; its address is in the const file if there are any.
     pub(crate) data_words: u32,
     /// Driver parameters that are read: bit n is component n.
@@ -54,6 +57,15 @@ impl fmt::Display for Extra {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.push_words > 0 {
             writeln!(f, "push words {}", self.push_words)?;
+        }
+        for range in &self.uniforms {
+            let (set, binding, first, last) = (
+                range.set,
+                range.binding,
+                range.first,
+                range.first + range.count - 1,
+            );
+            writeln!(f, "uniforms {set}:{binding} vec4 {first} to {last}")?;
         }
         for (number, word) in self.immediates.iter().enumerate() {
             writeln!(f, "immediate {number} = {word:#x}")?;

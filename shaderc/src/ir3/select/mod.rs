@@ -177,6 +177,8 @@ impl Selector<'_> {
             // Users read the const file itself.
             ir::Op::Uniform(_) => {}
             ir::Op::Resource(binding) => self.resource(binding, data),
+            // Whoever reads the words reads them in the const file.
+            ir::Op::Load(_) if self.is_in_const_file(data) => {}
             ir::Op::Load(access) => self.load(access, data),
             ir::Op::Store(access) => self.store(access, data),
             ir::Op::Atomic(atomic, access) => self.atomic(atomic, access, data),
@@ -190,6 +192,12 @@ impl Selector<'_> {
             ir::Op::LoadVar(_) => self.refuse("load_var"),
             ir::Op::StoreVar(_) => self.refuse("store_var"),
         }
+    }
+
+    /// Whether all that a load gives stands in the const file.
+    fn is_in_const_file(&self, data: &ir::InstData) -> bool {
+        constants::uniform_load(self.ir, data)
+            .is_some_and(|(binding, offset)| self.uniform_of_buffer(binding, offset).is_some())
     }
 
     /// Orders memory; nothing to do directly behind what has ordered it.
@@ -284,6 +292,9 @@ impl Selector<'_> {
 
     /// The word of the const file that an IR value is.
     fn uniform(&self, value: ir::Value) -> Option<u16> {
+        if let Some((binding, offset)) = constants::uniform_word(self.ir, value) {
+            return self.uniform_of_buffer(binding, offset);
+        }
         let ir::Op::Uniform(uniform) = self.ir.def_inst(value)?.op else {
             return None;
         };
@@ -294,6 +305,14 @@ impl Selector<'_> {
                 self.constants.driver_param(param)?
             }
         };
+        u16::try_from(number).ok()
+    }
+
+    /// The word of the const file that holds a word of a uniform buffer.
+    fn uniform_of_buffer(&self, binding: ir::BindingId, offset: u32) -> Option<u16> {
+        let binding = &self.ir.bindings[binding.index()];
+        let extra = &self.function.extra;
+        let number = extra.uniform_place(binding.set, binding.binding, offset)?;
         u16::try_from(number).ok()
     }
 

@@ -29,11 +29,17 @@ pub fn run(bytes: &[u8], dispatch: &Dispatch, buffers: &mut Buffers) -> Result<(
         }
     }
     memory.regions.insert(DATA, program.data_bytes().to_vec());
+    let held = |range: program::UniformRange| {
+        let buffer = buffers.get(&(range.set, range.binding, 0));
+        buffer.map_or(&[][..], |buffer| &buffer.bytes)
+    };
+    let uniforms: Vec<&[u8]> = program.uniforms().map(held).collect();
     let state = program::Launch {
         push_constants: &dispatch.push_constants,
         workgroups: dispatch.groups,
         base: [0; 3],
         data_address: DATA,
+        uniforms: &uniforms,
     };
     let launch = Launch::of_program(&program, &state, LIMIT);
     let code = Code::decode(program.code(), Gen::A6xx).map_err(|fault| fault.to_string())?;
