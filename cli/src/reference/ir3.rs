@@ -77,7 +77,13 @@ fn codes(spec: &FieldSpec) -> Vec<Code> {
     };
     match spec.kind {
         Kind::Flag(text) => vec![code(1, text)],
-        Kind::Enum(names) => names.iter().map(named).collect(),
+        // Fields of other widths share the names: some say more than this one holds.
+        Kind::Enum(names) => {
+            let held = names
+                .iter()
+                .filter(|name| u64::from(name.value) >> spec.width() == 0);
+            held.map(named).collect()
+        }
         _ => Vec::new(),
     }
 }
