@@ -222,6 +222,6 @@ fn back_end(
 ) -> Result<Option<Made>, Errors> {
     match runner.target.machine {
         Machine::Valhall(arch) => valhall::make(function, arch, options, runner),
-        Machine::Ir3(_) => ir3::make(function, options, runner),
+        Machine::Ir3(device) => ir3::make(function, &device, options, runner),
     }
 }

@@ -3,6 +3,8 @@
 //!
 //! Facts: hardware/ir3-isa.md 14 (footprint), 19 (registers of a wave).
 
+use eitri_ir3_isa::device::{MOST_WAVES, Parts};
+
 use super::mir::{Class, Function, Ir3};
 use crate::machine::allocate::{self, Allocated, RegisterFile};
 use crate::machine::{Class as _, Register as _};
@@ -10,25 +12,21 @@ use crate::machine::{Class as _, Register as _};
 /// Why there is no allocation.
 pub(super) type AllocateError = allocate::AllocateError<Ir3>;
 
-/// Vec4 of registers that all waves of a core share, as groups gen3 and gen4 have them.
-const BUDGET: u32 = 64;
-/// Waves are granted in such numbers.
-const GRANULARITY: u32 = 2;
-/// Most waves of a core.
-const MOST_WAVES: u32 = 16;
 /// Vec4 that a lane can have.
 const MOST_VECTORS: u32 = 48;
 /// Units of a vec4 of full registers.
 const VECTOR_UNITS: usize = 8;
 
 /// Waves that run at once if each lane has so many vec4.
-pub(super) fn waves(vectors: u32) -> u32 {
-    (BUDGET / vectors.max(1) * GRANULARITY).clamp(GRANULARITY, MOST_WAVES)
+pub(super) fn waves(parts: &Parts, vectors: u32) -> u32 {
+    let step = u32::from(parts.wave_granularity);
+    (u32::from(parts.registers) / vectors.max(1) * step).clamp(step, MOST_WAVES)
 }
 
 /// Allocates registers in place. With `limit`, from so many low full registers and the preloaded ones only.
 pub(super) fn allocate(
     function: &mut Function,
+    parts: &Parts,
     limit: Option<u32>,
     check: bool,
 ) -> Result<Allocated, AllocateError> {
@@ -42,8 +40,9 @@ pub(super) fn allocate(
     let file =
         |end: usize| RegisterFile::of(units, |unit| unit >= normal || unit < end.min(allowed));
     // The most vec4 with each number of waves.
-    let steps = (1..=MOST_VECTORS)
-        .filter(|&vectors| vectors == MOST_VECTORS || waves(vectors) != waves(vectors + 1));
+    let steps = (1..=MOST_VECTORS).filter(|&vectors| {
+        vectors == MOST_VECTORS || waves(parts, vectors) != waves(parts, vectors + 1)
+    });
     let files: Vec<RegisterFile> = steps
         .map(|vectors| file(vectors as usize * VECTOR_UNITS))
         .collect();
@@ -59,10 +58,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waves_are_as_the_budget_allows() {
-        assert_eq!(
-            [1, 8, 9, 16, 17, 32, 33, 48].map(waves),
-            [16, 16, 14, 8, 6, 4, 2, 2]
-        );
+    fn waves_are_as_the_registers_allow() {
+        let parts = |name: &str| eitri_ir3_isa::device::find(name).expect("it is one").parts;
+        let counts =
+            |name: &str| [1, 8, 9, 16, 17, 32, 33, 48].map(|size| waves(&parts(name), size));
+        assert_eq!(counts("a660"), [16, 16, 14, 8, 6, 4, 2, 2]);
+        assert_eq!(counts("a610"), [16, 6, 5, 3, 2, 1, 1, 1]);
     }
 }

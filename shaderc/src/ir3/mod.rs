@@ -49,6 +49,7 @@ use crate::ir;
 use crate::options::Options;
 use crate::pass::Runner;
 use crate::target::Target;
+use eitri_ir3_isa::device::{Device, Parts};
 use eitri_ir3_program::{ConstLayout, UniformRange};
 
 /// Choices that change the code but not its meaning.
@@ -91,9 +92,9 @@ pub struct Binary {
 /// [`Error::Unsupported`] names all that has no code and where it came from. [`Error::PrivateFull`],
 /// [`Error::ConstantsFull`] and [`Error::TooFewRegisters`] say what ran out. The others are defects of the compiler, found
 /// by its own checks.
-pub fn compile(ir: &ir::Function, target: &Target, choices: Choices) -> Result<Binary, Error> {
-    let mut runner = Runner::new(*target, &[]);
-    let binary = compile_with(ir, choices, &mut runner)?;
+pub fn compile(ir: &ir::Function, device: &Device, choices: Choices) -> Result<Binary, Error> {
+    let mut runner = Runner::new(Target::ir3(*device), &[]);
+    let binary = compile_with(ir, &device.parts, choices, &mut runner)?;
     binary.ok_or_else(|| Error::broken("compile", vec!["it ended without code".to_owned()]))
 }
 
@@ -103,10 +104,11 @@ pub fn compile(ir: &ir::Function, target: &Target, choices: Choices) -> Result<B
 /// As [`compile`].
 pub fn compile_with(
     ir: &ir::Function,
+    parts: &Parts,
     choices: Choices,
     runner: &mut Runner<'_>,
 ) -> Result<Option<Binary>, Error> {
-    let Some(lowered) = pipeline::lower(ir, choices, runner)? else {
+    let Some(lowered) = pipeline::lower(ir, parts, choices, runner)? else {
         return Ok(None);
     };
     let function = &lowered.function;
@@ -128,7 +130,7 @@ pub fn compile_with(
         descriptors: descriptors::number(&ir.bindings),
         branch_stack: function.extra.branch_stack,
         private_bytes: function.scratch_bytes.next_multiple_of(16),
-        statistics: statistics::count(function, &lowered.allocated, &constants),
+        statistics: statistics::count(function, parts, &lowered.allocated, &constants),
         listing: listing::list(function, &code),
         constants,
         code,
@@ -138,13 +140,14 @@ pub fn compile_with(
 /// The whole back end, as options ask; nothing if the runner stopped before there was code.
 pub(crate) fn make(
     ir: &ir::Function,
+    device: &Device,
     options: &Options,
     runner: &mut Runner<'_>,
 ) -> Result<Option<Made>, Errors> {
     let choices = Choices {
         register_limit: options.register_limit,
     };
-    let Some(binary) = compile_with(ir, choices, runner)? else {
+    let Some(binary) = compile_with(ir, &device.parts, choices, runner)? else {
         return Ok(None);
     };
     Ok(Some(Made {

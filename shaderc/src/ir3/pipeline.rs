@@ -14,6 +14,7 @@ use crate::ir;
 use crate::machine::Form;
 use crate::machine::allocate::Allocated;
 use crate::pass::{Changed, Runner};
+use eitri_ir3_isa::device::Parts;
 
 /// More waves than these hide little more.
 const MANY_WAVES: u32 = 8;
@@ -27,6 +28,7 @@ pub(super) struct Lowered {
 /// All passes up to packing; none if the runner stopped before the end.
 pub(super) fn lower(
     ir: &ir::Function,
+    parts: &Parts,
     choices: Choices,
     runner: &mut Runner<'_>,
 ) -> Result<Option<Lowered>, Error> {
@@ -36,7 +38,7 @@ pub(super) fn lower(
         .map_err(|broken| {
             Error::broken("lower", broken.iter().map(ToString::to_string).collect())
         })?;
-    let selected = runner.time("select", |()| select(ir));
+    let selected = runner.time("select", |()| select(ir, parts));
     let mut function = selected.map_err(|refused| match refused.is_empty() {
         true => Error::ConstantsFull,
         false => Error::Unsupported(refused),
@@ -57,16 +59,16 @@ pub(super) fn lower(
     let hoisted = runner.improve(&mut function, passes::HOIST_INVARIANTS) == Changed::Yes;
     let unscheduled = function.clone();
     let scheduled = runner.improve(&mut function, passes::SCHEDULE) == Changed::Yes;
-    let Some(mut lowered) = finish(function, choices, runner)? else {
+    let Some(mut lowered) = finish(function, parts, choices, runner)? else {
         return Ok(None);
     };
     let others = [(scheduled, unscheduled), (hoisted, plain)];
     for (_, other) in others.into_iter().filter(|(differs, _)| *differs) {
-        if !lowered.is_tight() {
+        if !lowered.is_tight(parts) {
             break;
         }
-        match finish(other, choices, runner)? {
-            Some(second) if second.cost() < lowered.cost() => lowered = second,
+        match finish(other, parts, choices, runner)? {
+            Some(second) if second.cost(parts) < lowered.cost(parts) => lowered = second,
             Some(_) => {}
             None => return Ok(None),
         }
@@ -76,15 +78,15 @@ pub(super) fn lower(
 
 impl Lowered {
     /// Whether another order may be better: words are spilled, or few waves run at once.
-    fn is_tight(&self) -> bool {
-        let few = waves(footprint(&self.function)) < MANY_WAVES;
+    fn is_tight(&self, parts: &Parts) -> bool {
+        let few = waves(parts, footprint(&self.function)) < MANY_WAVES;
         self.allocated.spills > 0 || few
     }
 
     /// What two ways to allocate are compared by: spilling by how often it runs, then waves as far as they are few, then
     /// idle slots.
-    fn cost(&self) -> (u32, u32, u32) {
-        let waves = waves(footprint(&self.function)).min(MANY_WAVES);
+    fn cost(&self, parts: &Parts) -> (u32, u32, u32) {
+        let waves = waves(parts, footprint(&self.function)).min(MANY_WAVES);
         (
             spill_cost(&self.function),
             MANY_WAVES - waves,
@@ -96,6 +98,7 @@ impl Lowered {
 /// The passes from SSA to the final order; none if the runner stopped before the end.
 fn finish(
     mut function: Function,
+    parts: &Parts,
     choices: Choices,
     runner: &mut Runner<'_>,
 ) -> Result<Option<Lowered>, Error> {
@@ -110,7 +113,7 @@ fn finish(
     let check = runner.checks();
     let allocated = runner
         .time("allocate", |()| {
-            allocate(&mut function, choices.register_limit, check)
+            allocate(&mut function, parts, choices.register_limit, check)
         })
         .map_err(|error| match error {
             AllocateError::TooFewRegisters => Error::TooFewRegisters,

@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use eitri_ir3_isa::device::Parts;
 use eitri_ir3_program::ConstLayout;
 
 use super::allocate::waves;
@@ -67,6 +68,7 @@ pub(super) fn footprint(function: &Function) -> u32 {
 /// Counts a finished program.
 pub(super) fn count(
     function: &Function,
+    parts: &Parts,
     allocated: &Allocated,
     constants: &ConstLayout,
 ) -> Statistics {
@@ -83,7 +85,7 @@ pub(super) fn count(
         full_registers,
         half_registers: 0,
         constlen: constants.length().into(),
-        waves: waves(full_registers),
+        waves: waves(parts, full_registers),
         loops: function.loop_count() as u32,
         branch_stack: function.extra.branch_stack,
         spills: allocated.spills as u32,

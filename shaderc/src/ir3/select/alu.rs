@@ -26,7 +26,7 @@ impl Selector<'_> {
             Alu::SMax                => self.plain_op(Op::MaxS, data),
             Alu::UMin                => self.plain_op(Op::MinU, data),
             Alu::UMax                => self.plain_op(Op::MaxU, data),
-            Alu::UDot4x8             => self.plain_op(Op::Dp4U, data),
+            Alu::UDot4x8             => self.unsigned_dot(data),
             Alu::SDot4x8             => self.signed_dot(data),
 
             Alu::IAnd                => self.and(data),

@@ -121,15 +121,56 @@ impl Selector<'_> {
         self.define(data.results[0], Instr::on(Op::AbsNegS, &[source]));
     }
 
-    /// The machine multiplies bytes with a sign only by bytes without: 128 more each, less 128 times the first ones' sum.
+    pub(super) fn unsigned_dot(&mut self, data: &InstData) {
+        let [a, b, c] = [0, 1, 2].map(|number| self.plain(data.args[number]));
+        let sum = self.dot(a, b, c);
+        self.define_as(data.results[0], sum);
+    }
+
+    /// Bytes with a sign are 128 less than those without that have the highest bit changed: of the products of those goes
+    /// 128 times the sum of either side.
     pub(super) fn signed_dot(&mut self, data: &InstData) {
         let [a, b, c] = [0, 1, 2].map(|number| self.plain(data.args[number]));
-        let above = self.compute(Op::XorB, &[b, Source::constant(0x8080_8080)]);
-        let product = self.compute(Op::Dp4Mixed, &[a, above, c]);
+        let above = |this: &mut Self, word: Source| {
+            this.compute(Op::XorB, &[word, Source::constant(0x8080_8080)])
+        };
         let ones = Source::constant(0x0101_0101);
-        let sum = self.compute(Op::Dp4Mixed, &[a, ones, Source::constant(0)]);
+        let b = above(self, b);
+        let (product, sum, square) = match self.parts.dp4acc {
+            // The machine multiplies bytes with a sign by bytes without.
+            true => {
+                let product = self.compute(Op::Dp4Mixed, &[a, b, c]);
+                let sum = self.compute(Op::Dp4Mixed, &[a, ones, Source::constant(0)]);
+                (product, sum, 0)
+            }
+            false => {
+                let a = above(self, a);
+                let product = self.dot(a, b, c);
+                let sum = self.dot(a, ones, Source::constant(0));
+                let sum = self.dot(b, ones, sum);
+                (product, sum, 4 * 128 * 128)
+            }
+        };
         let excess = self.compute(Op::ShlB, &[sum, Source::constant(7)]);
-        self.define(data.results[0], Instr::on(Op::SubU, &[product, excess]));
+        let rest = self.compute(Op::SubU, &[product, excess]);
+        let sources = [rest, Source::constant(square)];
+        self.define(data.results[0], Instr::on(Op::AddU, &sources));
+    }
+
+    /// The sum of the products of four unsigned bytes, and `c`.
+    fn dot(&mut self, a: Source, b: Source, c: Source) -> Source {
+        if self.parts.dp4acc {
+            return self.compute(Op::Dp4U, &[a, b, c]);
+        }
+        let mut sum = c;
+        for shift in [0, 8, 16, 24] {
+            let [a, b] = [a, b].map(|word| {
+                let byte = [Source::constant(shift), word, Source::constant(0xff)];
+                self.compute(Op::ShrM, &byte)
+            });
+            sum = self.compute(Op::MadU24, &[a, b, sum]);
+        }
+        sum
     }
 
     /// Selects an operation that gives 64 bits; true if it was one.

@@ -23,7 +23,7 @@ impl Selector<'_> {
                 self.shuffle(lane, from, data);
             }
             LaneOp::ShuffleXor => match self.ir.as_word(data.args[1]) {
-                Some(flip @ 1..=3) => {
+                Some(flip @ 1..=3) if self.parts.lane_ops => {
                     let op = [Op::QuadX, Op::QuadY, Op::QuadXY][flip as usize - 1];
                     let value = self.in_register(data.args[0]);
                     self.define(data.results[0], Instr::on(op, &[Source::word(value)]));

@@ -34,11 +34,14 @@ use super::mir::{
     Terminator, Value, Word,
 };
 use crate::ir;
+use eitri_ir3_isa::device::Parts;
 use eitri_ir3_program::ConstLayout;
 
 /// State of a selection.
 struct Selector<'a> {
     ir: &'a ir::Function,
+    /// What the device has.
+    parts: &'a Parts,
     function: Function,
     /// What stands where in the const file, but for immediates.
     constants: ConstLayout,
@@ -80,13 +83,14 @@ struct Users {
 ///
 /// # Errors
 /// All that has no code; nothing in particular where the uniform values exceed the const file.
-pub(super) fn select(ir: &ir::Function) -> Result<Function, Vec<Unsupported>> {
+pub(super) fn select(ir: &ir::Function, parts: &Parts) -> Result<Function, Vec<Unsupported>> {
     let extra = constants::needs(ir);
     let Some(constants) = extra.layout() else {
         return Err(Vec::new());
     };
     let mut selector = Selector {
         ir,
+        parts,
         function: Function {
             scratch_bytes: ir.scratch_bytes,
             extra,
