@@ -144,11 +144,6 @@ impl Target {
         }
     }
 
-    /// Whether the hardware keeps stores and atomics inside of their buffer, as it does loads.
-    pub fn checks_stores(&self) -> bool {
-        matches!(self.machine, Machine::Ir3(_))
-    }
-
     /// Whether an operation on the two halves of a word costs less than two on one half each.
     pub fn pairs_halves(&self) -> bool {
         matches!(self.machine, Machine::Valhall(_))

@@ -2,8 +2,7 @@
 //!
 //! Needs: short branches flattened; before `merge_accesses`, which makes wide stores of those that are guarded together.
 //! Guarantees: a store or an atomic to a buffer is executed only if all of it lies inside, else an atomic gives 0; an
-//! access of shared memory lies inside what the workgroup has. Loads of buffers need nothing: the hardware checks them, and
-//! stores where the target says so.
+//! access of shared memory lies inside what the workgroup has. Loads of buffers need nothing: the hardware checks them.
 //! What provably lies inside is left alone.
 //! How: stores from one base with nothing in between that orders them are guarded by one comparison; only if not all of
 //! them lie inside, each is looked at alone. The size is read where all that need it are reached from, outside of loops.
@@ -44,11 +43,8 @@ struct Group {
 /// The first offset at which so many bytes don't fit into a buffer any more.
 type Limits = HashMap<(Value, u32), Value>;
 
-fn run(function: &mut Function, target: &Target) -> Changed {
+fn run(function: &mut Function, _: &Target) -> Changed {
     let clamped = clamp_shared(function);
-    if target.checks_stores() {
-        return Changed::from_bool(clamped);
-    }
     let groups: Vec<(BlockId, Vec<Group>)> = function
         .layout
         .iter()
