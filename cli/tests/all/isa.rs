@@ -163,7 +163,7 @@ fn the_generation_decides_what_exists() {
     );
     has(
         &check(&["asm", "--arch", "v8"], b"", 2, ""),
-        &["not one of the generations v9-v14"],
+        &["it can be v9 to v14 (Mali), a5xx, a6xx or a7xx (Adreno)"],
     );
     has(
         &check(&["asm", "--syntax", "arm"], b"", 2, ""),
