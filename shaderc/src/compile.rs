@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::front_end::lower;
 use crate::ir::Function;
+use crate::machine::Listing;
 use crate::options::Options;
 use crate::pass::{Broken, Runner, Settings, Timing, Unsettled};
 use crate::printf::PrintfCall;
@@ -44,7 +45,7 @@ pub(crate) struct Made {
     pub(crate) program: Vec<u8>,
     pub(crate) code: Vec<u64>,
     pub(crate) statistics: Statistics,
-    pub(crate) listing: String,
+    pub(crate) listing: Listing,
 }
 
 /// A compiled shader.
@@ -57,7 +58,7 @@ pub struct Compiled {
     /// What it costs.
     pub statistics: Statistics,
     /// The machine code as text.
-    pub listing: String,
+    pub listing: Listing,
     /// The IR after each pass that the options name, machine IR included.
     pub prints: Vec<(&'static str, String)>,
     /// Time by pass.

@@ -48,5 +48,6 @@ mod target;
 
 pub use compile::{Compiled, Error, Errors, Statistics, compile, compile_lowered, compile_until};
 pub use front_end::{Lowered, front_end};
+pub use machine::Listing;
 pub use options::{DescriptorCounts, Level, Options, Robust};
 pub use target::{Limits, Machine, Target};

@@ -36,6 +36,14 @@ pub enum Machine {
 }
 
 impl Machine {
+    /// A word of a program as text; none if it is no instruction of the machine.
+    pub(crate) fn instruction_text(&self, word: u64) -> Option<String> {
+        match self {
+            Machine::Valhall(arch) => crate::valhall::instruction_text(word, *arch),
+            Machine::Ir3(_) => crate::ir3::instruction_text(word),
+        }
+    }
+
     /// The passes of its back end, for the list that users see; those over IR are [`crate::pipeline::rows`].
     pub fn passes(&self) -> &'static [PassRow] {
         match self {

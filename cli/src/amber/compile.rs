@@ -54,7 +54,10 @@ pub(super) fn compile(
         let shader = eitri_shaderc::compile(&spirv, &options)
             .map_err(|errors| refusal(&pipeline.name, &errors))?;
         kept.write(&format!("{}.program", pipeline.name), &shader.program);
-        kept.write(&format!("{}.asm", pipeline.name), shader.listing.as_bytes());
+        kept.write(
+            &format!("{}.asm", pipeline.name),
+            shader.listing.to_string().as_bytes(),
+        );
         shaders.push(Some(shader));
     }
     let plan =

@@ -285,7 +285,7 @@ fn compile(path: &str, emit: Emit, options: &Options) -> Result<Done, Failure> {
     let compiled = eitri_shaderc::compile(&shader.spirv, options).map_err(refused)?;
     let report = ShaderReport::of(path, &compiled, &options.target).map_err(defect)?;
     let bytes = match emit {
-        Emit::Asm => compiled.listing.clone().into_bytes(),
+        Emit::Asm => compiled.listing.to_string().into_bytes(),
         Emit::Program => compiled.program.clone(),
         Emit::Hex => hex(&compiled.code).into_bytes(),
         Emit::Ir => {

@@ -195,7 +195,7 @@ fn report(args: &Args, compiled: &Compiled, ran: &Ran) -> Result<(), Failure> {
         ));
     }
     if args.disasm {
-        text.push_str(&compiled.listing);
+        text.push_str(&compiled.listing.to_string());
     }
     let gpu = args.gpu.choice();
     let arch = gpu.arch();

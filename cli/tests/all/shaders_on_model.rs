@@ -168,8 +168,8 @@ fn a_later_atomic_load_sees_nothing_older() {
             ..Options::default()
         };
         let compiled = compiled(&wgsl::compile(source), &options);
-        let loads: Vec<&str> = compiled
-            .listing
+        let listing = compiled.listing.to_string();
+        let loads: Vec<&str> = listing
             .lines()
             .filter(|line| line.contains("LD_BUFFER"))
             .collect();
@@ -178,9 +178,9 @@ fn a_later_atomic_load_sees_nothing_older() {
             .iter()
             .filter_map(|line| line.split(',').nth(1))
             .collect();
-        assert_eq!(places.len(), 3, "{}", compiled.listing);
-        assert_eq!(places[0], places[2], "{}", compiled.listing);
-        assert_ne!(places[0], places[1], "{}", compiled.listing);
+        assert_eq!(places.len(), 3, "{listing}");
+        assert_eq!(places[0], places[2], "{listing}");
+        assert_ne!(places[0], places[1], "{listing}");
         let words: Vec<u32> = [2, 7].into_iter().chain([0; 16]).collect();
         assert_eq!(run_compiled(&compiled, &words)[2..], [2 + 21 + 10; 16]);
     }
@@ -199,8 +199,9 @@ fn a_variable_that_stays_in_memory_is_filled_by_a_loop() {
             o[g.x] = s;
         }";
     let compiled = compiled(&wgsl::compile(source), &Options::default());
-    let stores = compiled.listing.matches("STORE").count();
-    assert!(stores <= 12, "{stores} stores in\n{}", compiled.listing);
+    let listing = compiled.listing.to_string();
+    let stores = listing.matches("STORE").count();
+    assert!(stores <= 12, "{stores} stores in\n{listing}");
     let words: Vec<u32> = (0..40).map(|place| place * 7 % 11 + 9).collect();
     let sum = (0..words[0]).fold(0u32, |sum, round| {
         sum + 3 * words[((sum + round) % 40) as usize]

@@ -297,6 +297,18 @@ impl Function {
         &mut self.insts[inst.index()]
     }
 
+    /// Takes the instruction out, to look at it while others are made. Until it is put back, an empty fence stands for it.
+    pub(super) fn take_inst(&mut self, inst: Inst) -> InstData {
+        let empty = InstData {
+            op: Op::Fence,
+            args: Values::new(),
+            results: Values::new(),
+            exact: false,
+            position: PositionId::UNKNOWN,
+        };
+        std::mem::replace(self.inst_mut(inst), empty)
+    }
+
     /// Number of instructions ever made; an instruction's index is less.
     pub fn inst_count(&self) -> usize {
         self.insts.len()

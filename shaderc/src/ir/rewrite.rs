@@ -21,7 +21,8 @@ pub fn rewrite(
             for arg in &mut builder.function.inst_mut(inst).args {
                 *arg = replaced.get(arg).copied().unwrap_or(*arg);
             }
-            let data = builder.function.inst(inst).clone();
+            // Lent to `each`, which may change everything else: nothing asks for what an instruction is before it stands.
+            let data = builder.function.take_inst(inst);
             builder.position = data.position;
             builder.exact = data.exact;
             match each(&mut builder, &data) {
@@ -31,6 +32,7 @@ pub fn rewrite(
                 }
                 None => builder.function.block_mut(block).insts.push(inst),
             }
+            *builder.function.inst_mut(inst) = data;
         }
     }
     if !replaced.is_empty() {

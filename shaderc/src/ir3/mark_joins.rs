@@ -7,7 +7,6 @@
 //! the points open that lie behind it.  Facts: hardware/ir3-isa.md 7.
 
 use super::mir::{Block, BlockId, Function, Instr, Op};
-use super::pack::block_starts;
 
 /// Where lanes may wait, by instruction, or by block where all are whole.
 pub(super) struct Joins {
@@ -103,7 +102,7 @@ pub(super) fn mark_joins(function: &mut Function) {
 
 /// Where each instruction may go on.
 fn edges(function: &Function) -> Vec<Vec<usize>> {
-    let starts = block_starts(function);
+    let starts = function.block_starts();
     let instrs = function.blocks.iter().flat_map(|block| &block.instrs);
     let of = |(number, instr): (usize, &Instr)| {
         let target = instr.target.and_then(|block| starts.get(block.index()));

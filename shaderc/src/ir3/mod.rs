@@ -38,7 +38,6 @@ mod check;
 mod pack;
 
 mod encode;
-mod listing;
 mod statistics;
 
 pub use self::error::{Error, Unsupported};
@@ -46,6 +45,7 @@ pub use self::passes::PASSES;
 pub use self::statistics::Statistics;
 use crate::compile::{Errors, Made};
 use crate::ir;
+use crate::machine::Listing;
 use crate::options::Options;
 use crate::pass::Runner;
 use crate::target::Target;
@@ -83,7 +83,13 @@ pub struct Binary {
     /// What it costs.
     pub statistics: Statistics,
     /// The code as text.
-    pub listing: String,
+    pub listing: Listing,
+}
+
+/// A word of a program as text; none if it is no instruction.
+pub(crate) fn instruction_text(word: u64) -> Option<String> {
+    let decoded = eitri_ir3_isa::Instr::decode(word, pack::GENERATION).ok()?;
+    Some(decoded.display(pack::GENERATION).to_string())
 }
 
 /// Compiles a function that is in lowered form.
@@ -131,7 +137,7 @@ pub fn compile_with(
         branch_stack: function.extra.branch_stack,
         private_bytes: function.scratch_bytes.next_multiple_of(16),
         statistics: statistics::count(function, parts, &lowered.allocated, &constants),
-        listing: listing::list(function, &code),
+        listing: Listing::new(runner.target.machine, function, &code),
         constants,
         code,
     }))

@@ -17,20 +17,9 @@ use super::mir::{
 /// The generation that code is for.
 pub(super) const GENERATION: Gen = Gen::A6xx;
 
-/// Where each block starts, in instructions.
-pub(super) fn block_starts(function: &Function) -> Vec<usize> {
-    let mut next = 0;
-    let starts = function.blocks.iter().map(|block| {
-        let start = next;
-        next += block.instrs.len();
-        start
-    });
-    starts.collect()
-}
-
 /// The words of a program.
 pub(super) fn pack(function: &Function) -> Result<Vec<u64>, Error> {
-    let starts = block_starts(function);
+    let starts = function.block_starts();
     let mut words = Vec::new();
     for instr in function.blocks.iter().flat_map(|block| &block.instrs) {
         let target = instr.target.map(|block| {

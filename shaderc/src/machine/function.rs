@@ -241,6 +241,17 @@ impl<M: Machine> Function<M> {
         &self.blocks[id.index()]
     }
 
+    /// The index of each block's first instruction in the program.
+    pub(crate) fn block_starts(&self) -> Vec<usize> {
+        let mut next = 0;
+        let starts = self.blocks.iter().map(|block| {
+            let start = next;
+            next += block.instrs.len();
+            start
+        });
+        starts.collect()
+    }
+
     /// The predecessors of every block, in program order.
     pub(crate) fn predecessors(&self) -> Vec<Vec<BlockId>> {
         let mut predecessors = vec![Vec::new(); self.blocks.len()];

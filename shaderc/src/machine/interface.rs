@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::function::{Location, Value, Word};
+use super::function::{BlockId, Location, Value, Word};
 
 /// A word of machine `M`.
 pub(crate) type WordOf<M> = Word<<M as Machine>::Register>;
@@ -171,6 +171,9 @@ pub(crate) trait Instruction: Clone + Eq + Debug + Display {
 
     /// Where in the source it comes from.
     fn location(&self) -> Location;
+
+    /// Where a branch goes; of a program whose branches are instructions.
+    fn jumps_to(&self) -> Option<BlockId>;
 
     /// Whether it stays though nobody reads what it writes.
     fn stays_unread(&self) -> bool;

@@ -51,3 +51,6 @@ pub(crate) mod allocate;
 pub(crate) mod thread_jumps;
 
 pub(crate) mod rotate_loops;
+
+mod listing;
+pub use self::listing::Listing;

@@ -4,9 +4,11 @@
 //! one is exact.  Facts: hardware/compiler-ir.md 4.7; hardware/compiler-correctness.md 1.2 and 1.4.
 use std::sync::LazyLock;
 
+use smallvec::SmallVec;
+
 use super::rules::{Pattern, RULES, Rounding, Rule};
 use crate::ir::rewrite::rewrite;
-use crate::ir::{Alu, Builder, Function, InstData, Op, Type, Value};
+use crate::ir::{Alu, Builder, Function, InstData, Op, Type, Value, ValueDef};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -18,6 +20,57 @@ pub(crate) const PASS: Pass = Pass {
 
 /// Values of a rule's variables.
 type Bindings = [Option<Value>; 8];
+
+/// What makes an operand, as far as the roots of patterns ask: most rules are left out by it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Made {
+    Word(u32),
+    Bool(bool),
+    Alu(Alu),
+    Otherwise,
+}
+
+impl Made {
+    fn of(function: &Function, value: Value) -> Made {
+        match (function.def(value), function.ty(value)) {
+            (ValueDef::Word(bits), Type::W32) => Made::Word(bits as u32),
+            (ValueDef::Bool(value), _) => Made::Bool(value),
+            (ValueDef::Result(inst, _), _) => match function.inst(inst).op {
+                Op::Alu(alu) => Made::Alu(alu),
+                _ => Made::Otherwise,
+            },
+            (ValueDef::Word(_) | ValueDef::Phi(_), _) => Made::Otherwise,
+        }
+    }
+
+    fn may_match(self, pattern: &Pattern) -> bool {
+        match pattern {
+            Pattern::Any(_) => true,
+            Pattern::Constant(_) => matches!(self, Made::Word(_)),
+            Pattern::Word(bits) => self == Made::Word(*bits),
+            Pattern::Bool(value) => self == Made::Bool(*value),
+            Pattern::Op(alu, _) => self == Made::Alu(*alu),
+            Pattern::Once(pattern) => self.may_match(pattern),
+        }
+    }
+}
+
+/// Whether a rule's operands may be these, in this order or, where the first two commute, in the other.
+fn may_match(rule: &Rule, operands: &[Made]) -> bool {
+    let Pattern::Op(alu, patterns) = &rule.find else {
+        return false;
+    };
+    let all = |operands: &mut dyn Iterator<Item = &Made>| {
+        let mut pairs = patterns.iter().zip(operands);
+        pairs.all(|(pattern, made)| made.may_match(pattern))
+    };
+    all(&mut operands.iter())
+        || alu.commutes()
+            && operands.len() >= 2
+            && all(&mut [&operands[1], &operands[0]]
+                .into_iter()
+                .chain(&operands[2..]))
+}
 
 /// How often values are read, by number; not of those that this pass made.
 struct Reads(Vec<u32>);
@@ -45,7 +98,10 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         if rules.is_empty() || !plain(b.function, data) {
             return None;
         }
-        rules.iter().find_map(|rule| apply(b, &reads, rule, data))
+        let operands = data.args.iter().map(|arg| Made::of(b.function, *arg));
+        let operands: SmallVec<[Made; 4]> = operands.collect();
+        let mut rules = rules.iter().filter(|rule| may_match(rule, &operands));
+        rules.find_map(|rule| apply(b, &reads, rule, data))
     });
     Changed::from_bool(changed)
 }

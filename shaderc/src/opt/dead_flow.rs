@@ -92,8 +92,26 @@ fn drop_source(function: &mut Function, block: BlockId, from: BlockId) {
     }
 }
 
+/// Whether a block jumps to one to which no other edge leads, so that it is worth a look at the flow.
+fn has_chain(function: &Function) -> bool {
+    let mut edges = vec![0u32; function.block_count()];
+    for block in &function.layout {
+        for target in function.block(*block).terminator.targets() {
+            edges[target.index()] += 1;
+        }
+    }
+    let mut blocks = function.layout.iter();
+    blocks.any(|block| match function.block(*block).terminator {
+        Terminator::Jump(target) => edges[target.index()] == 1,
+        _ => false,
+    })
+}
+
 /// Appends a block to its only predecessor if that only jumps to it.
 fn join(function: &mut Function) -> bool {
+    if !has_chain(function) {
+        return false;
+    }
     let cfg = Cfg::new(function);
     let merges: HashSet<BlockId> = merges(function, &cfg).map(|(_, merge)| merge).collect();
     let mut replaced: HashMap<Value, Value> = HashMap::default();
@@ -147,8 +165,22 @@ fn join(function: &mut Function) -> bool {
     true
 }
 
+/// Where a block that does nothing but jump leads.
+fn jumps_on(function: &Function, block: BlockId) -> Option<BlockId> {
+    let data = function.block(block);
+    let empty = data.phis.is_empty() && data.insts.is_empty() && block != function.entry();
+    match data.terminator {
+        Terminator::Jump(target) if empty && target != block => Some(target),
+        _ => None,
+    }
+}
+
 /// Removes empty blocks: jumps to them go on, and a branch whose sides lead to the same place becomes selects.
 fn skip_empty(function: &mut Function) -> bool {
+    let mut blocks = function.layout.iter();
+    if !blocks.any(|block| jumps_on(function, *block).is_some()) {
+        return false;
+    }
     let cfg = Cfg::new(function);
     // An edge back to a loop's header keeps its block: several latches would be no gain.
     let latches: HashSet<BlockId> = cfg
@@ -166,12 +198,10 @@ fn skip_empty(function: &mut Function) -> bool {
     let mut changed = false;
     // From the end: what a block leads to is what is left then, and each edge is moved once.
     for block in function.layout.clone().into_iter().rev() {
-        let data = function.block(block);
-        let empty = data.phis.is_empty() && data.insts.is_empty() && block != function.entry();
-        let (true, &Terminator::Jump(target)) = (empty, &data.terminator) else {
+        let Some(target) = jumps_on(function, block) else {
             continue;
         };
-        if target == block || latches.contains(&block) {
+        if latches.contains(&block) {
             continue;
         }
         // Of two headers in a row both stay, so that both loops do: where the inner one ends is inside of the outer one, and

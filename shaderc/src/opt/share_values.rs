@@ -3,12 +3,15 @@
 //! Needs: nothing.  Guarantees: exactness is kept if either was exact.  Loads of memory that may change are shared only
 //! inside a block, with nothing between that may write what they read (`ir::alias`).  Facts: hardware/compiler-ir.md 4.2.
 
-use rustc_hash::FxHashMap as HashMap;
+use std::hash::{Hash as _, Hasher as _};
+
+use rustc_hash::{FxHashMap as HashMap, FxHasher};
+use smallvec::SmallVec;
 
 use crate::ir::alias::{Extent, Known};
 use crate::ir::cfg::Cfg;
 use crate::ir::rewrite::replace_uses;
-use crate::ir::{BlockId, Function, Inst, InstData, Memory, Op, Value, Values};
+use crate::ir::{BlockId, Function, Inst, InstData, Memory, Op, Value};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -18,17 +21,28 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-type Key = (Op, Values);
+/// Instructions by a hash of operation and operands: few share one. Others dominate those that stand behind them.
+type Seen = HashMap<u64, SmallVec<[(BlockId, Inst); 2]>>;
+
+fn hash(data: &InstData) -> u64 {
+    let mut hasher = FxHasher::default();
+    (data.op, &data.args).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn equal(a: &InstData, b: &InstData) -> bool {
+    (a.op, &a.args) == (b.op, &b.args)
+}
 
 fn run(function: &mut Function, _: &Target) -> Changed {
     let cfg = Cfg::new(function);
-    let mut seen: HashMap<Key, Vec<(BlockId, Inst)>> = HashMap::default();
+    let mut seen = Seen::default();
     let mut replaced: HashMap<Value, Value> = HashMap::default();
     // Down the dominator tree: once a block is left, what it has can't dominate anything that is still to come.
     for block in cfg.dominator_preorder() {
         let mut loads: Known<Inst> = Known::default();
         let mut kept = vec![];
-        for inst in function.block(block).insts.clone() {
+        for inst in std::mem::take(&mut function.block_mut(block).insts) {
             for arg in &mut function.inst_mut(inst).args {
                 *arg = replaced.get(arg).copied().unwrap_or(*arg);
             }
@@ -38,10 +52,9 @@ fn run(function: &mut Function, _: &Target) -> Changed {
                 Op::Load(access) if access.memory == Memory::Plain => {
                     let extent = Extent::of(function, data);
                     let known = extent.iter().flat_map(|extent| loads.get(extent));
-                    let found = known.copied().find(|inst| {
-                        let other = function.inst(*inst);
-                        (other.op, &other.args) == (data.op, &data.args)
-                    });
+                    let found = known
+                        .copied()
+                        .find(|inst| equal(function.inst(*inst), data));
                     if found.is_none() {
                         extent
                             .into_iter()
@@ -50,13 +63,14 @@ fn run(function: &mut Function, _: &Target) -> Changed {
                     found
                 }
                 op if op.is_pure() => {
-                    let key = (data.op, data.args.clone());
-                    let list = seen.entry(key).or_default();
-                    while list
-                        .pop_if(|(other, _)| !cfg.dominates(*other, block))
-                        .is_some()
-                    {}
-                    let found = list.last().map(|(_, inst)| *inst);
+                    let list = seen.entry(hash(data)).or_default();
+                    while let Some((other, _)) = list.last()
+                        && !cfg.dominates(*other, block)
+                    {
+                        list.pop();
+                    }
+                    let mut earlier = list.iter().map(|(_, inst)| *inst);
+                    let found = earlier.rfind(|inst| equal(function.inst(*inst), data));
                     if found.is_none() {
                         list.push((block, inst));
                     }

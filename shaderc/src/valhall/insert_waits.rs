@@ -30,7 +30,7 @@ pub(crate) fn insert_waits(function: &mut Function) {
                 wait_before(&mut out, needed, &instr);
             }
             let early = early.get(&(id, index)).copied();
-            step(&mut scoreboard, &instr, early);
+            step(&mut scoreboard, &instr, needed, early);
             match instr.op.message() {
                 Message::Fence => continue,
                 Message::Barrier => instr.flow = Flow::Wait(Flow::GENERAL | Flow::BARRIER),
@@ -42,11 +42,15 @@ pub(crate) fn insert_waits(function: &mut Function) {
     }
 }
 
-/// What an instruction does to the scoreboard, the waits before it and its own included.
-fn step(scoreboard: &mut Scoreboard, instr: &Instr, early: Option<u8>) {
-    scoreboard.drain(Flow::Wait(scoreboard.needed(instr)));
+/// What an instruction does to the scoreboard, the waits `needed` before it and its own included.
+fn step(scoreboard: &mut Scoreboard, instr: &Instr, needed: u8, early: Option<u8>) {
+    if needed != 0 {
+        scoreboard.drain(Flow::Wait(needed));
+    }
     scoreboard.issue(instr);
-    scoreboard.drain(early.map_or(Flow::None, Flow::Wait));
+    if let Some(early) = early {
+        scoreboard.drain(Flow::Wait(early));
+    }
 }
 
 /// Puts a wait on the last instruction, or on a new NOP where it has another flow.
@@ -66,7 +70,9 @@ fn wait_before(out: &mut Vec<Instr>, needed: u8, reason: &Instr) {
 fn at_end(function: &Function, id: BlockId, entry: &Scoreboard, early: &Early) -> Scoreboard {
     let mut scoreboard = entry.clone();
     for (index, instr) in function.block(id).instrs.iter().enumerate() {
-        step(&mut scoreboard, instr, early.get(&(id, index)).copied());
+        let needed = scoreboard.needed(instr);
+        let early = early.get(&(id, index)).copied();
+        step(&mut scoreboard, instr, needed, early);
     }
     scoreboard
 }
@@ -79,10 +85,7 @@ fn entries(function: &Function, early: &Early) -> Vec<Scoreboard> {
     while let Some(id) = work.pop() {
         let scoreboard = at_end(function, id, &entries[id.index()], early);
         for to in function.block(id).terminator.successors() {
-            let mut joined = entries[to.index()].clone();
-            joined.join(&scoreboard);
-            if joined != entries[to.index()] {
-                entries[to.index()] = joined;
+            if entries[to.index()].join(&scoreboard) {
                 work.push(to);
             }
         }
@@ -101,6 +104,9 @@ fn find_early(function: &Function) -> Early {
             continue;
         };
         let needed = entries[id.index()].needed(first);
+        if needed == 0 {
+            continue;
+        }
         let busy: Vec<(BlockId, u8)> = predecessors[id.index()]
             .iter()
             .map(|&from| {

@@ -39,8 +39,6 @@ pub mod rates;
 
 mod statistics;
 
-mod listing;
-
 mod encode;
 
 #[cfg(test)]
@@ -60,10 +58,11 @@ pub use self::passes::PASSES;
 pub use self::statistics::Statistics;
 use crate::compile::{Errors, Made};
 use crate::ir;
+use crate::machine::Listing;
 use crate::options::Options;
 use crate::pass::Runner;
-use crate::target::Target;
-use eitri_isa::Arch;
+use crate::target::{Machine, Target};
+use eitri_isa::{Arch, Syntax};
 
 /// Choices that change the code but not its meaning.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -92,7 +91,13 @@ pub struct Binary {
     /// What it costs.
     pub statistics: Statistics,
     /// The code as text.
-    pub listing: String,
+    pub listing: Listing,
+}
+
+/// A word of a program as text; none if it is no instruction.
+pub(crate) fn instruction_text(word: u64, arch: Arch) -> Option<String> {
+    let decoded = eitri_isa::Instr::decode(word, arch).ok()?;
+    Some(decoded.display(arch, Syntax::Mesa24).to_string())
 }
 
 /// Compiles a function that is in lowered form.
@@ -132,7 +137,7 @@ pub fn compile_with(
         handles: descriptors::handles(&ir.bindings),
         scratch_bytes: function.scratch_bytes.next_multiple_of(16),
         statistics: statistics::count(function, &lowered.allocated),
-        listing: listing::list(function, &code, arch),
+        listing: Listing::new(Machine::Valhall(arch), function, &code),
         code,
     }))
 }

@@ -32,7 +32,7 @@ impl From<EncodeError> for Unpacked {
 
 /// The words of a program, in order.
 pub(super) fn pack(function: &Function, arch: Arch) -> Result<Vec<u64>, Error> {
-    let starts = block_starts(function);
+    let starts = function.block_starts();
     let mut words = Vec::new();
     for instr in function.blocks.iter().flat_map(|block| &block.instrs) {
         let offset = instr
@@ -42,17 +42,6 @@ pub(super) fn pack(function: &Function, arch: Arch) -> Result<Vec<u64>, Error> {
         words.push(word.map_err(|reason| refused(instr, &reason))?);
     }
     Ok(words)
-}
-
-/// The index of each block's first instruction.
-pub(super) fn block_starts(function: &Function) -> Vec<usize> {
-    let mut starts = Vec::with_capacity(function.blocks.len());
-    let mut next = 0;
-    for block in &function.blocks {
-        starts.push(next);
-        next += block.instrs.len();
-    }
-    starts
 }
 
 fn refused(instr: &Instr, reason: &Unpacked) -> Error {

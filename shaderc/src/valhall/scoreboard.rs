@@ -19,13 +19,39 @@ struct Accesses {
     stores: u8,
 }
 
+impl Accesses {
+    fn slots(self) -> u8 {
+        self.loads | self.stores
+    }
+
+    fn drain(&mut self, slots: u8) {
+        self.loads &= !slots;
+        self.stores &= !slots;
+    }
+
+    /// Adds others; whether any was new.
+    fn join(&mut self, other: Accesses) -> bool {
+        join(&mut self.loads, other.loads) | join(&mut self.stores, other.stores)
+    }
+}
+
+/// Adds slots; whether any was new.
+fn join(slots: &mut u8, more: u8) -> bool {
+    let before = std::mem::replace(slots, *slots | more);
+    before != *slots
+}
+
 /// Messages under way.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Scoreboard {
     /// By slot: registers that will be written.
     written: [u64; GENERAL_SLOTS],
-    /// By memory; for spill slots by offset too.
-    memory: BTreeMap<(Space, i64), Accesses>,
+    /// Of memories that are told apart by their space alone.
+    buffer: Accesses,
+    shared: Accesses,
+    scratch: Accesses,
+    /// Of spill slots, by offset.
+    spills: BTreeMap<i64, Accesses>,
     /// Slots with anything under way.
     busy: u8,
 }
@@ -37,26 +63,41 @@ pub(crate) fn register_mask(words: impl Iterator<Item = Word>) -> u64 {
         .fold(0, |mask, register| mask | register.bit())
 }
 
-/// What tells memory apart. Only accesses that may touch the same address need an order (hardware/compiler-backend.md 8.2), and
-/// different kinds of memory share none.
-fn memory_key(instr: &Instr) -> Option<(Space, i64)> {
-    match instr.space? {
-        Space::Constant => None,
-        Space::Spill => Some((Space::Spill, instr.immediate.unwrap_or(0))),
-        space => Some((space, 0)),
-    }
+/// The place of an instruction's spill slot.
+fn offset(instr: &Instr) -> i64 {
+    instr.immediate.unwrap_or(0)
 }
 
 impl Scoreboard {
+    /// What is under way on the memory that an instruction touches. Only accesses that may touch the same address need an
+    /// order (hardware/compiler-backend.md 8.2), and different kinds of memory share none.
+    fn accesses(&self, instr: &Instr) -> Accesses {
+        match instr.space {
+            None | Some(Space::Constant) => Accesses::default(),
+            Some(Space::Buffer) => self.buffer,
+            Some(Space::Shared) => self.shared,
+            Some(Space::Scratch) => self.scratch,
+            Some(Space::Spill) => self.spills.get(&offset(instr)).copied().unwrap_or_default(),
+        }
+    }
+
+    /// The same, to add to it; none of memory that needs no order.
+    fn accesses_mut(&mut self, instr: &Instr) -> Option<&mut Accesses> {
+        match instr.space? {
+            Space::Constant => None,
+            Space::Buffer => Some(&mut self.buffer),
+            Space::Shared => Some(&mut self.shared),
+            Space::Scratch => Some(&mut self.scratch),
+            Space::Spill => Some(self.spills.entry(offset(instr)).or_default()),
+        }
+    }
+
     /// The slots that must be drained before `instr`.
     pub(crate) fn needed(&self, instr: &Instr) -> u8 {
         let touched = register_mask(instr.reads().chain(instr.dests.iter().copied()));
         let slots = (0..GENERAL_SLOTS).filter(|&slot| self.written[slot] & touched != 0);
         let registers = slots.fold(0, |mask, slot| mask | 1 << slot);
-        let accesses = memory_key(instr)
-            .and_then(|key| self.memory.get(&key))
-            .copied()
-            .unwrap_or_default();
+        let accesses = self.accesses(instr);
         let memory = match instr.op.message() {
             Message::No | Message::Address => 0,
             Message::Load => accesses.stores,
@@ -69,13 +110,9 @@ impl Scoreboard {
 
     /// Slots with accesses to memory that other threads see.
     fn shared_accesses(&self) -> u8 {
-        let shared = self
-            .memory
+        [self.buffer, self.shared]
             .iter()
-            .filter(|((space, _), _)| matches!(space, Space::Buffer | Space::Shared));
-        shared.fold(0, |mask, (_, accesses)| {
-            mask | accesses.loads | accesses.stores
-        })
+            .fold(0, |mask, accesses| mask | accesses.slots())
     }
 
     /// Slots with anything under way.
@@ -91,8 +128,9 @@ impl Scoreboard {
         let bit = 1 << slot;
         self.busy |= bit;
         self.written[usize::from(slot)] |= register_mask(instr.dests.iter().copied());
-        let Some(key) = memory_key(instr) else { return };
-        let accesses = self.memory.entry(key).or_default();
+        let Some(accesses) = self.accesses_mut(instr) else {
+            return;
+        };
         match instr.op.message() {
             Message::Load => accesses.loads |= bit,
             Message::Store | Message::Atomic => accesses.stores |= bit,
@@ -109,24 +147,28 @@ impl Scoreboard {
                 *written = 0;
             }
         }
-        self.memory.retain(|_, accesses| {
-            accesses.loads &= !drained;
-            accesses.stores &= !drained;
+        for accesses in [&mut self.buffer, &mut self.shared, &mut self.scratch] {
+            accesses.drain(drained);
+        }
+        self.spills.retain(|_, accesses| {
+            accesses.drain(drained);
             *accesses != Accesses::default()
         });
     }
 
-    /// Adds what is under way on another path.
-    pub(crate) fn join(&mut self, other: &Scoreboard) {
-        self.busy |= other.busy;
-        self.written
-            .iter_mut()
-            .zip(other.written)
-            .for_each(|(mine, theirs)| *mine |= theirs);
-        for (key, accesses) in &other.memory {
-            let mine = self.memory.entry(*key).or_default();
-            mine.loads |= accesses.loads;
-            mine.stores |= accesses.stores;
+    /// Adds what is under way on another path. Whether that was more than was known.
+    pub(crate) fn join(&mut self, other: &Scoreboard) -> bool {
+        let mut more = join(&mut self.busy, other.busy);
+        for (mine, theirs) in self.written.iter_mut().zip(other.written) {
+            more |= theirs & !*mine != 0;
+            *mine |= theirs;
         }
+        more |= self.buffer.join(other.buffer);
+        more |= self.shared.join(other.shared);
+        more |= self.scratch.join(other.scratch);
+        for (offset, accesses) in &other.spills {
+            more |= self.spills.entry(*offset).or_default().join(*accesses);
+        }
+        more
     }
 }

@@ -465,7 +465,8 @@ b0:
     let ir = parse(text).unwrap_or_else(|error| panic!("{error}"));
     let listing = |arch| {
         let binary = compile(&ir, arch, Choices::default());
-        binary.unwrap_or_else(|error| panic!("{error}")).listing
+        let binary = binary.unwrap_or_else(|error| panic!("{error}"));
+        binary.listing.to_string()
     };
     let old = listing(Arch::V10);
     assert!(

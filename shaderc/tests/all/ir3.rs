@@ -35,7 +35,7 @@ fn run_on(
     let compiled = compile_lowered(function, &options).map_err(|errors| errors.to_string())?;
     on_ir3::run(&compiled.program, dispatch, buffers)
         .map_err(|fault| format!("{fault}\n{}", compiled.listing))?;
-    Ok(compiled.listing)
+    Ok(compiled.listing.to_string())
 }
 
 /// Options for an Adreno that has everything.

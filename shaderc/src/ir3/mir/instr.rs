@@ -239,6 +239,10 @@ impl machine::Instruction for Instr {
         self.location
     }
 
+    fn jumps_to(&self) -> Option<BlockId> {
+        self.target
+    }
+
     fn stays_unread(&self) -> bool {
         // The IR has removed the loads that may go.
         self.op.effect() != Effect::Pure && self.op.effect() != Effect::Lanes

@@ -6,6 +6,7 @@
 
 use eitri_isa::row::{Source as SourceRow, Type};
 use eitri_isa::{Arch, Constant, Lanes, Select};
+use rustc_hash::FxHashMap as HashMap;
 use smallvec::smallvec;
 
 use crate::target::Target;
@@ -53,6 +54,17 @@ fn half_to_float(half: u32) -> u32 {
             sign << 31 | magnitude.to_bits()
         }
         _ => sign << 31 | (exponent + 112) << 23 | mantissa << 13,
+    }
+}
+
+/// What [`place`] found: many instructions read the same constants.
+#[derive(Default)]
+struct Placed(HashMap<(Op, usize, u32), Option<Source>>);
+
+impl Placed {
+    fn place(&mut self, op: Op, index: usize, bits: u32, arch: Arch) -> Option<Source> {
+        let known = self.0.entry((op, index, bits));
+        *known.or_insert_with(|| place(op, index, bits, arch))
     }
 }
 
@@ -161,6 +173,7 @@ pub(crate) fn make(dest: Word, bits: u32, location: Location, arch: Arch) -> Ins
 /// Places all constants of a function.
 pub(crate) fn legalise_constants(function: &mut Function, target: &Target) {
     let arch = function.extra.arch;
+    let mut placed = Placed::default();
     for index in 0..function.blocks.len() {
         let instrs = std::mem::take(&mut function.blocks[index].instrs);
         let mut out = Vec::with_capacity(instrs.len());
@@ -170,9 +183,9 @@ pub(crate) fn legalise_constants(function: &mut Function, target: &Target) {
                 out.push(make(instr.dests[0], constant, instr.location, arch));
                 continue;
             }
-            use_immediate_form(&mut instr, arch);
+            use_immediate_form(&mut instr, &mut placed, arch);
             for source in 0..instr.sources.len() {
-                place_source(function, target, &mut instr, source, &mut out);
+                place_source(function, target, &mut placed, &mut instr, source, &mut out);
             }
             out.push(instr);
         }
@@ -219,7 +232,7 @@ fn constant_move(instr: &Instr) -> Option<u32> {
 }
 
 /// Adds with one constant have a form of their own, which leaves the table and the uniforms to others.
-fn use_immediate_form(instr: &mut Instr, arch: Arch) {
+fn use_immediate_form(instr: &mut Instr, placed: &mut Placed, arch: Arch) {
     let sources = match instr.sources.as_slice() {
         &[a, b] if instr.modifiers.is_empty() => (a, b),
         _ => return,
@@ -231,7 +244,7 @@ fn use_immediate_form(instr: &mut Instr, arch: Arch) {
         _ => return,
     };
     let float = instr.op == Op::FAdd;
-    let in_table = float && place(Op::FAdd, 0, bits, arch).is_some();
+    let in_table = float && placed.place(Op::FAdd, 0, bits, arch).is_some();
     if rest.is_plain() && !in_table && !matches!(rest.operand, Operand::Constant(_)) {
         instr.op = if float { Op::FAddImm } else { Op::IAddImm };
         instr.sources = smallvec![rest];
@@ -243,6 +256,7 @@ fn use_immediate_form(instr: &mut Instr, arch: Arch) {
 fn place_source(
     function: &mut Function,
     target: &Target,
+    placed: &mut Placed,
     instr: &mut Instr,
     index: usize,
     out: &mut Vec<Instr>,
@@ -250,7 +264,8 @@ fn place_source(
     let Operand::Constant(bits) = instr.sources[index].operand else {
         return;
     };
-    let source = place(instr.op, index, bits, function.extra.arch).or_else(|| {
+    let source = placed.place(instr.op, index, bits, function.extra.arch);
+    let source = source.or_else(|| {
         let word = fau_word(function, target, bits)?;
         Some(Source::plain(Operand::Fau(word)))
     });

@@ -11,7 +11,7 @@ use super::modifier::Modifier;
 use super::op::{Message, Op};
 use super::operand::{Half, Operand, Register, Source, Space, Special, Word};
 use crate::machine::{
-    self, Class, Instruction, Location, Machine, Reads, SpillAccess, SpillSlot, Value,
+    self, BlockId, Class, Instruction, Location, Machine, Reads, SpillAccess, SpillSlot, Value,
 };
 use crate::valhall::legalise::constants;
 
@@ -233,6 +233,10 @@ impl Instruction for Instr {
 
     fn location(&self) -> Location {
         self.location
+    }
+
+    fn jumps_to(&self) -> Option<BlockId> {
+        self.target
     }
 
     /// Loads stay too: the IR has removed those that may go.
