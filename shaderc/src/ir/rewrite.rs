@@ -14,10 +14,12 @@ pub fn rewrite(
 ) -> bool {
     let mut replaced: HashMap<Value, Value> = HashMap::default();
     let mut changed = false;
+    // Each block's new list takes the memory of the one before.
+    let mut free = vec![];
     for block in function.layout.clone() {
-        let insts = std::mem::take(&mut function.block_mut(block).insts);
+        let mut insts = std::mem::replace(&mut function.block_mut(block).insts, free);
         let mut builder = Builder::new(function, block);
-        for inst in insts {
+        for inst in insts.drain(..) {
             for arg in &mut builder.function.inst_mut(inst).args {
                 *arg = replaced.get(arg).copied().unwrap_or(*arg);
             }
@@ -34,6 +36,7 @@ pub fn rewrite(
             }
             *builder.function.inst_mut(inst) = data;
         }
+        free = insts;
     }
     if !replaced.is_empty() {
         replace_uses(function, &replaced);

@@ -80,16 +80,14 @@ fn take_accesses(function: &mut Function, cells: &Cells) -> Vec<Vec<Access>> {
     accesses.resize_with(function.block_count(), Vec::new);
     let mut outside: HashMap<Value, Value> = HashMap::default();
     for block in function.layout.clone() {
-        let mut kept = vec![];
-        for inst in function.block(block).insts.clone() {
-            let data = function.inst(inst).clone();
+        let mut insts = std::mem::take(&mut function.block_mut(block).insts);
+        insts.retain(|&inst| {
+            let data = function.inst(inst);
             let (Op::LoadVar(var) | Op::StoreVar(var)) = data.op else {
-                kept.push(inst);
-                continue;
+                return true;
             };
             let Some(first) = cells.first.get(&var) else {
-                kept.push(inst);
-                continue;
+                return true;
             };
             let number = function.as_word(data.args[0]).unwrap_or(0);
             let cell = first + number as usize;
@@ -99,14 +97,16 @@ fn take_accesses(function: &mut Function, cells: &Cells) -> Vec<Vec<Access>> {
                     accesses[block.index()].push(Access::Load(cell, data.results[0]));
                 }
                 (Op::LoadVar(_), false) => {
+                    let result = data.results[0];
                     let zero = function.constant_of(function.var(var).ty, 0);
-                    outside.insert(data.results[0], zero);
+                    outside.insert(result, zero);
                 }
                 (_, true) => accesses[block.index()].push(Access::Store(cell, data.args[1])),
                 (_, false) => {}
             }
-        }
-        function.block_mut(block).insts = kept;
+            false
+        });
+        function.block_mut(block).insts = insts;
     }
     if !outside.is_empty() {
         for access in accesses.iter_mut().flatten() {

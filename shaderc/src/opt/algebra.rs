@@ -60,16 +60,18 @@ fn may_match(rule: &Rule, operands: &[Made]) -> bool {
     let Pattern::Op(alu, patterns) = &rule.find else {
         return false;
     };
-    let all = |operands: &mut dyn Iterator<Item = &Made>| {
-        let mut pairs = patterns.iter().zip(operands);
-        pairs.all(|(pattern, made)| made.may_match(pattern))
-    };
-    all(&mut operands.iter())
-        || alu.commutes()
-            && operands.len() >= 2
-            && all(&mut [&operands[1], &operands[0]]
-                .into_iter()
-                .chain(&operands[2..]))
+    match (*patterns, operands) {
+        ([a, b], [left, right]) => {
+            left.may_match(a) && right.may_match(b)
+                || alu.commutes() && right.may_match(a) && left.may_match(b)
+        }
+        // With other numbers of operands nothing commutes that rules are about.
+        _ if alu.commutes() => true,
+        _ => {
+            let mut pairs = patterns.iter().zip(operands);
+            pairs.all(|(pattern, made)| made.may_match(pattern))
+        }
+    }
 }
 
 /// How often values are read, by number; not of those that this pass made.

@@ -41,18 +41,15 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     }
     let mut changed = Changed::No;
     for block in function.layout.clone() {
-        let insts = function.block(block).insts.clone();
+        let mut insts = std::mem::take(&mut function.block_mut(block).insts);
         let before = insts.len() + function.block(block).phis.len();
-        let kept = insts
-            .into_iter()
-            .filter(|inst| {
-                let data = function.inst(*inst);
-                let read = data.results.iter().any(|value| needed[value.index()]);
-                data.op.has_effect() || read
-            })
-            .collect();
+        insts.retain(|inst| {
+            let data = function.inst(*inst);
+            let read = data.results.iter().any(|value| needed[value.index()]);
+            data.op.has_effect() || read
+        });
         let data = function.block_mut(block);
-        data.insts = kept;
+        data.insts = insts;
         data.phis.retain(|phi| needed[phi.result.index()]);
         if data.insts.len() + data.phis.len() != before {
             changed = Changed::Yes;

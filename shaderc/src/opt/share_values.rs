@@ -36,13 +36,15 @@ fn equal(a: &InstData, b: &InstData) -> bool {
 
 fn run(function: &mut Function, _: &Target) -> Changed {
     let cfg = Cfg::new(function);
-    let mut seen = Seen::default();
+    let blocks = function.layout.iter();
+    let count = blocks.map(|block| function.block(*block).insts.len()).sum();
+    let mut seen = Seen::with_capacity_and_hasher(count, Default::default());
     let mut replaced: HashMap<Value, Value> = HashMap::default();
     // Down the dominator tree: once a block is left, what it has can't dominate anything that is still to come.
     for block in cfg.dominator_preorder() {
         let mut loads: Known<Inst> = Known::default();
-        let mut kept = vec![];
-        for inst in std::mem::take(&mut function.block_mut(block).insts) {
+        let mut insts = std::mem::take(&mut function.block_mut(block).insts);
+        insts.retain(|&inst| {
             for arg in &mut function.inst_mut(inst).args {
                 *arg = replaced.get(arg).copied().unwrap_or(*arg);
             }
@@ -79,15 +81,15 @@ fn run(function: &mut Function, _: &Target) -> Changed {
                 _ => None,
             };
             let Some(earlier) = earlier else {
-                kept.push(inst);
-                continue;
+                return true;
             };
             let (data, exact) = (function.inst(inst), function.inst(inst).exact);
             let pairs = data.results.iter().zip(&function.inst(earlier).results);
             replaced.extend(pairs.map(|(old, new)| (*old, *new)));
             function.inst_mut(earlier).exact |= exact;
-        }
-        function.block_mut(block).insts = kept;
+            false
+        });
+        function.block_mut(block).insts = insts;
     }
     if replaced.is_empty() {
         return Changed::No;
