@@ -11,7 +11,7 @@ const MODEL: Machine = Machine {
         let compiled = compiled.map_err(|errors| errors.to_string())?;
         on_model::run(&compiled.program, dispatch, buffers)
             .map_err(|error| format!("{error}\n{}", compiled.listing))?;
-        Ok(compiled.listing)
+        Ok(compiled.listing.to_string())
     },
     flushes: false,
 };
