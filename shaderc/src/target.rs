@@ -3,12 +3,13 @@
 //! Passes over IR ask it what they need to know of the machine, and know none by its name. Which back end makes the code,
 //! and of what generation, is in [`Target::machine`].
 //!
-//! Facts: hardware/compiler-abi.md 1.2 (tables), 4 (uniform words); hardware/ir3-isa.md 12 (bindless bases), 14 (const file).
+//! Facts: hardware/compiler-abi.md 1.2 (tables), 4 (uniform words); hardware/ir3-isa.md 4 (half registers),
+//! 12 (bindless bases, elements), 14 (const file).
 use eitri_ir3_isa::Gen;
 use eitri_ir3_isa::device::{self, Device};
 use eitri_isa::Arch;
 
-use crate::ir::{Alu, Lanes, Type};
+use crate::ir::{Alu, Lanes, Space, Type};
 use crate::pass::PassRow;
 
 /// What a program may use at most.
@@ -74,6 +75,23 @@ const HALF_WAVE: Lanes = match Lanes::new(device::WAVE / 2) {
     Some(lanes) => lanes,
     None => WARP,
 };
+
+/// What is done on 16 bits where there are registers of that size. The rest needs more bits on the way, as sines do, or is
+/// not stated for that width.
+#[rustfmt::skip]
+const HALVES: &[Alu] = &[
+    Alu::IAdd, Alu::ISub, Alu::IMul, Alu::INeg, Alu::IAbs,
+    Alu::SMin, Alu::SMax, Alu::UMin, Alu::UMax,
+    Alu::IAnd, Alu::IOr, Alu::IXor, Alu::INot, Alu::BitSelect, Alu::BitCount,
+    Alu::IShl, Alu::UShr, Alu::SShr,
+    Alu::IEq, Alu::INe, Alu::SLt, Alu::SGe, Alu::ULt, Alu::UGe,
+    Alu::FEq, Alu::FNe, Alu::FLt, Alu::FGe,
+    Alu::Select,
+    Alu::FAdd, Alu::FSub, Alu::FMul, Alu::FFma, Alu::FNeg, Alu::FAbs, Alu::FMin, Alu::FMax, Alu::FSat,
+    Alu::FFloor, Alu::FCeil, Alu::FTrunc, Alu::FRoundEven,
+    Alu::FRcp, Alu::FRsq, Alu::FExp2, Alu::FLog2,
+    Alu::U2U16, Alu::U2U32, Alu::S2S32, Alu::F2F16, Alu::F2F32,
+];
 
 /// What a6xx is without more of a name: a device that has everything.
 const USUAL_A6XX: &str = "a660";
@@ -148,7 +166,26 @@ impl Target {
                 alu,
                 Alu::Pack64 | Alu::Low64 | Alu::High64 | Alu::IAdd | Alu::ISub
             ),
-            Type::W8 | Type::W16 | Type::Resource => false,
+            Type::W16 => self.has_halves() && HALVES.contains(&alu),
+            Type::W8 | Type::Resource => false,
+        }
+    }
+
+    /// Whether a value of 16 bits has a register of its size. Then the operations that [`Target::has`] names stay at that
+    /// width; else all are done on words.
+    pub fn has_halves(&self) -> bool {
+        matches!(self.machine, Machine::Ir3(_))
+    }
+
+    /// Whether accesses to this memory give and take elements of this type as values of that type, and not as words.
+    pub fn has_access(&self, space: Space, elem: Type) -> bool {
+        match elem {
+            Type::W32 => true,
+            // Of buffers a descriptor says how large an element is: words.
+            Type::W16 => {
+                self.has_halves() && matches!(space, Space::Global | Space::Shared | Space::Scratch)
+            }
+            Type::W8 | Type::W64 | Type::Bool | Type::Resource => false,
         }
     }
 

@@ -7,7 +7,9 @@
 //!
 //! Needs: nothing.  Guarantees: `Program::parse(parts.encode())` gives the parts back; damaged bytes are an error.
 //! Never: knows what the code does (that is `eitri-ir3-isa`), or where it will be loaded.
-//! Facts: hardware/ir3-isa.md 12 (bindless descriptors), 14 (what a driver needs), 19 (limits).
+//! Code is for the modes that the known drivers set: half registers are parts of the full ones, and an instruction on halves
+//! makes a half of the constant that it reads.
+//! Facts: hardware/ir3-isa.md 2 (both modes), 12 (bindless descriptors), 14 (what a driver needs), 19 (limits).
 //!
 //! ```
 //! use eitri_ir3_program::{ConstLayout, ConstNeeds, Gen, Program, ProgramParts, WaveSize, WorkgroupSize};

@@ -503,8 +503,7 @@ impl<'f> Verifier<'f> {
         for block in &function.layout {
             self.block = Some(*block);
             for phi in &function.block(*block).phis {
-                let ty = function.ty(phi.result);
-                if !matches!(ty, Type::Bool | Type::W32 | Type::Resource) {
+                if !is_lowered(function.ty(phi.result), target) {
                     self.at = At::Phi(phi.result);
                     self.report(Rule::NotLowered);
                 }
@@ -531,20 +530,23 @@ impl<'f> Verifier<'f> {
     fn check_lowered_inst(&mut self, inst: Inst, target: &Target) {
         let function = self.function;
         let data = function.inst(inst);
-        // Words of 64 bits are only put together and taken apart, and read by accesses; smaller ones don't exist.
-        let plain =
-            |value: &Value| matches!(function.ty(*value), Type::Bool | Type::W32 | Type::Resource);
+        // Words of 64 bits are only put together and taken apart, and read by accesses.
+        let values = || data.args.iter().chain(&data.results);
+        let plain = || values().all(|value| is_lowered(function.ty(*value), target));
+        let has_half = values().any(|value| function.ty(*value) == Type::W16);
         let low = match data.op {
             Op::Alu(alu) if function.width(data) == Type::W64 || alu == Alu::Pack64 => {
                 target.has(alu, Type::W64)
             }
-            Op::Alu(alu) => {
-                alu.level() == Level::Low && data.args.iter().chain(&data.results).all(plain)
-            }
+            Op::Alu(alu) if has_half => target.has(alu, Type::W16) && plain(),
+            Op::Alu(alu) => alu.level() == Level::Low && plain(),
             Op::LoadVar(_) | Op::StoreVar(_) => false,
-            Op::Load(access) | Op::Store(access) => aligned(access) && access.value() == Type::W32,
+            Op::Load(access) | Op::Store(access) => {
+                let held = access.held != Held::Own || target.has_access(access.space, access.elem);
+                aligned(access) && held
+            }
             Op::Atomic(_, access) => aligned(access),
-            Op::Lanes(_) => data.args.iter().chain(&data.results).all(plain),
+            Op::Lanes(_) => plain(),
             Op::SysVal(_)
             | Op::Uniform(_)
             | Op::Resource(_)
@@ -566,8 +568,17 @@ impl<'f> Verifier<'f> {
     }
 }
 
-/// Whether the lowered form allows an access of that size and alignment.
+/// Whether the lowered form has values of that type beside those of 64 bits.
+fn is_lowered(ty: Type, target: &Target) -> bool {
+    match ty {
+        Type::Bool | Type::W32 | Type::Resource => true,
+        Type::W16 => target.has_halves(),
+        Type::W8 | Type::W64 => false,
+    }
+}
+
+/// Whether the lowered form allows an access of that size and alignment. Small elements that words hold come one by one.
 pub fn aligned(access: Access) -> bool {
-    let small = matches!(access.elem, Type::W8 | Type::W16);
+    let small = access.held != Held::Own || access.elem == Type::W8;
     u32::from(access.align) >= access.bytes().next_power_of_two() && (!small || access.count == 1)
 }

@@ -2,7 +2,9 @@
 //!
 //! Needs: selection.  Guarantees: no `Operand::Constant` is left but in phis; an instruction reads constants, immediates
 //! and shared registers only where its category can. What can't be read in place is moved to a register, once a block.
-//! Facts: hardware/ir3-isa.md 3 (legality), 5.
+//! An instruction on halves reads words of the const file, too: of a float the binary32, which becomes the half that it is
+//! for, of anything else the low bits. Drivers set the mode that this needs.
+//! Facts: hardware/ir3-isa.md 2 (constants as halves), 3 (legality), 5.
 
 use eitri_ir3_isa::FloatConst;
 use rustc_hash::FxHashMap as HashMap;
@@ -10,6 +12,7 @@ use rustc_hash::FxHashMap as HashMap;
 use super::mir::{
     Class, Extra, Function, Instr, Op, Operand, Register, Shape, Source, Value, Word,
 };
+use crate::interp::half;
 use crate::machine;
 
 /// Integers that the known compiler encodes in category 2.
@@ -51,7 +54,7 @@ struct Legalise<'f> {
 impl Legalise<'_> {
     fn instr(&mut self, mut instr: Instr) -> Instr {
         for source in &mut instr.sources {
-            fold_signs(instr.op, source);
+            fold_signs(instr.op, instr.half, source);
         }
         match instr.op.shape() {
             Shape::Flow => {}
@@ -75,19 +78,20 @@ impl Legalise<'_> {
 
     /// At most one immediate, and at most one of the const file and the shared registers.
     fn two(&mut self, instr: &mut Instr) {
-        if instr.half {
-            (0..instr.sources.len()).for_each(|number| self.need_register(instr, number));
-            return;
-        }
+        let half = instr.half;
         let (mut immediates, mut uniforms) = (0, 0);
         for number in 0..instr.sources.len() {
             let operand = instr.sources[number].operand;
             match operand {
-                Operand::Constant(bits) if immediates == 0 && fits(instr.op, bits) => {
+                Operand::Constant(bits) if immediates == 0 && fits(instr.op, half, bits) => {
                     immediates += 1;
+                    let bits = match instr.op.shape() {
+                        Shape::Integer => signed(half, bits) as u32,
+                        _ => bits,
+                    };
                     instr.sources[number].operand = Operand::Immediate(bits);
                 }
-                Operand::Constant(bits) if uniforms == 0 => match self.extra.immediate(bits) {
+                Operand::Constant(bits) if uniforms == 0 => match self.place(instr, bits) {
                     Some(place) => {
                         uniforms += 1;
                         instr.sources[number].operand = Operand::Const(place);
@@ -117,13 +121,11 @@ impl Legalise<'_> {
         }
         self.need_register(instr, 1);
         for number in [0, 2] {
-            match instr.sources[number].operand {
-                _ if instr.half => self.need_register(instr, number),
-                Operand::Constant(bits) => match self.extra.immediate(bits) {
+            if let Operand::Constant(bits) = instr.sources[number].operand {
+                match self.place(instr, bits) {
                     Some(place) => instr.sources[number].operand = Operand::Const(place),
                     None => self.need_register(instr, number),
-                },
-                _ => {}
+                }
             }
         }
     }
@@ -186,6 +188,16 @@ impl Legalise<'_> {
         instr.sources[number].operand = Operand::Word(word);
     }
 
+    /// The word of the const file that an instruction reads as a constant, if there is room.
+    fn place(&mut self, instr: &Instr, bits: u32) -> Option<u16> {
+        let float = instr.op.shape() == Shape::Float || instr.op == Op::MadF16;
+        let word = match instr.half && float {
+            true => half::to_f32(bits as u16).to_bits(),
+            false => bits,
+        };
+        self.extra.immediate(word)
+    }
+
     fn new_word(&mut self, class: Class) -> Word {
         let value = Value(self.classes.len() as u32);
         self.classes.push(class);
@@ -201,40 +213,57 @@ impl Legalise<'_> {
     }
 }
 
-/// The constant that the table of floats has.
-pub(super) fn float_of(bits: u32) -> Option<FloatConst> {
+/// The constant that the table of floats has, by its bits as a word or a half.
+pub(super) fn float_of(bits: u32, half: bool) -> Option<FloatConst> {
     let mut all = FloatConst::ALL.iter().copied();
-    all.find(|float| float.f32_bits() == bits)
+    all.find(|float| match half {
+        true => u32::from(float.f16_bits()) == bits,
+        false => float.f32_bits() == bits,
+    })
 }
 
 /// Does to a constant what its source would do.
-fn fold_signs(op: Op, source: &mut Source) {
-    let Operand::Constant(mut bits) = source.operand else {
+fn fold_signs(op: Op, half: bool, source: &mut Source) {
+    let Operand::Constant(bits) = source.operand else {
         return;
     };
+    let (mask, sign) = match half {
+        true => (0xffff, 0x8000),
+        false => (u32::MAX, 0x8000_0000),
+    };
     let integer = op.shape() == Shape::Integer;
+    let mut bits = bits & mask;
     if source.abs {
         bits = match integer {
-            true => (bits as i32).wrapping_abs() as u32,
-            false => bits & 0x7fff_ffff,
+            true if bits & sign != 0 => bits.wrapping_neg(),
+            true => bits,
+            false => bits & !sign,
         };
     }
     if source.neg {
         bits = match integer {
             true => bits.wrapping_neg(),
-            false => bits ^ 0x8000_0000,
+            false => bits ^ sign,
         };
     }
     if source.not {
         bits = !bits;
     }
-    *source = Source::constant(bits);
+    *source = Source::constant(bits & mask);
+}
+
+/// The number that a constant is, of as many bits as the instruction reads.
+fn signed(half: bool, bits: u32) -> i32 {
+    match half {
+        true => (bits as i16).into(),
+        false => bits as i32,
+    }
 }
 
 /// Whether an instruction of category 2 encodes a constant.
-fn fits(op: Op, bits: u32) -> bool {
+fn fits(op: Op, half: bool, bits: u32) -> bool {
     match op.shape() {
-        Shape::Float => float_of(bits).is_some(),
-        _ => INTEGERS.contains(&(bits as i32)),
+        Shape::Float => float_of(bits, half).is_some(),
+        _ => INTEGERS.contains(&signed(half, bits)),
     }
 }

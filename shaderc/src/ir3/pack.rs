@@ -71,6 +71,7 @@ impl Op {
             Op::NotB => Isa::NotB,
             Op::XorB => Isa::XorB,
             Op::MulU24 => Isa::MulU24,
+            Op::MulS24 => Isa::MulS24,
             Op::MullU => Isa::MullU,
             Op::BfrevB => Isa::BfrevB,
             Op::ClzB => Isa::ClzB,
@@ -82,6 +83,7 @@ impl Op {
             Op::MadU24 => Isa::MadU24,
             Op::MadF16 => Isa::MadF16,
             Op::MadF32 => Isa::MadF32,
+            Op::SelB16 => Isa::SelB16,
             Op::SelB32 => Isa::SelB32,
             Op::ShrM => Isa::Shrm,
             Op::ShlM => Isa::Shlm,
@@ -93,6 +95,9 @@ impl Op {
             Op::Rsq => Isa::Rsq,
             Op::Log2 => Isa::Log2,
             Op::Exp2 => Isa::Exp2,
+            Op::HalfRsq => Isa::Hrsq,
+            Op::HalfLog2 => Isa::Hlog2,
+            Op::HalfExp2 => Isa::Hexp2,
             Op::Sin => Isa::Sin,
             Op::Cos => Isa::Cos,
             Op::QuadX => Isa::QuadShuffleHoriz,
@@ -205,7 +210,7 @@ fn src(instr: &Instr, source: &Source) -> Src {
             None => IsaOperand::Reg(Reg::NONE),
         },
         Operand::Constant(bits) | Operand::Immediate(bits) => {
-            match (instr.op.shape(), float_of(bits)) {
+            match (instr.op.shape(), float_of(bits, instr.half)) {
                 (Shape::Float, Some(float)) => IsaOperand::Float(float, width),
                 _ => IsaOperand::Imm(bits as i32, width),
             }

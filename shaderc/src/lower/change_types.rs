@@ -19,6 +19,17 @@ pub(super) trait ChangeTypes {
     /// result: one value, or words for those that are taken apart.
     fn inst(&mut self, b: &mut Builder<'_>, data: &InstData, args: &[Parts]) -> Vec<Parts>;
 
+    /// Whether an instruction is built anew.
+    fn concerns(&self, function: &Function, data: &InstData) -> bool {
+        let mut values = data.args.iter().chain(&data.results);
+        values.any(|value| self.changes(function.ty(*value)))
+    }
+
+    /// Whether a switch on a value of the type switches on something else.
+    fn selects(&self, ty: Type) -> bool {
+        self.changes(ty)
+    }
+
     /// What a switch on such a value switches on.
     fn selector(&mut self, b: &mut Builder<'_>, parts: &Parts) -> Value;
 }
@@ -61,7 +72,7 @@ pub(super) fn change_types(function: &mut Function, change: &mut impl ChangeType
         for inst in insts {
             replace_args(builder.function, inst, &map);
             let data = builder.function.inst(inst).clone();
-            if !concerns(builder.function, change, &data) {
+            if !change.concerns(builder.function, &data) {
                 builder.function.block_mut(block).insts.push(inst);
                 continue;
             }
@@ -79,7 +90,7 @@ pub(super) fn change_types(function: &mut Function, change: &mut impl ChangeType
             builder.position = builder.function.block(block).position;
             builder.exact = false;
             let parts = parts(builder.function, change, &map, selector);
-            let value = match change.changes(builder.function.ty(selector)) {
+            let value = match change.selects(builder.function.ty(selector)) {
                 true => change.selector(&mut builder, &parts),
                 false => parts.values[0],
             };
@@ -100,12 +111,11 @@ fn touched(function: &Function, change: &impl ChangeTypes) -> bool {
         let mut phis = function.block(*block).phis.iter();
         phis.any(|phi| change.changes(function.ty(phi.result)))
     });
-    vars || phis || insts().any(|data| concerns(function, change, data))
-}
-
-fn concerns(function: &Function, change: &impl ChangeTypes, data: &InstData) -> bool {
-    let mut values = data.args.iter().chain(&data.results);
-    values.any(|value| change.changes(function.ty(*value)))
+    let selectors = function.layout.iter().any(|block| {
+        let operand = function.block(*block).terminator.operand();
+        operand.is_some_and(|selector| change.selects(function.ty(selector)))
+    });
+    vars || phis || selectors || insts().any(|data| change.concerns(function, data))
 }
 
 /// Operands that were replaced by one value of their own type.

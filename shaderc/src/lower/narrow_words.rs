@@ -1,9 +1,11 @@
 //! Words of 8 and 16 bits become words of 32, with anything above. What the target does on two binary16 at once is done so,
 //! on the same value twice; the rest of binary16 is computed in binary32 and rounded.
 //!
-//! Needs: no words of 64 bits that come of small ones.  Guarantees: none of 8 or 16 bits is left but as elements of
-//! accesses, of which those that fill words become words.  How: what depends on the bits above extends its operands first;
-//! the rest doesn't care.
+//! Where values of 16 bits have registers of their size, they stay. Only what the target has not at that width is done on
+//! words, which its operands are extended to and its result is cut off from.
+//! Needs: no words of 64 bits that come of small ones.  Guarantees: none of 8 bits is left, nor of 16 without a register,
+//! but as elements of accesses, of which those that fill words become words.  How: what depends on the bits above extends
+//! its operands first; the rest doesn't care.
 //! Facts: hardware/compiler-isel.md 4.5, 4.6; hardware/compiler-correctness.md 1.1 (binary32 has bits enough for the two
 //! roundings of a sum, product, quotient or square root to be one).
 
@@ -32,14 +34,25 @@ struct Narrow {
     sign: HashMap<Value, u32>,
     /// Those whose halves are equal.
     equal_halves: HashSet<Value>,
+    /// The values of 16 bits that were extended to them.
+    halves: HashMap<Value, Value>,
+    target: Target,
 }
 
-fn run(function: &mut Function, _: &Target) -> Changed {
-    let mut narrow = Narrow::default();
+/// Whether values of a type are smaller than a word.
+fn is_small(ty: Type) -> bool {
+    matches!(ty, Type::W8 | Type::W16)
+}
+
+fn run(function: &mut Function, target: &Target) -> Changed {
+    let mut narrow = Narrow {
+        target: *target,
+        ..Narrow::default()
+    };
     let changed = change_types(function, &mut narrow);
     let small: Vec<Var> = function
         .vars()
-        .filter(|(_, data)| narrow.changes(data.ty))
+        .filter(|(_, data)| is_small(data.ty))
         .map(|(var, _)| var)
         .collect();
     for var in small {
@@ -80,14 +93,25 @@ fn split(access: Access) -> (Option<Access>, Option<(Access, u32)>) {
 
 impl ChangeTypes for Narrow {
     fn changes(&self, ty: Type) -> bool {
-        matches!(ty, Type::W8 | Type::W16)
+        is_small(ty) && !(ty == Type::W16 && self.target.has_halves())
     }
 
     fn words(&self) -> usize {
         1
     }
 
+    fn concerns(&self, function: &Function, data: &InstData) -> bool {
+        let mut values = data.args.iter().chain(&data.results);
+        values.any(|value| is_small(function.ty(*value))) && !self.stays(function, data)
+    }
+
+    fn selects(&self, ty: Type) -> bool {
+        is_small(ty)
+    }
+
     fn inst(&mut self, b: &mut Builder<'_>, data: &InstData, args: &[Parts]) -> Vec<Parts> {
+        let args: Vec<Parts> = args.iter().map(|parts| self.extended(b, parts)).collect();
+        let args = args.as_slice();
         let values: Vec<Value> = args.iter().map(|parts| parts.values[0]).collect();
         let made = match data.op {
             Op::Alu(alu) => vec![self.alu(b, alu, data, args)],
@@ -111,15 +135,62 @@ impl ChangeTypes for Narrow {
         let types = data.results.iter().map(|value| b.function.ty(*value));
         let types: Vec<Type> = types.collect();
         let pairs = types.into_iter().zip(made);
-        pairs.map(|(ty, value)| Parts::one(ty, value)).collect()
+        pairs
+            .map(|(ty, value)| Parts::one(ty, self.cut(b, ty, value)))
+            .collect()
     }
 
     fn selector(&mut self, b: &mut Builder<'_>, parts: &Parts) -> Value {
-        self.zero(b, parts)
+        let parts = self.extended(b, parts);
+        self.zero(b, &parts)
     }
 }
 
 impl Narrow {
+    /// Whether the target does it on values of 16 bits.
+    fn stays(&self, function: &Function, data: &InstData) -> bool {
+        let mut values = data.args.iter().chain(&data.results);
+        if values.any(|value| self.changes(function.ty(*value))) {
+            return false;
+        }
+        let from = |ty| function.ty(data.args[0]) == ty;
+        match data.op {
+            Op::Alu(Alu::U2U16 | Alu::F2F16) => from(Type::W32),
+            Op::Alu(alu) => self.target.has(alu, Type::W16),
+            Op::Load(access) | Op::Store(access) => {
+                self.target.has_access(access.space, access.elem)
+            }
+            _ => false,
+        }
+    }
+
+    /// What stands for a value, as a word: one of 16 bits that stays is extended.
+    fn extended(&mut self, b: &mut Builder<'_>, parts: &Parts) -> Parts {
+        let half = parts.values[0];
+        if b.function.ty(half) != Type::W16 {
+            return parts.clone();
+        }
+        let word = match b.function.as_bits(half) {
+            Some(bits) => b.word(bits as u32),
+            None => b.alu(Alu::U2U32, &[half]),
+        };
+        self.zero.insert(word, 16);
+        self.halves.insert(word, half);
+        Parts::one(parts.ty, word)
+    }
+
+    /// A result of a type, where values of that type stay.
+    fn cut(&self, b: &mut Builder<'_>, ty: Type, value: Value) -> Value {
+        if ty != Type::W16 || self.changes(ty) || b.function.ty(value) == ty {
+            return value;
+        }
+        match (self.halves.get(&value), b.function.as_word(value)) {
+            (Some(half), _) => *half,
+            (None, Some(word)) => b.function.constant_of(ty, (word & 0xffff).into()),
+            (None, None) => b.alu(Alu::U2U16, &[value]),
+        }
+    }
+
     /// Does something to a variable, which has words from now on.
     fn var(
         &self,
@@ -193,7 +264,7 @@ impl Narrow {
     fn zero(&mut self, b: &mut Builder<'_>, parts: &Parts) -> Value {
         let value = parts.values[0];
         let bits = parts.ty.bits();
-        if !self.changes(parts.ty) || self.zero.get(&value).is_some_and(|known| *known <= bits) {
+        if !is_small(parts.ty) || self.zero.get(&value).is_some_and(|known| *known <= bits) {
             return value;
         }
         if let Some(word) = b.function.as_word(value) {
@@ -208,8 +279,13 @@ impl Narrow {
     fn sign(&mut self, b: &mut Builder<'_>, parts: &Parts) -> Value {
         let value = parts.values[0];
         let bits = parts.ty.bits();
-        if !self.changes(parts.ty) || self.sign.get(&value).is_some_and(|known| *known <= bits) {
+        if !is_small(parts.ty) || self.sign.get(&value).is_some_and(|known| *known <= bits) {
             return value;
+        }
+        if let Some(half) = self.halves.get(&value) {
+            let extended = b.alu(Alu::S2S32, &[*half]);
+            self.sign.insert(extended, bits);
+            return extended;
         }
         let above = 32 - bits;
         if let Some(word) = b.function.as_word(value) {
@@ -223,6 +299,9 @@ impl Narrow {
 
     /// The binary16 as binary32.
     fn float(&mut self, b: &mut Builder<'_>, parts: &Parts) -> Value {
+        if let Some(half) = self.halves.get(&parts.values[0]) {
+            return b.alu(Alu::F2F32, &[*half]);
+        }
         match parts.ty {
             Type::W16 => b.alu(Alu::HalfLow, &parts.values),
             _ => parts.values[0],
@@ -260,6 +339,9 @@ impl Narrow {
 
     /// A binary32 rounded to binary16.
     fn round(&mut self, b: &mut Builder<'_>, value: Value) -> Value {
+        if !self.changes(Type::W16) {
+            return b.alu(Alu::F2F16, &[value]);
+        }
         let none = b.float(0.0);
         let half = b.alu(Alu::PackHalf, &[value, none]);
         self.zero.insert(half, 16);

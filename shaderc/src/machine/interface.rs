@@ -95,7 +95,7 @@ pub(crate) enum SpillAccess<M: Machine> {
 ///
 /// Registers are counted in *units*: the smallest that any of them consists of. Files of registers that never alias
 /// have units of their own, one file behind the other.
-pub(crate) trait Class: Copy + Eq + Debug {
+pub(crate) trait Class: Copy + Eq + Hash + Debug {
     /// Units that a value takes. Above one the number of its first unit is even.
     fn units(self) -> usize;
 

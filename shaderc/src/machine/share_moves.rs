@@ -6,6 +6,7 @@
 //! Facts: hardware/compiler-backend.md 3 (14).
 
 use rustc_hash::FxHashMap as HashMap;
+use smallvec::SmallVec;
 
 use super::function::{Function, Value, Word};
 use super::interface::{Class, Instruction, Machine, Reads};
@@ -23,7 +24,10 @@ pub(crate) fn share_moves<M: Machine>(function: &mut Function<M>) -> bool {
             {
                 return true;
             }
-            let Some(key) = instr.repeats() else {
+            // The same in registers of another kind is something else.
+            let kinds = instr.written_values().map(|value| classes[value.index()]);
+            let kinds: SmallVec<[M::Class; 2]> = kinds.collect();
+            let Some(key) = instr.repeats().map(|key| (key, kinds)) else {
                 return true;
             };
             match known.get(&key) {

@@ -2,6 +2,7 @@
 //!
 //! That interpreter stops where code reads a result too early, does not wait, or lets lanes join where they must not.
 
+use crate::support::half_operations;
 use crate::support::on_ir3;
 use crate::support::operations::{Machine, check_all, check_expression};
 use crate::support::random_function::{Content, buffers, dispatch, generate, output};
@@ -50,6 +51,12 @@ fn options(register_limit: Option<u32>) -> Options {
 #[test]
 fn every_operation_gives_what_the_interpreter_gives() {
     let failures = check_all(ADRENO, |_| true);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn every_operation_on_halves_gives_what_the_interpreter_gives() {
+    let failures = half_operations::check_all(ADRENO, &options(None).target);
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 

@@ -125,7 +125,7 @@ impl machine::Machine for Ir3 {
     }
 }
 
-/// An access to a spill slot, by a register that holds 0.
+/// An access to a spill slot, which has room for a word, by a register that holds 0.
 fn spill_access(
     op: Op,
     slot: SpillSlot<Ir3>,
@@ -138,9 +138,13 @@ fn spill_access(
         location: slot.location,
         ..Instr::moved(zero, none, Class::Full)
     });
+    let ty = match slot.class {
+        Class::Half => Type::U16,
+        Class::Full | Class::Shared | Class::Predicate => Type::U32,
+    };
     Instr {
         offset: slot.offset as i32,
-        types: Some((Type::U32, Type::U32)),
+        types: Some((ty, ty)),
         space: Some(Space::Spill),
         location: slot.location,
         ..Instr::on(op, &[Source::word(zero)])

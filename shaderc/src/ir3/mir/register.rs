@@ -56,8 +56,11 @@ impl machine::Class for Class {
     }
 
     fn may_spill(self) -> bool {
-        // Half registers have no room of their own in private memory: their lives are short.
-        self == Class::Full
+        match self {
+            Class::Full | Class::Half => true,
+            // Memory is each lane's own, and predicates stay in the block that asks them.
+            Class::Shared | Class::Predicate => false,
+        }
     }
 }
 

@@ -27,7 +27,30 @@ impl Selector<'_> {
             .iter()
             .map(|&arg| self.bitwise_source(arg))
             .collect();
-        self.define(data.results[0], Instr::on(op, &sources));
+        let result = self.result(op, data);
+        self.define(result, self.on(data, op, &sources));
+    }
+
+    /// A shift, whose amount has the width of what is shifted.
+    pub(super) fn shift(&mut self, op: Op, data: &InstData) {
+        let word = self.plain(data.args[0]);
+        let by = self.amount(data.args[1], data);
+        let result = self.result(op, data);
+        self.define(result, self.on(data, op, &[word, by]));
+    }
+
+    /// The amount of a shift, modulo the width if it is constant.
+    fn amount(&mut self, by: ir::Value, data: &InstData) -> Source {
+        let half = self.is_half(data);
+        let width = if half { 16 } else { 32 };
+        match self.ir.as_word(by) {
+            Some(amount) => Source::constant(amount % width),
+            None if half => {
+                let by = self.plain(by);
+                self.put_in(Class::Half, Instr::converted(Type::U32, Type::U16, by))
+            }
+            None => self.plain(by),
+        }
     }
 
     /// `(x >> n) & m`, `(x << n) & m`: one instruction, where the mask is small or in a register.
@@ -69,7 +92,7 @@ impl Selector<'_> {
             {
                 let inner = inner.args.clone();
                 let sources = [inner[1], inner[0], other].map(|value| self.plain(value));
-                self.define(data.results[0], Instr::on(Op::AndG, &sources));
+                self.define(data.results[0], self.on(data, Op::AndG, &sources));
                 return;
             }
         }
@@ -99,13 +122,9 @@ impl Selector<'_> {
     }
 
     fn shift_with(&mut self, op: Op, [word, by]: [ir::Value; 2], with: ir::Value, data: &InstData) {
-        // These take the amount as it is.
-        let by = match self.ir.as_word(by) {
-            Some(amount) => Source::constant(amount & 31),
-            None => self.plain(by),
-        };
+        let by = self.amount(by, data);
         let (word, with) = (self.plain(word), self.plain(with));
-        self.define(data.results[0], Instr::on(op, &[by, word, with]));
+        self.define(data.results[0], self.on(data, op, &[by, word, with]));
     }
 
     /// To the left by n is to the right by -n, modulo the width.
@@ -130,21 +149,25 @@ impl Selector<'_> {
     /// `(b & a) | (c & ~a)`
     pub(super) fn bit_select(&mut self, data: &InstData) {
         let [a, b, c] = [0, 1, 2].map(|number| self.plain(data.args[number]));
-        let rest = self.compute(Op::AndB, &[c, a.inverted()]);
-        self.define(data.results[0], Instr::on(Op::AndG, &[a, b, rest]));
+        let rest = self.on(data, Op::AndB, &[c, a.inverted()]);
+        let rest = self.put_in(self.class(data.results[0]), rest);
+        self.define(data.results[0], self.on(data, Op::AndG, &[a, b, rest]));
     }
 
     /// Bits are counted in halves.
     pub(super) fn bit_count(&mut self, data: &InstData) {
         let word = self.plain(data.args[0]);
-        let high = self.compute(Op::ShrB, &[word, Source::constant(16)]);
-        let [low, high] = [word, high].map(|word| {
-            let half = self.put_in(Class::Half, Instr::converted(Type::U32, Type::U16, word));
-            let count = Instr {
-                half: true,
-                ..Instr::on(Op::CbitsB, &[half])
-            };
-            self.put_in(Class::Half, count)
+        if self.is_half(data) {
+            let count = self.count_half(word);
+            self.define(
+                data.results[0],
+                Instr::converted(Type::U16, Type::U32, count),
+            );
+            return;
+        }
+        let [low, high] = [false, true].map(|high| {
+            let half = self.half(word, high);
+            self.count_half(half)
         });
         let sum = Instr {
             half: true,
@@ -152,6 +175,14 @@ impl Selector<'_> {
         };
         let sum = self.put_in(Class::Half, sum);
         self.define(data.results[0], Instr::converted(Type::U16, Type::U32, sum));
+    }
+
+    fn count_half(&mut self, half: Source) -> Source {
+        let count = Instr {
+            half: true,
+            ..Instr::on(Op::CbitsB, &[half])
+        };
+        self.put_in(Class::Half, count)
     }
 
     /// Of zero the machine counts -1, which is the largest number.

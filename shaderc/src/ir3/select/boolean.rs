@@ -4,7 +4,7 @@
 
 use super::Selector;
 use crate::ir::{self, Alu, InstData};
-use crate::ir3::mir::{Class, Condition, Instr, Op, Source, Word};
+use crate::ir3::mir::{Class, Condition, Instr, Op, Operand, Source, Type, Word};
 
 impl Selector<'_> {
     /// A comparison; into a predicate, too, where the block's end asks.
@@ -15,9 +15,10 @@ impl Selector<'_> {
         });
         let compare = Instr {
             condition: Some(condition),
-            ..Instr::on(op, &sources)
+            ..self.on(data, op, &sources)
         };
         let result = data.results[0];
+        let mut left = self.users[result.index()].len();
         if self.asked.is_some_and(|(asked, _)| asked == result) {
             let predicate = self.function.new_value_of(Class::Predicate);
             self.predicate = Some(predicate);
@@ -26,11 +27,38 @@ impl Selector<'_> {
                 ..compare.clone()
             };
             self.emit(asked.to(Word::Value(predicate)));
-            if self.single_use(result) {
-                return;
-            }
+            left -= 1;
         }
-        self.define(result, compare);
+        let of_halves = self.half_selections(result);
+        if of_halves > 0 {
+            let half = self.new_word(Class::Half);
+            self.half_booleans.insert(result, half);
+            self.emit(compare.clone().to(half));
+            left -= of_halves;
+        }
+        if left > 0 {
+            self.define(result, compare);
+        }
+    }
+
+    /// How many selections of halves a boolean decides.
+    fn half_selections(&self, boolean: ir::Value) -> usize {
+        let users = self.users[boolean.index()].insts.iter();
+        let selections = users.filter(|&&user| {
+            let user = self.ir.inst(user);
+            user.op == ir::Op::Alu(Alu::Select) && self.is_half(user)
+        });
+        selections.count()
+    }
+
+    /// A boolean in a half register.
+    fn half_boolean(&mut self, value: ir::Value) -> Source {
+        let boolean = self.plain(value);
+        match (boolean.operand, self.half_booleans.get(&value)) {
+            (_, Some(half)) => Source::word(*half),
+            (Operand::Constant(_), None) => boolean,
+            _ => self.put_in(Class::Half, Instr::converted(Type::U32, Type::U16, boolean)),
+        }
     }
 
     /// What the end of a block asks, read through opposites that nothing else reads.
@@ -84,8 +112,12 @@ impl Selector<'_> {
             Some((Alu::BNot, inner)) => (inner.args[0], data.args[2], data.args[1]),
             _ => (data.args[0], data.args[1], data.args[2]),
         };
-        let sources = [yes, condition, no].map(|value| self.plain(value));
-        self.define(data.results[0], Instr::on(Op::SelB32, &sources));
+        let [yes, no] = [yes, no].map(|value| self.plain(value));
+        let (op, condition) = match self.is_half(data) {
+            true => (Op::SelB16, self.half_boolean(condition)),
+            false => (Op::SelB32, self.plain(condition)),
+        };
+        self.define(data.results[0], self.on(data, op, &[yes, condition, no]));
     }
 
     /// A boolean is the number already.

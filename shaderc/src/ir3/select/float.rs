@@ -6,7 +6,7 @@ use std::f32::consts::{PI, TAU};
 
 use super::Selector;
 use crate::ir::{self, Alu, InstData};
-use crate::ir3::mir::{Class, Condition, Instr, Op, Source, Type};
+use crate::ir3::mir::{Class, Condition, Instr, Op, Source};
 
 impl Selector<'_> {
     /// The value, read through changes of its sign.
@@ -36,7 +36,8 @@ impl Selector<'_> {
     }
 
     /// Defines a float, or what its saturation gives where nothing else reads it.
-    fn define_float(&mut self, result: ir::Value, instr: Instr) {
+    fn define_float(&mut self, data: &InstData, instr: Instr) {
+        let result = data.results[0];
         let saturated = self.only_user(result).and_then(|user| match user.op {
             ir::Op::Alu(Alu::FSat) => Some(user.results[0]),
             _ => None,
@@ -50,7 +51,10 @@ impl Selector<'_> {
                 };
                 self.define(saturated, instr);
             }
-            None => self.define(result, instr),
+            None => {
+                let result = self.result(instr.op, data);
+                self.define(result, instr);
+            }
         }
     }
 
@@ -60,9 +64,9 @@ impl Selector<'_> {
             .iter()
             .map(|&arg| self.float_source(arg))
             .collect();
-        let instr = Instr::on(op, &sources);
+        let instr = self.on(data, op, &sources);
         match op {
-            Op::AddF | Op::MulF => self.define_float(data.results[0], instr),
+            Op::AddF | Op::MulF => self.define_float(data, instr),
             _ => self.define(data.results[0], instr),
         }
     }
@@ -70,25 +74,29 @@ impl Selector<'_> {
     pub(super) fn float_subtract(&mut self, data: &InstData) {
         let a = self.float_source(data.args[0]);
         let b = self.float_source(data.args[1]).negated();
-        self.define_float(data.results[0], Instr::on(Op::AddF, &[a, b]));
+        self.define_float(data, self.on(data, Op::AddF, &[a, b]));
     }
 
     pub(super) fn float_fused(&mut self, data: &InstData) {
         let [a, b, c] = [0, 1, 2].map(|number| self.negatable_source(data.args[number]));
         // The second is a register: a constant factor comes first.
-        self.define_float(data.results[0], Instr::on(Op::MadF32, &[b, a, c]));
+        let op = match self.is_half(data) {
+            true => Op::MadF16,
+            false => Op::MadF32,
+        };
+        self.define_float(data, self.on(data, op, &[b, a, c]));
     }
 
     pub(super) fn float_sign(&mut self, data: &InstData) {
         let source = self.float_source(data.results[0]);
-        self.define(data.results[0], Instr::on(Op::AbsNegF, &[source]));
+        self.define(data.results[0], self.on(data, Op::AbsNegF, &[source]));
     }
 
     pub(super) fn float_saturate(&mut self, data: &InstData) {
         let source = self.float_source(data.args[0]);
         let instr = Instr {
             saturate: true,
-            ..Instr::on(Op::MaxF, &[source, source])
+            ..self.on(data, Op::MaxF, &[source, source])
         };
         self.define(data.results[0], instr);
     }
@@ -96,7 +104,14 @@ impl Selector<'_> {
     /// A special function.
     pub(super) fn special(&mut self, op: Op, data: &InstData) {
         let source = self.float_source(data.args[0]);
-        self.define(data.results[0], Instr::on(op, &[source]));
+        // Some have a variant for halves.
+        let op = match (self.is_half(data), op) {
+            (true, Op::Rsq) => Op::HalfRsq,
+            (true, Op::Log2) => Op::HalfLog2,
+            (true, Op::Exp2) => Op::HalfExp2,
+            (_, op) => op,
+        };
+        self.define(data.results[0], self.on(data, op, &[source]));
     }
 
     /// Sine or cosine of an angle that is brought to where the machine knows them.
@@ -164,11 +179,5 @@ impl Selector<'_> {
         let exponent = self.compute(Op::SubU, &[bits, Source::constant(126)]);
         let sources = [exponent, bits, Source::constant(0)];
         self.define(data.results[0], Instr::on(Op::SelB32, &sources));
-    }
-
-    /// A conversion between kinds of words of 32 bits.
-    pub(super) fn convert(&mut self, from: Type, to: Type, data: &InstData) {
-        let source = self.plain(data.args[0]);
-        self.define(data.results[0], Instr::converted(from, to, source));
     }
 }

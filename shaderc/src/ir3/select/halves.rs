@@ -8,12 +8,13 @@ use crate::ir3::mir::{Class, Instr, Op, Source, Type};
 
 impl Selector<'_> {
     /// The low or high half of a word, in a half register.
-    fn half(&mut self, word: Source, high: bool) -> Source {
-        let word = match high {
-            true => self.compute(Op::ShrB, &[word, Source::constant(16)]),
-            false => word,
+    pub(super) fn half(&mut self, word: Source, high: bool) -> Source {
+        let instr = match high {
+            // The shift itself cuts off what is above.
+            true => Instr::on(Op::ShrB, &[word, Source::constant(16)]),
+            false => Instr::converted(Type::U32, Type::U16, word),
         };
-        self.put_in(Class::Half, Instr::converted(Type::U32, Type::U16, word))
+        self.put_in(Class::Half, instr)
     }
 
     /// Two half registers as the halves of a word.

@@ -14,7 +14,8 @@ impl Selector<'_> {
     /// An instruction that reads the operands as they are.
     pub(super) fn plain_op(&mut self, op: Op, data: &InstData) {
         let sources = self.plain_all(data);
-        self.define(data.results[0], Instr::on(op, &sources));
+        let result = self.result(op, data);
+        self.define(result, self.on(data, op, &sources));
     }
 
     /// A sum; a product of 24 bits that nothing else reads is part of it.
@@ -22,6 +23,7 @@ impl Selector<'_> {
         let product = [0, 1].into_iter().find_map(|side| {
             let (alu, inner) = self.alu_of(data.args[side])?;
             let fits = alu == Alu::IMul
+                && !self.is_half(data)
                 && self.single_use(data.args[side])
                 && inner
                     .args
@@ -34,16 +36,22 @@ impl Selector<'_> {
             return;
         };
         let sources = [factors[1], factors[0], addend].map(|value| self.plain(value));
-        self.define(data.results[0], Instr::on(Op::MadU24, &sources));
+        let result = self.result(Op::MadU24, data);
+        self.define(result, Instr::on(Op::MadU24, &sources));
     }
 
     /// The low word of a product, of as many parts as the factors have.
     pub(super) fn multiply(&mut self, data: &InstData) {
+        if self.is_half(data) {
+            self.plain_op(Op::MulS24, data);
+            return;
+        }
         let [a, b] = [data.args[0], data.args[1]];
         let bounds = [a, b].map(|factor| upper_bound(self.ir, factor));
         let [a, b] = [a, b].map(|factor| self.plain(factor));
         if bounds.iter().all(|&bound| bound < LIMIT_24) {
-            self.define(data.results[0], Instr::on(Op::MulU24, &[a, b]));
+            let result = self.result(Op::MulU24, data);
+            self.define(result, Instr::on(Op::MulU24, &[a, b]));
             return;
         }
         let low = self.compute(Op::MullU, &[a, b]);
@@ -113,12 +121,14 @@ impl Selector<'_> {
 
     pub(super) fn negate(&mut self, data: &InstData) {
         let source = self.plain(data.args[0]).negated();
-        self.define(data.results[0], Instr::on(Op::AbsNegS, &[source]));
+        let result = self.result(Op::AbsNegS, data);
+        self.define(result, self.on(data, Op::AbsNegS, &[source]));
     }
 
     pub(super) fn absolute(&mut self, data: &InstData) {
         let source = self.plain(data.args[0]).absolute();
-        self.define(data.results[0], Instr::on(Op::AbsNegS, &[source]));
+        let result = self.result(Op::AbsNegS, data);
+        self.define(result, self.on(data, Op::AbsNegS, &[source]));
     }
 
     pub(super) fn unsigned_dot(&mut self, data: &InstData) {

@@ -41,9 +41,9 @@ fn element(access: Access) -> Type {
     }
 }
 
-/// Whether elements are smaller than a word.
+/// Whether elements are smaller than the words that hold them.
 fn is_small(access: Access) -> bool {
-    matches!(access.elem, ir::Type::W8 | ir::Type::W16)
+    access.held != Held::Own
 }
 
 impl Selector<'_> {

@@ -3,9 +3,10 @@
 //! Needs: `ir::verify::lowered` holds.  Guarantees: the same blocks in the same order; constants stand as
 //! `Operand::Constant` wherever they occur, for `legalise` to place; what a branch asks is a predicate that its own block
 //! writes.
-//! A boolean is 0 or 1. One instruction absorbs what it can read through: sign changes and complements of its sources,
-//! products that are added to, shifts that feed masks, a saturation that follows. What was absorbed everywhere is left for
-//! `remove_dead`.  Facts: hardware/ir3-isa.md 10 to 15.
+//! A boolean is 0 or 1 in a full register, and in a half one, too, where halves are selected by it. An instruction is as wide
+//! as the values of its operation. It absorbs what it can read through: sign changes and complements of its sources,
+//! products that are added to, shifts that feed masks, a saturation or another width that follows. What was absorbed
+//! everywhere is left for `remove_dead`.  Facts: hardware/ir3-isa.md 10 to 15.
 
 mod alu;
 mod atomic;
@@ -19,6 +20,7 @@ mod integer;
 mod lanes;
 mod memory;
 mod sysval;
+mod width;
 
 pub(super) use self::sysval::{LOCAL_ID, WORKGROUP_ID};
 
@@ -33,7 +35,7 @@ use super::mir::{
     Block, BlockId, Class, Effect, Function, Instr, Location, Op, Operand, Register, Source,
     Terminator, Value, Word,
 };
-use crate::ir;
+use crate::ir::{self, InstData};
 use eitri_ir3_isa::device::Parts;
 use eitri_ir3_program::ConstLayout;
 
@@ -60,6 +62,8 @@ struct Selector<'a> {
     indices: HashMap<ir::Value, Operand>,
     /// IR values whose instruction another one has already computed.
     done: Vec<bool>,
+    /// By IR boolean: the half register that has it, too, for selections of halves.
+    half_booleans: HashMap<ir::Value, Word>,
     /// What the block's end asks: the IR value, and whether its opposite is asked.
     asked: Option<(ir::Value, bool)>,
     /// The predicate that holds it, once there is one.
@@ -110,6 +114,7 @@ pub(super) fn select(ir: &ir::Function, parts: &Parts) -> Result<Function, Vec<U
         preloads: BTreeMap::new(),
         indices: HashMap::default(),
         done: vec![false; ir.value_count()],
+        half_booleans: HashMap::default(),
         asked: None,
         predicate: None,
         refused: Vec::new(),
@@ -121,6 +126,13 @@ pub(super) fn select(ir: &ir::Function, parts: &Parts) -> Result<Function, Vec<U
     match selector.refused.is_empty() {
         true => Ok(selector.function),
         false => Err(selector.refused),
+    }
+}
+
+impl Users {
+    /// How often anything reads it.
+    fn len(&self) -> usize {
+        self.insts.len() + self.others
     }
 }
 
@@ -199,7 +211,7 @@ impl Selector<'_> {
     }
 
     /// Whether all that a load gives stands in the const file.
-    fn is_in_const_file(&self, data: &ir::InstData) -> bool {
+    fn is_in_const_file(&self, data: &InstData) -> bool {
         constants::uniform_load(self.ir, data)
             .is_some_and(|(binding, offset)| self.uniform_of_buffer(binding, offset).is_some())
     }
@@ -273,12 +285,34 @@ impl Selector<'_> {
     /// An IR value is what a source reads.
     fn define_as(&mut self, value: ir::Value, source: Source) {
         let dest = Word::Value(self.word(value));
-        self.emit(Instr::moved(dest, source, Class::Full));
+        self.emit(Instr::moved(dest, source, self.class(value)));
     }
 
     /// The word of an IR value that is not a constant.
     fn word(&mut self, value: ir::Value) -> Value {
-        *self.words[value.index()].get_or_insert_with(|| self.function.new_value_of(Class::Full))
+        let class = self.class(value);
+        *self.words[value.index()].get_or_insert_with(|| self.function.new_value_of(class))
+    }
+
+    /// The registers that an IR value may have.
+    fn class(&self, value: ir::Value) -> Class {
+        match self.ir.ty(value) {
+            ir::Type::W16 => Class::Half,
+            _ => Class::Full,
+        }
+    }
+
+    /// Whether an operation is one on halves.
+    fn is_half(&self, data: &InstData) -> bool {
+        self.ir.width(data) == ir::Type::W16
+    }
+
+    /// `op` on registers of the width that an operation has.
+    fn on(&self, data: &InstData, op: Op, sources: &[Source]) -> Instr {
+        Instr {
+            half: self.is_half(data),
+            ..Instr::on(op, sources)
+        }
     }
 
     /// What stands for an IR value where an instruction reads it.
@@ -326,30 +360,35 @@ impl Selector<'_> {
     }
 
     /// The operands of an instruction as they are.
-    fn plain_all(&mut self, data: &ir::InstData) -> Vec<Source> {
+    fn plain_all(&mut self, data: &InstData) -> Vec<Source> {
         data.args.iter().map(|&arg| self.plain(arg)).collect()
     }
 
     /// The value in a register, as accesses need it.
     fn in_register(&mut self, value: ir::Value) -> Word {
         let source = self.plain(value);
-        self.register(source)
+        self.register_of(self.class(value), source)
     }
 
     /// What a source reads, in a full register.
     fn register(&mut self, source: Source) -> Word {
+        self.register_of(Class::Full, source)
+    }
+
+    /// What a source reads, in a register of the class that it has.
+    fn register_of(&mut self, class: Class, source: Source) -> Word {
         match source.operand {
             Operand::Word(word) if source.is_plain() => word,
             _ => {
-                let dest = self.new_word(Class::Full);
-                self.emit(Instr::moved(dest, source, Class::Full));
+                let dest = self.new_word(class);
+                self.emit(Instr::moved(dest, source, class));
                 dest
             }
         }
     }
 
     /// The pure operation that defines a value, with its operands.
-    fn alu_of(&self, value: ir::Value) -> Option<(ir::Alu, &ir::InstData)> {
+    fn alu_of(&self, value: ir::Value) -> Option<(ir::Alu, &InstData)> {
         let data = self.ir.def_inst(value)?;
         match data.op {
             ir::Op::Alu(alu) => Some((alu, data)),
@@ -359,12 +398,11 @@ impl Selector<'_> {
 
     /// True when exactly one thing reads the value.
     fn single_use(&self, value: ir::Value) -> bool {
-        let users = &self.users[value.index()];
-        users.insts.len() + users.others == 1
+        self.users[value.index()].len() == 1
     }
 
     /// The instruction that alone reads the value.
-    fn only_user(&self, value: ir::Value) -> Option<&ir::InstData> {
+    fn only_user(&self, value: ir::Value) -> Option<&InstData> {
         if !self.single_use(value) {
             return None;
         }

@@ -20,7 +20,7 @@ use crate::valhall::legalise::constants;
 pub(crate) struct Valhall;
 
 /// The one class of values: words of 32 bits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct WordClass;
 
 impl Class for WordClass {

@@ -1,4 +1,5 @@
 //! What several tests share.
+pub mod half_operations;
 pub mod kernel;
 pub mod on_ir3;
 pub mod operations;

@@ -114,7 +114,7 @@ fn inputs() -> Vec<u8> {
 }
 
 /// A function that stores what `body` computes: each result a word at its place of the thread's row.
-fn function(body: &str, results: &[String]) -> String {
+pub(super) fn function(body: &str, results: &[String]) -> String {
     let mut text = String::from(
         "function main\nworkgroup 64 1 1\nbinding 0 0 storage\n\
          binding 0 1 storage written\nb0:\n  %g = global_id.x\n  %at = ishl %g, 4\n  \
@@ -139,7 +139,7 @@ fn function(body: &str, results: &[String]) -> String {
 
 /// How close a result must be.
 #[derive(Clone, Copy, Debug)]
-enum Tolerance {
+pub(super) enum Tolerance {
     /// The same bits, any NaN for any NaN where the result is a float.
     Same { float: bool },
     /// So many units in the last place, or this far apart.
@@ -148,6 +148,10 @@ enum Tolerance {
     Vague { absolute: f32 },
     /// Halves: any NaN for any NaN in each.
     Halves,
+    /// A half in a word, so many units in the last place apart at most.
+    Half { ulps: u32 },
+    /// A word that comes of a half: the same bits, any NaN for any NaN where it is a float.
+    FromHalf { float: bool },
 }
 
 impl Tolerance {
@@ -157,11 +161,24 @@ impl Tolerance {
         matches!(self, Tolerance::Near { .. }) && inputs.iter().any(subnormal)
     }
 
+    /// Whether it leaves room.
+    pub(super) fn is_rough(self) -> bool {
+        !matches!(self, Tolerance::Half { ulps: 0 })
+    }
+
+    /// Whether floats on the way are halves, which are subnormal sooner.
+    fn is_of_half(self) -> bool {
+        matches!(self, Tolerance::Half { .. } | Tolerance::FromHalf { .. })
+    }
+
     fn accepts(self, got: u32, expected: u32) -> bool {
         let (g, e) = (f32::from_bits(got), f32::from_bits(expected));
         let nan = |half: u32| half & 0x7c00 == 0x7c00 && half & 0x3ff != 0;
         match self {
-            Tolerance::Same { float } => got == expected || float && g.is_nan() && e.is_nan(),
+            Tolerance::Half { ulps } => got.abs_diff(expected) <= ulps || nan(got) && nan(expected),
+            Tolerance::Same { float } | Tolerance::FromHalf { float } => {
+                got == expected || float && g.is_nan() && e.is_nan()
+            }
             Tolerance::Near { ulps, absolute } => {
                 let order = |bits: u32| {
                     if bits >> 31 != 0 {
@@ -216,10 +233,16 @@ fn has_subnormal(words: &[u32]) -> bool {
         .any(|&bits| f32::from_bits(bits).is_subnormal() || half(bits) || half(bits >> 16))
 }
 
+/// Whether a float is less than the least normal half.
+fn is_small_half(bits: &u32) -> bool {
+    let float = f32::from_bits(*bits);
+    float != 0.0 && float.abs() < 2.0f32.powi(-14)
+}
+
 /// The constants of a line that are written as bits.
 fn constants_in(line: &str) -> Vec<u32> {
     let words = line
-        .split([' ', ','])
+        .split([' ', ',', ':'])
         .filter_map(|word| word.strip_prefix("0x"));
     words
         .filter_map(|digits| u32::from_str_radix(digits, 16).ok())
@@ -237,7 +260,11 @@ fn unsigned_zeros(bits: u32) -> u32 {
 }
 
 /// Runs a function both ways and compares its rows.
-fn compare(machine: Machine, text: &str, tolerances: &[(String, Tolerance)]) -> Result<(), String> {
+pub(super) fn compare(
+    machine: Machine,
+    text: &str,
+    tolerances: &[(String, Tolerance)],
+) -> Result<(), String> {
     let ir = parse(text).map_err(|error| format!("{error}\n{text}"))?;
     let dispatch = Dispatch {
         groups: [(THREADS / 64) as u32, 1, 1],
@@ -271,7 +298,8 @@ fn compare(machine: Machine, text: &str, tolerances: &[(String, Tolerance)]) -> 
                 || unsigned_zeros(got) == unsigned_zeros(expected)
                 || has_subnormal(&constants_in(what))
                 || has_subnormal(&row)
-                || has_subnormal(&[expected]))
+                || has_subnormal(&[expected])
+                || tolerance.is_of_half() && row[2..].iter().chain([&expected]).any(is_small_half))
             && is_about_floats(what);
         // The exponent of what has none is some value.
         let free = what.starts_with("frexp_exp") && !f32::from_bits(row[2]).is_finite();
@@ -300,7 +328,7 @@ fn is_about_floats(line: &str) -> bool {
 }
 
 /// Lines that make the booleans `%b0` and `%b1`.
-const BOOLEANS: &str = "  %b0 = slt %i0, %i1\n  %b1 = flt %f0, %f1\n";
+pub(super) const BOOLEANS: &str = "  %b0 = slt %i0, %i1\n  %b1 = flt %f0, %f1\n";
 
 /// The operand of a kind in a register.
 fn register(kind: Kind, index: usize) -> &'static str {
