@@ -57,66 +57,75 @@ fn half_to_float(half: u32) -> u32 {
     }
 }
 
-/// What [`place`] found: many instructions read the same constants.
+/// Finds places in the table, and remembers what the sources of each operation can take from it.
 #[derive(Default)]
-struct Placed(HashMap<(Op, usize, u32), Option<Source>>);
+struct Table {
+    /// By operation and number of the source: by word, the first entry and selection that give it.
+    parts: HashMap<(Op, usize), HashMap<u32, Source>>,
+}
 
-impl Placed {
+impl Table {
+    /// A source of `op` that reads `bits` from the table.
     fn place(&mut self, op: Op, index: usize, bits: u32, arch: Arch) -> Option<Source> {
-        let known = self.0.entry((op, index, bits));
-        *known.or_insert_with(|| place(op, index, bits, arch))
+        let row = op.isa()?.row();
+        let spec = row.sources.get(index)?;
+        if is_byte(spec) {
+            return byte(spec, bits, arch);
+        }
+        if spec.size > 32 {
+            return entry(bits, arch).map(from_table);
+        }
+        if spec.size < 32 && row.ty != Type::V2f16 {
+            return None;
+        }
+        if let Some(index) = entry(bits, arch) {
+            return Some(from_table(index));
+        }
+        let negated = bits ^ signs(spec);
+        if spec.neg.is_some()
+            && let Some(index) = entry(negated, arch)
+        {
+            return Some(from_table(index).negated());
+        }
+        if spec.not.is_some()
+            && let Some(index) = entry(!bits, arch)
+        {
+            return Some(Source {
+                not: true,
+                ..from_table(index)
+            });
+        }
+        let known = self.parts.entry((op, index));
+        let parts = known.or_insert_with(|| parts(spec, row.ty, arch));
+        let found = parts.get(&bits).copied();
+        found.or_else(|| {
+            let negated = spec.neg.and_then(|_| parts.get(&negated));
+            negated.copied().map(Source::negated)
+        })
     }
 }
 
-/// A source of `op` that reads `bits` from the table.
-fn place(op: Op, index: usize, bits: u32, arch: Arch) -> Option<Source> {
-    let row = op.isa()?.row();
-    let spec = row.sources.get(index)?;
-    if is_byte(spec) {
-        return byte(spec, bits, arch);
-    }
-    if spec.size > 32 {
-        return entry(bits, arch).map(from_table);
-    }
-    if spec.size < 32 && row.ty != Type::V2f16 {
-        return None;
-    }
-    if let Some(index) = entry(bits, arch) {
-        return Some(from_table(index));
-    }
-    let negated = bits ^ signs(spec);
-    if spec.neg.is_some()
-        && let Some(index) = entry(negated, arch)
-    {
-        return Some(from_table(index).negated());
-    }
-    if spec.not.is_some()
-        && let Some(index) = entry(!bits, arch)
-    {
-        return Some(Source {
-            not: true,
-            ..from_table(index)
-        });
-    }
+/// The words that a source can take from parts of the table's entries.
+fn parts(spec: &SourceRow, ty: Type, arch: Arch) -> HashMap<u32, Source> {
+    let mut parts = HashMap::default();
     // An integer that becomes a float is extended by the sign of its own type, which the row does not name.
-    let field = spec.select.filter(|_| spec.float || !row.ty.is_float())?;
+    let Some(field) = spec.select.filter(|_| spec.float || !ty.is_float()) else {
+        return parts;
+    };
     // Of what the table can say, the hardware may take less.
-    let selections = || {
-        let rows = field.table.rows.iter();
-        rows.filter(|row| field.legal.allows(row.value, arch))
-    };
-    let find = |wanted: u32| {
-        table(arch).find_map(|(index, word)| {
-            let reads = |select: Select| {
-                selected(select, word, spec.float, row.ty.is_signed()) == Some(wanted)
-            };
-            let select = selections()
-                .map(|row| row.select)
-                .find(|&select| reads(select))?;
-            Some(from_table(index).select(select))
-        })
-    };
-    find(bits).or_else(|| spec.neg.and_then(|_| find(negated)).map(Source::negated))
+    let rows = field.table.rows.iter();
+    let legal = rows.filter(|row| field.legal.allows(row.value, arch));
+    let selections: Vec<Select> = legal.map(|row| row.select).collect();
+    for (index, word) in table(arch) {
+        for select in &selections {
+            if let Some(taken) = selected(*select, word, spec.float, ty.is_signed()) {
+                parts
+                    .entry(taken)
+                    .or_insert_with(|| from_table(index).select(*select));
+            }
+        }
+    }
+    parts
 }
 
 /// The signs of what a source reads: of one binary32, or of two binary16.
@@ -173,7 +182,7 @@ pub(crate) fn make(dest: Word, bits: u32, location: Location, arch: Arch) -> Ins
 /// Places all constants of a function.
 pub(crate) fn legalise_constants(function: &mut Function, target: &Target) {
     let arch = function.extra.arch;
-    let mut placed = Placed::default();
+    let mut table = Table::default();
     for index in 0..function.blocks.len() {
         let instrs = std::mem::take(&mut function.blocks[index].instrs);
         let mut out = Vec::with_capacity(instrs.len());
@@ -183,9 +192,9 @@ pub(crate) fn legalise_constants(function: &mut Function, target: &Target) {
                 out.push(make(instr.dests[0], constant, instr.location, arch));
                 continue;
             }
-            use_immediate_form(&mut instr, &mut placed, arch);
+            use_immediate_form(&mut instr, &mut table, arch);
             for source in 0..instr.sources.len() {
-                place_source(function, target, &mut placed, &mut instr, source, &mut out);
+                place_source(function, target, &mut table, &mut instr, source, &mut out);
             }
             out.push(instr);
         }
@@ -217,7 +226,7 @@ fn fold_modifiers(instr: &mut Instr) {
             if source.not {
                 bits = !bits;
             }
-            // The byte of a shift amount or lane is named by `place`; no other constant has a selection.
+            // The byte of a shift amount or lane is named by `Table::place`; no other constant has a selection.
             *source = Source::constant(bits);
         }
     }
@@ -232,7 +241,7 @@ fn constant_move(instr: &Instr) -> Option<u32> {
 }
 
 /// Adds with one constant have a form of their own, which leaves the table and the uniforms to others.
-fn use_immediate_form(instr: &mut Instr, placed: &mut Placed, arch: Arch) {
+fn use_immediate_form(instr: &mut Instr, table: &mut Table, arch: Arch) {
     let sources = match instr.sources.as_slice() {
         &[a, b] if instr.modifiers.is_empty() => (a, b),
         _ => return,
@@ -244,7 +253,7 @@ fn use_immediate_form(instr: &mut Instr, placed: &mut Placed, arch: Arch) {
         _ => return,
     };
     let float = instr.op == Op::FAdd;
-    let in_table = float && placed.place(Op::FAdd, 0, bits, arch).is_some();
+    let in_table = float && table.place(Op::FAdd, 0, bits, arch).is_some();
     if rest.is_plain() && !in_table && !matches!(rest.operand, Operand::Constant(_)) {
         instr.op = if float { Op::FAddImm } else { Op::IAddImm };
         instr.sources = smallvec![rest];
@@ -256,7 +265,7 @@ fn use_immediate_form(instr: &mut Instr, placed: &mut Placed, arch: Arch) {
 fn place_source(
     function: &mut Function,
     target: &Target,
-    placed: &mut Placed,
+    table: &mut Table,
     instr: &mut Instr,
     index: usize,
     out: &mut Vec<Instr>,
@@ -264,7 +273,7 @@ fn place_source(
     let Operand::Constant(bits) = instr.sources[index].operand else {
         return;
     };
-    let source = placed.place(instr.op, index, bits, function.extra.arch);
+    let source = table.place(instr.op, index, bits, function.extra.arch);
     let source = source.or_else(|| {
         let word = fau_word(function, target, bits)?;
         Some(Source::plain(Operand::Fau(word)))
@@ -304,7 +313,8 @@ mod tests {
     #[track_caller]
     fn check(op: Op, index: usize, bits: u32, expected: Option<&str>) {
         assert_eq!(
-            place(op, index, bits, Arch::V10)
+            Table::default()
+                .place(op, index, bits, Arch::V10)
                 .map(|source| source.to_string())
                 .as_deref(),
             expected,
