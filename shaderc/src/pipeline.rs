@@ -7,7 +7,8 @@ use crate::lower::{
 };
 use crate::opt::{
     algebra, constant_tables, dead_code, dead_flow, flatten_branches, fold_constants,
-    fuse_multiply_add, merge_accesses, pair_halves, share_values, trivial_phis, unroll_loops,
+    forward_stores, fuse_multiply_add, merge_accesses, pair_halves, share_values, trivial_phis,
+    unroll_loops,
 };
 use crate::options::Robust;
 use crate::pass::{Changed, Pass, PassRow, Runner};
@@ -39,6 +40,7 @@ const IMPROVING: &[Pass] = &[
     flatten_branches::PASS,
     fuse_multiply_add::HALVES,
     pair_halves::PASS,
+    forward_stores::PASS,
     fuse_multiply_add::PASS,
     merge_accesses::PASS,
     trivial_phis::PASS,
@@ -132,6 +134,10 @@ pub fn lower(function: &mut Function, robust: Robust, runner: &mut Runner<'_>) {
     if robust == Robust::On {
         // Behind a guard stores can't be told apart from branches; before they are merged, since one may be dropped alone.
         runner.run(function, robust_access::PASS);
+        runner.fixpoint(function, CLEAN_UP);
+    }
+    // Stores that may be dropped are behind guards by now.
+    if runner.improve(function, forward_stores::PASS) == Changed::Yes {
         runner.fixpoint(function, CLEAN_UP);
     }
     runner.improve(function, fuse_multiply_add::PASS);

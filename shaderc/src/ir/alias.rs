@@ -162,6 +162,13 @@ impl<T> Known<T> {
         }
     }
 
+    /// Whether it is of no more than `limit` places.
+    pub fn has_at_most(&self, limit: usize) -> bool {
+        let bases = self.wholes.values().flat_map(HashMap::values);
+        let mut places = bases.flat_map(HashMap::values).flatten();
+        places.nth(limit).is_none()
+    }
+
     /// Forgets all but what belongs to one invocation.
     pub fn forget_shared(&mut self) {
         self.wholes.retain(|(space, _), _| *space == Space::Scratch);

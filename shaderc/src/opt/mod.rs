@@ -7,6 +7,7 @@ pub(crate) mod dead_code;
 pub(crate) mod dead_flow;
 pub(crate) mod flatten_branches;
 pub(crate) mod fold_constants;
+pub(crate) mod forward_stores;
 pub(crate) mod fuse_multiply_add;
 pub(crate) mod merge_accesses;
 pub(crate) mod pair_halves;

@@ -1,0 +1,119 @@
+//! Store forwarding: what an invocation has stored or loaded itself is not loaded again.
+//!
+//! Follows each way through the function as long as only one block leads to the next. Needs: stores that stay inside of
+//! their buffer (`lower/robust_access`): one that is dropped must not be seen. Guarantees: a load goes only if all of its
+//! elements are known, and nothing between may write one (`ir::alias` says what may).
+//! Checked by: tests/all/random.rs.  Facts: hardware/compiler-ir.md 4.12.
+
+use rustc_hash::FxHashMap as HashMap;
+
+use crate::ir::alias::{Extent, Known};
+use crate::ir::cfg::Cfg;
+use crate::ir::rewrite::replace_uses;
+use crate::ir::{Access, BlockId, Function, Held, Inst, Memory, Op, Type, Value, Values};
+use crate::pass::{Changed, Pass};
+use crate::target::Target;
+
+pub(crate) const PASS: Pass = Pass {
+    name: "forward_stores",
+    what: "what was stored or loaded before is not loaded again",
+    run,
+};
+
+/// An element in memory: its type, and the value that it has.
+type Elements = Known<(Type, Value)>;
+
+/// Most elements that are still known in the next block. More would make the work grow with how deep blocks nest.
+const MOST_INHERITED: usize = 32;
+
+fn run(function: &mut Function, _: &Target) -> Changed {
+    let cfg = Cfg::new(function);
+    let mut at_end: HashMap<BlockId, Elements> = HashMap::default();
+    let mut replaced: HashMap<Value, Value> = HashMap::default();
+    for block in cfg.rpo() {
+        let from = match cfg.predecessors(*block) {
+            [from] => at_end.get(from),
+            _ => None,
+        };
+        let mut known = from.cloned().unwrap_or_default();
+        let mut insts = std::mem::take(&mut function.block_mut(*block).insts);
+        insts.retain(|inst| {
+            for arg in &mut function.inst_mut(*inst).args {
+                *arg = replaced.get(arg).copied().unwrap_or(*arg);
+            }
+            let Some(values) = step(function, &mut known, *inst) else {
+                return true;
+            };
+            let results = function.inst(*inst).results.iter();
+            replaced.extend(results.copied().zip(values));
+            false
+        });
+        function.block_mut(*block).insts = insts;
+        if known.has_at_most(MOST_INHERITED) {
+            at_end.insert(*block, known);
+        }
+    }
+    replace_uses(function, &replaced);
+    Changed::from_bool(!replaced.is_empty())
+}
+
+/// Follows an instruction; of a load whose elements are all known, their values.
+fn step(function: &Function, known: &mut Elements, inst: Inst) -> Option<Values> {
+    let data = function.inst(inst);
+    match data.op {
+        Op::Barrier | Op::Fence => known.forget_shared(),
+        Op::Image(image) if image.effects().writes && image.touches_buffers() => {
+            known.forget_shared();
+        }
+        _ => {}
+    }
+    let extent = Extent::of(function, data)?;
+    match data.op {
+        Op::Load(access) if is_followed(&access) => {
+            let values: Option<Values> = elements(&access, &extent)
+                .map(|place| {
+                    let found = known.get(&place).find(|(ty, _)| *ty == access.elem);
+                    found.map(|(_, value)| *value)
+                })
+                .collect();
+            if values.is_none() {
+                remember(known, &access, &extent, &data.results);
+            }
+            values
+        }
+        Op::Store(access) => {
+            known.forget(&extent);
+            if is_followed(&access) {
+                let address = access.address_operands();
+                remember(known, &access, &extent, &data.args[address..]);
+            }
+            None
+        }
+        Op::Atomic(..) => {
+            known.forget(&extent);
+            None
+        }
+        _ => None,
+    }
+}
+
+/// Whether values of an access are what lies in memory, for as long as nobody is told to look.
+fn is_followed(access: &Access) -> bool {
+    access.memory == Memory::Plain && access.held == Held::Own
+}
+
+/// The places of the elements.
+fn elements(access: &Access, extent: &Extent) -> impl Iterator<Item = Extent> + use<> {
+    let (extent, bytes) = (*extent, access.bytes() / u32::from(access.count));
+    (0..i32::from(access.count)).map(move |number| Extent {
+        offset: extent.offset.wrapping_add(number * bytes.cast_signed()),
+        bytes,
+        ..extent
+    })
+}
+
+fn remember(known: &mut Elements, access: &Access, extent: &Extent, values: &[Value]) {
+    for (place, value) in elements(access, extent).zip(values) {
+        known.insert(place, (access.elem, *value));
+    }
+}
