@@ -1,7 +1,8 @@
 //! Branch lowering: terminators become instructions.
 //!
-//! Needs: registers.  Guarantees: a block ends in at most one `br` and one `jump`, with `target` set, and falls through only
-//! to the next; the last block is the only one that ends the program, and all lanes come there.
+//! Needs: registers; `end_once`, which comes before jumps are threaded, since it makes some.  Guarantees: a block ends in
+//! at most one `br` and one `jump`, with `target` set, and falls through only to the next; the last block is the only one
+//! that ends the program, and all lanes come there.
 //! Facts: hardware/ir3-isa.md 7.
 
 use super::mir::{Asked, Block, BlockId, Function, Instr, Op, Source, Terminator};
@@ -9,6 +10,7 @@ use smallvec::smallvec;
 
 /// Adds the branches.
 pub(super) fn lower_branches(function: &mut Function) {
+    // What never ends has lost its end when jumps were threaded.
     end_once(function);
     for index in 0..function.blocks.len() {
         let next = BlockId(index as u32 + 1);
@@ -39,8 +41,8 @@ pub(super) fn lower_branches(function: &mut Function) {
     }
 }
 
-/// Makes the last block the only end.
-fn end_once(function: &mut Function) {
+/// Makes the last block the only end. True if it wasn't.
+pub(super) fn end_once(function: &mut Function) -> bool {
     let last = BlockId(function.blocks.len().saturating_sub(1) as u32);
     let early = function
         .block_ids()
@@ -50,7 +52,7 @@ fn end_once(function: &mut Function) {
         .last()
         .is_some_and(|block| matches!(block.terminator, Terminator::End));
     if !early && ends {
-        return;
+        return false;
     }
     let end = BlockId(function.blocks.len() as u32);
     for block in &mut function.blocks {
@@ -59,6 +61,7 @@ fn end_once(function: &mut Function) {
         }
     }
     function.blocks.push(Block::new(Terminator::End));
+    true
 }
 
 fn branch(condition: Asked, target: BlockId) -> Instr {

@@ -40,6 +40,11 @@ mod pack;
 mod encode;
 mod statistics;
 
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod tests_select;
+
 pub use self::error::{Error, Unsupported};
 pub use self::passes::PASSES;
 pub use self::statistics::Statistics;

@@ -5,7 +5,7 @@ use super::fold_repeats::fold_repeats;
 use super::insert_nops::insert_nops;
 use super::insert_sync::insert_sync;
 use super::legalise::legalise;
-use super::lower_branches::lower_branches;
+use super::lower_branches::{end_once, lower_branches};
 use super::mark_joins::mark_joins;
 use super::mir::Function;
 use super::schedule::schedule;
@@ -68,6 +68,7 @@ passes! {
     SPLIT_EDGES      "split_edges"      needed tells!(split_edges),       "edges to phis get a block for copies";
     LOWER_PHIS       "lower_phis"       needed |f, _| { lower_phis(f); f.form = Form::Variables; Changed::Yes }, "phis become copies";
     ISOLATE_GROUPS   "isolate_groups"   needed always!(isolate_groups),   "words that must stand side by side get copies of their own";
+    END_ONCE         "end_once"         needed tells!(end_once),          "the program ends in one place, the last";
     THREAD_JUMPS     "thread_jumps"     better always!(thread_jumps),     "jumps to jumps go where those go";
     ROTATE_LOOPS     "rotate_loops"     better tells!(rotate_loops),      "loops test at their bottom";
     EXPAND_LANES     "expand_lanes"     needed tells!(expand_lanes),      "what lanes do together becomes branches and loops";

@@ -123,6 +123,8 @@ fn finish(
     function.form = Form::Registers;
     runner.after("allocate", &function);
 
+    // All lanes come to one end; blocks that only ended jump there.
+    runner.run(&mut function, passes::END_ONCE);
     // Only now is it known which blocks hold no copies.
     runner.improve(&mut function, passes::THREAD_JUMPS);
     runner.improve(&mut function, passes::ROTATE_LOOPS);

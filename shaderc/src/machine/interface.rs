@@ -104,6 +104,9 @@ pub(crate) trait Class: Copy + Eq + Hash + Debug {
 
     /// Whether the allocator may keep such values in memory when registers run out.
     fn may_spill(self) -> bool;
+
+    /// The name in the text of machine IR; none of the usual class.
+    fn name(self) -> Option<&'static str>;
 }
 
 /// A register of the machine.

@@ -25,6 +25,9 @@ pub(crate) use self::function::{
 
 mod print;
 
+#[cfg(test)]
+pub(crate) mod parse;
+
 mod verify;
 pub(crate) use self::verify::Form;
 #[cfg(test)]

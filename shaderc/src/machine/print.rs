@@ -1,9 +1,12 @@
-//! Text of machine IR, but for its instructions and operands, which are the machine's.
+//! Text of machine IR, but for its instructions and operands, which are the machine's. `parse` reads it back.
+//!
+//! Values that are not of the usual class are listed before the code, by class.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
-use super::function::{Block, Function, Terminator, Word};
-use super::interface::Machine;
+use super::function::{Block, Function, Terminator, Value, Word};
+use super::interface::{Class, Machine};
 
 impl<R: fmt::Display> fmt::Display for Word<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -48,6 +51,16 @@ impl<M: Machine> fmt::Display for Block<M> {
 impl<M: Machine> fmt::Display for Function<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.extra.fmt(f)?;
+        let mut named: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for (number, class) in self.values.iter().enumerate() {
+            if let Some(name) = class.name() {
+                let values = named.entry(name).or_default();
+                values.push(Value(number as u32).to_string());
+            }
+        }
+        for (name, values) in named {
+            writeln!(f, "{name} {}", values.join(" "))?;
+        }
         for preload in &self.preloads {
             writeln!(f, "preload {} = {}", preload.dest, preload.register)?;
         }

@@ -11,27 +11,15 @@ use super::lower_branches::lower_branches;
 use super::mark_last_use::mark_last_use;
 use super::mir::Function;
 use super::random_function::{Random, prepare};
+use crate::machine::parse;
 
-/// Runs the passes after allocation on a text and compares each line that has `; expect:` with what it became:
-/// the text after the mark must be in the printed instruction.
+/// Runs the passes after allocation on a text whose lines say what becomes of them.
 #[track_caller]
 fn check(text: &str) {
-    let mut function =
-        Function::parse(text).unwrap_or_else(|error| panic!("line {}: {}", error.line, error.text));
-    finish(&mut function);
-    assert_eq!(check_waits(&function), Ok(()), "{function}");
-    let printed = function.to_string();
-    let mut rest = printed.as_str();
-    for line in text.lines() {
-        let Some((_, expected)) = line.split_once("; expect:") else {
-            continue;
-        };
-        let expected = expected.trim();
-        let at = rest
-            .find(expected)
-            .unwrap_or_else(|| panic!("`{expected}` is not in, or not in order in\n{printed}"));
-        rest = &rest[at + expected.len()..];
-    }
+    parse::check(text, |function: &mut Function| {
+        finish(function);
+        assert_eq!(check_waits(function), Ok(()), "{function}");
+    });
 }
 
 fn finish(function: &mut Function) {

@@ -4,6 +4,7 @@ use super::mir::Function;
 use super::pipeline::lower;
 use super::{Choices, compile};
 use crate::ir::parse::parse;
+use crate::machine::parse as machine;
 use crate::pass::{Runner, Settings};
 use crate::target::Target;
 use eitri_isa::Arch;
@@ -40,29 +41,7 @@ fn check(body: &str) {
         text.push_str("  return\n");
     }
     let got = after(&text, "share_moves");
-    let plain = |line: &str| {
-        let mut out = String::new();
-        let mut chars = line.trim().chars().peekable();
-        while let Some(next) = chars.next() {
-            out.push(next);
-            while next == '%' && chars.peek().is_some_and(char::is_ascii_digit) {
-                chars.next();
-            }
-        }
-        out
-    };
-    let printed = plain(&got.lines().map(plain).collect::<Vec<_>>().join("\n"));
-    let mut rest = printed.as_str();
-    for expected in body
-        .lines()
-        .filter_map(|line| line.split_once("; expect:"))
-        .map(|(_, expected)| expected.trim())
-    {
-        let at = rest
-            .find(expected)
-            .unwrap_or_else(|| panic!("`{expected}` is not, or not in order, in\n{got}"));
-        rest = &rest[at + expected.len()..];
-    }
+    machine::expect(body, &machine::without_numbers(&got));
 }
 
 /// A use of a value that keeps it alive.

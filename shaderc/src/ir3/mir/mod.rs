@@ -7,6 +7,7 @@
 mod instr;
 mod op;
 mod operand;
+mod parse;
 mod print;
 mod register;
 

@@ -49,6 +49,10 @@ macro_rules! ops {
         pub(crate) enum Op { $($variant,)* }
 
         impl Op {
+            /// All of them.
+            #[cfg(test)]
+            pub(crate) const ALL: &[Op] = &[$(Op::$variant,)*];
+
             /// Its name in the text of machine IR.
             pub(crate) fn name(self) -> &'static str {
                 match self { $(Op::$variant => $name,)* }
@@ -187,6 +191,19 @@ pub(crate) enum Type {
 }
 
 impl Type {
+    /// All of them.
+    #[cfg(test)]
+    pub(crate) const ALL: [Type; 8] = [
+        Type::F16,
+        Type::F32,
+        Type::U16,
+        Type::U32,
+        Type::S16,
+        Type::S32,
+        Type::U8,
+        Type::S8,
+    ];
+
     /// Its name.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -217,6 +234,11 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
+    /// All of them.
+    #[cfg(test)]
+    pub(crate) const ALL: [Condition; 4] =
+        [Condition::Lt, Condition::Ge, Condition::Eq, Condition::Ne];
+
     /// Its name.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -242,6 +264,19 @@ pub(crate) enum AtomicKind {
 }
 
 impl AtomicKind {
+    /// All of them.
+    #[cfg(test)]
+    pub(crate) const ALL: [AtomicKind; 8] = [
+        AtomicKind::Add,
+        AtomicKind::Min,
+        AtomicKind::Max,
+        AtomicKind::And,
+        AtomicKind::Or,
+        AtomicKind::Xor,
+        AtomicKind::Exchange,
+        AtomicKind::CompareExchange,
+    ];
+
     /// Its name.
     pub(crate) fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Text of machine IR, for `--print-after`, messages and tests.
+//! Text of machine IR, for `--print-after`, messages and tests; `parse` reads it back.
 //!
 //! An instruction is `dests = (flags)name.suffixes sources, @data, keys`: runs are joined by `:`, a 64-bit source is
 //! `[low:high]`, a constant that has no place yet `#0x…`.
@@ -54,8 +54,18 @@ impl fmt::Display for Asked {
 }
 
 impl Space {
+    /// All of them.
+    #[cfg(test)]
+    pub(super) const ALL: [Space; 5] = [
+        Space::Constant,
+        Space::Buffer,
+        Space::Shared,
+        Space::Private,
+        Space::Spill,
+    ];
+
     /// The name in the text.
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Space::Constant => "constant",
             Space::Buffer => "buffer",

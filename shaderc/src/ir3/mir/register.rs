@@ -62,6 +62,15 @@ impl machine::Class for Class {
             Class::Shared | Class::Predicate => false,
         }
     }
+
+    fn name(self) -> Option<&'static str> {
+        match self {
+            Class::Full => None,
+            Class::Half => Some("half"),
+            Class::Shared => Some("shared"),
+            Class::Predicate => Some("predicate"),
+        }
+    }
 }
 
 /// A register: a class and a number in it, four times the vector's plus the component's.

@@ -53,9 +53,9 @@ impl Selector<'_> {
             Alu::FLt                 => self.compare(Op::CmpsF, Lt, data),
             Alu::FGe                 => self.compare(Op::CmpsF, Ge, data),
 
-            Alu::BAnd                => self.plain_op(Op::AndB, data),
-            Alu::BOr                 => self.plain_op(Op::OrB, data),
-            Alu::BXor                => self.plain_op(Op::XorB, data),
+            Alu::BAnd                => self.combine(Op::AndB, data),
+            Alu::BOr                 => self.combine(Op::OrB, data),
+            Alu::BXor                => self.combine(Op::XorB, data),
             Alu::BNot                => self.inverse(data),
             Alu::Select              => self.choose(data),
             Alu::B2I                 => self.truth_value(data),

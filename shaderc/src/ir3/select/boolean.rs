@@ -1,4 +1,5 @@
-//! Booleans: compares, their opposites, and selects. A boolean is 0 or 1.
+//! Booleans: compares, what is made of two, their opposites, and selects. A boolean is 0 or 1; what the block's end asks is
+//! written to a predicate, which compares and bitwise instructions can do.
 //!
 //! Facts: hardware/ir3-isa.md 7 (what branches ask), 15 (select).
 
@@ -7,7 +8,7 @@ use crate::ir::{self, Alu, InstData};
 use crate::ir3::mir::{Class, Condition, Instr, Op, Operand, Source, Type, Word};
 
 impl Selector<'_> {
-    /// A comparison; into a predicate, too, where the block's end asks.
+    /// A comparison.
     pub(super) fn compare(&mut self, op: Op, condition: Condition, data: &InstData) {
         let sources = [0, 1].map(|number| match op {
             Op::CmpsF => self.float_source(data.args[number]),
@@ -17,14 +18,24 @@ impl Selector<'_> {
             condition: Some(condition),
             ..self.on(data, op, &sources)
         };
-        let result = data.results[0];
+        self.define_boolean(data.results[0], compare);
+    }
+
+    /// What two booleans give.
+    pub(super) fn combine(&mut self, op: Op, data: &InstData) {
+        let sources = self.plain_all(data);
+        self.define_boolean(data.results[0], Instr::on(op, &sources));
+    }
+
+    /// A boolean, in each kind of register in which it is read.
+    fn define_boolean(&mut self, result: ir::Value, instr: Instr) {
         let mut left = self.users[result.index()].len();
         if self.asked.is_some_and(|(asked, _)| asked == result) {
             let predicate = self.function.new_value_of(Class::Predicate);
             self.predicate = Some(predicate);
             let asked = Instr {
                 predicate: true,
-                ..compare.clone()
+                ..instr.clone()
             };
             self.emit(asked.to(Word::Value(predicate)));
             left -= 1;
@@ -33,11 +44,11 @@ impl Selector<'_> {
         if of_halves > 0 {
             let half = self.new_word(Class::Half);
             self.half_booleans.insert(result, half);
-            self.emit(compare.clone().to(half));
+            self.emit(instr.clone().to(half));
             left -= of_halves;
         }
         if left > 0 {
-            self.define(result, compare);
+            self.define(result, instr);
         }
     }
 

@@ -3,6 +3,7 @@
 //! Facts: hardware/ir3-isa.md 4, 6 (rounding of conversions).
 
 use super::Selector;
+use crate::ir::range::upper_bound;
 use crate::ir::{self, InstData};
 use crate::ir3::mir::{Class, Instr, Op, Source, Type};
 
@@ -47,8 +48,10 @@ impl Selector<'_> {
     }
 
     pub(super) fn join_halves(&mut self, data: &InstData) {
-        let [low, high] = [0, 1].map(|number| self.plain(data.args[number]));
-        let low = self.compute(Op::AndB, &[low, Source::constant(0xffff)]);
+        let [mut low, high] = [0, 1].map(|number| self.plain(data.args[number]));
+        if upper_bound(self.ir, data.args[0]) > 0xffff {
+            low = self.compute(Op::AndB, &[low, Source::constant(0xffff)]);
+        }
         let sources = [Source::constant(16), high, low];
         self.define(data.results[0], Instr::on(Op::ShlG, &sources));
     }

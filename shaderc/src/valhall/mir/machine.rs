@@ -35,6 +35,10 @@ impl Class for WordClass {
     fn may_spill(self) -> bool {
         true
     }
+
+    fn name(self) -> Option<&'static str> {
+        None
+    }
 }
 
 impl machine::Register for Register {

@@ -1,151 +1,43 @@
-//! Reads the text that `print` writes. Used by tests and by nothing else, so it lives under `cfg(test)`.
-//!
-//! `;` begins a comment. Blocks must be numbered from 0 in order.
+//! Reads the text that `print` writes: what of it is this machine's. Used by tests and by nothing else.
 
 #![cfg(test)]
 
+use super::FauWord;
+use super::Function;
 use super::instr::{Instr, Words};
 use super::machine::{Valhall, WordClass};
 use super::modifier::{Flow, Modifier};
 use super::op::Op;
-use super::operand::{Half, Operand, Register, Source, Space, Special, Word};
-use super::{Block, BlockId, FauWord, Function, Phi, Preload, Terminator, Value};
-use crate::machine::{self, Instruction as _};
+use super::operand::{Half, Operand, Register, Source, Space, Special};
+use crate::machine::parse::{
+    Text, parse_block, parse_number, parse_pair, parse_run, parse_word, split,
+};
 use eitri_isa::Select;
 
-/// What was wrong with a line of text.
-#[derive(Debug)]
-pub(crate) struct ParseError {
-    /// Counted from 1.
-    pub(crate) line: usize,
-    pub(crate) text: String,
-}
+impl Text for Valhall {
+    const CLASSES: &[WordClass] = &[WordClass];
 
-impl machine::Function<Valhall> {
-    /// Parses machine IR.
-    pub(crate) fn parse(text: &str) -> Result<Function, ParseError> {
-        let mut function = Function::default();
-        for (number, line) in text.lines().enumerate() {
-            let code = line.split(';').next().unwrap_or_default().trim();
-            if !code.is_empty() {
-                parse_line(&mut function, code).ok_or_else(|| ParseError {
-                    line: number + 1,
-                    text: line.to_owned(),
-                })?;
-            }
-        }
-        function.values = vec![WordClass; count_values(&function)];
-        Ok(function)
+    fn register(text: &str) -> Option<Register> {
+        Register::new(text.strip_prefix('r')?.parse().ok()?)
     }
-}
 
-/// One more than the highest value named.
-fn count_values(function: &Function) -> usize {
-    let mut highest = None;
-    let mut see = |value: Option<Value>| highest = highest.max(value.map(|value| value.0));
-    for preload in &function.preloads {
-        see(preload.dest.value());
+    fn operand(text: &str) -> Option<Operand> {
+        parse_source(text).map(|source| source.operand)
     }
-    for block in &function.blocks {
-        for phi in &block.phis {
-            see(Some(phi.dest));
-            phi.sources
-                .iter()
-                .flat_map(|(_, operand)| operand.words())
-                .for_each(|word| see(word.value()));
-        }
-        for instr in &block.instrs {
-            instr
-                .read_values()
-                .chain(instr.written_values())
-                .for_each(|value| see(Some(value)));
-        }
-        see(block.terminator.read().and_then(Word::value));
-    }
-    highest.map_or(0, |number| number as usize + 1)
-}
 
-fn parse_line(function: &mut Function, code: &str) -> Option<()> {
-    if let Some(rest) = code.strip_prefix("preload ") {
-        let (dest, register) = rest.split_once(" = ")?;
-        let Word::Register(register) = parse_word(register)? else {
-            return None;
-        };
-        function.preloads.push(Preload {
-            dest: parse_word(dest)?,
-            register,
-        });
-        return Some(());
+    fn condition(text: &str) -> Option<Source> {
+        parse_source(text)
     }
-    if let Some(rest) = code.strip_prefix("fau ") {
-        let (_, what) = rest.split_once(" = ")?;
-        function.extra.fau.push(FauWord::parse(what)?);
-        return Some(());
-    }
-    if let Some(label) = code.strip_suffix(':') {
-        let id = parse_block(label)?;
-        (id.index() == function.blocks.len()).then_some(())?;
-        function.blocks.push(Block::new(Terminator::End));
-        return Some(());
-    }
-    let block = function.blocks.last_mut()?;
-    if code == "end" {
-        block.terminator = Terminator::End;
-    } else if let Some(to) = code.strip_prefix("jump ") {
-        block.terminator = Terminator::Jump(parse_block(to)?);
-    } else if let Some(rest) = code.strip_prefix("branch ") {
-        let [condition, taken, otherwise] = split(rest).try_into().ok()?;
-        block.terminator = Terminator::Branch {
-            condition: parse_source(&condition)?,
-            taken: parse_block(&taken)?,
-            otherwise: parse_block(&otherwise)?,
-        };
-    } else if let Some((dest, rest)) = code.split_once(" = phi ") {
-        let sources = split(rest)
-            .iter()
-            .map(|item| {
-                let (from, operand) = item.split_once(' ')?;
-                Some((parse_block(from)?, parse_source(operand)?.operand))
-            })
-            .collect::<Option<Vec<_>>>()?;
-        block.phis.push(Phi {
-            dest: parse_word(dest)?.value()?,
-            sources,
-        });
-    } else {
-        block.instrs.push(parse_instr(code)?);
-    }
-    Some(())
-}
 
-fn split(text: &str) -> Vec<String> {
-    text.split(',')
-        .map(|item| item.trim().to_owned())
-        .filter(|item| !item.is_empty())
-        .collect()
-}
-
-fn parse_number(text: &str) -> Option<u32> {
-    match text.strip_prefix("0x") {
-        Some(digits) => u32::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
+    fn instr(code: &str, _: &[WordClass]) -> Option<Instr> {
+        parse_instr(code)
     }
-}
 
-fn parse_block(text: &str) -> Option<BlockId> {
-    text.trim().strip_prefix('b')?.parse().ok().map(BlockId)
-}
-
-fn parse_word(text: &str) -> Option<Word> {
-    let text = text.trim();
-    if let Some(number) = text.strip_prefix('%') {
-        return number.parse().ok().map(|number| Word::Value(Value(number)));
+    fn extra(extra: &mut <Valhall as crate::machine::Machine>::Extra, code: &str) -> Option<()> {
+        let (_, what) = code.strip_prefix("fau ")?.split_once(" = ")?;
+        extra.fau.push(FauWord::parse(what)?);
+        Some(())
     }
-    Register::new(text.strip_prefix('r')?.parse().ok()?).map(Word::Register)
-}
-
-fn parse_run(text: &str) -> Option<Words> {
-    text.split(':').map(parse_word).collect()
 }
 
 fn parse_operand(text: &str) -> Option<Operand> {
@@ -155,12 +47,8 @@ fn parse_operand(text: &str) -> Option<Operand> {
     {
         return Some(Operand::Special(special, Half::Low));
     }
-    if let Some(pair) = text.strip_prefix('[') {
-        let words = parse_run(pair.strip_suffix(']')?)?;
-        let &[low, high] = words.as_slice() else {
-            return None;
-        };
-        return Some(Operand::Pair(low, high));
+    if text.starts_with('[') {
+        return parse_pair::<Valhall>(text).map(|(low, high)| Operand::Pair(low, high));
     }
     if let Some(bits) = text.strip_prefix('#') {
         return parse_number(bits).map(Operand::Constant);
@@ -171,7 +59,7 @@ fn parse_operand(text: &str) -> Option<Operand> {
     if let Some(entry) = text.strip_prefix('t') {
         return entry.parse().ok().map(Operand::Table);
     }
-    parse_word(text).map(Operand::Word)
+    parse_word::<Valhall>(text).map(Operand::Word)
 }
 
 fn parse_source(text: &str) -> Option<Source> {
@@ -220,7 +108,7 @@ fn parse_flow(word: &str) -> Option<Flow> {
 
 fn parse_instr(code: &str) -> Option<Instr> {
     let (dests, rest) = match code.split_once(" = ") {
-        Some((dests, rest)) => (parse_run(dests)?, rest),
+        Some((dests, rest)) => (parse_run::<Valhall>(dests)?, rest),
         None => (Words::new(), code),
     };
     let (head, operands) = rest.split_once(' ').unwrap_or((rest, ""));
@@ -247,7 +135,7 @@ fn parse_instr(code: &str) -> Option<Instr> {
     }
     for item in split(operands) {
         if let Some(run) = item.strip_prefix('@') {
-            instr.staging = parse_run(run)?;
+            instr.staging = parse_run::<Valhall>(run)?;
         } else if let Some(value) = item.strip_prefix("imm:") {
             instr.immediate = Some(value.parse().ok()?);
         } else if let Some(block) = item.strip_prefix("to:") {
