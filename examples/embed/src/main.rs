@@ -41,7 +41,7 @@ fn main(kernel: Kernel) -> Exit {
 }
 
 fn run(platform: impl Platform, bytes: &mut [u8]) -> Result<(), Error> {
-    let mut storage = Storage::<1, 4, 16>::new();
+    let mut storage = Storage::<1, 4, 16>::default();
     let options = Options::default();
     let mut device = Device::bring_up(platform, FIRMWARE, &mut storage, options, &mut ())?;
     let program = Program::parse(PROGRAM)?;

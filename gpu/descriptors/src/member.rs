@@ -245,14 +245,14 @@ pub(crate) fn store_lod(row: &Row, value: f64, signed: bool) -> u64 {
         true => (-(1i64 << (row.width - 1)), (1i64 << (row.width - 1)) - 1),
         false => (0, (1i64 << row.width) - 1),
     };
-    let scaled = (value * 256.0).clamp(low as f64, high as f64);
+    let scaled = value * 256.0;
     let away = if scaled < 0.0 {
         scaled - 0.5
     } else {
         scaled + 0.5
     };
-    // A cast to integer truncates, and turns NaN into 0.
-    ((away as i64).clamp(low, high) as u64) & row.mask()
+    // A cast to integer truncates, saturates, and turns NaN into 0.
+    ((away as i64).max(low).min(high) as u64) & row.mask()
 }
 
 pub(crate) fn load_lod(row: &Row, stored: u64, signed: bool) -> f64 {

@@ -120,11 +120,12 @@ impl<M: AsRef<[u64]> + AsMut<[u64]>, C: Clock, I: Interrupts> Mmio<M, C, I> {
     }
 
     /// A pointer to the word of memory at `address`; `None` if it is not there, or not aligned.
+    #[inline]
     fn word<T>(&self, address: PhysicalAddress) -> Option<*mut T> {
         let start = usize::try_from(address.0).ok()?;
-        let end = start.checked_add(size_of::<T>())?;
-        let inside = start >= self.memory.start && end <= self.memory.end;
         let pointer = start as *mut T;
+        // The memory is whole pages: an aligned word that begins in it ends in it.
+        let inside = self.memory.contains(&start) && size_of::<T>() <= size_of::<u64>();
         (inside && pointer.is_aligned()).then_some(pointer)
     }
 
@@ -197,13 +198,23 @@ unsafe impl<M: AsRef<[u64]> + AsMut<[u64]>, C: Clock, I: Interrupts> Platform fo
         }
     }
 
+    #[inline]
     fn write_words(&mut self, address: PhysicalAddress, words: &[u64]) {
-        let Some(first) = self.words(address, words.len()) else {
+        let Some(mut to) = self.words(address, words.len()) else {
             return;
         };
-        for (place, word) in words.iter().enumerate() {
-            // SAFETY: aligned, and all of them are inside of the memory, which nothing refers to.
-            unsafe { words::store64(first.add(place), *word) };
+        let (fours, rest) = words.as_chunks::<4>();
+        for four in fours {
+            for (place, word) in four.iter().enumerate() {
+                // SAFETY: aligned, and all of them are inside of the memory, which nothing refers to.
+                unsafe { words::store64(to.add(place), *word) };
+            }
+            to = to.wrapping_add(4);
+        }
+        for word in rest {
+            // SAFETY: as above.
+            unsafe { words::store64(to, *word) };
+            to = to.wrapping_add(1);
         }
     }
 

@@ -72,6 +72,12 @@ impl<const N: usize> Seats<N> {
         self.seats.iter().position(has)
     }
 
+    /// Whether a seat is somebody's.
+    pub(crate) fn has(&self, seat: usize, who: Who) -> bool {
+        let taken = self.seats.get(seat).and_then(|taken| taken.as_ref());
+        taken.is_some_and(|taken| taken.who == who)
+    }
+
     /// How somebody would come to a seat.
     pub(crate) fn claim(&self, who: Who) -> Claim {
         if let Some(seat) = self.of(who) {

@@ -2,23 +2,29 @@
 //!
 //! Guarantees: a key names one value, ever; what does not fit is given back.  Never: allocates, grows, forgets.
 
-/// Names a value: its place, and which of those that were there in turn.
+use core::num::NonZeroU64;
+
+/// Names a value: its place, and which of those that were there in turn. One word, also where there may be none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
-    index: u16,
-    generation: u32,
-}
+pub(crate) struct Key(NonZeroU64);
 
 impl Key {
     /// Names nothing: there is no such place.
-    pub(crate) const NONE: Key = Key {
-        index: u16::MAX,
-        generation: 0,
-    };
+    pub(crate) const NONE: Key = Key(NonZeroU64::MAX);
+
+    fn new(index: u16, generation: u32) -> Key {
+        const SET: u64 = 1 << 63;
+        let word = SET | u64::from(generation) << u16::BITS | u64::from(index);
+        Key(NonZeroU64::new(word).unwrap_or(NonZeroU64::MAX))
+    }
 
     /// Its place.
     pub(crate) const fn index(self) -> usize {
-        self.index as usize
+        self.0.get() as u16 as usize
+    }
+
+    const fn generation(self) -> u32 {
+        (self.0.get() >> u16::BITS) as u32
     }
 }
 
@@ -40,46 +46,6 @@ impl<T> Entry<T> {
     };
 }
 
-/// A place that is to be filled.
-pub(crate) struct Vacant<'a, T> {
-    index: u16,
-    entry: &'a mut Entry<T>,
-    used: &'a mut usize,
-    first: &'a mut usize,
-}
-
-impl<'a, T> Vacant<'a, T> {
-    /// Puts a value there.
-    pub(crate) fn fill(self, value: T) -> Key {
-        let (key, place) = self.take();
-        *place = Some(value);
-        key
-    }
-
-    /// Takes the place with what was there last, or with what `first` makes: a large value is written over, not moved.
-    pub(crate) fn reuse(self, first: impl FnOnce() -> T) -> (Key, &'a mut T) {
-        let (key, place) = self.take();
-        (key, place.get_or_insert_with(first))
-    }
-
-    fn take(self) -> (Key, &'a mut Option<T>) {
-        let Vacant {
-            index,
-            entry,
-            used,
-            first,
-        } = self;
-        entry.taken = true;
-        *used = used.saturating_add(1);
-        *first = usize::from(index).saturating_add(1);
-        let key = Key {
-            index,
-            generation: entry.generation,
-        };
-        (key, &mut entry.value)
-    }
-}
-
 /// Values in places of the caller's.
 #[derive(Debug)]
 pub(crate) struct Slab<'s, T> {
@@ -90,9 +56,11 @@ pub(crate) struct Slab<'s, T> {
 }
 
 impl<'s, T> Slab<'s, T> {
-    /// An empty slab; what the places held is dropped, and no key of it is good any more. Of more than 65,536 places the
+    /// An empty slab; what the places held is dropped, and no key of it is good any more. Of more than 65,535 places the
     /// first are used.
     pub(crate) fn new(entries: &'s mut [Entry<T>]) -> Slab<'s, T> {
+        let used = entries.len().min(usize::from(u16::MAX));
+        let (entries, _) = entries.split_at_mut_checked(used).unwrap_or_default();
         for entry in entries.iter_mut() {
             entry.value = None;
             entry.taken = false;
@@ -117,31 +85,45 @@ impl<'s, T> Slab<'s, T> {
 
     /// Keeps a value, or gives it back if every place is taken.
     pub(crate) fn insert(&mut self, value: T) -> Result<Key, T> {
-        match self.vacant() {
-            Some(vacant) => Ok(vacant.fill(value)),
+        match self.take() {
+            Some((key, place)) => {
+                *place = Some(value);
+                Ok(key)
+            }
             None => Err(value),
         }
     }
 
-    /// A place for a value, if there is one.
-    pub(crate) fn vacant(&mut self) -> Option<Vacant<'_, T>> {
-        let places = self.entries.get(self.first..)?;
-        let found = places.iter().position(|entry| !entry.taken)?;
-        let place = self.first.wrapping_add(found);
-        let index = u16::try_from(place).ok()?;
-        Some(Vacant {
-            index,
-            entry: self.entries.get_mut(place)?,
-            used: &mut self.used,
-            first: &mut self.first,
-        })
+    /// Takes a place with what was there last, or with what `first` makes: a large value is written over, not moved. `None` if
+    /// every place is taken.
+    #[inline]
+    pub(crate) fn reuse(&mut self, first: impl FnOnce() -> T) -> Option<(Key, &mut T)> {
+        let (key, place) = self.take()?;
+        Some((key, place.get_or_insert_with(first)))
+    }
+
+    #[inline]
+    fn take(&mut self) -> Option<(Key, &mut Option<T>)> {
+        if self.entries.get(self.first)?.taken {
+            let places = self.entries.iter().enumerate().skip(self.first);
+            let mut free = places.filter(|(_, entry)| !entry.taken);
+            self.first = free.next()?.0;
+        }
+        let index = self.first;
+        let entry = self.entries.get_mut(index)?;
+        entry.taken = true;
+        self.used = self.used.wrapping_add(1);
+        self.first = index.wrapping_add(1);
+        // There are no more places than that.
+        let key = Key::new(index as u16, entry.generation);
+        Some((key, &mut entry.value))
     }
 
     /// The value that a key names, if it is still there. What is only left in a place has no key: its generation is over.
     pub(crate) fn get(&self, key: Key) -> Option<&T> {
         let entry = self.entries.get(key.index())?;
         let value = entry.value.as_ref()?;
-        (entry.generation == key.generation).then_some(value)
+        (entry.generation == key.generation()).then_some(value)
     }
 
     /// As [`Slab::get`], to be changed.
@@ -149,7 +131,7 @@ impl<'s, T> Slab<'s, T> {
         let entry = self.entries.get_mut(key.index())?;
         let generation = entry.generation;
         let value = entry.value.as_mut()?;
-        (generation == key.generation).then_some(value)
+        (generation == key.generation()).then_some(value)
     }
 
     /// Takes the value that a key names out; the key is void.
@@ -160,7 +142,7 @@ impl<'s, T> Slab<'s, T> {
     /// Voids a key; its place is free, and holds the value until it is taken.
     pub(crate) fn release(&mut self, key: Key) -> Option<&mut Option<T>> {
         let entry = self.entries.get_mut(key.index())?;
-        if entry.generation != key.generation || !entry.taken {
+        if entry.generation != key.generation() || !entry.taken {
             return None;
         }
         entry.taken = false;
@@ -173,20 +155,14 @@ impl<'s, T> Slab<'s, T> {
     /// The key of the value at a place.
     pub(crate) fn key_at(&self, index: usize) -> Option<Key> {
         let entry = self.entries.get(index).filter(|entry| entry.taken)?;
-        Some(Key {
-            index: u16::try_from(index).ok()?,
-            generation: entry.generation,
-        })
+        Some(Key::new(index as u16, entry.generation))
     }
 
     /// All values with their keys.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Key, &T)> + Clone {
         let places = (0_u16..=u16::MAX).zip(self.entries.iter());
         places.filter_map(|(index, entry)| {
-            let key = Key {
-                index,
-                generation: entry.generation,
-            };
+            let key = Key::new(index, entry.generation);
             let value = entry.value.as_ref().filter(|_| entry.taken);
             value.map(|value| (key, value))
         })
@@ -196,10 +172,7 @@ impl<'s, T> Slab<'s, T> {
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (Key, &mut T)> {
         let places = (0_u16..=u16::MAX).zip(self.entries.iter_mut());
         places.filter_map(|(index, entry)| {
-            let key = Key {
-                index,
-                generation: entry.generation,
-            };
+            let key = Key::new(index, entry.generation);
             let value = entry.value.as_mut().filter(|_| entry.taken);
             value.map(|value| (key, value))
         })
@@ -240,7 +213,7 @@ mod tests {
         assert!(slab.release(old).is_some() && slab.release(old).is_none());
         assert_eq!((slab.get(old), slab.key_at(0), slab.len()), (None, None, 0));
         assert!(slab.iter().next().is_none() && slab.iter_mut().next().is_none());
-        let (new, place) = slab.vacant().expect("room").reuse(|| 'b');
+        let (new, place) = slab.reuse(|| 'b').expect("room");
         assert_eq!(*place, 'a', "it stays until it is written over");
         *place = 'c';
         assert_eq!((slab.get(old), slab.get(new)), (None, Some(&'c')));

@@ -8,6 +8,7 @@ use crate::links::Link;
 use crate::queue::{Job, Points};
 use crate::slab::Entry;
 use crate::vm::Vm;
+use core::array;
 
 /// References that an object has on average.
 const LINKS: usize = 4;
@@ -58,8 +59,16 @@ impl<const QUEUES: usize, const JOBS: usize, const OBJECTS: usize>
 impl<const QUEUES: usize, const JOBS: usize, const OBJECTS: usize> Default
     for Storage<'_, QUEUES, JOBS, OBJECTS>
 {
+    /// As [`Storage::new`], for a local variable: written where it is, where that would copy a constant as large as it.
     fn default() -> Self {
-        Storage::new()
+        Storage {
+            groups: array::from_fn(|_| Entry::EMPTY),
+            spaces: array::from_fn(|_| Entry::EMPTY),
+            jobs: array::from_fn(|_| Entry::EMPTY),
+            points: array::from_fn(|_| Entry::EMPTY),
+            objects: array::from_fn(|_| Entry::EMPTY),
+            links: array::from_fn(|_| [Link::EMPTY; LINKS]),
+        }
     }
 }
 

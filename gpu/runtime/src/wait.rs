@@ -128,6 +128,7 @@ pub(crate) struct Awaited {
     register: Register,
     wanted: Condition,
     limit: Duration,
+    begun: Instant,
     until: Instant,
 }
 
@@ -145,6 +146,7 @@ impl Awaited {
             register,
             wanted,
             limit,
+            begun: now,
             until: now.after(limit),
         }
     }
@@ -163,6 +165,18 @@ impl Awaited {
             true => Ok(true),
             false if now >= self.until => Err(self.timed_out(value)),
             false => Ok(false),
+        }
+    }
+
+    /// How long to leave it alone after a look in vain: the longer it was waited for, the longer. What comes soon is seen soon, and
+    /// what never comes is not looked at ten thousand times.
+    pub(crate) fn pause(&self, now: Instant) -> Duration {
+        if now < self.begun.after(us(100)) {
+            us(10)
+        } else if now < self.begun.after(ms(1)) {
+            us(100)
+        } else {
+            ms(1)
         }
     }
 

@@ -59,6 +59,7 @@ unsafe impl<P: Platform> Platform for Counted<P> {
         self.inner.store64(address, value);
     }
 
+    #[inline]
     fn write_words(&mut self, address: PhysicalAddress, words: &[u64]) {
         self.stored += 8 * words.len() as u64;
         self.inner.write_words(address, words);

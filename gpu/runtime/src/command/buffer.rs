@@ -3,7 +3,7 @@
 //! It grows by blocks, which it keeps: recording again takes no memory. Bounded by the places for objects that the storage has.
 
 use super::error::CommandError;
-use super::recorder::{BLOCKS, FIRST_BLOCK, Level, Recorded, Recorder, WRITTEN};
+use super::recorder::{BLOCKS, FIRST_BLOCK, Recorded, Recorder, WRITTEN};
 use super::writer::Block;
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
@@ -14,16 +14,42 @@ use crate::vm::Protection;
 
 const WHAT: Thing = Thing::CommandBuffer;
 
+/// What is known of a command buffer.
+#[derive(Debug)]
+pub(crate) struct Commands {
+    /// What was recorded; `None` if recording did not end well.
+    pub(crate) recorded: Option<Recorded>,
+    /// Others call it: they go when it is recorded again.
+    called: bool,
+    /// Jobs in flight that run it.
+    pub(crate) jobs: u32,
+    /// What it refers to is counted as used: see [`crate::device`]'s objects.
+    pub(crate) held: bool,
+    /// When a job of it last ended and left lines in the GPU's caches, until that is noted where it belongs.
+    pub(crate) left: Option<u64>,
+    /// The next that holds.
+    pub(crate) next: Option<Key>,
+}
+
+impl Commands {
+    /// Nothing recorded.
+    const EMPTY: Commands = Commands {
+        recorded: None,
+        called: false,
+        jobs: 0,
+        held: false,
+        left: None,
+        next: None,
+    };
+}
+
 impl<'d, P: Platform> Device<'_, 'd, P> {
     /// Makes a command buffer.
     ///
     /// # Errors
     /// If there is no memory or no place in the storage for it.
     pub fn create_command_buffer(&mut self, space: Space) -> Result<CommandBuffer, Error> {
-        let kind = Kind::Commands {
-            recorded: None,
-            called: false,
-        };
+        let kind = Kind::Commands(Commands::EMPTY);
         let bytes = FIRST_BLOCK.into();
         let key = self.create_object(space, "commands", bytes, Protection::Given, kind)?;
         Ok(CommandBuffer(key))
@@ -73,7 +99,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         record: impl FnOnce(&mut Recorder<'_, '_, 'd, P>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.unused(commands.0, WHAT)?;
-        self.set_recorded(commands.0, None);
+        self.forget_recorded(commands.0);
         self.forget_callers(commands.0);
         let object = self.object(commands.0, WHAT)?;
         let block = Block {
@@ -85,45 +111,34 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let mut recorder = Recorder::new(self, commands, place, secondary);
         recorder.begin()?;
         record(&mut recorder)?;
-        let recorded = recorder.finish()?;
-        self.set_recorded(commands.0, Some(recorded));
-        Ok(())
+        recorder.finish()
     }
 
     /// What was recorded.
     pub(crate) fn recorded(&self, commands: CommandBuffer) -> Result<Recorded, Error> {
         match self.object(commands.0, WHAT)?.kind {
-            Kind::Commands { recorded, .. } => recorded.ok_or(Error::NotRecorded),
+            Kind::Commands(ref it) => it.recorded.ok_or(Error::NotRecorded),
             _ => Err(Error::Gone { what: WHAT }),
         }
     }
 
-    /// What was recorded for queues.
-    pub(crate) fn recorded_for_queues(&self, commands: CommandBuffer) -> Result<Recorded, Error> {
-        let recorded = self.recorded(commands)?;
-        match recorded.level {
-            Level::Primary => Ok(recorded),
-            Level::Secondary(_) => Err(CommandError::Secondary.into()),
+    fn forget_recorded(&mut self, commands: Key) {
+        if let Some(commands) = self.commands_mut(commands) {
+            commands.recorded = None;
         }
     }
 
-    fn set_recorded(&mut self, commands: Key, it: Option<Recorded>) {
-        if let Some(object) = self.objects.get_mut(commands)
-            && let Kind::Commands { recorded, .. } = &mut object.kind
-        {
-            *recorded = it;
+    /// Says that others call these commands.
+    pub(super) fn set_called(&mut self, commands: Key) {
+        if let Some(it) = self.commands_mut(commands) {
+            it.called = true;
         }
     }
 
     /// Says of commands that call `commands` that they are recorded no more.
     fn forget_callers(&mut self, commands: Key) {
-        let Some(object) = self.objects.get_mut(commands) else {
-            return;
-        };
-        let Kind::Commands { called, .. } = &mut object.kind else {
-            return;
-        };
-        if !core::mem::take(called) {
+        let called = self.commands_mut(commands);
+        if !called.is_some_and(|it| core::mem::take(&mut it.called)) {
             return;
         }
         for index in 0..self.objects.capacity() {
@@ -133,7 +148,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             let list = self.objects.get(key).map(|object| object.list);
             let calls = list.is_some_and(|list| self.links.of(list).any(|(to, _)| to == commands));
             if calls {
-                self.set_recorded(key, None);
+                self.forget_recorded(key);
             }
         }
     }

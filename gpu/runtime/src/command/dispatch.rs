@@ -8,6 +8,7 @@ use super::descriptor_set::BoundSet;
 use super::descriptors::{
     DESCRIPTOR_BYTES, RESOURCE_WORDS, local_storage, resource, resource_entries,
 };
+use super::emitter::Emitter;
 use super::error::{CommandError, Limit};
 use super::image_descriptors::{SamplerInfo, sampler};
 use super::pipeline::Shape;
@@ -17,12 +18,14 @@ use super::storage::Used;
 use super::task::{TaskShape, task_of_unknown_grid, task_shape};
 use super::uniforms::Source;
 use super::words::{self, Grid, Narrow, Wide};
+use super::writer::ALIGNMENT;
 use crate::error::{Error, Thing};
 use crate::handle::Buffer;
 use crate::platform::{PhysicalAddress, Platform};
 use crate::queue::Reach;
 use crate::vm::GpuAddress;
 use eitri_cs::RegMask;
+use eitri_cs::builder::Checked;
 use eitri_cs::instr::{LoadMultiple, StoreMultiple};
 use eitri_program::{DescriptorSlot, FauWord, Program, WorkgroupSize};
 
@@ -40,6 +43,20 @@ pub(super) struct Made {
     storage: Option<(Used, GpuAddress)>,
     /// The registers hold all state of the pipeline and the sets, uniforms and grid aside.
     state: bool,
+    /// The last dispatch, if the registers hold its grid too.
+    last: Option<Last>,
+}
+
+/// A dispatch that another of as many workgroups repeats with other uniforms: its limits were checked.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    workgroups: [u32; 3],
+    /// Bytes that its uniforms take in a block; there are some.
+    bytes: u32,
+    /// Its invocations.
+    threads: u64,
+    /// Its job.
+    run: Checked,
 }
 
 impl Made {
@@ -49,6 +66,7 @@ impl Made {
         uniforms: None,
         storage: None,
         state: false,
+        last: None,
     };
 
     /// Other push constants are in use.
@@ -60,12 +78,13 @@ impl Made {
     pub(super) const fn forget_sets(&mut self) {
         self.resources = None;
         self.uniforms = None;
-        self.state = false;
+        self.forget_state();
     }
 
     /// What the registers hold is not known.
     pub(super) const fn forget_state(&mut self) {
         self.state = false;
+        self.last = None;
     }
 }
 
@@ -75,7 +94,10 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     /// # Errors
     /// If no pipeline is bound, a binding is missing, a limit is exceeded, or there is no memory for more commands.
     pub fn dispatch(&mut self, workgroups: [u32; 3]) -> Result<&mut Self, Error> {
-        self.dispatch_base([0; 3], workgroups)
+        match self.repeat(workgroups) {
+            true => Ok(self),
+            false => self.dispatch_base([0; 3], workgroups),
+        }
     }
 
     /// The same, with numbers of workgroups that begin at `base`.
@@ -85,6 +107,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     // FACT: one driver writes the first workgroup times the workgroup's size into JOB_OFFSET, and a later one adds the base in the
     // shader (hardware/command-stream.md 6.10); the register's own row says "first workgroup" (4.1), which is what is written.
     // Settled by a dispatch with a base that stores its ids, on any board.
+    #[inline(never)]
     pub fn dispatch_base(
         &mut self,
         base: [u32; 3],
@@ -93,6 +116,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let Shape {
             size,
             threads: at_once,
+            pairs,
             ..
         } = *self.shape()?;
         let [x, y, z] = workgroups;
@@ -111,8 +135,52 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let threads = total.saturating_mul(invocations.into());
         self.invocations = self.invocations.map(|sum| sum.saturating_add(threads));
         let task = task_shape(invocations, workgroups, at_once);
-        self.run(uniforms, (base, Some(workgroups)), (total, task))?;
+        let run = self.run(uniforms, (base, Some(workgroups)), (total, task))?;
+        let bytes = pairs.saturating_mul(8).next_multiple_of(ALIGNMENT);
+        let last = Last {
+            workgroups,
+            bytes,
+            threads,
+            run,
+        };
+        self.made.last = (self.made.state && base == [0; 3] && bytes > 0).then_some(last);
         Ok(self)
+    }
+
+    /// Runs the last dispatch again, with the uniforms that it has now. False if it is none of as many workgroups, or there is no
+    /// room in the block: then nothing was done.
+    #[inline]
+    fn repeat(&mut self, workgroups: [u32; 3]) -> bool {
+        let Some(last) = &self.made.last else {
+            return false;
+        };
+        let device = &mut *self.device;
+        let Ok(words) = &device.words else {
+            return false;
+        };
+        if last.workgroups != workgroups || !self.writer.has_room_beside(MOST_WORDS, last.bytes) {
+            return false;
+        }
+        let uniforms = match self.made.uniforms {
+            Some((made, _)) => made,
+            None => {
+                let (at, address) = self.writer.take(last.bytes);
+                let words = device.uniforms.again();
+                device.platform.write_words(at, words);
+                let uniforms = address.0 | (words.len() as u64) << COUNT_SHIFT;
+                self.made.uniforms = Some((uniforms, workgroups));
+                uniforms
+            }
+        };
+        let end = self.writer.end();
+        let known = &mut self.known;
+        let mut emitter = Emitter::new(&mut device.platform, words, known, end);
+        emitter.wide_and(Wide::Uniforms, uniforms, last.run);
+        self.writer.end_at(emitter.end());
+        self.invocations = self.invocations.map(|sum| sum.saturating_add(last.threads));
+        self.running.jobs = true;
+        self.unflushed = true;
+        true
     }
 
     /// Runs the bound pipeline on a grid whose three counts stand at `offset` in a buffer, a multiple of 4, when the job gets
@@ -139,6 +207,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         self.running.memory = true;
         self.wait_for_memory()?;
         self.known.forget_grid(Grid::Count);
+        self.made.last = None;
         if pipeline.counts {
             self.store_counts(uniforms)?;
         }
@@ -185,28 +254,29 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         Ok(&pipeline.ok_or(CommandError::NoPipeline)?.program)
     }
 
-    /// Starts a job of about `total` workgroups; without `counts` the registers have them.
+    /// Starts a job of about `total` workgroups; without `counts` the registers have them. Gives its instruction.
     fn run(
         &mut self,
         uniforms: u64,
         (base, counts): ([u32; 3], Option<[u32; 3]>),
         (total, task): (u64, TaskShape),
-    ) -> Result<(), Error> {
+    ) -> Result<Checked, Error> {
         if !self.made.state {
             self.set_state(uniforms, total)?;
         }
+        let TaskShape { axis, increment } = task;
+        let run = self.words()?.run.with(axis, increment);
         self.emit(MOST_WORDS, |it| {
             it.wide(Wide::Uniforms, uniforms);
             it.grid(Grid::First, base);
             if let Some(counts) = counts {
                 it.grid(Grid::Count, counts);
             }
-            let TaskShape { axis, increment } = task;
-            it.put(it.words.run.with(axis, increment));
+            it.put(run);
         })?;
         self.running.jobs = true;
         self.unflushed = true;
-        Ok(())
+        Ok(run)
     }
 
     /// Sets the state of a job of about `total` workgroups, its grid aside. The next one of the same pipeline and sets finds it
@@ -348,14 +418,16 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
 
     /// The value of the uniforms register: their address with their number of 64-bit words.
     fn uniforms(&mut self, workgroups: [u32; 3]) -> Result<u64, Error> {
-        let Shape {
-            pairs, counts: has, ..
-        } = *self.shape()?;
-        if let Some((made, counts)) = self.made.uniforms
-            && (!has || counts == workgroups)
-        {
-            return Ok(made);
+        let has = self.shape()?.counts;
+        match self.made.uniforms {
+            Some((made, counts)) if !has || counts == workgroups => Ok(made),
+            _ => self.new_uniforms(workgroups),
         }
+    }
+
+    /// The same where they must be written.
+    fn new_uniforms(&mut self, workgroups: [u32; 3]) -> Result<u64, Error> {
+        let pairs = self.shape()?.pairs;
         let uniforms = match pairs {
             0 => 0,
             _ => {
@@ -380,10 +452,10 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
 
     /// Writes the uniforms of a dispatch; what no push constant and no count is stays the same until something else is bound.
     fn write_uniforms(&mut self, at: PhysicalAddress, counts: [u32; 3]) -> Result<(), Error> {
-        if !self.uniforms.found {
+        if !self.device.uniforms.found {
             self.find_uniforms()?;
         }
-        let words = self.uniforms.of(&self.push, counts);
+        let words = self.device.uniforms.of(counts);
         self.device.platform.write_words(at, words);
         Ok(())
     }
@@ -392,13 +464,11 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     #[inline(never)]
     fn find_uniforms(&mut self) -> Result<(), Error> {
         let data = self.shape()?.data.0;
-        self.uniforms.clear();
+        self.device.uniforms.clear();
         for (number, word) in self.program()?.fau().enumerate() {
             let word = match word {
                 // Offsets are inside the push constants: `Program::parse` has checked them.
-                FauWord::PushConstant { offset } => {
-                    Err(Source::Push(u8::try_from(offset).unwrap_or(u8::MAX)))
-                }
+                FauWord::PushConstant { offset } => Err(Source::Push(offset)),
                 FauWord::NumWorkgroups(axis) => Err(Source::Count(axis)),
                 FauWord::Constant(value) => Ok(value),
                 FauWord::BufferAddress { slot, half } => Ok(half.of(self.buffer(slot)?.0)),
@@ -413,9 +483,9 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
                 }
                 FauWord::DataAddress(half) => Ok(half.of(data)),
             };
-            self.uniforms.add(number, word);
+            self.device.uniforms.add(number, word);
         }
-        self.uniforms.found = true;
+        self.device.uniforms.added();
         Ok(())
     }
 

@@ -48,13 +48,33 @@ impl<'a, P: Platform> Emitter<'a, P> {
         match self.known.change_wide(what, value) {
             Change::Nothing => {}
             Change::Low => self.put(self.words.low(what).with(value as u32)),
-            Change::All => {
-                let (first, second) = self.words.wide(what).with(value);
-                self.put(first);
-                if let Some(second) = second {
-                    self.put(second);
-                }
+            Change::All => self.load_wide(what, value),
+        }
+    }
+
+    /// The same, and then an instruction.
+    #[inline]
+    pub(super) fn wide_and(&mut self, what: Wide, value: u64, then: Checked) {
+        match self.known.change_wide(what, value) {
+            Change::Nothing => {}
+            Change::Low => {
+                let low = self.words.low(what).with(value as u32);
+                let both = [low.word(), then.word()];
+                self.platform.write_words(self.at, &both);
+                self.at = self.at.offset(16);
+                return;
             }
+            Change::All => self.load_wide(what, value),
+        }
+        self.put(then);
+    }
+
+    #[inline(never)]
+    fn load_wide(&mut self, what: Wide, value: u64) {
+        let (first, second) = self.words.wide(what).with(value);
+        self.put(first);
+        if let Some(second) = second {
+            self.put(second);
         }
     }
 

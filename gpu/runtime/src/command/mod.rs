@@ -19,12 +19,16 @@ mod writer;
 
 // What is recorded.
 mod accesses;
+mod bound;
 mod buffer;
 mod dispatch;
 mod error;
 mod event;
+mod execute;
+mod order;
 mod query;
 mod recorder;
+mod room;
 mod storage;
 mod task;
 #[cfg(test)]
@@ -32,12 +36,14 @@ mod tests;
 mod transfer;
 
 pub use accesses::Accesses;
+pub(crate) use buffer::Commands;
 pub use descriptor_set::DynamicOffset;
 pub use error::{CommandError, Limit};
 pub use image_descriptors::SamplerInfo;
 pub(crate) use image_descriptors::planes;
 pub(crate) use pipeline::Pipelined;
 pub use query::Invocations;
-pub(crate) use recorder::Recorded;
+pub(crate) use recorder::Level;
 pub use recorder::Recorder;
+pub(crate) use uniforms::Uniforms;
 pub(crate) use words::Words;

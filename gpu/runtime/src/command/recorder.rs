@@ -4,43 +4,36 @@
 //! loaded only when their values change; a command buffer that was recorded before takes no memory again.
 //! Facts: hardware/command-stream.md sections 1.6 to 1.8, 6.1, 6.7 to 6.9, 7.1.
 
-use super::accesses::Accesses;
 use super::descriptor_set::BoundSet;
 use super::emitter::Emitter;
-use super::error::{CommandError, Limit};
+use super::error::CommandError;
 use super::pipeline::BoundPipeline;
 use super::storage::Areas;
-use super::uniforms::{Push, Uniforms};
-use super::words::{self, Known, Words};
-use super::writer::{ALIGNMENT, Block, Writer};
-use crate::device::{Device, Kind};
-use crate::error::{Error, Thing};
+use super::words::{Known, Words};
+use super::writer::{Block, Writer};
+use crate::device::Device;
+use crate::error::Error;
 use crate::handle::{CommandBuffer, DescriptorSet, Pipeline, Space};
-use crate::platform::{PhysicalAddress, Platform};
-use crate::queue::{CacheUse, Reach};
+use crate::platform::Platform;
+use crate::queue::CacheUse;
 use crate::slab::Key;
-use crate::vm::{GpuAddress, Protection};
-use eitri_cs::SlotMask;
-use eitri_cs::builder::{Checked, Link};
-use eitri_cs::instr::{Call, Instruction};
-use eitri_csf::registers::doorbell::FLUSH_ALWAYS;
+use crate::vm::GpuAddress;
+use eitri_cs::builder::Checked;
+use eitri_cs::instr::Instruction;
 use eitri_descriptors::Arch;
-use eitri_program::{DescriptorSlot, MAX_PUSH_CONSTANT_BYTES};
+use eitri_program::DescriptorSlot;
 
 /// Tables that a program can use: the driver's and its own.
 pub(super) const TABLES: usize = DescriptorSlot::MAX_TABLE as usize + 1;
 
 /// Bytes of the first block of a command buffer, and of further ones.
 pub(super) const FIRST_BLOCK: u32 = 16 * 1024;
-const NEXT_BLOCK: u32 = 64 * 1024;
+pub(super) const NEXT_BLOCK: u32 = 64 * 1024;
 /// The tags of further blocks among what a command buffer refers to.
 pub(super) const BLOCKS: u32 = 1 << 28;
 /// The tags of memory for uniforms that the stream writes: all else of commands the GPU only reads.
 pub(super) const WRITTEN: u32 = 1 << 27;
-const WRITTEN_BYTES: u32 = 4096;
-
-/// Frames below a job: the stream has eight, the ring and the job itself have two of them (hardware/command-stream.md 3.3).
-const MOST_CALLS: u8 = 6;
+pub(super) const WRITTEN_BYTES: u32 = 4096;
 
 /// Who runs commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,25 +76,23 @@ pub(super) struct Running {
 pub struct Recorder<'r, 's, 'd, P> {
     pub(super) device: &'r mut Device<'s, 'd, P>,
     pub(super) commands: Key,
-    space: Key,
-    writer: Writer,
+    pub(super) space: Key,
+    pub(super) writer: Writer,
     /// How many further blocks there are.
-    blocks: u32,
+    pub(super) blocks: u32,
     /// Uniforms that the stream writes: how many areas there are, and how much of the last is used.
-    written: (u32, u32),
-    level: Level,
+    pub(super) written: (u32, u32),
+    pub(super) level: Level,
     pub(super) areas: Areas,
     pub(super) known: Known,
     pub(super) running: Running,
     pub(super) pipeline: Option<BoundPipeline<'d>>,
-    pipeline_of: Option<Pipeline>,
+    pub(super) pipeline_of: Option<Pipeline>,
     pub(super) sets: [Option<BoundSet>; TABLES],
     /// The set that was bound last, if its descriptors are used where they are.
-    set: Option<DescriptorSet>,
-    pub(super) push: Push,
+    pub(super) set: Option<DescriptorSet>,
     /// What the next dispatch would write as the last did.
     pub(super) made: super::dispatch::Made,
-    pub(super) uniforms: Uniforms,
     /// Something was written since the last flush of all caches.
     pub(super) unflushed: bool,
     pub(super) partial: bool,
@@ -118,6 +109,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         secondary: bool,
     ) -> Recorder<'r, 's, 'd, P> {
         let areas = Areas::begin(device, commands.0, Space(space));
+        device.uniforms.begin();
         Recorder {
             device,
             commands: commands.0,
@@ -142,9 +134,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             pipeline_of: None,
             sets: [None; TABLES],
             set: None,
-            push: Push::ZERO,
             made: super::dispatch::Made::NOTHING,
-            uniforms: Uniforms::new(),
             unflushed: false,
             partial: false,
             exclusive: false,
@@ -155,15 +145,17 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     /// Begins the commands.
     pub(super) fn begin(&mut self) -> Result<(), Error> {
         if self.level == Level::Primary {
-            for word in self.words()?.begin.into_iter().flatten() {
+            let mut number = 0_usize;
+            while let Some(Some(word)) = self.words()?.begin.get(number).copied() {
                 self.put(word)?;
+                number = number.wrapping_add(1);
             }
         }
         Ok(())
     }
 
-    /// Ends the commands. Who runs them waits for all their jobs: the wrapper of a job does (hardware/command-stream.md 6.20).
-    pub(super) fn finish(&mut self) -> Result<Recorded, Error> {
+    /// Ends the commands, which are recorded then. Who runs them waits for all their jobs: the wrapper of a job does (hardware/command-stream.md 6.20).
+    pub(super) fn finish(&mut self) -> Result<(), Error> {
         if self.level == Level::Primary {
             let end = self.words()?.end;
             self.put(end)?;
@@ -180,17 +172,20 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             }
         }
         self.device.host_wrote(self.commands);
-        Ok(Recorded {
-            start,
-            bytes,
-            level: self.level,
-            uses: CacheUse {
-                partial: self.partial,
-                clean: !self.unflushed,
-            },
-            exclusive: self.exclusive,
-            invocations: self.invocations,
-        })
+        if let Some(it) = self.device.commands_mut(self.commands) {
+            it.recorded = Some(Recorded {
+                start,
+                bytes,
+                level: self.level,
+                uses: CacheUse {
+                    partial: self.partial,
+                    clean: !self.unflushed,
+                },
+                exclusive: self.exclusive,
+                invocations: self.invocations,
+            });
+        }
+        Ok(())
     }
 
     pub(super) fn words(&self) -> Result<&Words, Error> {
@@ -271,335 +266,5 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
         let (first, second) = which(self.words()?).with(value);
         self.put(first)?;
         second.map_or(Ok(()), |second| self.put(second))
-    }
-
-    /// Goes on in another block, which has room for so much data.
-    #[cold]
-    fn go_on(&mut self, data: u32) -> Result<(), Error> {
-        let bytes = Writer::block_for(data).max(NEXT_BLOCK);
-        let number = self.blocks;
-        let kept = self.area_object(BLOCKS, number);
-        let enough = |object: &crate::device::Object<'_>| object.mapping.bytes() >= bytes.into();
-        let kept = kept.filter(|key| self.device.objects.get(*key).is_some_and(enough));
-        let key = match kept {
-            Some(key) => key,
-            None => {
-                let space = Space(self.space);
-                let tag = BLOCKS.saturating_add(number);
-                self.device.create_area(
-                    self.commands,
-                    space,
-                    tag,
-                    "commands",
-                    bytes.into(),
-                    Protection::Given,
-                )?
-            }
-        };
-        let mapping = &self.device.object(key, Thing::CommandBuffer)?.mapping;
-        let block = Block {
-            address: mapping.address(),
-            memory: mapping.memory(),
-            bytes: u32::try_from(mapping.bytes()).unwrap_or(bytes),
-        };
-        let link = Link::to(block.address.0, &self.words()?.config);
-        let link = link.map_err(CommandError::Build)?;
-        self.writer.go_on(&mut self.device.platform, block, link);
-        self.blocks = number.saturating_add(1);
-        Ok(())
-    }
-
-    /// An area by its tag.
-    fn area_object(&self, kind: u32, number: u32) -> Option<Key> {
-        let list = self.device.objects.get(self.commands)?.list;
-        let tag = kind.saturating_add(number);
-        self.device.links.tagged(list, tag)
-    }
-
-    /// Room for uniforms that the stream writes to. The caller cleans what it writes there.
-    pub(super) fn written_room(
-        &mut self,
-        bytes: u32,
-    ) -> Result<(PhysicalAddress, GpuAddress), Error> {
-        let bytes = bytes.next_multiple_of(ALIGNMENT);
-        let (mut count, mut used) = self.written;
-        if WRITTEN_BYTES.saturating_sub(used) < bytes {
-            if self.area_object(WRITTEN, count).is_none() {
-                let (commands, space) = (self.commands, Space(self.space));
-                let tag = WRITTEN.saturating_add(count);
-                let (what, size) = ("uniforms", WRITTEN_BYTES.into());
-                let protection = Protection::Shared;
-                let device = &mut *self.device;
-                device.create_area(commands, space, tag, what, size, protection)?;
-            }
-            (count, used) = (count.saturating_add(1), 0);
-        }
-        let area = self.area_object(WRITTEN, count.saturating_sub(1));
-        let what = Thing::CommandBuffer;
-        let mapping = match area {
-            Some(area) => &self.device.object(area, what)?.mapping,
-            None => return Err(Error::Gone { what }),
-        };
-        let offset = u64::from(used);
-        let room = (
-            mapping.memory().offset(offset),
-            mapping.address().offset(offset),
-        );
-        self.written = (count, used.saturating_add(bytes));
-        Ok(room)
-    }
-
-    /// Room for data of the commands.
-    pub(super) fn room(&mut self, bytes: u32) -> Result<(PhysicalAddress, GpuAddress), Error> {
-        if let Some(room) = self.writer.data(bytes) {
-            return Ok(room);
-        }
-        self.go_on(bytes)?;
-        let limit = CommandError::Limit {
-            what: Limit::CommandBufferData,
-            wanted: bytes.into(),
-            most: NEXT_BLOCK.into(),
-        };
-        Ok(self.writer.data(bytes).ok_or(limit)?)
-    }
-
-    /// Puts words of data at a multiple of 64.
-    pub(super) fn place(&mut self, words: &[u32]) -> Result<GpuAddress, Error> {
-        let bytes = u32::try_from(words.len())
-            .unwrap_or(u32::MAX)
-            .saturating_mul(4);
-        let (mut at, address) = self.room(bytes)?;
-        let mut pairs = words.chunks_exact(2);
-        for pair in &mut pairs {
-            if let [low, high] = *pair {
-                let both = u64::from(high) << 32 | u64::from(low);
-                self.device.platform.store64(at, both);
-            }
-            at = at.offset(8);
-        }
-        if let [last] = *pairs.remainder() {
-            self.device.platform.store32(at, last);
-        }
-        Ok(address)
-    }
-
-    /// Refers to something that commands use from here on.
-    pub(super) fn refer(&mut self, key: Key, what: Thing) -> Result<(), Error> {
-        if self.device.object(key, what)?.space != self.space {
-            return Err(Error::OtherSpace { what });
-        }
-        self.device.link(self.commands, key, None)
-    }
-
-    /// Uses a pipeline from here on.
-    ///
-    /// # Errors
-    /// If it was destroyed, is in another space, or there is no place for the reference.
-    pub fn bind_pipeline(&mut self, pipeline: Pipeline) -> Result<&mut Self, Error> {
-        if self.pipeline_of == Some(pipeline) {
-            return Ok(self);
-        }
-        self.refer(pipeline.0, Thing::Pipeline)?;
-        self.pipeline = Some(self.device.pipeline(pipeline)?);
-        self.pipeline_of = Some(pipeline);
-        self.made = super::dispatch::Made::NOTHING;
-        self.uniforms.found = false;
-        Ok(self)
-    }
-
-    /// Uses a descriptor set from here on.
-    ///
-    /// # Errors
-    /// As [`Recorder::bind_pipeline`].
-    pub fn bind_descriptor_set(&mut self, set: DescriptorSet) -> Result<&mut Self, Error> {
-        // Nothing changes a set while commands are recorded.
-        if self.set == Some(set) {
-            return Ok(self);
-        }
-        let table = match self.device.object(set.0, Thing::DescriptorSet)?.kind {
-            Kind::Set { table, .. } => usize::from(table),
-            _ => TABLES,
-        };
-        let bound = self.sets.get(table).and_then(|bound| bound.as_ref());
-        if bound.is_some_and(|bound| bound.whole == Some(set)) {
-            self.set = Some(set);
-            return Ok(self);
-        }
-        self.refer(set.0, Thing::DescriptorSet)?;
-        let bound = self.device.bound_set(set)?;
-        self.bind_set(bound);
-        self.set = Some(set);
-        Ok(self)
-    }
-
-    pub(super) fn bind_set(&mut self, set: BoundSet) {
-        self.set = None;
-        self.uniforms.found = false;
-        // A table is at most MAX_TABLE: `Program::parse` has checked it.
-        if let Some(place) = self.sets.get_mut(usize::from(set.table)) {
-            *place = Some(set);
-        }
-        self.made.forget_sets();
-    }
-
-    /// Uses these push constants, from byte 0, from here on.
-    ///
-    /// # Errors
-    /// If there are more than a program can have.
-    pub fn push_constants(&mut self, bytes: &[u8]) -> Result<&mut Self, Error> {
-        self.push_constants_at(0, bytes)
-    }
-
-    /// Changes push constants from byte `offset` on; what is before and behind stays.
-    ///
-    /// # Errors
-    /// If they end behind what a program can have.
-    pub fn push_constants_at(&mut self, offset: usize, bytes: &[u8]) -> Result<&mut Self, Error> {
-        let Some(changed) = self.push.change(offset, bytes) else {
-            let given = offset.saturating_add(bytes.len());
-            let wanted = MAX_PUSH_CONSTANT_BYTES;
-            return Err(CommandError::PushConstants { given, wanted }.into());
-        };
-        if changed {
-            self.made.forget_uniforms();
-        }
-        Ok(self)
-    }
-
-    /// Orders commands: what those before it do (`before`) comes before what those after it do (`after`), and is seen by them.
-    /// Costs nothing where there is nothing to wait for.
-    ///
-    /// Shaders and copies see what shaders and copies have written when these are done: their caches are coherent with the L2.
-    /// For the host all caches are flushed at this place; without such a barrier the host does it when it reads.
-    ///
-    /// # Errors
-    /// If there is no memory for more commands.
-    pub fn barrier(&mut self, before: Accesses, after: Accesses) -> Result<&mut Self, Error> {
-        if after == Accesses::NONE || before == Accesses::NONE {
-            return Ok(self);
-        }
-        if before.any_of(Accesses::SHADER_READ | Accesses::SHADER_WRITE) {
-            self.wait_for_jobs()?;
-        }
-        let copies = Accesses::TRANSFER_READ | Accesses::TRANSFER_WRITE;
-        if before.any_of(copies) {
-            self.wait_for_memory()?;
-        }
-        let writes = Accesses::SHADER_WRITE | Accesses::TRANSFER_WRITE;
-        if before.any_of(writes) && after.any_of(Accesses::HOST_READ) && self.unflushed {
-            self.wait_for_jobs()?;
-            self.wait_for_memory()?;
-            self.flush(Reach::All)?;
-            self.unflushed = false;
-        }
-        Ok(self)
-    }
-
-    /// Runs commands that were recorded by [`Device::record_secondary`]. What is bound here is not bound there.
-    ///
-    /// # Errors
-    /// If they are not such commands or were not recorded, are in another space, call too deep, or there is no place for what
-    /// they refer to.
-    pub fn execute(&mut self, secondary: CommandBuffer) -> Result<&mut Self, Error> {
-        let what = Thing::CommandBuffer;
-        self.refer(secondary.0, what)?;
-        let recorded = self.device.recorded(secondary)?;
-        let Level::Secondary(depth) = recorded.level else {
-            return Err(CommandError::NotSecondary.into());
-        };
-        let below = depth.saturating_add(1);
-        let own = match self.level {
-            Level::Primary => 0,
-            Level::Secondary(depth) => depth,
-        };
-        if below.max(own) > MOST_CALLS || secondary.0 == self.commands {
-            let most = MOST_CALLS;
-            return Err(CommandError::TooDeep { most }.into());
-        }
-        if let Level::Secondary(depth) = &mut self.level {
-            *depth = below.max(own);
-        }
-        self.device.link_all(self.commands, secondary.0)?;
-        if let Some(object) = self.device.objects.get_mut(secondary.0)
-            && let Kind::Commands { called, .. } = &mut object.kind
-        {
-            *called = true;
-        }
-        self.load_wide(|words| words.address, recorded.start.0)?;
-        let length = self.words()?.count.with(recorded.bytes);
-        self.put(length)?;
-        self.push(Call {
-            address: words::ADDRESS,
-            length: words::COUNT,
-        })?;
-        // Whatever it has left behind.
-        self.known = Known::NOTHING;
-        self.made.forget_state();
-        self.running = Running {
-            jobs: true,
-            storage: self.running.storage,
-            memory: true,
-            signals: true,
-        };
-        self.unflushed |= !recorded.uses.clean;
-        self.partial |= recorded.uses.partial;
-        self.exclusive |= recorded.exclusive;
-        let sum = self.invocations.zip(recorded.invocations);
-        self.invocations = sum.map(|(own, its)| own.saturating_add(its));
-        Ok(self)
-    }
-
-    /// Waits for jobs, if some may run.
-    pub(super) fn wait_for_jobs(&mut self) -> Result<(), Error> {
-        if self.running.jobs {
-            let wait = self.words()?.wait_jobs;
-            self.put(wait)?;
-            self.running.jobs = false;
-            self.running.storage = false;
-        }
-        Ok(())
-    }
-
-    /// Waits for loads and stores of the stream, and for what was deferred.
-    pub(super) fn wait_for_memory(&mut self) -> Result<(), Error> {
-        self.wait_for_signals()?;
-        if self.running.memory {
-            let wait = self.words()?.wait_others;
-            self.put(wait)?;
-            self.running.memory = false;
-        }
-        Ok(())
-    }
-
-    /// Waits for what was deferred.
-    pub(super) fn wait_for_signals(&mut self) -> Result<(), Error> {
-        if self.running.signals {
-            let wait = self.words()?.wait_states;
-            self.put(wait)?;
-            self.running.signals = false;
-        }
-        Ok(())
-    }
-
-    /// The slots on which something may be counted that came before, deferred operations aside.
-    pub(super) fn busy(&self) -> SlotMask {
-        match self.running.jobs || self.running.memory {
-            // Always the same: operations that wait for the same slots are done in order (hardware/command-stream.md 1.8).
-            true => words::JOBS.mask() | words::OTHERS.mask(),
-            false => SlotMask::NONE,
-        }
-    }
-
-    /// Flushes caches, and waits for that.
-    pub(super) fn flush(&mut self, reach: Reach) -> Result<(), Error> {
-        let words = self.words()?;
-        let all = [
-            words.count.with(FLUSH_ALWAYS),
-            words.flush(reach),
-            words.wait_others,
-        ];
-        self.partial |= reach == Reach::Cores;
-        self.running.memory = false;
-        self.put_together(&all)
     }
 }

@@ -8,35 +8,68 @@ use heapless::Vec;
 
 /// Pairs of words at most.
 const PAIRS: usize = MAX_FAU_WORDS.div_ceil(2);
+/// Words of push constants.
+const PUSHED: usize = MAX_PUSH_CONSTANT_BYTES as usize / 4;
+/// Behind them stand the workgroups along each axis, and a zero for whatever stays the same.
+const COUNTS: usize = PUSHED;
+const ZERO: usize = COUNTS + 3;
 
 /// Where a word comes from that changes from dispatch to dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// The workgroups along an axis.
     Count(Axis),
-    /// The push constants, from this byte on.
-    Push(u8),
+    /// The push constants, from this byte on: a multiple of 4.
+    Push(u32),
 }
 
-/// The words of the next dispatch.
+impl Source {
+    /// Its place among the values.
+    const fn place(self) -> usize {
+        match self {
+            Source::Count(axis) => COUNTS.saturating_add(axis.index()),
+            Source::Push(offset) => offset as usize / 4,
+        }
+    }
+}
+
+/// A pair of which a word changes.
+#[derive(Clone, Copy, Debug)]
+struct Changing {
+    pair: u8,
+    /// Where its words come from, the low one first; one that stays the same comes from the zero.
+    from: [u8; 2],
+    /// What stays the same.
+    fixed: u64,
+}
+
+/// The words of the next dispatch. They are large: the device keeps them from one recording to the next.
 #[derive(Debug)]
-pub(super) struct Uniforms {
+pub(crate) struct Uniforms {
     /// Two words each, the first one in the low half.
     pairs: Vec<u64, PAIRS>,
-    /// Words that change, by their numbers.
-    changing: Vec<(u8, Source), MAX_FAU_WORDS>,
-    /// They are those of what is bound.
+    changing: Vec<Changing, PAIRS>,
+    /// Push constants, counts, and the zero.
+    values: [u32; ZERO + 1],
+    /// The pairs are those of what is bound.
     pub(super) found: bool,
 }
 
 impl Uniforms {
-    /// Not found out yet.
-    pub(super) const fn new() -> Uniforms {
+    /// Of no commands.
+    pub(crate) const fn new() -> Uniforms {
         Uniforms {
             pairs: Vec::new(),
             changing: Vec::new(),
+            values: [0; ZERO + 1],
             found: false,
         }
+    }
+
+    /// Begins with the push constants of commands that have none: zeros.
+    pub(super) fn begin(&mut self) {
+        self.values = [0; ZERO + 1];
+        self.found = false;
     }
 
     /// Begins with no words.
@@ -47,83 +80,89 @@ impl Uniforms {
 
     /// Says what word `number`, the next one, is: a value, or where it comes from. Programs have at most [`MAX_FAU_WORDS`].
     pub(super) fn add(&mut self, number: usize, word: Result<u32, Source>) {
-        if number.is_multiple_of(2) {
+        let high = !number.is_multiple_of(2);
+        if !high {
             let _ = self.pairs.push(0);
         }
-        let number = u8::try_from(number).unwrap_or(u8::MAX);
+        let Some(pair) = self.pairs.last_mut() else {
+            return;
+        };
         match word {
-            Ok(value) => set(&mut self.pairs, number, value),
+            Ok(value) => *pair |= u64::from(value) << if high { 32 } else { 0 },
             Err(source) => {
-                let _ = self.changing.push((number, source));
-            }
-        }
-    }
-
-    /// All words of a dispatch of so many workgroups with these push constants.
-    pub(super) fn of(&mut self, push: &Push, counts: [u32; 3]) -> &[u64] {
-        for (number, source) in &self.changing {
-            let value = match *source {
-                Source::Push(offset) => push.word(offset),
-                Source::Count(axis) => {
-                    let [x, y, z] = counts;
-                    match axis {
-                        Axis::X => x,
-                        Axis::Y => y,
-                        Axis::Z => z,
+                // Places are few.
+                let (zero, place) = (ZERO as u8, source.place() as u8);
+                let number = (number / 2) as u8;
+                match self.changing.last_mut().filter(|last| last.pair == number) {
+                    Some(last) => last.from = [last.from[0], place],
+                    None => {
+                        let from = if high { [zero, place] } else { [place, zero] };
+                        let (pair, fixed) = (number, 0);
+                        let _ = self.changing.push(Changing { pair, from, fixed });
                     }
                 }
-            };
-            set(&mut self.pairs, *number, value);
+            }
+        }
+    }
+
+    /// Says that all words were added.
+    pub(super) fn added(&mut self) {
+        for it in &mut self.changing {
+            it.fixed = self.pairs.get(usize::from(it.pair)).copied().unwrap_or(0);
+        }
+        self.found = true;
+    }
+
+    /// Changes push constants from byte `offset` on; whether they are others now. `None` if there are not so many.
+    pub(super) fn push(&mut self, offset: usize, bytes: &[u8]) -> Option<bool> {
+        let end = offset.checked_add(bytes.len())?;
+        if end > PUSHED * 4 {
+            return None;
+        }
+        let (whole, rest) = match offset.is_multiple_of(4) {
+            true => bytes.as_chunks::<4>(),
+            false => (&[][..], bytes),
+        };
+        let mut different = 0;
+        for (value, bytes) in self.values.get_mut(offset / 4..)?.iter_mut().zip(whole) {
+            let new = u32::from_le_bytes(*bytes);
+            different |= *value ^ new;
+            *value = new;
+        }
+        for (at, byte) in (end.wrapping_sub(rest.len())..).zip(rest) {
+            let value = self.values.get_mut(at / 4)?;
+            let mut bytes = value.to_le_bytes();
+            if let Some(place) = bytes.get_mut(at % 4) {
+                *place = *byte;
+            }
+            let new = u32::from_le_bytes(bytes);
+            different |= *value ^ new;
+            *value = new;
+        }
+        Some(different != 0)
+    }
+
+    /// All words of a dispatch of so many workgroups.
+    pub(super) fn of(&mut self, counts: [u32; 3]) -> &[u64] {
+        let values = self.values.iter_mut().skip(COUNTS);
+        for (value, count) in values.zip(counts) {
+            *value = count;
+        }
+        self.again()
+    }
+
+    /// All words of a dispatch of as many as the last.
+    #[inline]
+    pub(super) fn again(&mut self) -> &[u64] {
+        for Changing { pair, from, fixed } in &self.changing {
+            let [low, high] = from.map(|place| self.values.get(usize::from(place)));
+            if let (Some(pair), Some(low), Some(high)) =
+                (self.pairs.get_mut(usize::from(*pair)), low, high)
+            {
+                *pair = *fixed | u64::from(*low) | u64::from(*high) << 32;
+            }
         }
         &self.pairs
-    }
-}
-
-/// Changes a word of a pair.
-fn set(pairs: &mut [u64], number: u8, value: u32) {
-    if let Some(pair) = pairs.get_mut(usize::from(number / 2)) {
-        let (low, high) = (*pair as u32, (*pair >> 32) as u32);
-        let (low, high) = match number % 2 {
-            0 => (value, high),
-            _ => (low, value),
-        };
-        *pair = u64::from(high) << 32 | u64::from(low);
-    }
-}
-
-/// Push constants: what commands were given.
-#[derive(Debug)]
-pub(super) struct Push([u8; MAX_PUSH_CONSTANT_BYTES as usize]);
-
-impl Push {
-    /// Zeros.
-    pub(super) const ZERO: Push = Push([0; MAX_PUSH_CONSTANT_BYTES as usize]);
-
-    /// Changes those from byte `offset` on; whether they are others now. `None` if there are not so many.
-    pub(super) fn change(&mut self, offset: usize, bytes: &[u8]) -> Option<bool> {
-        let end = offset.checked_add(bytes.len())?;
-        let place = self.0.get_mut(offset..end)?;
-        let (to, to_rest) = place.as_chunks_mut::<4>();
-        let (from, from_rest) = bytes.as_chunks::<4>();
-        let mut changed = false;
-        for (to, from) in to.iter_mut().zip(from) {
-            if to != from {
-                (*to, changed) = (*from, true);
-            }
-        }
-        for (to, from) in to_rest.iter_mut().zip(from_rest) {
-            if to != from {
-                (*to, changed) = (*from, true);
-            }
-        }
-        Some(changed)
-    }
-
-    /// The word at an offset; 0 behind the end.
-    fn word(&self, offset: u8) -> u32 {
-        let bytes = self.0.get(usize::from(offset)..);
-        let bytes = bytes.and_then(|rest| rest.first_chunk());
-        bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
     }
 }
 
@@ -140,28 +179,32 @@ mod tests {
             Err(Source::Count(Axis::Z)),
             Ok(8),
             Err(Source::Push(0)),
+            Err(Source::Push(8)),
+            Ok(9),
         ];
         for (number, word) in words.into_iter().enumerate() {
             uniforms.add(number, word);
         }
-        let mut push = Push::ZERO;
-        assert_eq!(push.change(0, &[1, 0, 0, 0, 2, 0, 0, 0]), Some(true));
-        let words = [2 << 32 | 7, 8 << 32 | 5, 1];
-        assert_eq!(uniforms.of(&push, [3, 4, 5]), words);
-        assert_eq!(push.change(4, &[9]), Some(true));
-        let words = [9 << 32 | 7, 8 << 32 | 6, 1];
-        assert_eq!(uniforms.of(&push, [3, 4, 6]), words);
+        uniforms.added();
+        let first = [1, 0, 0, 0, 2, 0, 0, 0, 3];
+        assert_eq!(uniforms.push(0, &first), Some(true));
+        let words = [2 << 32 | 7, 8 << 32 | 5, 3 << 32 | 1, 9];
+        assert_eq!(uniforms.of([3, 4, 5]), words);
+        assert_eq!(uniforms.push(4, &[9]), Some(true));
+        let words = [9 << 32 | 7, 8 << 32 | 6, 3 << 32 | 1, 9];
+        assert_eq!(uniforms.of([3, 4, 6]), words);
+        assert_eq!(uniforms.again(), words);
     }
 
     #[test]
     fn push_constants_say_whether_they_have_changed() {
-        let mut push = Push::ZERO;
-        assert_eq!(push.change(3, &[0, 0, 0, 0, 0]), Some(false));
-        assert_eq!(push.change(3, &[0, 0, 0, 0, 1]), Some(true));
-        assert_eq!(push.change(3, &[0, 0, 0, 0, 1]), Some(false));
-        assert_eq!(push.word(4), 1 << 24);
-        assert_eq!(push.change(252, &[1; 4]), Some(true));
-        assert_eq!(push.change(253, &[1; 4]), None, "one too many");
-        assert_eq!(push.change(usize::MAX, &[1]), None);
+        let mut uniforms = Uniforms::new();
+        assert_eq!(uniforms.push(3, &[0, 0, 0, 0, 0]), Some(false));
+        assert_eq!(uniforms.push(3, &[0, 0, 0, 0, 1]), Some(true));
+        assert_eq!(uniforms.push(3, &[0, 0, 0, 0, 1]), Some(false));
+        assert_eq!(uniforms.values.get(1), Some(&(1 << 24)));
+        assert_eq!(uniforms.push(252, &[1; 4]), Some(true));
+        assert_eq!(uniforms.push(253, &[1; 4]), None, "one too many");
+        assert_eq!(uniforms.push(usize::MAX, &[1]), None);
     }
 }

@@ -62,6 +62,12 @@ impl Writer {
         words.saturating_mul(8) <= self.left()
     }
 
+    /// Whether so many instructions fit into the block beside so many bytes of data, a multiple of [`ALIGNMENT`].
+    pub(super) const fn has_room_beside(&self, words: u32, data: u32) -> bool {
+        let wanted = data.saturating_add(words.saturating_mul(8));
+        wanted <= self.left()
+    }
+
     /// Bytes of a block that has room for this much data, and some instructions.
     pub(super) const fn block_for(data: u32) -> u32 {
         data.saturating_add(2 * ALIGNMENT + LINK_BYTES)
@@ -89,15 +95,18 @@ impl Writer {
     /// Room for data: where it is in memory and for the GPU. `None` if the block has no such room.
     pub(super) fn data(&mut self, bytes: u32) -> Option<(PhysicalAddress, GpuAddress)> {
         let bytes = bytes.checked_next_multiple_of(ALIGNMENT)?;
-        if bytes > self.left() {
-            return None;
-        }
+        (bytes <= self.left()).then(|| self.take(bytes))
+    }
+
+    /// The same where room was made for them: a multiple of [`ALIGNMENT`].
+    pub(super) const fn take(&mut self, bytes: u32) -> (PhysicalAddress, GpuAddress) {
+        debug_assert!(bytes <= self.left(), "room was made");
         self.data = self.data.wrapping_sub(bytes);
-        let offset = u64::from(self.data);
-        Some((
+        let offset = self.data as u64;
+        (
             self.block.memory.offset(offset),
             self.block.address.offset(offset),
-        ))
+        )
     }
 
     /// Goes on in another block, which `link` leads to.

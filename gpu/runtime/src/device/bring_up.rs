@@ -8,7 +8,7 @@ use super::poll::Watch;
 use super::power::{Power, supply};
 use super::start::{FIRMWARE_SPACE, Ground, Start, pass, start};
 use super::{Device, DeviceLost};
-use crate::command::Words;
+use crate::command::{Uniforms, Words};
 use crate::firmware::{
     BootError, Interface, InterfaceError, LoadError, LoadedImage, RequestIgnored,
 };
@@ -237,6 +237,8 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             points: Slab::new(tables.points),
             objects: Slab::new(tables.objects),
             links: Links::new(tables.links),
+            uniforms: Uniforms::new(),
+            holders: None,
             words,
             caches: Caches::new(),
             slot_seats: Seats::new(slots),

@@ -14,7 +14,7 @@ use crate::error::{Error, Thing};
 use crate::gpu::caches::flush;
 use crate::mmu::MmuError;
 use crate::platform::Platform;
-use crate::queue::{CacheUse, JobFlush, Reach};
+use crate::queue::{Begin, CacheUse, JobFlush, Reach};
 use crate::slab::Key;
 use crate::vm::VmError;
 use eitri_csf::command::CacheFlush;
@@ -67,23 +67,36 @@ impl Caches {
     // FACT: whether a flush of some caches moves LATEST_FLUSH is not published (hardware/csf-mmio.md 13 says "the last cache
     // flush performed"); if it does, an id must not be trusted while one may happen, so it is dropped then. Settled by
     // LATEST_FLUSH before and after a FLUSH_CACHE2 that only invalidates, on any board.
-    pub(super) fn begin(&mut self, uses: CacheUse) -> (Option<JobFlush>, u64) {
+    #[inline]
+    pub(super) fn begin(&mut self, uses: CacheUse) -> Begin {
+        if self.pending.is_none() && !uses.partial {
+            return Begin::NOTHING;
+        }
+        self.begin_with(uses)
+    }
+
+    #[inline(never)]
+    fn begin_with(&mut self, uses: CacheUse) -> Begin {
         if let Some(pending) = &mut self.pending
             && (uses.partial || self.partial > 0)
         {
             pending.flush.id = FLUSH_ALWAYS;
         }
-        let flush = self.pending.map(|pending| pending.flush);
-        let light = flush.is_some_and(|flush| flush.reach == Reach::Cores);
-        if uses.partial || light {
+        let begin = self.pending.map_or(Begin::NOTHING, |pending| Begin {
+            reach: Some(pending.flush.reach),
+            id: pending.flush.id,
+            stamp: pending.stamp,
+        });
+        if uses.partial || begin.reach == Some(Reach::Cores) {
             self.partial = self.partial.saturating_add(1);
         }
-        (flush, self.pending.map_or(0, |pending| pending.stamp))
+        begin
     }
 
-    /// A job is over. `done`: it has run, so that what it began with has happened to all that was there at the stamp.
-    pub(super) fn end(&mut self, uses: CacheUse, flush: Option<JobFlush>, stamp: u64, done: bool) {
-        let reach = flush.map(|flush| flush.reach);
+    /// A job is over that began so. `done`: it has run, so that what it began with has happened to all that was there at the
+    /// stamp.
+    pub(super) fn end(&mut self, uses: CacheUse, begin: Begin, done: bool) {
+        let Begin { reach, stamp, .. } = begin;
         if uses.partial || reach == Some(Reach::Cores) {
             self.partial = self.partial.saturating_sub(1);
         }
@@ -114,15 +127,16 @@ impl<P: Platform> Device<'_, '_, P> {
     /// The host has written to an object, and cleaned what it wrote: if the GPU may hold older lines, the next job begins with a
     /// flush.
     pub(crate) fn host_wrote(&mut self, key: Key) {
-        let Some(object) = self.objects.get_mut(key) else {
+        let Ok(object) = self.updated(key, Thing::Buffer) else {
             return;
         };
         // Memory that the L2 does not cache may still be in the caches of the cores.
-        let (reach, since) = match object.uncached {
+        let (used, touched, uncached) = (object.uses > 0, object.touched, object.uncached);
+        let (reach, since) = match uncached {
             true => (Reach::Cores, self.caches.refreshed),
             false => (Reach::All, self.caches.flushed),
         };
-        if object.uses > 0 || object.touched > since {
+        if used || touched > since {
             self.flush_first(reach);
         }
     }
@@ -152,7 +166,7 @@ impl<P: Platform> Device<'_, '_, P> {
     pub(crate) fn host_reads(&mut self, key: Key, what: Thing) -> Result<(), Error> {
         self.object(key, what)?;
         self.quiet();
-        let object = self.object(key, what)?;
+        let object = self.updated(key, what)?;
         match (object.doubtful, object.uses > 0 && !object.uncached) {
             (true, _) => Err(Error::ContentsLost { what }),
             // A job in flight may have signalled that what it wrote is to be read.
@@ -178,8 +192,9 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Flushes the caches if they may hold lines of an object. Nothing else is under way: one flush at a time, and none while
     /// the GPU is being stopped, which brings everything to memory.
     fn empty_caches_of(&mut self, key: Key, what: Thing) -> Result<(), Error> {
-        let object = self.object(key, what)?;
-        if object.uncached || object.touched <= self.caches.flushed {
+        let object = self.updated(key, what)?;
+        let (uncached, touched) = (object.uncached, object.touched);
+        if uncached || touched <= self.caches.flushed {
             return Ok(());
         }
         self.empty_caches()
@@ -191,7 +206,7 @@ impl<P: Platform> Device<'_, '_, P> {
     /// # Errors
     /// If the caches are not flushed in time, which costs the device.
     pub(crate) fn flush_for_waiters(&mut self, key: Key, what: Thing) -> Result<(), Error> {
-        if self.object(key, what)?.uses == 0 || self.caches.pending.is_none() {
+        if self.updated(key, what)?.uses == 0 || self.caches.pending.is_none() {
             return Ok(());
         }
         self.quiet();
@@ -216,7 +231,8 @@ impl<P: Platform> Device<'_, '_, P> {
     }
 
     /// Whether jobs have left what they wrote in the caches.
-    pub(super) fn jobs_have_written(&self) -> bool {
+    pub(super) fn jobs_have_written(&mut self) -> bool {
+        self.update_uses();
         let flushed = self.caches.flushed;
         let left = |object: &Object<'_>| !object.uncached && object.touched > flushed;
         self.objects.iter().any(|(_, object)| left(object))
@@ -224,6 +240,7 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// What they left there can't be brought to memory before the reset: whoever reads it is told.
     pub(super) fn forget_written(&mut self) {
+        self.update_uses();
         let flushed = self.caches.flushed;
         for (_, object) in self.objects.iter_mut() {
             object.doubtful |= !object.uncached && object.touched > flushed;
@@ -251,18 +268,29 @@ mod tests {
         caches.pending = Some(Pending { flush, stamp });
     }
 
+    fn flush_of(begin: Begin) -> Option<JobFlush> {
+        let reach = begin.reach?;
+        Some(JobFlush {
+            reach,
+            id: begin.id,
+        })
+    }
+
     #[test]
     fn a_flush_is_carried_until_a_job_that_carried_it_has_run() {
         let mut caches = Caches::new();
-        assert_eq!(caches.begin(NOTHING), (None, 0));
+        assert_eq!(caches.begin(NOTHING), Begin::NOTHING);
         pending(&mut caches, ALL);
-        let (first, stamp) = caches.begin(NOTHING);
-        let (second, _) = caches.begin(NOTHING);
-        assert_eq!((first, second), (Some(ALL), Some(ALL)));
-        caches.end(NOTHING, first, stamp, false);
-        assert_eq!(caches.begin(NOTHING).0, Some(ALL), "it was cancelled");
-        caches.end(NOTHING, second, stamp, true);
-        assert_eq!(caches.begin(NOTHING).0, None);
+        let first = caches.begin(NOTHING);
+        let second = caches.begin(NOTHING);
+        let carried = [first, second].map(flush_of);
+        assert_eq!(carried, [Some(ALL), Some(ALL)]);
+        caches.end(NOTHING, first, false);
+        let next = flush_of(caches.begin(NOTHING));
+        assert_eq!(next, Some(ALL), "it was cancelled");
+        caches.end(NOTHING, second, true);
+        assert_eq!(caches.begin(NOTHING), Begin::NOTHING);
+        let stamp = first.stamp;
         assert_eq!((caches.flushed, caches.refreshed), (stamp, stamp));
     }
 
@@ -270,10 +298,11 @@ mod tests {
     fn what_was_written_after_a_job_is_not_flushed_by_it() {
         let mut caches = Caches::new();
         pending(&mut caches, ALL);
-        let (flush, stamp) = caches.begin(NOTHING);
-        pending(&mut caches, JobFlush { id: 8, ..ALL });
-        caches.end(NOTHING, flush, stamp, true);
-        assert_eq!(caches.begin(NOTHING).0, Some(JobFlush { id: 8, ..ALL }));
+        let begin = caches.begin(NOTHING);
+        let later = JobFlush { id: 8, ..ALL };
+        pending(&mut caches, later);
+        caches.end(NOTHING, begin, true);
+        assert_eq!(flush_of(caches.begin(NOTHING)), Some(later));
     }
 
     #[test]
@@ -283,14 +312,14 @@ mod tests {
             ..NOTHING
         };
         let mut caches = Caches::new();
-        let (none, stamp) = caches.begin(partial);
+        let nothing = caches.begin(partial);
         pending(&mut caches, ALL);
         let always = JobFlush {
             id: FLUSH_ALWAYS,
             ..ALL
         };
-        assert_eq!(caches.begin(NOTHING).0, Some(always));
-        caches.end(partial, none, stamp, true);
+        assert_eq!(flush_of(caches.begin(NOTHING)), Some(always));
+        caches.end(partial, nothing, true);
         assert_eq!(caches.partial, 0);
         let light = JobFlush {
             reach: Reach::Cores,
@@ -298,9 +327,9 @@ mod tests {
         };
         caches.emptied();
         pending(&mut caches, light);
-        let (flush, stamp) = caches.begin(NOTHING);
-        assert_eq!((flush, caches.partial), (Some(light), 1));
-        caches.end(NOTHING, flush, stamp, true);
+        let begin = caches.begin(NOTHING);
+        assert_eq!((flush_of(begin), caches.partial), (Some(light), 1));
+        caches.end(NOTHING, begin, true);
         assert_eq!(caches.partial, 0);
         assert!(caches.refreshed > caches.flushed);
     }

@@ -25,6 +25,7 @@ mod semaphores;
 mod shutdown;
 mod spaces;
 mod start;
+mod submit;
 #[cfg(test)]
 mod tests;
 
@@ -37,11 +38,12 @@ pub use loss::{DeviceLost, FirmwareCrash};
 pub(crate) use objects::{Kind, Object};
 pub use poll::Next;
 pub use power::DevicePower;
-pub use queues::{QueueConfig, SubmitInfo};
+pub use queues::QueueConfig;
 pub use run::Bound;
 pub use semaphores::SemaphorePoint;
+pub use submit::SubmitInfo;
 
-use crate::command::Words;
+use crate::command::{Uniforms, Words};
 use crate::error::Error;
 use crate::firmware::{Interface, LoadedImage, MAX_SLOTS};
 use crate::gpu::Properties;
@@ -52,7 +54,7 @@ use crate::platform::{Instant, Platform};
 use crate::queue::{Job, Points};
 use crate::scheduler::Scheduler;
 use crate::seats::Seats;
-use crate::slab::Slab;
+use crate::slab::{Key, Slab};
 use crate::vm::Vm;
 use caches::Caches;
 use counters::CounterRing;
@@ -93,8 +95,12 @@ pub struct Device<'s, 'd, P> {
     pub(crate) points: Slab<'s, Points>,
     pub(crate) objects: Slab<'s, Object<'d>>,
     pub(crate) links: Links<'s>,
+    /// The commands that hold what they use, as a list.
+    holders: Option<Key>,
     /// The instructions that recording writes; or why this firmware's streams can't hold them.
     pub(crate) words: Result<Words, BuildFault>,
+    /// The uniforms of what is being recorded.
+    pub(crate) uniforms: Uniforms,
     /// What the GPU's caches may hold.
     caches: Caches,
     slot_seats: Seats<MAX_SLOTS>,

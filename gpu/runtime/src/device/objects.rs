@@ -1,8 +1,12 @@
 //! Objects: what users make in an address space, who refers to it, and whether a job in flight uses it.
+//!
+//! Commands hold what they refer to: from their first submission on it is counted as used, and it stays so when their jobs are
+//! over, until somebody asks for an object that is held. Then whatever only idle commands hold is let go
+//! ([`Device::settle`]). So submitting commands again costs one count, however much they use, and a job's end another.
 
 use super::heap::Heap;
 use super::{Device, DeviceLost};
-use crate::command::{Pipelined, Recorded};
+use crate::command::{Commands, Pipelined};
 use crate::error::{Error, Table, Thing};
 use crate::handle::{Fence, Queue, Space};
 use crate::image::ImageInfo;
@@ -18,9 +22,10 @@ use eitri_program::Program;
 pub(crate) struct Object<'d> {
     pub(crate) space: Key,
     pub(crate) mapping: Mapping,
-    /// How often jobs in flight use it.
+    /// How many commands hold it, and how often jobs in flight use it as a semaphore. 0: no job in flight uses it.
     pub(super) uses: u32,
-    /// When a job that used it last ended and left lines of it in the GPU's caches: a stamp of [`super::caches`].
+    /// When a job that used it last ended and left lines of it in the GPU's caches: a stamp of [`super::caches`]. Of jobs whose
+    /// commands still hold it, those that had ended by [`Device::settle`].
     pub(super) touched: u64,
     /// The GPU's L2 does not cache it.
     pub(super) uncached: bool,
@@ -71,12 +76,7 @@ pub(crate) enum Kind<'d> {
         table: u8,
     },
     /// Commands.
-    Commands {
-        /// What was recorded; `None` if recording did not end well.
-        recorded: Option<Recorded>,
-        /// Others call it: they go when it is recorded again.
-        called: bool,
-    },
+    Commands(Commands),
     /// A sync object of 32 bits.
     Event,
     /// A sync object of 64 bits, which is in no space of its own.
@@ -104,12 +104,12 @@ impl Kind<'_> {
             Kind::Semaphore => Thing::Semaphore,
             Kind::Queries { .. } => Thing::QueryPool,
             Kind::Heap(_) => Thing::TilerHeap,
-            Kind::Commands { .. } | Kind::Area => Thing::CommandBuffer,
+            Kind::Commands(_) | Kind::Area => Thing::CommandBuffer,
         }
     }
 }
 
-/// Does something with everything that a job which runs `commands` uses.
+/// Does something with everything that jobs of `commands` use, themselves included.
 fn for_each_used<'d>(
     objects: &mut Slab<'_, Object<'d>>,
     links: &Links<'_>,
@@ -246,7 +246,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
     /// That no job in flight uses an object.
     pub(crate) fn unused(&mut self, key: Key, what: Thing) -> Result<(), Error> {
-        if self.object(key, what)?.uses == 0 {
+        if self.updated(key, what)?.uses == 0 {
             return Ok(());
         }
         match self.user_of(key, None) {
@@ -286,12 +286,13 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         queue: Queue,
         sub_queue: SubQueue,
     ) -> Result<(), Error> {
+        self.update_uses();
         let mut busy = None;
         for_each_used(&mut self.objects, &self.links, commands, |key, object| {
             if let Some(object) = object
                 && object.uses > 0
-                && let Kind::Commands { recorded, .. } = &object.kind
-                && recorded.is_some_and(|recorded| recorded.exclusive)
+                && let Kind::Commands(it) = &object.kind
+                && it.recorded.is_some_and(|recorded| recorded.exclusive)
             {
                 busy = Some(key);
             }
@@ -305,11 +306,28 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         }
     }
 
-    /// Counts a job that is about to run `commands`.
+    /// Commands by their key.
+    pub(crate) fn commands_mut(&mut self, key: Key) -> Option<&mut Commands> {
+        match &mut self.objects.get_mut(key)?.kind {
+            Kind::Commands(it) => Some(it),
+            _ => None,
+        }
+    }
+
+    /// An object as it is now: what [`Self::settle`] may change of it has changed.
+    pub(super) fn updated(&mut self, key: Key, what: Thing) -> Result<&Object<'d>, Error> {
+        if self.object(key, what)?.uses > 0 {
+            self.update_uses();
+        }
+        self.object(key, what)
+    }
+
+    /// Lets commands hold what they use, which is not destroyed or changed then.
     ///
     /// # Errors
-    /// If something that they use was destroyed: nothing is counted then.
-    pub(crate) fn count_use(&mut self, commands: Key) -> Result<(), Error> {
+    /// If something of it was destroyed: nothing is held then.
+    #[cold]
+    pub(super) fn hold(&mut self, commands: Key) -> Result<(), Error> {
         let mut missing = false;
         for_each_used(
             &mut self.objects,
@@ -321,25 +339,56 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             },
         );
         if missing {
-            self.uncount_use(commands);
+            self.note_uses(commands, None, true);
             return Err(Error::NotRecorded);
+        }
+        let next = self.holders;
+        if let Some(it) = self.commands_mut(commands) {
+            it.held = true;
+            it.next = next;
+            self.holders = Some(commands);
         }
         Ok(())
     }
 
-    /// The job did not come to be.
-    pub(crate) fn uncount_use(&mut self, commands: Key) {
+    /// Lets what only idle commands hold go, and notes what jobs that are over have left in the GPU's caches.
+    #[cold]
+    pub(super) fn update_uses(&mut self) {
+        let mut next = self.holders.take();
+        // There are no more holders than objects.
+        for _ in 0..self.objects.capacity() {
+            let Some(commands) = next else { break };
+            let kept = self.holders;
+            let Some(it) = self.commands_mut(commands) else {
+                break;
+            };
+            let (left, idle) = (it.left.take(), it.jobs == 0);
+            (next, it.next) = (it.next, kept);
+            it.held = !idle;
+            if !idle {
+                self.holders = Some(commands);
+            }
+            if idle || left.is_some() {
+                self.note_uses(commands, left, idle);
+            }
+        }
+    }
+
+    /// Notes for what commands use since when lines of it are in the GPU's caches; and, if they are `idle`, that they use it no
+    /// more.
+    fn note_uses(&mut self, commands: Key, left: Option<u64>, idle: bool) {
+        let (left, fewer) = (left.unwrap_or(0), u32::from(idle));
         for_each_used(&mut self.objects, &self.links, commands, |_, object| {
             if let Some(object) = object {
-                object.uses = object.uses.saturating_sub(1);
+                object.uses = object.uses.saturating_sub(fewer);
+                object.touched = object.touched.max(left);
             }
         });
     }
 
     /// A job of a group is over.
     pub(super) fn count_end(&mut self, group: Key, ended: Ended) {
-        let (flush, stamp) = ended.flush;
-        self.caches.end(ended.uses, flush, stamp, ended.ran);
+        self.caches.end(ended.uses, ended.begin, ended.ran);
         if let Some(points) = ended.points {
             self.end_points(points, ended.ran);
         }
@@ -356,14 +405,12 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             return;
         };
         let clean = ended.uses.clean && ended.well;
-        for_each_used(&mut self.objects, &self.links, commands, |_, object| {
-            if let Some(object) = object {
-                object.uses = object.uses.saturating_sub(1);
-                if !clean {
-                    object.touched = left;
-                }
+        if let Some(it) = self.commands_mut(commands) {
+            it.jobs = it.jobs.saturating_sub(1);
+            if !clean {
+                it.left = Some(left);
             }
-        });
+        }
     }
 
     /// The space with this key; without one the firmware's.

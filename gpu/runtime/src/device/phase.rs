@@ -167,7 +167,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
                     }
                 }
                 Phase::Stopping(reaching) => match reaching.look(&mut self.platform, now) {
-                    Ok(false) => Some(mmu::LOOK),
+                    Ok(false) => Some(reaching.pause(now)),
                     looked if self.power.going_off => {
                         self.stopped_for_power(now, looked.is_ok());
                         None

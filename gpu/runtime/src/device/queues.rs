@@ -1,20 +1,14 @@
-//! Queues: made, destroyed, given jobs, asked what became of them, cancelled. Nothing here waits for the firmware.
+//! Queues: made, destroyed, asked what became of their jobs, cancelled. Nothing here waits for the firmware.
 //!
 //! Facts: hardware/csf-scheduling.md sections 2 to 5.
 
 use super::Device;
-use super::semaphores::SemaphorePoint;
-use crate::access::Access;
 use crate::error::{Error, Table, Thing};
-use crate::fault::{Cause, Recovery};
-use crate::group::{Doom, Endpoints, Group, GroupMemory, Residency, STREAMS, doorbell};
-use crate::handle::{CommandBuffer, Fence, Queue, Space};
+use crate::group::{Doom, Endpoints, Group, GroupMemory, Residency, STREAMS};
+use crate::handle::{Fence, Queue, Space};
 use crate::platform::Platform;
-use crate::queue::{
-    CacheUse, Job, MOST_POINTS, Places, Points, PushError, Ring, Status, Stream, StreamShape, Work,
-};
+use crate::queue::{Job, Places, Ring, Status, Stream, StreamShape};
 use crate::scheduler::Priority;
-use crate::slab::Key;
 use crate::vm::{GpuAddress, Mapping, Protection};
 use eitri_cs::SubQueue;
 
@@ -29,29 +23,6 @@ pub struct QueueConfig {
     pub cores: Option<u64>,
     /// How urgent each of its streams is among them, by the numbers of [`SubQueue`]: 0 to 15.
     pub streams: [u8; STREAMS],
-}
-
-/// How a job is submitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SubmitInfo<'a> {
-    /// The stream of the queue that runs it. Streams run side by side.
-    pub sub_queue: SubQueue,
-    /// What it waits for before it begins, four points at most. They may be waited for before anybody was told to signal them.
-    pub waits: &'a [SemaphorePoint],
-    /// What it signals when everything of it is done, four points at most. A job that fails, is cancelled, or is lost with the
-    /// GPU signals all the same, so that nobody waits for it for ever.
-    pub signals: &'a [SemaphorePoint],
-}
-
-impl Default for SubmitInfo<'_> {
-    /// To the compute stream, with no semaphores.
-    fn default() -> Self {
-        SubmitInfo {
-            sub_queue: SubQueue::Compute,
-            waits: &[],
-            signals: &[],
-        }
-    }
 }
 
 /// Bytes of the rings, which the GPU only reads.
@@ -209,209 +180,6 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If there is no such queue.
     pub fn space(&self, queue: Queue) -> Result<Space, Error> {
         Ok(Space(self.group(queue)?.space))
-    }
-
-    /// Submits commands to the compute stream of a queue, and returns at once. Nothing is allocated. While a lost GPU is being
-    /// started again jobs are taken all the same.
-    ///
-    /// # Errors
-    /// If there is no room for a job, the queue has failed, or the device was given up. Nothing is submitted then.
-    pub fn submit(&mut self, queue: Queue, commands: CommandBuffer) -> Result<Fence, Error> {
-        self.submit_to(queue, SubQueue::Compute, commands)
-    }
-
-    /// As [`Device::submit`], to any stream of the queue. Streams run side by side.
-    ///
-    /// # Errors
-    /// As [`Device::submit`].
-    pub fn submit_to(
-        &mut self,
-        queue: Queue,
-        sub_queue: SubQueue,
-        commands: CommandBuffer,
-    ) -> Result<Fence, Error> {
-        let info = SubmitInfo {
-            sub_queue,
-            ..SubmitInfo::default()
-        };
-        self.submit_with(queue, commands, info)
-    }
-
-    /// As [`Device::submit`], as `info` says: to any stream, with semaphores to wait for and to signal.
-    ///
-    /// # Errors
-    /// As [`Device::submit`]; also if there are more than four semaphores of either kind, or one is not mapped in the queue's
-    /// space for what the job does with it ([`Device::map_semaphore`]).
-    pub fn submit_with(
-        &mut self,
-        queue: Queue,
-        commands: CommandBuffer,
-        info: SubmitInfo<'_>,
-    ) -> Result<Fence, Error> {
-        let SubmitInfo {
-            sub_queue,
-            waits,
-            signals,
-        } = info;
-        let key = commands.0;
-        let recorded = self.recorded_for_queues(commands)?;
-        let space = self.group(queue)?.space;
-        if self.object(key, Thing::CommandBuffer)?.space != space {
-            let what = Thing::CommandBuffer;
-            return Err(Error::OtherSpace { what });
-        }
-        if recorded.exclusive {
-            self.check_exclusive(key, queue, sub_queue)?;
-        }
-        let code = (recorded.start, recorded.bytes);
-        self.count_use(key)?;
-        let pushed = match waits.is_empty() && signals.is_empty() {
-            true => self.push(queue, sub_queue, (code, Some(key)), recorded.uses, None),
-            false => self.push_with(queue, (code, key), recorded.uses, info),
-        };
-        if pushed.is_err() {
-            self.uncount_use(key);
-        }
-        pushed
-    }
-
-    /// Submits a job with semaphores.
-    fn push_with(
-        &mut self,
-        queue: Queue,
-        (code, key): ((GpuAddress, u32), Key),
-        uses: CacheUse,
-        info: SubmitInfo<'_>,
-    ) -> Result<Fence, Error> {
-        let SubmitInfo {
-            sub_queue,
-            waits,
-            signals,
-        } = info;
-        let space = self.group(queue)?.space;
-        let mut points = Points::default();
-        let most = MOST_POINTS;
-        for point in waits {
-            let point = self.sync_point(space, *point, false)?;
-            let pushed = points.waits.push(point);
-            pushed.map_err(|_| Error::TooMany { most })?;
-        }
-        for point in signals {
-            let point = self.sync_point(space, *point, true)?;
-            let pushed = points.signals.push(point);
-            pushed.map_err(|_| Error::TooMany { most })?;
-        }
-        // There are as many places as for jobs.
-        let full = Error::Full {
-            table: Table::Jobs,
-            places: self.jobs.capacity(),
-        };
-        let points = self.points.insert(points).map_err(|_| full)?;
-        let pushed = self.push(queue, sub_queue, (code, Some(key)), uses, Some(points));
-        match pushed.is_ok() {
-            true => self.count_points(points),
-            false => drop(self.points.remove(points)),
-        }
-        pushed
-    }
-
-    /// Submits a called buffer of command-stream instructions that its owner wrote: `bytes`, a multiple of 8, at `start`, a
-    /// multiple of 64, in the queue's space. It must not rely on the four topmost registers. What it leaves in the others the
-    /// next one finds: if that is lost with the GPU, so is the queue.
-    ///
-    /// # Errors
-    /// As [`Device::submit`].
-    pub fn submit_stream(
-        &mut self,
-        queue: Queue,
-        sub_queue: SubQueue,
-        start: GpuAddress,
-        bytes: u32,
-    ) -> Result<Fence, Error> {
-        self.group(queue)?;
-        let code = ((start, bytes), None);
-        let fence = self.push(queue, sub_queue, code, CacheUse::UNKNOWN, None)?;
-        if let Some(group) = self.groups.get_mut(queue.0) {
-            group.keeps_state = true;
-        }
-        Ok(fence)
-    }
-
-    fn push(
-        &mut self,
-        queue: Queue,
-        sub_queue: SubQueue,
-        (code, commands): ((GpuAddress, u32), Option<Key>),
-        uses: CacheUse,
-        points: Option<Key>,
-    ) -> Result<Fence, Error> {
-        self.alive()?;
-        let running = self.is_running();
-        let space = self.groups.get(queue.0).map(|group| group.space);
-        let seated = space.is_some_and(|space| self.seated(space).is_some());
-        const GONE: Error = Error::Gone { what: Thing::Queue };
-        let group = self.groups.get_mut(queue.0).ok_or(GONE)?;
-        if group.doom.is_some() || group.residency == Residency::Dead {
-            let stream = Fence {
-                queue,
-                sub_queue,
-                point: 0,
-            };
-            let cause = match group.doom {
-                Some(Doom::Cancelled) => Cause::Cancelled,
-                Some(Doom::NotSuspended) => Cause::NotSuspended,
-                Some(Doom::Space { fault, .. }) => Cause::Mmu(fault),
-                Some(Doom::Stream) | None => Cause::Lost,
-            };
-            let mut fault = crate::queue::fault_of(stream, cause, Recovery::NewQueue);
-            fault.job = None;
-            let fault = group.stopped.unwrap_or(fault);
-            return Err(Error::QueueFailed { queue, fault });
-        }
-        let stream = group.stream_mut(sub_queue).ok_or(GONE)?;
-        let work = Work {
-            code,
-            commands,
-            uses,
-            flush: self.caches.begin(uses),
-            points,
-        };
-        let with = points.and_then(|points| self.points.get(points));
-        let pushed = stream.push(&mut self.platform, &mut self.jobs, queue, work, with);
-        if pushed.is_err() {
-            let (flush, stamp) = work.flush;
-            self.caches.end(uses, flush, stamp, false);
-        }
-        let fence = pushed.map_err(|error| match error {
-            PushError::RingFull => Error::RingFull { queue },
-            PushError::JobsFull => Error::Full {
-                table: Table::Jobs,
-                places: self.jobs.capacity(),
-            },
-        })?;
-        group.idle = false;
-        group.blocked = false;
-        // A group that is about to start looks at its rings; so does one that is resumed. See what `poll` does once it is on,
-        // and once its space is in the hardware.
-        let on = matches!(group.residency, Residency::On { .. });
-        let starting = matches!(group.residency, Residency::Starting { .. });
-        group.unseen |= starting || on && !seated;
-        let slot = group.slot.filter(|_| on && seated && running);
-        if let Some(slot) = slot.and_then(|slot| self.interface.slots.get(slot)) {
-            self.platform.ring(doorbell(slot));
-        }
-        if !on {
-            let now = self.platform.now();
-            match running {
-                true => {
-                    if let Err(lost) = self.arrange(now) {
-                        self.lose(lost, now);
-                    }
-                }
-                false => self.wake_for_work(now),
-            }
-        }
-        Ok(fence)
     }
 
     /// What became of a job, as far as [`Device::poll`] has seen. It may be asked for again and again; a failure is kept

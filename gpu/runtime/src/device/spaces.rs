@@ -64,6 +64,8 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Destroys a space and everything in it: no group of it is left.
     pub(super) fn drop_space(&mut self, key: Key) -> Result<(), Error> {
         self.quiet();
+        // Its commands are idle: they hold nothing of it any more.
+        self.update_uses();
         // The hardware forgets it first: what is in it is then unmapped in memory alone.
         let result = self.take_out(key);
         for index in 0..self.objects.capacity() {
@@ -122,9 +124,9 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// The number that a space has in the hardware, if it is the one that it is to keep.
     pub(super) fn seated(&self, key: Key) -> Option<u32> {
-        let vm = self.spaces.get(key)?;
+        let vm = self.spaces.get(key).filter(|vm| !vm.faulted)?;
         let number = vm.space.number();
-        number.filter(|_| number == self.wanted(key, vm))
+        number.filter(|seat| self.space_seats.has(*seat as usize, key.index()))
     }
 
     /// The next space that is to leave the hardware, or to enter it, as a number. Those that leave make room first.

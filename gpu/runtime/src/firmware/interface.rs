@@ -166,15 +166,15 @@ impl Interface {
             base,
             bytes,
         };
-        let global = reader.at_offset(&GLB_CONTROL, 0)?;
+        let global = reader.at_offset(const { Extent::of(&GLB_CONTROL) }, 0)?;
         let version = reader.word(global, GLB_VERSION);
         let version = Version::from_word(version).ok_or(InterfaceError::NotBooted)?;
         let features = reader.word(global, GLB_FEATURES);
         let groups = glb_group_num::GROUPS.get(reader.word(global, GLB_GROUP_NUM));
         in_range(GLB_GROUP_NUM, groups, *GROUPS.start(), *GROUPS.end())?;
         let stride = u64::from(reader.word(global, GLB_GROUP_STRIDE));
-        let input = reader.block(&GLB_INPUT, global, GLB_INPUT_VA)?;
-        let output = reader.block(&GLB_OUTPUT, global, GLB_OUTPUT_VA)?;
+        let input = reader.block(const { Extent::of(&GLB_INPUT) }, global, GLB_INPUT_VA)?;
+        let output = reader.block(const { Extent::of(&GLB_OUTPUT) }, global, GLB_OUTPUT_VA)?;
         let requests = Channel {
             input,
             output,
@@ -257,7 +257,7 @@ impl<P: Platform> Reader<'_, P> {
         number: u32,
         offset: u64,
     ) -> Result<(SlotBlocks, SlotFacts), InterfaceError> {
-        let control = self.at_offset(&GROUP_CONTROL, offset)?;
+        let control = self.at_offset(const { Extent::of(&GROUP_CONTROL) }, offset)?;
         let streams = group_stream_num::STREAMS.get(self.word(control, GROUP_STREAM_NUM));
         in_range(GROUP_STREAM_NUM, streams, *STREAMS.start(), *STREAMS.end())?;
         let stride = u64::from(self.word(control, GROUP_STREAM_STRIDE));
@@ -269,25 +269,37 @@ impl<P: Platform> Reader<'_, P> {
             stream_stride: stride,
             stream_features: 0,
         };
-        apart(GROUP_STREAM_STRIDE, stride, end_of(&STREAM_CONTROL))?;
+        apart(
+            GROUP_STREAM_STRIDE,
+            stride,
+            const { Extent::of(&STREAM_CONTROL).bytes },
+        )?;
         let mut slot = SlotBlocks {
             number,
-            input: self.block(&CSG_INPUT, control, GROUP_INPUT_VA)?,
-            output: self.block(&CSG_OUTPUT, control, GROUP_OUTPUT_VA)?,
+            input: self.block(const { Extent::of(&CSG_INPUT) }, control, GROUP_INPUT_VA)?,
+            output: self.block(const { Extent::of(&CSG_OUTPUT) }, control, GROUP_OUTPUT_VA)?,
             streams: Vec::new(),
         };
         let first = offset.saturating_add(u64::from(STREAM_CONTROL_OFFSET));
         for stream in 0..streams {
             let offset = first.saturating_add(stride.saturating_mul(u64::from(stream)));
-            let control = self.at_offset(&STREAM_CONTROL, offset)?;
+            let control = self.at_offset(const { Extent::of(&STREAM_CONTROL) }, offset)?;
             let features = self.word(control, STREAM_FEATURES);
             if stream == 0 {
                 facts.stream_features = features;
             }
             equal(STREAM_FEATURES, number, features, facts.stream_features)?;
             let blocks = StreamBlocks {
-                input: self.block(&CS_KERNEL_INPUT, control, STREAM_INPUT_VA)?,
-                output: self.block(&CS_KERNEL_OUTPUT, control, STREAM_OUTPUT_VA)?,
+                input: self.block(
+                    const { Extent::of(&CS_KERNEL_INPUT) },
+                    control,
+                    STREAM_INPUT_VA,
+                )?,
+                output: self.block(
+                    const { Extent::of(&CS_KERNEL_OUTPUT) },
+                    control,
+                    STREAM_OUTPUT_VA,
+                )?,
             };
             let _ = slot.streams.push(blocks);
         }
@@ -301,7 +313,7 @@ impl<P: Platform> Reader<'_, P> {
     /// The block whose firmware address stands in a control word.
     fn block(
         &mut self,
-        block: &Block,
+        block: Extent,
         control: SharedBlock,
         word: Register,
     ) -> Result<SharedBlock, InterfaceError> {
@@ -315,9 +327,10 @@ impl<P: Platform> Reader<'_, P> {
         self.at_offset(block, offset)
     }
 
-    fn at_offset(&self, block: &Block, offset: u64) -> Result<SharedBlock, InterfaceError> {
-        let end = end_of(block);
-        let inside = offset.checked_add(end).is_some_and(|end| end <= self.bytes);
+    fn at_offset(&self, block: Extent, offset: u64) -> Result<SharedBlock, InterfaceError> {
+        let inside = offset
+            .checked_add(block.bytes)
+            .is_some_and(|end| end <= self.bytes);
         if inside && offset & 3 == 0 {
             return Ok(SharedBlock::new(self.base.offset(offset)));
         }
@@ -330,14 +343,28 @@ impl<P: Platform> Reader<'_, P> {
     }
 }
 
-/// Bytes from the beginning of a block to the end of its last word.
-fn end_of(block: &Block) -> u64 {
-    block.registers.last().map_or(0, |last| {
-        let bytes = last.stride.saturating_mul(last.count.saturating_sub(1));
-        u64::from(last.offset)
-            .saturating_add(u64::from(bytes))
-            .saturating_add(u64::from(last.width.bytes()))
-    })
+/// What is to be known of a block: found out when this is compiled, so that its rows are in no image.
+#[derive(Clone, Copy)]
+struct Extent {
+    name: &'static str,
+    /// Bytes from the beginning to the end of its last word.
+    bytes: u64,
+}
+
+impl Extent {
+    const fn of(block: &'static Block) -> Extent {
+        let bytes = match block.registers.last() {
+            None => 0,
+            Some(last) => {
+                let skipped = last.stride as u64 * last.count.saturating_sub(1) as u64;
+                last.offset as u64 + skipped + last.width.bytes() as u64
+            }
+        };
+        Extent {
+            name: block.name,
+            bytes,
+        }
+    }
 }
 
 fn apart(register: Register, value: u64, least: u64) -> Result<(), InterfaceError> {

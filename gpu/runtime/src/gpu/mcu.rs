@@ -59,6 +59,11 @@ impl Reaching {
         let looked = self.awaited.look(platform, now);
         looked.map_err(|timed_out| HaltError { what, timed_out })
     }
+
+    /// How long to leave it alone after a look in vain.
+    pub(crate) fn pause(&self, now: Instant) -> Duration {
+        self.awaited.pause(now)
+    }
 }
 
 /// Stops the microcontroller at once: it does when the state is reached.

@@ -20,6 +20,26 @@ pub(crate) struct JobFlush {
     pub(crate) id: u32,
 }
 
+/// What a job begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Begin {
+    /// Which caches it flushes.
+    pub(crate) reach: Option<Reach>,
+    /// As [`JobFlush::id`].
+    pub(crate) id: u32,
+    /// When what it flushes for was written: a stamp of the device's caches.
+    pub(crate) stamp: u64,
+}
+
+impl Begin {
+    /// No flush.
+    pub(crate) const NOTHING: Begin = Begin {
+        reach: None,
+        id: 0,
+        stamp: 0,
+    };
+}
+
 /// What a job does to the caches by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CacheUse {

@@ -11,7 +11,7 @@ mod stream;
 mod waiting;
 mod wrapper;
 
-pub(crate) use flush::{CacheUse, JobFlush, Reach};
+pub(crate) use flush::{Begin, CacheUse, JobFlush, Reach};
 pub(crate) use points::{MOST_POINTS, Points, SyncPoint};
 pub(crate) use ring::Ring;
 pub use stream::Status;

@@ -1,19 +1,41 @@
 //! The ring buffer of a stream: where the host writes and how far the hardware has read.
 //!
 //! Offsets only grow; the place in the ring is the offset modulo its size, a power of two. A block may wrap around
-//! the end.  Facts: hardware/csf-firmware.md section 10, csf-scheduling.md section 4.
+//! the end. Blocks fill whole slots; a slot that holds the wrapper of a job without semaphores is taken by the next such wrapper
+//! by changing only the words that differ.
+//! Where reading begins (EXTRACT_INIT) is said when the stream is started or resumed, which is when the firmware reads it.
+//! Facts: hardware/csf-firmware.md section 10, csf-scheduling.md sections 3.1 and 4.
 
+use super::wrapper::{OWN, SAME, WRAPPER_WORDS};
 use crate::access::SharedBlock;
 use crate::platform::{PhysicalAddress, Platform};
 use eitri_csf::interface::user_pages::{CS_EXTRACT, CS_EXTRACT_INIT, CS_INSERT};
 
-/// Bytes of a ring: 128 jobs.
-const RING_BYTES: u64 = 16 * 1024;
+/// Jobs without semaphores that a ring has room for.
+const SLOTS: usize = 128;
+const SLOT_BYTES: u64 = WRAPPER_WORDS as u64 * 8;
+const RING_BYTES: u64 = SLOTS as u64 * SLOT_BYTES;
 
-/// Room in a ring: what the hardware had consumed when it was looked for.
+/// What a slot holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Room {
-    extract: u64,
+enum Slot {
+    /// Anything.
+    Other,
+    /// The wrapper of a job without semaphores and without a flush.
+    Plain,
+    /// The same with a flush.
+    Flush,
+}
+
+/// A wrapper of a job without semaphores.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Plain<'a> {
+    /// The first words, which are the job's: those of the flush, the address, the length, the wait for the flush.
+    pub(crate) own: [u64; OWN],
+    /// It flushes.
+    pub(crate) flushes: bool,
+    /// The words behind them.
+    pub(crate) same: &'a [u64; SAME],
 }
 
 /// A ring buffer with its user pages.
@@ -23,8 +45,11 @@ pub(crate) struct Ring {
     input: SharedBlock,
     output: SharedBlock,
     insert: u64,
+    /// What the hardware had consumed when that was last looked at.
+    consumed: u64,
     /// What was to be consumed before this is not any more.
     skipped: u64,
+    slots: [Slot; SLOTS],
 }
 
 impl Ring {
@@ -42,7 +67,9 @@ impl Ring {
             input,
             output,
             insert: 0,
+            consumed: 0,
             skipped: 0,
+            slots: [Slot::Other; SLOTS],
         }
     }
 
@@ -60,6 +87,7 @@ impl Ring {
     pub(crate) fn begin_at<P: Platform>(&mut self, platform: &mut P, offset: u64) {
         self.output.write(platform, CS_EXTRACT, offset);
         self.skipped = offset;
+        self.consumed = offset;
     }
 
     /// Says where reading begins when the stream is started.
@@ -69,41 +97,94 @@ impl Ring {
         self.input.write(platform, CS_INSERT, self.insert);
     }
 
-    /// Room for `bytes` more, if they fit.
-    pub(crate) fn room<P: Platform>(&self, platform: &mut P, bytes: u64) -> Option<Room> {
-        let extract = self.extract(platform);
-        // Nonsense from the hardware (more consumed than was written) counts as a full ring.
-        let used = self.insert.checked_sub(extract).unwrap_or(RING_BYTES);
-        let needed = used.checked_add(bytes)?;
-        (needed <= RING_BYTES).then_some(Room { extract })
+    /// Whether there is room for `bytes` more.
+    #[inline]
+    pub(crate) fn has_room<P: Platform>(&mut self, platform: &mut P, bytes: u64) -> bool {
+        if self.fits(bytes) {
+            return true;
+        }
+        self.look(platform);
+        self.fits(bytes)
     }
 
-    /// Writes a block, and then says that it is there. The doorbell is the caller's.
-    pub(crate) fn push<P: Platform>(&mut self, platform: &mut P, block: &[u64], room: Room) {
+    #[inline(never)]
+    fn look<P: Platform>(&mut self, platform: &mut P) {
+        self.consumed = self.extract(platform);
+    }
+
+    /// Whether there is, by what the hardware had consumed when that was last looked at.
+    const fn fits(&self, bytes: u64) -> bool {
+        // Nonsense from the hardware (more consumed than was written) counts as a full ring.
+        match self.insert.checked_sub(self.consumed) {
+            Some(used) => used <= RING_BYTES && bytes <= RING_BYTES.wrapping_sub(used),
+            None => false,
+        }
+    }
+
+    /// Puts a job without semaphores there. There is room; the doorbell is the caller's.
+    #[inline]
+    pub(crate) fn push_plain<P: Platform>(&mut self, platform: &mut P, job: &Plain<'_>) {
+        let start = self.memory.offset(self.insert % RING_BYTES);
+        let slot = (self.insert / SLOT_BYTES) as usize % SLOTS;
+        let now = match job.flushes {
+            true => Slot::Flush,
+            false => Slot::Plain,
+        };
+        let was = self.slots.get_mut(slot);
+        let was = was.map_or(Slot::Other, |slot| core::mem::replace(slot, now));
+        let [_, _, address, length, _] = job.own;
+        if (was, now) == (Slot::Plain, Slot::Plain) {
+            write(platform, start.offset(16), &[address, length]);
+        } else {
+            write(platform, start, &job.own);
+            if was == Slot::Other {
+                write(platform, start.offset(OWN as u64 * 8), job.same);
+            }
+        }
+        self.insert_is(platform, self.insert.wrapping_add(SLOT_BYTES));
+    }
+
+    /// Puts a block of whole slots there. There is room; the doorbell is the caller's.
+    pub(crate) fn push<P: Platform>(&mut self, platform: &mut P, block: &[u64]) {
         let bytes = (block.len() as u64).wrapping_mul(8);
         let start = self.insert & RING_BYTES.wrapping_sub(1);
         // It may wrap around the end.
         let straight = bytes.min(RING_BYTES.wrapping_sub(start));
         let words = (straight / 8) as usize;
         let (before, behind) = (block.get(..words), block.get(words..));
-        platform.write_words(self.memory.offset(start), before.unwrap_or(&[]));
-        platform.clean(self.memory.offset(start).span(straight));
+        write(platform, self.memory.offset(start), before.unwrap_or(&[]));
         if straight < bytes {
-            platform.write_words(self.memory, behind.unwrap_or(&[]));
-            platform.clean(self.memory.span(bytes.wrapping_sub(straight)));
+            write(platform, self.memory, behind.unwrap_or(&[]));
         }
-        self.input.write(platform, CS_EXTRACT_INIT, room.extract);
-        self.insert = self.insert.wrapping_add(bytes);
+        for slot in (self.insert / SLOT_BYTES..).take(block.len().div_ceil(WRAPPER_WORDS)) {
+            if let Some(slot) = self.slots.get_mut(slot as usize % SLOTS) {
+                *slot = Slot::Other;
+            }
+        }
+        self.insert_is(platform, self.insert.wrapping_add(bytes));
+    }
+
+    /// Says how far there are words.
+    fn insert_is<P: Platform>(&mut self, platform: &mut P, insert: u64) {
+        self.insert = insert;
         // A stream that is still busy sees INSERT without a doorbell: the words stand before it.
         platform.publish();
-        self.input.write(platform, CS_INSERT, self.insert);
+        self.input.write(platform, CS_INSERT, insert);
     }
+}
+
+/// Writes words to memory.
+#[inline]
+fn write<P: Platform>(platform: &mut P, at: PhysicalAddress, words: &[u64]) {
+    platform.write_words(at, words);
+    platform.clean(at.span((words.len() as u64).wrapping_mul(8)));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::{Fake, MEMORY};
+    use std::vec::Vec;
 
     fn ring() -> (Fake, Ring) {
         let mut fake = Fake::new(RING_BYTES + 0x2000);
@@ -121,27 +202,80 @@ mod tests {
     #[test]
     fn a_block_wraps_around_the_end() {
         let (mut fake, mut ring) = ring();
-        ring.insert = RING_BYTES - 8;
-        consume(&mut fake, &ring, RING_BYTES - 8);
-        let room = ring.room(&mut fake, 16).expect("empty");
-        ring.push(&mut fake, &[0xA, 0xB], room);
+        ring.insert = RING_BYTES - SLOT_BYTES;
+        consume(&mut fake, &ring, RING_BYTES - SLOT_BYTES);
+        assert!(ring.has_room(&mut fake, 2 * SLOT_BYTES), "it is empty");
+        let block = [[0xA; WRAPPER_WORDS], [0xB; WRAPPER_WORDS]].concat();
+        ring.push(&mut fake, &block);
         let start = PhysicalAddress(MEMORY);
         assert_eq!(fake.load64(start.offset(RING_BYTES - 8)), 0xA);
         assert_eq!(fake.load64(start), 0xB);
-        assert_eq!(ring.insert(), RING_BYTES + 8);
-        assert_eq!(ring.input.read(&mut fake, CS_INSERT), RING_BYTES + 8);
-        assert_eq!(ring.input.read(&mut fake, CS_EXTRACT_INIT), RING_BYTES - 8);
+        assert_eq!(ring.insert(), RING_BYTES + SLOT_BYTES);
+        assert_eq!(
+            ring.input.read(&mut fake, CS_INSERT),
+            RING_BYTES + SLOT_BYTES
+        );
+    }
+
+    /// Whatever a slot held before.
+    #[test]
+    fn a_slot_holds_all_words_of_its_job() {
+        let (mut fake, mut ring) = ring();
+        let same = [7; SAME];
+        let plain = |own, flushes| Plain {
+            own,
+            flushes,
+            same: &same,
+        };
+        let (quiet, other) = ([0, 0, 3, 4, 0], [0, 0, 8, 9, 0]);
+        let flush = [1, 2, 5, 6, 10];
+        let jobs = [
+            Some(plain(quiet, false)),
+            Some(plain(other, false)),
+            Some(plain(flush, true)),
+            Some(plain(quiet, false)),
+            None,
+            Some(plain(other, false)),
+            None,
+            Some(plain(flush, true)),
+            Some(plain(flush, true)),
+        ];
+        for (round, job) in jobs.iter().enumerate() {
+            consume(&mut fake, &ring, ring.insert());
+            assert!(ring.has_room(&mut fake, RING_BYTES), "round {round}");
+            let expected = match job {
+                Some(job) => {
+                    ring.push_plain(&mut fake, job);
+                    [job.own.as_slice(), job.same.as_slice()].concat()
+                }
+                None => {
+                    ring.push(&mut fake, &[0xEE; WRAPPER_WORDS]);
+                    [0xEE; WRAPPER_WORDS].to_vec()
+                }
+            };
+            let start = PhysicalAddress(MEMORY);
+            let at = |word: usize| start.offset(word as u64 * 8);
+            let found: Vec<u64> = (0..WRAPPER_WORDS).map(|it| fake.load64(at(it))).collect();
+            assert_eq!(found, expected, "round {round}");
+            for _ in 1..SLOTS {
+                ring.push_plain(&mut fake, &plain(other, false));
+            }
+        }
     }
 
     #[test]
     fn room_is_what_the_hardware_has_consumed() {
         let (mut fake, mut ring) = ring();
         ring.insert = RING_BYTES;
-        let has_room = |fake: &mut Fake, bytes| ring.room(fake, bytes).is_some();
-        assert!(!has_room(&mut fake, 8));
+        assert!(!ring.has_room(&mut fake, 8));
         consume(&mut fake, &ring, 128);
-        assert!(has_room(&mut fake, 128) && !has_room(&mut fake, 136));
+        assert!(ring.has_room(&mut fake, 128) && !ring.has_room(&mut fake, 136));
+        let (_, mut ring) = self::ring();
+        ring.insert = RING_BYTES;
         consume(&mut fake, &ring, RING_BYTES + 8);
-        assert!(!has_room(&mut fake, 8), "more consumed than was written");
+        assert!(
+            !ring.has_room(&mut fake, 8),
+            "more consumed than was written"
+        );
     }
 }

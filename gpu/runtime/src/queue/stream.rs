@@ -4,10 +4,10 @@
 //! well leaves nothing behind; one that failed keeps its place in the storage until its owner discards it.
 //! Facts: hardware/csf-scheduling.md sections 2 to 6.
 
-use super::flush::{CacheUse, JobFlush};
+use super::flush::{Begin, CacheUse};
 use super::points::Points;
-use super::ring::Ring;
-use super::wrapper::{StreamShape, WRAPPER_WORDS, wrapper, wrapper_with};
+use super::ring::{Plain, Ring};
+use super::wrapper::{SAME, StreamShape, WRAPPER_WORDS, own_words, same_words, wrapper_with};
 use crate::access::SharedBlock;
 use crate::fault::{Cause, JobFault, Recovery, StreamStatus};
 use crate::firmware::StreamBlocks;
@@ -37,8 +37,8 @@ pub(crate) struct Job {
     pub(crate) commands: Option<Key>,
     /// What it does to the caches.
     uses: CacheUse,
-    /// The flush that it begins with, and what was written before that.
-    flush: (Option<JobFlush>, u64),
+    /// What it begins with.
+    begin: Begin,
     /// Its semaphores, if it has some.
     pub(crate) points: Option<Key>,
     /// The next job of the stream.
@@ -56,10 +56,10 @@ pub(crate) struct Work {
     pub(crate) code: (GpuAddress, u32),
     /// Whose they are; `None` for a stream of its owner's.
     pub(crate) commands: Option<Key>,
+    /// The space that they are in.
+    pub(crate) space: Key,
     /// What they do to the caches.
     pub(crate) uses: CacheUse,
-    /// The flush to begin with, and what was written before that.
-    pub(crate) flush: (Option<JobFlush>, u64),
     /// Its semaphores, if it has some.
     pub(crate) points: Option<Key>,
 }
@@ -71,8 +71,8 @@ pub(crate) struct Ended {
     pub(crate) commands: Option<Key>,
     /// What it did to the caches.
     pub(crate) uses: CacheUse,
-    /// The flush that it began with.
-    pub(crate) flush: (Option<JobFlush>, u64),
+    /// What it began with.
+    pub(crate) begin: Begin,
     /// Its semaphores, if it had some. One that has run has signalled.
     pub(crate) points: Option<Key>,
     /// It has run, well or not.
@@ -93,7 +93,7 @@ impl Job {
         end: 0,
         commands: None,
         uses: CacheUse::UNKNOWN,
-        flush: (None, 0),
+        begin: Begin::NOTHING,
         points: None,
         next: None,
         fault: None,
@@ -138,6 +138,8 @@ pub(crate) struct Stream {
     ring: Ring,
     sync: SharedBlock,
     shape: StreamShape,
+    /// The words of wrappers that are the same for all jobs without semaphores.
+    same: [u64; SAME],
     /// Its priority among the streams of its group.
     priority: u8,
     /// The jobs in flight: the oldest and the newest.
@@ -175,6 +177,7 @@ impl Stream {
             sub_queue,
             ring: Ring::new(places.ring.1, input, output),
             sync: SharedBlock::new(places.sync.1),
+            same: same_words(&shape, places.sync.0),
             places,
             shape,
             priority,
@@ -226,62 +229,86 @@ impl Stream {
             .set(platform, state, cs_req::STATE.word(CsState::Stop));
     }
 
-    /// Puts a job into the ring. The doorbell is the caller's.
+    /// Puts a job without semaphores into the ring; gives the point that it reaches. The doorbell is the caller's.
+    #[inline]
     pub(crate) fn push<P: Platform>(
         &mut self,
         platform: &mut P,
         jobs: &mut Slab<'_, Job>,
-        queue: Queue,
-        work: Work,
-        points: Option<&Points>,
-    ) -> Result<Fence, PushError> {
+        (queue, work, begin): (Queue, &Work, &Begin),
+    ) -> Result<u64, PushError> {
+        const LENGTH: u64 = WRAPPER_WORDS as u64 * 8;
+        if !self.ring.has_room(platform, LENGTH) {
+            return Err(PushError::RingFull);
+        }
+        let point = self.add_job(jobs, (queue, work, begin), LENGTH)?;
+        let job = Plain {
+            own: own_words(&self.shape, work.code, begin),
+            flushes: begin.reach.is_some(),
+            same: &self.same,
+        };
+        self.ring.push_plain(platform, &job);
+        Ok(point)
+    }
+
+    /// The same for a job with semaphores.
+    pub(crate) fn push_with<P: Platform>(
+        &mut self,
+        platform: &mut P,
+        jobs: &mut Slab<'_, Job>,
+        (queue, work, begin): (Queue, &Work, &Begin),
+        points: &Points,
+    ) -> Result<u64, PushError> {
         let (sync, _) = self.places.sync;
-        let (flush, _) = work.flush;
-        let (plain, more): ([u64; WRAPPER_WORDS], _);
-        let block = match points {
-            None => {
-                plain = wrapper(&self.shape, work.code, sync, flush);
-                plain.as_slice()
-            }
-            Some(points) => {
-                more = wrapper_with(&self.shape, work.code, sync, flush, points);
-                more.as_slice()
-            }
-        };
-        let length = (block.len() as u64).wrapping_mul(8);
-        let room = self.ring.room(platform, length);
-        let room = room.ok_or(PushError::RingFull)?;
-        let place = jobs.vacant().ok_or(PushError::JobsFull)?;
-        let begin = self.ring.insert();
-        let fence = Fence {
-            queue,
-            sub_queue: self.sub_queue,
-            point: self.submitted.wrapping_add(1),
-        };
-        let (key, job) = place.reuse(|| Job::EMPTY);
+        let words = wrapper_with(&self.shape, work.code, sync, begin, points);
+        let length = (words.len() as u64).wrapping_mul(8);
+        if !self.ring.has_room(platform, length) {
+            return Err(PushError::RingFull);
+        }
+        let point = self.add_job(jobs, (queue, work, begin), length)?;
+        self.ring.push(platform, &words);
+        Ok(point)
+    }
+
+    /// Keeps what is known of a job whose wrapper is the next in the ring.
+    #[inline]
+    fn add_job(
+        &mut self,
+        jobs: &mut Slab<'_, Job>,
+        (queue, work, begins): (Queue, &Work, &Begin),
+        length: u64,
+    ) -> Result<u64, PushError> {
+        let insert = self.ring.insert();
+        let point = self.submitted.wrapping_add(1);
+        let (key, job) = jobs.reuse(|| Job::EMPTY).ok_or(PushError::JobsFull)?;
         let Job {
-            fence: job_fence,
+            fence,
             start,
             end,
             commands,
             uses,
-            flush: job_flush,
-            points: job_points,
+            begin,
+            points,
             next,
             fault,
             over,
         } = job;
-        (*job_fence, *start, *end) = (fence, begin, begin.wrapping_add(length));
-        (*commands, *uses, *job_flush) = (work.commands, work.uses, work.flush);
-        (*job_points, *next, *fault, *over) = (work.points, None, None, false);
-        if let Some(last) = self.last.and_then(|last| jobs.get_mut(last)) {
-            last.next = Some(key);
+        *fence = Fence {
+            queue,
+            sub_queue: self.sub_queue,
+            point,
+        };
+        (*start, *end) = (insert, insert.wrapping_add(length));
+        (*commands, *uses, *points) = (work.commands, work.uses, work.points);
+        *begin = *begins;
+        (*next, *fault, *over) = (None, None, false);
+        match self.last.and_then(|last| jobs.get_mut(last)) {
+            Some(last) => last.next = Some(key),
+            None => self.first = self.first.or(Some(key)),
         }
-        self.first = self.first.or(Some(key));
         self.last = Some(key);
-        self.submitted = fence.point;
-        self.ring.push(platform, block, room);
-        Ok(fence)
+        self.submitted = point;
+        Ok(point)
     }
 
     /// The sync object, for a test to play the GPU.
@@ -350,7 +377,7 @@ impl Stream {
         let ended = Ended {
             commands: job.commands.take(),
             uses: job.uses,
-            flush: job.flush,
+            begin: job.begin,
             points: job.points.take(),
             ran,
             well: ran && job.fault.is_none(),

@@ -4,7 +4,7 @@
 //! the sync object, and end the range that a fault affects.
 //! Facts: hardware/csf-scheduling.md sections 4 and 5, command-stream.md sections 1.9, 6.20 and 7.6.
 
-use super::flush::{JobFlush, Reach};
+use super::flush::{Begin, Reach};
 use super::points::{MOST_POINTS, Points, SyncPoint};
 use crate::vm::GpuAddress;
 use eitri_cs::builder::{BuildFault, Checked, Config, Load32, Load64};
@@ -14,18 +14,20 @@ use eitri_cs::{Arch, Layout, Slot, SlotMask};
 use heapless::Vec;
 use thiserror::Error;
 
-/// Words of a line of 64 bytes. Wrappers are padded to whole ones, as the prefetcher works in lines.
-const LINE: usize = 8;
-/// Words of a wrapper without semaphores.
-pub(crate) const WRAPPER_WORDS: usize = 2 * LINE;
+/// Words of a wrapper without semaphores: two lines of 64 bytes, as the prefetcher works in lines. Others are padded to a multiple
+/// of it, so that every wrapper begins where such a one did.
+pub(crate) const WRAPPER_WORDS: usize = 16;
+/// The first words of it, which differ from job to job; and the others, which are a stream's.
+pub(crate) const OWN: usize = 5;
+pub(crate) const SAME: usize = WRAPPER_WORDS - OWN;
 /// What comes before the signals of semaphores, and after them.
-const HEAD: usize = 6;
+const HEAD: usize = OWN + 1;
 const TAIL: usize = 5;
 /// Words for a semaphore: its address, two halves of a value, and what is done with it.
 const POINT_WORDS: usize = 4;
 /// Words of a wrapper at most: the signals have a wait before them.
 pub(crate) const MOST_WORDS: usize =
-    (HEAD + TAIL + 1 + 2 * MOST_POINTS * POINT_WORDS).next_multiple_of(LINE);
+    (HEAD + TAIL + 1 + 2 * MOST_POINTS * POINT_WORDS).next_multiple_of(WRAPPER_WORDS);
 
 /// The instructions of a stream's wrappers, encoded and checked once: what is left to say are values.
 ///
@@ -149,26 +151,47 @@ impl StreamShape {
     }
 }
 
-/// The words that flush what is to be flushed, call `bytes` of instructions at `start`, and then signal the sync object at
-/// `sync`. Without a flush their places hold NOP.
-pub(crate) const fn wrapper(
+/// The words of a job that flush what is to be flushed, and load where `bytes` of instructions at `start` are. Without a flush
+/// their places hold NOP.
+#[inline]
+pub(crate) const fn own_words(
     shape: &StreamShape,
-    code: (GpuAddress, u32),
-    sync: GpuAddress,
-    flush: Option<JobFlush>,
-) -> [u64; WRAPPER_WORDS] {
-    let [a, b, c, d, e, f] = head(shape, code, flush);
-    let [g, h, i, j, k] = tail(shape, sync);
-    [a, b, c, d, e, f, g, h, i, j, k, 0, 0, 0, 0, 0]
+    (start, bytes): (GpuAddress, u32),
+    begin: &Begin,
+) -> [u64; OWN] {
+    let flush = match begin.reach {
+        None => None,
+        Some(Reach::Cores) => Some(shape.flush_cores),
+        Some(Reach::All) => Some(shape.flush_all),
+    };
+    let [id, flush, flushed] = match flush {
+        None => [0; 3],
+        Some(flush) => {
+            let id = shape.set_value.with(begin.id);
+            [id.word(), flush.word(), shape.flushed.word()]
+        }
+    };
+    // Addresses have at most 48 bits: one instruction loads each.
+    let (start, _) = shape.set_address.with(start.0);
+    let bytes = shape.set_value.with(bytes);
+    [id, flush, start.word(), bytes.word(), flushed]
 }
 
-/// The same for a job with semaphores: it waits for them first, and signals them before its sync object, so that a job which is
+/// The words behind them, which are the same for every job without semaphores: they call, and then signal the sync object at
+/// `sync`.
+pub(crate) const fn same_words(shape: &StreamShape, sync: GpuAddress) -> [u64; SAME] {
+    let [a, b, c, d, e] = tail(shape, sync);
+    [shape.call.word(), a, b, c, d, e, 0, 0, 0, 0, 0]
+}
+
+/// All words of a job with semaphores: it waits for them first, and signals them before its sync object, so that a job which is
 /// over has signalled.
+#[inline(never)]
 pub(crate) fn wrapper_with(
     shape: &StreamShape,
     code: (GpuAddress, u32),
     sync: GpuAddress,
-    flush: Option<JobFlush>,
+    begin: &Begin,
     points: &Points,
 ) -> Vec<u64, MOST_WORDS> {
     let mut words = Vec::new();
@@ -182,7 +205,8 @@ pub(crate) fn wrapper_with(
             put(&shape.point(*point, below, shape.wait_point));
         }
     }
-    put(&head(shape, code, flush));
+    put(&own_words(shape, code, begin));
+    put(&[shape.call.word()]);
     if !points.signals.is_empty() {
         put(&[shape.wait_all.word()]);
     }
@@ -190,37 +214,9 @@ pub(crate) fn wrapper_with(
         put(&shape.point(*point, point.value, shape.signal_point));
     }
     put(&tail(shape, sync));
-    let whole = words.len().next_multiple_of(LINE);
+    let whole = words.len().next_multiple_of(WRAPPER_WORDS);
     let _ = words.resize(whole, 0);
     words
-}
-
-const fn head(
-    shape: &StreamShape,
-    (start, bytes): (GpuAddress, u32),
-    flush: Option<JobFlush>,
-) -> [u64; HEAD] {
-    let [id, flush, flushed] = match flush {
-        None => [0; 3],
-        Some(JobFlush { reach, id }) => {
-            let flush = match reach {
-                Reach::Cores => shape.flush_cores,
-                Reach::All => shape.flush_all,
-            };
-            let id = shape.set_value.with(id);
-            [id.word(), flush.word(), shape.flushed.word()]
-        }
-    };
-    // Addresses have at most 48 bits: one instruction loads each.
-    let (start, _) = shape.set_address.with(start.0);
-    [
-        id,
-        flush,
-        start.word(),
-        shape.set_value.with(bytes).word(),
-        flushed,
-        shape.call.word(),
-    ]
 }
 
 const fn tail(shape: &StreamShape, sync: GpuAddress) -> [u64; TAIL] {
@@ -238,17 +234,29 @@ const fn tail(shape: &StreamShape, sync: GpuAddress) -> [u64; TAIL] {
 mod tests {
     use super::*;
 
+    fn wrapper(
+        shape: &StreamShape,
+        code: (GpuAddress, u32),
+        sync: GpuAddress,
+        begin: Begin,
+    ) -> [u64; WRAPPER_WORDS] {
+        let (own, same) = (own_words(shape, code, &begin), same_words(shape, sync));
+        let words: std::vec::Vec<u64> = own.into_iter().chain(same).collect();
+        words.try_into().expect("all of them")
+    }
+
     /// The worked ring entry of hardware/command-stream.md section 7.6; and without a flush.
     #[test]
     fn the_worked_ring_entry() {
         let shape = StreamShape::new(Arch::V10, 96, 8).expect("G610");
         let code = (GpuAddress(0x41_0004_0000), 0x108);
         let sync = GpuAddress(0x8000_0000_1000);
-        let flush = JobFlush {
-            reach: Reach::All,
+        let flush = Begin {
+            reach: Some(Reach::All),
             id: 0x1234,
+            stamp: 0,
         };
-        let words = wrapper(&shape, code, sync, Some(flush));
+        let words = wrapper(&shape, code, sync, flush);
         let expected = [
             0x025e_0000_0000_1234,
             0x2400_5e00_0000_0233,
@@ -268,15 +276,15 @@ mod tests {
             0,
         ];
         assert_eq!(words, expected, "{words:x?}");
-        let words = wrapper(&shape, code, sync, None);
+        let words = wrapper(&shape, code, sync, Begin::NOTHING);
         let mut without = expected;
         (without[0], without[1], without[4]) = (0, 0, 0);
         assert_eq!(words, without, "{words:x?}");
-        let cores = JobFlush {
-            reach: Reach::Cores,
-            id: 0,
+        let cores = Begin {
+            reach: Some(Reach::Cores),
+            ..Begin::NOTHING
         };
-        let words = wrapper(&shape, code, sync, Some(cores));
+        let words = wrapper(&shape, code, sync, cores);
         assert_eq!(words[..2], [0x025e_0000_0000_0000, 0x2400_5e00_0000_0230]);
     }
 
@@ -294,15 +302,32 @@ mod tests {
             points.waits.push(point).expect("room");
             points.signals.push(point).expect("room");
         }
-        let words = wrapper_with(&shape, (GpuAddress(0x41_0004_0000), 8), sync, None, &points);
+        let words = wrapper_with(
+            &shape,
+            (GpuAddress(0x41_0004_0000), 8),
+            sync,
+            &Begin::NOTHING,
+            &points,
+        );
         assert_eq!(words.len(), MOST_WORDS);
         let count = |op: u64| words.iter().filter(|word| **word >> 56 == op).count();
         // SYNC_WAIT64, SYNC_SET64, SYNC_ADD64: hardware/command-stream.md 3.5.
         assert_eq!([0x35, 0x34, 0x33].map(count), [MOST_POINTS, MOST_POINTS, 1]);
         // Without any it is the plain one.
-        let plain = wrapper(&shape, (GpuAddress(0x41_0004_0000), 8), sync, None);
+        let plain = wrapper(
+            &shape,
+            (GpuAddress(0x41_0004_0000), 8),
+            sync,
+            Begin::NOTHING,
+        );
         let none = Points::default();
-        let words = wrapper_with(&shape, (GpuAddress(0x41_0004_0000), 8), sync, None, &none);
+        let words = wrapper_with(
+            &shape,
+            (GpuAddress(0x41_0004_0000), 8),
+            sync,
+            &Begin::NOTHING,
+            &none,
+        );
         assert_eq!(words.as_slice(), plain);
     }
 

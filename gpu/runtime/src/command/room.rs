@@ -1,0 +1,125 @@
+//! Room: for instructions and data of commands, in blocks that are chained and kept, and for uniforms that the stream writes.
+//!
+//! Guarantees: a command buffer that was recorded before takes no memory again.  Facts: hardware/command-stream.md 6.1.
+
+use super::error::{CommandError, Limit};
+use super::recorder::{BLOCKS, NEXT_BLOCK, Recorder, WRITTEN, WRITTEN_BYTES};
+use super::writer::{ALIGNMENT, Block, Writer};
+use crate::error::{Error, Thing};
+use crate::handle::Space;
+use crate::platform::{PhysicalAddress, Platform};
+use crate::slab::Key;
+use crate::vm::{GpuAddress, Protection};
+use eitri_cs::builder::Link;
+
+impl<P: Platform> Recorder<'_, '_, '_, P> {
+    /// Goes on in another block, which has room for so much data.
+    #[cold]
+    pub(super) fn go_on(&mut self, data: u32) -> Result<(), Error> {
+        let bytes = Writer::block_for(data).max(NEXT_BLOCK);
+        let number = self.blocks;
+        let kept = self.area_object(BLOCKS, number);
+        let enough = |object: &crate::device::Object<'_>| object.mapping.bytes() >= bytes.into();
+        let kept = kept.filter(|key| self.device.objects.get(*key).is_some_and(enough));
+        let key = match kept {
+            Some(key) => key,
+            None => {
+                let space = Space(self.space);
+                let tag = BLOCKS.saturating_add(number);
+                self.device.create_area(
+                    self.commands,
+                    space,
+                    tag,
+                    "commands",
+                    bytes.into(),
+                    Protection::Given,
+                )?
+            }
+        };
+        let mapping = &self.device.object(key, Thing::CommandBuffer)?.mapping;
+        let block = Block {
+            address: mapping.address(),
+            memory: mapping.memory(),
+            bytes: u32::try_from(mapping.bytes()).unwrap_or(bytes),
+        };
+        let link = Link::to(block.address.0, &self.words()?.config);
+        let link = link.map_err(CommandError::Build)?;
+        self.writer.go_on(&mut self.device.platform, block, link);
+        self.blocks = number.saturating_add(1);
+        Ok(())
+    }
+
+    /// An area by its tag.
+    pub(super) fn area_object(&self, kind: u32, number: u32) -> Option<Key> {
+        let list = self.device.objects.get(self.commands)?.list;
+        let tag = kind.saturating_add(number);
+        self.device.links.tagged(list, tag)
+    }
+
+    /// Room for uniforms that the stream writes to. The caller cleans what it writes there.
+    pub(super) fn written_room(
+        &mut self,
+        bytes: u32,
+    ) -> Result<(PhysicalAddress, GpuAddress), Error> {
+        let bytes = bytes.next_multiple_of(ALIGNMENT);
+        let (mut count, mut used) = self.written;
+        if WRITTEN_BYTES.saturating_sub(used) < bytes {
+            if self.area_object(WRITTEN, count).is_none() {
+                let (commands, space) = (self.commands, Space(self.space));
+                let tag = WRITTEN.saturating_add(count);
+                let (what, size) = ("uniforms", WRITTEN_BYTES.into());
+                let protection = Protection::Shared;
+                let device = &mut *self.device;
+                device.create_area(commands, space, tag, what, size, protection)?;
+            }
+            (count, used) = (count.saturating_add(1), 0);
+        }
+        let area = self.area_object(WRITTEN, count.saturating_sub(1));
+        let what = Thing::CommandBuffer;
+        let mapping = match area {
+            Some(area) => &self.device.object(area, what)?.mapping,
+            None => return Err(Error::Gone { what }),
+        };
+        let offset = u64::from(used);
+        let room = (
+            mapping.memory().offset(offset),
+            mapping.address().offset(offset),
+        );
+        self.written = (count, used.saturating_add(bytes));
+        Ok(room)
+    }
+
+    /// Room for data of the commands.
+    pub(super) fn room(&mut self, bytes: u32) -> Result<(PhysicalAddress, GpuAddress), Error> {
+        if let Some(room) = self.writer.data(bytes) {
+            return Ok(room);
+        }
+        self.go_on(bytes)?;
+        let limit = CommandError::Limit {
+            what: Limit::CommandBufferData,
+            wanted: bytes.into(),
+            most: NEXT_BLOCK.into(),
+        };
+        Ok(self.writer.data(bytes).ok_or(limit)?)
+    }
+
+    /// Puts words of data at a multiple of 64.
+    pub(super) fn place(&mut self, words: &[u32]) -> Result<GpuAddress, Error> {
+        let bytes = u32::try_from(words.len())
+            .unwrap_or(u32::MAX)
+            .saturating_mul(4);
+        let (mut at, address) = self.room(bytes)?;
+        let mut pairs = words.chunks_exact(2);
+        for pair in &mut pairs {
+            if let [low, high] = *pair {
+                let both = u64::from(high) << 32 | u64::from(low);
+                self.device.platform.store64(at, both);
+            }
+            at = at.offset(8);
+        }
+        if let [last] = *pairs.remainder() {
+            self.device.platform.store32(at, last);
+        }
+        Ok(address)
+    }
+}

@@ -1,0 +1,314 @@
+//! Submission: jobs into the rings of a queue. Nothing is allocated, and nothing waits.
+//!
+//! What a job needs was found out before: the wrapper's words stand in the ring already but for address and length
+//! ([`crate::queue`]), and what the commands use is counted as used for as long as they are submitted again ([`super::objects`]).
+//! Facts: hardware/csf-scheduling.md sections 2 to 5.
+
+use super::semaphores::SemaphorePoint;
+use super::{Device, Kind};
+use crate::access::Access;
+use crate::command::{CommandError, Level};
+use crate::error::{Error, Table, Thing};
+use crate::fault::{Cause, Recovery};
+use crate::group::{Doom, Group, Residency, doorbell};
+use crate::handle::{CommandBuffer, Fence, Queue};
+use crate::platform::Platform;
+use crate::queue::{CacheUse, MOST_POINTS, Points, PushError, SubQueue, Work, fault_of};
+use crate::slab::Key;
+use crate::vm::GpuAddress;
+
+/// How a job is submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubmitInfo<'a> {
+    /// The stream of the queue that runs it. Streams run side by side.
+    pub sub_queue: SubQueue,
+    /// What it waits for before it begins, four points at most. They may be waited for before anybody was told to signal them.
+    pub waits: &'a [SemaphorePoint],
+    /// What it signals when everything of it is done, four points at most. A job that fails, is cancelled, or is lost with the
+    /// GPU signals all the same, so that nobody waits for it for ever.
+    pub signals: &'a [SemaphorePoint],
+}
+
+impl Default for SubmitInfo<'_> {
+    /// To the compute stream, with no semaphores.
+    fn default() -> Self {
+        SubmitInfo {
+            sub_queue: SubQueue::Compute,
+            waits: &[],
+            signals: &[],
+        }
+    }
+}
+
+impl<P: Platform> Device<'_, '_, P> {
+    /// Submits commands to the compute stream of a queue, and returns at once. Nothing is allocated. While a lost GPU is being
+    /// started again jobs are taken all the same.
+    ///
+    /// # Errors
+    /// If there is no room for a job, the queue has failed, or the device was given up. Nothing is submitted then.
+    pub fn submit(&mut self, queue: Queue, commands: CommandBuffer) -> Result<Fence, Error> {
+        self.submit_to(queue, SubQueue::Compute, commands)
+    }
+
+    /// As [`Device::submit`], to any stream of the queue. Streams run side by side.
+    ///
+    /// # Errors
+    /// As [`Device::submit`].
+    pub fn submit_to(
+        &mut self,
+        queue: Queue,
+        sub_queue: SubQueue,
+        commands: CommandBuffer,
+    ) -> Result<Fence, Error> {
+        let info = SubmitInfo {
+            sub_queue,
+            ..SubmitInfo::default()
+        };
+        self.submit_with(queue, commands, info)
+    }
+
+    /// As [`Device::submit`], as `info` says: to any stream, with semaphores to wait for and to signal.
+    ///
+    /// # Errors
+    /// As [`Device::submit`]; also if there are more than four semaphores of either kind, or one is not mapped in the queue's
+    /// space for what the job does with it ([`Device::map_semaphore`]).
+    pub fn submit_with(
+        &mut self,
+        queue: Queue,
+        commands: CommandBuffer,
+        info: SubmitInfo<'_>,
+    ) -> Result<Fence, Error> {
+        const GONE: Error = Error::Gone {
+            what: Thing::CommandBuffer,
+        };
+        let key = commands.0;
+        let object = self.objects.get_mut(key).ok_or(GONE)?;
+        let Kind::Commands(it) = &mut object.kind else {
+            return Err(GONE);
+        };
+        let recorded = it.recorded.as_ref().ok_or(Error::NotRecorded)?;
+        if recorded.level != Level::Primary {
+            return Err(CommandError::Secondary.into());
+        }
+        let work = Work {
+            code: (recorded.start, recorded.bytes),
+            commands: Some(key),
+            space: object.space,
+            uses: recorded.uses,
+            points: None,
+        };
+        let (held, exclusive) = (it.held, recorded.exclusive);
+        it.jobs = it.jobs.saturating_add(1);
+        let pushed = match held && !exclusive {
+            true => self.push_with(queue, work, info),
+            false => self.push_checked(queue, (key, exclusive), work, info),
+        };
+        if pushed.is_err()
+            && let Some(it) = self.commands_mut(key)
+        {
+            it.jobs = it.jobs.saturating_sub(1);
+        }
+        pushed
+    }
+
+    /// Submits a job of commands that hold nothing yet, or that may not run beside another of theirs.
+    #[cold]
+    #[inline(never)]
+    fn push_checked(
+        &mut self,
+        queue: Queue,
+        (key, exclusive): (Key, bool),
+        work: Work,
+        info: SubmitInfo<'_>,
+    ) -> Result<Fence, Error> {
+        if exclusive {
+            self.check_exclusive(key, queue, info.sub_queue)?;
+        }
+        if self.commands_mut(key).is_some_and(|it| !it.held) {
+            self.hold(key)?;
+        }
+        self.push_with(queue, work, info)
+    }
+
+    #[inline]
+    fn push_with(
+        &mut self,
+        queue: Queue,
+        work: Work,
+        info: SubmitInfo<'_>,
+    ) -> Result<Fence, Error> {
+        match info.waits.is_empty() && info.signals.is_empty() {
+            true => self.push(queue, info.sub_queue, &work),
+            false => self.push_points(queue, work, info),
+        }
+    }
+
+    /// Submits a job with semaphores.
+    #[inline(never)]
+    fn push_points(
+        &mut self,
+        queue: Queue,
+        mut work: Work,
+        info: SubmitInfo<'_>,
+    ) -> Result<Fence, Error> {
+        let space = self.group(queue)?.space;
+        let mut points = Points::default();
+        for (from, to, signals) in [
+            (info.waits, &mut points.waits, false),
+            (info.signals, &mut points.signals, true),
+        ] {
+            for point in from {
+                let point = self.sync_point(space, *point, signals)?;
+                let most = MOST_POINTS;
+                to.push(point).map_err(|_| Error::TooMany { most })?;
+            }
+        }
+        // There are as many places as for jobs.
+        let full = self.jobs_are_full();
+        let points = self.points.insert(points).map_err(|_| full)?;
+        work.points = Some(points);
+        let pushed = self.push(queue, info.sub_queue, &work);
+        match pushed.is_ok() {
+            true => self.count_points(points),
+            false => drop(self.points.remove(points)),
+        }
+        pushed
+    }
+
+    /// Submits a called buffer of command-stream instructions that its owner wrote: `bytes`, a multiple of 8, at `start`, a
+    /// multiple of 64, in the queue's space. It must not rely on the four topmost registers. What it leaves in the others the
+    /// next one finds: if that is lost with the GPU, so is the queue.
+    ///
+    /// # Errors
+    /// As [`Device::submit`].
+    pub fn submit_stream(
+        &mut self,
+        queue: Queue,
+        sub_queue: SubQueue,
+        start: GpuAddress,
+        bytes: u32,
+    ) -> Result<Fence, Error> {
+        let work = Work {
+            code: (start, bytes),
+            commands: None,
+            space: self.group(queue)?.space,
+            uses: CacheUse::UNKNOWN,
+            points: None,
+        };
+        let fence = self.push(queue, sub_queue, &work)?;
+        if let Some(group) = self.groups.get_mut(queue.0) {
+            group.keeps_state = true;
+        }
+        Ok(fence)
+    }
+
+    fn push(&mut self, queue: Queue, sub_queue: SubQueue, work: &Work) -> Result<Fence, Error> {
+        self.alive()?;
+        const GONE: Error = Error::Gone { what: Thing::Queue };
+        let group = self.groups.get_mut(queue.0).ok_or(GONE)?;
+        if group.leaving {
+            return Err(GONE);
+        }
+        if group.space != work.space {
+            let what = Thing::CommandBuffer;
+            return Err(Error::OtherSpace { what });
+        }
+        if group.doom.is_some() || group.residency == Residency::Dead {
+            return Err(has_failed(group, queue, sub_queue));
+        }
+        let stream = group.stream_mut(sub_queue).ok_or(GONE)?;
+        let begins = self.caches.begin(work.uses);
+        let (platform, jobs) = (&mut self.platform, &mut self.jobs);
+        let job = (queue, work, &begins);
+        let points = work.points.and_then(|points| self.points.get(points));
+        let pushed = match points {
+            None => stream.push(platform, jobs, job),
+            Some(points) => stream.push_with(platform, jobs, job, points),
+        };
+        let point = match pushed {
+            Ok(point) => point,
+            Err(error) => {
+                self.caches.end(work.uses, begins, false);
+                return Err(match error {
+                    PushError::RingFull => Error::RingFull { queue },
+                    PushError::JobsFull => self.jobs_are_full(),
+                });
+            }
+        };
+        group.idle = false;
+        group.blocked = false;
+        let on = matches!(group.residency, Residency::On { .. });
+        let (slot, space) = (group.slot, group.space);
+        match on && self.is_running() && self.seated(space).is_some() {
+            true => {
+                if let Some(slot) = slot.and_then(|slot| self.interface.slots.get(slot)) {
+                    self.platform.ring(doorbell(slot));
+                }
+            }
+            false => self.make_seen(queue.0),
+        }
+        Ok(Fence {
+            queue,
+            sub_queue,
+            point,
+        })
+    }
+
+    /// A group that can't look at its ring at once has work there: a doorbell does not help.
+    #[cold]
+    #[inline(never)]
+    fn make_seen(&mut self, key: Key) {
+        let running = self.is_running();
+        let Some(group) = self.groups.get(key) else {
+            return;
+        };
+        let on = matches!(group.residency, Residency::On { .. });
+        let starting = matches!(group.residency, Residency::Starting { .. });
+        // A group that is about to start looks at its rings; so does one that is resumed. See what `poll` does once it is on,
+        // and once its space is in the hardware.
+        let unseen = starting || on && self.seated(group.space).is_none();
+        if let Some(group) = self.groups.get_mut(key) {
+            group.unseen |= unseen;
+        }
+        if on {
+            return;
+        }
+        let now = self.platform.now();
+        match running {
+            true => {
+                if let Err(lost) = self.arrange(now) {
+                    self.lose(lost, now);
+                }
+            }
+            false => self.wake_for_work(now),
+        }
+    }
+
+    fn jobs_are_full(&self) -> Error {
+        Error::Full {
+            table: Table::Jobs,
+            places: self.jobs.capacity(),
+        }
+    }
+}
+
+/// That a group takes no more jobs.
+#[cold]
+#[inline(never)]
+fn has_failed(group: &Group, queue: Queue, sub_queue: SubQueue) -> Error {
+    let stream = Fence {
+        queue,
+        sub_queue,
+        point: 0,
+    };
+    let cause = match group.doom {
+        Some(Doom::Cancelled) => Cause::Cancelled,
+        Some(Doom::NotSuspended) => Cause::NotSuspended,
+        Some(Doom::Space { fault, .. }) => Cause::Mmu(fault),
+        Some(Doom::Stream) | None => Cause::Lost,
+    };
+    let mut fault = fault_of(stream, cause, Recovery::NewQueue);
+    fault.job = None;
+    let fault = group.stopped.unwrap_or(fault);
+    Error::QueueFailed { queue, fault }
+}
