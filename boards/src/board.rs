@@ -23,6 +23,8 @@ pub struct Memory {
     pub heap: Region,
     /// Memory for what the GPU and the CPU both use: not cached where the GPU is not coherent.
     pub shared: Region,
+    /// Memory that the GPU's power controller is given, not cached; apart from the rest.
+    pub controller: Option<Region>,
     /// Registers, the GPU's window apart.
     pub devices: &'static [Region],
     /// What is never mapped: memory that firmware or another processor keeps to itself.
@@ -137,6 +139,11 @@ pub struct Gpu {
     pub power_off: &'static [Action],
     /// How many times slower than Linux's drivers expect the GPU is after `power_on`: limits of waits grow by it.
     pub slowdown: u32,
+    /// Values for the L2's slice hash, where the chip needs its own.
+    pub slice_hash: Option<[u32; 3]>,
+    /// Where in the memory that the power controller was given it says which shader cores may be used; what the GPU's register
+    /// says if there is none.
+    pub usable_cores: Option<usize>,
 }
 
 /// The firmware below the image, for what an image can't do itself.
@@ -210,8 +217,25 @@ impl Board {
     /// # Panics
     /// While a board is compiled, when regions of it overlap, are not aligned, or begin at address 0.
     pub const unsafe fn new(description: Description) -> Board {
-        description.check();
+        if let Some(problem) = description.problem() {
+            panic!("{}", problem);
+        }
         Board(description)
+    }
+
+    /// The board of a description that was put together while the image runs, from wherever its loader has put it.
+    ///
+    /// # Errors
+    /// When regions of it overlap, are not aligned, or begin at address 0.
+    ///
+    /// # Safety
+    /// As for [`Board::new`].
+    #[cfg(feature = "drivers")]
+    pub(crate) unsafe fn checked(description: Description) -> Result<Board, &'static str> {
+        match description.problem_of_rest() {
+            Some(problem) => Err(problem),
+            None => Ok(Board(description)),
+        }
     }
 
     /// What it is; the fields can also be had from the board itself, but not in constants.
@@ -239,92 +263,93 @@ impl Description {
         self.ending.host()
     }
 
-    const fn check(&self) {
+    /// What of it does not agree with the rest.
+    const fn problem(&self) -> Option<&'static str> {
         let memory = &self.memory;
-        assert!(memory.image.is_whole(BLOCK), "image: no whole 2 MiB");
-        assert!(memory.heap.is_whole(BLOCK), "heap: no whole 2 MiB");
-        assert!(memory.shared.is_whole(PAGE), "shared: no whole pages");
-        assert!(self.gpu.window.is_whole(PAGE), "window: no whole pages");
-        let regions = [memory.image, memory.heap, memory.shared, self.gpu.window];
+        if !memory.image.is_whole(BLOCK) {
+            return Some("image: no whole 2 MiB");
+        }
+        self.problem_of_rest()
+    }
+
+    /// The same for an image that lies wherever its loader has put it.
+    const fn problem_of_rest(&self) -> Option<&'static str> {
+        let memory = &self.memory;
+        if !memory.heap.is_whole(BLOCK) {
+            return Some("heap: no whole 2 MiB");
+        }
+        if !memory.shared.is_whole(PAGE) || !self.gpu.window.is_whole(PAGE) {
+            return Some("shared memory or window: no whole pages");
+        }
+        let controller = match memory.controller {
+            Some(region) => region,
+            // Behind everything.
+            None => Region {
+                base: usize::MAX / PAGE * PAGE,
+                bytes: 0,
+            },
+        };
+        let regions = [
+            memory.image,
+            memory.heap,
+            memory.shared,
+            self.gpu.window,
+            controller,
+        ];
         let mut index = 0;
         while index < regions.len() {
-            assert!(regions[index].base != 0, "memory at address 0");
+            if regions[index].base == 0 {
+                return Some("memory at address 0");
+            }
             let mut other = 0;
             while other < index {
-                assert!(!regions[index].overlaps(regions[other]), "an overlap");
+                if regions[index].overlaps(regions[other]) {
+                    return Some("an overlap");
+                }
                 other += 1;
             }
             let mut device = 0;
             while device < memory.devices.len() {
                 let registers = memory.devices[device];
-                assert!(registers.is_whole(PAGE), "a device: no whole pages");
-                assert!(!regions[index].overlaps(registers), "a device overlaps");
+                if !registers.is_whole(PAGE) {
+                    return Some("a device: no whole pages");
+                }
+                if regions[index].overlaps(registers) {
+                    return Some("a device overlaps");
+                }
                 device += 1;
             }
-            index += 1;
-        }
-        let mut index = 0;
-        while index < memory.never.len() {
-            let mut used = 0;
-            while used < regions.len() {
-                let never = memory.never[index];
-                assert!(!regions[used].overlaps(never), "memory that is not ours");
-                used += 1;
+            let mut never = 0;
+            while never < memory.never.len() {
+                if regions[index].overlaps(memory.never[never]) {
+                    return Some("memory that is not ours");
+                }
+                never += 1;
             }
             index += 1;
         }
-        self.check_registers();
+        if let Some(problem) = self.problem_of_registers() {
+            return Some(problem);
+        }
+        steps_problem(&self.gpu, memory.devices, self.power_controllers)
     }
 
-    const fn check_registers(&self) {
-        self.check_steps(self.gpu.supply);
-        self.check_steps(self.gpu.power_on);
-        self.check_steps(self.gpu.power_off);
-        assert!(
-            self.is_device(self.console.base().address()),
-            "console: no device"
-        );
-        if let Some(watchdog) = self.watchdog {
-            assert!(
-                self.is_device(watchdog.base.address()),
-                "watchdog: no device"
-            );
+    const fn problem_of_registers(&self) -> Option<&'static str> {
+        if !self.is_device(self.console.base().address()) {
+            return Some("console: no device");
         }
-        let mut index = 0;
-        while index < self.power_controllers.len() {
-            let channel = &self.power_controllers[index];
-            assert!(self.is_device(channel.page), "power controller: no device");
-            if let Doorbell::Mailbox { at, .. } = channel.doorbell {
-                assert!(self.is_device(at), "a mailbox: no device");
-            }
-            index += 1;
+        if let Some(watchdog) = self.watchdog
+            && !self.is_device(watchdog.base.address())
+        {
+            return Some("watchdog: no device");
         }
-        assert!(
-            self.is_device(self.gic.distributor.address()),
-            "GICD: no device"
-        );
-        assert!(
-            self.is_device(self.gic.redistributors.address()),
-            "GICR: no device"
-        );
-    }
-
-    const fn check_steps(&self, steps: &[Action]) {
-        let mut index = 0;
-        while index < steps.len() {
-            if let Some(at) = steps[index].step.register() {
-                let mapped = self.is_device(at) || self.gpu.window.contains(at);
-                assert!(mapped && at.is_multiple_of(4), "a step: no register");
-            }
-            if let Step::Transfer(transfer) = steps[index].step {
-                assert!(transfer.reply.len() <= REPLY_BYTES, "a reply: too long");
-            }
-            if let Step::Scmi(message) = steps[index].step {
-                let known = message.to < self.power_controllers.len();
-                assert!(known, "a message to nobody");
-            }
-            index += 1;
+        if !self.is_device(self.gic.distributor.address()) {
+            return Some("GICD: no device");
         }
+        if !self.is_device(self.gic.redistributors.address()) {
+            return Some("GICR: no device");
+        }
+        None
     }
 
     /// Whether an address is memory that the board knows, its own or somebody else's, or the GPU's.
@@ -333,18 +358,103 @@ impl Description {
         let memory = &self.memory;
         [memory.image, memory.heap, memory.shared, self.gpu.window]
             .iter()
+            .chain(&memory.controller)
             .chain(memory.never)
             .any(|region| region.contains(address))
     }
 
     const fn is_device(&self, address: usize) -> bool {
-        let mut index = 0;
-        while index < self.memory.devices.len() {
-            if self.memory.devices[index].contains(address) {
-                return true;
-            }
-            index += 1;
-        }
-        false
+        is_listed(self.memory.devices, address)
     }
+}
+
+/// Whether an address lies in one of these regions.
+pub(crate) const fn is_listed(regions: &[Region], address: usize) -> bool {
+    let mut index = 0;
+    while index < regions.len() {
+        if regions[index].contains(address) {
+            return true;
+        }
+        index += 1;
+    }
+    false
+}
+
+/// What is wrong with the steps of a GPU whose devices and power controllers are these.
+pub(crate) const fn steps_problem(
+    gpu: &Gpu,
+    devices: &[Region],
+    controllers: &[Channel],
+) -> Option<&'static str> {
+    let mut index = 0;
+    while index < controllers.len() {
+        let channel = &controllers[index];
+        if !is_listed(devices, channel.page) {
+            return Some("power controller: no device");
+        }
+        if let Doorbell::Mailbox { at, .. } = channel.doorbell
+            && !is_listed(devices, at)
+        {
+            return Some("a mailbox: no device");
+        }
+        index += 1;
+    }
+    let sequences = [gpu.supply, gpu.power_on, gpu.power_off];
+    let mut index = 0;
+    while index < sequences.len() {
+        if let Some(problem) = sequence_problem(sequences[index], gpu, devices, controllers) {
+            return Some(problem);
+        }
+        index += 1;
+    }
+    None
+}
+
+const fn sequence_problem(
+    steps: &[Action],
+    gpu: &Gpu,
+    devices: &[Region],
+    controllers: &[Channel],
+) -> Option<&'static str> {
+    let mut index = 0;
+    while index < steps.len() {
+        if let Some(at) = steps[index].step.register() {
+            let mapped = is_listed(devices, at) || gpu.window.contains(at);
+            if !mapped || !at.is_multiple_of(4) {
+                return Some("a step: no register");
+            }
+        }
+        match steps[index].step {
+            Step::Transfer(transfer) if transfer.reply.len() > REPLY_BYTES => {
+                return Some("a reply: too long");
+            }
+            Step::Scmi(message) if message.to >= controllers.len() => {
+                return Some("a message to nobody");
+            }
+            Step::Mailbox(message) => {
+                let registers = message.registers();
+                let mut register = 0;
+                while register < registers.len() {
+                    if !is_listed(devices, registers[register]) {
+                        return Some("a mailbox: no device");
+                    }
+                    register += 1;
+                }
+                if !message.fits() {
+                    return Some("a message: too long");
+                }
+            }
+            Step::Choose { so, otherwise, .. } => {
+                if let Some(problem) = sequence_problem(so, gpu, devices, controllers) {
+                    return Some(problem);
+                }
+                if let Some(problem) = sequence_problem(otherwise, gpu, devices, controllers) {
+                    return Some(problem);
+                }
+            }
+            _ => {}
+        }
+        index += 1;
+    }
+    None
 }

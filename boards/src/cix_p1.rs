@@ -38,6 +38,7 @@ const DESCRIPTION: Description = Description {
         image: Region::new(0x9000_0000, 0x0600_0000),
         heap: Region::new(0xA800_0000, 0x1000_0000),
         shared: Region::new(0xD000_0000, 0x2000_0000),
+        controller: None,
         devices: &[
             Region::new(0x040D_0000, 0x0000_1000), // UART2
             Region::new(0x0659_0000, 0x0000_1000), // the power controller's page and mailbox
@@ -81,6 +82,8 @@ const DESCRIPTION: Description = Description {
         power_on: POWER_ON,
         power_off: POWER_OFF,
         slowdown: 10,
+        slice_hash: None,
+        usable_cores: None,
     },
     power_controllers: &[SECURE_FIRMWARE, POWER_CONTROLLER],
     firmware: Firmware::Psci(Conduit::Smc),

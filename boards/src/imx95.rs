@@ -34,6 +34,7 @@ const DESCRIPTION: Description = Description {
         image: Region::new(0x9040_0000, 0x02C0_0000),
         heap: Region::new(0xA020_0000, 0x0FE0_0000),
         shared: Region::new(0xB000_0000, 0x2000_0000),
+        controller: None,
         devices: &[
             Region::new(0x4249_0000, 0x0000_1000), // WDOG3
             Region::new(0x4438_0000, 0x0000_1000), // LPUART1
@@ -71,6 +72,8 @@ const DESCRIPTION: Description = Description {
         power_on: POWER_ON,
         power_off: POWER_OFF,
         slowdown: 20,
+        slice_hash: None,
+        usable_cores: None,
     },
     power_controllers: &[Channel {
         page: 0x445B_1000,

@@ -24,16 +24,19 @@ mod expected;
 mod host;
 mod lab;
 mod loader;
+mod outline;
 mod region;
 #[cfg(feature = "stand-ins")]
 pub mod stand_in;
 pub mod steps;
+mod target;
 #[cfg(feature = "drivers")]
 pub mod uart;
 mod watchdog;
 
 pub mod cix_p1;
 pub mod imx95;
+pub mod mt8196;
 pub mod qemu_virt;
 pub mod rk3588;
 
@@ -43,9 +46,14 @@ pub use board::{
 pub use expected::{Difference, Expected};
 pub use host::{Ending, Exit, Host, HostError, HostFile};
 pub use lab::{DeviceType, Lab};
-pub use loader::{Loader, Prompt};
+pub use loader::{Depthcharge, Loader, Prompt};
+pub use outline::{ANYWHERE, Outline};
 pub use region::{Region, RegisterBase};
+pub use target::Target;
 pub use watchdog::Watchdog;
+
+/// Every machine that is known in part, and that an image can be built for all the same.
+pub const OUTLINES: &[&Outline] = &[&mt8196::OUTLINE];
 
 /// Every board that an image can be built for.
 pub const ALL: &[&Board] = &[
@@ -58,14 +66,10 @@ pub const ALL: &[&Board] = &[
 
 /// The board of that name, as [`Description::name`] has it.
 pub const fn named(name: &str) -> Option<&'static Board> {
-    let mut index = 0;
-    while index < ALL.len() {
-        if is_same(ALL[index].description().name, name) {
-            return Some(ALL[index]);
-        }
-        index += 1;
+    match Target::named(name) {
+        Some(target) => target.board(),
+        None => None,
     }
-    None
 }
 
 /// `==` of texts, for constants.
@@ -90,11 +94,13 @@ mod tests {
 
     #[test]
     fn every_board_has_a_name_of_its_own() {
-        for board in ALL {
-            let same = ALL.iter().filter(|other| other.name == board.name);
-            assert_eq!(same.count(), 1, "boards named {}", board.name);
-            assert_eq!(named(board.name).unwrap().name, board.name);
+        for target in Target::all() {
+            let name = target.name();
+            let same = Target::all().filter(|other| other.name() == name);
+            assert_eq!(same.count(), 1, "boards named {name}");
+            assert_eq!(Target::named(name).unwrap().name(), name);
+            assert_eq!(named(name).is_some(), target.board().is_some());
         }
-        assert!(named("qemu").is_none() && named("").is_none());
+        assert!(Target::named("qemu").is_none() && Target::named("").is_none());
     }
 }

@@ -1,6 +1,6 @@
 //! Loader: what puts an image into memory and starts it.
 //!
-//! Facts: hardware/boards.md 2.3 and 2.4; hardware/boards-labs.md 2.3, 3.1 and 5.
+//! Facts: hardware/boards.md 2.3 and 2.4; hardware/boards-labs.md 2.3, 3.1, 3.4 and 5.
 
 /// What loads the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,6 +9,19 @@ pub enum Loader {
     UBoot(Prompt),
     /// UEFI firmware: the image is inside of an application, which it finds by its name.
     Uefi,
+    /// Depthcharge, which takes an image tree with the image and a device tree, and sends both on.
+    Depthcharge(Depthcharge),
+}
+
+/// What depthcharge says and takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Depthcharge {
+    /// Its first line.
+    pub starts: &'static str,
+    /// Its prompt.
+    pub prompt: &'static str,
+    /// Its last line.
+    pub ends: &'static str,
 }
 
 /// U-Boot's prompt, and what is typed there.

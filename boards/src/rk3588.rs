@@ -39,6 +39,7 @@ const DESCRIPTION: Description = Description {
         image: Region::new(0x0200_0000, 0x0600_0000),
         heap: Region::new(0x2000_0000, 0x1000_0000),
         shared: Region::new(0x4000_0000, 0x2000_0000),
+        controller: None,
         devices: &[
             Region::new(0xFD7C_0000, 0x0000_1000), // CRU
             Region::new(0xFD8D_8000, 0x0000_1000), // PMU
@@ -76,6 +77,8 @@ const DESCRIPTION: Description = Description {
         power_on: POWER_ON,
         power_off: POWER_OFF,
         slowdown: 1,
+        slice_hash: None,
+        usable_cores: None,
     },
     power_controllers: &[],
     firmware: Firmware::Psci(Conduit::Smc),

@@ -1,6 +1,6 @@
 //! What is particular to a board stands in this crate alone.
 
-use eitri_boards::{ALL, Description};
+use eitri_boards::Target;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -41,18 +41,23 @@ fn outside() -> Vec<(String, String)> {
 }
 
 /// Addresses of a board that mean nothing else: those of at least three digits, zeros at the end apart.
-fn addresses(board: &Description) -> BTreeSet<u64> {
-    let memory = board.memory;
-    let mut all = vec![
-        memory.image.base,
-        memory.heap.base,
-        memory.shared.base,
-        board.gpu.window.base,
-        board.console.base().address(),
-        board.gic.distributor.address(),
-        board.gic.redistributors.address(),
-    ];
-    all.extend(memory.devices.iter().map(|region| region.base));
+fn addresses(target: Target) -> BTreeSet<u64> {
+    let mut all = vec![target.gpu().window.base];
+    match target {
+        Target::Board(board) => {
+            let memory = board.memory;
+            all.extend([
+                memory.image.base,
+                memory.heap.base,
+                memory.shared.base,
+                board.console.base().address(),
+                board.gic.distributor.address(),
+                board.gic.redistributors.address(),
+            ]);
+            all.extend(memory.devices.iter().map(|region| region.base));
+        }
+        Target::Outline(outline) => all.extend(outline.devices.iter().map(|region| region.base)),
+    }
     let addresses = all.into_iter().map(|address| address as u64);
     addresses
         .filter(|address| address >> (address.trailing_zeros() / 4 * 4) >= 0x100)
@@ -77,12 +82,12 @@ fn addresses_of_boards_stand_here_alone() {
         sources.len()
     );
     let mut wrong = Vec::new();
-    for board in ALL {
+    for board in Target::all() {
         let addresses = addresses(board);
-        assert!(!addresses.is_empty(), "{} has no address", board.name);
+        assert!(!addresses.is_empty(), "{} has no address", board.name());
         for (path, text) in &sources {
             for number in numbers(text).filter(|number| addresses.contains(number)) {
-                let name = board.name;
+                let name = board.name();
                 wrong.push(format!("{path} has {number:#x}, an address of {name}"));
             }
         }
@@ -95,8 +100,8 @@ fn modules_of_boards_are_named_by_what_is_made_for_them() {
     let mut used = BTreeSet::new();
     let mut wrong = Vec::new();
     for (path, text) in outside() {
-        for board in ALL {
-            let module = format!("eitri_boards::{}", board.name.replace('-', "_"));
+        for board in Target::all() {
+            let module = format!("eitri_boards::{}", board.name().replace('-', "_"));
             if !text.contains(&module) {
                 continue;
             }
@@ -104,7 +109,7 @@ fn modules_of_boards_are_named_by_what_is_made_for_them() {
                 .iter()
                 .find(|folder| path.starts_with(**folder))
             {
-                Some(folder) if board.name == "qemu-virt" => {
+                Some(folder) if board.name() == "qemu-virt" => {
                     used.insert(folder);
                 }
                 _ => wrong.push(format!("{path} names {module}")),

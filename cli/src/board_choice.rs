@@ -2,7 +2,7 @@
 
 use crate::nearest;
 use crate::outcome::Failure;
-use eitri_boards::Board;
+use eitri_boards::Target;
 use miette::Diagnostic;
 use thiserror::Error;
 
@@ -15,10 +15,10 @@ struct NoBoard {
     help: String,
 }
 
-/// The board that is called so.
-pub(crate) fn named(name: &str) -> Result<&'static Board, Failure> {
-    eitri_boards::named(name).ok_or_else(|| {
-        let names = eitri_boards::ALL.iter().map(|board| board.name);
+/// The board that is called so, or the outline of one.
+pub(crate) fn named(name: &str) -> Result<Target, Failure> {
+    Target::named(name).ok_or_else(|| {
+        let names = Target::all().map(Target::name);
         Failure::refused(NoBoard {
             name: name.to_owned(),
             help: nearest::suggestion(name, names, "cargo eitri image --list-boards"),

@@ -2,7 +2,6 @@
 
 use crate::nearest;
 use crate::outcome::Failure;
-use eitri_boards::Board;
 use eitri_csf::Arch;
 use eitri_csf::product::{self as csf, GpuId, PRODUCTS, find_product};
 use eitri_ir3_isa::Gen;
@@ -41,8 +40,8 @@ impl Default for GpuChoice {
 
 impl GpuChoice {
     /// The GPU that a board has; `None` where the board does not say, or the model can't be that.
-    pub(crate) fn of_board(board: &Board) -> Option<GpuChoice> {
-        let wanted = board.gpu.expected?.gpu_id;
+    pub(crate) fn of_board(board: eitri_boards::Target) -> Option<GpuChoice> {
+        let wanted = board.gpu().expected?.gpu_id;
         let mut products = Product::all();
         let product = products.find(|product| wanted.are_in(product.part.gpu_id.0))?;
         Some(GpuChoice(product))

@@ -3,7 +3,7 @@
 use crate::outcome::{Failure, FileError};
 use crate::whole_file;
 use crate::workspace::Workspace;
-use eitri_boards::Board;
+use eitri_boards::Target;
 use eitri_launch::cargo::{self, Manner, Watch};
 use eitri_launch::images::{self, UEFI_APPLICATION};
 use eitri_launch::tools::{self, Tool};
@@ -71,7 +71,7 @@ pub(crate) struct Section {
 /// What an image is made of, besides the program itself.
 pub(crate) struct Parts<'a> {
     /// The board that it is for.
-    pub(crate) board: Option<&'a Board>,
+    pub(crate) board: Option<Target>,
     /// The files that are linked into it, each with the variable by which its build script finds it.
     pub(crate) files: &'a [(&'static str, &'a Path)],
 }
@@ -112,14 +112,14 @@ impl Builder {
     }
 
     /// Builds the image that people boot, with `bundle` as its job.
-    pub(crate) fn build_job(&self, board: Option<&Board>, bundle: &[u8]) -> Result<Image, Failure> {
+    pub(crate) fn build_job(&self, board: Option<Target>, bundle: &[u8]) -> Result<Image, Failure> {
         self.build_around(board, "eitri-image", &[(JOB, bundle)])
     }
 
     /// Builds the image that carries scripts.
     pub(crate) fn build_suite(
         &self,
-        board: Option<&Board>,
+        board: Option<Target>,
         suite: &[u8],
     ) -> Result<Image, Failure> {
         self.build_around(board, "eitri-amber-image", &[(SUITE, suite)])
@@ -128,7 +128,7 @@ impl Builder {
     /// Builds the program of a package around bytes, each with the variable by which its build script finds them.
     fn build_around(
         &self,
-        board: Option<&Board>,
+        board: Option<Target>,
         package: &str,
         parts: &[(&'static str, &[u8])],
     ) -> Result<Image, Failure> {
@@ -151,7 +151,7 @@ impl Builder {
     /// Builds the image that runs the validation suite, with the GPU's firmware and perhaps scripts in it.
     pub(crate) fn build_validation(
         &self,
-        board: Option<&Board>,
+        board: Option<Target>,
         firmware: &[u8],
         scripts: Option<&[u8]>,
     ) -> Result<Image, Failure> {
@@ -161,7 +161,7 @@ impl Builder {
     }
 
     /// Builds the application that UEFI firmware starts, with a raw image in it; gives its file.
-    pub(crate) fn build_uefi(&self, board: &Board, raw: &[u8]) -> Result<Vec<u8>, Failure> {
+    pub(crate) fn build_uefi(&self, board: Target, raw: &[u8]) -> Result<Vec<u8>, Failure> {
         tools::ensure(&self.workspace, &[Tool::UefiTarget])?;
         let application = self.build_around(Some(board), UEFI_APPLICATION, &[(IMAGE, raw)])?;
         Ok(application.elf)
@@ -201,7 +201,7 @@ impl Builder {
             command.env(variable, file);
         }
         if let Some(board) = parts.board {
-            command.env(BOARD, board.name);
+            command.env(BOARD, board.name());
         }
         let watch = Watch {
             what: &format!("building {binary}"),

@@ -6,14 +6,14 @@ use crate::board_tree;
 use crate::console;
 use crate::dispatch::{Done, Talk};
 use crate::gpu_choice::GpuChoice;
-use crate::image::{Builder, Image};
+use crate::image::{Builder, Image, Parts};
 use crate::outcome::{Failure, FileError};
 use crate::process::{End, run_with_input};
 use crate::progress;
 use crate::streams;
 use crate::whole_file;
 use crate::workspace::Workspace;
-use eitri_boards::Board;
+use eitri_boards::Target;
 use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MONITOR_RAM, TREE};
 use eitri_job::result::{JobResult, ResultError};
 use eitri_launch::tools::{self, Tool};
@@ -215,7 +215,7 @@ struct OfMachine<'a> {
     /// Further words of the command line.
     words: &'a [String],
     /// The board that the image is for, with the words that its boot loader would give it; QEMU's own if there is none.
-    board: Option<(&'static Board, &'a str)>,
+    board: Option<(Target, &'a str)>,
     gpu: GpuChoice,
     /// How long the image may run.
     inside: Duration,
@@ -256,7 +256,7 @@ impl Machine {
         words.extend_from_slice(of.words);
         let tree = match of.board {
             Some((board, arguments)) => {
-                words.push(format!("board={}", board.name));
+                words.push(format!("board={}", board.name()));
                 whole_file::put(&file("tree.dtb"), &board_tree::build(board, arguments)?)?;
                 Some(file("tree.dtb"))
             }
@@ -378,12 +378,49 @@ pub(crate) fn run_suite(
 /// Builds the validation image, boots it under the monitor, and gives what it said: its lines, with those of the monitor about
 /// what the image did wrong. An image for another board than QEMU's sees that board.
 pub(crate) fn run_validation(
-    board: Option<&'static Board>,
+    board: Option<Target>,
     firmware: &[u8],
     scripts: Option<&[u8]>,
     setting: &Setting<'_>,
 ) -> Result<(String, Vec<String>), Failure> {
     let machine = Machine::with(|builder| builder.build_validation(board, firmware, scripts))?;
+    validate(&machine, board, setting)
+}
+
+/// Builds the image that gives a board's GPU power in a wrong way, and boots it under the monitor; gives what it said in each way,
+/// with those lines of the monitor's that are about what it did wrong.
+pub(crate) fn run_wrong_power(
+    board: Target,
+    limit: Duration,
+    ways: &[&str],
+) -> Result<Vec<(String, Vec<String>)>, Failure> {
+    let machine = Machine::with(|builder| {
+        let parts = Parts {
+            board: Some(board),
+            files: &[],
+        };
+        builder.build_with(WRONG_POWER, WRONG_POWER, &parts)
+    })?;
+    let ran = ways.iter().map(|way| {
+        let setting = Setting {
+            gpu: GpuChoice::of_board(board).unwrap_or_default(),
+            limit,
+            talk: Talk::Quiet,
+            words: &[way],
+        };
+        validate(&machine, Some(board), &setting)
+    });
+    ran.collect()
+}
+
+/// The image of `qemu-tests/wrong-power`.
+const WRONG_POWER: &str = "eitri-wrong-power";
+
+fn validate(
+    machine: &Machine,
+    board: Option<Target>,
+    setting: &Setting<'_>,
+) -> Result<(String, Vec<String>), Failure> {
     let words: Vec<String> = setting.words.iter().map(|it| (*it).to_owned()).collect();
     let arguments = setting.words.join(" ");
     let booted = machine.boot(&OfMachine {

@@ -3,6 +3,10 @@
 //! The stub runs without a stack. Where it finds the MMU on, as UEFI firmware and U-Boot's `go` leave it, it cleans what the
 //! image occupies and turns MMU and caches off; the map must be the identity. It hands over to `aarch64-rt`, which turns the
 //! MMU on with the initial table, clears `.bss` and calls [`crate::start`].
+//!
+//! An image for a board is linked for one place, and says where it finds itself at another. One for an outline is linked with
+//! relocations: the stub adds to each the distance between where it is linked and where it lies, and maps nothing but the image
+//! and the device tree, by which everything else is found ([`crate::found`]).
 //! Facts: hardware/boards.md 2.1 (header), 2.2 (state at entry, values for the drop) and 2.4 (MMU and caches on).
 
 use cortex_a::registers::HCR_EL2::{API, APK, RW};
@@ -17,6 +21,10 @@ pub const HCR_EL2: u64 = RW::EL1IsAarch64.value | API::SET.value | APK::SET.valu
 #[doc(hidden)]
 pub const MMU_AND_CACHES: u64 = M::SET.value | C::SET.value | I::SET.value;
 
+/// The kind of relocation that a linker leaves in an AArch64 image which may lie anywhere: where the image lies, plus a number.
+#[doc(hidden)]
+pub const RELATIVE: u64 = 1027;
+
 /// Makes a binary an image: entry, vectors, initial page table, panic handler.
 ///
 /// `board` is a constant [`eitri_boards::Board`], `main` a function from [`crate::Kernel`] to [`eitri_boards::Exit`].
@@ -26,8 +34,8 @@ pub const MMU_AND_CACHES: u64 = M::SET.value | C::SET.value | I::SET.value;
 macro_rules! image {
     (main: $main:path $(,)?) => {
         $crate::image!(
-            @ match $crate::eitri_boards::named(env!("EITRI_BOARD")) {
-                Some(board) => *board,
+            @ match $crate::eitri_boards::Target::named(env!("EITRI_BOARD")) {
+                Some(target) => target,
                 None => panic!("the build script names a board that there is"),
             },
             None,
@@ -35,14 +43,14 @@ macro_rules! image {
         );
     };
     (board: $board:expr, first: $first:path, main: $main:path $(,)?) => {
-        $crate::image!(@ $board, Some($first), $main);
+        $crate::image!(@ $crate::eitri_boards::Target::Board(&$board), Some($first), $main);
     };
     (board: $board:expr, main: $main:path $(,)?) => {
-        $crate::image!(@ $board, None, $main);
+        $crate::image!(@ $crate::eitri_boards::Target::Board(&$board), None, $main);
     };
-    (@ $board:expr, $first:expr, $main:path) => {
-        const IMAGE_BOARD: $crate::eitri_boards::Board = $board;
-        static LINKED_BOARD: $crate::eitri_boards::Board = IMAGE_BOARD;
+    (@ $target:expr, $first:expr, $main:path) => {
+        const IMAGE_TARGET: $crate::eitri_boards::Target = $target;
+        const INITIAL: $crate::memory::Initial = $crate::memory::Initial::of(IMAGE_TARGET);
 
         core::arch::global_asm!(
             r#"
@@ -60,11 +68,18 @@ macro_rules! image {
 
             image_start:
                 msr     daifset, #0xf
-                // Linked here?
+                // Linked here, or able to run here?
                 adr     x9, image_head
                 ldr     x10, =image_head
+                subs    x13, x9, x10
+                b.eq    0f
+                adrp    x9, relocations_begin
+                add     x9, x9, :lo12:relocations_begin
+                adrp    x10, relocations_end
+                add     x10, x10, :lo12:relocations_end
                 cmp     x9, x10
-                b.ne    wrong_place
+                b.eq    wrong_place
+            0:
 
                 mrs     x9, CurrentEL
                 cmp     x9, #(2 << 2)
@@ -94,19 +109,92 @@ macro_rules! image {
                 tlbi    vmalle1
                 bl      caches_are_off
             at_el1:
+                cbz     x13, placed
+                // Every address in the image, by how far it is from where it was linked.
+                adrp    x9, relocations_begin
+                add     x9, x9, :lo12:relocations_begin
+                adrp    x10, relocations_end
+                add     x10, x10, :lo12:relocations_end
+                adr     x15, image_head
+                sub     x15, x15, x13
+            4:  cmp     x9, x10
+                b.hs    placed
+                ldp     x11, x12, [x9], #16
+                ldr     x14, [x9], #8
+                cmp     x12, #{relative}
+                b.ne    4b
+                cmp     x11, x15        // of what is in the file alone: the table of log messages
+                b.lo    4b
+                add     x14, x14, x13
+                str     x14, [x11, x13]
+                b       4b
+            placed:
+                ldr     x12, ={tables}
+                .if {anywhere}
+                // Nothing is known but where the image and the tree are.
+                add     x13, x12, #{table}
+                adr     x9, image_head
+                ldr     x10, =image_end
+                ldr     x11, ={as_image}
+                bl      map_blocks
+                cbz     x0, 5f
+                mov     x9, x0
+                add     x10, x0, #{block}
+                ldr     x11, ={as_tree}
+                bl      map_blocks
+            5:
+                .else
                 // Out of the initial map with what this image does not have of the memory that it may have.
                 ldr     x9, =image_end + {block} - 1
                 and     x9, x9, #~({block} - 1)
                 ldr     x10, ={spare_end}
-                ldr     x12, ={tables} + {spare_table}
-            4:  cmp     x9, x10
-                b.hs    5f
+                add     x12, x12, #{spare_table}
+            6:  cmp     x9, x10
+                b.hs    7f
                 ubfx    x11, x9, #{block_shift}, #9
                 str     xzr, [x12, x11, lsl #3]
                 add     x9, x9, #{block}
-                b       4b
-            5:  dsb     sy
+                b       6b
+            7:
+                .endif
+                // What was written past the caches is not hidden by what they still have of it.
+                dsb     sy
+                mrs     x9, ctr_el0
+                ubfx    x9, x9, #16, #4
+                mov     x10, #4
+                lsl     x10, x10, x9
+                adr     x9, image_head
+                ldr     x12, =image_end
+            8:  dc      ivac, x9
+                add     x9, x9, x10
+                cmp     x9, x12
+                b.lo    8b
+                dsb     sy
                 b       entry
+
+                .if {anywhere}
+                // Maps the blocks from x9 to x10 with the attributes in x11, by the root at x12 and tables from x13 on. A block that
+                // is mapped stays as it is.
+            map_blocks:
+                and     x9, x9, #~({block} - 1)
+            2:  cmp     x9, x10
+                b.hs    5f
+                ubfx    x14, x9, #30, #9
+                ldr     x15, [x12, x14, lsl #3]
+                cbnz    x15, 3f
+                orr     x15, x13, #3
+                str     x15, [x12, x14, lsl #3]
+                add     x13, x13, #{table}
+            3:  and     x15, x15, #~({table} - 1)
+                ubfx    x14, x9, #{block_shift}, #9
+                ldr     x16, [x15, x14, lsl #3]
+                cbnz    x16, 4f
+                orr     x16, x9, x11
+                str     x16, [x15, x14, lsl #3]
+            4:  add     x9, x9, #{block}
+                b       2b
+            5:  ret
+                .endif
 
                 // From EL2: lets EL1 have everything, and goes on there at x30.
             drop_to_el1:
@@ -163,8 +251,9 @@ macro_rules! image {
                 ubfx    x9, x9, #16, #4 // words of the smallest line, as a logarithm
                 mov     x10, #4
                 lsl     x10, x10, x9
-                ldr     x9, =image_head
-                ldr     x12, =file_end
+                adr     x9, image_head
+                adrp    x12, file_end
+                add     x12, x12, :lo12:file_end
             2:  dc      civac, x9
                 add     x9, x9, x10
                 cmp     x9, x12
@@ -182,8 +271,9 @@ macro_rules! image {
             wrong_place:
                 mov     w10, #'@'
             give_up:
-                // No stack, no map: four characters, then stop.
+                // No stack, no map: four characters where the console is known, then stop.
                 ldr     x9, ={uart}
+                cbz     x9, stop
                 str     w10, [x9]
                 mov     w10, #'?'
                 str     w10, [x9]
@@ -195,13 +285,18 @@ macro_rules! image {
                 wfe
                 b       stop
             "#,
-            uart = const IMAGE_BOARD.description().console.data_register(),
+            uart = const INITIAL.uart,
+            relative = const $crate::entry::RELATIVE,
+            anywhere = const INITIAL.anywhere as u32,
+            as_image = const INITIAL.as_image,
+            as_tree = const INITIAL.as_tree,
+            table = const size_of::<$crate::memory::TablePage>(),
             hcr = const $crate::entry::HCR_EL2,
             mmu_and_caches = const $crate::entry::MMU_AND_CACHES,
             exceptions = const $crate::cpus::EXCEPTIONS_BYTES,
             tables = sym INITIAL_TABLES,
-            spare_end = const $crate::memory::Spare::of(&IMAGE_BOARD).end,
-            spare_table = const $crate::memory::Spare::of(&IMAGE_BOARD).table,
+            spare_end = const INITIAL.spare_end,
+            spare_table = const INITIAL.spare_table,
             block = const $crate::eitri_aarch64::BLOCK,
             block_shift = const $crate::eitri_aarch64::BLOCK.trailing_zeros(),
             park = sym $crate::cpus::park,
@@ -212,10 +307,10 @@ macro_rules! image {
             spsr = const $crate::eitri_aarch64::entry_state::SPSR_EL2,
         );
 
-        static INITIAL_TABLES: $crate::memory::InitialTables = $crate::memory::InitialTables::new(
-            &$crate::memory::initial_map(&IMAGE_BOARD),
-            &raw const INITIAL_TABLES,
-        );
+        // Never where variables are cleared: the MMU is on by then.
+        #[unsafe(link_section = ".data.initial_tables")]
+        static INITIAL_TABLES: $crate::memory::InitialTables<{ INITIAL.tables }> =
+            $crate::memory::InitialTables::new(&INITIAL.map, &raw const INITIAL_TABLES);
         $crate::aarch64_rt::enable_mmu!(
             INITIAL_TABLES,
             $crate::eitri_aarch64::MAIR,
@@ -229,7 +324,8 @@ macro_rules! image {
 
         fn image_main(x0: u64, _x1: u64, _x2: u64, _x3: u64) -> ! {
             let image = $crate::Image {
-                board: &LINKED_BOARD,
+                target: IMAGE_TARGET,
+                tables: INITIAL_TABLES.pages(),
                 first: $first,
                 main: $main,
             };

@@ -28,6 +28,7 @@ extern crate alloc;
 
 // From the first instruction on.
 pub mod entry;
+mod found;
 mod machine;
 mod start;
 pub mod vectors;

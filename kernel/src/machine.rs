@@ -1,16 +1,15 @@
 //! Machine: the registers and the firmware of the board, for what boards state as data.
 
 use crate::time;
-use core::marker::PhantomData;
 use cortex_a::asm::barrier::{SY, dsb};
-use eitri_boards::Board;
 use eitri_boards::steps::bus::{BusError, Buses, Device};
 use eitri_boards::steps::{Machine, SmcCall};
+use eitri_boards::{Board, Region};
 use embedded_hal::delay::DelayNs;
 
 /// The machine that the image runs on. Its registers are mapped as devices, and the board says that they are there.
 pub(crate) struct ThisMachine<B = ()> {
-    board: PhantomData<&'static Board>,
+    board: &'static Board,
     buses: B,
 }
 
@@ -23,11 +22,8 @@ impl ThisMachine {
 
 impl<B: Buses> ThisMachine<B> {
     /// The same with what the image drives.
-    pub(crate) fn with(_: &'static Board, buses: B) -> ThisMachine<B> {
-        ThisMachine {
-            board: PhantomData,
-            buses,
-        }
+    pub(crate) fn with(board: &'static Board, buses: B) -> ThisMachine<B> {
+        ThisMachine { board, buses }
     }
 }
 
@@ -46,8 +42,8 @@ impl<B> DelayNs for ThisMachine<B> {
 impl<B: Buses> Machine for ThisMachine<B> {
     fn read(&mut self, at: usize) -> u32 {
         let value: u32;
-        // SAFETY: a register that the board states, which was checked to be in one of its devices, and is aligned; a plain
-        // load.
+        // SAFETY: a register that the board states, which was checked to be in one of its devices, or a word of the memory for its
+        // power controller; aligned, and a plain load.
         unsafe {
             core::arch::asm!("ldr {0:w}, [{1}]", out(reg) value, in(reg) at, options(nostack, preserves_flags));
         }
@@ -67,5 +63,9 @@ impl<B: Buses> Machine for ThisMachine<B> {
         arguments[..2].copy_from_slice(&call.arguments);
         let [answer, ..] = smccc::smc64(call.function, arguments);
         answer
+    }
+
+    fn shared_memory(&self) -> Option<Region> {
+        self.board.memory.controller
     }
 }

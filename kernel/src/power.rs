@@ -7,7 +7,7 @@ use crate::machine::ThisMachine;
 use crate::{console, println};
 use eitri_boards::Board;
 use eitri_boards::steps::bus::{BusError, Buses};
-use eitri_boards::steps::{self, Action, Certainty, Found, Log, Permission, StepError};
+use eitri_boards::steps::{self, Action, Certainty, Found, Log, Machine, Permission, StepError};
 
 /// Looks whether the GPU's supply is on, and at a voltage that it may have; nothing of it is written. `buses` is what the image
 /// drives, `()` if that is nothing: then the supply is as the loader left it, which is said.
@@ -44,6 +44,26 @@ pub fn on(board: &'static Board, permission: Permission) -> Result<(), StepError
 /// At the first step that goes wrong.
 pub fn off(board: &'static Board, permission: Permission) -> Result<(), StepError> {
     run(board, board.gpu.power_off, permission, &mut ())
+}
+
+/// The shader cores that the power controller lets be used; `None` where that is not its to say, or it has not said it.
+pub fn usable_cores(board: &'static Board) -> Option<u64> {
+    let at = board.memory.controller?.base + board.gpu.usable_cores?;
+    match ThisMachine::of(board).read(at) {
+        0 => None,
+        cores => Some(u64::from(cores)),
+    }
+}
+
+/// Carries other steps out than the board's own: for a test of what is told of wrong ones.
+///
+/// # Errors
+/// At the first step that goes wrong.
+///
+/// # Safety
+/// Each register is one of the board's own, and whatever the access does there is wanted.
+pub unsafe fn carry_out(board: &'static Board, steps: &[Action]) -> Result<(), StepError> {
+    run(board, steps, Permission::InferredToo, &mut ())
 }
 
 fn run(

@@ -1,12 +1,12 @@
 //! Start: brings the parts up, in order, and calls the image's `main`.
 
 use crate::{
-    build_id::BuildId, console, crash, firmware, heap, interrupts, linked, logger, memory, println,
-    watchdog,
+    build_id::BuildId, console, crash, firmware, found, heap, interrupts, linked, logger, memory,
+    println, watchdog,
 };
 use cortex_a::registers::{CurrentEL, MPIDR_EL1, Readable};
 use eitri_boards::device_tree::{self, DeviceTree, TreeError};
-use eitri_boards::{Board, Description, Exit, Memory, Region};
+use eitri_boards::{Board, Description, Exit, Memory, Region, Target};
 
 /// What an image's `main` is given.
 #[derive(Clone, Copy)]
@@ -99,7 +99,7 @@ unsafe fn open_file(tree: DeviceTree<'_>, board: &'static Board) -> Option<&'sta
 }
 
 /// Ends an image that this machine is not for.
-fn refuse(error: TreeError) -> ! {
+pub(crate) fn refuse(error: TreeError) -> ! {
     println!("{error}");
     crash::end(Exit::Refused)
 }
@@ -107,8 +107,10 @@ fn refuse(error: TreeError) -> ! {
 /// What an image states about itself: see [`crate::image!`].
 #[derive(Clone, Copy)]
 pub struct Image {
-    /// The board that it is linked for.
-    pub board: &'static Board,
+    /// What it is built for.
+    pub target: Target,
+    /// The tables of the initial map.
+    pub tables: memory::Pages,
     /// Called while the initial map is still in use, with the console alone.
     pub first: Option<fn(&'static Board)>,
     /// Called when everything is there.
@@ -116,11 +118,10 @@ pub struct Image {
 }
 
 /// The first line of an image: which it is, and for what.
-fn announce(board: &Board) {
+pub(crate) fn announce(title: &str) {
     println!(
-        "eitri {} on {}, build {}",
+        "eitri {} on {title}, build {}",
         env!("CARGO_PKG_VERSION"),
-        board.title,
         BuildId::of_image()
     );
 }
@@ -128,15 +129,21 @@ fn announce(board: &Board) {
 /// Called by what [`crate::image!`] expands to; never by an image itself.
 ///
 /// # Safety
-/// Called once, by the entry of the image, with the initial map of `image.board` in use.
+/// Called once, by the entry of the image, with the initial map of `image.target` in use, whose tables are `image.tables`.
 pub unsafe fn start(image: Image, device_tree: u64) -> ! {
-    let board = image.board;
-    // SAFETY: a board's registers are there, the initial map has the console as device memory, and nothing has run
-    // before that could drive it.
-    unsafe { console::open(&board.console) };
-    firmware::open(board.firmware, None);
-    crash::end_as(board.ending);
-    announce(board);
+    let board = match image.target {
+        Target::Board(board) => {
+            // SAFETY: a board's registers are there, the initial map has the console as device memory, and nothing has run
+            // before that could drive it.
+            unsafe { console::open(&board.console) };
+            firmware::open(board.firmware, None);
+            crash::end_as(board.ending);
+            announce(board.title);
+            board
+        }
+        // SAFETY: the caller's promise; the entry has mapped the tree, if there is one.
+        Target::Outline(outline) => unsafe { found::board(outline, image.tables, device_tree) },
+    };
     println!(
         "EL{}, MPIDR {:#x}, x0 {device_tree:#x}",
         CurrentEL.read(CurrentEL::EL),
@@ -169,7 +176,7 @@ pub unsafe fn start(image: Image, device_tree: u64) -> ! {
             memory::device(console.base().address());
             console::change(&console);
         }
-        announce(board);
+        announce(board.title);
     }
     // SAFETY: the same: it is apart from what the board uses, and the loader has put it there.
     let file = tree.and_then(|tree| unsafe { open_file(tree, board) });

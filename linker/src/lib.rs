@@ -14,7 +14,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
-use eitri_boards::{ALL, Board, Region};
+use eitri_boards::{ALL, Region, Target};
 use std::path::PathBuf;
 use std::{env, fmt, fs};
 
@@ -28,6 +28,7 @@ pub const BOARD_VARIABLE: &str = "EITRI_BOARD";
 pub struct Place {
     memory: Region,
     heap_bytes: usize,
+    anywhere: bool,
 }
 
 impl Place {
@@ -36,6 +37,15 @@ impl Place {
         Place {
             memory,
             heap_bytes: 0,
+            anywhere: false,
+        }
+    }
+
+    /// Where an image for a board is put; one for an outline is put anywhere.
+    pub const fn for_target(target: Target) -> Place {
+        Place {
+            anywhere: target.board().is_none(),
+            ..Place::of(target.linked())
         }
     }
 
@@ -57,7 +67,27 @@ impl Place {
         }
         println!("cargo::rustc-link-arg-bins=-T{}", script.display());
         println!("cargo::rustc-link-arg-bins=-T{IMAGE_SCRIPT}");
+        for argument in self.arguments() {
+            println!("cargo::rustc-link-arg-bins={argument}");
+        }
         println!("cargo::rerun-if-changed={IMAGE_SCRIPT}");
+    }
+}
+
+impl Place {
+    /// What else the linker is told: where an image may lie anywhere, that it keeps a list of its own addresses, among code and
+    /// constants too, and still has those in place that hold where it was linked.
+    fn arguments(self) -> &'static [&'static str] {
+        match self.anywhere {
+            true => &[
+                "--pie",
+                "--no-dynamic-linker",
+                "--apply-dynamic-relocs",
+                "-znotext",
+                "-znorelro",
+            ],
+            false => &[],
+        }
     }
 }
 
@@ -77,22 +107,22 @@ impl fmt::Display for Place {
 
 /// The board that [`BOARD_VARIABLE`] names, or the first of [`ALL`]; the package's code finds the name in the same
 /// variable, by `env!`. To be called by a build script; a name that no board has ends the build.
-pub fn board() -> Option<&'static Board> {
+pub fn target() -> Option<Target> {
     println!("cargo::rerun-if-env-changed={BOARD_VARIABLE}");
     let name = env::var(BOARD_VARIABLE).ok();
-    let board = match &name {
-        Some(name) => eitri_boards::named(name),
-        None => ALL.first().copied(),
+    let target = match &name {
+        Some(name) => Target::named(name),
+        None => ALL.first().map(|board| Target::Board(board)),
     };
-    match board {
-        Some(board) => println!("cargo::rustc-env={BOARD_VARIABLE}={}", board.name),
+    match target {
+        Some(target) => println!("cargo::rustc-env={BOARD_VARIABLE}={}", target.name()),
         None => println!(
             "cargo::error={BOARD_VARIABLE}={}: no such board; there are {}",
             name.unwrap_or_default(),
             names().join(", ")
         ),
     }
-    board
+    target
 }
 
 /// Puts the file that a variable names into the image: as `name` in the build's folder, where the package's code finds it by
@@ -118,14 +148,14 @@ pub fn put_in(variable: &str, name: &str) {
 
 /// Links the package's programs for the board that [`BOARD_VARIABLE`] names, with what they log. To be called by a build script.
 pub fn link_for_board() {
-    if let Some(board) = board() {
-        Place::of(board.memory.image).link();
+    if let Some(target) = target() {
+        Place::for_target(target).link();
     }
     println!("cargo::rustc-link-arg-bins=-Tdefmt.x");
 }
 
 fn names() -> Vec<&'static str> {
-    ALL.iter().map(|board| board.name).collect()
+    Target::all().map(Target::name).collect()
 }
 
 #[cfg(test)]
@@ -134,11 +164,17 @@ mod tests {
 
     #[test]
     fn every_board_has_a_place() {
-        for board in ALL {
-            let text = Place::of(board.memory.image).to_string();
-            let origin = format!("ORIGIN = {:#x}, ", board.memory.image.base);
-            assert!(text.contains(&origin), "{}: {text}", board.name);
-            assert!(!text.contains("HEAP_BYTES"), "{}: {text}", board.name);
+        for target in Target::all() {
+            let place = Place::for_target(target);
+            let (name, text) = (target.name(), place.to_string());
+            let origin = format!("ORIGIN = {:#x}, ", target.linked().base);
+            assert!(text.contains(&origin), "{name}: {text}");
+            assert!(!text.contains("HEAP_BYTES"), "{name}: {text}");
+            assert_eq!(
+                place.arguments().is_empty(),
+                target.board().is_some(),
+                "{name}"
+            );
         }
     }
 }

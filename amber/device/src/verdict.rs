@@ -16,6 +16,22 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// The same in the words of whoever runs scripts among other tests.
+    ///
+    /// # Errors
+    /// What it makes of a script that was skipped, or that has failed.
+    pub fn result<E>(
+        self,
+        skipped: impl FnOnce(String) -> E,
+        failed: impl FnOnce(String) -> E,
+    ) -> Result<(), E> {
+        match self {
+            Verdict::Pass => Ok(()),
+            Verdict::Skip(why) => Err(skipped(why)),
+            Verdict::Fail(why) => Err(failed(why)),
+        }
+    }
+
     /// What it means for a script that must fail: one that fails as it should passes.
     pub fn inverted(self) -> Verdict {
         match self {

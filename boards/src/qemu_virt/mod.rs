@@ -34,6 +34,7 @@ const DESCRIPTION: Description = Description {
         image: Region::new(0x4020_0000, 0x07E0_0000),
         heap: Region::new(0x7000_0000, 0x1000_0000),
         shared: Region::new(0x5000_0000, 0x2000_0000),
+        controller: None,
         devices: &[
             Region::new(0x0800_0000, 0x0100_0000), // GIC distributor, ITS, redistributors
             Region::new(0x0900_0000, 0x0000_1000), // PL011
@@ -66,6 +67,8 @@ const DESCRIPTION: Description = Description {
         power_on: &[],
         power_off: &[],
         slowdown: 1,
+        slice_hash: None,
+        usable_cores: None,
     },
     power_controllers: &[],
     // By SMC or by HVC, as the machine was started.
@@ -86,6 +89,9 @@ pub const GUEST_RAM: Region = Region::new(0x4000_0000, 0x4000_0000);
 
 /// Where a device tree lies that the monitor shows the image of another board: between the image and what the GPU shares.
 pub const TREE: Region = Region::new(0x4800_0000, 0x20_0000);
+
+/// Where the monitor shows that memory to an image that runs anywhere: apart from the registers of every machine.
+pub const ANYWHERE_RAM: Region = Region::new(0x8000_0000, GUEST_RAM.bytes);
 
 /// What the monitor keeps for itself (`-m 2G`), above what it shows the image.
 pub const MONITOR_RAM: Region = Region::new(0x8000_0000, 0x4000_0000);

@@ -8,6 +8,7 @@
 
 mod cix_p1;
 mod imx95;
+mod mt8196;
 mod rk3588;
 mod rk806;
 mod scmi;
@@ -15,6 +16,7 @@ mod uart;
 
 pub use cix_p1::CixP1;
 pub use imx95::Imx95;
+pub use mt8196::Mt8196;
 pub use rk806::Rk806;
 pub use rk3588::Rk3588;
 pub use uart::Uart;
@@ -37,6 +39,9 @@ pub trait StandIn {
     /// The secure firmware is called; `None` where the call is not the board's own.
     fn smc(&mut self, call: SmcCall) -> Option<u64>;
 
+    /// Does what it has to in the machine's memory; called after each access to its registers.
+    fn work(&mut self, _: &mut dyn SharedMemory) {}
+
     /// Whether the GPU's registers answer; where they do not, an access hangs the machine, which is told.
     fn gpu_answers(&mut self) -> bool;
 
@@ -45,6 +50,15 @@ pub trait StandIn {
 
     /// What was wrong since the last call.
     fn take_news(&mut self) -> Vec<String>;
+}
+
+/// The machine's memory, by words.
+pub trait SharedMemory {
+    /// A word; `None` where there is no memory.
+    fn read(&mut self, at: u64) -> Option<u32>;
+
+    /// Sets a word; `false` where there is no memory.
+    fn write(&mut self, at: u64, value: u32) -> bool;
 }
 
 /// What was wrong, in words.
@@ -69,16 +83,17 @@ type Make = fn() -> Box<dyn StandIn>;
 
 /// The boards that have one, a row a board.
 #[rustfmt::skip]
-const MADE: &[(&Board, Make)] = &[
-    (&crate::rk3588::BOARD,       || Box::new(Rk3588::default())),
-    (&crate::rk3588::ORANGE_PI_5, || Box::new(Rk3588::default())),
-    (&crate::imx95::BOARD,        || Box::new(Imx95::default())),
-    (&crate::cix_p1::BOARD,       || Box::new(CixP1::default())),
+const MADE: &[(&str, Make)] = &[
+    (crate::rk3588::BOARD.description().name,       || Box::new(Rk3588::default())),
+    (crate::rk3588::ORANGE_PI_5.description().name, || Box::new(Rk3588::default())),
+    (crate::imx95::BOARD.description().name,        || Box::new(Imx95::default())),
+    (crate::cix_p1::BOARD.description().name,       || Box::new(CixP1::default())),
+    (crate::mt8196::OUTLINE.name,                   || Box::new(Mt8196::default())),
 ];
 
 /// The stand-in for a board; `None` where there is nothing around its GPU.
 pub fn of(board: &Board) -> Option<Box<dyn StandIn>> {
     let mut rows = MADE.iter();
-    let (_, make) = rows.find(|(made, _)| made.name == board.name)?;
+    let (_, make) = rows.find(|(made, _)| *made == board.name)?;
     Some(make())
 }

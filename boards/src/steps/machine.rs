@@ -1,6 +1,7 @@
 //! Machine: what carries steps out.
 
 use super::bus::Buses;
+use crate::region::Region;
 use embedded_hal::delay::DelayNs;
 
 /// A call of the secure firmware, by `smc #0`.
@@ -25,4 +26,9 @@ pub trait Machine: DelayNs + Buses {
 
     /// Calls the secure firmware; gives x0.
     fn smc(&mut self, call: SmcCall) -> u64;
+
+    /// The memory that a power controller may be given, which is read and written as registers are.
+    fn shared_memory(&self) -> Option<Region> {
+        None
+    }
 }

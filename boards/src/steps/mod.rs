@@ -7,10 +7,12 @@
 
 pub mod bus;
 mod machine;
+mod mailbox;
 mod runner;
 mod scmi;
 
 pub use machine::{Machine, SmcCall};
+pub use mailbox::{Argument, MESSAGE_WORDS, Mailbox, MailboxChannel, MailboxError, MailboxMessage};
 pub use runner::{Found, Log, Permission, StepError, run};
 pub use scmi::{Channel, Doorbell, Message, REPLY_WORDS, ScmiError, header, power_state};
 
@@ -164,6 +166,31 @@ pub enum Step {
     Scmi(Message),
     /// Exchanges bytes with a device behind I2C or SPI.
     Transfer(Transfer),
+    /// Reads a register, and goes on with one of two sequences.
+    Choose {
+        /// Its address.
+        at: usize,
+        /// What it may hold.
+        bits: Bits,
+        /// What is done where it does.
+        so: &'static [Action],
+        /// What is done where it does not.
+        otherwise: &'static [Action],
+    },
+    /// Sends a message to a microcontroller through its mailbox.
+    Mailbox(MailboxMessage),
+    /// Writes a word of the memory that a power controller is given.
+    Put {
+        /// Bytes from its begin.
+        offset: usize,
+        /// What is written.
+        value: u32,
+    },
+    /// Reads a word of it, and tells what it holds.
+    Get {
+        /// Bytes from its begin.
+        offset: usize,
+    },
 }
 
 impl Step {
@@ -176,8 +203,15 @@ impl Step {
             | Step::Poll { at, .. }
             | Step::Expect { at, .. }
             | Step::Save { at }
-            | Step::Restore { at } => Some(at),
-            Step::Delay(_) | Step::Smc { .. } | Step::Scmi(_) | Step::Transfer(_) => None,
+            | Step::Restore { at }
+            | Step::Choose { at, .. } => Some(at),
+            Step::Delay(_)
+            | Step::Smc { .. }
+            | Step::Scmi(_)
+            | Step::Transfer(_)
+            | Step::Mailbox(_)
+            | Step::Put { .. }
+            | Step::Get { .. } => None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Runner: carries steps out, one after the other, and stops at the first that goes wrong.
 
 use super::bus::{BusError, Device, REPLY_BYTES};
+use super::mailbox::{MESSAGE_WORDS, MailboxError};
 use super::scmi::{Channel, REPLY_WORDS, ScmiError};
 use super::{Action, Bits, Certainty, Machine, Step};
 use core::fmt;
@@ -31,6 +32,8 @@ pub enum Found {
     Polls(u32),
     /// The words of a reply, after its status.
     Reply([u32; REPLY_WORDS]),
+    /// The words of a reply from a mailbox.
+    Mail([u32; MESSAGE_WORDS]),
     /// The bytes that a device has sent.
     Bytes {
         /// The first of them.
@@ -47,6 +50,10 @@ impl fmt::Display for Found {
             Found::Value(value) => write!(f, "{value:#010x}"),
             Found::Polls(polls) => write!(f, "after {polls} looks"),
             Found::Reply(words) => {
+                f.write_str("reply")?;
+                words.iter().try_for_each(|word| write!(f, " {word:#x}"))
+            }
+            Found::Mail(words) => {
                 f.write_str("reply")?;
                 words.iter().try_for_each(|word| write!(f, " {word:#x}"))
             }
@@ -122,6 +129,15 @@ pub enum StepError {
         /// Why.
         error: ScmiError,
     },
+    /// A microcontroller did not answer.
+    Mailbox {
+        /// What it was asked for.
+        what: &'static str,
+        /// The command.
+        command: u32,
+        /// Why.
+        error: MailboxError,
+    },
     /// A device behind a bus did not do what it was asked, or is not what it must be.
     Bus {
         /// What it was asked for.
@@ -178,6 +194,11 @@ impl fmt::Display for StepError {
                 header,
                 error,
             } => write!(f, "{what}: SCMI message {header:#x}: {error}"),
+            StepError::Mailbox {
+                what,
+                command,
+                error,
+            } => write!(f, "{what}: command {command} to the mailbox: {error}"),
             StepError::Bus {
                 what,
                 device,
@@ -204,6 +225,17 @@ pub fn run(
     log: &mut impl Log,
 ) -> Result<(), StepError> {
     let mut saved = Saved([None; SAVED]);
+    carry_out(sequence, channels, permission, &mut saved, machine, log)
+}
+
+fn carry_out(
+    sequence: &[Action],
+    channels: &[Channel],
+    permission: Permission,
+    saved: &mut Saved,
+    machine: &mut impl Machine,
+    log: &mut impl Log,
+) -> Result<(), StepError> {
     for action in sequence {
         match (action.certainty, permission) {
             (Certainty::Sourced, _) | (_, Permission::InferredToo) => {}
@@ -216,7 +248,23 @@ pub fn run(
             }
         }
         log.begin(action);
-        let found = step(action, channels, &mut saved, machine)?;
+        if let Step::Choose {
+            at,
+            bits,
+            so,
+            otherwise,
+        } = action.step
+        {
+            let found = machine.read(at);
+            log.done(action, Found::Value(found));
+            let chosen = match bits.are_in(found) {
+                true => so,
+                false => otherwise,
+            };
+            carry_out(chosen, channels, permission, saved, machine, log)?;
+            continue;
+        }
+        let found = step(action, channels, saved, machine)?;
         log.done(action, found);
     }
     Ok(())
@@ -250,7 +298,7 @@ fn step(
 ) -> Result<Found, StepError> {
     let what = action.what;
     match action.step {
-        Step::Show { at } => Ok(Found::Value(machine.read(at))),
+        Step::Show { at } | Step::Choose { at, .. } => Ok(Found::Value(machine.read(at))),
         Step::Write { at, value } => {
             machine.write(at, value);
             Ok(Found::Done)
@@ -313,6 +361,24 @@ fn step(
                 error,
             })
         }
+        Step::Mailbox(message) => {
+            let command = message.command;
+            let sent = message.send(machine);
+            sent.map(Found::Mail).map_err(|error| StepError::Mailbox {
+                what,
+                command,
+                error,
+            })
+        }
+        Step::Put { offset, value } => {
+            let at = in_memory(what, offset, machine)?;
+            machine.write(at, value);
+            Ok(Found::Done)
+        }
+        Step::Get { offset } => {
+            let at = in_memory(what, offset, machine)?;
+            Ok(Found::Value(machine.read(at)))
+        }
         Step::Transfer(transfer) => {
             let (device, count) = (transfer.device, transfer.reply.len());
             let done = transfer.carry_out(machine);
@@ -324,6 +390,18 @@ fn step(
             })
         }
     }
+}
+
+/// The address of a word of the memory that a power controller is given.
+fn in_memory(
+    what: &'static str,
+    offset: usize,
+    machine: &impl Machine,
+) -> Result<usize, StepError> {
+    let memory = machine.shared_memory();
+    let memory = memory.filter(|memory| offset.is_multiple_of(4) && offset < memory.bytes);
+    let memory = memory.ok_or(StepError::Description { what })?;
+    Ok(memory.base + offset)
 }
 
 fn poll(

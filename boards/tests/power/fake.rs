@@ -1,9 +1,10 @@
 //! A machine that remembers what was done: plain registers, or a board's stand-in.
 
-use eitri_boards::stand_in::StandIn;
+use eitri_boards::device_tree::Machine as Read;
+use eitri_boards::stand_in::{SharedMemory, StandIn};
 use eitri_boards::steps::bus::{BusError, Buses, Device};
 use eitri_boards::steps::{Action, Found, Log, Machine, Permission, SmcCall, StepError, run};
-use eitri_boards::{Board, Region};
+use eitri_boards::{ALL, Board, Outline, Region, mt8196, qemu_virt};
 use embedded_hal::delay::DelayNs;
 use std::collections::BTreeMap;
 
@@ -22,6 +23,11 @@ pub trait Chip {
 
     /// The firmware is called.
     fn smc(&mut self, call: SmcCall) -> u64;
+
+    /// The memory that a power controller may be given.
+    fn shared_memory(&self) -> Option<Region> {
+        None
+    }
 }
 
 /// The machine.
@@ -74,6 +80,69 @@ impl<C: Chip> Machine for Fake<C> {
     fn smc(&mut self, call: SmcCall) -> u64 {
         self.chip.smc(call)
     }
+
+    fn shared_memory(&self) -> Option<Region> {
+        self.chip.shared_memory()
+    }
+}
+
+/// Words of memory; elsewhere there is none.
+struct Memory {
+    region: Option<Region>,
+    words: BTreeMap<usize, u32>,
+}
+
+impl Memory {
+    fn has(&self, at: usize) -> bool {
+        self.region.is_some_and(|region| region.contains(at))
+    }
+}
+
+impl SharedMemory for Memory {
+    fn read(&mut self, at: u64) -> Option<u32> {
+        let at = usize::try_from(at).ok().filter(|at| self.has(*at))?;
+        Some(self.words.get(&at).copied().unwrap_or(0))
+    }
+
+    fn write(&mut self, at: u64, value: u32) -> bool {
+        let at = usize::try_from(at).ok().filter(|at| self.has(*at));
+        at.map(|at| self.words.insert(at, value)).is_some()
+    }
+}
+
+/// An outline on a machine that has QEMU's console and interrupt controller.
+pub fn on_a_machine(outline: &Outline) -> &'static Board {
+    let qemu = qemu_virt::BOARD;
+    let machine = Read {
+        image: Region::new(0x8000_0000, 0x20_0000),
+        heap: Region::new(0x9000_0000, 0x20_0000),
+        shared: Region::new(0xA000_0000, 0x20_0000),
+        controller: Some(Region::new(0xB000_0000, outline.controller_bytes)),
+        console: qemu.console,
+        gic: qemu.gic,
+        virtual_timer_ppi: qemu.virtual_timer_ppi,
+        physical_timer_ppi: qemu.physical_timer_ppi,
+        devices: [Region::new(0x0900_0000, 0x1000); 3],
+    };
+    let devices = [outline.devices, qemu.memory.devices].concat();
+    // SAFETY: nothing of it is a pointer here: steps are carried out on a fake.
+    let board = unsafe { outline.on(&machine, devices.leak()) };
+    Box::leak(Box::new(
+        board.expect("a machine that agrees with its outline"),
+    ))
+}
+
+/// Every board whose GPU has to be given power.
+pub fn boards() -> Vec<&'static Board> {
+    let boards = ALL.iter().copied();
+    let boards = boards.filter(|board| !board.gpu.power_on.is_empty());
+    boards.chain([on_a_machine(&mt8196::OUTLINE)]).collect()
+}
+
+/// The one of that name.
+pub fn named(name: &str) -> &'static Board {
+    let found = boards().into_iter().find(|board| board.name == name);
+    found.unwrap_or_else(|| panic!("no board {name}"))
 }
 
 /// A board's stand-in, with a GPU of which two registers can be read.
@@ -82,6 +151,7 @@ pub struct OnBoard<S> {
     pub gpu_id: u32,
     window: Region,
     cores: u64,
+    memory: Memory,
 }
 
 impl<S: StandIn> OnBoard<S> {
@@ -92,6 +162,10 @@ impl<S: StandIn> OnBoard<S> {
             stand_in,
             gpu_id: expected.gpu_id.value,
             window: board.gpu.window,
+            memory: Memory {
+                region: board.memory.controller,
+                words: BTreeMap::new(),
+            },
             cores: expected.shader_present.unwrap_or(1),
         }
     }
@@ -99,8 +173,13 @@ impl<S: StandIn> OnBoard<S> {
 
 impl<S: StandIn> Chip for OnBoard<S> {
     fn read(&mut self, at: usize, _: u32) -> u32 {
+        if self.memory.has(at) {
+            return self.memory.read(at as u64).unwrap_or(0);
+        }
         if !self.window.contains(at) {
-            return self.stand_in.read(at);
+            let word = self.stand_in.read(at);
+            self.stand_in.work(&mut self.memory);
+            return word;
         }
         match (self.stand_in.gpu_answers(), at - self.window.base) {
             (false, _) => u32::MAX,
@@ -112,11 +191,18 @@ impl<S: StandIn> Chip for OnBoard<S> {
 
     fn write(&mut self, at: usize, value: u32) {
         assert!(!self.window.contains(at), "nothing of the GPU is written");
-        self.stand_in.write(at, value);
+        if !self.memory.write(at as u64, value) {
+            self.stand_in.write(at, value);
+            self.stand_in.work(&mut self.memory);
+        }
     }
 
     fn smc(&mut self, call: SmcCall) -> u64 {
         self.stand_in.smc(call).unwrap_or(u64::MAX)
+    }
+
+    fn shared_memory(&self) -> Option<Region> {
+        self.memory.region
     }
 }
 

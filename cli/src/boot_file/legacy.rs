@@ -34,6 +34,7 @@ pub(super) fn script(text: &str) -> Result<Vec<u8>, FormatError> {
             name: "eitri boot script",
             address: 0,
             bytes: &bytes,
+            tree: None,
         },
     )
 }
@@ -84,6 +85,7 @@ mod tests {
             name: "a name that is longer than the header has room for",
             address: 0x0200_0000,
             bytes: b"content",
+            tree: None,
         };
         let file = image(&content).unwrap();
         assert_eq!(file.len(), 64 + 7);

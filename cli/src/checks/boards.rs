@@ -4,7 +4,7 @@ use super::{Case, u_boot};
 use crate::image::{Builder, Image, Parts};
 use crate::outcome::Failure;
 use crate::workspace::Workspace;
-use eitri_boards::{ALL, Board};
+use eitri_boards::Target;
 
 /// The fields of the arm64 Image header that matter: hardware/boards.md 2.1.
 struct Header {
@@ -37,18 +37,18 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let folder = workspace.target_folder().join("eitri/boards");
     let builder = Builder::new()?;
     let mut cases = Vec::new();
-    for board in ALL {
+    for board in Target::all() {
         let parts = Parts {
             board: Some(board),
             files: &[],
         };
         let image = builder.build_with("eitri-image", "eitri-image", &parts)?;
         cases.push(Case::ran(
-            format!("the image for {}", board.name),
+            format!("the image for {}", board.name()),
             wrong(board, image.load_address()?, &image, &image.raw()?),
         ));
         cases.push(Case::ran(
-            format!("U-Boot's containers of it for {}", board.name),
+            format!("U-Boot's containers of it for {}", board.name()),
             u_boot::unreadable(&folder, board, &image)?,
         ));
     }
@@ -56,8 +56,8 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
 }
 
 /// What is wrong with a board's image.
-fn wrong(board: &Board, address: u64, image: &Image, raw: &[u8]) -> Option<String> {
-    let (memory, path) = (board.memory.image, image.path().display());
+fn wrong(board: Target, address: u64, image: &Image, raw: &[u8]) -> Option<String> {
+    let (memory, path) = (board.linked(), image.path().display());
     if address != memory.base as u64 {
         return Some(format!(
             "{path} is linked for {address:#x}, and loaded at {:#x}",

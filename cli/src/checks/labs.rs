@@ -10,7 +10,7 @@ use crate::outcome::Failure;
 use crate::process::run_logged;
 use crate::whole_file;
 use crate::workspace::Workspace;
-use eitri_boards::{ALL, DeviceType};
+use eitri_boards::{DeviceType, Target};
 use eitri_launch::tools::Tool;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -46,8 +46,8 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let mut environments = Vec::new();
     let mut jobs = Vec::new();
     let mut devices = Vec::new();
-    for board in ALL {
-        let image = format!("eitri-{}.{}", board.name, Format::of(board).extension());
+    for board in Target::all() {
+        let image = format!("eitri-{}.{}", board.name(), Format::of(board).extension());
         whole_file::put(&files.join(&image), b"an image")?;
         for kind in [LabKind::Labgrid, LabKind::Lava] {
             for file in lab_files::files(kind, board, &image) {
@@ -62,7 +62,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
             }
         }
         // A device type that LAVA has got since this release of Debian's.
-        if let Some(DeviceType::Shipped(name)) = board.lab.map(|lab| lab.lava) {
+        if let Some(DeviceType::Shipped(name)) = board.lab().map(|lab| lab.lava) {
             let name = format!("{name}.jinja2");
             if !tools.lava.join(TEMPLATES).join(&name).exists() {
                 let base = b"{% extends 'base-uboot.jinja2' %}\n";

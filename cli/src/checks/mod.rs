@@ -141,6 +141,7 @@ const CLIPPY_BARE_METAL: &[&str] = &[
     "-p=eitri-on-board",
     "-p=eitri-runtime",
     "-p=eitri-validation-image",
+    "-p=eitri-wrong-power",
     "--features=eitri-runtime/defmt",
     "--",
     "-D",

@@ -1,6 +1,7 @@
 //! U-Boot itself loads the image, in QEMU, in every form that it takes; its own tool reads the containers for every board.
 
 use super::Case;
+use crate::board_tree;
 use crate::boot_file::{self, Beside, Format};
 use crate::image::{Builder, Image};
 use crate::outcome::Failure;
@@ -8,7 +9,7 @@ use crate::process::run_logged;
 use crate::qemu::{Boot, Booted, Start, boot};
 use crate::whole_file::put;
 use crate::workspace::Workspace;
-use eitri_boards::Board;
+use eitri_boards::Target;
 use eitri_boards::qemu_virt::{BOARD, TREE};
 use eitri_launch::tools::Tool;
 use std::path::{Path, PathBuf};
@@ -40,7 +41,11 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let firmware = folder.join("firmware.bin");
     put(&firmware, &[0xFE; FIRMWARE_BYTES])?;
     for &format in FORMATS {
-        let path = write(&folder, format, &boot_file::encode(&image, board, format)?)?;
+        let path = write(
+            &folder,
+            format,
+            &boot_file::encode(&image, board.into(), format, None)?,
+        )?;
         // As typed for firmware beside the image, but that nothing is loaded from a network.
         let beside = Beside {
             at: FIRMWARE,
@@ -65,7 +70,11 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         ));
     }
     let format = Format::Image;
-    let path = write(&folder, format, &boot_file::encode(&image, board, format)?)?;
+    let path = write(
+        &folder,
+        format,
+        &boot_file::encode(&image, board.into(), format, None)?,
+    )?;
     let script = folder.join("boot.scr");
     let lines = boot_file::u_boot_lines(board, format, None);
     put(&script, &boot_file::boot_script(&lines)?)?;
@@ -81,23 +90,33 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
 /// What U-Boot's own tool has against the containers of a board's image.
 pub(super) fn unreadable(
     folder: &Path,
-    board: &Board,
+    board: Target,
     image: &Image,
 ) -> Result<Option<String>, Failure> {
-    for format in [Format::Fit, Format::Uimage] {
-        let path = write(folder, format, &boot_file::encode(image, board, format)?)?;
+    // What depthcharge loads is an image tree with a device tree in it, and goes where that wants.
+    let (formats, address, tree) = match board.board() {
+        Some(board) => (
+            &[Format::Fit, Format::Uimage][..],
+            board.memory.image.base,
+            None,
+        ),
+        None => (&[Format::Fit][..], 0, Some(board_tree::build(board, "")?)),
+    };
+    for &format in formats {
+        let bytes = boot_file::encode(image, board, format, tree.as_deref())?;
+        let path = write(folder, format, &bytes)?;
         let mut command = Command::new(Tool::MkImage.program());
         command.arg("-l").arg(&path);
         let finished = run_logged(&mut command, &folder.join("mkimage.log"), TOOL_LIMIT)?;
         let output = finished.output();
-        let address = format!("{:08x}", board.memory.image.base);
-        let says = [board.name, &address]
+        let address = format!("{address:08x}");
+        let says = [board.name(), &address]
             .iter()
             .all(|part| output.contains(part));
         if !finished.end.good() || !says {
             return Ok(Some(format!(
                 "mkimage -l of the {format:?}: wanted {} and {address} in\n{output}",
-                board.name
+                board.name()
             )));
         }
     }

@@ -9,6 +9,7 @@ use crate::process::run_logged;
 use crate::qemu::{Boot, Booted, Start, boot};
 use crate::whole_file;
 use crate::workspace::{UEFI_TARGET, Workspace};
+use eitri_boards::Target;
 use eitri_boards::qemu_virt::BOARD;
 use eitri_launch::tools::Tool;
 use std::time::Duration;
@@ -27,7 +28,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let boot_folder = disk.join("EFI/BOOT");
     make_folder(&boot_folder)?;
     let image = Builder::new()?.build("eitri-image", "eitri-image")?;
-    let application = boot_file::encode(&image, &BOARD, Format::Efi)?;
+    let application = boot_file::encode(&image, Target::Board(&BOARD), Format::Efi, None)?;
     whole_file::put(&boot_folder.join("BOOTAA64.EFI"), &application)?;
     let mut cases = Vec::new();
     for (name, firmware) in [("EDK2", Tool::Uefi), ("U-Boot", Tool::UBoot)] {

@@ -12,7 +12,7 @@ use crate::board_choice;
 use crate::boot_file::{self, Format};
 use crate::buffer_source;
 use crate::dispatch::Place;
-use crate::gpu_choice::GpuArgument;
+use crate::gpu_choice::{GpuArgument, GpuChoice};
 use crate::image::Builder;
 use crate::outcome::{Failure, Status};
 use crate::parallel;
@@ -128,13 +128,18 @@ fn target(text: &str) -> Result<TargetEnvironment, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    // An image's scripts are compiled for the GPU of its board.
+    let gpu = match args.image {
+        Some(_) => GpuChoice::of_board(board_choice::named(&args.board)?),
+        None => None,
+    };
     let manner = Manner {
         fence_timeout: args
             .fence_timeout
             .map(|limit| Duration::from_millis(limit.into())),
         target: args.target_env,
         place: args.on,
-        gpu: args.gpu.choice(),
+        gpu: gpu.unwrap_or(args.gpu.choice()),
         pipelines_only: args.pipelines_only,
         keep: args.keep.clone(),
         outputs: args.outputs.clone(),
@@ -323,7 +328,7 @@ fn image(
     let cases = compile(chosen, (manner, expectations), &limits(args))?;
     let built = Builder::new()?.build_suite(Some(board), &suite::bytes(&cases, firmware)?)?;
     let format = args.format.unwrap_or(Format::of(board));
-    whole_file::write(path, &boot_file::encode(&built, board, format)?)?;
+    whole_file::write(path, &boot_file::encode(&built, board, format, None)?)?;
     if path != "-" && format != Format::Elf {
         let name = Path::new(path).file_name().unwrap_or_default();
         let lines = boot_file::lines(board, format, &name.to_string_lossy());

@@ -12,9 +12,10 @@ use crate::outcome::{Failure, Status};
 use crate::shader_file;
 use crate::streams::outln;
 use crate::whole_file::Pending;
-use eitri_boards::{Board, Loader};
+use eitri_boards::{Loader, Target};
 use eitri_job::Wants;
 use eitri_model::stub_firmware;
+use eitri_shaderc::Options;
 use miette::Diagnostic;
 use std::path::Path;
 use thiserror::Error;
@@ -49,6 +50,9 @@ pub(crate) struct Args {
     /// --firmware names or mali_csffw.bin.
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     firmware_at: Option<usize>,
+    /// The machine's device tree, as a .dtb file: --format fit puts it beside the image, for a boot loader that has none of its own.
+    #[arg(long, value_name = "FILE")]
+    tree: Option<String>,
     /// Write what a lab wants to know beside the file: environment, strategy and test for labgrid, or job and device
     /// dictionary for LAVA.
     #[arg(long, value_enum)]
@@ -62,6 +66,8 @@ pub(crate) struct Args {
 enum RequestError {
     #[error("an ELF file is not for U-Boot: there is nothing to put into --script")]
     NoScript,
+    #[error("a device tree goes into --format fit, and not into this form")]
+    TreeAlone,
     #[error("{board} has no U-Boot: there is nothing to put into --script")]
     NoUBoot { board: &'static str },
     #[error(
@@ -98,7 +104,7 @@ fn address(text: &str) -> Result<usize, String> {
 }
 
 /// The firmware that U-Boot is to load, if that was asked for and can be.
-fn beside(args: &Args, board: &Board, format: Format) -> Result<Option<Beside>, Failure> {
+fn beside(args: &Args, target: Target, format: Format) -> Result<Option<Beside>, Failure> {
     let Some(at) = args.firmware_at else {
         return Ok(None);
     };
@@ -106,10 +112,13 @@ fn beside(args: &Args, board: &Board, format: Format) -> Result<Option<Beside>, 
         format,
         Format::Bin | Format::Image | Format::Fit | Format::Uimage
     );
-    if board.loader == Loader::Uefi || !by_u_boot {
-        let board = board.title;
-        return Err(Failure::refused(RequestError::NoLoader { board }));
-    }
+    let board = match (target.loader(), target.board()) {
+        (Loader::UBoot(_), Some(board)) if by_u_boot => board,
+        _ => {
+            let board = target.title();
+            return Err(Failure::refused(RequestError::NoLoader { board }));
+        }
+    };
     let memory = board.memory;
     let mut taken = vec![
         ("the image", memory.image),
@@ -156,21 +165,33 @@ fn inside(args: &Args) -> Result<Option<Vec<u8>>, Failure> {
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     if args.list_boards {
-        for board in eitri_boards::ALL {
-            outln!("{:<12} {}", board.name, board.title)?;
+        for board in Target::all() {
+            outln!("{:<12} {}", board.name(), board.title())?;
         }
         return Ok(Status::Good);
     }
     // clap has seen to it that there are a board and a shader.
     let name = args.board.as_deref().unwrap_or_default();
     let board = board_choice::named(name)?;
-    let format = args.format.unwrap_or(Format::of(board));
+    let format = args.format.unwrap_or(match (board.loader(), args.lab) {
+        // It makes the image tree itself, of the image and of a device tree that it has.
+        (Loader::Depthcharge(_), Some(LabKind::Lava)) => Format::Image,
+        _ => Format::of(board),
+    });
+    let tree = args.tree.as_deref();
+    if tree.is_some() && format != Format::Fit {
+        return Err(Failure::refused(RequestError::TreeAlone));
+    }
+    let tree =
+        tree.map(|path| std::fs::read(path).map_err(|cause| Failure::unreadable(path, cause)));
+    let tree = tree.transpose()?;
+    boot_file::takes(board, format, tree.as_deref())?;
     if args.script.is_some() {
         if format == Format::Elf {
             return Err(Failure::refused(RequestError::NoScript));
         }
-        if board.loader == Loader::Uefi {
-            let board = board.title;
+        if !matches!(board.loader(), Loader::UBoot(_)) {
+            let board = board.title();
             return Err(Failure::refused(RequestError::NoUBoot { board }));
         }
     }
@@ -180,15 +201,16 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         false => job_image(args, board)?,
     };
     let output = args.output.clone();
-    let output = output.unwrap_or_else(|| format!("eitri-{}.{}", board.name, format.extension()));
+    let output = output.unwrap_or_else(|| format!("eitri-{}.{}", board.name(), format.extension()));
     let name = Path::new(&output).file_name().unwrap_or_default();
-    let lines = match &beside {
-        Some(beside) => {
+    let lines = match (&beside, board.board()) {
+        (Some(beside), Some(board)) => {
             boot_file::u_boot_lines_with(board, format, &name.to_string_lossy(), beside)
         }
-        None => boot_file::lines(board, format, &name.to_string_lossy()),
+        _ => boot_file::lines(board, format, &name.to_string_lossy()),
     };
-    let file = Pending::write(&output, &boot_file::encode(&image, board, format)?)?;
+    let bytes = boot_file::encode(&image, board, format, tree.as_deref())?;
+    let file = Pending::write(&output, &bytes)?;
     let script = match &args.script {
         Some(path) => Some(Pending::write(path, &boot_file::boot_script(&lines)?)?),
         None => None,
@@ -211,15 +233,26 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     Ok(Status::Good)
 }
 
+/// The GPU that a board has, and what is said to the compiler of a shader for it.
+fn for_board(job: &JobArguments, board: Target) -> (GpuChoice, Options) {
+    let gpu = GpuChoice::of_board(board).unwrap_or_default();
+    let options = Options {
+        target: gpu.target(),
+        ..job.options()
+    };
+    (gpu, options)
+}
+
 /// The image that runs the shader.
-fn job_image(args: &Args, board: &Board) -> Result<Image, Failure> {
+fn job_image(args: &Args, board: Target) -> Result<Image, Failure> {
     let shader = shader_file::load(args.shader.as_deref().unwrap_or_default())?;
-    let compiled = dispatch::compile(&shader, &args.job.options())?;
+    let (gpu, options) = for_board(&args.job, board);
+    let compiled = dispatch::compile(&shader, &options)?;
     let request = Request {
         resources: args.job.resources()?,
         push_constants: args.job.push_constants(),
         groups: args.job.groups(),
-        gpu: GpuChoice::default(),
+        gpu,
         saves: Vec::new(),
         coherent: true,
         firmware: inside(args)?,
@@ -232,9 +265,33 @@ fn job_image(args: &Args, board: &Board) -> Result<Image, Failure> {
 }
 
 /// The image that runs the validation suite.
-fn validation_image(args: &Args, board: &Board) -> Result<Image, Failure> {
+fn validation_image(args: &Args, board: Target) -> Result<Image, Failure> {
     let firmware = inside(args)?.unwrap_or_else(stub_firmware);
     let gpu = GpuChoice::of_board(board).unwrap_or_default();
     let scripts = scripts::compiled(&args.suite, gpu)?;
     Builder::new()?.build_validation(Some(board), &firmware, scripts.as_deref())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Args as _, Command, FromArgMatches};
+
+    #[test]
+    fn a_shader_is_compiled_for_the_gpu_of_the_board() {
+        let line = JobArguments::augment_args(Command::new("image"));
+        let line = line.get_matches_from(["image"]);
+        let job = JobArguments::from_arg_matches(&line).unwrap();
+        for (name, arch) in [
+            ("rk3588", "v10"),
+            ("imx95", "v10"),
+            ("cix-p1", "v12"),
+            ("mt8196", "v13"),
+        ] {
+            let board = Target::named(name).unwrap();
+            let (gpu, options) = for_board(&job, board);
+            assert_eq!(gpu.arch().to_string(), arch, "{name}");
+            assert_eq!(options.target, gpu.target(), "{name}");
+        }
+    }
 }

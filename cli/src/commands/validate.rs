@@ -9,7 +9,8 @@ use crate::outcome::{Failure, Status};
 use crate::parallel;
 use crate::qemu::{self, Setting};
 use crate::streams::{outln, talk};
-use eitri_boards::Board;
+use eitri_boards::Target;
+use eitri_boards::device_tree::INFERRED;
 use eitri_model::{Config, SEEDED, Seeded, stub_firmware};
 use eitri_on_model::Machine;
 use eitri_validation::{
@@ -35,6 +36,9 @@ pub(crate) struct Args {
     /// firmware that tell a wrong order or value.
     #[arg(long, value_name = "NAME")]
     board: Option<String>,
+    /// Allow the board's steps of power that no source states.
+    #[arg(long, requires = "board")]
+    inferred: bool,
     /// The form of the results.
     #[arg(long, value_name = "tap|lava|plain", default_value = "tap", value_parser = form)]
     console: Form,
@@ -176,7 +180,7 @@ fn verdict(summary: Summary) -> Status {
     }
 }
 
-fn in_qemu(args: &Args, board: Option<&'static Board>, firmware: &[u8]) -> Result<Status, Failure> {
+fn in_qemu(args: &Args, board: Option<Target>, firmware: &[u8]) -> Result<Status, Failure> {
     let gpu = board.and_then(GpuChoice::of_board);
     let gpu = gpu.unwrap_or(args.gpu.choice());
     let scripts = scripts::compiled(&args.suite, gpu)?;
@@ -188,7 +192,8 @@ fn in_qemu(args: &Args, board: Option<&'static Board>, firmware: &[u8]) -> Resul
         format!("eitri.soak={}", args.soak),
         format!("eitri.only={}", args.only),
     ];
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let words = words.iter().map(String::as_str);
+    let words: Vec<&str> = words.chain(args.inferred.then_some(INFERRED)).collect();
     let setting = Setting {
         gpu,
         limit: Duration::from_secs(args.timeout.into()),

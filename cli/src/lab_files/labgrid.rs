@@ -4,41 +4,30 @@
 
 use super::{LabFile, quoted};
 use crate::boot_file::{self, Format};
-use eitri_boards::{Board, Lab, Loader, Prompt};
+use eitri_boards::{Board, Depthcharge, Lab, Loader, Prompt, Target};
 
-pub(super) fn files(board: &Board, image: &str) -> Vec<LabFile> {
-    let environment = match board.lab {
-        Some(lab) => match board.loader {
-            Loader::UBoot(prompt) => by_u_boot(board, &lab, &prompt, image),
-            Loader::Uefi => by_uefi(board, &lab, image),
-        },
+pub(super) fn files(board: Target, image: &str) -> Vec<LabFile> {
+    let environment = match board.lab() {
+        Some(lab) => on_board(board, &lab, image),
         None => in_qemu(image),
     };
     let file = |name: String, text: String| LabFile { name, text };
     vec![
-        file(format!("eitri-{}.labgrid.yaml", board.name), environment),
+        file(format!("eitri-{}.labgrid.yaml", board.name()), environment),
         file("eitri_strategy.py".to_owned(), STRATEGY.to_owned()),
         file("test_eitri.py".to_owned(), TEST.to_owned()),
     ]
 }
 
-fn by_u_boot(board: &Board, lab: &Lab, prompt: &Prompt, image: &str) -> String {
-    // What is typed behind the load; the test loads the file under the name that the server gives it.
-    let lines = boot_file::u_boot_lines(board, Format::Image, None);
-    let (boot, before) = lines
-        .split_last()
-        .map_or(("", &[][..]), |(boot, before)| (boot.as_str(), before));
-    let list = |lines: &mut dyn Iterator<Item = &str>| -> String {
-        lines
-            .map(|line| format!("          - {}\n", quoted(line)))
-            .collect()
+/// The environment of a board: what is said of it, and the drivers that its loader needs.
+fn on_board(board: Target, lab: &Lab, image: &str) -> String {
+    let (note, drivers) = match (board.loader(), board.board()) {
+        (Loader::UBoot(prompt), Some(board)) => by_u_boot(board, &prompt),
+        (Loader::Depthcharge(depthcharge), _) => by_depthcharge(&depthcharge),
+        (Loader::Uefi | Loader::UBoot(_), _) => by_uefi(),
     };
-    let mut first = ["setenv autoload no", "setenv bootargs eitri.console=lava"]
-        .into_iter()
-        .chain(before.iter().map(String::as_str))
-        .chain(prompt.before_network.iter().copied());
     format!(
-        "# {}: the console is {} baud, 8N1.
+        "# {}: the console is {} baud, 8N1.{note}
 targets:
   main:
     resources:
@@ -47,7 +36,33 @@ targets:
     drivers:
       NetworkPowerDriver:
         delay: {}.0
-      SerialDriver:
+{drivers}images:
+  eitri: {}
+imports:
+  - eitri_strategy.py
+",
+        board.title(),
+        lab.baud,
+        lab.off_seconds,
+        quoted(image)
+    )
+}
+
+fn by_u_boot(board: &Board, prompt: &Prompt) -> (&'static str, String) {
+    // What is typed behind the load; the test loads the file under the name that the server gives it.
+    let lines = boot_file::u_boot_lines(board, Format::Image, None);
+    let (boot, before) = lines
+        .split_last()
+        .map_or(("", &[][..]), |(boot, before)| (boot.as_str(), before));
+    let first = ["setenv autoload no", "setenv bootargs eitri.console=lava"]
+        .into_iter()
+        .chain(before.iter().map(String::as_str))
+        .chain(prompt.before_network.iter().copied());
+    let first: String = first
+        .map(|line| format!("          - {}\n", quoted(line)))
+        .collect();
+    let drivers = format!(
+        "      SerialDriver:
         txdelay: {}
       TFTPProviderDriver: {{}}
       UBootDriver:
@@ -55,55 +70,46 @@ targets:
         autoboot: 'stop autoboot'
         interrupt: ' '
         init_commands:
-{}        boot_command: {}
+{first}        boot_command: {}
         bootstring: 'EITRI-START'
         boot_timeout: 20
       EitriStrategy:
         load_address: '{:#x}'
-images:
-  eitri: {}
-imports:
-  - eitri_strategy.py
 ",
-        board.title,
-        lab.baud,
-        lab.off_seconds,
         f64::from(prompt.character_ms) / 1000.0,
         quoted(prompt.text),
-        list(&mut first),
         quoted(boot),
         board.memory.image.base,
-        quoted(image)
-    )
+    );
+    ("", drivers)
 }
 
 /// UEFI firmware starts what it finds by itself, and nothing is typed: the image gets there before the power does.
-fn by_uefi(board: &Board, lab: &Lab, image: &str) -> String {
-    format!(
-        "# {}: the console is {} baud, 8N1. UEFI starts the image by itself: it is on a USB stick that the lab
-# writes, as EFI/BOOT/BOOTAA64.EFI of a FAT file system.
-targets:
-  main:
-    resources:
-      RemotePlace:
-        name: !template '$LG_PLACE'
-    drivers:
-      NetworkPowerDriver:
-        delay: {}.0
-      SerialDriver: {{}}
-      USBSDMuxDriver: {{}}
-      USBStorageDriver: {{}}
-      EitriStrategy: {{}}
-images:
-  eitri: {}
-imports:
-  - eitri_strategy.py
+fn by_uefi() -> (&'static str, String) {
+    let note = " UEFI starts the image by itself: it is on a USB stick that the lab
+# writes, as EFI/BOOT/BOOTAA64.EFI of a FAT file system.";
+    let drivers = "      SerialDriver: {}
+      USBSDMuxDriver: {}
+      USBStorageDriver: {}
+      EitriStrategy: {}
+";
+    (note, drivers.to_owned())
+}
+
+/// Depthcharge is told by its one command; labgrid has no driver for it, so that the strategy types.
+fn by_depthcharge(depthcharge: &Depthcharge) -> (&'static str, String) {
+    let note = " The machine has a battery: its power port is a servo board's.
+# SERVER is the TFTP server's address, CMDLINE what the image is told.";
+    let drivers = format!(
+        "      SerialDriver: {{}}
+      TFTPProviderDriver: {{}}
+      EitriStrategy:
+        prompt: {}
+        load: 'tftpboot SERVER {{}} CMDLINE'
 ",
-        board.title,
-        lab.baud,
-        lab.off_seconds,
-        quoted(image)
-    )
+        quoted(depthcharge.prompt)
+    );
+    (note, drivers)
 }
 
 fn in_qemu(image: &str) -> String {
@@ -135,6 +141,7 @@ imports:
 const STRATEGY: &str = r#""""off, boot loader, running: how labgrid brings a board to Eitri's image."""
 
 import enum
+import re
 from pathlib import PurePath
 
 import attr
@@ -164,6 +171,8 @@ class EitriStrategy(Strategy):
     }
 
     load_address = attr.ib(default=None)
+    prompt = attr.ib(default=None)
+    load = attr.ib(default=None)
     status = attr.ib(default=Status.unknown)
 
     def transition(self, status):
@@ -197,6 +206,11 @@ class EitriStrategy(Strategy):
                 self.uboot.run_check("dhcp")
                 self.uboot.run_check(f"tftpboot {self.load_address} {name}")
                 self.uboot.boot("")
+            elif self.prompt is not None:
+                self.target.activate(self.tftp)
+                name = self.tftp.stage(self.target.env.config.get_image_path("eitri"))
+                self.console.expect(re.escape(self.prompt), timeout=60)
+                self.console.sendline(self.load.format(name))
         else:
             raise StrategyError(f"no way from {self.status} to {status}")
         self.status = status

@@ -5,11 +5,12 @@
 
 use super::{LabFile, quoted};
 use crate::boot_file::{self, Format};
-use eitri_boards::{Board, DeviceType, Lab, Loader, Prompt};
+use eitri_boards::device_tree::INFERRED;
+use eitri_boards::{Board, DeviceType, Lab, Loader, Prompt, Target};
 
-pub(super) fn files(board: &Board, image: &str) -> Vec<LabFile> {
-    let name = |ending: &str| format!("eitri-{}.lava.{ending}", board.name);
-    let Some(lab) = board.lab else {
+pub(super) fn files(board: Target, image: &str) -> Vec<LabFile> {
+    let name = |ending: &str| format!("eitri-{}.lava.{ending}", board.name());
+    let Some(lab) = board.lab() else {
         return vec![LabFile {
             name: name("yaml"),
             text: in_qemu(image),
@@ -28,9 +29,9 @@ pub(super) fn files(board: &Board, image: &str) -> Vec<LabFile> {
     if let DeviceType::Own(own) = lab.lava {
         files.push(LabFile {
             name: format!("{own}.jinja2"),
-            text: match board.loader {
-                Loader::UBoot(prompt) => u_boot_type(board, &lab, &prompt),
-                Loader::Uefi => UEFI_TYPE.to_owned(),
+            text: match (board.loader(), board.board()) {
+                (Loader::UBoot(prompt), Some(board)) => u_boot_type(board, &lab, &prompt),
+                _ => UEFI_TYPE.to_owned(),
             },
         });
     }
@@ -74,11 +75,11 @@ const MONITORS: &str = "- test:
       pattern: '@R (?P<test_case_id>[A-Za-z0-9_.-]+) (?P<result>pass|fail|skip)\\r'
 ";
 
-fn on_board(board: &Board, lab: &Lab, image: &str) -> String {
-    let title = format!("Eitri's validation suite on {}", board.title);
+fn on_board(board: Target, lab: &Lab, image: &str) -> String {
+    let title = format!("Eitri's validation suite on {}", board.title());
     let head = head(lab.lava.name(), &title, "");
-    match board.loader {
-        Loader::UBoot(prompt) => format!(
+    match (board.loader(), board.board()) {
+        (Loader::UBoot(prompt), Some(board)) => format!(
             "{head}actions:
 - deploy:
     to: tftp
@@ -96,8 +97,27 @@ fn on_board(board: &Board, lab: &Lab, image: &str) -> String {
             quoted(prompt.text.trim_end()),
             typed(board, &prompt)
         ),
+        // LAVA makes the image tree of the image and of a device tree, and types the command itself.
+        (Loader::Depthcharge(_), _) => format!(
+            "# {image} is the image itself (--format image); MACHINE.dtb is the machine's device tree.
+{head}actions:
+- deploy:
+    to: tftp
+    timeout: {{minutes: 3}}
+    kernel:
+      url: https://SERVER/{image}
+      type: image
+    dtb:
+      url: https://SERVER/MACHINE.dtb
+- boot:
+    method: depthcharge
+    commands: ramdisk
+    extra_kernel_args: '{INFERRED}'
+    timeout: {{minutes: 3}}
+{TAP_MONITORS}"
+        ),
         // The image is where the firmware looks: LAVA switches the power on and listens.
-        Loader::Uefi => format!(
+        (Loader::Uefi | Loader::UBoot(_), _) => format!(
             "# {image} is EFI/BOOT/BOOTAA64.EFI on a USB stick in the board.
 {head}actions:
 - boot:

@@ -6,7 +6,7 @@
 mod labgrid;
 mod lava;
 
-use eitri_boards::Board;
+use eitri_boards::Target;
 
 /// A kind of lab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -24,7 +24,7 @@ pub(crate) struct LabFile {
 }
 
 /// The files for a board whose image has this name.
-pub(crate) fn files(kind: LabKind, board: &Board, image: &str) -> Vec<LabFile> {
+pub(crate) fn files(kind: LabKind, board: Target, image: &str) -> Vec<LabFile> {
     match kind {
         LabKind::Labgrid => labgrid::files(board, image),
         LabKind::Lava => lava::files(board, image),
@@ -44,19 +44,19 @@ mod tests {
     /// What a lab must know of a board stands in its files, and nothing of another board.
     #[test]
     fn every_board_has_its_files() {
-        for board in eitri_boards::ALL {
+        for board in Target::all() {
             for (kind, count) in [(LabKind::Labgrid, 3), (LabKind::Lava, 1)] {
                 let files = files(kind, board, "eitri.img");
-                assert!(files.len() >= count, "{}: {kind:?}", board.name);
+                assert!(files.len() >= count, "{}: {kind:?}", board.name());
                 let text: String = files.iter().map(|file| file.text.as_str()).collect();
                 assert!(
                     !text.contains('\t'),
                     "{}: {kind:?}: YAML has no tabs",
-                    board.name
+                    board.name()
                 );
                 let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
                 assert!(text.contains("eitri.img"), "{names:?}");
-                let Some(lab) = board.lab else {
+                let Some(lab) = board.lab() else {
                     assert!(text.contains("qemu"), "{names:?}");
                     continue;
                 };
@@ -64,9 +64,16 @@ mod tests {
                     LabKind::Labgrid => format!("{} baud", lab.baud),
                     LabKind::Lava => lab.lava.name().to_owned(),
                 }];
-                if let Loader::UBoot(prompt) = board.loader {
-                    parts.push(prompt.text.trim_end().to_owned());
-                    parts.push(format!("{:#x}", board.memory.image.base));
+                match board.loader() {
+                    Loader::UBoot(prompt) => {
+                        parts.push(prompt.text.trim_end().to_owned());
+                        parts.push(format!("{:#x}", board.linked().base));
+                    }
+                    Loader::Depthcharge(it) if kind == LabKind::Labgrid => {
+                        parts.push(it.prompt.to_owned());
+                    }
+                    Loader::Depthcharge(_) => parts.push("depthcharge".to_owned()),
+                    Loader::Uefi => {}
                 }
                 for part in parts {
                     assert!(text.contains(&part), "no {part} in {names:?}:\n{text}");

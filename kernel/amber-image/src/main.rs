@@ -6,14 +6,9 @@
 #![no_std]
 #![no_main]
 
-extern crate alloc;
-
-use alloc::vec::Vec;
-use eitri_amber_device::{Machine, run_suite};
+use eitri_amber_device::{OnPlatform, run_suite};
 use eitri_boards::Exit;
-use eitri_job::{Failure, Job, Saved};
 use eitri_kernel::{Kernel, print, println};
-use eitri_on_board::Gpu;
 
 eitri_kernel::image! {
     main: main,
@@ -31,7 +26,7 @@ fn main(kernel: Kernel) -> Exit {
     let mut words = line.split_ascii_whitespace();
     let first = words.find_map(|word| word.strip_prefix(FROM)?.parse().ok());
     let mut machine = match eitri_on_board::start_gpu(&kernel, line) {
-        Ok(platform) => BoardGpu(Gpu::new(platform)),
+        Ok(platform) => OnPlatform::new(platform),
         Err(exit) => return exit,
     };
     let mut report = |text: &str| print!("{text}");
@@ -42,14 +37,5 @@ fn main(kernel: Kernel) -> Exit {
             println!("no scripts: {error}");
             Exit::Refused
         }
-    }
-}
-
-/// The board's GPU, for the scripts.
-struct BoardGpu(Gpu);
-
-impl Machine for BoardGpu {
-    fn run(&mut self, job: &Job<'_>) -> Result<Vec<Saved>, Failure> {
-        self.0.run(job)
     }
 }

@@ -1,21 +1,18 @@
 //! Job: from a bundle to a result on the host, and every step on the console.
 
 use crate::{Caching, MmioPlatform, ResultFile, take_gpu};
-use alloc::borrow::ToOwned;
-use alloc::vec::Vec;
+use eitri_boards::device_tree::INFERRED;
 use eitri_boards::steps::Permission;
 use eitri_boards::steps::bus::Buses;
 use eitri_boards::{Board, Difference, Exit};
 use eitri_csf::registers::identity::{GPU_ID, SHADER_PRESENT};
 use eitri_job::result::{FailureKind, Sink};
-use eitri_job::{Bundle, Failure, Job, Saved, Verdict, run_here};
+use eitri_job::{Bundle, Verdict};
 use eitri_kernel::{Kernel, power, println};
 use eitri_runtime::{Done, Platform as _, Reporter, Step};
 
 /// Longest command line.
 pub const LINE_BYTES: usize = 4096;
-/// The word on the command line that allows steps which no source states.
-const INFERRED: &str = "inferred";
 /// The word that leaves cache upkeep out, for a test to see that it is missed.
 const CARELESS: &str = "careless";
 
@@ -71,39 +68,6 @@ pub fn firmware<'f>(kernel: &Kernel, own: &'f [u8]) -> Option<&'f [u8]> {
         }
         ([], Some(file)) => Some(file),
         (own, _) => Some(own),
-    }
-}
-
-/// The board's GPU, for many jobs of which nothing but the saved resources is wanted.
-pub struct Gpu(Option<MmioPlatform>);
-
-impl Gpu {
-    /// The GPU behind a platform.
-    pub fn new(platform: MmioPlatform) -> Gpu {
-        Gpu(Some(platform))
-    }
-
-    /// Its platform again.
-    ///
-    /// # Panics
-    /// Never: whatever a job comes to, the platform comes back.
-    pub fn into_platform(self) -> MmioPlatform {
-        // `run` takes it and puts it back before it returns.
-        self.0.expect("a platform")
-    }
-
-    /// Runs a job from power-off to power-off.
-    ///
-    /// # Errors
-    /// Why it failed; the next one may do better.
-    pub fn run(&mut self, job: &Job<'_>) -> Result<Vec<Saved>, Failure> {
-        let platform = self.0.take().ok_or_else(|| Failure {
-            kind: FailureKind::Device,
-            text: "the GPU is gone".to_owned(),
-        })?;
-        let (platform, outcome) = run_here(platform, job, &mut ());
-        self.0 = Some(platform);
-        outcome
     }
 }
 

@@ -8,6 +8,6 @@ mod job;
 mod platform;
 mod result_file;
 
-pub use job::{Gpu, LINE_BYTES, firmware, run_job, start_gpu, start_gpu_with};
+pub use job::{LINE_BYTES, firmware, run_job, start_gpu, start_gpu_with};
 pub use platform::{Caching, Counter, GicLines, MmioPlatform, PlatformError, take_gpu};
 pub use result_file::ResultFile;

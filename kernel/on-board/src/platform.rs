@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 use core::sync::atomic::{AtomicBool, Ordering};
 use eitri_boards::{Board, Coherency, Gpu};
 use eitri_kernel::interrupts::{self, Interrupt, RegisterError};
-use eitri_kernel::time;
+use eitri_kernel::{power, time};
 use eitri_mmio::{Clock, Interrupts, Misplaced, Mmio, Raised, Soc};
 use eitri_runtime::{Instant, Lines, PageAllocator, SystemCoherency};
 
@@ -81,7 +81,8 @@ pub fn take_gpu(board: &'static Board, caching: Caching) -> Result<MmioPlatform,
         },
         caching,
         slowdown: board.gpu.slowdown,
-        ..Soc::default()
+        slice_hash: board.gpu.slice_hash,
+        fused_cores: power::usable_cores(board),
     };
     Ok(platform.map_err(PlatformError::Board)?.with_soc(soc))
 }

@@ -8,7 +8,8 @@
 
 mod initial;
 
-pub use initial::{InitialTables, Spare, initial_map};
+pub(crate) use initial::add as add_to_initial;
+pub use initial::{Initial, InitialTables, Pages, TablePage};
 
 use crate::interrupts::masked;
 use crate::irq_mutex::IrqMutex;
@@ -109,9 +110,11 @@ pub(crate) unsafe fn map(board: &Board, cached: bool) {
         (memory.shared, shared),
         (board.gpu.window, Kind::Device),
     ];
+    let controller = memory.controller.map(|region| (region, Kind::Uncached));
     let devices = memory.devices.iter().map(|region| (*region, Kind::Device));
+    let of_board = board_regions.into_iter().chain(controller).chain(devices);
     let mut mapped = Ok(());
-    for (region, kind) in image.into_iter().chain(board_regions).chain(devices) {
+    for (region, kind) in image.into_iter().chain(of_board) {
         mapped = mapped.and_then(|()| add(&mut tables, region, kind));
     }
     if let Err(error) = mapped {
@@ -130,6 +133,9 @@ pub(crate) unsafe fn map(board: &Board, cached: bool) {
         // The initial map did not have it; but whoever ran before us may have, and a line of its that is written back
         // later would be written over what the GPU and we have there by then.
         cache::clean_and_invalidate(memory.shared);
+    }
+    if let Some(controller) = memory.controller {
+        cache::clean_and_invalidate(controller);
     }
     println!(
         "memory: code {:#x}, data {:#x}, shared {:#x} to {:#x}",

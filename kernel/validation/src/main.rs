@@ -12,10 +12,11 @@ mod scripts;
 mod second_cpu;
 
 use alloc::format;
+use eitri_amber_device::Scripts;
 use eitri_boards::Exit;
 use eitri_kernel::{BuildId, Kernel, println};
 use eitri_validation::{Console, Expected, Form, Setup};
-use scripts::Scripts;
+use scripts::OnBoard;
 
 eitri_kernel::image! {
     main: main,
@@ -53,8 +54,8 @@ fn main(kernel: Kernel) -> Exit {
         (Ok(seed), Ok(soak)) => (seed, u32::try_from(soak).unwrap_or(u32::MAX)),
         (Err(exit), _) | (_, Err(exit)) => return exit,
     };
-    let mut scripts = match Scripts::read(SUITE, firmware) {
-        Ok(scripts) => scripts,
+    let mut extra = match Scripts::read(SUITE, firmware) {
+        Ok(scripts) => OnBoard { scripts, firmware },
         Err(error) => {
             println!("no scripts: {error}");
             return Exit::Refused;
@@ -84,7 +85,7 @@ fn main(kernel: Kernel) -> Exit {
         BuildId::of_image()
     );
     let mut console = Console::new(form, &title, |line: &str| println!("{line}"));
-    let outcome = eitri_validation::run_with(platform, &setup, None, &mut scripts, &mut console);
+    let outcome = eitri_validation::run_with(platform, &setup, None, &mut extra, &mut console);
     match outcome.summary.failed {
         0 => Exit::Success,
         _ => Exit::Failed,

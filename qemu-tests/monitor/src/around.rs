@@ -2,12 +2,14 @@
 //! watchdog, which tell what is wrong with an access.
 
 use crate::machine;
+use crate::physical_memory::GuestMemory;
 use crate::report::say;
 use alloc::boxed::Box;
 use core::time::Duration;
 use eitri_boards::qemu_virt::BOARD as QEMU;
-use eitri_boards::stand_in::{self, StandIn, Uart};
+use eitri_boards::stand_in::{self, SharedMemory, StandIn, Uart};
 use eitri_boards::steps::SmcCall;
+use eitri_model::PhysicalMemory;
 
 /// Functions of PSCI, and the version that boards have: hardware/boards.md 3.2.
 const PSCI_VERSION: u32 = 0x8400_0000;
@@ -50,7 +52,11 @@ impl Around {
     pub(crate) fn read(&mut self, at: usize) -> u32 {
         match (&self.console, &mut self.chip) {
             (Some(console), _) if console.has(at) => console.read(at),
-            (_, Some(chip)) => chip.read(at),
+            (_, Some(chip)) => {
+                let word = chip.read(at);
+                chip.work(&mut OfImage);
+                word
+            }
             _ => 0,
         }
     }
@@ -63,7 +69,10 @@ impl Around {
                     send(byte);
                 }
             }
-            (_, Some(chip)) => chip.write(at, value),
+            (_, Some(chip)) => {
+                chip.write(at, value);
+                chip.work(&mut OfImage);
+            }
             _ => {}
         }
     }
@@ -103,6 +112,19 @@ impl Around {
         for line in news.unwrap_or_default() {
             say!("diagnosis: {}: {line}", machine::board().name);
         }
+    }
+}
+
+/// The image's memory, for who is around the GPU.
+struct OfImage;
+
+impl SharedMemory for OfImage {
+    fn read(&mut self, at: u64) -> Option<u32> {
+        GuestMemory.read32(at).ok()
+    }
+
+    fn write(&mut self, at: u64, value: u32) -> bool {
+        GuestMemory.write32(at, value).is_ok()
     }
 }
 

@@ -3,11 +3,15 @@
 //! QEMU's own machine is seen as it is. Of another board the image sees the memory that it uses, at the board's addresses; the
 //! interrupt controller, whose redistributor is QEMU's; a console, and stand-ins for what is around the GPU. Nothing else
 //! answers. Addresses of the image's are physical ones of that board; only this module knows QEMU's.
+//! An outline's image sees QEMU's memory, console and interrupt controller, which its device tree names, and the outline's own
+//! registers; the memory at other addresses than QEMU's, since those are other machines' registers.
 
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
-use eitri_boards::qemu_virt::{BOARD as QEMU, GUEST_RAM, MONITOR_RAM, TREE};
-use eitri_boards::{Board, Console, Region};
+use eitri_boards::device_tree::Machine as Described;
+use eitri_boards::qemu_virt::{ANYWHERE_RAM, BOARD as QEMU, GUEST_RAM, MONITOR_RAM, TREE};
+use eitri_boards::{Board, Console, Outline, Region, Target};
 use spin::Once;
 
 /// What the image sees of memory and of registers that are passed on: where, and where it is in QEMU.
@@ -29,7 +33,52 @@ static MACHINE: Once<Machine> = Once::new();
 
 /// Where the device tree is, as the image sees it, on a board that is not QEMU's: behind the memory that it uses.
 pub(crate) fn tree(board: &Board) -> Region {
-    Region::new(board.memory.shared.end(), TREE.bytes)
+    match is_outlined(board) {
+        true => anywhere(TREE),
+        false => Region::new(board.memory.shared.end(), TREE.bytes),
+    }
+}
+
+/// Where memory of QEMU's is seen by an image that runs anywhere.
+fn anywhere(region: Region) -> Region {
+    Region::new(
+        region.base - GUEST_RAM.base + ANYWHERE_RAM.base,
+        region.bytes,
+    )
+}
+
+/// Whether only an outline of the board is known to its image.
+fn is_outlined(board: &Board) -> bool {
+    Target::named(board.name).is_some_and(|target| target.board().is_none())
+}
+
+/// The board of that name; an outline is one on a machine that is QEMU's but for its memory's addresses.
+pub(crate) fn named(name: &str) -> Option<&'static Board> {
+    match Target::named(name)? {
+        Target::Board(board) => Some(board),
+        Target::Outline(outline) => outlined(outline),
+    }
+}
+
+fn outlined(outline: &Outline) -> Option<&'static Board> {
+    const PAGE: usize = 0x1000;
+    let (memory, gic) = (QEMU.memory, QEMU.gic);
+    let machine = Described {
+        image: anywhere(memory.image),
+        heap: anywhere(memory.heap),
+        shared: anywhere(memory.shared),
+        controller: None,
+        console: QEMU.console,
+        gic,
+        virtual_timer_ppi: QEMU.virtual_timer_ppi,
+        physical_timer_ppi: QEMU.physical_timer_ppi,
+        devices: [QEMU.console.base(), gic.distributor, gic.redistributors]
+            .map(|base| Region::new(base.address(), PAGE)),
+    };
+    let devices = [outline.devices, &machine.devices].concat();
+    // SAFETY: nothing of it becomes a pointer here: it says what the image sees, and `Part` where that is.
+    let board = unsafe { outline.on(&machine, devices.leak()) };
+    board.ok().map(|board| &*Box::leak(Box::new(board)))
 }
 
 /// Lets the image see a board; QEMU's own with so much memory above the monitor.
@@ -46,6 +95,7 @@ pub(crate) fn show(board: &'static Board, above: usize) {
             .filter(|region| region.bytes != 0)
             .map(|region| part(region, region))
             .collect(),
+        false if is_outlined(board) => vec![part(ANYWHERE_RAM, GUEST_RAM)],
         false => vec![
             part(memory.image, qemu.image),
             part(memory.heap, qemu.heap),

@@ -111,7 +111,7 @@ impl Settings {
                     .map_err(|error| SettingsError::Number { key, error })?;
                 settings.limit = Duration::from_millis(milliseconds);
             } else if let Some(name) = word.strip_prefix("board=") {
-                settings.board = eitri_boards::named(name).ok_or(SettingsError::Board)?;
+                settings.board = machine::named(name).ok_or(SettingsError::Board)?;
                 settings.device_tree = machine::tree(settings.board).base as u64;
             } else if let Some(name) = word.strip_prefix("gpu=") {
                 settings.product = Product::find(name).ok_or(SettingsError::Gpu)?;

@@ -1,11 +1,17 @@
 //! Device tree: what the boot loader says about the machine, compared with what the board states.
 //!
-//! The board's own statement is what an image is linked and mapped by. The tree is asked whether it is that machine, and
+//! The board's own statement is what an image is linked and mapped by; where only an outline of it is known, the tree says the
+//! rest ([`Machine`]). The tree is asked whether it is that machine, and
 //! whether the memory that the image uses is there and nobody else's; and for what only the loader knows: the command
 //! line, and how the firmware is called.
 //!
 //! Facts: hardware/boards.md 2.2, 2.3, 3.1 item 4 and 5 (step 5); boards-rk3588.md 15 item 10 (the GPU's node is not asked,
 //! since trees differ there).
+
+mod machine;
+mod place;
+
+pub use machine::{INFERRED, Machine, NamedConsole};
 
 use crate::board::{Conduit, Console, Description};
 use crate::region::{Region, RegisterBase};
@@ -14,6 +20,7 @@ use dtoolkit::error::FdtParseError;
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::standard::Reg;
 use dtoolkit::{Node, Property};
+use place::Place;
 
 /// Most bytes of a tree, by the arm64 boot protocol.
 pub const MOST_BYTES: usize = 2 << 20;
@@ -61,6 +68,30 @@ pub enum TreeError {
         region: Region,
         /// Where somebody else's begins.
         by: u64,
+    },
+    /// It does not say what an image for a machine that only its tree describes has to know.
+    Silent {
+        /// What.
+        what: &'static str,
+    },
+    /// There is no room for what the image needs.
+    TooLittleMemory {
+        /// What for.
+        what: &'static str,
+        /// How many bytes at least.
+        bytes: usize,
+    },
+    /// It has memory where the machine that the image is for has registers.
+    MemoryForDevices {
+        /// What the image is for.
+        wanted: &'static str,
+        /// Where the memory begins.
+        base: u64,
+    },
+    /// Its parts contradict one another, or what is known of the machine.
+    Contradiction {
+        /// In what.
+        what: &'static str,
     },
     /// A file that the loader has put into memory lies in it, or can't be where the tree says.
     FileInTheWay {
@@ -113,6 +144,26 @@ impl fmt::Display for TreeError {
                 write!(
                     f,
                     "the memory for {what}, {base:#x} to {end:#x}, is reserved for somebody else from {by:#x} on"
+                )
+            }
+            TreeError::Silent { what } => {
+                write!(
+                    f,
+                    "the device tree does not say what the machine's is: {what}"
+                )
+            }
+            TreeError::TooLittleMemory { what, bytes } => write!(
+                f,
+                "the device tree has no {bytes:#x} bytes of memory in one piece for {what}"
+            ),
+            TreeError::MemoryForDevices { wanted, base } => write!(
+                f,
+                "the device tree is another machine's: its memory at {base:#x} lies where {wanted} has registers"
+            ),
+            TreeError::Contradiction { what } => {
+                write!(
+                    f,
+                    "the device tree contradicts itself or this image: {what}"
                 )
             }
             TreeError::FileInTheWay { what, region, file } => {
@@ -259,9 +310,7 @@ impl<'a> DeviceTree<'a> {
     /// # Errors
     /// When it lies in the memory that the image uses.
     pub fn file(&self, board: &Description) -> Result<Option<Region>, TreeError> {
-        let number = |name: &str| number(self.0.find_node("/chosen")?, name);
-        let (Some(start), Some(end)) = (number("linux,initrd-start"), number("linux,initrd-end"))
-        else {
+        let Some((start, end)) = self.file_bounds() else {
             return Ok(None);
         };
         for (what, region) in used(board) {
@@ -277,16 +326,33 @@ impl<'a> DeviceTree<'a> {
         }))
     }
 
-    /// The console, where the tree names another than the board's (`stdout-path`): one of the same kind, by what both nodes
-    /// say that they are compatible with, at registers that are no memory.
-    pub fn console(&self, board: &Description) -> Option<Console> {
+    /// Where that file begins and ends.
+    fn file_bounds(&self) -> Option<(u64, u64)> {
+        let number = |name: &str| number(self.0.find_node("/chosen")?, name);
+        Some((number("linux,initrd-start")?, number("linux,initrd-end")?))
+    }
+
+    /// The same as base and bytes.
+    fn loaded(&self) -> impl Iterator<Item = (u64, u64)> {
+        let bounds = self.file_bounds().into_iter();
+        bounds.map(|(start, end)| (start, end.saturating_sub(start)))
+    }
+
+    /// The node of the UART that the boot loader has chosen.
+    fn stdout(&self) -> Option<Place<'a>> {
         let named = text(self.0.find_node("/chosen")?, "stdout-path")?;
         let named = named.split(':').next()?;
         let path = match named.starts_with('/') {
             true => named,
             false => text(self.0.find_node("/aliases")?, named)?,
         };
-        let node = self.0.find_node(path)?;
+        Place::named(self.0, path)
+    }
+
+    /// The console, where the tree names another than the board's (`stdout-path`): one of the same kind, by what both nodes
+    /// say that they are compatible with, at registers that are no memory.
+    pub fn console(&self, board: &Description) -> Option<Console> {
+        let node = self.stdout()?.node;
         let (base, _) = ranges(node).next()?;
         let base = usize::try_from(base).ok()?;
         let own = board.console.base().address();

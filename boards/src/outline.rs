@@ -1,0 +1,111 @@
+//! Outline: a machine of which the GPU and what is around it are known, and the rest is its device tree's to say.
+//!
+//! The image for one runs wherever its loader puts it, and becomes an image for a [`Board`] when it has read the tree
+//! ([`crate::device_tree::DeviceTree::machine`]).
+
+#[cfg(feature = "drivers")]
+use crate::board::{Board, Description, Firmware, Memory};
+use crate::board::{Gpu, steps_problem};
+#[cfg(feature = "drivers")]
+use crate::device_tree::Machine;
+use crate::host::Ending;
+use crate::lab::Lab;
+use crate::loader::Loader;
+use crate::region::Region;
+
+/// A machine whose memory, console, interrupt controller, timer and firmware only its device tree says.
+#[derive(Clone, Copy)]
+pub struct Outline {
+    /// As people write it.
+    pub name: &'static str,
+    /// The machines, in words.
+    pub title: &'static str,
+    /// As of a [`Description`].
+    pub compatible: &'static [&'static str],
+    /// Registers that the GPU's power needs, the GPU's window apart.
+    pub devices: &'static [Region],
+    /// The GPU.
+    pub gpu: Gpu,
+    /// Bytes of memory that the GPU's power controller is given; whole pages, 0 if none.
+    pub controller_bytes: usize,
+    /// What loads the image.
+    pub loader: Loader,
+    /// How an image ends.
+    pub ending: Ending,
+    /// Where it is in labs.
+    pub lab: Option<Lab>,
+}
+
+/// Where an image is linked that runs wherever it is put: an address like another, of no machine.
+pub const ANYWHERE: Region = Region::new(0x1000_0000, 0x0600_0000);
+
+impl Outline {
+    /// Looks whether its own addresses agree with one another.
+    ///
+    /// # Panics
+    /// While it is compiled, when they do not.
+    pub(crate) const fn checked(self) -> Outline {
+        assert!(self.gpu.window.is_whole(4096), "window: no whole pages");
+        assert!(self.controller_bytes.is_multiple_of(4096), "no whole pages");
+        let mut index = 0;
+        while index < self.devices.len() {
+            let overlap = self.devices[index].overlaps(self.gpu.window);
+            assert!(!overlap, "a device overlaps the GPU");
+            index += 1;
+        }
+        if let Some(problem) = steps_problem(&self.gpu, self.devices, &[]) {
+            panic!("{}", problem);
+        }
+        self
+    }
+
+    /// Whether a register of the GPU's or of what is around it lies in a range of memory.
+    #[cfg(feature = "drivers")]
+    pub(crate) fn is_in(&self, base: u64, bytes: u64) -> bool {
+        let mut regions = self.devices.iter().chain([&self.gpu.window]);
+        regions.any(|region| {
+            base < region.end() as u64 && (region.base as u64) < base.saturating_add(bytes)
+        })
+    }
+
+    /// The board that it is on the machine that a tree has described. `devices` are its own and the machine's.
+    ///
+    /// # Errors
+    /// What of the machine contradicts the outline.
+    ///
+    /// # Safety
+    /// The machine is the one that the outline is of, and is as the tree says: see [`Board::new`].
+    #[cfg(feature = "drivers")]
+    pub unsafe fn on(
+        &self,
+        machine: &Machine,
+        devices: &'static [Region],
+    ) -> Result<Board, &'static str> {
+        let description = Description {
+            name: self.name,
+            title: self.title,
+            compatible: self.compatible,
+            memory: Memory {
+                image: machine.image,
+                heap: machine.heap,
+                shared: machine.shared,
+                controller: machine.controller,
+                devices,
+                never: &[],
+            },
+            console: machine.console,
+            gic: machine.gic,
+            virtual_timer_ppi: machine.virtual_timer_ppi,
+            physical_timer_ppi: machine.physical_timer_ppi,
+            gpu: self.gpu,
+            power_controllers: &[],
+            firmware: Firmware::AsTreeSays,
+            loader: self.loader,
+            watchdog: None,
+            ending: self.ending,
+            lab: self.lab,
+        };
+        // SAFETY: the caller's promise.
+        unsafe { Board::checked(description) }
+    }
+}
