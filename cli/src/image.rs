@@ -32,6 +32,9 @@ const IMAGE: &str = "EITRI_IMAGE";
 pub(crate) const FIRMWARE: &str = "EITRI_FIRMWARE";
 pub(crate) const PROGRAM: &str = "EITRI_PROGRAM";
 
+/// What stands before the build id in a raw file, and before as many dots in what the linker made: `kernel/src/build_id.rs`.
+pub(crate) const BUILD: &[u8] = b"eitri build ";
+
 /// Why there is no image.
 #[derive(Debug, Error, Diagnostic)]
 pub(crate) enum ImageError {
@@ -287,7 +290,28 @@ impl Image {
                 place.copy_from_slice(bytes);
             }
         }
+        self.name_build(&mut raw);
         Ok(raw)
+    }
+
+    /// The build id, as an image says it in its first line; none where it was linked without.
+    pub(crate) fn build_id(&self) -> Option<String> {
+        let file = object::File::parse(self.elf.as_slice()).ok()?;
+        let id = file.build_id().ok()??;
+        Some(id.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Puts the build id as text where the kernel has left room for it.
+    fn name_build(&self, raw: &mut [u8]) {
+        let Some(id) = self.build_id() else {
+            return;
+        };
+        let room = [BUILD, &b".".repeat(id.len())].concat();
+        let mut places = raw.windows(room.len());
+        if let Some(at) = places.position(|place| place == room) {
+            let at = at + BUILD.len();
+            raw[at..at + id.len()].copy_from_slice(id.as_bytes());
+        }
     }
 
     /// What is in memory when it runs, but for debug information.

@@ -6,7 +6,7 @@
 //!
 //! An image for a board is linked for one place, and says where it finds itself at another. One for an outline is linked with
 //! relocations: the stub adds to each the distance between where it is linked and where it lies, and maps nothing but the image
-//! and the device tree, by which everything else is found ([`crate::found`]).
+//! and the device tree, by which everything else is found (`found.rs`).
 //! Facts: hardware/boards.md 2.1 (header), 2.2 (state at entry, values for the drop) and 2.4 (MMU and caches on).
 
 use cortex_a::registers::HCR_EL2::{API, APK, RW};

@@ -1,7 +1,7 @@
 //! The image links for every board, at its address and in its memory, and begins with the header that boot loaders read.
 
 use super::{Case, u_boot};
-use crate::image::{Builder, Image, Parts};
+use crate::image::{BUILD, Builder, Image, Parts};
 use crate::outcome::Failure;
 use crate::workspace::Workspace;
 use eitri_boards::Target;
@@ -73,6 +73,11 @@ fn wrong(board: Target, address: u64, image: &Image, raw: &[u8]) -> Option<Strin
             "{path}: magic {:02x?}, flags {:#x}, text offset {:#x}",
             header.magic, header.flags, header.text_offset
         ));
+    }
+    let id = image.build_id().unwrap_or_default();
+    let text = [BUILD, id.as_bytes(), &[0]].concat();
+    if id.is_empty() || !raw.windows(text.len()).any(|place| place == text) {
+        return Some(format!("{path}: its build id, {id}, is not there as text"));
     }
     (!bytes.contains(&header.image_bytes)).then(|| {
         format!(
