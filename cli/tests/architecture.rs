@@ -29,7 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-mmio",        &["eitri-runtime"]),
     ("eitri-on-model",    &["eitri-dump", "eitri-model", "eitri-runtime"]),
     ("eitri-validation",  &["eitri-cs", "eitri-csf", "eitri-isa", "eitri-program", "eitri-runtime"]),
-    ("eitri-shaderc",     &["eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-program"]),
+    ("eitri-shaderc",     &["eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-program", "eitri-program-file"]),
     ("eitri-job",         &["eitri-descriptors", "eitri-dump", "eitri-program", "eitri-runtime"]),
     ("eitri-boards",       &[]),
     ("eitri-aarch64",      &[]),

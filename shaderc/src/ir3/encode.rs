@@ -4,6 +4,7 @@ use eitri_ir3_program as program;
 
 use super::Binary;
 use crate::ir::{Binding, BindingKind, Function};
+use crate::machine::program::{access, push_ranges};
 
 pub(super) fn encode(
     function: &Function,
@@ -17,23 +18,13 @@ pub(super) fn encode(
             set: binding.set,
             binding: binding.binding,
             kind: kind_of(binding),
-            access: match binding.written {
-                true => program::Access::ReadWrite,
-                false => program::Access::Read,
-            },
+            access: access(binding),
             count: binding.count,
             descriptor: *descriptor,
             min_bytes: binding.min_bytes,
         })
         .collect();
-    let push_ranges: Vec<program::PushRange> = function
-        .push_members
-        .iter()
-        .map(|(offset, bytes)| program::PushRange {
-            offset: *offset,
-            bytes: *bytes,
-        })
-        .collect();
+    let push_ranges = push_ranges(function);
     let [x, y, z] = function.workgroup_size;
     let registers = |count: u32| u8::try_from(count).unwrap_or(u8::MAX);
     let parts = program::ProgramParts {

@@ -1,15 +1,6 @@
 //! What the back end refuses, and what would be a defect of its own.
 
-use crate::ir::Position;
-
-/// An IR instruction that the back end has no code for.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Unsupported {
-    /// The operation's name.
-    pub what: String,
-    /// Where it came from.
-    pub position: Position,
-}
+pub use crate::machine::Unsupported;
 
 /// Why there is no machine code.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -50,23 +41,8 @@ pub enum Error {
 }
 
 fn refusals(all: &[Unsupported]) -> String {
-    let line = |one: &Unsupported| {
-        format!(
-            "the IR3 back end has no code for `{}`{}",
-            one.what,
-            place(&one.position)
-        )
-    };
-    all.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// A position as people read it, with a space before; nothing when there is none.
-fn place(position: &Position) -> String {
-    match (&position.source, position.id) {
-        (Some(line), _) => format!(" ({}:{})", line.file, line.line),
-        (None, Some(id)) => format!(" (SPIR-V %{id} at byte {})", position.offset),
-        (None, None) => String::new(),
-    }
+    let lines = all.iter().map(|one| format!("the IR3 back end has {one}"));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 impl Error {

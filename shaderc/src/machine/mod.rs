@@ -55,5 +55,12 @@ pub(crate) mod thread_jumps;
 
 pub(crate) mod rotate_loops;
 
+pub(crate) mod passes;
+
+mod unsupported;
+pub use self::unsupported::Unsupported;
+
+pub(crate) mod program;
+
 mod listing;
 pub use self::listing::Listing;

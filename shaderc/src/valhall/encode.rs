@@ -7,6 +7,7 @@ use eitri_program as program;
 
 use super::{AddressHalf, Binary, FauWord};
 use crate::ir::{Axis, Binding, BindingKind, Dim, Function};
+use crate::machine::program::{access, push_ranges};
 
 /// The program binary of a compiled function.
 pub(super) fn encode(
@@ -48,23 +49,13 @@ pub(super) fn encode(
             set: binding.set,
             binding: binding.binding,
             kind: kind_of(binding),
-            access: match binding.written {
-                true => program::Access::ReadWrite,
-                false => program::Access::Read,
-            },
+            access: access(binding),
             count: binding.count,
             slot: slot(*handle),
             min_bytes: binding.min_bytes,
         })
         .collect();
-    let push_ranges: Vec<program::PushRange> = function
-        .push_members
-        .iter()
-        .map(|(offset, bytes)| program::PushRange {
-            offset: *offset,
-            bytes: *bytes,
-        })
-        .collect();
+    let push_ranges = push_ranges(function);
     let data: Vec<u64> = function
         .data
         .chunks(2)

@@ -1,22 +1,13 @@
 //! What the back end refuses, and what would be a defect of its own.
 
 use super::allocate::AllocateError;
-use crate::ir::Position;
-
-/// An IR instruction that the back end has no code for.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Unsupported {
-    /// The operation's name.
-    pub what: String,
-    /// Where it came from.
-    pub position: Position,
-}
+pub use crate::machine::Unsupported;
 
 /// Why there is no machine code.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Error {
     /// The shader asks for something that has no code yet.
-    #[error("the Valhall back end has no code for `{}`{}", .0.what, place(&.0.position))]
+    #[error("the Valhall back end has {0}")]
     Unsupported(Unsupported),
     /// Variables and spilled values exceed what one thread can address.
     #[error(
@@ -42,15 +33,6 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
-}
-
-/// A position as people read it, with a space before; nothing when there is none.
-fn place(position: &Position) -> String {
-    match (&position.source, position.id) {
-        (Some(line), _) => format!(" ({}:{})", line.file, line.line),
-        (None, Some(id)) => format!(" (SPIR-V %{id} at byte {})", position.offset),
-        (None, None) => String::new(),
-    }
 }
 
 impl Error {
