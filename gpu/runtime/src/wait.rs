@@ -171,13 +171,7 @@ impl Awaited {
     /// How long to leave it alone after a look in vain: the longer it was waited for, the longer. What comes soon is seen soon, and
     /// what never comes is not looked at ten thousand times.
     pub(crate) fn pause(&self, now: Instant) -> Duration {
-        if now < self.begun.after(us(100)) {
-            us(10)
-        } else if now < self.begun.after(ms(1)) {
-            us(100)
-        } else {
-            ms(1)
-        }
+        pause(self.begun, now)
     }
 
     /// That it will not be fulfilled any more, whatever time is left.
@@ -194,6 +188,17 @@ impl Awaited {
             wanted: self.wanted,
             limit: self.limit,
         }
+    }
+}
+
+/// Time between two looks at what has been waited for since `begun`.
+fn pause(begun: Instant, now: Instant) -> Duration {
+    if now < begun.after(us(100)) {
+        us(10)
+    } else if now < begun.after(ms(1)) {
+        us(100)
+    } else {
+        ms(1)
     }
 }
 
@@ -233,7 +238,8 @@ pub(crate) fn finish<P: Platform, E>(
 /// How often interrupt lines may end a wait within one step of its pace.
 const MOST_WAKES: u32 = 64;
 
-/// Looks again and again until `probe` finds something or fails; `None` when the limit has come.
+/// Looks again and again until `probe` finds something or fails; `None` when the limit has come. At the pace of `pace`, and more
+/// slowly when it takes long.
 ///
 /// `platform_of` finds the platform inside whatever `probe` looks at; `due` tells when that wants to be looked at at the
 /// latest.
@@ -245,7 +251,8 @@ pub(crate) fn poll<P: Platform, S, T, E>(
     mut probe: impl FnMut(&mut S) -> Result<Option<T>, E>,
 ) -> Result<Option<T>, E> {
     let platform = platform_of(state);
-    let end = platform.now().after(pace.limit);
+    let begun = platform.now();
+    let end = begun.after(pace.limit);
     // A line that is high for a reason that `probe` does not remove would end every wait at once. So lines end a few
     // waits in a step of time, and are not listened to for what is left of it.
     let mut step_ends = platform.now().after(pace.step);
@@ -259,7 +266,7 @@ pub(crate) fn poll<P: Platform, S, T, E>(
             return Ok(None);
         }
         if now >= step_ends {
-            step_ends = now.after(pace.step);
+            step_ends = now.after(pace.step.max(pause(begun, now)));
             wakes = 0;
         }
         let lines = if wakes < MOST_WAKES {

@@ -115,6 +115,11 @@ impl Load64 {
         let low = self.low.with(value as u32);
         (low, Some(self.high.with((value >> 32) as u32)))
     }
+
+    /// The load of the low 48 bits of this value, in one instruction: addresses have no more.
+    pub const fn with_address(self, value: u64) -> Checked {
+        Checked(self.zero | (value & MOST_48) << self.shift)
+    }
 }
 
 /// A compute job whose task size is still to be said. All else of it stands in registers.

@@ -77,6 +77,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     ///
     /// # Errors
     /// If there are more than a program can have.
+    #[inline]
     pub fn push_constants(&mut self, bytes: &[u8]) -> Result<&mut Self, Error> {
         self.push_constants_at(0, bytes)
     }
@@ -85,6 +86,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     ///
     /// # Errors
     /// If they end behind what a program can have.
+    #[inline]
     pub fn push_constants_at(&mut self, offset: usize, bytes: &[u8]) -> Result<&mut Self, Error> {
         let Some(changed) = self.device.uniforms.push(offset, bytes) else {
             let given = offset.saturating_add(bytes.len());

@@ -114,6 +114,7 @@ impl Uniforms {
     }
 
     /// Changes push constants from byte `offset` on; whether they are others now. `None` if there are not so many.
+    #[inline]
     pub(super) fn push(&mut self, offset: usize, bytes: &[u8]) -> Option<bool> {
         let end = offset.checked_add(bytes.len())?;
         if end > PUSHED * 4 {
@@ -129,8 +130,20 @@ impl Uniforms {
             different |= *value ^ new;
             *value = new;
         }
-        for (at, byte) in (end.wrapping_sub(rest.len())..).zip(rest) {
-            let value = self.values.get_mut(at / 4)?;
+        if !rest.is_empty() {
+            different |= self.push_bytes(end.wrapping_sub(rest.len()), rest);
+        }
+        Some(different != 0)
+    }
+
+    /// Changes bytes of push constants, which there are; not 0 if they are others now.
+    #[inline(never)]
+    fn push_bytes(&mut self, offset: usize, bytes: &[u8]) -> u32 {
+        let mut different = 0;
+        for (at, byte) in (offset..).zip(bytes) {
+            let Some(value) = self.values.get_mut(at / 4) else {
+                break;
+            };
             let mut bytes = value.to_le_bytes();
             if let Some(place) = bytes.get_mut(at % 4) {
                 *place = *byte;
@@ -139,7 +152,7 @@ impl Uniforms {
             different |= *value ^ new;
             *value = new;
         }
-        Some(different != 0)
+        different
     }
 
     /// All words of a dispatch of so many workgroups.

@@ -99,9 +99,14 @@ impl<P: Platform> Device<'_, '_, P> {
         };
         let (held, exclusive) = (it.held, recorded.exclusive);
         it.jobs = it.jobs.saturating_add(1);
-        let pushed = match held && !exclusive {
-            true => self.push_with(queue, work, info),
-            false => self.push_checked(queue, (key, exclusive), work, info),
+        let ready = match held && !exclusive {
+            true => Ok(()),
+            false => self.make_ready(key, exclusive, (queue, info.sub_queue)),
+        };
+        let pushed = match (ready, info.waits.is_empty() && info.signals.is_empty()) {
+            (Ok(()), true) => self.push(queue, info.sub_queue, &work),
+            (Ok(()), false) => self.push_points(queue, work, info),
+            (Err(error), _) => Err(error),
         };
         if pushed.is_err()
             && let Some(it) = self.commands_mut(key)
@@ -111,35 +116,21 @@ impl<P: Platform> Device<'_, '_, P> {
         pushed
     }
 
-    /// Submits a job of commands that hold nothing yet, or that may not run beside another of theirs.
+    /// Looks at commands that hold nothing yet, or that may not run beside another of theirs.
     #[cold]
     #[inline(never)]
-    fn push_checked(
+    fn make_ready(
         &mut self,
-        queue: Queue,
-        (key, exclusive): (Key, bool),
-        work: Work,
-        info: SubmitInfo<'_>,
-    ) -> Result<Fence, Error> {
+        key: Key,
+        exclusive: bool,
+        (queue, sub_queue): (Queue, SubQueue),
+    ) -> Result<(), Error> {
         if exclusive {
-            self.check_exclusive(key, queue, info.sub_queue)?;
+            self.check_exclusive(key, queue, sub_queue)?;
         }
-        if self.commands_mut(key).is_some_and(|it| !it.held) {
-            self.hold(key)?;
-        }
-        self.push_with(queue, work, info)
-    }
-
-    #[inline]
-    fn push_with(
-        &mut self,
-        queue: Queue,
-        work: Work,
-        info: SubmitInfo<'_>,
-    ) -> Result<Fence, Error> {
-        match info.waits.is_empty() && info.signals.is_empty() {
-            true => self.push(queue, info.sub_queue, &work),
-            false => self.push_points(queue, work, info),
+        match self.commands_mut(key).is_some_and(|it| !it.held) {
+            true => self.hold(key),
+            false => Ok(()),
         }
     }
 

@@ -169,7 +169,10 @@ impl Ring {
         self.insert = insert;
         // A stream that is still busy sees INSERT without a doorbell: the words stand before it.
         platform.publish();
-        self.input.write(platform, CS_INSERT, insert);
+        // User pages are pages: the word is aligned.
+        let at = self.input.address(CS_INSERT);
+        platform.store64(at, insert);
+        platform.clean(at.span(8));
     }
 }
 

@@ -141,7 +141,7 @@ impl StreamShape {
 
     /// The words that do something with a semaphore.
     const fn point(&self, point: SyncPoint, value: u64, then: Checked) -> [u64; POINT_WORDS] {
-        let (address, _) = self.set_address.with(point.address.0);
+        let address = self.set_address.with_address(point.address.0);
         [
             address.word(),
             self.set_value.with(value as u32).word(),
@@ -171,8 +171,7 @@ pub(crate) const fn own_words(
             [id.word(), flush.word(), shape.flushed.word()]
         }
     };
-    // Addresses have at most 48 bits: one instruction loads each.
-    let (start, _) = shape.set_address.with(start.0);
+    let start = shape.set_address.with_address(start.0);
     let bytes = shape.set_value.with(bytes);
     [id, flush, start.word(), bytes.word(), flushed]
 }
@@ -220,7 +219,7 @@ pub(crate) fn wrapper_with(
 }
 
 const fn tail(shape: &StreamShape, sync: GpuAddress) -> [u64; TAIL] {
-    let (sync, _) = shape.set_address.with(sync.0);
+    let sync = shape.set_address.with_address(sync.0);
     [
         sync.word(),
         shape.one.word(),
