@@ -18,7 +18,7 @@ use super::storage::Used;
 use super::task::{TaskShape, task_of_unknown_grid, task_shape};
 use super::uniforms::Source;
 use super::words::{self, Grid, Narrow, Wide};
-use super::writer::ALIGNMENT;
+use super::writer::{ALIGNMENT, Writer};
 use crate::error::{Error, Thing};
 use crate::handle::Buffer;
 use crate::platform::{PhysicalAddress, Platform};
@@ -53,6 +53,8 @@ struct Last {
     workgroups: [u32; 3],
     /// Bytes that its uniforms take in a block; there are some.
     bytes: u32,
+    /// Bytes that are to be free in a block for it.
+    wanted: u32,
     /// Its invocations.
     threads: u64,
     /// Its job.
@@ -140,6 +142,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let last = Last {
             workgroups,
             bytes,
+            wanted: Writer::wanted(MOST_WORDS, bytes),
             threads,
             run,
         };
@@ -158,7 +161,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let Ok(words) = &device.words else {
             return false;
         };
-        if last.workgroups != workgroups || !self.writer.has_room_beside(MOST_WORDS, last.bytes) {
+        if last.workgroups != workgroups || self.writer.free() < last.wanted {
             return false;
         }
         let uniforms = match self.made.uniforms {

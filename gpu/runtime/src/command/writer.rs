@@ -52,9 +52,7 @@ impl Writer {
 
     /// Bytes that are left, the link's aside.
     const fn left(&self) -> u32 {
-        self.data
-            .saturating_sub(self.next)
-            .saturating_sub(LINK_BYTES)
+        self.free().saturating_sub(LINK_BYTES)
     }
 
     /// Whether so many instructions fit into the block.
@@ -62,10 +60,15 @@ impl Writer {
         words.saturating_mul(8) <= self.left()
     }
 
-    /// Whether so many instructions fit into the block beside so many bytes of data, a multiple of [`ALIGNMENT`].
-    pub(super) const fn has_room_beside(&self, words: u32, data: u32) -> bool {
-        let wanted = data.saturating_add(words.saturating_mul(8));
-        wanted <= self.left()
+    /// Bytes that are to be free for so many instructions beside so many bytes of data, a multiple of [`ALIGNMENT`].
+    pub(super) const fn wanted(words: u32, data: u32) -> u32 {
+        data.saturating_add(words.saturating_mul(8))
+            .saturating_add(LINK_BYTES)
+    }
+
+    /// Bytes that are free, the link's among them.
+    pub(super) const fn free(&self) -> u32 {
+        self.data.saturating_sub(self.next)
     }
 
     /// Bytes of a block that has room for this much data, and some instructions.

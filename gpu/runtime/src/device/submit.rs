@@ -60,11 +60,7 @@ impl<P: Platform> Device<'_, '_, P> {
         sub_queue: SubQueue,
         commands: CommandBuffer,
     ) -> Result<Fence, Error> {
-        let info = SubmitInfo {
-            sub_queue,
-            ..SubmitInfo::default()
-        };
-        self.submit_with(queue, commands, info)
+        self.submit_points(queue, sub_queue, commands, &[], &[])
     }
 
     /// As [`Device::submit`], as `info` says: to any stream, with semaphores to wait for and to signal.
@@ -77,6 +73,22 @@ impl<P: Platform> Device<'_, '_, P> {
         queue: Queue,
         commands: CommandBuffer,
         info: SubmitInfo<'_>,
+    ) -> Result<Fence, Error> {
+        let SubmitInfo {
+            sub_queue,
+            waits,
+            signals,
+        } = info;
+        self.submit_points(queue, sub_queue, commands, waits, signals)
+    }
+
+    fn submit_points(
+        &mut self,
+        queue: Queue,
+        sub_queue: SubQueue,
+        commands: CommandBuffer,
+        waits: &[SemaphorePoint],
+        signals: &[SemaphorePoint],
     ) -> Result<Fence, Error> {
         const GONE: Error = Error::Gone {
             what: Thing::CommandBuffer,
@@ -101,11 +113,11 @@ impl<P: Platform> Device<'_, '_, P> {
         it.jobs = it.jobs.saturating_add(1);
         let ready = match held && !exclusive {
             true => Ok(()),
-            false => self.make_ready(key, exclusive, (queue, info.sub_queue)),
+            false => self.make_ready(key, exclusive, (queue, sub_queue)),
         };
-        let pushed = match (ready, info.waits.is_empty() && info.signals.is_empty()) {
-            (Ok(()), true) => self.push(queue, info.sub_queue, &work),
-            (Ok(()), false) => self.push_points(queue, work, info),
+        let pushed = match (ready, waits.is_empty() && signals.is_empty()) {
+            (Ok(()), true) => self.push(queue, sub_queue, &work),
+            (Ok(()), false) => self.push_points(queue, sub_queue, work, (waits, signals)),
             (Err(error), _) => Err(error),
         };
         if pushed.is_err()
@@ -139,14 +151,15 @@ impl<P: Platform> Device<'_, '_, P> {
     fn push_points(
         &mut self,
         queue: Queue,
+        sub_queue: SubQueue,
         mut work: Work,
-        info: SubmitInfo<'_>,
+        (waits, signals): (&[SemaphorePoint], &[SemaphorePoint]),
     ) -> Result<Fence, Error> {
         let space = self.group(queue)?.space;
         let mut points = Points::default();
         for (from, to, signals) in [
-            (info.waits, &mut points.waits, false),
-            (info.signals, &mut points.signals, true),
+            (waits, &mut points.waits, false),
+            (signals, &mut points.signals, true),
         ] {
             for point in from {
                 let point = self.sync_point(space, *point, signals)?;
@@ -158,7 +171,7 @@ impl<P: Platform> Device<'_, '_, P> {
         let full = self.jobs_are_full();
         let points = self.points.insert(points).map_err(|_| full)?;
         work.points = Some(points);
-        let pushed = self.push(queue, info.sub_queue, &work);
+        let pushed = self.push(queue, sub_queue, &work);
         match pushed.is_ok() {
             true => self.count_points(points),
             false => drop(self.points.remove(points)),

@@ -6,6 +6,29 @@ use crate::bench::{
 use eitri_on_model::Machine;
 use eitri_runtime::{Buffer, Device, Error, ErrorKind, Options, Storage};
 
+/// Commands hold what they use from one job to the next; when none of their jobs is in flight, they give way.
+#[test]
+fn what_only_idle_commands_use_is_destroyed_and_they_run_no_more() {
+    let mut device = up(machine());
+    let queue = queue(&mut device);
+    let [idle, busy] = [0, 1].map(|_| Work::new(&mut device, queue, &DOUBLE, 64));
+    for _ in 0..2 {
+        let fence = submit(&mut device, queue, &idle);
+        assert_eq!(wait(&mut device, fence), Ok(()));
+    }
+    let fence = submit(&mut device, queue, &busy);
+    let refused = device.destroy_descriptor_set(busy.set);
+    let in_use = matches!(refused, Err(Error::InUse { by, .. }) if by == fence);
+    assert!(in_use, "{refused:?}");
+    assert_eq!(device.destroy_descriptor_set(idle.set), Ok(()));
+    let again = device.submit(queue, idle.commands);
+    assert_eq!(again, Err(Error::NotRecorded));
+    assert_eq!(wait(&mut device, fence), Ok(()));
+    let fence = submit(&mut device, queue, &busy);
+    assert_eq!(wait(&mut device, fence), Ok(()));
+    assert_eq!(device.destroy_descriptor_set(busy.set), Ok(()));
+}
+
 #[test]
 fn buffers_that_come_and_go_leave_nothing_behind() {
     let machine = machine();
