@@ -142,29 +142,29 @@ macro_rules! image {
                 add     x10, x0, #{block}
                 ldr     x11, ={as_tree}
                 bl      map_blocks
-            5:
+            5:  adr     x9, image_head
+                ldr     x12, =image_end
                 .else
                 // Out of the initial map with what this image does not have of the memory that it may have.
                 ldr     x9, =image_end + {block} - 1
                 and     x9, x9, #~({block} - 1)
                 ldr     x10, ={spare_end}
-                add     x12, x12, #{spare_table}
+                add     x13, x12, #{spare_table}
             6:  cmp     x9, x10
                 b.hs    7f
                 ubfx    x11, x9, #{block_shift}, #9
-                str     xzr, [x12, x11, lsl #3]
+                str     xzr, [x13, x11, lsl #3]
                 add     x9, x9, #{block}
                 b       6b
-            7:
+            7:  mov     x9, x12
+                add     x12, x12, #{tables_bytes}
                 .endif
-                // What was written past the caches is not hidden by what they still have of it.
+                // What was written from x9 to x12 past the caches is not hidden by what they still have of it.
                 dsb     sy
-                mrs     x9, ctr_el0
-                ubfx    x9, x9, #16, #4
+                mrs     x11, ctr_el0
+                ubfx    x11, x11, #16, #4
                 mov     x10, #4
-                lsl     x10, x10, x9
-                adr     x9, image_head
-                ldr     x12, =image_end
+                lsl     x10, x10, x11
             8:  dc      ivac, x9
                 add     x9, x9, x10
                 cmp     x9, x12
@@ -290,6 +290,7 @@ macro_rules! image {
             anywhere = const INITIAL.anywhere as u32,
             as_image = const INITIAL.as_image,
             as_tree = const INITIAL.as_tree,
+            tables_bytes = const (1 + INITIAL.tables) * size_of::<$crate::memory::TablePage>(),
             table = const size_of::<$crate::memory::TablePage>(),
             hcr = const $crate::entry::HCR_EL2,
             mmu_and_caches = const $crate::entry::MMU_AND_CACHES,
