@@ -3,10 +3,12 @@
 //! Facts: hardware/ir3-isa.md sections 12 and 14.
 
 use crate::case_run::{Passed, Verdict, compile_for};
-use eitri_compute_cases::{Case, Module, Place as CasePlace};
+use crate::image_format;
+use eitri_compute_cases::{Case, Module, Place as CasePlace, Resource, ResourceKind};
 use eitri_ir3_interp::{Code, Launch, Memory, Place, run};
 use eitri_ir3_isa::Gen;
 use eitri_ir3_program::{Launch as State, Program, UniformRange};
+use eitri_shaderc::interp::{Image, Sampler, TexelFormat};
 use eitri_shaderc::{Robust, Target};
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -17,18 +19,18 @@ const DATA_ADDRESS: u64 = 0x1_2345_6000;
 /// The most instructions that a case may take.
 const INSTRUCTION_LIMIT: u64 = 2_000_000_000;
 
-/// Compiles and runs a case.
-pub(crate) fn run_case(case: &Case, module: Module, target: Target) -> Verdict {
-    match try_run(case, module, target) {
+/// Compiles a case, and runs it in so many orders of waves.
+pub(crate) fn run_case(case: &Case, module: Module, target: Target, orders: u64) -> Verdict {
+    match try_run(case, module, target, orders) {
         Ok(passed) => Verdict::Passed(Box::new(passed)),
         Err(verdict) => verdict,
     }
 }
 
-fn try_run(case: &Case, module: Module, target: Target) -> Result<Passed, Verdict> {
+fn try_run(case: &Case, module: Module, target: Target, orders: u64) -> Result<Passed, Verdict> {
     let compiled = compile_for(case, module, Robust::On, target)?;
     let program = Program::parse(&compiled.program).map_err(|error| failed(&error))?;
-    let (mut memory, places) = memory(case, &program)?;
+    let (before, places) = memory(case, &program)?;
     let of_range = |range: UniformRange| {
         let place = CasePlace {
             set: range.set,
@@ -45,19 +47,30 @@ fn try_run(case: &Case, module: Module, target: Target) -> Result<Passed, Verdic
         data_address: DATA_ADDRESS,
         uniforms: &uniforms,
     };
-    let launch = Launch::of_program(&program, &state, INSTRUCTION_LIMIT);
     let code = Code::decode(program.code(), Gen::A6xx).map_err(|fault| failed(&fault))?;
-    run(&code, &launch, &mut memory).map_err(|fault| failed(&fault))?;
-    let after = |place: CasePlace| {
-        let own = places.get(&(place.set, place.binding, place.element))?;
-        memory.buffers.get(own).map(Vec::as_slice)
-    };
-    case.check(after)
-        .map_err(|difference| failed(&difference))?;
+    for seed in 1..=orders {
+        let launch = Launch {
+            order: Some(seed),
+            ..Launch::of_program(&program, &state, INSTRUCTION_LIMIT)
+        };
+        let mut memory = before.clone();
+        run(&code, &launch, &mut memory).map_err(|fault| failed(&fault))?;
+        check(case, &memory, &places)?;
+    }
     Ok(Passed {
         compiled,
         executed: None,
     })
+}
+
+/// Compares what a dispatch left with what it must.
+fn check(case: &Case, memory: &Memory, places: &Places) -> Result<(), Verdict> {
+    let after = |place: CasePlace| {
+        let own = places.get(&(place.set, place.binding, place.element))?;
+        let image = memory.images.get(own).map(|image| &image.bytes);
+        memory.buffers.get(own).or(image).map(Vec::as_slice)
+    };
+    case.check(after).map_err(|difference| failed(&difference))
 }
 
 fn failed(error: &dyn Display) -> Verdict {
@@ -66,6 +79,28 @@ fn failed(error: &dyn Display) -> Verdict {
 
 /// Descriptors of a case by set, binding and element.
 type Places = BTreeMap<(u32, u32, u32), Place>;
+
+/// The image or the texels that a resource is; none if it is a buffer of other things.
+fn image(resource: &Resource) -> Result<Option<Image>, Verdict> {
+    let Some(given) = &resource.image else {
+        return Ok(None);
+    };
+    let format = image_format::of_glsl(&given.format);
+    let format = format.and_then(|format| TexelFormat::of_name(format.name));
+    let format =
+        format.ok_or_else(|| failed(&format!("format `{}` is not known", given.format)))?;
+    let mut image = Image::new(format, [given.width, given.height, 1]);
+    if image.bytes.len() != resource.before.len() {
+        return Err(failed(&format!(
+            "{} has {} bytes, its texels {}",
+            resource.name,
+            resource.before.len(),
+            image.bytes.len()
+        )));
+    }
+    image.bytes.clone_from(&resource.before);
+    Ok(Some(image))
+}
 
 /// The resources that the program uses, at its descriptors, and its data.
 fn memory(case: &Case, program: &Program<'_>) -> Result<(Memory, Places), Verdict> {
@@ -83,11 +118,23 @@ fn memory(case: &Case, program: &Program<'_>) -> Result<(Memory, Places), Verdic
                     "the shader uses binding {place}, which the case lacks"
                 ))
             })?;
-            let descriptor = Place::Bindless {
-                set: binding.set,
-                index: binding.descriptor + element,
-            };
-            memory.buffers.insert(descriptor, resource.before.clone());
+            let index = binding.descriptor + element * binding.kind.descriptors();
+            let set = binding.set;
+            let descriptor = Place::Bindless { set, index };
+            match image(resource)? {
+                Some(image) => {
+                    memory.images.insert(descriptor, image);
+                }
+                None => {
+                    memory.buffers.insert(descriptor, resource.before.clone());
+                }
+            }
+            if resource.kind == ResourceKind::CombinedImageSampler {
+                // As cases have them: nearest, clamped to the edge. It stands behind its image.
+                let index = index + 1;
+                let sampler = Place::Bindless { set, index };
+                memory.samplers.insert(sampler, Sampler::default());
+            }
             places.insert((place.set, place.binding, place.element), descriptor);
         }
     }

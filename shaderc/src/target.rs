@@ -70,8 +70,8 @@ pub struct Target {
 /// The subgroups of Valhall are its warps.
 pub(crate) const WARP: Lanes = Lanes::DEFAULT;
 
-/// Subgroups of IR3 are halves of a wave: a mask of lanes is one word.
-const HALF_WAVE: Lanes = match Lanes::new(device::WAVE / 2) {
+/// Subgroups of IR3 are its waves.
+const WAVE: Lanes = match Lanes::new(device::WAVE) {
     Some(lanes) => lanes,
     None => WARP,
 };
@@ -127,7 +127,7 @@ impl Target {
         Target {
             machine: Machine::Ir3(device),
             product: Some(device.name),
-            lanes: HALF_WAVE,
+            lanes: WAVE,
             limits: Limits {
                 // Half of the const file of a compute program, in vectors of 4.
                 uniform_words: 512,
@@ -192,5 +192,11 @@ impl Target {
     /// Whether an operation on the two halves of a word costs less than two on one half each.
     pub fn pairs_halves(&self) -> bool {
         matches!(self.machine, Machine::Valhall(_))
+    }
+
+    /// Whether it has `Op::Scan` and `LaneOp::First`. Elsewhere what they give is made of ballots and shuffles, which are
+    /// quicker where a lane reads another one's register at once.
+    pub fn has_scans(&self) -> bool {
+        matches!(self.machine, Machine::Ir3(_))
     }
 }

@@ -34,6 +34,9 @@ pub(crate) struct Args {
     /// read too early.
     #[arg(long, value_name = "MACHINE", conflicts_with_all = ["on", "gpu", "trace", "keep", "timeout"])]
     target: Option<String>,
+    /// With --target: so many orders of waves and workgroups, of which hardware promises nothing, each bent by a seed.
+    #[arg(long, value_name = "N", requires = "target", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    orders: u64,
     /// Take the optimised module of each kernel.
     #[arg(long)]
     opt: bool,
@@ -121,7 +124,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
     let progress = progress::count(cases.len());
     let work = |case: &Case| match target {
-        Some(target) => ir3_case::run_case(case, setting.module, target),
+        Some(target) => ir3_case::run_case(case, setting.module, target, args.orders),
         None => case_run::run(case, setting),
     };
     // What an Adreno lacks is refused by name; a case that a job can't carry is skipped.

@@ -36,5 +36,7 @@ mod operations;
 mod random_function;
 #[path = "../../../shaderc/tests/all/support/spvasm.rs"]
 mod spvasm;
+#[path = "../../../shaderc/tests/all/support/subgroups.rs"]
+mod subgroups;
 #[path = "../../../shaderc/tests/all/support/wgsl.rs"]
 mod wgsl;

@@ -17,7 +17,7 @@ fn robust(seed: u64) -> Robust {
 
 /// Compares one function; false if it runs too long to be compared.
 fn check(seed: u64, register_limit: Option<u32>) -> Result<bool, String> {
-    let mut function = generate(seed, Content::SameBits);
+    let mut function = generate(seed, Content::SameBits, &Target::default());
     let text = function.to_string();
     let mut expected = buffers();
     if interpret(&function, &dispatch(), &mut expected).is_err() {

@@ -67,6 +67,8 @@ pub struct Launch {
     pub private_bytes: u32,
     /// How many instructions all waves together may execute.
     pub instruction_limit: u64,
+    /// A seed that bends the order of waves and workgroups, of which hardware promises nothing; none for one after the other.
+    pub order: Option<u64>,
 }
 
 impl Default for Launch {
@@ -84,6 +86,7 @@ impl Default for Launch {
             shared_bytes: 0x8000,
             private_bytes: 0x1000,
             instruction_limit: 100_000_000,
+            order: None,
         }
     }
 }
@@ -109,6 +112,7 @@ impl Launch {
             shared_bytes: program.shared_bytes(),
             private_bytes: program.private_bytes(),
             instruction_limit,
+            order: None,
         }
     }
 }

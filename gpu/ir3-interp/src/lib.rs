@@ -41,6 +41,7 @@ mod check;
 mod hazards;
 mod lanes;
 mod registers;
+mod turns;
 mod wave;
 
 mod execute;

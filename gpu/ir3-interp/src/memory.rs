@@ -3,6 +3,8 @@
 use core::fmt;
 use std::collections::BTreeMap;
 
+use eitri_texels::{Image, Sampler};
+
 /// Where a descriptor stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
@@ -31,6 +33,10 @@ impl fmt::Display for Place {
 pub struct Memory {
     /// Buffers, storage and uniform, by their descriptors.
     pub buffers: BTreeMap<Place, Vec<u8>>,
+    /// Images and the texels of buffers, by their descriptors.
+    pub images: BTreeMap<Place, Image>,
+    /// Samplers, by their descriptors.
+    pub samplers: BTreeMap<Place, Sampler>,
     /// Memory by its first address.
     pub regions: BTreeMap<u64, Vec<u8>>,
 }

@@ -8,10 +8,8 @@ use crate::execute::{Flow, Step};
 use crate::fault::{Fault, FaultKind};
 use crate::launch::{Code, Launch};
 use crate::memory::Memory;
+use crate::turns::{Turns, WORKGROUPS};
 use crate::wave::Wave;
-
-/// How many instructions a wave runs before another has its turn, so that one that waits for another comes to an end.
-const TURN: u32 = 1000;
 
 /// What a dispatch took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,20 +28,30 @@ pub struct Statistics {
 /// The first [`Fault`].
 pub fn run(code: &Code, launch: &Launch, memory: &mut Memory) -> Result<Statistics, Fault> {
     let mut statistics = Statistics::default();
-    let [width, height, depth] = launch.workgroups;
-    for z in 0..depth {
-        for y in 0..height {
-            for x in 0..width {
-                let mut workgroup = Workgroup {
-                    code,
-                    launch,
-                    id: [x, y, z],
-                    shared: vec![0; launch.shared_bytes as usize],
-                    statistics: &mut statistics,
-                };
-                workgroup.run(memory)?;
-            }
+    let mut turns = Turns::new(launch.order);
+    let [width, height, depth] = launch.workgroups.map(u64::from);
+    let count = width * height * depth;
+    let mut first = 0;
+    while first < count {
+        let next = (first + WORKGROUPS).min(count);
+        let mut numbers: Vec<u64> = (first..next).collect();
+        turns.shuffle(&mut numbers);
+        for number in numbers {
+            let id = [
+                number % width,
+                number / width % height,
+                number / width / height,
+            ];
+            let mut workgroup = Workgroup {
+                code,
+                launch,
+                id: id.map(|number| number as u32),
+                shared: vec![0; launch.shared_bytes as usize],
+                statistics: &mut statistics,
+            };
+            workgroup.run(memory, &mut turns)?;
         }
+        first = next;
     }
     Ok(statistics)
 }
@@ -69,7 +77,7 @@ impl Workgroup<'_> {
         }
     }
 
-    fn run(&mut self, memory: &mut Memory) -> Result<(), Fault> {
+    fn run(&mut self, memory: &mut Memory, turns: &mut Turns) -> Result<(), Fault> {
         let [width, height, depth] = self.launch.local_size;
         let count = (width * height * depth).div_ceil(self.launch.lanes);
         let mut waves = Vec::new();
@@ -78,10 +86,13 @@ impl Workgroup<'_> {
             waves.push(wave.map_err(|kind| self.fault(number, 0, None, kind))?);
         }
         self.statistics.waves += u64::from(count);
+        let mut order: Vec<usize> = (0..waves.len()).collect();
         loop {
             let mut moved = false;
-            for wave in &mut waves {
-                for _ in 0..TURN {
+            turns.shuffle(&mut order);
+            for &number in &order {
+                let wave = &mut waves[number];
+                for _ in 0..turns.length() {
                     if wave.is_done() || wave.at_barrier {
                         break;
                     }

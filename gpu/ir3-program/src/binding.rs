@@ -12,22 +12,48 @@ pub enum BindingKind {
     StorageBuffer,
     /// A uniform buffer: reached by `ldc`.
     UniformBuffer,
+    /// A buffer of texels that are read: reached as a texture (`isam`, `getbuf`).
+    UniformTexelBuffer,
+    /// A buffer of texels: reached as a storage buffer is, with a format.
+    StorageTexelBuffer,
+    /// An image: reached as a storage buffer is, with a format.
+    StorageImage,
+    /// An image that is read: reached as a texture (`isam`, `isaml`, `saml`, `getsize`).
+    SampledImage,
+    /// A sampler (`saml`).
+    Sampler,
+    /// Both: the descriptor of the image, and behind it that of the sampler.
+    CombinedImageSampler,
 }
 
 impl BindingKind {
-    const fn number(self) -> u32 {
+    /// All of them; the place of each is its number in a record.
+    pub const ALL: [BindingKind; 8] = [
+        BindingKind::StorageBuffer,
+        BindingKind::UniformBuffer,
+        BindingKind::UniformTexelBuffer,
+        BindingKind::StorageTexelBuffer,
+        BindingKind::StorageImage,
+        BindingKind::SampledImage,
+        BindingKind::Sampler,
+        BindingKind::CombinedImageSampler,
+    ];
+
+    /// Descriptors that each element has, one behind the other.
+    pub const fn descriptors(self) -> u32 {
         match self {
-            BindingKind::StorageBuffer => 0,
-            BindingKind::UniformBuffer => 1,
+            BindingKind::CombinedImageSampler => 2,
+            _ => 1,
         }
     }
 
-    const fn from_number(number: u32) -> Option<BindingKind> {
-        match number {
-            0 => Some(BindingKind::StorageBuffer),
-            1 => Some(BindingKind::UniformBuffer),
-            _ => None,
-        }
+    const fn number(self) -> u32 {
+        // Variants count from 0 in the order of `ALL`.
+        self as u32
+    }
+
+    fn from_number(number: u32) -> Option<BindingKind> {
+        BindingKind::ALL.get(usize::try_from(number).ok()?).copied()
     }
 }
 
@@ -42,7 +68,8 @@ pub struct Binding {
     pub kind: BindingKind,
     /// What is done with it.
     pub access: Access,
-    /// Elements of an array binding; their descriptors are consecutive from `descriptor`. 1 for a single resource.
+    /// Elements of an array binding; their descriptors are consecutive from `descriptor`, [`BindingKind::descriptors`] each. 1
+    /// for a single resource.
     pub count: u32,
     /// Where its (first) descriptor stands in the set, in descriptors of 64 bytes.
     pub descriptor: u32,
@@ -67,7 +94,7 @@ impl Binding {
         let [set, binding, kind, count, descriptor, min_bytes] = record;
         let access = Access::from_number(kind >> 8)?;
         let kind = BindingKind::from_number(kind & 0xFF)?;
-        let end = descriptor.checked_add(count)?;
+        let end = descriptor.checked_add(count.checked_mul(kind.descriptors())?)?;
         (set < DESCRIPTOR_SETS && count > 0 && end <= 1 << 24).then_some(Binding {
             set,
             binding,

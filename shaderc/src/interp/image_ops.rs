@@ -1,10 +1,10 @@
 //! What operations on images give, for one lane.
 //!
 //! Needs: operands as `ir::image` orders them.  Guarantees: nothing outside of an image is touched.
-use super::image::{Image, Place, Sampler, Wanted, gather, sample};
 use super::memory::Bound;
 use super::step::atomic;
 use crate::ir::{Dim, ImageAction, ImageOp, Lod, Type};
+use eitri_texels::{Image, Sampler, Texel, Wanted, gather, sample};
 
 /// The results; none if an operand names no image or sampler.
 pub(super) fn eval(op: ImageOp, args: &[u64], bound: &mut Bound) -> Option<Vec<u32>> {
@@ -75,7 +75,7 @@ pub(super) fn eval(op: ImageOp, args: &[u64], bound: &mut Bound) -> Option<Vec<u
 }
 
 /// The texel that integer coordinates name.
-fn place(op: ImageOp, args: &[u32]) -> Place {
+fn place(op: ImageOp, args: &[u32]) -> Texel {
     let shape = op.shape;
     let count = shape.dim.coordinates();
     // Coordinates of storage images and buffers have no sign: what has one lies far outside.
@@ -83,7 +83,7 @@ fn place(op: ImageOp, args: &[u32]) -> Place {
         ImageAction::Fetch => i64::from(word as i32),
         _ => i64::from(word),
     };
-    let mut place = Place::default();
+    let mut place = Texel::default();
     for (at, word) in place.at.iter_mut().zip(&args[..count]) {
         *at = whole(*word);
     }

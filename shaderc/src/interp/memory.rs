@@ -3,8 +3,8 @@
 //! Needs: nothing.  Guarantees: no access outside; a load outside of the buffer that a resource names gives zero.
 use std::collections::BTreeMap;
 
-use super::image::{Image, Sampler};
 use crate::ir::{BindingKind, Function};
+use eitri_texels::{Image, Sampler};
 
 /// A buffer bound for a dispatch.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -4,18 +4,15 @@
 //! [`Trap`].  Never: shares code with the back end or the model; `eval` is shared with constant folding only.
 pub mod eval;
 mod float;
-pub(crate) mod half;
-mod image;
 mod image_ops;
 mod lanes;
 mod memory;
 mod run;
 mod step;
-mod texel_format;
 mod trap;
 
-pub use image::{Compare, Image, Sampler, Wrap};
+pub(crate) use eitri_texels::half;
+pub use eitri_texels::{Compare, Image, Sampler, TexelFormat, Wrap};
 pub use memory::{Buffer, Buffers, Key, Resources, address};
 pub use run::{Dispatch, interpret, interpret_with};
-pub use texel_format::TexelFormat;
 pub use trap::Trap;

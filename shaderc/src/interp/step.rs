@@ -30,6 +30,22 @@ impl Machine<'_> {
             }
             return Ok(());
         }
+        if let Op::Ballot(_) = data.op {
+            let words = lanes::ballot(mask, |lane| warp.get(data.args[0], lane));
+            for lane in mask.lanes() {
+                for (result, word) in data.results.iter().zip(words) {
+                    warp.set(*result, lane, word);
+                }
+            }
+            return Ok(());
+        }
+        if let Op::Scan(combine, form) = data.op {
+            let read = |lane: usize| warp.get(data.args[0], lane);
+            for (lane, bits) in lanes::scan(combine, form, mask, read) {
+                warp.set(data.results[0], lane, bits);
+            }
+            return Ok(());
+        }
         for lane in mask.lanes() {
             self.step_lane(warp, lane, inst)?;
         }
@@ -41,7 +57,7 @@ impl Machine<'_> {
         let bits = |number: usize| warp.get(data.args[number], lane);
         let result = match data.op {
             // `step` has done these.
-            Op::Alu(_) | Op::Lanes(_) => return Ok(()),
+            Op::Alu(_) | Op::Lanes(_) | Op::Ballot(_) | Op::Scan(..) => return Ok(()),
             Op::SysVal(sys_val) => {
                 let number = lane as u32;
                 let lane = &warp.lanes[lane];

@@ -1,6 +1,6 @@
 //! Bindings: the descriptors that a shader uses.
 
-use super::ImageShape;
+use super::ImageType;
 
 /// Kinds of descriptors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -66,8 +66,8 @@ pub struct Binding {
     pub restrict: bool,
     /// Whether lanes that run together may name different elements of it.
     pub non_uniform: bool,
-    /// What the images look like that it holds.
-    pub image: Option<ImageShape>,
+    /// What the images are that it holds.
+    pub image: Option<ImageType>,
     /// Fewest bytes of the buffer: the block without its runtime array.
     pub min_bytes: u32,
     /// The name in the source, or empty.

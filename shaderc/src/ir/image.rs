@@ -37,6 +37,26 @@ pub struct ImageShape {
     pub multisampled: bool,
 }
 
+/// What the words of a texel are: a format holds them in a form of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TexelKind {
+    /// Floats.
+    Float,
+    /// Integers with a sign.
+    Signed,
+    /// Integers without one.
+    Unsigned,
+}
+
+/// What the images of a binding are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ImageType {
+    /// What they look like.
+    pub shape: ImageShape,
+    /// What their texels are.
+    pub texel: TexelKind,
+}
+
 /// How the level of a sample is chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Lod {
@@ -112,6 +132,38 @@ impl Dim {
             Dim::D2 | Dim::Cube => 2,
             Dim::D3 => 3,
         }
+    }
+}
+
+impl TexelKind {
+    /// All, with their names in the text form.
+    pub const ALL: &'static [(TexelKind, &'static str)] = &[
+        (TexelKind::Float, "float"),
+        (TexelKind::Signed, "int"),
+        (TexelKind::Unsigned, "uint"),
+    ];
+}
+
+impl ImageType {
+    /// The type in the text form: the shape, then what texels are unless they are floats.
+    pub(super) fn show(self) -> String {
+        let kind = TexelKind::ALL.iter().find(|(kind, _)| *kind == self.texel);
+        let kind = kind.map_or("?", |(_, name)| name);
+        match self.texel {
+            TexelKind::Float => self.shape.show(),
+            _ => format!("{}.{kind}", self.shape.show()),
+        }
+    }
+
+    /// The type of such a text.
+    pub(super) fn parse(text: &str) -> Option<ImageType> {
+        let last = text.rsplit_once('.').and_then(|(shape, word)| {
+            let kind = TexelKind::ALL.iter().find(|(_, name)| *name == word)?;
+            Some((shape, kind.0))
+        });
+        let (shape, texel) = last.unwrap_or((text, TexelKind::Float));
+        let shape = ImageShape::parse(shape)?;
+        Some(ImageType { shape, texel })
     }
 }
 

@@ -3,7 +3,7 @@
 //! Needs: `alu` for what is pure.  Guarantees: `signature` says for every operation which operands and results it has.
 use super::binding::BindingId;
 use super::function::{Axis, PositionId, Var};
-use super::{Alu, ImageOp, Kind, LaneOp, Type, Value};
+use super::{Alu, Combine, ImageOp, Kind, LaneOp, ScanForm, Type, Value};
 use smallvec::{SmallVec, smallvec};
 
 /// What an instruction does. Everything but its operands, so two pure instructions with equal operations and equal
@@ -14,6 +14,12 @@ pub enum Op {
     Alu(Alu),
     /// An operation of the lanes that run it together.
     Lanes(LaneOp),
+    /// Operand: a boolean. Results: so many words, as many as [`super::Lanes::mask_words`] says, with a bit for each lane that
+    /// runs this with a true operand.
+    Ballot(u8),
+    /// Operand: a word. Result: the words of the lanes that run it together, combined from the lowest lane on, after the
+    /// word that changes nothing.
+    Scan(Combine, ScanForm),
     /// A number that the hardware gives each invocation. No operands.
     SysVal(SysVal),
     /// A word that is the same for the whole dispatch. No operands.
@@ -228,6 +234,8 @@ impl Op {
             Op::Load(access) | Op::Store(access) | Op::Atomic(_, access) => Some(access),
             Op::Alu(_)
             | Op::Lanes(_)
+            | Op::Ballot(_)
+            | Op::Scan(..)
             | Op::SysVal(_)
             | Op::Uniform(_)
             | Op::Resource(_)
@@ -250,7 +258,7 @@ impl Op {
                     ..none
                 }
             }
-            Op::Lanes(_) => Effects {
+            Op::Lanes(_) | Op::Ballot(_) | Op::Scan(..) => Effects {
                 convergent: true,
                 ..none
             },
@@ -324,6 +332,8 @@ impl Op {
         match self {
             Op::Alu(alu) => (alu.operands().into(), smallvec![alu.result()]),
             Op::Lanes(lanes) => (lanes.operands().into(), smallvec![lanes.result()]),
+            Op::Ballot(words) => (smallvec![Kind::B], smallvec![Kind::W32; usize::from(words)]),
+            Op::Scan(..) => (smallvec![Kind::W32], smallvec![Kind::W32]),
             Op::SysVal(_) | Op::Uniform(_) => (none(), smallvec![Kind::W32]),
             Op::Resource(_) => (smallvec![Kind::W32], smallvec![Kind::R]),
             Op::BufferSize => (smallvec![Kind::R], smallvec![Kind::W32]),

@@ -2,7 +2,7 @@
 //!
 //! Needs: nothing.  Guarantees: names, operands and results come from here; what they give is in `interp/lanes`.
 //! All else that subgroups offer is made of these.  Facts: hardware/compiler-isel.md 8.
-use super::Kind;
+use super::{Alu, Kind, Type};
 
 /// Lanes that run together and know of one another: a subgroup. A workgroup's invocations fill subgroups in the order of
 /// their index.
@@ -13,10 +13,10 @@ impl Lanes {
     /// What a function has that says nothing else.
     pub const DEFAULT: Lanes = Lanes(16);
 
-    /// A subgroup of so many lanes: a power of two from a quad to what has a bit each in a word.
+    /// A subgroup of so many lanes: a power of two from a quad to 64.
     pub const fn new(count: u32) -> Option<Lanes> {
         match count {
-            4 | 8 | 16 | 32 => Some(Lanes(count)),
+            4 | 8 | 16 | 32 | 64 => Some(Lanes(count)),
             _ => None,
         }
     }
@@ -31,9 +31,17 @@ impl Lanes {
         self.0 - 1
     }
 
-    /// A bit for each.
+    /// Words that have a bit for each.
+    pub const fn mask_words(self) -> u8 {
+        self.0.div_ceil(32) as u8
+    }
+
+    /// A bit for each of those whose bits are in one word of a mask.
     pub const fn mask(self) -> u32 {
-        u32::MAX >> (32 - self.0)
+        match self.0 {
+            0..32 => u32::MAX >> (32 - self.0),
+            _ => u32::MAX,
+        }
     }
 }
 
@@ -67,8 +75,91 @@ macro_rules! lanes {
 
 #[rustfmt::skip]
 lanes! {
-    // A lane that doesn't run the operation, or that there isn't, gives zero.
-    Ballot      "ballot"       (B)      -> W32 "A bit for each lane that runs this with a true operand.";
+    // A lane that doesn't run the operation, or that there isn't, gives zero. Ballots have more than one result: `Op::Ballot`.
+    First       "first"        (T)      -> T   "a of the lowest lane that runs this.";
     Shuffle     "shuffle"      (T, W32) -> T   "a of lane b, which must be less than their number.";
     ShuffleXor  "shuffle_xor"  (T, W32) -> T   "a of the lane whose number is the own one xor b, which must be less than that number.";
+}
+
+/// What a lane gets of the values of all lanes that run a scan together, which are combined in the order of the lanes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ScanForm {
+    /// Of all lanes.
+    Reduce,
+    /// Of the lanes up to its own.
+    Inclusive,
+    /// Of the lanes below its own, after what changes nothing.
+    Exclusive,
+}
+
+impl ScanForm {
+    /// All of them, with their names in the text form.
+    pub const ALL: [(ScanForm, &'static str); 3] = [
+        (ScanForm::Reduce, "reduce"),
+        (ScanForm::Inclusive, "inclusive"),
+        (ScanForm::Exclusive, "exclusive"),
+    ];
+
+    /// The name in the text form.
+    pub fn name(self) -> &'static str {
+        let mut all = ScanForm::ALL.iter();
+        all.find(|(form, _)| *form == self)
+            .map_or("?", |(_, name)| name)
+    }
+}
+
+macro_rules! combines {
+    ($( $variant:ident $alu:ident $doc:literal; )*) => {
+        /// How a scan combines two words.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum Combine { $( #[doc = $doc] $variant, )* }
+
+        impl Combine {
+            /// All of them, in the order of the table.
+            pub const ALL: &'static [Combine] = &[$(Combine::$variant,)*];
+
+            /// The operation on words that it is, which also has its name.
+            pub fn alu(self) -> Alu {
+                match self { $(Combine::$variant => Alu::$alu,)* }
+            }
+        }
+    };
+}
+
+#[rustfmt::skip]
+combines! {
+    IAdd  IAdd  "The sum.";
+    IMul  IMul  "The product.";
+    FAdd  FAdd  "The sum of floats.";
+    FMul  FMul  "The product of floats.";
+    SMin  SMin  "The least signed integer.";
+    SMax  SMax  "The greatest signed integer.";
+    UMin  UMin  "The least integer.";
+    UMax  UMax  "The greatest integer.";
+    FMin  FMin  "The least float.";
+    FMax  FMax  "The greatest float.";
+    And   IAnd  "The bits that all have.";
+    Or    IOr   "The bits that any has.";
+    Xor   IXor  "The bits that an odd number has.";
+}
+
+impl Combine {
+    /// What changes nothing, as a value of a type.
+    pub fn neutral(self, ty: Type) -> u64 {
+        let half = ty == Type::W16;
+        match self {
+            // The sum of no numbers but minus zeros is minus zero.
+            Combine::IAdd | Combine::FAdd | Combine::UMax | Combine::Or | Combine::Xor => 0,
+            Combine::IMul => 1,
+            Combine::UMin | Combine::And => ty.mask(),
+            Combine::SMin => ty.mask() >> 1,
+            Combine::SMax => 1 << (ty.bits() - 1),
+            Combine::FMul if half => 0x3c00,
+            Combine::FMul => f32::to_bits(1.0).into(),
+            Combine::FMin if half => 0x7c00,
+            Combine::FMin => f32::INFINITY.to_bits().into(),
+            Combine::FMax if half => 0xfc00,
+            Combine::FMax => f32::NEG_INFINITY.to_bits().into(),
+        }
+    }
 }

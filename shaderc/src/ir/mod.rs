@@ -48,6 +48,7 @@ pub mod cfg;
 pub mod function;
 pub mod image;
 pub mod inst;
+mod lane_mask;
 pub mod lanes;
 pub mod layout;
 pub mod parse;
@@ -62,12 +63,13 @@ pub use binding::{Binding, BindingId, BindingKind};
 pub use block::{Block, Merge, Phi, Targets, Terminator};
 pub use build::Builder;
 pub use function::{Axis, Function, Position, PositionId, SourceLine, ValueDef, Var, VarData};
-pub use image::{Dim, ImageAction, ImageOp, ImageShape, Lod};
+pub use image::{Dim, ImageAction, ImageOp, ImageShape, ImageType, Lod, TexelKind};
 pub use inst::{
     Access, AtomicOp, Effects, Held, Inst, InstData, Kinds, Memory, Op, Space, SysVal, Uniform,
     Values,
 };
-pub use lanes::{LaneOp, Lanes};
+pub(crate) use lane_mask::LaneMask;
+pub use lanes::{Combine, LaneOp, Lanes, ScanForm};
 
 /// What a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]

@@ -10,7 +10,7 @@ use super::binding::{Binding, BindingId, BindingKind};
 use super::block::{Merge, Terminator};
 use super::function::{Axis, Function, PositionId, Var, VarData};
 use super::inst::{Access, AtomicOp, Held, Memory, Op, Space, SysVal, Uniform};
-use super::{Alu, BlockId, ImageOp, ImageShape, LaneOp, Lanes, Type, Value};
+use super::{Alu, BlockId, Combine, ImageOp, ImageType, LaneOp, Lanes, ScanForm, Type, Value};
 
 /// Why a text isn't a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -218,9 +218,9 @@ impl Parser {
                     },
                     image: match words.iter().position(|word| *word == "image") {
                         Some(index) => {
-                            let shape = ImageShape::parse(word(index + 1));
+                            let image = ImageType::parse(word(index + 1));
                             let unknown = || self.error(Problem::UnknownLine, word(index + 1));
-                            Some(shape.ok_or_else(unknown)?)
+                            Some(image.ok_or_else(unknown)?)
                         }
                         None => None,
                     },
@@ -380,6 +380,22 @@ impl Parser {
             "workgroup_id" => Ok(Op::SysVal(SysVal::WorkgroupId(self.axis(tail)?))),
             "global_id" => Ok(Op::SysVal(SysVal::GlobalId(self.axis(tail)?))),
             "lane_id" => Ok(Op::SysVal(SysVal::LaneId)),
+            "ballot" => match tail {
+                "" => Ok(Op::Ballot(1)),
+                "2" => Ok(Op::Ballot(2)),
+                _ => Err(self.error(Problem::UnknownOperation, name)),
+            },
+            "scan" => {
+                let (combine, form) = tail.split_once('.').unwrap_or((tail, ""));
+                let mut combines = Combine::ALL.iter();
+                let combine = combines.find(|found| found.alu().name() == combine);
+                let mut forms = ScanForm::ALL.iter();
+                let form = forms.find(|(_, name)| *name == form);
+                match (combine, form) {
+                    (Some(combine), Some((form, _))) => Ok(Op::Scan(*combine, *form)),
+                    _ => Err(self.error(Problem::UnknownOperation, name)),
+                }
+            }
             "uniform" => match tail.split_once('.') {
                 Some(("push", offset)) => {
                     Ok(Op::Uniform(Uniform::PushConstant(self.number(offset)?)))

@@ -230,6 +230,9 @@ impl Function {
         match op {
             Op::Alu(alu) => alu.name().into(),
             Op::Lanes(lanes) => lanes.name().into(),
+            Op::Ballot(1) => "ballot".into(),
+            Op::Ballot(words) => format!("ballot.{words}"),
+            Op::Scan(combine, form) => format!("scan.{}.{}", combine.alu().name(), form.name()),
             Op::SysVal(SysVal::LaneId) => "lane_id".into(),
             Op::SysVal(SysVal::LocalId(axis)) => format!("local_id.{}", axis.name()),
             Op::SysVal(SysVal::WorkgroupId(axis)) => format!("workgroup_id.{}", axis.name()),

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::cfg::{Cfg, inst_blocks};
-use super::{BlockId, Function, Inst, LaneOp, Memory, Op, Space, SysVal, Value};
+use super::{BlockId, Function, Inst, LaneOp, Memory, Op, ScanForm, Space, SysVal, Value};
 
 /// Blocks that are looked at for all branches and loops together before everything is taken to vary: code that nests
 /// thousands deep.
@@ -144,7 +144,11 @@ impl Walk<'_> {
     fn reads_varying(&mut self, inst: Inst) {
         let data = self.function.inst(inst);
         // What all lanes learn of all lanes is the same for each.
-        if data.op != Op::Lanes(LaneOp::Ballot) {
+        let common = matches!(
+            data.op,
+            Op::Ballot(_) | Op::Lanes(LaneOp::First) | Op::Scan(_, ScanForm::Reduce)
+        );
+        if !common {
             for result in &data.results {
                 self.vary(*result);
             }
@@ -267,8 +271,9 @@ impl Walk<'_> {
 fn varies_itself(function: &Function, inst: Inst) -> bool {
     match function.inst(inst).op {
         Op::Alu(_) | Op::Uniform(_) | Op::Resource(_) | Op::BufferSize => false,
-        Op::Lanes(LaneOp::Ballot) => false,
-        Op::Lanes(LaneOp::Shuffle | LaneOp::ShuffleXor) => false,
+        Op::Ballot(_) => false,
+        Op::Lanes(LaneOp::First | LaneOp::Shuffle | LaneOp::ShuffleXor) => false,
+        Op::Scan(_, form) => form != ScanForm::Reduce,
         Op::SysVal(SysVal::WorkgroupId(_)) => false,
         // Along an axis of one invocation all have the same.
         Op::SysVal(SysVal::LocalId(axis) | SysVal::GlobalId(axis)) => {

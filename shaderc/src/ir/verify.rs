@@ -406,6 +406,10 @@ impl<'f> Verifier<'f> {
                 self.report(Rule::NoBinding(data.results[0]));
                 return;
             }
+            Op::Ballot(words) if words != function.lanes.mask_words() => {
+                self.report(Rule::ResultCount(function.lanes.mask_words().into()));
+                return;
+            }
             _ => {}
         }
         if let Some(access) = data.op.access() {
@@ -546,7 +550,7 @@ impl<'f> Verifier<'f> {
                 aligned(access) && held
             }
             Op::Atomic(_, access) => aligned(access),
-            Op::Lanes(_) => plain(),
+            Op::Lanes(_) | Op::Ballot(_) | Op::Scan(..) => plain(),
             Op::SysVal(_)
             | Op::Uniform(_)
             | Op::Resource(_)

@@ -2,8 +2,8 @@
 
 use eitri_ir3_program as program;
 
-use super::Binary;
-use crate::ir::{Binding, BindingKind, Function};
+use super::{Binary, descriptors};
+use crate::ir::Function;
 use crate::machine::program::{access, push_ranges};
 
 pub(super) fn encode(
@@ -17,7 +17,7 @@ pub(super) fn encode(
         .map(|(binding, descriptor)| program::Binding {
             set: binding.set,
             binding: binding.binding,
-            kind: kind_of(binding),
+            kind: descriptors::kind_of(binding.kind),
             access: access(binding),
             count: binding.count,
             descriptor: *descriptor,
@@ -52,12 +52,4 @@ pub(super) fn encode(
     let length = parts.encode(&mut bytes)?;
     bytes.truncate(length);
     Ok(bytes)
-}
-
-/// The kind of a binding as the program has it. Selection has refused all but buffers.
-fn kind_of(binding: &Binding) -> program::BindingKind {
-    match binding.kind {
-        BindingKind::Uniform => program::BindingKind::UniformBuffer,
-        _ => program::BindingKind::StorageBuffer,
-    }
 }

@@ -1,15 +1,20 @@
-//! Lanes: what they do together becomes branches and loops.
+//! Lanes: what they do together becomes moves, branches and loops.
 //!
-//! Needs: registers.  Guarantees: no `ballot` and no `shuffle` is left. A shared register that one way of a branch writes
-//! is read after the ways have come together.
+//! Needs: registers.  Guarantees: no operation is left that stands for a sequence. A shared register that one way of a
+//! branch writes is read after the ways have come together.
 //! How: a ballot is the mask of the lanes that a branch lets through. For a shuffle all lanes stay in a loop, in which the
-//! lowest lane that still waits says whom it waits for, that lane says what it has, and all that wait for it take it.
+//! lowest lane that still waits says whom it waits for, that lane says what it has, and all that wait for it take it. For a
+//! scan one lane after the other, from the lowest, adds what it has to what a shared register holds, and leaves the loop.
 //! Facts: hardware/ir3-isa.md 2 (writes of shared registers), 13.
 
 use super::mir::{
     Asked, Block, BlockId, Class, Condition, Function, Instr, Op, Operand, Register, Source,
     Terminator, Word,
 };
+use crate::ir::{Combine, ScanForm};
+
+// What scans leave out: `brcst.active` would combine eight lanes in three steps (hardware/ir3-isa.md 13), but few devices have
+// it, and it sums floats in another order.
 
 /// The shared registers that these sequences use: r54.x, r54.y; the workgroup's id is in the first ones.
 const SHARED: [Word; 2] = [
@@ -23,15 +28,14 @@ pub(super) fn expand_lanes(function: &mut Function) -> bool {
     let mut index = 0;
     while index < function.blocks.len() {
         let block = &function.blocks[index];
-        let found = block
-            .instrs
-            .iter()
-            .position(|instr| matches!(instr.op, Op::Ballot | Op::Shuffle));
-        if let Some(at) = found {
-            changed = true;
-            expand(function, index, at);
+        let found = block.instrs.iter().position(|instr| instr.op.is_sequence());
+        match found {
+            Some(at) => {
+                changed = true;
+                expand(function, index, at);
+            }
+            None => index += 1,
         }
-        index += 1;
     }
     changed
 }
@@ -44,9 +48,18 @@ fn expand(function: &mut Function, index: usize, at: usize) {
     let terminator = std::mem::replace(&mut block.terminator, Terminator::End);
     let first = BlockId(index as u32 + 1);
     let mut made = match instr.op {
+        Op::Active => active(&instr, block),
+        Op::First => first_lane(&instr, block),
         Op::Ballot => ballot(&instr, block, first),
+        Op::ReadLane => read_lane(&instr, block, first),
+        Op::Scan => scan(&instr, block, first),
         _ => shuffle(&instr, block, first),
     };
+    if made.is_empty() {
+        block.instrs.extend(rest);
+        block.terminator = terminator;
+        return;
+    }
     let count = made.len() as u32;
     if let Some(last) = made.last_mut() {
         last.instrs.extend(rest);
@@ -103,6 +116,36 @@ fn none() -> Source {
     Source::plain(Operand::Immediate(0))
 }
 
+/// The words of the mask of those that are here, and their way to each lane.
+fn read_mask(instr: &Instr, words: &[Word]) -> (Instr, Vec<Instr>) {
+    let mask = Instr {
+        dests: SHARED.into(),
+        ..Instr::new(Op::ActiveMask)
+    };
+    let reads = words.iter().zip(SHARED);
+    let reads = reads.map(|(&to, from)| at(instr, read_shared(to, from)));
+    (at(instr, mask), reads.collect())
+}
+
+/// Results: both words of the mask.
+fn active(instr: &Instr, block: &mut Block) -> Vec<Block> {
+    let (mask, reads) = read_mask(instr, &instr.dests);
+    block.instrs.push(mask);
+    block.instrs.extend(reads);
+    vec![]
+}
+
+/// Source: the value. Result: that of the lowest lane, which is what a move to a shared register takes.
+fn first_lane(instr: &Instr, block: &mut Block) -> Vec<Block> {
+    let [said, _] = SHARED;
+    let write = write_shared(said, instr.sources[0]);
+    let read = read_shared(instr.dests[0], said);
+    block
+        .instrs
+        .extend([write, read].map(|made| at(instr, made)));
+    vec![]
+}
+
 /// Sources: the condition, and 0. Results: both words of the mask, and a predicate.
 fn ballot(instr: &Instr, head: &mut Block, first: BlockId) -> Vec<Block> {
     let (condition, zero) = (instr.sources[0], instr.sources[1]);
@@ -116,24 +159,111 @@ fn ballot(instr: &Instr, head: &mut Block, first: BlockId) -> Vec<Block> {
         compare(Condition::Ne, predicate, condition, none()),
     ));
     head.terminator = Terminator::Branch {
-        condition: Asked {
+        condition: Asked::Each {
             predicate,
             not: false,
-            all: false,
         },
         taken: first,
         otherwise: join,
     };
-    let mask = Instr {
-        dests: SHARED.into(),
-        ..Instr::new(Op::ActiveMask)
-    };
-    let reads = words.iter().zip(SHARED);
-    let reads = reads.map(|(&to, from)| at(instr, read_shared(to, from)));
+    let (mask, reads) = read_mask(instr, words);
     vec![
-        block(vec![at(instr, mask)], Terminator::Jump(join)),
-        block(reads.collect(), Terminator::End),
+        block(vec![mask], Terminator::Jump(join)),
+        block(reads, Terminator::End),
     ]
+}
+
+/// Sources: the value, whose is wanted, the own lane, and 0. Results: what was wanted, and a predicate.
+fn read_lane(instr: &Instr, head: &mut Block, first: BlockId) -> Vec<Block> {
+    let [value, from, lane, zero] = [0, 1, 2, 3].map(|number| instr.sources[number]);
+    let (result, predicate) = (instr.dests[0], instr.dests[1]);
+    let join = BlockId(first.0 + 1);
+    let [said, _] = SHARED;
+    // A lane that is not there gives 0.
+    head.instrs.push(at(instr, write_shared(said, zero)));
+    let is_it = compare(Condition::Eq, predicate, lane, from);
+    head.instrs.push(at(instr, is_it));
+    head.terminator = Terminator::Branch {
+        condition: Asked::Each {
+            predicate,
+            not: false,
+        },
+        taken: first,
+        otherwise: join,
+    };
+    vec![
+        block(
+            vec![at(instr, write_shared(said, value))],
+            Terminator::Jump(join),
+        ),
+        block(vec![at(instr, read_shared(result, said))], Terminator::End),
+    ]
+}
+
+/// Sources: the value, and what changes nothing. Results: what the lane gets, and two words.
+fn scan(instr: &Instr, head: &mut Block, first: BlockId) -> Vec<Block> {
+    let (value, neutral) = (instr.sources[0], instr.sources[1]);
+    let [result, before, sum] = [0, 1, 2].map(|number| instr.dests[number]);
+    let [loop_head, elected, others, end] = [0, 1, 2, 3].map(|number| BlockId(first.0 + number));
+    let [all, _] = SHARED;
+    head.instrs.push(at(instr, write_shared(all, neutral)));
+    head.terminator = Terminator::Jump(loop_head);
+    // What a lane gets is in the place of the word that it is.
+    let (combine, form) = instr.scan.unwrap_or((Combine::IAdd, ScanForm::Reduce));
+    let (before, sum) = match form {
+        ScanForm::Exclusive => (result, sum),
+        ScanForm::Inclusive => (before, result),
+        ScanForm::Reduce => (before, sum),
+    };
+    let mut adds = vec![read_shared(before, all)];
+    adds.extend(combined(combine, sum, Source::word(before), value));
+    adds.push(write_shared(all, Source::word(sum)));
+    let read = (form == ScanForm::Reduce).then(|| read_shared(result, all));
+    let own = |instrs: Vec<Instr>, terminator: Terminator| {
+        let instrs = instrs.into_iter().map(|made| at(instr, made));
+        block(instrs.collect(), terminator)
+    };
+    vec![
+        own(
+            vec![],
+            Terminator::Branch {
+                condition: Asked::Others,
+                taken: others,
+                otherwise: elected,
+            },
+        ),
+        own(adds, Terminator::Jump(end)),
+        own(vec![], Terminator::Jump(loop_head)),
+        own(read.into_iter().collect(), Terminator::End),
+    ]
+}
+
+/// What two words are together, in a third.
+fn combined(combine: Combine, to: Word, a: Source, b: Source) -> Vec<Instr> {
+    let so_far = Source::word(to);
+    let op = match combine {
+        // A product of two words is that of their halves.
+        Combine::IMul => {
+            return vec![
+                Instr::on(Op::MullU, &[a, b]).to(to),
+                Instr::on(Op::MadshM16, &[a, b, so_far]).to(to),
+                Instr::on(Op::MadshM16, &[b, a, so_far]).to(to),
+            ];
+        }
+        Combine::IAdd => Op::AddU,
+        Combine::FAdd => Op::AddF,
+        Combine::FMul => Op::MulF,
+        Combine::SMin => Op::MinS,
+        Combine::SMax => Op::MaxS,
+        Combine::UMin => Op::MinU,
+        Combine::UMax => Op::MaxU,
+        Combine::FMin => Op::MinF,
+        Combine::FMax => Op::MaxF,
+        Combine::And => Op::AndB,
+        Combine::Or => Op::OrB,
+        Combine::Xor => Op::XorB,
+    };
+    vec![Instr::on(op, &[a, b]).to(to)]
 }
 
 /// Sources: the value, whose is wanted, the own lane, and 0. Results: what was wanted, three words and a predicate.
@@ -145,20 +275,18 @@ fn shuffle(instr: &Instr, head: &mut Block, first: BlockId) -> Vec<Block> {
         [0, 1, 2, 3, 4, 5, 6].map(|number| BlockId(first.0 + number));
     let [chosen, said] = SHARED;
     let branch = |taken: BlockId, otherwise: BlockId| Terminator::Branch {
-        condition: Asked {
+        condition: Asked::Each {
             predicate,
             not: false,
-            all: false,
         },
         taken,
         otherwise,
     };
     // When nobody waits any more, all leave together.
     let leave = Terminator::Branch {
-        condition: Asked {
+        condition: Asked::All {
             predicate,
             not: true,
-            all: true,
         },
         taken: end,
         otherwise: more,

@@ -68,7 +68,7 @@ impl State {
             Latency::Slots => self.short = self.short | (writes & Units::of_class(Class::Shared)),
             Latency::Ss => self.short = self.short | writes,
             // The vector of an atomic on a buffer is one: its data are not to be touched either.
-            Latency::Sy if instr.op == Op::AtomicBuffer => {
+            Latency::Sy if instr.op.is_descriptor_atomic() => {
                 self.long = self.long | writes | units(instr.data.iter().copied());
             }
             Latency::Sy => self.long = self.long | writes,
@@ -93,7 +93,7 @@ pub(super) fn category(instr: &Instr) -> u8 {
 
 /// Whether a wait follows directly, as the known compiler has it behind sizes.
 fn waits_at_once(instr: &Instr) -> bool {
-    instr.op == Op::BufferSize
+    matches!(instr.op, Op::BufferSize | Op::ImageSize)
 }
 
 fn units(words: impl Iterator<Item = Word>) -> Units {

@@ -5,7 +5,7 @@
 //! that ends the program, and all lanes come there.
 //! Facts: hardware/ir3-isa.md 7.
 
-use super::mir::{Asked, Block, BlockId, Function, Instr, Op, Source, Terminator};
+use super::mir::{Asked, Block, BlockId, Function, Instr, Op, Source, Terminator, Word};
 use smallvec::smallvec;
 
 /// Adds the branches.
@@ -18,13 +18,13 @@ pub(super) fn lower_branches(function: &mut Function) {
         match block.terminator {
             Terminator::Jump(to) => block.instrs.extend(jump(to, next)),
             Terminator::Branch {
-                condition,
+                condition: Asked::Each { predicate, not },
                 taken,
                 otherwise,
-            } if taken == next && !condition.all => {
-                let opposite = Asked {
-                    not: !condition.not,
-                    ..condition
+            } if taken == next => {
+                let opposite = Asked::Each {
+                    predicate,
+                    not: !not,
                 };
                 block.instrs.push(branch(opposite, otherwise));
             }
@@ -65,15 +65,19 @@ pub(super) fn end_once(function: &mut Function) -> bool {
 }
 
 fn branch(condition: Asked, target: BlockId) -> Instr {
+    let asking = |op: Op, predicate: Word, not: bool| Instr {
+        sources: smallvec![Source::word(predicate)],
+        not,
+        ..Instr::new(op)
+    };
+    let instr = match condition {
+        Asked::Each { predicate, not } => asking(Op::Branch, predicate, not),
+        Asked::All { predicate, not } => asking(Op::BranchAll, predicate, not),
+        Asked::Others => Instr::new(Op::BranchOthers),
+    };
     Instr {
-        sources: smallvec![Source::word(condition.predicate)],
-        not: condition.not,
         target: Some(target),
-        ..Instr::new(if condition.all {
-            Op::BranchAll
-        } else {
-            Op::Branch
-        })
+        ..instr
     }
 }
 

@@ -4,7 +4,7 @@
 //! Facts: hardware/ir3-isa.md 7 (branches count from themselves), 12 (bindless descriptors), 13 (fences).
 
 use eitri_ir3_isa::{
-    Builder, Comp, Cond, ConstReg, EncodeError, Field, Gen, Instr as Word64, Op as Isa,
+    Builder, Comp, Cond, ConstReg, DescMode, EncodeError, Field, Gen, Instr as Word64, Op as Isa,
     Operand as IsaOperand, Reg, Round, Src, Type as IsaType, Width,
 };
 
@@ -45,8 +45,13 @@ impl Op {
             Op::Jump => Isa::Jump,
             Op::Branch => Isa::Br,
             Op::BranchAll => Isa::Ball,
+            Op::BranchOthers => Isa::Getone,
             Op::Move | Op::ReadShared | Op::WriteShared => Isa::MovGpr,
-            Op::ActiveMask | Op::Ballot | Op::Shuffle => Isa::Movmsk,
+            Op::ActiveMask => Isa::Movmsk,
+            // Gone before packing.
+            Op::Active | Op::Ballot | Op::First | Op::ReadLane | Op::Shuffle | Op::Scan => {
+                Isa::Movmsk
+            }
             Op::AddF => Isa::AddF,
             Op::MinF => Isa::MinF,
             Op::MaxF => Isa::MaxF,
@@ -107,6 +112,15 @@ impl Op {
             Op::StoreBuffer => Isa::StibB,
             Op::AtomicBuffer => buffer_atomic(atomic),
             Op::BufferSize => Isa::ResinfoB,
+            Op::LoadTexel => Isa::LdibB,
+            Op::StoreTexel => Isa::StibB,
+            Op::AtomicTexel => buffer_atomic(atomic),
+            Op::ImageSize => Isa::ResinfoB,
+            Op::FetchTexel => Isa::Isam,
+            Op::FetchLevel => Isa::Isaml,
+            Op::SampleLevel => Isa::Saml,
+            Op::TextureSize => Isa::Getsize,
+            Op::TexelCount => Isa::Getbuf,
             Op::LoadUniform => Isa::Ldc,
             Op::LoadLocal => Isa::Ldl,
             Op::StoreLocal => Isa::Stl,
@@ -251,7 +265,7 @@ pub(super) fn build(instr: &Instr, target: Option<i32>) -> Result<Word64, Encode
                 .flag(Field::Inv1, instr.not)
                 .target(target.unwrap_or(0))
         }
-        Op::Jump => bare.target(target.unwrap_or(0)),
+        Op::Jump | Op::BranchOthers => bare.target(target.unwrap_or(0)),
         Op::Fence => bare
             .flag(Field::G, true)
             .flag(Field::L, true)
@@ -325,6 +339,26 @@ fn memory(
                 .operand(Field::Src2, source(0))
                 .operand(Field::Ssbo, source(1))
         }
+        Op::LoadTexel | Op::StoreTexel | Op::AtomicTexel => {
+            let (vector, size) = match instr.op {
+                Op::LoadTexel => (dest, count),
+                Op::StoreTexel => (data, count),
+                _ => (dest, 1),
+            };
+            buffer(bare, size)
+                .flag(Field::Typed, true)
+                .set(Field::D, instr.coordinates.len() as i64)
+                .operand(Field::Src1, vector)
+                .operand(Field::Src2, first(&instr.coordinates))
+                .operand(Field::Ssbo, source(0))
+        }
+        Op::ImageSize => buffer(bare, 1)
+            .set(Field::D, offset + 1)
+            .operand(Field::Dst, dest)
+            .operand(Field::Ssbo, source(0)),
+        Op::FetchTexel | Op::FetchLevel | Op::SampleLevel | Op::TextureSize | Op::TexelCount => {
+            texture(instr, bare.ty(ty), source(0))
+        }
         Op::BufferSize => buffer(bare, 1)
             .operand(Field::Dst, dest)
             .operand(Field::Ssbo, source(0)),
@@ -363,6 +397,44 @@ fn memory(
             .operand(Field::Dst, dest)
             .operand(Field::Src1, source(0))
             .operand(Field::Src2, data),
+    }
+}
+
+/// The operands of a texture instruction: results, coordinates, what stands behind them, and the descriptors.
+fn texture(instr: &Instr, bare: Builder, descriptors: Src) -> Builder {
+    let immediate = match descriptors.operand {
+        IsaOperand::Imm(bits, _) => Some(bits),
+        _ => None,
+    };
+    let mode = match immediate {
+        Some(_) => DescMode::BindlessImm,
+        None => DescMode::BindlessNonUniform,
+    };
+    let flags = &instr.texture;
+    let components = (1i64 << instr.dests.len()) - 1;
+    let mut builder = bare
+        .flag(Field::S2enBindless, true)
+        .set(Field::DescMode, mode.bits().into())
+        .set(Field::Base, instr.set.unwrap_or(0).into())
+        .set(Field::WrMask, components);
+    for (field, set) in [
+        (Field::D3, flags.three),
+        (Field::A, flags.arrayed),
+        (Field::S, flags.compare),
+        (Field::O, flags.offset),
+    ] {
+        builder = builder.flag(field, set);
+    }
+    builder = builder.dst(first(&instr.dests));
+    if !instr.coordinates.is_empty() {
+        builder = builder.operand(Field::Src1, first(&instr.coordinates));
+    }
+    if !instr.data.is_empty() {
+        builder = builder.operand(Field::Src2, first(&instr.data));
+    }
+    match immediate {
+        Some(bits) => builder.set(Field::Src3, bits.into()),
+        None => builder.operand(Field::Src3, descriptors),
     }
 }
 

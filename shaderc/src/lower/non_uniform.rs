@@ -14,8 +14,8 @@ use crate::ir::layout::order_blocks;
 use crate::ir::rewrite::replace_uses;
 use crate::ir::uniformity::Uniformity;
 use crate::ir::{
-    Alu, BindingId, BlockId, Builder, Function, ImageAction, InstData, LaneOp, Merge, Op, Space,
-    Terminator, Type, Value,
+    Alu, BindingId, BlockId, Builder, Function, ImageAction, InstData, LaneMask, LaneOp, Merge, Op,
+    Space, Terminator, Type, Value,
 };
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
@@ -26,7 +26,7 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-fn run(function: &mut Function, _: &Target) -> Changed {
+fn run(function: &mut Function, target: &Target) -> Changed {
     if !function.bindings.iter().any(|binding| binding.non_uniform) {
         return Changed::No;
     }
@@ -38,7 +38,14 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         let stretches = stretches(function, block, differ);
         // From the end, so that the numbers of what stands before stay.
         for (range, resources) in stretches.into_iter().rev() {
-            loop_around(function, block, range, &resources, &mut replaced);
+            loop_around(
+                function,
+                block,
+                range,
+                &resources,
+                target.has_scans(),
+                &mut replaced,
+            );
             changed = true;
         }
     }
@@ -116,6 +123,7 @@ fn loop_around(
     block: BlockId,
     range: Range<usize>,
     resources: &[Value],
+    has_scans: bool,
     replaced: &mut HashMap<Value, Value>,
 ) {
     let [header, inside, latch, rest] = [(); 4].map(|()| function.new_block());
@@ -136,8 +144,7 @@ fn loop_around(
     let mut b = Builder::new(function, header);
     b.position = position;
     let all = b.function.bool(true);
-    let active = b.lanes(LaneOp::Ballot, &[all]);
-    let first = b.alu(Alu::FindLsb, &[active]);
+    let first = (!has_scans).then(|| LaneMask::active(&mut b).lowest(&mut b));
     let mut named: HashMap<Value, Value> = HashMap::default();
     let mut same = all;
     let mut together = vec![];
@@ -145,7 +152,10 @@ fn loop_around(
         let Some((binding, own)) = element(b.function, *resource) else {
             continue;
         };
-        let common = b.lanes(LaneOp::Shuffle, &[own, first]);
+        let common = match first {
+            Some(first) => b.lanes(LaneOp::Shuffle, &[own, first]),
+            None => b.lanes(LaneOp::First, &[own]),
+        };
         let equal = b.alu(Alu::IEq, &[own, common]);
         same = match same == all {
             true => equal,

@@ -147,9 +147,11 @@ impl Translator<'_> {
             Type::Sampler => (BindingKind::Sampler, None),
             // `samplerBuffer`: a combined image and sampler by its type, a texel buffer by what it is.
             Type::SampledImage(image) if image.shape.dim == Dim::Buffer => {
-                (BindingKind::UniformTexels, Some(image.shape))
+                (BindingKind::UniformTexels, Some(image.in_binding()))
             }
-            Type::SampledImage(image) => (BindingKind::CombinedImageSampler, Some(image.shape)),
+            Type::SampledImage(image) => {
+                (BindingKind::CombinedImageSampler, Some(image.in_binding()))
+            }
             Type::Image(image) => {
                 let kind = match (image.shape.dim, image.storage) {
                     (Dim::Buffer, false) => BindingKind::UniformTexels,
@@ -157,7 +159,7 @@ impl Translator<'_> {
                     (_, false) => BindingKind::SampledImage,
                     (_, true) => BindingKind::StorageImage,
                 };
-                (kind, Some(image.shape))
+                (kind, Some(image.in_binding()))
             }
             _ => return Err(instr.unsupported(Feature::StorageClass, "UniformConstant")),
         };

@@ -85,6 +85,8 @@ pub(crate) struct Translator<'m> {
     pub globals: HashMap<u32, Item>,
     /// Of the machine.
     pub limits: Limits,
+    /// Whether it has scans, and the value of the first lane.
+    pub has_scans: bool,
     /// Lengths of unsized arrays of descriptors.
     pub descriptor_counts: &'m DescriptorCounts,
     pub(super) frames: Vec<Frame>,
@@ -107,6 +109,7 @@ pub(crate) fn translate(
         builder: Builder::new(&mut function, prologue),
         globals: HashMap::default(),
         limits: options.target.limits,
+        has_scans: options.target.has_scans(),
         descriptor_counts: &options.descriptor_counts,
         frames: vec![],
         refusals: module.refusals.clone(),

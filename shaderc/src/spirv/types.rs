@@ -8,7 +8,7 @@ use rspirv::spirv::{self, Decoration, ImageFormat, Op, StorageClass};
 use super::error::{Feature, Invalid};
 use super::module::Module;
 use super::reader::{Instr, Result};
-use crate::ir::{self, Dim, ImageShape};
+use crate::ir::{self, Dim, ImageShape, TexelKind};
 
 /// Deepest nesting of arrays and structs.
 const MAX_DEPTH: u32 = 32;
@@ -81,6 +81,21 @@ pub(crate) struct ImageType {
     pub components: u8,
     /// The name of its format, unless it has none.
     pub format: Option<ImageFormat>,
+}
+
+impl ImageType {
+    /// What a binding says of it.
+    pub fn in_binding(&self) -> ir::ImageType {
+        let texel = match &*self.texel {
+            Type::Int { signed: true, .. } => TexelKind::Signed,
+            Type::Int { signed: false, .. } => TexelKind::Unsigned,
+            _ => TexelKind::Float,
+        };
+        ir::ImageType {
+            shape: self.shape,
+            texel,
+        }
+    }
 }
 
 /// A member of a struct, with the decorations that say where it lies.

@@ -92,15 +92,16 @@ pub(super) fn encode(
 
 /// The kind of a binding as the program has it.
 fn kind_of(binding: &Binding) -> program::BindingKind {
-    let shape = binding.image.map(|image| program::ImageShape {
-        dimension: match image.dim {
+    let shape = binding.image.map(|image| image.shape);
+    let shape = shape.map(|shape| program::ImageShape {
+        dimension: match shape.dim {
             Dim::Buffer | Dim::D1 => program::ImageDimension::OneD,
             Dim::D2 => program::ImageDimension::TwoD,
             Dim::D3 => program::ImageDimension::ThreeD,
             Dim::Cube => program::ImageDimension::Cube,
         },
-        arrayed: image.arrayed,
-        multisampled: image.multisampled,
+        arrayed: shape.arrayed,
+        multisampled: shape.multisampled,
     });
     // An image binding has a shape.
     let shape = shape.unwrap_or(program::ImageShape::plain(program::ImageDimension::TwoD));

@@ -156,7 +156,7 @@ b0:
     };
     assert_eq!(run(""), [(0xffff, 0), (0xffff, 4), (0xff, 7)]);
     assert_eq!(run("lanes 32"), [(u32::MAX, 0), (u32::MAX, 20), (0xff, 7)]);
-    for wrong in ["lanes 0", "lanes 24", "lanes 64"] {
+    for wrong in ["lanes 0", "lanes 24", "lanes 128"] {
         let error = parse(&format!("function main\n{wrong}\nb0:\n  return\n")).unwrap_err();
         assert!(error.to_string().contains("line 2"), "{error}");
     }

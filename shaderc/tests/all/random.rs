@@ -45,7 +45,7 @@ fn every_pass_keeps_what_random_functions_compute() {
             0 => Content::SameBits,
             _ => Content::Everything,
         };
-        let mut function = generate(seed, content);
+        let mut function = generate(seed, content, &Target::default());
         verify(&function).unwrap_or_else(|v| panic!("seed {seed}: {}\n{function}", v[0]));
         let Ok(expected) = outputs(&function) else {
             // Too many steps: nested loops.

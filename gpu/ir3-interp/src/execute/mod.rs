@@ -10,6 +10,8 @@ mod moves;
 mod quad;
 mod resource;
 mod special;
+mod texel;
+mod texture;
 
 use eitri_ir3_isa::{
     Access, ConstReg, Dst, Field, File, Gen, Instr, Operand, Reg, Role, Round, Src, Width,

@@ -1,4 +1,4 @@
-//! Exchange between lanes (what is modelled of category 5).
+//! Exchange between lanes (category 5; `texture` has the rest).
 //!
 //! Facts: hardware/ir3-isa.md sections 13 and 16.
 
@@ -18,12 +18,12 @@ impl Step<'_> {
             | Op::QuadShuffleVert
             | Op::QuadShuffleDiag => self.shuffle(),
             Op::BrcstActive => self.broadcast(),
-            _ => Err(FaultKind::NotModelled("textures")),
+            _ => self.texture(),
         }
     }
 
     /// The components that are written: which register of the destination each goes to.
-    fn components(&self) -> Vec<u32> {
+    pub(super) fn components(&self) -> Vec<u32> {
         let mask = self.instr.bits(Field::WrMask).unwrap_or(0);
         (0..4)
             .filter(|component| mask >> component & 1 != 0)

@@ -1,4 +1,4 @@
-//! Memory by descriptor: storage and uniform buffers (category 6).
+//! Memory by descriptor: storage and uniform buffers (category 6; `texel` has typed accesses).
 //!
 //! Facts: hardware/ir3-isa.md sections 12, 14 and 16.
 
@@ -12,9 +12,10 @@ use crate::memory::{Place, load, slice, store};
 impl Step<'_> {
     pub(super) fn resource(&mut self) -> Result<(), FaultKind> {
         if self.instr.flag(Field::Typed) {
-            return Err(FaultKind::NotModelled("typed images"));
+            return self.typed();
         }
-        if self.instr.op() != Op::Ldc && self.instr.number(Field::D) != Some(1) {
+        let counts = matches!(self.instr.op(), Op::Ldc | Op::ResinfoB);
+        if !counts && self.instr.number(Field::D) != Some(1) {
             return Err(FaultKind::Unknown(
                 "an untyped access with several coordinates",
             ));
@@ -28,7 +29,7 @@ impl Step<'_> {
     }
 
     /// The descriptor that a lane means.
-    fn place(&self, field: Field, lane: u32) -> Result<Place, FaultKind> {
+    pub(super) fn place(&self, field: Field, lane: u32) -> Result<Place, FaultKind> {
         let of_lane = |lane| match self.field(field)?.operand {
             Operand::Imm(index, _) => Ok(index as u32),
             Operand::Reg(reg) => self.element(reg, 0, lane),
@@ -132,6 +133,9 @@ impl Step<'_> {
         };
         self.each_lane(|step, lane| {
             let place = step.place(Field::Ssbo, lane)?;
+            if step.memory.images.contains_key(&place) {
+                return step.image_size(dst, place, lane);
+            }
             let buffer = step.memory.buffers.get(&place);
             let bytes = buffer.ok_or(FaultKind::Resource(place))?.len();
             let elements = bytes as u32 / size;
@@ -173,7 +177,7 @@ impl Step<'_> {
     /// An atomic operation on a buffer: one lane after the other. The result overwrites the first register, data follow it.
     pub(super) fn resource_atomic(&mut self, change: Change) -> Result<(), FaultKind> {
         if self.instr.flag(Field::Typed) {
-            return Err(FaultKind::NotModelled("typed images"));
+            return self.texel_atomic(change);
         }
         let reg = self.data()?;
         let signed = self.data_type().is_signed();

@@ -6,6 +6,7 @@ use super::op::{AtomicKind, Condition, Effect, Op, Type};
 use super::operand::{Operand, Source};
 use super::register::Class;
 use super::{Ir3, Word, Words};
+use crate::ir::{Combine, ScanForm};
 use crate::machine::{self, BlockId, Location, SpillAccess};
 
 /// What an instruction reads. Few have more than three.
@@ -35,6 +36,19 @@ pub(crate) struct Sync {
     pub(crate) sy: bool,
 }
 
+/// What the operands of a texture instruction have.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub(crate) struct TextureFlags {
+    /// Three coordinates, not two.
+    pub(crate) three: bool,
+    /// A layer.
+    pub(crate) arrayed: bool,
+    /// A reference that texels are compared with.
+    pub(crate) compare: bool,
+    /// Offsets in texels.
+    pub(crate) offset: bool,
+}
+
 /// A machine instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Instr {
@@ -42,8 +56,12 @@ pub(crate) struct Instr {
     /// Words written: the destination, or a run of them.
     pub(crate) dests: Words,
     pub(crate) sources: Sources,
-    /// The run of words that is stored, or that an atomic works with.
+    /// The run of words that is stored, or that an atomic works with; of textures, what stands behind the coordinates.
     pub(crate) data: Words,
+    /// The run of words that says where a texel is.
+    pub(crate) coordinates: Words,
+    /// What those of a texture instruction have.
+    pub(crate) texture: TextureFlags,
     /// Whether sources are half registers.
     pub(crate) half: bool,
     /// What the element of an access is, or what a move makes of what: from, to.
@@ -52,6 +70,8 @@ pub(crate) struct Instr {
     /// A compare whose result is a predicate: it stays in the block that asks it.
     pub(crate) predicate: bool,
     pub(crate) atomic: Option<AtomicKind>,
+    /// What a scan does.
+    pub(crate) scan: Option<(Combine, ScanForm)>,
     /// The set of the descriptor, which is the number of its bindless base.
     pub(crate) set: Option<u8>,
     /// Bytes that are added to an address; of `ldc`, the component.
@@ -85,11 +105,14 @@ impl Instr {
             dests: Words::new(),
             sources: Sources::new(),
             data: Words::new(),
+            coordinates: Words::new(),
+            texture: TextureFlags::default(),
             half: false,
             types: None,
             condition: None,
             predicate: false,
             atomic: None,
+            scan: None,
             set: None,
             offset: 0,
             saturate: false,
@@ -165,6 +188,7 @@ impl machine::Instruction for Instr {
         sources
             .flat_map(|source| source.operand.read_words())
             .chain(self.data.iter().copied())
+            .chain(self.coordinates.iter().copied())
     }
 
     fn writes(&self) -> impl Iterator<Item = Word> {
@@ -175,7 +199,8 @@ impl machine::Instruction for Instr {
         for source in &mut self.sources {
             source.operand = source.operand.with_words(&mut change);
         }
-        self.data.iter_mut().for_each(|word| *word = change(*word));
+        let runs = self.data.iter_mut().chain(&mut self.coordinates);
+        runs.for_each(|word| *word = change(*word));
     }
 
     fn map_writes(&mut self, mut change: impl FnMut(Word) -> Word) {
@@ -192,14 +217,15 @@ impl machine::Instruction for Instr {
             });
         let runs: SmallVec<[Words; 2]> = match self.op {
             // One vector: the result, the value, and what is expected.
-            Op::AtomicBuffer => {
+            op if op.is_descriptor_atomic() => {
                 smallvec![self.dests.iter().chain(&self.data).copied().collect()]
             }
             // What they write beside their result is for themselves.
-            Op::Ballot | Op::Shuffle => SmallVec::new(),
+            op if op.is_sequence() => SmallVec::new(),
             _ => smallvec![self.dests.clone(), self.data.clone()],
         };
-        runs.into_iter().filter(|run| run.len() > 1).chain(pairs)
+        let runs = runs.into_iter().chain([self.coordinates.clone()]);
+        runs.filter(|run| run.len() > 1).chain(pairs)
     }
 
     fn map_bound_reads(&mut self, mut change: impl FnMut(Word) -> Word) {
@@ -208,14 +234,18 @@ impl machine::Instruction for Instr {
                 source.operand = source.operand.with_words(&mut change);
             }
         }
-        if self.data.len() > 1 || self.op == Op::AtomicBuffer {
+        if self.data.len() > 1 || self.op.is_descriptor_atomic() {
             self.data.iter_mut().for_each(|word| *word = change(*word));
+        }
+        if self.coordinates.len() > 1 {
+            let words = self.coordinates.iter_mut();
+            words.for_each(|word| *word = change(*word));
         }
     }
 
     fn late_reads(&self) -> impl Iterator<Item = Word> {
         // Several instructions in the end: what they write they write before the last has read.
-        let late = matches!(self.op, Op::Ballot | Op::Shuffle);
+        let late = self.op.is_sequence();
         self.sources
             .iter()
             .filter(move |_| late)

@@ -18,7 +18,7 @@ use smallvec::smallvec;
 
 use crate::machine::{self, SpillSlot};
 
-pub(crate) use self::instr::{Instr, Space, Sync};
+pub(crate) use self::instr::{Instr, Space, Sync, TextureFlags};
 pub(crate) use self::op::{AtomicKind, Condition, Effect, Op, Shape, Type};
 pub(crate) use self::operand::{Asked, Operand, Source};
 pub(crate) use self::register::{Class, Register};

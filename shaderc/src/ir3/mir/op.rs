@@ -79,6 +79,8 @@ ops! {
     Jump        "jump"        Flow      Flow,
     Branch      "br"          Flow      Flow,
     BranchAll   "ball"        Flow      Flow,
+    // All lanes but the lowest go to the target.
+    BranchOthers "getone"     Flow      Flow,
 
     Move        "mov"         Move      Pure,
     // Out of a shared register into each lane's, and out of the lowest active lane's into a shared one.
@@ -155,6 +157,16 @@ ops! {
     StoreBuffer "stib.b"      Memory    Store,
     AtomicBuffer "atomic.b"   Memory    Store,
     BufferSize  "resinfo.b"   Memory    Load,
+    // Texels by coordinates: of what is stored to by typed accesses, else through the texture unit.
+    LoadTexel   "ldib.b.typed" Memory    Load,
+    StoreTexel  "stib.b.typed" Memory    Store,
+    AtomicTexel "atomic.b.typed" Memory    Store,
+    ImageSize   "resinfo.b.image" Memory    Load,
+    FetchTexel  "isam"        Memory    Load,
+    FetchLevel  "isaml"       Memory    Load,
+    SampleLevel "saml"        Memory    Load,
+    TextureSize "getsize"     Memory    Load,
+    TexelCount  "getbuf"      Memory    Load,
     LoadUniform "ldc"         Memory    Load,
     LoadLocal   "ldl"         Memory    Load,
     StoreLocal  "stl"         Memory    Store,
@@ -172,9 +184,28 @@ ops! {
     // Keeps the place of a copy between two values of one spill slot; gone after allocation.
     Note        "note"        Flow      Flow,
 
-    // Become loops and branches in `expand_lanes`.
+    // Become moves, branches and loops in `expand_lanes`.
+    Active      "active"      Flow      Lanes,
     Ballot      "ballot"      Registers Lanes,
+    First       "first"       Registers Lanes,
+    ReadLane    "read_lane"   Registers Lanes,
     Shuffle     "shuffle"     Registers Lanes,
+    Scan        "scan"        Registers Lanes,
+}
+
+impl Op {
+    /// Whether it changes an element by descriptor: its result and its data are one vector.
+    pub(crate) fn is_descriptor_atomic(self) -> bool {
+        matches!(self, Op::AtomicBuffer | Op::AtomicTexel)
+    }
+
+    /// Whether it stands for a sequence in which lanes work together, until `expand_lanes`.
+    pub(crate) fn is_sequence(self) -> bool {
+        matches!(
+            self,
+            Op::Active | Op::Ballot | Op::First | Op::ReadLane | Op::Shuffle | Op::Scan
+        )
+    }
 }
 
 /// Types of elements and of the two sides of a move.

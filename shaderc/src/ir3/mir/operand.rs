@@ -115,21 +115,32 @@ impl Source {
     }
 }
 
-/// What a branch asks: a predicate, or its opposite.
+/// What a branch asks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Asked {
-    pub(crate) predicate: Word,
-    pub(crate) not: bool,
-    /// All lanes go the same way: it holds if it holds for all of them.
-    pub(crate) all: bool,
+pub(crate) enum Asked {
+    /// Each lane a predicate of its own, or its opposite.
+    Each { predicate: Word, not: bool },
+    /// The same, but all lanes go the same way: it holds if it holds for all of them.
+    All { predicate: Word, not: bool },
+    /// Whether it is another than the lowest lane that is here.
+    Others,
 }
 
 impl machine::Reads<<Ir3 as Machine>::Register> for Asked {
     fn words(&self) -> impl Iterator<Item = Word> {
-        std::iter::once(self.predicate)
+        let predicate = match self {
+            Asked::Each { predicate, .. } | Asked::All { predicate, .. } => Some(*predicate),
+            Asked::Others => None,
+        };
+        predicate.into_iter()
     }
 
     fn map_words(&mut self, mut change: impl FnMut(Word) -> Word) {
-        self.predicate = change(self.predicate);
+        match self {
+            Asked::Each { predicate, .. } | Asked::All { predicate, .. } => {
+                *predicate = change(*predicate);
+            }
+            Asked::Others => {}
+        }
     }
 }

@@ -9,6 +9,7 @@ use eitri_ir3_program::UniformRange;
 use super::operand::{Asked, Operand, Source};
 use super::{AtomicKind, Class, Condition, Extra, Instr, Ir3, Op, Register, Shape, Space, Type};
 use super::{Word, Words};
+use crate::ir::{Combine, ScanForm};
 use crate::machine;
 use crate::machine::parse::{
     Text, parse_block, parse_number, parse_pair, parse_run, parse_word, split,
@@ -57,12 +58,15 @@ impl Text for Ir3 {
     }
 
     fn condition(text: &str) -> Option<Asked> {
+        if text == "others" {
+            return Some(Asked::Others);
+        }
         let (all, text) = flag(text, "all ");
         let (not, text) = flag(text, "!");
-        Some(Asked {
-            predicate: parse_word::<Ir3>(text)?,
-            not,
-            all,
+        let predicate = parse_word::<Ir3>(text)?;
+        Some(match all {
+            true => Asked::All { predicate, not },
+            false => Asked::Each { predicate, not },
         })
     }
 
@@ -169,9 +173,22 @@ fn instr(code: &str, classes: &[Class]) -> Option<Instr> {
         ..Instr::new(op)
     };
     let words = head[op.name().len()..].split('.');
-    for word in words.filter(|word| !word.is_empty()) {
+    if op == Op::Scan {
+        let mut words = words.clone().filter(|word| !word.is_empty());
+        let (combine, form) = (words.next()?, words.next()?);
+        let mut combines = Combine::ALL.iter();
+        let mut forms = ScanForm::ALL.iter();
+        instr.scan = Some((
+            *combines.find(|own| own.alu().name() == combine)?,
+            forms.find(|(_, name)| *name == form)?.0,
+        ));
+    }
+    for word in words
+        .filter(|_| op != Op::Scan)
+        .filter(|word| !word.is_empty())
+    {
         let kind = AtomicKind::ALL.into_iter().find(|kind| kind.name() == word);
-        let atomic = matches!(op, Op::AtomicBuffer | Op::AtomicLocal | Op::AtomicGlobal);
+        let atomic = op.is_descriptor_atomic() || matches!(op, Op::AtomicLocal | Op::AtomicGlobal);
         let condition = Condition::ALL.into_iter().find(|own| own.name() == word);
         match word {
             "p" => instr.predicate = true,
@@ -192,8 +209,18 @@ fn instr(code: &str, classes: &[Class]) -> Option<Instr> {
             instr.target = Some(parse_block(block)?);
         } else if let Some(name) = item.strip_prefix("space:") {
             instr.space = Some(Space::ALL.into_iter().find(|space| space.name() == name)?);
+        } else if let Some(run) = item.strip_prefix("at ") {
+            instr.coordinates = parse_run::<Ir3>(run)?;
         } else if item == "volatile" {
             instr.volatile = true;
+        } else if item == "3d" {
+            instr.texture.three = true;
+        } else if item == "array" {
+            instr.texture.arrayed = true;
+        } else if item == "compare" {
+            instr.texture.compare = true;
+        } else if item == "offsets" {
+            instr.texture.offset = true;
         } else {
             let (not, item) = flag(item, "!");
             instr.not |= not && number == 0;
@@ -250,8 +277,15 @@ b2:
   %8 = phi b0 #0x1, b1 %2
   r48.y = mov r0.x
   %9 = dp4acc.mixed %8, %8, %8
+  %2:%3:%9 = scan.iadd.exclusive %8, %0
+  %2:%3 = saml.f32 17, at %8:%9:%0, array, compare, offsets, @%2:%3, set:0, space:constant
+  stib.b.typed.f32 2, at %2:%3, @%8:%9, set:1, space:buffer
   branch all p0.y, b1, b3
 b3:
+  branch others, b4, b5
+b4:
+  jump b5
+b5:
   end
 ";
     let function = crate::machine::parse::read::<Ir3>(text);

@@ -47,9 +47,12 @@ impl fmt::Display for Source {
 
 impl fmt::Display for Asked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let all = if self.all { "all " } else { "" };
-        let not = if self.not { "!" } else { "" };
-        write!(f, "{all}{not}{}", self.predicate)
+        let opposite = |not: &bool| if *not { "!" } else { "" };
+        match self {
+            Asked::Each { predicate, not } => write!(f, "{}{predicate}", opposite(not)),
+            Asked::All { predicate, not } => write!(f, "all {}{predicate}", opposite(not)),
+            Asked::Others => f.write_str("others"),
+        }
     }
 }
 
@@ -101,6 +104,9 @@ impl fmt::Display for Instr {
         if let Some(atomic) = self.atomic {
             write!(f, ".{}", atomic.name())?;
         }
+        if let Some((combine, form)) = self.scan {
+            write!(f, ".{}.{}", combine.alu().name(), form.name())?;
+        }
         if let Some((from, to)) = self.types {
             match from == to {
                 true => write!(f, ".{}", from.name())?,
@@ -121,6 +127,17 @@ impl fmt::Display for Instr {
             && let Some(first) = items.first_mut()
         {
             first.insert(0, '!');
+        }
+        if !self.coordinates.is_empty() {
+            items.push(format!("at {}", run(&self.coordinates)));
+        }
+        for (set, word) in [
+            (self.texture.three, "3d"),
+            (self.texture.arrayed, "array"),
+            (self.texture.compare, "compare"),
+            (self.texture.offset, "offsets"),
+        ] {
+            items.extend(set.then(|| word.to_owned()));
         }
         if !self.data.is_empty() {
             items.push(format!("@{}", run(&self.data)));

@@ -10,7 +10,7 @@ use crate::ir::{self, Access, AtomicOp, BindingKind, InstData};
 use crate::ir3::mir::{AtomicKind, Instr, Op, Source, Type, Word, Words};
 
 /// The machine's operation, and the type that says how its operand is compared.
-fn kind(atomic: AtomicOp) -> (AtomicKind, Type) {
+pub(super) fn kind(atomic: AtomicOp) -> (AtomicKind, Type) {
     match atomic {
         AtomicOp::Add => (AtomicKind::Add, Type::U32),
         AtomicOp::SMin => (AtomicKind::Min, Type::S32),

@@ -25,11 +25,7 @@ impl Selector<'_> {
                 then, otherwise, ..
             } => match self.asked_predicate() {
                 Some((predicate, not)) => Terminator::Branch {
-                    condition: Asked {
-                        predicate,
-                        not,
-                        all: false,
-                    },
+                    condition: Asked::Each { predicate, not },
                     taken: self.place(*then),
                     otherwise: self.place(*otherwise),
                 },

@@ -5,8 +5,9 @@
 
 use super::Selector;
 use crate::ir::range::upper_bound;
-use crate::ir::{self, Alu, BindingKind, InstData};
-use crate::ir3::mir::{Instr, Op, Operand, Source, Word};
+use crate::ir::{self, Alu, BindingKind, InstData, TexelKind};
+use crate::ir3::descriptors;
+use crate::ir3::mir::{Instr, Op, Operand, Source, Type, Word};
 
 /// Bits of a byte offset below the number of the word.
 const WORD_BITS: u32 = 2;
@@ -18,6 +19,8 @@ pub(super) struct Descriptor {
     pub(super) set: u8,
     pub(super) number: Source,
     pub(super) kind: BindingKind,
+    /// What the texels of an image are.
+    pub(super) texel: Type,
 }
 
 impl Selector<'_> {
@@ -132,31 +135,38 @@ impl Selector<'_> {
         let (binding, first) = (&self.ir.bindings[id.index()], self.descriptors[id.index()]);
         let set = u8::try_from(binding.set).ok()?;
         let kind = binding.kind;
+        let texel = match binding.image.map(|image| image.texel) {
+            Some(TexelKind::Float) => Type::F32,
+            Some(TexelKind::Signed) => Type::S32,
+            Some(TexelKind::Unsigned) | None => Type::U32,
+        };
         let number = match self.ir.as_resource(resource) {
-            Some((_, element)) => Source::constant(first + element),
+            Some((_, element)) => Source::constant(first + element * descriptors::of_element(kind)),
             None => Source::word(self.in_register(resource)),
         };
-        Some(Descriptor { set, number, kind })
+        Some(Descriptor {
+            set,
+            number,
+            kind,
+            texel,
+        })
     }
 
     /// An element of a binding that is chosen at run time: its number is that of the descriptor in the set.
     pub(super) fn resource(&mut self, binding: ir::BindingId, data: &InstData) {
         let first = Source::constant(self.descriptors[binding.index()]);
         let element = self.plain(data.args[0]);
-        self.define(data.results[0], Instr::on(Op::AddU, &[element, first]));
+        let each = descriptors::of_element(self.ir.bindings[binding.index()].kind);
+        let number = match each {
+            1 => Instr::on(Op::AddU, &[element, first]),
+            // A set has fewer descriptors than 24 bits count.
+            _ => Instr::on(Op::MadU24, &[Source::constant(each), element, first]),
+        };
+        self.define(data.results[0], number);
     }
 
     /// Refuses a binding that has no code.
     pub(super) fn check_binding(&mut self, binding: &ir::Binding) {
-        let kind = binding.kind;
-        if !matches!(kind, BindingKind::Storage | BindingKind::Uniform) {
-            self.refuse(&format!(
-                "binding {}:{}, a {}",
-                binding.set,
-                binding.binding,
-                kind.name()
-            ));
-        }
         if binding.set >= eitri_ir3_program::DESCRIPTOR_SETS {
             self.refuse(&format!(
                 "binding {}:{}, beyond the {} sets that there are",

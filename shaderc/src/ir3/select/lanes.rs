@@ -1,82 +1,136 @@
 //! Operations of lanes together.
 //!
-//! The lanes that the IR counts are fewer than those of a wave: each run of them is a part of the wave, and lanes are found
-//! by their number in it.  Facts: hardware/ir3-isa.md 13.
+//! A subgroup is a wave of 64 lanes. Sequences that need branches stay one instruction until `expand_lanes`.
+//! Facts: hardware/ir3-isa.md 13.
 
 use eitri_ir3_isa::device::WAVE;
 use smallvec::smallvec;
 
 use super::Selector;
-use crate::ir::{InstData, LaneOp};
-use crate::ir3::mir::{Class, Instr, Op, Source, Words};
+use crate::ir::{Combine, InstData, LaneOp, ScanForm};
+use crate::ir3::mir::{Class, Instr, Op, Source, Word, Words};
 
 impl Selector<'_> {
     pub(super) fn lanes(&mut self, lanes: LaneOp, data: &InstData) {
-        let lane = self.lane_in_wave();
+        if !self.waves_are_subgroups() {
+            return;
+        }
         match lanes {
-            LaneOp::Ballot => self.ballot(lane, data),
+            LaneOp::First => {
+                let value = self.in_register(data.args[0]);
+                self.define(
+                    data.results[0],
+                    Instr::on(Op::First, &[Source::word(value)]),
+                );
+            }
             LaneOp::Shuffle => {
-                // The first lane of the run, then the number in it.
-                let run = self.compute(Op::AndB, &[lane, Source::constant(!self.ir.lanes.last())]);
-                let number = self.plain(data.args[1]);
-                let from = self.compute(Op::OrB, &[run, number]);
-                self.shuffle(lane, from, data);
+                let from = self.plain(data.args[1]);
+                // One lane that all want says it to all at once.
+                match self.uniformity.is_uniform(data.args[1]) {
+                    true => self.read_lane(from, data),
+                    false => self.shuffle(from, data),
+                }
             }
             LaneOp::ShuffleXor => match self.ir.as_word(data.args[1]) {
-                Some(flip @ 1..=3) if self.parts.lane_ops => {
+                Some(flip @ 1..=3) if self.parts.lane_ops && self.is_whole => {
                     let op = [Op::QuadX, Op::QuadY, Op::QuadXY][flip as usize - 1];
                     let value = self.in_register(data.args[0]);
                     self.define(data.results[0], Instr::on(op, &[Source::word(value)]));
                 }
                 _ => {
+                    let lane = self.lane();
                     let flip = self.plain(data.args[1]);
                     let from = self.compute(Op::XorB, &[lane, flip]);
-                    self.shuffle(lane, from, data);
+                    self.shuffle(from, data);
                 }
             },
         }
     }
 
+    /// Whether the function's subgroups are waves; notes it if not.
+    pub(super) fn waves_are_subgroups(&mut self) -> bool {
+        let count = self.ir.lanes.count();
+        if count != WAVE {
+            self.refuse(&format!("subgroups of {count} lanes"));
+        }
+        count == WAVE
+    }
+
     /// The lane's number in its wave: waves are filled in the order of invocations.
-    fn lane_in_wave(&mut self) -> Source {
+    pub(super) fn lane(&mut self) -> Source {
         let index = self.linear_id();
         self.compute(Op::AndB, &[index, Source::constant(WAVE - 1)])
     }
 
-    /// Both words of the wave's mask; then the bits of the lane's own run.
-    fn ballot(&mut self, lane: Source, data: &InstData) {
-        let words: Words = (0..2).map(|_| self.new_word(Class::Full)).collect();
+    /// The words of a mask.
+    pub(super) fn ballot(&mut self, data: &InstData) {
+        if !self.waves_are_subgroups() {
+            return;
+        }
+        let mut dests: Words = data
+            .results
+            .iter()
+            .map(|&result| Word::Value(self.word(result)))
+            .collect();
+        if self.ir.as_bool(data.args[0]) == Some(true) {
+            self.emit(Instr {
+                dests,
+                ..Instr::new(Op::Active)
+            });
+            return;
+        }
         let condition = self.in_register(data.args[0]);
         let zero = self.register(Source::constant(0));
-        let [low, high] = [words[0], words[1]].map(Source::word);
-        let predicate = self.new_word(Class::Predicate);
+        dests.push(self.new_word(Class::Predicate));
         self.emit(Instr {
-            dests: words.into_iter().chain([predicate]).collect(),
+            dests,
             ..Instr::on(Op::Ballot, &[Source::word(condition), Source::word(zero)])
         });
-        let upper = self.compute(Op::AndB, &[lane, Source::constant(32)]);
-        let word = self.compute(Op::SelB32, &[high, upper, low]);
-        let first = self.compute(
-            Op::AndB,
-            &[lane, Source::constant(31 & !self.ir.lanes.last())],
-        );
-        let own = self.compute(Op::ShrB, &[word, first]);
-        let mask = Source::constant(self.ir.lanes.mask());
-        self.define(data.results[0], Instr::on(Op::AndB, &[own, mask]));
+    }
+
+    /// What all lanes have together, one after the other.
+    pub(super) fn scan(&mut self, combine: Combine, form: ScanForm, data: &InstData) {
+        if !self.waves_are_subgroups() {
+            return;
+        }
+        let value = self.in_register(data.args[0]);
+        let neutral = combine.neutral(crate::ir::Type::W32) as u32;
+        let neutral = self.register(Source::constant(neutral));
+        // What the lanes before have, and that with the own.
+        let mut dests: Words = smallvec![Word::Value(self.word(data.results[0]))];
+        dests.extend([(); 2].map(|()| self.new_word(Class::Full)));
+        self.emit(Instr {
+            dests,
+            scan: Some((combine, form)),
+            ..Instr::on(Op::Scan, &[Source::word(value), Source::word(neutral)])
+        });
+    }
+
+    /// What the lane `from` has, the same for all lanes.
+    fn read_lane(&mut self, from: Source, data: &InstData) {
+        let value = self.in_register(data.args[0]);
+        let lane = self.lane();
+        let [lane, from] = [lane, from].map(|source| self.register(source));
+        let zero = self.register(Source::constant(0));
+        let result = Word::Value(self.word(data.results[0]));
+        let sources = [value, from, lane, zero].map(Source::word);
+        let predicate = self.new_word(Class::Predicate);
+        self.emit(Instr {
+            dests: smallvec![result, predicate],
+            ..Instr::on(Op::ReadLane, &sources)
+        });
     }
 
     /// What lane `from` of the wave has.
-    fn shuffle(&mut self, lane: Source, from: Source, data: &InstData) {
+    fn shuffle(&mut self, from: Source, data: &InstData) {
         let value = self.in_register(data.args[0]);
+        let lane = self.lane();
         let [lane, from] = [lane, from].map(|source| self.register(source));
         let zero = self.register(Source::constant(0));
-        let result = crate::ir3::mir::Word::Value(self.word(data.results[0]));
         // The lanes that still wait, the lane that is served, what it has; and what branches ask.
-        let own = [(); 3].map(|()| self.new_word(Class::Full));
-        let predicate = self.new_word(Class::Predicate);
-        let mut dests: Words = smallvec![result];
-        dests.extend(own);
-        dests.push(predicate);
+        let mut dests: Words = smallvec![Word::Value(self.word(data.results[0]))];
+        dests.extend([(); 3].map(|()| self.new_word(Class::Full)));
+        dests.push(self.new_word(Class::Predicate));
         let sources = [value, from, lane, zero].map(Source::word);
         self.emit(Instr {
             dests,

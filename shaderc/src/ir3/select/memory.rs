@@ -155,7 +155,7 @@ impl Selector<'_> {
         self.define(data.results[0], Instr::converted(ty, to, half));
     }
 
-    fn results(&mut self, data: &InstData) -> Words {
+    pub(super) fn results(&mut self, data: &InstData) -> Words {
         let results = data.results.iter();
         results
             .map(|&result| Word::Value(self.word(result)))

@@ -15,6 +15,7 @@ mod boolean;
 mod control;
 mod float;
 mod halves;
+mod image;
 mod index;
 mod integer;
 mod lanes;
@@ -35,6 +36,8 @@ use super::mir::{
     Block, BlockId, Class, Effect, Function, Instr, Location, Op, Operand, Register, Source,
     Terminator, Value, Word,
 };
+use crate::ir::cfg::Cfg;
+use crate::ir::uniformity::Uniformity;
 use crate::ir::{self, InstData};
 use eitri_ir3_isa::device::Parts;
 use eitri_ir3_program::ConstLayout;
@@ -68,6 +71,12 @@ struct Selector<'a> {
     asked: Option<(ir::Value, bool)>,
     /// The predicate that holds it, once there is one.
     predicate: Option<Value>,
+    /// What lanes have in common.
+    uniformity: Uniformity,
+    /// By IR block: whether all lanes of a wave run it together.
+    whole: HashMap<ir::BlockId, bool>,
+    /// Whether they do so with the block at hand, and all waves have whole quads.
+    is_whole: bool,
     /// What has no code.
     refused: Vec<Unsupported>,
     position: ir::PositionId,
@@ -92,6 +101,9 @@ pub(super) fn select(ir: &ir::Function, parts: &Parts) -> Result<Function, Vec<U
     let Some(constants) = extra.layout() else {
         return Err(Vec::new());
     };
+    let cfg = Cfg::new(ir);
+    let uniformity = Uniformity::new(ir, &cfg);
+    let whole = whole_blocks(ir, &cfg, &uniformity);
     let mut selector = Selector {
         ir,
         parts,
@@ -117,6 +129,9 @@ pub(super) fn select(ir: &ir::Function, parts: &Parts) -> Result<Function, Vec<U
         half_booleans: HashMap::default(),
         asked: None,
         predicate: None,
+        uniformity,
+        whole,
+        is_whole: false,
         refused: Vec::new(),
         position: ir::PositionId::UNKNOWN,
         location: Location::default(),
@@ -133,6 +148,30 @@ impl Users {
     /// How often anything reads it.
     fn len(&self) -> usize {
         self.insts.len() + self.others
+    }
+}
+
+/// By block: whether all lanes of a wave come to it together, since all that may come before do so and don't part them.
+fn whole_blocks(
+    ir: &ir::Function,
+    cfg: &Cfg,
+    uniformity: &Uniformity,
+) -> HashMap<ir::BlockId, bool> {
+    let mut whole: HashMap<ir::BlockId, bool> =
+        ir.layout.iter().map(|&block| (block, true)).collect();
+    loop {
+        let mut changed = false;
+        for &block in cfg.rpo() {
+            let together =
+                |from: &ir::BlockId| whole.get(from) == Some(&true) && !uniformity.parts(*from);
+            if whole.get(&block) == Some(&true) && !cfg.predecessors(block).iter().all(together) {
+                whole.insert(block, false);
+                changed = true;
+            }
+        }
+        if !changed {
+            return whole;
+        }
     }
 }
 
@@ -166,6 +205,8 @@ impl Selector<'_> {
         for (place, &block) in self.ir.layout.iter().enumerate() {
             self.block = BlockId(place as u32);
             self.indices.clear();
+            let invocations: u32 = self.ir.workgroup_size.iter().product();
+            self.is_whole = self.whole.get(&block) == Some(&true) && invocations.is_multiple_of(4);
             self.find_asked(block);
             for &inst in &self.ir.block(block).insts {
                 self.inst(inst);
@@ -189,6 +230,8 @@ impl Selector<'_> {
         match data.op {
             ir::Op::Alu(alu) => self.alu(alu, data),
             ir::Op::Lanes(lanes) => self.lanes(lanes, data),
+            ir::Op::Ballot(_) => self.ballot(data),
+            ir::Op::Scan(combine, form) => self.scan(combine, form, data),
             ir::Op::SysVal(sysval) => self.sysval(sysval, data.results[0]),
             // Users read the const file itself.
             ir::Op::Uniform(_) => {}
@@ -203,7 +246,7 @@ impl Selector<'_> {
                 self.emit(Instr::new(Op::Barrier));
             }
             ir::Op::Fence => self.fence(),
-            ir::Op::Image(image) => self.refuse(&format!("image.{}", image.show())),
+            ir::Op::Image(image) => self.image(image, data),
             ir::Op::BufferSize => self.buffer_size(data),
             ir::Op::LoadVar(_) => self.refuse("load_var"),
             ir::Op::StoreVar(_) => self.refuse("store_var"),

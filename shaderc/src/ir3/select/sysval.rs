@@ -33,11 +33,11 @@ impl Selector<'_> {
                 // The known driver allows 65535 workgroups along an axis: 24 bits are enough.
                 self.define(result, Instr::on(Op::MadU24, &[size, group, local]));
             }
-            SysVal::LaneId => {
-                let index = self.linear_id();
-                let sources = [index, Source::constant(self.ir.lanes.last())];
-                self.define(result, Instr::on(Op::AndB, &sources));
+            SysVal::LaneId if self.waves_are_subgroups() => {
+                let lane = self.lane();
+                self.define_as(result, lane);
             }
+            SysVal::LaneId => {}
         }
     }
 

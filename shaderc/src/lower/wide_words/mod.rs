@@ -101,6 +101,14 @@ impl ChangeTypes for Wide {
                 vec![]
             }
             // Half by half.
+            Op::Lanes(LaneOp::First) => {
+                let halves = args[0].values.iter();
+                pairs(
+                    halves
+                        .map(|half| b.lanes(LaneOp::First, &[*half]))
+                        .collect(),
+                )
+            }
             Op::Lanes(lanes @ (LaneOp::Shuffle | LaneOp::ShuffleXor)) => {
                 let lane = args[1].values[0];
                 let halves = args[0].values.iter();

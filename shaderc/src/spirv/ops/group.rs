@@ -1,11 +1,11 @@
 //! Subgroups: GroupNonUniform instructions, of the few things that lanes can do together.
 //!
-//! Scans work in any set of active lanes: each lane knows the next active one below it, and in every step takes in what
-//! that one has and goes on to where that one points, so that it has all below it after as many steps as a cluster has
-//! bits.  Facts: hardware/compiler-isel.md 8; hardware/compiler-ir.md 1.5.
+//! Where the target has no scans, they are made of shuffles, in any set of active lanes: each lane knows the next active one
+//! below it, and in every step takes in what that one has and goes on to where that one points, so that it has all below it
+//! after as many steps as a cluster has bits.  Facts: hardware/compiler-isel.md 8; hardware/compiler-ir.md 1.5.
 use rspirv::spirv::{BuiltIn, GroupOperation, Op, Scope};
 
-use crate::ir::{self, Alu, Builder, LaneOp, Lanes, SysVal, Value};
+use crate::ir::{self, Alu, Builder, Combine, LaneMask, LaneOp, Lanes, ScanForm, SysVal, Value};
 use crate::spirv::error::{Feature, Invalid};
 use crate::spirv::ops::convert;
 use crate::spirv::reader::{Instr, Result};
@@ -14,9 +14,9 @@ use crate::spirv::types::Type;
 
 /// Translates an instruction of this family; false if it is of another.
 pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<bool> {
-    if let Some(combine) = Combine::of(op) {
+    if let Some((combine, alu)) = combine(op) {
         subgroup_scope(t, instr)?;
-        let scalars = arithmetic(t, instr, combine)?;
+        let scalars = arithmetic(t, instr, combine, alu)?;
         t.define(instr, scalars)?;
         return Ok(true);
     }
@@ -34,8 +34,8 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
     };
     let scalars = match op {
         Op::GroupNonUniformElect => {
-            let active = active(&mut t.builder);
-            let lowest = t.builder.alu(Alu::FindLsb, &[active]);
+            let active = LaneMask::active(&mut t.builder);
+            let lowest = active.lowest(&mut t.builder);
             let own = own(&mut t.builder);
             vec![t.builder.alu(Alu::IEq, &[own, lowest])]
         }
@@ -45,8 +45,8 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
         }
         Op::GroupNonUniformAny | Op::SubgroupAnyKHR => {
             let value = t.scalar(instr, first, ir::Type::Bool)?;
-            let mask = t.builder.lanes(LaneOp::Ballot, &[value]);
-            vec![t.builder.alu_word(Alu::INe, mask, 0)]
+            let mask = LaneMask::ballot(&mut t.builder, value);
+            vec![mask.any(&mut t.builder)]
         }
         Op::GroupNonUniformQuadAllKHR | Op::GroupNonUniformQuadAnyKHR => {
             let value = t.scalar(instr, first, ir::Type::Bool)?;
@@ -59,20 +59,20 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
         Op::GroupNonUniformAllEqual | Op::SubgroupAllEqualKHR => vec![all_equal(t, instr, first)?],
         Op::GroupNonUniformBallot | Op::SubgroupBallotKHR => {
             let value = t.scalar(instr, first, ir::Type::Bool)?;
-            let mask = t.builder.lanes(LaneOp::Ballot, &[value]);
-            vector(&mut t.builder, mask)
+            let mask = LaneMask::ballot(&mut t.builder, value);
+            vector(&mut t.builder, &mask)
         }
         Op::GroupNonUniformInverseBallot => {
             let mask = mask_operand(t, instr, first)?;
             let own = own(&mut t.builder);
-            vec![bit(&mut t.builder, mask, own)]
+            vec![mask.has(&mut t.builder, own)]
         }
         Op::GroupNonUniformBallotBitExtract => {
             let mask = mask_operand(t, instr, first)?;
             let index = t.integer(instr, first + 1)?;
             let count = lanes(&t.builder).count();
             let inside = t.builder.alu_word(Alu::ULt, index, count);
-            let bit = bit(&mut t.builder, mask, index);
+            let bit = mask.has(&mut t.builder, index);
             vec![t.builder.alu(Alu::BAnd, &[bit, inside])]
         }
         Op::GroupNonUniformBallotBitCount => {
@@ -82,28 +82,28 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
             let counted = match operation {
                 GroupOperation::Reduce => mask,
                 GroupOperation::InclusiveScan => {
-                    let below = lanes_below(b, true);
-                    b.alu(Alu::IAnd, &[mask, below])
+                    let below = LaneMask::below(b, true);
+                    mask.and(b, &below)
                 }
                 GroupOperation::ExclusiveScan => {
-                    let below = lanes_below(b, false);
-                    b.alu(Alu::IAnd, &[mask, below])
+                    let below = LaneMask::below(b, false);
+                    mask.and(b, &below)
                 }
                 other => return Err(instr.unsupported(Feature::Use, format!("{other:?}"))),
             };
-            vec![b.alu(Alu::BitCount, &[counted])]
+            vec![counted.count(b)]
         }
         Op::GroupNonUniformBallotFindLSB => {
             let mask = mask_operand(t, instr, first)?;
-            vec![t.builder.alu(Alu::FindLsb, &[mask])]
+            vec![mask.lowest(&mut t.builder)]
         }
         Op::GroupNonUniformBallotFindMSB => {
             let mask = mask_operand(t, instr, first)?;
-            vec![t.builder.alu(Alu::UFindMsb, &[mask])]
+            vec![mask.highest(&mut t.builder)]
         }
         Op::GroupNonUniformBroadcastFirst | Op::SubgroupFirstInvocationKHR => {
-            let lane = first_active(&mut t.builder);
-            from_lane(t, instr, first, |_| lane)?
+            let value = t.operand(instr, first)?;
+            from_first(t, &value.scalars)
         }
         Op::GroupNonUniformBroadcast
         | Op::GroupNonUniformShuffle
@@ -227,24 +227,10 @@ fn own(b: &mut Builder<'_>) -> Value {
     b.sys_val(SysVal::LaneId)
 }
 
-/// The lanes that are here.
-fn active(b: &mut Builder<'_>) -> Value {
-    let here = b.function.bool(true);
-    b.lanes(LaneOp::Ballot, &[here])
-}
-
-fn first_active(b: &mut Builder<'_>) -> Value {
-    let active = active(b);
-    let lowest = b.alu(Alu::FindLsb, &[active]);
-    // Some lane is here.
-    lane_of(b, lowest)
-}
-
 /// Whether a boolean is true in all lanes that are here.
 fn all(b: &mut Builder<'_>, value: Value) -> Value {
     let not = b.alu(Alu::BNot, &[value]);
-    let mask = b.lanes(LaneOp::Ballot, &[not]);
-    b.alu_word(Alu::IEq, mask, 0)
+    LaneMask::ballot(b, not).none(b)
 }
 
 fn quad_vote(b: &mut Builder<'_>, value: Value, all: bool) -> Value {
@@ -252,21 +238,21 @@ fn quad_vote(b: &mut Builder<'_>, value: Value, all: bool) -> Value {
         true => b.alu(Alu::BNot, &[value]),
         false => value,
     };
-    let mask = b.lanes(LaneOp::Ballot, &[asked]);
+    let mask = LaneMask::ballot(b, asked);
     let own = own(b);
     let start = b.alu_word(Alu::IAnd, own, !3);
-    let quad = b.alu(Alu::UShr, &[mask, start]);
+    let word = mask.word_of(b, start);
+    let quad = b.alu(Alu::UShr, &[word, start]);
     let quad = b.alu_word(Alu::IAnd, quad, 15);
     b.alu_word(if all { Alu::IEq } else { Alu::INe }, quad, 0)
 }
 
 fn all_equal(t: &mut Translator<'_>, instr: &Instr, first: usize) -> Result<Value> {
     let value = t.operand(instr, first)?;
-    let lane = first_active(&mut t.builder);
+    let theirs = from_first(t, &value.scalars);
     let mut same = t.builder.function.bool(true);
-    for scalar in value.scalars.iter() {
+    for (scalar, theirs) in value.scalars.iter().zip(theirs) {
         let b = &mut t.builder;
-        let theirs = shuffle(b, LaneOp::Shuffle, *scalar, lane);
         let equal = match value.ty.component() {
             Type::Bool => {
                 let differs = b.alu(Alu::BXor, &[*scalar, theirs]);
@@ -281,63 +267,51 @@ fn all_equal(t: &mut Translator<'_>, instr: &Instr, first: usize) -> Result<Valu
 }
 
 /// A mask as the vector of four words that SPIR-V has.
-fn vector(b: &mut Builder<'_>, mask: Value) -> Vec<Value> {
+fn vector(b: &mut Builder<'_>, mask: &LaneMask) -> Vec<Value> {
     let zero = b.word(0);
-    vec![mask, zero, zero, zero]
+    let mut words = mask.words().to_vec();
+    words.resize(4, zero);
+    words
 }
 
-/// The word of a mask in which lanes have their bits.
-fn mask_operand(t: &mut Translator<'_>, instr: &Instr, index: usize) -> Result<Value> {
+/// The words of a mask in which lanes have their bits.
+fn mask_operand(t: &mut Translator<'_>, instr: &Instr, index: usize) -> Result<LaneMask> {
     let vector = t.operand(instr, index)?;
-    match vector.scalars.first() {
-        Some(word) if t.builder.function.ty(*word) == ir::Type::W32 => {
-            let all = lanes(&t.builder).mask();
-            Ok(t.builder.alu_word(Alu::IAnd, *word, all))
-        }
-        _ => Err(instr.invalid(Invalid::TypeMismatch)),
-    }
-}
-
-fn bit(b: &mut Builder<'_>, mask: Value, index: Value) -> Value {
-    let shifted = b.alu(Alu::UShr, &[mask, index]);
-    let bit = b.alu_word(Alu::IAnd, shifted, 1);
-    b.alu_word(Alu::INe, bit, 0)
-}
-
-/// The lanes below this one, perhaps with it.
-fn lanes_below(b: &mut Builder<'_>, with_own: bool) -> Value {
-    let own = own(b);
-    let one = b.word(if with_own { 2 } else { 1 });
-    let bit = b.alu(Alu::IShl, &[one, own]);
-    b.alu_word(Alu::IAdd, bit, u32::MAX)
+    LaneMask::of_vector(&mut t.builder, &vector.scalars)
+        .ok_or_else(|| instr.invalid(Invalid::TypeMismatch))
 }
 
 /// What SubgroupEqMask and its like hold.
 pub(crate) fn mask(b: &mut Builder<'_>, built_in: BuiltIn) -> Vec<Value> {
     let mask = match built_in {
-        BuiltIn::SubgroupLtMask => lanes_below(b, false),
-        BuiltIn::SubgroupLeMask => lanes_below(b, true),
+        BuiltIn::SubgroupLtMask => LaneMask::below(b, false),
+        BuiltIn::SubgroupLeMask => LaneMask::below(b, true),
         BuiltIn::SubgroupGeMask | BuiltIn::SubgroupGtMask => {
-            let below = lanes_below(b, built_in == BuiltIn::SubgroupGtMask);
-            let all = lanes(b).mask();
-            b.alu_word(Alu::IXor, below, all)
+            let below = LaneMask::below(b, built_in == BuiltIn::SubgroupGtMask);
+            below.not(b)
         }
-        _ => {
-            let (one, own) = (b.word(1), own(b));
-            b.alu(Alu::IShl, &[one, own])
-        }
+        _ => LaneMask::own(b),
     };
-    vector(b, mask)
+    vector(b, &mask)
+}
+
+/// What lanes do to a scalar, of which a boolean is a word for them.
+fn through_words(
+    b: &mut Builder<'_>,
+    value: Value,
+    exchange: impl FnOnce(&mut Builder<'_>, Value) -> Value,
+) -> Value {
+    if b.function.ty(value) != ir::Type::Bool {
+        return exchange(b, value);
+    }
+    let word = b.alu(Alu::B2I, &[value]);
+    let word = exchange(b, word);
+    b.alu_word(Alu::INe, word, 0)
 }
 
 /// A scalar of another lane.
 fn shuffle(b: &mut Builder<'_>, op: LaneOp, value: Value, lane: Value) -> Value {
-    if b.function.ty(value) != ir::Type::Bool {
-        return b.lanes(op, &[value, lane]);
-    }
-    let word = b.alu(Alu::B2I, &[value]);
-    let word = b.lanes(op, &[word, lane]);
-    b.alu_word(Alu::INe, word, 0)
+    through_words(b, value, |b, word| b.lanes(op, &[word, lane]))
 }
 
 /// The scalars of operand `index` from the lane that `lane` gives.
@@ -355,145 +329,156 @@ fn from_lane(
         .collect())
 }
 
-/// How lanes are combined, and what changes nothing.
-#[derive(Clone, Copy)]
-struct Combine {
-    alu: Alu,
-    neutral: Neutral,
+/// What each scalar is in the lowest lane that is here.
+fn from_first(t: &mut Translator<'_>, scalars: &[Value]) -> Vec<Value> {
+    let b = &mut t.builder;
+    if t.has_scans {
+        let of =
+            |scalar: &Value| through_words(b, *scalar, |b, word| b.lanes(LaneOp::First, &[word]));
+        return scalars.iter().map(of).collect();
+    }
+    let lowest = LaneMask::active(b).lowest(b);
+    // Some lane is here.
+    let lane = lane_of(b, lowest);
+    let of = |scalar: &Value| shuffle(b, LaneOp::Shuffle, *scalar, lane);
+    scalars.iter().map(of).collect()
 }
 
-#[derive(Clone, Copy)]
-enum Neutral {
-    Zero,
-    One,
-    Ones,
-    /// The least and the greatest signed integer.
-    Least,
-    Greatest,
-    FloatZero,
-    FloatOne,
-    /// Infinity, of that sign.
-    Infinity,
-    MinusInfinity,
-}
-
-impl Combine {
-    #[rustfmt::skip]
-    fn of(op: Op) -> Option<Combine> {
-        let (alu, neutral) = match op {
-            Op::GroupNonUniformIAdd       => (Alu::IAdd, Neutral::Zero),
-            Op::GroupNonUniformFAdd       => (Alu::FAdd, Neutral::FloatZero),
-            Op::GroupNonUniformIMul       => (Alu::IMul, Neutral::One),
-            Op::GroupNonUniformFMul       => (Alu::FMul, Neutral::FloatOne),
-            Op::GroupNonUniformSMin       => (Alu::SMin, Neutral::Greatest),
-            Op::GroupNonUniformUMin       => (Alu::UMin, Neutral::Ones),
-            Op::GroupNonUniformFMin       => (Alu::FMin, Neutral::Infinity),
-            Op::GroupNonUniformSMax       => (Alu::SMax, Neutral::Least),
-            Op::GroupNonUniformUMax       => (Alu::UMax, Neutral::Zero),
-            Op::GroupNonUniformFMax       => (Alu::FMax, Neutral::MinusInfinity),
-            Op::GroupNonUniformBitwiseAnd => (Alu::IAnd, Neutral::Ones),
-            Op::GroupNonUniformBitwiseOr  => (Alu::IOr,  Neutral::Zero),
-            Op::GroupNonUniformBitwiseXor => (Alu::IXor, Neutral::Zero),
-            Op::GroupNonUniformLogicalAnd => (Alu::BAnd, Neutral::One),
-            Op::GroupNonUniformLogicalOr  => (Alu::BOr,  Neutral::Zero),
-            Op::GroupNonUniformLogicalXor => (Alu::BXor, Neutral::Zero),
-            _ => return None,
-        };
-        Some(Combine { alu, neutral })
-    }
-
-    fn neutral(self, b: &mut Builder<'_>, ty: ir::Type) -> Value {
-        let half = ty == ir::Type::W16;
-        let bits = match self.neutral {
-            Neutral::Zero => 0,
-            Neutral::One => 1,
-            Neutral::Ones => u64::MAX,
-            Neutral::Least => 1 << (ty.bits() - 1),
-            Neutral::Greatest => ty.mask() >> 1,
-            // The sum of no numbers but minus zeros is minus zero.
-            Neutral::FloatZero => 0,
-            Neutral::FloatOne if half => 0x3c00,
-            Neutral::FloatOne => f32::to_bits(1.0).into(),
-            Neutral::Infinity if half => 0x7c00,
-            Neutral::Infinity => f32::INFINITY.to_bits().into(),
-            Neutral::MinusInfinity if half => 0xfc00,
-            Neutral::MinusInfinity => f32::NEG_INFINITY.to_bits().into(),
-        };
-        b.function.constant_of(ty, bits)
-    }
+/// How an instruction combines lanes, and by what operation.
+#[rustfmt::skip]
+fn combine(op: Op) -> Option<(Combine, Alu)> {
+    let combine = match op {
+        Op::GroupNonUniformIAdd       => Combine::IAdd,
+        Op::GroupNonUniformFAdd       => Combine::FAdd,
+        Op::GroupNonUniformIMul       => Combine::IMul,
+        Op::GroupNonUniformFMul       => Combine::FMul,
+        Op::GroupNonUniformSMin       => Combine::SMin,
+        Op::GroupNonUniformUMin       => Combine::UMin,
+        Op::GroupNonUniformFMin       => Combine::FMin,
+        Op::GroupNonUniformSMax       => Combine::SMax,
+        Op::GroupNonUniformUMax       => Combine::UMax,
+        Op::GroupNonUniformFMax       => Combine::FMax,
+        Op::GroupNonUniformBitwiseAnd => Combine::And,
+        Op::GroupNonUniformBitwiseOr  => Combine::Or,
+        Op::GroupNonUniformBitwiseXor => Combine::Xor,
+        Op::GroupNonUniformLogicalAnd => return Some((Combine::And, Alu::BAnd)),
+        Op::GroupNonUniformLogicalOr  => return Some((Combine::Or, Alu::BOr)),
+        Op::GroupNonUniformLogicalXor => return Some((Combine::Xor, Alu::BXor)),
+        _ => return None,
+    };
+    Some((combine, combine.alu()))
 }
 
 /// A reduction or scan over the active lanes of each cluster.
-fn arithmetic(t: &mut Translator<'_>, instr: &Instr, combine: Combine) -> Result<Vec<Value>> {
+fn arithmetic(
+    t: &mut Translator<'_>,
+    instr: &Instr,
+    combine: Combine,
+    alu: Alu,
+) -> Result<Vec<Value>> {
     let operation = group_operation(instr, 1)?;
     let value = t.operand(instr, 2)?;
-    let fits = combine.alu.operands()[0];
+    let fits = alu.operands()[0];
     let (floats, booleans) = (value.ty.is_float(), *value.ty.component() == Type::Bool);
     if floats != fits.is_float() || booleans != (fits == ir::Kind::B) {
         return Err(instr.invalid(Invalid::TypeMismatch));
     }
-    let size = match operation {
-        GroupOperation::Reduce | GroupOperation::InclusiveScan | GroupOperation::ExclusiveScan => {
-            lanes(&t.builder).count()
+    let all = lanes(&t.builder).count();
+    let (form, size) = match operation {
+        GroupOperation::Reduce => (ScanForm::Reduce, all),
+        GroupOperation::InclusiveScan => (ScanForm::Inclusive, all),
+        GroupOperation::ExclusiveScan => (ScanForm::Exclusive, all),
+        GroupOperation::ClusteredReduce => {
+            (ScanForm::Reduce, cluster_size(t, instr, instr.word(3)?)?)
         }
-        GroupOperation::ClusteredReduce => cluster_size(t, instr, instr.word(3)?)?,
         other => return Err(instr.unsupported(Feature::Use, format!("{other:?}"))),
     };
     let b = &mut t.builder;
-    let active = active(b);
-    let own = own(b);
-    // The active lanes of the own cluster.
-    let count = lanes(b).count();
-    let cluster = match size == count {
-        true => active,
-        false => {
-            let start = b.alu_word(Alu::IAnd, own, !(size - 1));
-            let lanes = b.word((1 << size) - 1);
-            let lanes = b.alu(Alu::IShl, &[lanes, start]);
-            b.alu(Alu::IAnd, &[active, lanes])
-        }
-    };
-    let below = lanes_below(b, false);
-    let below = b.alu(Alu::IAnd, &[cluster, below]);
-    let next = b.alu(Alu::UFindMsb, &[below]);
-    let has_next = b.alu_word(Alu::INe, below, 0);
-    // A lane without one below points to itself, with a bit that says so.
-    let itself = b.alu_word(Alu::IOr, own, count);
-    let pointer = b.select(has_next, next, itself);
-    let last = b.alu(Alu::UFindMsb, &[cluster]);
-    let mut results = vec![];
-    for scalar in value.scalars.iter() {
-        let inclusive = scan(b, combine, *scalar, pointer, size);
-        results.push(match operation {
-            GroupOperation::InclusiveScan => inclusive,
-            GroupOperation::ExclusiveScan => {
-                let lane = lane_of(b, pointer);
-                let before = shuffle(b, LaneOp::Shuffle, inclusive, lane);
-                let ty = b.function.ty(*scalar);
-                let neutral = combine.neutral(b, ty);
-                b.select(has_next, before, neutral)
-            }
-            _ => shuffle(b, LaneOp::Shuffle, inclusive, last),
-        });
+    let fits = |scalar: &Value| matches!(b.function.ty(*scalar), ir::Type::W32 | ir::Type::Bool);
+    if t.has_scans && size == all && value.scalars.iter().all(fits) {
+        let scan = |b: &mut Builder<'_>, word| b.inst(ir::Op::Scan(combine, form), &[word])[0];
+        let scalars = value.scalars.iter();
+        return Ok(scalars
+            .map(|scalar| through_words(b, *scalar, scan))
+            .collect());
     }
-    Ok(results)
+    let chain = Chain::new(b, alu, size);
+    let scalars = value.scalars.iter();
+    let each = scalars.map(|scalar| chain.scan(b, combine, form, *scalar));
+    Ok(each.collect())
 }
 
-/// What all lanes of a chain have together, up to each of them. `pointer` leads to the next below.
-fn scan(b: &mut Builder<'_>, combine: Combine, value: Value, pointer: Value, size: u32) -> Value {
-    let (mut sum, mut pointer) = (value, pointer);
-    let steps = size.trailing_zeros();
-    let count = lanes(b).count();
-    for step in 0..steps {
-        let lane = lane_of(b, pointer);
-        let done = b.alu_word(Alu::UGe, pointer, count);
-        let theirs = shuffle(b, LaneOp::Shuffle, sum, lane);
-        let both = b.alu(combine.alu, &[theirs, sum]);
-        sum = b.select(done, sum, both);
-        if step + 1 < steps {
-            let further = b.lanes(LaneOp::Shuffle, &[pointer, lane]);
-            pointer = b.select(done, pointer, further);
+/// The active lanes of each cluster as a chain, each with the next below it.
+struct Chain {
+    alu: Alu,
+    /// Lanes of a cluster.
+    size: u32,
+    /// Whether there is one below.
+    has_next: Value,
+    /// That one; or the lane itself, with a bit that says so.
+    pointer: Value,
+    /// The highest of the cluster.
+    last: Value,
+}
+
+impl Chain {
+    fn new(b: &mut Builder<'_>, alu: Alu, size: u32) -> Chain {
+        let active = LaneMask::active(b);
+        let own = own(b);
+        let count = lanes(b).count();
+        let cluster = match size == count {
+            true => active,
+            false => {
+                let lanes = LaneMask::cluster(b, size);
+                active.and(b, &lanes)
+            }
+        };
+        let below = LaneMask::below(b, false);
+        let below = cluster.and(b, &below);
+        let next = below.highest(b);
+        let has_next = below.any(b);
+        let itself = b.alu_word(Alu::IOr, own, count);
+        Chain {
+            alu,
+            size,
+            has_next,
+            pointer: b.select(has_next, next, itself),
+            last: cluster.highest(b),
         }
     }
-    sum
+
+    /// What a lane gets.
+    fn scan(&self, b: &mut Builder<'_>, combine: Combine, form: ScanForm, value: Value) -> Value {
+        let inclusive = self.inclusive(b, value);
+        match form {
+            ScanForm::Inclusive => inclusive,
+            ScanForm::Exclusive => {
+                let lane = lane_of(b, self.pointer);
+                let before = shuffle(b, LaneOp::Shuffle, inclusive, lane);
+                let ty = b.function.ty(value);
+                let neutral = b.function.constant_of(ty, combine.neutral(ty));
+                b.select(self.has_next, before, neutral)
+            }
+            ScanForm::Reduce => shuffle(b, LaneOp::Shuffle, inclusive, self.last),
+        }
+    }
+
+    /// What all lanes of a chain have together, up to each of them.
+    fn inclusive(&self, b: &mut Builder<'_>, value: Value) -> Value {
+        let (mut sum, mut pointer) = (value, self.pointer);
+        let steps = self.size.trailing_zeros();
+        let count = lanes(b).count();
+        for step in 0..steps {
+            let lane = lane_of(b, pointer);
+            let done = b.alu_word(Alu::UGe, pointer, count);
+            let theirs = shuffle(b, LaneOp::Shuffle, sum, lane);
+            let both = b.alu(self.alu, &[theirs, sum]);
+            sum = b.select(done, sum, both);
+            if step + 1 < steps {
+                let further = b.lanes(LaneOp::Shuffle, &[pointer, lane]);
+                pointer = b.select(done, pointer, further);
+            }
+        }
+        sum
+    }
 }

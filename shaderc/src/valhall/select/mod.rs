@@ -174,10 +174,13 @@ impl Selector<'_> {
         }
         match data.op {
             ir::Op::Alu(alu) => self.alu(alu, data),
-            ir::Op::Lanes(lanes) => {
-                self.lanes(lanes, data);
+            ir::Op::Lanes(lanes) => self.lanes(lanes, data),
+            ir::Op::Ballot(_) => {
+                self.ballot(data);
                 Ok(())
             }
+            // `Target::has_scans` says that there are none.
+            ir::Op::Scan(..) => Err(self.unsupported("scan")),
             ir::Op::SysVal(sysval) => {
                 self.sysval(sysval, data.results[0]);
                 Ok(())

@@ -5,4 +5,5 @@ pub mod on_ir3;
 pub mod operations;
 pub mod random_function;
 pub mod spvasm;
+pub mod subgroups;
 pub mod wgsl;

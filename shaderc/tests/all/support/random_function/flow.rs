@@ -1,7 +1,9 @@
 //! Control flow of random functions: statements, branches, switches and loops.
 
 use super::{DEPTH, Generator, INVOCATIONS};
-use eitri_shaderc::ir::{Alu, BlockId, LaneOp, SysVal, Terminator, Type, Value};
+use eitri_shaderc::ir::{
+    Alu, BlockId, Combine, LaneOp, Op, ScanForm, SysVal, Terminator, Type, Value,
+};
 
 impl Generator<'_> {
     /// Statements in a scope: what they define is forgotten afterwards.
@@ -39,21 +41,39 @@ impl Generator<'_> {
 
     /// What lanes do together. Only where all of them are: elsewhere the source must say which are together.
     pub(super) fn lanes(&mut self) {
-        let lanes = self.random.pick(LaneOp::ALL);
         let own = self.b.sys_val(SysVal::LaneId);
-        let result = match lanes {
-            LaneOp::Ballot => {
-                let value = self.bool();
-                self.b.lanes(lanes, &[value])
-            }
-            LaneOp::Shuffle | LaneOp::ShuffleXor => {
-                let ty = self.width(|_| true);
-                let (value, lane) = (self.value(ty), self.masked(INVOCATIONS - 1));
-                self.b.lanes(lanes, &[value, lane])
+        // Two in five are what only some targets have.
+        let kinds = if self.has_scans { 5 } else { 3 };
+        let op = match self.random.below(kinds) {
+            0 => Op::Ballot(self.b.function.lanes.mask_words()),
+            1 => Op::Lanes(LaneOp::Shuffle),
+            2 => Op::Lanes(LaneOp::ShuffleXor),
+            3 => Op::Lanes(LaneOp::First),
+            _ => {
+                let combines = Combine::ALL.iter().copied();
+                let whole = combines.filter(|combine| !combine.alu().result().is_float());
+                let combine = self.random.pick(&whole.collect::<Vec<_>>());
+                let (form, _) = self.random.pick(&ScanForm::ALL);
+                Op::Scan(combine, form)
             }
         };
+        let args = match op {
+            Op::Ballot(_) => vec![self.bool()],
+            Op::Scan(..) => vec![self.word()],
+            Op::Lanes(LaneOp::First) => {
+                let ty = self.width(|_| true);
+                vec![self.value(ty)]
+            }
+            _ => {
+                let ty = self.width(|_| true);
+                vec![self.value(ty), self.masked(INVOCATIONS - 1)]
+            }
+        };
+        let results = self.b.inst(op, &args);
         self.words.push(own);
-        self.keep(result);
+        for result in results {
+            self.keep(result);
+        }
     }
 
     pub(super) fn jump(&mut self, to: BlockId) {

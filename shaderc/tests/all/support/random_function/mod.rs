@@ -6,6 +6,7 @@
 mod flow;
 mod memory;
 
+use eitri_shaderc::Target;
 use eitri_shaderc::interp::{Buffer, Buffers, Dispatch};
 use eitri_shaderc::ir::layout::order_blocks;
 use eitri_shaderc::ir::{
@@ -121,6 +122,7 @@ struct Generator<'f> {
     base: Value,
     /// Words that, shifted left by their number plus 2, are a place of the invocation: ones fall out at the top.
     folded: Vec<Value>,
+    has_scans: bool,
     budget: u32,
 }
 
@@ -289,9 +291,11 @@ fn buffer(function: &mut Function, binding: u32) -> Value {
     function.resource(binding.expect("both are declared"), 0)
 }
 
-/// The function of a seed. What it computes depends on the seed and the content alone.
-pub fn generate(seed: u64, content: Content) -> Function {
+/// The function of a seed, for a target. What it computes depends on the seed, the content, the target's lanes and whether it
+/// has scans.
+pub fn generate(seed: u64, content: Content, target: &Target) -> Function {
     let mut function = Function::new("main");
+    function.lanes = target.lanes;
     function.workgroup_size = [INVOCATIONS, 1, 1];
     function.shared_bytes = ALL * SLOTS * 4;
     function.scratch_bytes = SLOTS * 4;
@@ -409,6 +413,7 @@ pub fn generate(seed: u64, content: Content) -> Function {
         flag,
         base,
         folded: folded[..3].to_vec(),
+        has_scans: target.has_scans(),
         budget: 60,
     };
     generator.statements(DEPTH, 20);

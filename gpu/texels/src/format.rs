@@ -3,7 +3,7 @@
 //! Needs: nothing.  Guarantees: what a name says is what is done: components, their bits and their order come from it.
 //! Never: knows the numbers that hardware has for formats.  Facts: hardware/graphics-texture.md 7.10; the conversions are
 //! the API's.
-use super::half::{from_f32, to_f32};
+use crate::half::{from_f32, to_f32};
 
 /// What the bits of a component mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,6 +13,17 @@ enum Number {
     Uint,
     Sint,
     Float,
+}
+
+/// What the words of a texel are to a shader.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Floats, also where the format holds parts of one.
+    Float,
+    /// Integers with a sign.
+    Signed,
+    /// Integers without one.
+    Unsigned,
 }
 
 /// A format.
@@ -82,13 +93,22 @@ impl TexelFormat {
         bits as usize / 8
     }
 
+    /// What its components are to a shader.
+    pub fn kind(&self) -> Kind {
+        match self.number {
+            Number::Unorm | Number::Snorm | Number::Float => Kind::Float,
+            Number::Uint => Kind::Unsigned,
+            Number::Sint => Kind::Signed,
+        }
+    }
+
     /// Whether its components are integers.
     pub fn is_integer(&self) -> bool {
         matches!(self.number, Number::Uint | Number::Sint)
     }
 
     /// The components of a texel as numbers; missing ones are 0, 0, 0, 1.
-    pub(super) fn unpack(&self, bytes: &[u8]) -> [f64; 4] {
+    pub(crate) fn unpack(&self, bytes: &[u8]) -> [f64; 4] {
         let mut colour = [0.0, 0.0, 0.0, 1.0];
         let texel = bytes
             .iter()
@@ -134,7 +154,7 @@ impl TexelFormat {
     }
 
     /// Numbers as the words of a shader.
-    pub(super) fn words(&self, colour: [f64; 4]) -> [u32; 4] {
+    pub(crate) fn words(&self, colour: [f64; 4]) -> [u32; 4] {
         colour.map(|value| match self.is_integer() {
             true => value as i64 as u32,
             false => (value as f32).to_bits(),

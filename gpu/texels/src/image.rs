@@ -5,7 +5,7 @@
 //! bits. A machine differs by as much as its precision allows.
 //! Never: shares anything with the model, which computes in the hardware's fixed point.
 //! Facts: hardware/graphics-texture.md 7.4 to 7.6 for what an image is; the formulas are Vulkan's.
-use super::texel_format::TexelFormat;
+use crate::format::TexelFormat;
 
 /// An image bound for a dispatch, or the texels of a buffer.
 #[derive(Clone, PartialEq, Debug)]
@@ -94,24 +94,33 @@ impl Compare {
 
 /// Which texel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Place {
+pub struct Texel {
+    /// Along x, y and z.
     pub at: [i64; 3],
+    /// Of which layer; of cubes a layer is a face.
     pub layer: i64,
+    /// Of which level.
     pub level: i64,
+    /// Which of its samples.
     pub sample: i64,
 }
 
 /// A sample that is asked for.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Wanted {
+pub struct Wanted {
     /// Normalised coordinates, or a direction.
     pub at: [f64; 3],
     /// How many of them there are; a cube has a direction.
     pub axes: usize,
+    /// Whether it is a direction.
     pub cube: bool,
+    /// Of which layer, or of which cube.
     pub layer: f64,
+    /// Of which level, before the sampler's bias.
     pub level: f64,
+    /// What texels are compared with.
     pub reference: Option<f64>,
+    /// Added to the coordinates, in texels.
     pub offset: [i64; 3],
 }
 
@@ -150,7 +159,7 @@ impl Image {
     }
 
     /// Where a texel lies in the bytes.
-    fn offset(&self, place: Place) -> Option<std::ops::Range<usize>> {
+    fn offset(&self, place: Texel) -> Option<std::ops::Range<usize>> {
         let inside = |number: i64, count: u32| (0..i64::from(count)).contains(&number);
         if !inside(place.level, self.levels)
             || !inside(place.layer, self.layers)
@@ -173,14 +182,19 @@ impl Image {
         Some(number * bytes..(number + 1) * bytes)
     }
 
+    /// Whether there is such a texel.
+    pub fn has(&self, texel: Texel) -> bool {
+        self.offset(texel).is_some()
+    }
+
     /// The words of a texel; zeros outside.
-    pub(super) fn load(&self, place: Place) -> [u32; 4] {
+    pub fn load(&self, place: Texel) -> [u32; 4] {
         let bytes = self.offset(place).and_then(|range| self.bytes.get(range));
         bytes.map_or([0; 4], |bytes| self.format.load(bytes))
     }
 
     /// Writes a texel; outside nothing.
-    pub(super) fn store(&mut self, place: Place, words: [u32; 4]) {
+    pub fn store(&mut self, place: Texel, words: [u32; 4]) {
         let bytes = self.format.store(words);
         if let Some(range) = self.offset(place)
             && let Some(to) = self.bytes.get_mut(range)
@@ -190,20 +204,20 @@ impl Image {
     }
 
     /// A texel of one word, to be changed.
-    pub(super) fn word(&mut self, place: Place) -> Option<&mut [u8; 4]> {
+    pub fn word(&mut self, place: Texel) -> Option<&mut [u8; 4]> {
         let range = self.offset(place)?;
         self.bytes.get_mut(range)?.try_into().ok()
     }
 
     /// Width, height and depth of a level, layers.
-    pub(super) fn sizes(&self, level: u32) -> [u32; 4] {
+    pub fn sizes(&self, level: u32) -> [u32; 4] {
         let [x, y, z] = self.level_size(level);
         [x, y, z, self.layers]
     }
 }
 
 /// The words that a sampler makes of an image.
-pub(super) fn sample(image: &Image, sampler: &Sampler, wanted: &Wanted) -> [u32; 4] {
+pub fn sample(image: &Image, sampler: &Sampler, wanted: &Wanted) -> [u32; 4] {
     let bias = wanted.level + f64::from(sampler.lod_bias);
     let [least, most] = sampler.lod.map(f64::from);
     let level = bias.max(least).min(most);
@@ -230,20 +244,15 @@ pub(super) fn sample(image: &Image, sampler: &Sampler, wanted: &Wanted) -> [u32;
 }
 
 /// A component of the four texels of a footprint: (i0, j1), (i1, j1), (i1, j0), (i0, j0).
-pub(super) fn gather(
-    image: &Image,
-    sampler: &Sampler,
-    wanted: &Wanted,
-    component: usize,
-) -> [u32; 4] {
+pub fn gather(image: &Image, sampler: &Sampler, wanted: &Wanted, component: usize) -> [u32; 4] {
     let (at, face) = on_level(image, sampler, wanted, 0);
     let [x, y] = [at[0], at[1]].map(|at| (at - 0.5).floor() as i64);
     let corners = [(x, y + 1), (x + 1, y + 1), (x + 1, y), (x, y)];
     let texels = corners.map(|(x, y)| {
-        let place = Place {
+        let place = Texel {
             at: [x, y, 0],
             layer: face,
-            ..Place::default()
+            ..Texel::default()
         };
         tap(image, sampler, wanted, place)
     });
@@ -328,7 +337,7 @@ fn direction(face: i64, s: f64, t: f64) -> [f64; 3] {
 /// One level, filtered.
 fn filter(image: &Image, sampler: &Sampler, wanted: &Wanted, level: i64, linear: bool) -> [f64; 4] {
     let (at, layer) = on_level(image, sampler, wanted, level);
-    let place = |at| Place {
+    let place = |at| Texel {
         at,
         layer,
         level,
@@ -369,7 +378,7 @@ fn filter(image: &Image, sampler: &Sampler, wanted: &Wanted, level: i64, linear:
 }
 
 /// A texel of a footprint, wrapped and compared.
-fn tap(image: &Image, sampler: &Sampler, wanted: &Wanted, mut place: Place) -> [f64; 4] {
+fn tap(image: &Image, sampler: &Sampler, wanted: &Wanted, mut place: Texel) -> [f64; 4] {
     let size = image.level_size(place.level as u32).map(i64::from);
     if wanted.cube {
         return cube_tap(image, sampler, wanted, place);
@@ -391,7 +400,7 @@ fn tap(image: &Image, sampler: &Sampler, wanted: &Wanted, mut place: Place) -> [
 }
 
 /// The colour at a place, or whether the reference compares with it.
-fn compared(image: &Image, sampler: &Sampler, wanted: &Wanted, place: Place) -> [f64; 4] {
+fn compared(image: &Image, sampler: &Sampler, wanted: &Wanted, place: Texel) -> [f64; 4] {
     let bytes = image.offset(place).and_then(|range| image.bytes.get(range));
     let colour = match bytes {
         Some(bytes) => image.format.unpack(bytes),
@@ -409,7 +418,7 @@ fn compared(image: &Image, sampler: &Sampler, wanted: &Wanted, place: Place) -> 
 }
 
 /// A texel of a cube: beyond an edge it is on another face, beyond a corner the mean of the three that meet there.
-fn cube_tap(image: &Image, sampler: &Sampler, wanted: &Wanted, place: Place) -> [f64; 4] {
+fn cube_tap(image: &Image, sampler: &Sampler, wanted: &Wanted, place: Texel) -> [f64; 4] {
     let size = i64::from(image.level_size(place.level as u32)[0]);
     let outside = |at: i64| !(0..size).contains(&at);
     let [x, y, _] = place.at;
@@ -417,7 +426,7 @@ fn cube_tap(image: &Image, sampler: &Sampler, wanted: &Wanted, place: Place) -> 
         let (inner_x, inner_y) = (x.clamp(0, size - 1), y.clamp(0, size - 1));
         let three = [(inner_x, inner_y), (x, inner_y), (inner_x, y)].map(|(x, y)| {
             let at = [x, y, 0];
-            cube_tap(image, sampler, wanted, Place { at, ..place })
+            cube_tap(image, sampler, wanted, Texel { at, ..place })
         });
         return std::array::from_fn(|index| {
             three.iter().map(|texel| texel[index]).sum::<f64>() / 3.0
@@ -430,7 +439,7 @@ fn cube_tap(image: &Image, sampler: &Sampler, wanted: &Wanted, place: Place) -> 
     let on = |at: i64| (at as f64 + 0.5) / size as f64;
     let (face, s, t) = face_of(direction(face, on(x), on(y)));
     let texel = |on: f64| ((on * size as f64).floor() as i64).clamp(0, size - 1);
-    let place = Place {
+    let place = Texel {
         at: [texel(s), texel(t), 0],
         layer: 6 * cube + face,
         ..place
