@@ -43,14 +43,6 @@ fn constants(kind: Kind) -> Vec<String> {
     all
 }
 
-/// How close a result must be: special functions are rounded twice.
-fn tolerance(alu: Alu) -> Tolerance {
-    let special = matches!(alu, Alu::FRcp | Alu::FRsq | Alu::FExp2 | Alu::FLog2);
-    Tolerance::Half {
-        ulps: special.into(),
-    }
-}
-
 /// Checks one operation with registers, and with each operand constant.
 fn check(machine: Machine, alu: Alu) -> Result<(), String> {
     let kinds = alu.operands();
@@ -66,6 +58,7 @@ fn check(machine: Machine, alu: Alu) -> Result<(), String> {
     }
     let ty = alu.result().ty().unwrap_or(Type::W16);
     let float = alu.result().is_float();
+    let is_rough = !matches!(Tolerance::of(alu, Type::W16), Tolerance::Half { ulps: 0 });
     let extensions: &[&[&str]] = match (ty, float) {
         (Type::W16, true) => &[&["u2u32"], &["f2f32"], &["u2u32", "f2f32"]],
         (Type::W16, false) => &[&["u2u32"], &["s2s32"], &["s2s32", "u2u32"]],
@@ -84,7 +77,7 @@ fn check(machine: Machine, alu: Alu) -> Result<(), String> {
             let _ = writeln!(body, "  {name} = {what}");
             if extensions.is_empty() {
                 results.push(name.clone());
-                tolerances.push((what.clone(), Tolerance::FromHalf { float }));
+                tolerances.push((what.clone(), Tolerance::of(alu, Type::W16)));
             }
             for extension in *extensions {
                 let word = format!("%{extension}{number}x{way}");
@@ -98,9 +91,9 @@ fn check(machine: Machine, alu: Alu) -> Result<(), String> {
                 let _ = writeln!(body, "  {line}");
                 results.push(word);
                 let tolerance = match *extension {
-                    "u2u32" => tolerance(alu),
+                    "u2u32" => Tolerance::of(alu, Type::W16),
                     // What is a unit apart as a half is more than that as a float.
-                    "f2f32" if tolerance(alu).is_rough() => Tolerance::Near {
+                    "f2f32" if is_rough => Tolerance::Near {
                         ulps: 1 << 13,
                         absolute: 0.0,
                     },

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use eitri_shaderc::interp::{Buffer, Buffers, Dispatch, interpret};
 use eitri_shaderc::ir::Function;
 use eitri_shaderc::ir::parse::parse;
-use eitri_shaderc::ir::{Alu, Kind, Level};
+use eitri_shaderc::ir::{Alu, Kind, Level, Type};
 
 /// A machine that runs code.
 #[derive(Clone, Copy)]
@@ -161,11 +161,6 @@ impl Tolerance {
         matches!(self, Tolerance::Near { .. }) && inputs.iter().any(subnormal)
     }
 
-    /// Whether it leaves room.
-    pub(super) fn is_rough(self) -> bool {
-        !matches!(self, Tolerance::Half { ulps: 0 })
-    }
-
     /// Whether floats on the way are halves, which are subnormal sooner.
     fn is_of_half(self) -> bool {
         matches!(self, Tolerance::Half { .. } | Tolerance::FromHalf { .. })
@@ -201,7 +196,19 @@ impl Tolerance {
         }
     }
 
-    fn of(alu: Alu) -> Tolerance {
+    /// Of an operation on words, or on halves.
+    pub(super) fn of(alu: Alu, width: Type) -> Tolerance {
+        let float = alu.result().is_float();
+        if width == Type::W16 {
+            // Special functions are rounded twice.
+            let special = matches!(alu, Alu::FRcp | Alu::FRsq | Alu::FExp2 | Alu::FLog2);
+            return match alu.result().ty() {
+                None | Some(Type::W16) => Tolerance::Half {
+                    ulps: special.into(),
+                },
+                Some(_) => Tolerance::FromHalf { float },
+            };
+        }
         match alu {
             Alu::FRcp | Alu::FRsq => Tolerance::Near {
                 ulps: 2,
@@ -218,9 +225,7 @@ impl Tolerance {
             // Only small angles have a promised precision.
             Alu::FSin | Alu::FCos => Tolerance::Vague { absolute: 2.1 },
             alu if alu == Alu::PackHalf || alu.result() == Kind::H2 => Tolerance::Halves,
-            _ => Tolerance::Same {
-                float: alu.result().is_float(),
-            },
+            _ => Tolerance::Same { float },
         }
     }
 }
@@ -411,7 +416,7 @@ fn check(machine: Machine, alu: Alu) -> Result<(), String> {
         } else {
             results.push(format!("%r{index}"));
         }
-        tolerances.push((what, Tolerance::of(alu)));
+        tolerances.push((what, Tolerance::of(alu, Type::W32)));
     }
     compare(machine, &function(&body, &results), &tolerances)
 }
@@ -432,7 +437,7 @@ fn expression(
     // Exact operations only; what packs halves would let the bits of a NaN through.
     let usable: Vec<Alu> = low()
         .filter(|&alu| alu != Alu::PackHalf)
-        .filter(|&alu| matches!(Tolerance::of(alu), Tolerance::Same { .. }))
+        .filter(|&alu| matches!(Tolerance::of(alu, Type::W32), Tolerance::Same { .. }))
         // What was flushed on the way can't be told from what is wrong.
         .filter(|&alu| {
             let float = |kind: Kind| kind.is_float() || kind == Kind::H2;
