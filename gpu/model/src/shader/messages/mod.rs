@@ -5,26 +5,27 @@
 //!
 //! Facts: hardware/valhall-isa.md 11; descriptors.md 4 and 5 (bounds).
 
+mod access;
 mod samples;
 mod texels;
+mod transfer;
 
 use super::environment::{Environment, Place};
 use super::execute::{JobFault, Stopped, exception};
 use super::instruction::{Instruction, Source};
 use super::lanes::{Lanes, WARP};
-use super::message::{Action, Atomic, AtomicOperand, Handle, Message, Placement};
+use super::message::{Action, Handle, Message};
 use super::sampling::Sampler;
 use super::texture::Texture;
 use super::warp::{Warp, bits};
-use crate::activity::{BEAT, CoreActivity};
+use crate::activity::CoreActivity;
 use crate::clock::Clock;
 use crate::compute::descriptors::{Lookup, View, look_up};
 use crate::defect::ShaderDefect;
 use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::{Access, Fabric};
-use crate::l2::CACHED;
-use crate::memory::{PAGE, PhysicalMemory};
-use crate::mmu::{AccessKind, Refusal, Request, Source as Unit};
+use crate::memory::PhysicalMemory;
+use crate::mmu::{AccessKind, Source as Unit};
 use alloc::vec::Vec;
 use eitri_isa::Arch;
 
@@ -283,9 +284,6 @@ impl Memory {
     }
 }
 
-/// The page of the last translation.
-type LastPage = Option<(u64, u64)>;
-
 impl Sender<'_> {
     fn report(&mut self, misuse: ShaderMisuse) {
         let address = self.address;
@@ -335,244 +333,6 @@ impl Sender<'_> {
             address: self.address,
         })
     }
-
-    /// Where the accesses of all lanes go, by the address in the message's 64-bit source.
-    fn locate(
-        &mut self,
-        warp: &Warp,
-        instruction: &Instruction,
-        offset: i64,
-        bytes: u8,
-        kind: AccessKind,
-    ) -> Result<Targets, Stopped> {
-        let bases = self.addresses(warp, instruction);
-        let mut targets = Targets::default();
-        let mut page = None;
-        for lane in bits(warp.lanes) {
-            let address = bases[lane].wrapping_add_signed(offset);
-            targets[lane] = self.target(address, bytes, kind, &mut page)?;
-        }
-        Ok(targets)
-    }
-
-    /// Where one access goes; `page` is that of the lane before, which is usually the same.
-    #[inline]
-    fn target(
-        &mut self,
-        address: u64,
-        bytes: u8,
-        kind: AccessKind,
-        page: &mut LastPage,
-    ) -> Result<Target, Stopped> {
-        if bytes == 0 {
-            return Ok(Target::default());
-        }
-        // What compilers guarantee: elements lie at multiples of their size, up to words (atomics: whole).
-        let alignment = match (kind, bytes) {
-            (AccessKind::Atomic, _) => bytes.into(),
-            (_, 2 | 6) => 2,
-            (_, 1 | 3) => 1,
-            _ => 4,
-        };
-        if !address.is_multiple_of(alignment) {
-            self.report(ShaderMisuse::MisalignedAccess { address, bytes });
-        }
-        let number = address / PAGE;
-        let frame = match *page {
-            Some((last, frame)) if last == number => frame,
-            _ => {
-                let frame = self.translate(address, kind)? / PAGE * PAGE;
-                *page = Some((number, frame));
-                frame
-            }
-        };
-        let last = address.wrapping_add(u64::from(bytes) - 1);
-        let crosses = last / PAGE != number;
-        if crosses {
-            self.translate(last, kind)?;
-        }
-        Ok(Target {
-            virtual_address: address,
-            physical: frame | (address % PAGE),
-            bytes,
-            crosses,
-        })
-    }
-
-    fn translate(&mut self, address: u64, kind: AccessKind) -> Result<u64, Stopped> {
-        let request = Request {
-            space: self.environment.space,
-            address,
-            kind,
-            source: Unit::Core(self.place.core),
-        };
-        Ok(self.fabric.translate(self.memory, request)?)
-    }
-
-    /// The bytes at a target, as a number; bytes beyond are 0.
-    fn read(&mut self, target: &Target) -> Result<u128, Stopped> {
-        let length = u64::from(target.bytes);
-        self.fabric.activity.core(self.place.core).read_beats += length.div_ceil(BEAT);
-        if target.crosses {
-            let mut bytes = [0; 16];
-            let access = self.access(target.virtual_address);
-            let part = &mut bytes[..usize::from(target.bytes)];
-            self.fabric.read(self.memory, access, part)?;
-            return Ok(u128::from_le_bytes(bytes));
-        }
-        if length != 0 {
-            let physical = target.physical & !CACHED;
-            self.fabric.activity.read(physical, length);
-        }
-        let cached = target.physical & CACHED != 0;
-        let read = match target.bytes {
-            0 => Ok(0),
-            4 if !cached => self.memory.read32(target.physical).map(u128::from),
-            8 if !cached => self.memory.read64(target.physical).map(u128::from),
-            _ => {
-                let mut bytes = [0; 16];
-                let part = &mut bytes[..usize::from(target.bytes)];
-                let read = self.fabric.load(self.memory, target.physical, part);
-                read.map(|()| u128::from_le_bytes(bytes))
-            }
-        };
-        read.map_err(|error| self.bus_error(target, AccessKind::Read, error))
-    }
-
-    fn write(&mut self, target: &Target, bytes: &[u8]) -> Result<(), Stopped> {
-        let length = bytes.len() as u64;
-        self.fabric.activity.core(self.place.core).write_beats += length.div_ceil(BEAT);
-        if target.crosses {
-            let access = self.access(target.virtual_address);
-            return Ok(self.fabric.write(self.memory, access, bytes)?);
-        }
-        if length != 0 {
-            let physical = target.physical & !CACHED;
-            self.fabric.activity.wrote(physical, length);
-        }
-        let cached = target.physical & CACHED != 0;
-        let written = match *bytes {
-            [a, b, c, d] if !cached => self
-                .memory
-                .write32(target.physical, u32::from_le_bytes([a, b, c, d])),
-            _ => self.fabric.store(self.memory, target.physical, bytes),
-        };
-        written.map_err(|error| self.bus_error(target, AccessKind::Write, error))
-    }
-
-    #[cold]
-    fn bus_error(
-        &mut self,
-        target: &Target,
-        kind: AccessKind,
-        error: crate::memory::BusError,
-    ) -> Stopped {
-        let request = Request {
-            space: self.environment.space,
-            address: target.virtual_address,
-            kind,
-            source: Unit::Core(self.place.core),
-        };
-        let refusal: Refusal = self.fabric.bus_error(request, error);
-        refusal.into()
-    }
-
-    /// Loads every lane's value and puts it in its place.
-    fn load(
-        &mut self,
-        warp: &mut Warp,
-        message: &Message,
-        targets: &Targets,
-        placement: Placement,
-        unsigned: bool,
-        bytes: u8,
-    ) -> Result<(), Stopped> {
-        let first = message.write.0;
-        let top = u32::from(bytes) * 8;
-        for lane in bits(warp.lanes) {
-            let value = self.read(&targets[lane])?;
-            let value = self.fabric.defects.loaded(value);
-            let unsigned = unsigned || self.fabric.defects.shader_has(ShaderDefect::SignLost);
-            let grown = if unsigned || top >= 64 {
-                value as u64
-            } else {
-                let up = 64 - top;
-                (((value as u64) << up) as i64 >> up) as u64
-            };
-            let mut set = |register: u8, mask: u32, value: u32| {
-                let target = &mut warp.registers[usize::from(register & 63)][lane];
-                *target = *target & !mask | value & mask;
-            };
-            match placement {
-                Placement::Byte(byte) => {
-                    let shift = 8 * u32::from(byte);
-                    set(first, 0xff << shift, (value as u32) << shift);
-                }
-                Placement::Half(half) => {
-                    let shift = 16 * u32::from(half);
-                    set(first, 0xffff << shift, (grown as u32) << shift);
-                }
-                Placement::Word => set(first, u32::MAX, grown as u32),
-                Placement::Pair => {
-                    set(first, u32::MAX, grown as u32);
-                    set(first.wrapping_add(1), u32::MAX, (grown >> 32) as u32);
-                }
-                Placement::Registers => {
-                    for index in 0..bytes.div_ceil(4) {
-                        let word = (value >> (32 * u32::from(index))) as u32;
-                        set(first.wrapping_add(index), u32::MAX, word);
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// One lane after another reads, computes and writes.
-    fn atomic(
-        &mut self,
-        warp: &mut Warp,
-        message: &Message,
-        targets: &Targets,
-        (bytes, operation, operand): (u8, Atomic, AtomicOperand),
-    ) -> Result<(), Stopped> {
-        let wide = bytes == 8;
-        for lane in bits(warp.lanes) {
-            let staged = staged(warp, message.read, lane);
-            let (value, compare) = match operand {
-                AtomicOperand::Staging if wide => (staged as u64, (staged >> 64) as u64),
-                AtomicOperand::Staging => (
-                    staged as u64 & 0xffff_ffff,
-                    (staged >> 32) as u64 & 0xffff_ffff,
-                ),
-                AtomicOperand::StagingWord { signed: true } => (staged as i32 as i64 as u64, 0),
-                AtomicOperand::StagingWord { signed: false } => (u64::from(staged as u32), 0),
-                AtomicOperand::Implied(number) => (number as u64, 0),
-            };
-            let old = self.read(&targets[lane])? as u64;
-            let new = if wide {
-                combine(operation, old, value, compare)
-            } else {
-                let sign = |bits: u64| bits as u32 as i32 as i64 as u64;
-                // Grown by sign, 32-bit values keep their order in both senses.
-                combine(operation, sign(old), sign(value), sign(compare))
-            };
-            let lost = ShaderDefect::AtomicLost { lane: lane as u8 };
-            let lost = self.fabric.defects.shader_has(lost);
-            if (new ^ old) << (64 - 8 * u32::from(bytes)) != 0 && !lost {
-                let bytes = &new.to_le_bytes()[..usize::from(bytes)];
-                self.write(&targets[lane], bytes)?;
-            }
-            let wrong = self.fabric.defects.shader_has(ShaderDefect::AtomicReturn);
-            let old = if wrong { new } else { old };
-            for index in 0..message.write.1.min(2) {
-                let register = message.write.0.wrapping_add(index);
-                let word = (old >> (32 * u32::from(index))) as u32;
-                warp.registers[usize::from(register & 63)][lane] = word;
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Counts a message of these lanes.
@@ -602,22 +362,6 @@ fn count(core: &mut CoreActivity, action: &Action, lanes: u16) {
         | Action::Clock { .. } => return,
     };
     *counter += 1;
-}
-
-fn combine(operation: Atomic, old: u64, value: u64, compare: u64) -> u64 {
-    match operation {
-        Atomic::Add => old.wrapping_add(value),
-        Atomic::MinSigned => (old as i64).min(value as i64) as u64,
-        Atomic::MaxSigned => (old as i64).max(value as i64) as u64,
-        Atomic::MinUnsigned => old.min(value),
-        Atomic::MaxUnsigned => old.max(value),
-        Atomic::And => old & value,
-        Atomic::Or => old | value,
-        Atomic::Xor => old ^ value,
-        Atomic::Exchange => value,
-        Atomic::CompareExchange if old == compare => value,
-        Atomic::CompareExchange => old,
-    }
 }
 
 /// The staging registers of a lane as one number, the first register lowest.

@@ -1,0 +1,152 @@
+//! Access: where each lane's bytes are, and one lane's read or write of them.
+
+use super::super::execute::Stopped;
+use super::super::instruction::Instruction;
+use super::super::warp::{Warp, bits};
+use super::{Sender, Target, Targets};
+use crate::activity::BEAT;
+use crate::diagnosis::ShaderMisuse;
+use crate::l2::CACHED;
+use crate::memory::{BusError, PAGE};
+use crate::mmu::{AccessKind, Refusal, Request, Source as Unit};
+
+/// The page of the last translation.
+pub(super) type LastPage = Option<(u64, u64)>;
+
+impl Sender<'_> {
+    /// Where the accesses of all lanes go, by the address in the message's 64-bit source.
+    pub(super) fn locate(
+        &mut self,
+        warp: &Warp,
+        instruction: &Instruction,
+        offset: i64,
+        bytes: u8,
+        kind: AccessKind,
+    ) -> Result<Targets, Stopped> {
+        let bases = self.addresses(warp, instruction);
+        let mut targets = Targets::default();
+        let mut page = None;
+        for lane in bits(warp.lanes) {
+            let address = bases[lane].wrapping_add_signed(offset);
+            targets[lane] = self.target(address, bytes, kind, &mut page)?;
+        }
+        Ok(targets)
+    }
+
+    /// Where one access goes; `page` is that of the lane before, which is usually the same.
+    #[inline]
+    pub(super) fn target(
+        &mut self,
+        address: u64,
+        bytes: u8,
+        kind: AccessKind,
+        page: &mut LastPage,
+    ) -> Result<Target, Stopped> {
+        if bytes == 0 {
+            return Ok(Target::default());
+        }
+        // What compilers guarantee: elements lie at multiples of their size, up to words (atomics: whole).
+        let alignment = match (kind, bytes) {
+            (AccessKind::Atomic, _) => bytes.into(),
+            (_, 2 | 6) => 2,
+            (_, 1 | 3) => 1,
+            _ => 4,
+        };
+        if !address.is_multiple_of(alignment) {
+            self.report(ShaderMisuse::MisalignedAccess { address, bytes });
+        }
+        let number = address / PAGE;
+        let frame = match *page {
+            Some((last, frame)) if last == number => frame,
+            _ => {
+                let frame = self.translate(address, kind)? / PAGE * PAGE;
+                *page = Some((number, frame));
+                frame
+            }
+        };
+        let last = address.wrapping_add(u64::from(bytes) - 1);
+        let crosses = last / PAGE != number;
+        if crosses {
+            self.translate(last, kind)?;
+        }
+        Ok(Target {
+            virtual_address: address,
+            physical: frame | (address % PAGE),
+            bytes,
+            crosses,
+        })
+    }
+
+    pub(super) fn translate(&mut self, address: u64, kind: AccessKind) -> Result<u64, Stopped> {
+        let request = Request {
+            space: self.environment.space,
+            address,
+            kind,
+            source: Unit::Core(self.place.core),
+        };
+        Ok(self.fabric.translate(self.memory, request)?)
+    }
+
+    /// The bytes at a target, as a number; bytes beyond are 0.
+    pub(super) fn read(&mut self, target: &Target) -> Result<u128, Stopped> {
+        let length = u64::from(target.bytes);
+        self.fabric.activity.core(self.place.core).read_beats += length.div_ceil(BEAT);
+        if target.crosses {
+            let mut bytes = [0; 16];
+            let access = self.access(target.virtual_address);
+            let part = &mut bytes[..usize::from(target.bytes)];
+            self.fabric.read(self.memory, access, part)?;
+            return Ok(u128::from_le_bytes(bytes));
+        }
+        if length != 0 {
+            let physical = target.physical & !CACHED;
+            self.fabric.activity.read(physical, length);
+        }
+        let cached = target.physical & CACHED != 0;
+        let read = match target.bytes {
+            0 => Ok(0),
+            4 if !cached => self.memory.read32(target.physical).map(u128::from),
+            8 if !cached => self.memory.read64(target.physical).map(u128::from),
+            _ => {
+                let mut bytes = [0; 16];
+                let part = &mut bytes[..usize::from(target.bytes)];
+                let read = self.fabric.load(self.memory, target.physical, part);
+                read.map(|()| u128::from_le_bytes(bytes))
+            }
+        };
+        read.map_err(|error| self.bus_error(target, AccessKind::Read, error))
+    }
+
+    pub(super) fn write(&mut self, target: &Target, bytes: &[u8]) -> Result<(), Stopped> {
+        let length = bytes.len() as u64;
+        self.fabric.activity.core(self.place.core).write_beats += length.div_ceil(BEAT);
+        if target.crosses {
+            let access = self.access(target.virtual_address);
+            return Ok(self.fabric.write(self.memory, access, bytes)?);
+        }
+        if length != 0 {
+            let physical = target.physical & !CACHED;
+            self.fabric.activity.wrote(physical, length);
+        }
+        let cached = target.physical & CACHED != 0;
+        let written = match *bytes {
+            [a, b, c, d] if !cached => self
+                .memory
+                .write32(target.physical, u32::from_le_bytes([a, b, c, d])),
+            _ => self.fabric.store(self.memory, target.physical, bytes),
+        };
+        written.map_err(|error| self.bus_error(target, AccessKind::Write, error))
+    }
+
+    #[cold]
+    fn bus_error(&mut self, target: &Target, kind: AccessKind, error: BusError) -> Stopped {
+        let request = Request {
+            space: self.environment.space,
+            address: target.virtual_address,
+            kind,
+            source: Unit::Core(self.place.core),
+        };
+        let refusal: Refusal = self.fabric.bus_error(request, error);
+        refusal.into()
+    }
+}

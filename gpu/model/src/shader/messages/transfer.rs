@@ -1,0 +1,122 @@
+//! Transfer: what loads put into registers, and what atomics do.
+
+use super::super::execute::Stopped;
+use super::super::message::{Atomic, AtomicOperand, Message, Placement};
+use super::super::warp::{Warp, bits};
+use super::{Sender, Targets, staged};
+use crate::defect::ShaderDefect;
+
+impl Sender<'_> {
+    /// Loads every lane's value and puts it in its place.
+    pub(super) fn load(
+        &mut self,
+        warp: &mut Warp,
+        message: &Message,
+        targets: &Targets,
+        placement: Placement,
+        unsigned: bool,
+        bytes: u8,
+    ) -> Result<(), Stopped> {
+        let first = message.write.0;
+        let top = u32::from(bytes) * 8;
+        for lane in bits(warp.lanes) {
+            let value = self.read(&targets[lane])?;
+            let value = self.fabric.defects.loaded(value);
+            let unsigned = unsigned || self.fabric.defects.shader_has(ShaderDefect::SignLost);
+            let grown = if unsigned || top >= 64 {
+                value as u64
+            } else {
+                let up = 64 - top;
+                (((value as u64) << up) as i64 >> up) as u64
+            };
+            let mut set = |register: u8, mask: u32, value: u32| {
+                let target = &mut warp.registers[usize::from(register & 63)][lane];
+                *target = *target & !mask | value & mask;
+            };
+            match placement {
+                Placement::Byte(byte) => {
+                    let shift = 8 * u32::from(byte);
+                    set(first, 0xff << shift, (value as u32) << shift);
+                }
+                Placement::Half(half) => {
+                    let shift = 16 * u32::from(half);
+                    set(first, 0xffff << shift, (grown as u32) << shift);
+                }
+                Placement::Word => set(first, u32::MAX, grown as u32),
+                Placement::Pair => {
+                    set(first, u32::MAX, grown as u32);
+                    set(first.wrapping_add(1), u32::MAX, (grown >> 32) as u32);
+                }
+                Placement::Registers => {
+                    for index in 0..bytes.div_ceil(4) {
+                        let word = (value >> (32 * u32::from(index))) as u32;
+                        set(first.wrapping_add(index), u32::MAX, word);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One lane after another reads, computes and writes.
+    pub(super) fn atomic(
+        &mut self,
+        warp: &mut Warp,
+        message: &Message,
+        targets: &Targets,
+        (bytes, operation, operand): (u8, Atomic, AtomicOperand),
+    ) -> Result<(), Stopped> {
+        let wide = bytes == 8;
+        for lane in bits(warp.lanes) {
+            let staged = staged(warp, message.read, lane);
+            let (value, compare) = match operand {
+                AtomicOperand::Staging if wide => (staged as u64, (staged >> 64) as u64),
+                AtomicOperand::Staging => (
+                    staged as u64 & 0xffff_ffff,
+                    (staged >> 32) as u64 & 0xffff_ffff,
+                ),
+                AtomicOperand::StagingWord { signed: true } => (staged as i32 as i64 as u64, 0),
+                AtomicOperand::StagingWord { signed: false } => (u64::from(staged as u32), 0),
+                AtomicOperand::Implied(number) => (number as u64, 0),
+            };
+            let old = self.read(&targets[lane])? as u64;
+            let new = if wide {
+                combine(operation, old, value, compare)
+            } else {
+                let sign = |bits: u64| bits as u32 as i32 as i64 as u64;
+                // Grown by sign, 32-bit values keep their order in both senses.
+                combine(operation, sign(old), sign(value), sign(compare))
+            };
+            let lost = ShaderDefect::AtomicLost { lane: lane as u8 };
+            let lost = self.fabric.defects.shader_has(lost);
+            if (new ^ old) << (64 - 8 * u32::from(bytes)) != 0 && !lost {
+                let bytes = &new.to_le_bytes()[..usize::from(bytes)];
+                self.write(&targets[lane], bytes)?;
+            }
+            let wrong = self.fabric.defects.shader_has(ShaderDefect::AtomicReturn);
+            let old = if wrong { new } else { old };
+            for index in 0..message.write.1.min(2) {
+                let register = message.write.0.wrapping_add(index);
+                let word = (old >> (32 * u32::from(index))) as u32;
+                warp.registers[usize::from(register & 63)][lane] = word;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn combine(operation: Atomic, old: u64, value: u64, compare: u64) -> u64 {
+    match operation {
+        Atomic::Add => old.wrapping_add(value),
+        Atomic::MinSigned => (old as i64).min(value as i64) as u64,
+        Atomic::MaxSigned => (old as i64).max(value as i64) as u64,
+        Atomic::MinUnsigned => old.min(value),
+        Atomic::MaxUnsigned => old.max(value),
+        Atomic::And => old & value,
+        Atomic::Or => old | value,
+        Atomic::Xor => old ^ value,
+        Atomic::Exchange => value,
+        Atomic::CompareExchange if old == compare => value,
+        Atomic::CompareExchange => old,
+    }
+}

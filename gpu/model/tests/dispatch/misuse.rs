@@ -1,0 +1,143 @@
+//! What a shader does wrong, and what becomes of it and of its stream.
+
+use super::{BUFFER, DESCRIPTORS, DONE, Dispatch, program};
+use crate::bench::{group_input, group_output, stream_output};
+use eitri_model::Injection;
+
+#[test]
+fn a_result_used_before_its_wait_is_reported() {
+    let bench = Dispatch::default().run(&program(
+        "
+        LOAD.i32.unsigned.slot1.w0 @r4, r0, offset:0
+        IADD_IMM.i32 r5, r4, #1
+        NOP.wait1
+        NOP.end",
+    ));
+    bench.expect_diagnosis("r4 is read before the message on slot 1 that writes it was waited for");
+}
+
+#[test]
+fn registers_that_hold_nothing_are_reported() {
+    let bench = Dispatch::default().run(
+        "
+        MOV.i32 r4, r20
+        MOV.i32 r5, ^r60
+        MOV.i32 r6, r60
+        NOP.end",
+    );
+    bench.expect_diagnosis("r20 is read but was never written nor preloaded");
+    bench.expect_diagnosis("r60 is read after its last use");
+    let bench = Dispatch {
+        program_word: 8 | 1 << 4 | 2 << 30,
+        ..Dispatch::default()
+    }
+    .run("MOV.i32 r16, 0x0\nNOP.end");
+    bench.expect_diagnosis("r16 is not among the program's registers");
+}
+
+#[test]
+fn a_barrier_that_some_warps_never_reach_is_found() {
+    let text = "
+        BRANCHZ.reconverge r55, offset:out
+        BARRIER.slot7.wait
+        out:
+        NOP.end";
+    // Lane 0 waits alone; the others end, and so take no part.
+    let bench = Dispatch {
+        size: [32, 1, 1],
+        ..Dispatch::default()
+    }
+    .run(text);
+    bench.expect_diagnosis("BARRIER is reached by lanes");
+}
+
+#[test]
+fn faults_name_their_cause() {
+    let none = Dispatch::default();
+    none.check_fault("NOP", 0x51, "0x0000000000000000 is no instruction");
+    let one = Dispatch {
+        program_word: 8 | 3 << 4,
+        ..Dispatch::default()
+    };
+    one.check_fault(
+        "NOP.end",
+        0x58,
+        "the field Stage of the descriptor at 0x41000000 is not valid",
+    );
+    let large = Dispatch {
+        size: [1024, 2, 1],
+        ..Dispatch::default()
+    };
+    large.check_fault("NOP.end", 0x58, "a workgroup of 2048 threads");
+    let table = Dispatch {
+        uniforms: vec![BUFFER as u32, 0, 0x0100_0000, 0],
+        ..Dispatch::default()
+    };
+    let mut bench = table.prepare("LD_BUFFER.i32.unsigned.slot0.w0 @r0, r60, u2\nNOP.end");
+    bench.put(1, DESCRIPTORS + 0x100, &[2]);
+    table.submit(&mut bench);
+    bench.poll_shared(stream_output(0) + 0x80, 0xff, 0x58);
+    bench.expect_diagnosis(
+        "the descriptor with handle 0x1000000, of type 2, is not what the instruction takes",
+    );
+}
+
+#[test]
+fn a_shader_that_never_ends_leaves_the_host_in_control() {
+    let dispatch = Dispatch::default();
+    let mut bench = dispatch
+        .prepare("again:\nNOP.reconverge\nBRANCHZ.eq.reconverge 0x0, offset:again\nNOP.end");
+    dispatch.submit(&mut bench);
+    bench.wait(1000);
+    assert_eq!(bench.get64(1, DONE), 0);
+    bench.request_state(0, 0);
+    assert_eq!(bench.get64(1, DONE), 0);
+    bench.expect_no_diagnoses();
+}
+
+#[test]
+fn the_progress_timer_reports_a_group_that_gets_nowhere() {
+    let dispatch = Dispatch::default();
+    let mut bench = dispatch.prepare("NOP.end");
+    bench.shared_write(0x2010, 1000);
+    let req = bench.shared(0x2000);
+    bench.shared_write(0x2000, req ^ 2);
+    bench.ring(0);
+    bench.gpu.inject(Injection::JobsHang);
+    dispatch.submit(&mut bench);
+    bench.wait(5_000);
+    let (req, ack) = (bench.shared(group_input(0)), bench.shared(group_output(0)));
+    assert_eq!((req ^ ack) & 1 << 31, 1 << 31, "PROGRESS_TIMER_EVENT");
+}
+
+#[test]
+fn a_job_without_cores_is_an_endpoint_fault() {
+    let dispatch = Dispatch::default();
+    let mut bench = dispatch.prepare("NOP.end");
+    bench.shared_write64(0x2018, 0);
+    let req = bench.shared(0x2000);
+    bench.shared_write(0x2000, req ^ 4);
+    bench.ring(0);
+    bench.poll_shared(0x6000, 4, (req ^ 4) & 4);
+    dispatch.submit(&mut bench);
+    bench.poll_shared(stream_output(0) + 0x84, 0xff, 0x44);
+}
+
+#[test]
+fn a_page_fault_of_a_shader_reaches_the_stream_when_the_space_is_disabled() {
+    let dispatch = Dispatch {
+        uniforms: vec![0x6666_0000, 0],
+        ..Dispatch::default()
+    };
+    let mut bench = dispatch.prepare(&program("STORE.i32.slot0 @r60, r0, offset:0\nNOP.end"));
+    dispatch.submit(&mut bench);
+    bench.poll(eitri_csf::registers::interrupts::MMU_IRQ_RAWSTAT, 2, 2);
+    bench.disable_space(1);
+    bench.wait(1000);
+    assert_eq!(
+        bench.shared(stream_output(0) + 0x80) & 0xf8,
+        0xC0,
+        "{}",
+        bench.report()
+    );
+}
