@@ -85,6 +85,8 @@ impl Ring {
 
     /// Lets reading begin there when the stream is started, also if more was consumed: the GPU is stopped.
     pub(crate) fn begin_at<P: Platform>(&mut self, platform: &mut P, offset: u64) {
+        // The GPU has written in that line: what a cache holds of it is dropped, and not written back with the word.
+        self.output.read(platform, CS_EXTRACT);
         self.output.write(platform, CS_EXTRACT, offset);
         self.skipped = offset;
         self.consumed = offset;
