@@ -9,7 +9,7 @@ use eitri_launch::images::{self, UEFI_APPLICATION};
 use eitri_launch::tools::{self, Tool};
 use miette::Diagnostic;
 use object::read::elf::{FileHeader, ProgramHeader};
-use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, elf};
+use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind, elf};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -28,7 +28,7 @@ const JOB: &str = "EITRI_JOB";
 const SUITE: &str = "EITRI_SUITE";
 /// the image of `kernel/uefi`,
 const IMAGE: &str = "EITRI_IMAGE";
-/// and the GPU's firmware and the program of `examples/embed`.
+/// and the GPU's firmware and the program of `examples/embed`, or the programs of `qemu-tests/driver-tests`.
 pub(crate) const FIRMWARE: &str = "EITRI_FIRMWARE";
 pub(crate) const PROGRAM: &str = "EITRI_PROGRAM";
 
@@ -161,6 +161,16 @@ impl Builder {
         let mut parts = vec![(FIRMWARE, firmware)];
         parts.extend(scripts.map(|scripts| (SUITE, scripts)));
         self.build_around(board, "eitri-validation-image", &parts)
+    }
+
+    /// Builds the image that carries the driver's tests, with the GPU's firmware and the programs that they run in it.
+    pub(crate) fn build_driver_tests(
+        &self,
+        firmware: &[u8],
+        programs: &[u8],
+    ) -> Result<Image, Failure> {
+        let parts = [(FIRMWARE, firmware), (PROGRAM, programs)];
+        self.build_around(None, "eitri-driver-tests-image", &parts)
     }
 
     /// Builds the application that UEFI firmware starts, with a raw image in it; gives its file.
@@ -331,6 +341,18 @@ impl Image {
             })
         });
         Ok(sections.collect())
+    }
+
+    /// The function that an address lies in, as its source calls it.
+    pub(crate) fn function(&self, address: u64) -> Option<String> {
+        let file = object::File::parse(self.elf.as_slice()).ok()?;
+        let has = |symbol: &object::Symbol<'_, '_>| {
+            let bytes = address.checked_sub(symbol.address());
+            symbol.kind() == SymbolKind::Text && bytes.is_some_and(|bytes| bytes < symbol.size())
+        };
+        let symbol = file.symbols().find(has)?;
+        let name = symbol.name().ok()?;
+        Some(format!("{:#}", rustc_demangle::demangle(name)))
     }
 
     /// Names of the symbols that contain `part`.

@@ -232,6 +232,11 @@ impl Machine {
         Machine::with(|builder| builder.build_suite(None, suite))
     }
 
+    /// Builds the monitor and the image that carries the driver's tests.
+    pub(crate) fn with_driver_tests(firmware: &[u8], programs: &[u8]) -> Result<Machine, Failure> {
+        Machine::with(|builder| builder.build_driver_tests(firmware, programs))
+    }
+
     /// Builds the monitor and an image.
     fn with(image: impl FnOnce(&Builder) -> Result<Image, Failure>) -> Result<Machine, Failure> {
         tools::ensure(&Workspace::find()?, Tool::OF_QEMU)?;
@@ -275,6 +280,19 @@ impl Machine {
         });
         step.finish(booted.as_ref().is_ok_and(|it| it.status().is_some()));
         booted
+    }
+
+    /// A line of the monitor's, with the functions of the image that its addresses lie in, a line each.
+    pub(crate) fn with_symbols(&self, line: &str) -> String {
+        let mut text = line.to_owned();
+        for word in line.split([' ', ',', ':']) {
+            let address = word.strip_prefix("0x");
+            let address = address.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+            if let Some(name) = address.and_then(|address| self.image.function(address)) {
+                text += &format!("\n    {word} is in {name}");
+            }
+        }
+        text
     }
 
     /// What a boot's image said, decoded.
@@ -372,6 +390,38 @@ pub(crate) fn run_suite(
         console: machine.console(&booted),
         diagnoses: diagnoses(&booted),
         ended: died(&booted),
+    })
+}
+
+/// What came of a boot of the image that carries the driver's tests.
+pub(crate) struct TestsRan {
+    /// Its console.
+    pub(crate) console: String,
+    /// What the monitor said.
+    pub(crate) monitor: String,
+    /// How it ended, in words.
+    pub(crate) ended: String,
+}
+
+/// Boots the image of a machine that carries the driver's tests, which keeps its caches up, with further words.
+pub(crate) fn run_driver_tests(
+    machine: &Machine,
+    words: &[&str],
+    limit: Duration,
+) -> Result<TestsRan, Failure> {
+    let ours = ["tests=yes", "cached"].iter().chain(words);
+    let all: Vec<String> = ours.map(|word| (*word).to_owned()).collect();
+    let booted = machine.boot(&OfMachine {
+        what: "running the driver's tests in QEMU",
+        words: &all,
+        board: None,
+        gpu: GpuChoice::default(),
+        inside: limit,
+    })?;
+    Ok(TestsRan {
+        console: machine.console(&booted),
+        ended: died(&booted),
+        monitor: booted.monitor,
     })
 }
 

@@ -29,6 +29,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-dump",        &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa"]),
     ("eitri-mmio",        &["eitri-runtime"]),
     ("eitri-on-model",    &["eitri-dump", "eitri-model", "eitri-runtime"]),
+    ("eitri-driver-tests", &["eitri-cs", "eitri-csf", "eitri-dump", "eitri-model", "eitri-program", "eitri-runtime"]),
     ("eitri-validation",  &["eitri-cs", "eitri-csf", "eitri-isa", "eitri-program", "eitri-runtime"]),
     ("eitri-shaderc",     &["eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-program", "eitri-program-file", "eitri-texels"]),
     ("eitri-job",         &["eitri-descriptors", "eitri-dump", "eitri-program", "eitri-runtime"]),
@@ -47,9 +48,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-embassy-example", &["eitri-boards", "eitri-embassy", "eitri-kernel", "eitri-linker", "eitri-mmio", "eitri-program", "eitri-runtime"]),
     ("eitri-embed",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-mmio", "eitri-program", "eitri-runtime"]),
     ("eitri-bench",        &["eitri-boards", "eitri-kernel", "eitri-linker", "eitri-on-board", "eitri-program", "eitri-runtime"]),
+    ("eitri-driver-tests-image", &["eitri-boards", "eitri-driver-tests", "eitri-kernel", "eitri-linker", "eitri-model", "eitri-on-board", "eitri-runtime"]),
     ("eitri-mailbox",      &[]),
     ("eitri-host-gpu",     &["eitri-mailbox", "eitri-model"]),
-    ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-kernel", "eitri-linker", "eitri-mailbox", "eitri-model"]),
+    ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-csf", "eitri-kernel", "eitri-linker", "eitri-mailbox", "eitri-model"]),
     ("eitri-vulkan-runner", &["eitri-compute-cases"]),
     ("eitri-no-panic",     &["eitri-dump", "eitri-program", "eitri-runtime"]),
     ("eitri",             &["eitri-amber", "eitri-amber-device", "eitri-boards", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-host-gpu", "eitri-ir3-interp", "eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-program", "eitri-runtime", "eitri-shaderc", "eitri-validation"]),
@@ -64,6 +66,7 @@ const MAY_BE_UNSAFE: &[&str] = &["kernel", "boards", "qemu-tests", "gpu/mmio", "
 const PROMISES: &[(&str, &[&str])] = &[
     ("gpu/runtime/src", &["platform.rs", "testing/mod.rs"]),
     ("gpu/on-model/src", &["machine.rs", "non_coherent.rs"]),
+    ("gpu/driver-tests/src", &["machine.rs"]),
 ];
 
 /// The lower layers of the runtime, and what none of them may name: the layers above.

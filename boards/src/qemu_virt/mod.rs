@@ -99,19 +99,71 @@ pub const MONITOR_RAM: Region = Region::new(0x8000_0000, 0x4000_0000);
 /// The last page of it: where the monitor and the model meet, if the model is in a process of the host.
 pub const MAILBOX: Region = Region::new(MONITOR_RAM.end() - 0x1000, 0x1000);
 
-/// Where an operating system under the monitor tells it something: words that [`control`] names. Beside the GPU's window, in the
-/// same hole.
+/// Where an operating system, or an image of tests, tells the monitor something: words that [`control`] names. Beside the GPU's
+/// window, in the same hole.
 pub const CONTROL: Region = Region::new(0x0B20_0000, 0x1000);
 
-/// Words of [`CONTROL`], in bytes from its begin. They are written.
+/// Words of [`CONTROL`], in bytes from its begin.
 #[rustfmt::skip]
 pub mod control {
-    /// The exit status: the machine ends.
-    pub const END:      usize = 0;
-    /// The number of something of the GPU that goes wrong from now on, in the model's list.
-    pub const FAULT:    usize = 4;
+    /// Written: the exit status; the machine ends.
+    pub const END:       usize = 0;
+    /// Written: something of the GPU goes wrong from now on. Bits 7:0 are its number in the model's list; with bit 16, bits 15:8 say
+    /// which space or exception it is about.
+    pub const FAULT:     usize = 4;
     /// The same, which does no longer.
-    pub const NO_FAULT: usize = 8;
+    pub const NO_FAULT:  usize = 8;
+    /// Written: there is a new GPU, as a [`super::NewGpu`] says.
+    pub const NEW_GPU:   usize = 12;
+    /// Written: the GPU's supply goes.
+    pub const CUT_POWER: usize = 16;
+    /// Read: the levels of the GPU's lines: JOB, MMU, GPU from bit 0 on.
+    pub const LINES:     usize = 20;
+    /// Written: the number, from 0, of something that the GPU has to say of its driver. Read: its next four bytes; zeros at its end,
+    /// and where there is none.
+    pub const DIAGNOSIS: usize = 24;
+    /// The same of what was wrong with the upkeep of caches, since the machine began.
+    pub const UPKEEP:    usize = 28;
+    /// Written: the address of a page of 4096 bytes that has a new owner; nothing of it is in caches.
+    pub const NEW_PAGE:  usize = 32;
+}
+
+/// The GPU that an image of tests asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewGpu {
+    /// Its number in the model's list of products.
+    pub product: u8,
+    /// Whether its L2 keeps what it has until it is flushed.
+    pub l2: bool,
+    /// The interface version that its firmware speaks, if not the released one: major and minor.
+    pub interface: Option<(u8, u8)>,
+}
+
+impl NewGpu {
+    const L2: u32 = 1 << 8;
+    const INTERFACE: u32 = 1 << 9;
+
+    /// As a word.
+    pub const fn word(self) -> u32 {
+        let l2 = if self.l2 { NewGpu::L2 } else { 0 };
+        let interface = match self.interface {
+            Some((major, minor)) => NewGpu::INTERFACE | (major as u32) << 24 | (minor as u32) << 16,
+            None => 0,
+        };
+        self.product as u32 | l2 | interface
+    }
+
+    /// What a word says.
+    pub const fn of_word(word: u32) -> NewGpu {
+        NewGpu {
+            product: word as u8,
+            l2: word & NewGpu::L2 != 0,
+            interface: match word & NewGpu::INTERFACE {
+                0 => None,
+                _ => Some(((word >> 24) as u8, (word >> 16) as u8)),
+            },
+        }
+    }
 }
 
 /// How much of that is its heap: the model, and its page tables.

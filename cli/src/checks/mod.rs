@@ -5,6 +5,7 @@
 mod amber;
 mod boards;
 mod documentation;
+mod driver;
 mod fidelity;
 mod fuzz;
 mod kernel;
@@ -129,6 +130,7 @@ const CLIPPY_BARE_METAL: &[&str] = &[
     "-p=eitri-amber-image",
     "-p=eitri-bench",
     "-p=eitri-boards",
+    "-p=eitri-driver-tests-image",
     "-p=eitri-embassy",
     "-p=eitri-embassy-example",
     "-p=eitri-embed",
@@ -186,6 +188,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "boards",     when: When::Always,           lane: Lane::Images, needs: FORM, what: "the image links for every board",                        action: Action::Cases(boards::run) },
     Check { name: "embassy",    when: When::Long("1 min"),    lane: Lane::Images, needs: QEMU, what: "tasks on an executor share a GPU in QEMU",               action: Action::Cases(kernel::run_embassy) },
     Check { name: "kernel",     when: When::Always,           lane: Lane::Images, needs: QEMU, what: "the kernel and the monitor in QEMU",                     action: Action::Cases(kernel::run) },
+    Check { name: "driver",     when: When::Long("3 min"),    lane: Lane::Images, needs: QEMU, what: "the driver's tests in QEMU, with caches that the GPU does not see", action: Action::Cases(driver::run) },
     Check { name: "u-boot",     when: When::Always,           lane: Lane::Images, needs: BOOT, what: "U-Boot takes the image in every form",                   action: Action::Cases(u_boot::run) },
     Check { name: "fidelity",   when: When::Long("6 min"),    lane: Lane::Images, needs: QEMU, what: "each board's image on that board's stand-ins",            action: Action::Cases(fidelity::run) },
     Check { name: "labs",       when: When::Long("2 min"),    lane: Lane::Images, needs: LABS, what: "labgrid and LAVA take the files for labs",               action: Action::Cases(labs::run) },

@@ -111,6 +111,36 @@ impl Injection {
         Injection::SampleLost,
     ];
 
+    /// The address space or the exception that it is about, if it is about one.
+    pub fn subject(self) -> Option<u8> {
+        match self {
+            Injection::AddressSpaceStuck { space }
+            | Injection::PageFault { space }
+            | Injection::BusError { space } => Some(space),
+            Injection::StreamFault { exception }
+            | Injection::StreamFatal { exception }
+            | Injection::JobFault { exception }
+            | Injection::GpuFault { exception } => Some(exception),
+            _ => None,
+        }
+    }
+
+    /// The same about another one. What is about none stays as it is.
+    #[must_use]
+    pub fn about(mut self, subject: u8) -> Injection {
+        match &mut self {
+            Injection::AddressSpaceStuck { space }
+            | Injection::PageFault { space }
+            | Injection::BusError { space } => *space = subject,
+            Injection::StreamFault { exception }
+            | Injection::StreamFatal { exception }
+            | Injection::JobFault { exception }
+            | Injection::GpuFault { exception } => *exception = subject,
+            _ => {}
+        }
+        self
+    }
+
     /// Whether it is used up when it has struck.
     fn is_once(self) -> bool {
         match self {
@@ -294,6 +324,18 @@ mod tests {
         });
         let hits: Vec<usize> = hits.map(|(index, _)| index).collect();
         assert_eq!(hits, struck, "{aim:?}");
+    }
+
+    #[test]
+    fn an_injection_is_about_what_it_was_told() {
+        for injection in Injection::ALL {
+            let other = injection.about(7);
+            assert_eq!(other.subject(), injection.subject().map(|_| 7));
+            assert_eq!(
+                injection.subject().map(|it| other.about(it)),
+                injection.subject().map(|_| injection)
+            );
+        }
     }
 
     #[test]

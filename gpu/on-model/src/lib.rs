@@ -27,5 +27,5 @@ mod machine;
 mod memory;
 mod non_coherent;
 
-pub use machine::{Accesses, Machine, Supply};
+pub use machine::Machine;
 pub use non_coherent::NonCoherent;

@@ -4,10 +4,7 @@
 
 use crate::memory::Memory;
 use eitri_model::{Budget, Config, Gpu, PhysicalMemory};
-use eitri_runtime::{
-    DmaRegion, Instant, Lines, OperatingPoint, PageAllocator, PhysicalAddress, Platform,
-    PowerChange, SystemCoherency,
-};
+use eitri_runtime::{DmaRegion, Instant, Lines, PageAllocator, PhysicalAddress, Platform};
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
@@ -20,21 +17,6 @@ const MEMORY_BASE: u64 = 0x8000_0000;
 /// Instructions of one slice of work: between two looks at the host's clock.
 const SLICE: u64 = 2_000_000;
 
-/// How often the driver did what costs time on hardware.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Accesses {
-    /// Registers read.
-    pub register_reads: u64,
-    /// Registers written.
-    pub register_writes: u64,
-    /// Store barriers.
-    pub publishes: u64,
-    /// Load barriers.
-    pub observes: u64,
-    /// Waits.
-    pub waits: u64,
-}
-
 struct Parts {
     gpu: Gpu,
     memory: Memory,
@@ -43,41 +25,10 @@ struct Parts {
     fresh: u64,
     counter_hertz: u64,
     slice_hash: Option<[u32; 3]>,
-    coherency: SystemCoherency,
-    slowdown: u32,
-    accesses: Accesses,
     /// Real time after which waiting is given up, from the start of the machine on.
     patience: Option<(std::time::Instant, Duration)>,
     /// How far the driver's clock was moved ahead of the model's.
     skipped: Duration,
-    supply: Supply,
-}
-
-/// What was asked of the supply and the clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Supply {
-    /// Whether it is to be there.
-    pub on: bool,
-    /// How often it was switched from one to the other.
-    pub switched: u32,
-    /// The clock and voltage that were asked for last.
-    pub point: Option<OperatingPoint>,
-    /// Accesses to registers while it was not there, and stable.
-    pub strays: u64,
-    /// How long a change takes.
-    delay: Duration,
-    stable: Instant,
-}
-
-impl Supply {
-    const ON: Supply = Supply {
-        on: true,
-        switched: 0,
-        point: None,
-        strays: 0,
-        delay: Duration::ZERO,
-        stable: Instant(Duration::ZERO),
-    };
 }
 
 impl Parts {
@@ -92,12 +43,6 @@ impl Parts {
 
     fn now(&self) -> Instant {
         Instant(Duration::from_nanos(self.gpu.now()).saturating_add(self.skipped))
-    }
-
-    /// Notes an access to a register.
-    fn reach_registers(&mut self) {
-        let there = self.supply.on && self.now() >= self.supply.stable;
-        self.supply.strays += u64::from(!there);
     }
 
     fn out_of_patience(&self) -> bool {
@@ -143,12 +88,8 @@ impl Machine {
             memory: Memory::new(MEMORY_BASE, bytes),
             pages: pages.expect("a bit for each page"),
             fresh: MEMORY_BASE,
-            coherency: SystemCoherency::None,
-            slowdown: 1,
-            accesses: Accesses::default(),
             patience: None,
             skipped: Duration::ZERO,
-            supply: Supply::ON,
         })))
     }
 
@@ -158,32 +99,6 @@ impl Machine {
     pub fn with_patience(self, limit: Duration) -> Machine {
         self.0.borrow_mut().patience = Some((std::time::Instant::now(), limit));
         self
-    }
-
-    /// States how CPU and GPU see each other's writes, whatever the GPU thinks of it.
-    #[must_use]
-    pub fn with_coherency(self, coherency: SystemCoherency) -> Machine {
-        self.0.borrow_mut().coherency = coherency;
-        self
-    }
-
-    /// States how many times slower than usual the GPU is clocked.
-    #[must_use]
-    pub fn with_slowdown(self, slowdown: u32) -> Machine {
-        self.0.borrow_mut().slowdown = slowdown;
-        self
-    }
-
-    /// States how long supply and clocks take to come or go.
-    #[must_use]
-    pub fn with_supply_delay(self, delay: Duration) -> Machine {
-        self.0.borrow_mut().supply.delay = delay;
-        self
-    }
-
-    /// What the driver asked of supply and clock.
-    pub fn supply(&self) -> Supply {
-        self.0.borrow().supply
     }
 
     /// The model.
@@ -208,11 +123,6 @@ impl Machine {
     /// Bytes of memory that are given out.
     pub fn memory_in_use(&self) -> u64 {
         self.0.borrow().pages.in_use()
-    }
-
-    /// What the driver did so far.
-    pub fn accesses(&self) -> Accesses {
-        self.0.borrow().accesses
     }
 
     /// A register word, without counting it as an access of the driver's.
@@ -250,15 +160,11 @@ impl Machine {
 unsafe impl Platform for Machine {
     fn read32(&mut self, offset: u32) -> u32 {
         let parts = &mut *self.0.borrow_mut();
-        parts.accesses.register_reads += 1;
-        parts.reach_registers();
         parts.gpu.read32(&mut parts.memory, offset)
     }
 
     fn write32(&mut self, offset: u32, value: u32) {
         let parts = &mut *self.0.borrow_mut();
-        parts.accesses.register_writes += 1;
-        parts.reach_registers();
         parts.gpu.write32(&mut parts.memory, offset, value);
     }
 
@@ -294,13 +200,9 @@ unsafe impl Platform for Machine {
         self.set(address, value.to_le_bytes());
     }
 
-    fn publish(&mut self) {
-        self.0.borrow_mut().accesses.publishes += 1;
-    }
+    fn publish(&mut self) {}
 
-    fn observe(&mut self) {
-        self.0.borrow_mut().accesses.observes += 1;
-    }
+    fn observe(&mut self) {}
 
     fn clean(&mut self, _: Range<PhysicalAddress>) {}
 
@@ -316,7 +218,6 @@ unsafe impl Platform for Machine {
 
     fn wait(&mut self, wanted: Lines, until: Instant) -> Lines {
         let parts = &mut *self.0.borrow_mut();
-        parts.accesses.waits += 1;
         loop {
             let lines = parts.lines();
             let hit =
@@ -331,37 +232,6 @@ unsafe impl Platform for Machine {
             }
             parts.run(u64::try_from(left.as_nanos()).unwrap_or(u64::MAX));
         }
-    }
-
-    fn coherency(&self) -> SystemCoherency {
-        self.0.borrow().coherency
-    }
-
-    fn slowdown(&self) -> u32 {
-        self.0.borrow().slowdown
-    }
-
-    fn begin_supply(&mut self, change: PowerChange) {
-        let parts = &mut *self.0.borrow_mut();
-        let (on, now) = (change == PowerChange::On, parts.now());
-        let supply = &mut parts.supply;
-        if supply.on != on {
-            supply.on = on;
-            supply.switched += 1;
-            supply.stable = now.after(supply.delay);
-            if !on {
-                parts.gpu.cut_power();
-            }
-        }
-    }
-
-    fn supply_is_stable(&mut self) -> bool {
-        let parts = self.0.borrow();
-        parts.now() >= parts.supply.stable
-    }
-
-    fn set_operating_point(&mut self, point: OperatingPoint) {
-        self.0.borrow_mut().supply.point = Some(point);
     }
 
     fn slice_hash(&self) -> Option<[u32; 3]> {

@@ -11,8 +11,10 @@ use eitri_runtime::{
     DmaRegion, Instant, Lines, OperatingPoint, PhysicalAddress, Platform, PowerChange,
     SystemCoherency,
 };
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// Bytes of a cache line.
 const LINE: u64 = 64;
@@ -33,7 +35,7 @@ pub struct NonCoherent<P> {
     leaving: Vec<(u64, [u8; LINE as usize])>,
     random: u64,
     /// Lines that were dropped with stores in them that were never cleaned.
-    lost_stores: Vec<u64>,
+    lost_stores: Rc<RefCell<Vec<u64>>>,
 }
 
 impl<P: Platform> NonCoherent<P> {
@@ -45,7 +47,7 @@ impl<P: Platform> NonCoherent<P> {
             lines: BTreeMap::new(),
             leaving: Vec::new(),
             random: seed | 1,
-            lost_stores: Vec::new(),
+            lost_stores: Rc::default(),
         }
     }
 
@@ -57,9 +59,10 @@ impl<P: Platform> NonCoherent<P> {
         }
     }
 
-    /// Addresses of lines that were invalidated while they held stores: the stores are lost.
-    pub fn lost_stores(&self) -> &[u64] {
-        &self.lost_stores
+    /// Addresses of lines that were invalidated while they held stores: the stores are lost. It goes on being filled, for whoever
+    /// looks when the driver has the platform.
+    pub fn lost_stores(&self) -> Rc<RefCell<Vec<u64>>> {
+        Rc::clone(&self.lost_stores)
     }
 
     /// True once in `odds` times.
@@ -247,7 +250,7 @@ unsafe impl<P: Platform> Platform for NonCoherent<P> {
         }
         for at in Self::lines_of(&range) {
             if self.lines.remove(&at).is_some_and(|line| line.dirty) {
-                self.lost_stores.push(at);
+                self.lost_stores.borrow_mut().push(at);
             }
             // What was cleaned reaches memory before the line is read from there again.
             let (this, rest) = std::mem::take(&mut self.leaving)

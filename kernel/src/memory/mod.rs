@@ -175,7 +175,7 @@ pub(crate) unsafe fn constants(region: Region) -> &'static [u8] {
 ///
 /// # Safety
 /// [`map`] was called. At the address are a device's registers.
-pub(crate) unsafe fn device(address: usize) {
+pub unsafe fn device(address: usize) {
     const PAGE: usize = 4096;
     if matches!(translate(address), Translation::Mapped { .. }) {
         return;

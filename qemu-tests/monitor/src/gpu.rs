@@ -49,11 +49,19 @@ impl Gpu {
         }
     }
 
-    /// Something goes wrong from now on, or does no longer: by its number in the model's list of such things.
-    pub(crate) fn fault(&mut self, number: u32, strikes: bool) {
+    /// Something goes wrong from now on, or does no longer: as `control::FAULT` has it.
+    pub(crate) fn fault(&mut self, word: u32, strikes: bool) {
         match self {
-            Gpu::Here(gpu) => gpu.fault(number, strikes),
-            Gpu::Host(gpu) => gpu.fault(number, strikes),
+            Gpu::Here(gpu) => gpu.fault(word, strikes),
+            Gpu::Host(gpu) => gpu.fault(word, strikes),
+        }
+    }
+
+    /// The model in here, which a test may change.
+    pub(crate) fn model(&mut self) -> Option<&mut ModelGpu> {
+        match self {
+            Gpu::Here(gpu) => Some(gpu),
+            Gpu::Host(_) => None,
         }
     }
 

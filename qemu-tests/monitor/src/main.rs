@@ -45,7 +45,7 @@ mod trace;
 
 use guest::Guest;
 use report::say;
-use settings::Settings;
+use settings::{Coherence, Settings};
 
 fn main() -> ! {
     // SAFETY: the linker script has set this memory aside, and the initial map has it.
@@ -61,7 +61,7 @@ fn main() -> ! {
     };
     machine::show(settings.board, settings.memory_above);
     let interrupts = interrupts::open();
-    stage2::show_machine(settings.coherent);
+    stage2::show_machine(settings.coherence == Coherence::Whole);
     let gpu = gpu::Gpu::new(&settings);
     let board = settings.board;
     say!(

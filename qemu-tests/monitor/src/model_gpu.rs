@@ -7,14 +7,31 @@ use crate::gpu::Rest;
 use crate::report::say;
 use crate::settings::Settings;
 use crate::trace::TraceFile;
+use alloc::string::ToString;
+use alloc::vec::{self, Vec};
 use core::time::Duration;
+use eitri_boards::qemu_virt::NewGpu;
+use eitri_csf::interface::control::Version;
 use eitri_kernel::time;
-use eitri_model::{Budget, Config, Gpu, Injection, Lines, Nanoseconds, Progress};
+use eitri_model::{Budget, Config, Gpu, Injection, Lines, Nanoseconds, Product, Progress};
 
 /// What the model is given at least when its time is not behind.
 const SHORTEST_SLICE: Nanoseconds = 20_000;
 /// What it is given at most at once: more would delay the image's interrupts.
 const LONGEST_SLICE: Nanoseconds = 2_000_000;
+
+/// What an image asks about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum About {
+    /// What the driver did wrong.
+    Gpu,
+    /// What was not cleaned, or not invalidated.
+    Upkeep,
+}
+
+/// Instructions that it executes at most at once, for the same reason: the time of a shader that keeps the cores busy takes many
+/// times as long to compute.
+const MOST_INSTRUCTIONS: u64 = 2_000;
 
 /// The model and what belongs to it.
 pub(crate) struct ModelGpu {
@@ -24,6 +41,8 @@ pub(crate) struct ModelGpu {
     start: Duration,
     /// Diagnoses that were said.
     said: usize,
+    /// What the image has not read yet of the diagnosis that it asked for.
+    asked: vec::IntoIter<u8>,
 }
 
 impl ModelGpu {
@@ -38,10 +57,49 @@ impl ModelGpu {
         model.trace_to(settings.trace.as_deref().and_then(TraceFile::create));
         ModelGpu {
             model,
-            memory: Caches::new(settings.coherent),
+            memory: Caches::new(settings.coherence),
             start: time::now(),
             said: 0,
+            asked: Vec::new().into_iter(),
         }
+    }
+
+    /// Another GPU without power is in its place.
+    pub(crate) fn renew(&mut self, asked: NewGpu) {
+        let product = Product::all().nth(asked.product.into());
+        self.model = Gpu::new(Config {
+            timestamp_hz: time::counter_hertz(),
+            product: product.unwrap_or_else(Product::g610),
+            l2: asked.l2,
+            interface: asked
+                .interface
+                .map(|(major, minor)| Version::new(major, minor)),
+            ..Config::default()
+        });
+        self.memory.renew();
+        self.start = time::now();
+        self.said = 0;
+    }
+
+    /// Its supply goes.
+    pub(crate) fn cut_power(&mut self) {
+        self.model.cut_power();
+    }
+
+    /// The image asks for a diagnosis, of the GPU or of the upkeep of caches.
+    pub(crate) fn ask(&mut self, about: About, number: u32) {
+        let number = number as usize;
+        let text = match about {
+            About::Gpu => self.model.diagnoses().get(number).map(ToString::to_string),
+            About::Upkeep => self.memory.told().get(number).cloned(),
+        };
+        self.asked = text.unwrap_or_default().into_bytes().into_iter();
+    }
+
+    /// Its next four bytes; zeros behind the last.
+    pub(crate) fn answer(&mut self) -> u32 {
+        let bytes = [(); 4].map(|()| self.asked.next().unwrap_or(0));
+        u32::from_le_bytes(bytes)
     }
 
     /// A load by the code at `pc`.
@@ -56,12 +114,19 @@ impl ModelGpu {
             .write32_at(&mut self.memory, offset, value, Some(pc));
     }
 
-    /// Something goes wrong from now on, or does no longer.
-    pub(crate) fn fault(&mut self, number: u32, strikes: bool) {
-        match Injection::ALL.get(number as usize) {
-            Some(injection) if strikes => self.model.inject(*injection),
-            Some(injection) => self.model.withdraw(*injection),
-            None => {}
+    /// Something goes wrong from now on, or does no longer: as `control::FAULT` has it.
+    pub(crate) fn fault(&mut self, word: u32, strikes: bool) {
+        let [number, subject, is_about, _] = word.to_le_bytes();
+        let Some(injection) = Injection::ALL.get(usize::from(number)) else {
+            return;
+        };
+        let injection = match is_about {
+            0 => *injection,
+            _ => injection.about(subject),
+        };
+        match strikes {
+            true => self.model.inject(injection),
+            false => self.model.withdraw(injection),
         }
     }
 
@@ -71,7 +136,11 @@ impl ModelGpu {
         let passed = Nanoseconds::try_from(passed).unwrap_or(Nanoseconds::MAX);
         let behind = passed.saturating_sub(self.model.now());
         let slice = behind.clamp(SHORTEST_SLICE, LONGEST_SLICE);
-        self.model.run(&mut self.memory, Budget::of(slice))
+        let budget = Budget {
+            time: slice,
+            instructions: MOST_INSTRUCTIONS,
+        };
+        self.model.run(&mut self.memory, budget)
     }
 
     /// Nobody is looking: lets it work, or its time go on to where something happens next.

@@ -32,12 +32,47 @@ pub(crate) fn registers(guest: &Guest) {
         }
         say!("{text}");
     }
-    // Its addresses are physical ones.
-    let word = |address| GuestMemory.read64(address).ok();
-    let record = |address: u64| Some([word(address)?, word(address.checked_add(8)?)?]);
-    let [.., frame, _] = guest.x;
-    for address in frames(frame, record) {
+    for address in callers(guest) {
         say!("  returns to {address:#018x}");
+    }
+}
+
+/// Where the image's code returns to, innermost first. Its addresses are physical ones.
+fn callers(guest: &Guest) -> impl Iterator<Item = u64> {
+    let word = |address| GuestMemory.read64(address).ok();
+    let record = move |address: u64| Some([word(address)?, word(address.checked_add(8)?)?]);
+    let [.., frame, _] = guest.x;
+    frames(frame, record)
+}
+
+/// Code of the image: where it is, and who called it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Code {
+    at: u64,
+    callers: [u64; 5],
+}
+
+impl Code {
+    /// What the image is doing.
+    pub(crate) fn of(guest: &Guest) -> Code {
+        let mut code = Code {
+            at: guest.elr,
+            callers: [0; 5],
+        };
+        for (place, address) in code.callers.iter_mut().zip(callers(guest)) {
+            *place = address;
+        }
+        code
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the code at {:#x}", self.at)?;
+        for address in self.callers.iter().take_while(|address| **address != 0) {
+            write!(f, " < {address:#x}")?;
+        }
+        Ok(())
     }
 }
 

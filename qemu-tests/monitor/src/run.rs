@@ -8,14 +8,15 @@ use crate::distributor::Distributor;
 use crate::gpu::{Gpu, Rest};
 use crate::guest::{Exit, Guest};
 use crate::interrupts::{self, Interrupts};
-use crate::report;
+use crate::model_gpu::About;
+use crate::report::{self, Code};
 use crate::settings::Settings;
 use crate::{cpus, distributor, machine, redistributor};
 use core::fmt;
 use core::time::Duration;
 use cortex_a::registers::{ESR_EL2, FAR_EL2, HPFAR_EL2, Readable};
 use eitri_aarch64::{Access, CacheInstruction, Direction, FaultPage, SoftwareInterrupt, Syndrome};
-use eitri_boards::qemu_virt::{CONTROL, control};
+use eitri_boards::qemu_virt::{CONTROL, NewGpu, control};
 use eitri_boards::steps::SmcCall;
 use eitri_boards::{Exit as End, Region};
 use eitri_kernel::time;
@@ -92,6 +93,8 @@ struct Machine {
     shared: Mutex<Shared>,
     /// The image is an operating system.
     system: bool,
+    /// The image may use the monitor's own registers.
+    controls: bool,
     limit: Duration,
     /// When the image must have ended.
     deadline: Duration,
@@ -124,6 +127,7 @@ pub(crate) fn begin(gpu: Gpu, settings: &Settings) {
             around: Around::new(),
         }),
         system: settings.system,
+        controls: settings.system || settings.tests,
         limit: settings.limit,
         deadline: time::now().saturating_add(settings.limit),
     });
@@ -164,7 +168,14 @@ impl Monitor {
     fn run(mut self) -> ! {
         loop {
             self.present();
-            match self.guest.run() {
+            // Upkeep of caches comes line by line, and changes nothing that an interrupt could tell of.
+            let exit = loop {
+                match self.guest.run() {
+                    Exit::Synchronous if self.is_upkeep() => {}
+                    exit => break exit,
+                }
+            };
+            match exit {
                 Exit::Synchronous => self.synchronous(),
                 Exit::Interrupt => self.interrupt(),
                 Exit::FastInterrupt => {
@@ -231,7 +242,7 @@ impl Monitor {
     fn data_abort(&mut self, syndrome: Syndrome) {
         let address = FaultPage::address(HPFAR_EL2.get(), FAR_EL2.get());
         let place = match Place::of(address, &self.machine.shared().around) {
-            Place::Control if !self.machine.system => Place::Nothing,
+            Place::Control if !self.machine.controls => Place::Nothing,
             place => place,
         };
         if place == Place::Nothing && self.machine.system {
@@ -240,6 +251,9 @@ impl Monitor {
         if place == Place::Nothing {
             let why = format_args!("nothing at {address:#x}: {syndrome}");
             self.stop(why, End::Exception);
+        }
+        if place == Place::Shared && self.is_shown(address) {
+            return;
         }
         let access = match Access::decode(syndrome, address) {
             Ok(access) => access,
@@ -294,21 +308,51 @@ impl Monitor {
         }
     }
 
-    /// An operating system says how it ends, or what shall go wrong.
+    /// An operating system, or a test, says how it ends, what shall go wrong, which GPU there is.
     fn control(&mut self, access: Access) {
+        let word = access.address as usize - CONTROL.base;
         if access.direction == Direction::Read {
-            return self.guest.set_register(access.register, 0);
+            let value = self.control_read(word);
+            let value = access.loaded(value.into());
+            return self.guest.set_register(access.register, value);
         }
         let value = self.guest.register(access.register) as u32;
-        match access.address as usize - CONTROL.base {
-            control::END => {
-                self.say_news();
-                report::line(format_args!("exit status {value}"));
-                report::end(End::Success);
-            }
-            control::FAULT => self.machine.shared().gpu.fault(value, true),
-            control::NO_FAULT => self.machine.shared().gpu.fault(value, false),
+        if word == control::END {
+            self.say_news();
+            report::line(format_args!("exit status {value}"));
+            report::end(End::Success);
+        }
+        let mut shared = self.machine.shared();
+        match word {
+            control::FAULT => return shared.gpu.fault(value, true),
+            control::NO_FAULT => return shared.gpu.fault(value, false),
             _ => {}
+        }
+        shared.gpu.say_news();
+        let Some(model) = shared.gpu.model() else {
+            return;
+        };
+        match word {
+            control::NEW_GPU => model.renew(NewGpu::of_word(value)),
+            control::CUT_POWER => model.cut_power(),
+            control::DIAGNOSIS => model.ask(About::Gpu, value),
+            control::UPKEEP => model.ask(About::Upkeep, value),
+            control::NEW_PAGE => model.memory.renew_page(value.into()),
+            _ => {}
+        }
+    }
+
+    fn control_read(&mut self, word: usize) -> u32 {
+        let mut shared = self.machine.shared();
+        match word {
+            control::LINES => {
+                let lines = shared.gpu.lines();
+                u32::from(lines.job) | u32::from(lines.mmu) << 1 | u32::from(lines.gpu) << 2
+            }
+            control::DIAGNOSIS | control::UPKEEP => {
+                shared.gpu.model().map_or(0, |model| model.answer())
+            }
+            _ => 0,
         }
     }
 
@@ -354,47 +398,58 @@ impl Monitor {
         self.guest.skip_instruction();
     }
 
+    /// Whether the image finds shared memory there from now on.
+    fn is_shown(&mut self, address: u64) -> bool {
+        let mut shared = self.machine.shared();
+        shared
+            .gpu
+            .caches()
+            .is_some_and(|caches| caches.is_shown(address))
+    }
+
     fn access_shared(&mut self, access: Access) {
-        let (pc, bytes) = (self.guest.elr, access.width.bytes());
+        let (code, bytes) = (Code::of(&self.guest), access.width.bytes());
         let mut shared = self.machine.shared();
         let Some(caches) = shared.gpu.caches() else {
             return;
         };
         match access.direction {
             Direction::Read => {
-                let value = caches.load(access.address, bytes, pc);
+                let value = caches.load(access.address, bytes, code);
                 self.guest
                     .set_register(access.register, access.loaded(value));
             }
             Direction::Write => {
                 let value = self.guest.register(access.register);
-                caches.store(access.address, bytes, value, pc);
+                caches.store(access.address, bytes, value, code);
             }
         }
     }
 
     fn system_instruction(&mut self, syndrome: Syndrome) {
-        match SoftwareInterrupt::decode(syndrome) {
-            Some(interrupt) => {
-                let value = self.guest.register(interrupt.register);
-                interrupts::send(value);
-                self.guest.skip_instruction();
-            }
-            None => self.cache_instruction(syndrome),
-        }
-    }
-
-    /// Upkeep of the image's caches. Its addresses are physical ones.
-    fn cache_instruction(&mut self, syndrome: Syndrome) {
-        let Some(instruction) = CacheInstruction::decode(syndrome) else {
+        let Some(interrupt) = SoftwareInterrupt::decode(syndrome) else {
             self.stop(format_args!("{syndrome}"), End::Exception);
         };
+        let value = self.guest.register(interrupt.register);
+        interrupts::send(value);
+        self.guest.skip_instruction();
+    }
+
+    /// Whether the image has stopped for the upkeep of its caches; if so it is done. Its addresses are physical ones.
+    fn is_upkeep(&mut self) -> bool {
+        let syndrome = Syndrome(ESR_EL2.get());
+        let is_system = syndrome.class() == class::SYSTEM;
+        let instruction = is_system.then(|| CacheInstruction::decode(syndrome));
+        let Some(instruction) = instruction.flatten() else {
+            return false;
+        };
         let address = self.guest.register(instruction.register);
-        let pc = self.guest.elr;
+        let code = || Code::of(&self.guest);
         if let Some(caches) = self.machine.shared().gpu.caches() {
-            caches.upkeep(instruction.upkeep, address, pc);
+            caches.upkeep(instruction.upkeep, address, code);
         }
         self.guest.skip_instruction();
+        true
     }
 
     /// The image sleeps until an interrupt: the GPU has the machine to itself.

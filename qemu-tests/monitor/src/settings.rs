@@ -27,10 +27,12 @@ pub(crate) struct Settings {
     pub(crate) device_tree: u64,
     /// With `system=yes` the image is an operating system: as on a machine, accesses to nothing abort into it.
     pub(crate) system: bool,
+    /// With `tests=yes` the image is one of tests, and may ask for GPUs of its own and for what they have to say.
+    pub(crate) tests: bool,
     /// Bytes of memory that the image has above the monitor, besides what is below it: `memory-above-mib=`.
     pub(crate) memory_above: usize,
-    /// Whether the GPU sees the image's caches; not with `coherent=no`.
-    pub(crate) coherent: bool,
+    /// Whether the GPU sees the image's caches: `coherent=no`, `coherent=pages`.
+    pub(crate) coherence: Coherence,
     /// The board that the image sees: `board=`.
     pub(crate) board: &'static Board,
     /// The GPU that the model is: `gpu=`.
@@ -39,6 +41,17 @@ pub(crate) struct Settings {
     pub(crate) model: ModelPlace,
     /// The file of the host's that gets a trace: `trace=`.
     pub(crate) trace: Option<String>,
+}
+
+/// Whether the GPU sees the image's caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Coherence {
+    /// It does.
+    Whole,
+    /// It does not, and each access to them is looked at: it is known who stored what was not cleaned.
+    NoneByLines,
+    /// It does not, and only their upkeep is looked at.
+    NoneByPages,
 }
 
 /// Who runs the model.
@@ -75,7 +88,7 @@ impl fmt::Display for SettingsError {
             SettingsError::Board => f.write_str("command line: board: there is no such board"),
             SettingsError::Gpu => f.write_str("command line: gpu: the model can't be that"),
             SettingsError::Caches => {
-                f.write_str("command line: `coherent=no` and `model=host` exclude each other")
+                f.write_str("command line: caches and `model=host` exclude each other")
             }
             SettingsError::Number { key, error } => write!(f, "command line: {key}: {error}"),
         }
@@ -89,9 +102,10 @@ impl Settings {
             limit: Duration::from_secs(300),
             device_tree: GUEST_RAM.base as u64,
             system: false,
+            tests: false,
             memory_above: 0,
             board: &BOARD,
-            coherent: true,
+            coherence: Coherence::Whole,
             product: Product::g610(),
             model: ModelPlace::Monitor,
             trace: None,
@@ -129,15 +143,19 @@ impl Settings {
                 settings.memory_above = mebibytes.min(MOST_MEMORY_ABOVE >> 20) << 20;
             } else if word == "system=yes" {
                 settings.system = true;
+            } else if word == "tests=yes" {
+                settings.tests = true;
             } else if word == "model=host" {
                 settings.model = ModelPlace::Host;
             } else if word == "coherent=no" {
-                settings.coherent = false;
+                settings.coherence = Coherence::NoneByLines;
+            } else if word == "coherent=pages" {
+                settings.coherence = Coherence::NoneByPages;
             }
         }
-        match (settings.model, settings.coherent) {
-            (ModelPlace::Host, false) => Err(SettingsError::Caches),
-            _ => Ok(settings),
+        match (settings.model, settings.coherence) {
+            (ModelPlace::Monitor, _) | (_, Coherence::Whole) => Ok(settings),
+            (ModelPlace::Host, _) => Err(SettingsError::Caches),
         }
     }
 }

@@ -17,7 +17,7 @@ use cortex_a::registers::{
 use eitri_aarch64::entry_state;
 use eitri_boards::Region;
 use eitri_boards::qemu_virt::{BOARD, CONTROL, GUEST_RAM};
-use spin::Once;
+use spin::{Mutex, Once};
 
 // The page beside the window is left out with it.
 const _: () = assert!(CONTROL.base == BOARD.description().gpu.window.end());
@@ -25,6 +25,8 @@ const _: () = assert!(CONTROL.base == BOARD.description().gpu.window.end());
 /// 39 bits of addresses, as VTCR_EL2 is set below.
 const ROOT_LEVEL: usize = 1;
 const T0SZ: u64 = 64 - 39;
+
+const PAGE: usize = 4096;
 
 const MEMORY: Stage2Attributes = Stage2Attributes::VALID
     .union(Stage2Attributes::ACCESS_FLAG)
@@ -80,7 +82,9 @@ fn devices() -> Vec<Part> {
 
 /// What is the same on all CPUs.
 struct Common {
-    tables: u64,
+    /// Where they are, and they themselves: never dropped.
+    tables_at: u64,
+    tables: Mutex<Mapping<IdTranslation<Stage2Attributes>, Stage2>>,
     coherent: bool,
 }
 
@@ -105,12 +109,29 @@ pub(crate) fn show_machine(coherent: bool) {
     // SAFETY: stage 2 concerns EL1 only, which does not run yet. The tables are never dropped.
     unsafe { tables.activate() };
     let tables_at = VTTBR_EL2.get();
-    core::mem::forget(tables);
     COMMON.call_once(|| Common {
-        tables: tables_at,
+        tables_at,
+        tables: Mutex::new(tables),
         coherent,
     });
     set_up_cpu();
+}
+
+/// Shows the image a page that was left out: at this address of its own, from this place in memory.
+pub(crate) fn show_page(seen: usize, place: usize) {
+    let Some(common) = COMMON.get() else {
+        return;
+    };
+    let range = MemoryRegion::new(seen, seen + PAGE);
+    let place = PhysicalAddress(place);
+    // Nothing was mapped there, so that no CPU can have it in its TLB.
+    let mapped = common
+        .tables
+        .lock()
+        .map_range(&range, place, MEMORY, Constraints::empty());
+    if let Err(error) = mapped {
+        panic!("stage 2 tables: {error}");
+    }
 }
 
 /// Sets EL1 of this CPU up: translation by stage 2, interrupts to EL2, WFI to EL2, calls of the firmware to EL2, everything else as on
@@ -129,7 +150,7 @@ pub(crate) fn set_up_cpu() {
             + VTCR_EL2::SL0::Granule4KBLevel1
             + VTCR_EL2::T0SZ.val(T0SZ),
     );
-    VTTBR_EL2.set(common.tables);
+    VTTBR_EL2.set(common.tables_at);
     // SAFETY: EL1 of this CPU does not run yet.
     unsafe {
         core::arch::asm!("isb", "tlbi alle1", "dsb nsh", "isb", options(nostack));

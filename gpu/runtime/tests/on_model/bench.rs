@@ -1,48 +1,85 @@
-//! A device on the model, and jobs to give it.
+//! The bench of this process: machines with the model in them, and shaders that are compiled when they are asked for.
 
+use eitri_driver_tests::{Bench, Parts, Shader};
 use eitri_model::{Config, Injection};
 use eitri_on_model::{Machine, NonCoherent};
-use eitri_program::Program;
-use eitri_runtime::{
-    Buffer, CommandBuffer, DescriptorSet, Device, Fence, JobFault, Options, Pipeline, Platform,
-    Priority, Queue, QueueConfig, Space, Status, Storage,
-};
-use std::sync::LazyLock;
+use eitri_runtime::{Lines, Platform};
+use eitri_shaderc::{Options, Robust};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
-pub const SECOND: Duration = Duration::from_secs(1);
+/// Names the file for the table of all faults.
+const TABLE_VARIABLE: &str = "EITRI_FAULT_TABLE";
+/// With `1` all machines have caches that the GPU does not see.
+const CACHES_VARIABLE: &str = "EITRI_NON_COHERENT";
+/// What those caches do unasked.
+const SEED: u64 = 29;
 
-pub static FIRMWARE: LazyLock<Vec<u8>> = LazyLock::new(eitri_model::stub_firmware);
+pub struct OnModel;
 
-/// Doubles each word of its buffer, 64 words a workgroup.
-pub static DOUBLE: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    compile(
-        "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
-         @compute @workgroup_size(64)
-         fn main(@builtin(global_invocation_id) id: vec3<u32>) { data[id.x] = data[id.x] * 2u; }",
-    )
-});
+static FIRMWARE: LazyLock<Vec<u8>> = LazyLock::new(eitri_model::stub_firmware);
 
-/// Writes 0xDEAD0000 to the first word of its buffer for as long as it is let.
-pub static FOREVER: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    compile(
-        "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
-         @compute @workgroup_size(1)
-         fn main() {
-             var i = 0u;
-             loop { i = i + 1u; data[0] = 0xdead0000u; if (i == 0xffffffffu) { break; } }
-         }",
-    )
-});
+/// What was compiled, by name. Programs live as long as the process.
+static PROGRAMS: LazyLock<Mutex<HashMap<&str, &[u8]>>> = LazyLock::new(Mutex::default);
 
-pub fn compile(source: &str) -> Vec<u8> {
-    compile_with(source, &eitri_shaderc::Options::default())
+impl Bench for OnModel {
+    fn machine(&self, config: Config, memory: Option<u64>) -> Rc<dyn Parts> {
+        // Caches before gibibytes take all the memory of this process.
+        let caches =
+            memory.is_none() && std::env::var_os(CACHES_VARIABLE).is_some_and(|it| it == "1");
+        let machine = match memory {
+            Some(bytes) => Machine::with_memory(config, bytes),
+            None => Machine::new(config),
+        };
+        Rc::new(MachineOfModel {
+            machine,
+            caches,
+            lost_stores: RefCell::default(),
+        })
+    }
+
+    fn program(&self, shader: &'static Shader) -> &'static [u8] {
+        let mut programs = PROGRAMS.lock().unwrap_or_else(|it| it.into_inner());
+        programs
+            .entry(shader.name)
+            .or_insert_with(|| compile(shader).leak())
+    }
+
+    fn firmware(&self) -> &'static [u8] {
+        &FIRMWARE
+    }
+
+    fn long(&self) -> bool {
+        eitri_testdata::long()
+    }
+
+    fn brief(&self) -> bool {
+        false
+    }
+
+    fn wants_table(&self) -> bool {
+        std::env::var_os(TABLE_VARIABLE).is_some()
+    }
+
+    fn keep_table(&self, table: &str) {
+        if let Some(path) = std::env::var_os(TABLE_VARIABLE) {
+            std::fs::write(path, table).expect("a place for the table");
+        }
+    }
+
+    fn say(&self, text: fmt::Arguments<'_>) {
+        eprintln!("{text}");
+    }
 }
 
-pub fn compile_with(source: &str, with: &eitri_shaderc::Options) -> Vec<u8> {
+fn compile(shader: &Shader) -> Vec<u8> {
     use naga::back::spv;
     use naga::valid::{Capabilities, ValidationFlags, Validator};
-    let module = naga::front::wgsl::parse_str(source).expect("WGSL");
+    let module = naga::front::wgsl::parse_str(shader.source).expect("WGSL");
     let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
     let info = validator.validate(&module).expect("valid");
     let options = spv::Options {
@@ -52,210 +89,87 @@ pub fn compile_with(source: &str, with: &eitri_shaderc::Options) -> Vec<u8> {
     };
     let words = spv::write_vec(&module, &info, &options, None).expect("SPIR-V");
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let compiled = eitri_shaderc::compile(&bytes, with);
+    let mut options = Options::default();
+    if !shader.robust {
+        options.robust = Robust::Off;
+    }
+    let compiled = eitri_shaderc::compile(&bytes, &options);
     compiled
-        .unwrap_or_else(|error| panic!("{source}: {error}"))
+        .unwrap_or_else(|error| panic!("{}: {error}", shader.name))
         .program
 }
 
-pub fn program(bytes: &'static [u8]) -> Program<'static> {
-    Program::parse(bytes).expect("just compiled")
+struct MachineOfModel {
+    machine: Machine,
+    /// Whether all its platforms have caches that the GPU does not see.
+    caches: bool,
+    /// Of each platform with caches that was given out.
+    lost_stores: RefCell<Vec<Rc<RefCell<Vec<u64>>>>>,
 }
 
-/// A machine whose L2 keeps what it has until it is flushed, so that a missing flush is a wrong result.
-pub fn machine() -> Machine {
-    Machine::new(config())
-}
-
-/// Its configuration.
-pub fn config() -> Config {
-    Config {
-        l2: true,
-        ..Config::default()
+impl MachineOfModel {
+    fn machine(&self) -> Machine {
+        self.machine.clone()
     }
 }
 
-/// Storage that nobody gives back.
-pub fn storage() -> &'static mut Storage<'static> {
-    Box::leak(Box::new(Storage::new()))
-}
-
-/// What the driver has of a machine: with `EITRI_NON_COHERENT=1` caches that the GPU does not see stand in front of its
-/// memory, whatever the test is about.
-pub type Host = NonCoherent<Machine>;
-
-pub fn host(machine: Machine) -> Host {
-    match std::env::var_os("EITRI_NON_COHERENT") {
-        Some(value) if value == "1" => NonCoherent::new(machine, 29),
-        _ => NonCoherent::without_caches(machine),
-    }
-}
-
-pub fn up(machine: Machine) -> Device<'static, 'static, Host> {
-    up_with(machine, Options::default())
-}
-
-pub fn up_with(machine: Machine, options: Options) -> Device<'static, 'static, Host> {
-    up_on(host(machine), options)
-}
-
-/// The same on a platform of the test's own.
-pub fn up_on<P: Platform>(platform: P, options: Options) -> Device<'static, 'static, P> {
-    Device::bring_up(platform, &FIRMWARE, storage(), options, &mut ()).expect("brought up")
-}
-
-pub fn inject(machine: &Machine, injection: Injection) {
-    machine.gpu(|gpu| gpu.inject(injection));
-}
-
-pub fn withdraw(machine: &Machine, injection: Injection) {
-    machine.gpu(|gpu| gpu.withdraw(injection));
-}
-
-pub fn diagnoses(machine: &Machine) -> Vec<String> {
-    machine.gpu(|gpu| gpu.diagnoses().iter().map(ToString::to_string).collect())
-}
-
-/// A queue with an address space of its own.
-pub fn queue<P: Platform>(device: &mut Device<'_, '_, P>) -> Queue {
-    let made = device.create_queue(QueueConfig::default());
-    made.expect("a place")
-}
-
-/// The same with a priority.
-pub fn queue_of<P: Platform>(device: &mut Device<'_, '_, P>, priority: Priority) -> Queue {
-    let config = QueueConfig {
-        priority,
-        ..QueueConfig::default()
-    };
-    device.create_queue(config).expect("a place")
-}
-
-/// A queue in an address space.
-pub fn queue_in<P: Platform>(device: &mut Device<'_, '_, P>, space: Space) -> Queue {
-    let config = QueueConfig {
-        space: Some(space),
-        ..QueueConfig::default()
-    };
-    device.create_queue(config).expect("a place")
-}
-
-/// Commands that run a program on a buffer of its own, which holds 0, 1, 2 … at first.
-#[derive(Clone, Copy)]
-pub struct Work {
-    pub pipeline: Pipeline,
-    pub set: DescriptorSet,
-    pub buffer: Buffer,
-    pub commands: CommandBuffer,
-}
-
-impl Work {
-    /// In the space of a queue.
-    pub fn new<P: Platform>(
-        device: &mut Device<'_, 'static, P>,
-        queue: Queue,
-        shader: &'static [u8],
-        words: u32,
-    ) -> Work {
-        let space = device.space(queue).expect("there");
-        Work::in_space(device, space, shader, words)
-    }
-
-    pub fn in_space<P: Platform>(
-        device: &mut Device<'_, 'static, P>,
-        space: Space,
-        shader: &'static [u8],
-        words: u32,
-    ) -> Work {
-        let buffer = device.create_buffer(space, u64::from(words) * 4);
-        Work::on_buffer(device, space, shader, buffer.expect("memory"), 0, words)
-    }
-
-    /// On the words from `offset` on of a buffer that is there.
-    pub fn on_buffer<P: Platform>(
-        device: &mut Device<'_, 'static, P>,
-        space: Space,
-        shader: &'static [u8],
-        buffer: Buffer,
-        offset: u64,
-        words: u32,
-    ) -> Work {
-        let made = device.create_pipeline(space, &program(shader));
-        let pipeline = made.expect("memory");
-        let data: Vec<u8> = (0..words).flat_map(u32::to_le_bytes).collect();
-        device.write_buffer(buffer, offset, &data).expect("fits");
-        let set = device.create_descriptor_set(pipeline, 0).expect("memory");
-        let bytes = u64::from(words) * 4;
-        let bound = device.bind_range(set, 0, 0, buffer, offset, bytes);
-        bound.expect("fits");
-        let commands = device.create_command_buffer(space).expect("memory");
-        let groups = words.div_ceil(64);
-        let recorded = device.record(commands, |recorder| {
-            recorder.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;
-            recorder.dispatch([groups, 1, 1])?;
-            Ok(())
-        });
-        recorded.expect("fits");
-        Work {
-            pipeline,
-            set,
-            buffer,
-            commands,
+impl Parts for MachineOfModel {
+    fn platform(&self) -> Box<dyn Platform> {
+        match self.caches {
+            true => self.behind_caches(SEED),
+            false => Box::new(self.machine()),
         }
     }
 
-    /// The first words of the buffer.
-    pub fn words<P: Platform>(&self, device: &mut Device<'_, '_, P>, count: usize) -> Vec<u32> {
-        words(device, self.buffer, count)
+    fn behind_caches(&self, seed: u64) -> Box<dyn Platform> {
+        let platform = NonCoherent::new(self.machine(), seed);
+        self.lost_stores.borrow_mut().push(platform.lost_stores());
+        Box::new(platform)
     }
 
-    pub fn destroy<P: Platform>(self, device: &mut Device<'_, '_, P>) {
-        device
-            .destroy_command_buffer(self.commands)
-            .expect("unused");
-        device.destroy_descriptor_set(self.set).expect("unused");
-        device.destroy_buffer(self.buffer).expect("unused");
-        device.destroy_pipeline(self.pipeline).expect("unused");
+    fn inject(&self, injection: Injection) {
+        self.machine().gpu(|gpu| gpu.inject(injection));
     }
-}
 
-pub fn words<P: Platform>(
-    device: &mut Device<'_, '_, P>,
-    buffer: Buffer,
-    count: usize,
-) -> Vec<u32> {
-    let mut bytes = vec![0; count * 4];
-    device.read_buffer(buffer, 0, &mut bytes).expect("inside");
-    let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("four bytes"));
-    bytes.chunks(4).map(word).collect()
-}
-
-/// Submits and expects room.
-pub fn submit<P: Platform>(device: &mut Device<'_, '_, P>, queue: Queue, work: &Work) -> Fence {
-    device.submit(queue, work.commands).expect("room")
-}
-
-/// Waits for a second; the first line of what went wrong.
-pub fn wait<P: Platform>(device: &mut Device<'_, '_, P>, fence: Fence) -> Result<(), String> {
-    result(device.wait(fence, SECOND)).map_err(|text| first_line(&text))
-}
-
-/// Waits for a job that must fail, and says how.
-pub fn fault<P: Platform>(device: &mut Device<'_, '_, P>, fence: Fence) -> JobFault {
-    match device.wait(fence, SECOND) {
-        Status::Failed(fault) => fault,
-        status => panic!("{fence}: {status:?}"),
+    fn withdraw(&self, injection: Injection) {
+        self.machine().gpu(|gpu| gpu.withdraw(injection));
     }
-}
 
-pub fn result(status: Status) -> Result<(), String> {
-    match status {
-        Status::Done => Ok(()),
-        Status::Failed(fault) => Err(fault.to_string()),
-        status => Err(format!("{status:?}")),
+    fn diagnoses(&self) -> Vec<String> {
+        let of_gpu =
+            |gpu: &mut eitri_model::Gpu| gpu.diagnoses().iter().map(ToString::to_string).collect();
+        let mut all: Vec<String> = self.machine().gpu(of_gpu);
+        for lost in self.lost_stores.borrow().iter() {
+            let lost = lost.borrow();
+            all.extend(lost.iter().map(|line| {
+                format!("cache: the line of {line:#x} was invalidated with stores in it that were not cleaned")
+            }));
+        }
+        all
     }
-}
 
-pub fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or("").to_string()
+    fn lines(&self) -> Lines {
+        let lines = self.machine().gpu(|gpu| gpu.lines());
+        Lines {
+            job: lines.job,
+            mmu: lines.mmu,
+            gpu: lines.gpu,
+        }
+    }
+
+    fn cut_power(&self) {
+        self.machine().gpu(|gpu| gpu.cut_power());
+    }
+
+    fn time(&self) -> Duration {
+        self.machine.time()
+    }
+
+    fn pass(&self, time: Duration) {
+        self.machine().pass(time);
+    }
+
+    fn memory_in_use(&self) -> u64 {
+        self.machine().memory_in_use()
+    }
 }

@@ -1,29 +1,27 @@
-//! The runtime on the model, as an embedder uses it: what becomes of jobs, queues, memory and the device when things go
-//! well, and when they do not.
-
-#![allow(
-    clippy::result_large_err,
-    reason = "the runtime's errors carry what was seen"
-)]
+//! The driver's tests (`gpu/driver-tests`) in this process, on the model.
+//!
+//! With `EITRI_NON_COHERENT=1` caches that the GPU does not see stand before the memory of each machine.
 
 mod bench;
 
-mod coherency;
-mod commands;
-mod counters;
-mod dump;
-mod events_and_transfers;
-mod flushes;
-mod given;
-mod heap;
-mod injections;
-mod left_in_use;
-mod memory;
-mod outcomes;
-mod power;
-mod recovery;
-mod scheduling;
-mod security;
-mod semaphores;
-mod soak;
-mod timing;
+use eitri_driver_tests::{TESTS, each_test, run_on};
+
+/// Runs a test by its name.
+fn run(name: &str) {
+    run_on(&bench::OnModel);
+    let test = TESTS.iter().find(|test| test.name == name);
+    (test.expect("it is in the list").run)();
+}
+
+/// A test of libtest's for each.
+macro_rules! tests {
+    ($($family:ident { $($test:ident $(: $why:literal)?;)* })*) => {
+        $(mod $family {
+            $(#[test]
+            fn $test() {
+                crate::run(concat!(stringify!($family), "::", stringify!($test)));
+            })*
+        })*
+    };
+}
+each_test!(tests);

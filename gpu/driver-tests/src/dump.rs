@@ -1,14 +1,17 @@
 //! Core dumps: taken before a fault is answered, whole, and of use to whoever reads them.
 
 use crate::bench::{DOUBLE, FOREVER, Work, inject, machine, queue, submit, up, up_on, withdraw};
+use alloc::borrow::ToOwned;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::time::Duration;
 use eitri_dump::note::Reporter;
 use eitri_dump::{Dump, Region, show};
 use eitri_model::Injection;
-use eitri_on_model::NonCoherent;
 use eitri_runtime::{
     Access, Device, DeviceLost, Fence, Options, Platform, SemaphorePoint, Status, SubmitInfo,
 };
-use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_millis(50);
 
@@ -60,8 +63,7 @@ fn check_fault<P: Platform>(mut device: Device<'static, 'static, P>, strike: imp
     device.shutdown(&mut ()).expect("in order");
 }
 
-#[test]
-fn a_fault_is_dumped_before_it_is_answered() {
+pub(crate) fn a_fault_is_dumped_before_it_is_answered() {
     let machine = machine();
     check_fault(up(machine.clone()), || {
         inject(&machine, Injection::JobFault { exception: 0x58 });
@@ -69,8 +71,7 @@ fn a_fault_is_dumped_before_it_is_answered() {
 }
 
 /// Firmware that falls silent costs the GPU: whoever looks after the device sees it first as it is.
-#[test]
-fn a_silent_firmware_is_dumped_before_the_reset() {
+pub(crate) fn a_silent_firmware_is_dumped_before_the_reset() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -105,19 +106,14 @@ fn a_silent_firmware_is_dumped_before_the_reset() {
     assert!(matches!(device.last_loss(), Some(DeviceLost::Silent(_))));
 }
 
-#[test]
-fn a_dump_sees_memory_behind_caches() {
+pub(crate) fn a_dump_sees_memory_behind_caches() {
     let machine = machine();
-    check_fault(
-        up_on(NonCoherent::new(machine.clone(), 7), Options::default()),
-        || {
-            inject(&machine, Injection::JobFault { exception: 0x58 });
-        },
-    );
+    check_fault(up_on(machine.behind_caches(7), Options::default()), || {
+        inject(&machine, Injection::JobFault { exception: 0x58 });
+    });
 }
 
-#[test]
-fn a_job_that_takes_too_long_is_dumped_with_fresh_status() {
+pub(crate) fn a_job_that_takes_too_long_is_dumped_with_fresh_status() {
     let mut device = up(machine());
     let queue = queue(&mut device);
     let work = Work::new(&mut device, queue, &FOREVER, 1);
@@ -132,8 +128,7 @@ fn a_job_that_takes_too_long_is_dumped_with_fresh_status() {
     assert!(device.settle());
 }
 
-#[test]
-fn a_device_without_a_fault_can_be_dumped() {
+pub(crate) fn a_device_without_a_fault_can_be_dumped() {
     let mut device = up(machine());
     assert!(!device.has_news_of_a_fault());
     let file = dump(&mut device, None);

@@ -2,10 +2,10 @@
 
 use crate::bench::{DOUBLE, Work, diagnoses, machine, queue, queue_in, submit, up, wait, words};
 use crate::commands::{ADD, Up, buffer_of, push, recorded, run};
+use alloc::vec::Vec;
 use eitri_runtime::{Accesses, CommandError, Error, Status};
 
-#[test]
-fn events_order_host_and_queues() {
+pub(crate) fn events_order_host_and_queues() {
     let machine = machine();
     let mut device = up(machine.clone());
     let space = device.create_space().expect("memory");
@@ -30,7 +30,7 @@ fn events_order_host_and_queues() {
     // The second first: it waits for what the first sets, which waits for the host.
     let b = device.submit(second, late).expect("room");
     let a = device.submit(first, early).expect("room");
-    let moment = std::time::Duration::from_millis(3);
+    let moment = core::time::Duration::from_millis(3);
     assert_eq!(device.wait(a, moment), Status::Pending);
     assert_eq!(device.wait(b, moment), Status::Pending);
     assert!(!device.event_status(done).expect("there"));
@@ -48,8 +48,7 @@ fn events_order_host_and_queues() {
 }
 
 /// A queue that waits for the host gives its slot to others, and comes back.
-#[test]
-fn whoever_waits_for_an_event_keeps_nobody_out() {
+pub(crate) fn whoever_waits_for_an_event_keeps_nobody_out() {
     let mut device = up(machine());
     let space = device.create_space().expect("memory");
     let event = device.create_event(space).expect("memory");
@@ -73,8 +72,7 @@ fn whoever_waits_for_an_event_keeps_nobody_out() {
     }
 }
 
-#[test]
-fn queries_tell_times_and_invocations() {
+pub(crate) fn queries_tell_times_and_invocations() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -137,8 +135,7 @@ fn queries_tell_times_and_invocations() {
     assert_eq!(diagnoses(&machine), [""; 0]);
 }
 
-#[test]
-fn buffers_are_filled_updated_and_copied() {
+pub(crate) fn buffers_are_filled_updated_and_copied() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -191,8 +188,7 @@ fn buffers_are_filled_updated_and_copied() {
 }
 
 /// A transfer before and after a dispatch, with barriers between them.
-#[test]
-fn transfers_and_dispatches_are_ordered_by_barriers() {
+pub(crate) fn transfers_and_dispatches_are_ordered_by_barriers() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);

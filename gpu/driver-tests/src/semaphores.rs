@@ -1,15 +1,18 @@
 //! Timeline semaphores: across queues, by host and GPU, wait before signal, more queues than slots, and losses on the way.
 
 use crate::bench::{
-    DOUBLE, FIRMWARE, Host, SECOND, Work, fault, inject, machine, queue, submit, up, wait,
+    DOUBLE, LIMIT, Work, fault, firmware, inject, machine, queue, submit, up, wait,
 };
+use crate::machine::{Host, Machine};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec::Vec;
+use core::time::Duration;
 use eitri_model::Injection;
-use eitri_on_model::{Machine, NonCoherent};
 use eitri_runtime::{
     Access, Cause, Device, Error, Fence, Instant, Options, Platform, Queue, Semaphore,
     SemaphorePoint, Status, Storage, SubQueue, SubmitInfo,
 };
-use std::time::Duration;
 
 const SHORT: Duration = Duration::from_millis(3);
 
@@ -45,8 +48,7 @@ fn submit_at<P: Platform>(
         .expect("room")
 }
 
-#[test]
-fn a_job_waits_until_the_host_signals() {
+pub(crate) fn a_job_waits_until_the_host_signals() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -80,8 +82,7 @@ fn a_job_waits_until_the_host_signals() {
     );
 }
 
-#[test]
-fn the_host_waits_for_what_jobs_signal() {
+pub(crate) fn the_host_waits_for_what_jobs_signal() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -91,7 +92,7 @@ fn the_host_waits_for_what_jobs_signal() {
         submit_at(&mut device, queue, &work, &[], &[at(semaphore, value)]);
     }
     let point = at(semaphore, (1 << 40) - 1);
-    assert_eq!(device.wait_for(point, SECOND), Ok(true));
+    assert_eq!(device.wait_for(point, LIMIT), Ok(true));
     assert_eq!(device.semaphore_value(semaphore), Ok(1 << 40));
     let never = at(semaphore, u64::MAX);
     assert_eq!(
@@ -102,8 +103,7 @@ fn the_host_waits_for_what_jobs_signal() {
 }
 
 /// The value is enough to read by: nobody need poll first, so that the device learns that the job is over.
-#[test]
-fn what_a_job_wrote_before_its_signal_is_read_after_it() {
+pub(crate) fn what_a_job_wrote_before_its_signal_is_read_after_it() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -129,7 +129,7 @@ fn chain<P: Platform>(machine: &Machine, platform: P, count: usize, strike: Opti
     let case = format!("{count} queues, {strike:?}");
     let storage = Box::leak(Box::new(Storage::<16, 64, 160>::new()));
     let options = Options::default();
-    let up = Device::bring_up(platform, &FIRMWARE, storage, options, &mut ());
+    let up = Device::bring_up(platform, firmware(), storage, options, &mut ());
     let mut device = up.expect("brought up");
     let queues: Vec<_> = (0..count).map(|_| queue(&mut device)).collect();
     let works = queues
@@ -156,7 +156,7 @@ fn chain<P: Platform>(machine: &Machine, platform: P, count: usize, strike: Opti
     }
     let mut lost = 0;
     for fence in &fences {
-        match device.wait(*fence, SECOND) {
+        match device.wait(*fence, LIMIT) {
             Status::Done => {}
             Status::Failed(fault) => {
                 assert!(strike.is_some(), "{case}: {fault}");
@@ -185,22 +185,19 @@ fn chain<P: Platform>(machine: &Machine, platform: P, count: usize, strike: Opti
     assert_eq!(machine.memory_in_use(), 0, "{case}");
 }
 
-#[test]
-fn queues_wait_for_each_other_before_anybody_signals() {
+pub(crate) fn queues_wait_for_each_other_before_anybody_signals() {
     for count in [2, 8, 14] {
         let machine = machine();
-        chain(&machine, machine.clone(), count, None);
+        chain(&machine, machine.platform(), count, None);
     }
 }
 
-#[test]
-fn queues_wait_for_each_other_without_coherency() {
+pub(crate) fn queues_wait_for_each_other_without_coherency() {
     let machine = machine();
-    chain(&machine, NonCoherent::new(machine.clone(), 23), 9, None);
+    chain(&machine, machine.behind_caches(23), 9, None);
 }
 
-#[test]
-fn a_chain_of_queues_outlives_a_lost_gpu() {
+pub(crate) fn a_chain_of_queues_outlives_a_lost_gpu() {
     for strike in [
         Injection::McuCrash,
         Injection::GpuFault { exception: 0x80 },
@@ -208,18 +205,17 @@ fn a_chain_of_queues_outlives_a_lost_gpu() {
     ] {
         for count in [2, 9] {
             let machine = machine();
-            chain(&machine, machine.clone(), count, Some(strike));
+            chain(&machine, machine.platform(), count, Some(strike));
         }
     }
 }
 
 /// Whoever waits for a semaphore leaves its slot to those who work, and does not come back before it is signalled.
-#[test]
-fn who_waits_gives_its_slot_to_others() {
+pub(crate) fn who_waits_gives_its_slot_to_others() {
     let machine = machine();
     let storage = Box::leak(Box::new(Storage::<16, 64, 160>::new()));
     let options = Options::default();
-    let up = Device::bring_up(machine.clone(), &FIRMWARE, storage, options, &mut ());
+    let up = Device::bring_up(machine.platform(), firmware(), storage, options, &mut ());
     let mut device = up.expect("brought up");
     let waiting: Vec<_> = (0..8).map(|_| queue(&mut device)).collect();
     let semaphore = shared(&mut device, &waiting);
@@ -253,8 +249,7 @@ fn who_waits_gives_its_slot_to_others() {
 }
 
 /// Streams of one queue, and many jobs in flight: never two at once, so that no doubling is lost.
-#[test]
-fn streams_of_a_queue_wait_for_each_other() {
+pub(crate) fn streams_of_a_queue_wait_for_each_other() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -279,8 +274,7 @@ fn streams_of_a_queue_wait_for_each_other() {
     assert_eq!(work.words(&mut device, 2), [0, 1 << 30]);
 }
 
-#[test]
-fn a_job_that_fails_signals_all_the_same() {
+pub(crate) fn a_job_that_fails_signals_all_the_same() {
     let machine = machine();
     let mut device = up(machine.clone());
     let (first, second) = (queue(&mut device), queue(&mut device));
@@ -295,8 +289,7 @@ fn a_job_that_fails_signals_all_the_same() {
 }
 
 /// The jobs of a queue that is cancelled signal, and who waits for them goes on.
-#[test]
-fn a_job_that_is_cancelled_signals_all_the_same() {
+pub(crate) fn a_job_that_is_cancelled_signals_all_the_same() {
     let machine = machine();
     let mut device = up(machine.clone());
     let (first, second) = (queue(&mut device), queue(&mut device));
@@ -317,8 +310,7 @@ fn a_job_that_is_cancelled_signals_all_the_same() {
     assert_eq!(work.words(&mut device, 2), [0, 1], "it has not begun");
 }
 
-#[test]
-fn what_can_not_be_is_refused() {
+pub(crate) fn what_can_not_be_is_refused() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);

@@ -1,81 +1,33 @@
 //! Commands: chunks, secondaries, dispatches of every kind.
 
 use crate::bench::{
-    DOUBLE, Host, SECOND, Work, compile, diagnoses, machine, program, queue, queue_in, submit, up,
-    wait, words,
+    DOUBLE, LIMIT, Work, diagnoses, machine, program, queue, queue_in, submit, up, wait, words,
 };
+use crate::machine::{Host, Shader};
+use alloc::string::ToString;
+use alloc::vec;
+use alloc::vec::Vec;
 use eitri_runtime::{
     Accesses, Buffer, CommandBuffer, CommandError, Device, DynamicOffset, Error, Queue, Recorder,
     Space, Status,
 };
-use std::sync::LazyLock;
 
 pub(crate) type Up = Device<'static, 'static, Host>;
 
 /// Adds a push constant, and ten times the second one, to each word.
-pub(crate) static ADD: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    compile(
-        "struct Push { a: u32, b: u32 }
-         var<immediate> push: Push;
-         @group(0) @binding(0) var<storage, read_write> data: array<u32>;
-         @compute @workgroup_size(64)
-         fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-             data[id.x] = data[id.x] + push.a + 10u * push.b;
-         }",
-    )
-});
+pub(crate) static ADD: Shader = Shader::new("add", include_str!("../shaders/add.wgsl"));
 
 /// Each workgroup stores its number of workgroups, and its own id, at its place.
-static IDS: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    compile(
-        "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
-         @compute @workgroup_size(2)
-         fn main(
-             @builtin(workgroup_id) group: vec3<u32>,
-             @builtin(num_workgroups) count: vec3<u32>,
-             @builtin(local_invocation_index) local: u32,
-         ) {
-             if (local == 0u) {
-                 let at = (group.z * 4u + group.y) * 4u + group.x;
-                 data[at] = count.x | count.y << 8u | count.z << 16u | 1u << 24u;
-             }
-         }",
-    )
-});
+pub(crate) static IDS: Shader = Shader::new("ids", include_str!("../shaders/ids.wgsl"));
 
 /// Writes the counts of a dispatch.
-static COUNTS: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    compile(
-        "@group(0) @binding(0) var<storage, read_write> counts: array<u32>;
-         @compute @workgroup_size(1)
-         fn main() { counts[1] = counts[0] + 1u; counts[2] = 2u; counts[3] = 1u; }",
-    )
-});
+pub(crate) static COUNTS: Shader = Shader::new("counts", include_str!("../shaders/counts.wgsl"));
 
 /// Sums up shared memory: needs memory of the commands.
-static SHARED: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    compile(
-        "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
-         var<workgroup> all: array<u32, 64>;
-         @compute @workgroup_size(64)
-         fn main(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) g: vec3<u32>) {
-             all[i] = data[g.x * 64u + i];
-             workgroupBarrier();
-             data[g.x * 64u + i] = all[63u - i] + 1u;
-         }",
-    )
-});
+pub(crate) static SHARED: Shader = Shader::new("shared", include_str!("../shaders/shared.wgsl"));
 
 /// Two sets: what is in the second goes to the first.
-static SETS: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    compile(
-        "@group(0) @binding(1) var<storage, read_write> to: array<u32>;
-         @group(1) @binding(0) var<storage, read> source: array<u32>;
-         @group(1) @binding(3) var<uniform> more: vec4<u32>;
-         @compute @workgroup_size(4)
-         fn main(@builtin(local_invocation_index) i: u32) { to[i] = source[i] * 100u + more[i]; }",
-    )
-});
+pub(crate) static SETS: Shader = Shader::new("sets", include_str!("../shaders/sets.wgsl"));
 
 pub(crate) fn buffer_of(device: &mut Up, space: Space, values: &[u32]) -> Buffer {
     let buffer = device.create_buffer(space, values.len() as u64 * 4);
@@ -96,7 +48,7 @@ pub(crate) fn recorded(
 #[track_caller]
 pub(crate) fn run(device: &mut Up, queue: Queue, commands: CommandBuffer) {
     let fence = device.submit(queue, commands).expect("room");
-    match device.wait(fence, SECOND) {
+    match device.wait(fence, LIMIT) {
         Status::Done => {}
         Status::Failed(fault) => panic!("{fault}"),
         status => panic!("{status:?}"),
@@ -108,8 +60,7 @@ pub(crate) fn push(a: u32, b: u32) -> [u8; 8] {
     both.to_le_bytes()
 }
 
-#[test]
-fn push_constants_change_between_dispatches() {
+pub(crate) fn push_constants_change_between_dispatches() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -131,8 +82,7 @@ fn push_constants_change_between_dispatches() {
 }
 
 /// Forty thousand instructions and their data: many blocks, run twice; recorded again, they take no more memory.
-#[test]
-fn long_recordings_go_on_in_further_blocks_which_are_kept() {
+pub(crate) fn long_recordings_go_on_in_further_blocks_which_are_kept() {
     const ROUNDS: u32 = 1500;
     let machine = machine();
     let mut device = up(machine.clone());
@@ -168,8 +118,7 @@ fn long_recordings_go_on_in_further_blocks_which_are_kept() {
     assert!(device.memory_in_use() < before);
 }
 
-#[test]
-fn secondary_commands_are_called_as_often_as_wanted_and_nest() {
+pub(crate) fn secondary_commands_are_called_as_often_as_wanted_and_nest() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -235,8 +184,7 @@ fn secondary_commands_are_called_as_often_as_wanted_and_nest() {
 }
 
 /// What a called buffer uses is in use by the job, and goes with no other's.
-#[test]
-fn what_called_commands_use_stays() {
+pub(crate) fn what_called_commands_use_stays() {
     let mut device = up(machine());
     let queue = queue(&mut device);
     let space = device.space(queue).expect("there");
@@ -268,8 +216,7 @@ fn what_called_commands_use_stays() {
 }
 
 /// Two queues may run the same commands at once, unless these need memory of their own.
-#[test]
-fn commands_with_memory_of_their_own_run_once_at_a_time() {
+pub(crate) fn commands_with_memory_of_their_own_run_once_at_a_time() {
     let machine = machine();
     let mut device = up(machine.clone());
     let space = device.create_space().expect("memory");
@@ -293,8 +240,7 @@ fn commands_with_memory_of_their_own_run_once_at_a_time() {
     assert_eq!(diagnoses(&machine), [""; 0]);
 }
 
-#[test]
-fn dispatches_have_bases_and_counts_that_the_gpu_writes() {
+pub(crate) fn dispatches_have_bases_and_counts_that_the_gpu_writes() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -354,8 +300,7 @@ fn dispatches_have_bases_and_counts_that_the_gpu_writes() {
     assert_eq!(diagnoses(&machine), [""; 0]);
 }
 
-#[test]
-fn several_sets_are_bound_with_offsets_of_their_own() {
+pub(crate) fn several_sets_are_bound_with_offsets_of_their_own() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -406,23 +351,9 @@ fn several_sets_are_bound_with_offsets_of_their_own() {
 }
 
 /// An array of three buffers, of which a push constant picks one.
-static PICK: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    compile(
-        "enable wgpu_binding_array;
-         struct Data { words: array<u32, 4> }
-         struct Push { pick: u32, other: u32 }
-         var<immediate> push: Push;
-         @group(0) @binding(0) var<storage, read_write> to: array<u32>;
-         @group(0) @binding(2) var<storage, read> data: binding_array<Data, 3>;
-         @compute @workgroup_size(4)
-         fn main(@builtin(local_invocation_index) i: u32) {
-             to[i] = data[push.pick].words[i] * 100u + data[2].words[i] + data[push.other].words[i];
-         }",
-    )
-});
+pub(crate) static PICK: Shader = Shader::new("pick", include_str!("../shaders/pick.wgsl"));
 
-#[test]
-fn an_array_of_bindings_is_indexed_when_the_shader_runs() {
+pub(crate) fn an_array_of_bindings_is_indexed_when_the_shader_runs() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);

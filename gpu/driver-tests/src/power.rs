@@ -1,17 +1,19 @@
 //! Power: off when there is nothing to do, on again when there is, and at its owner's wish; whatever goes wrong on the way.
 
 use crate::bench::{
-    DOUBLE, FIRMWARE, SECOND, Work, config, diagnoses, inject, queue, submit, up_on, up_with, wait,
-    withdraw,
+    DOUBLE, SECOND, Work, config, diagnoses, firmware, inject, long, queue, submit, up_on, up_with,
+    wait, withdraw,
 };
+use crate::machine::Machine;
+use alloc::format;
+use alloc::vec::Vec;
+use core::time::Duration;
 use eitri_csf::interface::control::Version;
 use eitri_model::{Config, Injection};
-use eitri_on_model::{Machine, NonCoherent};
 use eitri_runtime::{
     Access, BringUpError, Device, DeviceLost, DevicePower, Error, Instant, Lines, OperatingPoint,
     Options, Platform, SemaphorePoint, Status, SubmitInfo,
 };
-use std::time::Duration;
 
 const IDLE: Duration = Duration::from_millis(50);
 const SHORT: Duration = Duration::from_millis(5);
@@ -31,7 +33,7 @@ fn slow_supply() -> Machine {
 /// Polls as a loop does that sleeps until it is told to look again, for `time` at most; ends when it need not look any more.
 fn sleep_and_poll<P: Platform>(machine: &Machine, device: &mut Device<'_, '_, P>, time: Duration) {
     let end = machine.time() + time;
-    let mut here = machine.clone();
+    let mut here = machine.platform();
     while machine.time() < end {
         let next = device.poll(Instant(machine.time()));
         let Some(at) = next.at else {
@@ -76,32 +78,28 @@ fn off_and_on<P: Platform>(machine: &Machine, platform: P) {
     assert_eq!(machine.supply().strays, 0);
 }
 
-#[test]
-fn a_gpu_with_nothing_to_do_is_off_until_there_is() {
+pub(crate) fn a_gpu_with_nothing_to_do_is_off_until_there_is() {
     let machine = slow_supply();
-    off_and_on(&machine, machine.clone());
+    off_and_on(&machine, machine.platform());
     assert_eq!(diagnoses(&machine), [""; 0]);
 }
 
-#[test]
-fn a_gpu_is_off_and_on_without_coherency_too() {
+pub(crate) fn a_gpu_is_off_and_on_without_coherency_too() {
     let machine = slow_supply();
-    off_and_on(&machine, NonCoherent::new(machine.clone(), 5));
+    off_and_on(&machine, machine.behind_caches(5));
 }
 
 /// From interface 4.1 on another request halts the firmware.
-#[test]
-fn firmware_of_later_interfaces_is_halted_and_started_again() {
+pub(crate) fn firmware_of_later_interfaces_is_halted_and_started_again() {
     let machine = Machine::new(Config {
         interface: Some(Version::GLB_STATE),
         ..config()
     });
-    off_and_on(&machine, machine.clone());
+    off_and_on(&machine, machine.platform());
 }
 
 /// Jobs that run are saved, and end after the resume; one that is submitted meanwhile begins then.
-#[test]
-fn jobs_outlive_a_suspended_device() {
+pub(crate) fn jobs_outlive_a_suspended_device() {
     const WORDS: u32 = 64 * 256;
     let machine = slow_supply();
     let mut device = up_with(machine.clone(), Options::default());
@@ -132,8 +130,7 @@ fn jobs_outlive_a_suspended_device() {
 }
 
 /// Who waits for the host keeps no GPU from being switched off, and wakes it when the host has signalled.
-#[test]
-fn a_signal_of_the_host_wakes_the_gpu() {
+pub(crate) fn a_signal_of_the_host_wakes_the_gpu() {
     let machine = slow_supply();
     let mut device = up_with(machine.clone(), options());
     let queue = queue(&mut device);
@@ -163,8 +160,7 @@ fn a_signal_of_the_host_wakes_the_gpu() {
 }
 
 /// Everything that can go wrong on the way off and on again: the job behind it is done, or the device says why not.
-#[test]
-fn whatever_goes_wrong_on_the_way_ends_in_bounded_time() {
+pub(crate) fn whatever_goes_wrong_on_the_way_ends_in_bounded_time() {
     // What is quick to tell; a halt that is ignored takes the model half a minute.
     const SOME: [Injection; 4] = [
         Injection::L2PowerStuck,
@@ -172,7 +168,7 @@ fn whatever_goes_wrong_on_the_way_ends_in_bounded_time() {
         Injection::McuCrash,
         Injection::JobInterruptLost,
     ];
-    let injections = match eitri_testdata::long() {
+    let injections = match long() {
         true => Injection::ALL.as_slice(),
         false => &SOME,
     };
@@ -229,8 +225,7 @@ fn whatever_goes_wrong_on_the_way_ends_in_bounded_time() {
 }
 
 /// A supply that never comes is told, at bring-up and when it is on its way on.
-#[test]
-fn a_supply_that_does_not_come_is_told() {
+pub(crate) fn a_supply_that_does_not_come_is_told() {
     let machine = Machine::new(config());
     let mut device = up_with(machine.clone(), options());
     let queue = queue(&mut device);
@@ -247,9 +242,9 @@ fn a_supply_that_does_not_come_is_told() {
     );
     assert!(no_supply, "{:?}", device.lost());
     let machine_of_another = Machine::new(config()).with_supply_delay(Duration::from_secs(1000));
-    let mut off = machine_of_another.clone();
+    let mut off = machine_of_another.platform();
     off.begin_supply(eitri_runtime::PowerChange::Off);
-    let failed = Device::bring_up(off, &FIRMWARE, crate::bench::storage(), options(), &mut ());
+    let failed = Device::bring_up(off, firmware(), crate::bench::storage(), options(), &mut ());
     let error = failed.map(drop).expect_err("no supply").error;
     assert!(matches!(error, BringUpError::NoSupply { .. }), "{error}");
     assert_eq!(
@@ -259,8 +254,7 @@ fn a_supply_that_does_not_come_is_told() {
 }
 
 /// Clock and voltage are handed on, and given again with the supply; nothing waits meanwhile.
-#[test]
-fn clock_and_voltage_are_the_owners() {
+pub(crate) fn clock_and_voltage_are_the_owners() {
     let machine = slow_supply();
     let mut device = up_with(machine.clone(), Options::default());
     let point = |hertz| OperatingPoint {

@@ -1,30 +1,17 @@
 //! Hostile shaders: what they reach is their own queue's. Who tries more is stopped, and nobody else notices.
 
-use crate::bench::{
-    DOUBLE, Host, SECOND, Work, compile_with, machine, queue, queue_in, submit, up, wait,
-};
+use crate::bench::{DOUBLE, SECOND, Work, long, machine, queue, queue_in, submit, up, wait};
+use crate::machine::{Host, Shader, bench};
+use alloc::format;
+use alloc::vec::Vec;
+use core::time::Duration;
 use eitri_runtime::{Cause, Device, Fence, GpuAddress, JobFault, Queue, Status, Thing};
-use eitri_shaderc::Robust;
-use std::sync::LazyLock;
-use std::time::Duration;
 
 type Up = Device<'static, 'static, Host>;
 
 /// Writes a word wherever it is told: nothing keeps it inside its buffer.
-static POKE: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let options = eitri_shaderc::Options {
-        robust: Robust::Off,
-        ..eitri_shaderc::Options::default()
-    };
-    compile_with(
-        "struct Push { at: u32, value: u32 }
-         var<immediate> push: Push;
-         @group(0) @binding(0) var<storage, read_write> data: array<u32>;
-         @compute @workgroup_size(1)
-         fn main() { data[push.at] = push.value; }",
-        &options,
-    )
-});
+pub(crate) static POKE: Shader =
+    Shader::hostile("poke", include_str!("../shaders/hostile/poke.wgsl"));
 
 /// A space whose first page is the buffer of a hostile shader, so that all else of it lies behind that.
 struct Hostile {
@@ -125,9 +112,12 @@ fn random(state: &mut u64) -> u64 {
 }
 
 /// Random addresses, those where other queues have their rings and buffers, and those of the space itself, page by page.
-#[test]
-fn a_shader_that_writes_anywhere_harms_its_own_queue_alone() {
-    let tries = if eitri_testdata::long() { 2000 } else { 60 };
+pub(crate) fn a_shader_that_writes_anywhere_harms_its_own_queue_alone() {
+    let tries = match (long(), bench().brief()) {
+        (true, _) => 2000,
+        (false, false) => 60,
+        (false, true) => 20,
+    };
     let machine = machine();
     let mut device = up(machine.clone());
     let mut others = Others::new(&mut device);
@@ -160,8 +150,7 @@ fn a_shader_that_writes_anywhere_harms_its_own_queue_alone() {
 }
 
 /// The rings, commands, descriptors and code of a space are there to be read alone, also by the shaders of that space.
-#[test]
-fn streams_are_out_of_reach_of_their_own_shaders() {
+pub(crate) fn streams_are_out_of_reach_of_their_own_shaders() {
     let machine = machine();
     let mut device = up(machine.clone());
     let mut others = Others::new(&mut device);

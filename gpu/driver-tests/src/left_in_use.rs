@@ -2,10 +2,11 @@
 //! another. Nobody shut it down; bring-up finds it as it is.
 
 use crate::bench::{DOUBLE, FOREVER, Work, diagnoses, inject, machine, queue, submit, up, wait};
+use crate::machine::Machine;
+
+use core::time::Duration;
 use eitri_model::Injection;
-use eitri_on_model::Machine;
 use eitri_runtime::Status;
-use std::time::Duration;
 
 const SHORT: Duration = Duration::from_millis(2);
 
@@ -47,11 +48,10 @@ fn leave(machine: &Machine, left: Left) {
         }
     }
     // Dropping is not shutting down, but says nothing of what it may do one day: this one never happens.
-    std::mem::forget(device);
+    core::mem::forget(device);
 }
 
-#[test]
-fn a_gpu_that_was_left_in_use_is_brought_up() {
+pub(crate) fn a_gpu_that_was_left_in_use_is_brought_up() {
     for left in [
         Left::Idle,
         Left::Done,

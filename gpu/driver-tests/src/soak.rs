@@ -1,13 +1,15 @@
 //! Soak: submissions of random shape over queues that come and go, with random faults, cancellations and losses. Each job ends
 //! once, none runs twice, and memory returns to its start.
 
-use crate::bench::{DOUBLE, Host, Work, inject, machine, queue_of, up_with};
+use crate::bench::{DOUBLE, Work, inject, long, machine, queue_of, up_with};
+use crate::machine::{Host, Machine, bench};
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::time::Duration;
 use eitri_model::Injection;
-use eitri_on_model::Machine;
 use eitri_runtime::{
     Device, ErrorKind, Fence, Instant, Options, Priority, Queue, Status, SubQueue,
 };
-use std::time::Duration;
 
 /// Queues at once.
 const QUEUES: usize = 7;
@@ -105,9 +107,8 @@ fn strike(machine: &Machine, random: &mut Random) {
     );
 }
 
-#[test]
-fn random_work_with_random_faults_ends_once_and_leaves_nothing_behind() {
-    let submissions = match eitri_testdata::long() {
+pub(crate) fn random_work_with_random_faults_ends_once_and_leaves_nothing_behind() {
+    let submissions = match long() {
         true => 10_000,
         false => 2_000,
     };
@@ -182,7 +183,9 @@ fn random_work_with_random_faults_ends_once_and_leaves_nothing_behind() {
     let end = machine.memory_in_use();
     assert!(end <= start + 2 * 4096, "{start} {end}");
     let losses = device.recoveries();
-    eprintln!("{submitted} jobs, {losses} losses, the longest poll took {longest:?}");
+    bench().say(format_args!(
+        "{submitted} jobs, {losses} losses, the longest poll took {longest:?}"
+    ));
     assert!(losses > 0);
     assert!(longest < Duration::from_micros(500), "{longest:?}");
     device.shutdown(&mut ()).expect("in order");

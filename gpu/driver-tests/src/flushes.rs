@@ -1,22 +1,20 @@
 //! What a job pays for caches: nothing, unless the host has written what the GPU has in its caches, or reads what they have.
 
 use crate::bench::{
-    DOUBLE, Work, compile, diagnoses, inject, machine, program, queue, submit, up, wait, withdraw,
-    words,
+    DOUBLE, Work, diagnoses, inject, machine, program, queue, submit, up, wait, withdraw, words,
 };
+use crate::machine::{Machine, Shader};
+
+use core::time::Duration;
 use eitri_model::Injection;
-use eitri_on_model::Machine;
 use eitri_runtime::{Accesses, Error, Platform, Thing};
-use std::sync::LazyLock;
-use std::time::Duration;
 
 /// LATEST_FLUSH counts the flushes that were done (hardware/csf-mmio.md 13).
 fn flushes(machine: &Machine) -> u32 {
-    machine.clone().read32(0x1_0000)
+    machine.platform().read32(0x1_0000)
 }
 
-#[test]
-fn a_small_job_pays_no_full_flush() {
+pub(crate) fn a_small_job_pays_no_full_flush() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -36,8 +34,7 @@ fn a_small_job_pays_no_full_flush() {
 }
 
 /// What a job has written in its caches must not come on top of what the host writes: the host flushes, and the jobs need not.
-#[test]
-fn what_the_host_writes_over_a_result_stays() {
+pub(crate) fn what_the_host_writes_over_a_result_stays() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -56,18 +53,12 @@ fn what_the_host_writes_over_a_result_stays() {
     assert_eq!(diagnoses(&machine), [""; 0]);
 }
 
+/// Copies 64 words from one buffer to another.
+pub(crate) static COPY: Shader = Shader::new("copy", include_str!("../shaders/copy.wgsl"));
+
 /// What the host writes while a job in flight reads it may be in caches: of the jobs that follow the first flushes, by its id,
 /// and the others do not.
-#[test]
-fn of_several_jobs_behind_a_write_one_flushes() {
-    static COPY: LazyLock<Vec<u8>> = LazyLock::new(|| {
-        compile(
-            "@group(0) @binding(0) var<storage, read_write> to: array<u32>;
-             @group(0) @binding(1) var<storage, read> source: array<u32>;
-             @compute @workgroup_size(64)
-             fn main(@builtin(global_invocation_id) id: vec3<u32>) { to[id.x] = source[id.x]; }",
-        )
-    });
+pub(crate) fn of_several_jobs_behind_a_write_one_flushes() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -109,8 +100,7 @@ fn of_several_jobs_behind_a_write_one_flushes() {
 }
 
 /// What no job has used is in no cache.
-#[test]
-fn fresh_memory_is_written_for_nothing() {
+pub(crate) fn fresh_memory_is_written_for_nothing() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -128,8 +118,7 @@ fn fresh_memory_is_written_for_nothing() {
 }
 
 /// A barrier to the host flushes in the job, and the host need not.
-#[test]
-fn a_barrier_to_the_host_is_the_flush_of_the_host() {
+pub(crate) fn a_barrier_to_the_host_is_the_flush_of_the_host() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -150,8 +139,7 @@ fn a_barrier_to_the_host_is_the_flush_of_the_host() {
 }
 
 /// Commands that are recorded again may stand in caches of the cores; the L2 does not cache them.
-#[test]
-fn commands_that_are_recorded_again_are_seen() {
+pub(crate) fn commands_that_are_recorded_again_are_seen() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -171,8 +159,7 @@ fn commands_that_are_recorded_again_are_seen() {
 }
 
 /// The results of a job that is over may be in the caches when the GPU has to be reset: they are saved first, or said to be lost.
-#[test]
-fn results_in_caches_survive_a_reset_or_are_said_to_be_lost() {
+pub(crate) fn results_in_caches_survive_a_reset_or_are_said_to_be_lost() {
     for lost in [false, true] {
         let machine = machine();
         let mut device = up(machine.clone());

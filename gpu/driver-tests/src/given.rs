@@ -3,16 +3,17 @@
 use crate::bench::{
     DOUBLE, FOREVER, Work, diagnoses, fault, machine, program, queue, submit, up, wait,
 };
+use crate::machine::Machine;
+use alloc::vec::Vec;
+use core::time::Duration;
 use eitri_model::Config;
 use eitri_runtime::{Access, Bound, Cause, Error, ErrorKind, GpuAddress, SubQueue};
-use std::time::Duration;
 
 const BLOCK: u64 = 2 << 20;
 const WHERE: GpuAddress = GpuAddress(0x7000_0000);
 
 /// A stream that another driver wrote: stores a word, where both were mapped by hand.
-#[test]
-fn a_stream_at_a_given_address_runs() {
+pub(crate) fn a_stream_at_a_given_address_runs() {
     use eitri_cs::instr::{Move32, Move48, StoreMultiple, Wait};
     use eitri_cs::{Arch, Pair, SlotMask, r};
     let machine = machine();
@@ -80,8 +81,7 @@ fn a_stream_at_a_given_address_runs() {
 }
 
 /// A block of 2 MiB may go in part; its rest still leads to the same memory; the place may be mapped again.
-#[test]
-fn blocks_are_unmapped_in_part_and_mapped_again() {
+pub(crate) fn blocks_are_unmapped_in_part_and_mapped_again() {
     let mut device = up(machine());
     let queue = queue(&mut device);
     let space = device.space(queue).expect("there");
@@ -117,9 +117,8 @@ fn blocks_are_unmapped_in_part_and_mapped_again() {
     assert_eq!(wait(&mut device, fence), Ok(()));
 }
 
-#[test]
-fn a_program_runs_in_one_call() {
-    let machine = eitri_on_model::Machine::new(Config::default());
+pub(crate) fn a_program_runs_in_one_call() {
+    let machine = Machine::new(Config::default());
     let mut device = up(machine.clone());
     let before = machine.memory_in_use();
     let mut data: Vec<u8> = (0..64_u32).flat_map(u32::to_le_bytes).collect();

@@ -2,16 +2,20 @@
 //! the outcome of each job is found once.
 
 use crate::bench::{
-    DOUBLE, FIRMWARE, FOREVER, Host, SECOND, Work, diagnoses, fault, inject, machine, queue,
-    queue_in, storage, submit, up, up_on, up_with, wait, withdraw, words,
+    DOUBLE, FOREVER, SECOND, Work, diagnoses, fault, firmware, inject, long, machine, queue,
+    queue_in, some, storage, submit, up, up_on, up_with, wait, withdraw, words,
 };
+use crate::machine::{Host, Machine};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::time::Duration;
 use eitri_model::{Config, Injection, Product};
-use eitri_on_model::{Machine, NonCoherent};
 use eitri_runtime::{
     BringUpError, Cause, Device, DeviceLost, Instant, Options, Platform, ProbeError, QueueConfig,
     Recovery, Status, Storage, SubQueue, SystemCoherency,
 };
-use std::time::Duration;
 
 const SHORT: Duration = Duration::from_millis(5);
 
@@ -31,8 +35,7 @@ fn recovered(machine: &Machine) -> (Device<'static, 'static, Host>, Work) {
 }
 
 /// A shader that was still running when its GPU was lost reaches nobody else's memory.
-#[test]
-fn a_lost_gpu_is_stopped_before_its_memory_has_a_new_owner() {
+pub(crate) fn a_lost_gpu_is_stopped_before_its_memory_has_a_new_owner() {
     let machine = machine();
     let (mut device, work) = recovered(&machine);
     device.destroy_buffer(work.buffer).expect("unused");
@@ -45,8 +48,7 @@ fn a_lost_gpu_is_stopped_before_its_memory_has_a_new_owner() {
 }
 
 /// Who destroys something while the GPU is being stopped waits until it is.
-#[test]
-fn memory_that_is_given_back_in_the_middle_of_a_loss_waits_for_the_reset() {
+pub(crate) fn memory_that_is_given_back_in_the_middle_of_a_loss_waits_for_the_reset() {
     for polls in 0..12 {
         let machine = machine();
         let mut device = up(machine.clone());
@@ -75,8 +77,7 @@ fn memory_that_is_given_back_in_the_middle_of_a_loss_waits_for_the_reset() {
     }
 }
 
-#[test]
-fn the_memory_of_a_gpu_that_does_not_reset_is_never_given_back() {
+pub(crate) fn the_memory_of_a_gpu_that_does_not_reset_is_never_given_back() {
     let machine = machine();
     let mut device = up(machine.clone());
     let space = device.create_space().expect("memory");
@@ -121,7 +122,7 @@ fn strike<P: Platform>(machine: &Machine, platform: P, injection: Injection, pol
     let case = format!("{injection:?} after {polls} polls");
     let storage = Box::leak(Box::new(Storage::<10, 64, 128>::new()));
     let options = Options::default();
-    let up = Device::bring_up(platform, &FIRMWARE, storage, options, &mut ());
+    let up = Device::bring_up(platform, firmware(), storage, options, &mut ());
     let mut device = up.expect("brought up");
     let queues: Vec<_> = (0..10)
         .map(|_| {
@@ -212,25 +213,24 @@ fn strike<P: Platform>(machine: &Machine, platform: P, injection: Injection, pol
 }
 
 /// Who lost nothing by its own doing goes on: saved if the firmware still answered, from the next job on if it did not.
-#[test]
-fn the_innocent_go_on_and_no_job_is_lost_or_run_twice() {
+pub(crate) fn the_innocent_go_on_and_no_job_is_lost_or_run_twice() {
     // What strikes; whether the firmware can still save what is on slots; jobs that are named as the cause.
     let table = [
         (Injection::McuCrash, false, 0),
-        (Injection::PingIgnored, false, 0),
         (Injection::GpuFault { exception: 0x80 }, true, 0),
         (Injection::StreamFatal { exception: 0x41 }, true, 4),
+        (Injection::PingIgnored, false, 0),
         (Injection::AddressSpaceStuck { space: 3 }, true, 0),
         (Injection::FlushNeverCompletes, false, 0),
         (Injection::SuspendIgnored, true, 4),
         (Injection::TerminateIgnored, true, 0),
     ];
-    for (injection, saves, named) in table {
+    for (injection, saves, named) in some(&table, 3).iter().copied() {
         let all = [0, 9, 1, 2, 5, 14, 20];
-        let count = if eitri_testdata::long() { 7 } else { 2 };
-        for polls in all.into_iter().take(count) {
+        let count = if long() { 7 } else { 2 };
+        for polls in some(&all[..count], 1).iter().copied() {
             let machine = machine();
-            let left = strike(&machine, machine.clone(), injection, polls);
+            let left = strike(&machine, machine.platform(), injection, polls);
             assert_eq!(left.done + left.lost + left.named, 40, "{left:?}");
             assert!(left.named <= named, "{injection:?}: {left:?}");
             if saves {
@@ -240,12 +240,11 @@ fn the_innocent_go_on_and_no_job_is_lost_or_run_twice() {
     }
 }
 
-#[test]
-fn a_recovery_keeps_its_promises_without_coherency_too() {
+pub(crate) fn a_recovery_keeps_its_promises_without_coherency_too() {
     for injection in [Injection::McuCrash, Injection::GpuFault { exception: 0x80 }] {
         for polls in [1, 9] {
             let machine = machine();
-            let platform = NonCoherent::new(machine.clone(), 21);
+            let platform = machine.behind_caches(21);
             let left = strike(&machine, platform, injection, polls);
             assert_eq!(left.done + left.lost, 40, "{injection:?}: {left:?}");
         }
@@ -253,8 +252,7 @@ fn a_recovery_keeps_its_promises_without_coherency_too() {
 }
 
 /// Whoever relies on registers from one submission to the next can't go on without them.
-#[test]
-fn a_queue_of_foreign_streams_does_not_go_on_without_its_state() {
+pub(crate) fn a_queue_of_foreign_streams_does_not_go_on_without_its_state() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -279,8 +277,7 @@ fn a_queue_of_foreign_streams_does_not_go_on_without_its_state() {
 }
 
 /// A GPU that does not come back is not tried for ever.
-#[test]
-fn a_device_is_given_up_after_as_many_starts_as_were_asked_for() {
+pub(crate) fn a_device_is_given_up_after_as_many_starts_as_were_asked_for() {
     for recoveries in [0, 1, 3] {
         let machine = machine();
         let options = Options {
@@ -319,8 +316,7 @@ fn a_device_is_given_up_after_as_many_starts_as_were_asked_for() {
 }
 
 /// A row of losses ends with the first job that ends well.
-#[test]
-fn losses_are_counted_in_a_row() {
+pub(crate) fn losses_are_counted_in_a_row() {
     let machine = machine();
     let options = Options {
         recoveries: 2,
@@ -339,10 +335,9 @@ fn losses_are_counted_in_a_row() {
     assert_eq!((device.recoveries(), device.lost()), (6, None));
 }
 
-#[test]
-fn a_restart_on_demand_keeps_buffers_and_queues() {
+pub(crate) fn a_restart_on_demand_keeps_buffers_and_queues() {
     let machine = machine();
-    let mut device = up_on(NonCoherent::new(machine.clone(), 18), Options::default());
+    let mut device = up_on(machine.behind_caches(18), Options::default());
     let queue = queue(&mut device);
     let work = Work::new(&mut device, queue, &DOUBLE, 256);
     let fences = [0; 4].map(|_| submit(&mut device, queue, &work));
@@ -356,8 +351,7 @@ fn a_restart_on_demand_keeps_buffers_and_queues() {
     assert_eq!(diagnoses(&machine), [""; 0]);
 }
 
-#[test]
-fn a_restart_that_fails_leaves_the_device_lost() {
+pub(crate) fn a_restart_that_fails_leaves_the_device_lost() {
     let machine = machine();
     let mut device = up(machine.clone());
     inject(&machine, Injection::BootFails);
@@ -377,8 +371,7 @@ fn a_restart_that_fails_leaves_the_device_lost() {
 }
 
 /// Who asks is told what happened to the device, not only that the job is gone.
-#[test]
-fn a_crash_of_the_firmware_is_told() {
+pub(crate) fn a_crash_of_the_firmware_is_told() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -398,8 +391,7 @@ fn a_crash_of_the_firmware_is_told() {
     );
 }
 
-#[test]
-fn a_failed_bring_up_gives_back_a_stopped_gpu_its_memory_and_the_platform() {
+pub(crate) fn a_failed_bring_up_gives_back_a_stopped_gpu_its_memory_and_the_platform() {
     for injection in [
         Injection::L2PowerStuck,
         Injection::BootNeverCompletes,
@@ -410,8 +402,8 @@ fn a_failed_bring_up_gives_back_a_stopped_gpu_its_memory_and_the_platform() {
         let machine = machine();
         inject(&machine, injection);
         let failed = Device::bring_up(
-            machine.clone(),
-            &FIRMWARE,
+            machine.platform(),
+            firmware(),
             storage(),
             Options::default(),
             &mut (),
@@ -419,11 +411,11 @@ fn a_failed_bring_up_gives_back_a_stopped_gpu_its_memory_and_the_platform() {
         let failed = failed.map(drop).expect_err("it must not come up");
         withdraw(&machine, injection);
         assert_eq!(machine.memory_in_use(), 0, "{injection:?}: {failed}");
-        let lines = machine.gpu(|gpu| gpu.lines());
+        let lines = machine.lines();
         assert!(!lines.job && !lines.mmu && !lines.gpu, "{injection:?}");
         let again = Device::bring_up(
             failed.platform,
-            &FIRMWARE,
+            firmware(),
             storage(),
             Options::default(),
             &mut (),
@@ -434,8 +426,7 @@ fn a_failed_bring_up_gives_back_a_stopped_gpu_its_memory_and_the_platform() {
     }
 }
 
-#[test]
-fn no_interrupt_is_let_through_after_shutdown() {
+pub(crate) fn no_interrupt_is_let_through_after_shutdown() {
     let machine = machine();
     let device = up(machine.clone());
     let mut platform = device.shutdown(&mut ()).expect("in order");
@@ -444,12 +435,17 @@ fn no_interrupt_is_let_through_after_shutdown() {
     }
 }
 
-#[test]
-fn coherency_that_the_gpu_does_not_speak_is_refused() {
+pub(crate) fn coherency_that_the_gpu_does_not_speak_is_refused() {
     let mut config = Config::default();
     config.product.part.limits.coherency_features = 0;
     let machine = Machine::new(config).with_coherency(SystemCoherency::AceLite);
-    let failed = Device::bring_up(machine, &FIRMWARE, storage(), Options::default(), &mut ());
+    let failed = Device::bring_up(
+        machine.platform(),
+        firmware(),
+        storage(),
+        Options::default(),
+        &mut (),
+    );
     let failed = failed.map(drop).expect_err("refused");
     assert_eq!(
         failed.error,
@@ -466,15 +462,14 @@ fn coherency_that_the_gpu_does_not_speak_is_refused() {
 }
 
 /// What was decided is what the L2 and the address spaces are told.
-#[test]
-fn coherency_is_decided_once() {
+pub(crate) fn coherency_is_decided_once() {
     // COHERENCY_ENABLE, AS0 MEMATTR, AS0 TRANSCFG: hardware/gpu-mmu.md sections 3 and 4.
     let told = |coherency| {
         let mut config = Config::default();
         config.product.part.limits.coherency_features = 1;
-        let mut machine = Machine::new(config).with_coherency(coherency);
-        let device = up_on(machine.clone(), Options::default());
-        let told = [0x304, 0x2408, 0x2430].map(|offset| machine.read32(offset));
+        let machine = Machine::new(config).with_coherency(coherency);
+        let device = up_on(machine.platform(), Options::default());
+        let told = [0x304, 0x2408, 0x2430].map(|offset| machine.platform().read32(offset));
         drop(device);
         told
     };
@@ -485,15 +480,20 @@ fn coherency_is_decided_once() {
     assert_ne!(walks, coherent_walks);
 }
 
-#[test]
-fn every_part_of_the_tables_comes_up() {
+pub(crate) fn every_part_of_the_tables_comes_up() {
     for product in Product::all() {
         let soc = product.part.soc;
         let machine = Machine::new(Config {
             product,
             ..Config::default()
         });
-        let up = Device::bring_up(machine, &FIRMWARE, storage(), Options::default(), &mut ());
+        let up = Device::bring_up(
+            machine.platform(),
+            firmware(),
+            storage(),
+            Options::default(),
+            &mut (),
+        );
         let device = up.unwrap_or_else(|error| panic!("{soc}: {error}"));
         device.shutdown(&mut ()).expect("in order");
     }

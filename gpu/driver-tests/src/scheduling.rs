@@ -1,14 +1,18 @@
 //! Many queues: more than slots, more spaces than the hardware has, any priorities, and faults that are one queue's alone.
 
 use crate::bench::{
-    DOUBLE, FOREVER, Work, diagnoses, fault, inject, machine, queue, queue_of, submit, up, wait,
+    DOUBLE, FOREVER, Work, diagnoses, fault, inject, machine, queue, queue_of, some, submit, up,
+    wait,
 };
+use crate::machine::Machine;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
 use eitri_model::Injection;
-use eitri_on_model::{Machine, NonCoherent};
 use eitri_runtime::{
     Cause, Error, Fence, Options, Platform, Priority, QueueConfig, Status, Storage,
 };
-use std::time::Duration;
 
 const GOOD: Result<(), String> = Ok(());
 
@@ -19,8 +23,7 @@ fn misuse(machine: &Machine) -> Vec<String> {
     all
 }
 
-#[test]
-fn queues_may_have_the_same_priority() {
+pub(crate) fn queues_may_have_the_same_priority() {
     let machine = machine();
     let mut device = up(machine.clone());
     let mut fences = Vec::new();
@@ -50,7 +53,7 @@ fn many_queues<P: Platform>(platform: P, seed: u64, rounds: usize) {
         seed,
         ..Options::default()
     };
-    let firmware = &crate::bench::FIRMWARE;
+    let firmware = crate::bench::firmware();
     let up = eitri_runtime::Device::bring_up(platform, firmware, storage, options, &mut ());
     let mut device = up.expect("brought up");
     let priorities = [
@@ -87,26 +90,23 @@ fn many_queues<P: Platform>(platform: P, seed: u64, rounds: usize) {
     device.shutdown(&mut ()).expect("in order");
 }
 
-#[test]
-fn there_are_more_queues_than_slots_and_spaces() {
-    for seed in 0..6 {
+pub(crate) fn there_are_more_queues_than_slots_and_spaces() {
+    for seed in some(&[0, 1, 2, 3, 4, 5], 2).iter().copied() {
         let machine = machine();
-        many_queues(machine.clone(), seed, 3);
+        many_queues(machine.platform(), seed, 3);
         assert_eq!(misuse(&machine), [""; 0], "seed {seed}");
         assert_eq!(machine.memory_in_use(), 0);
     }
 }
 
-#[test]
-fn groups_come_and_go_without_coherency_too() {
+pub(crate) fn groups_come_and_go_without_coherency_too() {
     let machine = machine();
-    many_queues(NonCoherent::new(machine.clone(), 5), 3, 2);
+    many_queues(machine.behind_caches(5), 3, 2);
     assert_eq!(misuse(&machine), [""; 0]);
 }
 
 /// Who is in the middle of a job when the time slice ends goes on where it was.
-#[test]
-fn a_job_in_progress_is_saved_and_resumed() {
+pub(crate) fn a_job_in_progress_is_saved_and_resumed() {
     let machine = machine();
     let mut device = up(machine.clone());
     // Streams of several jobs each: there is always one that is not through.
@@ -130,8 +130,7 @@ fn a_job_in_progress_is_saved_and_resumed() {
 }
 
 /// A job that does not let itself be saved within the firmware's limit is stopped for those who wait, and says so.
-#[test]
-fn a_job_that_keeps_its_core_for_ever_makes_room_in_the_end() {
+pub(crate) fn a_job_that_keeps_its_core_for_ever_makes_room_in_the_end() {
     let machine = machine();
     let mut device = up(machine.clone());
     let mut stuck = Vec::new();
@@ -153,8 +152,7 @@ fn a_job_that_keeps_its_core_for_ever_makes_room_in_the_end() {
     assert_eq!(failed.collect::<Vec<_>>(), [Cause::NotSuspended]);
 }
 
-#[test]
-fn a_page_fault_stops_the_queue_that_made_it_alone() {
+pub(crate) fn a_page_fault_stops_the_queue_that_made_it_alone() {
     let machine = machine();
     let mut device = up(machine.clone());
     let (innocent, guilty) = (queue(&mut device), queue(&mut device));
@@ -174,8 +172,7 @@ fn a_page_fault_stops_the_queue_that_made_it_alone() {
 }
 
 /// A job that reaches behind its buffer is told which, and by how much.
-#[test]
-fn a_page_fault_names_address_unit_and_the_buffer_that_was_missed() {
+pub(crate) fn a_page_fault_names_address_unit_and_the_buffer_that_was_missed() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -211,8 +208,7 @@ fn a_page_fault_names_address_unit_and_the_buffer_that_was_missed() {
 }
 
 /// A fault of the GPU that names the address space of a job fails that job; the device lives, and so do others.
-#[test]
-fn a_gpu_fault_that_names_a_space_is_its_jobs() {
+pub(crate) fn a_gpu_fault_that_names_a_space_is_its_jobs() {
     let machine = machine();
     let mut device = up(machine.clone());
     let (innocent, guilty) = (queue(&mut device), queue(&mut device));
@@ -238,8 +234,7 @@ fn a_gpu_fault_that_names_a_space_is_its_jobs() {
 }
 
 /// A queue runs on the cores that it was given, and what there is not is refused.
-#[test]
-fn cores_and_priorities_of_streams_are_the_callers() {
+pub(crate) fn cores_and_priorities_of_streams_are_the_callers() {
     let machine = machine();
     let mut device = up(machine.clone());
     let all = device.properties().cores;

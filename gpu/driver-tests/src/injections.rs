@@ -2,13 +2,17 @@
 //! bounded time; what the device does not get over by itself a restart does, and a second run is good.
 
 use crate::bench::{
-    DOUBLE, FIRMWARE, FOREVER, Work, first_line, inject, machine, queue_of, result, storage,
+    DOUBLE, FOREVER, Work, firmware, first_line, inject, long, machine, queue_of, result, storage,
     withdraw,
 };
+use crate::machine::{Host, Machine, bench};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
 use eitri_model::Injection;
-use eitri_on_model::{Machine, NonCoherent};
 use eitri_runtime::{Device, Options, Platform, Priority, QueueConfig, Status};
-use std::time::Duration;
 
 /// When a fault strikes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +44,7 @@ const MOMENTS: [Moment; 9] = [
 const LONGEST: Duration = Duration::from_secs(5);
 
 fn bring_up<P: Platform>(platform: P) -> Result<Device<'static, 'static, P>, String> {
-    Device::bring_up(platform, &FIRMWARE, storage(), Options::default(), &mut ())
+    Device::bring_up(platform, firmware(), storage(), Options::default(), &mut ())
         .map_err(|failed| failed.to_string())
 }
 
@@ -236,9 +240,7 @@ fn strike<P: Platform>(
     struck
 }
 
-/// Names the file for the table; who asks for it gets all of it.
-const TABLE_VARIABLE: &str = "EITRI_FAULT_TABLE";
-/// Without it and without the long form, each kind strikes at one moment in so many; at [`Moment::Crowd`], whose jobs without
+/// Without somebody who wants the table and without the long form, each kind strikes at one moment in so many; at [`Moment::Crowd`], whose jobs without
 /// end take most of the time, one kind in so many times more.
 const PART: usize = 3;
 const PART_OF_CROWD: usize = 12;
@@ -260,20 +262,13 @@ impl Table {
         let took = took.as_micros();
         self.0 += &format!("{kind:<32} {moment:<13} {took:>6} us  {told}\n");
     }
-
-    /// Writes it where the environment says, if it does.
-    fn write(&self) {
-        if let Some(path) = std::env::var_os(TABLE_VARIABLE) {
-            std::fs::write(path, &self.0).expect("a place for the table");
-        }
-    }
 }
 
 /// Goes through the table on the platform that `platform` makes of a machine.
-fn strike_all<P: Platform>(platform: impl Fn(Machine) -> P) {
+fn strike_all(platform: impl Fn(&Machine) -> Host) {
     let mut struck = Vec::new();
     let mut table = Table::new();
-    let whole = eitri_testdata::long() || std::env::var_os(TABLE_VARIABLE).is_some();
+    let whole = long() || bench().wants_table();
     for (number, injection) in Injection::ALL.into_iter().enumerate() {
         for (turn, moment) in MOMENTS.into_iter().enumerate() {
             let part = match moment {
@@ -285,7 +280,7 @@ fn strike_all<P: Platform>(platform: impl Fn(Machine) -> P) {
             }
             let machine = machine();
             let start = machine.time();
-            let told = strike(&machine, platform(machine.clone()), moment, injection);
+            let told = strike(&machine, platform(&machine), moment, injection);
             let took = machine.time() - start;
             assert!(took < LONGEST, "{injection:?} at {moment:?}: {took:?}");
             table.add(injection, moment, &told, took);
@@ -297,13 +292,13 @@ fn strike_all<P: Platform>(platform: impl Fn(Machine) -> P) {
                 continue;
             }
             // Whatever the first life left, a second one on the same machine is good.
-            let mut device = bring_up(platform(machine.clone()))
+            let mut device = bring_up(platform(&machine))
                 .unwrap_or_else(|error| panic!("{injection:?} at {moment:?}: {error}"));
             let good = run(&mut device, || ());
             good.unwrap_or_else(|error| panic!("{injection:?} at {moment:?}: {error}"));
         }
     }
-    table.write();
+    bench().keep_table(&table.0);
     if !whole {
         return;
     }
@@ -327,15 +322,13 @@ fn strike_all<P: Platform>(platform: impl Fn(Machine) -> P) {
     }
 }
 
-#[test]
-fn every_injection_at_every_moment_ends_in_bounded_time_and_is_got_over() {
-    strike_all(|machine| machine);
+pub(crate) fn every_injection_at_every_moment_ends_in_bounded_time_and_is_got_over() {
+    strike_all(Machine::platform);
 }
 
 /// The same behind caches that the GPU does not see: about two minutes.
-#[test]
-fn every_injection_is_got_over_without_coherency() {
-    if eitri_testdata::long() {
-        strike_all(|machine| NonCoherent::new(machine, 19));
+pub(crate) fn every_injection_is_got_over_without_coherency() {
+    if long() {
+        strike_all(|machine| machine.behind_caches(19));
     }
 }

@@ -3,12 +3,13 @@
 use crate::bench::{
     DOUBLE, Work, config, diagnoses, machine, queue, queue_in, submit, up, up_on, up_with, wait,
 };
-use eitri_on_model::Machine;
+use crate::machine::Machine;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 use eitri_runtime::{Buffer, Device, Error, ErrorKind, Options, Storage};
 
 /// Commands hold what they use from one job to the next; when none of their jobs is in flight, they give way.
-#[test]
-fn what_only_idle_commands_use_is_destroyed_and_they_run_no_more() {
+pub(crate) fn what_only_idle_commands_use_is_destroyed_and_they_run_no_more() {
     let mut device = up(machine());
     let queue = queue(&mut device);
     let [idle, busy] = [0, 1].map(|_| Work::new(&mut device, queue, &DOUBLE, 64));
@@ -29,13 +30,12 @@ fn what_only_idle_commands_use_is_destroyed_and_they_run_no_more() {
     assert_eq!(device.destroy_descriptor_set(busy.set), Ok(()));
 }
 
-#[test]
-fn buffers_that_come_and_go_leave_nothing_behind() {
+pub(crate) fn buffers_that_come_and_go_leave_nothing_behind() {
     let machine = machine();
     let storage = Box::leak(Box::new(Storage::<2, 8, 400>::new()));
-    let firmware = &crate::bench::FIRMWARE;
+    let firmware = crate::bench::firmware();
     let up = Device::bring_up(
-        machine.clone(),
+        machine.platform(),
         firmware,
         storage,
         Options::default(),
@@ -64,8 +64,7 @@ fn buffers_that_come_and_go_leave_nothing_behind() {
 }
 
 /// Addresses come round: a space that is nearly full finds the places that were freed.
-#[test]
-fn addresses_are_reused_when_the_space_is_full() {
+pub(crate) fn addresses_are_reused_when_the_space_is_full() {
     let machine = machine();
     let options = Options {
         first_address: 32 << 20,
@@ -96,11 +95,10 @@ fn addresses_are_reused_when_the_space_is_full() {
 }
 
 /// A buffer that is mapped by a block of 1 GiB: the GPU finds its last words.
-#[test]
-fn a_buffer_of_a_gibibyte_is_one_block() {
+pub(crate) fn a_buffer_of_a_gibibyte_is_one_block() {
     const HUGE: u64 = 1 << 30;
     let machine = Machine::with_memory(config(), 3 * HUGE);
-    let mut device = up_on(machine.clone(), Options::default());
+    let mut device = up_on(machine.platform(), Options::default());
     let space = device.create_space().expect("memory");
     let tables = machine.memory_in_use();
     let buffer = device.create_buffer(space, HUGE).expect("memory");
@@ -124,8 +122,7 @@ fn a_buffer_of_a_gibibyte_is_one_block() {
     assert_eq!(diagnoses(&machine), [""; 0]);
 }
 
-#[test]
-fn everything_is_the_platforms_again_after_shutdown() {
+pub(crate) fn everything_is_the_platforms_again_after_shutdown() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -139,8 +136,7 @@ fn everything_is_the_platforms_again_after_shutdown() {
 }
 
 /// A queue's own space goes with it, and everything in it; its handles are known to be void.
-#[test]
-fn a_queue_takes_its_own_space_with_it() {
+pub(crate) fn a_queue_takes_its_own_space_with_it() {
     let machine = machine();
     let mut device = up(machine.clone());
     let before = machine.memory_in_use();
@@ -161,8 +157,7 @@ fn a_queue_takes_its_own_space_with_it() {
 }
 
 /// What a job in flight uses, through commands and sets, stays; the error says which job.
-#[test]
-fn what_a_job_in_flight_uses_is_not_destroyed() {
+pub(crate) fn what_a_job_in_flight_uses_is_not_destroyed() {
     let mut device = up(machine());
     let queue = queue(&mut device);
     let work = Work::new(&mut device, queue, &DOUBLE, 256);
@@ -188,8 +183,7 @@ fn what_a_job_in_flight_uses_is_not_destroyed() {
 }
 
 /// Spaces keep apart: nothing of one is of use in another.
-#[test]
-fn what_is_in_one_space_is_not_used_in_another() {
+pub(crate) fn what_is_in_one_space_is_not_used_in_another() {
     let mut device = up(machine());
     let (a, b) = (queue(&mut device), queue(&mut device));
     let work = Work::new(&mut device, a, &DOUBLE, 64);

@@ -2,12 +2,15 @@
 //!
 //! There is no tiler: an injection says that it found no memory, and what follows is the firmware's exchange with the host.
 
-use crate::bench::{Host, SECOND, diagnoses, first_line, machine, queue, up};
+use crate::bench::{LIMIT, diagnoses, first_line, machine, queue, up};
+use crate::machine::{Host, Machine};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use eitri_cs::builder::{Builder, Chunk, Config, Defer, OneChunk};
 use eitri_cs::enums::HeapOperationKind;
 use eitri_cs::{Arch, RegMask, d, r};
 use eitri_model::Injection;
-use eitri_on_model::Machine;
 use eitri_runtime::{
     Buffer, Device, Error, ErrorKind, Fence, GpuAddress, Queue, Status, SubQueue, TilerHeap,
     TilerHeapConfig,
@@ -83,7 +86,7 @@ impl Tiling {
     }
 
     fn wait(&mut self, fence: Fence) -> Result<(), String> {
-        match self.device.wait(fence, SECOND) {
+        match self.device.wait(fence, LIMIT) {
             Status::Done => Ok(()),
             Status::Failed(fault) => Err(first_line(&fault.to_string())),
             status => Err(format!("{status:?}")),
@@ -100,8 +103,7 @@ impl Tiling {
     }
 }
 
-#[test]
-fn a_heap_grows_from_its_reserve_until_it_may_not() {
+pub(crate) fn a_heap_grows_from_its_reserve_until_it_may_not() {
     let machine = machine();
     let mut it = tiling(&machine, SMALL);
     let context = it.context();
@@ -110,7 +112,7 @@ fn a_heap_grows_from_its_reserve_until_it_may_not() {
     assert_eq!(it.wait(fence), Ok(()));
     assert_eq!(it.chunks(), (2, 1), "nothing was lacking");
     for grown in [3, 4] {
-        machine.gpu(|gpu| gpu.inject(Injection::TilerOutOfMemory));
+        machine.inject(Injection::TilerOutOfMemory);
         let in_use = it.device.memory_in_use();
         let fence = it.submit(context, 1, grown);
         assert_eq!(it.wait(fence), Ok(()));
@@ -121,7 +123,7 @@ fn a_heap_grows_from_its_reserve_until_it_may_not() {
     }
     assert_eq!(it.chunks(), (4, 0), "it may have four");
     // Nothing is left: no pass can free chunks, and there is no handler.
-    machine.gpu(|gpu| gpu.inject(Injection::TilerOutOfMemory));
+    machine.inject(Injection::TilerOutOfMemory);
     let fence = it.submit(context, 1, 9);
     let told = it.wait(fence).expect_err("no memory");
     assert!(told.contains("0x60"), "{told}");
@@ -135,12 +137,11 @@ fn a_heap_grows_from_its_reserve_until_it_may_not() {
     );
 }
 
-#[test]
-fn a_heap_with_too_many_passes_in_flight_does_not_grow() {
+pub(crate) fn a_heap_with_too_many_passes_in_flight_does_not_grow() {
     let machine = machine();
     let mut it = tiling(&machine, SMALL);
     let context = it.context();
-    machine.gpu(|gpu| gpu.inject(Injection::TilerOutOfMemory));
+    machine.inject(Injection::TilerOutOfMemory);
     let fence = it.submit(context, 3, 1);
     // It strikes at the first of the three.
     assert_eq!(it.wait(fence), Ok(()));
@@ -150,12 +151,11 @@ fn a_heap_with_too_many_passes_in_flight_does_not_grow() {
 }
 
 /// A stream that names memory of its own as a heap is refused, and says what is wrong.
-#[test]
-fn a_heap_that_is_none_of_the_spaces_fails_its_job() {
+pub(crate) fn a_heap_that_is_none_of_the_spaces_fails_its_job() {
     let machine = machine();
     let mut it = tiling(&machine, SMALL);
     let context = it.device.buffer_address(it.data).expect("there").offset(64);
-    machine.gpu(|gpu| gpu.inject(Injection::TilerOutOfMemory));
+    machine.inject(Injection::TilerOutOfMemory);
     let fence = it.submit(context, 1, 1);
     let told = it.wait(fence).expect_err("no heap");
     assert!(
@@ -165,8 +165,7 @@ fn a_heap_that_is_none_of_the_spaces_fails_its_job() {
     assert_eq!(it.chunks(), (2, 1));
 }
 
-#[test]
-fn heaps_that_can_not_be_are_refused() {
+pub(crate) fn heaps_that_can_not_be_are_refused() {
     let mut device = up(machine());
     let space = device.create_space().expect("memory");
     let before = device.memory_in_use();

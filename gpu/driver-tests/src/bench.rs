@@ -1,0 +1,244 @@
+//! A device on the model, and jobs to give it.
+
+use crate::machine::{Host, Machine, Shader, bench};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::time::Duration;
+use eitri_model::{Config, Injection};
+use eitri_program::Program;
+use eitri_runtime::{
+    Buffer, CommandBuffer, DescriptorSet, Device, Fence, JobFault, Options, Pipeline, Platform,
+    Priority, Queue, QueueConfig, Space, Status, Storage,
+};
+
+pub(crate) const SECOND: Duration = Duration::from_secs(1);
+/// What ends by itself is given so long: where the model shares a CPU with the driver, as in QEMU, it takes a while.
+pub(crate) const LIMIT: Duration = Duration::from_secs(20);
+
+/// Doubles each word of its buffer, 64 words a workgroup.
+pub(crate) static DOUBLE: Shader = Shader::new("double", include_str!("../shaders/double.wgsl"));
+
+/// Writes 0xDEAD0000 to the first word of its buffer for as long as it is let.
+pub(crate) static FOREVER: Shader = Shader::new("forever", include_str!("../shaders/forever.wgsl"));
+
+pub(crate) fn firmware() -> &'static [u8] {
+    bench().firmware()
+}
+
+/// Whether the longer forms of tests are wanted.
+pub(crate) fn long() -> bool {
+    bench().long()
+}
+
+/// The first `few` of `all` where shorter forms of tests are wanted.
+pub(crate) fn some<T>(all: &[T], few: usize) -> &[T] {
+    match bench().brief() {
+        true => all.get(..few).unwrap_or(all),
+        false => all,
+    }
+}
+
+pub(crate) fn program(shader: &'static Shader) -> Program<'static> {
+    Program::parse(bench().program(shader)).expect("just compiled")
+}
+
+/// A machine whose L2 keeps what it has until it is flushed, so that a missing flush is a wrong result.
+pub(crate) fn machine() -> Machine {
+    Machine::new(config())
+}
+
+/// Its configuration.
+pub(crate) fn config() -> Config {
+    Config {
+        l2: true,
+        ..Config::default()
+    }
+}
+
+/// Storage that nobody gives back.
+pub(crate) fn storage() -> &'static mut Storage<'static> {
+    Box::leak(Box::new(Storage::new()))
+}
+
+pub(crate) fn up(machine: Machine) -> Device<'static, 'static, Host> {
+    up_with(machine, Options::default())
+}
+
+pub(crate) fn up_with(machine: Machine, options: Options) -> Device<'static, 'static, Host> {
+    up_on(machine.platform(), options)
+}
+
+/// The same on a platform of the test's own.
+pub(crate) fn up_on<P: Platform>(platform: P, options: Options) -> Device<'static, 'static, P> {
+    Device::bring_up(platform, firmware(), storage(), options, &mut ()).expect("brought up")
+}
+
+pub(crate) fn inject(machine: &Machine, injection: Injection) {
+    machine.inject(injection);
+}
+
+pub(crate) fn withdraw(machine: &Machine, injection: Injection) {
+    machine.withdraw(injection);
+}
+
+pub(crate) fn diagnoses(machine: &Machine) -> Vec<String> {
+    machine.diagnoses()
+}
+
+/// A queue with an address space of its own.
+pub(crate) fn queue<P: Platform>(device: &mut Device<'_, '_, P>) -> Queue {
+    let made = device.create_queue(QueueConfig::default());
+    made.expect("a place")
+}
+
+/// The same with a priority.
+pub(crate) fn queue_of<P: Platform>(device: &mut Device<'_, '_, P>, priority: Priority) -> Queue {
+    let config = QueueConfig {
+        priority,
+        ..QueueConfig::default()
+    };
+    device.create_queue(config).expect("a place")
+}
+
+/// A queue in an address space.
+pub(crate) fn queue_in<P: Platform>(device: &mut Device<'_, '_, P>, space: Space) -> Queue {
+    let config = QueueConfig {
+        space: Some(space),
+        ..QueueConfig::default()
+    };
+    device.create_queue(config).expect("a place")
+}
+
+/// Commands that run a program on a buffer of its own, which holds 0, 1, 2 … at first.
+#[derive(Clone, Copy)]
+pub(crate) struct Work {
+    pub(crate) pipeline: Pipeline,
+    pub(crate) set: DescriptorSet,
+    pub(crate) buffer: Buffer,
+    pub(crate) commands: CommandBuffer,
+}
+
+impl Work {
+    /// In the space of a queue.
+    pub(crate) fn new<P: Platform>(
+        device: &mut Device<'_, 'static, P>,
+        queue: Queue,
+        shader: &'static Shader,
+        words: u32,
+    ) -> Work {
+        let space = device.space(queue).expect("there");
+        Work::in_space(device, space, shader, words)
+    }
+
+    pub(crate) fn in_space<P: Platform>(
+        device: &mut Device<'_, 'static, P>,
+        space: Space,
+        shader: &'static Shader,
+        words: u32,
+    ) -> Work {
+        let buffer = device.create_buffer(space, u64::from(words) * 4);
+        Work::on_buffer(device, space, shader, buffer.expect("memory"), 0, words)
+    }
+
+    /// On the words from `offset` on of a buffer that is there.
+    pub(crate) fn on_buffer<P: Platform>(
+        device: &mut Device<'_, 'static, P>,
+        space: Space,
+        shader: &'static Shader,
+        buffer: Buffer,
+        offset: u64,
+        words: u32,
+    ) -> Work {
+        let made = device.create_pipeline(space, &program(shader));
+        let pipeline = made.expect("memory");
+        let data: Vec<u8> = (0..words).flat_map(u32::to_le_bytes).collect();
+        device.write_buffer(buffer, offset, &data).expect("fits");
+        let set = device.create_descriptor_set(pipeline, 0).expect("memory");
+        let bytes = u64::from(words) * 4;
+        let bound = device.bind_range(set, 0, 0, buffer, offset, bytes);
+        bound.expect("fits");
+        let commands = device.create_command_buffer(space).expect("memory");
+        let groups = words.div_ceil(64);
+        let recorded = device.record(commands, |recorder| {
+            recorder.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;
+            recorder.dispatch([groups, 1, 1])?;
+            Ok(())
+        });
+        recorded.expect("fits");
+        Work {
+            pipeline,
+            set,
+            buffer,
+            commands,
+        }
+    }
+
+    /// The first words of the buffer.
+    pub(crate) fn words<P: Platform>(
+        &self,
+        device: &mut Device<'_, '_, P>,
+        count: usize,
+    ) -> Vec<u32> {
+        words(device, self.buffer, count)
+    }
+
+    pub(crate) fn destroy<P: Platform>(self, device: &mut Device<'_, '_, P>) {
+        device
+            .destroy_command_buffer(self.commands)
+            .expect("unused");
+        device.destroy_descriptor_set(self.set).expect("unused");
+        device.destroy_buffer(self.buffer).expect("unused");
+        device.destroy_pipeline(self.pipeline).expect("unused");
+    }
+}
+
+pub(crate) fn words<P: Platform>(
+    device: &mut Device<'_, '_, P>,
+    buffer: Buffer,
+    count: usize,
+) -> Vec<u32> {
+    let mut bytes = vec![0; count * 4];
+    device.read_buffer(buffer, 0, &mut bytes).expect("inside");
+    let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("four bytes"));
+    bytes.chunks(4).map(word).collect()
+}
+
+/// Submits and expects room.
+pub(crate) fn submit<P: Platform>(
+    device: &mut Device<'_, '_, P>,
+    queue: Queue,
+    work: &Work,
+) -> Fence {
+    device.submit(queue, work.commands).expect("room")
+}
+
+/// Waits until a job is over; the first line of what went wrong.
+pub(crate) fn wait<P: Platform>(
+    device: &mut Device<'_, '_, P>,
+    fence: Fence,
+) -> Result<(), String> {
+    result(device.wait(fence, LIMIT)).map_err(|text| first_line(&text))
+}
+
+/// Waits for a job that must fail, and says how.
+pub(crate) fn fault<P: Platform>(device: &mut Device<'_, '_, P>, fence: Fence) -> JobFault {
+    match device.wait(fence, LIMIT) {
+        Status::Failed(fault) => fault,
+        status => panic!("{fence}: {status:?}"),
+    }
+}
+
+pub(crate) fn result(status: Status) -> Result<(), String> {
+    match status {
+        Status::Done => Ok(()),
+        Status::Failed(fault) => Err(fault.to_string()),
+        status => Err(format!("{status:?}")),
+    }
+}
+
+pub(crate) fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or("").to_string()
+}
