@@ -15,6 +15,10 @@ mod select;
 
 mod legalise;
 
+mod order;
+
+mod issue_early;
+
 mod schedule;
 
 mod allocate;

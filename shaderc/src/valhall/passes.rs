@@ -4,6 +4,7 @@
 use super::assign_slots::assign_slots;
 use super::insert_flow::insert_flow;
 use super::insert_waits::insert_waits;
+use super::issue_early::issue_early;
 use super::legalise::arrange_fau::arrange_fau;
 use super::legalise::constants::legalise_constants;
 use super::legalise::fau::legalise_fau;
@@ -24,6 +25,7 @@ passes! {
     LEGALISE_FAU       "legalise_fau"       needed always!(legalise_fau),           "uniform words that can't be read together are moved to registers";
     SHARE_MOVES        shared;
     HOIST_INVARIANTS   shared;
+    ISSUE_EARLY        "issue_early"        better tells!(issue_early),             "loads are issued before what does not need them";
     SCHEDULE           "schedule"           better tells!(schedule),                "instructions are reordered so that fewer words live at once";
     SPLIT_EDGES        shared;
     LOWER_PHIS         shared;

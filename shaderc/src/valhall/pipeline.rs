@@ -54,9 +54,19 @@ pub(super) fn lower(
     // Words then live through the loop: that may cost threads, or memory traffic.
     let stays = (function.loop_count() > 0).then(|| function.clone());
     let hoisted = runner.improve(&mut function, passes::HOIST_INVARIANTS) == Changed::Yes;
-    let Some(mut lowered) = finish(function.clone(), choices, runner)? else {
+    // What is loaded early lives longer too.
+    let mut early = function.clone();
+    let moved = runner.improve(&mut early, passes::ISSUE_EARLY) == Changed::Yes;
+    let Some(mut lowered) = finish(early, choices, runner)? else {
         return Ok(None);
     };
+    if moved && lowered.is_tight() {
+        match finish(function.clone(), choices, runner)? {
+            Some(second) if second.cost() < lowered.cost() => lowered = second,
+            Some(_) => {}
+            None => return Ok(None),
+        }
+    }
     if let Some(stays) = stays.filter(|_| hoisted && lowered.is_tight()) {
         function = stays;
         match finish(function.clone(), choices, runner)? {

@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
-use super::mir::{Block, Function, Instr, Instruction, Message, Space, Value, Word};
+use super::mir::{Block, Function, Instruction, Value, Word};
+use super::order::{Graph, reorder};
 use crate::machine::liveness::live_at_ends;
 
 /// Schedules all blocks. True when any changed.
@@ -26,14 +27,7 @@ pub(crate) fn schedule(function: &mut Function) -> bool {
         let order = order(block, &at_end, &preloaded);
         let identity: Vec<usize> = (0..block.instrs.len()).collect();
         if peak(block, &order, &at_end) < peak(block, &identity, &at_end) {
-            let mut instrs: Vec<Option<Instr>> = std::mem::take(&mut block.instrs)
-                .into_iter()
-                .map(Some)
-                .collect();
-            block.instrs = order
-                .iter()
-                .filter_map(|&index| instrs[index].take())
-                .collect();
+            reorder(block, &order);
             changed = true;
         }
     }
@@ -60,95 +54,9 @@ fn peak(block: &Block, order: &[usize], at_end: &[Value]) -> usize {
     most
 }
 
-/// What must stay behind what.
-struct Graph {
-    /// By instruction: those that must come before it.
-    before: Vec<Vec<usize>>,
-    /// By instruction: how many must still come after it.
-    after: Vec<usize>,
-    /// By instruction: the one that it was last put before, so that it is put there once.
-    last: Vec<usize>,
-}
-
-impl Graph {
-    /// The edges to one instruction are added one after the other.
-    fn add(&mut self, earlier: usize, later: usize) {
-        if std::mem::replace(&mut self.last[earlier], later) != later {
-            self.before[later].push(earlier);
-            self.after[earlier] += 1;
-        }
-    }
-}
-
-fn build(block: &Block, preloaded: &[Word]) -> Graph {
-    let count = block.instrs.len();
-    let mut graph = Graph {
-        before: vec![Vec::new(); count],
-        after: vec![0; count],
-        last: vec![usize::MAX; count],
-    };
-    let mut definitions: HashMap<Value, usize> = HashMap::default();
-    // By memory: the last write, and the reads since.
-    let mut writes: HashMap<Space, usize> = HashMap::default();
-    let mut reads: HashMap<Space, Vec<usize>> = HashMap::default();
-    let mut last_barrier: Option<usize> = None;
-    let mut last_ordered: Option<usize> = None;
-    let mut last_volatile: Option<usize> = None;
-    for (index, instr) in block.instrs.iter().enumerate() {
-        for value in instr.read_values() {
-            if let Some(&definition) = definitions.get(&value) {
-                graph.add(definition, index);
-            }
-        }
-        instr.written_values().for_each(|value| {
-            definitions.insert(value, index);
-        });
-        let pinned = instr
-            .as_copy()
-            .is_some_and(|(_, from)| preloaded.contains(&from));
-        let barrier = pinned || matches!(instr.op.message(), Message::Barrier | Message::Fence);
-        if barrier {
-            // What is before the last one is before this one.
-            (last_barrier.unwrap_or(0)..index).for_each(|earlier| graph.add(earlier, index));
-            last_barrier = Some(index);
-        } else if let Some(last) = last_barrier {
-            graph.add(last, index);
-        }
-        if instr.op.is_cross_lane()
-            && let Some(last) = last_ordered.replace(index)
-        {
-            graph.add(last, index);
-        }
-        if (instr.volatile || instr.op.message() == Message::Atomic)
-            && let Some(last) = last_volatile.replace(index)
-        {
-            graph.add(last, index);
-        }
-        let Some(space) = instr.space.filter(|&space| space != Space::Constant) else {
-            continue;
-        };
-        if let Some(&write) = writes.get(&space) {
-            graph.add(write, index);
-        }
-        match instr.op.message() {
-            Message::Load => reads.entry(space).or_default().push(index),
-            Message::Store | Message::Atomic => {
-                reads
-                    .remove(&space)
-                    .into_iter()
-                    .flatten()
-                    .for_each(|read| graph.add(read, index));
-                writes.insert(space, index);
-            }
-            Message::No | Message::Address | Message::Barrier | Message::Fence => {}
-        }
-    }
-    graph
-}
-
 /// An order with little pressure.
 fn order(block: &Block, at_end: &[Value], preloaded: &[Word]) -> Vec<usize> {
-    let mut graph = build(block, preloaded);
+    let mut graph = Graph::build(block, preloaded);
     let mut live: HashSet<Value> = at_end.iter().copied().collect();
     let mut readers: HashMap<Value, Vec<usize>> = HashMap::default();
     // By instruction: how many values begin to live if it comes next, from below.
