@@ -5,7 +5,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Folders that are made for one machine, and so may name its module.
-const MADE_FOR_QEMU: &[&str] = &["qemu-tests/monitor", "qemu-tests/kernel-tests", "cli/src"];
+const MADE_FOR_QEMU: &[&str] = &[
+    "qemu-tests/monitor",
+    "qemu-tests/kernel-tests",
+    "qemu-tests/driver-tests",
+    "cli/src",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))

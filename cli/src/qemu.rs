@@ -58,9 +58,10 @@ pub(crate) enum Start<'a> {
     At(&'a Path, usize, Level),
     /// Firmware at EL2 that has UEFI's services, with a folder as its file system.
     Uefi { firmware: Tool, disk: &'a Path },
-    /// U-Boot at EL1, with files in memory and the commands of a file typed at its prompt.
+    /// U-Boot at EL1, with files in memory, a folder that a TFTP server has, and the commands of a file typed at its prompt.
     UBoot {
         files: &'a [(&'a Path, usize)],
+        served: Option<&'a Path>,
         typed: &'a Path,
     },
 }
@@ -176,8 +177,13 @@ pub(crate) fn boot(boot: &Boot<'_>) -> Result<Booted, Failure> {
             let drive = format!("file=fat:rw:{folder},format=raw,if=none,id=disk");
             command.args(["-drive", &drive, "-device", "virtio-blk-device,drive=disk"]);
         }
-        Start::UBoot { files, .. } => {
+        Start::UBoot { files, served, .. } => {
             command.args(["-bios", Tool::UBoot.program()]);
+            if let Some(served) = served {
+                let folder = doubled(&served.display().to_string());
+                command.args(["-netdev", &format!("user,id=net,restrict=on,tftp={folder}")]);
+                command.args(["-device", "virtio-net-device,netdev=net"]);
+            }
             for &(path, address) in files {
                 command.args(["-device", &loaded(path, address)]);
             }

@@ -6,6 +6,7 @@
 
 mod fit;
 mod legacy;
+pub(crate) mod tftp;
 mod u_boot;
 
 use crate::image::{Builder, Image};

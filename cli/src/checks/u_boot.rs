@@ -2,7 +2,7 @@
 
 use super::Case;
 use crate::board_tree;
-use crate::boot_file::{self, Beside, Format};
+use crate::boot_file::{self, Beside, Format, tftp};
 use crate::image::{Builder, Image};
 use crate::outcome::Failure;
 use crate::process::run_logged;
@@ -60,7 +60,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         // Only an ELF file has no address, and U-Boot is given none.
         let at = boot_file::u_boot_address(board, format).unwrap_or_default();
         let files = [(path.as_path(), at), (&firmware, FIRMWARE)];
-        let booted = type_at_prompt(&folder, &files, &lines)?;
+        let booted = type_at_prompt(&folder, &files, None, &lines)?;
         let said = format!("beside the image: {FIRMWARE_BYTES} bytes at {FIRMWARE:#x}");
         let said = String::from_utf8_lossy(&booted.console).contains(&said);
         let unsaid = || Some(format!("the image does not find the file at {FIRMWARE:#x}"));
@@ -79,9 +79,28 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let lines = boot_file::u_boot_lines(board, format, None);
     put(&script, &boot_file::boot_script(&lines)?)?;
     let files = [(path.as_path(), board.memory.image.base), (&script, SCRIPT)];
-    let booted = type_at_prompt(&folder, &files, &[format!("source {SCRIPT:#x}")])?;
+    let source = [format!("source {SCRIPT:#x}")];
+    let booted = type_at_prompt(&folder, &files, None, &source)?;
     cases.push(Case::ran(
         "U-Boot runs the boot script",
+        wrong(&booted, format),
+    ));
+    // All over the network: what `eitri image --tftp` leaves on a server.
+    let served = folder.join("tftp");
+    let name = tftp::name(board.into(), "eitri.img");
+    let lines = boot_file::u_boot_lines(board, format, Some(&name));
+    put(
+        &served.join(&name),
+        &std::fs::read(&path).unwrap_or_default(),
+    )?;
+    let script = served.join(tftp::name(board.into(), tftp::SCRIPT));
+    put(&script, &boot_file::boot_script(&lines)?)?;
+    // One line: U-Boot throws away what is typed while it fetches a file.
+    let [fetch, run] = tftp::lines(board.into(), &format!("{SCRIPT:#x}"));
+    let typed = [format!("setenv autoload no; dhcp; {fetch}; {run}")];
+    let booted = type_at_prompt(&folder, &[], Some(&served), &typed)?;
+    cases.push(Case::ran(
+        "U-Boot fetches the script and the image from a TFTP server",
         wrong(&booted, format),
     ));
     Ok(cases)
@@ -126,6 +145,7 @@ pub(super) fn unreadable(
 fn type_at_prompt(
     folder: &Path,
     files: &[(&Path, usize)],
+    served: Option<&Path>,
     lines: &[String],
 ) -> Result<Booted, Failure> {
     let typed = folder.join("typed");
@@ -134,6 +154,7 @@ fn type_at_prompt(
     boot(&Boot {
         start: Start::UBoot {
             files,
+            served,
             typed: &typed,
         },
         words: &[],

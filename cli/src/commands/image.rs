@@ -2,22 +2,23 @@
 
 use crate::amber::suite as scripts;
 use crate::board_choice;
-use crate::boot_file::{self, Beside, Format};
+use crate::boot_file::{self, Beside, Format, tftp};
+use crate::buffer_source;
 use crate::dispatch::{self, Request, Talk};
 use crate::gpu_choice::GpuChoice;
 use crate::image::{Builder, Image};
 use crate::job_arguments::JobArguments;
 use crate::lab_files::{self, LabKind};
-use crate::outcome::{Failure, Status};
+use crate::outcome::{Failure, FileError, Status};
 use crate::shader_file;
-use crate::streams::outln;
+use crate::streams::{outln, talk};
 use crate::whole_file::Pending;
 use eitri_boards::{Loader, Target};
 use eitri_job::Wants;
 use eitri_model::stub_firmware;
 use eitri_shaderc::Options;
 use miette::Diagnostic;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 #[derive(clap::Args)]
@@ -46,6 +47,10 @@ pub(crate) struct Args {
     /// Write what U-Boot has to do as a script too, for its `source` command.
     #[arg(long, value_name = "FILE")]
     script: Option<String>,
+    /// Put everything where a TFTP server with this root finds it, under names that stay: eitri/BOARD/eitri with the form's
+    /// ending, the firmware that U-Boot loads by itself, and boot.scr for U-Boot.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["output", "script"])]
+    tftp: Option<PathBuf>,
     /// Leave the GPU's firmware out of the image: U-Boot loads it at this address, a multiple of 64 KiB, as the file that
     /// --firmware names or mali_csffw.bin.
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
@@ -66,6 +71,8 @@ pub(crate) struct Args {
 enum RequestError {
     #[error("an ELF file is not for U-Boot: there is nothing to put into --script")]
     NoScript,
+    #[error("an ELF file is not for a boot loader: there is nothing to serve by --tftp")]
+    NotServed,
     #[error("a device tree goes into --format fit, and not into this form")]
     TreeAlone,
     #[error("{board} has no U-Boot: there is nothing to put into --script")]
@@ -151,8 +158,26 @@ fn beside(args: &Args, target: Target, format: Format) -> Result<Option<Beside>,
     let path = args.job.firmware_path().map(Path::new);
     let name = path.and_then(Path::file_name);
     let name = name.map_or(FIRMWARE_NAME.into(), |name| name.to_string_lossy());
-    let name = name.into_owned();
+    let name = served(args, target, &name);
     Ok(Some(Beside { at, name }))
+}
+
+/// What a file is called on the server.
+fn served(args: &Args, board: Target, name: &str) -> String {
+    match args.tftp {
+        Some(_) => tftp::name(board, name),
+        None => name.to_owned(),
+    }
+}
+
+/// The path of a file below the server's root, in a folder that is there.
+fn below(root: &Path, name: &str) -> Result<String, Failure> {
+    let path = root.join(name);
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)
+            .map_err(|cause| Failure::refused(FileError::at("make", folder, cause)))?;
+    }
+    Ok(path.display().to_string())
 }
 
 /// The firmware that is inside of the image: none where U-Boot loads it.
@@ -186,46 +211,67 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         tree.map(|path| std::fs::read(path).map_err(|cause| Failure::unreadable(path, cause)));
     let tree = tree.transpose()?;
     boot_file::takes(board, format, tree.as_deref())?;
+    let by_u_boot = matches!(board.loader(), Loader::UBoot(_));
     if args.script.is_some() {
         if format == Format::Elf {
             return Err(Failure::refused(RequestError::NoScript));
         }
-        if !matches!(board.loader(), Loader::UBoot(_)) {
+        if !by_u_boot {
             let board = board.title();
             return Err(Failure::refused(RequestError::NoUBoot { board }));
         }
+    }
+    if args.tftp.is_some() && format == Format::Elf {
+        return Err(Failure::refused(RequestError::NotServed));
     }
     let beside = beside(args, board, format)?;
     let image = match args.validation {
         true => validation_image(args, board)?,
         false => job_image(args, board)?,
     };
-    let output = args.output.clone();
-    let output = output.unwrap_or_else(|| format!("eitri-{}.{}", board.name(), format.extension()));
-    let name = Path::new(&output).file_name().unwrap_or_default();
-    let lines = match (&beside, board.board()) {
-        (Some(beside), Some(board)) => {
-            boot_file::u_boot_lines_with(board, format, &name.to_string_lossy(), beside)
-        }
-        _ => boot_file::lines(board, format, &name.to_string_lossy()),
+    let on_server = served(args, board, &format!("eitri.{}", format.extension()));
+    let output = match (&args.tftp, &args.output) {
+        (Some(root), _) => below(root, &on_server)?,
+        (None, Some(output)) => output.clone(),
+        (None, None) => format!("eitri-{}.{}", board.name(), format.extension()),
+    };
+    let file_name = Path::new(&output).file_name().unwrap_or_default();
+    let file_name = file_name.to_string_lossy();
+    let name = args.tftp.as_ref().map_or(&*file_name, |_| &on_server);
+    let mut lines = match (&beside, board.board()) {
+        (Some(beside), Some(board)) => boot_file::u_boot_lines_with(board, format, name, beside),
+        _ => boot_file::lines(board, format, name),
     };
     let bytes = boot_file::encode(&image, board, format, tree.as_deref())?;
-    let file = Pending::write(&output, &bytes)?;
-    let script = match &args.script {
-        Some(path) => Some(Pending::write(path, &boot_file::boot_script(&lines)?)?),
-        None => None,
-    };
-    let mut lab = Vec::new();
-    if let Some(kind) = args.lab {
-        let folder = Path::new(&output).parent().unwrap_or(Path::new(""));
-        for file in lab_files::files(kind, board, &name.to_string_lossy()) {
-            let path = folder.join(&file.name).display().to_string();
-            lab.push(Pending::write(&path, file.text.as_bytes())?);
+    let mut files = vec![Pending::write(&output, &bytes)?];
+    if let (Some(root), Some(beside)) = (&args.tftp, &beside) {
+        match args.job.firmware_path() {
+            Some(path) => {
+                let at = below(root, &beside.name)?;
+                files.push(Pending::write(&at, &buffer_source::read(path)?)?);
+            }
+            None => talk!("the server needs the firmware too, as {}", beside.name),
         }
     }
-    file.commit()?;
-    script.map_or(Ok(()), Pending::commit)?;
-    lab.into_iter().try_for_each(Pending::commit)?;
+    let script = match (&args.tftp, &args.script) {
+        (Some(root), _) if by_u_boot => Some(below(root, &tftp::name(board, tftp::SCRIPT))?),
+        (_, script) => script.clone(),
+    };
+    if let Some(path) = script {
+        files.push(Pending::write(&path, &boot_file::boot_script(&lines)?)?);
+    }
+    if args.tftp.is_some() && by_u_boot {
+        lines.push("# or all of it by the script:".to_owned());
+        lines.extend(tftp::lines(board, "${scriptaddr}"));
+    }
+    if let Some(kind) = args.lab {
+        let folder = Path::new(&output).parent().unwrap_or(Path::new(""));
+        for file in lab_files::files(kind, board, &file_name) {
+            let path = folder.join(&file.name).display().to_string();
+            files.push(Pending::write(&path, file.text.as_bytes())?);
+        }
+    }
+    files.into_iter().try_for_each(Pending::commit)?;
     // What goes to standard output is either the file or what to do with it.
     if output != "-" && args.script.as_deref() != Some("-") && format != Format::Elf {
         outln!("{}", lines.join("\n"))?;

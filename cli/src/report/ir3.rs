@@ -87,6 +87,16 @@ impl Report {
             ("categories", "By category, 0 to 7", json!(it.categories)),
             ("ss", "Waits for short latency (ss)", json!(it.ss)),
             ("sy", "Waits for long latency (sy)", json!(it.sy)),
+            (
+                "ss_stalls",
+                "Slots waited at (ss), about",
+                json!(it.ss_stalls),
+            ),
+            (
+                "sy_stalls",
+                "Slots waited at (sy), about",
+                json!(it.sy_stalls),
+            ),
             ("loops", "Loops", json!(it.loops)),
             ("spills", "Spill stores", json!(it.spills)),
             ("fills", "Spill loads", json!(it.fills)),

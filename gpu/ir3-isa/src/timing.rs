@@ -62,6 +62,19 @@ pub fn slots(producer: Producer, consumer: Consumer) -> u8 {
         .map_or(MOST_SLOTS, |row| row.2)
 }
 
+/// About how many issue slots pass from an instruction to a result of `registers` registers that is waited for, in a wave of
+/// 64 and with what it reads in the caches. For estimates alone: a program waits as long as it takes (section 9).
+pub fn typical_slots(op: Op, to_shared: bool, registers: u32) -> u32 {
+    match (op.row().category(), op, op.row().layout.latency) {
+        (_, Op::Ldc, _) => 18 + 4 * registers,
+        _ if to_shared => 6,
+        // Of 51 to 64 the middle.
+        (5, _, Latency::Sy) => 57,
+        (_, _, Latency::Sy | Latency::SsAndSy) => 109 + registers,
+        _ => 10,
+    }
+}
+
 /// Flags that wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sync {

@@ -1,10 +1,12 @@
 //! Statistics: what a program costs, counted statically, in the figures that the known compiler prints.
 //!
-//! Facts: hardware/compiler-ir3.md 9 (9); hardware/ir3-isa.md 14 (footprint, waves).
+//! Facts: hardware/compiler-ir3.md 9 (9); hardware/ir3-isa.md 9 (latencies), 14 (footprint, waves).
 
 use std::fmt;
 
+use eitri_ir3_isa::Latency;
 use eitri_ir3_isa::device::Parts;
+use eitri_ir3_isa::timing::typical_slots;
 use eitri_ir3_program::ConstLayout;
 
 use super::allocate::waves;
@@ -30,8 +32,12 @@ pub struct Statistics {
     pub conversions: u32,
     /// Words with (ss).
     pub ss: u32,
+    /// Slots that a wave waits there, by typical latencies.
+    pub ss_stalls: u32,
     /// Words with (sy).
     pub sy: u32,
+    /// Slots that a wave waits there, by typical latencies.
+    pub sy_stalls: u32,
     /// Vec4 of full registers, halves included.
     pub full_registers: u32,
     /// Vec4 of half registers: 0, since both kinds are one file.
@@ -81,7 +87,9 @@ pub(super) fn count(
         moves: 0,
         conversions: 0,
         ss: 0,
+        ss_stalls: 0,
         sy: 0,
+        sy_stalls: 0,
         full_registers,
         half_registers: 0,
         constlen: constants.length().into(),
@@ -111,7 +119,44 @@ pub(super) fn count(
         counted.ss += u32::from(instr.sync.ss);
         counted.sy += u32::from(instr.sync.sy);
     }
+    (counted.ss_stalls, counted.sy_stalls) = stalls(function);
     counted
+}
+
+/// Slots that a wave waits at (ss) and at (sy), if each block ran once and nothing was under way before it.
+fn stalls(function: &Function) -> (u32, u32) {
+    let (mut at_ss, mut at_sy) = (0, 0);
+    for block in &function.blocks {
+        let mut now: u32 = 0;
+        // When all is there that was asked for.
+        let (mut short, mut long) = (0, 0);
+        for instr in &block.instrs {
+            if instr.sync.ss {
+                let wait = std::mem::take(&mut short).saturating_sub(now);
+                (at_ss, now) = (at_ss + wait, now + wait);
+            }
+            if instr.sync.sy {
+                let wait = std::mem::take(&mut long).saturating_sub(now);
+                (at_sy, now) = (at_sy + wait, now + wait);
+            }
+            now += 1 + u32::from(instr.repeat) + u32::from(instr.nops);
+            let shared = |word: Word| {
+                word.register()
+                    .is_some_and(|it| it.class() == Class::Shared)
+            };
+            let (count, to_shared) = (instr.writes().count() as u32, instr.writes().any(shared));
+            let op = instr.op.isa(instr.atomic);
+            let there = now + typical_slots(op, to_shared, count);
+            match op.row().layout.latency {
+                Latency::Slots if to_shared => short = short.max(there),
+                Latency::None | Latency::Slots => {}
+                Latency::Ss => short = short.max(there),
+                Latency::Sy => long = long.max(there),
+                Latency::SsAndSy => (short, long) = (short.max(there), long.max(there)),
+            }
+        }
+    }
+    (at_ss, at_sy)
 }
 
 /// Accesses to spill slots, each loop around them counting ten times.
@@ -149,7 +194,7 @@ impl fmt::Display for Statistics {
         write!(
             f,
             "{} instr, {} nops, {} non-nops, {} mov, {} cov, {} words, {} half, {} full, {} constlen, {}, \
-             {} (ss), {} (sy), {} waves, {} branch stack, {} loops, {}:{} spills:fills",
+             {} sstall, {} (ss), {} systall, {} (sy), {} waves, {} branch stack, {} loops, {}:{} spills:fills",
             self.instructions,
             self.nops,
             self.instructions - self.nops,
@@ -160,7 +205,9 @@ impl fmt::Display for Statistics {
             self.full_registers,
             self.constlen,
             categories.join(", "),
+            self.ss_stalls,
             self.ss,
+            self.sy_stalls,
             self.sy,
             self.waves,
             self.branch_stack,
@@ -168,5 +215,29 @@ impl fmt::Display for Statistics {
             self.spills,
             self.fills
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::stalls;
+    use crate::ir3::insert_sync::insert_sync;
+    use crate::ir3::mir::Ir3;
+    use crate::machine::parse::read;
+
+    #[test]
+    fn a_wait_takes_as_long_as_a_result_typically_does_less_what_ran_meanwhile() {
+        let mut function = read::<Ir3>(
+            "b0:
+              r0.x = ldib.b.u32 r1.x, 0, set:0, space:buffer
+              r2.x = rcp r1.y
+              r3.x = add.u r2.x, 1
+              r3.y = add.u r3.x, 1
+              r3.z = add.u r0.x, 1
+              end",
+        );
+        insert_sync(&mut function);
+        // 10 slots behind the second; 110 behind the first, of which 13 have passed.
+        assert_eq!(stalls(&function), (10, 97));
     }
 }

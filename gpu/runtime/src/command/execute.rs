@@ -14,7 +14,7 @@ use eitri_cs::instr::Call;
 const MOST_CALLS: u8 = 6;
 
 impl<P: Platform> Recorder<'_, '_, '_, P> {
-    /// Runs commands that were recorded by [`Device::record_secondary`]. What is bound here is not bound there.
+    /// Runs commands that were recorded by [`crate::Device::record_secondary`]. What is bound here is not bound there.
     ///
     /// # Errors
     /// If they are not such commands or were not recorded, are in another space, call too deep, or there is no place for what
