@@ -129,7 +129,7 @@ fn stalls(function: &Function) -> (u32, u32) {
     for block in &function.blocks {
         let mut now: u32 = 0;
         // When all is there that was asked for.
-        let (mut short, mut long) = (0, 0);
+        let (mut short, mut long) = (0u32, 0u32);
         for instr in &block.instrs {
             if instr.sync.ss {
                 let wait = std::mem::take(&mut short).saturating_sub(now);
