@@ -44,7 +44,7 @@ fn the_code_is_the_machines_in_every_form() {
     assert_eq!(program.code().collect::<Vec<u64>>(), words);
     assert_eq!(program.workgroup().sides(), [64, 1, 1]);
     let ir = text("a6xx", &["--emit", "ir"]);
-    assert!(ir.contains("\nlanes 32\n"), "{ir}");
+    assert!(ir.contains("\nlanes 64\n"), "{ir}");
 }
 
 #[test]
@@ -66,6 +66,8 @@ fn figures_are_those_of_the_machine() {
     for (column, name) in [
         ("instr", "instructions"),
         ("nops", "nops"),
+        ("sstall", "ss_stalls"),
+        ("systall", "sy_stalls"),
         ("full", "full_registers"),
     ] {
         let figure = format!("{} {column}", shader[name]);
