@@ -162,6 +162,22 @@ impl<T> Known<T> {
         }
     }
 
+    /// Forgets what an instruction may change, and what others may have changed before it.
+    pub fn forget_behind(&mut self, function: &Function, data: &InstData) {
+        match data.op {
+            Op::Store(_) | Op::Atomic(..) => {
+                if let Some(written) = Extent::of(function, data) {
+                    self.forget(&written);
+                }
+            }
+            Op::Image(image) if image.effects().writes && image.touches_buffers() => {
+                self.forget_shared();
+            }
+            Op::Barrier | Op::Fence => self.forget_shared(),
+            _ => {}
+        }
+    }
+
     /// Whether it is of no more than `limit` places.
     pub fn has_at_most(&self, limit: usize) -> bool {
         let bases = self.wholes.values().flat_map(HashMap::values);

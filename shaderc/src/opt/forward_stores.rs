@@ -60,13 +60,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
 /// Follows an instruction; of a load whose elements are all known, their values.
 fn step(function: &Function, known: &mut Elements, inst: Inst) -> Option<Values> {
     let data = function.inst(inst);
-    match data.op {
-        Op::Barrier | Op::Fence => known.forget_shared(),
-        Op::Image(image) if image.effects().writes && image.touches_buffers() => {
-            known.forget_shared();
-        }
-        _ => {}
-    }
+    known.forget_behind(function, data);
     let extent = Extent::of(function, data)?;
     match data.op {
         Op::Load(access) if is_followed(&access) => {
@@ -81,16 +75,9 @@ fn step(function: &Function, known: &mut Elements, inst: Inst) -> Option<Values>
             }
             values
         }
-        Op::Store(access) => {
-            known.forget(&extent);
-            if is_followed(&access) {
-                let address = access.address_operands();
-                remember(known, &access, &extent, &data.args[address..]);
-            }
-            None
-        }
-        Op::Atomic(..) => {
-            known.forget(&extent);
+        Op::Store(access) if is_followed(&access) => {
+            let address = access.address_operands();
+            remember(known, &access, &extent, &data.args[address..]);
             None
         }
         _ => None,

@@ -49,7 +49,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
                 *arg = replaced.get(arg).copied().unwrap_or(*arg);
             }
             let data = function.inst(inst);
-            forget(function, &mut loads, data);
+            loads.forget_behind(function, data);
             let earlier = match data.op {
                 Op::Load(access) if access.memory == Memory::Plain => {
                     let extent = Extent::of(function, data);
@@ -96,20 +96,4 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     }
     replace_uses(function, &replaced);
     Changed::Yes
-}
-
-/// Forgets the loads whose memory the instruction may change or order.
-fn forget(function: &Function, loads: &mut Known<Inst>, data: &InstData) {
-    match data.op {
-        Op::Store(_) | Op::Atomic(..) => {
-            if let Some(written) = Extent::of(function, data) {
-                loads.forget(&written);
-            }
-        }
-        Op::Image(image) if image.effects().writes && image.touches_buffers() => {
-            loads.forget_shared();
-        }
-        Op::Barrier | Op::Fence => loads.forget_shared(),
-        _ => {}
-    }
 }
