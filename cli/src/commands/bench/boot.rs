@@ -5,6 +5,7 @@ use crate::outcome::{Failure, Status};
 use crate::shader_file;
 use crate::streams::outln;
 use crate::workspace::Workspace;
+use eitri_csf::registers::at_offset;
 use eitri_model::{Config, Event, Nanoseconds, Sink, stub_firmware};
 use eitri_on_model::Machine;
 use eitri_program::Program;
@@ -14,6 +15,7 @@ use serde_json::json;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::error::Error;
+use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -27,6 +29,9 @@ pub(crate) struct Args {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+    /// Print each access below its step, in order
+    #[arg(long, conflicts_with = "json")]
+    list: bool,
 }
 
 /// The driver could not do it.
@@ -34,11 +39,43 @@ pub(crate) struct Args {
 #[error("no result: {0}")]
 struct NoResult(String);
 
+/// One of them.
+#[derive(Clone, Copy, Debug)]
+struct Access {
+    written: bool,
+    offset: u32,
+    value: u32,
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Access {
+            written,
+            offset,
+            value,
+        } = *self;
+        let direction = if written { "write" } else { "read " };
+        write!(f, "{direction} {offset:#08x} {value:#010x}")?;
+        let Some(found) = at_offset(offset) else {
+            return Ok(());
+        };
+        write!(f, " {}", found.register.name)?;
+        if found.register.count > 1 {
+            write!(f, "[{}]", found.index)?;
+        }
+        if found.high_word {
+            f.write_str(", high word")?;
+        }
+        Ok(())
+    }
+}
+
 /// Accesses of one step.
 #[derive(Clone, Debug, Default)]
 struct Accesses {
     reads: u64,
     writes: u64,
+    order: Vec<Access>,
     /// Registers that were read.
     read: BTreeSet<u32>,
     /// Registers that were written, with what.
@@ -62,11 +99,23 @@ impl Sink for Listener {
     fn event(&mut self, _: Nanoseconds, event: Event) {
         let mut accesses = self.0.borrow_mut();
         match event {
-            Event::Read { offset, .. } => {
+            Event::Read { offset, value } => {
+                let written = false;
+                accesses.order.push(Access {
+                    written,
+                    offset,
+                    value,
+                });
                 accesses.reads += 1;
                 accesses.read.insert(offset);
             }
             Event::Write { offset, value } => {
+                let written = true;
+                accesses.order.push(Access {
+                    written,
+                    offset,
+                    value,
+                });
                 accesses.writes += 1;
                 accesses.written.insert((offset, value));
             }
@@ -111,6 +160,9 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             it.all(),
             it.least()
         )?;
+        for access in it.order.iter().filter(|_| args.list) {
+            outln!("    {access}")?;
+        }
         all += it.all();
         least += it.least();
     }
@@ -183,5 +235,26 @@ mod tests {
         }
         let accesses = accesses.borrow();
         assert_eq!((accesses.all(), accesses.least()), (6, 1 + 2));
+    }
+
+    #[track_caller]
+    fn check(offset: u32, expected: &str) {
+        let (written, value) = (true, 5);
+        let access = Access {
+            written,
+            offset,
+            value,
+        };
+        assert_eq!(access.to_string(), expected);
+    }
+
+    #[test]
+    fn an_access_is_listed_with_its_register() {
+        check(0x30, "write 0x000030 0x00000005 GPU_COMMAND");
+        check(
+            0x2444,
+            "write 0x002444 0x00000005 AS_TRANSTAB[1], high word",
+        );
+        check(0x3F0, "write 0x0003f0 0x00000005");
     }
 }
