@@ -2,13 +2,13 @@
 //!
 //! Facts: hardware/command-stream.md 3.6 (RUN_COMPUTE), 4.1 (registers).
 
-use super::launch::{Grid, Launch, Refused, launch};
+use super::launch::{Grid, Launch, launch};
 use super::workgroup::{Turned, Workgroup};
 use crate::defect::Defect;
 use crate::fabric::Fabric;
 use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
-use crate::mmu::Stall;
+use crate::mmu::{Refused, Stall};
 use crate::shader::{JobFault, Memory, Program, WARP};
 use crate::stream::{Identity, IssuedJob, Tasks};
 use crate::trace::Event;
@@ -105,7 +105,7 @@ impl Job {
                 self.stall = Some(stall);
                 used
             }
-            Err((used, Refused::Fault(fault))) => {
+            Err((used, Refused::Failed(fault))) => {
                 self.state = State::Ended(Some(fault));
                 used
             }
@@ -145,7 +145,7 @@ impl Job {
                 }));
             }
             Err(Refused::Stalled(stall)) => self.stall = Some(stall),
-            Err(Refused::Fault(fault)) => self.state = State::Ended(Some(fault)),
+            Err(Refused::Failed(fault)) => self.state = State::Ended(Some(fault)),
         }
     }
 }
@@ -171,7 +171,7 @@ impl Running {
         memory: &mut dyn PhysicalMemory,
         ready: u64,
         limit: u64,
-    ) -> Result<(u64, bool), (u64, Refused)> {
+    ) -> Result<(u64, bool), (u64, Refused<JobFault>)> {
         self.fill(fabric, ready);
         let mut used = 0;
         let mut index = 0;

@@ -6,36 +6,11 @@ use super::descriptors::{InvalidField, Program, local_storage, shader_program};
 use crate::diagnosis::{Misuse, StreamMisuse, StreamPlace};
 use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
-use crate::mmu::{Refusal, Source, Stall};
+use crate::mmu::{Refused, Source};
 use crate::shader::{Environment, JobFault, WARP, exception};
 use crate::stream::{Identity, IssuedJob, Tasks};
 use alloc::vec::Vec;
 use eitri_isa::Arch;
-
-/// Why a job or one of its workgroups does not go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refused {
-    /// A memory access waits.
-    Stalled(Stall),
-    /// The job has failed.
-    Fault(JobFault),
-}
-
-impl From<Refusal> for Refused {
-    fn from(refusal: Refusal) -> Refused {
-        match refusal {
-            Refusal::Stalled(stall) => Refused::Stalled(stall),
-            Refusal::Fault(fault) => Refused::Fault(JobFault {
-                exception: fault.exception,
-                address: fault.address,
-            }),
-            Refusal::Bus(error) => Refused::Fault(JobFault {
-                exception: exception::IMPRECISE_FAULT,
-                address: error.address,
-            }),
-        }
-    }
-}
 
 /// Sizes of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +44,7 @@ pub(super) fn launch(
     memory: &mut dyn PhysicalMemory,
     owner: Identity,
     issued: &IssuedJob,
-) -> Result<Launch, Refused> {
+) -> Result<Launch, Refused<JobFault>> {
     let reader = Reader { owner, issued };
     let [srt, fau, spd, tsd] = issued.selects.map(|select| 2 * usize::from(select & 3));
     let grid = reader.grid(fabric)?;
@@ -155,14 +130,14 @@ impl Reader<'_> {
         fabric.journal.report(Misuse::Stream { place, misuse });
     }
 
-    fn fail(&self, address: u64) -> Refused {
-        Refused::Fault(JobFault {
+    fn fail(&self, address: u64) -> Refused<JobFault> {
+        Refused::Failed(JobFault {
             exception: exception::DATA_INVALID_FAULT,
             address,
         })
     }
 
-    fn invalid(&self, fabric: &mut Fabric, address: u64, field: InvalidField) -> Refused {
+    fn invalid(&self, fabric: &mut Fabric, address: u64, field: InvalidField) -> Refused<JobFault> {
         self.report(fabric, StreamMisuse::DescriptorInvalid { address, field });
         self.fail(address)
     }
@@ -172,7 +147,7 @@ impl Reader<'_> {
         fabric: &mut Fabric,
         address: u64,
         alignment: u64,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), Refused<JobFault>> {
         if address.is_multiple_of(alignment) {
             return Ok(());
         }
@@ -183,7 +158,7 @@ impl Reader<'_> {
         Err(self.fail(address))
     }
 
-    fn grid(&self, fabric: &mut Fabric) -> Result<Grid, Refused> {
+    fn grid(&self, fabric: &mut Fabric) -> Result<Grid, Refused<JobFault>> {
         let word = self.staging(33);
         let size = [word & 0x3ff, word >> 10 & 0x3ff, word >> 20 & 0x3ff].map(|size| size + 1);
         let threads = size.iter().map(|size| u64::from(*size)).product::<u64>();
@@ -205,7 +180,7 @@ impl Reader<'_> {
         fabric: &mut Fabric,
         memory: &mut dyn PhysicalMemory,
         register: usize,
-    ) -> Result<Program, Refused> {
+    ) -> Result<Program, Refused<JobFault>> {
         let address = self.pair(register);
         self.check_alignment(fabric, address, 32)?;
         match shader_program(fabric, memory, self.access(address))? {
@@ -220,7 +195,7 @@ impl Reader<'_> {
         fabric: &mut Fabric,
         memory: &mut dyn PhysicalMemory,
         register: usize,
-    ) -> Result<Vec<u32>, Refused> {
+    ) -> Result<Vec<u32>, Refused<JobFault>> {
         let pointer = self.pair(register);
         let (address, count) = (pointer & 0x00ff_ffff_ffff_ffff, (pointer >> 56) as usize);
         let mut bytes = alloc::vec![0; 8 * count];

@@ -2,11 +2,12 @@
 //!
 //! Facts: hardware/valhall-isa.md 11.12 (BARRIER), 13 (preloads), 14 (how warps are filled).
 
-use super::launch::{Launch, Refused};
+use super::launch::Launch;
 use crate::defect::Defects;
 use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
+use crate::mmu::Refused;
 use crate::shader::{
     Environment, Executor, JobFault, Memory, Place, Program, Stopped, WARP, Warp, exception,
 };
@@ -33,7 +34,7 @@ pub(super) enum Turned {
     /// All its threads have ended.
     Ended,
     /// It waits for memory, or the job has failed.
-    Refused(Refused),
+    Refused(Refused<JobFault>),
 }
 
 impl Workgroup {
@@ -100,8 +101,7 @@ impl Workgroup {
             match stopped {
                 Stopped::Turn => idle = 0,
                 Stopped::Ended | Stopped::Barrier => idle += 1,
-                Stopped::Stalled(stall) => return (used, Turned::Refused(Refused::Stalled(stall))),
-                Stopped::Fault(fault) => return (used, Turned::Refused(Refused::Fault(fault))),
+                Stopped::Refused(why) => return (used, Turned::Refused(why)),
             }
             if executed != 0 {
                 idle = 0;
@@ -130,7 +130,7 @@ impl Workgroup {
         let address = self.warps.first().map_or(0, |warp| warp.pc);
         let misuse = ShaderMisuse::BarrierDeadlock;
         fabric.journal.report(Misuse::Shader { address, misuse });
-        Turned::Refused(Refused::Fault(JobFault {
+        Turned::Refused(Refused::Failed(JobFault {
             exception: exception::INSTR_BARRIER_FAULT,
             address,
         }))

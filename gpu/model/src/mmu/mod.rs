@@ -42,6 +42,25 @@ pub(crate) enum Refusal {
     Bus(BusError),
 }
 
+/// Why work does not go on where one of its accesses did not happen, or what it reads makes no sense. `F` says how it failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused<F> {
+    /// It waits: the access is tried again.
+    Stalled(Stall),
+    /// It has failed.
+    Failed(F),
+}
+
+impl Refusal {
+    /// What becomes of the work: it waits too, or fails at `address`.
+    pub(crate) fn at(self, address: u64) -> Refused<u64> {
+        match self {
+            Refusal::Stalled(stall) => Refused::Stalled(stall),
+            Refusal::Fault(_) | Refusal::Bus(_) => Refused::Failed(address),
+        }
+    }
+}
+
 /// An access that waits for a command to its address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stall {

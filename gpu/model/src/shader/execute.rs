@@ -13,7 +13,7 @@ use crate::defect::ShaderDefect;
 use crate::diagnosis::{Misuse, ShaderMisuse};
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
-use crate::mmu::{Refusal, Stall};
+use crate::mmu::{Refusal, Refused};
 use crate::trace::Event;
 use eitri_isa::Flow;
 use eitri_isa::row::Unit;
@@ -44,25 +44,30 @@ pub(crate) enum Stopped {
     Ended,
     /// Its live threads wait at a barrier.
     Barrier,
-    /// A memory access waits.
-    Stalled(Stall),
-    /// The job has failed.
-    Fault(JobFault),
+    /// A memory access waits, or the job has failed.
+    Refused(Refused<JobFault>),
+}
+
+impl From<Refusal> for Refused<JobFault> {
+    fn from(refusal: Refusal) -> Refused<JobFault> {
+        let (exception, address) = match refusal {
+            Refusal::Stalled(stall) => return Refused::Stalled(stall),
+            Refusal::Fault(fault) => (fault.exception, fault.address),
+            Refusal::Bus(error) => (exception::IMPRECISE_FAULT, error.address),
+        };
+        Refused::Failed(JobFault { exception, address })
+    }
 }
 
 impl From<Refusal> for Stopped {
     fn from(refusal: Refusal) -> Stopped {
-        match refusal {
-            Refusal::Stalled(stall) => Stopped::Stalled(stall),
-            Refusal::Fault(fault) => Stopped::Fault(JobFault {
-                exception: fault.exception,
-                address: fault.address,
-            }),
-            Refusal::Bus(error) => Stopped::Fault(JobFault {
-                exception: exception::IMPRECISE_FAULT,
-                address: error.address,
-            }),
-        }
+        Stopped::Refused(refusal.into())
+    }
+}
+
+impl From<JobFault> for Stopped {
+    fn from(fault: JobFault) -> Stopped {
+        Stopped::Refused(Refused::Failed(fault))
     }
 }
 
@@ -426,7 +431,7 @@ fn note_registers(warp: &mut Warp, lanes: u16, writes: u64, last_use: u64) {
 }
 
 fn fault(exception: u8, address: u64) -> Stopped {
-    Stopped::Fault(JobFault { exception, address })
+    JobFault { exception, address }.into()
 }
 
 /// The registers of a written range, a bit a register.

@@ -10,7 +10,7 @@ use crate::diagnosis::StreamMisuse;
 use crate::fabric::Fabric;
 use crate::l2::L2Flush;
 use crate::memory::PhysicalMemory;
-use crate::mmu::Refusal;
+use crate::mmu::{Refusal, Refused};
 use alloc::vec::Vec;
 use eitri_cs::enums::{StoredState, SyncScope};
 use eitri_csf::interface::stream::SyncCondition;
@@ -68,24 +68,6 @@ impl Transfer {
     }
 }
 
-/// Why an operation could not be done now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hindrance {
-    /// Its memory waits for the address space.
-    Memory(crate::mmu::Stall),
-    /// Its memory cannot be accessed.
-    Fault(u64),
-}
-
-impl Hindrance {
-    pub(super) fn of(refusal: Refusal, address: u64) -> Hindrance {
-        match refusal {
-            Refusal::Stalled(stall) => Hindrance::Memory(stall),
-            Refusal::Fault(_) | Refusal::Bus(_) => Hindrance::Fault(address),
-        }
-    }
-}
-
 impl Stream {
     /// Everything that may finish now finishes: transfers if something waits, operations whose slots have drained.
     pub(crate) fn settle(
@@ -120,13 +102,13 @@ impl Stream {
                         self.count_down(slot);
                     }
                 }
-                Err(Hindrance::Memory(stall)) => {
+                Err(Refused::Stalled(stall)) => {
                     if self.blocked == Blocked::No {
                         self.blocked = Blocked::Memory(stall);
                     }
                     break;
                 }
-                Err(Hindrance::Fault(address)) => {
+                Err(Refused::Failed(address)) => {
                     self.deferred.remove(index);
                     if let Some(slot) = deferred.slot {
                         self.count_down(slot);
@@ -185,7 +167,7 @@ impl Stream {
         fabric: &mut Fabric,
         memory: &mut dyn PhysicalMemory,
         wait: SyncWait,
-    ) -> Result<(u64, u32), Hindrance> {
+    ) -> Result<(u64, u32), Refused<u64>> {
         let access = self.access(wait.address);
         if fabric.defects.has(Defect::SyncWaitNeverEnds) {
             let never = match wait.condition {
@@ -204,7 +186,7 @@ impl Stream {
                 Ok((both & 0xffff_ffff, (both >> 32) as u32))
             }
         };
-        read(fabric, memory).map_err(|refusal| Hindrance::of(refusal, wait.address))
+        read(fabric, memory).map_err(|refusal: Refusal| refusal.at(wait.address))
     }
 
     /// The value of the object that the stream waits for, for diagnoses; `None` if it waits for none.
@@ -235,7 +217,7 @@ impl Stream {
         fabric: &mut Fabric,
         memory: &mut dyn PhysicalMemory,
         issue: Issue,
-    ) -> Result<Effects, Hindrance> {
+    ) -> Result<Effects, Refused<u64>> {
         let Issue {
             word,
             wait,
@@ -286,7 +268,7 @@ impl Stream {
         word: u64,
         operation: Operation,
         slot: Option<u8>,
-    ) -> Result<Effects, Hindrance> {
+    ) -> Result<Effects, Refused<u64>> {
         let mut effects = Effects::default();
         self.idle_instructions = 0;
         self.accesses += u64::from(!matches!(operation, Operation::Nothing));
@@ -330,7 +312,7 @@ impl Stream {
                 let access = self.access(address);
                 fabric
                     .write(memory, access, &value.to_le_bytes())
-                    .map_err(|refusal| Hindrance::of(refusal, address))?;
+                    .map_err(|refusal| refusal.at(address))?;
             }
             Operation::Sync {
                 address,
@@ -363,7 +345,7 @@ impl Stream {
                 let access = self.access(address);
                 fabric
                     .write(memory, access, &bytes[..length])
-                    .map_err(|refusal| Hindrance::of(refusal, address))?;
+                    .map_err(|refusal| refusal.at(address))?;
                 effects.wake_group = true;
                 effects.wake_all = scope == SyncScope::System;
             }

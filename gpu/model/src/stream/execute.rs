@@ -2,14 +2,14 @@
 //!
 //! Facts: hardware/command-stream.md 3 (what each does) and 8 (what is checked).
 
-use super::deferred::{Hindrance, Issue, Operation};
+use super::deferred::{Issue, Operation};
 use super::registers::NoSuchRegister;
 use super::{Blocked, IssuedJob, LOOP_LIMIT, Outcome, Stream, Tasks, Work, exception};
 use crate::diagnosis::StreamMisuse;
 use crate::fabric::Fabric;
 use crate::l2::L2Flush;
 use crate::memory::PhysicalMemory;
-use crate::mmu::Refusal;
+use crate::mmu::{Refusal, Refused};
 use crate::trace::Event;
 use eitri_cs::enums::{DeferMode, FlushMode, SlotFormat, SlotSelection, TaskAxis, WaitMode};
 use eitri_cs::{Instr, Slot};
@@ -31,11 +31,11 @@ pub(super) enum Step {
     Fault(u8, u64),
 }
 
-impl From<Hindrance> for Step {
-    fn from(hindrance: Hindrance) -> Step {
+impl From<Refused<u64>> for Step {
+    fn from(hindrance: Refused<u64>) -> Step {
         match hindrance {
-            Hindrance::Memory(stall) => Step::Blocked(Blocked::Memory(stall)),
-            Hindrance::Fault(address) => Step::Fault(exception::CS_BUS_FAULT, address),
+            Refused::Stalled(stall) => Step::Blocked(Blocked::Memory(stall)),
+            Refused::Failed(address) => Step::Fault(exception::CS_BUS_FAULT, address),
         }
     }
 }

@@ -3,9 +3,9 @@
 //! Facts: hardware/command-stream.md 1.12, 3.6 (FINISH_FRAGMENT), 3.7; csf-scheduling.md 7.1.
 
 use super::Stream;
-use super::deferred::Hindrance;
 use crate::fabric::Fabric;
 use crate::memory::PhysicalMemory;
+use crate::mmu::{Refusal, Refused};
 
 /// How far a request for tiler memory has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +76,8 @@ impl Stream {
         memory: &mut dyn PhysicalMemory,
         first: u64,
         last: u64,
-    ) -> Result<(), Hindrance> {
-        let refused = |address| move |refusal| Hindrance::of(refusal, address);
+    ) -> Result<(), Refused<u64>> {
+        let refused = |address| move |refusal: Refusal| refusal.at(address);
         let context = self.heap_context;
         let head = fabric.read64(memory, self.access(context));
         let head = head.map_err(refused(context))?;

@@ -3,7 +3,7 @@
 //! Facts: hardware/command-stream.md 3.2.
 
 use super::Stream;
-use super::deferred::{Hindrance, Transfer};
+use super::deferred::Transfer;
 use super::execute::Step;
 use super::registers::NoSuchRegister;
 use crate::fabric::Fabric;
@@ -34,7 +34,7 @@ impl Stream {
             let at = address.wrapping_add(4 * index as u64);
             match fabric.read32(memory, self.access(at)) {
                 Ok(value) => loaded.push((number, value)),
-                Err(refusal) => return Ok(Hindrance::of(refusal, at).into()),
+                Err(refusal) => return Ok(refusal.at(at).into()),
             }
         }
         self.outstanding(loaded);
@@ -60,7 +60,7 @@ impl Stream {
             bytes.extend_from_slice(&value.to_le_bytes());
         }
         if let Err(refusal) = fabric.write(memory, self.access(address), &bytes) {
-            return Ok(Hindrance::of(refusal, address).into());
+            return Ok(refusal.at(address).into());
         }
         self.outstanding(Vec::new());
         Ok(Step::Done)

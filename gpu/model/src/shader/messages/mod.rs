@@ -233,10 +233,11 @@ impl Memory {
             }
             Lookup::Wrong(kind) => {
                 sender.report(ShaderMisuse::WrongDescriptor { handle, kind });
-                return Err(Stopped::Fault(JobFault {
+                return Err(JobFault {
                     exception: exception::DATA_INVALID_FAULT,
                     address: handle.into(),
-                }));
+                }
+                .into());
             }
         };
         if self.views.len() == REMEMBERED {
@@ -328,10 +329,11 @@ impl Sender<'_> {
     fn not_modelled(&mut self, instruction: &Instruction) -> Stopped {
         let word = instruction.word;
         self.report(ShaderMisuse::NotModelled { word });
-        Stopped::Fault(JobFault {
+        JobFault {
             exception: exception::INSTR_INVALID_ENC,
             address: self.address,
-        })
+        }
+        .into()
     }
 }
 

@@ -45,10 +45,11 @@ impl Memory {
                 None => {
                     let kind = (words[0] & 0xf) as u8;
                     sender.report(ShaderMisuse::WrongDescriptor { handle, kind });
-                    return Err(Stopped::Fault(JobFault {
+                    return Err(JobFault {
                         exception: exception::DATA_INVALID_FAULT,
                         address: handle.into(),
-                    }));
+                    }
+                    .into());
                 }
             },
         };
