@@ -34,6 +34,8 @@ pub enum Kind {
     F32,
     /// Two binary16 in a word, the first in the low half.
     H2,
+    /// Two integers of 16 bits in a word, the first in the low half.
+    I2,
 }
 
 impl Kind {
@@ -45,7 +47,7 @@ impl Kind {
             Kind::R => Some(Type::Resource),
             Kind::W8 => Some(Type::W8),
             Kind::W16 | Kind::F16 => Some(Type::W16),
-            Kind::W32 | Kind::F32 | Kind::H2 => Some(Type::W32),
+            Kind::W32 | Kind::F32 | Kind::H2 | Kind::I2 => Some(Type::W32),
             Kind::W64 => Some(Type::W64),
         }
     }
@@ -63,7 +65,7 @@ impl Kind {
     /// Whether it is read as an integer.
     pub fn is_integer(self) -> bool {
         match self {
-            Kind::I | Kind::N | Kind::W8 | Kind::W16 | Kind::W32 | Kind::W64 => true,
+            Kind::I | Kind::N | Kind::W8 | Kind::W16 | Kind::W32 | Kind::W64 | Kind::I2 => true,
             Kind::F | Kind::B | Kind::R | Kind::T | Kind::F16 | Kind::F32 | Kind::H2 => false,
         }
     }
@@ -261,6 +263,21 @@ alu! {
     FMin2       "fmin2"         (H2, H2)             -> H2  None  Low  Yes "Minimum in each half.";
     FMax2       "fmax2"         (H2, H2)             -> H2  None  Low  Yes "Maximum in each half.";
     FSat2       "fsat2"         (H2)                 -> H2  None  Low  No  "fmin(fmax(a, 0.0), 1.0) in each half.";
+    // Two integers of 16 bits at once. A shift takes each amount modulo 16, a comparison gives ones in a half or zeros.
+    IAdd2       "iadd2"         (I2, I2)             -> I2  None  Low  Yes "a + b in each half.";
+    ISub2       "isub2"         (I2, I2)             -> I2  None  Low  No  "a - b in each half.";
+    IMul2       "imul2"         (I2, I2)             -> I2  None  Low  Yes "Low half of a * b in each half.";
+    IAbs2       "iabs2"         (I2)                 -> I2  None  Low  No  "Absolute value in each half; of the least integer, itself.";
+    SMin2       "smin2"         (I2, I2)             -> I2  None  Low  Yes "Signed minimum in each half.";
+    SMax2       "smax2"         (I2, I2)             -> I2  None  Low  Yes "Signed maximum in each half.";
+    UMin2       "umin2"         (I2, I2)             -> I2  None  Low  Yes "Unsigned minimum in each half.";
+    UMax2       "umax2"         (I2, I2)             -> I2  None  Low  Yes "Unsigned maximum in each half.";
+    IShl2       "ishl2"         (I2, I2)             -> I2  None  Low  No  "a << b in each half.";
+    UShr2       "ushr2"         (I2, I2)             -> I2  None  Low  No  "a >> b in each half, zeros shifted in.";
+    SShr2       "sshr2"         (I2, I2)             -> I2  None  Low  No  "a >> b in each half, the sign shifted in.";
+    IEq2        "ieq2"          (I2, I2)             -> I2  None  Low  Yes "a == b in each half.";
+    SLt2        "slt2"          (I2, I2)             -> I2  None  Low  No  "a < b in each half, signed.";
+    ULt2        "ult2"          (I2, I2)             -> I2  None  Low  No  "a < b in each half, unsigned.";
     FQuantize16 "fquantize16"   (F32)                -> F32 None  High No  "To binary16 and back, binary16's denormals flushed to zero.";
     // Between widths. From the low bits of a word, or all of it extended.
     U2U8        "u2u8"          (N)                  -> W8  None  High No  "To 8 bits: cut off, or with zeros above.";

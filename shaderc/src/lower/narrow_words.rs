@@ -235,9 +235,10 @@ impl Narrow {
             for _ in 0..whole.count {
                 let mut word = None;
                 for (below, parts) in (0..32).step_by(bits as usize).zip(elements.by_ref()) {
-                    // Those above cut off what is above the last one.
+                    // Those above cut off what is above the last one, and what joins two halves reads no more of them.
                     let element = match below + bits {
                         32 => parts.values[0],
+                        _ if bits == 16 => parts.values[0],
                         _ => self.zero(b, parts),
                     };
                     word = Some(match word {
@@ -352,6 +353,9 @@ impl Narrow {
         let plain: Vec<Value> = args.iter().map(|parts| parts.values[0]).collect();
         let ty = b.function.width(data);
         let bits = ty.bits();
+        if let Some(pair) = self.in_halves(b, alu, ty, &plain) {
+            return on_halves(b, pair, &plain);
+        }
         match alu {
             // The low bits of the result depend on the low bits of the operands alone.
             Alu::IAdd
@@ -455,6 +459,30 @@ impl Narrow {
         }
     }
 
+    /// The operation on both halves whose low half is what an operation on integers of 16 bits gives, where that spares
+    /// extending its operands. What comes of the high half is cut off.
+    fn in_halves(&self, b: &Builder<'_>, alu: Alu, ty: Type, args: &[Value]) -> Option<Alu> {
+        if ty != Type::W16 || !self.target.pairs_halves() {
+            return None;
+        }
+        // By a known amount a word is shifted right as well as its half, which leaves zeros above.
+        let known = || {
+            args.get(1)
+                .is_some_and(|by| b.function.as_word(*by).is_some())
+        };
+        match alu {
+            Alu::IAbs => Some(Alu::IAbs2),
+            Alu::SMin => Some(Alu::SMin2),
+            Alu::SMax => Some(Alu::SMax2),
+            Alu::UMin => Some(Alu::UMin2),
+            Alu::UMax => Some(Alu::UMax2),
+            Alu::SShr => Some(Alu::SShr2),
+            Alu::IShl if !known() => Some(Alu::IShl2),
+            Alu::UShr if !known() => Some(Alu::UShr2),
+            _ => None,
+        }
+    }
+
     fn zeros(&mut self, b: &mut Builder<'_>, args: &[Parts]) -> Vec<Value> {
         args.iter().map(|parts| self.zero(b, parts)).collect()
     }
@@ -462,4 +490,15 @@ impl Narrow {
     fn signs(&mut self, b: &mut Builder<'_>, args: &[Parts]) -> Vec<Value> {
         args.iter().map(|parts| self.sign(b, parts)).collect()
     }
+}
+
+/// An operation on both halves of words of which the low ones count. Of constants both are the same: those are found
+/// more often among the constants that need no place.
+fn on_halves(b: &mut Builder<'_>, alu: Alu, args: &[Value]) -> Value {
+    let words = args.iter().map(|arg| match b.function.as_word(*arg) {
+        Some(word) => b.word((word & 0xffff) * 0x0001_0001),
+        None => *arg,
+    });
+    let words: Vec<Value> = words.collect();
+    b.alu(alu, &words)
 }

@@ -1,10 +1,10 @@
-//! Pairing of halves: operations on the components of vectors of binary16 are done two at once.
+//! Pairing of halves: operations on the components of vectors of 16-bit numbers are done two at once.
 //!
 //! Needs: words of 16 bits as such, before `narrow_words`.  Guarantees: of two operations that were paired both see what
 //! they saw.  Never: moves what touches memory or other lanes; pairs operations of different instructions of the source,
 //! whose operands would have to be brought together first.
 //! How: a second component takes its first one along. What reads the first one waits for both; if it can't wait, since it
-//! does more than compute, the two stay apart.
+//! does more than compute, the two stay apart. Two choices by comparisons of 16 bits become one by a mask.
 //! Facts: hardware/compiler-isel.md 3; hardware/compiler-optimization.md 3 (packed arithmetic doubles throughput).
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -16,7 +16,7 @@ use crate::target::Target;
 
 pub(crate) const PASS: Pass = Pass {
     name: "pair_halves",
-    what: "16-bit float operations on components of vectors are done in pairs",
+    what: "16-bit operations on components of vectors are done in pairs",
     run,
 };
 
@@ -64,18 +64,75 @@ fn is_pairable(function: &Function, data: &InstData) -> bool {
             | Alu::FSat
             | Alu::FNeg
             | Alu::FAbs
+            | Alu::IAdd
+            | Alu::ISub
+            | Alu::IMul
+            | Alu::INeg
+            | Alu::IAbs
+            | Alu::SMin
+            | Alu::SMax
+            | Alu::UMin
+            | Alu::UMax
+            | Alu::IAnd
+            | Alu::IOr
+            | Alu::IXor
+            | Alu::INot
+            | Alu::BitSelect
+            | Alu::IShl
+            | Alu::UShr
+            | Alu::SShr
             | Alu::Select
     );
     known && function.ty(data.results[0]) == Type::W16
 }
 
 /// Whether the second can go with the first.
-fn fits(first: &InstData, second: &InstData) -> bool {
-    let same_choice = first.op != Op::Alu(Alu::Select) || first.args[0] == second.args[0];
+fn fits(function: &Function, first: &InstData, second: &InstData) -> bool {
     first.op == second.op
         && first.exact == second.exact
         && first.position == second.position
-        && same_choice
+        && (first.op != Op::Alu(Alu::Select) || choose_alike(function, first, second))
+}
+
+/// Whether two choices have one condition, or two that can be computed at once.
+fn choose_alike(function: &Function, first: &InstData, second: &InstData) -> bool {
+    let (one, other) = (first.args[0], second.args[0]);
+    if one == other {
+        return true;
+    }
+    let compares = [one, other].map(|condition| Compare::of(function, condition));
+    matches!(compares, [Some(one), Some(other)] if (one.alu, one.inverted) == (other.alu, other.inverted))
+}
+
+/// A comparison of integers of 16 bits, as one of which both halves can be done at once.
+struct Compare {
+    /// What gives the mask.
+    alu: Alu,
+    /// Whether the mask is of the opposite.
+    inverted: bool,
+    args: [Value; 2],
+}
+
+impl Compare {
+    fn of(function: &Function, condition: Value) -> Option<Compare> {
+        let data = function.def_inst(condition)?;
+        let Op::Alu(alu) = data.op else { return None };
+        let (alu, inverted) = match alu {
+            Alu::IEq => (Alu::IEq2, false),
+            Alu::INe => (Alu::IEq2, true),
+            Alu::SLt => (Alu::SLt2, false),
+            Alu::SGe => (Alu::SLt2, true),
+            Alu::ULt => (Alu::ULt2, false),
+            Alu::UGe => (Alu::ULt2, true),
+            _ => return None,
+        };
+        let args = [data.args[0], data.args[1]];
+        (function.ty(args[0]) == Type::W16).then_some(Compare {
+            alu,
+            inverted,
+            args,
+        })
+    }
 }
 
 /// By instruction of a block that is the first or the second of a pair: the other.
@@ -94,7 +151,10 @@ fn find_pairs(function: &Function, insts: &[Inst]) -> HashMap<Inst, Inst> {
                 tainted.extend(&other.results);
                 continue;
             }
-            if !partner.contains_key(second) && fits(data, other) && is_pairable(function, other) {
+            if !partner.contains_key(second)
+                && fits(function, data, other)
+                && is_pairable(function, other)
+            {
                 partner.insert(*first, *second);
                 partner.insert(*second, *first);
                 break;
@@ -247,14 +307,37 @@ fn both(b: &mut Builder<'_>, low: &InstData, high: &InstData, pairs: &mut Pairs)
     for (low, high) in low.args.iter().zip(&high.args).skip(first) {
         words.push(together(b, *low, *high, pairs));
     }
+    let integers = match alu {
+        Alu::IAdd => Some(Alu::IAdd2),
+        Alu::ISub => Some(Alu::ISub2),
+        Alu::IMul => Some(Alu::IMul2),
+        Alu::IAbs => Some(Alu::IAbs2),
+        Alu::SMin => Some(Alu::SMin2),
+        Alu::SMax => Some(Alu::SMax2),
+        Alu::UMin => Some(Alu::UMin2),
+        Alu::UMax => Some(Alu::UMax2),
+        Alu::IShl => Some(Alu::IShl2),
+        Alu::UShr => Some(Alu::UShr2),
+        Alu::SShr => Some(Alu::SShr2),
+        // Bit by bit.
+        Alu::IAnd | Alu::IOr | Alu::IXor | Alu::INot | Alu::BitSelect => Some(alu),
+        _ => None,
+    };
+    if let Some(integers) = integers {
+        return b.alu(integers, &words);
+    }
     match alu {
+        Alu::INeg => {
+            let zero = b.word(0);
+            b.alu(Alu::ISub2, &[zero, words[0]])
+        }
         Alu::FSub => {
             let minus = b.alu_word(Alu::IXor, words[1], SIGNS);
             b.alu(Alu::FAdd2, &[words[0], minus])
         }
         Alu::FNeg => b.alu_word(Alu::IXor, words[0], SIGNS),
         Alu::FAbs => b.alu_word(Alu::IAnd, words[0], !SIGNS),
-        Alu::Select => b.select(low.args[0], words[0], words[1]),
+        Alu::Select => choose(b, [low.args[0], high.args[0]], [words[0], words[1]], pairs),
         Alu::FMul => b.alu(Alu::FMul2, &words),
         Alu::FFma => b.alu(Alu::FFma2, &words),
         Alu::FMin => b.alu(Alu::FMin2, &words),
@@ -264,15 +347,40 @@ fn both(b: &mut Builder<'_>, low: &InstData, high: &InstData, pairs: &mut Pairs)
     }
 }
 
-/// A word of two values of 16 bits.
+/// In each half what its own condition chooses.
+fn choose(
+    b: &mut Builder<'_>,
+    [low, high]: [Value; 2],
+    [yes, no]: [Value; 2],
+    pairs: &mut Pairs,
+) -> Value {
+    let compares = [low, high].map(|condition| Compare::of(b.function, condition));
+    let [Some(first), Some(second)] = compares.map(|compare| compare.filter(|_| low != high))
+    else {
+        return b.select(low, yes, no);
+    };
+    let [a, c] = [0, 1].map(|part| together(b, first.args[part], second.args[part], pairs));
+    let mask = b.alu(first.alu, &[a, c]);
+    let arms = match first.inverted {
+        false => [mask, yes, no],
+        true => [mask, no, yes],
+    };
+    b.alu(Alu::BitSelect, &arms)
+}
+
+/// A word of two values of 16 bits, or of the low halves of two amounts.
 fn together(b: &mut Builder<'_>, low: Value, high: Value, pairs: &mut Pairs) -> Value {
     if let Some(word) = pairs.words.get(&(low, high)) {
         return *word;
     }
-    pairs.joined.push((low, high));
+    let is_half = b.function.ty(low) == Type::W16;
+    if is_half {
+        pairs.joined.push((low, high));
+    }
     let halves = [low, high].map(|value| match b.function.as_bits(value) {
-        Some(bits) => b.word(bits as u32),
-        None => b.alu(Alu::U2U32, &[value]),
+        Some(bits) => b.word(bits as u32 & 0xffff),
+        None if is_half => b.alu(Alu::U2U32, &[value]),
+        None => value,
     });
     b.alu(Alu::Pack16, &halves)
 }

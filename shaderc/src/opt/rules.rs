@@ -137,6 +137,7 @@ rules! {
     (IShl (IAdd a k) l)                         => (IAdd (IShl a l) (IShl k l))     if part_of_address;
     (IShl (UShr a k) k)                         => (IAnd a (IShl 0xffff_ffff k));
     (UShr (IShl a k) k)                         => (IAnd a (UShr 0xffff_ffff k));
+    (SShr (IAnd a k) l)                         => (SShr a l)                       if |k, l| l < 32 && ONES.wrapping_shl(l) & !k == 0;
     (IOr  (IShl a k) (UShr a l))                => (RotL a k)                       if rotates;
     (IXor (IShl a k) (UShr a l))                => (RotL a k)                       if rotates;
     (IAdd (IShl a k) (UShr a l))                => (RotL a k)                       if rotates;
@@ -307,6 +308,7 @@ rules! {
     (Pack16 0 a)                                => (IShl a 16);
     (Pack16 (IAnd a k) b)                       => (Pack16 a b)                     if |k, _| k & 0xffff == 0xffff;
     (Pack16 a (IAnd b k))                       => (Pack16 a b)                     if |k, _| k & 0xffff == 0xffff;
+    (Pack16 (IAnd a k) (UShr (IAnd a l) 16))    => (IAnd a l)                       if |k, l| k == l & 0xffff;
     (Pack16 (Pack16 a b) c)                     => (Pack16 a c);
     (Pack16 a (Pack16 b c))                     => (Pack16 a b);
     (Pack16 (PackHalf a b) (PackHalf c d))      => (PackHalf a c);

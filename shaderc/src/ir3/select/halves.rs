@@ -1,11 +1,11 @@
-//! Halves: binary16 in the halves of words, computed in half registers.
+//! Halves: values of 16 bits in the halves of words, computed in half registers.
 //!
 //! Facts: hardware/ir3-isa.md 4, 6 (rounding of conversions).
 
 use super::Selector;
 use crate::ir::range::upper_bound;
 use crate::ir::{self, InstData};
-use crate::ir3::mir::{Class, Instr, Op, Source, Type};
+use crate::ir3::mir::{Class, Condition, Instr, Op, Source, Type};
 
 impl Selector<'_> {
     /// The low or high half of a word, in a half register.
@@ -80,6 +80,39 @@ impl Selector<'_> {
                 ..Instr::on(Op::MaxF, &[half, half])
             };
             self.put_in(Class::Half, instr)
+        });
+        self.define_halves(data.results[0], halves);
+    }
+
+    pub(super) fn absolute_halves(&mut self, data: &InstData) {
+        let word = self.plain(data.args[0]);
+        let halves = [false, true].map(|high| {
+            let half = self.half(word, high).absolute();
+            let instr = Instr {
+                half: true,
+                ..Instr::on(Op::AbsNegS, &[half])
+            };
+            self.put_in(Class::Half, instr)
+        });
+        self.define_halves(data.results[0], halves);
+    }
+
+    /// Ones in the halves of which a comparison is true.
+    pub(super) fn compare_halves(&mut self, op: Op, condition: Condition, data: &InstData) {
+        let words = self.plain_all(data);
+        let halves = [false, true].map(|high| {
+            let sources: Vec<Source> = words.iter().map(|&word| self.half(word, high)).collect();
+            let compare = Instr {
+                half: true,
+                condition: Some(condition),
+                ..Instr::on(op, &sources)
+            };
+            let truth = self.put_in(Class::Half, compare);
+            let mask = Instr {
+                half: true,
+                ..Instr::on(Op::AbsNegS, &[truth.negated()])
+            };
+            self.put_in(Class::Half, mask)
         });
         self.define_halves(data.results[0], halves);
     }

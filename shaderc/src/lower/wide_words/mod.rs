@@ -378,6 +378,20 @@ impl Wide {
             | Alu::FMin2
             | Alu::FMax2
             | Alu::FSat2
+            | Alu::IAdd2
+            | Alu::ISub2
+            | Alu::IMul2
+            | Alu::IAbs2
+            | Alu::SMin2
+            | Alu::SMax2
+            | Alu::UMin2
+            | Alu::UMax2
+            | Alu::IShl2
+            | Alu::UShr2
+            | Alu::SShr2
+            | Alu::IEq2
+            | Alu::SLt2
+            | Alu::ULt2
             | Alu::FQuantize16
             | Alu::F2F16
             | Alu::F2F32 => one(first[0]),

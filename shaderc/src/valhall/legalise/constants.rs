@@ -34,9 +34,20 @@ fn selected(select: Select, word: u32, float: bool, signed: bool) -> Option<u32>
         (Lanes::Half(half), true, _) => Some(half_to_float(word >> (16 * half) & 0xffff)),
         (Lanes::Half(half), false, false) => Some(word >> (16 * half) & 0xffff),
         (Lanes::Half(half), false, true) => Some((word >> (16 * half)) as u16 as i16 as u32),
-        (Lanes::Halves([low, high]), true, _) => {
+        (Lanes::Halves([low, high]), _, _) => {
             let half = |number: u8| word >> (16 * number) & 0xffff;
             Some(half(low) | half(high) << 16)
+        }
+        (Lanes::Bytes2(bytes), false, signed) => {
+            let [low, high] = bytes.map(|number| {
+                let byte = (word >> (8 * number)) as u8;
+                let wide = match signed {
+                    true => i16::from(byte.cast_signed()).cast_unsigned(),
+                    false => byte.into(),
+                };
+                u32::from(wide)
+            });
+            Some(low | high << 16)
         }
         (Lanes::Byte(byte), false, false) => Some(word >> (8 * byte) & 0xff),
         (Lanes::Byte(byte), false, true) => Some((word >> (8 * byte)) as u8 as i8 as u32),
@@ -72,10 +83,13 @@ impl Table {
         if is_byte(spec) {
             return byte(spec, bits, arch);
         }
+        if is_bytes(spec) {
+            return bytes(spec, bits, arch);
+        }
         if spec.size > 32 {
             return entry(bits, arch).map(from_table);
         }
-        if spec.size < 32 && row.ty != Type::V2f16 {
+        if spec.size < 32 && !is_pair(row.ty) {
             return None;
         }
         if let Some(index) = entry(bits, arch) {
@@ -136,11 +150,38 @@ fn signs(spec: &SourceRow) -> u32 {
     }
 }
 
+/// Whether an instruction works on both halves of words.
+fn is_pair(ty: Type) -> bool {
+    matches!(ty, Type::V2f16 | Type::V2i16 | Type::V2u16 | Type::V2s16)
+}
+
 /// Shift amounts and numbers of lanes are bytes, and which byte must be named.
 fn is_byte(spec: &SourceRow) -> bool {
+    must_name(spec, Select::B0)
+}
+
+/// The amounts of a shift of two halves are bytes, and which two must be named.
+fn is_bytes(spec: &SourceRow) -> bool {
+    must_name(spec, Select::B02)
+}
+
+/// Whether a source has this selection and none that names nothing.
+fn must_name(spec: &SourceRow, selection: Select) -> bool {
     spec.select.is_some_and(|select| {
         let names = |lanes| select.table.by_select(lanes).is_some();
-        names(Select::B0) && !names(Select::Identity)
+        names(selection) && !names(Select::Identity)
+    })
+}
+
+/// Two numbers as bytes of the table; only the low byte of each half counts.
+fn bytes(spec: &SourceRow, bits: u32, arch: Arch) -> Option<Source> {
+    let rows = spec.select?.table.rows;
+    table(arch).find_map(|(index, word)| {
+        let row = rows.iter().find(|row| {
+            let taken = selected(row.select, word, false, false);
+            taken.is_some_and(|taken| (taken ^ bits) & 0x00ff_00ff == 0)
+        })?;
+        Some(from_table(index).select(row.select))
     })
 }
 
@@ -283,13 +324,16 @@ fn place_source(
         out.push(make(dest, bits, instr.location, function.extra.arch));
         Source::plain(Operand::Word(dest))
     });
-    // A whole word where a byte is wanted: its lowest.
+    // A whole word where bytes are wanted: its lowest, or that of each half.
     let spec = instr.op.isa().and_then(|op| op.row().sources.get(index));
-    let unnamed = spec.is_some_and(is_byte) && source.select == Select::Identity;
-    instr.sources[index] = if unnamed {
-        source.select(Select::B0)
-    } else {
-        source
+    let named = spec.and_then(|spec| match source.select {
+        Select::Identity if is_byte(spec) => Some(Select::B0),
+        Select::Identity if is_bytes(spec) => Some(Select::B02),
+        _ => None,
+    });
+    instr.sources[index] = match named {
+        Some(select) => source.select(select),
+        None => source,
     };
 }
 

@@ -68,6 +68,11 @@ impl Logic {
 impl Selector<'_> {
     /// A shift, a logic operation or a complement.
     pub(super) fn bitwise(&mut self, alu: Alu, data: &InstData) {
+        // Conversions run on a unit four times as wide as that of shifts.
+        if self.signed_part_of(data.results[0]).is_some() {
+            self.extend_sign(data);
+            return;
+        }
         let instr = match (Shift::of(alu), Logic::of(alu)) {
             (Some(shift), _) => {
                 let (a, amount) = (self.integer_source(data.args[0]), self.amount(data.args[1]));
@@ -148,6 +153,9 @@ impl Selector<'_> {
 
     /// Bits of the second operand where the first is set, else of the third.
     pub(super) fn bit_select(&mut self, data: &InstData) {
+        if self.choose_halves(data) {
+            return;
+        }
         let [mask, a, b] = [0, 1, 2].map(|index| self.plain(data.args[index]));
         let instr = Instr {
             sources: smallvec![a, b, mask],

@@ -103,7 +103,7 @@ impl Selector<'_> {
         let [a, b] = [data.args[0], data.args[1]].map(|arg| match compare.kind {
             Kind::Float => self.float_source(arg),
             Kind::Unsigned => self.integer_source(arg),
-            Kind::Signed => self.plain(arg),
+            Kind::Signed => self.signed_integer_source(arg),
         });
         Instr {
             sources: smallvec![a, b, third],
@@ -257,16 +257,24 @@ impl Selector<'_> {
                 user.op == ir::Op::Alu(Alu::Select)
                     && user.args[1..].iter().all(|&arg| arg != condition)
             });
-        let modified = inner.args.iter().any(|&arg| match compare.kind {
-            Kind::Float => {
-                matches!(
+        let modified = inner.args.iter().filter(|&&arg| {
+            let absorbed = match compare.kind {
+                Kind::Float => matches!(
                     self.alu_of(arg),
                     Some((Alu::FNeg | Alu::FAbs | Alu::HalfLow | Alu::HalfHigh, _))
-                ) && self.single_use(arg)
-            }
-            Kind::Unsigned | Kind::Signed => false,
+                ),
+                Kind::Unsigned => self.part_of(arg).is_some(),
+                Kind::Signed => self.signed_part_of(arg).is_some(),
+            };
+            absorbed && self.single_use(arg)
         });
-        selects && !(modified && users.insts.len() > 1)
+        // A comparison alone reads through what the select would need an instruction for.
+        let fewer = match modified.count() {
+            0 => true,
+            1 => users.insts.len() == 1,
+            _ => false,
+        };
+        selects && fewer
     }
 
     /// The word whose being zero or not decides a branch on `value`, and whether not-zero means true.

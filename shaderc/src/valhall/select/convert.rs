@@ -37,6 +37,41 @@ impl Selector<'_> {
         );
     }
 
+    /// From a word, byte or half with a sign.
+    pub(super) fn signed_to_float(&mut self, data: &InstData) {
+        let source = self.signed_integer_source(data.args[0]);
+        let op = match source.select {
+            // One conversion widens for itself from v11 on, and the others are gone.
+            _ if self.function.extra.arch >= Arch::V11 => Op::S32ToF32,
+            Select::B0 | Select::B1 | Select::B2 | Select::B3 => Op::S8ToF32,
+            Select::H0 | Select::H1 => Op::S16ToF32,
+            _ => Op::S32ToF32,
+        };
+        self.define(
+            data.results[0],
+            Instr {
+                sources: smallvec![source],
+                ..Instr::new(op)
+            },
+        );
+    }
+
+    /// A byte or half with its sign above.
+    pub(super) fn extend_sign(&mut self, data: &InstData) {
+        let source = self.signed_integer_source(data.results[0]);
+        let op = match source.select {
+            Select::H0 | Select::H1 => Op::S16ToS32,
+            _ => Op::S8ToS32,
+        };
+        self.define(
+            data.results[0],
+            Instr {
+                sources: smallvec![source],
+                ..Instr::new(op)
+            },
+        );
+    }
+
     pub(super) fn pack_half(&mut self, data: &InstData) {
         if self.function.extra.arch >= Arch::V11 {
             self.pack_narrowed(data);

@@ -1,8 +1,8 @@
-//! Two binary16 at once: arithmetic on both halves of words, and words made of two halves.
+//! Two values of 16 bits at once: arithmetic on both halves of words, and words made of two halves.
 //!
 //! A source may take any half of one word for each of its lanes, and change both signs. What takes halves of two words
-//! needs them joined first.
-//! Facts: hardware/compiler-isel.md 2 and 4.1, hardware/valhall-isa.md 9.6.
+//! needs them joined first. A choice by a comparison is one instruction, which reads no halves in another order.
+//! Facts: hardware/compiler-isel.md 2, 4.1 and 4.2, hardware/valhall-isa.md 9.3 to 9.6.
 
 use super::Selector;
 use super::float::minus_zero;
@@ -99,5 +99,77 @@ impl Selector<'_> {
             ..Instr::new(Op::FAdd2)
         };
         self.define(data.results[0], instr.with(Modifier::Clamp01));
+    }
+
+    /// Two integers of 16 bits, read through the choice of halves of one word.
+    fn integers_source(&mut self, value: ir::Value) -> Source {
+        let source = self.chosen_halves(value);
+        source.unwrap_or_else(|| self.plain(value))
+    }
+
+    /// An operation on the integers in both halves.
+    pub(super) fn integers_of_halves(&mut self, op: Op, data: &InstData) {
+        let sources = data.args.iter().map(|&arg| self.integers_source(arg));
+        let instr = Instr {
+            sources: sources.collect(),
+            ..Instr::new(op)
+        };
+        self.define(data.results[0], instr);
+    }
+
+    /// A shift of both halves: of each amount the low byte counts.
+    pub(super) fn shift_halves(&mut self, op: Op, data: &InstData) {
+        let word = self.integers_source(data.args[0]);
+        let amounts = self.integers_source(data.args[1]);
+        let bytes = match amounts.select {
+            Select::H00 => Some(Select::B00),
+            Select::H11 => Some(Select::B22),
+            Select::Identity => Some(Select::B02),
+            _ => None,
+        };
+        let amounts = match bytes {
+            Some(bytes) => amounts.select(bytes),
+            None => self.plain(data.args[1]).select(Select::B02),
+        };
+        let instr = Instr {
+            sources: smallvec![word, amounts, Source::constant(0)],
+            ..Instr::new(op)
+        };
+        self.define(data.results[0], instr);
+    }
+
+    /// Ones in the halves of which a comparison is true.
+    pub(super) fn compare_halves(&mut self, alu: Alu, data: &InstData) {
+        let (op, condition) = match alu {
+            Alu::IEq2 => (Op::ICmpOrU2, Modifier::Eq),
+            Alu::SLt2 => (Op::ICmpOrS2, Modifier::Lt),
+            _ => (Op::ICmpOrU2, Modifier::Lt),
+        };
+        let [a, b] = [0, 1].map(|index| self.integers_source(data.args[index]));
+        let instr = Instr {
+            sources: smallvec![a, b, Source::constant(0)],
+            ..Instr::new(op)
+        };
+        let instr = instr.with(condition).with(Modifier::ResultMask);
+        self.define(data.results[0], instr);
+    }
+
+    /// A choice of bits by a comparison of halves, which is then a choice of halves. True if it was one.
+    pub(super) fn choose_halves(&mut self, data: &InstData) -> bool {
+        let compare = self.alu_of(data.args[0]);
+        let (op, condition, inner) = match compare {
+            Some((Alu::IEq2, inner)) => (Op::CselU2, Modifier::Eq, inner),
+            Some((Alu::SLt2, inner)) => (Op::CselS2, Modifier::Lt, inner),
+            Some((Alu::ULt2, inner)) => (Op::CselU2, Modifier::Lt, inner),
+            _ => return false,
+        };
+        let args = [inner.args[0], inner.args[1], data.args[1], data.args[2]];
+        let sources = args.into_iter().map(|arg| self.plain(arg)).collect();
+        let instr = Instr {
+            sources,
+            ..Instr::new(op)
+        };
+        self.define(data.results[0], instr.with(condition));
+        true
     }
 }

@@ -32,18 +32,34 @@ impl Selector<'_> {
         );
     }
 
-    /// Two operands that may be bytes or halves.
-    pub(super) fn integer(&mut self, op: Op, data: &InstData) {
-        let sources = data
+    /// Two operands that may be bytes or halves: of numbers without a sign, or of those with one.
+    pub(super) fn integer(&mut self, [unsigned, signed]: [Op; 2], data: &InstData) {
+        let has_sign = data
             .args
             .iter()
-            .map(|&arg| self.integer_source(arg))
-            .collect();
+            .any(|&arg| self.signed_part_of(arg).is_some());
+        let op = if has_sign { signed } else { unsigned };
+        let sources = data.args.iter().map(|&arg| match has_sign {
+            true => self.signed_integer_source(arg),
+            false => self.integer_source(arg),
+        });
+        let sources = sources.collect();
         self.define(
             data.results[0],
             Instr {
                 sources,
                 ..Instr::new(op)
+            },
+        );
+    }
+
+    pub(super) fn absolute(&mut self, data: &InstData) {
+        let sources = smallvec![self.signed_integer_source(data.args[0])];
+        self.define(
+            data.results[0],
+            Instr {
+                sources,
+                ..Instr::new(Op::IAbs)
             },
         );
     }
@@ -117,6 +133,45 @@ impl Selector<'_> {
             }
             _ => self.plain(value),
         }
+    }
+
+    /// The value, read through shifts that take a byte or half of another, sign-extended.
+    pub(super) fn signed_integer_source(&mut self, value: ir::Value) -> Source {
+        match self.signed_part_of(value) {
+            Some((whole, select)) => {
+                let word = self.in_register(whole);
+                Source::plain(Operand::Word(word)).select(select)
+            }
+            None => self.plain(value),
+        }
+    }
+
+    /// The word that is no constant of which `value` is a byte or half with its sign above, and which.
+    pub(super) fn signed_part_of(&self, value: ir::Value) -> Option<(ir::Value, Select)> {
+        let by = |data: &InstData| data.args.get(1).and_then(|&arg| self.ir.as_word(arg));
+        let (Alu::SShr, data) = self.alu_of(value)? else {
+            return None;
+        };
+        let shifted = data.args[0];
+        let left = match self.alu_of(shifted) {
+            Some((Alu::IShl, inner)) => by(inner).map(|left| (inner.args[0], left)),
+            _ => None,
+        };
+        let (whole, left) = left.unwrap_or((shifted, 0));
+        let select = match (left, by(data)?) {
+            (0, 16) => Select::H1,
+            (16, 16) => Select::H0,
+            (0, 24) => Select::B3,
+            (8, 24) => Select::B2,
+            (16, 24) => Select::B1,
+            (24, 24) => Select::B0,
+            _ => return None,
+        };
+        let of_word = matches!(
+            self.ir.def(whole),
+            ir::ValueDef::Result(..) | ir::ValueDef::Phi(_)
+        ) && !self.uniforms.contains_key(&whole);
+        of_word.then_some((whole, select))
     }
 
     /// The word of which `value` is a byte or half, and which.
