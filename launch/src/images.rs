@@ -4,8 +4,8 @@ use crate::workspace::{BARE_METAL_TARGET, UEFI_TARGET, Workspace};
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Packages of what every run in QEMU needs, each with a program of its own name: the monitor, and the image under test.
-pub const OF_A_RUN: &[&str] = &["eitri-monitor", "eitri-image"];
+/// The package, and the program, that every run in QEMU needs, and that takes longest to build.
+pub const MONITOR: &str = "eitri-monitor";
 
 /// The package, and the program, that carries an image where UEFI firmware starts it.
 pub const UEFI_APPLICATION: &str = "eitri-uefi";
@@ -49,6 +49,11 @@ const SMALL: &str = "small";
 pub fn path_of_small(workspace: &Workspace, name: &str) -> PathBuf {
     let folder = workspace.target_folder();
     folder.join(BARE_METAL_TARGET).join(SMALL).join(name)
+}
+
+/// Where the output goes of building the monitor before the command runs.
+pub fn log_of_head_start(workspace: &Workspace) -> PathBuf {
+    workspace.target_folder().join("eitri/head-start.log")
 }
 
 /// Where the output of building `package` goes.

@@ -62,7 +62,7 @@ fn prepare(arguments: &[std::ffi::OsString]) -> Result<Prepared, Problem> {
                 tools::install_target(&workspace, Tool::Target.program())?;
             }
             if wanted.contains(&Tool::Target) {
-                first_images(&workspace)?;
+                begin_monitor(&workspace)?;
             }
             Ok(())
         });
@@ -91,25 +91,17 @@ fn build(workspace: &Workspace) -> Result<Prepared, Problem> {
     })
 }
 
-/// A head start: images are built beside the command, when none has ever been built here.
+/// A head start: the monitor is built beside the command, when it has never been built here.
 ///
-/// What comes of it is not looked at: the command builds them again, which takes no time if all went well.
-fn first_images(workspace: &Workspace) -> Result<(), Problem> {
-    for package in images::OF_A_RUN {
-        if images::path(workspace, package, package).exists() {
-            continue;
-        }
-        let watch = Watch {
-            what: &format!("building {package}"),
-            log: &images::log(workspace, package),
-            limit: LIMIT,
-            manner: Manner::Quiet,
-        };
-        // The command takes longer, and ends with one crate that only one core works on: it goes first.
-        let mut build = process::yielding(&images::build(workspace, package));
-        cargo::run(&mut build, &watch)?;
+/// Nobody waits for it, and what comes of it is not looked at: the command builds it again where it needs it, and by cargo's own
+/// lock waits until this one is through.
+fn begin_monitor(workspace: &Workspace) -> Result<(), Problem> {
+    if images::path(workspace, images::MONITOR, images::MONITOR).exists() {
+        return Ok(());
     }
-    Ok(())
+    // The command takes longer, and ends with one crate that only one core works on: it goes first.
+    let mut build = process::yielding(&images::build(workspace, images::MONITOR));
+    process::begin(&mut build, &images::log_of_head_start(workspace))
 }
 
 /// Replaces this process by the `eitri` command, which lies beside it.

@@ -91,6 +91,17 @@ pub fn run_with_input(
     Ok(Finished { end, log, took })
 }
 
+/// Starts `command` with no input, both output streams into the file `log`, and leaves it to itself. Whoever interrupts this
+/// process interrupts it too; it outlives this process otherwise.
+///
+/// # Errors
+/// When it can't be started, or the log can't be written.
+pub fn begin(command: &mut Command, log: &Path) -> Result<(), Problem> {
+    let out = open_log(log)?;
+    let err = out.try_clone().map_err(|cause| unwritable(log, cause))?;
+    start(command.stdout(out).stderr(err), Stdio::null()).map(drop)
+}
+
 /// An empty log that several may append to.
 pub(crate) fn open_log(log: &Path) -> Result<File, Problem> {
     let open = || {

@@ -60,12 +60,12 @@ fn run(seeds: std::ops::Range<u64>, register_limit: Option<u32>) {
 
 #[test]
 fn machine_code_computes_what_the_function_computes() {
-    let count = if eitri_testdata::long() { 20_000 } else { 48 };
+    let count = if eitri_testdata::long() { 20_000 } else { 32 };
     run(0..count, None);
 }
 
 #[test]
 fn spilled_code_computes_what_the_function_computes() {
-    let count = if eitri_testdata::long() { 10_000 } else { 24 };
+    let count = if eitri_testdata::long() { 10_000 } else { 12 };
     run(0..count, Some(9));
 }

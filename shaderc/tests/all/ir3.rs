@@ -132,7 +132,7 @@ fn random_functions_compute_what_the_interpreter_computes() {
 #[test]
 fn spilled_code_computes_what_the_interpreter_computes() {
     run(
-        100..if eitri_testdata::long() { 1_000 } else { 106 },
+        100..if eitri_testdata::long() { 1_000 } else { 103 },
         Some(12),
     );
 }
