@@ -43,6 +43,7 @@ mod recovery;
 mod scheduling;
 mod security;
 mod semaphores;
+mod shapes;
 mod soak;
 mod timing;
 
