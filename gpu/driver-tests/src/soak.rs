@@ -58,10 +58,11 @@ impl Promised {
     }
 }
 
-/// A queue, its commands, and the jobs of these that are open.
+/// A queue, its commands, and the jobs of these that are open, in the order of their submission.
 struct Lane {
     queue: Queue,
-    work: Vec<(Shape, Option<Fence>)>,
+    work: Vec<Shape>,
+    open: Vec<(Fence, usize)>,
 }
 
 fn lane(device: &mut Up, random: &mut Random, promised: &Promised) -> Lane {
@@ -77,36 +78,32 @@ fn lane(device: &mut Up, random: &mut Random, promised: &Promised) -> Lane {
         let mapped = device.map_semaphore(*semaphore, space, Access::ReadWrite);
         mapped.expect("memory");
     }
-    let work = (0..SHAPES).map(|_| (Shape::new(device, space, random), None));
+    let work = (0..SHAPES).map(|_| Shape::new(device, space, random));
     Lane {
         queue,
         work: work.collect(),
+        open: Vec::new(),
     }
 }
 
 impl Lane {
     /// Takes in which jobs are over, and looks at what they did.
     fn settle(&mut self, device: &mut Up) {
-        for (shape, open) in &mut self.work {
-            let Some(fence) = *open else { continue };
-            match device.status(fence) {
-                Status::Pending => continue,
+        self.open.retain(|(fence, which)| {
+            let shape = &mut self.work[*which];
+            match device.status(*fence) {
+                Status::Pending => return true,
                 Status::Done => shape.check(device),
                 Status::Failed(fault) => {
                     assert!(!fault.to_string().is_empty());
-                    device.discard(fence);
+                    device.discard(*fence);
                     shape.reset(device);
                 }
                 // A failure at or after it was discarded; it was over before that.
                 Status::Unknown => panic!("{fence} was forgotten"),
             }
-            *open = None;
-        }
-    }
-
-    /// The next of its jobs that is open.
-    fn open(&self) -> Option<Fence> {
-        self.work.iter().find_map(|(_, open)| *open)
+            false
+        });
     }
 
     /// Ends it and makes another in its place.
@@ -114,7 +111,7 @@ impl Lane {
         device.cancel(self.queue).expect("there");
         device.settle();
         self.settle(device);
-        assert_eq!(self.open(), None, "cancelled jobs end");
+        assert_eq!(self.open, [], "cancelled jobs end");
         device.destroy_queue(self.queue).expect("dead");
         device.settle();
         *self = lane(device, random, promised);
@@ -130,19 +127,25 @@ impl Lane {
         own: usize,
     ) -> Result<bool, ErrorKind> {
         let which = random.roll(SHAPES as u64) as usize;
-        let (shape, open) = &mut self.work[which];
-        if open.is_some() {
+        if self.open.iter().any(|(_, open)| *open == which) {
             return Ok(false);
         }
+        let shape = &mut self.work[which];
         if random.roll(3) == 0 {
             shape.change(device, random);
         }
         let waits = [promised.last(random.roll(QUEUES as u64) as usize)];
         let signals = [promised.next(own)];
+        let sub_queue = SubQueue::ALL[random.roll(3) as usize];
+        // Jobs of one stream alone end in the order in which they promise.
+        let signals = match sub_queue {
+            SubQueue::Compute if random.roll(2) == 0 => signals.as_slice(),
+            _ => &[],
+        };
         let info = SubmitInfo {
-            sub_queue: SubQueue::ALL[random.roll(3) as usize],
+            sub_queue,
             waits: if random.roll(4) == 0 { &waits } else { &[] },
-            signals: if random.roll(4) == 0 { &signals } else { &[] },
+            signals,
         };
         let fence = device
             .submit_with(self.queue, shape.commands, info)
@@ -150,7 +153,7 @@ impl Lane {
         if !info.signals.is_empty() {
             promised.values[own] += 1;
         }
-        *open = Some(fence);
+        self.open.push((fence, which));
         Ok(true)
     }
 }
@@ -225,7 +228,7 @@ pub(crate) fn random_work_with_random_faults_ends_once_and_leaves_nothing_behind
     }
     // What is left ends by itself, or takes the GPU down for a reason.
     for lane in &mut lanes {
-        while let Some(fence) = lane.open() {
+        while let Some((fence, _)) = lane.open.first().copied() {
             let status = device.wait(fence, Duration::from_secs(1));
             assert_ne!(status, Status::Pending, "{fence}");
             lane.settle(&mut device);

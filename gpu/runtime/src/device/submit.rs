@@ -25,7 +25,8 @@ pub struct SubmitInfo<'a> {
     /// What it waits for before it begins, four points at most. They may be waited for before anybody was told to signal them.
     pub waits: &'a [SemaphorePoint],
     /// What it signals when everything of it is done, four points at most. A job that fails, is cancelled, or is lost with the
-    /// GPU signals all the same, so that nobody waits for it for ever.
+    /// GPU signals all the same, so that nobody waits for it for ever. The values of one semaphore must rise in the order in which
+    /// its jobs end, as Vulkan wants it of timelines: the GPU writes each as it stands here.
     pub signals: &'a [SemaphorePoint],
 }
 
