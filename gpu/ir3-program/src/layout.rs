@@ -2,7 +2,7 @@
 //!
 //! Needs: nothing.  Guarantees: the only place that knows offsets.
 
-use eitri_program_file::{Format, Section};
+use eitri_program_file::{CODE_WORD_BYTES, Format, Section, Tables};
 
 /// How a program begins.
 pub(crate) const FORMAT: Format = Format {
@@ -42,7 +42,6 @@ pub(crate) mod word {
 pub(crate) const HEADER_WORDS: usize = 23;
 
 /// Bytes of one record of each table. They follow the header in this order; the entry's name is last.
-pub(crate) const CODE_WORD_BYTES: usize = 8;
 pub(crate) const WORD_BYTES: usize = 4;
 pub(crate) const UNIFORM_BYTES: usize = 16;
 pub(crate) const BINDING_BYTES: usize = 24;
@@ -92,9 +91,14 @@ impl Sections {
             entry,
         })
     }
+}
 
-    /// Bytes of the whole blob.
-    pub(crate) fn length(&self) -> usize {
-        self.entry.end
+impl Tables for Sections {
+    fn code(&self) -> Section {
+        self.code
+    }
+
+    fn entry(&self) -> Section {
+        self.entry
     }
 }

@@ -5,9 +5,11 @@
 use crate::binding::{Binding, BindingKind};
 use crate::constants::{self, ConstLayout, ConstNeeds, Launch, UniformRange};
 use crate::header::{Gen, WaveSize};
-use crate::layout::{CODE_WORD_BYTES, Counts, FORMAT, Sections, WORD_BYTES, word};
+use crate::layout::{Counts, FORMAT, Sections, WORD_BYTES, word};
 use crate::{MAX_PUSH_CONSTANT_BYTES, NO_REGISTER};
-use eitri_program_file::{Header, ProgramError, PushRange, WorkgroupSize, read_word, records};
+use eitri_program_file::{
+    Header, ProgramError, PushRange, WorkgroupSize, code_words, read_word, records,
+};
 
 /// The tables, in errors.
 const BINDING_TABLE: &str = "binding table";
@@ -59,24 +61,7 @@ impl<'a> Program<'a> {
             push_ranges: header.count(word::PUSH_RANGES)?,
             entry: header.count(word::ENTRY_BYTES)?,
         };
-        let sections = Sections::of(&counts).ok_or(ProgramError::Length {
-            found: bytes.len(),
-            wanted: usize::MAX,
-        })?;
-        if sections.length() != bytes.len() {
-            return Err(ProgramError::Length {
-                found: bytes.len(),
-                wanted: sections.length(),
-            });
-        }
-        if counts.code == 0 {
-            return Err(ProgramError::NoCode);
-        }
-        let entry = core::str::from_utf8(sections.entry.of(bytes)).map_err(|error| {
-            ProgramError::EntryName {
-                valid: error.valid_up_to(),
-            }
-        })?;
+        let sections = header.tables(Sections::of(&counts))?;
         let push_constant_bytes = header.meaning(word::PUSH_BYTES, |bytes| {
             (bytes <= MAX_PUSH_CONSTANT_BYTES && bytes % 4 == 0).then_some(bytes)
         })?;
@@ -97,7 +82,7 @@ impl<'a> Program<'a> {
             bytes,
             sections,
             generation: header.meaning(word::GENERATION, Gen::from_number)?,
-            entry,
+            entry: header.entry(&sections)?,
             constants: constants.ok_or(CONSTANTS)?,
             full_registers: header.meaning(word::FULL_REGISTERS, vec4)?,
             half_registers: header.meaning(word::HALF_REGISTERS, vec4)?,
@@ -182,12 +167,7 @@ impl<'a> Program<'a> {
 
     /// The machine code, one instruction an item.
     pub fn code(&self) -> impl ExactSizeIterator<Item = u64> + use<'a> {
-        let words = self.code_bytes().chunks_exact(CODE_WORD_BYTES);
-        words.map(|raw| {
-            raw.iter()
-                .rev()
-                .fold(0, |word, byte| word << 8 | u64::from(*byte))
-        })
+        code_words(self.code_bytes())
     }
 
     /// What the code reads through [`ConstLayout::data_address`]: whole words. Empty when there is none.

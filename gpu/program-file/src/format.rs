@@ -1,6 +1,7 @@
 //! The format: how a program begins, and how one is written.
 
 use crate::error::EncodeError;
+use crate::section::Tables;
 
 /// Byte offsets of the header's first words, which every format has after the magic.
 #[rustfmt::skip]
@@ -18,6 +19,24 @@ pub(crate) fn sum_of(bytes: &[u8]) -> u32 {
     CRC.checksum(bytes.get(word::SUM + 4..).unwrap_or(&[]))
 }
 
+/// Writes length and sum of a program anew, as its bytes are now. For tests and fuzzers: damage that the sum would show goes
+/// no further than the header, this takes it to what reads the rest.
+pub fn seal(program: &mut [u8]) {
+    // No reader takes what is longer than the word can say: the length is wrong then.
+    let length = u32::try_from(program.len()).unwrap_or(u32::MAX);
+    put_at(program, word::LENGTH, length);
+    let sum = sum_of(program);
+    put_at(program, word::SUM, sum);
+}
+
+/// Puts a word at an offset; where there is no room for it, nothing.
+fn put_at(bytes: &mut [u8], offset: usize, value: u32) {
+    let mut writer = Writer {
+        rest: bytes.get_mut(offset..).unwrap_or(&mut []),
+    };
+    writer.put_words(&[value]);
+}
+
 /// A format of programs.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
@@ -30,11 +49,21 @@ pub struct Format {
 }
 
 impl Format {
-    /// Writes a program of `length` bytes to the start of `out`: magic, version, length and sum, the header's further
+    /// Bytes of a program with these tables; `None` are tables that leave the address space.
+    ///
+    /// # Errors
+    /// [`EncodeError::TooLarge`] when they could not be counted in 32 bits.
+    pub fn length(&self, tables: Option<&impl Tables>) -> Result<usize, EncodeError> {
+        let length = tables.map(Tables::length);
+        let counted = length.filter(|length| u32::try_from(*length).is_ok());
+        counted.ok_or(EncodeError::TooLarge)
+    }
+
+    /// Writes a program of `length` bytes ([`Format::length`]) to the start of `out`: magic, version, length and sum, the header's further
     /// words, and what `body` puts after them. Gives its bytes.
     ///
     /// # Errors
-    /// [`EncodeError::BufferTooSmall`], [`EncodeError::TooLarge`].
+    /// [`EncodeError::BufferTooSmall`].
     pub fn write<'o>(
         &self,
         out: &'o mut [u8],
@@ -43,7 +72,6 @@ impl Format {
         body: impl FnOnce(&mut Writer<'_>),
     ) -> Result<&'o mut [u8], EncodeError> {
         let available = out.len();
-        let counted = u32::try_from(length).map_err(|_| EncodeError::TooLarge)?;
         let Some(out) = out.get_mut(..length) else {
             return Err(EncodeError::BufferTooSmall {
                 available,
@@ -52,15 +80,11 @@ impl Format {
         };
         let mut writer = Writer { rest: &mut *out };
         writer.put(&self.magic);
-        let sum_comes_later = 0;
-        writer.put_words(&[self.version, counted, sum_comes_later]);
+        let sealed_below = 0;
+        writer.put_words(&[self.version, sealed_below, sealed_below]);
         writer.put_words(words);
         body(&mut writer);
-        let sum = sum_of(out);
-        let mut writer = Writer {
-            rest: out.get_mut(word::SUM..).unwrap_or(&mut []),
-        };
-        writer.put_words(&[sum]);
+        seal(out);
         Ok(out)
     }
 }

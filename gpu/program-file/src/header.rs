@@ -2,7 +2,7 @@
 
 use crate::error::ProgramError;
 use crate::format::{Format, sum_of, word};
-use crate::section::read_word;
+use crate::section::{Section, Tables, read_word};
 
 /// A program's header: its words, after magic, version, length and sum have been found good.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +77,34 @@ impl<'a> Header<'a> {
         meaning: impl FnOnce(u32) -> Option<T>,
     ) -> Result<T, ProgramError> {
         meaning(self.get(offset)?).ok_or_else(|| self.bad(offset))
+    }
+
+    /// The tables that the header promises, if they end where the program does and hold code; `None` are tables that
+    /// leave the address space.
+    ///
+    /// # Errors
+    /// [`ProgramError::Length`], [`ProgramError::NoCode`].
+    pub fn tables<T: Tables>(&self, promised: Option<T>) -> Result<T, ProgramError> {
+        let found = self.bytes.len();
+        let wanted = promised.as_ref().map_or(usize::MAX, Tables::length);
+        let tables = promised.filter(|_| wanted == found);
+        let tables = tables.ok_or(ProgramError::Length { found, wanted })?;
+        let Section { start, end } = tables.code();
+        if start == end {
+            return Err(ProgramError::NoCode);
+        }
+        Ok(tables)
+    }
+
+    /// The entry point's name.
+    ///
+    /// # Errors
+    /// [`ProgramError::EntryName`] when it is not UTF-8.
+    pub fn entry(&self, tables: &impl Tables) -> Result<&'a str, ProgramError> {
+        let name = core::str::from_utf8(tables.entry().of(self.bytes));
+        name.map_err(|error| ProgramError::EntryName {
+            valid: error.valid_up_to(),
+        })
     }
 
     /// The error of a word that means nothing.

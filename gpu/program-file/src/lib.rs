@@ -2,7 +2,7 @@
 //!
 //! A binary is one contiguous little-endian blob: eight bytes that name its format, a header of words, tables of records,
 //! the entry point's name. A [`Format`] says what the header is; [`Header`] reads it once the blob was found whole, and
-//! [`Section`]s are where the tables stand. `eitri-program` and `eitri-ir3-program` are the two formats.
+//! [`Section`]s are where its [`Tables`] stand. `eitri-program` and `eitri-ir3-program` are the two formats.
 //!
 //! Needs: nothing.  Guarantees: no function panics or allocates, whatever the bytes.
 //! Never: knows a machine.
@@ -29,7 +29,7 @@ mod interface;
 mod section;
 
 pub use error::{EncodeError, ProgramError};
-pub use format::{Format, Writer};
+pub use format::{Format, Writer, seal};
 pub use header::Header;
 pub use interface::{Access, PushRange, WorkgroupSize};
-pub use section::{Section, read_word, records};
+pub use section::{CODE_WORD_BYTES, Section, Tables, code_words, read_word, records};

@@ -1,4 +1,4 @@
-//! Sections: where the tables of a program stand.
+//! Sections: where the tables of a program stand, and how they are read.
 
 /// One table: `start..end` in bytes from the start of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,31 @@ impl Section {
     pub fn of<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
         bytes.get(self.start..self.end).unwrap_or(&[])
     }
+}
+
+/// The tables of a format: the entry point's name is the last of them, so a program ends with it.
+pub trait Tables {
+    /// The machine code.
+    fn code(&self) -> Section;
+    /// The entry point's name.
+    fn entry(&self) -> Section;
+
+    /// Bytes of the whole program.
+    fn length(&self) -> usize {
+        self.entry().end
+    }
+}
+
+/// Bytes of an instruction word.
+pub const CODE_WORD_BYTES: usize = 8;
+
+/// The instruction words of a program's code.
+pub fn code_words(code: &[u8]) -> impl ExactSizeIterator<Item = u64> + '_ {
+    let words = code.chunks_exact(CODE_WORD_BYTES);
+    words.map(|raw| {
+        let bytes = raw.iter().rev();
+        bytes.fold(0, |word, byte| word << 8 | u64::from(*byte))
+    })
 }
 
 /// The little-endian word at `offset`; `None` past the end.

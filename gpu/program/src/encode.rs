@@ -46,11 +46,7 @@ impl ProgramParts<'_> {
     /// # Errors
     /// [`EncodeError::TooLarge`] when they could not be counted in 32 bits.
     pub fn encoded_len(&self) -> Result<usize, EncodeError> {
-        let sections = self.sections().ok_or(EncodeError::TooLarge)?;
-        match u32::try_from(sections.length()) {
-            Ok(_) => Ok(sections.length()),
-            Err(_) => Err(EncodeError::TooLarge),
-        }
+        FORMAT.length(self.sections().as_ref())
     }
 
     /// Writes the program to the start of `out`, and gives its length in bytes.

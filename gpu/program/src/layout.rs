@@ -2,7 +2,7 @@
 //!
 //! Needs: nothing.  Guarantees: the only place that knows offsets.
 
-use eitri_program_file::{Format, Section};
+use eitri_program_file::{CODE_WORD_BYTES, Format, Section, Tables};
 
 /// How a program begins.
 pub(crate) const FORMAT: Format = Format {
@@ -34,7 +34,6 @@ pub(crate) mod word {
 }
 /// Bytes of one record of each table: the code follows the header at once, so it is 8-byte aligned. They follow the code and the data in this order; the entry's name is
 /// last.
-pub(crate) const CODE_WORD_BYTES: usize = 8;
 pub(crate) const DATA_WORD_BYTES: usize = 8;
 pub(crate) const FAU_BYTES: usize = 8;
 pub(crate) const BINDING_BYTES: usize = 28;
@@ -80,9 +79,14 @@ impl Sections {
             entry,
         })
     }
+}
 
-    /// Bytes of the whole blob.
-    pub(crate) fn length(&self) -> usize {
-        self.entry.end
+impl Tables for Sections {
+    fn code(&self) -> Section {
+        self.code
+    }
+
+    fn entry(&self) -> Section {
+        self.entry
     }
 }

@@ -5,9 +5,9 @@
 use crate::binding::{Binding, DescriptorSlot};
 use crate::fau::FauWord;
 use crate::header::{Arch, RegisterFile, Stage};
-use crate::layout::{CODE_WORD_BYTES, Counts, FORMAT, Sections, word};
+use crate::layout::{Counts, FORMAT, Sections, word};
 use crate::{MAX_FAU_WORDS, MAX_PUSH_CONSTANT_BYTES};
-use eitri_program_file::{Header, ProgramError, PushRange, WorkgroupSize, records};
+use eitri_program_file::{Header, ProgramError, PushRange, WorkgroupSize, code_words, records};
 
 /// The tables, in errors.
 const FAU_TABLE: &str = "FAU table";
@@ -45,34 +45,17 @@ impl<'a> Program<'a> {
             push_ranges: header.count(word::PUSH_RANGES)?,
             entry: header.count(word::ENTRY_BYTES)?,
         };
-        let sections = Sections::of(&counts).ok_or(ProgramError::Length {
-            found: bytes.len(),
-            wanted: usize::MAX,
-        })?;
-        if sections.length() != bytes.len() {
-            return Err(ProgramError::Length {
-                found: bytes.len(),
-                wanted: sections.length(),
-            });
-        }
-        if counts.code == 0 {
-            return Err(ProgramError::NoCode);
-        }
+        let sections = header.tables(Sections::of(&counts))?;
         header.meaning(word::RESERVED, |word| (word == 0).then_some(()))?;
         if counts.fau > MAX_FAU_WORDS {
             return Err(header.bad(word::FAU_WORDS));
         }
-        let entry = core::str::from_utf8(sections.entry.of(bytes)).map_err(|error| {
-            ProgramError::EntryName {
-                valid: error.valid_up_to(),
-            }
-        })?;
         let program = Program {
             bytes,
             sections,
             arch: header.meaning(word::ARCH, crate::header::arch)?,
             stage: header.meaning(word::STAGE, Stage::from_code)?,
-            entry,
+            entry: header.entry(&sections)?,
             registers: header.meaning(word::REGISTERS, RegisterFile::from_registers)?,
             preload: header.meaning(word::PRELOAD, |mask| u16::try_from(mask).ok())?,
             workgroup: WorkgroupSize::new(
@@ -155,12 +138,7 @@ impl<'a> Program<'a> {
 
     /// The machine code, one instruction an item.
     pub fn code(&self) -> impl ExactSizeIterator<Item = u64> + use<'a> {
-        let words = self.code_bytes().chunks_exact(CODE_WORD_BYTES);
-        words.map(|raw| {
-            raw.iter()
-                .rev()
-                .fold(0, |word, byte| word << 8 | u64::from(*byte))
-        })
+        code_words(self.code_bytes())
     }
 
     /// Registers that each thread needs.
