@@ -8,5 +8,5 @@ mod parse;
 mod write;
 
 pub use format::{CacheMode, EntryKind, Flag, SectionFlags, entry_header, section_flags};
-pub use parse::{Entries, Entry, Image, ImageError, Problem, Section, Sections};
+pub use parse::{Entries, Entry, Image, ImageError, MAX_SECTIONS, Problem, Section, Sections};
 pub use write::{ImagePlan, SectionPlan, WriteError, write};

@@ -66,9 +66,15 @@ pub enum Problem {
         /// Start of the other section.
         other: u32,
     },
+    /// More than [`MAX_SECTIONS`] sections.
+    TooManySections,
     /// No section at 0x04000000 that is shared with the host.
     NoSharedSection,
 }
+
+/// The most sections that an image may have: each is compared with all others. Released images have eight or nine
+/// (hardware/csf-firmware.md 2).
+pub const MAX_SECTIONS: u32 = 256;
 
 /// A refusal: what, and at which offset of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,6 +129,9 @@ impl fmt::Display for ImageError {
             }
             Problem::SectionsOverlap { other } => {
                 write!(f, "the section shares addresses with the one at {other:#x}")
+            }
+            Problem::TooManySections => {
+                write!(f, "more than {MAX_SECTIONS} sections")
             }
             Problem::NoSharedSection => write!(
                 f,
@@ -205,10 +214,16 @@ impl<'a> Image<'a> {
     fn check_entries(&self) -> Result<(), ImageError> {
         let mut offset = HEADER_BYTES;
         let mut shared = false;
+        let mut sections = 0_u32;
         while offset < self.table_end {
             let (entry, next) = self.entry(offset)?;
             if entry.kind == Some(EntryKind::Section) {
                 let section = self.section(&entry)?;
+                sections = sections.saturating_add(1);
+                if sections > MAX_SECTIONS {
+                    let problem = Problem::TooManySections;
+                    return Err(ImageError { offset, problem });
+                }
                 self.check_overlap(&section)?;
                 shared |= section.va.start == SHARED_VA && section.flags.has(section_flags::SHARED);
             }

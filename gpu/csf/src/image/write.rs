@@ -192,7 +192,7 @@ mod tests {
     }
 
     fn written(sections: &[SectionPlan<'_>]) -> Vec<u8> {
-        let mut out = vec![0xEE; 4096];
+        let mut out = vec![0xEE; 16384];
         let length = write(&plan(sections), &mut out).expect("legal plan");
         out.truncate(length);
         out
@@ -310,6 +310,30 @@ mod tests {
         assert_eq!(error.problem, Problem::NoSharedSection);
         assert!(SectionFlags::from_word(1 << 6).is_none());
         assert!(!code().flags.has(section_flags::WRITE));
+    }
+
+    /// Each section is compared with all others, so that no file takes long.
+    #[test]
+    fn there_is_a_limit_to_sections() {
+        let empty = SectionPlan {
+            va: 0..0,
+            data: &[],
+            ..code()
+        };
+        let mut sections = vec![empty; super::super::MAX_SECTIONS as usize - 1];
+        sections.push(shared());
+        assert_eq!(
+            Image::parse(&written(&sections))
+                .unwrap()
+                .sections()
+                .count(),
+            super::super::MAX_SECTIONS as usize
+        );
+        sections.insert(0, sections[0].clone());
+        let Err(WriteError::Illegal(error)) = write(&plan(&sections), &mut [0; 16384]) else {
+            panic!("no image has so many sections");
+        };
+        assert_eq!(error.problem, Problem::TooManySections);
     }
 
     #[test]
