@@ -85,7 +85,7 @@ pub(crate) fn load(path: &str) -> Result<Shader, Failure> {
     })?;
     let spirv = match language {
         Language::Spirv => bytes,
-        Language::Wgsl => words_to_bytes(&wgsl(path, text(path, &bytes)?)?),
+        Language::Wgsl => of_wgsl(path, text(path, &bytes)?)?,
         Language::Glsl => glsl(path, text(path, &bytes)?)?,
         Language::SpirvAssembly => {
             text(path, &bytes)?;
@@ -104,7 +104,7 @@ pub(crate) fn load(path: &str) -> Result<Shader, Failure> {
         })
     })?;
     Ok(Shader {
-        spirv,
+        spirv: little_endian(spirv),
         path: path.to_owned(),
     })
 }
@@ -129,12 +129,27 @@ fn text<'a>(path: &str, bytes: &'a [u8]) -> Result<&'a str, Failure> {
     })
 }
 
+/// The first word of a module.
+const MAGIC: u32 = 0x0723_0203;
+
+/// A module with the bytes of its words in this order, whichever they have.
+fn little_endian(mut spirv: Vec<u8>) -> Vec<u8> {
+    if spirv.starts_with(&MAGIC.to_be_bytes()) {
+        for word in spirv.as_chunks_mut::<4>().0 {
+            word.reverse();
+        }
+    }
+    spirv
+}
+
 fn check_spirv(bytes: &[u8]) -> Result<(), NotSpirv> {
-    const MAGIC: u32 = 0x0723_0203;
     let (words, rest) = bytes.as_chunks::<4>();
     match words.first().map(|word| u32::from_le_bytes(*word)) {
-        Some(MAGIC) if rest.is_empty() => Ok(()),
-        Some(MAGIC) => Err(NotSpirv::Length(bytes.len())),
+        // In either order of bytes, as the magic number tells.
+        Some(word) if [MAGIC, MAGIC.swap_bytes()].contains(&word) => match rest {
+            [] => Ok(()),
+            _ => Err(NotSpirv::Length(bytes.len())),
+        },
         Some(other) => Err(NotSpirv::Magic(other)),
         None if rest.is_empty() => Err(NotSpirv::Empty),
         None => Err(NotSpirv::Length(bytes.len())),
@@ -145,7 +160,8 @@ fn words_to_bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-fn wgsl(path: &str, source: &str) -> Result<Vec<u32>, Failure> {
+/// The module of a WGSL source, whose `path` is for messages.
+pub(crate) fn of_wgsl(path: &str, source: &str) -> Result<Vec<u8>, Failure> {
     let failure = |message: String| {
         Failure::refused(ShaderFileError::Source {
             path: path.to_owned(),
@@ -157,7 +173,8 @@ fn wgsl(path: &str, source: &str) -> Result<Vec<u32>, Failure> {
         .map_err(|error| failure(error.emit_to_string_with_path(source, path)))?;
     // WGSL promises zeroed workgroup memory.
     let zeroed = spv::ZeroInitializeWorkgroupMemoryMode::Polyfill;
-    spirv_of(&module, path, source, spv::SourceLanguage::WGSL, zeroed).map_err(failure)
+    let words = spirv_of(&module, path, source, spv::SourceLanguage::WGSL, zeroed);
+    Ok(words_to_bytes(&words.map_err(failure)?))
 }
 
 fn glsl(path: &str, source: &str) -> Result<Vec<u8>, Failure> {
@@ -293,6 +310,16 @@ mod tests {
     fn wgsl_becomes_spirv() {
         let (_folder, path) = file("one.wgsl", WGSL.as_bytes());
         assert!(check_spirv(&load(&path).unwrap().spirv).is_ok());
+    }
+
+    #[test]
+    fn modules_may_have_either_order_of_bytes() {
+        let (_folder, path) = file("one.wgsl", WGSL.as_bytes());
+        let ours = load(&path).unwrap().spirv;
+        let words = ours.as_chunks::<4>().0.iter();
+        let theirs: Vec<u8> = words.flat_map(|word| word.iter().rev()).copied().collect();
+        let (_folder, path) = file("one.spv", &theirs);
+        assert_eq!(load(&path).unwrap().spirv, ours);
     }
 
     #[test]

@@ -180,7 +180,11 @@ fn random_words_find_no_fault_in_the_decoders() {
     let output = eitri(&["fuzz", "--count", "15000", "--seed", "7"], b"");
     let seen = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(0), "{seen}");
-    has(&seen, &["isa  15000 words: ", " refused, 0 faults"]);
+    has(&seen, &["isa      15000 words: ", "ir3      75 words: "]);
+    for decoder in ["isa", "ir3", "cs", "dump", "program", "firmware"] {
+        let line = seen.lines().find(|line| line.starts_with(decoder));
+        has(line.unwrap_or_default(), &[" refused, 0 faults"]);
+    }
 }
 
 /// A word of the text vectors that no hardware of v10 takes: S32_TO_F32 selects a half.

@@ -19,11 +19,6 @@ const MAPPED: u64 = 0x1_0000;
 /// Words that a damaged dump has changed at most.
 const CHANGES: u64 = 12;
 
-/// The seed of a dump.
-pub(super) fn word(dice: &mut Dice) -> u64 {
-    dice.next()
-}
-
 /// True if the damaged dump is still one.
 pub(super) fn check(seed: u64) -> Result<bool, String> {
     let mut dice = Dice(seed);

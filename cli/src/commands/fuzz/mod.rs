@@ -1,9 +1,12 @@
-//! `eitri fuzz`: random words against the decoders.
+//! `eitri fuzz`: random words against the decoders, and damaged files against what reads them.
 //!
 //! A word is refused, or it is legal: then it encodes again as itself, and so does its text unless the dialect leaves
 //! something out. Which word is tried depends on seed and number alone, not on the machine.
 
 mod dump;
+mod firmware;
+mod ir3;
+mod program;
 
 use crate::outcome::{Failure, Status};
 use crate::streams::outln;
@@ -28,16 +31,29 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Decoder {
-    /// Shader instructions.
+    /// Shader instructions of Mali.
     Isa,
+    /// Those of Adreno, in every generation.
+    Ir3,
     /// Command-stream instructions, on every architecture.
     Cs,
     /// Core dumps that were damaged.
     Dump,
+    /// Program binaries that were damaged.
+    Program,
+    /// Firmware images that were damaged.
+    Firmware,
 }
 
 impl Decoder {
-    pub(crate) const ALL: [Decoder; 3] = [Decoder::Isa, Decoder::Cs, Decoder::Dump];
+    pub(crate) const ALL: [Decoder; 6] = [
+        Decoder::Isa,
+        Decoder::Ir3,
+        Decoder::Cs,
+        Decoder::Dump,
+        Decoder::Program,
+        Decoder::Firmware,
+    ];
 
     /// As the command line has it.
     pub(crate) fn name(self) -> &'static str {
@@ -47,8 +63,11 @@ impl Decoder {
     fn target(self) -> &'static Target {
         match self {
             Decoder::Isa => &ISA,
+            Decoder::Ir3 => &IR3,
             Decoder::Cs => &CS,
             Decoder::Dump => &DUMP,
+            Decoder::Program => &PROGRAM,
+            Decoder::Firmware => &FIRMWARE,
         }
     }
 }
@@ -74,6 +93,14 @@ const ISA: Target = Target {
     share: 1,
 };
 
+const IR3: Target = Target {
+    name: "ir3",
+    word: ir3::word,
+    check: ir3::check,
+    again: "echo {} | cargo eitri disasm --arch a6xx",
+    share: 200,
+};
+
 const CS: Target = Target {
     name: "cs",
     word: cs_word,
@@ -84,10 +111,26 @@ const CS: Target = Target {
 
 const DUMP: Target = Target {
     name: "dump",
-    word: dump::word,
+    word: Dice::next,
     check: dump::check,
     again: "the word is the seed that `dump::check` of cli/src/commands/fuzz takes: {}",
     share: 2000,
+};
+
+const PROGRAM: Target = Target {
+    name: "program",
+    word: Dice::next,
+    check: program::check,
+    again: "the word is the seed that `program::check` of cli/src/commands/fuzz takes: {}",
+    share: 200,
+};
+
+const FIRMWARE: Target = Target {
+    name: "firmware",
+    word: Dice::next,
+    check: firmware::check,
+    again: "the word is the seed that `firmware::check` of cli/src/commands/fuzz takes: {}",
+    share: 200,
 };
 
 impl Target {
@@ -117,7 +160,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             outln!("{line}")?;
         }
         outln!(
-            "{:<4} {} words: {} legal, {} refused, {} faults ({seconds:.1} s, seed {})",
+            "{:<8} {} words: {} legal, {} refused, {} faults ({seconds:.1} s, seed {})",
             target.name,
             count,
             tally.legal,
@@ -219,6 +262,27 @@ impl Dice {
 
     fn high(&mut self) -> u32 {
         (self.next() >> 32) as u32
+    }
+}
+
+/// Most words that damage changes.
+const CHANGES: u64 = 6;
+
+/// Changes some 32-bit words of a file: to any, to one of the file's own, or by a bit.
+fn damage(dice: &mut Dice, bytes: &mut [u8]) {
+    let (words, _) = bytes.as_chunks_mut::<4>();
+    if words.is_empty() {
+        return;
+    }
+    for _ in 0..dice.next() % CHANGES {
+        let other = words[dice.next() as usize % words.len()];
+        let word = &mut words[dice.next() as usize % words.len()];
+        *word = match dice.next() % 4 {
+            0 => dice.high().to_le_bytes(),
+            1 => other,
+            2 => (u32::from_le_bytes(*word) ^ 1 << (dice.next() % 32)).to_le_bytes(),
+            _ => (dice.high() % 64).to_le_bytes(),
+        };
     }
 }
 
