@@ -23,6 +23,7 @@ const CAPABILITIES: &[Capability] = &[
     Capability::GroupNonUniformClustered,
     Capability::GroupNonUniformQuad,
     Capability::GroupNonUniformRotateKHR,
+    Capability::QuadControlKHR,
     Capability::SubgroupBallotKHR,
     Capability::SubgroupVoteKHR,
     Capability::WorkgroupMemoryExplicitLayoutKHR,
@@ -77,14 +78,47 @@ const CAPABILITIES: &[Capability] = &[
     Capability::StorageImageWriteWithoutFormat,
     Capability::ImageQuery,
     Capability::ImageGatherExtended,
+    Capability::ExpectAssumeKHR,
     // Any float control is what the hardware does anyway: rounding to even, denormals and NaN kept.
     Capability::DenormPreserve,
     Capability::SignedZeroInfNanPreserve,
     Capability::RoundingModeRTE,
 ];
 
-/// All capabilities and extensions that aren't supported: a user wants to know them at once.
-pub(super) fn refused(instrs: &[Instr]) -> Vec<Error> {
+/// What entry points of other stages in the same module ask for: none of it is of any use to a compute shader.
+const OF_OTHER_STAGES: &[Capability] = &[
+    Capability::Geometry,
+    Capability::GeometryPointSize,
+    Capability::GeometryStreams,
+    Capability::Tessellation,
+    Capability::TessellationPointSize,
+    Capability::TransformFeedback,
+    Capability::MultiView,
+    Capability::MultiViewport,
+    Capability::DrawParameters,
+    Capability::ClipDistance,
+    Capability::CullDistance,
+    Capability::ShaderLayer,
+    Capability::ShaderViewportIndex,
+    Capability::ShaderViewportIndexLayerEXT,
+    Capability::InterpolationFunction,
+    Capability::SampleRateShading,
+    Capability::SampleMaskPostDepthCoverage,
+    Capability::StencilExportEXT,
+    Capability::DemoteToHelperInvocation,
+    Capability::FragmentBarycentricKHR,
+    Capability::FragmentShadingRateKHR,
+    Capability::FragmentDensityEXT,
+    Capability::FragmentFullyCoveredEXT,
+    Capability::FragmentShaderSampleInterlockEXT,
+    Capability::FragmentShaderPixelInterlockEXT,
+    Capability::FragmentShaderShadingRateInterlockEXT,
+    Capability::MeshShadingEXT,
+];
+
+/// All capabilities that aren't supported: a user wants to know them at once. One that only instructions ask for, and
+/// none of those in the functions that are used, does no harm.
+pub(super) fn refused(instrs: &[Instr], functions: &[&[Instr]]) -> Vec<Error> {
     let mut errors = vec![];
     for instr in instrs {
         if instr.op != Op::Capability {
@@ -94,13 +128,19 @@ pub(super) fn refused(instrs: &[Instr]) -> Vec<Error> {
             continue;
         };
         let capability = Capability::from_u32(number);
-        if capability.is_none_or(|capability| !CAPABILITIES.contains(&capability)) {
+        let harmless = |capability| {
+            CAPABILITIES.contains(&capability)
+                || OF_OTHER_STAGES.contains(&capability)
+                || needs::no_instruction_asks(functions, capability)
+        };
+        if !capability.is_some_and(harmless) {
             let name = match capability {
                 Some(capability) => format!("{capability:?}"),
                 None => number.to_string(),
             };
             // Where the source has it, if that is known: a capability has no line.
-            let needed = capability.and_then(|capability| needs::find(instrs, capability));
+            let needed =
+                capability.and_then(|capability| needs::find(instrs, functions, capability));
             errors.push(*match needed {
                 Some((at, words)) => {
                     at.unsupported(Feature::Capability, format!("{name} ({words})"))

@@ -37,6 +37,18 @@ impl DecorationTable {
         list.push((decoration, operands.to_vec()));
     }
 
+    /// Gives an id the decorations of a group.
+    pub fn decorate_as(&mut self, group: u32, id: u32) {
+        let list = self.ids.get(&group).cloned().unwrap_or_default();
+        self.ids.entry(id).or_default().extend(list);
+    }
+
+    /// Gives a member the decorations of a group.
+    pub fn decorate_member_as(&mut self, group: u32, id: u32, member: u32) {
+        let list = self.ids.get(&group).cloned().unwrap_or_default();
+        self.members.entry((id, member)).or_default().extend(list);
+    }
+
     /// The decorations of an id.
     pub fn of(&self, id: u32) -> Decorations<'_> {
         Decorations(self.ids.get(&id).map_or(&[], Vec::as_slice))

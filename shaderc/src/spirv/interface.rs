@@ -24,7 +24,8 @@ impl Translator<'_> {
     pub fn declare_globals(&mut self) -> Result<()> {
         let module = self.module;
         let mut resources = vec![];
-        for (id, global) in &module.globals {
+        // Those of other entry points may be of any kind, and stand at the same bindings.
+        for (id, global) in module.own_globals() {
             match global.class {
                 StorageClass::StorageBuffer
                 | StorageClass::Uniform
@@ -51,8 +52,6 @@ impl Translator<'_> {
                 self.globals.insert(id, Item::Pointer(pointer));
                 Ok(())
             }
-            // An unused variable of another stage's entry point does no harm.
-            _ if !self.module.entry_interface(id) => Ok(()),
             StorageClass::Input => self.built_in(id, global),
             class => Err(instr.unsupported(Feature::StorageClass, format!("{class:?}"))),
         }

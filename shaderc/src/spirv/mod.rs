@@ -3,7 +3,7 @@
 //! Needs: any bytes.  Guarantees: a function that `ir::verify` accepts, or an error that names the instruction; no
 //! panic and no endless loop whatever the bytes.  Facts: hardware/compiler-isel.md 15; hardware/compiler-ir.md 1.3.
 //!
-//! In reading order: framing (`reader`), the module (`module`, `types`, `constants`, `decorations`), what lies outside
+//! In reading order: framing (`reader`), what of it is used (`reach`, `capabilities`), the module (`module`, `types`, `constants`, `decorations`), what lies outside
 //! functions (`interface`, `resources`, `layout`), functions (`translate`, `refusals`, `control`, `pointer`, `access`, `address`), instructions by family (`ops`, `glsl`).
 mod access;
 mod address;
@@ -20,6 +20,7 @@ mod needs;
 mod ops;
 mod pointer;
 mod printf;
+mod reach;
 pub(crate) mod reader;
 mod refusals;
 mod resources;

@@ -16,6 +16,7 @@ use super::capabilities;
 use super::constants::{self, Constant};
 use super::decorations::DecorationTable;
 use super::error::{Error, Feature, Invalid};
+use super::reach;
 use super::reader::{self, Instr, Result, is_terminator};
 use super::refusals::Refusals;
 use super::types::{self, Type};
@@ -62,8 +63,6 @@ pub(crate) struct EntryPoint {
     pub name: String,
     pub function: u32,
     pub instr: Instr,
-    /// Ids of the variables that it uses.
-    interface: Vec<u32>,
     /// The OpExecutionModeId with LocalSizeId.
     size: Option<Instr>,
 }
@@ -88,6 +87,10 @@ pub(crate) struct Module {
     pointees: HashMap<u32, u32>,
     /// By id of a result: its type.
     result_types: HashMap<u32, u32>,
+    /// Ids that the functions of the entry point name.
+    named: HashSet<u32>,
+    /// Whether there is no other entry point.
+    is_alone: bool,
     /// What isn't supported outside functions.
     pub(super) refusals: Refusals,
 }
@@ -100,11 +103,19 @@ impl Module {
         spec_constants: &BTreeMap<u32, u32>,
     ) -> std::result::Result<Module, Vec<Error>> {
         let instrs = reader::read(bytes).map_err(|error| vec![*error])?;
-        let refused = capabilities::refused(&instrs);
+        let entry = choose_entry(&instrs, wanted);
+        let functions = match &entry {
+            Ok(entry) => reach::functions(&instrs, entry.function),
+            Err(_) => vec![],
+        };
+        let refused = capabilities::refused(&instrs, &functions);
         if !refused.is_empty() {
             return Err(refused);
         }
-        let entry = choose_entry(&instrs, wanted).map_err(|error| vec![*error])?;
+        let entry = entry.map_err(|error| vec![*error])?;
+        let named = reach::named(&functions);
+        let entries = instrs.iter().filter(|instr| instr.op == Op::EntryPoint);
+        let is_alone = entries.count() == 1;
         let mut module = Module {
             spec_constants: spec_constants.clone(),
             names: HashMap::default(),
@@ -121,6 +132,8 @@ impl Module {
             defined: HashSet::default(),
             pointees: HashMap::default(),
             result_types: HashMap::default(),
+            named,
+            is_alone,
             refusals: Refusals::default(),
         };
         match module.build(instrs) {
@@ -188,9 +201,14 @@ impl Module {
         self.strings.get(&id).map(String::as_str)
     }
 
-    /// Whether the entry point uses a variable.
-    pub fn entry_interface(&self, id: u32) -> bool {
-        self.entry.interface.contains(&id)
+    /// The variables outside functions that are the entry point's own. If it is the only one, all are that it can have,
+    /// used or not: who binds resources goes by what is declared.
+    pub fn own_globals(&self) -> impl Iterator<Item = &(u32, Global)> {
+        let globals = self.globals.iter();
+        globals.filter(|(id, global)| {
+            let of_stage = matches!(global.class, StorageClass::Input | StorageClass::Output);
+            self.named.contains(id) || self.is_alone && !of_stage
+        })
     }
 
     /// The type with that id.
@@ -217,8 +235,7 @@ impl Module {
     /// Whether shared memory is laid out by its blocks: then all of it is.
     pub fn explicit_workgroup(&self) -> bool {
         let mut shared = self
-            .globals
-            .iter()
+            .own_globals()
             .filter(|(_, global)| global.class == StorageClass::Workgroup);
         shared.any(|(_, global)| matches!(&*global.pointee, Type::Struct { block: true, .. }))
     }
@@ -276,7 +293,7 @@ impl Module {
             | Op::Nop
             | Op::DecorateString
             | Op::MemberDecorateString
-            // Decorations of groups come before the group itself; nothing else uses them.
+            // Decorations of a group come before the group itself, and those that it is for behind it.
             | Op::DecorationGroup => Ok(()),
             Op::ExtInstImport => {
                 let (name, _) = instr.string(0)?;
@@ -311,6 +328,23 @@ impl Module {
                     .decorate_member(id, member, decoration, instr.rest(3));
                 Ok(())
             }
+            Op::GroupDecorate => {
+                let group = instr.word(0)?;
+                for id in instr.rest(1) {
+                    self.decorations.decorate_as(group, *id);
+                }
+                Ok(())
+            }
+            Op::GroupMemberDecorate => {
+                let group = instr.word(0)?;
+                for pair in instr.rest(1).chunks(2) {
+                    let [id, member] = *pair else {
+                        return Err(instr.invalid(Invalid::MissingOperand));
+                    };
+                    self.decorations.decorate_member_as(group, id, member);
+                }
+                Ok(())
+            }
             Op::Variable => self.global(instr),
             op if constants::is_constant(op) => {
                 let constant = constants::declare(self, instr)?;
@@ -330,9 +364,6 @@ impl Module {
                 }
                 self.types.insert(instr.result()?, Rc::new(ty));
                 Ok(())
-            }
-            Op::GroupDecorate | Op::GroupMemberDecorate => {
-                Err(instr.unsupported(Feature::Instruction, format!("Op{}", instr.name)))
             }
             _ => Err(instr.invalid(Invalid::Misplaced)),
         }
@@ -513,7 +544,7 @@ fn choose_entry(instrs: &[Instr], wanted: Option<&str>) -> Result<EntryPoint> {
     let mut other = None;
     for instr in instrs.iter().filter(|instr| instr.op == Op::EntryPoint) {
         let model = instr.word(0)?;
-        let (name, end) = instr.string(2)?;
+        let (name, _) = instr.string(2)?;
         if wanted.is_some_and(|wanted| wanted != name) && ExecutionModel::from_u32(model).is_some()
         {
             if model == ExecutionModel::GLCompute as u32 {
@@ -527,7 +558,6 @@ fn choose_entry(instrs: &[Instr], wanted: Option<&str>) -> Result<EntryPoint> {
                     name: name.clone(),
                     function: instr.word(1)?,
                     instr: instr.clone(),
-                    interface: instr.rest(end).to_vec(),
                     size: None,
                 };
                 found.push((name, Some(entry)));

@@ -60,39 +60,53 @@ fn is_derivative(instr: &Instr) -> bool {
         .any(|name| instr.name.starts_with(name))
 }
 
+/// Whether a capability is known to be asked for by instructions alone, and functions have none of them.
+pub(super) fn no_instruction_asks(functions: &[&[Instr]], capability: Capability) -> bool {
+    let need = NEEDS.iter().find(|need| need.capability == capability);
+    match need.map(|need| &need.asks) {
+        Some(Asks::Instruction(is_one)) => !functions.iter().copied().flatten().any(is_one),
+        Some(Asks::Type(_)) | None => false,
+    }
+}
+
 /// The instruction that needs the capability, with its line as text, and the words for it.
-pub(super) fn find(instrs: &[Instr], capability: Capability) -> Option<(Instr, &'static str)> {
+pub(super) fn find(
+    instrs: &[Instr],
+    functions: &[&[Instr]],
+    capability: Capability,
+) -> Option<(Instr, &'static str)> {
     let need = NEEDS.iter().find(|need| need.capability == capability)?;
     let mut types: HashSet<u32> = HashSet::default();
     let mut files: HashMap<u32, String> = HashMap::default();
-    let mut inside = false;
-    for instr in instrs {
-        inside |= instr.op == Op::Function;
+    let outside = instrs.iter().take_while(|instr| instr.op != Op::Function);
+    for instr in outside {
         if instr.op == Op::String
             && let (Some(id), Ok((text, _))) = (instr.result, instr.string(0))
         {
             files.insert(id, text);
         }
         let made_of = || instr.operands.iter().any(|operand| types.contains(operand));
-        let asks = match need.asks {
-            Asks::Type(is_one) => {
-                if instr.name.starts_with("Type") && (is_one(instr) || made_of()) {
-                    types.extend(instr.result);
-                }
-                instr.ty.is_some_and(|ty| types.contains(&ty))
-            }
-            Asks::Instruction(is_one) => is_one(instr),
-        };
-        if let (true, true, Some(line)) = (inside, asks, instr.line) {
-            let file = files.get(&line.file).map_or("", String::as_str);
-            let text = match line.column {
-                0 => format!("{file}:{}", line.line),
-                column => format!("{file}:{}:{column}", line.line),
-            };
-            let mut found = instr.clone();
-            found.source = Some(text.into());
-            return Some((found, need.words));
+        if let Asks::Type(is_one) = need.asks
+            && instr.name.starts_with("Type")
+            && (is_one(instr) || made_of())
+        {
+            types.extend(instr.result);
         }
     }
-    None
+    let asks = |instr: &&Instr| match need.asks {
+        Asks::Type(_) => instr.ty.is_some_and(|ty| types.contains(&ty)),
+        Asks::Instruction(is_one) => is_one(instr),
+    };
+    let mut asking = functions.iter().copied().flatten().filter(asks);
+    asking.find_map(|instr| {
+        let line = instr.line?;
+        let file = files.get(&line.file).map_or("", String::as_str);
+        let text = match line.column {
+            0 => format!("{file}:{}", line.line),
+            column => format!("{file}:{}:{column}", line.line),
+        };
+        let mut found = instr.clone();
+        found.source = Some(text.into());
+        Some((found, need.words))
+    })
 }

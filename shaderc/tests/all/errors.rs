@@ -147,9 +147,9 @@ fn all_unsupported_capabilities_at_once() {
     check(
         "OpCapability Shader
          OpCapability Float64
-         OpCapability Geometry",
+         OpCapability Pipes",
         "OpCapability: capability Float64 is not supported\n\
-         OpCapability: capability Geometry is not supported",
+         OpCapability: capability Pipes is not supported",
     );
 }
 
@@ -181,10 +181,11 @@ fn what_needs_a_capability_is_named_as_the_source_does() {
          %two = OpCompositeConstruct %pair %wide %wide
          OpLine %file 5 0
          %slope = OpDPdx %f32 %1f
+         %time = OpReadClockKHR %u32 %1
          OpReturn
          OpFunctionEnd"#,
         "a.comp:3:7: OpFConvert %12: capability Float64 (`f64`, `double`) is not supported\n\
-         OpCapability: capability ShaderClockKHR is not supported\n\
+         a.comp:5: OpReadClockKHR %15: capability ShaderClockKHR (`clockARB`, `clockRealtimeEXT`) is not supported\n\
          a.comp:5: OpDPdx %14: capability ComputeDerivativeGroupLinearKHR (`dpdx`, `dFdx`, `texture`) is not supported\n\
          OpCapability: capability RayQueryKHR is not supported",
     );
@@ -234,6 +235,7 @@ fn entry_points() {
 #[test]
 fn models_and_modes() {
     let body = "%p = OpAccessChain %ptr_u32 %out %0 %1
+        %all = OpLoad %v3 %id
         OpReturn";
     let module = format!(
         "{PREAMBLE}

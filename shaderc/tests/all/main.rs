@@ -2,6 +2,7 @@
 //!
 //! One binary, so that it links once.
 mod deep;
+mod entry_points;
 mod errors;
 mod growth;
 mod interp;

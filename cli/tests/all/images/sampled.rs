@@ -153,6 +153,76 @@ fn four_texels_are_gathered() {
     assert_eq!(found, expected);
 }
 
+/// The fifth gather of a module gets the offsets of the first four, a texel each, which WGSL can't say.
+fn with_four_offsets(module: &[u8]) -> Vec<u8> {
+    const TYPE_INT: u32 = 21;
+    const TYPE_ARRAY: u32 = 28;
+    const CONSTANT: u32 = 43;
+    const CONSTANT_COMPOSITE: u32 = 44;
+    const FUNCTION: u32 = 54;
+    const IMAGE_GATHER: u32 = 96;
+    const CONST_OFFSETS: u32 = 0x20;
+    let words = module.as_chunks::<4>().0.iter();
+    let mut words: Vec<u32> = words.map(|word| u32::from_le_bytes(*word)).collect();
+    let (mut gathers, mut functions, mut number) = (vec![], vec![], 0);
+    let mut composites = std::collections::BTreeMap::new();
+    let mut at = 5;
+    while at < words.len() {
+        match words[at] & 0xFFFF {
+            IMAGE_GATHER => gathers.push(at),
+            FUNCTION => functions.push(at),
+            CONSTANT_COMPOSITE => drop(composites.insert(words[at + 2], words[at + 1])),
+            TYPE_INT if words[at + 2..at + 4] == [32, 0] => number = words[at + 1],
+            _ => {}
+        }
+        at += (words[at] >> 16) as usize;
+    }
+    // Type, result, image, coordinates, component, which operands follow, offset.
+    let offsets: Vec<u32> = gathers[..4]
+        .iter()
+        .map(|gather| words[gather + 7])
+        .collect();
+    let vector = composites[&offsets[0]];
+    let [four, array, all] = [0, 1, 2].map(|new| words[3] + new);
+    words[3] += 3;
+    words[gathers[4] + 6] = CONST_OFFSETS;
+    words[gathers[4] + 7] = all;
+    let mut new = vec![4 << 16 | CONSTANT, number, four, 4];
+    new.extend([4 << 16 | TYPE_ARRAY, array, vector, four]);
+    new.extend([7 << 16 | CONSTANT_COMPOSITE, array, all]);
+    new.extend(offsets);
+    words.splice(functions[0]..functions[0], new);
+    words.into_iter().flat_map(u32::to_le_bytes).collect()
+}
+
+#[test]
+fn four_texels_are_gathered_from_four_places() {
+    let source = "
+        @group(0) @binding(0) var t: texture_2d<f32>;
+        @group(0) @binding(1) var s: sampler;
+        @group(0) @binding(2) var<storage, read_write> o: array<vec4f>;
+        @compute @workgroup_size(1) fn main() {
+            o[0] = textureGather(0, t, s, vec2f(0.5), vec2i(1, 0));
+            o[1] = textureGather(0, t, s, vec2f(0.5), vec2i(-1, 1));
+            o[2] = textureGather(0, t, s, vec2f(0.5), vec2i(0, -1));
+            o[3] = textureGather(0, t, s, vec2f(0.5), vec2i(1, 1));
+            o[4] = textureGather(0, t, s, vec2f(0.5), vec2i(-1, -1));
+        }";
+    let module = with_four_offsets(&wgsl::compile(source));
+    let texels: Vec<f32> = (0..16).map(|n| n as f32).collect();
+    let info = ImageInfo::two_d(format("R32_SFLOAT"), 4, 4);
+    let bound = [
+        image((0, 0), info, &of_floats(&texels)),
+        sampler((0, 1), LINEAR()),
+        words((0, 2), &[0; 20]),
+    ];
+    let found = floats_of(&run(&module, [1; 3], &bound)[2]);
+    // Of each footprint the texel (i0, j0), which a gather gives last: without an offset it is 5.
+    let corners = [found[3], found[7], found[11], found[15]];
+    assert_eq!(corners, [6.0, 8.0, 1.0, 10.0]);
+    assert_eq!(found[16..], corners);
+}
+
 #[test]
 fn references_are_compared_before_they_are_mixed() {
     let source = "

@@ -185,10 +185,14 @@ impl Translator<'_> {
         }
     }
 
-    /// The first integers of an operand, as words.
+    /// The first integers of an operand, as words. The offsets of a gather are an array of vectors.
     fn integers(&mut self, instr: &Instr, id: u32, count: usize) -> Result<Vec<Value>> {
         let composite = self.composite(instr, id)?;
-        let Type::Int { signed, .. } = *composite.ty.component() else {
+        let vector = match &*composite.ty {
+            Type::Array { element, .. } => element,
+            other => other,
+        };
+        let Type::Int { signed, .. } = *vector.component() else {
             return Err(instr.invalid(Invalid::TypeMismatch));
         };
         let scalars = composite.scalars.get(..count);

@@ -49,7 +49,9 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
             };
             t.store(instr, &to, &value, memory)?;
         }
-        Op::CopyObject => {
+        // What is likely changes nothing.
+        Op::AssumeTrueKHR => {}
+        Op::CopyObject | Op::ExpectKHR => {
             let item = t.item(instr, instr.word(0)?)?;
             match item {
                 Item::Value(composite) => t.define(instr, composite.scalars.to_vec())?,
