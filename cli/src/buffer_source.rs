@@ -71,6 +71,8 @@ pub(crate) enum SourceError {
     Binding { text: String },
     #[error("`{text}` has no `=`: write BINDING=SOURCE, such as 0=input.bin or 1:2=zero:4096")]
     NoEquals { text: String },
+    #[error("`{text}` has nothing behind its `=`")]
+    Empty { text: String },
     #[error("`{text}` is not a number of {what}")]
     Number { text: String, what: &'static str },
     #[error("source `{kind}:{rest}` has the wrong number of parts: write {usage}")]
@@ -165,6 +167,9 @@ impl FromStr for SaveArgument {
 pub(crate) fn split_assignment(text: &str) -> Result<(&str, &str), SourceError> {
     match text.split_once('=') {
         Some((name, value)) if !value.is_empty() => Ok((name, value)),
+        Some(_) => Err(SourceError::Empty {
+            text: text.to_owned(),
+        }),
         _ => Err(SourceError::NoEquals {
             text: text.to_owned(),
         }),

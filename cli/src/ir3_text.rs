@@ -73,9 +73,10 @@ fn is_name(label: &str) -> bool {
         && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-/// A word that is no instruction, as disassemblers write it.
+/// A word that is no instruction, as disassemblers write it; a comment may follow, as behind any other.
 fn raw(line: &str) -> Option<u64> {
-    let digits = line.trim().strip_prefix("raw 0x")?;
+    let code = line.split(';').next().unwrap_or(line);
+    let digits = code.trim().strip_prefix("raw 0x")?;
     u64::from_str_radix(digits, 16).ok()
 }
 

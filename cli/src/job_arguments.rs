@@ -1,6 +1,7 @@
 //! The arguments that say what a job is: the same wherever a shader is made into one.
 
-use crate::buffer_source::{self, BindingName, BufferArgument, SourceError, hex_bytes};
+use crate::buffer_source::{BindingName, BufferArgument, SourceError, hex_bytes};
+use crate::firmware_file;
 use crate::given::Given;
 use crate::image_source::{FormatArgument, ImageArgument, SamplerArgument};
 use crate::outcome::Failure;
@@ -115,7 +116,7 @@ impl JobArguments {
     /// The firmware image, if one is given.
     pub(crate) fn firmware(&self) -> Result<Option<Vec<u8>>, Failure> {
         let path = self.firmware.as_deref();
-        path.map(buffer_source::read).transpose()
+        path.map(firmware_file::read).transpose()
     }
 
     /// Longest that the job may take.

@@ -20,6 +20,7 @@ mod descriptor_names;
 mod descriptor_vectors;
 mod dispatch;
 mod executed;
+mod firmware_file;
 mod given;
 mod gpu_choice;
 mod host;

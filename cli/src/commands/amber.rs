@@ -10,8 +10,8 @@ use crate::amber::workers::{self, Limits, Outcome};
 use crate::amber::{junit, results, source, status, suite};
 use crate::board_choice;
 use crate::boot_file::{self, Format};
-use crate::buffer_source;
 use crate::dispatch::Place;
+use crate::firmware_file;
 use crate::gpu_choice::{GpuArgument, GpuChoice};
 use crate::image::Builder;
 use crate::outcome::{Failure, Status};
@@ -322,7 +322,7 @@ fn image(
     (manner, expectations): (&Manner, &Expectations),
 ) -> Result<Status, Failure> {
     let board = board_choice::named(&args.board)?;
-    let firmware = args.firmware.as_deref().map(buffer_source::read);
+    let firmware = args.firmware.as_deref().map(firmware_file::read);
     let firmware = firmware.transpose()?;
     tools::ensure(&Workspace::find()?, &[Tool::Glslang, Tool::SpirvAs])?;
     let cases = compile(chosen, (manner, expectations), &limits(args))?;

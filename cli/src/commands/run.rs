@@ -9,6 +9,7 @@ use crate::job_arguments::JobArguments;
 use crate::outcome::{Failure, Status};
 use crate::passes::{self, PassArguments, Told};
 use crate::printf;
+use crate::report::ShaderReport;
 use crate::shader_file;
 use crate::streams::{self, outln, talk};
 use crate::trace_option::TraceArgument;
@@ -189,10 +190,9 @@ fn report(args: &Args, compiled: &Compiled, ran: &Ran) -> Result<(), Failure> {
     let data_on_stdout = args.saves.iter().any(|save| save.path == "-");
     let mut text = String::new();
     if args.stats {
-        text.push_str(&format!(
-            "{name} - compute shader: {}\n",
-            compiled.statistics
-        ));
+        let report = ShaderReport::of(&name, compiled, &args.gpu.choice().target());
+        let report = report.map_err(Failure::refused)?;
+        text.push_str(&format!("{}\n", report.line()));
     }
     if args.disasm {
         text.push_str(&compiled.listing.to_string());

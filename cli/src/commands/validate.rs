@@ -4,6 +4,7 @@ use crate::amber::host_scripts::HostScripts;
 use crate::amber::suite as scripts;
 use crate::board_choice;
 use crate::dispatch::{Place, Talk};
+use crate::firmware_file;
 use crate::gpu_choice::{GpuArgument, GpuChoice};
 use crate::outcome::{Failure, Status};
 use crate::parallel;
@@ -112,7 +113,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     }
     let firmware = match &args.firmware {
         None => stub_firmware(),
-        Some(path) => std::fs::read(path).map_err(|cause| Failure::unreadable(path, cause))?,
+        Some(path) => firmware_file::read(path)?,
     };
     let board = args.board.as_deref().map(board_choice::named).transpose()?;
     if board.is_some() && args.on == Place::Host {

@@ -285,4 +285,12 @@ fn time_and_memory_are_told_for_each_shader() {
         "{text}"
     );
     assert!(lines[2].starts_with("1 shaders: median "), "{text}");
+    // What can't be read is a matter of the request, not of this machine.
+    let output = eitri(&["bench", "compile", "no/such/file.spv"], b"");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("can't read no/such/file.spv"), "{stderr}");
+    assert_eq!(
+        (output.status.code(), stdout(&output).as_str()),
+        (Some(2), "")
+    );
 }

@@ -175,12 +175,10 @@ fn a_word_that_is_no_instruction_is_shown_raw() {
         2,
         "",
     );
-    check(
-        &["asm", "--arch", "a6xx"],
-        raw.as_bytes(),
-        0,
-        "2600000000000000\n",
-    );
+    for text in [raw, "raw 0x2600000000000000 ; a word of data\n"] {
+        let hex = "2600000000000000\n";
+        check(&["asm", "--arch", "a6xx"], text.as_bytes(), 0, hex);
+    }
 }
 
 #[test]

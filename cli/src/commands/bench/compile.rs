@@ -173,7 +173,11 @@ fn inputs(args: &Args) -> Result<Vec<Input>, Failure> {
     for path in paths {
         let is_shader = !path.is_dir() && path.extension().is_none_or(|end| end != "json");
         match is_shader {
-            true => inputs.push(Input::Shader(path)),
+            true => {
+                // What can't be read is told here, not by the process that would measure it.
+                shader_file::load(&path.to_string_lossy())?;
+                inputs.push(Input::Shader(path));
+            }
             false => {
                 let cases = read_cases(&[path], None)?;
                 inputs.extend(cases.into_iter().map(|case| Input::Kernel(Box::new(case))));
