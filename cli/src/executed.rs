@@ -10,6 +10,7 @@ use eitri_model::{Event, Nanoseconds, Sink};
 use eitri_shaderc::valhall::rates;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::fmt;
 use std::rc::Rc;
 
 /// Lanes of a warp.
@@ -173,6 +174,31 @@ impl Executed {
         let load_store = self.load_store as f64 / rates::MESSAGES;
         let texture = WARP * self.texture as f64 / rates::TEXELS;
         (WARP * self.alu()).max(load_store).max(texture)
+    }
+}
+
+impl fmt::Display for Executed {
+    /// One line, with the columns of the static figures as far as they are executed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Issued { fma, cvt, sfu } = self.issued;
+        write!(
+            f,
+            "{} instrs, {} cycles, {} fma, {} cvt, {} sfu, {} alu, {} t, {} ls, {} clocks, {} lane instrs, {} barriers, \
+             {} branches, {} nops",
+            self.instructions,
+            self.cycles(),
+            fma as f64 / rates::FMA_LANES,
+            cvt as f64 / rates::CVT_LANES,
+            sfu as f64 / rates::SFU_LANES,
+            self.alu(),
+            self.texture as f64 / rates::TEXELS,
+            self.load_store as f64 / rates::MESSAGES,
+            self.clocks(),
+            self.lane_instructions,
+            self.barriers,
+            self.branches,
+            self.nops
+        )
     }
 }
 

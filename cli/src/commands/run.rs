@@ -3,18 +3,21 @@
 use crate::buffer_source::{BindingName, SaveArgument};
 use crate::counter_table;
 use crate::dispatch::{self, Done, Place, Ran, Request, Talk};
+use crate::executed::Counter;
 use crate::gpu_choice::GpuArgument;
 use crate::image_source;
 use crate::job_arguments::JobArguments;
 use crate::outcome::{Failure, Status};
 use crate::passes::{self, PassArguments, Told};
 use crate::printf;
-use crate::report::ShaderReport;
+use crate::report::{ReportError, ShaderReport};
 use crate::shader_file;
 use crate::streams::{self, outln, talk};
+use crate::timeline::Both;
 use crate::trace_option::TraceArgument;
 use crate::whole_file::{self, Pending};
 use eitri_job::{Content, CoreDump, Wants};
+use eitri_model::Sink;
 use eitri_shaderc::{Compiled, Options};
 use miette::Diagnostic;
 use std::path::Path;
@@ -50,7 +53,7 @@ pub(crate) struct Args {
     /// The same as JSON.
     #[arg(long)]
     counters_json: bool,
-    /// Print the compiler's figures.
+    /// Print the compiler's figures, and with `--on host` what the model executed.
     #[arg(long)]
     stats: bool,
     /// Print the machine code as text.
@@ -115,7 +118,16 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     };
     printf::attach(&compiled, &mut request);
     let trace = args.trace.start();
-    let sink = trace.as_ref().map(|trace| trace.sink());
+    // Instructions are told on the host alone.
+    let counter = (args.stats && args.on == Place::Host).then(Counter::default);
+    let timeline = trace.as_ref().map(|trace| trace.sink());
+    let sink = match (timeline, counter.as_ref().map(Counter::sink)) {
+        (Some(timeline), Some(counter)) => {
+            let both: Box<dyn Sink> = Box::new(Both(timeline, counter));
+            Some(both)
+        }
+        (timeline, counter) => timeline.or(counter),
+    };
     let done = dispatch::execute(&shader.path, &compiled, &request, args.on, sink);
     // A job that failed is what people want to look at.
     if let Some(trace) = trace {
@@ -128,7 +140,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let ran = dispatch::finished(done)?;
     printf::tell(&compiled, &ran);
     save(&args.saves, &request, &ran)?;
-    report(args, &compiled, &ran)?;
+    report(args, &compiled, &ran, counter.as_ref())?;
     Ok(Status::Good)
 }
 
@@ -182,7 +194,12 @@ fn save(saves: &[SaveArgument], request: &Request, ran: &Ran) -> Result<(), Fail
 }
 
 /// What was asked for on standard output; a person's own data there is left alone.
-fn report(args: &Args, compiled: &Compiled, ran: &Ran) -> Result<(), Failure> {
+fn report(
+    args: &Args,
+    compiled: &Compiled,
+    ran: &Ran,
+    counter: Option<&Counter>,
+) -> Result<(), Failure> {
     let name = Path::new(args.shader.as_deref().unwrap_or_default())
         .file_name()
         .unwrap_or_default()
@@ -193,6 +210,11 @@ fn report(args: &Args, compiled: &Compiled, ran: &Ran) -> Result<(), Failure> {
         let report = ShaderReport::of(&name, compiled, &args.gpu.choice().target());
         let report = report.map_err(Failure::refused)?;
         text.push_str(&format!("{}\n", report.line()));
+    }
+    if let Some(counter) = counter {
+        let executed = counter.executed(args.gpu.choice().arch());
+        let executed = executed.map_err(|cause| Failure::refused(ReportError::Word(cause)))?;
+        text.push_str(&format!("{name} - executed: {executed}\n"));
     }
     if args.disasm {
         text.push_str(&compiled.listing.to_string());

@@ -332,6 +332,32 @@ fn statistics_and_listing_are_printed_on_demand() {
 }
 
 #[test]
+fn what_was_executed_is_counted_by_unit() {
+    let folder = Folder::new();
+    let shader = folder.file("double.wgsl", DOUBLE);
+    let executed = |groups: &str| -> Vec<f64> {
+        let arguments = ["--buffer", "0=zero:4096", "--stats", "--groups", groups];
+        let output = folder.run(&shader, &arguments);
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        let line = stdout.lines().nth(1).unwrap_or_default();
+        let figures = line.strip_prefix("double.wgsl - executed: ");
+        let figures = figures.unwrap_or_else(|| panic!("no second line: {stdout}"));
+        assert!(
+            figures.contains(" ls, ") && figures.contains(" clocks, "),
+            "{line}"
+        );
+        let numbers = figures
+            .split(", ")
+            .map(|figure| figure.split(' ').next().unwrap());
+        numbers.map(|number| number.parse().unwrap()).collect()
+    };
+    let (one, three) = (executed("1"), executed("3"));
+    assert!(one[0] > 2.0 && one[1] > 0.0, "{one:?}");
+    let times_three: Vec<f64> = one.iter().map(|figure| 3.0 * figure).collect();
+    assert_eq!(three, times_three, "{one:?}");
+}
+
+#[test]
 fn code_without_its_optimisations_computes_the_same() {
     let folder = Folder::new();
     let shader = folder.file("double.wgsl", DOUBLE);
