@@ -1,7 +1,8 @@
 //! Checker: proves that finished words keep their distances, wait for what they use, and join where lanes may wait.
 //!
-//! It knows nothing of the passes that inserted slots, waits and marks: it reads the words, finds the flow in them, and asks
-//! the tables of `eitri-ir3-isa` what holds between two instructions.  Facts: hardware/ir3-isa.md 7, 8, 9.
+//! It knows nothing of the passes that inserted slots and waits: it reads the words, finds the flow in them, and asks the tables
+//! of `eitri-ir3-isa` what holds between two instructions. Where lanes wait it finds by the rules of `mark_joins`, over the flow
+//! of single words: that the rules are right, the interpreter shows when it runs the program.  Facts: hardware/ir3-isa.md 7, 8, 9.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
