@@ -30,26 +30,35 @@ pub const RELATIVE: u64 = 1027;
 /// `board` is a constant [`eitri_boards::Board`], `main` a function from [`crate::Kernel`] to [`eitri_boards::Exit`].
 /// Before it, `first` gets the board while the initial map is still in use: for an image that has a look at that.
 /// Without `board` it is the one that the build script has linked the image for (`EITRI_BOARD`).
+///
+/// `reads_tree: false` is for an image that is to be small: it does not look at the device tree that a boot loader hands over. So
+/// nobody notices when it runs on another board, `Kernel` has no tree, file or command line of the loader, and a board's firmware
+/// of which only a tree says how it is called can't be asked for a reset.
 #[macro_export]
 macro_rules! image {
     (main: $main:path $(,)?) => {
+        $crate::image!(main: $main, reads_tree: true);
+    };
+    (main: $main:path, reads_tree: $reads_tree:expr $(,)?) => {
         $crate::image!(
             @ match $crate::eitri_boards::Target::named(env!("EITRI_BOARD")) {
                 Some(target) => target,
                 None => panic!("the build script names a board that there is"),
             },
+            $reads_tree,
             None,
             $main
         );
     };
     (board: $board:expr, first: $first:path, main: $main:path $(,)?) => {
-        $crate::image!(@ $crate::eitri_boards::Target::Board(&$board), Some($first), $main);
+        $crate::image!(@ $crate::eitri_boards::Target::Board(&$board), true, Some($first), $main);
     };
     (board: $board:expr, main: $main:path $(,)?) => {
-        $crate::image!(@ $crate::eitri_boards::Target::Board(&$board), None, $main);
+        $crate::image!(@ $crate::eitri_boards::Target::Board(&$board), true, None, $main);
     };
-    (@ $target:expr, $first:expr, $main:path) => {
+    (@ $target:expr, $reads_tree:expr, $first:expr, $main:path) => {
         const IMAGE_TARGET: $crate::eitri_boards::Target = $target;
+        const IMAGE_ORIGIN: $crate::Origin = $crate::Origin::of(IMAGE_TARGET, $reads_tree);
         const INITIAL: $crate::memory::Initial = $crate::memory::Initial::of(IMAGE_TARGET);
 
         core::arch::global_asm!(
@@ -129,50 +138,59 @@ macro_rules! image {
                 str     x14, [x11, x13]
                 b       4b
             placed:
+                // The initial map. What the caches may still have of its memory is not to be written over it later.
                 ldr     x12, ={tables}
-                .if {anywhere}
-                // Nothing is known but where the image and the tree are.
-                add     x13, x12, #{table}
+                mov     x9, x12
+                add     x10, x12, #{tables_bytes}
+                bl      forget_lines
+                mov     x9, x12
+            6:  stp     xzr, xzr, [x9], #16
+                cmp     x9, x10
+                b.lo    6b
+                add     x13, x12, #{table_bytes}
                 adr     x9, image_head
                 ldr     x10, =image_end
                 ldr     x11, ={as_image}
                 bl      map_blocks
+                .if {anywhere}
+                // Nothing else is known but where the tree is.
                 cbz     x0, 5f
                 mov     x9, x0
                 add     x10, x0, #{block}
                 ldr     x11, ={as_tree}
                 bl      map_blocks
             5:  adr     x9, image_head
-                ldr     x12, =image_end
+                ldr     x10, =image_end
                 .else
-                // Out of the initial map with what this image does not have of the memory that it may have.
-                ldr     x9, =image_end + {block} - 1
-                and     x9, x9, #~({block} - 1)
-                ldr     x10, ={spare_end}
-                add     x13, x12, #{spare_table}
-            6:  cmp     x9, x10
-                b.hs    7f
-                ubfx    x11, x9, #{block_shift}, #9
-                str     xzr, [x13, x11, lsl #3]
-                add     x9, x9, #{block}
-                b       6b
-            7:  mov     x9, x12
-                add     x12, x12, #{tables_bytes}
+                ldr     x9, ={heap}
+                ldr     x10, ={heap_end}
+                ldr     x11, ={as_heap}
+                bl      map_blocks
+                ldr     x9, ={console}
+                add     x10, x9, #{block}
+                ldr     x11, ={as_console}
+                bl      map_blocks
+                mov     x9, x12
+                add     x10, x12, #{tables_bytes}
                 .endif
-                // What was written from x9 to x12 past the caches is not hidden by what they still have of it.
+                // What was written past the caches is not hidden by what they still have of it.
+                bl      forget_lines
+                b       entry
+
+                // The caches have nothing of the memory from x9 to x10 any more.
+            forget_lines:
                 dsb     sy
                 mrs     x11, ctr_el0
                 ubfx    x11, x11, #16, #4
-                mov     x10, #4
-                lsl     x10, x10, x11
+                mov     x14, #4
+                lsl     x14, x14, x11
             8:  dc      ivac, x9
-                add     x9, x9, x10
-                cmp     x9, x12
+                add     x9, x9, x14
+                cmp     x9, x10
                 b.lo    8b
                 dsb     sy
-                b       entry
+                ret
 
-                .if {anywhere}
                 // Maps the blocks from x9 to x10 with the attributes in x11, by the root at x12 and tables from x13 on. A block that
                 // is mapped stays as it is.
             map_blocks:
@@ -184,8 +202,8 @@ macro_rules! image {
                 cbnz    x15, 3f
                 orr     x15, x13, #3
                 str     x15, [x12, x14, lsl #3]
-                add     x13, x13, #{table}
-            3:  and     x15, x15, #~({table} - 1)
+                add     x13, x13, #{table_bytes}
+            3:  and     x15, x15, #~({table_bytes} - 1)
                 ubfx    x14, x9, #{block_shift}, #9
                 ldr     x16, [x15, x14, lsl #3]
                 cbnz    x16, 4f
@@ -194,7 +212,6 @@ macro_rules! image {
             4:  add     x9, x9, #{block}
                 b       2b
             5:  ret
-                .endif
 
                 // From EL2: lets EL1 have everything, and goes on there at x30.
             drop_to_el1:
@@ -288,16 +305,19 @@ macro_rules! image {
             uart = const INITIAL.uart,
             relative = const $crate::entry::RELATIVE,
             anywhere = const INITIAL.anywhere as u32,
-            as_image = const INITIAL.as_image,
-            as_tree = const INITIAL.as_tree,
-            tables_bytes = const (1 + INITIAL.tables) * size_of::<$crate::memory::TablePage>(),
-            table = const size_of::<$crate::memory::TablePage>(),
+            as_image = const $crate::memory::Initial::AS_IMAGE,
+            as_tree = const $crate::memory::Initial::AS_TREE,
+            as_heap = const $crate::memory::Initial::AS_HEAP,
+            as_console = const $crate::memory::Initial::AS_CONSOLE,
+            heap = const INITIAL.heap.base,
+            heap_end = const INITIAL.heap.end(),
+            console = const INITIAL.console,
+            tables_bytes = const INITIAL.tables * $crate::memory::TABLE_BYTES,
+            table_bytes = const $crate::memory::TABLE_BYTES,
             hcr = const $crate::entry::HCR_EL2,
             mmu_and_caches = const $crate::entry::MMU_AND_CACHES,
             exceptions = const $crate::cpus::EXCEPTIONS_BYTES,
             tables = sym INITIAL_TABLES,
-            spare_end = const INITIAL.spare_end,
-            spare_table = const INITIAL.spare_table,
             block = const $crate::eitri_aarch64::BLOCK,
             block_shift = const $crate::eitri_aarch64::BLOCK.trailing_zeros(),
             park = sym $crate::cpus::park,
@@ -308,10 +328,10 @@ macro_rules! image {
             spsr = const $crate::eitri_aarch64::entry_state::SPSR_EL2,
         );
 
-        // Never where variables are cleared: the MMU is on by then.
-        #[unsafe(link_section = ".data.initial_tables")]
+        // Not where variables are cleared: the MMU is on by then.
+        #[unsafe(link_section = ".initial_tables")]
         static INITIAL_TABLES: $crate::memory::InitialTables<{ INITIAL.tables }> =
-            $crate::memory::InitialTables::new(&INITIAL.map, &raw const INITIAL_TABLES);
+            $crate::memory::InitialTables::empty();
         $crate::aarch64_rt::enable_mmu!(
             INITIAL_TABLES,
             $crate::eitri_aarch64::MAIR,
@@ -325,7 +345,7 @@ macro_rules! image {
 
         fn image_main(x0: u64, _x1: u64, _x2: u64, _x3: u64) -> ! {
             let image = $crate::Image {
-                target: IMAGE_TARGET,
+                origin: IMAGE_ORIGIN,
                 tables: INITIAL_TABLES.pages(),
                 first: $first,
                 main: $main,

@@ -3,7 +3,6 @@
 //! Facts: hardware/boards.md 3.2.
 
 use crate::println;
-use eitri_boards::device_tree::DeviceTree;
 use eitri_boards::{Conduit, Firmware};
 use smccc::psci::{self, Version};
 use smccc::{Hvc, Smc};
@@ -12,10 +11,10 @@ use spin::Once;
 static CONDUIT: Once<Conduit> = Once::new();
 
 /// Notes how the firmware is called: as the board says, or else as the device tree does.
-pub(crate) fn open(firmware: Firmware, tree: Option<DeviceTree<'_>>) {
+pub(crate) fn open(firmware: Firmware, tree_says: Option<Conduit>) {
     let conduit = match firmware {
         Firmware::Psci(conduit) => Some(conduit),
-        Firmware::AsTreeSays => tree.and_then(|tree| tree.conduit()),
+        Firmware::AsTreeSays => tree_says,
     };
     if let Some(conduit) = conduit {
         CONDUIT.call_once(|| conduit);

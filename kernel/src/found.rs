@@ -4,13 +4,17 @@
 //! rest can be said; a tree without a console that can be driven ends the image without a word, by a reset where the tree names a
 //! firmware.  Facts: hardware/boards.md 2.2, 3.1 item 4.
 
+use crate::loader_tree::refuse;
 use crate::memory::{self, Kind, Pages};
-use crate::start::{announce, refuse};
+use crate::start::announce;
 use crate::{console, crash, firmware, heap, interrupts, linked, println};
 use alloc::boxed::Box;
 use core::slice;
 use eitri_boards::device_tree::{DeviceTree, TreeError, total_bytes};
 use eitri_boards::{Board, Console, Exit, Firmware, Outline, Region};
+
+/// What finds the board.
+pub(crate) type Finder = unsafe fn(&'static Outline, Pages, u64) -> &'static Board;
 
 /// Finds everything that the outline does not have; the console and the heap are open afterwards.
 ///
@@ -27,7 +31,7 @@ pub(crate) unsafe fn board(
     let Some(tree) = (unsafe { read(place) }) else {
         silent();
     };
-    firmware::open(Firmware::AsTreeSays, Some(tree));
+    firmware::open(Firmware::AsTreeSays, tree.conduit());
     crash::end_as(outline.ending);
     let Some(named) = tree.named_console() else {
         crash::end(Exit::Refused);

@@ -29,6 +29,7 @@ extern crate alloc;
 // From the first instruction on.
 pub mod entry;
 mod found;
+mod loader_tree;
 mod machine;
 mod start;
 pub mod vectors;
@@ -57,7 +58,7 @@ pub mod linked;
 
 pub use build_id::BuildId;
 pub use irq_mutex::IrqMutex;
-pub use start::{Image, Kernel, start};
+pub use start::{Image, Kernel, Origin, start};
 
 #[doc(hidden)]
 pub use aarch64_rt;

@@ -1,12 +1,14 @@
 //! Start: brings the parts up, in order, and calls the image's `main`.
 
+use crate::found::{self, Finder};
+use crate::loader_tree::{FromLoader, TreeReader};
 use crate::{
-    build_id::BuildId, console, crash, firmware, found, heap, interrupts, linked, logger, memory,
-    println, watchdog,
+    build_id::BuildId, console, crash, firmware, heap, interrupts, linked, logger, memory, println,
+    watchdog,
 };
 use cortex_a::registers::{CurrentEL, MPIDR_EL1, Readable};
-use eitri_boards::device_tree::{self, DeviceTree, TreeError};
-use eitri_boards::{Board, Description, Exit, Memory, Region, Target};
+use eitri_boards::device_tree::DeviceTree;
+use eitri_boards::{Board, Exit, Outline, Target};
 
 /// What an image's `main` is given.
 #[derive(Clone, Copy)]
@@ -44,77 +46,52 @@ impl Kernel {
     }
 }
 
-/// The board with the memory that this image has of it, which is less than it could have: only that is the loader's business.
-fn as_linked(board: &Board) -> Description {
-    let description = *board.description();
-    let memory = Memory {
-        image: linked::image(),
-        ..description.memory
-    };
-    Description {
-        memory,
-        ..description
-    }
-}
-
-/// Reads the device tree and compares it with the board.
-///
-/// # Safety
-/// The map proper is in use. At `tree`, which is apart from what the board uses, lies memory that nobody writes, up to the
-/// length that a tree there says it has.
-unsafe fn open_tree(tree: usize, board: &'static Board) -> DeviceTree<'static> {
-    let read = || {
-        // SAFETY: the caller's promise: the first bytes say how many there are.
-        let begin = unsafe {
-            memory::constants(Region {
-                base: tree,
-                bytes: 8,
-            })
-        };
-        let begin = begin.first_chunk().copied().unwrap_or_default();
-        let bytes = device_tree::total_bytes(begin)?;
-        // SAFETY: the caller's promise.
-        let bytes = unsafe { memory::constants(Region { base: tree, bytes }) };
-        let tree = DeviceTree::parse(bytes)?;
-        tree.check(&as_linked(board))?;
-        Ok(tree)
-    };
-    read().unwrap_or_else(|error| refuse(error))
-}
-
-/// The file beside the image.
-///
-/// # Safety
-/// The map proper is in use. Where the tree says that a file is lies memory that nobody writes.
-unsafe fn open_file(tree: DeviceTree<'_>, board: &'static Board) -> Option<&'static [u8]> {
-    let region = tree
-        .file(&as_linked(board))
-        .unwrap_or_else(|error| refuse(error))?;
-    println!(
-        "beside the image: {} bytes at {:#x}",
-        region.bytes, region.base
-    );
-    // SAFETY: the caller's promise; `file` has seen to it that it is apart from what the board uses.
-    Some(unsafe { memory::constants(region) })
-}
-
-/// Ends an image that this machine is not for.
-pub(crate) fn refuse(error: TreeError) -> ! {
-    println!("{error}");
-    crash::end(Exit::Refused)
-}
-
 /// What an image states about itself: see [`crate::image!`].
 #[derive(Clone, Copy)]
 pub struct Image {
-    /// What it is built for.
-    pub target: Target,
+    /// How it comes to its board.
+    pub origin: Origin,
     /// The tables of the initial map.
     pub tables: memory::Pages,
     /// Called while the initial map is still in use, with the console alone.
     pub first: Option<fn(&'static Board)>,
     /// Called when everything is there.
     pub main: fn(Kernel) -> Exit,
+}
+
+/// How an image comes to its board. What reads device trees is linked into those images alone that read one.
+#[derive(Clone, Copy)]
+pub enum Origin {
+    /// It states the board. The loader's device tree is compared with it, or nobody looks at it.
+    Stated(&'static Board, Option<TreeReader>),
+    /// It finds the rest of an outline in the loader's device tree.
+    Found(&'static Outline, Finder, TreeReader),
+}
+
+impl Origin {
+    /// Of an image for this target, which reads the loader's device tree or does not.
+    ///
+    /// # Panics
+    /// While it is compiled: when it is for an outline, and does not.
+    pub const fn of(target: Target, reads_tree: bool) -> Origin {
+        match (target, reads_tree) {
+            (Target::Board(board), true) => Origin::Stated(board, Some(TreeReader::NEW)),
+            (Target::Board(board), false) => Origin::Stated(board, None),
+            (Target::Outline(outline), true) => {
+                Origin::Found(outline, found::board, TreeReader::NEW)
+            }
+            (Target::Outline(_), false) => {
+                panic!("only its device tree says what this machine has: the image has to read it")
+            }
+        }
+    }
+
+    const fn reader(self) -> Option<TreeReader> {
+        match self {
+            Origin::Stated(_, reader) => reader,
+            Origin::Found(_, _, reader) => Some(reader),
+        }
+    }
 }
 
 /// The first line of an image: which it is, and for what.
@@ -129,10 +106,10 @@ pub(crate) fn announce(title: &str) {
 /// Called by what [`crate::image!`] expands to; never by an image itself.
 ///
 /// # Safety
-/// Called once, by the entry of the image, with the initial map of `image.target` in use, whose tables are `image.tables`.
+/// Called once, by the entry of the image, with the initial map of `image` in use, whose tables are `image.tables`.
 pub unsafe fn start(image: Image, device_tree: u64) -> ! {
-    let board = match image.target {
-        Target::Board(board) => {
+    let board = match image.origin {
+        Origin::Stated(board, _) => {
             // SAFETY: a board's registers are there, the initial map has the console as device memory, and nothing has run
             // before that could drive it.
             unsafe { console::open(&board.console) };
@@ -142,7 +119,7 @@ pub unsafe fn start(image: Image, device_tree: u64) -> ! {
             board
         }
         // SAFETY: the caller's promise; the entry has mapped the tree, if there is one.
-        Target::Outline(outline) => unsafe { found::board(outline, image.tables, device_tree) },
+        Origin::Found(outline, find, _) => unsafe { find(outline, image.tables, device_tree) },
     };
     println!(
         "EL{}, MPIDR {:#x}, x0 {device_tree:#x}",
@@ -150,8 +127,9 @@ pub unsafe fn start(image: Image, device_tree: u64) -> ! {
         MPIDR_EL1.get()
     );
     let tree = usize::try_from(device_tree).ok().filter(|tree| *tree != 0);
-    if let Some(tree) = tree {
-        device_tree::is_apart(tree, &as_linked(board)).unwrap_or_else(|error| refuse(error));
+    let tree = tree.zip(image.origin.reader());
+    if let Some((tree, reader)) = tree {
+        (reader.check)(tree, board);
     }
     if let Some(first) = image.first {
         first(board);
@@ -165,22 +143,13 @@ pub unsafe fn start(image: Image, device_tree: u64) -> ! {
         interrupts::open(&board.gic);
     }
     // SAFETY: the map proper is in use; the loader has put a tree there, or it is refused.
-    let tree = tree.map(|tree| unsafe { open_tree(tree, board) });
-    if let Some(console) = tree.and_then(|tree| tree.console(&as_linked(board))) {
-        println!(
-            "the device tree's console is the UART at {:#x}: it goes on there",
-            console.base().address()
-        );
-        // SAFETY: the loader's own console: its registers are there, and the loader has set it up and is gone.
-        unsafe {
-            memory::device(console.base().address());
-            console::change(&console);
-        }
-        announce(board.title);
-    }
-    // SAFETY: the same: it is apart from what the board uses, and the loader has put it there.
-    let file = tree.and_then(|tree| unsafe { open_file(tree, board) });
-    firmware::open(board.firmware, tree);
+    let from_loader = tree.map(|(tree, reader)| unsafe { (reader.read)(tree, board) });
+    let FromLoader {
+        tree,
+        conduit,
+        file,
+    } = from_loader.unwrap_or_default();
+    firmware::open(board.firmware, conduit);
     logger::announce();
     let kernel = Kernel {
         board,

@@ -23,7 +23,11 @@ pub(crate) fn open(board: &'static Board) -> Result<(), RegisterError> {
         return Ok(());
     }
     let period = watchdog.expires / TIMES;
-    println!("the watchdog runs: refreshed every {period:?}");
+    println!(
+        "the watchdog runs: refreshed every {} s and {} ms",
+        period.as_secs(),
+        period.subsec_millis()
+    );
     tick::every(board, period, refresh)
 }
 

@@ -42,7 +42,7 @@ pub use cache_instruction::{CacheInstruction, Upkeep};
 pub use cache_type::CacheType;
 pub use data_abort::{Access, AccessError, DataAbort, Direction, FaultPage, Width};
 pub use frames::frames;
-pub use initial_map::{BLOCK, InitialMap, LEVEL2_TABLES};
+pub use initial_map::{BLOCK, block_tables};
 pub use list_register::ListRegister;
 pub use mair::{CACHED, DEVICE, MAIR, UNCACHED};
 pub use software_interrupt::SoftwareInterrupt;

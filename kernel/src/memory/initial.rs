@@ -1,9 +1,9 @@
-//! The map that the MMU is turned on with: the image's memory, the heap, and the console.
+//! The map that the MMU is turned on with: the image, the heap, and the console.
 //!
 //! It serves until [`super::map`] has made the map proper, in the heap. Blocks of 2 MiB hold code and variables alike, so
-//! the image is all of it executable for that short time; nothing else is, and nothing else is mapped: the entry takes out
-//! what the board would let an image have and this one has not ([`Spare`]), since only the linker knows where it ends.
-//! Of an outline nothing is known before its tree was read: there the entry maps the image and the tree, and [`add`] the rest.
+//! the image is all of it executable for that short time; nothing else is, and nothing else is mapped. The entry makes it, in
+//! memory that the image's file does not have: only the linker knows where the image ends. Of an outline nothing else is known
+//! before its tree was read: there the entry maps the image and the tree, and [`add`] the rest.
 //! Facts: hardware/boards.md 3.1 items 1 and 4.
 
 use super::Kind;
@@ -11,7 +11,7 @@ use aarch64_paging::descriptor::El1Attributes;
 use core::cell::UnsafeCell;
 use core::ptr;
 use cortex_a::asm::barrier::{ISHST, SY, dsb, isb};
-use eitri_aarch64::{BLOCK, InitialMap, LEVEL2_TABLES};
+use eitri_aarch64::{BLOCK, block_tables};
 use eitri_boards::{Board, Region, Target};
 
 const GIB: usize = 1 << 30;
@@ -23,47 +23,50 @@ const TABLE: usize = El1Attributes::VALID
     .bits();
 
 /// One table.
-pub type TablePage = UnsafeCell<[usize; 512]>;
+type TablePage = UnsafeCell<[usize; 512]>;
+
+/// Bytes of a table.
+pub const TABLE_BYTES: usize = size_of::<TablePage>();
 
 /// What an image is entered with.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Initial {
-    /// What is mapped.
-    pub map: InitialMap,
-    /// Tables of blocks.
+    /// Tables: the root, and tables of blocks.
     pub tables: usize,
-    /// It may lie anywhere.
+    /// It may lie anywhere, and nothing is known besides.
     pub anywhere: bool,
-    /// Attributes of a block of the image, and of one of the tree.
-    pub as_image: usize,
-    /// Attributes of a block of the tree.
-    pub as_tree: usize,
+    /// The heap.
+    pub heap: Region,
+    /// The block that the console is in.
+    pub console: usize,
     /// The register that takes a character; 0 where that is not known.
     pub uart: usize,
-    /// The end of the memory that an image for the board may have: blocks of it that this one does not have are taken out.
-    pub spare_end: usize,
-    /// Bytes from the root to the table of the gibibyte that this memory is in.
-    pub spare_table: usize,
 }
 
 impl Initial {
+    /// Attributes of a block of the image.
+    pub const AS_IMAGE: usize = Kind::AnyOfImage.attributes().bits();
+    /// Attributes of a block of the tree.
+    pub const AS_TREE: usize = Kind::Constants.attributes().bits();
+    /// Attributes of a block of the heap.
+    pub const AS_HEAP: usize = Kind::Data.attributes().bits();
+    /// Attributes of the console's block.
+    pub const AS_CONSOLE: usize = Kind::Device.attributes().bits();
+
     /// For an image of this board, or of this outline of one.
     ///
     /// # Panics
-    /// While it is compiled, when two kinds of memory lie in one block of 2 MiB, or the image's memory in two gibibytes.
+    /// While it is compiled, when two kinds of memory lie in one block of 2 MiB.
     pub const fn of(target: Target) -> Initial {
         match target {
             Target::Board(board) => Initial::of_board(board),
             Target::Outline(_) => Initial {
-                map: InitialMap::EMPTY,
-                tables: TABLES_ANYWHERE,
+                tables: 1 + TABLES_ANYWHERE,
                 anywhere: true,
-                as_image: Kind::AnyOfImage.attributes().bits(),
-                as_tree: Kind::Constants.attributes().bits(),
+                heap: Region::new(0, 0),
+                console: 0,
                 uart: 0,
-                spare_end: 0,
-                spare_table: 0,
             },
         }
     }
@@ -72,67 +75,43 @@ impl Initial {
         let board = board.description();
         let (image, heap) = (board.memory.image, board.memory.heap);
         let console = board.console.base().address() / BLOCK * BLOCK;
-        let map = InitialMap::EMPTY
-            .with(image.base, image.bytes, Kind::AnyOfImage.attributes())
-            .with(heap.base, heap.bytes, Kind::Data.attributes())
-            .with(console, BLOCK, Kind::Device.attributes());
-        assert!(
-            image.base / GIB == (image.end() - 1) / GIB,
-            "the image's memory is in two gibibytes"
-        );
-        let Some(table) = map.level2_of(image.base / GIB) else {
-            panic!("the image is mapped");
-        };
-        Initial {
-            map,
-            tables: LEVEL2_TABLES,
-            anywhere: false,
-            as_image: 0,
-            as_tree: 0,
-            uart: board.console.data_register(),
-            spare_end: image.end(),
-            spare_table: (1 + table) * size_of::<TablePage>(),
+        let mapped = [
+            image.base..image.end(),
+            heap.base..heap.end(),
+            console..console + BLOCK,
+        ];
+        match block_tables(&mapped) {
+            Ok(tables) => Initial {
+                tables: 1 + tables,
+                anywhere: false,
+                heap,
+                console,
+                uart: board.console.data_register(),
+            },
+            Err(problem) => panic!("{}", problem),
         }
     }
 }
 
-/// The tables in memory, the root first.
+/// The tables in memory, the root first. Nothing is in them before the entry has run.
 #[repr(C, align(4096))]
-pub struct InitialTables<const N: usize> {
-    /// Addresses of tables with the descriptor's low bits set, or nothing.
-    root: UnsafeCell<[*const u8; 512]>,
-    /// The entry writes here before the MMU reads.
-    level2: [TablePage; N],
-}
+pub struct InitialTables<const N: usize>([TablePage; N]);
 
 // SAFETY: they are for the MMU, which only reads. The entry has written by then; who writes later is `add`, whose callers say that
 // they are the only ones.
 unsafe impl<const N: usize> Sync for InitialTables<N> {}
 
 impl<const N: usize> InitialTables<N> {
-    /// The tables of `map`, to stand at `place`.
-    pub const fn new(map: &InitialMap, place: *const InitialTables<N>) -> InitialTables<N> {
-        let mut root = [ptr::null(); 512];
-        let mut level2 = [const { UnsafeCell::new([0; 512]) }; N];
-        let mut gibibyte = 0;
-        while gibibyte < root.len() {
-            if let Some(index) = map.level2_of(gibibyte) {
-                let offset = (1 + index) * size_of::<TablePage>();
-                root[gibibyte] = place.cast::<u8>().wrapping_add(offset + TABLE);
-                level2[index] = UnsafeCell::new(map.level2()[index]);
-            }
-            gibibyte += 1;
-        }
-        let root = UnsafeCell::new(root);
-        InitialTables { root, level2 }
+    /// Tables without anything.
+    pub const fn empty() -> InitialTables<N> {
+        InitialTables([const { UnsafeCell::new([0; 512]) }; N])
     }
 
     /// The same as pages, the root first.
-    pub fn pages(&'static self) -> Pages {
-        let first: *const InitialTables<N> = self;
+    pub const fn pages(&'static self) -> Pages {
         Pages {
-            first: first.cast(),
-            count: 1 + N,
+            first: self.0.as_ptr(),
+            count: N,
         }
     }
 }
@@ -172,8 +151,7 @@ pub(crate) unsafe fn add(tables: Pages, region: Region, kind: Kind) -> bool {
             // SAFETY: the same.
             unsafe { entry.write_volatile(below) };
         }
-        let below =
-            ptr::with_exposed_provenance_mut::<usize>(below & !(size_of::<TablePage>() - 1));
+        let below = ptr::with_exposed_provenance_mut::<usize>(below & !(TABLE_BYTES - 1));
         // SAFETY: the root's entries are tables among these pages, of 512 entries each.
         unsafe {
             let block = below.add(address % GIB / BLOCK);

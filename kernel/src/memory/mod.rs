@@ -9,7 +9,7 @@
 mod initial;
 
 pub(crate) use initial::add as add_to_initial;
-pub use initial::{Initial, InitialTables, Pages, TablePage};
+pub use initial::{Initial, InitialTables, Pages, TABLE_BYTES};
 
 use crate::interrupts::masked;
 use crate::irq_mutex::IrqMutex;
