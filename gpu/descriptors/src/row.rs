@@ -112,21 +112,26 @@ impl Row {
         Row { moves, ..self }
     }
 
-    /// The row as it is in `arch`.
+    /// The row as it is in `arch`. Without a loop: of a row that is known when it is compiled nothing is left but a comparison.
     #[inline(always)]
     pub const fn at(&self, arch: Arch) -> Row {
-        let mut row = *self;
-        let mut index = 0;
-        while index < row.moves.len() {
-            if let Some((since, start, width)) = row.moves[index]
-                && arch as u8 >= since as u8
-            {
-                row.start = start;
-                row.width = width;
-            }
-            index += 1;
+        let [first, second] = self.moves;
+        let row = match first {
+            Some((since, start, width)) if arch as u8 >= since as u8 => Row {
+                start,
+                width,
+                ..*self
+            },
+            _ => *self,
+        };
+        match second {
+            Some((since, start, width)) if arch as u8 >= since as u8 => Row {
+                start,
+                width,
+                ..row
+            },
+            _ => row,
         }
-        row
     }
 
     /// Stored less `amount`.

@@ -13,12 +13,19 @@ pub(crate) fn or_bits(words: &mut [u32], start: u32, width: u32, value: u64) {
     };
     // At most 31 bits of shift and 64 of value: three words.
     let spread = u128::from(kept) << shift;
-    for part in 0..3 {
-        if shift + width > 32 * part
-            && let Some(word) = words.get_mut(word + part as usize)
-        {
-            *word |= (spread >> (32 * part)) as u32;
-        }
+    or_word(words, word, spread as u32);
+    if shift + width > 32 {
+        or_word(words, word + 1, (spread >> 32) as u32);
+    }
+    if shift + width > 64 {
+        or_word(words, word + 2, (spread >> 64) as u32);
+    }
+}
+
+#[inline(always)]
+fn or_word(words: &mut [u32], word: usize, bits: u32) {
+    if let Some(word) = words.get_mut(word) {
+        *word |= bits;
     }
 }
 
