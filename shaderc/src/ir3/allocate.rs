@@ -8,6 +8,7 @@ use eitri_ir3_isa::device::{MOST_WAVES, Parts};
 use super::mir::{Class, Function, Ir3};
 use crate::machine::allocate::{self, Allocated, RegisterFile};
 use crate::machine::{Class as _, Register as _};
+use crate::pass::Runner;
 
 /// Why there is no allocation.
 pub(super) type AllocateError = allocate::AllocateError<Ir3>;
@@ -23,13 +24,14 @@ pub(super) fn waves(parts: &Parts, vectors: u32) -> u32 {
     (u32::from(parts.registers) / vectors.max(1) * step).clamp(step, MOST_WAVES)
 }
 
-/// Allocates registers in place. With `limit`, from so many low full registers and the preloaded ones only.
+/// Allocates registers in place; none if the runner stopped before the end. With `limit`, from so many low full registers
+/// and the preloaded ones only.
 pub(super) fn allocate(
     function: &mut Function,
     parts: &Parts,
     limit: Option<u32>,
-    check: bool,
-) -> Result<Allocated, AllocateError> {
+    runner: &mut Runner<'_>,
+) -> Result<Option<Allocated>, AllocateError> {
     let units = Class::Predicate.span().end;
     let normal = Class::Full.span().end;
     let preloaded = function.preloads.iter().map(|preload| preload.register);
@@ -48,9 +50,9 @@ pub(super) fn allocate(
         .collect();
     let options = allocate::AllocateOptions {
         files: &files,
-        check,
+        check: runner.checks(),
     };
-    allocate::allocate(function, options)
+    allocate::allocate(function, options, runner)
 }
 
 #[cfg(test)]

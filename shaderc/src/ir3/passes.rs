@@ -22,8 +22,6 @@ passes! {
     HOIST_INVARIANTS shared;
     SCHEDULE         "schedule"         better tells!(schedule),          "instructions are reordered so that results are there when they are read";
     SPLIT_EDGES      shared;
-    LOWER_PHIS       shared;
-    ISOLATE_GROUPS   shared;
     END_ONCE         "end_once"         needed tells!(end_once),          "the program ends in one place, the last";
     THREAD_JUMPS     shared;
     ROTATE_LOOPS     shared;

@@ -104,22 +104,19 @@ fn finish(
 ) -> Result<Option<Lowered>, Error> {
     // Copies at edges need an edge with a place for them.
     runner.run(&mut function, passes::SPLIT_EDGES);
-    runner.run(&mut function, passes::LOWER_PHIS);
-    // After phis, so that the copies of both kinds are coalesced together.
-    runner.run(&mut function, passes::ISOLATE_GROUPS);
     if runner.is_over() {
         return Ok(None);
     }
-    let check = runner.checks();
-    let allocated = runner
-        .time("allocate", |()| {
-            allocate(&mut function, parts, choices.register_limit, check)
-        })
-        .map_err(|error| match error {
-            AllocateError::TooFewRegisters => Error::TooFewRegisters,
-            AllocateError::ScratchFull => Error::PrivateFull,
-            AllocateError::Wrong(wrong) => Error::broken("allocate", vec![wrong.to_string()]),
-        })?;
+    // Phis become copies inside: not before it is known that nothing has to be spilled, or what.
+    let allocated = allocate(&mut function, parts, choices.register_limit, runner);
+    let allocated = allocated.map_err(|error| match error {
+        AllocateError::TooFewRegisters => Error::TooFewRegisters,
+        AllocateError::ScratchFull => Error::PrivateFull,
+        AllocateError::Wrong(wrong) => Error::broken("allocate", vec![wrong.to_string()]),
+    })?;
+    let Some(allocated) = allocated else {
+        return Ok(None);
+    };
     function.form = Form::Registers;
     runner.after("allocate", &function);
 

@@ -12,6 +12,8 @@ use super::mir::Ir3;
 use super::schedule::schedule;
 use crate::machine::parse::{check, read};
 use crate::machine::thread_jumps::thread_jumps;
+use crate::pass::Runner;
+use crate::target::Target;
 
 #[test]
 fn legalise_puts_constants_where_instructions_read_them() {
@@ -95,10 +97,10 @@ fn allocate_spills_halves_at_their_own_width() {
         "half {}\npreload %0 = r0.x\nb0:\n{loads}  bar\n{stores}  end\n",
         halves.join(" ")
     ));
-    let parts = eitri_ir3_isa::device::find("a660")
-        .expect("it is one")
-        .parts;
-    allocate(&mut function, &parts, Some(5), true).expect("there is memory");
+    let device = eitri_ir3_isa::device::find("a660").expect("it is one");
+    let mut runner = Runner::new(Target::ir3(*device), &[]);
+    let allocated = allocate(&mut function, &device.parts, Some(5), &mut runner);
+    allocated.expect("there is memory");
     let text = function.to_string();
     assert!(text.contains("stp.u16"), "{text}");
     assert!(text.contains("ldp.u16"), "{text}");

@@ -54,6 +54,9 @@ pub(crate) trait Machine: Copy + Eq + Debug + 'static {
         extra: &Self::Extra,
     ) -> Self::Instr;
 
+    /// A value, as what a phi chooses from.
+    fn value_operand(value: Value) -> Self::Operand;
+
     /// Appends what puts a value into a spill slot. The last instruction is the one that says so by
     /// [`Instruction::spill_access`]; what it needs of its own is in values that `fresh` makes.
     fn spill(

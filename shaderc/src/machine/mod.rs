@@ -51,6 +51,8 @@ pub(crate) mod liveness;
 
 pub(crate) mod allocate;
 
+pub(crate) mod spill;
+
 pub(crate) mod thread_jumps;
 
 pub(crate) mod rotate_loops;

@@ -75,6 +75,9 @@ macro_rules! passes {
         pub const PASSES: &[crate::pass::PassRow] = &[
             crate::machine::passes::SELECT,
             $( crate::machine::passes::passes!(@row $machine; $id $name $( $need $run, $what )?).shown(), )*
+            crate::machine::passes::SPILL,
+            crate::machine::passes::Shared::<$machine>::LOWER_PHIS.shown(),
+            crate::machine::passes::Shared::<$machine>::ISOLATE_GROUPS.shown(),
             crate::machine::passes::ALLOCATE,
             crate::machine::passes::PACK,
         ];
@@ -92,6 +95,11 @@ pub(crate) use passes;
 pub(crate) const SELECT: PassRow = PassRow {
     name: "select",
     what: "IR becomes machine IR",
+    needed: true,
+};
+pub(crate) const SPILL: PassRow = PassRow {
+    name: "spill",
+    what: "values for which there are no registers are kept in memory, in SSA form",
     needed: true,
 };
 pub(crate) const ALLOCATE: PassRow = PassRow {

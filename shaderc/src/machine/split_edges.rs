@@ -9,6 +9,15 @@ use super::interface::Machine;
 
 /// Splits the edges. True when there were any.
 pub(crate) fn split_edges<M: Machine>(function: &mut Function<M>) -> bool {
+    split(function, |block| !block.phis.is_empty())
+}
+
+/// Splits the edges to all blocks that have several predecessors, whether they have phis or not.
+pub(crate) fn split_all_edges<M: Machine>(function: &mut Function<M>) -> bool {
+    split(function, |_| true)
+}
+
+fn split<M: Machine>(function: &mut Function<M>, wanted: impl Fn(&Block<M>) -> bool) -> bool {
     let predecessors = function.predecessors();
     // For each old block: the successors to reach through a new block.
     let splits: Vec<Vec<BlockId>> = function
@@ -18,7 +27,7 @@ pub(crate) fn split_edges<M: Machine>(function: &mut Function<M>) -> bool {
             let critical = |to: &BlockId| {
                 successors.len() > 1
                     && predecessors[to.index()].len() > 1
-                    && !function.block(*to).phis.is_empty()
+                    && wanted(function.block(*to))
             };
             successors.iter().copied().filter(critical).collect()
         })

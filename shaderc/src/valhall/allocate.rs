@@ -5,6 +5,7 @@
 
 use super::mir::{Function, Register, Valhall};
 use crate::machine::allocate::{self, RegisterFile};
+use crate::pass::Runner;
 
 /// Why there is no allocation.
 pub(crate) type AllocateError = allocate::AllocateError<Valhall>;
@@ -39,11 +40,12 @@ const HALF: u64 = 0xffff_0000_0000_ffff;
 /// The first of the registers that the hardware may preload, and that a limit doesn't touch if it does.
 const FIRST_PRELOADED: u32 = 48;
 
-/// Allocates registers in place.
+/// Allocates registers in place; none if the runner stopped before the end.
 pub(crate) fn allocate(
     function: &mut Function,
     options: AllocateOptions,
-) -> Result<Allocated, AllocateError> {
+    runner: &mut Runner<'_>,
+) -> Result<Option<Allocated>, AllocateError> {
     let preloaded = function
         .preloads
         .iter()
@@ -65,11 +67,12 @@ pub(crate) fn allocate(
                 .collect::<Vec<_>>(),
             check: options.check,
         },
+        runner,
     )?;
-    Ok(Allocated {
+    Ok(allocated.map(|allocated| Allocated {
         registers_per_thread: tried[allocated.file].0,
         registers_used: allocated.registers_used,
         spills: allocated.spills,
         fills: allocated.fills,
-    })
+    }))
 }

@@ -55,6 +55,8 @@ mod tests_allocate;
 mod tests_select;
 #[cfg(test)]
 mod tests_shared;
+#[cfg(test)]
+mod tests_spill;
 
 pub use self::error::{Error, Unsupported};
 pub use self::mir::{AddressHalf, FauWord};

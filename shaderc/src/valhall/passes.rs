@@ -28,8 +28,6 @@ passes! {
     ISSUE_EARLY        "issue_early"        better tells!(issue_early),             "loads are issued before what does not need them";
     SCHEDULE           "schedule"           better tells!(schedule),                "instructions are reordered so that fewer words live at once";
     SPLIT_EDGES        shared;
-    LOWER_PHIS         shared;
-    ISOLATE_GROUPS     shared;
     THREAD_JUMPS       shared;
     ROTATE_LOOPS       shared;
     LOWER_BRANCHES     "lower_branches"     needed always!(lower_branches),         "terminators become branch instructions";

@@ -114,18 +114,18 @@ fn finish(
 ) -> Result<Option<Lowered>, Error> {
     // Copies at edges need an edge with a place for them.
     runner.run(&mut function, passes::SPLIT_EDGES);
-    runner.run(&mut function, passes::LOWER_PHIS);
-    // After phis, so that the copies of both kinds are coalesced together.
-    runner.run(&mut function, passes::ISOLATE_GROUPS);
     if runner.is_over() {
         return Ok(None);
     }
+    // Phis become copies inside: not before it is known that nothing has to be spilled, or what.
     let options = AllocateOptions {
         limit: choices.register_limit,
         full_file: choices.full_registers,
         check: runner.checks(),
     };
-    let allocated = runner.time("allocate", |()| allocate(&mut function, options))?;
+    let Some(allocated) = allocate(&mut function, options, runner)? else {
+        return Ok(None);
+    };
     function.form = Form::Registers;
     runner.after("allocate", &function);
 

@@ -2,13 +2,14 @@
 
 #![cfg(test)]
 
+use super::allocate::{AllocateError, AllocateOptions, Allocated, allocate};
 use super::mir::{
     Block, BlockId, Function, Instr, Modifier, Op, Operand, Phi, Preload, Register, Source, Space,
     Terminator, Value, Word, Words,
 };
-use crate::machine::isolate_groups::isolate_groups;
-use crate::machine::lower_phis::lower_phis;
 use crate::machine::split_edges::split_edges;
+use crate::pass::Runner;
+use crate::target::Target;
 use smallvec::smallvec;
 
 /// Builds a random function from a list of choices.
@@ -225,9 +226,13 @@ impl<'a> Random<'a> {
     }
 }
 
-/// Brings a function to the form that allocation needs.
-pub(crate) fn prepare(function: &mut Function) {
+/// Allocates registers in a function in SSA form.
+pub(crate) fn allocate_all(
+    function: &mut Function,
+    options: AllocateOptions,
+) -> Result<Allocated, AllocateError> {
     split_edges(function);
-    lower_phis(function);
-    isolate_groups(function);
+    let mut runner = Runner::new(Target::default(), &[]);
+    let allocated = allocate(function, options, &mut runner)?;
+    Ok(allocated.expect("the runner stops nowhere"))
 }

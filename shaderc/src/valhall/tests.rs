@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::allocate::{AllocateOptions, allocate};
+use super::allocate::AllocateOptions;
 use super::assign_slots::assign_slots;
 use super::check_waits::{Unsafe, check_waits};
 use super::insert_flow::insert_flow;
@@ -10,7 +10,7 @@ use super::insert_waits::insert_waits;
 use super::lower_branches::lower_branches;
 use super::mark_last_use::mark_last_use;
 use super::mir::Function;
-use super::random_function::{Random, prepare};
+use super::random_function::{Random, allocate_all};
 use crate::machine::parse;
 
 /// Runs the passes after allocation on a text whose lines say what becomes of them.
@@ -218,8 +218,7 @@ proptest! {
         limit in prop::option::of(8u32..40),
     ) {
         let mut function = Random::function(&choices);
-        prepare(&mut function);
-        let allocated = allocate(&mut function, AllocateOptions { limit, ..AllocateOptions::default() });
+        let allocated = allocate_all(&mut function, AllocateOptions { limit, ..AllocateOptions::default() });
         prop_assert!(allocated.is_ok(), "{:?} limit {:?}", allocated, limit);
         finish(&mut function);
         prop_assert_eq!(check_waits(&function), Ok(()), "{}", function);

@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::allocate::{AllocateOptions, allocate};
+use super::allocate::AllocateOptions;
 use crate::valhall::mir::{Form, Function, Instruction as _, verify};
-use crate::valhall::random_function::{Random, prepare};
+use crate::valhall::random_function::{Random, allocate_all};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
@@ -16,10 +16,8 @@ proptest! {
     ) {
         let mut function = Random::function(&choices);
         prop_assert_eq!(verify(&function, Form::Ssa), []);
-        prepare(&mut function);
-        prop_assert_eq!(verify(&function, Form::Variables), []);
         let before = function.to_string();
-        match allocate(&mut function, AllocateOptions { limit, ..AllocateOptions::default() }) {
+        match allocate_all(&mut function, AllocateOptions { limit, ..AllocateOptions::default() }) {
             Ok(_) => {}
             Err(error) => prop_assert!(false, "{:?} with limit {:?}\n{}", error, limit, before),
         }
@@ -41,8 +39,7 @@ fn an_address_is_copied_for_none_of_its_stores() {
           end",
     )
     .expect("text is MIR");
-    prepare(&mut function);
-    let allocated = allocate(&mut function, AllocateOptions::default()).expect("fits");
+    let allocated = allocate_all(&mut function, AllocateOptions::default()).expect("fits");
     assert_eq!(
         (allocated.registers_per_thread, allocated.registers_used),
         (32, 3)
@@ -69,8 +66,7 @@ fn a_loop_needs_no_copies() {
           end",
     )
     .expect("text is MIR");
-    prepare(&mut function);
-    allocate(&mut function, AllocateOptions::default()).expect("fits");
+    allocate_all(&mut function, AllocateOptions::default()).expect("fits");
     assert!(!function.to_string().contains("MOV"), "{function}");
 }
 
@@ -92,7 +88,7 @@ mod checker {
     fn judge(registers: [u8; 5]) -> Result<(), Wrong<Valhall>> {
         let function = Function::parse(SUM).expect("text is MIR");
         let registers = registers.map(Register::new).to_vec();
-        check(&function, &function, &registers, &Spills::default())
+        check([&function; 2], &function, &registers, &Spills::default())
     }
 
     #[test]
@@ -140,12 +136,12 @@ mod checker {
         .expect("text is MIR");
         let good = [60, 0, 1].map(Register::new).to_vec();
         assert_eq!(
-            check(&function, &function, &good, &Spills::default()),
+            check([&function; 2], &function, &good, &Spills::default()),
             Ok(())
         );
         let bad = [60, 0, 0].map(Register::new).to_vec();
         assert!(matches!(
-            check(&function, &function, &bad, &Spills::default()),
+            check([&function; 2], &function, &bad, &Spills::default()),
             Err(Wrong::Holds { .. })
         ));
     }

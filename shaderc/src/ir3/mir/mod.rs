@@ -104,6 +104,10 @@ impl machine::Machine for Ir3 {
         Instr::moved(Word::Value(to), Source::plain(from), class)
     }
 
+    fn value_operand(value: Value) -> Operand {
+        Operand::Word(Word::Value(value))
+    }
+
     fn spill(slot: SpillSlot<Ir3>, fresh: &mut impl FnMut(Class) -> Value, out: &mut Vec<Instr>) {
         let access = spill_access(Op::StorePrivate, slot, fresh, out);
         out.push(Instr {

@@ -43,13 +43,15 @@ pub(crate) struct Bundles {
     widest: usize,
 }
 
-/// Whether a preloaded value may stay where the hardware put it.
+/// Which copies join the values at their ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Preloads {
-    /// It stays, and keeps the register from others.
-    Stay,
-    /// It is copied away at once.
-    Move,
+pub(crate) enum Joins {
+    /// All: a preloaded value stays where the hardware put it, and keeps the register from others.
+    All,
+    /// Those of preloaded values don't: these are copied away at once.
+    ButPreloads,
+    /// None: a value that is read as a part of a group is moved there. That costs moves, and leaves each where it fits.
+    None,
 }
 
 impl Bundles {
@@ -57,7 +59,7 @@ impl Bundles {
     pub(crate) fn build<M: Machine>(
         function: &Function<M>,
         liveness: &Liveness,
-        preloads: Preloads,
+        joins: Joins,
     ) -> Bundles {
         let origins = find_origins(function, liveness);
         let mut bundles = Bundles {
@@ -102,7 +104,9 @@ impl Bundles {
             }
         }
         bundles.join_groups(function);
-        bundles.join_copies(function, preloads);
+        if joins != Joins::None {
+            bundles.join_copies(function, joins);
+        }
         bundles
     }
 
@@ -140,14 +144,14 @@ impl Bundles {
     }
 
     /// Joins the ends of copies, those in the deepest loops first.
-    fn join_copies<M: Machine>(&mut self, function: &Function<M>, preloads: Preloads) {
+    fn join_copies<M: Machine>(&mut self, function: &Function<M>, joins: Joins) {
         let depths = function.loop_depths();
         let mut copies = Vec::new();
         for (block, depth) in function.blocks.iter().zip(depths) {
             for (to, from) in block.instrs.iter().filter_map(|instr| instr.as_copy()) {
                 if let (Word::Value(to), Word::Value(from)) = (to, from) {
                     let preloaded = function.preloaded_values().any(|value| value == from);
-                    if !(preloaded && preloads == Preloads::Move) {
+                    if !(preloaded && joins == Joins::ButPreloads) {
                         copies.push((depth, to, from));
                     }
                 }

@@ -49,6 +49,8 @@ pub(crate) enum Wrong<M: Machine> {
     },
     /// A written register is also read after it was written.
     Early { block: BlockId, text: String },
+    /// What was spilled is not the same program any more.
+    Spilled(String),
 }
 
 impl<M: Machine> fmt::Display for Wrong<M> {
@@ -87,6 +89,7 @@ impl<M: Machine> fmt::Display for Wrong<M> {
                 f,
                 "{block}: `{text}` overwrites a source between its cycles"
             ),
+            Wrong::Spilled(what) => write!(f, "spilled: {what}"),
         }
     }
 }
@@ -129,9 +132,10 @@ fn find_roots<M: Machine>(original: &Function<M>) -> Vec<Value> {
     roots
 }
 
-/// Checks `function` with `registers`; `original` is what it was before anything was spilled.
+/// Checks `function` with `registers`. `original` is what it was before anything was spilled, `program` what it was before
+/// values were put into memory whole: those that this has are its own.
 pub(crate) fn check<M: Machine>(
-    original: &Function<M>,
+    [original, program]: [&Function<M>; 2],
     function: &Function<M>,
     registers: &Registers<M>,
     spills: &Spills,
@@ -141,7 +145,7 @@ pub(crate) fn check<M: Machine>(
         function,
         registers,
         spills,
-        roots: find_roots(original),
+        roots: find_roots(program),
     };
     let mut entries: Vec<Option<State>> = vec![None; function.blocks.len()];
     let mut entry = State::new();

@@ -1,9 +1,12 @@
 //! Allocation: gives every word a register, and puts into memory what does not fit.
 //!
-//! Needs: `lower_phis`, `isolate_groups`.  Guarantees: no values are left; groups lie in consecutive registers, even
-//! where they must; copies within a register are gone; `check_registers` has proved the answer in debug builds.
+//! Needs: SSA, with edges split for phis.  Guarantees: no values are left; groups lie in consecutive registers, even
+//! where they must; copies within a register are gone; `check_spilled` and `check_registers` have proved the answer in
+//! debug builds.
 //! Tries each file in turn with several orders, and spills only when the last has no room: the caller orders them by what
-//! more registers cost.  Facts: hardware/compiler-backend.md 7.
+//! more registers cost. Then the function is still in SSA form, and `machine::spill` leaves no more values alive than
+//! there are registers; where those lie so that some word finds no place all the same, fewer. What no such choice has room
+//! for is put into memory whole, by `spill`.  Facts: hardware/compiler-backend.md 7.
 
 mod assign;
 mod bundles;
@@ -14,10 +17,14 @@ pub(crate) mod spill;
 use std::collections::BTreeSet;
 
 use self::assign::{Order, Until, assign};
-use self::bundles::{Bundle, Bundles, Preloads};
+use self::bundles::{Bundle, Bundles, Joins};
 use self::spill::{Spills, spill};
+use super::isolate_groups::isolate_written_groups;
 use super::liveness::{self, Liveness};
+use super::passes::Shared;
+use super::spill::{SpillError, check_spilled, spill_ssa};
 use super::{Class, Function, Instruction, Machine, Register, Value, Word, WordOf};
+use crate::pass::Runner;
 
 pub(crate) use self::check_registers::Wrong;
 pub(crate) use self::file::RegisterFile;
@@ -58,36 +65,153 @@ pub(crate) enum AllocateError<M: Machine> {
 /// Each round spills something that was not spilled before, so this is never reached; it bounds the loop.
 const MOST_ROUNDS: usize = 1000;
 
-/// Allocates registers in place.
+/// Allocates registers in place; none if the runner stopped before the end.
 pub(crate) fn allocate<M: Machine>(
     function: &mut Function<M>,
     options: AllocateOptions<'_>,
-) -> Result<Allocated, AllocateError<M>> {
-    let Some(last) = options.files.len().checked_sub(1) else {
+    runner: &mut Runner<'_>,
+) -> Result<Option<Allocated>, AllocateError<M>> {
+    let Some(last) = options.files.last() else {
         return Err(AllocateError::TooFewRegisters);
     };
-    // What the checker compares with.
-    let checks = cfg!(debug_assertions) || options.check;
-    let original = checks.then(|| function.clone());
-    let mut spills = Spills::default();
-    for round in 0..MOST_ROUNDS {
-        let liveness = liveness::compute(function);
-        // Once something had to be spilled for the last file, the others are hopeless.
-        let first = if round > 0 { last } else { 0 };
-        if let Some((file, registers)) = place_all(function, &liveness, options.files, first) {
-            if let Some(original) = &original {
-                check_registers::check(original, function, &registers, &spills)
-                    .map_err(|wrong| AllocateError::Wrong(Box::new(wrong)))?;
+    // So few values always fit, and need not be kept in SSA form.
+    let few = function.values.len() <= last.bases(1).count() / 2;
+    let kept = (!few).then(|| function.clone());
+    lower(function, runner);
+    if runner.is_over() {
+        return Ok(None);
+    }
+    let placed = runner.time("allocate", |()| place(function, options, None))?;
+    if placed.is_some() {
+        return Ok(placed);
+    }
+    if let Some(kept) = &kept {
+        for room in rooms(kept, last) {
+            let mut spilled = kept.clone();
+            let spills = match runner.time("spill", |()| spill_ssa(&mut spilled, room)) {
+                Ok(spills) => spills,
+                Err(SpillError::ScratchFull) => return Err(AllocateError::ScratchFull),
+                Err(SpillError::Refused) => break,
+            };
+            if spills.is_empty() {
+                continue;
             }
-            let registers_used = apply(function, &registers);
-            return Ok(Allocated {
-                file,
-                registers_used,
-                spills: spills.stores,
-                fills: spills.loads,
-            });
+            if (cfg!(debug_assertions) || options.check)
+                && let Some(wrong) = check_spilled(kept, &spilled, &spills)
+            {
+                return Err(AllocateError::Wrong(Box::new(Wrong::Spilled(wrong))));
+            }
+            runner.after("spill", &spilled);
+            lower(&mut spilled, runner);
+            if runner.is_over() {
+                return Ok(None);
+            }
+            // With nearly all registers in use no runs are free for long.
+            isolate_written_groups(&mut spilled);
+            let before = Spilled {
+                original: kept,
+                program: None,
+                spills: &spills,
+            };
+            let placed =
+                runner.time("allocate", |()| place(&mut spilled, options, Some(before)))?;
+            if placed.is_some() {
+                *function = spilled;
+                return Ok(placed);
+            }
         }
-        let victims = find_victims(function, &liveness, &options.files[last], &spills);
+    }
+    runner
+        .time("allocate", |()| spill_and_place(function, options))
+        .map(Some)
+}
+
+/// From SSA form to what is allocated.
+fn lower<M: Machine>(function: &mut Function<M>, runner: &mut Runner<'_>) {
+    runner.run(function, Shared::<M>::LOWER_PHIS.pass);
+    // After phis, so that the copies of both kinds are coalesced together.
+    runner.run(function, Shared::<M>::ISOLATE_GROUPS.pass);
+}
+
+/// How many units to leave alive, one after the other: groups and what lives across others leave holes between them.
+fn rooms<M: Machine>(function: &Function<M>, file: &RegisterFile) -> impl Iterator<Item = usize> {
+    let spans = function.values.iter().filter(|class| class.may_spill());
+    let units = |class: &M::Class| {
+        let span = class.span();
+        file.bases(1).filter(|unit| span.contains(unit)).count()
+    };
+    let most = spans.map(units).max().unwrap_or(0);
+    const LESS: [usize; 7] = [0, 2, 4, 6, 8, 12, 16];
+    LESS.into_iter()
+        .map(move |less| most.saturating_sub(less))
+        .filter(move |room| 2 * room > most)
+}
+
+/// What a function was, and what has become of it.
+#[derive(Clone, Copy)]
+struct Spilled<'f, M: Machine> {
+    /// Before anything was spilled.
+    original: &'f Function<M>,
+    /// Before values were put into memory whole; the function itself if none were.
+    program: Option<&'f Function<M>>,
+    spills: &'f Spills,
+}
+
+/// Places all that is there, without spilling any more. What is spilled only in the last file: the others are hopeless.
+fn place<M: Machine>(
+    function: &mut Function<M>,
+    options: AllocateOptions<'_>,
+    spilled: Option<Spilled<'_, M>>,
+) -> Result<Option<Allocated>, AllocateError<M>> {
+    let liveness = liveness::compute(function);
+    let (first, joins): (_, &[Joins]) = match spilled {
+        // A move more is better than an access more.
+        Some(_) => (
+            options.files.len() - 1,
+            &[Joins::All, Joins::ButPreloads, Joins::None],
+        ),
+        None => (0, &[Joins::All, Joins::ButPreloads]),
+    };
+    let placed = place_all(function, &liveness, options.files, first, joins);
+    let Some((file, registers)) = placed else {
+        return Ok(None);
+    };
+    let none = Spills::default();
+    let spills = spilled.map_or(&none, |spilled| spilled.spills);
+    if cfg!(debug_assertions) || options.check {
+        let original = spilled.map_or(&*function, |spilled| spilled.original);
+        let program = spilled.and_then(|spilled| spilled.program);
+        let before = [original, program.unwrap_or(function)];
+        check_registers::check(before, function, &registers, spills)
+            .map_err(|wrong| AllocateError::Wrong(Box::new(wrong)))?;
+    }
+    Ok(Some(Allocated {
+        file,
+        registers_used: apply(function, &registers),
+        spills: spills.stores,
+        fills: spills.loads,
+    }))
+}
+
+/// Puts values into memory whole, and brings them back for each use, until the rest finds a place.
+fn spill_and_place<M: Machine>(
+    function: &mut Function<M>,
+    options: AllocateOptions<'_>,
+) -> Result<Allocated, AllocateError<M>> {
+    let original = function.clone();
+    let mut spills = Spills::default();
+    for _ in 0..MOST_ROUNDS {
+        let spilled = Spilled {
+            original: &original,
+            program: Some(&original),
+            spills: &spills,
+        };
+        if let Some(allocated) = place(function, options, Some(spilled))? {
+            return Ok(allocated);
+        }
+        let liveness = liveness::compute(function);
+        let last = &options.files[options.files.len() - 1];
+        let victims = find_victims(function, &liveness, last, &spills);
         if victims.is_empty() {
             return Err(AllocateError::TooFewRegisters);
         }
@@ -107,12 +231,13 @@ fn place_all<M: Machine>(
     liveness: &Liveness,
     files: &[RegisterFile],
     first: usize,
+    joins: &[Joins],
 ) -> Option<(usize, Registers<M>)> {
-    let mut bundles: [Option<Vec<Bundle>>; 2] = [None, None];
+    let mut bundles: [Option<Vec<Bundle>>; 3] = [None, None, None];
     for (number, file) in files.iter().enumerate().skip(first) {
-        for (bundles, preloads) in bundles.iter_mut().zip([Preloads::Stay, Preloads::Move]) {
-            let bundles = bundles
-                .get_or_insert_with(|| Bundles::build(function, liveness, preloads).into_vec());
+        for (bundles, &joins) in bundles.iter_mut().zip(joins) {
+            let bundles =
+                bundles.get_or_insert_with(|| Bundles::build(function, liveness, joins).into_vec());
             for order in [Order::Start, Order::Width, Order::Length] {
                 let assigned = assign(bundles, &[], file, order, Until::Failure);
                 if assigned.failed.is_empty() {
@@ -146,7 +271,7 @@ fn find_victims<M: Machine>(
     file: &RegisterFile,
     spills: &Spills,
 ) -> Vec<Vec<(Value, usize)>> {
-    let bundles = Bundles::build(function, liveness, Preloads::Move).into_vec();
+    let bundles = Bundles::build(function, liveness, Joins::ButPreloads).into_vec();
     let may_spill = |(value, _): (Value, usize)| {
         !spills.keep.contains(&value) && function.class(value).may_spill()
     };

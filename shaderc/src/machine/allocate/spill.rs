@@ -1,4 +1,5 @@
-//! Spilling: keeps values in a thread's own memory and brings them back for each use.
+//! Spilling of whole values: keeps them in a thread's own memory and brings them back for each use. Where `machine::spill`,
+//! which knows better what to keep, has left words that find no place.
 //!
 //! All members of a bundle that sit at one place share a spill slot, as they would have shared a register; copies
 //! between them become notes for the checker. A value that one cheap instruction makes (a constant, a uniform) is made
@@ -23,6 +24,37 @@ pub(crate) struct Spills {
     pub(crate) keep: BTreeSet<Value>,
     pub(crate) stores: usize,
     pub(crate) loads: usize,
+}
+
+impl Spills {
+    /// Whether nothing was spilled.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.stores == 0 && self.loads == 0 && self.remade.is_empty()
+    }
+
+    /// A new value that carries the bits of `value`.
+    pub(crate) fn stand_in<M: Machine>(
+        &mut self,
+        function: &mut Function<M>,
+        value: Value,
+    ) -> Value {
+        let fresh = function.new_value_of(function.class(value));
+        let original = self.stands_for.get(&value).copied().unwrap_or(value);
+        self.stands_for.insert(fresh, original);
+        fresh
+    }
+
+    /// Makes values that only an access to a slot needs: they stay in registers.
+    pub(crate) fn temporaries<M: Machine>(
+        &mut self,
+        function: &mut Function<M>,
+    ) -> impl FnMut(M::Class) -> Value {
+        |class| {
+            let fresh = function.new_value_of(class);
+            self.keep.insert(fresh);
+            fresh
+        }
+    }
 }
 
 /// Where a spilled value is.
@@ -73,10 +105,10 @@ pub(crate) fn spill<M: Machine>(
 }
 
 /// Values that one instruction alone defines, when it reads nothing that could change or that needs a register.
-struct Remakes<M: Machine>(Vec<Option<M::Instr>>);
+pub(crate) struct Remakes<M: Machine>(Vec<Option<M::Instr>>);
 
 impl<M: Machine> Remakes<M> {
-    fn find(function: &Function<M>) -> Remakes<M> {
+    pub(crate) fn find(function: &Function<M>) -> Remakes<M> {
         let mut made = vec![None; function.values.len()];
         let mut written = vec![false; function.values.len()];
         for value in function.preloaded_values() {
@@ -92,7 +124,8 @@ impl<M: Machine> Remakes<M> {
         Remakes(made)
     }
 
-    fn of(&self, value: Value) -> Option<&M::Instr> {
+    /// The instruction.
+    pub(crate) fn of(&self, value: Value) -> Option<&M::Instr> {
         self.0.get(value.index())?.as_ref()
     }
 }
@@ -202,7 +235,7 @@ impl<M: Machine> Rewriter<'_, M> {
             Some(Home::Slot(offset)) => {
                 self.spills.loads += 1;
                 let slot = self.slot(offset, fresh, location);
-                M::reload(slot, &mut self.temporaries(), out);
+                M::reload(slot, &mut self.spills.temporaries(self.function), out);
             }
             Some(Home::Remake(instr)) => {
                 self.spills.remade.insert(fresh);
@@ -218,7 +251,7 @@ impl<M: Machine> Rewriter<'_, M> {
     fn store(&mut self, offset: u32, value: Value, location: Location, out: &mut Vec<M::Instr>) {
         self.spills.stores += 1;
         let slot = self.slot(offset, value, location);
-        M::spill(slot, &mut self.temporaries(), out);
+        M::spill(slot, &mut self.spills.temporaries(self.function), out);
     }
 
     fn slot(&self, offset: u32, value: Value, location: Location) -> SpillSlot<M> {
@@ -230,20 +263,9 @@ impl<M: Machine> Rewriter<'_, M> {
         }
     }
 
-    /// Makes values that only an access to a slot needs: they stay in registers.
-    fn temporaries(&mut self) -> impl FnMut(M::Class) -> Value {
-        |class| {
-            let fresh = self.function.new_value_of(class);
-            self.spills.keep.insert(fresh);
-            fresh
-        }
-    }
-
     /// A new value that carries the bits of `value` for a moment.
     fn stand_in(&mut self, value: Value) -> Value {
-        let fresh = self.function.new_value_of(self.function.class(value));
-        let original = self.spills.stands_for.get(&value).copied().unwrap_or(value);
-        self.spills.stands_for.insert(fresh, original);
+        let fresh = self.spills.stand_in(self.function, value);
         self.spills.keep.insert(fresh);
         fresh
     }

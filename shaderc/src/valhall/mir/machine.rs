@@ -87,6 +87,10 @@ impl Machine for Valhall {
         }
     }
 
+    fn value_operand(value: Value) -> Operand {
+        Operand::Word(Word::Value(value))
+    }
+
     fn spill(
         slot: SpillSlot<Valhall>,
         _: &mut impl FnMut(WordClass) -> Value,
