@@ -1,7 +1,8 @@
-//! The console of an image: plain text, and `defmt` frames that the image's own ELF file decodes.
+//! The console of an image: plain text with codes of errors, and `defmt` frames that the image's own ELF file decodes.
 //!
 //! A zero byte switches between text and frame; neither has one of its own (qemu-tests/README.md).
 
+use crate::error_code;
 use defmt_decoder::Table;
 
 /// Turns what an image sent over its console into lines for a person.
@@ -33,7 +34,7 @@ pub(crate) fn decode(sent: &[u8], elf: &[u8]) -> String {
             "({undecoded} log frames do not belong to this image)\n"
         ));
     }
-    text
+    error_code::explained(&text)
 }
 
 /// One frame as `time level message`.

@@ -19,6 +19,7 @@ mod descriptor_count;
 mod descriptor_names;
 mod descriptor_vectors;
 mod dispatch;
+mod error_code;
 mod executed;
 mod firmware_file;
 mod given;

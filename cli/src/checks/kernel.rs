@@ -51,6 +51,9 @@ enum Expect {
 /// The packages and the programs of the examples.
 const EMBED: &str = "eitri-embed";
 const EMBASSY: &str = "eitri-embassy-example";
+/// The first of them as small as it gets; and with firmware that is none.
+const SMALL: &str = "eitri-embed-small";
+const DAMAGED: &str = "eitri-embed-damaged";
 
 struct Test {
     image: &'static str,
@@ -78,13 +81,20 @@ const TESTS: &[Test] = &[
     Test { image: "eitri-window",   words: &["misuse=pair"],                     entries: MONITOR, status: Some(102), expect: Expect::MonitorSays("no plain load or store of one register") },
     Test { image: "eitri-window",   words: &["misuse=monitor"],                  entries: MONITOR, status: Some(102), expect: Expect::MonitorSays("nothing at 0x80000000") },
     Test { image: "eitri-window",   words: &["misuse=hang", "limit-ms=2000"],    entries: MONITOR, status: Some(124), expect: Expect::MonitorSays("did not end within 2000 ms") },
-    Test { image: EMBED,            words: &["embed"],                           entries: MONITOR, status: Some(0),   expect: Expect::Console(&["Some([2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2])..."]) },
+    Test { image: EMBED,            words: &["embed"],                           entries: MONITOR, status: Some(0),   expect: Expect::Console(&["2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 ..."]) },
 ];
 
 /// Building another image takes half a minute.
 #[rustfmt::skip]
 const EMBASSY_TESTS: &[Test] = &[
     Test { image: EMBASSY,          words: &["embassy"],                         entries: MONITOR, status: Some(0),   expect: Expect::Console(&["Done, Done"]) },
+];
+
+/// For size, everything is built again.
+#[rustfmt::skip]
+const SMALL_TESTS: &[Test] = &[
+    Test { image: SMALL,            words: &["embed"],                           entries: MONITOR, status: Some(0),   expect: Expect::Console(&["2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 ..."]) },
+    Test { image: DAMAGED,          words: &["embed"],                           entries: MONITOR, status: Some(1),   expect: Expect::Console(&["eitri-error 1 3 3 0 ", "firmware image, offset 0x0: not a firmware image: first word"]) },
 ];
 
 /// Runs every test at every entry.
@@ -97,6 +107,11 @@ pub(super) fn run_embassy(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     run_all(workspace, EMBASSY_TESTS)
 }
 
+/// Runs the example as small as it gets: its errors are codes, which the host reads.
+pub(super) fn run_small(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
+    run_all(workspace, SMALL_TESTS)
+}
+
 fn run_all(workspace: &Workspace, tests: &[Test]) -> Result<Vec<Case>, Failure> {
     let folder = workspace.target_folder().join("eitri/kernel-tests");
     let write = |name: &str, bytes: &[u8]| {
@@ -105,7 +120,7 @@ fn run_all(workspace: &Workspace, tests: &[Test]) -> Result<Vec<Case>, Failure> 
     };
     let builder = Builder::new()?;
     let build = |name| match name {
-        EMBED | EMBASSY => with_shader(name, workspace, &builder, &folder),
+        EMBED | EMBASSY | SMALL | DAMAGED => with_shader(name, workspace, &builder, &folder),
         binary => builder.build("eitri-kernel-tests", binary),
     };
     let monitor = write(
@@ -135,7 +150,7 @@ fn run_all(workspace: &Workspace, tests: &[Test]) -> Result<Vec<Case>, Failure> 
 
 /// An example of the runtime in somebody's own firmware, with a shader.
 fn with_shader(
-    package: &str,
+    image: &str,
     workspace: &Workspace,
     builder: &Builder,
     folder: &Path,
@@ -144,11 +159,18 @@ fn with_shader(
     let shader = shader_file::load(&shader.to_string_lossy())?;
     let compiled = dispatch::compile(&shader, &Options::default())?;
     let (firmware, program) = (folder.join("firmware.bin"), folder.join("double.program"));
-    whole_file::put(&firmware, &eitri_model::stub_firmware())?;
+    let mut bytes = eitri_model::stub_firmware();
+    if image == DAMAGED {
+        bytes[0] ^= 0xFF;
+    }
+    whole_file::put(&firmware, &bytes)?;
     whole_file::put(&program, &compiled.program)?;
     let files = &[(image::FIRMWARE, &*firmware), (image::PROGRAM, &*program)];
     let parts = Parts { board: None, files };
-    builder.build_with(package, package, &parts)
+    match image {
+        SMALL | DAMAGED => builder.build_small(EMBED, &parts),
+        package => builder.build_with(package, package, &parts),
+    }
 }
 
 fn case_name(test: &Test, entry: Entry) -> String {

@@ -1,10 +1,12 @@
-//! `eitri explain`: what the tables know of a name or a number.
+//! `eitri explain`: what the tables know of a name or a number, and what the code of an error says.
 
+use crate::error_code;
 use crate::instruction_set::InstructionSet;
 use crate::nearest::suggestion;
 use crate::outcome::{Failure, Status};
 use crate::reference::{Page, SCHEMA, hexadecimal, ir3, numbered, pages, register_value};
 use crate::streams::{self, outln};
+use eitri_runtime::CodeError;
 use miette::Diagnostic;
 use serde_json::json;
 use thiserror::Error;
@@ -13,7 +15,8 @@ use thiserror::Error;
 pub(crate) struct Args {
     /// An instruction, register, field (`GPU_STATUS.PAGE_FAULT`), descriptor, enumeration, exception code, pixel format,
     /// product (`G610`) or architecture (`v10`); a register's value (`GPU_STATUS=0x1`, `GPU_ID=…`, `pte=…`); or a number:
-    /// a fault code, a GPU_ID, or a word of 16 hex digits (instruction, page-table entry).
+    /// a fault code, a GPU_ID, or a word of 16 hex digits (instruction, page-table entry); or the code of an error, as small
+    /// images print it (`eitri-error 1 …`).
     #[arg(value_name = "NAME|HEX", required = true)]
     name: Vec<String>,
     /// Print JSON.
@@ -42,8 +45,25 @@ struct NoNumber {
     value: String,
 }
 
+/// A code that can't be read.
+#[derive(Debug, Error, Diagnostic)]
+#[error("{0}")]
+#[diagnostic(help("a code is one line, from `eitri-error` to its end"))]
+struct NoCode(CodeError);
+
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let name = args.name.join(" ");
+    if let Some(error) = error_code::find(&name) {
+        let error = error.map_err(|why| Failure::refused(NoCode(why)))?;
+        match args.json {
+            true => outln!(
+                "{}",
+                json!({ "schema": SCHEMA, "query": name, "entries": [], "error": error.to_string() })
+            )?,
+            false => outln!("{error}")?,
+        }
+        return Ok(Status::Good);
+    }
     let found = match args.arch {
         InstructionSet::Valhall(arch) => find(name.trim(), arch)?,
         InstructionSet::Ir3(generation) => find_ir3(name.trim(), generation)?,

@@ -8,13 +8,14 @@
 
 use core::time::Duration;
 use eitri_boards::Exit;
-use eitri_kernel::{Kernel, println};
+use eitri_kernel::{Kernel, print, println};
 use eitri_mmio::{GenericTimer, Mmio, NoInterrupts};
 use eitri_program::Program;
 use eitri_runtime::{Bound, Device, Error, Options, PageAllocator, Platform, Storage};
 
 eitri_kernel::image! {
     main: main,
+    reads_tree: cfg!(feature = "device-tree"),
 }
 
 const FIRMWARE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/firmware"));
@@ -31,10 +32,12 @@ fn main(kernel: Kernel) -> Exit {
     let mut bytes = [1; 256];
     match platform.map(|platform| run(platform, &mut bytes)) {
         Ok(Ok(())) => {
-            println!("{:?}...", bytes.first_chunk::<16>());
+            bytes.iter().take(16).for_each(|byte| print!("{byte} "));
+            println!("...");
             return Exit::Success;
         }
-        Ok(Err(error)) => println!("{error}"),
+        Ok(Err(error)) if cfg!(feature = "text") => println!("{error}"),
+        Ok(Err(error)) => println!("{}", error.code()),
         Err(error) => println!("{error}"),
     }
     Exit::Failed

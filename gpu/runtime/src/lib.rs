@@ -110,6 +110,8 @@ mod device;
 // What is told to the caller.
 mod error;
 
+mod code;
+
 mod fault;
 
 mod report;
@@ -117,6 +119,7 @@ mod report;
 #[cfg(feature = "defmt")]
 mod log_format;
 
+pub use code::{CODE_BEGINS, Code, CodeError};
 pub use command::{
     Accesses, CommandError, DynamicOffset, Invocations, Limit, Recorder, SamplerInfo,
 };

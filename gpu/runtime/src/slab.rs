@@ -18,6 +18,16 @@ impl Key {
         Key(NonZeroU64::new(word).unwrap_or(NonZeroU64::MAX))
     }
 
+    /// The key as a number.
+    pub(crate) const fn number(self) -> u64 {
+        self.0.get()
+    }
+
+    /// The key that is this number.
+    pub(crate) fn of_number(number: u64) -> Option<Key> {
+        NonZeroU64::new(number).map(Key)
+    }
+
     /// Its place.
     pub(crate) const fn index(self) -> usize {
         self.0.get() as u16 as usize
