@@ -2,10 +2,7 @@
 
 mod bench;
 
-use bench::{
-    Bench, EACH, RING, group_input, group_output, stream_input, stream_output, suspend_buffer,
-    user_pages,
-};
+use bench::{Bench, EACH, RING, group_input, group_output, stream_output, suspend_buffer};
 use eitri_cs::enums::{
     Condition, DeferMode, LogicIndex, LogicOp, SlotFormat, SlotSelection, StreamState, SyncScope,
 };
@@ -86,27 +83,10 @@ fn decrement(entry: u8) -> Instr {
     .into()
 }
 
-/// Sets up stream 1 of slot 0; START of the group starts it.
-fn second_stream(bench: &mut Bench) -> u64 {
-    let ring = RING + 0x80_0000;
-    bench.map(1, ring, 0x1000, Attributes::UNCACHED);
-    let (input, output) = user_pages(8);
-    bench.map(0, input, 4096, Attributes::UNCACHED);
-    bench.map(0, output, 4096, Attributes::UNCACHED);
-    let stream = stream_input(0) + 0x80;
-    bench.shared_write64(stream + 0x10, ring);
-    bench.shared_write(stream + 0x18, 0x1000);
-    bench.shared_write64(stream + 0x30, input);
-    bench.shared_write64(stream + 0x38, output);
-    bench.shared_write(stream + 0x4, 1 | 1 << 8);
-    bench.shared_write(stream, 1 | 1 << 8 | 1 << 10);
-    ring
-}
-
 #[test]
 fn a_shared_scoreboard_is_counted_up_by_one_stream_and_waited_for_by_another() {
     let mut bench = booted("G615");
-    let ring = second_stream(&mut bench);
+    let (ring, input) = bench.second_stream();
     bench.start_group(0);
     let word = on(Arch::V11);
     // Two decrements against one increment: the first passes, the second waits.
@@ -128,7 +108,6 @@ fn a_shared_scoreboard_is_counted_up_by_one_stream_and_waited_for_by_another() {
     assert_eq!(bench.shared64(stream_output(0) + 0x40), RING + 6 * 8);
 
     // Another entry does not help; this one does.
-    let (input, _) = user_pages(8);
     bench.put_words(
         1,
         ring,

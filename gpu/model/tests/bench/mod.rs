@@ -451,6 +451,23 @@ impl Bench {
         self.shared_write(group, req & !(1 << 4) | !ack & 1 << 4);
     }
 
+    /// Sets up stream 1 of slot 0, which the next START of its group or its own request starts; where its ring and its input page lie.
+    pub fn second_stream(&mut self) -> (u64, u64) {
+        let ring = RING + 0x80_0000;
+        self.map(1, ring, 0x1000, Attributes::UNCACHED);
+        let (input, output) = user_pages(8);
+        self.map(0, input, 4096, Attributes::UNCACHED);
+        self.map(0, output, 4096, Attributes::UNCACHED);
+        let stream = stream_input(0) + 0x80;
+        self.shared_write64(stream + 0x10, ring);
+        self.shared_write(stream + 0x18, 0x1000);
+        self.shared_write64(stream + 0x30, input);
+        self.shared_write64(stream + 0x38, output);
+        self.shared_write(stream + 0x4, 1 | 1 << 8);
+        self.shared_write(stream, 1 | 1 << 8 | 1 << 10);
+        (ring, input)
+    }
+
     /// Writes the endpoint request: at most `count` cores, and the priority.
     pub fn request_endpoints(&mut self, slot: u64, count: u32, priority: u32) {
         let word = count | count << 8 | 1 << 16 | priority << 28;

@@ -1,10 +1,9 @@
 //! Tiler heaps that are exhausted: chunks of the host's, refusals, exception handlers.
 
 use super::{CHUNK, HANDLER, HEAP, acknowledge, d, got, pending, r, set64, store, with_data, word};
-use crate::bench::{Bench, RING, stream_input, stream_output, user_pages};
+use crate::bench::{Bench, stream_input, stream_output};
 use eitri_cs::enums::HeapOperationKind;
 use eitri_cs::instr::{FinishFragment, HeapOperation, HeapSet, SetExceptionHandler};
-use eitri_csf::page_table::Attributes;
 use eitri_model::Injection;
 
 const TILER_OOM: u32 = 1 << 26;
@@ -96,18 +95,7 @@ fn a_refused_heap_runs_the_exception_handler() {
 fn a_refused_heap_waits_for_render_passes_in_flight() {
     let mut bench = with_data(out_of_memory(2, 1, true));
     // A second stream renders the pass that was tiled.
-    let ring = RING + 0x80_0000;
-    bench.map(1, ring, 0x1000, Attributes::UNCACHED);
-    let (input, output) = user_pages(8);
-    bench.map(0, input, 4096, Attributes::UNCACHED);
-    bench.map(0, output, 4096, Attributes::UNCACHED);
-    let stream = stream_input(0) + 0x80;
-    bench.shared_write64(stream + 0x10, ring);
-    bench.shared_write(stream + 0x18, 0x1000);
-    bench.shared_write64(stream + 0x30, input);
-    bench.shared_write64(stream + 0x38, output);
-    bench.shared_write(stream + 0x4, 1 | 1 << 8);
-    bench.shared_write(stream, 1 | 1 << 8 | 1 << 10);
+    let (ring, input) = bench.second_stream();
     give(&mut bench, 0, 0);
     assert_eq!(
         got(&mut bench, 1),
