@@ -8,7 +8,7 @@ use crate::outcome::Failure;
 use crate::streams::talk;
 use eitri_job::result::{JobResult, ResultError, Sink};
 use eitri_job::{Bundle, BundleError};
-use eitri_on_model::{Machine, NonCoherent};
+use eitri_on_model::{Machine, MissingUpkeep, NonCoherent};
 use eitri_runtime::Done as StepDone;
 use miette::Diagnostic;
 use std::convert::Infallible;
@@ -35,14 +35,16 @@ pub(crate) fn run(
             talk!("{}: {} ({:?})", step.step, step.found, step.took);
         }
     };
+    let mut missing = MissingUpkeep::default();
     let Ok(_) = match request.coherent {
         true => eitri_job::run(machine.clone(), &read, &mut report, &mut stream),
         false => {
-            let caches = NonCoherent::new(machine.clone(), SEED);
+            let caches = NonCoherent::new(machine.clone(), SEED).naming_code();
+            missing = caches.missing_upkeep();
             eitri_job::run(caches, &read, &mut report, &mut stream)
         }
     };
-    let diagnoses = machine.gpu(|gpu| {
+    let mut diagnoses = machine.gpu(|gpu| {
         let found = gpu.diagnoses();
         let shown = found.iter().take(SHOWN_DIAGNOSES);
         let mut diagnoses: Vec<String> = shown
@@ -55,6 +57,7 @@ pub(crate) fn run(
         }
         diagnoses
     });
+    diagnoses.extend(missing.texts());
     let result =
         JobResult::parse(&stream.0).map_err(|cause| Failure::refused(HostError::Result(cause)))?;
     Ok(Done { result, diagnoses })

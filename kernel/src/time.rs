@@ -22,14 +22,16 @@ pub fn now() -> Duration {
 
 fn duration(ticks: u64) -> Duration {
     let hertz = counter_hertz().max(1);
-    let nanoseconds = u128::from(ticks % hertz) * 1_000_000_000 / u128::from(hertz);
+    // CNTFRQ has 32 bits, so that this has 62.
+    let nanoseconds = (ticks % hertz) * 1_000_000_000 / hertz;
     Duration::new(ticks / hertz, nanoseconds as u32)
 }
 
 pub(crate) fn ticks(time: Duration) -> u64 {
-    let hertz = u128::from(counter_hertz());
-    let ticks = time.as_nanos() * hertz / 1_000_000_000;
-    u64::try_from(ticks).unwrap_or(u64::MAX)
+    let hertz = counter_hertz();
+    // As in `duration`.
+    let of_part = u64::from(time.subsec_nanos()) * hertz / 1_000_000_000;
+    time.as_secs().saturating_mul(hertz).saturating_add(of_part)
 }
 
 /// Lets the timer's interrupt come at `moment` (as [`now`] counts), at once if that has passed.

@@ -124,8 +124,9 @@ pub mod control {
     pub const DIAGNOSIS: usize = 24;
     /// The same of what was wrong with the upkeep of caches, since the machine began.
     pub const UPKEEP:    usize = 28;
-    /// Written: the address of a page of 4096 bytes that has a new owner; nothing of it is in caches.
-    pub const NEW_PAGE:  usize = 32;
+    /// Written: the address of the first of some pages of 4096 bytes that have a new owner, with how many follow it in bits 11:0;
+    /// nothing of them is in caches. Behind a new GPU no page has an owner.
+    pub const NEW_PAGES: usize = 32;
 }
 
 /// The GPU that an image of tests asks for.

@@ -1,7 +1,8 @@
 //! The driver's tests in QEMU, with caches that the GPU does not see: one image, one boot, a line for each test.
 //!
 //! A test that fails ends the image, which is booted again for those behind it. What has failed runs once more, alone, with each
-//! access of the image looked at: if upkeep of the caches was missing, it is told who stored what was not cleaned.
+//! access of the image looked at: if upkeep of the caches was missing, it is told who stored what was not cleaned. That this is so
+//! is shown by drivers that lack upkeep.
 
 use super::Case;
 use crate::dispatch;
@@ -25,42 +26,85 @@ const UPKEEP: &str = "cache: ";
 /// As often it is booted again for the tests that stand behind one that has failed.
 const MOST_BOOTS: usize = 20;
 
-/// Runs all of them.
+/// Runs all of them, with the upkeep of caches looked at.
 pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let programs = programs(workspace)?;
     let machine = Machine::with_driver_tests(&stub_firmware(), &programs)?;
+    let mut cases = Vec::new();
+    for (number, result) in (1..).zip(run_all(&machine)?) {
+        cases.extend(match result.outcome {
+            Outcome::ForTheHost => None,
+            Outcome::Good => Some(Case::ran(result.name, None)),
+            Outcome::Failed(failure) => {
+                let failure = who_stored(&machine, number, &failure)?;
+                Some(Case::ran(result.name, Some(failure)))
+            }
+        });
+    }
+    cases.extend(seeded(&machine)?);
+    Ok(cases)
+}
+
+/// What became of each test, booting again behind one that has ended the image. One more result, without a name in the list, says why
+/// there are no further ones.
+fn run_all(machine: &Machine) -> Result<Vec<TestResult>, Failure> {
     let mut results: Vec<TestResult> = Vec::new();
     for _ in 0..MOST_BOOTS {
         let first = results.len() + 1;
-        let ran = boot(&machine, Sight::Pages, &format!("from={first}"))?;
+        let ran = boot(machine, Sight::Pages, &format!("from={first}"))?;
         let tap = Tap::read(&ran.console);
+        let behind = |said: &str| format!("{}\n{said}{}", ran.ended, ran.monitor);
         results.extend(tap.results);
         if let Some(name) = tap.under_way {
-            let failure = format!("{}\n{}{}", ran.ended, tap.last_words, ran.monitor);
-            results.push(TestResult {
-                name,
-                outcome: Outcome::Failed(failure),
-            });
+            let outcome = Outcome::Failed(behind(&tap.last_words));
+            results.push(TestResult { name, outcome });
         } else if results.len() < tap.planned || tap.planned == 0 {
-            let failure = format!("{}\n{}{}", ran.ended, ran.console, ran.monitor);
-            return Ok(vec![Case::ran("the image", Some(failure))]);
+            let (name, outcome) = (
+                "the image".to_owned(),
+                Outcome::Failed(behind(&ran.console)),
+            );
+            results.push(TestResult { name, outcome });
+            break;
         }
         if results.len() == tap.planned {
             break;
         }
     }
+    Ok(results)
+}
+
+/// Drivers that lack upkeep of caches: the image says what is told of each, and which function of the driver is at fault; the addresses
+/// that are told must be of that function.
+fn seeded(machine: &Machine) -> Result<Vec<Case>, Failure> {
+    let ran = boot(machine, Sight::Lines, "seeded")?;
+    let said = || format!("{}\n{}{}", ran.ended, ran.console, ran.monitor);
     let mut cases = Vec::new();
-    for (number, result) in (1..).zip(results) {
-        cases.extend(match result.outcome {
-            Outcome::ForTheHost => None,
-            Outcome::Good => Some(Case::ran(result.name, None)),
-            Outcome::Failed(failure) => {
-                let failure = who_stored(&machine, number, failure)?;
-                Some(Case::ran(result.name, failure))
-            }
-        });
+    let mut told = String::new();
+    for line in ran.console.lines().map(str::trim_end) {
+        if let Some(text) = begun(line) {
+            told += &machine.with_symbols(text);
+            told.push('\n');
+        } else if let Some((name, function)) = ended(line) {
+            let is_named = line.starts_with("ok ") && told.contains(function);
+            let failure =
+                (!is_named).then(|| format!("`{function}` is not told:\n{told}{}", said()));
+            cases.push(Case::ran(name, failure));
+            told.clear();
+        }
+    }
+    if cases.is_empty() {
+        cases.push(Case::ran("drivers that lack upkeep", Some(said())));
     }
     Ok(cases)
+}
+
+/// The name and the remark of a line that says how a test ended.
+fn ended(line: &str) -> Option<(&str, &str)> {
+    let result = line
+        .strip_prefix("ok ")
+        .or_else(|| line.strip_prefix("not ok "))?;
+    let (_, result) = result.split_once(" - ")?;
+    result.split_once(" # ")
 }
 
 /// What the monitor looks at, to play the caches.
@@ -80,21 +124,12 @@ fn boot(machine: &Machine, sight: Sight, word: &str) -> Result<TestsRan, Failure
     qemu::run_driver_tests(machine, &[coherent, word], LIMIT)
 }
 
-/// What is wrong with a test that has failed, by a run in which each access is looked at. Its verdict counts: without that a store of
-/// what stood there before is not seen, and the GPU may read just while the driver is about to clean.
-fn who_stored(
-    machine: &Machine,
-    number: usize,
-    failure: String,
-) -> Result<Option<String>, Failure> {
+/// What is wrong with a test that has failed, with what a run says in which each access is looked at.
+fn who_stored(machine: &Machine, number: usize, failure: &str) -> Result<String, Failure> {
     let ran = boot(machine, Sight::Lines, &format!("only={number}"))?;
     let told = ran.monitor.lines().filter(|line| line.contains(UPKEEP));
     let told: Vec<String> = told.map(|line| machine.with_symbols(line)).collect();
-    let good = Tap::read(&ran.console)
-        .results
-        .iter()
-        .any(|result| result.outcome == Outcome::Good);
-    Ok((!good || !told.is_empty()).then(|| format!("{}\n{failure}", told.join("\n"))))
+    Ok(format!("{}\n{failure}", told.join("\n")))
 }
 
 /// The programs of all shaders, as the image wants them: of each its name and itself, both behind their length.

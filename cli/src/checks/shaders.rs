@@ -94,7 +94,7 @@ impl Sink for Workgroups {
 /// Caches that the GPU does not see, in QEMU, before a GPU of another generation: an image that keeps them up gets its result
 /// without a word, and is traced; of one that does not it is told which line it has not cleaned, and where it wrote it.
 fn non_coherent(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
-    const MISSED: &str = "cache: the GPU reads the line of 0x";
+    const MISSED: &str = " of the GPU reads the line of 0x";
     let [demo, ..] = demo::all(&Picture::WHOLE_SET);
     let path = workspace.root().join("cli/demo").join(demo.file);
     let shader = shader_file::load(&path.to_string_lossy())?;

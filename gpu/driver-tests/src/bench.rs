@@ -33,9 +33,14 @@ pub(crate) fn long() -> bool {
     bench().long()
 }
 
+/// Whether the shorter forms of tests are wanted.
+pub(crate) fn brief() -> bool {
+    bench().brief()
+}
+
 /// The first `few` of `all` where shorter forms of tests are wanted.
 pub(crate) fn some<T>(all: &[T], few: usize) -> &[T] {
-    match bench().brief() {
+    match brief() {
         true => all.get(..few).unwrap_or(all),
         false => all,
     }

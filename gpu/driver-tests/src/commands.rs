@@ -1,7 +1,8 @@
 //! Commands: chunks, secondaries, dispatches of every kind.
 
 use crate::bench::{
-    DOUBLE, LIMIT, Work, diagnoses, machine, program, queue, queue_in, submit, up, wait, words,
+    DOUBLE, LIMIT, Work, brief, diagnoses, machine, program, queue, queue_in, submit, up, wait,
+    words,
 };
 use crate::machine::{Host, Shader};
 use alloc::string::ToString;
@@ -81,9 +82,9 @@ pub(crate) fn push_constants_change_between_dispatches() {
     assert_eq!(diagnoses(&machine), [""; 0]);
 }
 
-/// Forty thousand instructions and their data: many blocks, run twice; recorded again, they take no more memory.
+/// Forty thousand instructions and their data, or a fifth of that: many blocks, run twice; recorded again, they take no more memory.
 pub(crate) fn long_recordings_go_on_in_further_blocks_which_are_kept() {
-    const ROUNDS: u32 = 1500;
+    let rounds: u32 = if brief() { 300 } else { 1500 };
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
@@ -95,14 +96,14 @@ pub(crate) fn long_recordings_go_on_in_further_blocks_which_are_kept() {
         recorded(&mut device, work.commands, |it| {
             it.bind_pipeline(work.pipeline)?
                 .bind_descriptor_set(work.set)?;
-            for number in 0..ROUNDS {
+            for number in 0..rounds {
                 it.push_constants(&push(number, 0))?.dispatch([1, 1, 1])?;
                 it.barrier(all, all)?;
             }
             Ok(())
         });
         let now = device.memory_in_use();
-        assert!(now > before + 64 * u64::from(ROUNDS), "{now} {before}");
+        assert!(now > before + 64 * u64::from(rounds), "{now} {before}");
         match round {
             0 => grown = now,
             _ => assert_eq!(now, grown),
@@ -111,7 +112,7 @@ pub(crate) fn long_recordings_go_on_in_further_blocks_which_are_kept() {
     for _ in 0..2 {
         run(&mut device, queue, work.commands);
     }
-    let sum = ROUNDS * (ROUNDS - 1);
+    let sum = rounds * (rounds - 1);
     assert_eq!(work.words(&mut device, 2), [sum, sum + 1]);
     assert_eq!(diagnoses(&machine), [""; 0]);
     work.destroy(&mut device);

@@ -42,12 +42,14 @@ mod power;
 mod recovery;
 mod scheduling;
 mod security;
+mod seeded;
 mod semaphores;
 mod shapes;
 mod soak;
 mod timing;
 
 pub use machine::{Bench, Parts, Shader, run_on};
+pub use seeded::{SEEDED, Seeded};
 
 /// A test.
 #[derive(Clone, Copy, Debug)]
@@ -157,7 +159,7 @@ macro_rules! each_test {
                 a_gpu_with_nothing_to_do_is_off_until_there_is;
                 a_gpu_is_off_and_on_without_coherency_too;
                 firmware_of_later_interfaces_is_halted_and_started_again;
-                jobs_outlive_a_suspended_device: "in QEMU the model needs longer for a job than the firmware is given to save it";
+                jobs_outlive_a_suspended_device;
                 a_signal_of_the_host_wakes_the_gpu;
                 whatever_goes_wrong_on_the_way_ends_in_bounded_time;
                 a_supply_that_does_not_come_is_told;

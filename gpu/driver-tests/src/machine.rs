@@ -92,6 +92,13 @@ pub(crate) struct Accesses {
     pub(crate) waits: u64,
 }
 
+/// Upkeep of caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Upkeep {
+    Clean,
+    Invalidate,
+}
+
 /// What was asked of the GPU's supply and its clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Supply {
@@ -141,6 +148,8 @@ struct State {
     coherency: Cell<Option<SystemCoherency>>,
     /// How many times slower than usual the GPU is clocked.
     slowdown: Cell<u32>,
+    /// Upkeep of caches that is not done, as if the driver had forgotten it.
+    left_out: Cell<Option<Upkeep>>,
 }
 
 impl State {
@@ -196,6 +205,7 @@ impl Machine {
             supply: Cell::new(supply),
             coherency: Cell::new(None),
             slowdown: Cell::new(1),
+            left_out: Cell::new(None),
         }))
     }
 
@@ -232,6 +242,11 @@ impl Machine {
             inner: self.0.parts.behind_caches(seed),
             state: Rc::clone(&self.0),
         }
+    }
+
+    /// Upkeep of caches that is not done from now on.
+    pub(crate) fn leave_out(&self, upkeep: Option<Upkeep>) {
+        self.0.left_out.set(upkeep);
     }
 
     pub(crate) fn inject(&self, injection: Injection) {
@@ -328,11 +343,15 @@ unsafe impl Platform for Host {
     }
 
     fn clean(&mut self, range: Range<PhysicalAddress>) {
-        self.inner.clean(range);
+        if self.state.left_out.get() != Some(Upkeep::Clean) {
+            self.inner.clean(range);
+        }
     }
 
     fn invalidate(&mut self, range: Range<PhysicalAddress>) {
-        self.inner.invalidate(range);
+        if self.state.left_out.get() != Some(Upkeep::Invalidate) {
+            self.inner.invalidate(range);
+        }
     }
 
     fn now(&mut self) -> Instant {

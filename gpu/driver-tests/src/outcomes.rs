@@ -1,7 +1,7 @@
 //! Each job has its own outcome, and a queue has only its own faults.
 
 use crate::bench::{
-    DOUBLE, FOREVER, Work, diagnoses, inject, machine, queue, queue_in, submit, up, wait,
+    DOUBLE, FOREVER, Work, brief, diagnoses, inject, machine, queue, queue_in, submit, up, wait,
 };
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -136,11 +136,12 @@ pub(crate) fn jobs_follow_each_other_around_the_ring() {
     let queue = queue(&mut device);
     let work = Work::new(&mut device, queue, &DOUBLE, 64);
     // 128 wrappers fill the ring once.
-    for _ in 0..300 {
+    let jobs = if brief() { 140 } else { 300 };
+    for _ in 0..jobs {
         let fence = submit(&mut device, queue, &work);
         assert_eq!(wait(&mut device, fence), GOOD);
     }
-    assert_eq!(device.reached(queue, SubQueue::Compute), Ok(300));
+    assert_eq!(device.reached(queue, SubQueue::Compute), Ok(jobs));
     assert_eq!(diagnoses(&machine), [""; 0]);
 }
 

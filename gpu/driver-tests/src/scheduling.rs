@@ -91,7 +91,7 @@ fn many_queues<P: Platform>(platform: P, seed: u64, rounds: usize) {
 }
 
 pub(crate) fn there_are_more_queues_than_slots_and_spaces() {
-    for seed in some(&[0, 1, 2, 3, 4, 5], 2).iter().copied() {
+    for seed in some(&[1, 0, 2, 3, 4, 5], 1).iter().copied() {
         let machine = machine();
         many_queues(machine.platform(), seed, 3);
         assert_eq!(misuse(&machine), [""; 0], "seed {seed}");

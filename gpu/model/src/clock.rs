@@ -103,6 +103,10 @@ fn ticks(time: Nanoseconds, hz: u64) -> u64 {
 }
 
 fn scale(value: u64, by: u64, over: u64) -> u64 {
+    // Nearly always: a division of 64 bits is one instruction.
+    if let Some(product) = value.checked_mul(by) {
+        return product / over;
+    }
     let exact = u128::from(value) * u128::from(by) / u128::from(over);
     u64::try_from(exact).unwrap_or(u64::MAX)
 }

@@ -10,7 +10,7 @@ use crate::diagnosis::{Journal, MmuMisuse};
 use crate::injection::{Injection, Injections, Occasion};
 use crate::irq::{Interrupts, Lines};
 use crate::l2::{CACHED, L2, L2Flush};
-use crate::memory::{BusError, PAGE, PhysicalMemory};
+use crate::memory::{Accessor, BusError, PAGE, PhysicalMemory};
 use crate::mmu::{AccessKind, Mmu, Refusal, Request, Source};
 use crate::trace::Event;
 use eitri_csf::registers::control::gpu_faultstatus;
@@ -193,7 +193,10 @@ impl Fabric {
     /// Lets the L2 do what was asked of it; without power it loses everything.
     pub(crate) fn settle_l2(&mut self, memory: &mut dyn PhysicalMemory, has_power: bool) {
         match &mut self.l2 {
-            Some(l2) if has_power => l2.settle(memory),
+            Some(l2) if has_power => {
+                memory.accessed_by(Accessor::L2);
+                l2.settle(memory);
+            }
             Some(l2) => l2.lose(),
             None => {}
         }
@@ -273,6 +276,7 @@ impl Fabric {
         memory: &mut dyn PhysicalMemory,
         request: Request,
     ) -> Result<u64, Refusal> {
+        memory.accessed_by(Accessor::Unit(request.source));
         if !self.injections.is_empty() {
             let space = request.space;
             let (slot, stream) = match request.source {

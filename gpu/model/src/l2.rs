@@ -162,11 +162,14 @@ impl L2 {
                 if wear.clean_misses && number % MISSED == 0 {
                     continue;
                 }
-                let dirty = core::mem::take(&mut line.dirty);
-                for (index, byte) in (0..LINE).zip(line.bytes) {
-                    if dirty >> index & 1 != 0 {
-                        let _ = memory.write(number * LINE + index, &[byte]);
-                    }
+                let mut dirty = core::mem::take(&mut line.dirty);
+                // Neighbours in one write.
+                while dirty != 0 {
+                    let start = dirty.trailing_zeros();
+                    let end = start + (dirty >> start).trailing_ones();
+                    let bytes = line.bytes.get(start as usize..end as usize);
+                    let _ = memory.write(number * LINE + u64::from(start), bytes.unwrap_or(&[]));
+                    dirty &= u64::MAX.checked_shl(end).unwrap_or(0);
                 }
             }
         }

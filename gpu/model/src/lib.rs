@@ -62,6 +62,6 @@ pub use firmware::stub::stub_firmware;
 pub use gpu::{Budget, Gpu, Progress};
 pub use injection::{Aim, Injection};
 pub use irq::Lines;
-pub use memory::{BusError, PAGE, PhysicalMemory, SparseMemory};
+pub use memory::{Accessor, BusError, PAGE, PhysicalMemory, SparseMemory};
 pub use mmu::{AccessKind, PageFault, Source};
 pub use trace::{Event, RECORD_BYTES, Sink};

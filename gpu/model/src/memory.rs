@@ -3,6 +3,7 @@
 //! The host decides what an address means: an array in an ordinary process, the machine's own memory under a monitor.
 //! Guarantees: the model never assumes that an access succeeds, and never asks for more than a page at once.
 
+use crate::mmu::Source;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use core::fmt;
@@ -25,11 +26,39 @@ impl fmt::Display for BusError {
 
 impl core::error::Error for BusError {}
 
+/// What of the GPU accesses memory, for a host that tells who wrote what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accessor {
+    /// A unit, or the page tables that its address is translated by.
+    Unit(Source),
+    /// The L2, which writes back for all of them.
+    L2,
+}
+
+impl fmt::Display for Accessor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Accessor::Unit(Source::Mcu) => f.write_str("the microcontroller"),
+            Accessor::Unit(Source::StreamFetch { group, stream }) => {
+                write!(f, "the fetch of stream {stream} in slot {group}")
+            }
+            Accessor::Unit(Source::Stream { group, stream }) => {
+                write!(f, "stream {stream} in slot {group}")
+            }
+            Accessor::Unit(Source::Core(core)) => write!(f, "shader core {core}"),
+            Accessor::L2 => f.write_str("the L2"),
+        }
+    }
+}
+
 /// The memory behind the GPU's page tables.
 ///
 /// Accesses are little-endian, never cross a page, and may have any alignment. An aligned access of 4 or 8 bytes should
 /// be one access to memory, since the CPU looks at the same words.
 pub trait PhysicalMemory {
+    /// States who makes the accesses that follow. Who does not tell them apart has nothing to do.
+    fn accessed_by(&mut self, _accessor: Accessor) {}
+
     /// Copies the bytes from `address` on into `bytes`.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 //! The runtime's platform for an ordinary process: the model is the GPU, a vector the memory.
 //!
 //! Needs: nothing of the machine it runs on.  Guarantees: time is the model's own, so that a limit means the same on a slow
-//! machine.  [`NonCoherent`] puts CPU caches and a store buffer in front of any platform, so that missing cache upkeep and
-//! missing barriers are found where there are none.
+//! machine.  [`NonCoherent`] puts CPU caches and a store buffer in front of it, so that missing cache upkeep and missing
+//! barriers are found where there are none.
 //!
 //! ```
 //! use eitri_model::{Config, stub_firmware};
@@ -22,10 +22,11 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
+mod code;
 mod dump;
 mod machine;
 mod memory;
 mod non_coherent;
 
 pub use machine::Machine;
-pub use non_coherent::NonCoherent;
+pub use non_coherent::{MissingUpkeep, NonCoherent};

@@ -2,12 +2,12 @@
 //!
 //! Time is the model's: it passes while the driver waits, and a little with each register access.
 
-use crate::memory::Memory;
+use crate::memory::{Memory, Watcher};
 use eitri_model::{Budget, Config, Gpu, PhysicalMemory};
 use eitri_runtime::{DmaRegion, Instant, Lines, PageAllocator, PhysicalAddress, Platform};
 use std::cell::RefCell;
 use std::ops::Range;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::time::Duration;
 
 /// Physical memory of the usual machine.
@@ -99,6 +99,11 @@ impl Machine {
     pub fn with_patience(self, limit: Duration) -> Machine {
         self.0.borrow_mut().patience = Some((std::time::Instant::now(), limit));
         self
+    }
+
+    /// Tells somebody of the GPU's accesses to memory.
+    pub(crate) fn watch(&self, watcher: Weak<dyn Watcher>) {
+        self.0.borrow_mut().memory.watch(watcher);
     }
 
     /// The model.

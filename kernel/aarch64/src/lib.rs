@@ -22,6 +22,7 @@ extern crate std;
 
 // What the CPU tells.
 mod cache_instruction;
+mod cache_loop;
 mod cache_type;
 mod data_abort;
 mod frames;
@@ -39,6 +40,7 @@ mod mair;
 
 pub use abort_entry::AbortEntry;
 pub use cache_instruction::{CacheInstruction, Upkeep};
+pub use cache_loop::CacheLoop;
 pub use cache_type::CacheType;
 pub use data_abort::{Access, AccessError, DataAbort, Direction, FaultPage, Width};
 pub use frames::frames;

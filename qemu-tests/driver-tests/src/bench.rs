@@ -15,8 +15,8 @@ static PROGRAMS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/programs"));
 pub(crate) struct InImage;
 
 impl Bench for InImage {
-    fn machine(&self, config: Config, _memory: Option<u64>) -> Rc<dyn Parts> {
-        machine::new(&config)
+    fn machine(&self, config: Config, memory: Option<u64>) -> Rc<dyn Parts> {
+        machine::new(&config, memory)
     }
 
     fn program(&self, shader: &'static Shader) -> &'static [u8] {

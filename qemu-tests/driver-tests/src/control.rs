@@ -7,6 +7,9 @@ use eitri_boards::qemu_virt::{CONTROL, NewGpu, control};
 use eitri_model::{Config, Injection, Product};
 use eitri_runtime::Lines;
 
+/// Bytes of a page.
+const PAGE: u64 = 4096;
+
 /// The monitor's own registers.
 pub(crate) struct Control(());
 
@@ -61,10 +64,16 @@ impl Control {
         self.write(control::CUT_POWER, 1);
     }
 
-    /// A page of memory has a new owner: what caches hold of the last one's is of no interest. On a board it would be overwritten; the
+    /// Pages of memory have a new owner: what caches hold of the last one's is of no interest. On a board it would be overwritten; the
     /// monitor, which sees stores only by what they change (`coherent=pages`), has to be told.
-    pub(crate) fn new_page(&mut self, address: u64) {
-        self.write(control::NEW_PAGE, address as u32);
+    pub(crate) fn new_pages(&mut self, mut address: u64, mut count: u64) {
+        const MOST: u64 = 4096;
+        while count != 0 {
+            let now = count.min(MOST);
+            self.write(control::NEW_PAGES, (address | (now - 1)) as u32);
+            address += now * PAGE;
+            count -= now;
+        }
     }
 
     pub(crate) fn lines(&mut self) -> Lines {

@@ -48,12 +48,14 @@ pub(crate) fn upkeep() -> Vec<String> {
     board().control.upkeep()
 }
 
-/// A machine with a GPU of its own.
-pub(crate) fn new(config: &Config) -> Rc<dyn Parts> {
+/// A machine with a GPU of its own, with as much memory of the board's as was asked for, or all.
+pub(crate) fn new(config: &Config, bytes: Option<u64>) -> Rc<dyn Parts> {
     let memory = BOARD.memory.shared;
-    let map = vec![0; PageAllocator::words(memory.bytes as u64)];
+    let all = memory.bytes as u64;
+    let bytes = bytes.unwrap_or(all).min(all);
+    let map = vec![0; PageAllocator::words(bytes)];
     let start = PhysicalAddress(memory.base as u64);
-    let pages = PageAllocator::new(start, memory.bytes as u64, map);
+    let pages = PageAllocator::new(start, bytes, map);
     let upkeep = upkeep().len();
     board().control.new_gpu(config);
     Rc::new(Machine(Rc::new(State {
@@ -134,9 +136,7 @@ unsafe impl Platform for Machine {
     fn allocate(&mut self, bytes: u64, alignment: u64) -> Option<DmaRegion> {
         let region = self.0.pages.borrow_mut().allocate(bytes, alignment)?;
         let Board { gpu, control } = &mut *board();
-        for page in region.span().start.0 / PAGE..region.span().end.0 / PAGE {
-            control.new_page(page * PAGE);
-        }
+        control.new_pages(region.start().0, region.bytes() / PAGE);
         gpu.zero(region.start(), region.bytes());
         Some(region)
     }

@@ -5,7 +5,7 @@
 //! wrong in it, and tells what the GPU and the caches have to say ([`control`]).
 //!
 //! A test that fails panics, and ends the image; it can be booted again for the rest. On the command line `from=N` leaves out
-//! what stands before test N of the list, and `only=N` all others.
+//! what stands before test N of the list, and `only=N` all others; `seeded` runs, in place of all, drivers that lack upkeep of caches.
 #![no_std]
 #![no_main]
 
@@ -15,10 +15,11 @@ mod bench;
 mod control;
 mod machine;
 
+use alloc::string::String;
 use bench::InImage;
 use control::Control;
 use eitri_boards::Exit;
-use eitri_driver_tests::{TESTS, run_on};
+use eitri_driver_tests::{SEEDED, TESTS, run_on};
 use eitri_kernel::{Kernel, println, time};
 use eitri_on_board::{Caching, take_gpu};
 
@@ -30,6 +31,8 @@ eitri_kernel::image! {
 /// The words on the command line that choose tests, by their number in the list, from 1.
 const FROM: &str = "from=";
 const ONLY: &str = "only=";
+/// The word for drivers that lack upkeep of caches.
+const FAULTY: &str = "seeded";
 
 fn main(kernel: Kernel) -> Exit {
     let mut buffer = [0; eitri_on_board::LINE_BYTES];
@@ -54,7 +57,33 @@ fn main(kernel: Kernel) -> Exit {
     let control = unsafe { Control::open() };
     machine::set_up(gpu, control);
     run_on(&InImage);
-    run(first, only)
+    match line.split_ascii_whitespace().any(|word| word == FAULTY) {
+        true => run_seeded(),
+        false => run(first, only),
+    }
+}
+
+/// Runs drivers that lack upkeep of caches, and says what is told of each, and which function is at fault.
+fn run_seeded() -> Exit {
+    println!("1..{}", SEEDED.len());
+    let mut exit = Exit::Success;
+    for (number, seeded) in (1..).zip(SEEDED) {
+        let all = (seeded.run)();
+        for told in &all {
+            println!("# {number} {told}");
+        }
+        let is_found = |text: &String| seeded.told.iter().all(|part| text.contains(part));
+        let verdict = match all.iter().any(is_found) {
+            true => "ok",
+            false => {
+                exit = Exit::Failed;
+                "not ok"
+            }
+        };
+        let (name, function) = (seeded.name, seeded.at_fault);
+        println!("{verdict} {number} - without {name} # {function}");
+    }
+    exit
 }
 
 /// Runs the tests of the list that say something here.

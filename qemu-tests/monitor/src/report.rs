@@ -45,7 +45,7 @@ fn callers(guest: &Guest) -> impl Iterator<Item = u64> {
     frames(frame, record)
 }
 
-/// Code of the image: where it is, and who called it.
+/// Code of the image: where it is, and who called it; by default, code that is not known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Code {
     at: u64,
@@ -68,6 +68,9 @@ impl Code {
 
 impl fmt::Display for Code {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.at == 0 {
+            return f.write_str("some code");
+        }
         write!(f, "the code at {:#x}", self.at)?;
         for address in self.callers.iter().take_while(|address| **address != 0) {
             write!(f, " < {address:#x}")?;

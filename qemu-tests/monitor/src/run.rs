@@ -9,17 +9,21 @@ use crate::gpu::{Gpu, Rest};
 use crate::guest::{Exit, Guest};
 use crate::interrupts::{self, Interrupts};
 use crate::model_gpu::About;
+use crate::physical_memory::GuestMemory;
 use crate::report::{self, Code};
 use crate::settings::Settings;
 use crate::{cpus, distributor, machine, redistributor};
 use core::fmt;
 use core::time::Duration;
 use cortex_a::registers::{ESR_EL2, FAR_EL2, HPFAR_EL2, Readable};
-use eitri_aarch64::{Access, CacheInstruction, Direction, FaultPage, SoftwareInterrupt, Syndrome};
+use eitri_aarch64::{
+    Access, CacheInstruction, CacheLoop, Direction, FaultPage, SoftwareInterrupt, Syndrome,
+};
 use eitri_boards::qemu_virt::{CONTROL, NewGpu, control};
 use eitri_boards::steps::SmcCall;
 use eitri_boards::{Exit as End, Region};
 use eitri_kernel::time;
+use eitri_model::PhysicalMemory;
 use spin::{Mutex, MutexGuard, Once};
 
 /// Exception classes of what the image may do.
@@ -88,6 +92,9 @@ const WATCH: Duration = Duration::from_micros(50);
 /// How long it sleeps then at most.
 const NAP: Duration = Duration::from_micros(100);
 
+/// Turns of a loop over lines of the cache that are done at once: interrupts wait meanwhile.
+const MOST_TURNS: u64 = 256;
+
 /// What all CPUs have in common.
 struct Machine {
     shared: Mutex<Shared>,
@@ -142,6 +149,15 @@ pub(crate) fn on_cpu(guest: Guest, interrupts: Interrupts) -> ! {
         machine,
     };
     monitor.run()
+}
+
+/// The loop that the image has stopped in for an instruction by a register, and how many turns are left.
+fn cache_loop(guest: &Guest, register: u8) -> Option<(CacheLoop, u64)> {
+    let word = |place: u64| GuestMemory.read32(guest.elr.wrapping_add(4 * place)).ok();
+    let around = CacheLoop::decode(register, [word(1)?, word(2)?, word(3)?])?;
+    // None would be as many as there are numbers.
+    let turns = guest.register(around.count);
+    (turns != 0).then_some((around, turns))
 }
 
 /// One CPU.
@@ -337,7 +353,7 @@ impl Monitor {
             control::CUT_POWER => model.cut_power(),
             control::DIAGNOSIS => model.ask(About::Gpu, value),
             control::UPKEEP => model.ask(About::Upkeep, value),
-            control::NEW_PAGE => model.memory.renew_page(value.into()),
+            control::NEW_PAGES => model.memory.renew_pages(value.into()),
             _ => {}
         }
     }
@@ -443,12 +459,32 @@ impl Monitor {
         let Some(instruction) = instruction.flatten() else {
             return false;
         };
-        let address = self.guest.register(instruction.register);
-        let code = || Code::of(&self.guest);
-        if let Some(caches) = self.machine.shared().gpu.caches() {
-            caches.upkeep(instruction.upkeep, address, code);
+        let mut shared = self.machine.shared();
+        let caches = shared.gpu.caches();
+        let turns = cache_loop(&self.guest, instruction.register);
+        let Some((around, turns)) = turns else {
+            if let Some(caches) = caches {
+                let address = self.guest.register(instruction.register);
+                caches.upkeep(instruction.upkeep, address, || Code::of(&self.guest));
+            }
+            self.guest.skip_instruction();
+            return true;
+        };
+        let mut address = self.guest.register(around.address);
+        let step = self.guest.register(around.step);
+        let done = turns.min(MOST_TURNS);
+        if let Some(caches) = caches {
+            for _ in 0..done {
+                caches.upkeep(instruction.upkeep, address, || Code::of(&self.guest));
+                address = address.wrapping_add(step);
+            }
         }
-        self.guest.skip_instruction();
+        self.guest.set_register(around.address, address);
+        self.guest.set_register(around.count, turns - done);
+        if done == turns {
+            self.guest.elr = self.guest.elr.wrapping_add(CacheLoop::BYTES);
+            self.guest.spsr = self.guest.spsr & !CacheLoop::FLAGS | CacheLoop::FLAGS_AT_END;
+        }
         true
     }
 

@@ -2,10 +2,10 @@
 
 use eitri_driver_tests::{Bench, Parts, Shader};
 use eitri_model::{Config, Injection};
-use eitri_on_model::{Machine, NonCoherent};
+use eitri_on_model::{Machine, MissingUpkeep, NonCoherent};
 use eitri_runtime::{Lines, Platform};
 use eitri_shaderc::{Options, Robust};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
@@ -14,10 +14,16 @@ use std::time::Duration;
 
 /// Names the file for the table of all faults.
 const TABLE_VARIABLE: &str = "EITRI_FAULT_TABLE";
-/// With `1` all machines have caches that the GPU does not see.
+/// With `1` all machines have caches that the GPU does not see; with `code` it is told, too, which functions have stored what was not
+/// cleaned, which takes many times as long.
 const CACHES_VARIABLE: &str = "EITRI_NON_COHERENT";
 /// What those caches do unasked.
 const SEED: u64 = 29;
+
+thread_local! {
+    /// Whether the tests of this thread want to be told which functions have stored.
+    pub static NAMES_CODE: Cell<bool> = const { Cell::new(false) };
+}
 
 pub struct OnModel;
 
@@ -29,8 +35,9 @@ static PROGRAMS: LazyLock<Mutex<HashMap<&str, &[u8]>>> = LazyLock::new(Mutex::de
 impl Bench for OnModel {
     fn machine(&self, config: Config, memory: Option<u64>) -> Rc<dyn Parts> {
         // Caches before gibibytes take all the memory of this process.
-        let caches =
-            memory.is_none() && std::env::var_os(CACHES_VARIABLE).is_some_and(|it| it == "1");
+        let wanted = std::env::var_os(CACHES_VARIABLE);
+        let is = |value: &str| wanted.as_deref().is_some_and(|it| it == value);
+        let caches = memory.is_none() && (is("1") || is("code"));
         let machine = match memory {
             Some(bytes) => Machine::with_memory(config, bytes),
             None => Machine::new(config),
@@ -38,7 +45,8 @@ impl Bench for OnModel {
         Rc::new(MachineOfModel {
             machine,
             caches,
-            lost_stores: RefCell::default(),
+            names_code: is("code") || NAMES_CODE.get(),
+            missing: RefCell::default(),
         })
     }
 
@@ -103,8 +111,10 @@ struct MachineOfModel {
     machine: Machine,
     /// Whether all its platforms have caches that the GPU does not see.
     caches: bool,
-    /// Of each platform with caches that was given out.
-    lost_stores: RefCell<Vec<Rc<RefCell<Vec<u64>>>>>,
+    /// Whether these tell which functions have stored.
+    names_code: bool,
+    /// What is missing in their upkeep, of each platform that was given out.
+    missing: RefCell<Vec<MissingUpkeep>>,
 }
 
 impl MachineOfModel {
@@ -123,7 +133,11 @@ impl Parts for MachineOfModel {
 
     fn behind_caches(&self, seed: u64) -> Box<dyn Platform> {
         let platform = NonCoherent::new(self.machine(), seed);
-        self.lost_stores.borrow_mut().push(platform.lost_stores());
+        let platform = match self.names_code {
+            true => platform.naming_code(),
+            false => platform,
+        };
+        self.missing.borrow_mut().push(platform.missing_upkeep());
         Box::new(platform)
     }
 
@@ -139,12 +153,8 @@ impl Parts for MachineOfModel {
         let of_gpu =
             |gpu: &mut eitri_model::Gpu| gpu.diagnoses().iter().map(ToString::to_string).collect();
         let mut all: Vec<String> = self.machine().gpu(of_gpu);
-        for lost in self.lost_stores.borrow().iter() {
-            let lost = lost.borrow();
-            all.extend(lost.iter().map(|line| {
-                format!("cache: the line of {line:#x} was invalidated with stores in it that were not cleaned")
-            }));
-        }
+        let missing = self.missing.borrow();
+        all.extend(missing.iter().flat_map(MissingUpkeep::texts));
         all
     }
 

@@ -3,26 +3,15 @@
 //! They come here because stage 2 leaves the memory out. Nothing is evicted by itself: a line that was not cleaned never gets to
 //! memory, so that it is found each time.
 
-use super::{Bytes, LINE, PAGE, Told, in_memory};
+use super::{PAGE, Told, in_memory};
 use crate::physical_memory::GuestMemory;
 use crate::report::Code;
 use alloc::collections::BTreeMap;
-use alloc::format;
 use eitri_aarch64::Upkeep;
-use eitri_model::PhysicalMemory;
+use eitri_cache_line::{CacheLine, LINE, Missing, pieces};
+use eitri_model::{Accessor, PhysicalMemory};
 
-/// A line of the image's cache.
-struct Line {
-    bytes: Bytes,
-    /// What memory held when it was fetched, or cleaned.
-    clean: Bytes,
-    /// Which bytes were stored since, a bit a byte.
-    stored: u64,
-    /// The code that stored last.
-    writer: Code,
-    /// How often the image had written a register by then.
-    at: u64,
-}
+type Line = CacheLine<Code, Accessor>;
 
 /// The lines that the image has used.
 #[derive(Default)]
@@ -47,35 +36,25 @@ impl Lines {
     }
 
     fn line(&mut self, at: u64) -> &mut Line {
-        self.lines.entry(at).or_insert_with(|| {
-            let bytes = in_memory(at);
-            Line {
-                bytes,
-                clean: bytes,
-                stored: 0,
-                writer: Code::default(),
-                at: 0,
-            }
-        })
+        let line = self.lines.entry(at);
+        line.or_insert_with(|| Line::fetched(in_memory(at)))
     }
 
     /// A load of `bytes` bytes, inside of a line, by some code.
-    pub(super) fn load(&mut self, told: &mut Told, address: u64, bytes: u32, code: Code) -> u64 {
+    pub(super) fn load(&mut self, told: &mut Told, address: u64, bytes: u32, loads: Code) -> u64 {
         let (at, inside) = (address & !(LINE - 1), (address % LINE) as usize);
         let range = inside..(inside + bytes as usize).min(LINE as usize);
         let now = in_memory(at);
         let line = self.line(at);
         let mut word = [0; 8];
-        for (to, from) in word.iter_mut().zip(&line.bytes[range.clone()]) {
+        for (to, from) in word.iter_mut().zip(&line.bytes()[range.clone()]) {
             *to = *from;
         }
-        let stale = line.stored == 0 && line.bytes[range.clone()] != now[range];
-        if stale {
-            told.tell(at, || {
-                format!(
-                    "{code} loads {address:#x}, which the GPU has written since the line was fetched: it is \
-                     not invalidated"
-                )
+        if line.is_stale(range, &now) {
+            told.tell(&Missing::Invalidate {
+                address,
+                loads,
+                written: line.written_by(),
             });
         }
         u64::from_le_bytes(word)
@@ -85,15 +64,9 @@ impl Lines {
     pub(super) fn store(&mut self, address: u64, bytes: u32, value: u64, code: Code) {
         let (at, inside) = (address & !(LINE - 1), (address % LINE) as usize);
         let writes = self.writes;
-        let line = self.line(at);
-        for (offset, byte) in (inside..LINE as usize)
-            .zip(value.to_le_bytes())
-            .take(bytes as usize)
-        {
-            line.bytes[offset] = byte;
-            line.stored |= 1 << offset;
-        }
-        (line.writer, line.at) = (code, writes);
+        let value = value.to_le_bytes();
+        let value = value.get(..bytes as usize).unwrap_or(&value);
+        self.line(at).store(inside, value, code, writes);
     }
 
     /// A cache instruction.
@@ -108,61 +81,57 @@ impl Lines {
         let Some(mut line) = self.lines.remove(&at) else {
             return;
         };
-        let writer = line.writer;
+        let stored = line.stored_by().copied().unwrap_or_default();
         if upkeep == Upkeep::Invalidate {
-            if line.stored != 0 && line.bytes != line.clean {
-                told.tell(at, || {
-                    format!(
-                        "{} invalidates the line of {at:#x}, where {writer} has stored what \
-                         was not cleaned: it is lost",
-                        code()
-                    )
+            if line.loses_stores() {
+                told.tell(&Missing::DroppedStore {
+                    line: at,
+                    stored,
+                    drops: code(),
                 });
             }
             return;
         }
-        if line.stored != 0 {
+        if line.is_dirty() {
             let now = in_memory(at);
             // The whole line is written, with what was fetched of it long ago. Shared memory is RAM.
-            let _ = GuestMemory.write(at, &line.bytes);
-            let kept = |byte: &usize| line.stored >> byte & 1 == 0;
-            let mut kept = (0..LINE as usize).filter(kept);
-            if kept.any(|byte| now[byte] != line.clean[byte]) {
-                told.tell(at, || {
-                    format!(
-                        "{} cleans the line of {at:#x}, in which {writer} has stored and the \
-                         GPU has written since: what the GPU wrote is lost",
-                        code()
-                    )
+            let _ = GuestMemory.write(at, line.bytes());
+            if line.overwrites(&now) {
+                told.tell(&Missing::DroppedWrite {
+                    line: at,
+                    stored,
+                    cleans: code(),
+                    written: line.written_by(),
                 });
             }
-            line.clean = line.bytes;
-            line.stored = 0;
+            line.clean();
         }
         if upkeep == Upkeep::Clean {
             self.lines.insert(at, line);
         }
     }
 
-    /// The GPU reads: what of it was stored, announced, and not cleaned?
-    pub(super) fn look(&self, told: &mut Told, address: u64, bytes: u64) {
-        let first = address & !(LINE - 1);
-        let end = address.saturating_add(bytes);
-        let writes = self.writes;
-        let missed = self.lines.range(first..end).find(|(at, line)| {
-            let inside = |offset: u64| (address..end).contains(&(*at + offset));
-            let wanted = (0..LINE).filter(|offset| inside(*offset));
-            let mut wanted = wanted.filter(|offset| line.stored >> offset & 1 != 0);
-            line.at < writes
-                && wanted.any(|offset| line.bytes[offset as usize] != line.clean[offset as usize])
-        });
-        let Some((at, writer)) = missed.map(|(at, line)| (*at, line.writer)) else {
-            return;
-        };
-        told.tell(at, || {
-            format!(
-                "the GPU reads the line of {at:#x}, in which {writer} has stored what was not cleaned"
-            )
-        });
+    /// A unit of the GPU reads: what of it was stored, announced, and not cleaned?
+    pub(super) fn look(&self, told: &mut Told, address: u64, bytes: u64, reads: Accessor) {
+        for (line, part) in pieces(address, bytes) {
+            let stored = self.lines.get(&line);
+            let stored = stored.and_then(|line| line.missed(part, self.writes));
+            if let Some(stored) = stored.copied() {
+                told.tell(&Missing::Clean {
+                    line,
+                    stored,
+                    reads,
+                });
+            }
+        }
+    }
+
+    /// A unit of the GPU writes.
+    pub(super) fn written(&mut self, address: u64, bytes: u64, unit: Accessor) {
+        for (at, _) in pieces(address, bytes) {
+            if let Some(line) = self.lines.get_mut(&at) {
+                line.gpu_writes(unit);
+            }
+        }
     }
 }

@@ -18,15 +18,13 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use eitri_aarch64::Upkeep;
-use eitri_model::{BusError, PhysicalMemory};
+use eitri_cache_line::{Bytes, LINE, Missing};
+use eitri_model::{Accessor, BusError, PhysicalMemory, Source};
 use lines::Lines;
 use pages::Pages;
 
-/// Bytes of a line.
-const LINE: u64 = 64;
 /// Bytes of a page.
 const PAGE: u64 = 4096;
-type Bytes = [u8; LINE as usize];
 
 /// Of one GPU's memory so much is told.
 const MOST_SAID: usize = 16;
@@ -46,9 +44,9 @@ struct Told {
 }
 
 impl Told {
-    fn tell(&mut self, line: u64, text: impl FnOnce() -> String) {
-        if self.lines.len() < MOST_SAID && self.lines.insert(line) {
-            let text = format!("cache: {}", text());
+    fn tell(&mut self, missing: &Missing<Code, Accessor>) {
+        if self.lines.len() < MOST_SAID && self.lines.insert(missing.line()) {
+            let text = format!("cache: {missing}");
             say!("diagnosis: {text}");
             self.texts.push(text);
         }
@@ -67,6 +65,8 @@ enum Kind {
 pub(crate) struct Caches {
     kind: Kind,
     told: Told,
+    /// Who of the GPU makes its accesses.
+    accessor: Accessor,
 }
 
 impl Caches {
@@ -79,6 +79,7 @@ impl Caches {
                 Coherence::NoneByPages => Kind::Pages(Pages::new()),
             },
             told: Told::default(),
+            accessor: Accessor::Unit(Source::Mcu),
         }
     }
 
@@ -92,19 +93,25 @@ impl Caches {
         }
     }
 
-    /// A page of the memory has a new owner.
-    pub(crate) fn renew_page(&mut self, address: u64) {
-        match &mut self.kind {
-            Kind::Coherent => {}
-            Kind::Lines(lines) => lines.forget(address),
-            Kind::Pages(pages) => pages.forget(address),
+    /// Pages of the memory have a new owner: as `control::NEW_PAGES` has it.
+    pub(crate) fn renew_pages(&mut self, word: u64) {
+        let first = word & !(PAGE - 1);
+        for page in 0..=word % PAGE {
+            let page = first + page * PAGE;
+            match &mut self.kind {
+                Kind::Coherent => {}
+                Kind::Lines(lines) => lines.forget(page),
+                Kind::Pages(pages) => pages.forget(page),
+            }
         }
     }
 
     /// The image writes a register: from here on the GPU may look.
     pub(crate) fn announce(&mut self) {
-        if let Kind::Lines(lines) = &mut self.kind {
-            lines.announce();
+        match &mut self.kind {
+            Kind::Coherent => {}
+            Kind::Lines(lines) => lines.announce(),
+            Kind::Pages(pages) => pages.announce(&mut self.told),
         }
     }
 
@@ -142,27 +149,43 @@ impl Caches {
     }
 
     /// What was wrong, from the beginning on.
-    pub(crate) fn told(&self) -> &[String] {
+    pub(crate) fn told(&mut self) -> &[String] {
+        if let Kind::Pages(pages) = &mut self.kind {
+            pages.announce(&mut self.told);
+        }
         &self.told.texts
     }
 
     /// The GPU reads: what of it was stored and not cleaned?
     fn look(&mut self, address: u64, bytes: usize) {
+        let (told, reads) = (&mut self.told, self.accessor);
         match &mut self.kind {
             Kind::Coherent => {}
-            Kind::Lines(lines) => lines.look(&mut self.told, address, bytes as u64),
-            Kind::Pages(pages) => pages.look(&mut self.told, address, bytes),
+            Kind::Lines(lines) => lines.look(told, address, bytes as u64, reads),
+            Kind::Pages(pages) => pages.look(address, bytes, reads),
+        }
+    }
+
+    /// The GPU writes.
+    fn written(&mut self, address: u64, bytes: usize) {
+        if let Kind::Lines(lines) = &mut self.kind {
+            lines.written(address, bytes as u64, self.accessor);
         }
     }
 }
 
 impl PhysicalMemory for Caches {
+    fn accessed_by(&mut self, accessor: Accessor) {
+        self.accessor = accessor;
+    }
+
     fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), BusError> {
         self.look(address, bytes.len());
         GuestMemory.read(address, bytes)
     }
 
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), BusError> {
+        self.written(address, bytes.len());
         GuestMemory.write(address, bytes)
     }
 
@@ -177,10 +200,12 @@ impl PhysicalMemory for Caches {
     }
 
     fn write32(&mut self, address: u64, value: u32) -> Result<(), BusError> {
+        self.written(address, 4);
         GuestMemory.write32(address, value)
     }
 
     fn write64(&mut self, address: u64, value: u64) -> Result<(), BusError> {
+        self.written(address, 8);
         GuestMemory.write64(address, value)
     }
 }

@@ -6,20 +6,21 @@
 //!
 //! Guarantees: the GPU sees what was cleaned and nothing else.  Never: tells who stored; for that there are `lines`.
 
-use super::{Bytes, LINE, PAGE, Told, in_memory};
+use super::{PAGE, Told, in_memory};
 use crate::machine;
 use crate::physical_memory::GuestMemory;
 use crate::report::Code;
 use crate::stage2;
 use alloc::boxed::Box;
-use alloc::format;
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cell::UnsafeCell;
 use core::ops::Range;
 use core::ptr;
 use eitri_aarch64::Upkeep;
 use eitri_boards::Region;
-use eitri_model::PhysicalMemory;
+use eitri_cache_line::{Bytes, LINE, Missing, pieces};
+use eitri_model::{Accessor, PhysicalMemory};
 
 /// A page of memory that the image has in its map.
 #[repr(C, align(4096))]
@@ -46,6 +47,19 @@ impl Page {
         bytes
     }
 
+    /// Whether the image has stored something in a part of it that was not cleaned.
+    fn differs(&self, part: Range<usize>) -> bool {
+        let Some(clean) = self.clean.get(part.clone()) else {
+            return false;
+        };
+        // SAFETY: `part` is inside of the page, since it is inside of `clean`; the image does not run while the reference lives.
+        let cached = unsafe {
+            let from = self.cached.0.get().cast::<u8>().add(part.start);
+            core::slice::from_raw_parts(from, part.len())
+        };
+        cached != clean
+    }
+
     fn set_cached(&self, inside: usize, bytes: &[u8]) {
         assert!(inside + bytes.len() <= PAGE as usize);
         // SAFETY: as in `cached`.
@@ -61,11 +75,6 @@ impl Page {
         self.set_cached(0, &self.clean);
     }
 
-    fn clean(&self, inside: usize) -> Bytes {
-        let line = self.clean.get(inside..).and_then(<[u8]>::first_chunk);
-        line.copied().unwrap_or([0; LINE as usize])
-    }
-
     fn set_clean(&mut self, inside: usize, bytes: &[u8]) {
         if let Some(to) = self.clean.get_mut(inside..inside + bytes.len()) {
             to.copy_from_slice(bytes);
@@ -73,10 +82,25 @@ impl Page {
     }
 }
 
+/// The same, and which driver it was last told to be of.
+struct Owned {
+    owner: u32,
+    page: Box<Page>,
+}
+
 /// The pages of the memory that the image shares with the GPU.
 pub(super) struct Pages {
     shared: Region,
-    pages: Vec<Option<Box<Page>>>,
+    pages: Vec<Option<Owned>>,
+    /// Counts drivers.
+    owner: u32,
+    /// What the GPU has read of lines that had something else in the cache, by line.
+    missed: BTreeMap<u64, Missed>,
+}
+
+struct Missed {
+    part: Range<usize>,
+    reads: Accessor,
 }
 
 impl Pages {
@@ -84,49 +108,58 @@ impl Pages {
         let shared = machine::board().memory.shared;
         let mut pages = Vec::new();
         pages.resize_with(shared.bytes / PAGE as usize, || None);
-        Pages { shared, pages }
+        Pages {
+            shared,
+            pages,
+            owner: 0,
+            missed: BTreeMap::new(),
+        }
     }
 
-    /// Nothing is in the cache.
+    /// There is another driver, who has no page yet: what caches hold of the last one's is of no interest.
     pub(super) fn forget_all(&mut self) {
-        for (number, page) in (0..).zip(&mut self.pages) {
-            if let Some(page) = page {
-                page.forget(self.shared.base as u64 + number * PAGE);
-            }
-        }
+        self.owner += 1;
+        self.missed.clear();
     }
 
-    /// Nothing of a page is in the cache.
+    /// A page has a new owner, and nothing of it is in the cache.
     pub(super) fn forget(&mut self, address: u64) {
-        if let Some(page) = self.page(address) {
-            page.forget(address & !(PAGE - 1));
+        let owner = self.owner;
+        if let Some(Some(owned)) = self.place(address) {
+            owned.owner = owner;
+            owned.page.forget(address & !(PAGE - 1));
         }
     }
 
-    fn place(&mut self, address: u64) -> Option<&mut Option<Box<Page>>> {
+    fn place(&mut self, address: u64) -> Option<&mut Option<Owned>> {
         let offset = address.checked_sub(self.shared.base as u64)?;
         self.pages.get_mut((offset / PAGE) as usize)
     }
 
-    /// The page of an address that the image has touched.
+    /// The page of an address that the image has touched, if it has it still.
     fn page(&mut self, address: u64) -> Option<&mut Page> {
-        self.place(address)?.as_deref_mut()
+        let owner = self.owner;
+        let owned = self.place(address)?.as_mut();
+        let owned = owned.filter(|owned| owned.owner == owner)?;
+        Some(&mut owned.page)
     }
 
     /// Shows the image its copy of a page.
     pub(super) fn show(&mut self, address: u64) -> bool {
         let at = address & !(PAGE - 1);
+        let owner = self.owner;
         let Some(place) = self.place(at) else {
             return false;
         };
         let mut clean = [0; PAGE as usize];
         // Shared memory is RAM.
         let _ = GuestMemory.read(at, &mut clean);
-        let page = place.insert(Box::new(Page {
+        let page = Box::new(Page {
             cached: Frame(UnsafeCell::new(clean)),
             clean,
-        }));
-        stage2::show_page(at as usize, page.cached.0.get() as usize);
+        });
+        let owned = place.insert(Owned { owner, page });
+        stage2::show_page(at as usize, owned.page.cached.0.get() as usize);
         true
     }
 
@@ -141,19 +174,18 @@ impl Pages {
         let at = address & !(LINE - 1);
         let inside = (at % PAGE) as usize;
         let Some(page) = self.page(at) else { return };
-        let (cached, clean): (Bytes, Bytes) = (page.cached(inside), page.clean(inside));
-        let stored = cached != clean;
+        let stored = page.differs(inside..inside + LINE as usize);
         if upkeep == Upkeep::Invalidate && stored {
-            told.tell(at, || {
-                format!(
-                    "{} invalidates the line of {at:#x}, where something was stored that was not cleaned: it is lost",
-                    code()
-                )
+            told.tell(&Missing::DroppedStore {
+                line: at,
+                stored: Code::default(),
+                drops: code(),
             });
         }
         if upkeep != Upkeep::Invalidate && stored {
             // The whole line is written, with what was fetched of it long ago. Whether the GPU has written in between is not told:
             // the image may have stored everything of the line, also what was there before.
+            let cached: Bytes = page.cached(inside);
             let _ = GuestMemory.write(at, &cached);
             page.set_clean(inside, &cached);
         }
@@ -164,30 +196,36 @@ impl Pages {
         }
     }
 
-    /// The GPU reads: what of it was stored and not cleaned?
-    pub(super) fn look(&mut self, told: &mut Told, address: u64, bytes: usize) {
-        for (at, range) in pieces(address, bytes) {
-            let Some(page) = self.page(at) else { continue };
-            let inside = (at % PAGE) as usize;
-            let (cached, clean): (Bytes, Bytes) = (page.cached(inside), page.clean(inside));
-            if cached[range.clone()] != clean[range] {
-                told.tell(at, || {
-                    format!(
-                        "the GPU reads the line of {at:#x}, in which something was stored that was not cleaned"
-                    )
+    /// A unit of the GPU reads: what of it was stored and not cleaned? The image may be about to clean it: that is seen when it
+    /// writes a register.
+    pub(super) fn look(&mut self, address: u64, bytes: usize, reads: Accessor) {
+        for (line, part) in pieces(address, bytes as u64) {
+            let Some(page) = self.page(line) else {
+                continue;
+            };
+            if page.differs(in_page(line, &part)) {
+                self.missed.insert(line, Missed { part, reads });
+            }
+        }
+    }
+
+    /// The image writes a register: what it has stored by now, and the GPU has looked for, should have been cleaned.
+    pub(super) fn announce(&mut self, told: &mut Told) {
+        while let Some((line, missed)) = self.missed.pop_first() {
+            let page = self.page(line);
+            if page.is_some_and(|page| page.differs(in_page(line, &missed.part))) {
+                told.tell(&Missing::Clean {
+                    line,
+                    stored: Code::default(),
+                    reads: missed.reads,
                 });
             }
         }
     }
 }
 
-/// The lines that a range lies in, each with the part of it.
-fn pieces(address: u64, bytes: usize) -> impl Iterator<Item = (u64, Range<usize>)> {
-    let end = address.saturating_add(bytes as u64);
-    let first = address & !(LINE - 1);
-    (first..end).step_by(LINE as usize).map(move |at| {
-        let from = address.max(at) - at;
-        let to = end.min(at + LINE) - at;
-        (at, from as usize..to as usize)
-    })
+/// Where in its page a part of a line is.
+fn in_page(line: u64, part: &Range<usize>) -> Range<usize> {
+    let inside = (line % PAGE) as usize;
+    inside + part.start..inside + part.end
 }
