@@ -6,6 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::fmt;
 use core::time::Duration;
 use eitri_model::{Config, Injection};
 use eitri_program::Program;
@@ -47,7 +48,7 @@ pub(crate) fn some<T>(all: &[T], few: usize) -> &[T] {
 }
 
 pub(crate) fn program(shader: &'static Shader) -> Program<'static> {
-    Program::parse(bench().program(shader)).expect("just compiled")
+    Program::parse(bench().program(shader)).or_fail("it was just compiled")
 }
 
 /// A machine whose L2 keeps what it has until it is flushed, so that a missing flush is a wrong result.
@@ -78,7 +79,7 @@ pub(crate) fn up_with(machine: Machine, options: Options) -> Device<'static, 'st
 
 /// The same on a platform of the test's own.
 pub(crate) fn up_on<P: Platform>(platform: P, options: Options) -> Device<'static, 'static, P> {
-    Device::bring_up(platform, firmware(), storage(), options, &mut ()).expect("brought up")
+    Device::bring_up(platform, firmware(), storage(), options, &mut ()).or_fail("the GPU comes up")
 }
 
 pub(crate) fn inject(machine: &Machine, injection: Injection) {
@@ -96,7 +97,7 @@ pub(crate) fn diagnoses(machine: &Machine) -> Vec<String> {
 /// A queue with an address space of its own.
 pub(crate) fn queue<P: Platform>(device: &mut Device<'_, '_, P>) -> Queue {
     let made = device.create_queue(QueueConfig::default());
-    made.expect("a place")
+    made.or_fail("there is a place for a queue")
 }
 
 /// The same with a priority.
@@ -105,7 +106,9 @@ pub(crate) fn queue_of<P: Platform>(device: &mut Device<'_, '_, P>, priority: Pr
         priority,
         ..QueueConfig::default()
     };
-    device.create_queue(config).expect("a place")
+    device
+        .create_queue(config)
+        .or_fail("there is a place for a queue")
 }
 
 /// A queue in an address space.
@@ -114,7 +117,9 @@ pub(crate) fn queue_in<P: Platform>(device: &mut Device<'_, '_, P>, space: Space
         space: Some(space),
         ..QueueConfig::default()
     };
-    device.create_queue(config).expect("a place")
+    device
+        .create_queue(config)
+        .or_fail("there is a place for a queue")
 }
 
 /// Commands that run a program on a buffer of its own, which holds 0, 1, 2 … at first.
@@ -134,7 +139,7 @@ impl Work {
         shader: &'static Shader,
         words: u32,
     ) -> Work {
-        let space = device.space(queue).expect("there");
+        let space = device.space(queue).or_fail("it is there");
         Work::in_space(device, space, shader, words)
     }
 
@@ -145,7 +150,14 @@ impl Work {
         words: u32,
     ) -> Work {
         let buffer = device.create_buffer(space, u64::from(words) * 4);
-        Work::on_buffer(device, space, shader, buffer.expect("memory"), 0, words)
+        Work::on_buffer(
+            device,
+            space,
+            shader,
+            buffer.or_fail("there is memory"),
+            0,
+            words,
+        )
     }
 
     /// On the words from `offset` on of a buffer that is there.
@@ -158,21 +170,27 @@ impl Work {
         words: u32,
     ) -> Work {
         let made = device.create_pipeline(space, &program(shader));
-        let pipeline = made.expect("memory");
+        let pipeline = made.or_fail("there is memory");
         let data: Vec<u8> = (0..words).flat_map(u32::to_le_bytes).collect();
-        device.write_buffer(buffer, offset, &data).expect("fits");
-        let set = device.create_descriptor_set(pipeline, 0).expect("memory");
+        device
+            .write_buffer(buffer, offset, &data)
+            .or_fail("it fits");
+        let set = device
+            .create_descriptor_set(pipeline, 0)
+            .or_fail("there is memory");
         let bytes = u64::from(words) * 4;
         let bound = device.bind_range(set, 0, 0, buffer, offset, bytes);
-        bound.expect("fits");
-        let commands = device.create_command_buffer(space).expect("memory");
+        bound.or_fail("it fits");
+        let commands = device
+            .create_command_buffer(space)
+            .or_fail("there is memory");
         let groups = words.div_ceil(64);
         let recorded = device.record(commands, |recorder| {
             recorder.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;
             recorder.dispatch([groups, 1, 1])?;
             Ok(())
         });
-        recorded.expect("fits");
+        recorded.or_fail("it fits");
         Work {
             pipeline,
             set,
@@ -193,10 +211,16 @@ impl Work {
     pub(crate) fn destroy<P: Platform>(self, device: &mut Device<'_, '_, P>) {
         device
             .destroy_command_buffer(self.commands)
-            .expect("unused");
-        device.destroy_descriptor_set(self.set).expect("unused");
-        device.destroy_buffer(self.buffer).expect("unused");
-        device.destroy_pipeline(self.pipeline).expect("unused");
+            .or_fail("nothing uses it");
+        device
+            .destroy_descriptor_set(self.set)
+            .or_fail("nothing uses it");
+        device
+            .destroy_buffer(self.buffer)
+            .or_fail("nothing uses it");
+        device
+            .destroy_pipeline(self.pipeline)
+            .or_fail("nothing uses it");
     }
 }
 
@@ -206,9 +230,72 @@ pub(crate) fn words<P: Platform>(
     count: usize,
 ) -> Vec<u32> {
     let mut bytes = vec![0; count * 4];
-    device.read_buffer(buffer, 0, &mut bytes).expect("inside");
-    let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("four bytes"));
+    device
+        .read_buffer(buffer, 0, &mut bytes)
+        .or_fail("it is inside");
+    let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().or_fail("there are four bytes"));
     bytes.chunks(4).map(word).collect()
+}
+
+/// What a test relies on, and does not look at itself.
+pub(crate) trait OrFail<T> {
+    /// The value, or the end of the test at the caller's place: with what was relied on, and what was told in its stead.
+    #[track_caller]
+    fn or_fail(self, what: &str) -> T;
+}
+
+impl<T, E: fmt::Display> OrFail<T> for Result<T, E> {
+    fn or_fail(self, what: &str) -> T {
+        match self {
+            Ok(value) => value,
+            Err(error) => panic!("expected that {what}: {error}"),
+        }
+    }
+}
+
+impl<T> OrFail<T> for Option<T> {
+    fn or_fail(self, what: &str) -> T {
+        match self {
+            Some(value) => value,
+            None => panic!("expected that {what}"),
+        }
+    }
+}
+
+/// What most tests begin with: a device on a machine of its own, with a queue and work for it.
+pub(crate) struct Ready {
+    pub(crate) machine: Machine,
+    pub(crate) device: Device<'static, 'static, Host>,
+    pub(crate) queue: Queue,
+    pub(crate) work: Work,
+}
+
+/// The usual machine, its device, a queue, and a shader on so many words.
+pub(crate) fn ready(shader: &'static Shader, words: u32) -> Ready {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let queue = queue(&mut device);
+    let work = Work::new(&mut device, queue, shader, words);
+    Ready {
+        machine,
+        device,
+        queue,
+        work,
+    }
+}
+
+/// So many queues with a space each, and work for each of them.
+pub(crate) fn queues_with_work<P: Platform>(
+    device: &mut Device<'_, 'static, P>,
+    count: usize,
+    shader: &'static Shader,
+    words: u32,
+) -> Vec<(Queue, Work)> {
+    let one = |_| {
+        let queue = queue(device);
+        (queue, Work::new(device, queue, shader, words))
+    };
+    (0..count).map(one).collect()
 }
 
 /// Submits and expects room.
@@ -217,7 +304,7 @@ pub(crate) fn submit<P: Platform>(
     queue: Queue,
     work: &Work,
 ) -> Fence {
-    device.submit(queue, work.commands).expect("room")
+    device.submit(queue, work.commands).or_fail("there is room")
 }
 
 /// Waits until a job is over; the first line of what went wrong.

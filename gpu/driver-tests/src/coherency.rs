@@ -1,7 +1,7 @@
 //! CPU caches that the GPU does not see: everything that one side writes reaches the other in time.
 
 use crate::bench::{
-    DOUBLE, Work, diagnoses, inject, machine, queue_in, some, submit, up, up_on, wait,
+    DOUBLE, OrFail, Work, diagnoses, inject, machine, queue_in, some, submit, up, up_on, wait,
 };
 use alloc::vec::Vec;
 use eitri_model::Injection;
@@ -11,7 +11,7 @@ use eitri_runtime::{Options, SubQueue};
 fn round_trip(seed: u64) {
     let machine = machine();
     let mut device = up_on(machine.behind_caches(seed), Options::default());
-    let space = device.create_space().expect("memory");
+    let space = device.create_space().or_fail("there is memory");
     let queue = queue_in(&mut device, space);
     let work = Work::in_space(&mut device, space, &DOUBLE, 256);
     for _ in 0..3 {
@@ -23,7 +23,7 @@ fn round_trip(seed: u64) {
     // A part of a line that the GPU wrote: its neighbours stay.
     device
         .write_buffer(work.buffer, 4, &[9, 0, 0, 0])
-        .expect("inside");
+        .or_fail("it is inside");
     let fences = [0; 4].map(|_| submit(&mut device, queue, &work));
     for fence in fences {
         assert_eq!(wait(&mut device, fence), Ok(()), "seed {seed}");
@@ -32,8 +32,8 @@ fn round_trip(seed: u64) {
     expected[1] = 9 * 16;
     assert_eq!(work.words(&mut device, 256), expected, "seed {seed}");
     work.destroy(&mut device);
-    device.destroy_queue(queue).expect("idle");
-    device.shutdown(&mut ()).expect("in order");
+    device.destroy_queue(queue).or_fail("the queue is idle");
+    device.shutdown(&mut ()).or_fail("it shuts down in order");
     // Stores that an invalidation has thrown away would be told too.
     assert_eq!(diagnoses(&machine), [""; 0], "seed {seed}");
 }
@@ -48,7 +48,7 @@ pub(crate) fn a_failed_job_leaves_the_timeline_of_the_next_alone() {
     for seed in some(&[1, 2, 3, 4, 5, 6, 7, 8], 1).iter().copied() {
         let machine = machine();
         let mut device = up_on(machine.behind_caches(seed), Options::default());
-        let space = device.create_space().expect("memory");
+        let space = device.create_space().or_fail("there is memory");
         let queue = queue_in(&mut device, space);
         let work = Work::in_space(&mut device, space, &DOUBLE, 256);
         inject(&machine, Injection::JobFault { exception: 0x58 });
@@ -64,7 +64,7 @@ pub(crate) fn a_failed_job_leaves_the_timeline_of_the_next_alone() {
 pub(crate) fn barriers_are_few() {
     let machine = machine();
     let mut device = up(machine.clone());
-    let space = device.create_space().expect("memory");
+    let space = device.create_space().or_fail("there is memory");
     let queue = queue_in(&mut device, space);
     let work = Work::in_space(&mut device, space, &DOUBLE, 256);
     for _ in 0..2 {

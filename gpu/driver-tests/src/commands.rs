@@ -1,8 +1,8 @@
 //! Commands: chunks, secondaries, dispatches of every kind.
 
 use crate::bench::{
-    DOUBLE, LIMIT, Work, brief, diagnoses, machine, program, queue, queue_in, submit, up, wait,
-    words,
+    DOUBLE, LIMIT, OrFail, Ready, Work, brief, diagnoses, machine, program, queue, queue_in, ready,
+    submit, up, wait, words,
 };
 use crate::machine::{Host, Shader};
 use alloc::string::ToString;
@@ -32,9 +32,9 @@ pub(crate) static SETS: Shader = Shader::new("sets", include_str!("../shaders/se
 
 pub(crate) fn buffer_of(device: &mut Up, space: Space, values: &[u32]) -> Buffer {
     let buffer = device.create_buffer(space, values.len() as u64 * 4);
-    let buffer = buffer.expect("memory");
+    let buffer = buffer.or_fail("there is memory");
     let bytes: Vec<u8> = values.iter().flat_map(|it| it.to_le_bytes()).collect();
-    device.write_buffer(buffer, 0, &bytes).expect("fits");
+    device.write_buffer(buffer, 0, &bytes).or_fail("it fits");
     buffer
 }
 
@@ -43,12 +43,14 @@ pub(crate) fn recorded(
     commands: CommandBuffer,
     record: impl FnOnce(&mut Recorder<'_, '_, 'static, Host>) -> Result<(), Error>,
 ) {
-    device.record(commands, record).expect("recorded");
+    device
+        .record(commands, record)
+        .or_fail("it can be recorded");
 }
 
 #[track_caller]
 pub(crate) fn run(device: &mut Up, queue: Queue, commands: CommandBuffer) {
-    let fence = device.submit(queue, commands).expect("room");
+    let fence = device.submit(queue, commands).or_fail("there is room");
     match device.wait(fence, LIMIT) {
         Status::Done => {}
         Status::Failed(fault) => panic!("{fault}"),
@@ -62,10 +64,12 @@ pub(crate) fn push(a: u32, b: u32) -> [u8; 8] {
 }
 
 pub(crate) fn push_constants_change_between_dispatches() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &ADD, 64);
+    let Ready {
+        machine,
+        mut device,
+        queue,
+        work,
+    } = ready(&ADD, 64);
     let all = Accesses::SHADER_READ | Accesses::SHADER_WRITE;
     recorded(&mut device, work.commands, |it| {
         it.bind_pipeline(work.pipeline)?
@@ -85,10 +89,12 @@ pub(crate) fn push_constants_change_between_dispatches() {
 /// Forty thousand instructions and their data, or a fifth of that: many blocks, run twice; recorded again, they take no more memory.
 pub(crate) fn long_recordings_go_on_in_further_blocks_which_are_kept() {
     let rounds: u32 = if brief() { 300 } else { 1500 };
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &ADD, 64);
+    let Ready {
+        machine,
+        mut device,
+        queue,
+        work,
+    } = ready(&ADD, 64);
     let all = Accesses::SHADER_READ | Accesses::SHADER_WRITE;
     let before = device.memory_in_use();
     let mut grown = 0;
@@ -123,10 +129,14 @@ pub(crate) fn secondary_commands_are_called_as_often_as_wanted_and_nest() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
-    let space = device.space(queue).expect("there");
+    let space = device.space(queue).or_fail("it is there");
     let work = Work::new(&mut device, queue, &ADD, 64);
     let all = Accesses::SHADER_READ | Accesses::SHADER_WRITE;
-    let make = |device: &mut Up| device.create_command_buffer(space).expect("memory");
+    let make = |device: &mut Up| {
+        device
+            .create_command_buffer(space)
+            .or_fail("there is memory")
+    };
     let levels = [0; 7].map(|_| make(&mut device));
     let innermost = device.record_secondary(levels[0], |it| {
         it.bind_pipeline(work.pipeline)?
@@ -135,7 +145,7 @@ pub(crate) fn secondary_commands_are_called_as_often_as_wanted_and_nest() {
         it.barrier(all, all)?;
         Ok(())
     });
-    innermost.expect("recorded");
+    innermost.or_fail("it can be recorded");
     for pair in levels.windows(2) {
         let recorded = device.record_secondary(pair[1], |it| {
             it.execute(pair[0])?.barrier(all, all)?.execute(pair[0])?;
@@ -179,7 +189,7 @@ pub(crate) fn secondary_commands_are_called_as_often_as_wanted_and_nest() {
     );
     device
         .record_secondary(levels[0], |_| Ok(()))
-        .expect("unused");
+        .or_fail("nothing uses it");
     let gone = device.submit(queue, work.commands).map(drop);
     assert_eq!(gone, Err(Error::NotRecorded));
 }
@@ -188,7 +198,7 @@ pub(crate) fn secondary_commands_are_called_as_often_as_wanted_and_nest() {
 pub(crate) fn what_called_commands_use_stays() {
     let mut device = up(machine());
     let queue = queue(&mut device);
-    let space = device.space(queue).expect("there");
+    let space = device.space(queue).or_fail("it is there");
     let work = Work::new(&mut device, queue, &SHARED, 64);
     let inner = device.record_secondary(work.commands, |it| {
         it.bind_pipeline(work.pipeline)?
@@ -196,10 +206,12 @@ pub(crate) fn what_called_commands_use_stays() {
         it.dispatch([1, 1, 1])?;
         Ok(())
     });
-    inner.expect("recorded");
-    let outer = device.create_command_buffer(space).expect("memory");
+    inner.or_fail("it can be recorded");
+    let outer = device
+        .create_command_buffer(space)
+        .or_fail("there is memory");
     recorded(&mut device, outer, |it| it.execute(work.commands).map(drop));
-    let fence = device.submit(queue, outer).expect("room");
+    let fence = device.submit(queue, outer).or_fail("there is room");
     for refused in [
         device.destroy_command_buffer(work.commands),
         device.destroy_buffer(work.buffer),
@@ -209,8 +221,12 @@ pub(crate) fn what_called_commands_use_stays() {
     }
     assert_eq!(wait(&mut device, fence), Ok(()));
     // The outer goes, the inner keeps its memory.
-    device.destroy_command_buffer(outer).expect("unused");
-    let outer = device.create_command_buffer(space).expect("memory");
+    device
+        .destroy_command_buffer(outer)
+        .or_fail("nothing uses it");
+    let outer = device
+        .create_command_buffer(space)
+        .or_fail("there is memory");
     recorded(&mut device, outer, |it| it.execute(work.commands).map(drop));
     run(&mut device, queue, outer);
     assert_eq!(work.words(&mut device, 2), [2, 3]);
@@ -220,7 +236,7 @@ pub(crate) fn what_called_commands_use_stays() {
 pub(crate) fn commands_with_memory_of_their_own_run_once_at_a_time() {
     let machine = machine();
     let mut device = up(machine.clone());
-    let space = device.create_space().expect("memory");
+    let space = device.create_space().or_fail("there is memory");
     let queues = [0; 2].map(|_| queue_in(&mut device, space));
     let plain = Work::in_space(&mut device, space, &DOUBLE, 64);
     let shared = Work::in_space(&mut device, space, &SHARED, 64);
@@ -245,10 +261,12 @@ pub(crate) fn dispatches_have_bases_and_counts_that_the_gpu_writes() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
-    let space = device.space(queue).expect("there");
+    let space = device.space(queue).or_fail("it is there");
     let ids = Work::new(&mut device, queue, &IDS, 64);
     let counts = Work::new(&mut device, queue, &COUNTS, 8);
-    device.write_buffer(ids.buffer, 0, &[0; 256]).expect("fits");
+    device
+        .write_buffer(ids.buffer, 0, &[0; 256])
+        .or_fail("it fits");
     recorded(&mut device, ids.commands, |it| {
         it.bind_pipeline(ids.pipeline)?
             .bind_descriptor_set(ids.set)?;
@@ -260,8 +278,12 @@ pub(crate) fn dispatches_have_bases_and_counts_that_the_gpu_writes() {
     (expected[9], expected[10]) = (0x0101_0102, 0x0101_0102);
     assert_eq!(ids.words(&mut device, 64), expected);
 
-    device.write_buffer(ids.buffer, 0, &[0; 256]).expect("fits");
-    let both = device.create_command_buffer(space).expect("memory");
+    device
+        .write_buffer(ids.buffer, 0, &[0; 256])
+        .or_fail("it fits");
+    let both = device
+        .create_command_buffer(space)
+        .or_fail("there is memory");
     recorded(&mut device, both, |it| {
         it.bind_pipeline(counts.pipeline)?
             .bind_descriptor_set(counts.set)?;
@@ -274,7 +296,9 @@ pub(crate) fn dispatches_have_bases_and_counts_that_the_gpu_writes() {
     });
     for x in [1, 3] {
         let start = (x - 1_u32).to_le_bytes();
-        device.write_buffer(counts.buffer, 0, &start).expect("fits");
+        device
+            .write_buffer(counts.buffer, 0, &start)
+            .or_fail("it fits");
         run(&mut device, queue, both);
         let mut expected = vec![0; 64];
         for (y, x_at) in [0, 1].into_iter().flat_map(|y| (0..x).map(move |x| (y, x))) {
@@ -285,7 +309,7 @@ pub(crate) fn dispatches_have_bases_and_counts_that_the_gpu_writes() {
     // No workgroups at all are no work.
     device
         .write_buffer(counts.buffer, 16, &[0; 12])
-        .expect("fits");
+        .or_fail("it fits");
     recorded(&mut device, both, |it| {
         it.bind_pipeline(ids.pipeline)?
             .bind_descriptor_set(ids.set)?;
@@ -305,21 +329,27 @@ pub(crate) fn several_sets_are_bound_with_offsets_of_their_own() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
-    let space = device.space(queue).expect("there");
+    let space = device.space(queue).or_fail("it is there");
     let pipeline = device
         .create_pipeline(space, &program(&SETS))
-        .expect("memory");
+        .or_fail("there is memory");
     let [first, second] = [0, 1].map(|set| {
         let made = device.create_descriptor_set(pipeline, set);
-        made.expect("it has both")
+        made.or_fail("it has both")
     });
     let to = buffer_of(&mut device, space, &[0; 16]);
     let from = buffer_of(&mut device, space, &(1..=16).collect::<Vec<u32>>());
     let more = buffer_of(&mut device, space, &(50..66).collect::<Vec<u32>>());
-    device.bind_range(first, 1, 0, to, 0, 16).expect("fits");
-    device.bind_range(second, 0, 0, from, 0, 16).expect("fits");
-    device.bind_range(second, 3, 0, more, 16, 16).expect("fits");
-    let commands = device.create_command_buffer(space).expect("memory");
+    device.bind_range(first, 1, 0, to, 0, 16).or_fail("it fits");
+    device
+        .bind_range(second, 0, 0, from, 0, 16)
+        .or_fail("it fits");
+    device
+        .bind_range(second, 3, 0, more, 16, 16)
+        .or_fail("it fits");
+    let commands = device
+        .create_command_buffer(space)
+        .or_fail("there is memory");
     let at = |binding, offset| DynamicOffset {
         binding,
         element: 0,
@@ -358,22 +388,26 @@ pub(crate) fn an_array_of_bindings_is_indexed_when_the_shader_runs() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
-    let space = device.space(queue).expect("there");
+    let space = device.space(queue).or_fail("it is there");
     let pipeline = device
         .create_pipeline(space, &program(&PICK))
-        .expect("memory");
-    let set = device.create_descriptor_set(pipeline, 0).expect("memory");
+        .or_fail("there is memory");
+    let set = device
+        .create_descriptor_set(pipeline, 0)
+        .or_fail("there is memory");
     let to = buffer_of(&mut device, space, &[0; 16]);
     let data = buffer_of(&mut device, space, &(0..64).collect::<Vec<u32>>());
-    device.bind_range(set, 0, 0, to, 0, 16).expect("fits");
+    device.bind_range(set, 0, 0, to, 0, 16).or_fail("it fits");
     for element in 0..3 {
         let offset = u64::from(element) * 64;
         let bound = device.bind_range(set, 2, element, data, offset, 16);
-        bound.expect("it has three");
+        bound.or_fail("it has three");
     }
     let outside = device.bind_range(set, 2, 3, data, 0, 16);
     assert!(matches!(outside, Err(Error::Command(_))), "{outside:?}");
-    let commands = device.create_command_buffer(space).expect("memory");
+    let commands = device
+        .create_command_buffer(space)
+        .or_fail("there is memory");
     for (pick, other) in [(0, 1), (1, 1), (2, 0)] {
         recorded(&mut device, commands, |it| {
             it.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;

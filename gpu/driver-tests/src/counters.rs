@@ -1,6 +1,8 @@
 //! Performance counters: sampled around jobs, added up, and what comes of firmware that does not play along.
 
-use crate::bench::{DOUBLE, SECOND, Work, inject, machine, queue, some, submit, up, up_on, wait};
+use crate::bench::{
+    DOUBLE, OrFail, SECOND, Work, inject, machine, queue, some, submit, up, up_on, wait,
+};
 use crate::machine::Machine;
 use alloc::string::ToString;
 use eitri_model::{Config, Injection, Product};
@@ -21,13 +23,13 @@ fn count<P: Platform>(
         device.sample_counters(&mut counts)?;
     }
     device.stop_counters()?;
-    device.destroy_queue(queue).expect("idle");
+    device.destroy_queue(queue).or_fail("the queue is idle");
     Ok(counts)
 }
 
 pub(crate) fn jobs_are_counted_by_name() {
     let mut device = up(machine());
-    let counts = count(&mut device, 3).expect("counted");
+    let counts = count(&mut device, 3).or_fail("the counters are on");
     assert_eq!(counts.get("ITER_COMP_JOB_COMPLETED"), Some(3));
     // 256 threads are 16 warps.
     assert_eq!(counts.get("compute_warps"), Some(3 * 16));
@@ -37,7 +39,7 @@ pub(crate) fn jobs_are_counted_by_name() {
     assert!(counts.samples() >= 3);
     assert!(!counts.lost());
     // Switched on again they start at zero.
-    let counts = count(&mut device, 1).expect("counted");
+    let counts = count(&mut device, 1).or_fail("the counters are on");
     assert_eq!(counts.get("ITER_COMP_JOB_COMPLETED"), Some(1));
 }
 
@@ -52,10 +54,12 @@ pub(crate) fn every_generation_counts_the_same_work() {
         };
         let machine = Machine::new(config);
         let mut device = up(machine.clone());
-        device.start_counters().expect("counted");
+        device.start_counters().or_fail("the counters are on");
         let mut counts = Counts::new(device.properties().arch);
-        device.ping().expect("alive");
-        device.sample_counters(&mut counts).expect("counted");
+        device.ping().or_fail("the device is alive");
+        device
+            .sample_counters(&mut counts)
+            .or_fail("the counters are on");
         assert!(counts.get("MCU_ACTIVE") > Some(0), "{:?}", product.name());
         assert_eq!(crate::bench::diagnoses(&machine), [""; 0]);
     }
@@ -64,7 +68,7 @@ pub(crate) fn every_generation_counts_the_same_work() {
 pub(crate) fn samples_are_read_behind_caches_that_the_gpu_does_not_see() {
     for seed in some(&[1, 2, 3, 4], 1).iter().copied() {
         let mut device = up_on(machine().behind_caches(seed), Options::default());
-        let counts = count(&mut device, 12).expect("counted");
+        let counts = count(&mut device, 12).or_fail("the counters are on");
         assert_eq!(counts.get("COMPUTE_WARPS"), Some(12 * 16), "seed {seed}");
     }
 }
@@ -73,7 +77,7 @@ pub(crate) fn samples_that_the_firmware_takes_by_itself_count() {
     let machine = machine();
     let mut device = up(machine.clone());
     inject(&machine, Injection::ExtraSample);
-    let counts = count(&mut device, 2).expect("counted");
+    let counts = count(&mut device, 2).or_fail("the counters are on");
     assert!(counts.samples() >= 3);
     assert_eq!(counts.get("COMPUTE_WARPS"), Some(2 * 16));
 }
@@ -82,7 +86,7 @@ pub(crate) fn a_sample_that_was_lost_is_told() {
     let machine = machine();
     let mut device = up(machine.clone());
     inject(&machine, Injection::SampleLost);
-    let counts = count(&mut device, 1).expect("counted");
+    let counts = count(&mut device, 1).or_fail("the counters are on");
     assert!(counts.lost());
 }
 
@@ -107,8 +111,8 @@ pub(crate) fn counters_that_are_off_give_no_sample() {
     let mut counts = Counts::new(device.properties().arch);
     let off = Err(Error::Counters(CountersError::Off));
     assert_eq!(device.sample_counters(&mut counts), off);
-    device.start_counters().expect("counted");
-    device.restart(&mut ()).expect("sound");
+    device.start_counters().or_fail("the counters are on");
+    device.restart(&mut ()).or_fail("the device is sound");
     // A restart forgets all of it (hardware/csf-perfcnt.md 3 item 14).
     assert_eq!(device.sample_counters(&mut counts), off);
     assert!(count(&mut device, 1).is_ok());
@@ -118,17 +122,20 @@ pub(crate) fn counters_that_are_off_give_no_sample() {
 pub(crate) fn a_sample_is_asked_for_and_fetched_later() {
     let machine = machine();
     let mut device = up(machine.clone());
-    device.start_counters().expect("counted");
+    device.start_counters().or_fail("the counters are on");
     let mut counts = Counts::new(device.properties().arch);
     let before = machine.time();
-    device.request_sample().expect("on");
+    device.request_sample().or_fail("the counters are on");
     assert!(machine.time() - before < SECOND / 1000);
     let mut looks = 0;
-    while !device.take_sample(&mut counts).expect("on") {
+    while !device
+        .take_sample(&mut counts)
+        .or_fail("the counters are on")
+    {
         let next = device.poll(machine.platform().now());
         machine
             .platform()
-            .wait(next.lines, next.at.expect("awaited"));
+            .wait(next.lines, next.at.or_fail("something is awaited"));
         looks += 1;
         assert!(looks < 1000, "no sample came");
     }
@@ -138,7 +145,7 @@ pub(crate) fn a_sample_is_asked_for_and_fetched_later() {
 pub(crate) fn their_memory_comes_back() {
     let machine = machine();
     let mut device = up(machine.clone());
-    device.start_counters().expect("counted");
-    device.shutdown(&mut ()).expect("in order");
+    device.start_counters().or_fail("the counters are on");
+    device.shutdown(&mut ()).or_fail("it shuts down in order");
     assert_eq!(machine.memory_in_use(), 0);
 }

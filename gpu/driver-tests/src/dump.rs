@@ -1,6 +1,9 @@
 //! Core dumps: taken before a fault is answered, whole, and of use to whoever reads them.
 
-use crate::bench::{DOUBLE, FOREVER, Work, inject, machine, queue, submit, up, up_on, withdraw};
+use crate::bench::{
+    DOUBLE, FOREVER, OrFail, Ready, Work, inject, machine, queue, ready, submit, up, up_on,
+    withdraw,
+};
 use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -17,7 +20,9 @@ const LIMIT: Duration = Duration::from_millis(50);
 
 fn dump<P: Platform>(device: &mut Device<'_, '_, P>, overdue: Option<Fence>) -> Vec<u8> {
     let (mut room, mut file) = (vec![Region::default(); 512], Vec::new());
-    let summary = device.dump(overdue, &mut room, &mut file).expect("a file");
+    let summary = device
+        .dump(overdue, &mut room, &mut file)
+        .or_fail("it makes a file");
     assert!(summary.incomplete.is_complete(), "{summary:?}");
     file
 }
@@ -43,7 +48,7 @@ fn check_fault<P: Platform>(mut device: Device<'static, 'static, P>, strike: imp
     let file = dump(&mut device, None);
     // Nothing was answered.
     assert!(device.has_news_of_a_fault());
-    let read = Dump::parse(&file).expect("a dump");
+    let read = Dump::parse(&file).or_fail("it reads as a dump");
     let text = first_line(&read);
     assert_eq!(
         text,
@@ -56,11 +61,11 @@ fn check_fault<P: Platform>(mut device: Device<'static, 'static, P>, strike: imp
         .streams()
         .iter()
         .find(|stream| stream.number == 2)
-        .expect("the stream");
+        .or_fail("the stream is in the dump");
     assert_eq!(submissions[0].start, stream.ring.address);
     assert!(matches!(device.wait(fence, LIMIT), Status::Failed(_)));
     assert!(!device.has_news_of_a_fault());
-    device.shutdown(&mut ()).expect("in order");
+    device.shutdown(&mut ()).or_fail("it shuts down in order");
 }
 
 pub(crate) fn a_fault_is_dumped_before_it_is_answered() {
@@ -72,14 +77,16 @@ pub(crate) fn a_fault_is_dumped_before_it_is_answered() {
 
 /// Firmware that falls silent costs the GPU: whoever looks after the device sees it first as it is.
 pub(crate) fn a_silent_firmware_is_dumped_before_the_reset() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &DOUBLE, 64);
-    let space = device.space(queue).expect("there");
-    let semaphore = device.create_semaphore(0).expect("memory");
+    let Ready {
+        machine,
+        mut device,
+        queue,
+        work,
+    } = ready(&DOUBLE, 64);
+    let space = device.space(queue).or_fail("it is there");
+    let semaphore = device.create_semaphore(0).or_fail("there is memory");
     let mapped = device.map_semaphore(semaphore, space, Access::Read);
-    mapped.expect("memory");
+    mapped.or_fail("there is memory");
     let info = SubmitInfo {
         waits: &[SemaphorePoint {
             semaphore,
@@ -89,15 +96,15 @@ pub(crate) fn a_silent_firmware_is_dumped_before_the_reset() {
     };
     let fence = device
         .submit_with(queue, work.commands, info)
-        .expect("room");
+        .or_fail("there is room");
     assert_eq!(device.wait(fence, LIMIT), Status::Pending);
     inject(&machine, Injection::TerminateIgnored);
-    device.cancel(queue).expect("there");
+    device.cancel(queue).or_fail("it is there");
     let second = Duration::from_secs(1);
     assert_eq!(device.wait_or_fault(fence, second), None);
     assert!(device.has_news_of_a_fault());
     let file = dump(&mut device, None);
-    let read = Dump::parse(&file).expect("a dump");
+    let read = Dump::parse(&file).or_fail("it reads as a dump");
     assert_eq!(read.submissions().len(), 1, "the job is still there");
     assert_eq!(device.recoveries(), 0, "nothing was reset");
     withdraw(&machine, Injection::TerminateIgnored);
@@ -114,17 +121,20 @@ pub(crate) fn a_dump_sees_memory_behind_caches() {
 }
 
 pub(crate) fn a_job_that_takes_too_long_is_dumped_with_fresh_status() {
-    let mut device = up(machine());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &FOREVER, 1);
+    let Ready {
+        mut device,
+        queue,
+        work,
+        ..
+    } = ready(&FOREVER, 1);
     let fence = submit(&mut device, queue, &work);
     assert_eq!(device.wait_or_fault(fence, LIMIT), Some(Status::Pending));
     let file = dump(&mut device, Some(fence));
-    let read = Dump::parse(&file).expect("a dump");
+    let read = Dump::parse(&file).or_fail("it reads as a dump");
     let faults = read.faults();
     assert_eq!((faults.len(), faults[0].reporter), (1, Reporter::Timeout));
     assert_eq!((faults[0].slot, faults[0].stream), (0, 2));
-    device.cancel(queue).expect("there");
+    device.cancel(queue).or_fail("it is there");
     assert!(device.settle());
 }
 
@@ -133,6 +143,6 @@ pub(crate) fn a_device_without_a_fault_can_be_dumped() {
     assert!(!device.has_news_of_a_fault());
     let file = dump(&mut device, None);
     assert!(show::is_free_of_faults(
-        &Dump::parse(&file).expect("a dump")
+        &Dump::parse(&file).or_fail("it reads as a dump")
     ));
 }

@@ -1,6 +1,8 @@
 //! Commands beside dispatches: events, queries, transfers, and barriers between them.
 
-use crate::bench::{DOUBLE, Work, diagnoses, machine, queue, queue_in, submit, up, wait, words};
+use crate::bench::{
+    DOUBLE, OrFail, Work, diagnoses, machine, queue, queue_in, submit, up, wait, words,
+};
 use crate::commands::{ADD, Up, buffer_of, push, recorded, run};
 use alloc::vec::Vec;
 use eitri_runtime::{Accesses, CommandError, Error, Status};
@@ -8,12 +10,14 @@ use eitri_runtime::{Accesses, CommandError, Error, Status};
 pub(crate) fn events_order_host_and_queues() {
     let machine = machine();
     let mut device = up(machine.clone());
-    let space = device.create_space().expect("memory");
+    let space = device.create_space().or_fail("there is memory");
     let [first, second] = [0; 2].map(|_| queue_in(&mut device, space));
     let work = Work::in_space(&mut device, space, &ADD, 64);
-    let [go, done] = [0; 2].map(|_| device.create_event(space).expect("memory"));
+    let [go, done] = [0; 2].map(|_| device.create_event(space).or_fail("there is memory"));
     let add = |device: &mut Up, a, wait, set| {
-        let commands = device.create_command_buffer(space).expect("memory");
+        let commands = device
+            .create_command_buffer(space)
+            .or_fail("there is memory");
         recorded(device, commands, |it| {
             it.wait_event(wait)?;
             it.bind_pipeline(work.pipeline)?
@@ -24,17 +28,17 @@ pub(crate) fn events_order_host_and_queues() {
         });
         commands
     };
-    let unused = device.create_event(space).expect("memory");
+    let unused = device.create_event(space).or_fail("there is memory");
     let early = add(&mut device, 5, go, done);
     let late = add(&mut device, 7, done, unused);
     // The second first: it waits for what the first sets, which waits for the host.
-    let b = device.submit(second, late).expect("room");
-    let a = device.submit(first, early).expect("room");
+    let b = device.submit(second, late).or_fail("there is room");
+    let a = device.submit(first, early).or_fail("there is room");
     let moment = core::time::Duration::from_millis(3);
     assert_eq!(device.wait(a, moment), Status::Pending);
     assert_eq!(device.wait(b, moment), Status::Pending);
-    assert!(!device.event_status(done).expect("there"));
-    device.set_event(go).expect("there");
+    assert!(!device.event_status(done).or_fail("it is there"));
+    device.set_event(go).or_fail("it is there");
     assert_eq!(
         [wait(&mut device, a), wait(&mut device, b)],
         [Ok(()), Ok(())]
@@ -42,7 +46,7 @@ pub(crate) fn events_order_host_and_queues() {
     assert_eq!(work.words(&mut device, 2), [12, 13]);
     let states = [go, done, unused].map(|event| device.event_status(event));
     assert_eq!(states, [Ok(false), Ok(false), Ok(true)]);
-    device.reset_event(unused).expect("there");
+    device.reset_event(unused).or_fail("it is there");
     assert_eq!(device.event_status(unused), Ok(false));
     assert_eq!(diagnoses(&machine), [""; 0]);
 }
@@ -50,14 +54,16 @@ pub(crate) fn events_order_host_and_queues() {
 /// A queue that waits for the host gives its slot to others, and comes back.
 pub(crate) fn whoever_waits_for_an_event_keeps_nobody_out() {
     let mut device = up(machine());
-    let space = device.create_space().expect("memory");
-    let event = device.create_event(space).expect("memory");
-    let commands = device.create_command_buffer(space).expect("memory");
+    let space = device.create_space().or_fail("there is memory");
+    let event = device.create_event(space).or_fail("there is memory");
+    let commands = device
+        .create_command_buffer(space)
+        .or_fail("there is memory");
     recorded(&mut device, commands, |it| it.wait_event(event).map(drop));
     let waiting: Vec<_> = (0..6)
         .map(|_| {
             let queue = queue_in(&mut device, space);
-            device.submit(queue, commands).expect("room")
+            device.submit(queue, commands).or_fail("there is room")
         })
         .collect();
     let work = Work::in_space(&mut device, space, &DOUBLE, 64);
@@ -66,7 +72,7 @@ pub(crate) fn whoever_waits_for_an_event_keeps_nobody_out() {
         let fence = submit(&mut device, queue, &work);
         assert_eq!(wait(&mut device, fence), Ok(()));
     }
-    device.set_event(event).expect("there");
+    device.set_event(event).or_fail("it is there");
     for fence in waiting {
         assert_eq!(wait(&mut device, fence), Ok(()));
     }
@@ -76,10 +82,12 @@ pub(crate) fn queries_tell_times_and_invocations() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
-    let space = device.space(queue).expect("there");
+    let space = device.space(queue).or_fail("it is there");
     let work = Work::new(&mut device, queue, &DOUBLE, 512);
-    let pool = device.create_query_pool(space, 5).expect("memory");
-    let copy = device.create_buffer(space, 64).expect("memory");
+    let pool = device
+        .create_query_pool(space, 5)
+        .or_fail("there is memory");
+    let copy = device.create_buffer(space, 64).or_fail("there is memory");
     recorded(&mut device, work.commands, |it| {
         it.reset_queries(pool, 0, 4)?.write_timestamp(pool, 0)?;
         let begin = it.begin_invocations();
@@ -93,28 +101,40 @@ pub(crate) fn queries_tell_times_and_invocations() {
         Ok(())
     });
     let mut results = [Some(1); 5];
-    device.query_results(pool, 0, &mut results).expect("five");
+    device
+        .query_results(pool, 0, &mut results)
+        .or_fail("the pool has five");
     assert_eq!(results, [None; 5]);
     for _ in 0..2 {
         run(&mut device, queue, work.commands);
-        device.query_results(pool, 0, &mut results).expect("five");
+        device
+            .query_results(pool, 0, &mut results)
+            .or_fail("the pool has five");
         let [Some(start), Some(end), None, Some(invocations), None] = results else {
             panic!("{results:?}");
         };
         assert!(0 < start && start < end, "{start} {end}");
         assert_eq!(invocations, 9 * 64);
         let mut bytes = [0; 64];
-        device.read_buffer(copy, 0, &mut bytes).expect("inside");
-        let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight"));
+        device
+            .read_buffer(copy, 0, &mut bytes)
+            .or_fail("it is inside");
+        let word = |at: usize| {
+            u64::from_le_bytes(
+                bytes[at..at + 8]
+                    .try_into()
+                    .or_fail("there are eight bytes"),
+            )
+        };
         assert_eq!(
             [word(0), word(8), word(16), word(24), word(32)],
             [0, start, end, invocations, 0]
         );
     }
-    device.reset_queries(pool, 1, 1).expect("unused");
+    device.reset_queries(pool, 1, 1).or_fail("nothing uses it");
     device
         .query_results(pool, 0, &mut results[..2])
-        .expect("five");
+        .or_fail("the pool has five");
     assert!(results[0].is_some() && results[1].is_none());
     let missing = device.query_results(pool, 4, &mut results[..2]);
     let none = Error::Command(CommandError::NoQuery {
@@ -139,11 +159,13 @@ pub(crate) fn buffers_are_filled_updated_and_copied() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
-    let space = device.space(queue).expect("there");
+    let space = device.space(queue).or_fail("it is there");
     const WORDS: usize = 1200;
     let a = buffer_of(&mut device, space, &[0; WORDS]);
     let b = buffer_of(&mut device, space, &[0; WORDS]);
-    let commands = device.create_command_buffer(space).expect("memory");
+    let commands = device
+        .create_command_buffer(space)
+        .or_fail("there is memory");
     let writes = Accesses::TRANSFER_WRITE;
     let copies = Accesses::TRANSFER_READ | Accesses::TRANSFER_WRITE;
     let data: Vec<u8> = (1..=50_u32).flat_map(u32::to_le_bytes).collect();
@@ -192,9 +214,9 @@ pub(crate) fn transfers_and_dispatches_are_ordered_by_barriers() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
-    let space = device.space(queue).expect("there");
+    let space = device.space(queue).or_fail("it is there");
     let work = Work::new(&mut device, queue, &DOUBLE, 64);
-    let copy = device.create_buffer(space, 256).expect("memory");
+    let copy = device.create_buffer(space, 256).or_fail("there is memory");
     recorded(&mut device, work.commands, |it| {
         it.bind_pipeline(work.pipeline)?
             .bind_descriptor_set(work.set)?;

@@ -1,7 +1,8 @@
 //! What a job pays for caches: nothing, unless the host has written what the GPU has in its caches, or reads what they have.
 
 use crate::bench::{
-    DOUBLE, Work, diagnoses, inject, machine, program, queue, submit, up, wait, withdraw, words,
+    DOUBLE, OrFail, Ready, Work, diagnoses, inject, machine, program, queue, ready, submit, up,
+    wait, withdraw, words,
 };
 use crate::machine::{Machine, Shader};
 
@@ -15,10 +16,12 @@ fn flushes(machine: &Machine) -> u32 {
 }
 
 pub(crate) fn a_small_job_pays_no_full_flush() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &DOUBLE, 64);
+    let Ready {
+        machine,
+        mut device,
+        queue,
+        work,
+    } = ready(&DOUBLE, 64);
     let before = flushes(&machine);
     for _ in 0..4 {
         let fence = submit(&mut device, queue, &work);
@@ -35,15 +38,21 @@ pub(crate) fn a_small_job_pays_no_full_flush() {
 
 /// What a job has written in its caches must not come on top of what the host writes: the host flushes, and the jobs need not.
 pub(crate) fn what_the_host_writes_over_a_result_stays() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &DOUBLE, 64);
+    let Ready {
+        machine,
+        mut device,
+        queue,
+        work,
+    } = ready(&DOUBLE, 64);
     let fence = submit(&mut device, queue, &work);
     assert_eq!(wait(&mut device, fence), Ok(()));
     let before = flushes(&machine);
-    device.write_buffer(work.buffer, 0, &[7; 4]).expect("fits");
-    device.write_buffer(work.buffer, 8, &[7; 4]).expect("fits");
+    device
+        .write_buffer(work.buffer, 0, &[7; 4])
+        .or_fail("it fits");
+    device
+        .write_buffer(work.buffer, 8, &[7; 4])
+        .or_fail("it fits");
     for fence in [0; 4].map(|_| submit(&mut device, queue, &work)) {
         assert_eq!(wait(&mut device, fence), Ok(()));
     }
@@ -62,33 +71,35 @@ pub(crate) fn of_several_jobs_behind_a_write_one_flushes() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
-    let space = device.space(queue).expect("there");
+    let space = device.space(queue).or_fail("it is there");
     let pipeline = device
         .create_pipeline(space, &program(&COPY))
-        .expect("memory");
-    let [to, source] = [0; 2].map(|_| device.create_buffer(space, 256).expect("memory"));
+        .or_fail("there is memory");
+    let [to, source] = [0; 2].map(|_| device.create_buffer(space, 256).or_fail("there is memory"));
     let set = device
         .create_descriptor_set(pipeline, 0)
-        .expect("it has one");
-    device.bind_buffer(set, 0, to).expect("fits");
-    device.bind_buffer(set, 1, source).expect("fits");
-    let commands = device.create_command_buffer(space).expect("memory");
+        .or_fail("it has one");
+    device.bind_buffer(set, 0, to).or_fail("it fits");
+    device.bind_buffer(set, 1, source).or_fail("it fits");
+    let commands = device
+        .create_command_buffer(space)
+        .or_fail("there is memory");
     let recorded = device.record(commands, |it| {
         it.bind_pipeline(pipeline)?.bind_descriptor_set(set)?;
         it.dispatch([1, 1, 1]).map(drop)
     });
-    recorded.expect("fits");
-    let first = device.submit(queue, commands).expect("room");
+    recorded.or_fail("it fits");
+    let first = device.submit(queue, commands).or_fail("there is room");
     // It has run, and nobody has looked.
     machine.pass(Duration::from_millis(2));
-    device.write_buffer(source, 0, &[7; 256]).expect("fits");
+    device.write_buffer(source, 0, &[7; 256]).or_fail("it fits");
     let before = flushes(&machine);
-    let more = [0; 3].map(|_| device.submit(queue, commands).expect("room"));
+    let more = [0; 3].map(|_| device.submit(queue, commands).or_fail("there is room"));
     for fence in [first].into_iter().chain(more) {
         assert_eq!(wait(&mut device, fence), Ok(()));
     }
     assert_eq!(flushes(&machine), before + 1);
-    let last = device.submit(queue, commands).expect("room");
+    let last = device.submit(queue, commands).or_fail("there is room");
     assert_eq!(wait(&mut device, last), Ok(()));
     assert_eq!(
         flushes(&machine),
@@ -111,7 +122,7 @@ pub(crate) fn fresh_memory_is_written_for_nothing() {
     let before = flushes(&machine);
     device
         .write_buffer(second.buffer, 0, &[1; 4])
-        .expect("fits");
+        .or_fail("it fits");
     let fence = submit(&mut device, queue, &second);
     assert_eq!(wait(&mut device, fence), Ok(()));
     assert_eq!(flushes(&machine), before);
@@ -119,17 +130,19 @@ pub(crate) fn fresh_memory_is_written_for_nothing() {
 
 /// A barrier to the host flushes in the job, and the host need not.
 pub(crate) fn a_barrier_to_the_host_is_the_flush_of_the_host() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &DOUBLE, 64);
+    let Ready {
+        machine,
+        mut device,
+        queue,
+        work,
+    } = ready(&DOUBLE, 64);
     let recorded = device.record(work.commands, |it| {
         it.bind_pipeline(work.pipeline)?;
         it.bind_descriptor_set(work.set)?.dispatch([1, 1, 1])?;
         it.barrier(Accesses::SHADER_WRITE, Accesses::HOST_READ)?;
         Ok(())
     });
-    recorded.expect("fits");
+    recorded.or_fail("it fits");
     let before = flushes(&machine);
     let fence = submit(&mut device, queue, &work);
     assert_eq!(wait(&mut device, fence), Ok(()));
@@ -140,17 +153,19 @@ pub(crate) fn a_barrier_to_the_host_is_the_flush_of_the_host() {
 
 /// Commands that are recorded again may stand in caches of the cores; the L2 does not cache them.
 pub(crate) fn commands_that_are_recorded_again_are_seen() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &DOUBLE, 128);
+    let Ready {
+        machine,
+        mut device,
+        queue,
+        work,
+    } = ready(&DOUBLE, 128);
     for round in 1..4_u32 {
         let recorded = device.record(work.commands, |it| {
             it.bind_pipeline(work.pipeline)?;
             it.bind_descriptor_set(work.set)?.dispatch([1, 1, 1])?;
             Ok(())
         });
-        recorded.expect("fits");
+        recorded.or_fail("it fits");
         let fence = submit(&mut device, queue, &work);
         assert_eq!(wait(&mut device, fence), Ok(()));
         assert_eq!(work.words(&mut device, 65)[1], 1 << round);
@@ -161,10 +176,12 @@ pub(crate) fn commands_that_are_recorded_again_are_seen() {
 /// The results of a job that is over may be in the caches when the GPU has to be reset: they are saved first, or said to be lost.
 pub(crate) fn results_in_caches_survive_a_reset_or_are_said_to_be_lost() {
     for lost in [false, true] {
-        let machine = machine();
-        let mut device = up(machine.clone());
-        let queue = queue(&mut device);
-        let work = Work::new(&mut device, queue, &DOUBLE, 64);
+        let Ready {
+            machine,
+            mut device,
+            queue,
+            work,
+        } = ready(&DOUBLE, 64);
         let fence = submit(&mut device, queue, &work);
         assert_eq!(wait(&mut device, fence), Ok(()));
         inject(&machine, Injection::McuCrash);
@@ -174,7 +191,7 @@ pub(crate) fn results_in_caches_survive_a_reset_or_are_said_to_be_lost() {
         assert!(device.ping().is_err());
         withdraw(&machine, Injection::McuCrash);
         withdraw(&machine, Injection::FlushNeverCompletes);
-        device.restart(&mut ()).expect("nothing strikes any more");
+        device.restart(&mut ()).or_fail("nothing strikes any more");
         let mut bytes = [0; 8];
         let read = device.read_buffer(work.buffer, 0, &mut bytes);
         match lost {
@@ -184,7 +201,7 @@ pub(crate) fn results_in_caches_survive_a_reset_or_are_said_to_be_lost() {
                 assert_eq!(read, Err(Error::ContentsLost { what }));
                 device
                     .write_buffer(work.buffer, 0, &[3; 256])
-                    .expect("fits");
+                    .or_fail("it fits");
                 assert_eq!(work.words(&mut device, 1), [0x0303_0303]);
             }
         }

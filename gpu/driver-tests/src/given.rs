@@ -1,7 +1,7 @@
 //! What others bring: command streams of their own at addresses of their own, and a program that is run in one call.
 
 use crate::bench::{
-    DOUBLE, FOREVER, Work, diagnoses, fault, machine, program, queue, submit, up, wait,
+    DOUBLE, FOREVER, OrFail, Work, diagnoses, fault, machine, program, queue, submit, up, wait,
 };
 use crate::machine::Machine;
 use alloc::vec::Vec;
@@ -19,12 +19,12 @@ pub(crate) fn a_stream_at_a_given_address_runs() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
-    let space = device.space(queue).expect("there");
-    let code = device.create_buffer(space, 4096).expect("memory");
-    let data = device.create_buffer(space, 4096).expect("memory");
+    let space = device.space(queue).or_fail("it is there");
+    let code = device.create_buffer(space, 4096).or_fail("there is memory");
+    let data = device.create_buffer(space, 4096).or_fail("there is memory");
     let arch = Arch::V10;
     let to = WHERE.offset(0x1_0000);
-    let address = Pair::new(8).expect("even");
+    let address = Pair::new(8).or_fail("the register is even");
     let store = StoreMultiple {
         address,
         mask: eitri_cs::RegMask::first(1),
@@ -51,18 +51,18 @@ pub(crate) fn a_stream_at_a_given_address_runs() {
     ];
     let bytes: Vec<u8> = stream
         .into_iter()
-        .flat_map(|word| word.expect("legal").to_le_bytes())
+        .flat_map(|word| word.or_fail("it is legal").to_le_bytes())
         .collect();
-    device.write_buffer(code, 0, &bytes).expect("fits");
+    device.write_buffer(code, 0, &bytes).or_fail("it fits");
     device
         .map_buffer(code, 0, 4096, WHERE, Access::Read)
-        .expect("free");
+        .or_fail("the place is free");
     device
         .map_buffer(data, 0, 4096, to, Access::ReadWrite)
-        .expect("free");
+        .or_fail("the place is free");
     let run = |device: &mut eitri_runtime::Device<'_, '_, _>| {
         let fence = device.submit_stream(queue, SubQueue::Compute, WHERE, bytes.len() as u32);
-        fence.expect("room")
+        fence.or_fail("there is room")
     };
     let fence = run(&mut device);
     assert_eq!(wait(&mut device, fence), Ok(()));
@@ -70,7 +70,9 @@ pub(crate) fn a_stream_at_a_given_address_runs() {
     assert_eq!(diagnoses(&machine), [""; 0]);
 
     // Unmapped, it faults, and the fault says where.
-    device.unmap_range(space, to, 4096).expect("an alias");
+    device
+        .unmap_range(space, to, 4096)
+        .or_fail("it is an alias");
     let fence = run(&mut device);
     let failed = fault(&mut device, fence);
     let mmu = match (failed.mmu, failed.cause) {
@@ -84,34 +86,36 @@ pub(crate) fn a_stream_at_a_given_address_runs() {
 pub(crate) fn blocks_are_unmapped_in_part_and_mapped_again() {
     let mut device = up(machine());
     let queue = queue(&mut device);
-    let space = device.space(queue).expect("there");
-    let buffer = device.create_buffer(space, 2 * BLOCK).expect("memory");
+    let space = device.space(queue).or_fail("it is there");
+    let buffer = device
+        .create_buffer(space, 2 * BLOCK)
+        .or_fail("there is memory");
     let map = |device: &mut eitri_runtime::Device<'_, '_, _>, offset, bytes, at| {
         device.map_buffer(buffer, offset, bytes, at, Access::ReadWrite)
     };
-    map(&mut device, 0, 2 * BLOCK, WHERE).expect("free");
+    map(&mut device, 0, 2 * BLOCK, WHERE).or_fail("the place is free");
     let taken = map(&mut device, 0, 4096, WHERE.offset(0x5000)).expect_err("taken");
     assert_eq!(taken.kind(), ErrorKind::Refused, "{taken}");
     device
         .unmap_range(space, WHERE.offset(0x5000), 0x2000)
-        .expect("a part");
-    map(&mut device, BLOCK, 4096, WHERE.offset(0x5000)).expect("free now");
+        .or_fail("it is a part");
+    map(&mut device, BLOCK, 4096, WHERE.offset(0x5000)).or_fail("the place is free now");
     let outside = map(&mut device, 2 * BLOCK, 4096, WHERE.offset(4 * BLOCK));
     assert!(matches!(outside, Err(Error::Outside { .. })), "{outside:?}");
 
     // What has its address from the device is not unmapped by hand.
-    let own = device.buffer_address(buffer).expect("there");
+    let own = device.buffer_address(buffer).or_fail("it is there");
     let refused = device
         .unmap_range(space, own, 4096)
         .expect_err("the buffer's");
     assert!(matches!(refused, Error::Occupied { .. }), "{refused}");
 
     // With the buffer go its aliases: the place is free for another.
-    device.destroy_buffer(buffer).expect("unused");
-    let other = device.create_buffer(space, 4096).expect("memory");
+    device.destroy_buffer(buffer).or_fail("nothing uses it");
+    let other = device.create_buffer(space, 4096).or_fail("there is memory");
     device
         .map_buffer(other, 0, 4096, WHERE, Access::Execute)
-        .expect("free");
+        .or_fail("the place is free");
     let work = Work::new(&mut device, queue, &DOUBLE, 64);
     let fence = submit(&mut device, queue, &work);
     assert_eq!(wait(&mut device, fence), Ok(()));

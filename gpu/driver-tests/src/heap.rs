@@ -2,7 +2,7 @@
 //!
 //! There is no tiler: an injection says that it found no memory, and what follows is the firmware's exchange with the host.
 
-use crate::bench::{LIMIT, diagnoses, first_line, machine, queue, up};
+use crate::bench::{LIMIT, OrFail, diagnoses, first_line, machine, queue, up};
 use crate::machine::{Host, Machine};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -39,10 +39,12 @@ struct Tiling {
 fn tiling(machine: &Machine, config: TilerHeapConfig) -> Tiling {
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
-    let space = device.space(queue).expect("there");
-    let heap = device.create_tiler_heap(space, config).expect("memory");
-    let code = device.create_buffer(space, 4096).expect("memory");
-    let data = device.create_buffer(space, 4096).expect("memory");
+    let space = device.space(queue).or_fail("it is there");
+    let heap = device
+        .create_tiler_heap(space, config)
+        .or_fail("there is memory");
+    let code = device.create_buffer(space, 4096).or_fail("there is memory");
+    let data = device.create_buffer(space, 4096).or_fail("there is memory");
     Tiling {
         device,
         queue,
@@ -55,8 +57,8 @@ fn tiling(machine: &Machine, config: TilerHeapConfig) -> Tiling {
 impl Tiling {
     /// Submits a stream that opens so many passes of the heap at `context`, and stores a word behind that.
     fn submit(&mut self, context: GpuAddress, passes: u32, value: u32) -> Fence {
-        let to = self.device.buffer_address(self.data).expect("there");
-        let code = self.device.buffer_address(self.code).expect("there");
+        let to = self.device.buffer_address(self.data).or_fail("it is there");
+        let code = self.device.buffer_address(self.code).or_fail("it is there");
         let mut words = [0; 64];
         let chunk = Chunk {
             address: code.0,
@@ -73,16 +75,16 @@ impl Tiling {
             b.heap_operation(HeapOperationKind::VertexTilerCompleted, Defer::Now);
             b.heap_operation(HeapOperationKind::FragmentCompleted, Defer::Now);
         }
-        let stream = b.finish().expect("legal");
+        let stream = b.finish().or_fail("it is legal");
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         self.device
             .write_buffer(self.code, 0, &bytes)
-            .expect("fits");
+            .or_fail("it fits");
         let queue = self.queue;
         let submitted =
             self.device
                 .submit_stream(queue, SubQueue::VertexTiler, code, stream.length);
-        submitted.expect("room")
+        submitted.or_fail("there is room")
     }
 
     fn wait(&mut self, fence: Fence) -> Result<(), String> {
@@ -94,12 +96,15 @@ impl Tiling {
     }
 
     fn chunks(&self) -> (u32, u32) {
-        let info = self.device.tiler_heap(self.heap).expect("there");
+        let info = self.device.tiler_heap(self.heap).or_fail("it is there");
         (info.chunks, info.reserve)
     }
 
     fn context(&self) -> GpuAddress {
-        self.device.tiler_heap(self.heap).expect("there").context
+        self.device
+            .tiler_heap(self.heap)
+            .or_fail("it is there")
+            .context
     }
 }
 
@@ -119,7 +124,9 @@ pub(crate) fn a_heap_grows_from_its_reserve_until_it_may_not() {
         assert_eq!(it.chunks(), (grown, 0));
         assert_eq!(it.device.memory_in_use(), in_use, "`poll` takes no memory");
         assert_eq!(crate::bench::words(&mut it.device, it.data, 1), [grown]);
-        it.device.refill_tiler_heap(it.heap).expect("memory");
+        it.device
+            .refill_tiler_heap(it.heap)
+            .or_fail("there is memory");
     }
     assert_eq!(it.chunks(), (4, 0), "it may have four");
     // Nothing is left: no pass can free chunks, and there is no handler.
@@ -130,7 +137,9 @@ pub(crate) fn a_heap_grows_from_its_reserve_until_it_may_not() {
     let fence = it.submit(context, 1, 10);
     assert_eq!(it.wait(fence), Ok(()), "the stream goes on");
     assert_eq!(diagnoses(&machine), [""; 0]);
-    it.device.destroy_tiler_heap(it.heap).expect("unused");
+    it.device
+        .destroy_tiler_heap(it.heap)
+        .or_fail("nothing uses it");
     assert_eq!(
         it.device.tiler_heap(it.heap).map_err(|error| error.kind()),
         Err(ErrorKind::Gone)
@@ -146,7 +155,9 @@ pub(crate) fn a_heap_with_too_many_passes_in_flight_does_not_grow() {
     // It strikes at the first of the three.
     assert_eq!(it.wait(fence), Ok(()));
     assert_eq!(it.chunks(), (3, 0));
-    it.device.refill_tiler_heap(it.heap).expect("memory");
+    it.device
+        .refill_tiler_heap(it.heap)
+        .or_fail("there is memory");
     assert_eq!(it.chunks(), (3, 1));
 }
 
@@ -154,7 +165,11 @@ pub(crate) fn a_heap_with_too_many_passes_in_flight_does_not_grow() {
 pub(crate) fn a_heap_that_is_none_of_the_spaces_fails_its_job() {
     let machine = machine();
     let mut it = tiling(&machine, SMALL);
-    let context = it.device.buffer_address(it.data).expect("there").offset(64);
+    let context = it
+        .device
+        .buffer_address(it.data)
+        .or_fail("it is there")
+        .offset(64);
     machine.inject(Injection::TilerOutOfMemory);
     let fence = it.submit(context, 1, 1);
     let told = it.wait(fence).expect_err("no heap");
@@ -167,7 +182,7 @@ pub(crate) fn a_heap_that_is_none_of_the_spaces_fails_its_job() {
 
 pub(crate) fn heaps_that_can_not_be_are_refused() {
     let mut device = up(machine());
-    let space = device.create_space().expect("memory");
+    let space = device.create_space().or_fail("there is memory");
     let before = device.memory_in_use();
     for config in [
         TilerHeapConfig {

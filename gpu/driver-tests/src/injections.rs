@@ -2,8 +2,8 @@
 //! bounded time; what the device does not get over by itself a restart does, and a second run is good.
 
 use crate::bench::{
-    DOUBLE, FOREVER, Work, firmware, first_line, inject, long, machine, queue_of, result, storage,
-    withdraw,
+    DOUBLE, FOREVER, OrFail, Work, firmware, first_line, inject, long, machine, queue, queue_of,
+    result, storage, submit, withdraw,
 };
 use crate::machine::{Host, Machine, bench};
 use alloc::borrow::ToOwned;
@@ -12,7 +12,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 use eitri_model::Injection;
-use eitri_runtime::{Device, Options, Platform, Priority, QueueConfig, Status};
+use eitri_runtime::{Device, Fence, Options, Platform, Priority, Queue, QueueConfig, Status};
 
 /// When a fault strikes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +130,7 @@ fn crowd<P: Platform>(
     }
     assert!(device.settle(), "neither gone nor given up");
     for (queue, _) in &queues {
-        device.destroy_queue(*queue).expect("dead");
+        device.destroy_queue(*queue).or_fail("the queue is dead");
     }
     told.and(losses(device))
 }
@@ -146,7 +146,14 @@ fn second_run<P: Platform>(device: &mut Device<'_, 'static, P>, case: &str) {
     assert_eq!(status, Status::Done, "{case}: the second run");
     let expected: Vec<u32> = (0..256).map(|word| word * 2).collect();
     assert_eq!(work.words(device, 256), expected, "{case}: the second run");
-    device.destroy_queue(queue).expect("idle");
+    device.destroy_queue(queue).or_fail("the queue is idle");
+}
+
+/// A queue with a job that was submitted.
+fn begun<P: Platform>(device: &mut Device<'_, 'static, P>) -> (Queue, Fence) {
+    let queue = queue(device);
+    let work = Work::new(device, queue, &DOUBLE, 256);
+    (queue, submit(device, queue, &work))
 }
 
 /// Lets `injection` strike at `moment`; what the call that it struck had to say.
@@ -175,14 +182,10 @@ fn strike<P: Platform>(
         Moment::Crowd => crowd(&mut device, now),
         Moment::Memory => {
             // In a space that is in use.
-            let queue = device
-                .create_queue(QueueConfig::default())
-                .expect("a place");
-            let work = Work::new(&mut device, queue, &DOUBLE, 256);
-            let fence = device.submit(queue, work.commands).expect("room");
+            let (queue, fence) = begun(&mut device);
             let _ = device.wait(fence, Duration::from_millis(50));
             now();
-            let space = device.space(queue).expect("there");
+            let space = device.space(queue).or_fail("it is there");
             let made = device.create_buffer(space, 1 << 20);
             let destroyed = made.and_then(|buffer| device.destroy_buffer(buffer));
             destroyed.map_err(|error| error.to_string())
@@ -192,11 +195,7 @@ fn strike<P: Platform>(
             device.ping().map_err(|error| error.to_string())
         }
         Moment::DestroyQueue => {
-            let queue = device
-                .create_queue(QueueConfig::default())
-                .expect("a place");
-            let work = Work::new(&mut device, queue, &DOUBLE, 256);
-            let fence = device.submit(queue, work.commands).expect("room");
+            let (queue, fence) = begun(&mut device);
             let _ = device.wait(fence, Duration::from_millis(50));
             now();
             let destroyed = device.destroy_queue(queue);
@@ -207,11 +206,7 @@ fn strike<P: Platform>(
         }
         Moment::Restart => {
             // With a job in flight, which is saved and resumed.
-            let queue = device
-                .create_queue(QueueConfig::default())
-                .expect("a place");
-            let work = Work::new(&mut device, queue, &DOUBLE, 256);
-            let fence = device.submit(queue, work.commands).expect("room");
+            let (_, fence) = begun(&mut device);
             now();
             let restarted = device.restart(&mut ()).map_err(|error| error.to_string());
             restarted.and(result(device.wait(fence, Duration::from_millis(50))))

@@ -1,7 +1,9 @@
 //! A GPU that somebody else has used: a boot loader, a kernel that was left by a jump, an image that was loaded over
 //! another. Nobody shut it down; bring-up finds it as it is.
 
-use crate::bench::{DOUBLE, FOREVER, Work, diagnoses, inject, machine, queue, submit, up, wait};
+use crate::bench::{
+    DOUBLE, FOREVER, OrFail, Work, diagnoses, inject, machine, queue, submit, up, wait,
+};
 use crate::machine::Machine;
 
 use core::time::Duration;
@@ -67,7 +69,7 @@ pub(crate) fn a_gpu_that_was_left_in_use_is_brought_up() {
         let work = Work::new(&mut device, queue, &DOUBLE, 64);
         let fence = submit(&mut device, queue, &work);
         assert_eq!(wait(&mut device, fence), Ok(()), "{left:?}");
-        device.shutdown(&mut ()).expect("in order");
+        device.shutdown(&mut ()).or_fail("it shuts down in order");
         assert_eq!(diagnoses(&machine), before, "{left:?}");
     }
 }

@@ -1,7 +1,8 @@
 //! Memory in the long run: what comes back is of use again.
 
 use crate::bench::{
-    DOUBLE, Work, config, diagnoses, machine, queue, queue_in, submit, up, up_on, up_with, wait,
+    DOUBLE, OrFail, Ready, Work, config, diagnoses, machine, queue, queue_in, ready, submit, up,
+    up_on, up_with, wait,
 };
 use crate::machine::Machine;
 use alloc::boxed::Box;
@@ -41,20 +42,20 @@ pub(crate) fn buffers_that_come_and_go_leave_nothing_behind() {
         Options::default(),
         &mut (),
     );
-    let mut device = up.expect("brought up");
-    let space = device.create_space().expect("memory");
-    let mut page = || device.create_buffer(space, 4096).expect("memory");
+    let mut device = up.or_fail("the GPU comes up");
+    let space = device.create_space().or_fail("there is memory");
+    let mut page = || device.create_buffer(space, 4096).or_fail("there is memory");
     let mut first: Vec<Option<Buffer>> = (0..300).map(|_| Some(page())).collect();
     for buffer in first.iter_mut().step_by(2) {
-        let buffer = buffer.take().expect("still there");
-        device.destroy_buffer(buffer).expect("unused");
+        let buffer = buffer.take().or_fail("it is still there");
+        device.destroy_buffer(buffer).or_fail("nothing uses it");
     }
     let before = (device.memory_in_use(), machine.memory_in_use());
     for round in 0..8 {
-        let mut page = || device.create_buffer(space, 4096).expect("memory");
+        let mut page = || device.create_buffer(space, 4096).or_fail("there is memory");
         let buffers: Vec<Buffer> = (0..150).map(|_| page()).collect();
         for buffer in buffers {
-            device.destroy_buffer(buffer).expect("unused");
+            device.destroy_buffer(buffer).or_fail("nothing uses it");
         }
         // Page tables that hold nothing any more are given back too.
         let after = (device.memory_in_use(), machine.memory_in_use());
@@ -72,7 +73,7 @@ pub(crate) fn addresses_are_reused_when_the_space_is_full() {
         ..Options::default()
     };
     let mut device = up_with(machine, options);
-    let space = device.create_space().expect("memory");
+    let space = device.create_space().or_fail("there is memory");
     let mut held: Vec<Buffer> = Vec::new();
     let refused = loop {
         match device.create_buffer(space, 4096) {
@@ -85,10 +86,10 @@ pub(crate) fn addresses_are_reused_when_the_space_is_full() {
     assert_eq!(held.len(), 32);
     for _ in 0..100 {
         let one = held.swap_remove(7);
-        let address = device.buffer_address(one).expect("there");
-        device.destroy_buffer(one).expect("unused");
+        let address = device.buffer_address(one).or_fail("it is there");
+        device.destroy_buffer(one).or_fail("nothing uses it");
         let again = device.create_buffer(space, 4096);
-        let again = again.expect("the place is free again");
+        let again = again.or_fail("the place is free again");
         assert_eq!(device.buffer_address(again), Ok(address));
         held.push(again);
     }
@@ -99,10 +100,13 @@ pub(crate) fn a_buffer_of_a_gibibyte_is_one_block() {
     const HUGE: u64 = 1 << 30;
     let machine = Machine::with_memory(config(), 3 * HUGE);
     let mut device = up_on(machine.platform(), Options::default());
-    let space = device.create_space().expect("memory");
+    let space = device.create_space().or_fail("there is memory");
     let tables = machine.memory_in_use();
-    let buffer = device.create_buffer(space, HUGE).expect("memory");
-    assert_eq!(device.buffer_address(buffer).expect("there").0 % HUGE, 0);
+    let buffer = device.create_buffer(space, HUGE).or_fail("there is memory");
+    assert_eq!(
+        device.buffer_address(buffer).or_fail("it is there").0 % HUGE,
+        0
+    );
     assert!(
         machine.memory_in_use() <= tables + HUGE + 4096,
         "tables for blocks of 2 MiB"
@@ -114,7 +118,7 @@ pub(crate) fn a_buffer_of_a_gibibyte_is_one_block() {
     let mut read = [0; 256];
     device
         .read_buffer(buffer, HUGE - 256, &mut read)
-        .expect("inside");
+        .or_fail("it is inside");
     let doubled: Vec<u8> = (0..64_u32)
         .flat_map(|word| (2 * word).to_le_bytes())
         .collect();
@@ -123,14 +127,16 @@ pub(crate) fn a_buffer_of_a_gibibyte_is_one_block() {
 }
 
 pub(crate) fn everything_is_the_platforms_again_after_shutdown() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &DOUBLE, 256);
+    let Ready {
+        machine,
+        mut device,
+        queue,
+        work,
+    } = ready(&DOUBLE, 256);
     let fence = submit(&mut device, queue, &work);
     assert_eq!(wait(&mut device, fence), Ok(()));
     // Nothing is destroyed: the device takes it all down with it.
-    device.shutdown(&mut ()).expect("in order");
+    device.shutdown(&mut ()).or_fail("it shuts down in order");
     assert_eq!(machine.memory_in_use(), 0);
     assert_eq!(diagnoses(&machine), [""; 0]);
 }
@@ -145,7 +151,7 @@ pub(crate) fn a_queue_takes_its_own_space_with_it() {
         let work = Work::new(&mut device, queue, &DOUBLE, 256);
         let fence = submit(&mut device, queue, &work);
         assert_eq!(wait(&mut device, fence), Ok(()));
-        device.destroy_queue(queue).expect("idle");
+        device.destroy_queue(queue).or_fail("the queue is idle");
         assert!(device.settle());
         let gone = device.destroy_buffer(work.buffer).expect_err("gone");
         assert_eq!(gone.kind(), ErrorKind::Gone, "{gone}");
@@ -158,9 +164,12 @@ pub(crate) fn a_queue_takes_its_own_space_with_it() {
 
 /// What a job in flight uses, through commands and sets, stays; the error says which job.
 pub(crate) fn what_a_job_in_flight_uses_is_not_destroyed() {
-    let mut device = up(machine());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &DOUBLE, 256);
+    let Ready {
+        mut device,
+        queue,
+        work,
+        ..
+    } = ready(&DOUBLE, 256);
     let fence = submit(&mut device, queue, &work);
     let in_use = |result: Result<(), Error>| match result {
         Err(Error::InUse { by, .. }) => assert_eq!(by, fence),
@@ -175,7 +184,9 @@ pub(crate) fn what_a_job_in_flight_uses_is_not_destroyed() {
     in_use(device.destroy_queue(queue));
     assert_eq!(wait(&mut device, fence), Ok(()));
     // Commands whose buffer has gone are not run.
-    device.destroy_buffer(work.buffer).expect("unused");
+    device
+        .destroy_buffer(work.buffer)
+        .or_fail("nothing uses it");
     let refused = device
         .submit(queue, work.commands)
         .expect_err("the buffer is gone");
@@ -187,9 +198,11 @@ pub(crate) fn what_is_in_one_space_is_not_used_in_another() {
     let mut device = up(machine());
     let (a, b) = (queue(&mut device), queue(&mut device));
     let work = Work::new(&mut device, a, &DOUBLE, 64);
-    let other = device.space(b).expect("there");
-    let buffer = device.create_buffer(other, 256).expect("memory");
-    let commands = device.create_command_buffer(other).expect("memory");
+    let other = device.space(b).or_fail("it is there");
+    let buffer = device.create_buffer(other, 256).or_fail("there is memory");
+    let commands = device
+        .create_command_buffer(other)
+        .or_fail("there is memory");
     let apart = |result: Result<(), Error>| {
         assert!(
             matches!(result, Err(Error::OtherSpace { .. })),

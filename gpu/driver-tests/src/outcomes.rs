@@ -1,7 +1,8 @@
 //! Each job has its own outcome, and a queue has only its own faults.
 
 use crate::bench::{
-    DOUBLE, FOREVER, Work, brief, diagnoses, inject, machine, queue, queue_in, submit, up, wait,
+    DOUBLE, FOREVER, OrFail, Ready, Work, brief, diagnoses, inject, machine, queue, queue_in,
+    ready, submit, up, wait,
 };
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -19,10 +20,12 @@ fn failed(job: u32, name: &str) -> Result<(), String> {
 }
 
 pub(crate) fn every_job_has_its_own_outcome() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &DOUBLE, 256);
+    let Ready {
+        machine,
+        mut device,
+        queue,
+        work,
+    } = ready(&DOUBLE, 256);
     inject(&machine, Injection::JobFault { exception: 0x58 });
     inject(&machine, Injection::JobFault { exception: 0x59 });
     let [a, b, c] = [0; 3].map(|_| submit(&mut device, queue, &work));
@@ -42,10 +45,12 @@ pub(crate) fn every_job_has_its_own_outcome() {
 
 /// A failure keeps its place until it is discarded: nothing is forgotten in silence, and a table that is full says so.
 pub(crate) fn failures_are_kept_until_they_are_discarded() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &DOUBLE, 64);
+    let Ready {
+        machine,
+        mut device,
+        queue,
+        work,
+    } = ready(&DOUBLE, 64);
     let first = submit(&mut device, queue, &work);
     assert_eq!(wait(&mut device, first), GOOD);
     let failures: Vec<_> = (0..64)
@@ -83,7 +88,7 @@ pub(crate) fn a_reused_slot_has_no_events_of_its_last_user() {
     ] {
         let machine = machine();
         let mut device = up(machine.clone());
-        let space = device.create_space().expect("memory");
+        let space = device.create_space().or_fail("there is memory");
         let work = Work::in_space(&mut device, space, &DOUBLE, 256);
         let first = queue_in(&mut device, space);
         inject(&machine, injection);
@@ -91,9 +96,9 @@ pub(crate) fn a_reused_slot_has_no_events_of_its_last_user() {
         device.poll(Instant(machine.time()));
         // The fault is reported, and nobody looks.
         machine.pass(Duration::from_millis(5));
-        device.cancel(first).expect("there");
+        device.cancel(first).or_fail("it is there");
         assert!(wait(&mut device, old).is_err());
-        device.destroy_queue(first).expect("it has ended");
+        device.destroy_queue(first).or_fail("it has ended");
         assert!(device.settle());
 
         let second = queue_in(&mut device, space);
@@ -104,10 +109,12 @@ pub(crate) fn a_reused_slot_has_no_events_of_its_last_user() {
 }
 
 pub(crate) fn jobs_behind_a_fatal_fault_are_lost_and_say_so() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &DOUBLE, 64);
+    let Ready {
+        machine,
+        mut device,
+        queue,
+        work,
+    } = ready(&DOUBLE, 64);
     let good = submit(&mut device, queue, &work);
     assert_eq!(wait(&mut device, good), GOOD);
     inject(&machine, Injection::StreamFatal { exception: 0x49 });
@@ -131,10 +138,12 @@ pub(crate) fn jobs_behind_a_fatal_fault_are_lost_and_say_so() {
 
 /// The words of a ring before its end and after it are one job.
 pub(crate) fn jobs_follow_each_other_around_the_ring() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &DOUBLE, 64);
+    let Ready {
+        machine,
+        mut device,
+        queue,
+        work,
+    } = ready(&DOUBLE, 64);
     // 128 wrappers fill the ring once.
     let jobs = if brief() { 140 } else { 300 };
     for _ in 0..jobs {
@@ -147,9 +156,12 @@ pub(crate) fn jobs_follow_each_other_around_the_ring() {
 
 /// A time limit is an answer, not an execution.
 pub(crate) fn a_time_limit_is_an_answer_and_the_job_goes_on() {
-    let mut device = up(machine());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &DOUBLE, 256);
+    let Ready {
+        mut device,
+        queue,
+        work,
+        ..
+    } = ready(&DOUBLE, 256);
     let fence = submit(&mut device, queue, &work);
     assert_eq!(device.wait(fence, Duration::ZERO), Status::Pending);
     assert_eq!(wait(&mut device, fence), GOOD);
@@ -165,21 +177,23 @@ pub(crate) fn cancelling_ends_a_queue_and_no_other() {
     let [a, b] = [0; 2].map(|_| submit(&mut device, stuck, &long));
     assert_eq!(device.wait(a, Duration::from_millis(3)), Status::Pending);
     let good = submit(&mut device, other, &short);
-    device.cancel(stuck).expect("there");
+    device.cancel(stuck).or_fail("it is there");
     for fence in [a, b] {
         let text = wait(&mut device, fence).expect_err("cancelled");
         assert!(text.ends_with("was cancelled with its queue"), "{text}");
     }
     assert_eq!(wait(&mut device, good), GOOD);
-    device.destroy_queue(stuck).expect("dead");
+    device.destroy_queue(stuck).or_fail("the queue is dead");
     assert_eq!(diagnoses(&machine), [""; 0]);
 }
 
 pub(crate) fn a_fault_is_seen_by_whoever_only_polls() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &DOUBLE, 256);
+    let Ready {
+        machine,
+        mut device,
+        queue,
+        work,
+    } = ready(&DOUBLE, 256);
     inject(&machine, Injection::StreamFatal { exception: 0x49 });
     let fence = submit(&mut device, queue, &work);
     for _ in 0..50 {
@@ -201,7 +215,7 @@ pub(crate) fn streams_of_a_queue_run_side_by_side() {
     for stream in [SubQueue::VertexTiler, SubQueue::Fragment] {
         let fence = device
             .submit_to(queue, stream, short.commands)
-            .expect("room");
+            .or_fail("there is room");
         assert_eq!((fence.point, fence.sub_queue), (1, stream));
         assert_eq!(wait(&mut device, fence), GOOD);
     }

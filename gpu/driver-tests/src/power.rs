@@ -1,8 +1,8 @@
 //! Power: off when there is nothing to do, on again when there is, and at its owner's wish; whatever goes wrong on the way.
 
 use crate::bench::{
-    DOUBLE, SECOND, Work, brief, config, diagnoses, firmware, inject, long, queue, some, submit,
-    up_on, up_with, wait, withdraw,
+    DOUBLE, OrFail, SECOND, Work, brief, config, diagnoses, firmware, inject, long, queue,
+    queues_with_work, some, submit, up_on, up_with, wait, withdraw,
 };
 use crate::machine::Machine;
 use alloc::format;
@@ -47,12 +47,7 @@ fn sleep_and_poll<P: Platform>(machine: &Machine, device: &mut Device<'_, '_, P>
 /// Jobs, idleness, jobs again: each time the GPU is off in between and nobody touches it then.
 fn off_and_on<P: Platform>(machine: &Machine, platform: P) {
     let mut device = up_on(platform, options());
-    let queues: Vec<_> = (0..3)
-        .map(|_| {
-            let queue = queue(&mut device);
-            (queue, Work::new(&mut device, queue, &DOUBLE, 64))
-        })
-        .collect();
+    let queues = queues_with_work(&mut device, 3, &DOUBLE, 64);
     for round in 1..=3 {
         for (queue, work) in &queues {
             let fence = submit(&mut device, *queue, work);
@@ -73,7 +68,7 @@ fn off_and_on<P: Platform>(machine: &Machine, platform: P) {
     }
     assert_eq!(machine.supply().strays, 0, "registers without supply");
     assert_eq!((machine.supply().switched, device.recoveries()), (5, 0));
-    device.shutdown(&mut ()).expect("it is off");
+    device.shutdown(&mut ()).or_fail("it is off");
     assert_eq!(machine.memory_in_use(), 0);
     assert_eq!(machine.supply().strays, 0);
 }
@@ -116,7 +111,7 @@ pub(crate) fn jobs_outlive_a_suspended_device() {
     let last_job = running[running.len() - 1];
     assert_eq!(wait(&mut device, running[0]), Ok(()));
     for round in 1..=2 {
-        device.suspend().expect("alive");
+        device.suspend().or_fail("the device is alive");
         assert_eq!(device.power(), DevicePower::On, "poll does it");
         assert!(device.settle());
         assert_eq!(device.power(), DevicePower::Off);
@@ -125,7 +120,7 @@ pub(crate) fn jobs_outlive_a_suspended_device() {
         assert_eq!(device.wait(later, SHORT), Status::Pending);
         assert_eq!(device.ping(), Err(Error::Suspended));
         assert!(!machine.supply().on);
-        device.resume().expect("alive");
+        device.resume().or_fail("the device is alive");
         assert_eq!(wait(&mut device, later), Ok(()));
     }
     assert_eq!(wait(&mut device, last_job), Ok(()));
@@ -141,12 +136,12 @@ pub(crate) fn a_signal_of_the_host_wakes_the_gpu() {
     let machine = slow_supply();
     let mut device = up_with(machine.clone(), options());
     let queue = queue(&mut device);
-    let space = device.space(queue).expect("there");
+    let space = device.space(queue).or_fail("it is there");
     let work = Work::new(&mut device, queue, &DOUBLE, 64);
-    let semaphore = device.create_semaphore(0).expect("memory");
+    let semaphore = device.create_semaphore(0).or_fail("there is memory");
     device
         .map_semaphore(semaphore, space, Access::Read)
-        .expect("memory");
+        .or_fail("there is memory");
     let info = SubmitInfo {
         waits: &[SemaphorePoint {
             semaphore,
@@ -156,11 +151,11 @@ pub(crate) fn a_signal_of_the_host_wakes_the_gpu() {
     };
     let fence = device
         .submit_with(queue, work.commands, info)
-        .expect("room");
+        .or_fail("there is room");
     sleep_and_poll(&machine, &mut device, 4 * IDLE);
     assert_eq!(device.power(), DevicePower::Off);
     assert_eq!(device.status(fence), Status::Pending);
-    device.signal_semaphore(semaphore, 1).expect("there");
+    device.signal_semaphore(semaphore, 1).or_fail("it is there");
     assert_eq!(device.power(), DevicePower::ComingOn);
     assert_eq!(wait(&mut device, fence), Ok(()));
     assert_eq!(machine.supply().strays, 0);
@@ -237,10 +232,10 @@ pub(crate) fn a_supply_that_does_not_come_is_told() {
     let mut device = up_with(machine.clone(), options());
     let queue = queue(&mut device);
     let work = Work::new(&mut device, queue, &DOUBLE, 64);
-    device.suspend().expect("alive");
+    device.suspend().or_fail("the device is alive");
     assert!(device.settle());
     let machine = machine.with_supply_delay(Duration::from_secs(1000));
-    device.resume().expect("alive");
+    device.resume().or_fail("the device is alive");
     let fence = submit(&mut device, queue, &work);
     assert!(wait(&mut device, fence).is_err());
     let no_supply = matches!(
@@ -270,7 +265,7 @@ pub(crate) fn clock_and_voltage_are_the_owners() {
     };
     device.set_operating_point(point(300_000_000));
     assert_eq!(machine.supply().point, Some(point(300_000_000)));
-    device.suspend().expect("alive");
+    device.suspend().or_fail("the device is alive");
     assert!(device.settle());
     device.set_operating_point(point(800_000_000));
     assert_eq!(
@@ -279,11 +274,11 @@ pub(crate) fn clock_and_voltage_are_the_owners() {
         "it is off"
     );
     let waits = machine.accesses().waits;
-    device.resume().expect("alive");
+    device.resume().or_fail("the device is alive");
     let mut polls = 0..10_000;
     while device.power() != DevicePower::On {
         let next = device.poll(Instant(machine.time()));
-        let at = next.at.expect("it is on its way");
+        let at = next.at.or_fail("it is on its way");
         machine.pass(
             at.since(Instant(machine.time()))
                 .max(Duration::from_micros(1)),

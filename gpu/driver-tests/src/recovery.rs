@@ -2,8 +2,9 @@
 //! the outcome of each job is found once.
 
 use crate::bench::{
-    DOUBLE, FOREVER, SECOND, Work, diagnoses, fault, firmware, inject, long, machine, queue,
-    queue_in, some, storage, submit, up, up_on, up_with, wait, withdraw, words,
+    DOUBLE, FOREVER, OrFail, Ready, SECOND, Work, diagnoses, fault, firmware, inject, long,
+    machine, queue, queue_in, queues_with_work, ready, some, storage, submit, up, up_on, up_with,
+    wait, withdraw, words,
 };
 use crate::machine::{Host, Machine};
 use alloc::boxed::Box;
@@ -22,13 +23,13 @@ const SHORT: Duration = Duration::from_millis(5);
 /// A device whose GPU was lost because a job did not let itself be terminated, and that is up again.
 fn recovered(machine: &Machine) -> (Device<'static, 'static, Host>, Work) {
     let mut device = up(machine.clone());
-    let space = device.create_space().expect("memory");
+    let space = device.create_space().or_fail("there is memory");
     let queue = queue_in(&mut device, space);
     let work = Work::in_space(&mut device, space, &FOREVER, 64);
     inject(machine, Injection::TerminateIgnored);
     let fence = submit(&mut device, queue, &work);
     assert_eq!(device.wait(fence, SHORT), Status::Pending);
-    device.cancel(queue).expect("there");
+    device.cancel(queue).or_fail("it is there");
     assert!(wait(&mut device, fence).is_err());
     assert_eq!(device.recoveries(), 1);
     (device, work)
@@ -38,10 +39,14 @@ fn recovered(machine: &Machine) -> (Device<'static, 'static, Host>, Work) {
 pub(crate) fn a_lost_gpu_is_stopped_before_its_memory_has_a_new_owner() {
     let machine = machine();
     let (mut device, work) = recovered(&machine);
-    device.destroy_buffer(work.buffer).expect("unused");
-    let space = device.create_space().expect("memory");
-    let new = device.create_buffer(space, 64 * 4).expect("memory");
-    device.write_buffer(new, 0, &[0x11; 64]).expect("fits");
+    device
+        .destroy_buffer(work.buffer)
+        .or_fail("nothing uses it");
+    let space = device.create_space().or_fail("there is memory");
+    let new = device
+        .create_buffer(space, 64 * 4)
+        .or_fail("there is memory");
+    device.write_buffer(new, 0, &[0x11; 64]).or_fail("it fits");
     machine.pass(Duration::from_millis(2));
     assert_eq!(words(&mut device, new, 1), [0x1111_1111]);
     assert_eq!(device.memory_withheld(), 0, "the GPU was reset");
@@ -55,10 +60,12 @@ pub(crate) fn memory_that_is_given_back_in_the_middle_of_a_loss_waits_for_the_re
     {
         let machine = machine();
         let mut device = up(machine.clone());
-        let space = device.create_space().expect("memory");
+        let space = device.create_space().or_fail("there is memory");
         let queue = queue_in(&mut device, space);
         let work = Work::in_space(&mut device, space, &FOREVER, 64);
-        let other = device.create_buffer(space, 4096 * 4).expect("memory");
+        let other = device
+            .create_buffer(space, 4096 * 4)
+            .or_fail("there is memory");
         let fence = submit(&mut device, queue, &work);
         assert_eq!(device.wait(fence, SHORT), Status::Pending);
         inject(&machine, Injection::McuCrash);
@@ -70,12 +77,12 @@ pub(crate) fn memory_that_is_given_back_in_the_middle_of_a_loss_waits_for_the_re
             device.poll(Instant(machine.time()));
         }
         let before = machine.memory_in_use();
-        device.destroy_buffer(other).expect("nobody uses it");
+        device.destroy_buffer(other).or_fail("nobody uses it");
         assert_eq!(machine.memory_in_use(), before - 4096 * 4);
         assert_eq!(device.memory_withheld(), 0);
         assert!(wait(&mut device, fence).is_err());
         assert!(device.settle());
-        device.shutdown(&mut ()).expect("in order");
+        device.shutdown(&mut ()).or_fail("it shuts down in order");
         assert_eq!(machine.memory_in_use(), 0, "after {polls} polls");
     }
 }
@@ -83,20 +90,22 @@ pub(crate) fn memory_that_is_given_back_in_the_middle_of_a_loss_waits_for_the_re
 pub(crate) fn the_memory_of_a_gpu_that_does_not_reset_is_never_given_back() {
     let machine = machine();
     let mut device = up(machine.clone());
-    let space = device.create_space().expect("memory");
+    let space = device.create_space().or_fail("there is memory");
     let queue = queue_in(&mut device, space);
     let work = Work::in_space(&mut device, space, &FOREVER, 64);
     inject(&machine, Injection::TerminateIgnored);
     inject(&machine, Injection::ResetNeverCompletes);
     let fence = submit(&mut device, queue, &work);
     assert_eq!(device.wait(fence, SHORT), Status::Pending);
-    device.cancel(queue).expect("there");
+    device.cancel(queue).or_fail("it is there");
     assert!(device.wait(fence, 2 * SECOND) != Status::Pending);
     let lost = device.lost().map(ToString::to_string);
     assert!(lost.is_some_and(|text| text.starts_with("the GPU could not be started again")));
 
     let before = machine.memory_in_use();
-    device.destroy_buffer(work.buffer).expect("in memory only");
+    device
+        .destroy_buffer(work.buffer)
+        .or_fail("it is in memory only");
     assert_eq!(device.memory_withheld(), 4096);
     assert_eq!(
         machine.memory_in_use(),
@@ -126,13 +135,8 @@ fn strike<P: Platform>(machine: &Machine, platform: P, injection: Injection, pol
     let storage = Box::leak(Box::new(Storage::<10, 64, 128>::new()));
     let options = Options::default();
     let up = Device::bring_up(platform, firmware(), storage, options, &mut ());
-    let mut device = up.expect("brought up");
-    let queues: Vec<_> = (0..10)
-        .map(|_| {
-            let queue = queue(&mut device);
-            (queue, Work::new(&mut device, queue, &DOUBLE, 64))
-        })
-        .collect();
+    let mut device = up.or_fail("the GPU comes up");
+    let queues = queues_with_work(&mut device, 10, &DOUBLE, 64);
     let mut fences = Vec::new();
     for _ in 0..JOBS {
         for (queue, work) in &queues {
@@ -142,7 +146,7 @@ fn strike<P: Platform>(machine: &Machine, platform: P, injection: Injection, pol
     for _ in 0..polls {
         let next = device.poll(Instant(machine.time()));
         let now = machine.time();
-        let at = next.at.expect("jobs are in flight");
+        let at = next.at.or_fail("jobs are in flight");
         machine.pass(at.0.saturating_sub(now).min(Duration::from_micros(20)));
     }
     inject(machine, injection);
@@ -207,10 +211,10 @@ fn strike<P: Platform>(machine: &Machine, platform: P, injection: Injection, pol
         for fence in fences.iter().filter(|fence| fence.queue == *queue) {
             device.discard(*fence);
         }
-        device.destroy_queue(*queue).expect("idle");
+        device.destroy_queue(*queue).or_fail("the queue is idle");
     }
     assert_eq!(device.lost(), None, "{case}");
-    device.shutdown(&mut ()).expect("in order");
+    device.shutdown(&mut ()).or_fail("it shuts down in order");
     assert_eq!(machine.memory_in_use(), 0, "{case}");
     left
 }
@@ -259,14 +263,14 @@ pub(crate) fn a_queue_of_foreign_streams_does_not_go_on_without_its_state() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
-    let space = device.space(queue).expect("there");
-    let code = device.create_buffer(space, 64).expect("memory");
-    let at = device.buffer_address(code).expect("there");
+    let space = device.space(queue).or_fail("it is there");
+    let code = device.create_buffer(space, 64).or_fail("there is memory");
+    let at = device.buffer_address(code).or_fail("it is there");
     let first = device.submit_stream(queue, SubQueue::Compute, at, 64);
-    assert_eq!(wait(&mut device, first.expect("room")), Ok(()));
+    assert_eq!(wait(&mut device, first.or_fail("there is room")), Ok(()));
     inject(&machine, Injection::McuCrash);
     let second = device.submit_stream(queue, SubQueue::Compute, at, 64);
-    let fault = fault(&mut device, second.expect("room"));
+    let fault = fault(&mut device, second.or_fail("there is room"));
     assert_eq!(
         (fault.cause, fault.recovery),
         (Cause::LostWithGpu, Recovery::NewQueue)
@@ -300,7 +304,7 @@ pub(crate) fn a_device_is_given_up_after_as_many_starts_as_were_asked_for() {
             let fault = fault(&mut device, *fence);
             assert_eq!(fault.recovery, Recovery::Restart, "{fault}");
         }
-        let text = device.lost().expect("given up").to_string();
+        let text = device.lost().or_fail("the device is given up").to_string();
         let refused = device.submit(queue, work.commands).expect_err("given up");
         assert_eq!(
             refused.to_string(),
@@ -309,8 +313,8 @@ pub(crate) fn a_device_is_given_up_after_as_many_starts_as_were_asked_for() {
         let crash = text.starts_with("the firmware has crashed");
         assert_eq!(crash, recoveries == 0, "{text}");
         withdraw(&machine, Injection::BootFails);
-        device.restart(&mut ()).expect("it boots now");
-        device.destroy_queue(queue).expect("dead");
+        device.restart(&mut ()).or_fail("it boots now");
+        device.destroy_queue(queue).or_fail("the queue is dead");
         let queue = self::queue(&mut device);
         let work = Work::new(&mut device, queue, &DOUBLE, 64);
         let fence = submit(&mut device, queue, &work);
@@ -344,13 +348,13 @@ pub(crate) fn a_restart_on_demand_keeps_buffers_and_queues() {
     let queue = queue(&mut device);
     let work = Work::new(&mut device, queue, &DOUBLE, 256);
     let fences = [0; 4].map(|_| submit(&mut device, queue, &work));
-    device.restart(&mut ()).expect("it starts");
+    device.restart(&mut ()).or_fail("it starts");
     for fence in fences {
         assert_eq!(wait(&mut device, fence), Ok(()));
     }
     assert_eq!(work.words(&mut device, 4), [0, 16, 32, 48]);
     assert_eq!(device.recoveries(), 0, "nothing was lost");
-    device.shutdown(&mut ()).expect("in order");
+    device.shutdown(&mut ()).or_fail("it shuts down in order");
     assert_eq!(diagnoses(&machine), [""; 0]);
 }
 
@@ -369,16 +373,18 @@ pub(crate) fn a_restart_that_fails_leaves_the_device_lost() {
         "{text}"
     );
     withdraw(&machine, Injection::BootFails);
-    device.restart(&mut ()).expect("it boots now");
+    device.restart(&mut ()).or_fail("it boots now");
     assert!(device.lost().is_none());
 }
 
 /// Who asks is told what happened to the device, not only that the job is gone.
 pub(crate) fn a_crash_of_the_firmware_is_told() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &DOUBLE, 64);
+    let Ready {
+        machine,
+        mut device,
+        queue,
+        work,
+    } = ready(&DOUBLE, 64);
     inject(&machine, Injection::McuCrash);
     // The start of the group is what crashes it.
     let fence = submit(&mut device, queue, &work);
@@ -387,7 +393,7 @@ pub(crate) fn a_crash_of_the_firmware_is_told() {
         (fault.cause, fault.recovery),
         (Cause::LostWithGpu, Recovery::Continue)
     );
-    let text = device.last_loss().expect("it has crashed").to_string();
+    let text = device.last_loss().or_fail("it has crashed").to_string();
     assert!(
         text.starts_with("the firmware has crashed: MCU_STATUS (0x704) = 0x3"),
         "{text}"
@@ -424,7 +430,7 @@ pub(crate) fn a_failed_bring_up_gives_back_a_stopped_gpu_its_memory_and_the_plat
             &mut (),
         );
         let device = again.unwrap_or_else(|error| panic!("{injection:?}: {error}"));
-        device.shutdown(&mut ()).expect("in order");
+        device.shutdown(&mut ()).or_fail("it shuts down in order");
         assert_eq!(machine.memory_in_use(), 0, "{injection:?}");
     }
 }
@@ -432,7 +438,7 @@ pub(crate) fn a_failed_bring_up_gives_back_a_stopped_gpu_its_memory_and_the_plat
 pub(crate) fn no_interrupt_is_let_through_after_shutdown() {
     let machine = machine();
     let device = up(machine.clone());
-    let mut platform = device.shutdown(&mut ()).expect("in order");
+    let mut platform = device.shutdown(&mut ()).or_fail("it shuts down in order");
     for mask in [0x28, 0x1008, 0x2008] {
         assert_eq!(platform.read32(mask), 0, "mask at {mask:#x}");
     }
@@ -498,6 +504,6 @@ pub(crate) fn every_part_of_the_tables_comes_up() {
             &mut (),
         );
         let device = up.unwrap_or_else(|error| panic!("{soc}: {error}"));
-        device.shutdown(&mut ()).expect("in order");
+        device.shutdown(&mut ()).or_fail("it shuts down in order");
     }
 }

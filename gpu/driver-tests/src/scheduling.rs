@@ -1,17 +1,17 @@
 //! Many queues: more than slots, more spaces than the hardware has, any priorities, and faults that are one queue's alone.
 
 use crate::bench::{
-    DOUBLE, FOREVER, Work, diagnoses, fault, inject, machine, queue, queue_of, some, submit, up,
-    wait,
+    DOUBLE, FOREVER, OrFail, Work, diagnoses, fault, inject, machine, queue, queue_of, some,
+    submit, up, wait,
 };
-use crate::machine::Machine;
+use crate::machine::{Host, Machine};
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 use eitri_model::Injection;
 use eitri_runtime::{
-    Cause, Error, Fence, Options, Platform, Priority, QueueConfig, Status, Storage,
+    Cause, Device, Error, Fence, Options, Platform, Priority, Queue, QueueConfig, Status, Storage,
 };
 
 const GOOD: Result<(), String> = Ok(());
@@ -54,8 +54,8 @@ fn many_queues<P: Platform>(platform: P, seed: u64, rounds: usize) {
         ..Options::default()
     };
     let firmware = crate::bench::firmware();
-    let up = eitri_runtime::Device::bring_up(platform, firmware, storage, options, &mut ());
-    let mut device = up.expect("brought up");
+    let up = Device::bring_up(platform, firmware, storage, options, &mut ());
+    let mut device = up.or_fail("the GPU comes up");
     let priorities = [
         Priority::Low,
         Priority::Medium,
@@ -87,7 +87,7 @@ fn many_queues<P: Platform>(platform: P, seed: u64, rounds: usize) {
             "queue {number}, seed {seed}"
         );
     }
-    device.shutdown(&mut ()).expect("in order");
+    device.shutdown(&mut ()).or_fail("it shuts down in order");
 }
 
 pub(crate) fn there_are_more_queues_than_slots_and_spaces() {
@@ -152,7 +152,18 @@ pub(crate) fn a_job_that_keeps_its_core_for_ever_makes_room_in_the_end() {
     assert_eq!(failed.collect::<Vec<_>>(), [Cause::NotSuspended]);
 }
 
-pub(crate) fn a_page_fault_stops_the_queue_that_made_it_alone() {
+/// Two queues: a job of the innocent one runs and does not end, the guilty one is about to begin.
+struct TwoQueues {
+    machine: Machine,
+    device: Device<'static, 'static, Host>,
+    innocent: Queue,
+    long: Work,
+    running: Fence,
+    guilty: Queue,
+    short: Work,
+}
+
+fn one_runs() -> TwoQueues {
     let machine = machine();
     let mut device = up(machine.clone());
     let (innocent, guilty) = (queue(&mut device), queue(&mut device));
@@ -163,6 +174,27 @@ pub(crate) fn a_page_fault_stops_the_queue_that_made_it_alone() {
         device.wait(running, Duration::from_millis(1)),
         Status::Pending
     );
+    TwoQueues {
+        machine,
+        device,
+        innocent,
+        long,
+        running,
+        guilty,
+        short,
+    }
+}
+
+pub(crate) fn a_page_fault_stops_the_queue_that_made_it_alone() {
+    let TwoQueues {
+        machine,
+        mut device,
+        innocent,
+        long,
+        running,
+        guilty,
+        short,
+    } = one_runs();
     inject(&machine, Injection::PageFault { space: 2 });
     let failed = submit(&mut device, guilty, &short);
     assert!(wait(&mut device, failed).is_err());
@@ -176,11 +208,11 @@ pub(crate) fn a_page_fault_names_address_unit_and_the_buffer_that_was_missed() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
-    let space = device.space(queue).expect("there");
+    let space = device.space(queue).or_fail("it is there");
     let work = Work::new(&mut device, queue, &DOUBLE, 64);
     // The page behind the buffer is nobody's: the descriptor is for 8 KiB, the memory is given back.
-    let large = device.create_buffer(space, 8192).expect("memory");
-    device.bind_buffer(work.set, 0, large).expect("fits");
+    let large = device.create_buffer(space, 8192).or_fail("there is memory");
+    device.bind_buffer(work.set, 0, large).or_fail("it fits");
     let recorded = device.record(work.commands, |recorder| {
         recorder
             .bind_pipeline(work.pipeline)?
@@ -188,7 +220,7 @@ pub(crate) fn a_page_fault_names_address_unit_and_the_buffer_that_was_missed() {
             .dispatch([1, 1, 1])?;
         Ok(())
     });
-    recorded.expect("fits");
+    recorded.or_fail("it fits");
     inject(&machine, Injection::PageFault { space: 1 });
     let fence = submit(&mut device, queue, &work);
     let fault = fault(&mut device, fence);
@@ -197,7 +229,7 @@ pub(crate) fn a_page_fault_names_address_unit_and_the_buffer_that_was_missed() {
         _ => panic!("{fault}"),
     };
     assert_eq!(mmu.space, 1);
-    let near = fault.near.expect("something is mapped");
+    let near = fault.near.or_fail("something is mapped");
     assert!(near.bytes > 0, "{near}");
     let text = fault.to_string();
     assert!(
@@ -209,16 +241,14 @@ pub(crate) fn a_page_fault_names_address_unit_and_the_buffer_that_was_missed() {
 
 /// A fault of the GPU that names the address space of a job fails that job; the device lives, and so do others.
 pub(crate) fn a_gpu_fault_that_names_a_space_is_its_jobs() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let (innocent, guilty) = (queue(&mut device), queue(&mut device));
-    let long = Work::new(&mut device, innocent, &FOREVER, 64);
-    let short = Work::new(&mut device, guilty, &DOUBLE, 256);
-    let running = submit(&mut device, innocent, &long);
-    assert_eq!(
-        device.wait(running, Duration::from_millis(1)),
-        Status::Pending
-    );
+    let TwoQueues {
+        machine,
+        mut device,
+        running,
+        guilty,
+        short,
+        ..
+    } = one_runs();
     inject(&machine, Injection::BusError { space: 2 });
     let failed = submit(&mut device, guilty, &short);
     let fault = fault(&mut device, failed);
@@ -244,14 +274,16 @@ pub(crate) fn cores_and_priorities_of_streams_are_the_callers() {
         streams: [0, 1, 15],
         ..QueueConfig::default()
     };
-    let queue = device.create_queue(config).expect("a place");
+    let queue = device
+        .create_queue(config)
+        .or_fail("there is a place for a queue");
     let work = Work::new(&mut device, queue, &FOREVER, 1024);
     let fence = submit(&mut device, queue, &work);
     assert_eq!(
         device.wait(fence, Duration::from_millis(2)),
         Status::Pending
     );
-    device.cancel(queue).expect("there");
+    device.cancel(queue).or_fail("it is there");
     assert!(device.settle());
     for cores in [0, !all, all | 1 << 63] {
         let config = QueueConfig {

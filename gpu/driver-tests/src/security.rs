@@ -1,6 +1,8 @@
 //! Hostile shaders: what they reach is their own queue's. Who tries more is stopped, and nobody else notices.
 
-use crate::bench::{DOUBLE, SECOND, Work, long, machine, queue, queue_in, submit, up, wait};
+use crate::bench::{
+    DOUBLE, OrFail, SECOND, Work, long, machine, queue_in, queues_with_work, submit, up, wait,
+};
 use crate::machine::{Host, Shader, bench};
 use alloc::format;
 use alloc::vec::Vec;
@@ -22,9 +24,9 @@ struct Hostile {
 
 impl Hostile {
     fn new(device: &mut Up) -> Hostile {
-        let space = device.create_space().expect("memory");
+        let space = device.create_space().or_fail("there is memory");
         let work = Work::in_space(device, space, &POKE, 64);
-        let base = device.buffer_address(work.buffer).expect("there").0;
+        let base = device.buffer_address(work.buffer).or_fail("it is there").0;
         let queue = queue_in(device, space);
         Hostile { queue, work, base }
     }
@@ -40,13 +42,13 @@ impl Hostile {
             it.dispatch([1, 1, 1])?;
             Ok(())
         });
-        recorded.expect("fits");
+        recorded.or_fail("it fits");
         submit(device, self.queue, &self.work)
     }
 
     fn end(self, device: &mut Up, fence: Fence) {
         if device.wait(fence, Duration::from_millis(20)) == Status::Pending {
-            device.cancel(self.queue).expect("there");
+            device.cancel(self.queue).or_fail("it is there");
             assert_ne!(
                 device.wait(fence, SECOND),
                 Status::Pending,
@@ -54,13 +56,13 @@ impl Hostile {
             );
         }
         device.discard(fence);
-        let space = device.space(self.queue).expect("there");
+        let space = device.space(self.queue).or_fail("it is there");
         device
             .destroy_queue(self.queue)
-            .expect("nothing is in flight");
+            .or_fail("nothing is in flight");
         assert!(device.settle());
         self.work.destroy(device);
-        device.destroy_space(space).expect("empty");
+        device.destroy_space(space).or_fail("the space is empty");
     }
 }
 
@@ -72,12 +74,8 @@ struct Others {
 
 impl Others {
     fn new(device: &mut Up) -> Others {
-        let made = (0..2).map(|_| {
-            let queue = queue(device);
-            (queue, Work::new(device, queue, &DOUBLE, 64))
-        });
         Others {
-            queues: made.collect(),
+            queues: queues_with_work(device, 2, &DOUBLE, 64),
             rounds: 0,
         }
     }
@@ -98,7 +96,9 @@ impl Others {
         let data: Vec<u8> = start.iter().flat_map(|it| it.to_le_bytes()).collect();
         for (_, work) in &self.queues {
             assert_eq!(work.words(device, 64), expected, "{case}");
-            device.write_buffer(work.buffer, 0, &data).expect("fits");
+            device
+                .write_buffer(work.buffer, 0, &data)
+                .or_fail("it fits");
         }
         self.rounds = 0;
     }
@@ -164,7 +164,7 @@ pub(crate) fn streams_are_out_of_reach_of_their_own_shaders() {
         others.check(&mut device, fences, &format!("page {page}"));
         if let Status::Failed(fault) = device.wait(poke, SECOND / 50) {
             let JobFault { near, .. } = fault;
-            let near = near.expect("something is mapped");
+            let near = near.or_fail("something is mapped");
             let inside = near.missed_by == 0 && near.address <= GpuAddress(at);
             if inside && at < near.address.0 + near.bytes && !refused.contains(&near.what) {
                 refused.push(near.what);

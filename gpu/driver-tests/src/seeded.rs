@@ -2,7 +2,7 @@
 //!
 //! They are no tests of the list, since what they do is wrong: whoever runs the tests runs them too, and looks at what is told.
 
-use crate::bench::{DOUBLE, LIMIT, Work, machine, queue, submit, up_on, wait};
+use crate::bench::{DOUBLE, LIMIT, OrFail, Work, machine, queue, submit, up_on, wait};
 use crate::machine::Upkeep;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -37,7 +37,7 @@ fn without_a_clean() -> Vec<String> {
     machine.leave_out(Some(Upkeep::Clean));
     let written = device.write_buffer(work.buffer, 0, &[7; 256]);
     machine.leave_out(None);
-    written.expect("inside of the buffer");
+    written.or_fail("it is inside of the buffer");
     let fence = submit(&mut device, queue, &work);
     assert_eq!(wait(&mut device, fence), Ok(()), "the job itself is good");
     machine.diagnoses()

@@ -1,7 +1,8 @@
 //! Timeline semaphores: across queues, by host and GPU, wait before signal, more queues than slots, and losses on the way.
 
 use crate::bench::{
-    DOUBLE, LIMIT, Work, fault, firmware, inject, machine, queue, some, submit, up, wait,
+    DOUBLE, LIMIT, OrFail, Ready, Work, fault, firmware, inject, machine, queue, ready, some,
+    submit, up, wait,
 };
 use crate::machine::{Host, Machine};
 use alloc::boxed::Box;
@@ -18,11 +19,11 @@ const SHORT: Duration = Duration::from_millis(3);
 
 /// A semaphore that the queues' spaces may wait for and signal.
 fn shared<P: Platform>(device: &mut Device<'_, '_, P>, queues: &[Queue]) -> Semaphore {
-    let semaphore = device.create_semaphore(0).expect("memory");
+    let semaphore = device.create_semaphore(0).or_fail("there is memory");
     for queue in queues {
-        let space = device.space(*queue).expect("there");
+        let space = device.space(*queue).or_fail("it is there");
         let mapped = device.map_semaphore(semaphore, space, Access::ReadWrite);
-        mapped.expect("memory");
+        mapped.or_fail("there is memory");
     }
     semaphore
 }
@@ -45,14 +46,16 @@ fn submit_at<P: Platform>(
     };
     device
         .submit_with(queue, work.commands, info)
-        .expect("room")
+        .or_fail("there is room")
 }
 
 pub(crate) fn a_job_waits_until_the_host_signals() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &DOUBLE, 64);
+    let Ready {
+        mut device,
+        queue,
+        work,
+        ..
+    } = ready(&DOUBLE, 64);
     let semaphore = shared(&mut device, &[queue]);
     // Values of more than 32 and of more than 48 bits.
     let values = [1, 7, 1 << 32, (1 << 33) + 5, 1 << 63];
@@ -63,15 +66,19 @@ pub(crate) fn a_job_waits_until_the_host_signals() {
     for (fence, value) in fences.into_iter().zip(values) {
         for before in [None, Some(value - 1)] {
             if let Some(before) = before {
-                device.signal_semaphore(semaphore, before).expect("there");
+                device
+                    .signal_semaphore(semaphore, before)
+                    .or_fail("it is there");
             }
             assert_eq!(device.wait(fence, SHORT), Status::Pending, "before {value}");
         }
-        device.signal_semaphore(semaphore, value).expect("there");
+        device
+            .signal_semaphore(semaphore, value)
+            .or_fail("it is there");
         assert_eq!(wait(&mut device, fence), Ok(()), "{value}");
     }
     // It never goes back.
-    device.signal_semaphore(semaphore, 3).expect("there");
+    device.signal_semaphore(semaphore, 3).or_fail("it is there");
     assert_eq!(device.semaphore_value(semaphore), Ok(1 << 63));
     let point = [at(semaphore, 0)];
     let none = submit_at(&mut device, queue, &work, &point, &[]);
@@ -83,10 +90,12 @@ pub(crate) fn a_job_waits_until_the_host_signals() {
 }
 
 pub(crate) fn the_host_waits_for_what_jobs_signal() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &DOUBLE, 64);
+    let Ready {
+        mut device,
+        queue,
+        work,
+        ..
+    } = ready(&DOUBLE, 64);
     let semaphore = shared(&mut device, &[queue]);
     for value in [2, 3, 1 << 40] {
         submit_at(&mut device, queue, &work, &[], &[at(semaphore, value)]);
@@ -104,17 +113,19 @@ pub(crate) fn the_host_waits_for_what_jobs_signal() {
 
 /// The value is enough to read by: nobody need poll first, so that the device learns that the job is over.
 pub(crate) fn what_a_job_wrote_before_its_signal_is_read_after_it() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &DOUBLE, 64);
+    let Ready {
+        machine,
+        mut device,
+        queue,
+        work,
+    } = ready(&DOUBLE, 64);
     let semaphore = shared(&mut device, &[queue]);
     let first = submit(&mut device, queue, &work);
     assert_eq!(wait(&mut device, first), Ok(()), "it is on its slot now");
     for round in 1..4 {
         submit_at(&mut device, queue, &work, &[], &[at(semaphore, round)]);
         let mut looks = 0..1000;
-        while device.semaphore_value(semaphore).expect("there") < round {
+        while device.semaphore_value(semaphore).or_fail("it is there") < round {
             machine.pass(Duration::from_micros(20));
             assert!(looks.next().is_some(), "round {round}");
         }
@@ -130,7 +141,7 @@ fn chain<P: Platform>(machine: &Machine, platform: P, count: usize, strike: Opti
     let storage = Box::leak(Box::new(Storage::<16, 64, 160>::new()));
     let options = Options::default();
     let up = Device::bring_up(platform, firmware(), storage, options, &mut ());
-    let mut device = up.expect("brought up");
+    let mut device = up.or_fail("the GPU comes up");
     let queues: Vec<_> = (0..count).map(|_| queue(&mut device)).collect();
     let works = queues
         .iter()
@@ -148,7 +159,7 @@ fn chain<P: Platform>(machine: &Machine, platform: P, count: usize, strike: Opti
         }
     }
     assert_eq!(device.wait(fences[0], SHORT), Status::Pending);
-    device.signal_semaphore(semaphore, 1).expect("there");
+    device.signal_semaphore(semaphore, 1).or_fail("it is there");
     if let Some(strike) = strike {
         machine.pass(Duration::from_micros(100));
         device.poll(Instant(machine.time()));
@@ -181,7 +192,7 @@ fn chain<P: Platform>(machine: &Machine, platform: P, count: usize, strike: Opti
         (most - lost..=most).contains(&rounds),
         "{case}: {rounds} of {most}"
     );
-    device.shutdown(&mut ()).expect("in order");
+    device.shutdown(&mut ()).or_fail("it shuts down in order");
     assert_eq!(machine.memory_in_use(), 0, "{case}");
 }
 
@@ -217,7 +228,7 @@ pub(crate) fn who_waits_gives_its_slot_to_others() {
     let storage = Box::leak(Box::new(Storage::<16, 64, 160>::new()));
     let options = Options::default();
     let up = Device::bring_up(machine.platform(), firmware(), storage, options, &mut ());
-    let mut device = up.expect("brought up");
+    let mut device = up.or_fail("the GPU comes up");
     let waiting: Vec<_> = (0..8).map(|_| queue(&mut device)).collect();
     let semaphore = shared(&mut device, &waiting);
     let mut blocked = Vec::new();
@@ -243,7 +254,7 @@ pub(crate) fn who_waits_gives_its_slot_to_others() {
     for fence in &blocked {
         assert_eq!(device.status(*fence), Status::Pending);
     }
-    device.signal_semaphore(semaphore, 1).expect("there");
+    device.signal_semaphore(semaphore, 1).or_fail("it is there");
     for fence in blocked {
         assert_eq!(wait(&mut device, fence), Ok(()));
     }
@@ -251,10 +262,12 @@ pub(crate) fn who_waits_gives_its_slot_to_others() {
 
 /// Streams of one queue, and many jobs in flight: never two at once, so that no doubling is lost.
 pub(crate) fn streams_of_a_queue_wait_for_each_other() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &DOUBLE, 64);
+    let Ready {
+        mut device,
+        queue,
+        work,
+        ..
+    } = ready(&DOUBLE, 64);
     let semaphore = shared(&mut device, &[queue]);
     let fences: Vec<_> = (0..30)
         .map(|turn: u64| {
@@ -265,10 +278,10 @@ pub(crate) fn streams_of_a_queue_wait_for_each_other() {
             };
             device
                 .submit_with(queue, work.commands, info)
-                .expect("room")
+                .or_fail("there is room")
         })
         .collect();
-    device.signal_semaphore(semaphore, 1).expect("there");
+    device.signal_semaphore(semaphore, 1).or_fail("it is there");
     for fence in fences {
         assert_eq!(wait(&mut device, fence), Ok(()));
     }
@@ -302,7 +315,7 @@ pub(crate) fn a_job_that_is_cancelled_signals_all_the_same() {
     let behind = submit_at(&mut device, first, &work, &[], &[two]);
     let waits = submit_at(&mut device, second, &next, &[two], &[]);
     assert_eq!(device.wait(waits, SHORT), Status::Pending);
-    device.cancel(first).expect("there");
+    device.cancel(first).or_fail("it is there");
     for fence in [cancelled, behind] {
         assert_eq!(fault(&mut device, fence).cause, Cause::Cancelled);
     }
@@ -315,9 +328,9 @@ pub(crate) fn what_can_not_be_is_refused() {
     let machine = machine();
     let mut device = up(machine.clone());
     let queue = queue(&mut device);
-    let space = device.space(queue).expect("there");
+    let space = device.space(queue).or_fail("it is there");
     let work = Work::new(&mut device, queue, &DOUBLE, 64);
-    let semaphore = device.create_semaphore(0).expect("memory");
+    let semaphore = device.create_semaphore(0).or_fail("there is memory");
     let point = [at(semaphore, 1)];
     let many = [at(semaphore, 1); 5];
     let with = |device: &mut Device<'_, '_, Host>, waits, signals| {
@@ -335,7 +348,7 @@ pub(crate) fn what_can_not_be_is_refused() {
     );
     device
         .map_semaphore(semaphore, space, Access::Read)
-        .expect("memory");
+        .or_fail("there is memory");
     let read_only = with(&mut device, &[], &point);
     assert!(
         matches!(read_only, Err(Error::ReadOnly { .. })),
@@ -343,16 +356,18 @@ pub(crate) fn what_can_not_be_is_refused() {
     );
     let many = with(&mut device, &many, &[]);
     assert_eq!(many, Err(Error::TooMany { most: 4 }));
-    let waits = with(&mut device, &point, &[]).expect("room");
+    let waits = with(&mut device, &point, &[]).or_fail("there is room");
     let in_use = device.destroy_semaphore(semaphore);
     assert!(
         matches!(in_use, Err(Error::InUse { by, .. }) if by == waits),
         "{in_use:?}"
     );
-    device.signal_semaphore(semaphore, 1).expect("there");
+    device.signal_semaphore(semaphore, 1).or_fail("it is there");
     assert_eq!(wait(&mut device, waits), Ok(()));
     let before = machine.memory_in_use();
-    device.destroy_semaphore(semaphore).expect("unused");
+    device
+        .destroy_semaphore(semaphore)
+        .or_fail("nothing uses it");
     assert!(machine.memory_in_use() < before);
     for gone in [
         device.semaphore_value(semaphore).map(drop),

@@ -1,7 +1,7 @@
 //! Commands of random shape, and what they make of a buffer: dispatches of every kind, transfers and secondaries, with barriers
 //! between them.
 
-use crate::bench::Work;
+use crate::bench::{OrFail, Work};
 use crate::commands::{ADD, Up, buffer_of, push, recorded};
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -125,12 +125,14 @@ impl Shape {
         let work = Work::in_space(device, space, &ADD, WORDS as u32);
         let counts: Vec<u32> = (0..=GROUPS as u32).flat_map(|n| [n, 1, 1]).collect();
         let counts = buffer_of(device, space, &counts);
-        let called = device.create_command_buffer(space).expect("memory");
+        let called = device
+            .create_command_buffer(space)
+            .or_fail("there is memory");
         let recorded = device.record_secondary(called, |it| {
             add(it, &work, 0..GROUPS, CALLED)?.barrier(Accesses::ALL, Accesses::ALL)?;
             Ok(())
         });
-        recorded.expect("recorded");
+        recorded.or_fail("it can be recorded");
         let mut shape = Shape {
             commands: work.commands,
             called,
@@ -177,7 +179,7 @@ impl Shape {
         self.expected = (0..WORDS as u32).collect();
         let bytes: Vec<u8> = (0..WORDS as u32).flat_map(u32::to_le_bytes).collect();
         let written = device.write_buffer(self.work.buffer, 0, &bytes);
-        written.expect("inside");
+        written.or_fail("it is inside");
     }
 }
 

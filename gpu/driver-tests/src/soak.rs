@@ -1,7 +1,7 @@
 //! Soak: submissions of random shape over queues that come and go, with random faults, cancellations and losses. Each job ends
 //! once, none runs twice, and memory returns to its start.
 
-use crate::bench::{firmware, inject, long, machine, queue_of};
+use crate::bench::{OrFail, firmware, inject, long, machine, queue_of};
 use crate::commands::Up;
 use crate::machine::{Machine, bench};
 use crate::shapes::{Random, Shape};
@@ -33,7 +33,7 @@ struct Promised {
 
 impl Promised {
     fn new(device: &mut Up) -> Promised {
-        let made = (0..QUEUES).map(|_| device.create_semaphore(0).expect("memory"));
+        let made = (0..QUEUES).map(|_| device.create_semaphore(0).or_fail("there is memory"));
         Promised {
             semaphores: made.collect(),
             values: [0; QUEUES],
@@ -73,10 +73,10 @@ fn lane(device: &mut Up, random: &mut Random, promised: &Promised) -> Lane {
         Priority::RealTime,
     ];
     let queue = queue_of(device, priorities[random.roll(4) as usize]);
-    let space = device.space(queue).expect("there");
+    let space = device.space(queue).or_fail("it is there");
     for semaphore in &promised.semaphores {
         let mapped = device.map_semaphore(*semaphore, space, Access::ReadWrite);
-        mapped.expect("memory");
+        mapped.or_fail("there is memory");
     }
     let work = (0..SHAPES).map(|_| Shape::new(device, space, random));
     Lane {
@@ -108,11 +108,13 @@ impl Lane {
 
     /// Ends it and makes another in its place.
     fn renew(&mut self, device: &mut Up, random: &mut Random, promised: &Promised) {
-        device.cancel(self.queue).expect("there");
+        device.cancel(self.queue).or_fail("it is there");
         device.settle();
         self.settle(device);
         assert_eq!(self.open, [], "cancelled jobs end");
-        device.destroy_queue(self.queue).expect("dead");
+        device
+            .destroy_queue(self.queue)
+            .or_fail("the queue is dead");
         device.settle();
         *self = lane(device, random, promised);
     }
@@ -192,7 +194,7 @@ pub(crate) fn random_work_with_random_faults_ends_once_and_leaves_nothing_behind
         ..Options::default()
     };
     let up = Device::bring_up(machine.platform(), firmware(), storage(), options, &mut ());
-    let mut device = up.expect("brought up");
+    let mut device = up.or_fail("the GPU comes up");
     let mut promised = Promised::new(&mut device);
     let start = machine.memory_in_use();
     let mut lanes: Vec<Lane> = Vec::new();
@@ -233,7 +235,9 @@ pub(crate) fn random_work_with_random_faults_ends_once_and_leaves_nothing_behind
             assert_ne!(status, Status::Pending, "{fence}");
             lane.settle(&mut device);
         }
-        device.destroy_queue(lane.queue).expect("idle");
+        device
+            .destroy_queue(lane.queue)
+            .or_fail("the queue is idle");
     }
     device.settle();
     let end = machine.memory_in_use();
@@ -244,6 +248,6 @@ pub(crate) fn random_work_with_random_faults_ends_once_and_leaves_nothing_behind
     ));
     assert!(losses > 0);
     assert!(longest < Duration::from_micros(500), "{longest:?}");
-    device.shutdown(&mut ()).expect("in order");
+    device.shutdown(&mut ()).or_fail("it shuts down in order");
     assert_eq!(machine.memory_in_use(), 0);
 }

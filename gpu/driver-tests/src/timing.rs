@@ -1,7 +1,8 @@
 //! Time: what a wait costs, and whose limits they are. All of it is the model's time.
 
 use crate::bench::{
-    DOUBLE, FOREVER, Work, firmware, inject, long, machine, queue, storage, submit, up, wait,
+    DOUBLE, FOREVER, OrFail, Ready, Work, firmware, inject, long, machine, queue, queues_with_work,
+    ready, storage, submit, up, wait,
 };
 use crate::machine::Machine;
 use alloc::string::ToString;
@@ -12,10 +13,12 @@ use eitri_runtime::{BringUpError, Device, Instant, Options, Status};
 
 /// The second completion within a wait is seen as soon as the first.
 pub(crate) fn the_last_of_several_jobs_in_flight_is_not_waited_for_a_millisecond_longer() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &DOUBLE, 256);
+    let Ready {
+        machine,
+        mut device,
+        queue,
+        work,
+    } = ready(&DOUBLE, 256);
     for count in [1, 2, 3, 8, 20] {
         let start = machine.time();
         let fences: Vec<_> = (0..count)
@@ -95,12 +98,7 @@ pub(crate) fn the_running_phase_never_waits() {
     let machine = machine();
     let mut device = up(machine.clone());
     let mut cost = Cost::default();
-    let queues: Vec<_> = (0..8)
-        .map(|_| {
-            let queue = queue(&mut device);
-            (queue, Work::new(&mut device, queue, &FOREVER, 16))
-        })
-        .collect();
+    let queues = queues_with_work(&mut device, 8, &FOREVER, 16);
     let mut fences = Vec::new();
     for (queue, work) in &queues {
         fences.push(cost.of(&machine, || submit(&mut device, *queue, work)));
@@ -116,7 +114,9 @@ pub(crate) fn the_running_phase_never_waits() {
         let now = machine.time();
         machine.pass(next.0.saturating_sub(now).min(Duration::from_millis(1)));
     }
-    cost.of(&machine, || device.cancel(queues[0].0).expect("there"));
+    cost.of(&machine, || {
+        device.cancel(queues[0].0).or_fail("it is there")
+    });
     cost.of(&machine, || device.poll(Instant(machine.time())));
     assert!(device.last_loss().is_none());
     cost.is_bounded();
@@ -143,12 +143,7 @@ pub(crate) fn a_recovery_never_waits() {
             let machine = machine();
             let mut device = up(machine.clone());
             let mut cost = Cost::default();
-            let queues: Vec<_> = (0..8)
-                .map(|_| {
-                    let queue = queue(&mut device);
-                    (queue, Work::new(&mut device, queue, &DOUBLE, 64))
-                })
-                .collect();
+            let queues = queues_with_work(&mut device, 8, &DOUBLE, 64);
             let mut fences = Vec::new();
             for (queue, work) in &queues {
                 for _ in 0..3 {
@@ -178,10 +173,12 @@ pub(crate) fn a_recovery_never_waits() {
 
 /// Between two polls nothing is missed, and a loop that sleeps until `at` alone sees every job end.
 pub(crate) fn a_loop_that_sleeps_until_it_is_due_sees_every_job_end() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let work = Work::new(&mut device, queue, &DOUBLE, 256);
+    let Ready {
+        machine,
+        mut device,
+        queue,
+        work,
+    } = ready(&DOUBLE, 256);
     let fence = submit(&mut device, queue, &work);
     let mut polls = 0;
     loop {
@@ -189,7 +186,7 @@ pub(crate) fn a_loop_that_sleeps_until_it_is_due_sees_every_job_end() {
         if device.status(fence) != Status::Pending {
             break;
         }
-        let at = next.at.expect("a job is in flight");
+        let at = next.at.or_fail("a job is in flight");
         machine.pass(at.since(Instant(machine.time())));
         polls += 1;
         assert!(polls < 20, "{:?}", machine.time());
@@ -198,7 +195,7 @@ pub(crate) fn a_loop_that_sleeps_until_it_is_due_sees_every_job_end() {
     let idle = device
         .poll(Instant(machine.time()))
         .at
-        .expect("the next ping");
+        .or_fail("the next ping is due");
     assert!(idle.since(Instant(machine.time())) > Duration::from_secs(1));
 }
 
@@ -213,7 +210,10 @@ pub(crate) fn silent_firmware_is_noticed_without_a_ping_of_the_callers() {
         device.poll(Instant(machine.time()));
         assert!(machine.time() - start < Duration::from_secs(20));
     }
-    let lost = device.last_loss().expect("silent").to_string();
+    let lost = device
+        .last_loss()
+        .or_fail("the firmware was silent")
+        .to_string();
     assert!(
         lost.starts_with("the firmware did not answer a ping"),
         "{lost}"
