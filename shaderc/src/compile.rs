@@ -202,13 +202,14 @@ fn finish(
             rules: vec!["the passes ended without code".to_owned()],
         })
     })?;
+    let timings = runner.timings();
     Ok(Compiled {
         program: made.program,
         code: made.code,
         statistics: made.statistics,
         listing: made.listing,
         prints: runner.prints,
-        timings: runner.timings,
+        timings,
         unsettled: runner.unsettled,
         warnings: runner.warnings,
         printf: runner.printf,

@@ -7,95 +7,90 @@
 /// A tree that grows downwards.
 #[derive(Clone, Debug)]
 pub(crate) struct DominatorTree {
-    nodes: Vec<Option<Node>>,
+    nodes: Vec<Node>,
 }
 
+/// Small: a walk up the tree of a function of many blocks goes all over the list.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    /// The immediate dominator; the root's is itself.
-    up: usize,
-    /// How many dominators it has above it.
+    /// The immediate dominator; the root's is itself, as is that of a block which is not in the tree.
+    up: u32,
+    /// One more than the dominators that it has above it; 0 of a block that is not in the tree.
     height: u32,
     /// One of them, near or far.
-    jump: usize,
+    jump: u32,
 }
 
 impl DominatorTree {
     /// One that may have so many blocks, and has none.
     pub(crate) fn new(count: usize) -> DominatorTree {
+        let alone = |block: u32| Node {
+            up: block,
+            height: 0,
+            jump: block,
+        };
         DominatorTree {
-            nodes: vec![None; count],
+            nodes: (0..count as u32).map(alone).collect(),
         }
     }
 
     /// Adds the entry.
     pub(crate) fn add_root(&mut self, block: usize) {
-        self.nodes[block] = Some(Node {
-            up: block,
-            height: 0,
-            jump: block,
-        });
+        self.nodes[block].height = 1;
     }
 
     /// Adds a block below the nearest common dominator of those predecessors that are in the tree. One that has none of
     /// these is left out.
     pub(crate) fn add(&mut self, block: usize, predecessors: impl Iterator<Item = usize>) {
-        let known = predecessors.filter(|from| self.nodes[*from].is_some());
+        let known = predecessors.filter(|from| self.nodes[*from].height > 0);
         let Some(up) = known.reduce(|a, b| self.meet(a, b)) else {
             return;
         };
-        let Node { height, jump, .. } = self.node(up);
+        let Node { height, jump, .. } = self.nodes[up];
         // Two jumps of one length make one of the double length.
-        let once = self.node(jump);
-        let twice = self.node(once.jump);
-        self.nodes[block] = Some(Node {
-            up,
+        let once = self.nodes[jump as usize];
+        let twice = self.nodes[once.jump as usize];
+        self.nodes[block] = Node {
+            up: up as u32,
             height: height + 1,
             jump: match height - once.height == once.height - twice.height {
                 true => once.jump,
-                false => up,
+                false => up as u32,
             },
-        });
-    }
-
-    /// One that is not in the tree is a root of its own.
-    fn node(&self, block: usize) -> Node {
-        self.nodes[block].unwrap_or(Node {
-            up: block,
-            height: 0,
-            jump: block,
-        })
+        };
     }
 
     /// The immediate dominator; none for the entry, and for what is not in the tree.
     pub(crate) fn up(&self, block: usize) -> Option<usize> {
-        self.nodes[block]
-            .map(|node| node.up)
-            .filter(|up| *up != block)
+        let up = self.nodes[block].up as usize;
+        (up != block).then_some(up)
     }
 
     /// The nearest common dominator of two blocks of the tree.
-    pub(crate) fn meet(&self, mut a: usize, mut b: usize) -> usize {
-        if self.node(a).height < self.node(b).height {
+    pub(crate) fn meet(&self, a: usize, b: usize) -> usize {
+        let node = |block: u32| self.nodes[block as usize];
+        let (mut a, mut b) = (a as u32, b as u32);
+        if node(a).height < node(b).height {
             (a, b) = (b, a);
         }
-        let height = self.node(b).height;
-        while self.node(a).height > height {
-            let Node { up, jump, .. } = self.node(a);
-            a = match self.node(jump).height >= height {
+        // Also of a block that is not in the tree, there is nothing above the root.
+        let height = node(b).height.max(1);
+        while node(a).height > height {
+            let Node { up, jump, .. } = node(a);
+            a = match node(jump).height >= height {
                 true => jump,
                 false => up,
             };
         }
         // From one height jumps lead to one height. Nothing is above the entry.
-        while a != b && self.node(a).height > 0 {
-            let (left, right) = (self.node(a), self.node(b));
+        while a != b && node(a).height > 1 {
+            let (left, right) = (node(a), node(b));
             (a, b) = match left.jump == right.jump {
                 true => (left.up, right.up),
                 false => (left.jump, right.jump),
             };
         }
-        a
+        a as usize
     }
 }
 

@@ -30,10 +30,11 @@ pub struct Lowered {
 pub fn front_end(spirv: &[u8], options: &Options) -> Result<Lowered, Vec<Error>> {
     let mut runner = Runner::with(options.target, options.settings());
     let function = lower(spirv, options, &mut runner)?;
+    let timings = runner.timings();
     Ok(Lowered {
         function,
         prints: runner.prints,
-        timings: runner.timings,
+        timings,
         unsettled: runner.unsettled,
         warnings: runner.warnings,
     })

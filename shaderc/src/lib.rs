@@ -30,6 +30,7 @@ pub mod interp;
 pub mod ir;
 
 mod dominators;
+mod lists;
 mod lower;
 mod opt;
 pub mod pass;

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
+use rustc_hash::FxHashMap as HashMap;
+
 use crate::ir::Function;
 use crate::ir::verify::verify;
 use crate::options::Level;
@@ -92,6 +94,14 @@ pub struct Timing {
     pub time: Duration,
 }
 
+/// What a runner knows of a pass.
+#[derive(Default)]
+struct Known {
+    timing: Timing,
+    /// How many passes had changed something when it found nothing to do.
+    settled: Option<u64>,
+}
+
 /// Passes that were repeated and did not come to an end: rules that undo one another, or a function beyond all measure.
 /// The function is right all the same.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -159,17 +169,16 @@ pub struct Runner<'o> {
     observer: Option<Observer<'o>>,
     /// What was printed, pass by pass.
     pub prints: Vec<(&'static str, String)>,
-    /// By name of the pass.
-    pub timings: BTreeMap<&'static str, Timing>,
     /// Where passes did not settle; in debug builds that is a panic.
     pub unsettled: Vec<Unsettled>,
     /// What the front end left out.
     pub warnings: Vec<Warning>,
     /// The calls of `debugPrintfEXT`, which the front end numbers.
     pub printf: Vec<PrintfCall>,
-    /// How many passes have changed something, and by pass how many had when it found nothing to do.
+    /// How many passes have changed something.
     changes: u64,
-    settled: BTreeMap<&'static str, u64>,
+    /// By name of the pass. Asked for before and after each run, of which there are hundreds: so not in order.
+    passes: HashMap<&'static str, Known>,
     stopped: Option<String>,
     broken: Option<Broken>,
 }
@@ -194,12 +203,11 @@ impl<'o> Runner<'o> {
             settings,
             observer: None,
             prints: vec![],
-            timings: BTreeMap::new(),
             unsettled: vec![],
             warnings: vec![],
             printf: vec![],
             changes: 0,
-            settled: BTreeMap::new(),
+            passes: HashMap::default(),
             stopped: None,
             broken: None,
         }
@@ -238,7 +246,7 @@ impl<'o> Runner<'o> {
         let changed = self.time(pass.name, |()| (pass.run)(unit, &target));
         if changed == Changed::Yes {
             self.changes += 1;
-            self.timings.entry(pass.name).or_default().changes += 1;
+            self.known(pass.name).timing.changes += 1;
         }
         self.after(pass.name, unit);
         changed
@@ -257,10 +265,24 @@ impl<'o> Runner<'o> {
     pub fn time<T>(&mut self, name: &'static str, work: impl FnOnce(()) -> T) -> T {
         let start = Instant::now();
         let made = work(());
-        let timing = self.timings.entry(name).or_default();
+        let time = start.elapsed();
+        let timing = &mut self.known(name).timing;
         timing.runs += 1;
-        timing.time += start.elapsed();
+        timing.time += time;
         made
+    }
+
+    fn known(&mut self, name: &'static str) -> &mut Known {
+        self.passes.entry(name).or_default()
+    }
+
+    /// What each pass took, by its name.
+    pub fn timings(&self) -> BTreeMap<&'static str, Timing> {
+        let ran = self
+            .passes
+            .iter()
+            .filter(|(_, known)| known.timing.runs > 0);
+        ran.map(|(name, known)| (*name, known.timing)).collect()
     }
 
     /// What is done after every pass: prints and checks.
@@ -306,12 +328,13 @@ impl<'o> Runner<'o> {
         for _ in 0..MAX_ROUNDS {
             changing.clear();
             for pass in passes {
-                if self.settled.get(pass.name) == Some(&self.changes) {
+                let changes = self.changes;
+                if self.known(pass.name).settled == Some(changes) {
                     continue;
                 }
                 match self.improve(unit, *pass) {
                     Changed::Yes => changing.push(pass.name),
-                    Changed::No => drop(self.settled.insert(pass.name, self.changes)),
+                    Changed::No => self.known(pass.name).settled = Some(changes),
                 }
             }
             if changing.is_empty() {

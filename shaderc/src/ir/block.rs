@@ -1,8 +1,11 @@
 //! Blocks: phis, instructions, and where control goes on.
 //!
-//! Needs: nothing.  Guarantees: every list of a terminator's targets comes from [`Terminator::targets`].
+//! Needs: nothing.  Guarantees: every list of a terminator's targets comes from [`Terminator::each_target`].
 
-use smallvec::{SmallVec, smallvec};
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use smallvec::SmallVec;
 
 use super::function::PositionId;
 use super::inst::Inst;
@@ -19,6 +22,34 @@ pub struct Phi {
 
 /// Blocks that a terminator may go to. All but those of switches need no memory.
 pub type Targets = SmallVec<[BlockId; 2]>;
+
+/// The targets of a terminator, one by one.
+#[derive(Clone, Debug)]
+pub struct EachTarget<'t> {
+    terminator: &'t Terminator,
+    /// Of those that are still to come.
+    numbers: Range<usize>,
+}
+
+impl Iterator for EachTarget<'_> {
+    type Item = BlockId;
+
+    fn next(&mut self) -> Option<BlockId> {
+        let number = self.numbers.next()?;
+        self.terminator.target(number)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.numbers.size_hint()
+    }
+}
+
+impl DoubleEndedIterator for EachTarget<'_> {
+    fn next_back(&mut self) -> Option<BlockId> {
+        let number = self.numbers.next_back()?;
+        self.terminator.target(number)
+    }
+}
 
 /// How a block ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,16 +83,40 @@ pub enum Terminator {
 impl Terminator {
     /// The blocks it may go to, in order; one may be there twice.
     pub fn targets(&self) -> Targets {
+        self.each_target().collect()
+    }
+
+    /// The target with that number, in the order of [`Terminator::targets`]; none beyond the last.
+    fn target(&self, number: usize) -> Option<BlockId> {
         match self {
-            Terminator::Jump(target) => smallvec![*target],
+            Terminator::Jump(target) => (number == 0).then_some(*target),
             Terminator::Branch {
                 then, otherwise, ..
-            } => smallvec![*then, *otherwise],
-            Terminator::Switch { cases, default, .. } => {
-                let cases = cases.iter().map(|(_, block)| *block);
-                cases.chain([*default]).collect()
-            }
-            Terminator::Return | Terminator::Unreachable => smallvec![],
+            } => [*then, *otherwise].get(number).copied(),
+            Terminator::Switch { cases, default, .. } => match number.cmp(&cases.len()) {
+                Ordering::Less => Some(cases[number].1),
+                Ordering::Equal => Some(*default),
+                Ordering::Greater => None,
+            },
+            Terminator::Return | Terminator::Unreachable => None,
+        }
+    }
+
+    /// How many targets there are.
+    fn target_count(&self) -> usize {
+        match self {
+            Terminator::Jump(_) => 1,
+            Terminator::Branch { .. } => 2,
+            Terminator::Switch { cases, .. } => cases.len() + 1,
+            Terminator::Return | Terminator::Unreachable => 0,
+        }
+    }
+
+    /// As [`Terminator::targets`], one by one, from either end.
+    pub fn each_target(&self) -> EachTarget<'_> {
+        EachTarget {
+            terminator: self,
+            numbers: 0..self.target_count(),
         }
     }
 

@@ -3,7 +3,7 @@
 //! Needs: a function and a block.  Guarantees: what it makes carries the builder's position and exactness.
 use super::block::Terminator;
 use super::function::{Axis, Function, PositionId, Var};
-use super::inst::{Access, AtomicOp, Op, SysVal, Uniform, Values};
+use super::inst::{Access, AtomicOp, Inst, Op, SysVal, Uniform, Values};
 use super::{Alu, BlockId, LaneOp, Value};
 
 /// Where new instructions go: the end of a list that becomes (part of) a block.
@@ -31,17 +31,21 @@ impl<'f> Builder<'f> {
 
     /// Appends any instruction; its results.
     pub fn inst(&mut self, op: Op, args: &[Value]) -> Values {
-        let inst = self
-            .function
-            .new_inst(op, args.iter().copied(), self.exact, self.position);
-        self.function.block_mut(self.block).insts.push(inst);
+        let inst = self.append(op, args);
         self.function.inst(inst).results.clone()
+    }
+
+    fn append(&mut self, op: Op, args: &[Value]) -> Inst {
+        let inst = self.function.new_inst(op, args, self.exact, self.position);
+        self.function.block_mut(self.block).insts.push(inst);
+        inst
     }
 
     /// Appends a pure operation; its result.
     pub fn alu(&mut self, alu: Alu, args: &[Value]) -> Value {
         // Every row of the table has exactly one result.
-        self.inst(Op::Alu(alu), args)[0]
+        let inst = self.append(Op::Alu(alu), args);
+        self.function.inst(inst).results[0]
     }
 
     /// An operation with an immediate of the other operand's width as last operand.
@@ -127,7 +131,7 @@ impl<'f> Builder<'f> {
 
     /// Writes an element of a variable.
     pub fn store_var(&mut self, var: Var, element: Value, value: Value) {
-        self.inst(Op::StoreVar(var), &[element, value]);
+        self.append(Op::StoreVar(var), &[element, value]);
     }
 
     /// Ends the block.

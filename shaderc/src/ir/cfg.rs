@@ -1,13 +1,15 @@
 //! Control flow: predecessors, dominance and loops.
 //!
-//! Needs: terminators.  Guarantees: `Cfg` describes the function as it was; a pass that changes edges makes a new one.
+//! Needs: terminators.  Guarantees: `Cfg` describes the function as it was; a pass that changes edges asks for a new one.
+//! Most passes change none, so the last is kept with the function, and compared with it before it is used again.
 //! No step recurses, and the time is near linear in blocks and edges, however deep they nest.
 //! Facts: hardware/compiler-ir.md 1.2.
-use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
 
 use super::function::Function;
 use super::{BlockId, Value, ValueDef};
 use crate::dominators::DominatorTree;
+use crate::lists::Lists;
 
 /// A natural loop: the blocks that reach its latch without going through its header.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,14 +27,14 @@ pub struct Loop {
     count: usize,
 }
 
-/// The blocks that may jump to one. Most have no more than two, and then need no memory for them.
-pub type Predecessors = SmallVec<[BlockId; 2]>;
-
 /// Facts about edges, by block index. Unreachable blocks have none.
 #[derive(Clone, Debug)]
 pub struct Cfg {
-    predecessors: Vec<Predecessors>,
-    order: Vec<Option<u32>>,
+    /// Of reachable blocks, as their terminators have them.
+    successors: Lists<BlockId>,
+    predecessors: Lists<BlockId>,
+    /// One more than the block's place in `rpo`; 0 of one that can't be reached.
+    order: Vec<u32>,
     rpo: Vec<BlockId>,
     dominators: DominatorTree,
     /// Numbers of a walk of the dominator tree: on the way down, and the least that comes after the subtree.
@@ -41,7 +43,8 @@ pub struct Cfg {
     pub loops: Vec<Loop>,
     /// The blocks of loops: those of one loop stand together, its header first.
     by_loop: Vec<BlockId>,
-    innermost: Vec<Option<usize>>,
+    /// By block: the innermost loop around it. Empty where there is no loop.
+    innermost: Vec<Option<u32>>,
     irreducible: Option<(BlockId, BlockId)>,
 }
 
@@ -49,53 +52,77 @@ impl Cfg {
     /// Analyses a function.
     pub fn new(function: &Function) -> Cfg {
         let count = function.block_count();
+        let rpo = match function.layout.is_empty() {
+            true => vec![],
+            false => reverse_postorder(function),
+        };
+        let mut order = vec![0; count];
+        for (number, block) in rpo.iter().enumerate() {
+            order[block.index()] = number as u32 + 1;
+        }
+        let edges = rpo.iter().flat_map(|block| {
+            let targets = function.block(*block).terminator.each_target();
+            targets.map(move |target| (*block, target))
+        });
+        let successors = Lists::gather(count, edges.clone().map(|(from, to)| (from.index(), to)));
+        let mut predecessors = Lists::gather(count, edges.map(|(from, to)| (to.index(), from)));
+        // A block's edges are looked at together.
+        predecessors.dedup();
         let mut cfg = Cfg {
-            predecessors: vec![smallvec![]; count],
-            order: vec![None; count],
-            rpo: vec![],
+            successors,
+            predecessors,
+            order,
+            rpo,
             dominators: DominatorTree::new(count),
             subtree: vec![(0, 0); count],
             by_loop: vec![],
             loops: vec![],
-            innermost: vec![None; count],
+            innermost: vec![],
             irreducible: None,
         };
-        if function.layout.is_empty() {
-            return cfg;
-        }
-        cfg.rpo = reverse_postorder(function);
-        for (number, block) in cfg.rpo.iter().enumerate() {
-            cfg.order[block.index()] = Some(number as u32);
-        }
-        for block in &cfg.rpo {
-            for target in function.block(*block).terminator.targets() {
-                // A block's edges are looked at together.
-                let list = &mut cfg.predecessors[target.index()];
-                if list.last() != Some(block) {
-                    list.push(*block);
-                }
-            }
-        }
         cfg.find_dominators();
         cfg.number_subtrees();
-        cfg.find_loops();
-        cfg.list_loops();
+        if cfg.goes_back() {
+            cfg.innermost = vec![None; count];
+            cfg.find_loops();
+            cfg.list_loops();
+        }
         cfg
+    }
+
+    /// That of a function, analysed anew only if edges have changed since it was asked for last.
+    pub fn of(function: &mut Function) -> Arc<Cfg> {
+        let cfg = Cfg::shared(function);
+        function.cfg = Some(cfg.clone());
+        cfg
+    }
+
+    /// The same of a function that can't keep it.
+    pub fn shared(function: &Function) -> Arc<Cfg> {
+        let known = function.cfg.as_ref();
+        let known = known.filter(|known| known.describes(function));
+        known.map_or_else(|| Arc::new(Cfg::new(function)), Arc::clone)
+    }
+
+    /// Whether the function still has these edges and no others: from the entry on, block by block.
+    fn describes(&self, function: &Function) -> bool {
+        let same = |block: &BlockId| {
+            let targets = function.block(*block).terminator.each_target();
+            targets.eq(self.successors.of(block.index()).iter().copied())
+        };
+        self.order.len() == function.block_count()
+            && self.rpo.first() == function.layout.first()
+            && self.rpo.iter().all(same)
     }
 
     /// The blocks that may jump here, each once.
     pub fn predecessors(&self, block: BlockId) -> &[BlockId] {
-        &self.predecessors[block.index()]
-    }
-
-    /// All lists of [`Cfg::predecessors`], by block index, for a pass that keeps them up to date itself.
-    pub fn into_predecessors(self) -> Vec<Predecessors> {
-        self.predecessors
+        self.predecessors.of(block.index())
     }
 
     /// Whether control can get here at all.
     pub fn reachable(&self, block: BlockId) -> bool {
-        self.order[block.index()].is_some()
+        self.order[block.index()] > 0
     }
 
     /// Reachable blocks in some reverse postorder: a block after its dominator.
@@ -117,7 +144,8 @@ impl Cfg {
 
     /// Index in [`Cfg::loops`] of the innermost loop around a block.
     pub fn innermost_loop(&self, block: BlockId) -> Option<usize> {
-        self.innermost[block.index()]
+        let innermost = self.innermost.get(block.index()).copied().flatten();
+        innermost.map(|number| number as usize)
     }
 
     /// The blocks of a loop, inner loops' included. Its header is the first; own blocks are in reverse postorder.
@@ -129,7 +157,7 @@ impl Cfg {
     /// The blocks of a loop that are in no loop inside it.
     pub fn loop_own_blocks(&self, natural: usize) -> &[BlockId] {
         let blocks = self.loop_blocks(natural);
-        let inner = |block: &BlockId| self.innermost[block.index()] != Some(natural);
+        let inner = |block: &BlockId| self.innermost_loop(*block) != Some(natural);
         let end = blocks.iter().position(inner).unwrap_or(blocks.len());
         &blocks[..end]
     }
@@ -152,27 +180,19 @@ impl Cfg {
         self.irreducible
     }
 
-    /// The dominator tree: the children of each block, by index.
-    pub fn dominator_children(&self) -> Vec<Vec<BlockId>> {
-        let mut children = vec![vec![]; self.order.len()];
-        for block in &self.rpo {
-            if let Some(parent) = self.idom(*block) {
-                children[parent.index()].push(*block);
-            }
-        }
-        children
-    }
-
     /// Reachable blocks down the dominator tree: a subtree in one piece.
     pub fn dominator_preorder(&self) -> Vec<BlockId> {
         let mut blocks = self.rpo.clone();
-        blocks.sort_by_key(|block| self.subtree[block.index()].0);
+        for block in &self.rpo {
+            let (place, _) = self.subtree[block.index()];
+            blocks[place as usize] = *block;
+        }
         blocks
     }
 
     /// The dominance frontier of each block, by index.
-    pub fn dominance_frontiers(&self) -> Vec<Vec<BlockId>> {
-        let mut frontiers: Vec<Vec<BlockId>> = vec![vec![]; self.order.len()];
+    pub(crate) fn dominance_frontiers(&self) -> Lists<BlockId> {
+        let mut frontiers: Vec<(usize, BlockId)> = vec![];
         for block in &self.rpo {
             let predecessors = self.predecessors(*block);
             let Some(idom) = self.idom(*block) else {
@@ -185,10 +205,7 @@ impl Cfg {
             for predecessor in predecessors {
                 let mut at = *predecessor;
                 while at != idom {
-                    let list = &mut frontiers[at.index()];
-                    if list.last() != Some(block) {
-                        list.push(*block);
-                    }
+                    frontiers.push((at.index(), *block));
                     match self.idom(at) {
                         Some(up) => at = up,
                         None => break,
@@ -196,6 +213,8 @@ impl Cfg {
                 }
             }
         }
+        let mut frontiers = Lists::gather(self.order.len(), frontiers.iter().copied());
+        frontiers.dedup();
         frontiers
     }
 
@@ -221,7 +240,7 @@ impl Cfg {
         };
         self.dominators.add_root(entry.index());
         for block in &self.rpo[1..] {
-            let from = self.predecessors[block.index()].iter();
+            let from = self.predecessors.of(block.index()).iter();
             self.dominators
                 .add(block.index(), from.map(|from| from.index()));
         }
@@ -257,6 +276,15 @@ impl Cfg {
         }
     }
 
+    /// Whether an edge leads to a block that stands no later, as one in every loop does.
+    fn goes_back(&self) -> bool {
+        let order = |block: &BlockId| self.order[block.index()];
+        self.rpo.iter().any(|block| {
+            let mut targets = self.successors.of(block.index()).iter();
+            targets.any(|target| order(target) <= order(block))
+        })
+    }
+
     /// Finds natural loops, inner ones first, each walked backward from its latches; a loop inside counts as one step.
     fn find_loops(&mut self) {
         // For each loop, one that it lies in, or itself: shortened as it is followed.
@@ -271,11 +299,10 @@ impl Cfg {
         };
         for header in self.rpo.clone().into_iter().rev() {
             let order = self.order[header.index()];
-            let (latches, strangers): (Vec<BlockId>, Vec<BlockId>) = self.predecessors
-                [header.index()]
-            .iter()
-            .filter(|from| self.order[from.index()] >= order)
-            .partition(|from| self.dominates(header, **from));
+            let from = self.predecessors.of(header.index()).iter();
+            let (latches, strangers): (Vec<BlockId>, Vec<BlockId>) = from
+                .filter(|from| self.order[from.index()] >= order)
+                .partition(|from| self.dominates(header, **from));
             if let Some(from) = strangers.first() {
                 self.irreducible = Some((*from, header));
             }
@@ -288,11 +315,11 @@ impl Cfg {
             while let Some(block) = work.pop() {
                 let entry = match self.innermost[block.index()] {
                     None => {
-                        self.innermost[block.index()] = Some(own);
+                        self.innermost[block.index()] = Some(own as u32);
                         block
                     }
                     Some(inner) => {
-                        let outer = outermost(&mut around, inner);
+                        let outer = outermost(&mut around, inner as usize);
                         if outer == own {
                             continue;
                         }
@@ -302,10 +329,10 @@ impl Cfg {
                     }
                 };
                 if entry != header {
-                    work.extend(&self.predecessors[entry.index()]);
+                    work.extend(self.predecessors.of(entry.index()));
                 }
             }
-            self.innermost[header.index()].get_or_insert(own);
+            self.innermost[header.index()].get_or_insert(own as u32);
             self.loops.push(Loop {
                 header,
                 latches,
@@ -318,10 +345,12 @@ impl Cfg {
         // Outer before inner.
         let last = self.loops.len().wrapping_sub(1);
         self.loops.reverse();
-        let turned = |number: &mut Option<usize>| *number = number.map(|number| last - number);
-        self.innermost.iter_mut().for_each(turned);
+        for number in self.innermost.iter_mut().flatten() {
+            *number = last as u32 - *number;
+        }
         for number in 0..self.loops.len() {
-            turned(&mut self.loops[number].parent);
+            let parent = &mut self.loops[number].parent;
+            *parent = parent.map(|parent| last - parent);
             if let Some(parent) = self.loops[number].parent {
                 self.loops[number].depth = self.loops[parent].depth + 1;
             }
@@ -332,7 +361,7 @@ impl Cfg {
     fn list_loops(&mut self) {
         let mut free = vec![0; self.loops.len()];
         for block in &self.rpo {
-            if let Some(number) = self.innermost[block.index()] {
+            if let Some(number) = self.innermost_loop(*block) {
                 self.loops[number].count += 1;
                 free[number] += 1;
             }
@@ -361,7 +390,7 @@ impl Cfg {
         self.by_loop = vec![*entry; end];
         let mut next: Vec<usize> = self.loops.iter().map(|natural| natural.first).collect();
         for block in &self.rpo {
-            if let Some(number) = self.innermost[block.index()] {
+            if let Some(number) = self.innermost_loop(*block) {
                 self.by_loop[next[number]] = *block;
                 next[number] += 1;
             }
@@ -379,17 +408,18 @@ pub fn inst_blocks(function: &Function) -> Vec<Option<BlockId>> {
 }
 
 fn reverse_postorder(function: &Function) -> Vec<BlockId> {
-    let mut order = vec![];
+    let mut order = Vec::with_capacity(function.layout.len());
     let mut seen = vec![false; function.block_count()];
     let entry = function.entry();
     seen[entry.index()] = true;
-    let mut stack = vec![(entry, function.block(entry).terminator.targets())];
-    while let Some((block, targets)) = stack.last_mut() {
+    let targets = |block: BlockId| function.block(block).terminator.each_target();
+    let mut stack = vec![(entry, targets(entry))];
+    while let Some((block, open)) = stack.last_mut() {
         // The last target first, so that the first one comes first in the reversed order.
-        match targets.pop() {
+        match open.next_back() {
             Some(target) => {
                 if !std::mem::replace(&mut seen[target.index()], true) {
-                    stack.push((target, function.block(target).terminator.targets()));
+                    stack.push((target, targets(target)));
                 }
             }
             None => {

@@ -2,10 +2,13 @@
 //!
 //! Needs: nothing.  Guarantees: ids are never reused; a constant of a given type and bits is one value.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap as HashMap;
 
 use super::binding::{Binding, BindingId};
 use super::block::{Block, Phi, Terminator};
+use super::cfg::Cfg;
 use super::inst::{Inst, InstData, Kinds, Op, Values};
 use super::{BlockId, Kind, Lanes, Type, Value};
 
@@ -126,6 +129,8 @@ pub struct Function {
     blocks: Vec<Block>,
     positions: Vec<Position>,
     position_ids: HashMap<Position, PositionId>,
+    /// Its control flow as it was when somebody asked for it last ([`Cfg::of`]).
+    pub(super) cfg: Option<Arc<Cfg>>,
 }
 
 impl Function {
@@ -149,6 +154,7 @@ impl Function {
             blocks: vec![],
             positions: vec![Position::default()],
             position_ids: HashMap::default(),
+            cfg: None,
         }
     }
 
@@ -318,11 +324,11 @@ impl Function {
     pub fn new_inst(
         &mut self,
         op: Op,
-        args: impl IntoIterator<Item = Value>,
+        args: impl Into<Values>,
         exact: bool,
         position: PositionId,
     ) -> Inst {
-        let args: Values = args.into_iter().collect();
+        let args: Values = args.into();
         let inst = Inst(self.insts.len() as u32);
         let (kinds, results) = self.signature(op);
         let common = self.common_type(&kinds, &args);
@@ -461,7 +467,7 @@ impl Function {
     // Walks.
 
     /// All instructions, in layout order, with their blocks.
-    pub fn placed_insts(&self) -> impl Iterator<Item = (BlockId, Inst)> {
+    pub fn placed_insts(&self) -> impl Iterator<Item = (BlockId, Inst)> + Clone {
         self.layout.iter().flat_map(|block| {
             self.block(*block)
                 .insts
@@ -472,7 +478,7 @@ impl Function {
 
     /// Replaces every use of a value, phi sources and conditions included. `map` is called on each.
     pub fn map_uses(&mut self, mut map: impl FnMut(Value) -> Value) {
-        for block in self.layout.clone() {
+        for block in &self.layout {
             let data = &mut self.blocks[block.index()];
             for phi in &mut data.phis {
                 for (_, value) in &mut phi.sources {

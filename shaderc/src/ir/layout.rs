@@ -11,6 +11,7 @@ use super::BlockId;
 use super::block::{Merge, Targets};
 use super::cfg::Cfg;
 use super::function::Function;
+use crate::lists::Lists;
 
 /// The constructs of loops, by number of the loop in [`Cfg::loops`]: all that is entered through the header and isn't
 /// past the merge.
@@ -30,19 +31,27 @@ impl Constructs {
 
     /// `whole` says by loop whether its construct counts; else it is the natural loop.
     fn find(function: &Function, cfg: &Cfg, whole: &[bool]) -> Constructs {
-        let mut header_of = vec![None; function.block_count()];
-        let mut ends_at: Vec<Vec<usize>> = vec![vec![]; function.block_count()];
-        for (number, natural) in cfg.loops.iter().enumerate() {
-            header_of[natural.header.index()] = Some(number);
-            if let Some(Merge::At(merge)) = function.block(natural.header).merge {
-                ends_at[merge.index()].push(number);
-            }
-        }
         let mut constructs = Constructs {
             parent: vec![None; cfg.loops.len()],
             depth: vec![0; cfg.loops.len()],
             of: vec![None; function.block_count()],
         };
+        if cfg.loops.is_empty() {
+            return constructs;
+        }
+        let mut header_of = vec![None; function.block_count()];
+        for (number, natural) in cfg.loops.iter().enumerate() {
+            header_of[natural.header.index()] = Some(number);
+        }
+        let loops = cfg.loops.iter().enumerate();
+        let ends =
+            loops.filter_map(
+                |(number, natural)| match function.block(natural.header).merge {
+                    Some(Merge::At(merge)) => Some((merge.index(), number)),
+                    Some(Merge::Nowhere) | None => None,
+                },
+            );
+        let ends_at = Lists::gather(function.block_count(), ends);
         let mut seen = vec![false; function.block_count()];
         for block in cfg.rpo() {
             seen[block.index()] = true;
@@ -66,7 +75,7 @@ impl Constructs {
             {
                 around = constructs.parent[number];
             }
-            for number in &ends_at[block.index()] {
+            for number in ends_at.of(block.index()) {
                 if constructs.contains(*number, around) {
                     around = constructs.parent[*number];
                 }
@@ -132,9 +141,13 @@ pub fn order_blocks(function: &mut Function) {
     if function.layout.is_empty() {
         return;
     }
-    let cfg = Cfg::new(function);
+    let cfg = Cfg::of(function);
     forget_merges(function, &cfg);
-    function.layout = order(function, &cfg);
+    function.layout = match cfg.loops.is_empty() {
+        // There is nothing to hold together.
+        true => cfg.rpo().to_vec(),
+        false => order(function, &cfg),
+    };
     // By block: the block of which it was last seen to be a predecessor.
     let mut leads_to = vec![None; function.block_count()];
     for block in function.layout.clone() {
@@ -181,6 +194,10 @@ fn forget_merges(function: &mut Function, cfg: &Cfg) {
 
 /// By loop: whether something convergent stands on a way out of it, in its construct.
 fn convergent_ways_out(function: &Function, cfg: &Cfg) -> Vec<bool> {
+    let mut insts = function.placed_insts();
+    if !insts.any(|(_, inst)| function.inst(inst).op.is_convergent()) {
+        return vec![false; cfg.loops.len()];
+    }
     let constructs = Constructs::new(function, cfg);
     // How much is convergent in the construct and in the natural loop, which is a part of it.
     let mut around = vec![0usize; cfg.loops.len()];
@@ -215,7 +232,7 @@ fn order(function: &Function, cfg: &Cfg) -> Vec<BlockId> {
     let constructs = Constructs::find(function, cfg, &convergent_ways_out(function, cfg));
     let mut behind: Vec<Vec<BlockId>> = vec![vec![]; cfg.loops.len()];
     for block in cfg.rpo() {
-        for target in function.block(*block).terminator.targets() {
+        for target in function.block(*block).terminator.each_target() {
             if let Some(number) = constructs.left(*block, target) {
                 behind[number].push(target);
             }

@@ -10,6 +10,7 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::cfg::{Cfg, inst_blocks};
 use super::{BlockId, Function, Inst, LaneOp, Memory, Op, ScanForm, Space, SysVal, Value};
+use crate::lists::Lists;
 
 /// Blocks that are looked at for all branches and loops together before everything is taken to vary: code that nests
 /// thousands deep.
@@ -30,9 +31,9 @@ struct Walk<'f> {
     /// By block: its place in reverse postorder.
     order: Vec<usize>,
     /// By value: the instructions, the blocks of the phis, and the blocks whose terminator reads it.
-    insts: Vec<Vec<Inst>>,
-    phis: Vec<Vec<(BlockId, Value)>>,
-    ends: Vec<Vec<BlockId>>,
+    insts: Lists<Inst>,
+    phis: Lists<(BlockId, Value)>,
+    ends: Lists<BlockId>,
     result: Uniformity,
     /// Loops that lanes leave in different rounds.
     ragged: HashSet<usize>,
@@ -51,14 +52,15 @@ impl Uniformity {
         for (place, block) in cfg.rpo().iter().enumerate() {
             order[block.index()] = place;
         }
+        let (insts, phis, ends) = users(function);
         let mut walk = Walk {
             function,
             cfg,
             places: inst_blocks(function),
             order,
-            insts: vec![vec![]; values],
-            phis: vec![vec![]; values],
-            ends: vec![vec![]; values],
+            insts,
+            phis,
+            ends,
             result: Uniformity {
                 varying: vec![false; values],
                 parts: vec![false; function.block_count()],
@@ -69,7 +71,6 @@ impl Uniformity {
             parting: vec![],
             left: vec![],
         };
-        walk.find_users();
         for (_, inst) in function.placed_insts() {
             if varies_itself(function, inst) {
                 for result in &function.inst(inst).results {
@@ -103,25 +104,6 @@ impl Uniformity {
 }
 
 impl Walk<'_> {
-    fn find_users(&mut self) {
-        for (_, inst) in self.function.placed_insts() {
-            for arg in &self.function.inst(inst).args {
-                self.insts[arg.index()].push(inst);
-            }
-        }
-        for block in &self.function.layout {
-            let data = self.function.block(*block);
-            for phi in &data.phis {
-                for (_, source) in &phi.sources {
-                    self.phis[source.index()].push((*block, phi.result));
-                }
-            }
-            if let Some(value) = data.terminator.operand() {
-                self.ends[value.index()].push(*block);
-            }
-        }
-    }
-
     fn vary(&mut self, value: Value) {
         if !std::mem::replace(&mut self.result.varying[value.index()], true) {
             self.pending.push(value);
@@ -130,14 +112,14 @@ impl Walk<'_> {
 
     /// What depends on a value that varies.
     fn spread(&mut self, value: Value) {
-        for inst in std::mem::take(&mut self.insts[value.index()]) {
-            self.reads_varying(inst);
+        for number in 0..self.insts.of(value.index()).len() {
+            self.reads_varying(self.insts.of(value.index())[number]);
         }
-        for (_, phi) in std::mem::take(&mut self.phis[value.index()]) {
+        for number in 0..self.phis.of(value.index()).len() {
+            let (_, phi) = self.phis.of(value.index())[number];
             self.vary(phi);
         }
-        self.parting
-            .append(&mut std::mem::take(&mut self.ends[value.index()]));
+        self.parting.extend(self.ends.of(value.index()));
     }
 
     /// An instruction has an operand that varies.
@@ -248,23 +230,49 @@ impl Walk<'_> {
             defined.extend(insts.flat_map(|inst| &self.function.inst(*inst).results));
         }
         for value in defined {
-            for inst in self.insts[value.index()].clone() {
+            for inst in self.insts.of(value.index()).to_vec() {
                 if outside(self, self.places[inst.index()]) {
                     self.reads_varying(inst);
                 }
             }
-            for (block, phi) in self.phis[value.index()].clone() {
+            for (block, phi) in self.phis.of(value.index()).to_vec() {
                 if outside(self, Some(block)) {
                     self.vary(phi);
                 }
             }
-            for block in self.ends[value.index()].clone() {
+            for block in self.ends.of(value.index()).to_vec() {
                 if outside(self, Some(block)) {
                     self.parting.push(block);
                 }
             }
         }
     }
+}
+
+/// By value: the instructions, the blocks of the phis with their results, and the blocks whose terminator reads it.
+fn users(function: &Function) -> (Lists<Inst>, Lists<(BlockId, Value)>, Lists<BlockId>) {
+    let count = function.value_count();
+    let insts = function.placed_insts().flat_map(|(_, inst)| {
+        let args = function.inst(inst).args.iter();
+        args.map(move |arg| (arg.index(), inst))
+    });
+    let blocks = function.layout.iter();
+    let phis = blocks.clone().flat_map(|block| {
+        let phis = function.block(*block).phis.iter();
+        phis.flat_map(move |phi| {
+            let sources = phi.sources.iter();
+            sources.map(move |(_, source)| (source.index(), (*block, phi.result)))
+        })
+    });
+    let ends = blocks.filter_map(|block| {
+        let operand = function.block(*block).terminator.operand()?;
+        Some((operand.index(), *block))
+    });
+    (
+        Lists::gather(count, insts),
+        Lists::gather(count, phis),
+        Lists::gather(count, ends),
+    )
 }
 
 /// Whether an instruction gives lanes different values though its operands are the same.

@@ -5,6 +5,7 @@
 
 use rustc_hash::FxHashSet as HashSet;
 use std::fmt;
+use std::sync::Arc;
 
 use super::block::Terminator;
 use super::cfg::{Cfg, inst_blocks};
@@ -156,7 +157,7 @@ pub fn lowered(function: &Function, target: &Target) -> Result<(), Vec<Violation
 
 struct Verifier<'f> {
     function: &'f Function,
-    cfg: Cfg,
+    cfg: Arc<Cfg>,
     places: Vec<Option<BlockId>>,
     /// Place of each instruction in its block.
     numbers: Vec<usize>,
@@ -177,15 +178,13 @@ enum At {
 impl<'f> Verifier<'f> {
     fn new(function: &'f Function) -> Self {
         let targets_exist = function.layout.iter().all(|block| {
-            let targets = function.block(*block).terminator.targets();
-            targets
-                .iter()
-                .all(|target| target.index() < function.block_count())
+            let mut targets = function.block(*block).terminator.each_target();
+            targets.all(|target| target.index() < function.block_count())
         });
         let cfg = if targets_exist {
-            Cfg::new(function)
+            Cfg::shared(function)
         } else {
-            Cfg::new(&Function::new(""))
+            Cfg::shared(&Function::new(""))
         };
         let mut numbers = vec![0; function.inst_count()];
         for block in &function.layout {
@@ -241,13 +240,13 @@ impl<'f> Verifier<'f> {
             return;
         }
         self.check_order();
-        let mut seen = HashSet::default();
+        let mut seen = vec![false; function.inst_count()];
         for block in &function.layout {
             self.block = Some(*block);
             self.check_phis(*block);
             for (number, inst) in function.block(*block).insts.iter().enumerate() {
                 self.at = At::Inst(*inst);
-                if !seen.insert(*inst) {
+                if std::mem::replace(&mut seen[inst.index()], true) {
                     self.report(Rule::InstTwice);
                 }
                 self.check_inst(*block, number, *inst);
@@ -270,17 +269,20 @@ impl<'f> Verifier<'f> {
 
     fn check_edges(&mut self) {
         let function = self.function;
-        let placed: HashSet<BlockId> = function.layout.iter().copied().collect();
-        let mut seen = HashSet::default();
+        let mut placed = vec![false; function.block_count()];
+        let mut seen = placed.clone();
+        for block in &function.layout {
+            placed[block.index()] = true;
+        }
         for block in &function.layout {
             self.block = Some(*block);
-            if !seen.insert(*block) {
+            if std::mem::replace(&mut seen[block.index()], true) {
                 self.report(Rule::BlockTwice);
             }
             let terminator = &function.block(*block).terminator;
             self.at = At::Terminator(*block);
-            for target in terminator.targets() {
-                if !placed.contains(&target) {
+            for target in terminator.each_target() {
+                if placed.get(target.index()) != Some(&true) {
                     self.report(Rule::MissingTarget(target));
                 }
             }
@@ -315,7 +317,7 @@ impl<'f> Verifier<'f> {
             if !self.cfg.reachable(*block) {
                 self.report(Rule::Unreachable);
             }
-            for target in function.block(*block).terminator.targets() {
+            for target in function.block(*block).terminator.each_target() {
                 if target == function.entry() {
                     self.report(Rule::EntryHasPredecessor(*block));
                 }
@@ -365,33 +367,46 @@ impl<'f> Verifier<'f> {
         if phis.is_empty() {
             return;
         }
-        let mut predecessors = self.cfg.predecessors(block).to_vec();
-        predecessors.sort();
+        let cfg = Arc::clone(&self.cfg);
+        let predecessors = cfg.predecessors(block);
+        let mut sorted = vec![];
         for phi in phis {
             self.at = At::Phi(phi.result);
             for (from, value) in &phi.sources {
                 self.check_operand(*value, Some(function.ty(phi.result)));
                 self.check_use(*value, *from, usize::MAX);
             }
-            let mut given: Vec<BlockId> = phi.sources.iter().map(|(from, _)| *from).collect();
-            given.sort();
-            let mut missing = predecessors.iter().peekable();
-            for from in given {
-                while let Some(other) = missing.next_if(|other| **other < from) {
-                    self.report(Rule::PhiSourceMissing(*other));
+            // Mostly they come in this order.
+            let given = phi.sources.iter().map(|(from, _)| from);
+            if !given.clone().eq(predecessors) {
+                if sorted.is_empty() {
+                    sorted = predecessors.to_vec();
+                    sorted.sort();
                 }
-                if missing.next_if_eq(&&from).is_none() {
-                    self.report(Rule::PhiSourceExtra(from));
-                }
-            }
-            for from in missing {
-                self.report(Rule::PhiSourceMissing(*from));
+                self.match_sources(given.copied().collect(), &sorted);
             }
             if function.def(phi.result) != ValueDef::Phi(block) {
                 self.report(Rule::NotPlaced(phi.result));
             }
         }
         self.at = At::Block;
+    }
+
+    /// Sources of a phi against the predecessors, which are sorted.
+    fn match_sources(&mut self, mut given: Vec<BlockId>, predecessors: &[BlockId]) {
+        given.sort();
+        let mut missing = predecessors.iter().peekable();
+        for from in given {
+            while let Some(other) = missing.next_if(|other| **other < from) {
+                self.report(Rule::PhiSourceMissing(*other));
+            }
+            if missing.next_if_eq(&&from).is_none() {
+                self.report(Rule::PhiSourceExtra(from));
+            }
+        }
+        for from in missing {
+            self.report(Rule::PhiSourceMissing(*from));
+        }
     }
 
     fn check_inst(&mut self, block: BlockId, number: usize, inst: Inst) {

@@ -16,7 +16,7 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 fn run(function: &mut Function, _: &Target) -> Changed {
-    let cfg = Cfg::new(function);
+    let cfg = Cfg::of(function);
     let mut changed = Changed::No;
     for block in function.layout.clone() {
         let targets = function.block(block).terminator.targets();

@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::switches::retarget;
 use crate::ir::cfg::Cfg;
 use crate::ir::layout::order_blocks;
-use crate::ir::rewrite::replace_uses;
+use crate::ir::rewrite::Replaced;
 use crate::ir::uniformity::Uniformity;
 use crate::ir::{
     Alu, BindingId, BlockId, Builder, Function, ImageAction, InstData, LaneMask, LaneOp, Merge, Op,
@@ -30,9 +30,10 @@ fn run(function: &mut Function, target: &Target) -> Changed {
     if !function.bindings.iter().any(|binding| binding.non_uniform) {
         return Changed::No;
     }
-    let uniformity = Uniformity::new(function, &Cfg::new(function));
+    let cfg = Cfg::of(function);
+    let uniformity = Uniformity::new(function, &cfg);
     let differ = |value: Value| !uniformity.is_uniform(value);
-    let mut replaced = HashMap::default();
+    let mut replaced = Replaced::default();
     let mut changed = false;
     for block in function.layout.clone() {
         let stretches = stretches(function, block, differ);
@@ -50,7 +51,7 @@ fn run(function: &mut Function, target: &Target) -> Changed {
         }
     }
     if changed {
-        replace_uses(function, &replaced);
+        replaced.everywhere(function);
         order_blocks(function);
     }
     Changed::from_bool(changed)
@@ -124,7 +125,7 @@ fn loop_around(
     range: Range<usize>,
     resources: &[Value],
     has_scans: bool,
-    replaced: &mut HashMap<Value, Value>,
+    replaced: &mut Replaced,
 ) {
     let [header, inside, latch, rest] = [(); 4].map(|()| function.new_block());
     let data = function.block_mut(block);

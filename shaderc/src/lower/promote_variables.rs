@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap as HashMap;
 
 use crate::ir::cfg::Cfg;
-use crate::ir::rewrite::replace_uses;
+use crate::ir::rewrite::Replaced;
 use crate::ir::{BlockId, Function, Op, Type, Value, Var};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
@@ -36,7 +36,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     if accesses.iter().all(Vec::is_empty) {
         return Changed::No;
     }
-    let cfg = Cfg::new(function);
+    let cfg = Cfg::of(function);
     let phis = place_phis(function, &cfg, &accesses, &cells);
     rename(function, &cfg, accesses, &cells, &phis);
     Changed::Yes
@@ -78,7 +78,7 @@ impl Cells {
 fn take_accesses(function: &mut Function, cells: &Cells) -> Vec<Vec<Access>> {
     let mut accesses: Vec<Vec<Access>> = vec![];
     accesses.resize_with(function.block_count(), Vec::new);
-    let mut outside: HashMap<Value, Value> = HashMap::default();
+    let mut outside = Replaced::default();
     for block in function.layout.clone() {
         let mut insts = std::mem::take(&mut function.block_mut(block).insts);
         insts.retain(|&inst| {
@@ -111,10 +111,10 @@ fn take_accesses(function: &mut Function, cells: &Cells) -> Vec<Vec<Access>> {
     if !outside.is_empty() {
         for access in accesses.iter_mut().flatten() {
             if let Access::Store(_, value) = access {
-                *value = outside.get(value).copied().unwrap_or(*value);
+                *value = outside.get(*value);
             }
         }
-        replace_uses(function, &outside);
+        outside.everywhere(function);
     }
     accesses
 }
@@ -193,7 +193,7 @@ fn place_phis(
             }
         }
         while let Some(block) = work.pop() {
-            for join in &frontiers[block.index()] {
+            for join in frontiers.of(block.index()) {
                 let made = &mut phis[join.index()];
                 let known = made.last().is_some_and(|made| made.cell == cell);
                 if live[join.index()] == Some(cell) && !known {
@@ -218,7 +218,7 @@ fn rename(
 ) {
     // By cell: the values that it has got in blocks that dominate one another, the nearest last.
     let mut values: Vec<Vec<(BlockId, Value)>> = vec![vec![]; cells.types.len()];
-    let mut replaced: HashMap<Value, Value> = HashMap::default();
+    let mut replaced = Replaced::default();
     let zeros: Vec<Value> = cells
         .types
         .iter()
@@ -244,7 +244,7 @@ fn rename(
                     replaced.insert(*result, current(&mut values, block, *cell));
                 }
                 Access::Store(cell, value) => {
-                    let value = replaced.get(value).copied().unwrap_or(*value);
+                    let value = replaced.get(*value);
                     values[*cell].push((block, value));
                 }
             }
@@ -270,5 +270,5 @@ fn rename(
             made.sources.sort_by_key(|(from, _)| order[from.index()]);
         }
     }
-    replace_uses(function, &replaced);
+    replaced.everywhere(function);
 }

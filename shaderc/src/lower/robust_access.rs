@@ -135,7 +135,7 @@ impl Group {
 
 /// Reads the sizes of buffers, for each where all blocks that need it are reached from, and computes the limits there.
 fn read_limits(function: &mut Function, groups: &[(BlockId, Vec<Group>)]) -> Limits {
-    let cfg = Cfg::new(function);
+    let cfg = Cfg::of(function);
     // By buffer: the block, and for how many bytes a limit is wanted.
     let mut wanted: Vec<(Value, BlockId, Vec<u32>)> = vec![];
     for (block, groups) in groups {

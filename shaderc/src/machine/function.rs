@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::interface::{Machine, Reads, WordOf};
 use super::verify::Form;
+use crate::lists::Lists;
 
 /// A block's place in [`Function::blocks`], which is also its place in the program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -96,7 +97,7 @@ pub(crate) enum Terminator<M: Machine> {
 
 impl<M: Machine> Terminator<M> {
     /// The blocks that may come next.
-    pub(crate) fn successors(&self) -> impl Iterator<Item = BlockId> + use<M> {
+    pub(crate) fn successors(&self) -> impl Iterator<Item = BlockId> + Clone + use<M> {
         let (first, second) = match *self {
             Terminator::Jump(to) => (Some(to), None),
             Terminator::Branch {
@@ -232,7 +233,7 @@ impl<M: Machine> Function<M> {
     }
 
     /// The ids of all blocks, in program order.
-    pub(crate) fn block_ids(&self) -> impl Iterator<Item = BlockId> + use<M> {
+    pub(crate) fn block_ids(&self) -> impl Iterator<Item = BlockId> + Clone + use<M> {
         (0..self.blocks.len() as u32).map(BlockId)
     }
 
@@ -252,15 +253,13 @@ impl<M: Machine> Function<M> {
         starts.collect()
     }
 
-    /// The predecessors of every block, in program order.
-    pub(crate) fn predecessors(&self) -> Vec<Vec<BlockId>> {
-        let mut predecessors = vec![Vec::new(); self.blocks.len()];
-        for id in self.block_ids() {
-            for successor in self.block(id).terminator.successors() {
-                predecessors[successor.index()].push(id);
-            }
-        }
-        predecessors
+    /// The predecessors of every block, by index, in program order.
+    pub(crate) fn predecessors(&self) -> Lists<BlockId> {
+        let edges = self.block_ids().flat_map(|id| {
+            let successors = self.block(id).terminator.successors();
+            successors.map(move |to| (to.index(), id))
+        });
+        Lists::gather(self.blocks.len(), edges)
     }
 
     /// How many loops each block lies in: program order makes a back edge an edge to the same or an earlier block,

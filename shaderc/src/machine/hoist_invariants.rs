@@ -8,6 +8,7 @@
 use super::function::{BlockId, Function, Value};
 use super::interface::{Instruction, Machine};
 use crate::dominators::DominatorTree;
+use crate::lists::Lists;
 
 /// Most instructions that come to blocks before loops around one place: there are no registers for the results of more.
 const MOST: usize = 64;
@@ -23,6 +24,9 @@ struct Left {
 
 /// Moves what can be moved. True when anything did.
 pub(crate) fn hoist_invariants<M: Machine>(function: &mut Function<M>) -> bool {
+    if function.loop_count() == 0 {
+        return false;
+    }
     let mut home: Vec<Option<BlockId>> = vec![None; function.values.len()];
     for id in function.block_ids() {
         let block = function.block(id);
@@ -33,7 +37,7 @@ pub(crate) fn hoist_invariants<M: Machine>(function: &mut Function<M>) -> bool {
     // By block: how many instructions have come to it.
     let mut moved = vec![0; function.blocks.len()];
     let predecessors = function.predecessors();
-    let dominators = dominators(&predecessors);
+    let dominators = dominators(&predecessors, function.blocks.len());
     let at = |block: usize| BlockId(block as u32);
     let mut came = vec![false; function.values.len()];
     // Loops of which the one around has not been looked at.
@@ -46,12 +50,14 @@ pub(crate) fn hoist_invariants<M: Machine>(function: &mut Function<M>) -> bool {
         .into_iter()
         .rev()
     {
-        let (latches, outside): (Vec<BlockId>, Vec<BlockId>) = predecessors[header.index()]
-            .iter()
-            .partition(|from| **from >= header);
-        let Some(&last) = latches.iter().max() else {
+        let from = predecessors.of(header.index()).iter();
+        let Some(&last) = from.filter(|from| **from >= header).max() else {
             continue;
         };
+        let (latches, outside): (Vec<BlockId>, Vec<BlockId>) = predecessors
+            .of(header.index())
+            .iter()
+            .partition(|from| **from >= header);
         let mut inner = vec![];
         while let Some(left) = open.pop_if(|left| left.header <= last) {
             inner.push(left);
@@ -121,11 +127,11 @@ pub(crate) fn hoist_invariants<M: Machine>(function: &mut Function<M>) -> bool {
 }
 
 /// Edges that lead up are those of loops, which change nothing: so one walk down is enough.
-fn dominators(predecessors: &[Vec<BlockId>]) -> DominatorTree {
-    let mut dominators = DominatorTree::new(predecessors.len());
+fn dominators(predecessors: &Lists<BlockId>, count: usize) -> DominatorTree {
+    let mut dominators = DominatorTree::new(count);
     dominators.add_root(0);
-    for (block, from) in predecessors.iter().enumerate().skip(1) {
-        let before = from.iter().map(|from| from.index());
+    for block in 1..count {
+        let before = predecessors.of(block).iter().map(|from| from.index());
         dominators.add(block, before.filter(|from| *from < block));
     }
     dominators

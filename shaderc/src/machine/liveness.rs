@@ -7,6 +7,8 @@
 
 use super::function::{BlockId, Function, Value, Word};
 use super::interface::{Instruction, Machine, Reads};
+use crate::lists::Lists;
+use smallvec::SmallVec;
 
 /// Half-open range of points.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,10 +17,13 @@ pub(crate) struct Range {
     pub(crate) to: u32,
 }
 
+/// Where a value lives: sorted, disjoint. Most live in one piece, and then this needs no memory of its own.
+pub(crate) type Ranges = SmallVec<[Range; 2]>;
+
 /// Live ranges of all values, and how much each is worth keeping in a register.
 pub(crate) struct Liveness {
-    /// By value: sorted, disjoint.
-    pub(crate) ranges: Vec<Vec<Range>>,
+    /// By value.
+    pub(crate) ranges: Vec<Ranges>,
     /// By value: reads and writes, each weighted by ten for every loop around it.
     pub(crate) uses: Vec<f64>,
     /// By value: how many instructions write it (a preload counts).
@@ -30,7 +35,7 @@ pub(crate) fn compute<M: Machine>(function: &Function<M>) -> Liveness {
     let live_out = live_at_ends(function);
     let count = function.values.len();
     let mut liveness = Liveness {
-        ranges: vec![Vec::new(); count],
+        ranges: vec![Ranges::new(); count],
         uses: vec![0.0; count],
         definitions: vec![0; count],
     };
@@ -143,15 +148,19 @@ pub(crate) fn live_at_ends<M: Machine>(function: &Function<M>) -> Vec<Vec<Value>
     let mut writes: Vec<Option<Value>> = vec![None; function.blocks.len()];
     let mut enters = writes.clone();
     let mut stack: Vec<BlockId> = Vec::new();
-    let [mut written, mut read, mut at_end] =
-        [&places.written, &places.read, &places.at_end].map(|list| list.as_slice());
     for value in (0..function.values.len() as u32).map(Value) {
-        for block in taken(&mut written, value) {
+        let read = places.read.of(value.index());
+        let at_end = places.at_end.of(value.index());
+        // Most live in one block alone.
+        if read.is_empty() && at_end.is_empty() {
+            continue;
+        }
+        for block in places.written.of(value.index()) {
             writes[block.index()] = Some(value);
         }
-        for block in taken(&mut read, value) {
+        for block in read {
             enters[block.index()] = Some(value);
-            stack.push(block);
+            stack.push(*block);
         }
         let mut leaves = |block: BlockId, stack: &mut Vec<BlockId>| {
             let known = &mut live[block.index()];
@@ -164,11 +173,11 @@ pub(crate) fn live_at_ends<M: Machine>(function: &Function<M>) -> Vec<Vec<Value>
                 }
             }
         };
-        for block in taken(&mut at_end, value) {
-            leaves(block, &mut stack);
+        for block in at_end {
+            leaves(*block, &mut stack);
         }
         while let Some(block) = stack.pop() {
-            for from in &predecessors[block.index()] {
+            for from in predecessors.of(block.index()) {
                 leaves(*from, &mut stack);
             }
         }
@@ -176,69 +185,60 @@ pub(crate) fn live_at_ends<M: Machine>(function: &Function<M>) -> Vec<Vec<Value>
     live
 }
 
-/// The blocks of a value, off a list that is sorted by values.
-fn taken<'l>(
-    list: &mut &'l [(Value, BlockId)],
-    value: Value,
-) -> impl Iterator<Item = BlockId> + use<'l> {
-    let end = list.iter().take_while(|(of, _)| *of == value).count();
-    let (own, rest) = list.split_at(end);
-    *list = rest;
-    own.iter().map(|(_, block)| *block)
-}
-
-/// Values and blocks, sorted.
-#[derive(Default)]
+/// By value: blocks.
 struct Places {
-    /// The block writes it.
-    written: Vec<(Value, BlockId)>,
-    /// The block reads what it has at the start.
-    read: Vec<(Value, BlockId)>,
-    /// A phi behind the block reads it.
-    at_end: Vec<(Value, BlockId)>,
+    /// They write it.
+    written: Lists<BlockId>,
+    /// They read what it has at the start.
+    read: Lists<BlockId>,
+    /// A phi behind them reads it.
+    at_end: Lists<BlockId>,
 }
 
 impl Places {
     fn of<M: Machine>(function: &Function<M>) -> Places {
-        let mut places = Places::default();
+        let (mut written, mut read, mut at_end) = (Vec::new(), Vec::new(), Vec::new());
         // By value: the last block that has written it, and that has read it before.
         let mut writes: Vec<Option<BlockId>> = vec![None; function.values.len()];
         let mut reads = writes.clone();
         for id in function.block_ids() {
             let block = function.block(id);
-            let mut read = |value: Value, writes: &[Option<BlockId>], list: &mut Vec<_>| {
+            let mut reads = |value: Value, writes: &[Option<BlockId>]| {
                 if writes[value.index()] != Some(id) && reads[value.index()].replace(id) != Some(id)
                 {
-                    list.push((value, id));
+                    read.push((value.index(), id));
                 }
             };
             let mut write = |value: Value, writes: &mut [Option<BlockId>]| {
                 if writes[value.index()].replace(id) != Some(id) {
-                    places.written.push((value, id));
+                    written.push((value.index(), id));
                 }
             };
             for phi in &block.phis {
                 write(phi.dest, &mut writes);
                 for (from, operand) in &phi.sources {
                     let values = operand.words().filter_map(Word::value);
-                    places.at_end.extend(values.map(|value| (value, *from)));
+                    at_end.extend(values.map(|value| (value.index(), *from)));
                 }
             }
             for instr in &block.instrs {
                 for value in instr.read_values() {
-                    read(value, &writes, &mut places.read);
+                    reads(value, &writes);
                 }
                 for value in instr.written_values() {
                     write(value, &mut writes);
                 }
             }
             if let Some(value) = block.terminator.read().and_then(Word::value) {
-                read(value, &writes, &mut places.read);
+                reads(value, &writes);
             }
         }
-        for list in [&mut places.written, &mut places.read, &mut places.at_end] {
-            list.sort_unstable();
+        let by_value =
+            |list: &[(usize, BlockId)]| Lists::gather(function.values.len(), list.iter().copied());
+        Places {
+            written: by_value(&written),
+            read: by_value(&read),
+            at_end: by_value(&at_end),
         }
-        places
     }
 }

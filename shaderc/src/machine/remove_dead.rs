@@ -4,6 +4,7 @@
 
 use super::function::{Function, Value, Word};
 use super::interface::{Instruction, Machine, Reads};
+use crate::lists::Lists;
 
 /// Removes dead instructions and phis.
 pub(crate) fn remove_dead<M: Machine>(function: &mut Function<M>) {
@@ -24,29 +25,29 @@ pub(crate) fn remove_dead<M: Machine>(function: &mut Function<M>) {
 fn find_needed<M: Machine>(function: &Function<M>) -> Vec<bool> {
     let mut needed = vec![false; function.values.len()];
     let mut work: Vec<Value> = Vec::new();
-    let mut sources: Vec<Vec<Value>> = vec![Vec::new(); function.values.len()];
+    // Written, and what it is made of.
+    let mut sources: Vec<(usize, Value)> = Vec::new();
     for block in &function.blocks {
         for phi in &block.phis {
-            let reads = phi
-                .sources
-                .iter()
-                .flat_map(|(_, operand)| operand.words())
-                .filter_map(Word::value);
-            sources[phi.dest.index()].extend(reads);
+            let words = phi.sources.iter().flat_map(|(_, operand)| operand.words());
+            let reads = words.filter_map(Word::value);
+            sources.extend(reads.map(|value| (phi.dest.index(), value)));
         }
         for instr in &block.instrs {
             if instr.stays_unread() {
                 work.extend(instr.read_values());
             }
             for dest in instr.written_values() {
-                sources[dest.index()].extend(instr.read_values());
+                let reads = instr.read_values();
+                sources.extend(reads.map(|value| (dest.index(), value)));
             }
         }
         work.extend(block.terminator.read().and_then(Word::value));
     }
+    let sources = Lists::gather(function.values.len(), sources.iter().copied());
     while let Some(value) = work.pop() {
         if !std::mem::replace(&mut needed[value.index()], true) {
-            work.append(&mut sources[value.index()]);
+            work.extend(sources.of(value.index()));
         }
     }
     needed

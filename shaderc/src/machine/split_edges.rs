@@ -23,13 +23,12 @@ fn split<M: Machine>(function: &mut Function<M>, wanted: impl Fn(&Block<M>) -> b
     let splits: Vec<Vec<BlockId>> = function
         .block_ids()
         .map(|id| {
-            let successors: Vec<BlockId> = function.block(id).terminator.successors().collect();
+            let successors = function.block(id).terminator.successors();
+            let several = successors.clone().nth(1).is_some();
             let critical = |to: &BlockId| {
-                successors.len() > 1
-                    && predecessors[to.index()].len() > 1
-                    && wanted(function.block(*to))
+                several && predecessors.of(to.index()).len() > 1 && wanted(function.block(*to))
             };
-            successors.iter().copied().filter(critical).collect()
+            successors.filter(critical).collect()
         })
         .collect();
     if splits.iter().all(Vec::is_empty) {

@@ -39,8 +39,9 @@ fn ends<M: Machine>(function: &Function<M>, together: bool) -> Vec<BlockId> {
     let mut ends: Vec<Option<BlockId>> = vec![None; function.blocks.len()];
     // By block: the walk that has come by.
     let mut walks: Vec<Option<BlockId>> = ends.clone();
+    let mut path = vec![];
     for start in function.block_ids() {
-        let (mut at, mut path) = (start, vec![]);
+        let mut at = start;
         // A ring of empty blocks ends where it began to repeat.
         let end = loop {
             if let Some(end) = ends[at.index()] {
@@ -55,7 +56,7 @@ fn ends<M: Machine>(function: &Function<M>, together: bool) -> Vec<BlockId> {
                 None => break at,
             }
         };
-        for block in path {
+        for block in path.drain(..) {
             ends[block.index()] = Some(end);
         }
     }

@@ -105,7 +105,7 @@ fn check_edges<M: Machine>(function: &Function<M>, form: Form) -> Vec<Broken> {
                 broken.push(Broken::Phi { block: id });
             }
             let edges: Vec<BlockId> = phi.sources.iter().map(|&(from, _)| from).collect();
-            let expected = &predecessors[id.index()];
+            let expected = predecessors.of(id.index());
             let strange = edges.iter().find(|from| !expected.contains(from));
             let missing = expected.iter().find(|from| !edges.contains(from));
             if let Some(&other) = strange.or(missing) {
@@ -144,7 +144,7 @@ fn check_uses<M: Machine>(function: &Function<M>, broken: &mut Vec<Broken>) {
     let mut at_end: Vec<Option<Vec<bool>>> = vec![None; function.blocks.len()];
     let entry_of = |id: BlockId, at_end: &[Option<Vec<bool>>]| -> Vec<bool> {
         let mut defined = vec![id.index() != 0; count];
-        for from in &predecessors[id.index()] {
+        for from in predecessors.of(id.index()) {
             if let Some(other) = &at_end[from.index()] {
                 defined
                     .iter_mut()

@@ -4,11 +4,9 @@
 //! one is exact.  Facts: hardware/compiler-ir.md 4.7; hardware/compiler-correctness.md 1.2 and 1.4.
 use std::sync::LazyLock;
 
-use smallvec::SmallVec;
-
 use super::rules::{Pattern, RULES, Rounding, Rule};
-use crate::ir::rewrite::rewrite;
-use crate::ir::{Alu, Builder, Function, InstData, Op, Type, Value, ValueDef};
+use crate::ir::rewrite::rewrite_where;
+use crate::ir::{Alu, Builder, Function, InstData, Op, Type, Value, ValueDef, Values};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -42,36 +40,123 @@ impl Made {
             (ValueDef::Word(_) | ValueDef::Phi(_), _) => Made::Otherwise,
         }
     }
+}
 
-    fn may_match(self, pattern: &Pattern) -> bool {
-        match pattern {
-            Pattern::Any(_) => true,
-            Pattern::Constant(_) => matches!(self, Made::Word(_)),
-            Pattern::Word(bits) => self == Made::Word(*bits),
-            Pattern::Bool(value) => self == Made::Bool(*value),
-            Pattern::Op(alu, _) => self == Made::Alu(*alu),
-            Pattern::Once(pattern) => self.may_match(pattern),
+/// Some of the rules for one operation: a bit each, by their numbers.
+type Rules = u64;
+
+/// Of one operand: the rules whose pattern there may match what makes it.
+#[derive(Default)]
+struct Operand {
+    /// Those that ask for nothing.
+    any: Rules,
+    /// Those that ask for some constant word.
+    constant: Rules,
+    /// Those that ask for a certain one: a few in a row.
+    made: Vec<(Made, Rules)>,
+}
+
+impl Operand {
+    fn add(&mut self, pattern: &Pattern, rule: Rules) {
+        let made = match pattern {
+            Pattern::Any(_) => return self.any |= rule,
+            Pattern::Constant(_) => return self.constant |= rule,
+            Pattern::Once(pattern) => return self.add(pattern, rule),
+            Pattern::Word(bits) => Made::Word(*bits),
+            Pattern::Bool(value) => Made::Bool(*value),
+            Pattern::Op(alu, _) => Made::Alu(*alu),
+        };
+        match self.made.iter_mut().find(|(other, _)| *other == made) {
+            Some((_, rules)) => *rules |= rule,
+            None => self.made.push((made, rule)),
         }
+    }
+
+    fn may_match(&self, made: Made) -> Rules {
+        let constant = match made {
+            Made::Word(_) => self.constant,
+            Made::Bool(_) | Made::Alu(_) | Made::Otherwise => 0,
+        };
+        let known = self.made.iter().find(|(other, _)| *other == made);
+        self.any | constant | known.map_or(0, |(_, rules)| *rules)
     }
 }
 
-/// Whether a rule's operands may be these, in this order or, where the first two commute, in the other.
-fn may_match(rule: &Rule, operands: &[Made]) -> bool {
-    let Pattern::Op(alu, patterns) = &rule.find else {
-        return false;
-    };
-    match (*patterns, operands) {
-        ([a, b], [left, right]) => {
-            left.may_match(a) && right.may_match(b)
-                || alu.commutes() && right.may_match(a) && left.may_match(b)
+/// The rules for an operation.
+#[derive(Default)]
+struct Root {
+    /// In the order of the table, by number.
+    rules: Vec<&'static Rule>,
+    /// Those that ask for one value as two operands.
+    doubled: Rules,
+    /// Whether the first two operands may change places.
+    commutes: bool,
+    operands: Vec<Operand>,
+}
+
+impl Root {
+    fn of(alu: Alu) -> Root {
+        let mut root = Root {
+            commutes: alu.commutes(),
+            ..Root::default()
+        };
+        for rule in RULES.iter().filter(|rule| rule.root() == alu) {
+            let number = root.rules.len();
+            root.rules.push(rule);
+            if let Pattern::Op(_, patterns) = rule.find {
+                root.operands.resize_with(patterns.len(), Operand::default);
+                for (operand, pattern) in root.operands.iter_mut().zip(patterns) {
+                    operand.add(pattern, 1 << number);
+                }
+                let variables = patterns.iter().filter_map(|pattern| match pattern {
+                    Pattern::Any(variable) => Some(variable),
+                    _ => None,
+                });
+                if has_double(variables) {
+                    root.doubled |= 1 << number;
+                }
+            }
         }
-        // With other numbers of operands nothing commutes that rules are about.
-        _ if alu.commutes() => true,
-        _ => {
-            let mut pairs = patterns.iter().zip(operands);
-            pairs.all(|(pattern, made)| made.may_match(pattern))
+        root
+    }
+
+    /// The rules that may match an instruction.
+    fn may_match(&self, function: &Function, args: &[Value]) -> Rules {
+        if self.rules.is_empty() {
+            return 0;
+        }
+        let doubled = match self.doubled != 0 && !has_double(args.iter()) {
+            true => self.doubled,
+            false => 0,
+        };
+        let made = |arg: &Value| Made::of(function, *arg);
+        let rules = match (self.operands.as_slice(), args) {
+            ([a, b, rest @ ..], [left, right, others @ ..]) => {
+                let (left, right) = (made(left), made(right));
+                let mut rules = a.may_match(left) & b.may_match(right);
+                if self.commutes {
+                    rules |= a.may_match(right) & b.may_match(left);
+                }
+                let rest = rest.iter().zip(others);
+                rest.fold(rules, |rules, (operand, arg)| {
+                    rules & operand.may_match(made(arg))
+                })
+            }
+            ([a], [arg]) => a.may_match(made(arg)),
+            _ => 0,
+        };
+        rules & !doubled
+    }
+}
+
+/// Whether something comes twice.
+fn has_double<T: PartialEq>(mut items: impl Iterator<Item = T> + Clone) -> bool {
+    while let Some(item) = items.next() {
+        if items.clone().any(|other| other == item) {
+            return true;
         }
     }
+    false
 }
 
 /// How often values are read, by number; not of those that this pass made.
@@ -94,27 +179,36 @@ impl Reads {
 
 fn run(function: &mut Function, _: &Target) -> Changed {
     let reads = Reads::count(function);
-    let changed = rewrite(function, |b, data| {
-        let Op::Alu(alu) = data.op else { return None };
-        let rules = rules_of(alu);
-        if rules.is_empty() || !plain(b.function, data) {
+    let wanted = |function: &Function, data: &InstData| {
+        let root = root_of(data);
+        root.is_some_and(|root| root.may_match(function, &data.args) != 0)
+    };
+    let changed = rewrite_where(function, wanted, |b, data| {
+        if !plain(b.function, data) {
             return None;
         }
-        let operands = data.args.iter().map(|arg| Made::of(b.function, *arg));
-        let operands: SmallVec<[Made; 4]> = operands.collect();
-        let mut rules = rules.iter().filter(|rule| may_match(rule, &operands));
-        rules.find_map(|rule| apply(b, &reads, rule, data))
+        let root = root_of(data)?;
+        let mut left = root.may_match(b.function, &data.args);
+        while left != 0 {
+            let rule = root.rules[left.trailing_zeros() as usize];
+            if let Some(values) = apply(b, &reads, rule, data) {
+                return Some(values);
+            }
+            left &= left - 1;
+        }
+        None
     });
     Changed::from_bool(changed)
 }
 
-/// The rules for an operation, in the order of the table.
-fn rules_of(alu: Alu) -> &'static [&'static Rule] {
-    static BY_ROOT: LazyLock<Vec<Vec<&Rule>>> = LazyLock::new(|| {
-        let of = |alu: &Alu| RULES.iter().filter(|rule| rule.root() == *alu).collect();
-        Alu::ALL.iter().map(of).collect()
-    });
-    BY_ROOT.get(alu as usize).map_or(&[], Vec::as_slice)
+/// The rules for the operation of an instruction.
+fn root_of(data: &InstData) -> Option<&'static Root> {
+    static ROOTS: LazyLock<Vec<Root>> =
+        LazyLock::new(|| Alu::ALL.iter().map(|alu| Root::of(*alu)).collect());
+    match data.op {
+        Op::Alu(alu) => ROOTS.get(alu as usize),
+        _ => None,
+    }
 }
 
 /// Whether an instruction has booleans and words of 32 bits alone.
@@ -221,7 +315,7 @@ fn build(b: &mut Builder<'_>, pattern: &Pattern, bindings: &Bindings) -> Option<
         Pattern::Word(bits) => b.word(*bits),
         Pattern::Bool(value) => b.function.bool(*value),
         Pattern::Op(alu, patterns) => {
-            let mut args = vec![];
+            let mut args = Values::new();
             for pattern in *patterns {
                 args.push(build(b, pattern, bindings)?);
             }
@@ -247,5 +341,18 @@ fn fold_or_build(b: &mut Builder<'_>, alu: Alu, args: &[Value]) -> Value {
             b.function.constant_of(ty, result)
         }
         None => b.alu(alu, args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rules_for_an_operation_have_a_bit_each() {
+        for alu in Alu::ALL {
+            let count = Root::of(*alu).rules.len();
+            assert!(count <= Rules::BITS as usize, "{alu:?} has {count} rules");
+        }
     }
 }

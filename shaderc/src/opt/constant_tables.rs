@@ -112,7 +112,7 @@ fn find(function: &Function) -> Vec<(Var, Vec<u32>)> {
     if tables.is_empty() {
         return vec![];
     }
-    let cfg = Cfg::new(function);
+    let cfg = Cfg::shared(function);
     let mut found = vec![];
     for (var, table) in tables {
         // What is never stored is zero anyway.

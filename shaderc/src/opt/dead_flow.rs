@@ -6,11 +6,12 @@
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use smallvec::SmallVec;
 
-use crate::ir::cfg::{Cfg, Predecessors};
+use crate::ir::cfg::Cfg;
 use crate::ir::layout::order_blocks;
-use crate::ir::rewrite::replace_uses;
-use crate::ir::{Alu, Block, BlockId, Builder, Function, Merge, Op, PositionId, Terminator, Value};
+use crate::ir::rewrite::Replaced;
+use crate::ir::{Alu, Block, BlockId, Builder, Function, Merge, Op, PositionId, Terminator};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -96,7 +97,7 @@ fn drop_source(function: &mut Function, block: BlockId, from: BlockId) {
 fn has_chain(function: &Function) -> bool {
     let mut edges = vec![0u32; function.block_count()];
     for block in &function.layout {
-        for target in function.block(*block).terminator.targets() {
+        for target in function.block(*block).terminator.each_target() {
             edges[target.index()] += 1;
         }
     }
@@ -112,9 +113,9 @@ fn join(function: &mut Function) -> bool {
     if !has_chain(function) {
         return false;
     }
-    let cfg = Cfg::new(function);
+    let cfg = Cfg::of(function);
     let merges: HashSet<BlockId> = merges(function, &cfg).map(|(_, merge)| merge).collect();
-    let mut replaced: HashMap<Value, Value> = HashMap::default();
+    let mut replaced = Replaced::default();
     let mut renamed: HashMap<BlockId, BlockId> = HashMap::default();
     for block in cfg.rpo() {
         let [from] = cfg.predecessors(*block) else {
@@ -159,7 +160,7 @@ fn join(function: &mut Function) -> bool {
             }
         }
     }
-    replace_uses(function, &replaced);
+    replaced.everywhere(function);
     // What is together now may stand on another side of a loop's end than each of the two.
     order_blocks(function);
     true
@@ -181,50 +182,58 @@ fn skip_empty(function: &mut Function) -> bool {
     if !blocks.any(|block| jumps_on(function, *block).is_some()) {
         return false;
     }
-    let cfg = Cfg::new(function);
-    // An edge back to a loop's header keeps its block: several latches would be no gain.
-    let latches: HashSet<BlockId> = cfg
-        .loops
-        .iter()
-        .flat_map(|natural| natural.latches.iter().copied())
-        .collect();
-    let loops: HashSet<BlockId> = cfg.loops.iter().map(|natural| natural.header).collect();
+    let cfg = Cfg::of(function);
+    let mut latches = vec![false; function.block_count()];
+    let mut loops = latches.clone();
+    for natural in &cfg.loops {
+        loops[natural.header.index()] = true;
+        for latch in &natural.latches {
+            latches[latch.index()] = true;
+        }
+    }
+    let skips = |function: &Function, block: BlockId| {
+        let target = jumps_on(function, block)?;
+        // An edge back to a loop's header keeps its block: several latches would be no gain. Of two headers in a row both
+        // stay, so that both loops do: where the inner one ends is inside of the outer one, and one loop that is both
+        // would end inside of itself.
+        let stays = latches[block.index()] || loops[block.index()] && loops[target.index()];
+        (!stays).then_some(target)
+    };
+    let mut blocks = function.layout.iter();
+    if !blocks.any(|block| skips(function, *block).is_some()) {
+        return false;
+    }
     let mut headers: HashMap<BlockId, Vec<BlockId>> = HashMap::default();
     for (header, merge) in merges(function, &cfg) {
         headers.entry(merge).or_default().push(header);
     }
-    let mut edges = Edges::of(cfg);
+    let mut edges = Edges::of(&cfg, function.block_count());
     let mut moved = Moved::default();
     let mut changed = false;
     // From the end: what a block leads to is what is left then, and each edge is moved once.
     for block in function.layout.clone().into_iter().rev() {
-        let Some(target) = jumps_on(function, block) else {
+        let Some(target) = skips(function, block) else {
             continue;
         };
-        if latches.contains(&block) {
-            continue;
-        }
-        // Of two headers in a row both stay, so that both loops do: where the inner one ends is inside of the outer one, and
-        // one loop that is both would end inside of itself.
-        if loops.contains(&block) && loops.contains(&target) {
-            continue;
-        }
-        let sources = edges.sources(block);
+        let sources = edges.sources(function, block);
         if sources.is_empty() {
             continue;
         }
-        let doubled = sources.iter().any(|source| edges.has(*source, target));
-        if doubled && !function.block(target).phis.is_empty() {
+        let mut new = sources.clone();
+        new.retain(|source| !leads(function, *source, target));
+        let doubled = new.len() < sources.len();
+        let chooses = !function.block(target).phis.is_empty();
+        if doubled && chooses {
             moved.settle(function, target);
             if !select_instead(function, &sources, block, target) {
                 continue;
             }
         } else {
-            if !function.block(target).phis.is_empty() {
-                moved.add(target, block, sources.clone());
-            }
             for source in &sources {
                 redirect(function, *source, block, target);
+            }
+            if chooses {
+                moved.add(target, block, sources);
             }
         }
         // What the block was to loops, its target is now.
@@ -237,7 +246,9 @@ fn skip_empty(function: &mut Function) -> bool {
             }
             headers.entry(target).or_default().extend(own);
         }
-        edges.redirect(block, target, sources);
+        // Nothing comes here, so nothing goes on from here.
+        function.block_mut(block).terminator = Terminator::Unreachable;
+        edges.from[target.index()].extend(new);
         changed = true;
     }
     moved.settle_all(function);
@@ -248,56 +259,45 @@ fn skip_empty(function: &mut Function) -> bool {
     changed
 }
 
+/// Blocks that lead to one; most have no more than two.
+type Sources = SmallVec<[BlockId; 2]>;
+
+/// Whether a block leads to another.
+fn leads(function: &Function, from: BlockId, to: BlockId) -> bool {
+    let mut targets = function.block(from).terminator.each_target();
+    targets.any(|target| target == to)
+}
+
 /// Edges while they change.
 struct Edges {
-    /// By block: from where there may be one.
-    from: Vec<Predecessors>,
-    all: HashSet<(BlockId, BlockId)>,
+    /// By block: from where there may be one, in the order in which they came.
+    from: Vec<Sources>,
 }
 
 impl Edges {
-    fn of(cfg: Cfg) -> Edges {
-        let rpo = cfg.rpo().to_vec();
-        let from = cfg.into_predecessors();
-        let into = |to: &BlockId| {
-            let to = *to;
-            from[to.index()].iter().map(move |from| (*from, to))
-        };
+    fn of(cfg: &Cfg, count: usize) -> Edges {
+        let blocks = (0..count as u32).map(BlockId);
         Edges {
-            all: rpo.iter().flat_map(into).collect(),
-            from,
+            from: blocks
+                .map(|block| Sources::from_slice(cfg.predecessors(block)))
+                .collect(),
         }
     }
 
-    fn has(&self, from: BlockId, to: BlockId) -> bool {
-        self.all.contains(&(from, to))
-    }
-
-    fn sources(&mut self, block: BlockId) -> Predecessors {
+    /// Those that lead to a block, which is asked for once.
+    fn sources(&mut self, function: &Function, block: BlockId) -> Sources {
         let mut list = std::mem::take(&mut self.from[block.index()]);
-        list.retain(|from| self.all.contains(&(*from, block)));
-        self.from[block.index()].clone_from(&list);
+        list.retain(|from| leads(function, *from, block));
         list
-    }
-
-    /// What came to `old`, which went on to `new`, comes to `new`.
-    fn redirect(&mut self, old: BlockId, new: BlockId, sources: Predecessors) {
-        self.all.remove(&(old, new));
-        for source in sources {
-            self.all.remove(&(source, old));
-            if self.all.insert((source, new)) {
-                self.from[new.index()].push(source);
-            }
-        }
     }
 }
 
 /// Sources of phis that are other blocks' now: by the block with the phis, then by the one that is gone.
 #[derive(Default)]
-struct Moved(BTreeMap<BlockId, HashMap<BlockId, Predecessors>>);
+struct Moved(BTreeMap<BlockId, HashMap<BlockId, Sources>>);
 
 impl Moved {
-    fn add(&mut self, to: BlockId, gone: BlockId, sources: Predecessors) {
+    fn add(&mut self, to: BlockId, gone: BlockId, sources: Sources) {
         self.0.entry(to).or_default().insert(gone, sources);
     }
 

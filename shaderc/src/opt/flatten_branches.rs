@@ -3,7 +3,7 @@
 //! Needs: nothing.  Guarantees: only moves what may run needlessly: pure operations and loads of constant memory.
 //! Facts: hardware/compiler-ir.md 4.5: a branch that diverges costs a warp of 16 more than a few instructions; one that all
 //! lanes take together costs no more than itself.
-use crate::ir::cfg::{Cfg, Predecessors};
+use crate::ir::cfg::Cfg;
 use crate::ir::layout::order_blocks;
 use crate::ir::uniformity::Uniformity;
 use crate::ir::{BlockId, Builder, Function, Terminator, Value};
@@ -25,21 +25,28 @@ const MAX_TOGETHER: usize = 8;
 type Side = Option<BlockId>;
 
 fn run(function: &mut Function, _: &Target) -> Changed {
-    let mut changed = Changed::No;
-    let cfg = Cfg::new(function);
+    let cfg = Cfg::of(function);
+    // By block: how many lead to it.
+    let mut entered = vec![0; function.block_count()];
+    for block in cfg.rpo() {
+        entered[block.index()] = cfg.predecessors(*block).len();
+    }
+    let mut blocks = function.layout.iter();
+    if !blocks.any(|block| candidate(function, &entered, *block, MAX_APART).is_some()) {
+        return Changed::No;
+    }
     let uniformity = Uniformity::new(function, &cfg);
-    let mut predecessors = cfg.into_predecessors();
+    let mut changed = Changed::No;
     // From the end, so that inner branches come before those around them.
     for block in function.layout.clone().into_iter().rev() {
         let most = match uniformity.parts(block) {
             true => MAX_APART,
             false => MAX_TOGETHER,
         };
-        if let Some((sides, join)) = candidate(function, &predecessors, block, most) {
+        if let Some((sides, join)) = candidate(function, &entered, block, most) {
             flatten(function, block, sides, join);
-            let list = &mut predecessors[join.index()];
-            list.retain(|other| *other != block && !sides.contains(&Some(*other)));
-            list.push(block);
+            // The block itself is left of the two that led there.
+            entered[join.index()] -= 1;
             changed = Changed::Yes;
         }
     }
@@ -52,7 +59,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
 /// The two sides of a branch that meet again at once, if it is worth flattening.
 fn candidate(
     function: &Function,
-    predecessors: &[Predecessors],
+    entered: &[usize],
     block: BlockId,
     most: usize,
 ) -> Option<([Side; 2], BlockId)> {
@@ -63,9 +70,7 @@ fn candidate(
         return None;
     };
     let next = |side: BlockId| match function.block(side).terminator {
-        Terminator::Jump(target) if predecessors[side.index()].as_slice() == [block] => {
-            Some(target)
-        }
+        Terminator::Jump(target) if entered[side.index()] == 1 => Some(target),
         _ => None,
     };
     let (sides, join) = match (next(then), next(otherwise)) {

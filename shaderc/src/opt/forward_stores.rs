@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap as HashMap;
 
 use crate::ir::alias::{Extent, Known};
 use crate::ir::cfg::Cfg;
-use crate::ir::rewrite::replace_uses;
+use crate::ir::rewrite::Replaced;
 use crate::ir::{Access, BlockId, Function, Held, Inst, Memory, Op, Type, Value, Values};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
@@ -27,9 +27,9 @@ type Elements = Known<(Type, Value)>;
 const MOST_INHERITED: usize = 32;
 
 fn run(function: &mut Function, _: &Target) -> Changed {
-    let cfg = Cfg::new(function);
+    let cfg = Cfg::of(function);
     let mut at_end: HashMap<BlockId, Elements> = HashMap::default();
-    let mut replaced: HashMap<Value, Value> = HashMap::default();
+    let mut replaced = Replaced::default();
     for block in cfg.rpo() {
         let from = match cfg.predecessors(*block) {
             [from] => at_end.get(from),
@@ -38,9 +38,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         let mut known = from.cloned().unwrap_or_default();
         let mut insts = std::mem::take(&mut function.block_mut(*block).insts);
         insts.retain(|inst| {
-            for arg in &mut function.inst_mut(*inst).args {
-                *arg = replaced.get(arg).copied().unwrap_or(*arg);
-            }
+            replaced.in_operands(function.inst_mut(*inst));
             let Some(values) = step(function, &mut known, *inst) else {
                 return true;
             };
@@ -53,8 +51,9 @@ fn run(function: &mut Function, _: &Target) -> Changed {
             at_end.insert(*block, known);
         }
     }
-    replace_uses(function, &replaced);
-    Changed::from_bool(!replaced.is_empty())
+    let changed = Changed::from_bool(!replaced.is_empty());
+    replaced.everywhere(function);
+    changed
 }
 
 /// Follows an instruction; of a load whose elements are all known, their values.

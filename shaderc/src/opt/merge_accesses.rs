@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use crate::ir::alias::{Base, Extent, Whole, meet};
-use crate::ir::rewrite::replace_uses;
+use crate::ir::rewrite::Replaced;
 use crate::ir::verify::aligned;
 use crate::ir::{Access, Alu, BlockId, Builder, Function, Inst, Memory, Op, Space, Type, Value};
 use crate::pass::{Changed, Pass};
@@ -54,7 +54,7 @@ struct Word {
 }
 
 fn run(function: &mut Function, _: &Target) -> Changed {
-    let mut replaced = HashMap::default();
+    let mut replaced = Replaced::default();
     let mut changed = Changed::No;
     for block in function.layout.clone() {
         let groups = groups(function, block);
@@ -67,7 +67,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
             changed = Changed::Yes;
         }
     }
-    replace_uses(function, &replaced);
+    replaced.everywhere(function);
     changed
 }
 
@@ -373,7 +373,7 @@ fn rebuild(
     function: &mut Function,
     block: BlockId,
     merged: &[(Group, Vec<Vec<i32>>)],
-    replaced: &mut HashMap<Value, Value>,
+    replaced: &mut Replaced,
 ) {
     let mut gone: HashSet<Inst> = HashSet::default();
     let mut made: HashMap<usize, Vec<(&Group, &[i32])>> = HashMap::default();
@@ -403,12 +403,7 @@ fn rebuild(
     }
 }
 
-fn build(
-    builder: &mut Builder<'_>,
-    group: &Group,
-    piece: &[i32],
-    replaced: &mut HashMap<Value, Value>,
-) {
+fn build(builder: &mut Builder<'_>, group: &Group, piece: &[i32], replaced: &mut Replaced) {
     let access = group.access(piece[0], piece.len());
     let constant = piece[0].cast_unsigned();
     let offset = match group.base.dynamic {

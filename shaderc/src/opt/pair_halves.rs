@@ -9,7 +9,7 @@
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
-use crate::ir::rewrite::replace_uses;
+use crate::ir::rewrite::Replaced;
 use crate::ir::{Alu, BlockId, Builder, Function, Inst, InstData, Op, Type, Value, ValueDef};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
@@ -35,7 +35,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         return Changed::No;
     }
     pair_phis(function, &mut pairs);
-    replace_uses(function, &pairs.replaced);
+    pairs.replaced.everywhere(function);
     Changed::Yes
 }
 
@@ -45,7 +45,7 @@ struct Pairs {
     /// By the two results: the word that has both.
     words: HashMap<(Value, Value), Value>,
     /// What stands for each of the results.
-    replaced: HashMap<Value, Value>,
+    replaced: Replaced,
     /// Operands that were brought together, in order: what they may have come from is worth pairing, too.
     joined: Vec<(Value, Value)>,
 }

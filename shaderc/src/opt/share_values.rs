@@ -5,13 +5,12 @@
 
 use std::hash::{Hash as _, Hasher as _};
 
-use rustc_hash::{FxHashMap as HashMap, FxHasher};
-use smallvec::SmallVec;
+use rustc_hash::FxHasher;
 
 use crate::ir::alias::{Extent, Known};
 use crate::ir::cfg::Cfg;
-use crate::ir::rewrite::replace_uses;
-use crate::ir::{BlockId, Function, Inst, InstData, Memory, Op, Value};
+use crate::ir::rewrite::Replaced;
+use crate::ir::{BlockId, Function, Inst, InstData, Memory, Op};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -21,13 +20,74 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
-/// Instructions by a hash of operation and operands: few share one. Others dominate those that stand behind them.
-type Seen = HashMap<u64, SmallVec<[(BlockId, Inst); 2]>>;
+/// What stands above the place that a walk down the dominator tree has come to, by what it computes.
+struct Seen {
+    /// By the low bits of a hash: one more than the number of the last entry; 0 for none.
+    lists: Vec<u32>,
+    entries: Vec<Entry>,
+}
 
-fn hash(data: &InstData) -> u64 {
+/// An instruction. In a list each stands above those that come after it.
+struct Entry {
+    block: BlockId,
+    inst: Inst,
+    hash: u32,
+    /// As in [`Seen::lists`]: the one before it in its list.
+    before: u32,
+}
+
+impl Seen {
+    fn new(most: usize) -> Seen {
+        Seen {
+            lists: vec![0; most.next_power_of_two()],
+            entries: Vec::with_capacity(most),
+        }
+    }
+
+    /// An earlier instruction that gives the same as one of `block`, which is added if there is none.
+    fn find_or_add(
+        &mut self,
+        function: &Function,
+        cfg: &Cfg,
+        block: BlockId,
+        inst: Inst,
+    ) -> Option<Inst> {
+        let data = function.inst(inst);
+        let hash = hash(data);
+        let list = hash as usize & (self.lists.len() - 1);
+        let entry = |number: u32| number.checked_sub(1).map(|index| index as usize);
+        // What the walk has left dominates nothing that is still to come, nor does what stands below it.
+        let mut last = self.lists[list];
+        while let Some(index) = entry(last)
+            && !cfg.dominates(self.entries[index].block, block)
+        {
+            last = self.entries[index].before;
+        }
+        let mut next = last;
+        while let Some(index) = entry(next) {
+            let earlier = &self.entries[index];
+            if earlier.hash == hash && equal(function.inst(earlier.inst), data) {
+                self.lists[list] = last;
+                return Some(earlier.inst);
+            }
+            next = earlier.before;
+        }
+        self.entries.push(Entry {
+            block,
+            inst,
+            hash,
+            before: last,
+        });
+        self.lists[list] = self.entries.len() as u32;
+        None
+    }
+}
+
+fn hash(data: &InstData) -> u32 {
     let mut hasher = FxHasher::default();
     (data.op, &data.args).hash(&mut hasher);
-    hasher.finish()
+    // The best bits of a product are its high ones.
+    (hasher.finish() >> 32) as u32
 }
 
 fn equal(a: &InstData, b: &InstData) -> bool {
@@ -35,19 +95,17 @@ fn equal(a: &InstData, b: &InstData) -> bool {
 }
 
 fn run(function: &mut Function, _: &Target) -> Changed {
-    let cfg = Cfg::new(function);
+    let cfg = Cfg::of(function);
     let blocks = function.layout.iter();
     let count = blocks.map(|block| function.block(*block).insts.len()).sum();
-    let mut seen = Seen::with_capacity_and_hasher(count, Default::default());
-    let mut replaced: HashMap<Value, Value> = HashMap::default();
+    let mut seen = Seen::new(count);
+    let mut replaced = Replaced::default();
     // Down the dominator tree: once a block is left, what it has can't dominate anything that is still to come.
     for block in cfg.dominator_preorder() {
         let mut loads: Known<Inst> = Known::default();
         let mut insts = std::mem::take(&mut function.block_mut(block).insts);
         insts.retain(|&inst| {
-            for arg in &mut function.inst_mut(inst).args {
-                *arg = replaced.get(arg).copied().unwrap_or(*arg);
-            }
+            replaced.in_operands(function.inst_mut(inst));
             let data = function.inst(inst);
             loads.forget_behind(function, data);
             let earlier = match data.op {
@@ -64,20 +122,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
                     }
                     found
                 }
-                op if op.is_pure() => {
-                    let list = seen.entry(hash(data)).or_default();
-                    while let Some((other, _)) = list.last()
-                        && !cfg.dominates(*other, block)
-                    {
-                        list.pop();
-                    }
-                    let mut earlier = list.iter().map(|(_, inst)| *inst);
-                    let found = earlier.rfind(|inst| equal(function.inst(*inst), data));
-                    if found.is_none() {
-                        list.push((block, inst));
-                    }
-                    found
-                }
+                op if op.is_pure() => seen.find_or_add(function, &cfg, block, inst),
                 _ => None,
             };
             let Some(earlier) = earlier else {
@@ -94,6 +139,6 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     if replaced.is_empty() {
         return Changed::No;
     }
-    replace_uses(function, &replaced);
+    replaced.everywhere(function);
     Changed::Yes
 }

@@ -3,10 +3,8 @@
 //! Needs: nothing.  Guarantees: no such phi is left.
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashMap as HashMap;
-
-use crate::ir::rewrite::replace_uses;
-use crate::ir::{Function, Phi, Value};
+use crate::ir::rewrite::Replaced;
+use crate::ir::{Function, Phi};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -17,41 +15,28 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 fn run(function: &mut Function, _: &Target) -> Changed {
-    let mut phis: Vec<&Phi> = vec![];
-    for block in &function.layout {
-        phis.extend(&function.block(*block).phis);
-    }
-    if phis.is_empty() {
-        return Changed::No;
-    }
-    // By value: the phis that read it, by number. Those of phis alone are wanted.
-    let mut readers: HashMap<Value, Vec<usize>> = HashMap::default();
-    for phi in &phis {
-        readers.insert(phi.result, vec![]);
-    }
-    for (number, phi) in phis.iter().enumerate() {
-        for (_, source) in &phi.sources {
-            if let Some(readers) = readers.get_mut(source) {
-                readers.push(number);
-            }
-        }
-    }
-    let mut replaced: HashMap<Value, Value> = HashMap::default();
+    let blocks = function.layout.iter();
+    let phis: Vec<&Phi> = blocks
+        .flat_map(|block| &function.block(*block).phis)
+        .collect();
+    let mut replaced = Replaced::default();
+    let mut readers = None;
     let mut work: VecDeque<usize> = (0..phis.len()).collect();
     while let Some(number) = work.pop_front() {
         let phi = phis[number];
-        if replaced.contains_key(&phi.result) {
+        if replaced.has(phi.result) {
             continue;
         }
         let mut only = None;
         let trivial = phi.sources.iter().all(|(_, source)| {
-            let value = resolve(&mut replaced, *source);
+            let value = replaced.end(*source);
             value == phi.result || *only.get_or_insert(value) == value
         });
         // Only itself: a loop that is never entered, so any value will do.
         if let (true, Some(value)) = (trivial, only) {
             replaced.insert(phi.result, value);
-            work.extend(readers.remove(&phi.result).unwrap_or_default());
+            let readers = readers.get_or_insert_with(|| Readers::new(function, &phis));
+            work.extend(readers.of(number));
         }
     }
     if replaced.is_empty() {
@@ -59,21 +44,43 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     }
     for block in function.layout.clone() {
         let phis = &mut function.block_mut(block).phis;
-        phis.retain(|phi| !replaced.contains_key(&phi.result));
+        phis.retain(|phi| !replaced.has(phi.result));
     }
-    replace_uses(function, &replaced);
+    replaced.everywhere(function);
     Changed::Yes
 }
 
-/// What a value has become. What is looked up is closer next time.
-fn resolve(replaced: &mut HashMap<Value, Value>, value: Value) -> Value {
-    let mut at = value;
-    while let Some(&next) = replaced.get(&at) {
-        let Some(&further) = replaced.get(&next) else {
-            return next;
-        };
-        replaced.insert(at, further);
-        at = further;
+/// Which phis read which, by number. Most functions have no trivial phi, and then nobody asks.
+struct Readers {
+    /// The phi that is read, and the one that reads it; sorted.
+    pairs: Vec<(u32, u32)>,
+}
+
+impl Readers {
+    fn new(function: &Function, phis: &[&Phi]) -> Readers {
+        // By value: the number of the phi that it is, above zero.
+        let mut numbers = vec![0; function.value_count()];
+        for (number, phi) in phis.iter().enumerate() {
+            numbers[phi.result.index()] = number as u32 + 1;
+        }
+        let mut pairs = vec![];
+        for (reader, phi) in phis.iter().enumerate() {
+            let read = phi
+                .sources
+                .iter()
+                .map(|(_, source)| numbers[source.index()]);
+            let read = read.filter_map(|number| number.checked_sub(1));
+            pairs.extend(read.map(|number| (number, reader as u32)));
+        }
+        pairs.sort_unstable();
+        Readers { pairs }
     }
-    at
+
+    fn of(&self, phi: usize) -> impl Iterator<Item = usize> {
+        let phi = phi as u32;
+        let first = self.pairs.partition_point(|(read, _)| *read < phi);
+        let own = self.pairs[first..].iter();
+        own.take_while(move |(read, _)| *read == phi)
+            .map(|(_, reader)| *reader as usize)
+    }
 }

@@ -5,11 +5,12 @@
 //! How: what crosses rounds or leaves the loop goes through variables, so that blocks can simply be copied;
 //! `promote_variables` makes values of them again.  Facts: hardware/compiler-ir.md 4.6.
 
-use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use rustc_hash::FxHashMap as HashMap;
 
 use crate::interp::eval::eval;
 use crate::ir::cfg::{Cfg, Loop};
 use crate::ir::layout::order_blocks;
+use crate::ir::rewrite::Replaced;
 use crate::ir::{BlockId, Builder, Function, Merge, Op, Terminator, Value, ValueDef, Var, VarData};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
@@ -47,10 +48,10 @@ const INDEXING: Budget = Budget {
 const MAX_FUNCTION: usize = 16_384;
 
 fn run(function: &mut Function, _: &Target) -> Changed {
-    if function.placed_insts().count() > MAX_FUNCTION {
+    let cfg = Cfg::of(function);
+    if cfg.loops.is_empty() || function.placed_insts().count() > MAX_FUNCTION {
         return Changed::No;
     }
-    let cfg = Cfg::new(function);
     let mut worth = vec![];
     // Loops around one that is unrolled wait for the next run: a clean-up shows what they have become.
     let mut waits = vec![false; cfg.loops.len()];
@@ -66,7 +67,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
             if made > MAX_FUNCTION {
                 break;
             }
-            worth.push((cfg.loops[number].header, rounds));
+            worth.push(Worth { number, rounds });
             let mut around = cfg.loops[number].parent;
             while let Some(outer) = around.filter(|outer| !waits[*outer]) {
                 waits[outer] = true;
@@ -74,18 +75,18 @@ fn run(function: &mut Function, _: &Target) -> Changed {
             }
         }
     }
-    // Copies are blocks of their own, so the others' headers stay what they are.
-    for (header, rounds) in &worth {
-        let cfg = Cfg::new(function);
-        let number = cfg
-            .loops
-            .iter()
-            .position(|natural| natural.header == *header);
-        if let Some(number) = number {
-            unroll(function, &cfg, number, *rounds);
-        }
+    if worth.is_empty() {
+        return Changed::No;
     }
-    Changed::from_bool(!worth.is_empty())
+    unroll(function, &cfg, &worth);
+    Changed::Yes
+}
+
+/// A loop that is unrolled. None lies in another.
+struct Worth {
+    /// Its number among the function's loops.
+    number: usize,
+    rounds: u32,
 }
 
 /// Instructions and terminators of a loop.
@@ -248,37 +249,44 @@ fn evaluate(
     Some(bits)
 }
 
-fn unroll(function: &mut Function, cfg: &Cfg, number: usize, rounds: u32) {
-    let header = cfg.loops[number].header;
-    let blocks = cfg.loop_blocks(number);
-    let inside: HashSet<BlockId> = blocks.iter().copied().collect();
-    let mut exits = vec![];
-    for block in blocks {
-        for target in function.block(*block).terminator.targets() {
-            if !inside.contains(&target) && !exits.contains(&target) {
-                exits.push(target);
+/// Unrolls loops together: what looks through the whole function does so once.
+fn unroll(function: &mut Function, cfg: &Cfg, worth: &[Worth]) {
+    let mut inside = vec![None; function.block_count()];
+    for Worth { number, .. } in worth {
+        for block in cfg.loop_blocks(*number) {
+            inside[block.index()] = Some(*number);
+        }
+    }
+    let mut replaced = Replaced::default();
+    for Worth { number, .. } in worth {
+        demote_phis(function, cfg.loops[*number].header, &mut replaced);
+        for block in cfg.loop_blocks(*number) {
+            for target in function.block(*block).terminator.targets() {
+                if inside[target.index()] != Some(*number) {
+                    demote_phis(function, target, &mut replaced);
+                }
             }
         }
     }
-    demote_phis(function, header);
-    for exit in exits {
-        demote_phis(function, exit);
-    }
+    replaced.everywhere(function);
     demote_outside_uses(function, cfg, &inside);
-    // The first round is the loop itself; each back edge goes to the next copy, the last one nowhere.
-    let mut latch_rounds = vec![blocks.to_vec()];
-    for _ in 1..rounds {
-        latch_rounds.push(copy(function, blocks));
-    }
-    let nowhere = function.new_block();
-    for number in 0..latch_rounds.len() {
-        let header = latch_rounds[number][0];
-        let next = latch_rounds
-            .get(number + 1)
-            .map_or(nowhere, |blocks| blocks[0]);
-        for block in latch_rounds[number].clone() {
-            let terminator = &mut function.block_mut(block).terminator;
-            terminator.map_targets(|target| if target == header { next } else { target });
+    // What a loop defines is read in it alone now, so one table serves all copies of all loops.
+    let mut values = Replaced::default();
+    for Worth { number, rounds } in worth {
+        // The first round is the loop itself; each back edge goes to the next copy, the last one nowhere.
+        let blocks = cfg.loop_blocks(*number);
+        let mut copies = vec![blocks.to_vec()];
+        for _ in 1..*rounds {
+            copies.push(copy(function, blocks, &mut values));
+        }
+        let nowhere = function.new_block();
+        let heads: Vec<BlockId> = copies.iter().map(|blocks| blocks[0]).collect();
+        for (round, blocks) in copies.iter().enumerate() {
+            let (header, next) = (heads[round], heads.get(round + 1).unwrap_or(&nowhere));
+            for block in blocks {
+                let terminator = &mut function.block_mut(*block).terminator;
+                terminator.map_targets(|target| if target == header { *next } else { target });
+            }
         }
     }
     order_blocks(function);
@@ -295,16 +303,15 @@ fn variable(function: &mut Function, value: Value) -> Var {
 }
 
 /// Phis to variables: stored at the end of each predecessor, loaded where the phi stood.
-fn demote_phis(function: &mut Function, block: BlockId) {
+fn demote_phis(function: &mut Function, block: BlockId, replaced: &mut Replaced) {
     let phis = std::mem::take(&mut function.block_mut(block).phis);
     let zero = function.word(0);
     let mut loads = vec![];
-    let mut replaced = HashMap::default();
     let mut stores = vec![];
     for phi in phis {
         let var = variable(function, phi.result);
         let position = function.block(block).position;
-        let load = function.new_inst(Op::LoadVar(var), vec![zero], false, position);
+        let load = function.new_inst(Op::LoadVar(var), [zero].as_slice(), false, position);
         replaced.insert(phi.result, function.inst(load).results[0]);
         loads.push(load);
         for (from, value) in phi.sources {
@@ -316,27 +323,25 @@ fn demote_phis(function: &mut Function, block: BlockId) {
         builder.store_var(var, zero, value);
     }
     function.block_mut(block).insts.splice(0..0, loads);
-    crate::ir::rewrite::replace_uses(function, &replaced);
 }
 
-/// Values defined inside and used outside go through variables.
-fn demote_outside_uses(function: &mut Function, cfg: &Cfg, inside: &HashSet<BlockId>) {
+/// Values defined inside of a loop and used outside of it go through variables. `inside` says of each block which of the
+/// loops it belongs to.
+fn demote_outside_uses(function: &mut Function, cfg: &Cfg, inside: &[Option<usize>]) {
     let places = crate::ir::cfg::inst_blocks(function);
     let mut vars: HashMap<Value, Var> = HashMap::default();
-    let leaves = |function: &Function, value: Value| {
+    let leaves = |function: &Function, value: Value, user: BlockId| {
         let block = cfg.block_of(function, &places, value);
-        block.is_some_and(|block| inside.contains(&block))
+        let own = block.and_then(|block| inside[block.index()]);
+        own.is_some() && own != inside[user.index()]
     };
     let zero = function.word(0);
     for block in function.layout.clone() {
-        if inside.contains(&block) {
-            continue;
-        }
         // Sources of phis are read at the end of the predecessor.
         for number in 0..function.block(block).phis.len() {
             for source in 0..function.block(block).phis[number].sources.len() {
                 let (from, value) = function.block(block).phis[number].sources[source];
-                if !inside.contains(&from) && leaves(function, value) {
+                if leaves(function, value, from) {
                     let var = var_of(function, &mut vars, value);
                     let load = Builder::new(function, from).load_var(var, zero);
                     function.block_mut(block).phis[number].sources[source].1 = load;
@@ -348,7 +353,7 @@ fn demote_outside_uses(function: &mut Function, cfg: &Cfg, inside: &HashSet<Bloc
         for inst in insts {
             for number in 0..function.inst(inst).args.len() {
                 let value = function.inst(inst).args[number];
-                if leaves(function, value) {
+                if leaves(function, value, block) {
                     let load = load_once(function, block, &mut vars, &mut loaded, value);
                     function.inst_mut(inst).args[number] = load;
                 }
@@ -356,7 +361,7 @@ fn demote_outside_uses(function: &mut Function, cfg: &Cfg, inside: &HashSet<Bloc
             function.block_mut(block).insts.push(inst);
         }
         if let Some(value) = function.block(block).terminator.operand()
-            && leaves(function, value)
+            && leaves(function, value, block)
         {
             let load = load_once(function, block, &mut vars, &mut loaded, value);
             if let Some(operand) = function.block_mut(block).terminator.operand_mut() {
@@ -417,16 +422,15 @@ fn store_after_definition(
         ValueDef::Word(_) | ValueDef::Bool(_) => return,
     };
     let position = function.block(block).position;
-    let store = function.new_inst(Op::StoreVar(var), vec![zero, value], false, position);
+    let store = function.new_inst(Op::StoreVar(var), [zero, value].as_slice(), false, position);
     function.block_mut(block).insts.insert(at, store);
 }
 
 /// Copies blocks; edges and values among them are those of the copies. The header, which comes first, has no phis.
-fn copy(function: &mut Function, blocks: &[BlockId]) -> Vec<BlockId> {
+fn copy(function: &mut Function, blocks: &[BlockId], values: &mut Replaced) -> Vec<BlockId> {
     let copies: Vec<BlockId> = blocks.iter().map(|_| function.new_block()).collect();
     let block_map: HashMap<BlockId, BlockId> =
         blocks.iter().copied().zip(copies.iter().copied()).collect();
-    let mut values: HashMap<Value, Value> = HashMap::default();
     for (block, copied) in blocks.iter().zip(&copies) {
         for phi in function.block(*block).phis.clone() {
             let ty = function.ty(phi.result);
@@ -452,7 +456,7 @@ fn copy(function: &mut Function, blocks: &[BlockId]) -> Vec<BlockId> {
             Merge::Nowhere => Merge::Nowhere,
         });
     }
-    let map = |value: Value| values.get(&value).copied().unwrap_or(value);
+    let map = |value: Value| values.get(value);
     for (block, copied) in blocks.iter().zip(&copies) {
         for number in 0..function.block(*block).phis.len() {
             let sources = function.block(*block).phis[number].sources.clone();

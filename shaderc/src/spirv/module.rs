@@ -129,9 +129,10 @@ impl Module {
             strings: HashMap::default(),
             types: HashMap::default(),
             constants: HashMap::default(),
-            defined: HashSet::default(),
+            // Nearly every instruction has a result.
+            defined: HashSet::with_capacity_and_hasher(instrs.len(), Default::default()),
             pointees: HashMap::default(),
-            result_types: HashMap::default(),
+            result_types: HashMap::with_capacity_and_hasher(instrs.len(), Default::default()),
             named,
             is_alone,
             refusals: Refusals::default(),

@@ -3,6 +3,8 @@
 //! Needs: any bytes.  Guarantees: every instruction has a known opcode and all operands that its grammar demands.
 //! rspirv's own parser isn't used: it panics on some malformed OpSpecConstantOp, and drops trailing operands of others.
 use rustc_hash::FxHashMap as HashMap;
+use std::fmt;
+use std::ops::{Deref, Range};
 use std::rc::Rc;
 
 use rspirv::grammar::{INSTRUCTION_TABLE, Instruction, OperandKind, OperandQuantifier};
@@ -21,6 +23,27 @@ pub(crate) struct Line {
     pub column: u32,
 }
 
+/// Words of the module that stand in a row; the module is kept as long as they are.
+#[derive(Clone)]
+pub(crate) struct Words {
+    module: Rc<[u32]>,
+    range: Range<usize>,
+}
+
+impl Deref for Words {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        self.module.get(self.range.clone()).unwrap_or(&[])
+    }
+}
+
+impl fmt::Debug for Words {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
 /// An instruction of the module.
 #[derive(Clone, Debug)]
 pub(crate) struct Instr {
@@ -30,7 +53,7 @@ pub(crate) struct Instr {
     pub ty: Option<u32>,
     pub result: Option<u32>,
     /// All words after type and result.
-    pub operands: Rc<[u32]>,
+    pub operands: Words,
     /// Byte offset.
     pub offset: u32,
     /// The line in force, and its text once strings are known.
@@ -113,6 +136,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Instr>> {
         return Err(framing(Framing::Length(bytes.len())));
     }
     let words = words(bytes).map_err(|magic| framing(Framing::Magic(magic)))?;
+    let words: Rc<[u32]> = words.into();
     let [_, major, minor, _] = words[1].to_be_bytes();
     if major != spirv::MAJOR_VERSION || minor > spirv::MINOR_VERSION {
         return Err(framing(Framing::Version(major, minor)));
@@ -120,7 +144,6 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Instr>> {
     let mut instructions = vec![];
     // The table is looked through from its beginning each time, and a module has few kinds of instructions.
     let mut seen: HashMap<u16, &'static Instruction<'static>> = HashMap::default();
-    let no_operands: Rc<[u32]> = Rc::from([]);
     let mut line = None;
     let mut at = HEADER_WORDS;
     while at < words.len() {
@@ -139,13 +162,17 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Instr>> {
                 found
             }
         };
-        let mut operands = &words[at + 1..at + count];
+        let end = at + count;
+        let mut operands = &words[at + 1..end];
         let mut instr = Instr {
             op: grammar.opcode,
             name: grammar.opname,
             ty: None,
             result: None,
-            operands: no_operands.clone(),
+            operands: Words {
+                module: words.clone(),
+                range: end..end,
+            },
             offset,
             line,
             source: None,
@@ -173,8 +200,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Instr>> {
         if operands.len() < needed {
             return Err(instr.invalid(Invalid::MissingOperand));
         }
-        instr.operands = Rc::from(operands);
-        at += count;
+        instr.operands.range = end - operands.len()..end;
+        at = end;
         match instr.op {
             Op::Line => {
                 line = Some(Line {

@@ -277,9 +277,13 @@ impl Translator<'_> {
             return Err(function.instr.unsupported(Feature::Limit, limit));
         }
         let ids = function.parameters.iter().map(|(id, _)| *id);
+        let instrs = function.blocks.iter().map(|block| block.instrs.len());
+        let most = function.parameters.len() + instrs.sum::<usize>();
+        let mut items = HashMap::with_capacity_and_hasher(most, Default::default());
+        items.extend(ids.zip(arguments));
         let mut frame = Frame {
             function: id,
-            items: ids.zip(arguments).collect(),
+            items,
             starts: HashMap::default(),
             ends: HashMap::default(),
             phis: vec![],

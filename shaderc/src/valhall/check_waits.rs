@@ -11,6 +11,7 @@ use super::mir::{
     BlockId, Flow, Function, Instr, Message, Modifier, Op, Operand, Source, Terminator,
 };
 use super::scoreboard::Scoreboard;
+use crate::lists::Lists;
 
 /// A broken rule.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -53,7 +54,7 @@ pub(crate) fn check_waits(function: &Function) -> Result<(), Unsafe> {
     let mut entries: Vec<Option<Scoreboard>> = vec![None; function.blocks.len()];
     let mut work: Vec<BlockId> = function
         .block_ids()
-        .filter(|id| predecessors[id.index()].is_empty())
+        .filter(|id| predecessors.of(id.index()).is_empty())
         .collect();
     work.iter()
         .for_each(|id| entries[id.index()] = Some(Scoreboard::default()));
@@ -103,7 +104,7 @@ fn check_instr(block: BlockId, instr: &Instr, scoreboard: &Scoreboard) -> Result
 
 fn check_end(
     function: &Function,
-    predecessors: &[Vec<BlockId>],
+    predecessors: &Lists<BlockId>,
     id: BlockId,
 ) -> Result<(), Unsafe> {
     let instrs = &function.block(id).instrs;

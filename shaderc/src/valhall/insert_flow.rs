@@ -5,13 +5,14 @@
 //! one flow, so a NOP carries the second.  Facts: hardware/compiler-backend.md 8.4, hardware/valhall-isa.md 12.3.
 
 use super::mir::{BlockId, Flow, Function, Instr, Op};
+use crate::lists::Lists;
 
 /// The flow that the end of a block needs.
-pub(crate) fn flow_at_end(function: &Function, predecessors: &[Vec<BlockId>], id: BlockId) -> Flow {
-    let successors: Vec<BlockId> = function.block(id).terminator.successors().collect();
-    match successors.as_slice() {
-        [] => Flow::End,
-        [only] if predecessors[only.index()].len() < 2 => Flow::None,
+pub(crate) fn flow_at_end(function: &Function, predecessors: &Lists<BlockId>, id: BlockId) -> Flow {
+    let mut successors = function.block(id).terminator.successors();
+    match (successors.next(), successors.next()) {
+        (None, _) => Flow::End,
+        (Some(only), None) if predecessors.of(only.index()).len() < 2 => Flow::None,
         _ => Flow::Reconverge,
     }
 }

@@ -11,14 +11,21 @@ use std::collections::BTreeMap;
 use super::insert_flow::flow_at_end;
 use super::mir::{BlockId, Flow, Function, Instr, Message, Op};
 use super::scoreboard::Scoreboard;
+use crate::lists::Lists;
 
 /// Waits that instructions carry for a later block: by block and place in it, the slots.
 type Early = BTreeMap<(BlockId, usize), u8>;
 
 /// Inserts all waits and removes fences, which are nothing but waits.
 pub(crate) fn insert_waits(function: &mut Function) {
-    let early = find_early(function);
-    for (id, entry) in function.block_ids().zip(entries(function, &early)) {
+    let predecessors = function.predecessors();
+    let plain = UnderWay::find(function, &Early::new());
+    let early = find_early(function, &predecessors, &plain);
+    let under_way = match early.is_empty() {
+        true => plain,
+        false => UnderWay::find(function, &early),
+    };
+    for (id, entry) in function.block_ids().zip(under_way.at_starts) {
         let mut scoreboard = entry;
         let mut out: Vec<Instr> = Vec::new();
         for (index, mut instr) in std::mem::take(&mut function.blocks[id.index()].instrs)
@@ -77,49 +84,50 @@ fn at_end(function: &Function, id: BlockId, entry: &Scoreboard, early: &Early) -
     scoreboard
 }
 
-/// What is under way at the start of each block.
-fn entries(function: &Function, early: &Early) -> Vec<Scoreboard> {
-    let mut entries = vec![Scoreboard::default(); function.blocks.len()];
-    let mut work: Vec<BlockId> = function.block_ids().collect();
-    work.reverse();
-    while let Some(id) = work.pop() {
-        let scoreboard = at_end(function, id, &entries[id.index()], early);
-        for to in function.block(id).terminator.successors() {
-            if entries[to.index()].join(&scoreboard) {
-                work.push(to);
+/// What is under way, by block.
+struct UnderWay {
+    at_starts: Vec<Scoreboard>,
+    at_ends: Vec<Scoreboard>,
+}
+
+impl UnderWay {
+    fn find(function: &Function, early: &Early) -> UnderWay {
+        let mut at_starts = vec![Scoreboard::default(); function.blocks.len()];
+        let mut at_ends = at_starts.clone();
+        let mut work: Vec<BlockId> = function.block_ids().collect();
+        work.reverse();
+        while let Some(id) = work.pop() {
+            let scoreboard = at_end(function, id, &at_starts[id.index()], early);
+            for to in function.block(id).terminator.successors() {
+                if at_starts[to.index()].join(&scoreboard) {
+                    work.push(to);
+                }
             }
+            at_ends[id.index()] = scoreboard;
         }
+        UnderWay { at_starts, at_ends }
     }
-    entries
 }
 
 /// Waits for first instructions, where all predecessors with something to wait for have a place for it.
-fn find_early(function: &Function) -> Early {
-    let none = Early::new();
-    let entries = entries(function, &none);
-    let predecessors = function.predecessors();
+fn find_early(function: &Function, predecessors: &Lists<BlockId>, plain: &UnderWay) -> Early {
     let mut early = Early::new();
     for id in function.block_ids() {
         let Some(first) = function.block(id).instrs.first() else {
             continue;
         };
-        let needed = entries[id.index()].needed(first);
+        let needed = plain.at_starts[id.index()].needed(first);
         if needed == 0 {
             continue;
         }
-        let busy: Vec<(BlockId, u8)> = predecessors[id.index()]
-            .iter()
-            .map(|&from| {
-                (
-                    from,
-                    at_end(function, from, &entries[from.index()], &none).busy() & needed,
-                )
-            })
+        let from = predecessors.of(id.index()).iter();
+        let busy: Vec<(BlockId, u8)> = from
+            .map(|&from| (from, plain.at_ends[from.index()].busy() & needed))
             .filter(|&(_, slots)| slots != 0)
             .collect();
         let places: Option<Vec<usize>> = busy
             .iter()
-            .map(|&(from, slots)| carrier(function, &predecessors, from, slots))
+            .map(|&(from, slots)| carrier(function, predecessors, from, slots))
             .collect();
         for ((from, slots), place) in busy.iter().zip(places.into_iter().flatten()) {
             *early.entry((*from, place)).or_default() |= slots;
@@ -131,7 +139,7 @@ fn find_early(function: &Function) -> Early {
 /// The instruction near the end of a block that can carry a wait for `slots`, after all messages on them.
 fn carrier(
     function: &Function,
-    predecessors: &[Vec<BlockId>],
+    predecessors: &Lists<BlockId>,
     id: BlockId,
     slots: u8,
 ) -> Option<usize> {

@@ -101,7 +101,7 @@ fn live_at_ends(function: &Function) -> Vec<u64> {
     while let Some(id) = work.pop() {
         let (read, written) = own[id.index()];
         let before = live_out[id.index()] & !written | read;
-        for from in &predecessors[id.index()] {
+        for from in predecessors.of(id.index()) {
             let live = &mut live_out[from.index()];
             if *live | before != *live {
                 *live |= before;

@@ -131,14 +131,10 @@ fn check_registers(instr: &Instr, packed: &eitri_isa::Instr) -> Result<(), Unpac
 fn to_isa(instr: &Instr, branch_offset: Option<i64>) -> Result<eitri_isa::Instr, Unpacked> {
     let op = instr.op.isa().ok_or(Unpacked::NotFinal)?;
     let row = op.row();
-    let sources = instr
-        .sources
-        .iter()
-        .map(source)
-        .collect::<Result<Vec<Src>, Unpacked>>()?;
-    let mut packed = eitri_isa::Instr::new(op)
-        .with_flow(instr.flow.isa())
-        .with_sources(&sources)?;
+    let mut packed = eitri_isa::Instr::new(op).with_flow(instr.flow.isa());
+    for (index, own) in instr.sources.iter().enumerate() {
+        packed.set_source(index, source(own)?)?;
+    }
     match (row.dest, instr.dests.first()) {
         (DestKind::None, _) => {}
         (_, Some(&dest)) => {

@@ -94,6 +94,9 @@ impl Scoreboard {
 
     /// The slots that must be drained before `instr`.
     pub(crate) fn needed(&self, instr: &Instr) -> u8 {
+        if self.busy == 0 {
+            return 0;
+        }
         let touched = register_mask(instr.reads().chain(instr.dests.iter().copied()));
         let slots = (0..GENERAL_SLOTS).filter(|&slot| self.written[slot] & touched != 0);
         let registers = slots.fold(0, |mask, slot| mask | 1 << slot);

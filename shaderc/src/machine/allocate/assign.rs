@@ -38,6 +38,13 @@ impl Occupied {
         bundle.units.iter().enumerate().all(|(unit, segments)| {
             let taken = &self.0[base + unit];
             segments.iter().all(|segment| {
+                // Mostly everything that is taken lies before: bundles choose as they begin.
+                if taken
+                    .last()
+                    .is_none_or(|last| last.to <= segment.range.from)
+                {
+                    return true;
+                }
                 let next = taken.partition_point(|range| range.to <= segment.range.from);
                 taken
                     .get(next)
@@ -50,7 +57,13 @@ impl Occupied {
         for (unit, segments) in bundle.units.iter().enumerate() {
             let taken = &mut self.0[base + unit];
             for segment in segments {
-                let at = taken.partition_point(|range| range.from < segment.range.from);
+                let behind = taken
+                    .last()
+                    .is_none_or(|last| last.from < segment.range.from);
+                let at = match behind {
+                    true => taken.len(),
+                    false => taken.partition_point(|range| range.from < segment.range.from),
+                };
                 taken.insert(at, segment.range);
             }
         }

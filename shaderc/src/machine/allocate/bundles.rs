@@ -7,6 +7,8 @@
 
 use std::ops::RangeInclusive;
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::machine::liveness::{Liveness, Range};
 use crate::machine::{Class, Function, Instruction, Machine, Register, Value, Word};
 
@@ -17,15 +19,18 @@ pub(crate) struct Segment {
     origin: Value,
 }
 
-/// Values that share a run of units.
+/// When a unit is taken, sorted. Most values live in one piece, and then it needs no memory of its own.
+pub(crate) type Segments = SmallVec<[Segment; 1]>;
+
+/// Values that share a run of units. Most bundles begin as one value of one unit, and many stay that.
 #[derive(Clone, Debug)]
 pub(crate) struct Bundle {
     /// Each with the first unit it sits at, counted from `-below`.
-    members: Vec<(Value, isize)>,
+    members: SmallVec<[(Value, isize); 1]>,
     /// How many units stand before the one that was first at the beginning.
     below: isize,
     /// By unit: when it is taken, sorted.
-    pub(crate) units: Vec<Vec<Segment>>,
+    pub(crate) units: SmallVec<[Segments; 1]>,
     /// What the number of the first unit must be modulo 2.
     pub(crate) parity: Option<usize>,
     /// The number that the first unit must have.
@@ -76,7 +81,7 @@ impl Bundles {
             let value = Value(index as u32);
             let class = function.class(value);
             let (units, span) = (class.units(), class.span());
-            let segments: Vec<Segment> = ranges
+            let segments: Segments = ranges
                 .iter()
                 .map(|&range| Segment {
                     range,
@@ -85,9 +90,9 @@ impl Bundles {
                 .collect();
             bundles.place[index] = Some((bundles.bundles.len(), 0));
             bundles.bundles.push(Some(Bundle {
-                members: vec![(value, 0)],
+                members: smallvec![(value, 0)],
                 below: 0,
-                units: vec![segments; units],
+                units: SmallVec::from_elem(segments, units),
                 parity: (units > 1).then_some(0),
                 fixed: None,
                 bases: span.start..=span.end.saturating_sub(units),
@@ -175,25 +180,29 @@ impl Bundles {
         if first == second {
             return shift == 0;
         }
-        let (Some(left), Some(right)) = (self.bundles[first].take(), self.bundles[second].take())
-        else {
+        let Ok([left, right]) = self.bundles.get_disjoint_mut([first, second]) else {
+            return false;
+        };
+        let (Some(one), Some(other)) = (&*left, &*right) else {
             return false;
         };
         // The smaller one moves: then each value moves seldom.
-        let (into, mut larger, from, smaller, shift) = match left.size() >= right.size() {
-            true => (first, left, second, right, shift),
-            false => (second, right, first, left, -shift),
+        let (into, larger, smaller, shift) = match one.size() >= other.size() {
+            true => (first, left, right, shift),
+            false => (second, right, left, -shift),
         };
-        let Some(fit) = larger.fit(&smaller, shift, self.widest) else {
-            self.bundles[into] = Some(larger);
-            self.bundles[from] = Some(smaller);
+        let (Some(larger), Some(moves)) = (larger, &*smaller) else {
             return false;
         };
-        for &(value, unit) in &smaller.members {
+        let Some(fit) = larger.fit(moves, shift, self.widest) else {
+            return false;
+        };
+        for &(value, unit) in &moves.members {
             self.place[value.index()] = Some((into, unit + shift));
         }
-        larger.take(smaller, shift, fit);
-        self.bundles[into] = Some(larger);
+        if let Some(moves) = smaller.take() {
+            larger.take(moves, shift, fit);
+        }
         true
     }
 }
@@ -225,7 +234,7 @@ impl Bundle {
 
     /// How much there is to move.
     fn size(&self) -> usize {
-        let segments: usize = self.units.iter().map(Vec::len).sum();
+        let segments: usize = self.units.iter().map(|unit| unit.len()).sum();
         self.members.len() + segments
     }
 
@@ -280,9 +289,9 @@ impl Bundle {
 
     /// Takes in another that fits.
     fn take(&mut self, other: Bundle, shift: isize, fit: Fit) {
-        let before = std::iter::repeat_n(Vec::new(), fit.before);
-        self.units.splice(0..0, before);
-        let behind = std::iter::repeat_n(Vec::new(), fit.behind);
+        let before = std::iter::repeat_n(Segments::new(), fit.before);
+        self.units.insert_many(0, before);
+        let behind = std::iter::repeat_n(Segments::new(), fit.behind);
         self.units.extend(behind);
         self.below += fit.before as isize;
         for (own, segments) in self.units[fit.at..].iter_mut().zip(other.units) {
@@ -342,7 +351,7 @@ fn contradict(large: &[Segment], small: &[Segment]) -> bool {
 }
 
 /// Puts the segments of one sorted list into another. Those that overlap have one origin, and become one.
-fn merge(large: &mut Vec<Segment>, small: Vec<Segment>) {
+fn merge(large: &mut Segments, small: Segments) {
     if large.is_empty() {
         *large = small;
         return;
@@ -359,7 +368,8 @@ fn merge(large: &mut Vec<Segment>, small: Vec<Segment>) {
             segment.range.to = segment.range.to.max(other.range.to);
             end += 1;
         }
-        large.splice(start..end, [segment]);
+        large.drain(start..end);
+        large.insert(start, segment);
     }
 }
 

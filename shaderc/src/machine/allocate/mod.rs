@@ -14,8 +14,6 @@ pub(crate) mod check_registers;
 mod file;
 pub(crate) mod spill;
 
-use std::collections::BTreeSet;
-
 use self::assign::{Order, Until, assign};
 use self::bundles::{Bundle, Bundles, Joins};
 use self::spill::{Spills, spill};
@@ -317,7 +315,7 @@ fn apply<M: Machine>(function: &mut Function<M>, registers: &Registers<M>) -> u3
         Some(register) => Word::Register(register),
         None => word,
     };
-    let mut named = BTreeSet::new();
+    let mut named = Vec::new();
     for preload in &mut function.preloads {
         preload.dest = place(preload.dest);
     }
@@ -330,15 +328,17 @@ fn apply<M: Machine>(function: &mut Function<M>, registers: &Registers<M>) -> u3
             instr.note().is_none() && instr.as_copy().is_none_or(|(to, from)| to != from)
         });
         block.terminator.map_read(place);
-        for instr in &block.instrs {
-            named.extend(
-                instr
-                    .reads()
-                    .chain(instr.writes())
-                    .filter_map(Word::register),
-            );
+        let words = block.instrs.iter();
+        let words = words.flat_map(|instr| instr.reads().chain(instr.writes()));
+        // There are few registers, and the last ones are named again at once.
+        for register in words
+            .chain(block.terminator.read())
+            .filter_map(Word::register)
+        {
+            if !named.contains(&register) {
+                named.push(register);
+            }
         }
-        named.extend(block.terminator.read().and_then(Word::register));
     }
     // A preload that nobody reads any more needs no register.
     function

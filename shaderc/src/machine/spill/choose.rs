@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap as HashMap;
 
 use super::next_use::{Distances, LOOP, NextUses, units};
+use crate::lists::Lists;
 use crate::machine::allocate::spill::{Remakes, Spills};
 use crate::machine::{BlockId, Function, Instruction, Location, Machine, Phi, Reads, Value, Word};
 
@@ -51,7 +52,7 @@ pub(super) struct Repair {
 pub(super) struct Choice<'a, M: Machine> {
     pub(super) function: &'a mut Function<M>,
     pub(super) spills: &'a mut Spills,
-    pub(super) predecessors: Vec<Vec<BlockId>>,
+    pub(super) predecessors: Lists<BlockId>,
     pub(super) remakes: Remakes<M>,
     uses: NextUses,
     /// Units that may be in use at once.
@@ -287,7 +288,7 @@ impl<'a, M: Machine> Choice<'a, M> {
 
     /// What is in registers at the start of a block.
     fn start(&mut self, id: BlockId) -> Held {
-        let predecessors = self.predecessors[id.index()].clone();
+        let predecessors = self.predecessors.of(id.index()).to_vec();
         let phis = std::mem::take(&mut self.function.blocks[id.index()].phis);
         if predecessors.is_empty() {
             self.function.blocks[id.index()].phis = phis;
@@ -426,7 +427,7 @@ impl<'a, M: Machine> Choice<'a, M> {
             take(value, &mut left);
         }
         // What lives through a loop may stay as far as the loop itself leaves room.
-        let last = self.predecessors[id.index()].iter().max();
+        let last = self.predecessors.of(id.index()).iter().max();
         let blocks = last.map_or(0..0, |last| id.index()..last.index() + 1);
         let pressure = self.uses.pressure[blocks]
             .iter()

@@ -58,7 +58,7 @@ impl<M: Machine> Choice<'_, M> {
     pub(super) fn connect(&mut self) -> Vec<Move<M>> {
         let mut repairs = std::mem::take(&mut self.repairs);
         for repair in &mut repairs {
-            for from in self.predecessors[repair.block.index()].clone() {
+            for from in self.predecessors.of(repair.block.index()).to_vec() {
                 let name = self.at_end(from, repair.value);
                 repair.sources.push((from, name));
             }

@@ -45,11 +45,7 @@ pub(crate) fn spill_ssa<M: Machine>(
     room: usize,
 ) -> Result<Spills, SpillError> {
     split_all_edges(function);
-    if function
-        .predecessors()
-        .first()
-        .is_none_or(|list| !list.is_empty())
-    {
+    if function.blocks.is_empty() || !function.predecessors().of(0).is_empty() {
         return Err(SpillError::Refused);
     }
     let mut spills = Spills::default();

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use crate::machine::Value;
-use crate::machine::liveness::Range;
+use crate::machine::liveness::{Range, Ranges};
 
 /// Bytes of a slot.
 pub(super) const BYTES: u32 = 4;
@@ -19,13 +19,13 @@ pub(super) struct Slots {
 /// Values that have one slot.
 struct Web {
     members: Vec<Value>,
-    ranges: Vec<Range>,
+    ranges: Ranges,
 }
 
 /// Gives every value a slot. `ranges` are the lives of all values; `alike` names pairs that should have one slot.
 pub(super) fn assign(
     values: &BTreeSet<Value>,
-    ranges: &[Vec<Range>],
+    ranges: &[Ranges],
     alike: &[(Value, Value)],
 ) -> Slots {
     let mut webs: Vec<Web> = Vec::with_capacity(values.len());
@@ -48,7 +48,7 @@ pub(super) fn assign(
             &mut webs[from],
             Web {
                 members: vec![],
-                ranges: vec![],
+                ranges: Ranges::new(),
             },
         );
         for &member in &members {
@@ -110,8 +110,8 @@ fn meet(a: &[Range], b: &[Range]) -> bool {
 mod tests {
     use super::*;
 
-    fn range(from: u32, to: u32) -> Vec<Range> {
-        vec![Range { from, to }]
+    fn range(from: u32, to: u32) -> Ranges {
+        Ranges::from_slice(&[Range { from, to }])
     }
 
     #[test]

@@ -4,8 +4,7 @@
 //! one 64-bit word; table entries only with page 0. The rest is moved to registers first, as little as possible.
 //! A message reads no special of page 3.  Facts: hardware/valhall-isa.md 2.3, hardware/compiler-backend.md 5.2.
 
-use smallvec::smallvec;
-use std::collections::BTreeSet;
+use smallvec::{SmallVec, smallvec};
 
 use super::constants;
 use crate::valhall::mir::{
@@ -48,46 +47,54 @@ impl Read {
     }
 }
 
+/// What one instruction reads without a register: in order, each once.
+type Reads = SmallVec<[Read; 4]>;
+
+fn reads_of(instr: &Instr) -> Reads {
+    let sources = instr.sources.iter();
+    let mut reads: Reads = sources
+        .filter_map(|source| Read::of(source.operand))
+        .collect();
+    reads.sort_unstable();
+    reads.dedup();
+    reads
+}
+
 /// True when one instruction may read all of these. Compilers differ on what messages may read and whether table entries may
 /// stand beside another page than 0: this is the stricter of each, which is right everywhere (hardware/valhall-isa.md 2.3,
 /// hardware/compiler-backend.md 5.2).
-fn legal(reads: &BTreeSet<Read>, message: bool) -> bool {
-    let pages: BTreeSet<u8> = reads.iter().map(|read| read.page()).collect();
-    let slots: BTreeSet<_> = reads.iter().filter_map(|read| read.slot()).collect();
-    let page3 = reads.iter().any(|read| read.page() == 3);
-    reads.len() <= 2
-        && pages.len() <= 1
-        && slots.len() <= if message { 2 } else { 1 }
-        && !(message && page3)
+fn legal(reads: &[Read], message: bool) -> bool {
+    let alone = |read: &Read| !(message && read.page() == 3);
+    // A message may read two slots.
+    let one_slot = |a: &Read, b: &Read| match (a.slot(), b.slot()) {
+        (Some(a), Some(b)) => message || a == b,
+        (None, _) | (_, None) => true,
+    };
+    reads.iter().all(alone)
+        && match reads {
+            [] | [_] => true,
+            [a, b] => a.page() == b.page() && one_slot(a, b),
+            _ => false,
+        }
 }
 
-/// Checks one instruction; the packer asks once more.
+/// Checks one instruction.
 pub(crate) fn is_legal(instr: &Instr) -> bool {
-    let reads = instr
-        .sources
-        .iter()
-        .filter_map(|source| Read::of(source.operand))
-        .collect();
-    legal(&reads, instr.op.message() != Message::No)
+    legal(&reads_of(instr), instr.op.message() != Message::No)
 }
 
 /// The largest legal part of what an instruction reads.
-fn keep(reads: &BTreeSet<Read>, message: bool) -> BTreeSet<Read> {
-    let all: Vec<Read> = reads.iter().copied().collect();
-    let subsets = (0u32..1 << all.len()).map(|bits| {
-        all.iter()
-            .enumerate()
-            .filter(|(index, _)| bits >> index & 1 != 0)
-            .map(|(_, read)| *read)
-            .collect()
+fn keep(reads: &[Read], message: bool) -> Reads {
+    let subsets = (0u32..1 << reads.len()).map(|bits| -> Reads {
+        let numbered = reads.iter().enumerate();
+        let taken = numbered.filter(|(index, _)| bits >> index & 1 != 0);
+        taken.map(|(_, read)| *read).collect()
     });
     // A special costs most to move and a constant least, so among equally many the first is best kept last.
-    let worth = |set: &BTreeSet<Read>| {
-        let specials = set
-            .iter()
-            .filter(|read| matches!(read, Read::Special(..)))
-            .count();
-        (set.len(), specials)
+    let worth = |set: &Reads| {
+        let specials = set.iter();
+        let specials = specials.filter(|read| matches!(read, Read::Special(..)));
+        (set.len(), specials.count())
     };
     subsets
         .filter(|set| legal(set, message))
@@ -98,6 +105,9 @@ fn keep(reads: &BTreeSet<Read>, message: bool) -> BTreeSet<Read> {
 /// Moves out what instructions may not read together.
 pub(crate) fn legalise_fau(function: &mut Function) {
     for index in 0..function.blocks.len() {
+        if function.blocks[index].instrs.iter().all(is_legal) {
+            continue;
+        }
         let instrs = std::mem::take(&mut function.blocks[index].instrs);
         let mut out = Vec::with_capacity(instrs.len());
         for mut instr in instrs {
@@ -111,13 +121,9 @@ pub(crate) fn legalise_fau(function: &mut Function) {
 }
 
 fn repair(function: &mut Function, instr: &mut Instr, out: &mut Vec<Instr>) {
-    let reads = instr
-        .sources
-        .iter()
-        .filter_map(|source| Read::of(source.operand))
-        .collect();
+    let reads = reads_of(instr);
     let kept = keep(&reads, instr.op.message() != Message::No);
-    for moved in reads.difference(&kept) {
+    for moved in reads.iter().filter(|read| !kept.contains(read)) {
         let dest = Word::Value(function.new_value());
         let operand = operand_of(*moved);
         let constant = match *moved {

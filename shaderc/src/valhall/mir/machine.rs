@@ -200,9 +200,8 @@ impl Instruction for Instr {
                 Operand::Pair(low, high) => Some(smallvec![low, high]),
                 _ => None,
             });
-        let runs = [self.dests.clone(), self.staging.clone()]
-            .into_iter()
-            .filter(|run| run.len() > 1);
+        let runs = [&self.dests, &self.staging].into_iter();
+        let runs = runs.filter(|run| run.len() > 1).cloned();
         runs.chain(pairs)
     }
 

@@ -49,8 +49,7 @@ impl Selector<'_> {
         space: Space,
         locate: impl FnOnce(&mut Self, Reach) -> Result<Location, Unsupported>,
     ) -> Result<(), Unsupported> {
-        let users = &self.users[result.index()];
-        let read = !users.insts.is_empty() || users.others > 0;
+        let read = self.users.are_there(result);
         let value = operands[0];
         let wide = elem == Type::W64;
         let minus_one = elem.mask();

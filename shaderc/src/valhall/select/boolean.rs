@@ -250,9 +250,9 @@ impl Selector<'_> {
     /// True when every reader of the comparison is a select's condition and the select can read its operands, which
     /// must not need a sign or a part.
     fn fuses(&self, condition: ir::Value, compare: Compare, inner: &InstData) -> bool {
-        let users = &self.users[condition.index()];
-        let selects = users.others == 0
-            && users.insts.iter().all(|&inst| {
+        let users = self.users.insts.of(condition.index());
+        let selects = self.users.others[condition.index()] == 0
+            && users.iter().all(|&inst| {
                 let user = self.ir.inst(inst);
                 user.op == ir::Op::Alu(Alu::Select)
                     && user.args[1..].iter().all(|&arg| arg != condition)
@@ -271,7 +271,7 @@ impl Selector<'_> {
         // A comparison alone reads through what the select would need an instruction for.
         let fewer = match modified.count() {
             0 => true,
-            1 => users.insts.len() == 1,
+            1 => users.len() == 1,
             _ => false,
         };
         selects && fewer

@@ -198,18 +198,12 @@ impl Selector<'_> {
         );
     }
 
-    /// Whether anything reads a value.
-    fn is_read(&self, value: ir::Value) -> bool {
-        let users = &self.users[value.index()];
-        !users.insts.is_empty() || users.others > 0
-    }
-
     /// Words for the results up to the last that is read, and the size that says so.
     fn first_results(&mut self, data: &InstData) -> (Words, Modifier) {
         let last = data
             .results
             .iter()
-            .rposition(|&result| self.is_read(result));
+            .rposition(|&result| self.users.are_there(result));
         let count = last.map_or(1, |last| last + 1);
         let results = &data.results[..count];
         let dests = results
@@ -223,7 +217,7 @@ impl Selector<'_> {
     pub(super) fn masked_results(&mut self, data: &InstData) -> (Words, Modifier) {
         let mut mask = 0;
         for (index, &result) in data.results.iter().enumerate() {
-            mask |= usize::from(self.is_read(result)) << index;
+            mask |= usize::from(self.users.are_there(result)) << index;
         }
         let mask = mask.max(1);
         let dests = (0..4)

@@ -37,6 +37,7 @@ use super::mir::{
     Terminator, Value, Word,
 };
 use crate::ir;
+use crate::lists::Lists;
 use crate::target::{Target, WARP};
 
 /// State of a selection.
@@ -48,8 +49,8 @@ struct Selector<'a> {
     words: Vec<Option<Value>>,
     /// By IR value of 64 bits that an instruction gives: its words.
     wide: HashMap<ir::Value, [Value; 2]>,
-    /// By IR value: the instructions that read it, and how often anything does.
-    users: Vec<Users>,
+    /// Who reads which IR value.
+    users: Users,
     /// IR values that are uniform words, and which.
     uniforms: HashMap<ir::Value, usize>,
     /// By binding: the handle of its first element.
@@ -69,12 +70,19 @@ struct Selector<'a> {
     block: BlockId,
 }
 
-/// Who reads a value.
-#[derive(Clone, Default)]
+/// Who reads values, by value.
 struct Users {
-    insts: Vec<ir::inst::Inst>,
-    /// Phis and terminators.
-    others: usize,
+    /// Instructions; one that reads it twice is there twice.
+    insts: Lists<ir::inst::Inst>,
+    /// How many phis and terminators.
+    others: Vec<usize>,
+}
+
+impl Users {
+    /// Whether anything reads a value.
+    fn are_there(&self, value: ir::Value) -> bool {
+        !self.insts.of(value.index()).is_empty() || self.others[value.index()] > 0
+    }
 }
 
 /// Selects instructions for a function.
@@ -123,23 +131,24 @@ pub(crate) fn select(
     Ok(selector.function)
 }
 
-fn find_users(ir: &ir::Function) -> Vec<Users> {
-    let mut users = vec![Users::default(); ir.value_count()];
-    for (_, inst) in ir.placed_insts() {
-        ir.inst(inst)
-            .args
-            .iter()
-            .for_each(|arg| users[arg.index()].insts.push(inst));
-    }
+fn find_users(ir: &ir::Function) -> Users {
+    let insts = ir.placed_insts().flat_map(|(_, inst)| {
+        let args = ir.inst(inst).args.iter();
+        args.map(move |arg| (arg.index(), inst))
+    });
+    let mut others = vec![0; ir.value_count()];
     for block in ir.layout.iter().map(|&block| ir.block(block)) {
         let phis = block
             .phis
             .iter()
             .flat_map(|phi| phi.sources.iter().map(|&(_, value)| value));
         phis.chain(block.terminator.operand())
-            .for_each(|value| users[value.index()].others += 1);
+            .for_each(|value| others[value.index()] += 1);
     }
-    users
+    Users {
+        insts: Lists::gather(ir.value_count(), insts),
+        others,
+    }
 }
 
 impl Selector<'_> {
@@ -325,8 +334,8 @@ impl Selector<'_> {
 
     /// True when exactly one thing reads the value.
     fn single_use(&self, value: ir::Value) -> bool {
-        let users = &self.users[value.index()];
-        users.insts.len() + users.others == 1
+        let insts = self.users.insts.of(value.index());
+        insts.len() + self.users.others[value.index()] == 1
     }
 
     /// The instruction that alone reads the value.
@@ -334,9 +343,7 @@ impl Selector<'_> {
         if !self.single_use(value) {
             return None;
         }
-        self.users[value.index()]
-            .insts
-            .first()
-            .map(|&inst| self.ir.inst(inst))
+        let user = self.users.insts.of(value.index()).first();
+        user.map(|&inst| self.ir.inst(inst))
     }
 }
