@@ -22,8 +22,8 @@ pub(crate) struct PassArguments {
     /// Leave this pass out. Those that the code can't do without are refused.
     #[arg(long, value_name = "PASS")]
     skip: Vec<String>,
-    /// End after the first run of this pass, and print the IR after it on standard output.
-    #[arg(long, value_name = "PASS")]
+    /// End after the first run of this pass: what is written is the IR after it.
+    #[arg(long, value_name = "PASS", conflicts_with_all = ["print_after", "time_passes"])]
     stop_after: Option<String>,
     /// Print the time that each pass took on stderr.
     #[arg(long)]

@@ -29,7 +29,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "OUT")]
     output: Option<String>,
     /// What is written. The default is `program` with -o, and `asm` on standard output without it.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, conflicts_with = "stop_after")]
     emit: Option<Emit>,
     /// Entry point; needed when a module has several.
     #[arg(long, value_name = "NAME")]
@@ -59,16 +59,16 @@ pub(crate) struct Args {
 #[group(multiple = false)]
 struct Figures {
     /// Print what each shader uses of the machine, and what bounds it.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "stop_after")]
     report: bool,
     /// The same as JSON.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "stop_after")]
     report_json: bool,
     /// Print one line of figures a shader.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "stop_after")]
     stats: bool,
     /// The same as JSON.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "stop_after")]
     stats_json: bool,
 }
 
@@ -136,8 +136,8 @@ struct Output {
 /// A compiled shader with what was asked for.
 struct Done {
     bytes: Vec<u8>,
-    report: ShaderReport,
-    told: Told,
+    /// What is known of it; nothing of one that was compiled to a pass only.
+    report: Option<(ShaderReport, Told)>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
@@ -163,24 +163,27 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         robust: args.robust.into(),
         ..Options::default()
     });
-    if let Some(pass) = args.passes.last() {
-        return until(args, &options, pass);
-    }
     let outputs = outputs(args)?;
     let items: Vec<(&String, Output)> = args.shaders.iter().zip(outputs).collect();
-    let (mut good, mut bad) = (Vec::new(), Vec::new());
+    let (mut good, mut bad, mut compiled) = (Vec::new(), Vec::new(), 0);
     let mut status = Status::Good;
     let progress = progress::count(items.len());
     let jobs = args.jobs.unwrap_or_else(parallel::available);
-    let work = |(path, output): &(&String, Output)| compile(path, output.emit, &options);
+    let work = |(path, output): &(&String, Output)| match args.passes.last() {
+        Some(pass) => until(path, pass, args, &options),
+        None => compile(path, output.emit, &options),
+    };
     parallel::in_order(&items, jobs, work, |(path, output), result| {
         progress.done(path, || match result {
             Ok(done) => {
-                args.passes.tell(path, &done.told);
+                if let Some((report, told)) = done.report {
+                    args.passes.tell(path, &told);
+                    good.push(report);
+                }
                 if let Some(to) = &output.path {
                     whole_file::write(to, &done.bytes)?;
                 }
-                good.push(done.report);
+                compiled += 1;
                 Ok(())
             }
             // With one shader its failure is the command's.
@@ -199,7 +202,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     })?;
     drop(progress);
     if items.len() > 1 {
-        talk!("{} compiled, {} refused", good.len(), bad.len());
+        talk!("{compiled} compiled, {} refused", bad.len());
     }
     let figures = figures(&args.figures, &good, &bad);
     match args.output.as_deref() {
@@ -210,23 +213,10 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     Ok(status)
 }
 
-/// Prints the IR of every shader after the last pass.
-fn until(args: &Args, options: &Options, pass: &str) -> Result<Status, Failure> {
-    for path in &args.shaders {
-        let shader = shader_file::load(path)?;
-        let text = compile_until(&shader.spirv, options, pass).map_err(|errors| {
-            let path = path.clone();
-            Failure::refused(CompileError::Refused { path, errors })
-        })?;
-        let text = text.ok_or_else(|| args.passes.not_reached())?;
-        outln!("{}", text.trim_end())?;
-    }
-    Ok(Status::Good)
-}
-
 /// Where the output of each shader goes.
 fn outputs(args: &Args) -> Result<Vec<Output>, Failure> {
     let emit = match (args.emit, &args.output) {
+        _ if args.passes.last().is_some() => Emit::Ir,
         (Some(emit), _) => emit,
         (None, Some(_)) => Emit::Program,
         (None, None) => Emit::Asm,
@@ -272,6 +262,20 @@ fn outputs(args: &Args) -> Result<Vec<Output>, Failure> {
     Ok(outputs)
 }
 
+/// A shader's IR, or the machine's, after a pass.
+fn until(path: &str, pass: &str, args: &Args, options: &Options) -> Result<Done, Failure> {
+    let shader = shader_file::load(path)?;
+    let text = compile_until(&shader.spirv, options, pass).map_err(|errors| {
+        let path = path.to_owned();
+        Failure::refused(CompileError::Refused { path, errors })
+    })?;
+    let text = text.ok_or_else(|| args.passes.not_reached())?;
+    Ok(Done {
+        bytes: format!("{}\n", text.trim_end()).into_bytes(),
+        report: None,
+    })
+}
+
 fn compile(path: &str, emit: Emit, options: &Options) -> Result<Done, Failure> {
     let refused = |errors| {
         let path = path.to_owned();
@@ -297,10 +301,10 @@ fn compile(path: &str, emit: Emit, options: &Options) -> Result<Done, Failure> {
             format!("{}\n", lowered.function.to_string().trim_end()).into_bytes()
         }
     };
+    let told = Told::of(&compiled);
     Ok(Done {
         bytes,
-        report,
-        told: Told::of(&compiled),
+        report: Some((report, told)),
     })
 }
 

@@ -72,6 +72,27 @@ fn hex_is_what_disasm_reads() {
 }
 
 #[test]
+fn what_a_pass_leaves_goes_where_programs_go_and_a_bad_shader_stops_no_other() {
+    let (folder, double, endless, bad) = workspace();
+    let out = folder.path().to_str().unwrap();
+    let shaders = [&*bad, &double, &endless];
+    let stop = ["--stop-after", "select", "-o", out];
+    let output = eitri(&[&["compile"], &shaders[..], &stop].concat(), b"");
+    assert_eq!(output.status.code(), Some(2));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("2 compiled, 1 refused"), "{stderr}");
+    let ir = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(ir("double.wgsl.ir").contains("STORE"), "no machine IR");
+    assert!(!ir("loop.wgsl.ir").is_empty());
+
+    // Nothing more is known of what was not compiled to its end.
+    for figures in ["--report", "--stats-json", "--time-passes"] {
+        let output = eitri(&["compile", &double, figures, "--stop-after", "select"], b"");
+        assert_eq!(output.status.code(), Some(2), "{figures}");
+    }
+}
+
+#[test]
 fn programs_go_to_files_and_folders() {
     let (folder, double, endless, _) = workspace();
     let file: PathBuf = folder.path().join("out.eprg");
