@@ -87,7 +87,10 @@ fn what_a_pass_leaves_goes_where_programs_go_and_a_bad_shader_stops_no_other() {
 
     // Nothing more is known of what was not compiled to its end.
     for figures in ["--report", "--stats-json", "--time-passes"] {
-        let output = eitri(&["compile", &double, figures, "--stop-after", "select"], b"");
+        let output = eitri(
+            &["compile", &double, figures, "--stop-after", "select"],
+            b"",
+        );
         assert_eq!(output.status.code(), Some(2), "{figures}");
     }
 }
