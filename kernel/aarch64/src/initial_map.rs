@@ -73,8 +73,8 @@ mod tests {
     #[test]
     fn there_is_a_table_for_each_gibibyte() {
         assert_eq!(block_tables(&[]), Ok(0));
-        assert_eq!(tables_of(0x4220_0000..0x4260_0000), Ok(1));
-        assert_eq!(tables_of(0x3FE0_0000..0x4020_0000), Ok(2));
+        assert_eq!(tables_of(0x8220_0000..0x8260_0000), Ok(1));
+        assert_eq!(tables_of(0x7FE0_0000..0x8020_0000), Ok(2));
         let last = GIBIBYTES * GIB - BLOCK;
         let apart = [0..BLOCK, 2 * BLOCK..3 * BLOCK, last..last + BLOCK];
         assert_eq!(block_tables(&apart), Ok(2));
