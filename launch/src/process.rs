@@ -46,10 +46,12 @@ impl Finished {
     }
 }
 
-/// The same command, which yields the processor to what a person waits for more (`nice`).
+/// The same command, which yields the processor a little to what a person waits for more (`nice`).
 pub fn yielding(command: &Command) -> Command {
     let mut nice = Command::new("nice");
-    nice.arg(command.get_program()).args(command.get_args());
+    nice.args(["-n", "3"])
+        .arg(command.get_program())
+        .args(command.get_args());
     if let Some(folder) = command.get_current_dir() {
         nice.current_dir(folder);
     }

@@ -180,6 +180,7 @@ const PACKAGES: &[&str] = &[
 pub(crate) const ALL: &[Check] = &[
     Check { name: "fmt",        when: When::Always,           lane: Lane::Host,   needs: RUST, what: "formatting",                                             action: Action::Cargo(&["fmt", "--all", "--check"]) },
     Check { name: "clippy",     when: When::Always,           lane: Lane::Host,   needs: RUST, what: "lints of the host crates",                               action: Action::Cargo(&["clippy", "--all-targets", "--", "-D", "warnings"]) },
+    Check { name: "bare-metal", when: When::Always,           lane: Lane::Host,   needs: BARE, what: "lints of the bare-metal crates",                         action: Action::Cargo(CLIPPY_BARE_METAL) },
     Check { name: "host",       when: When::Always,           lane: Lane::Host,   needs: TEXT, what: "tests on the host",                                      action: Action::CargoTest(&["test", "--no-fail-fast", "--lib", "--bins", "--tests"]) },
     Check { name: "soak",       when: When::Long("30 min"),   lane: Lane::Host,   needs: TEXT, what: "long forms of the tests on the host",                    action: Action::CargoTest(&["test", "--profile", "soak", "--no-fail-fast"]) },
     Check { name: "caches",     when: When::Long("4 min"),    lane: Lane::Host,   needs: RUST, what: "the driver's tests with caches that the GPU does not see", action: Action::NonCoherent(&["test", "--no-fail-fast", "-p=eitri-runtime", "--test=on_model"]) },
@@ -201,7 +202,6 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "shaders",    when: When::Always,           lane: Lane::Images, needs: BOTH, what: "shaders give the same bytes in QEMU and on the host",    action: Action::Cases(shaders::run) },
     Check { name: "docs",       when: When::Always,           lane: Lane::Images, needs: RUST, what: "documentation",                                          action: Action::Documents(&["doc", "--no-deps"]) },
     Check { name: "packages",   when: When::Always,           lane: Lane::Images, needs: RUST, what: "the crates of tables are of use alone",                  action: Action::Cargo(PACKAGES) },
-    Check { name: "bare-metal", when: When::Always,           lane: Lane::Images, needs: BARE, what: "lints of the bare-metal crates",                         action: Action::Cargo(CLIPPY_BARE_METAL) },
     Check { name: "examples",   when: When::Always,           lane: Lane::Images, needs: RUST, what: "examples in the documentation",                          action: Action::CargoTest(&["test", "--no-fail-fast", "--doc"]) },
 ];
 

@@ -167,9 +167,9 @@ fn a_script_that_never_ends_is_stopped_and_others_run() {
         &DOUBLE.replace("*= 2;", "*= 2; while (v[0] != 77u) { v[1]++; }"),
     );
     write(at, "b.amber", DOUBLE);
-    let (status, out, _) = amber(at, &["a.amber", "b.amber", "--timeout", "8", "--tap"]);
+    let (status, out, _) = amber(at, &["a.amber", "b.amber", "--timeout", "5", "--tap"]);
     assert_eq!(status, 1, "{out}");
-    let expected = "TAP version 13\n1..2\nnot ok 1 - a.amber\n# Timeout: stopped after 8 s\nok 2 - b.amber\n# 1 passed, 1 failed, 0 skipped\n# done\n";
+    let expected = "TAP version 13\n1..2\nnot ok 1 - a.amber\n# Timeout: stopped after 5 s\nok 2 - b.amber\n# 1 passed, 1 failed, 0 skipped\n# done\n";
     assert_eq!(out, expected);
 }
 
