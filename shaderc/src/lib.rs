@@ -34,6 +34,7 @@ mod lists;
 mod lower;
 mod opt;
 pub mod pass;
+mod replaced;
 
 mod machine;
 

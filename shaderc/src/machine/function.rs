@@ -5,6 +5,7 @@ use std::fmt;
 use super::interface::{Machine, Reads, WordOf};
 use super::verify::Form;
 use crate::lists::Lists;
+use crate::replaced::Numbered;
 
 /// A block's place in [`Function::blocks`], which is also its place in the program.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -39,6 +40,16 @@ impl Value {
     /// The value's place in tables that have an entry a value.
     pub(crate) fn index(self) -> usize {
         self.0 as usize
+    }
+}
+
+impl Numbered for Value {
+    fn at(index: usize) -> Value {
+        Value(index as u32)
+    }
+
+    fn number(self) -> usize {
+        self.index()
     }
 }
 

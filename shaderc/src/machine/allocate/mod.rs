@@ -63,9 +63,6 @@ pub(crate) enum AllocateError<M: Machine> {
 /// Each round spills something that was not spilled before, so this is never reached; it bounds the loop.
 const MOST_ROUNDS: usize = 1000;
 
-/// Blocks of a function that is kept in SSA form for spilling.
-const MOST_BLOCKS: usize = 1000;
-
 /// Allocates registers in place; none if the runner stopped before the end.
 pub(crate) fn allocate<M: Machine>(
     function: &mut Function<M>,
@@ -77,9 +74,7 @@ pub(crate) fn allocate<M: Machine>(
     };
     // So few values always fit, and need not be kept in SSA form.
     let few = function.values.len() <= last.bases(1).count() / 2;
-    // Next uses are followed through each loop that is around: thousands of them are left to `spill_and_place`.
-    let many = function.blocks.len() > MOST_BLOCKS;
-    let kept = (!few && !many).then(|| function.clone());
+    let kept = (!few).then(|| function.clone());
     lower(function, runner);
     if runner.is_over() {
         return Ok(None);

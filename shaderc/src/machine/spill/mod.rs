@@ -27,6 +27,7 @@ use super::split_edges::split_all_edges;
 use super::{
     BlockId, Function, Instruction, Location, Machine, Phi, Reads, SpillSlot, Value, Word, liveness,
 };
+use crate::replaced::{Joins, Replaced, trivial_phis};
 
 pub(crate) use self::check_spilled::check_spilled;
 
@@ -53,14 +54,12 @@ pub(crate) fn spill_ssa<M: Machine>(
     let mut choice = Choice::new(function, &mut spills, room);
     choice.run();
     let moves = choice.connect();
-    let names = Names::find(&choice.repairs);
+    let names = trivial_phis(&choice.repairs);
     let needs = Needs::find(&choice, &moves, &names);
     let Choice {
         items, mut repairs, ..
     } = choice;
-    repairs.retain(|repair| {
-        needs.names.contains(&repair.name) && names.of(repair.name) == repair.name
-    });
+    repairs.retain(|repair| needs.names.contains(&repair.name) && !names.has(repair.name));
 
     let alike = moves.iter().filter_map(Move::alike);
     let alike: Vec<(Value, Value)> = alike
@@ -103,42 +102,16 @@ pub(crate) fn spill_ssa<M: Machine>(
     Ok(spills)
 }
 
-/// Names that turned out to be others: a phi whose operands are all one name is that name.
-struct Names(HashMap<Value, Value>);
+/// Names, and others that they turned out to be: a phi whose operands are all one name is that name.
+type Names = Replaced<Value>;
 
-impl Names {
-    fn find(repairs: &[Repair]) -> Names {
-        let mut names = Names(HashMap::default());
-        loop {
-            let mut changed = false;
-            for repair in repairs {
-                let own = names.of(repair.name);
-                if own != repair.name {
-                    continue;
-                }
-                let mut others = repair
-                    .sources
-                    .iter()
-                    .map(|&(_, source)| names.of(source))
-                    .filter(|&source| source != own);
-                if let Some(first) = others.next()
-                    && others.all(|other| other == first)
-                {
-                    names.0.insert(own, first);
-                    changed = true;
-                }
-            }
-            if !changed {
-                return names;
-            }
-        }
+impl Joins<Value> for Repair {
+    fn result(&self) -> Value {
+        self.name
     }
 
-    fn of(&self, mut name: Value) -> Value {
-        while let Some(&other) = self.0.get(&name) {
-            name = other;
-        }
-        name
+    fn sources(&self) -> impl Iterator<Item = Value> {
+        self.sources.iter().map(|(_, source)| *source)
     }
 }
 
@@ -194,7 +167,7 @@ impl Needs {
         while let Some(need) = work.pop() {
             match need {
                 Need::Name(name) => {
-                    let name = names.of(name);
+                    let name = names.get(name);
                     if !needs.names.insert(name) {
                         continue;
                     }
@@ -260,7 +233,7 @@ impl<M: Machine> Writer<'_, M> {
                 Item::Instr(mut instr) => {
                     let names = self.names;
                     instr.map_reads(|word| match word {
-                        Word::Value(name) => Word::Value(names.of(name)),
+                        Word::Value(name) => Word::Value(names.get(name)),
                         other => other,
                     });
                     let location = instr.location();
@@ -278,7 +251,7 @@ impl<M: Machine> Writer<'_, M> {
                     location,
                 } => self.reload(value, name, location, &mut out),
                 Item::Store { value, name } => {
-                    let name = self.names.of(name);
+                    let name = self.names.get(name);
                     self.store(value, name, Location::default(), &mut out);
                     self.note(value, name, &mut out);
                 }
@@ -288,7 +261,7 @@ impl<M: Machine> Writer<'_, M> {
         let names = self.names;
         let block = &mut self.function.blocks[id.index()];
         let resolve = |word| match word {
-            Word::Value(name) => Word::Value(names.of(name)),
+            Word::Value(name) => Word::Value(names.get(name)),
             other => other,
         };
         block.terminator.map_read(resolve);
@@ -305,7 +278,7 @@ impl<M: Machine> Writer<'_, M> {
         for repair in repairs {
             let sources = repair.sources.iter();
             let sources =
-                sources.map(|&(from, name)| (from, M::value_operand(self.names.of(name))));
+                sources.map(|&(from, name)| (from, M::value_operand(self.names.get(name))));
             let phi = Phi {
                 dest: repair.name,
                 sources: sources.collect(),
