@@ -18,3 +18,4 @@ mod random;
 mod shaders;
 mod subgroups;
 mod support;
+mod switches;

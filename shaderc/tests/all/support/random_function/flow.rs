@@ -178,9 +178,10 @@ impl Generator<'_> {
         self.b.block = exit;
     }
 
-    /// Three cases and a default; one case may fall into the next.
+    /// Three targets of few values or of many, and a default; one may fall into the next.
     pub(super) fn switch(&mut self, depth: u32) {
-        let masked = self.masked(3);
+        let many = self.random.below(2) == 0;
+        let masked = self.masked(if many { 15 } else { 3 });
         let selector = match self.width(|_| true) {
             Type::W8 => self.b.alu(Alu::U2U8, &[masked]),
             Type::W16 => self.b.alu(Alu::U2U16, &[masked]),
@@ -189,9 +190,20 @@ impl Generator<'_> {
         };
         let blocks = [(); 5].map(|()| self.b.function.new_block());
         let [first, second, third, default, join] = blocks;
+        let mut cases = vec![(0, first), (1, second), (5, second), (2, third)];
+        if many {
+            let more = [
+                (10, third),
+                (4, first),
+                (12, second),
+                (6, default),
+                (13, second),
+            ];
+            cases.extend(more);
+        }
         self.b.terminate(Terminator::Switch {
             selector,
-            cases: vec![(0, first), (1, second), (5, second), (2, third)],
+            cases,
             default,
         });
         for (number, block) in [first, second, third, default].into_iter().enumerate() {
