@@ -273,6 +273,14 @@ impl<M: Machine> Function<M> {
         Lists::gather(self.blocks.len(), edges)
     }
 
+    /// How often each block runs, by guess, each time that the program does: ten times for every loop around it.
+    pub(crate) fn frequencies(&self) -> impl Iterator<Item = u64> + use<M> {
+        const ROUNDS: u64 = 10;
+        let depths = self.loop_depths().into_iter();
+        // Behind that they all are often enough, and sums of them still fit.
+        depths.map(|depth| ROUNDS.pow(depth.min(6)))
+    }
+
     /// How many loops each block lies in: program order makes a back edge an edge to the same or an earlier block,
     /// and a loop the blocks between its two ends.
     pub(crate) fn loop_depths(&self) -> Vec<u32> {

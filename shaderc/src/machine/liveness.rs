@@ -39,7 +39,7 @@ pub(crate) fn compute<M: Machine>(function: &Function<M>) -> Liveness {
         uses: vec![0.0; count],
         definitions: vec![0; count],
     };
-    let depths = function.loop_depths();
+    let frequencies: Vec<u64> = function.frequencies().collect();
     // Point 0 and 1 belong to the preloads; then every instruction and every terminator has two points.
     let mut starts = Vec::with_capacity(function.blocks.len());
     let mut next = 2;
@@ -56,7 +56,7 @@ pub(crate) fn compute<M: Machine>(function: &Function<M>) -> Liveness {
             starts[id.index()]
         };
         let terminator = starts[id.index()] + 2 * block.instrs.len() as u32;
-        let weight = 10f64.powi(depths[id.index()].min(6) as i32);
+        let weight = frequencies[id.index()] as f64;
         // `end_of` holds, for each value live here, one more than the end of its range (0: not live).
         let mut live: Vec<Value> = Vec::new();
         let mut extend = |value: Value, to: u32, end_of: &mut Vec<u32>| {

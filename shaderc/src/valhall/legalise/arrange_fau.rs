@@ -9,16 +9,12 @@ use std::collections::BTreeMap;
 
 use crate::valhall::mir::{AddressHalf, FauWord, Function, Message, Operand, Terminator};
 
-/// Weight of an instruction inside a loop against the same outside.
-const LOOP_WEIGHT: u64 = 10;
-
 /// Puts words that are read together side by side, and drops those that nobody reads.
 pub(crate) fn arrange_fau(function: &mut Function) {
     let count = function.extra.fau.len();
     let mut used = vec![false; count];
     let mut together: BTreeMap<(usize, usize), u64> = BTreeMap::new();
-    for (block, depth) in function.blocks.iter().zip(function.loop_depths()) {
-        let weight = LOOP_WEIGHT.pow(depth.min(6));
+    for (block, often) in function.blocks.iter().zip(function.frequencies()) {
         for instr in &block.instrs {
             let mut words: Vec<usize> = instr
                 .sources
@@ -35,7 +31,7 @@ pub(crate) fn arrange_fau(function: &mut Function) {
             if instr.op.message() == Message::No
                 && let &[a, b] = words.as_slice()
             {
-                *together.entry((a, b)).or_default() += weight;
+                *together.entry((a, b)).or_default() += often;
             }
         }
         let phis = block

@@ -7,6 +7,7 @@
 use eitri_isa::row::{Source as SourceRow, Type};
 use eitri_isa::{Arch, Constant, Lanes, Select};
 use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::FxHashSet as HashSet;
 use smallvec::smallvec;
 
 use crate::target::Target;
@@ -224,6 +225,7 @@ pub(crate) fn make(dest: Word, bits: u32, location: Location, arch: Arch) -> Ins
 pub(crate) fn legalise_constants(function: &mut Function, target: &Target) {
     let arch = function.extra.arch;
     let mut table = Table::default();
+    let uniform = Uniform::choose(function, target, &mut table);
     for index in 0..function.blocks.len() {
         let instrs = std::mem::take(&mut function.blocks[index].instrs);
         let mut out = Vec::with_capacity(instrs.len());
@@ -235,7 +237,7 @@ pub(crate) fn legalise_constants(function: &mut Function, target: &Target) {
             }
             use_immediate_form(&mut instr, &mut table, arch);
             for source in 0..instr.sources.len() {
-                place_source(function, target, &mut table, &mut instr, source, &mut out);
+                place_source(function, &uniform, &mut table, &mut instr, source, &mut out);
             }
             out.push(instr);
         }
@@ -305,7 +307,7 @@ fn use_immediate_form(instr: &mut Instr, table: &mut Table, arch: Arch) {
 /// Places one source, by a move before the instruction if need be.
 fn place_source(
     function: &mut Function,
-    target: &Target,
+    uniform: &Uniform,
     table: &mut Table,
     instr: &mut Instr,
     index: usize,
@@ -316,7 +318,7 @@ fn place_source(
     };
     let source = table.place(instr.op, index, bits, function.extra.arch);
     let source = source.or_else(|| {
-        let word = fau_word(function, target, bits)?;
+        let word = uniform.word(function, bits)?;
         Some(Source::plain(Operand::Fau(word)))
     });
     let source = source.unwrap_or_else(|| {
@@ -337,17 +339,73 @@ fn place_source(
     };
 }
 
-/// The uniform word that holds a constant.
-fn fau_word(function: &mut Function, target: &Target, bits: u32) -> Option<u8> {
-    let wanted = FauWord::Constant(bits);
-    let found = function.extra.fau.iter().position(|&word| word == wanted);
-    let index = found.or_else(|| {
-        (function.extra.fau.len() < target.limits.uniform_words as usize).then(|| {
-            function.extra.fau.push(wanted);
-            function.extra.fau.len() - 1
-        })
-    })?;
-    u8::try_from(index).ok()
+/// Which constants are uniform words.
+struct Uniform {
+    /// Uniform words that there may be.
+    most: usize,
+    /// Those that may be one, where not all can.
+    chosen: Option<HashSet<u32>>,
+}
+
+impl Uniform {
+    /// Where there are more constants than words are left, those that would be made most often otherwise.
+    fn choose(function: &Function, target: &Target, table: &mut Table) -> Uniform {
+        let most = target.limits.uniform_words as usize;
+        let left = most.saturating_sub(function.extra.fau.len());
+        let mut uniform = Uniform { most, chosen: None };
+        let instrs = function.blocks.iter().flat_map(|block| &block.instrs);
+        let operands = instrs.flat_map(|instr| &instr.sources);
+        let constants = operands.filter_map(|source| match source.operand {
+            Operand::Constant(bits) => Some(bits),
+            _ => None,
+        });
+        if constants.collect::<HashSet<u32>>().len() <= left {
+            return uniform;
+        }
+        let arch = function.extra.arch;
+        let mut uses: HashMap<u32, u64> = HashMap::default();
+        for (block, often) in function.blocks.iter().zip(function.frequencies()) {
+            for instr in &block.instrs {
+                if constant_move(instr).is_some() {
+                    continue;
+                }
+                let mut instr = instr.clone();
+                fold_modifiers(&mut instr);
+                use_immediate_form(&mut instr, table, arch);
+                for (index, source) in instr.sources.iter().enumerate() {
+                    if let Operand::Constant(bits) = source.operand
+                        && table.place(instr.op, index, bits, arch).is_none()
+                    {
+                        *uses.entry(bits).or_insert(0) += often;
+                    }
+                }
+            }
+        }
+        if uses.len() > left {
+            let mut ranked: Vec<(u64, u32)> =
+                uses.into_iter().map(|(bits, uses)| (uses, bits)).collect();
+            ranked.sort_unstable_by(|a, b| b.cmp(a));
+            ranked.truncate(left);
+            uniform.chosen = Some(ranked.into_iter().map(|(_, bits)| bits).collect());
+        }
+        uniform
+    }
+
+    /// The uniform word that holds a constant.
+    fn word(&self, function: &mut Function, bits: u32) -> Option<u8> {
+        let wanted = FauWord::Constant(bits);
+        let words = &mut function.extra.fau;
+        let found = words.iter().position(|&word| word == wanted);
+        let index = found.or_else(|| {
+            let chosen = self.chosen.as_ref();
+            let may = words.len() < self.most && chosen.is_none_or(|chosen| chosen.contains(&bits));
+            may.then(|| {
+                words.push(wanted);
+                words.len() - 1
+            })
+        })?;
+        u8::try_from(index).ok()
+    }
 }
 
 #[cfg(test)]
@@ -380,5 +438,32 @@ mod tests {
         check(Op::FAdd2, 1, 0x8000_8000, Some("t0.neg"));
         check(Op::LShiftOr, 1, 24, Some("t14.b0"));
         check(Op::LShiftOr, 2, 0x8000_0000, Some("t2.not"));
+    }
+    #[test]
+    fn where_words_run_out_constants_of_loops_have_them() {
+        let mut target = Target::default();
+        target.limits.uniform_words = 2;
+        let mut function = Function::parse(
+            "preload %0 = r60
+            b0:
+              %1 = IMUL.i32 %0, #0x1001
+              %2 = IMUL.i32 %1, #0x2001
+              %3 = IMUL.i32 %2, #0x2001
+              jump b1
+            b1:
+              %4 = phi b0 %3, b1 %5
+              %5 = IMUL.i32 %4, #0x3001
+              branch %5, b1, b2
+            b2:
+              end",
+        )
+        .expect("text is MIR");
+        legalise_constants(&mut function, &target);
+        let words = [0x2001, 0x3001].map(FauWord::Constant);
+        assert_eq!(function.extra.fau, words, "{function}");
+        assert!(
+            function.to_string().contains("IADD_IMM.i32 t0, imm:4097"),
+            "{function}"
+        );
     }
 }
