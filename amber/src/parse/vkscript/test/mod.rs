@@ -1,15 +1,17 @@
 //! `[test]`: commands, one a line.
 
-use super::FRAMEBUFFER;
+mod probes;
+mod types;
+
+use self::types::named_type;
 use crate::error::Problem;
 use crate::lexer::TokenKind;
 use crate::literal::Literal;
 use crate::parse::{Parsed, Parser, duplicate, expected, out_of_range, unknown};
 use crate::script::{
-    Action, Command, Comparator, DescriptorKind, Draw, Expectation, PipelineId, PipelineKind,
+    Action, BoundBuffer, BufferId, Command, DescriptorKind, Draw, PipelineId, PipelineKind,
     Resource, Run, Slot, Stage, Tolerance, Topology,
 };
-use crate::script::{BoundBuffer, BufferId, PixelProbe};
 use crate::types::{Layout, Numeric, Scalar, Type};
 use crate::words::Word;
 use std::collections::BTreeSet;
@@ -440,131 +442,6 @@ impl<'s> Parser<'s> {
         };
         self.write(standing, buffer)
     }
-
-    fn test_probe(&mut self, standing: &mut Standing, relative: bool) -> Parsed<Action> {
-        if !relative && self.cursor.take_keyword("ssbo")? {
-            return self.probe_ssbo(standing);
-        }
-        let is_rectangle = self.cursor.take_keyword("rect")?;
-        let is_all = !is_rectangle && self.cursor.take_keyword("all")?;
-        let start = self.cursor.here()?;
-        let (word, span) = self.cursor.identifier("rgb or rgba")?;
-        let alpha = match word {
-            "rgb" => false,
-            "rgba" => true,
-            _ => return Err(expected("rgb or rgba", format_args!("`{word}`"), span)),
-        };
-        let (width, height) = self
-            .script
-            .pipeline(PIPELINE)
-            .map_or((0, 0), |pipeline| pipeline.framebuffer);
-        let [mut x, mut y, mut w, mut h] = [0.0, 0.0, 1.0, 1.0];
-        if is_all {
-            (w, h) = (f64::from(width), f64::from(height));
-        } else if is_rectangle {
-            [x, y, w, h] = self.group()?;
-        } else {
-            [x, y] = self.group()?;
-        }
-        if relative {
-            (x, w) = (
-                x * f64::from(width),
-                if is_rectangle {
-                    w * f64::from(width)
-                } else {
-                    w
-                },
-            );
-            (y, h) = (
-                y * f64::from(height),
-                if is_rectangle {
-                    h * f64::from(height)
-                } else {
-                    h
-                },
-            );
-        }
-        let mut color = [0.0; 4];
-        if alpha {
-            color = self.group()?;
-        } else {
-            let rgb: [f64; 3] = self.group()?;
-            for (to, from) in color.iter_mut().zip(rgb) {
-                *to = from;
-            }
-        }
-        let name_span = self.cursor.here()?;
-        let buffer = self.buffers.find(FRAMEBUFFER, name_span)?;
-        // A float to an integer is cut off and saturates.
-        let probe = PixelProbe {
-            buffer,
-            origin: [x as u32, y as u32],
-            size: [w as u32, h as u32],
-            color: color.map(|value| f64::from(value as f32)),
-            alpha,
-            tolerances: standing.tolerances.clone(),
-        };
-        self.check_probe(&probe, start)?;
-        Ok(Action::Expect(Expectation::Pixels(probe)))
-    }
-
-    /// Numbers, in parentheses and with commas, or without.
-    fn group<const N: usize>(&mut self) -> Parsed<[f64; N]> {
-        let mut numbers = [0.0; N];
-        let closed = self.cursor.take_keyword("(")?;
-        for (index, number) in numbers.iter_mut().enumerate() {
-            if index != 0 {
-                self.cursor.take_keyword(",")?;
-            }
-            *number = self.cursor.number("a number")?;
-        }
-        if closed {
-            self.cursor.keyword(")")?;
-        }
-        Ok(numbers)
-    }
-
-    fn probe_ssbo(&mut self, standing: &mut Standing) -> Parsed<Action> {
-        let (ty, span) = self.vk_type()?;
-        let place = self.cursor.here()?;
-        let slot = self.vk_slot()?;
-        let buffer = self.slot_buffer(DescriptorKind::Storage, slot, place.clone())?;
-        self.set_type(standing, buffer, ty, span)?;
-        let offset = self.cursor.u32("an offset")?.into();
-        let span = self.cursor.here()?;
-        let (sign, _) = self.cursor.identifier("a comparison")?;
-        let comparator = Comparator::from_text(sign)
-            .filter(|comparator| comparator.text() != sign)
-            .ok_or_else(|| {
-                expected("==, !=, <, >, <=, >= or ~=", format_args!("`{sign}`"), span)
-            })?;
-        let tolerance = match sign {
-            "~=" => Some(
-                standing
-                    .tolerances
-                    .first()
-                    .copied()
-                    .unwrap_or(Tolerance::Percent(1e-6)),
-            ),
-            _ => None,
-        };
-        let mut values = Vec::new();
-        while let Some((literal, span)) = self.cursor.take_literal()? {
-            if let Literal::Hex(_) = literal {
-                return Err(expected("a decimal number", literal, span));
-            }
-            self.check_expected(buffer, values.len(), literal, span)?;
-            values.push(literal);
-        }
-        self.check_values(buffer, offset, &values, place)?;
-        Ok(Action::Expect(Expectation::Values {
-            buffer,
-            offset,
-            comparator,
-            tolerance,
-            values,
-        }))
-    }
 }
 
 fn rows_of(ty: &Type) -> usize {
@@ -572,58 +449,6 @@ fn rows_of(ty: &Type) -> usize {
         Type::Numeric(numeric) => numeric.rows.into(),
         _ => 1,
     }
-}
-
-/// The types of VkScript: `int`, `uint8_t`, `ivec3`, `mat4`, `dmat2x3` ...
-fn named_type(name: &str) -> Option<Numeric> {
-    let scalar = match name {
-        "int" => Scalar::Int32,
-        "uint" => Scalar::Uint32,
-        "int8_t" => Scalar::Int8,
-        "uint8_t" => Scalar::Uint8,
-        "int16_t" => Scalar::Int16,
-        "uint16_t" => Scalar::Uint16,
-        "int64_t" => Scalar::Int64,
-        "uint64_t" => Scalar::Uint64,
-        "float" => Scalar::Float,
-        "double" => Scalar::Double,
-        _ => return shaped_type(name),
-    };
-    Some(Numeric::vector(scalar, 1))
-}
-
-fn shaped_type(name: &str) -> Option<Numeric> {
-    let size = |text: &str| text.parse().ok().filter(|size: &u8| (2..=4).contains(size));
-    if let Some((prefix, shape)) = name.split_once("vec") {
-        let scalar = match prefix {
-            "" => Scalar::Float,
-            "d" => Scalar::Double,
-            "i" => Scalar::Int32,
-            "u" => Scalar::Uint32,
-            "i8" => Scalar::Int8,
-            "u8" => Scalar::Uint8,
-            "i16" => Scalar::Int16,
-            "u16" => Scalar::Uint16,
-            "i64" => Scalar::Int64,
-            "u64" => Scalar::Uint64,
-            _ => return None,
-        };
-        let rows = if shape.is_empty() { 4 } else { size(shape)? };
-        return Some(Numeric::vector(scalar, rows));
-    }
-    let (prefix, shape) = name.split_once("mat")?;
-    let scalar = match prefix {
-        "" => Scalar::Float,
-        "d" => Scalar::Double,
-        _ => return None,
-    };
-    let (columns, rows) = shape.split_once('x').unwrap_or((shape, shape));
-    Some(Numeric {
-        scalar,
-        columns: size(columns)?,
-        rows: size(rows)?,
-        is_array: false,
-    })
 }
 
 /// State of the pipeline that a line may set.
@@ -668,19 +493,3 @@ const STATES: &[&str] = &[
     "minDepthBounds",
     "maxDepthBounds",
 ];
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn types_have_their_own_names() {
-        let name = |text: &str| named_type(text).map(|ty| ty.to_string());
-        assert_eq!(name("vec").as_deref(), Some("vec4<float>"));
-        assert_eq!(name("i16vec3").as_deref(), Some("vec3<int16>"));
-        assert_eq!(name("dmat2x3").as_deref(), Some("mat2x3<double>"));
-        assert_eq!(name("mat3").as_deref(), Some("mat3x3<float>"));
-        assert_eq!(name("vec5"), None);
-        assert_eq!(name("matx2"), None);
-    }
-}

@@ -3,136 +3,21 @@
 //! Needs: nothing; any function may be given.  Guarantees: a function without violations is safe to walk by every pass
 //! and by the interpreter.  Never: changes anything.  Facts: hardware/compiler-ir.md 1.2 and 6.
 
+mod lowered;
+mod rule;
+
 use rustc_hash::FxHashSet as HashSet;
-use std::fmt;
 use std::sync::Arc;
 
 use super::block::Terminator;
 use super::cfg::{Cfg, inst_blocks};
 use super::function::{Function, ValueDef};
-use super::inst::{Access, Held, Inst, Op};
+use super::inst::{Held, Inst, Op};
 use super::layout::Constructs;
-use super::{Alu, BlockId, Kind, Level, Type, Value};
-use crate::target::Target;
+use super::{BlockId, Kind, Type, Value};
 
-/// One thing that is wrong.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Violation {
-    /// The block where, if in one.
-    pub block: Option<BlockId>,
-    /// The instruction, phi or terminator as text, if at one.
-    pub text: Option<String>,
-    /// What is wrong.
-    pub rule: Rule,
-}
-
-/// What a function may violate.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Rule {
-    /// There is no block.
-    NoBlocks,
-    /// A block stands in the layout twice.
-    BlockTwice,
-    /// The entry can be jumped to.
-    EntryHasPredecessor(BlockId),
-    /// The block can't be reached.
-    Unreachable,
-    /// The target isn't in the layout.
-    MissingTarget(BlockId),
-    /// Both sides of a branch, or two cases of a switch with one value, are the same.
-    SameTarget,
-    /// An edge goes up to a block that doesn't dominate its source.
-    EdgeUp(BlockId),
-    /// The block stands between blocks of a loop to whose construct it doesn't belong.
-    LoopNotContiguous(BlockId),
-    /// An edge enters a loop beside its header.
-    Irreducible(BlockId),
-    /// The instruction stands in two places.
-    InstTwice,
-    /// So many operands were wanted.
-    OperandCount(usize),
-    /// So many results were wanted.
-    ResultCount(usize),
-    /// An operand has the other type than this.
-    OperandType(Value, Type),
-    /// A result has the other type than this.
-    ResultType(Value, Type),
-    /// The value's definition stands in no block.
-    NotPlaced(Value),
-    /// The value isn't defined on every path to here.
-    NotDominated(Value),
-    /// The phi has no source for that predecessor.
-    PhiSourceMissing(BlockId),
-    /// The phi has a source for a block that isn't a predecessor, or two for one.
-    PhiSourceExtra(BlockId),
-    /// Elements, their number or the alignment are impossible.
-    BadAccess,
-    /// The operation doesn't exist at this width.
-    Width(Type),
-    /// There is no binding of that number, or it has no such element.
-    NoBinding(Value),
-    /// There is no variable of that number.
-    NoVariable,
-    /// Not allowed in the lowered form.
-    NotLowered,
-    /// Lowered form: a constant stands before the last operand of an operation that commutes.
-    ConstantFirst,
-    /// Lowered form: an edge between a block with several successors and one with several predecessors.
-    CriticalEdge(BlockId),
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(block) = self.block {
-            write!(f, "{block}: ")?;
-        }
-        if let Some(text) = &self.text {
-            write!(f, "`{text}`: ")?;
-        }
-        write!(f, "{}", self.rule)
-    }
-}
-
-impl fmt::Display for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Rule::NoBlocks => write!(f, "a function has at least one block"),
-            Rule::BlockTwice => write!(f, "the block stands in the layout twice"),
-            Rule::EntryHasPredecessor(from) => write!(f, "{from} jumps to the entry"),
-            Rule::Unreachable => write!(f, "no path leads here"),
-            Rule::MissingTarget(target) => write!(f, "{target} is not in the layout"),
-            Rule::SameTarget => write!(f, "two alternatives are the same"),
-            Rule::EdgeUp(target) => {
-                write!(f, "goes up to {target}, which doesn't dominate this block")
-            }
-            Rule::LoopNotContiguous(header) => {
-                write!(f, "stands inside the loop of {header} but isn't part of it")
-            }
-            Rule::Irreducible(header) => write!(f, "enters the loop of {header} from the side"),
-            Rule::InstTwice => write!(f, "the instruction stands in two places"),
-            Rule::OperandCount(wanted) => write!(f, "needs {wanted} operands"),
-            Rule::ResultCount(wanted) => write!(f, "needs {wanted} results"),
-            Rule::OperandType(value, ty) => write!(f, "operand {value} must be {ty}"),
-            Rule::ResultType(value, ty) => write!(f, "result {value} must be {ty}"),
-            Rule::NotPlaced(value) => write!(f, "{value} is defined in no block"),
-            Rule::NotDominated(value) => write!(f, "{value} isn't defined on every path to here"),
-            Rule::PhiSourceMissing(from) => write!(f, "no source for predecessor {from}"),
-            Rule::PhiSourceExtra(from) => write!(f, "one source too many for {from}"),
-            Rule::BadAccess => {
-                write!(
-                    f,
-                    "1 to 4 elements (an atomic: 1 of 32 or 64 bits), aligned to 1 to 16 bytes, small ones held in words"
-                )
-            }
-            Rule::Width(ty) => write!(f, "the operation has no form for {ty}"),
-            Rule::NoBinding(value) => write!(f, "{value} is no element of a binding"),
-            Rule::NoVariable => write!(f, "there is no such variable"),
-            Rule::NotLowered => write!(f, "not allowed in the lowered form"),
-            Rule::ConstantFirst => write!(f, "the constant must be the last operand"),
-            Rule::CriticalEdge(target) => write!(f, "the edge to {target} is critical"),
-        }
-    }
-}
+pub use self::lowered::{aligned, lowered};
+pub use self::rule::{Rule, Violation};
 
 /// Checks a function of any stage.
 ///
@@ -141,17 +26,6 @@ impl fmt::Display for Rule {
 pub fn verify(function: &Function) -> Result<(), Vec<Violation>> {
     let mut verifier = Verifier::new(function);
     verifier.check();
-    verifier.finish()
-}
-
-/// Checks that a function is in the lowered form for a target, on top of [`verify`].
-///
-/// # Errors
-/// All violations, in layout order.
-pub fn lowered(function: &Function, target: &Target) -> Result<(), Vec<Violation>> {
-    verify(function)?;
-    let mut verifier = Verifier::new(function);
-    verifier.check_lowered(target);
     verifier.finish()
 }
 
@@ -516,88 +390,4 @@ impl<'f> Verifier<'f> {
             }
         }
     }
-
-    fn check_lowered(&mut self, target: &Target) {
-        let function = self.function;
-        for block in &function.layout {
-            self.block = Some(*block);
-            for phi in &function.block(*block).phis {
-                if !is_lowered(function.ty(phi.result), target) {
-                    self.at = At::Phi(phi.result);
-                    self.report(Rule::NotLowered);
-                }
-            }
-            for inst in &function.block(*block).insts {
-                self.at = At::Inst(*inst);
-                self.check_lowered_inst(*inst, target);
-            }
-            let terminator = &function.block(*block).terminator;
-            self.at = At::Terminator(*block);
-            if matches!(terminator, Terminator::Switch { .. }) {
-                self.report(Rule::NotLowered);
-            }
-            let targets = terminator.targets();
-            for target in &targets {
-                if targets.len() > 1 && self.cfg.predecessors(*target).len() > 1 {
-                    self.report(Rule::CriticalEdge(*target));
-                }
-            }
-            self.at = At::Block;
-        }
-    }
-
-    fn check_lowered_inst(&mut self, inst: Inst, target: &Target) {
-        let function = self.function;
-        let data = function.inst(inst);
-        // Words of 64 bits are only put together and taken apart, and read by accesses.
-        let values = || data.args.iter().chain(&data.results);
-        let plain = || values().all(|value| is_lowered(function.ty(*value), target));
-        let has_half = values().any(|value| function.ty(*value) == Type::W16);
-        let low = match data.op {
-            Op::Alu(alu) if function.width(data) == Type::W64 || alu == Alu::Pack64 => {
-                target.has(alu, Type::W64)
-            }
-            Op::Alu(alu) if has_half => target.has(alu, Type::W16) && plain(),
-            Op::Alu(alu) => alu.level() == Level::Low && plain(),
-            Op::LoadVar(_) | Op::StoreVar(_) => false,
-            Op::Load(access) | Op::Store(access) => {
-                let held = access.held != Held::Own || target.has_access(access.space, access.elem);
-                aligned(access) && held
-            }
-            Op::Atomic(_, access) => aligned(access),
-            Op::Lanes(_) | Op::Ballot(_) | Op::Scan(..) => plain(),
-            Op::SysVal(_)
-            | Op::Uniform(_)
-            | Op::Resource(_)
-            | Op::BufferSize
-            | Op::Image(_)
-            | Op::Barrier
-            | Op::Fence => true,
-        };
-        if !low {
-            self.report(Rule::NotLowered);
-        }
-        if let Op::Alu(alu) = data.op
-            && alu.commutes()
-            && function.as_bits(data.args[0]).is_some()
-            && function.as_bits(data.args[1]).is_none()
-        {
-            self.report(Rule::ConstantFirst);
-        }
-    }
-}
-
-/// Whether the lowered form has values of that type beside those of 64 bits.
-fn is_lowered(ty: Type, target: &Target) -> bool {
-    match ty {
-        Type::Bool | Type::W32 | Type::Resource => true,
-        Type::W16 => target.has_halves(),
-        Type::W8 | Type::W64 => false,
-    }
-}
-
-/// Whether the lowered form allows an access of that size and alignment. Small elements that words hold come one by one.
-pub fn aligned(access: Access) -> bool {
-    let small = access.held != Held::Own || access.elem == Type::W8;
-    u32::from(access.align) >= access.bytes().next_power_of_two() && (!small || access.count == 1)
 }
