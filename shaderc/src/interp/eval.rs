@@ -23,14 +23,16 @@ pub fn eval(alu: Alu, width: Type, args: [u64; 4]) -> u64 {
     let (fa, fb, fc) = (float(a), float(b), float(c));
     // Transcendental functions are computed in binary64 and rounded once.
     let wide = f64::from(fa);
+    // Which NaN an operation gives is nobody's business: always the same, so that two ways to one result agree.
+    let f32_bits = |value: f32| u64::from(if value.is_nan() { f32::NAN } else { value }.to_bits());
+    let f16_bits = |value: f32| u64::from(half::from_f32(if value.is_nan() { f32::NAN } else { value }));
     let f = |value: f32| match width {
-        Type::W16 => half::from_f32(value).into(),
-        _ => u64::from(value.to_bits()),
+        Type::W16 => f16_bits(value),
+        _ => f32_bits(value),
     };
     // Those that have only one width.
     let (a32, b32, c32) = (a as u32, b as u32, c as u32);
     let f32_of = |value: u64| f32::from_bits(value as u32);
-    let f32_bits = |value: f32| u64::from(value.to_bits());
     let sign = 1u64 << (bits - 1);
     let result = match alu {
         Alu::IAdd        => a.wrapping_add(b),
@@ -100,6 +102,7 @@ pub fn eval(alu: Alu, width: Type, args: [u64; 4]) -> u64 {
         Alu::FSub        => f(fa - fb),
         Alu::FMul        => f(fa * fb),
         Alu::FFma        => match width {
+            Type::W16 if fa.mul_add(fb, fc).is_nan() => f(f32::NAN),
             Type::W16 => half::fused(fa, fb, fc).into(),
             _ => f(fa.mul_add(fb, fc)),
         },
@@ -131,7 +134,7 @@ pub fn eval(alu: Alu, width: Type, args: [u64; 4]) -> u64 {
         Alu::F2U         => (f32_of(a) as u32).into(),
         Alu::I2F         => f32_bits((a32 as i32) as f32),
         Alu::U2F         => f32_bits(a32 as f32),
-        Alu::PackHalf    => u64::from(half::from_f32(f32_of(a))) | u64::from(half::from_f32(f32_of(b))) << 16,
+        Alu::PackHalf    => f16_bits(f32_of(a)) | f16_bits(f32_of(b)) << 16,
         Alu::HalfLow     => f32_bits(half::to_f32(a as u16)),
         Alu::HalfHigh    => f32_bits(half::to_f32((a >> 16) as u16)),
         Alu::Pack16      => a & 0xffff | (b & 0xffff) << 16,
@@ -155,12 +158,12 @@ pub fn eval(alu: Alu, width: Type, args: [u64; 4]) -> u64 {
         Alu::IEq2        => 0xffff * in_halves(Alu::IEq, args),
         Alu::SLt2        => 0xffff * in_halves(Alu::SLt, args),
         Alu::ULt2        => 0xffff * in_halves(Alu::ULt, args),
-        Alu::FQuantize16 => quantize16(f32_of(a)).into(),
+        Alu::FQuantize16 => f32_bits(quantize16(f32_of(a))),
         Alu::U2U8 | Alu::U2U16 | Alu::U2U32 | Alu::U2U64 | Alu::Low64 => a,
         Alu::S2S16 | Alu::S2S32 | Alu::S2S64 => sa as u64,
         Alu::Pack64      => a | b << 32,
         Alu::High64      => a >> 32,
-        Alu::F2F16       => half::from_f32(f32_of(a)).into(),
+        Alu::F2F16       => f16_bits(f32_of(a)),
         Alu::F2F32       => f32_bits(half::to_f32(a as u16)),
         Alu::F2S64       => (f32_of(a) as i64) as u64,
         Alu::F2U64       => f32_of(a) as u64,
@@ -223,12 +226,12 @@ fn dot(a: u32, b: u32, c: u32, extend: impl Fn(u8) -> i32) -> u32 {
     })
 }
 
-fn quantize16(value: f32) -> u32 {
+fn quantize16(value: f32) -> f32 {
     let half = half::from_f32(value);
     let flushed = if half & 0x7c00 == 0 {
         half & 0x8000
     } else {
         half
     };
-    half::to_f32(flushed).to_bits()
+    half::to_f32(flushed)
 }
