@@ -15,7 +15,7 @@ use crate::ir::alias::{Base, Extent};
 use crate::ir::cfg::Cfg;
 use crate::ir::layout::order_blocks;
 use crate::ir::range::upper_bound;
-use crate::ir::rewrite::rewrite;
+use crate::ir::rewrite::{Replaced, rewrite};
 use crate::ir::{
     Access, Alu, BlockId, Builder, Function, Inst, InstData, Op, Space, Terminator, Type, Value,
 };
@@ -40,9 +40,6 @@ struct Group {
     bytes: u32,
 }
 
-/// The first offset at which so many bytes don't fit into a buffer any more.
-type Limits = HashMap<(Value, u32), Value>;
-
 fn run(function: &mut Function, _: &Target) -> Changed {
     let clamped = clamp_shared(function);
     let groups: Vec<(BlockId, Vec<Group>)> = function
@@ -55,12 +52,11 @@ fn run(function: &mut Function, _: &Target) -> Changed {
         return Changed::from_bool(clamped);
     }
     let limits = read_limits(function, &groups);
+    let mut replaced = Replaced::default();
     for (block, groups) in &groups {
-        let mut at = *block;
-        for group in groups {
-            at = guard(function, at, group, &limits);
-        }
+        guard_all(function, *block, groups, &limits, &mut replaced);
     }
+    replaced.everywhere(function);
     order_blocks(function);
     Changed::Yes
 }
@@ -131,7 +127,16 @@ impl Group {
         }
         fits
     }
+
+    /// The first offset at which so many bytes don't fit any more into the buffer.
+    fn limit(&self, limits: &Limits, bytes: u32) -> Option<Value> {
+        limits.0.get(&(self.base.resource?, bytes)).copied()
+    }
 }
+
+/// The first offset at which so many bytes don't fit into a buffer any more.
+#[derive(Default)]
+struct Limits(HashMap<(Value, u32), Value>);
 
 /// Reads the sizes of buffers, for each where all blocks that need it are reached from, and computes the limits there.
 fn read_limits(function: &mut Function, groups: &[(BlockId, Vec<Group>)]) -> Limits {
@@ -192,7 +197,7 @@ fn read_limits(function: &mut Function, groups: &[(BlockId, Vec<Group>)]) -> Lim
             // Without a borrow: a buffer may be smaller than the access.
             let most = builder.alu_word(Alu::UMax, size, bytes - 1);
             let limit = builder.alu_word(Alu::ISub, most, bytes - 1);
-            limits.insert((resource, bytes), limit);
+            limits.0.insert((resource, bytes), limit);
         }
         function.block_mut(at).insts.extend(after);
     }
@@ -205,38 +210,49 @@ fn bytes(function: &Function, inst: Inst) -> u32 {
     access.map_or(4, Access::bytes)
 }
 
-/// Puts a group behind its comparison. Returns the block in which the rest of `block` now stands.
-fn guard(function: &mut Function, block: BlockId, group: &Group, limits: &Limits) -> BlockId {
-    // The base may have been the result of an atomic, which a guard has replaced since.
-    let first = group.insts.first().map(|inst| function.inst(*inst));
-    let (Some(resource), Some(extent)) = (
-        group.base.resource,
-        first.and_then(|data| Extent::of(function, data)),
-    ) else {
-        return block;
-    };
-    let data = function.block(block);
-    let is_own = |inst: &Inst| group.insts.contains(inst);
-    let Some(last) = data.insts.iter().rposition(is_own) else {
-        return block;
-    };
-    let (before, after) = data.insts.split_at(last + 1);
-    let before: Vec<Inst> = before
-        .iter()
-        .filter(|inst| !is_own(inst))
-        .copied()
-        .collect();
-    let after = after.to_vec();
+/// Puts each group of a block behind its comparison. The rest of the block goes on behind it in one of its own.
+fn guard_all(
+    function: &mut Function,
+    block: BlockId,
+    groups: &[Group],
+    limits: &Limits,
+    replaced: &mut Replaced,
+) {
+    let data = function.block_mut(block);
+    let mut insts = std::mem::take(&mut data.insts).into_iter();
     let (terminator, position) = (data.terminator.clone(), data.position);
-    let rest = function.new_block();
-    for target in terminator.targets() {
-        retarget(function, target, block, rest);
+    let mut at = block;
+    for group in groups {
+        // What stands between them is pure: it can be computed before them.
+        let mut own = group.insts.iter().peekable();
+        while own.peek().is_some()
+            && let Some(inst) = insts.next()
+        {
+            if own.next_if(|own| **own == inst).is_none() {
+                function.block_mut(at).insts.push(inst);
+            }
+        }
+        at = guard(function, at, group, limits, replaced);
+        function.block_mut(at).position = position;
     }
-    let data = function.block_mut(rest);
-    (data.insts, data.terminator, data.position) = (after, terminator, position);
-    function.block_mut(block).insts = before;
+    for target in terminator.targets() {
+        retarget(function, target, block, at);
+    }
+    let data = function.block_mut(at);
+    data.insts.extend(insts);
+    data.terminator = terminator;
+}
 
-    let low = match extent.base.dynamic {
+/// Ends a block by the comparison of a group. Returns the block behind it.
+fn guard(
+    function: &mut Function,
+    block: BlockId,
+    group: &Group,
+    limits: &Limits,
+    replaced: &mut Replaced,
+) -> BlockId {
+    let rest = function.new_block();
+    let low = match group.base.dynamic {
         None => function.word(group.low.cast_unsigned()),
         Some(base) if group.low == 0 => base,
         Some(base) => {
@@ -245,21 +261,18 @@ fn guard(function: &mut Function, block: BlockId, group: &Group, limits: &Limits
         }
     };
     let inside = function.new_block();
-    function.block_mut(inside).insts = group.insts.clone();
     function.block_mut(inside).terminator = Terminator::Jump(rest);
     let outside = match group.insts.as_slice() {
         [_] => rest,
-        several => each_alone(function, several, resource, rest, limits),
+        several => each_alone(function, several, group, rest, limits),
     };
-    branch(
-        function,
-        block,
-        low,
-        limits.get(&(resource, group.bytes)),
-        [inside, outside],
-    );
-    if let &[inst] = group.insts.as_slice() {
-        old_value(function, inst, [block, inside], rest);
+    let limit = group.limit(limits, group.bytes);
+    branch(function, block, low, limit, [inside, outside]);
+    match *group.insts.as_slice() {
+        [inst] if !function.inst(inst).results.is_empty() => {
+            atomic(function, inst, [block, inside], rest, replaced);
+        }
+        _ => function.block_mut(inside).insts = group.insts.clone(),
     }
     rest
 }
@@ -269,12 +282,12 @@ fn branch(
     function: &mut Function,
     block: BlockId,
     offset: Value,
-    limit: Option<&Value>,
+    limit: Option<Value>,
     [then, otherwise]: [BlockId; 2],
 ) {
     let mut builder = Builder::new(function, block);
     let condition = match limit {
-        Some(limit) => builder.alu(Alu::ULt, &[offset, *limit]),
+        Some(limit) => builder.alu(Alu::ULt, &[offset, limit]),
         None => builder.function.bool(false),
     };
     builder.terminate(Terminator::Branch {
@@ -288,7 +301,7 @@ fn branch(
 fn each_alone(
     function: &mut Function,
     insts: &[Inst],
-    resource: Value,
+    group: &Group,
     rest: BlockId,
     limits: &Limits,
 ) -> BlockId {
@@ -300,65 +313,57 @@ fn each_alone(
         let copied = function.new_inst(data.op, data.args, data.exact, data.position);
         function.block_mut(store).insts.push(copied);
         function.block_mut(store).terminator = Terminator::Jump(next);
-        let limit = limits.get(&(resource, bytes(function, *inst)));
+        let limit = group.limit(limits, bytes(function, *inst));
         branch(function, check, offset, limit, [store, next]);
         next = check;
     }
     next
 }
 
-/// The result of an atomic, which is 0 where it wasn't done.
-fn old_value(function: &mut Function, inst: Inst, [block, inside]: [BlockId; 2], rest: BlockId) {
-    let Some(old) = function.inst(inst).results.first().copied() else {
-        return;
-    };
+/// An atomic that stands inside of its guard; its result is 0 where it isn't done.
+fn atomic(
+    function: &mut Function,
+    inst: Inst,
+    [block, inside]: [BlockId; 2],
+    rest: BlockId,
+    replaced: &mut Replaced,
+) {
+    let data = function.inst(inst).clone();
+    let old = data.results[0];
+    let done = function.new_inst(data.op, data.args, data.exact, data.position);
+    function.block_mut(inside).insts.push(done);
+    let result = function.inst(done).results[0];
     // Words of 64 bits can't be chosen between: their halves are.
-    let halves: Vec<Value> = match function.ty(old) {
+    let parts = match function.ty(result) {
         Type::W64 => {
             let mut builder = Builder::new(function, inside);
             [Alu::Low64, Alu::High64]
-                .map(|half| builder.alu(half, &[old]))
+                .map(|half| builder.alu(half, &[result]))
                 .to_vec()
         }
-        _ => vec![old],
+        _ => vec![result],
     };
-    let mut phis = vec![];
-    for half in &halves {
-        let ty = function.ty(*half);
+    let phi = |part: Value| {
+        let ty = function.ty(part);
         let phi = function.new_phi(rest, ty);
         let zero = function.constant_of(ty, 0);
-        phis.push(phi);
         let made = function.block_mut(rest).phis.iter_mut();
         for made in made.filter(|made| made.result == phi) {
-            made.sources = vec![(inside, *half), (block, zero)];
+            made.sources = vec![(inside, part), (block, zero)];
         }
-    }
+        phi
+    };
+    let phis: Vec<Value> = parts.into_iter().map(phi).collect();
     let new = match phis.as_slice() {
         &[phi] => phi,
         halves => {
-            let position = function.inst(inst).position;
-            let whole = function.new_inst(Op::Alu(Alu::Pack64), halves.to_vec(), false, position);
-            function.block_mut(rest).insts.insert(0, whole);
+            let pack = Op::Alu(Alu::Pack64);
+            let whole = function.new_inst(pack, halves.to_vec(), false, data.position);
+            function.block_mut(rest).insts.push(whole);
             function.inst(whole).results[0]
         }
     };
-    // Not what feeds the choice itself.
-    let feeds: Vec<Inst> = function.block(inside).insts.clone();
-    function.map_uses(|value| if value == old { new } else { value });
-    for inst in feeds {
-        for arg in &mut function.inst_mut(inst).args {
-            if *arg == new {
-                *arg = old;
-            }
-        }
-    }
-    for phi in &mut function.block_mut(rest).phis {
-        for (from, value) in &mut phi.sources {
-            if *from == inside && *value == new {
-                *value = old;
-            }
-        }
-    }
+    replaced.insert(old, new);
 }
 
 /// Keeps offsets in shared memory inside of what the workgroup has.
