@@ -49,11 +49,16 @@ pub(crate) struct Entry<T> {
 
 impl<T> Entry<T> {
     /// A place that never held anything.
-    pub(crate) const EMPTY: Entry<T> = Entry {
-        generation: 0,
-        taken: false,
-        value: None,
-    };
+    pub(crate) const EMPTY: Entry<T> = Entry::empty();
+
+    /// The same, written where it is: a constant is copied with all that a value would take.
+    pub(crate) const fn empty() -> Entry<T> {
+        Entry {
+            generation: 0,
+            taken: false,
+            value: None,
+        }
+    }
 }
 
 /// Values in places of the caller's.

@@ -62,11 +62,11 @@ impl<const QUEUES: usize, const JOBS: usize, const OBJECTS: usize> Default
     /// As [`Storage::new`], for a local variable: written where it is, where that would copy a constant as large as it.
     fn default() -> Self {
         Storage {
-            groups: array::from_fn(|_| Entry::EMPTY),
-            spaces: array::from_fn(|_| Entry::EMPTY),
-            jobs: array::from_fn(|_| Entry::EMPTY),
-            points: array::from_fn(|_| Entry::EMPTY),
-            objects: array::from_fn(|_| Entry::EMPTY),
+            groups: array::from_fn(|_| Entry::empty()),
+            spaces: array::from_fn(|_| Entry::empty()),
+            jobs: array::from_fn(|_| Entry::empty()),
+            points: array::from_fn(|_| Entry::empty()),
+            objects: array::from_fn(|_| Entry::empty()),
             links: array::from_fn(|_| [Link::EMPTY; LINKS]),
         }
     }

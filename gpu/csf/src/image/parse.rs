@@ -298,7 +298,7 @@ impl<'a> Image<'a> {
         if *last != 0 || text.len() != BUILD_HASH_DIGITS + 1 {
             return None;
         }
-        core::str::from_utf8(text).ok().map(str::trim_end)
+        core::str::from_utf8(text).ok().map(str::trim_ascii_end)
     }
 
     /// The entry at `offset` and the offset of the next.
