@@ -101,6 +101,12 @@ pub fn find(name: &str) -> Option<Topic> {
     find_product(name).map(Topic::Product)
 }
 
+/// The row of the register or word of this very name.
+pub fn register(name: &str) -> Option<&'static Register> {
+    let mut rows = blocks().flat_map(|block| block.registers);
+    rows.find(|row| row.name == name)
+}
+
 /// What the value of a register, an exception, `GPU_ID` or a page-table entry (`pte`) means.
 pub fn find_value(name: &str, value: u64) -> Option<Topic> {
     if name.eq_ignore_ascii_case("pte") {

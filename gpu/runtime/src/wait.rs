@@ -90,8 +90,10 @@ impl fmt::Display for Condition {
 /// A wait that came to its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimedOut {
-    /// The register or shared word.
-    pub register: Register,
+    /// The row of the register or shared word.
+    pub register: &'static Register,
+    /// Its offset: it may be one of several.
+    pub offset: u32,
     /// Where a shared word stands; `None` for a register.
     pub address: Option<PhysicalAddress>,
     /// Its value at the end.
@@ -107,13 +109,14 @@ impl fmt::Display for TimedOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let TimedOut {
             register,
+            offset,
             value,
             wanted,
             limit,
             ..
         } = self;
         match self.address {
-            None => write!(f, "{} ({:#x})", register.name, register.offset)?,
+            None => write!(f, "{} ({offset:#x})", register.name)?,
             Some(address) => write!(f, "{} (in memory at {address})", register.name)?,
         }
         write!(f, " = {value:#x}, wanted {wanted}, after {limit:?}")
@@ -125,7 +128,8 @@ impl core::error::Error for TimedOut {}
 /// A register that must fulfil a condition by some moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Awaited {
-    register: Register,
+    register: &'static Register,
+    offset: u32,
     wanted: Condition,
     limit: Duration,
     begun: Instant,
@@ -137,18 +141,34 @@ impl Awaited {
     pub(crate) fn new<P: Platform>(
         platform: &P,
         now: Instant,
-        register: Register,
+        register: &'static Register,
         wanted: Condition,
         limit: Duration,
     ) -> Awaited {
         let limit = scaled(platform, limit);
         Awaited {
             register,
+            offset: register.offset,
             wanted,
             limit,
             begun: now,
             until: now.after(limit),
         }
+    }
+
+    /// The same of number `index` of a repeated register.
+    pub(crate) const fn at(self, index: u32) -> Awaited {
+        Awaited {
+            offset: self.register.at(index).offset,
+            ..self
+        }
+    }
+
+    fn read<P: Platform>(&self, platform: &mut P) -> u64 {
+        platform.read(Register {
+            offset: self.offset,
+            ..*self.register
+        })
     }
 
     /// Whether it is fulfilled.
@@ -160,7 +180,7 @@ impl Awaited {
         platform: &mut P,
         now: Instant,
     ) -> Result<bool, TimedOut> {
-        let value = platform.read(self.register);
+        let value = self.read(platform);
         match self.wanted.holds(value) {
             true => Ok(true),
             false if now >= self.until => Err(self.timed_out(value)),
@@ -176,13 +196,14 @@ impl Awaited {
 
     /// That it will not be fulfilled any more, whatever time is left.
     pub(crate) fn missed<P: Platform>(&self, platform: &mut P) -> TimedOut {
-        let value = platform.read(self.register);
+        let value = self.read(platform);
         self.timed_out(value)
     }
 
     const fn timed_out(&self, value: u64) -> TimedOut {
         TimedOut {
             register: self.register,
+            offset: self.offset,
             address: None,
             value,
             wanted: self.wanted,

@@ -23,7 +23,7 @@ use core::time::Duration;
 use eitri_cs::builder::BuildFault;
 use eitri_cs::{ArchSet, EncodeError, Reg, Slot, SubQueue};
 use eitri_csf::command::AsCommand;
-use eitri_csf::explain::{self, Topic};
+use eitri_csf::explain;
 use eitri_csf::fault::fault_access::AccessKind;
 use eitri_csf::fault::{Exception, FaultSource};
 use eitri_csf::image::Problem;
@@ -370,7 +370,7 @@ variants! {
 values! {
     FirmwareCrash   { mcu_status, halt_status, fault }
     RequestIgnored  { what, timed_out, mcu_status }
-    TimedOut        { register, address, value, wanted, limit }
+    TimedOut        { register, offset, address, value, wanted, limit }
     Condition       { mask, wanted }
     ResetError      { timed_out, power }
     PowerStuck      { domain, change, timed_out, state }
@@ -425,19 +425,13 @@ impl Coded for &'static str {
     }
 }
 
-/// Its name, and its offset: it may be one of several.
-impl Coded for Register {
+impl Coded for &'static Register {
     fn put(&self, to: &mut Words<'_, '_>) {
         to.name(self.name);
-        self.offset.put(to);
     }
 
     fn take(from: &mut dyn Source) -> Option<Self> {
-        let Some(Topic::Register { register, .. }) = explain::find(from.name()?) else {
-            return None;
-        };
-        let offset = Coded::take(from)?;
-        Some(Register { offset, ..register })
+        explain::register(from.name()?)
     }
 }
 

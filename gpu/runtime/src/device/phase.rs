@@ -28,10 +28,6 @@ use eitri_csf::interface::global::GLB_ACK;
 
 /// What the device is in.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one of it, and no heap to put a start on"
-)]
 pub(super) enum Phase {
     /// It takes jobs.
     Running,
@@ -519,7 +515,7 @@ fn is_quiet(phase: &Phase) -> bool {
 fn answers(lost: &DeviceLost) -> bool {
     match lost {
         DeviceLost::Firmware(_) | DeviceLost::Restart(_) => false,
-        DeviceLost::Silent(ignored) => ignored.timed_out.register != GLB_ACK,
+        DeviceLost::Silent(ignored) => *ignored.timed_out.register != GLB_ACK,
         DeviceLost::Gpu(_) | DeviceLost::Mmu(_) | DeviceLost::Stream(_) => true,
     }
 }

@@ -32,15 +32,15 @@ pub struct RequestIgnored {
 pub(crate) struct Channel {
     pub(crate) input: SharedBlock,
     pub(crate) output: SharedBlock,
-    pub(crate) req: Register,
-    pub(crate) ack: Register,
+    pub(crate) req: &'static Register,
+    pub(crate) ack: &'static Register,
 }
 
 impl Channel {
     /// The two words as they are.
     pub(crate) fn read<P: Platform>(&self, platform: &mut P) -> (u32, u32) {
-        let req = self.input.read_word(platform, self.req);
-        (req, self.output.read_word(platform, self.ack))
+        let req = self.input.read_word(platform, *self.req);
+        (req, self.output.read_word(platform, *self.ack))
     }
 
     /// Requests the toggles of `mask`.
@@ -51,7 +51,7 @@ impl Channel {
 
     /// Writes the level or value bits of `mask`.
     pub(crate) fn set<P: Platform>(&self, platform: &mut P, mask: u32, value: u32) {
-        let req = self.input.read_word(platform, self.req);
+        let req = self.input.read_word(platform, *self.req);
         self.write(platform, (req & !mask) | (value & mask));
     }
 
@@ -84,7 +84,8 @@ impl Channel {
             what,
             timed_out: TimedOut {
                 register: self.ack,
-                address: Some(self.output.address(self.ack)),
+                offset: self.ack.offset,
+                address: Some(self.output.address(*self.ack)),
                 value: u64::from(ack),
                 wanted: Condition::equal(u64::from(mask), u64::from(req)),
                 limit,
@@ -96,7 +97,7 @@ impl Channel {
     fn write<P: Platform>(&self, platform: &mut P, req: u32) {
         // The words that a request is about stand before the request does.
         platform.publish();
-        self.input.write(platform, self.req, u64::from(req));
+        self.input.write(platform, *self.req, u64::from(req));
     }
 }
 

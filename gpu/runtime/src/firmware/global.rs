@@ -49,8 +49,8 @@ impl Global {
     /// Makes the firmware look at the requests of these slots.
     pub(crate) fn ring_slots<P: Platform>(&self, platform: &mut P, slots: u32) {
         let bells = Channel {
-            req: GLB_DB_REQ,
-            ack: GLB_DB_ACK,
+            req: &GLB_DB_REQ,
+            ack: &GLB_DB_ACK,
             ..self.requests
         };
         bells.toggle(platform, slots);

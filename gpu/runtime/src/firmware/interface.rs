@@ -105,8 +105,8 @@ impl StreamBlocks {
         Channel {
             input: self.input,
             output: self.output,
-            req: CS_REQ,
-            ack: CS_ACK,
+            req: &CS_REQ,
+            ack: &CS_ACK,
         }
     }
 }
@@ -126,8 +126,8 @@ impl SlotBlocks {
         Channel {
             input: self.input,
             output: self.output,
-            req: CSG_REQ,
-            ack: CSG_ACK,
+            req: &CSG_REQ,
+            ack: &CSG_ACK,
         }
     }
 }
@@ -178,8 +178,8 @@ impl Interface {
         let requests = Channel {
             input,
             output,
-            req: GLB_REQ,
-            ack: GLB_ACK,
+            req: &GLB_REQ,
+            ack: &GLB_ACK,
         };
 
         let mut slots = Vec::new();

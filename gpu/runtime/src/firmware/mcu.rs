@@ -66,7 +66,13 @@ impl Notice {
         platform.publish();
         platform.write(MCU_CONTROL, u64::from(request));
         let wanted = Condition::set(job_irq::GLOBAL.mask());
-        Notice(Awaited::new(platform, now, JOB_IRQ.rawstat, wanted, BOOTED))
+        Notice(Awaited::new(
+            platform,
+            now,
+            &JOB_IRQ.rawstat,
+            wanted,
+            BOOTED,
+        ))
     }
 
     /// Whether it has come.

@@ -25,7 +25,7 @@ impl Flush {
         platform.publish();
         platform.write(GPU_COMMAND, u64::from(GpuCommand::FlushCaches(what).word()));
         let wanted = Condition::set(completed);
-        Flush(Awaited::new(platform, now, GPU_IRQ.rawstat, wanted, LIMIT))
+        Flush(Awaited::new(platform, now, &GPU_IRQ.rawstat, wanted, LIMIT))
     }
 
     /// Whether it is done.

@@ -42,7 +42,7 @@ impl Reaching {
         limit: Duration,
     ) -> Reaching {
         let wanted = Condition::equal(mcu_status::STATE.mask(), u64::from(state.number()));
-        let awaited = Awaited::new(platform, now, MCU_STATUS, wanted, limit);
+        let awaited = Awaited::new(platform, now, &MCU_STATUS, wanted, limit);
         Reaching { what, awaited }
     }
 

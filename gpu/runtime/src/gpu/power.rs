@@ -133,10 +133,10 @@ pub(crate) fn prepare_l2<P: Platform>(platform: &mut P, coherency: Coherency) {
 }
 
 /// What holds, in order, after the command that switches power on, and after that which switches it off.
-const AFTER_ON: [(Register, Condition); 1] = [(L2_READY, Condition::set(FIRST_L2))];
-const AFTER_OFF: [(Register, Condition); 2] = [
-    (L2_PWRTRANS, Condition::clear(FIRST_L2)),
-    (L2_READY, Condition::clear(FIRST_L2)),
+const AFTER_ON: [(&Register, Condition); 1] = [(&L2_READY, Condition::set(FIRST_L2))];
+const AFTER_OFF: [(&Register, Condition); 2] = [
+    (&L2_PWRTRANS, Condition::clear(FIRST_L2)),
+    (&L2_READY, Condition::clear(FIRST_L2)),
 ];
 
 /// A change of the L2's power under way.
@@ -160,7 +160,7 @@ impl Switch {
         let awaited = Awaited::new(
             platform,
             now,
-            L2_PWRTRANS,
+            &L2_PWRTRANS,
             Condition::clear(FIRST_L2),
             LIMIT,
         );
@@ -202,7 +202,7 @@ impl Switch {
             let Some((register, wanted)) = after.get(next) else {
                 return Ok(true);
             };
-            self.awaited = Awaited::new(platform, now, *register, *wanted, LIMIT);
+            self.awaited = Awaited::new(platform, now, register, *wanted, LIMIT);
             self.next = Some(next.saturating_add(1));
         }
     }

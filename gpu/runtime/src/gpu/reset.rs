@@ -52,7 +52,7 @@ impl Reset {
         platform.write(GPU_COMMAND, u64::from(GpuCommand::Reset(kind).word()));
         // RAWSTAT rather than STATUS: whether masks survive a reset is not established.
         let wanted = Condition::set(completed);
-        let awaited = Awaited::new(platform, now, GPU_IRQ.rawstat, wanted, LIMIT);
+        let awaited = Awaited::new(platform, now, &GPU_IRQ.rawstat, wanted, LIMIT);
         Reset { kind, awaited }
     }
 

@@ -351,8 +351,8 @@ pub(crate) fn ring_streams<P: Platform>(
 
 fn doorbells(slot: &SlotBlocks) -> Channel {
     Channel {
-        req: CSG_DB_REQ,
-        ack: CSG_DB_ACK,
+        req: &CSG_DB_REQ,
+        ack: &CSG_DB_ACK,
         ..slot.requests()
     }
 }

@@ -461,7 +461,7 @@ impl Update {
 /// That no command of a space is in progress.
 fn idle<P: Platform>(platform: &P, now: Instant, number: u32) -> Awaited {
     let wanted = Condition::clear(as_status::ACTIVE.mask());
-    Awaited::new(platform, now, AS_STATUS.at(number), wanted, LIMIT)
+    Awaited::new(platform, now, &AS_STATUS, wanted, LIMIT).at(number)
 }
 
 fn give<P: Platform>(platform: &mut P, number: u32, command: AsCommand) {
