@@ -35,6 +35,8 @@ impl<'a> Program<'a> {
     ///
     /// # Errors
     /// A [`ProgramError`] that names the first thing that is wrong.
+    // Its errors would be taken apart in the caller.
+    #[inline(never)]
     pub fn parse(bytes: &'a [u8]) -> Result<Program<'a>, ProgramError> {
         let header = Header::checked(bytes, &FORMAT)?;
         let counts = Counts {

@@ -56,6 +56,10 @@
     reason = "errors carry what was seen, and there is no heap to put it on"
 )]
 
+// What has one caller and hands on errors is often `inline(never)`: inlined, its errors are taken apart and put together again in
+// the caller, byte by byte where a target has no unaligned accesses. It made an image a sixteenth larger. Nothing of it is
+// on the way of a dispatch or a submission.
+
 #[cfg(test)]
 extern crate std;
 

@@ -47,6 +47,7 @@ impl<P: Platform> Device<'_, '_, P> {
     /// # Errors
     /// If a job in flight uses the set, the program has no such binding, or the part of the buffer is too small or can't be
     /// bound.
+    #[inline(never)]
     pub fn bind_range(
         &mut self,
         set: DescriptorSet,

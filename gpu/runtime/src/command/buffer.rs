@@ -48,6 +48,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     ///
     /// # Errors
     /// If there is no memory or no place in the storage for it.
+    #[inline(never)]
     pub fn create_command_buffer(&mut self, space: Space) -> Result<CommandBuffer, Error> {
         let kind = Kind::Commands(Commands::EMPTY);
         let bytes = FIRST_BLOCK.into();

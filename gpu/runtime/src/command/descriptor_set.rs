@@ -69,6 +69,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     ///
     /// # Errors
     /// If the program has no such set, or there is no memory or no place in the storage.
+    #[inline(never)]
     pub fn create_descriptor_set(
         &mut self,
         pipeline: Pipeline,

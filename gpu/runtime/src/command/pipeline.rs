@@ -68,6 +68,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     /// # Errors
     /// If the program is for another architecture or exceeds a limit of this GPU, or there is no memory or no place in the
     /// storage.
+    #[inline(never)]
     pub fn create_pipeline(
         &mut self,
         space: Space,

@@ -20,6 +20,7 @@ const SETTLE: Duration = ms(20_000);
 
 impl<P: Platform> Device<'_, '_, P> {
     /// Polls until a job is over, for `limit` at most: then it is still [`Status::Pending`], and goes on.
+    #[inline(never)]
     pub fn wait(&mut self, fence: Fence, limit: Duration) -> Status {
         let over = self.poll_until(Pace::new(Lines::ALL, limit), |device| {
             let status = device.status(fence);

@@ -167,6 +167,7 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
     }
 
     /// The same, whatever the sizes of the tables are.
+    #[inline(never)]
     fn bring_up_with(
         mut platform: P,
         firmware: &'d [u8],
@@ -296,6 +297,7 @@ pub(super) fn all_slots(interface: &Interface) -> u32 {
 }
 
 /// Finds out what the GPU is, and how it sees memory.
+#[inline(never)]
 fn identify<P: Platform, R: Reporter>(
     it: &mut P,
     steps: &mut Steps<'_, R>,
@@ -327,6 +329,7 @@ impl Prepared<'_> {
 }
 
 /// Takes and maps memory for the firmware. If that fails nothing is kept.
+#[inline(never)]
 fn prepare<'f, P: Platform>(
     it: &mut P,
     memory: &mut Memory,

@@ -16,6 +16,7 @@ impl<P: Platform> Device<'_, '_, P> {
     ///
     /// # Errors
     /// If there is no memory, no address or no place in the storage for it.
+    #[inline(never)]
     pub fn create_buffer(&mut self, space: Space, bytes: u64) -> Result<Buffer, Error> {
         if bytes == 0 {
             return Err(Error::Empty);
@@ -57,6 +58,7 @@ impl<P: Platform> Device<'_, '_, P> {
     ///
     /// # Errors
     /// If that is not inside the buffer; or the GPU's caches are not cleaned in time, which costs the device.
+    #[inline(never)]
     pub fn write_buffer(&mut self, buffer: Buffer, offset: u64, bytes: &[u8]) -> Result<(), Error> {
         let (at, length) = self.part(buffer, offset, bytes.len())?;
         self.host_writes(buffer.0, WHAT)?;
@@ -74,6 +76,7 @@ impl<P: Platform> Device<'_, '_, P> {
     /// # Errors
     /// If that is not inside the buffer, or the GPU had to be reset before its caches could be cleaned, so that what jobs wrote
     /// there is lost; or the caches are not cleaned in time, which costs the device.
+    #[inline(never)]
     pub fn read_buffer(
         &mut self,
         buffer: Buffer,

@@ -440,6 +440,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     }
 
     /// Maps several in one go, for which the hardware is asked once; nothing where no bytes are wanted.
+    #[inline(never)]
     pub(crate) fn map_all<const N: usize>(
         &mut self,
         space: Option<Key>,

@@ -35,6 +35,7 @@ impl<P: Platform> Device<'_, '_, P> {
     ///
     /// # Errors
     /// If there is no memory or no place in the storage for it, or it wants cores or priorities that there are not.
+    #[inline(never)]
     pub fn create_queue(&mut self, config: QueueConfig) -> Result<Queue, Error> {
         self.alive()?;
         self.collect();
@@ -134,6 +135,7 @@ impl<P: Platform> Device<'_, '_, P> {
     ///
     /// # Errors
     /// If a job is in flight: wait for it, or cancel it.
+    #[inline(never)]
     pub fn destroy_queue(&mut self, queue: Queue) -> Result<(), Error> {
         self.group(queue)?;
         let open = |job: &Job| job.fence.queue == queue && !job.over;
@@ -263,6 +265,7 @@ impl<P: Platform> Device<'_, '_, P> {
         }
     }
 
+    #[inline(never)]
     fn group_memory(&mut self, space: Space) -> Result<GroupMemory, Error> {
         let facts = self.interface.facts;
         let user = Stream::USER_BYTES.wrapping_mul(STREAMS as u64);

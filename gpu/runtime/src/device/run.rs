@@ -57,6 +57,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         ran.and(destroyed)
     }
 
+    #[inline(never)]
     fn run_on(
         &mut self,
         queue: Queue,

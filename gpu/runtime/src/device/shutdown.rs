@@ -23,6 +23,7 @@ impl<P: Platform> Device<'_, '_, P> {
     /// # Errors
     /// What did not stop in order, or that the GPU does not even reset; with the platform, so that its owner can cut
     /// power all the same. The memory of a GPU that does not reset is not given back.
+    #[inline(never)]
     pub fn shutdown(mut self, reporter: &mut impl Reporter) -> Result<P, Failed<P>> {
         let down = self.power_down(reporter);
         for index in 0..self.groups.capacity() {
@@ -103,6 +104,7 @@ impl<P: Platform> Device<'_, '_, P> {
         Ok(())
     }
 
+    #[inline(never)]
     fn power_down_in_order<R: Reporter>(
         &mut self,
         steps: &mut Steps<'_, R>,

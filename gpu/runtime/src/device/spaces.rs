@@ -25,6 +25,7 @@ impl<P: Platform> Device<'_, '_, P> {
     ///
     /// # Errors
     /// If there is no memory or no place in the storage for it.
+    #[inline(never)]
     pub fn create_space(&mut self) -> Result<Space, Error> {
         let (bits, coherency) = (self.properties.va_bits, self.coherency);
         let space = AddressSpace::new(&mut self.platform, &mut self.memory, bits, coherency);

@@ -235,6 +235,7 @@ impl Start {
 }
 
 /// Goes through all steps that are left of a start, and waits for each.
+#[inline(never)]
 pub(super) fn start<P: Platform, R: Reporter>(
     steps: &mut Steps<'_, R>,
     mut start: Start,

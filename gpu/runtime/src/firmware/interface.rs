@@ -156,6 +156,7 @@ pub(crate) struct Interface {
 
 impl Interface {
     /// Reads and checks the control blocks in the shared section.
+    #[inline(never)]
     pub(crate) fn discover<P: Platform>(
         platform: &mut P,
         shared: (PhysicalAddress, u64),

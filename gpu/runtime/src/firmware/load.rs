@@ -55,6 +55,7 @@ pub(crate) struct LoadedImage<'f> {
 
 impl<'f> LoadedImage<'f> {
     /// Checks an image, and takes and maps memory for its sections. [`Filling`] writes them.
+    #[inline(never)]
     pub(crate) fn load<P: Platform>(
         platform: &mut P,
         memory: &mut Memory,

@@ -169,6 +169,7 @@ impl Vm {
     /// # Errors
     /// With the pages, if there are any: after an error that costs the device the GPU may still reach them until it is
     /// stopped.
+    #[inline(never)]
     pub(crate) fn map<P: Platform, const N: usize>(
         &mut self,
         platform: &mut P,
