@@ -42,7 +42,7 @@ fn staging_register(map: StagingMap, row: &StagingRegister) -> Page {
 
 /// The page of an instruction: its bits as on the oldest architecture, and fields that later ones have elsewhere.
 pub(super) fn page(info: &'static Info) -> Page {
-    let mut page = Page::new(Family::StreamInstruction, info.name, info.note)
+    let mut page = Page::new(Family::StreamInstruction, info.name, info.note.text())
         .fact("opcode", format!("{:#04x}", info.opcode))
         .fact("category", format!("{:?}", info.category))
         .fact("done", format!("{:?}", info.timing))
@@ -50,7 +50,7 @@ pub(super) fn page(info: &'static Info) -> Page {
             "exists on",
             arch_text(SUPPORTED.iter(), |arch| info.archs.contains(arch)),
         )
-        .fact("text", info.text.mesa26);
+        .fact("text", info.text.mesa26.text());
     page.bits = 64;
     page.aliases = SUPPORTED
         .iter()
@@ -128,5 +128,5 @@ fn about(field: &FieldInfo) -> String {
         FieldKind::SlotMask => "mask of scoreboard slots",
         FieldKind::Bytes8 => "bytes, stored as a number of 8-byte instructions",
     };
-    format!("{} ({kind})", field.note.trim())
+    format!("{} ({kind})", field.note.text().trim())
 }

@@ -3,7 +3,7 @@
 //! Guarantees: a code with no name here is undefined and is refused.  Columns: Rust's name, the bits, the facts' name,
 //! the word in an instruction's text, a note.  Facts: hardware/command-stream.md 3 and 5.1 (words).
 
-use crate::field::{EnumInfo, EnumValue, FieldKind, Value, kept};
+use crate::field::{EnumInfo, EnumValue, FieldKind, Sentence, Value};
 
 macro_rules! enums {
     ($(
@@ -22,7 +22,7 @@ macro_rules! enums {
                 /// Its names, bits and notes.
                 pub const INFO: EnumInfo = EnumInfo {
                     name: $fact,
-                    note: kept(concat!($($note),*).trim_ascii()),
+                    note: Sentence::new(concat!($($note),*).trim_ascii()),
                     values: if cfg!(feature = "text") {
                         &[$( EnumValue { code: $code, name: $value_fact, word: $word, note: $value_note } ),*]
                     } else {

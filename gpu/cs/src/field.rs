@@ -7,9 +7,32 @@ use crate::arch::{Arch, ArchSet};
 use crate::register::{Pair, Reg, RegMask};
 use crate::scoreboard::{Slot, SlotMask};
 
-/// A sentence of the tables, or nothing without the feature `text`: a driver does not want them in its image.
-pub(crate) const fn kept(text: &'static str) -> &'static str {
-    if cfg!(feature = "text") { text } else { "" }
+/// A sentence of the tables; nothing, and no bytes of a row, without the feature `text`: a driver does not want them in its image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sentence(#[cfg(feature = "text")] &'static str);
+
+impl Sentence {
+    #[cfg(feature = "text")]
+    pub(crate) const fn new(text: &'static str) -> Sentence {
+        Sentence(text)
+    }
+
+    #[cfg(not(feature = "text"))]
+    pub(crate) const fn new(_: &'static str) -> Sentence {
+        Sentence()
+    }
+
+    /// What it says.
+    #[cfg(feature = "text")]
+    pub const fn text(self) -> &'static str {
+        self.0
+    }
+
+    /// What it says.
+    #[cfg(not(feature = "text"))]
+    pub const fn text(self) -> &'static str {
+        ""
+    }
 }
 
 /// What a field holds.
@@ -43,7 +66,7 @@ pub struct EnumInfo {
     /// Its name.
     pub name: &'static str,
     /// What it says.
-    pub note: &'static str,
+    pub note: Sentence,
     /// Its values, by rising code. Empty without the feature `text`.
     pub values: &'static [EnumValue],
 }
@@ -140,6 +163,15 @@ pub struct FieldInfo {
     pub kind: FieldKind,
     /// Where it stands; an architecture that no entry names does not have the field.
     pub bits: &'static [Bits],
+    /// What else the row says.
+    pub columns: &'static Columns,
+    /// What it says.
+    pub note: Sentence,
+}
+
+/// What a row says of a field beside where it stands. Most rows say one of a few things, which so are in an image once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Columns {
     /// The value that `Default` gives; written where the architecture has the field.
     pub default: u64,
     /// Whether the register it names is read or written.
@@ -148,8 +180,6 @@ pub struct FieldInfo {
     pub extent: Extent,
     /// When the register it names is used.
     pub when: When,
-    /// What it says.
-    pub note: &'static str,
 }
 
 impl FieldInfo {
@@ -158,52 +188,15 @@ impl FieldInfo {
         kind: FieldKind,
         bits: &'static [Bits],
         note: &'static str,
+        columns: &'static Columns,
     ) -> FieldInfo {
         FieldInfo {
             name,
             kind,
             bits,
-            default: 0,
-            access: Access::None,
-            extent: Extent::Kind,
-            when: When::Always,
-            note: kept(note),
+            columns,
+            note: Sentence::new(note),
         }
-    }
-
-    pub(crate) const fn reads(mut self) -> FieldInfo {
-        self.access = Access::Read;
-        self
-    }
-
-    pub(crate) const fn writes(mut self) -> FieldInfo {
-        self.access = Access::Write;
-        self
-    }
-
-    pub(crate) const fn masked_by(mut self, field: &'static str) -> FieldInfo {
-        self.extent = Extent::Mask(field);
-        self
-    }
-
-    pub(crate) const fn counted_by(mut self, field: &'static str) -> FieldInfo {
-        self.extent = Extent::Count(field);
-        self
-    }
-
-    pub(crate) const fn when(mut self, field: &'static str, value: u64) -> FieldInfo {
-        self.when = When::Is(field, value);
-        self
-    }
-
-    pub(crate) const fn unless(mut self, field: &'static str, value: u64) -> FieldInfo {
-        self.when = When::IsNot(field, value);
-        self
-    }
-
-    pub(crate) const fn default(mut self, value: u64) -> FieldInfo {
-        self.default = value;
-        self
     }
 
     /// Where the field stands on `arch`; `None` where that has no such field.
@@ -217,6 +210,51 @@ impl FieldInfo {
             i += 1;
         }
         None
+    }
+}
+
+impl Columns {
+    /// Of a field that names no register.
+    pub(crate) const PLAIN: Columns = Columns {
+        default: 0,
+        access: Access::None,
+        extent: Extent::Kind,
+        when: When::Always,
+    };
+
+    pub(crate) const fn reads(mut self) -> Columns {
+        self.access = Access::Read;
+        self
+    }
+
+    pub(crate) const fn writes(mut self) -> Columns {
+        self.access = Access::Write;
+        self
+    }
+
+    pub(crate) const fn masked_by(mut self, field: &'static str) -> Columns {
+        self.extent = Extent::Mask(field);
+        self
+    }
+
+    pub(crate) const fn counted_by(mut self, field: &'static str) -> Columns {
+        self.extent = Extent::Count(field);
+        self
+    }
+
+    pub(crate) const fn when(mut self, field: &'static str, value: u64) -> Columns {
+        self.when = When::Is(field, value);
+        self
+    }
+
+    pub(crate) const fn unless(mut self, field: &'static str, value: u64) -> Columns {
+        self.when = When::IsNot(field, value);
+        self
+    }
+
+    pub(crate) const fn default(mut self, value: u64) -> Columns {
+        self.default = value;
+        self
     }
 }
 

@@ -34,7 +34,7 @@ impl Info {
     pub(crate) fn operands(&self, word: u64, arch: Arch) -> Usage {
         let mut usage = Usage::default();
         for field in self.fields {
-            let registers = match field.access {
+            let registers = match field.columns.access {
                 Access::None => continue,
                 _ if !self.is_used(field, word, arch) => continue,
                 Access::Read => &mut usage.reads,
@@ -52,7 +52,7 @@ impl Info {
     }
 
     fn is_used(&self, field: &FieldInfo, word: u64, arch: Arch) -> bool {
-        match field.when {
+        match field.columns.when {
             When::Always => true,
             When::Is(field, value) => self.field_bits(field, word, arch) == value,
             When::IsNot(field, value) => self.field_bits(field, word, arch) != value,
@@ -62,7 +62,7 @@ impl Info {
     fn registers_of(&self, field: &FieldInfo, word: u64, arch: Arch) -> RegSet {
         let first = field.bits(arch).map_or(0, |bits| bits.of(word)) as u16;
         let run = |count: u16| (first..first + count).fold(RegSet::EMPTY, RegSet::with);
-        match field.extent {
+        match field.columns.extent {
             Extent::Kind if field.kind == FieldKind::Pair => run(2),
             Extent::Kind => run(1),
             Extent::Count(count) => run(self.field_bits(count, word, arch) as u8 as u16),

@@ -195,7 +195,7 @@ pub(crate) fn encode_field(
     match place(of, field, raw, arch) {
         Ok(placed) => Ok(placed),
         // A default that is not 0 goes without saying where there is no field.
-        Err(EncodeError::NoSuchField { .. }) if raw == field.default => Ok(0),
+        Err(EncodeError::NoSuchField { .. }) if raw == field.columns.default => Ok(0),
         Err(error) => Err(error),
     }
 }

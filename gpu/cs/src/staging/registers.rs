@@ -9,7 +9,7 @@ use super::words::{
 use super::{StagingRegister, StagingWhen};
 use crate::arch::ArchSet;
 use crate::arch::on::{ALL, FROM_V11, FROM_V12, TO_V11, V10, V11, V12, V13};
-use crate::field::kept;
+use crate::field::Sentence;
 use crate::register::Reg;
 
 const fn r(number: u8, name: &'static str, archs: ArchSet, note: &'static str) -> StagingRegister {
@@ -20,7 +20,7 @@ const fn r(number: u8, name: &'static str, archs: ArchSet, note: &'static str) -
         archs,
         when: StagingWhen::Always,
         word: None,
-        note: kept(note),
+        note: Sentence::new(note).text(),
     }
 }
 

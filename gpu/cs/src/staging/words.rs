@@ -76,7 +76,7 @@ macro_rules! words {
                 fn default() -> Self {
                     $ty {$(
                         $field: codec::default(const {
-                            field_info!($field : $field_ty [$($bits)*] $field_note $(. $column($($argument),*))*).default
+                            field_info!($field : $field_ty [$($bits)*] $field_note $(. $column($($argument),*))*).columns.default
                         }),
                     )*}
                 }

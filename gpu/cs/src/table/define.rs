@@ -30,7 +30,8 @@ macro_rules! field_info {
             <$ty as $crate::field::Value>::KIND,
             $crate::table::define::bits!($($bits)*),
             $note,
-        )$( .$column($($argument),*) )*
+            const { &$crate::field::Columns::PLAIN$( .$column($($argument),*) )* },
+        )
     };
 }
 pub(crate) use field_info;
@@ -130,7 +131,7 @@ macro_rules! define_instructions {
 
                 impl Default for $ty {
                     fn default() -> Self {
-                        $ty { $( $field: codec::default($ty::$field.default), )* }
+                        $ty { $( $field: codec::default($ty::$field.columns.default), )* }
                     }
                 }
 

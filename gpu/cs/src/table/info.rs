@@ -6,7 +6,7 @@ use core::fmt;
 use core::ops::BitOr;
 
 use crate::arch::{Arch, ArchSet};
-use crate::field::{FieldInfo, kept};
+use crate::field::{FieldInfo, Sentence};
 use crate::staging::StagingMap;
 
 /// What an instruction is about.
@@ -123,11 +123,11 @@ impl SubOpcode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text {
     /// As Mesa 26 prints it.
-    pub mesa26: &'static str,
+    pub mesa26: Sentence,
     /// As Mesa 26 prints it on some architectures, where that differs.
-    pub mesa26_on: Option<(ArchSet, &'static str)>,
+    pub mesa26_on: Option<(ArchSet, Sentence)>,
     /// As Mesa 24.1 prints it, where that differs.
-    pub mesa24: Option<&'static str>,
+    pub mesa24: Option<Sentence>,
     /// Whether Mesa 26 prints it as unknown.
     pub unknown_to_mesa26: bool,
 }
@@ -156,7 +156,7 @@ pub struct Info {
     /// Its text.
     pub text: Text,
     /// What it does.
-    pub note: &'static str,
+    pub note: Sentence,
 }
 
 impl Info {
@@ -182,12 +182,12 @@ impl Info {
             staging: None,
             fields,
             text: Text {
-                mesa26: kept(text),
+                mesa26: Sentence::new(text),
                 mesa26_on: None,
                 mesa24: None,
                 unknown_to_mesa26: false,
             },
-            note: kept(note),
+            note: Sentence::new(note),
         }
     }
 
@@ -228,12 +228,12 @@ impl Info {
     }
 
     pub(crate) const fn text_on(mut self, archs: ArchSet, text: &'static str) -> Info {
-        self.text.mesa26_on = Some((archs, kept(text)));
+        self.text.mesa26_on = Some((archs, Sentence::new(text)));
         self
     }
 
     pub(crate) const fn text24(mut self, text: &'static str) -> Info {
-        self.text.mesa24 = Some(kept(text));
+        self.text.mesa24 = Some(Sentence::new(text));
         self
     }
 
@@ -288,6 +288,7 @@ impl Info {
             Some((archs, text)) if archs.contains(arch) => text,
             _ => self.text.mesa26,
         };
+        let text = text.text();
         let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         &text[..end.unwrap_or(text.len())]
     }

@@ -45,7 +45,7 @@ fn forms() -> impl Iterator<Item = Form> {
         ];
         templates.into_iter().flatten().map(move |template| Form {
             info,
-            template,
+            template: template.text(),
             alias: None,
         })
     };

@@ -68,7 +68,7 @@ impl<L: Labels> Parser<'_, L> {
     fn line(&mut self, form: &Form) -> Result<u64, Fault> {
         let start = self.cursor.at();
         for field in self.info.fields {
-            self.set(field, field.default.cast_signed().into(), start)?;
+            self.set(field, field.columns.default.cast_signed().into(), start)?;
         }
         if let Some(alias) = form.alias {
             self.set_named("mode", alias.mode as i128, start)?;

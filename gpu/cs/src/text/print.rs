@@ -41,11 +41,12 @@ impl Info {
     /// The template of its text.
     pub(super) fn template(&self, arch: Arch, syntax: Syntax) -> &'static str {
         let text = &self.text;
-        match (syntax, text.mesa24, text.mesa26_on) {
+        let template = match (syntax, text.mesa24, text.mesa26_on) {
             (Syntax::Mesa24, Some(mesa24), _) => mesa24,
             (_, _, Some((archs, mesa26))) if archs.contains(arch) => mesa26,
             _ => text.mesa26,
-        }
+        };
+        template.text()
     }
 }
 
@@ -206,7 +207,7 @@ impl Text {
             };
             let value = bits.of(self.word);
             let is_base = field.name == "base_register"; // the base of a mask with a hole at its start
-            if shown.0 >> index & 1 != 0 || value == field.default && !is_base {
+            if shown.0 >> index & 1 != 0 || value == field.columns.default && !is_base {
                 continue;
             }
             f.write_str(separator)?;

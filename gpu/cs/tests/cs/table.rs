@@ -134,7 +134,7 @@ fn check_field(info: &FieldInfo, fact: &Value, facts: &Value, arch: Arch, what: 
                 ("enum", None)
             }
         }
-        FieldKind::Reg if info.extent != Extent::Kind => ("reg", Some("tuple")),
+        FieldKind::Reg if info.columns.extent != Extent::Kind => ("reg", Some("tuple")),
         FieldKind::Reg => ("reg", Some("32")),
         FieldKind::Pair => ("reg", Some("64")),
         FieldKind::RegMask => ("mask", None),
@@ -147,18 +147,18 @@ fn check_field(info: &FieldInfo, fact: &Value, facts: &Value, arch: Arch, what: 
     };
     assert_eq!(fact["type"], kind, "type of {what}");
     assert_eq!(fact["reg_class"].as_str(), class, "class of {what}");
-    let access = match info.access {
+    let access = match info.columns.access {
         Access::None => None,
         Access::Read => Some("read"),
         Access::Write => Some("write"),
     };
     assert_eq!(fact["access"].as_str(), access, "access of {what}");
-    let extent = match info.extent {
+    let extent = match info.columns.extent {
         Extent::Kind => None,
         Extent::Mask(field) | Extent::Count(field) => Some(field),
     };
     assert_eq!(fact["extent"].as_str(), extent, "extent of {what}");
-    let when = match info.when {
+    let when = match info.columns.when {
         When::Always => None,
         When::Is("draw_id_register_enable", 1) => Some("draw_id_register_enable == 1"),
         When::IsNot("condition", 6) => Some("condition != ALWAYS"),
@@ -166,7 +166,7 @@ fn check_field(info: &FieldInfo, fact: &Value, facts: &Value, arch: Arch, what: 
     };
     assert_eq!(fact["when"].as_str(), when, "condition of {what}");
     if let Some(default) = fact["default"].as_u64() {
-        assert_eq!(info.default, default, "default of {what}");
+        assert_eq!(info.columns.default, default, "default of {what}");
     }
 }
 

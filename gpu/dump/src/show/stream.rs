@@ -332,7 +332,8 @@ impl Replay {
         let info = instr.info();
         for field in info.fields {
             let bits = field.bits(arch).map(|bits| bits.of(word) as u8);
-            let (Some(number), Access::Read, Extent::Kind) = (bits, field.access, field.extent)
+            let (Some(number), Access::Read, Extent::Kind) =
+                (bits, field.columns.access, field.columns.extent)
             else {
                 continue;
             };
