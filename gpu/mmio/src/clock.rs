@@ -26,8 +26,9 @@ impl Clock for GenericTimer {
         unsafe {
             core::arch::asm!("isb", "mrs {}, cntvct_el0", out(reg) ticks, options(nostack, preserves_flags));
         }
-        let hertz = self.hertz().max(1);
-        let nanoseconds = u128::from(ticks % hertz) * 1_000_000_000 / u128::from(hertz);
+        // The register's upper half is reserved: so what is left of a second, in nanoseconds, fits 64 bits.
+        let hertz = u64::from(self.hertz() as u32).max(1);
+        let nanoseconds = (ticks % hertz) * 1_000_000_000 / hertz;
         Instant(core::time::Duration::new(ticks / hertz, nanoseconds as u32))
     }
 

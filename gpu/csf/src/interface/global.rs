@@ -137,8 +137,9 @@ registers! {
 /// `GLB_*_TIMER` for a time in microseconds on a source that runs at `hertz`; rounded up, at most the largest value.
 pub fn timer_word(microseconds: u64, hertz: u64, source: TimerSource) -> u32 {
     const UNIT: u64 = 1_000_000 * 1024;
-    let ticks = u128::from(microseconds) * u128::from(hertz);
-    let value = ticks.div_ceil(u128::from(UNIT)).min(0x7FFF_FFFF) as u32;
+    // What is more than 64 bits is more than the field's largest value, too.
+    let ticks = microseconds.saturating_mul(hertz);
+    let value = ticks.div_ceil(UNIT).min(0x7FFF_FFFF) as u32;
     timer::SOURCE.set32(value, source)
 }
 
