@@ -27,6 +27,8 @@ use thiserror::Error;
 pub(crate) const MAX_SLOTS: usize = 16;
 /// Streams of a slot that are used: vertex-tiler, fragment, compute.
 const MAX_STREAMS: usize = 3;
+/// As many input and output blocks as there can be.
+const MOST_BLOCKS: usize = 2 * (1 + MAX_SLOTS * (1 + MAX_STREAMS));
 
 /// Why the interface of the firmware is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
@@ -385,32 +387,27 @@ fn own_blocks(
     global: &Channel,
     slots: &[SlotBlocks],
 ) -> Result<(), InterfaceError> {
-    let of_slot =
-        |slot: &SlotBlocks| [(CSG_INPUT.name, slot.input), (CSG_OUTPUT.name, slot.output)];
-    let of_stream = |stream: &StreamBlocks| {
-        [
-            (CS_KERNEL_INPUT.name, stream.input),
-            (CS_KERNEL_OUTPUT.name, stream.output),
-        ]
-    };
-    let all = || {
-        let globals = [
-            (GLB_INPUT.name, global.input),
-            (GLB_OUTPUT.name, global.output),
-        ];
-        let groups = slots.iter().flat_map(of_slot);
-        let streams = slots.iter().flat_map(|slot| &slot.streams);
-        globals
-            .into_iter()
-            .chain(groups)
-            .chain(streams.flat_map(of_stream))
-    };
-    for (number, (block, place)) in all().enumerate() {
-        if all().take(number).any(|(_, other)| other == place) {
+    let mut seen: Vec<SharedBlock, MOST_BLOCKS> = Vec::new();
+    let mut own = |block: &Block, place: SharedBlock| {
+        if seen.contains(&place) {
             let offset = place.base().0.wrapping_sub(base.0);
             let address = u64::from(SHARED_VA).wrapping_add(offset);
+            let block = block.name;
             return Err(InterfaceError::Shared { block, address });
         }
+        // There is room: it is as long as there can be blocks.
+        let _ = seen.push(place);
+        Ok(())
+    };
+    own(&GLB_INPUT, global.input)?;
+    own(&GLB_OUTPUT, global.output)?;
+    for slot in slots {
+        own(&CSG_INPUT, slot.input)?;
+        own(&CSG_OUTPUT, slot.output)?;
+    }
+    for stream in slots.iter().flat_map(|slot| &slot.streams) {
+        own(&CS_KERNEL_INPUT, stream.input)?;
+        own(&CS_KERNEL_OUTPUT, stream.output)?;
     }
     Ok(())
 }
