@@ -106,44 +106,57 @@ impl Scheduler {
         now: Instant,
     ) -> Decision {
         let bend = self.roll(1 << 32);
-        let waiting = all.clone().filter(|it| it.ready && it.place == Place::Off);
         // Equals are ordered by their time, or by the seed.
         let order = |it: &Contender| match bend {
             0 => it.stamp,
             bend => it.stamp.wrapping_mul(bend | 1) >> 7,
         };
-        let first = waiting
-            .clone()
-            .max_by_key(|it| (it.priority, u64::MAX.wrapping_sub(order(it))));
-        let Some(first) = first else {
+        let mut waiting = 0_usize;
+        let mut first: Option<(Contender, (Priority, u64))> = None;
+        for it in all.clone() {
+            if it.ready && it.place == Place::Off {
+                waiting = waiting.saturating_add(1);
+                let rank = (it.priority, u64::MAX.wrapping_sub(order(&it)));
+                if first.as_ref().is_none_or(|(_, highest)| rank >= *highest) {
+                    first = Some((it, rank));
+                }
+            }
+        }
+        let Some((first, _)) = first else {
             return Decision::Wait(None);
         };
-        let seated = all.clone().filter(|it| it.place != Place::Off);
-        let taken = seated.clone().count();
-        // A space counts once, however many groups share it.
-        let is_first_of_space = |it: &Contender| {
+        let seated = all.filter(|it| it.place != Place::Off);
+        let (mut taken, mut spaces, mut leaving) = (0_usize, 0_usize, 0_usize);
+        let mut shares = false;
+        let mut victim: Option<(Contender, Instant)> = None;
+        let rank = |it: &Contender, since| (it.ready.then_some(it.priority), since);
+        for it in seated.clone() {
+            taken = taken.saturating_add(1);
+            // A space counts once, however many groups share it.
             let mut of_space = seated.clone().filter(|other| other.space == it.space);
-            of_space.next().is_some_and(|other| other.who == it.who)
-        };
-        let spaces = seated.clone().filter(is_first_of_space).count();
-        let shares = seated.clone().any(|it| it.space == first.space);
+            if of_space.next().is_some_and(|other| other.who == it.who) {
+                spaces = spaces.saturating_add(1);
+            }
+            shares |= it.space == first.space;
+            match it.place {
+                Place::Moving { leaves: true } => leaving = leaving.saturating_add(1),
+                Place::On(since) => {
+                    let lower = |(other, long): &(Contender, Instant)| {
+                        rank(&it, since) < rank(other, *long)
+                    };
+                    if victim.as_ref().is_none_or(lower) {
+                        victim = Some((it, since));
+                    }
+                }
+                _ => {}
+            }
+        }
         if taken < room.slots && (shares || spaces < room.spaces) {
             return Decision::Bind(first.who);
         }
-        let leaving = seated
-            .clone()
-            .filter(|it| it.place == Place::Moving { leaves: true });
-        if leaving.count() >= waiting.count() {
+        if leaving >= waiting {
             return Decision::Wait(None);
         }
-        let movable = seated.filter_map(|it| match it.place {
-            Place::On(since) => Some((it, since)),
-            _ => None,
-        });
-        let victim = movable.min_by_key(|(it, since)| {
-            let rank = it.ready.then_some(it.priority);
-            (rank, *since)
-        });
         let Some((victim, since)) = victim else {
             return Decision::Wait(None);
         };
