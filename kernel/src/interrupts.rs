@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use arm_gic::gicv3::registers::{Gicd, GicrSgi};
 use arm_gic::gicv3::{GicCpuInterface, GicV3};
 use arm_gic::{IntId, InterruptGroup, Trigger, UniqueMmioPointer};
+use core::fmt;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use cortex_a::registers::{DAIF, MPIDR_EL1, Readable, Writeable};
 use eitri_boards::{Gic, Spi};
@@ -132,6 +133,18 @@ pub enum RegisterError {
     NoSuchInterrupt(Interrupt),
 }
 
+impl fmt::Display for RegisterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RegisterError::Full => f.write_str("too many handlers"),
+            RegisterError::NoSuchInterrupt(interrupt) => {
+                let id = u32::from(interrupt.id());
+                write!(f, "there is no interrupt {id}")
+            }
+        }
+    }
+}
+
 /// Calls `handler` when `interrupt` (level-triggered) comes. It stays disabled until [`enable`].
 ///
 /// # Errors
@@ -187,7 +200,8 @@ pub(crate) fn dispatch() {
             Some((interrupt, handler)) => handler(interrupt),
             None => {
                 set_enabled(id, false);
-                println!("interrupt {id:?}, which nobody registered for: disabled");
+                let id = u32::from(id);
+                println!("interrupt {id}, which nobody registered for: disabled");
             }
         }
         GicCpuInterface::end_interrupt(id, InterruptGroup::Group1);

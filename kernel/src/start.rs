@@ -184,7 +184,7 @@ fn on_main_stack(kernel: Kernel, main: fn(Kernel) -> Exit) -> ! {
 extern "C" fn go(call: &(Kernel, fn(Kernel) -> Exit)) -> ! {
     let (kernel, main) = *call;
     if let Err(error) = watchdog::open(kernel.board) {
-        println!("the watchdog can't be refreshed: {error:?}");
+        println!("the watchdog can't be refreshed: {error}");
     }
     interrupts::unmask();
     let exit = main(kernel);
