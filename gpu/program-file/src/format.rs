@@ -11,8 +11,8 @@ pub(crate) mod word {
     pub(crate) const SUM:     usize = 0x10; // CRC-32 of everything after this word
 }
 
-/// The sum that guards a program.
-const CRC: crc::Crc<u32> = crc::Crc::<u32>::new(&crc::CRC_32_ISO_HDLC);
+/// The sum that guards a program. Bit by bit: a table would be a KiB of every image, and programs are a few KiB.
+const CRC: crc::Crc<u32, crc::NoTable> = crc::Crc::<u32, crc::NoTable>::new(&crc::CRC_32_ISO_HDLC);
 
 /// The sum of a program's bytes.
 pub(crate) fn sum_of(bytes: &[u8]) -> u32 {
