@@ -97,7 +97,7 @@ pub(super) fn part(low: u8, high: u8, what: SpanKind) -> Part {
         SpanKind::Opcode(value) => part("opcode", format!("always {value:#04x}")),
         SpanKind::SubOpcode(sub) => part(
             "sub-opcode",
-            format!("{}: always {:#04x}", sub.group, sub.value),
+            format!("{}: always {:#04x}", sub.group.name(), sub.value),
         ),
         SpanKind::Reserved => part("reserved", "written as zero".to_owned()),
         SpanKind::Field(field) => {

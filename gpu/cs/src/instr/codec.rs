@@ -297,7 +297,7 @@ pub(super) fn unknown(opcode: u8, word: u64, arch: Arch) -> DecodeError {
         .and_then(|info| info.sub_opcode);
     match sub {
         Some(sub) => DecodeError::UnknownSubOpcode {
-            group: sub.group,
+            group: sub.group.name(),
             sub_opcode: (word >> sub.low) as u8,
             arch,
         },

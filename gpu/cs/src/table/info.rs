@@ -99,8 +99,8 @@ impl BitOr for Resources {
 /// A second opcode: bits that tell apart the instructions of one opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubOpcode {
-    /// The name of the opcode that they share.
-    pub group: &'static str,
+    /// The opcode that they share.
+    pub group: SubGroup,
     /// The highest bit.
     pub high: u8,
     /// The lowest bit.
@@ -116,6 +116,31 @@ impl SubOpcode {
 
     const fn mask(&self) -> u64 {
         (u64::MAX >> (63 - (self.high - self.low))) << self.low
+    }
+}
+
+/// An opcode that several instructions share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SubGroup {
+    /// Arithmetic of 32 bits with a constant.
+    Imm32,
+    /// Arithmetic of 64 bits with a constant.
+    Imm64,
+    /// Arithmetic of 32 bits with a register.
+    Reg32,
+    /// Arithmetic of 64 bits with a register.
+    Reg64,
+}
+
+impl SubGroup {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SubGroup::Imm32 => "ARITH_IMM32",
+            SubGroup::Imm64 => "ARITH_IMM64",
+            SubGroup::Reg32 => "ARITH_REG32",
+            SubGroup::Reg64 => "ARITH_REG64",
+        }
     }
 }
 
@@ -191,7 +216,7 @@ impl Info {
         }
     }
 
-    const fn sub(mut self, group: &'static str, high: u8, low: u8, value: u8) -> Info {
+    const fn sub(mut self, group: SubGroup, high: u8, low: u8, value: u8) -> Info {
         self.sub_opcode = Some(SubOpcode {
             group,
             high,
@@ -202,19 +227,19 @@ impl Info {
     }
 
     pub(crate) const fn arith_imm32(self, value: u8) -> Info {
-        self.sub("ARITH_IMM32", 39, 32, value)
+        self.sub(SubGroup::Imm32, 39, 32, value)
     }
 
     pub(crate) const fn arith_imm64(self, value: u8) -> Info {
-        self.sub("ARITH_IMM64", 39, 32, value)
+        self.sub(SubGroup::Imm64, 39, 32, value)
     }
 
     pub(crate) const fn arith_reg32(self, value: u8) -> Info {
-        self.sub("ARITH_REG32", 31, 24, value)
+        self.sub(SubGroup::Reg32, 31, 24, value)
     }
 
     pub(crate) const fn arith_reg64(self, value: u8) -> Info {
-        self.sub("ARITH_REG64", 31, 24, value)
+        self.sub(SubGroup::Reg64, 31, 24, value)
     }
 
     pub(crate) const fn needs(mut self, resources: Resources) -> Info {

@@ -28,5 +28,5 @@ pub(crate) mod scoreboard;
 pub(crate) mod sync;
 
 pub use aliases::{ALIASES, Alias};
-pub use info::{Category, Info, Resources, SubOpcode, Text, Timing};
+pub use info::{Category, Info, Resources, SubGroup, SubOpcode, Text, Timing};
 pub use spans::{Span, SpanKind};
