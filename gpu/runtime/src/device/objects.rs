@@ -14,7 +14,7 @@ use crate::links::{Full, Links, List};
 use crate::platform::Platform;
 use crate::queue::{Ended, Reach, SubQueue};
 use crate::slab::{Key, Slab};
-use crate::vm::{Mapping, Protection, Vm, VmError};
+use crate::vm::{AT_ONCE, Mapping, NOTHING, Protection, Vm, VmError, Wanted};
 use eitri_program::Program;
 
 /// Something in memory of the GPU that has a handle.
@@ -182,7 +182,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let forgotten = self.forget_aliases(key);
         self.forget_links(key);
         let object = self.objects.remove(key).ok_or(Error::Gone { what })?;
-        forgotten.and(self.unmap(Some(object.space), [Some(object.mapping)]))
+        forgotten.and(self.unmap(Some(object.space), [Some(object.mapping), None, None]))
     }
 
     /// Takes what an object refers to out; its own areas go with it.
@@ -208,7 +208,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
                 let _ = self.links.add(&mut kept, used, tag);
             } else if let Some(area) = self.objects.remove(used) {
                 // A space that does not obey has cost the device, which says so from now on.
-                let _ = self.unmap(Some(area.space), [Some(area.mapping)]);
+                let _ = self.unmap(Some(area.space), [Some(area.mapping), None, None]);
             }
         }
         if let Some(object) = self.objects.get_mut(key) {
@@ -435,17 +435,18 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         bytes: u64,
         protection: Protection,
     ) -> Result<Mapping, Error> {
-        let [mapping] = self.map_all(space, [(what, bytes.max(1), protection)])?;
+        let wanted = (what, bytes.max(1), protection);
+        let [mapping, ..] = self.map_all(space, [wanted, NOTHING, NOTHING])?;
         mapping.ok_or(Error::Empty)
     }
 
     /// Maps several in one go, for which the hardware is asked once; nothing where no bytes are wanted.
     #[inline(never)]
-    pub(crate) fn map_all<const N: usize>(
+    pub(crate) fn map_all(
         &mut self,
         space: Option<Key>,
-        wanted: [(&'static str, u64, Protection); N],
-    ) -> Result<[Option<Mapping>; N], Error> {
+        wanted: [Wanted; AT_ONCE],
+    ) -> Result<[Option<Mapping>; AT_ONCE], Error> {
         self.quiet();
         let vm = Self::vm(&mut self.firmware_vm, &mut self.spaces, space)?;
         let mapped = vm.map(&mut self.platform, &mut self.memory, wanted);
@@ -460,10 +461,11 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     }
 
     /// Unmaps what no work uses any more, and gives its memory back.
-    pub(crate) fn unmap<const N: usize>(
+    #[inline(never)]
+    pub(crate) fn unmap(
         &mut self,
         space: Option<Key>,
-        mappings: [Option<Mapping>; N],
+        mappings: [Option<Mapping>; AT_ONCE],
     ) -> Result<(), Error> {
         self.quiet();
         let vm = Self::vm(&mut self.firmware_vm, &mut self.spaces, space)?;

@@ -9,7 +9,7 @@ use crate::handle::{Fence, Queue, Space};
 use crate::platform::Platform;
 use crate::queue::{Job, Places, Ring, Status, Stream, StreamShape};
 use crate::scheduler::Priority;
-use crate::vm::{GpuAddress, Mapping, Protection};
+use crate::vm::{GpuAddress, Mapping, NOTHING, Protection};
 use eitri_cs::SubQueue;
 
 /// How a queue is made.
@@ -252,7 +252,7 @@ impl<P: Platform> Device<'_, '_, P> {
                 self.quiet();
                 let _ = self.take_out(space);
             }
-            let _ = self.unmap(Some(space), [Some(rings), Some(syncs)]);
+            let _ = self.unmap(Some(space), [Some(rings), Some(syncs), None]);
             let _ = self.unmap(None, [Some(pages), Some(suspend), protected]);
             // The space is its other queue's from now on, or goes.
             if goes {
@@ -274,6 +274,7 @@ impl<P: Platform> Device<'_, '_, P> {
         let own = [
             ("ring buffers", RINGS_BYTES,                  Protection::Given),
             ("sync objects", SYNC_STRIDE * STREAMS as u64, Protection::Shared),
+            NOTHING,
         ];
         #[rustfmt::skip]
         let of_firmware = [
@@ -281,11 +282,11 @@ impl<P: Platform> Device<'_, '_, P> {
             ("a suspend buffer",           facts.suspend_bytes.into(),           Protection::Data),
             ("a protected suspend buffer", facts.protected_suspend_bytes.into(), Protection::Data),
         ];
-        let [rings, syncs] = self.map_all(Some(space.0), own)?;
+        let [rings, syncs, _] = self.map_all(Some(space.0), own)?;
         let [pages, suspend, protected] = match self.map_all(None, of_firmware) {
             Ok(made) => made,
             Err(error) => {
-                let _ = self.unmap(Some(space.0), [rings, syncs]);
+                let _ = self.unmap(Some(space.0), [rings, syncs, None]);
                 return Err(error);
             }
         };
@@ -299,7 +300,7 @@ impl<P: Platform> Device<'_, '_, P> {
             }),
             // Firmware that saves a group to no bytes: it is not known to.
             (rings, syncs, pages, suspend) => {
-                let _ = self.unmap(Some(space.0), [rings, syncs]);
+                let _ = self.unmap(Some(space.0), [rings, syncs, None]);
                 let _ = self.unmap(None, [pages, suspend, protected]);
                 Err(Error::Gone { what: Thing::Queue })
             }

@@ -77,7 +77,7 @@ impl<P: Platform> Device<'_, '_, P> {
             if let Some(object) = of_space(self) {
                 self.forget_links(object);
                 if let Some(object) = self.objects.remove(object) {
-                    let _ = self.unmap(Some(key), [Some(object.mapping)]);
+                    let _ = self.unmap(Some(key), [Some(object.mapping), None, None]);
                 }
             }
         }

@@ -117,13 +117,23 @@ impl Mapping {
     }
 }
 
+/// How many mappings are made or unmapped at once, at most. Fewer are as many with some that want nothing, so that there is one
+/// function of each in an image.
+pub(crate) const AT_ONCE: usize = 3;
+
+/// What a mapping is for, its bytes and its protection.
+pub(crate) type Wanted = (&'static str, u64, Protection);
+
+/// No mapping.
+pub(crate) const NOTHING: Wanted = ("", 0, Protection::Given);
+
 /// Pages that are not mapped, or may be after an error that costs the device; and why not.
-pub(crate) type NotMapped<const N: usize> = ([Option<Pages>; N], VmError);
+pub(crate) type NotMapped = ([Option<Pages>; AT_ONCE], VmError);
 
 /// Where pages begin, counted from the first, if they are placed side by side, with a page between each two; the bytes of all,
 /// and what their place is aligned to.
-fn side_by_side<const N: usize>(all: &[Option<Pages>; N]) -> ([u64; N], u64, u64) {
-    let (mut starts, mut end, mut alignment) = ([0; N], 0_u64, PAGE_BYTES);
+fn side_by_side(all: &[Option<Pages>; AT_ONCE]) -> ([u64; AT_ONCE], u64, u64) {
+    let (mut starts, mut end, mut alignment) = ([0; AT_ONCE], 0_u64, PAGE_BYTES);
     for (start, pages) in starts.iter_mut().zip(all) {
         let Some(pages) = pages else { continue };
         let own = Vm::alignment(pages.bytes());
@@ -170,13 +180,13 @@ impl Vm {
     /// With the pages, if there are any: after an error that costs the device the GPU may still reach them until it is
     /// stopped.
     #[inline(never)]
-    pub(crate) fn map<P: Platform, const N: usize>(
+    pub(crate) fn map<P: Platform>(
         &mut self,
         platform: &mut P,
         memory: &mut Memory,
-        wanted: [(&'static str, u64, Protection); N],
-    ) -> Result<[Option<Mapping>; N], NotMapped<N>> {
-        let mut taken = [const { None }; N];
+        wanted: [Wanted; AT_ONCE],
+    ) -> Result<[Option<Mapping>; AT_ONCE], NotMapped> {
+        let mut taken = [const { None }; AT_ONCE];
         for (place, (what, bytes, _)) in taken.iter_mut().zip(wanted) {
             if bytes == 0 {
                 continue;
@@ -187,7 +197,7 @@ impl Vm {
             }
         }
         if taken.iter().all(Option::is_none) {
-            return Ok([const { None }; N]);
+            return Ok([const { None }; AT_ONCE]);
         }
         let (starts, bytes, alignment) = side_by_side(&taken);
         let Range { start, end } = self.range;
@@ -200,7 +210,7 @@ impl Vm {
             return Err((taken, VmError::OutOfAddresses { what, bytes }));
         };
         let starts = starts.map(|start| first.wrapping_add(start));
-        let mut parts: Vec<Part, N> = Vec::new();
+        let mut parts: Vec<Part, AT_ONCE> = Vec::new();
         for ((pages, start), (.., protection)) in taken.iter().zip(starts).zip(wanted) {
             let Some(pages) = pages else { continue };
             // There is room: it is as long as the arrays.
@@ -225,13 +235,13 @@ impl Vm {
     ///
     /// # Errors
     /// It may still be mapped.
-    pub(crate) fn unmap<P: Platform, const N: usize>(
+    pub(crate) fn unmap<P: Platform>(
         &mut self,
         platform: &mut P,
         memory: &mut Memory,
-        mappings: &[Option<Mapping>; N],
+        mappings: &[Option<Mapping>; AT_ONCE],
     ) -> Result<(), VmError> {
-        let mut ranges: Vec<Range<u64>, N> = Vec::new();
+        let mut ranges: Vec<Range<u64>, AT_ONCE> = Vec::new();
         for mapping in mappings.iter().flatten() {
             let start = mapping.address.0;
             // There is room: it is as long as the array.
