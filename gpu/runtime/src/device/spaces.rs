@@ -7,7 +7,7 @@ use super::{Device, DeviceLost};
 use crate::access::Access;
 use crate::error::{Error, Table, Thing};
 use crate::fault::Neighbour;
-use crate::group::{Group, Residency, doorbell};
+use crate::group::{Residency, doorbell};
 use crate::handle::Space;
 use crate::memory::Memory;
 use crate::mmu::{AddressSpace, LOOK};
@@ -203,38 +203,42 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// What is mapped in a space, nearest to an address that is not.
     pub(super) fn nearest(&self, space: Key, address: u64) -> Option<Neighbour> {
-        let objects = self.objects.iter();
-        let objects = objects.filter(|(_, object)| object.space == space);
-        let objects = objects.map(|(key, object)| {
-            let bytes = match object.kind {
-                super::Kind::Buffer { bytes, .. } => bytes,
-                _ => object.mapping.bytes(),
-            };
-            (object.kind.thing(), key, object.mapping.address(), bytes)
-        });
-        let groups = self.groups.iter();
-        let groups = groups.filter(|(_, group)| group.space == space);
-        let groups = groups.flat_map(|(key, group): (Key, &Group)| {
-            let parts = [&group.memory.rings, &group.memory.syncs];
-            parts.map(|part| (Thing::Queue, key, part.address(), part.bytes()))
-        });
-        let all = objects.chain(groups).map(|(what, key, start, bytes)| {
+        let mut nearest: Option<Neighbour> = None;
+        let mut look = |what, key: Key, start, bytes| {
             let GpuAddress(first) = start;
             let before = address < first;
             let missed_by = match before {
                 true => first.wrapping_sub(address),
                 false => address.saturating_sub(first.saturating_add(bytes)),
             };
-            Neighbour {
-                what,
-                number: key.index() as u16,
-                address: start,
-                bytes,
-                missed_by,
-                before,
+            if nearest.is_none_or(|other| missed_by < other.missed_by) {
+                nearest = Some(Neighbour {
+                    what,
+                    number: key.index() as u16,
+                    address: start,
+                    bytes,
+                    missed_by,
+                    before,
+                });
             }
-        });
-        all.min_by_key(|near| near.missed_by)
+        };
+        for (key, object) in self.objects.iter() {
+            if object.space == space {
+                let bytes = match object.kind {
+                    super::Kind::Buffer { bytes, .. } => bytes,
+                    _ => object.mapping.bytes(),
+                };
+                look(object.kind.thing(), key, object.mapping.address(), bytes);
+            }
+        }
+        for (key, group) in self.groups.iter() {
+            if group.space == space {
+                for part in [&group.memory.rings, &group.memory.syncs] {
+                    look(Thing::Queue, key, part.address(), part.bytes());
+                }
+            }
+        }
+        nearest
     }
 }
 
