@@ -6,10 +6,12 @@
 //!
 //! What an instruction of a machine may read, and where, is for its back end to check.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::function::{BlockId, Function, Value, Word};
 use super::interface::{Instruction, Machine, Reads};
+use super::liveness::live_at_ends;
 use crate::pass::Unit;
 
 /// What a function may contain.
@@ -137,27 +139,31 @@ fn check_definitions<M: Machine>(function: &Function<M>, broken: &mut Vec<Broken
     }
 }
 
-/// Forward dataflow: the values that are defined on every path to the start of each block.
+/// No value may be read where some path has not written it: then it lives at the start of the program. Only of such values
+/// is it asked where that is.
 fn check_uses<M: Machine>(function: &Function<M>, broken: &mut Vec<Broken>) {
+    let suspects = live_at_start(function);
+    if suspects.is_empty() {
+        return;
+    }
+    let number = |value: Value| suspects.binary_search(&value).ok();
+    // Forward: which of them are written on every path to the end of each block.
     let predecessors = function.predecessors();
-    let count = function.values.len();
     let mut at_end: Vec<Option<Vec<bool>>> = vec![None; function.blocks.len()];
     let entry_of = |id: BlockId, at_end: &[Option<Vec<bool>>]| -> Vec<bool> {
-        let mut defined = vec![id.index() != 0; count];
+        let mut defined = vec![id.index() != 0; suspects.len()];
         for from in predecessors.of(id.index()) {
             if let Some(other) = &at_end[from.index()] {
-                defined
-                    .iter_mut()
-                    .zip(other)
-                    .for_each(|(mine, theirs)| *mine &= theirs);
+                let both = defined.iter_mut().zip(other);
+                both.for_each(|(mine, theirs)| *mine &= theirs);
             }
         }
-        if id.index() == 0 {
-            function
-                .preloaded_values()
-                .for_each(|value| defined[value.index()] = true);
-        }
         defined
+    };
+    let define = |defined: &mut [bool], value: Value| {
+        if let Some(number) = number(value) {
+            defined[number] = true;
+        }
     };
     let mut changed = true;
     while changed {
@@ -165,62 +171,69 @@ fn check_uses<M: Machine>(function: &Function<M>, broken: &mut Vec<Broken>) {
         for id in function.block_ids() {
             let mut defined = entry_of(id, &at_end);
             let block = function.block(id);
-            block
-                .phis
-                .iter()
-                .for_each(|phi| defined[phi.dest.index()] = true);
-            block
-                .instrs
-                .iter()
-                .flat_map(|instr| instr.written_values())
-                .for_each(|value| defined[value.index()] = true);
+            let phis = block.phis.iter().map(|phi| phi.dest);
+            let written = block.instrs.iter().flat_map(|instr| instr.written_values());
+            phis.chain(written)
+                .for_each(|value| define(&mut defined, value));
             if at_end[id.index()].as_ref() != Some(&defined) {
                 at_end[id.index()] = Some(defined);
                 changed = true;
             }
         }
     }
+    let mut undefined =
+        |block: BlockId, value: Value, defined: Option<&[bool]>, text: &dyn Fn() -> String| {
+            let known =
+                number(value).is_none_or(|number| defined.is_some_and(|known| known[number]));
+            if !known {
+                let text = text();
+                broken.push(Broken::Undefined { block, value, text });
+            }
+        };
     for id in function.block_ids() {
         let mut defined = entry_of(id, &at_end);
         let block = function.block(id);
         for phi in &block.phis {
             for (from, operand) in &phi.sources {
-                let known = at_end[from.index()].as_ref();
+                let known = at_end[from.index()].as_deref();
                 for value in operand.words().filter_map(Word::value) {
-                    if !known.is_some_and(|known| known[value.index()]) {
-                        broken.push(Broken::Undefined {
-                            block: id,
-                            value,
-                            text: format!("{} = phi {from}", phi.dest),
-                        });
-                    }
+                    undefined(id, value, known, &|| format!("{} = phi {from}", phi.dest));
                 }
             }
-            defined[phi.dest.index()] = true;
+            define(&mut defined, phi.dest);
         }
         for instr in &block.instrs {
-            for value in instr.read_values().filter(|value| !defined[value.index()]) {
-                broken.push(Broken::Undefined {
-                    block: id,
-                    value,
-                    text: instr.to_string(),
-                });
+            for value in instr.read_values() {
+                undefined(id, value, Some(&defined), &|| instr.to_string());
             }
             instr
                 .written_values()
-                .for_each(|value| defined[value.index()] = true);
+                .for_each(|value| define(&mut defined, value));
         }
-        if let Some(value) = block
-            .terminator
-            .read()
-            .and_then(Word::value)
-            .filter(|value| !defined[value.index()])
-        {
-            broken.push(Broken::Undefined {
-                block: id,
-                value,
-                text: block.terminator.to_string(),
-            });
+        if let Some(value) = block.terminator.read().and_then(Word::value) {
+            undefined(id, value, Some(&defined), &|| block.terminator.to_string());
         }
     }
+}
+
+/// The values that some path reads and has not written before, but those that are preloaded; in order.
+fn live_at_start<M: Machine>(function: &Function<M>) -> Vec<Value> {
+    let Some(block) = function.blocks.first() else {
+        return Vec::new();
+    };
+    let mut live: BTreeSet<Value> = live_at_ends(function).swap_remove(0).into_iter().collect();
+    live.extend(block.terminator.read().and_then(Word::value));
+    for instr in block.instrs.iter().rev() {
+        instr.written_values().for_each(|value| {
+            live.remove(&value);
+        });
+        live.extend(instr.read_values());
+    }
+    for phi in &block.phis {
+        live.remove(&phi.dest);
+    }
+    for value in function.preloaded_values() {
+        live.remove(&value);
+    }
+    live.into_iter().collect()
 }
