@@ -198,3 +198,55 @@ mod rotate_loops {
         assert!(rotated(text).contains("b2:\n  jump b1\n"));
     }
 }
+
+mod verify {
+    use crate::valhall::mir::{Form, Function, verify};
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let function = Function::parse(text).expect("text is MIR");
+        let broken = verify(&function, Form::Variables);
+        let broken: Vec<String> = broken.iter().map(ToString::to_string).collect();
+        assert_eq!(broken, expected, "{text}");
+    }
+
+    #[test]
+    fn what_one_way_leaves_unwritten_is_named_where_it_is_read() {
+        let both = "preload %0 = r60
+            b0:
+              branch %0, b1, b2
+            b1:
+              %1 = IADD.u32 %0, %0
+              jump b3
+            b2:
+              %1 = IADD.u32 %0, t4
+              jump b3
+            b3:
+              %2 = IADD.u32 %1, %0
+              end";
+        check(both, &[]);
+        check(
+            &both.replace("%1 = IADD.u32 %0, t4", "%3 = IADD.u32 %0, t4"),
+            &["b3: %1 is not defined on every path: %2 = IADD.u32 %1, %0"],
+        );
+    }
+
+    #[test]
+    fn what_a_loop_reads_before_it_writes_it_is_named() {
+        check(
+            "preload %0 = r60
+            b0:
+              jump b1
+            b1:
+              %1 = IADD.u32 %2, %0
+              %2 = IADD.u32 %1, %0
+              branch %3, b1, b2
+            b2:
+              end",
+            &[
+                "b1: %2 is not defined on every path: %1 = IADD.u32 %2, %0",
+                "b1: %3 is not defined on every path: branch %3, b1, b2",
+            ],
+        );
+    }
+}
