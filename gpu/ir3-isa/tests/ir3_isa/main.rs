@@ -2,6 +2,7 @@
 
 mod builder;
 mod data_file;
+mod device;
 mod properties;
 mod schema;
 mod text;
