@@ -126,9 +126,10 @@ pub(crate) struct Check {
 }
 
 /// All but eitri-no-panic, which has no allocator: beside images that read dumps it would need one. Its own check builds it. What
-/// they depend on was linted for the host.
+/// they depend on was linted for the host. As they ship: of what runs while they are built (macros) nothing is compiled again.
 const CLIPPY_BARE_METAL: &[&str] = &[
     "clippy",
+    "--release",
     "--target",
     BARE_METAL_TARGET,
     "-p=eitri-amber-image",
@@ -181,7 +182,6 @@ const PACKAGES: &[&str] = &[
 pub(crate) const ALL: &[Check] = &[
     Check { name: "fmt",        when: When::Always,           lane: Lane::Host,   needs: RUST, what: "formatting",                                             action: Action::Cargo(&["fmt", "--all", "--check"]) },
     Check { name: "clippy",     when: When::Always,           lane: Lane::Host,   needs: RUST, what: "lints of the host crates",                               action: Action::Cargo(&["clippy", "--all-targets", "--", "-D", "warnings"]) },
-    Check { name: "bare-metal", when: When::Always,           lane: Lane::Host,   needs: BARE, what: "lints of the bare-metal crates",                         action: Action::Cargo(CLIPPY_BARE_METAL) },
     Check { name: "host",       when: When::Always,           lane: Lane::Host,   needs: TEXT, what: "tests on the host",                                      action: Action::CargoTest(&["test", "--no-fail-fast", "--tests"]) },
     Check { name: "soak",       when: When::Long("30 min"),   lane: Lane::Host,   needs: TEXT, what: "long forms of the tests on the host",                    action: Action::CargoTest(&["test", "--profile", "soak", "--no-fail-fast"]) },
     Check { name: "caches",     when: When::Long("4 min"),    lane: Lane::Host,   needs: RUST, what: "the driver's tests with caches that the GPU does not see", action: Action::NonCoherent(&["test", "--no-fail-fast", "-p=eitri-runtime", "--test=on_model"]) },
@@ -189,6 +189,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "miri",       when: When::Long("2 min"),    lane: Lane::Host,   needs: RUST, what: "Miri on the unsafe code that runs on a host",              action: Action::Cases(miri::run) },
     Check { name: "linux",      when: When::Long("8 min"),    lane: Lane::Images, needs: GUEST, what: "Linux and its drivers on the model",                     action: Action::Cases(linux::run) },
     Check { name: "no-panic",   when: When::Always,           lane: Lane::Images, needs: BARE, what: "the driver links without a panic",                       action: Action::Cargo(NO_PANIC) },
+    Check { name: "bare-metal", when: When::Always,           lane: Lane::Images, needs: BARE, what: "lints of the bare-metal crates",                         action: Action::Cargo(CLIPPY_BARE_METAL) },
     Check { name: "symbols",    when: When::Always,           lane: Lane::Images, needs: BARE, what: "the image under test holds no model",                    action: Action::Cases(symbols::run) },
     Check { name: "boards",     when: When::Always,           lane: Lane::Images, needs: FORM, what: "the image links for every board",                        action: Action::Cases(boards::run) },
     Check { name: "embassy",    when: When::Long("1 min"),    lane: Lane::Images, needs: QEMU, what: "tasks on an executor share a GPU in QEMU",               action: Action::Cases(kernel::run_embassy) },
