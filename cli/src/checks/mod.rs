@@ -167,6 +167,7 @@ const NO_PANIC: &[&str] = &[
 const PACKAGES: &[&str] = &[
     "package",
     "--config=profile.dev.debug=false",
+    "--config=profile.dev.incremental=false",
     "--allow-dirty",
     "--offline",
     "-p=eitri-arch",
