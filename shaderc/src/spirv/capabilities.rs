@@ -143,6 +143,7 @@ pub(super) fn refused(instrs: &[Instr], functions: &[&[Instr]]) -> Vec<Error> {
                 capability.and_then(|capability| needs::find(instrs, functions, capability));
             errors.push(*match needed {
                 Some((at, words)) => {
+                    let at = at.as_ref().unwrap_or(instr);
                     at.unsupported(Feature::Capability, format!("{name} ({words})"))
                 }
                 None => instr.unsupported(Feature::Capability, name),

@@ -1,7 +1,7 @@
 //! What needs a capability: where the source has the thing that is refused, and the word that it has for it.
 //!
-//! Needs: instructions of `reader`.  Guarantees: the first instruction with a line whose result is of such a type; none if
-//! the module says nothing of lines, or if it isn't known what the capability is for.
+//! Needs: instructions of `reader`.  Guarantees: the first instruction with a line that makes or takes what is of such a type, or
+//! the first one if none has a line; nothing if it isn't known what the capability is for.
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
@@ -69,14 +69,16 @@ pub(super) fn no_instruction_asks(functions: &[&[Instr]], capability: Capability
     }
 }
 
-/// The instruction that needs the capability, with its line as text, and the words for it.
+/// The words for a capability, and the instruction that needs it: the first one with a line, which it then has as text, or else
+/// the first one, if functions have any.
 pub(super) fn find(
     instrs: &[Instr],
     functions: &[&[Instr]],
     capability: Capability,
-) -> Option<(Instr, &'static str)> {
+) -> Option<(Option<Instr>, &'static str)> {
     let need = NEEDS.iter().find(|need| need.capability == capability)?;
     let mut types: HashSet<u32> = HashSet::default();
+    let mut values: HashSet<u32> = HashSet::default();
     let mut files: HashMap<u32, String> = HashMap::default();
     let outside = instrs.iter().take_while(|instr| instr.op != Op::Function);
     for instr in outside {
@@ -92,14 +94,29 @@ pub(super) fn find(
         {
             types.extend(instr.result);
         }
+        if instr.ty.is_some_and(|ty| types.contains(&ty)) {
+            values.extend(instr.result);
+        }
     }
-    let asks = |instr: &&Instr| match need.asks {
-        Asks::Type(_) => instr.ty.is_some_and(|ty| types.contains(&ty)),
+    let mut asks = |instr: &Instr| match need.asks {
+        Asks::Type(_) => {
+            let is_one = instr.ty.is_some_and(|ty| types.contains(&ty));
+            if is_one {
+                values.extend(instr.result);
+            }
+            is_one || instr.operands.iter().any(|id| values.contains(id))
+        }
         Asks::Instruction(is_one) => is_one(instr),
     };
-    let mut asking = functions.iter().copied().flatten().filter(asks);
-    asking.find_map(|instr| {
-        let line = instr.line?;
+    let mut first = None;
+    for instr in functions.iter().copied().flatten() {
+        if !asks(instr) {
+            continue;
+        }
+        let Some(line) = instr.line else {
+            first.get_or_insert(instr);
+            continue;
+        };
         let file = files.get(&line.file).map_or("", String::as_str);
         let text = match line.column {
             0 => format!("{file}:{}", line.line),
@@ -107,6 +124,7 @@ pub(super) fn find(
         };
         let mut found = instr.clone();
         found.source = Some(text.into());
-        Some((found, need.words))
-    })
+        return Some((Some(found), need.words));
+    }
+    Some((first.cloned(), need.words))
 }

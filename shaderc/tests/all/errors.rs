@@ -148,15 +148,14 @@ fn all_unsupported_capabilities_at_once() {
         "OpCapability Shader
          OpCapability Float64
          OpCapability Pipes",
-        "OpCapability: capability Float64 is not supported\n\
+        "OpCapability: capability Float64 (`f64`, `double`) is not supported\n\
          OpCapability: capability Pipes is not supported",
     );
 }
 
 #[test]
 fn what_needs_a_capability_is_named_as_the_source_does() {
-    check(
-        r#"OpCapability Shader
+    let module = r#"OpCapability Shader
          OpCapability Float64
          OpCapability ShaderClockKHR
          OpCapability ComputeDerivativeGroupLinearKHR
@@ -183,11 +182,23 @@ fn what_needs_a_capability_is_named_as_the_source_does() {
          %slope = OpDPdx %f32 %1f
          %time = OpReadClockKHR %u32 %1
          OpReturn
-         OpFunctionEnd"#,
+         OpFunctionEnd"#;
+    check(
+        module,
         "a.comp:3:7: OpFConvert %12: capability Float64 (`f64`, `double`) is not supported\n\
          a.comp:5: OpReadClockKHR %15: capability ShaderClockKHR (`clockARB`, `clockRealtimeEXT`) is not supported\n\
          a.comp:5: OpDPdx %14: capability ComputeDerivativeGroupLinearKHR (`dpdx`, `dFdx`, `texture`) is not supported\n\
-         OpCapability: capability RayQueryKHR is not supported",
+         OpCapability: capability RayQueryKHR (`ray_query`, `rayQueryEXT`) is not supported",
+    );
+    // Words are known without lines too.
+    let lines = module.lines();
+    let without: Vec<&str> = lines.filter(|line| !line.contains("OpLine")).collect();
+    check(
+        &without.join("\n"),
+        "OpFConvert %12: capability Float64 (`f64`, `double`) is not supported\n\
+         OpReadClockKHR %15: capability ShaderClockKHR (`clockARB`, `clockRealtimeEXT`) is not supported\n\
+         OpDPdx %14: capability ComputeDerivativeGroupLinearKHR (`dpdx`, `dFdx`, `texture`) is not supported\n\
+         OpCapability: capability RayQueryKHR (`ray_query`, `rayQueryEXT`) is not supported",
     );
 }
 
