@@ -6,7 +6,8 @@ use crate::support::half_operations;
 use crate::support::on_ir3;
 use crate::support::operations::{Machine, check_all, check_expression};
 use crate::support::random_function::{Content, buffers, dispatch, generate, output};
-use eitri_shaderc::interp::{Buffers, Dispatch, interpret};
+use eitri_shaderc::interp::{Buffer, Buffers, Dispatch, interpret};
+use eitri_shaderc::ir::parse::parse;
 use eitri_shaderc::ir::{Alu, Function};
 use eitri_shaderc::pass::Runner;
 use eitri_shaderc::{Options, Robust, Target, compile_lowered, pipeline};
@@ -134,5 +135,45 @@ fn spilled_code_computes_what_the_interpreter_computes() {
     run(
         100..if eitri_testdata::long() { 1_000 } else { 103 },
         Some(12),
+    );
+}
+
+#[test]
+fn bytes_of_constant_data_are_cut_out_of_their_words() {
+    let text = "function main
+        workgroup 4 1 1
+        lanes 64
+        binding 0 0 storage written
+        data 0x03020100 0x87868584 0xcbcac9c8
+        b0:
+          %id = local_id.x
+          %to = ishl %id, 2
+          %from = iadd %id, 2
+          %own = load.data.constant.w8.zero %from
+          %same = load.data.constant.w8.zero 6
+          %high = ishl %same, 8
+          %both = ior %own, %high
+          store.buffer @0.0, %to, %both
+          return";
+    let mut function = parse(text).expect("it is IR");
+    let options = options(None);
+    let mut runner = Runner::new(options.target, &[]);
+    pipeline::lower(&mut function, Robust::Off, &mut runner);
+    let compiled = compile_lowered(&function, &options).expect("it has all that this needs");
+    let bytes = vec![0; 16];
+    let mut buffers = Buffers::from([((0, 0, 0), Buffer { bytes })]);
+    let dispatch = Dispatch {
+        groups: [1; 3],
+        push_constants: vec![],
+        step_limit: 1 << 16,
+    };
+    on_ir3::run(&compiled.program, &dispatch, &mut buffers).expect("it ends");
+    let words = buffers[&(0, 0, 0)].bytes.as_chunks().0;
+    let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    assert_eq!(
+        words,
+        [0x8602, 0x8603, 0x8684, 0x8685],
+        "{}",
+        compiled.listing
     );
 }

@@ -169,12 +169,20 @@ impl Selector<'_> {
             [first, first + 1].map(|number| self.register(Source::plain(Operand::Const(number))));
         let index = self.word_index(data.args[0]);
         let pair = Source::plain(Operand::Pair(pair[0], pair[1]));
+        let whole = is_small(access).then(|| self.new_word(Class::Full));
+        let dests = match whole {
+            Some(whole) => smallvec![whole],
+            None => self.results(data),
+        };
         let instr = Instr {
-            dests: self.results(data),
+            dests,
             types: Some((Type::U32, Type::U32)),
             ..Instr::on(Op::LoadGlobalAt, &[pair, Source::word(index)])
         };
         self.emit(accessing(access, instr));
+        if let Some(whole) = whole {
+            self.take_part(access, whole, data.args[0], data.results[0]);
+        }
     }
 
     fn load_buffer(&mut self, access: Access, data: &InstData) {
@@ -280,10 +288,14 @@ impl Selector<'_> {
         let offset = data.args[1];
         let whole = self.new_word(Class::Full);
         self.load_words(access, &descriptor, offset, smallvec![whole]);
+        self.take_part(access, whole, offset, data.results[0]);
+    }
+
+    /// What stands at an offset of a word that was loaded, extended.
+    fn take_part(&mut self, access: Access, whole: Word, offset: ir::Value, result: ir::Value) {
         let by = self.bit_in_word(offset);
         let word = Source::word(whole);
         let bits = access.elem.bits();
-        let result = data.results[0];
         if access.held == Held::Sign {
             let part = self.compute(Op::ShrB, &[word, by]);
             let above = Source::constant(32 - bits);
