@@ -56,19 +56,25 @@ pub struct Statistics {
     pub fills: u32,
 }
 
-/// Vec4 of full registers that a program names.
+/// Vec4 of full registers that a program names. Each step of a repeated instruction writes the next register; what it reads has
+/// been written.
 pub(super) fn footprint(function: &Function) -> u32 {
-    let blocks = function.blocks.iter();
-    let words = blocks
-        .flat_map(|block| &block.instrs)
-        .flat_map(|instr| instr.reads().chain(instr.writes()).collect::<Vec<Word>>());
-    let arrived = function.preloads.iter().map(|preload| preload.register);
-    let units = words
-        .filter_map(Word::register)
-        .chain(arrived)
-        .filter(|register| matches!(register.class(), Class::Full | Class::Half))
-        .map(|register: Register| register.units().end as u32);
-    units.max().unwrap_or(0).div_ceil(8)
+    let end = |register: Register, steps: usize| match register.class() {
+        Class::Full | Class::Half => register.units().end + steps * register.units().len(),
+        _ => 0,
+    };
+    let instrs = function.blocks.iter().flat_map(|block| &block.instrs);
+    let ends = instrs.map(|instr| {
+        let read = instr.reads().filter_map(Word::register);
+        let written = instr.writes().filter_map(Word::register);
+        let read = read.map(|register| end(register, 0));
+        let written = written.map(|register| end(register, instr.repeat.into()));
+        read.chain(written).max().unwrap_or(0)
+    });
+    let arrived = function.preloads.iter();
+    let arrived = arrived.map(|preload| end(preload.register, 0));
+    let units = ends.chain(arrived).max().unwrap_or(0);
+    units.div_ceil(8) as u32
 }
 
 /// Counts a finished program.

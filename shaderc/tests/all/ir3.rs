@@ -131,6 +131,14 @@ fn random_functions_compute_what_the_interpreter_computes() {
 }
 
 #[test]
+fn functions_that_were_once_wrong_compute_what_the_interpreter_computes() {
+    // Bytes of constant data; a repeated instruction that writes the last register.
+    for seed in [167, 1809] {
+        run(seed..seed + 1, None);
+    }
+}
+
+#[test]
 fn spilled_code_computes_what_the_interpreter_computes() {
     run(
         100..if eitri_testdata::long() { 1_000 } else { 103 },
