@@ -24,8 +24,9 @@ pub fn eval(alu: Alu, width: Type, args: [u64; 4]) -> u64 {
     // Transcendental functions are computed in binary64 and rounded once.
     let wide = f64::from(fa);
     // Which NaN an operation gives is nobody's business: always the same, so that two ways to one result agree.
-    let f32_bits = |value: f32| u64::from(if value.is_nan() { f32::NAN } else { value }.to_bits());
-    let f16_bits = |value: f32| u64::from(half::from_f32(if value.is_nan() { f32::NAN } else { value }));
+    let one_nan = |value: f32| if value.is_nan() { f32::NAN } else { value };
+    let f32_bits = |value: f32| u64::from(one_nan(value).to_bits());
+    let f16_bits = |value: f32| u64::from(half::from_f32(one_nan(value)));
     let f = |value: f32| match width {
         Type::W16 => f16_bits(value),
         _ => f32_bits(value),

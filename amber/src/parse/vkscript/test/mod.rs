@@ -382,12 +382,8 @@ impl<'s> Parser<'s> {
         Ok(Action::Resize { buffer, elements })
     }
 
-    /// `TYPE OFFSET VALUES`.
-    fn write(&mut self, standing: &mut Standing, buffer: BufferId) -> Parsed<Action> {
-        let (ty, span) = self.vk_type()?;
-        self.set_type(standing, buffer, ty, span)?;
-        let place = self.cursor.here()?;
-        let offset = self.cursor.u32("an offset")?.into();
+    /// Numbers that elements of a buffer can be, as many as follow.
+    fn decimals(&mut self, buffer: BufferId) -> Parsed<Vec<Literal>> {
         let mut values = Vec::new();
         while let Some((literal, span)) = self.cursor.take_literal()? {
             if let Literal::Hex(_) = literal {
@@ -396,6 +392,16 @@ impl<'s> Parser<'s> {
             self.check_expected(buffer, values.len(), literal, span)?;
             values.push(literal);
         }
+        Ok(values)
+    }
+
+    /// `TYPE OFFSET VALUES`.
+    fn write(&mut self, standing: &mut Standing, buffer: BufferId) -> Parsed<Action> {
+        let (ty, span) = self.vk_type()?;
+        self.set_type(standing, buffer, ty, span)?;
+        let place = self.cursor.here()?;
+        let offset = self.cursor.u32("an offset")?.into();
+        let values = self.decimals(buffer)?;
         if values.is_empty() {
             let token = self.cursor.next()?;
             return Err(expected("a value", token.kind, token.span));

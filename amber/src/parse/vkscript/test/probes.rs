@@ -2,7 +2,6 @@
 
 use super::super::FRAMEBUFFER;
 use super::{PIPELINE, Standing};
-use crate::literal::Literal;
 use crate::parse::{Parsed, Parser, expected};
 use crate::script::{Action, Comparator, DescriptorKind, Expectation, PixelProbe, Tolerance};
 use crate::words::Word;
@@ -115,14 +114,7 @@ impl Parser<'_> {
             ),
             _ => None,
         };
-        let mut values = Vec::new();
-        while let Some((literal, span)) = self.cursor.take_literal()? {
-            if let Literal::Hex(_) = literal {
-                return Err(expected("a decimal number", literal, span));
-            }
-            self.check_expected(buffer, values.len(), literal, span)?;
-            values.push(literal);
-        }
+        let values = self.decimals(buffer)?;
         self.check_values(buffer, offset, &values, place)?;
         Ok(Action::Expect(Expectation::Values {
             buffer,
