@@ -65,6 +65,8 @@ pub struct Options {
     pub register_limit: Option<u32>,
     /// Give each thread 64 registers even if 32 are enough.
     pub full_registers: bool,
+    /// On Valhall, let values of 16 and 8 bits share registers even if there are enough.
+    pub share_registers: bool,
 }
 
 impl Options {

@@ -63,6 +63,7 @@ struct Variant {
     module: Module,
     register_limit: Option<u32>,
     full_registers: bool,
+    share_registers: bool,
     robust: Robust,
 }
 
@@ -71,18 +72,21 @@ const VARIANTS: [Variant; 3] = [
         module: Module::Optimised,
         register_limit: None,
         full_registers: false,
+        share_registers: false,
         robust: Robust::Off,
     },
     Variant {
         module: Module::Optimised,
         register_limit: Some(10),
         full_registers: false,
+        share_registers: false,
         robust: Robust::On,
     },
     Variant {
         module: Module::Plain,
         register_limit: None,
         full_registers: true,
+        share_registers: true,
         robust: Robust::On,
     },
 ];
@@ -100,6 +104,7 @@ fn check(kernel: &Case, variant: &Variant) -> Option<Result<(), String>> {
         spec_constants: kernel.spec_constants.clone(),
         register_limit: variant.register_limit,
         full_registers: variant.full_registers,
+        share_registers: variant.share_registers,
         robust: variant.robust,
         ..Default::default()
     };

@@ -30,6 +30,8 @@ fn check(seed: u64, register_limit: Option<u32>) -> Result<bool, String> {
     );
     let options = Options {
         register_limit,
+        // Whether what is no word shares registers that are not lacking.
+        share_registers: seed.is_multiple_of(3),
         ..Default::default()
     };
     let compiled = compile_lowered(&function, &options).map_err(|error| error.to_string())?;

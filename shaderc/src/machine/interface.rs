@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::function::{BlockId, Location, Value, Word};
+use super::function::{BlockId, Function, Location, Value, Word};
 
 /// A word of machine `M`.
 pub(crate) type WordOf<M> = Word<<M as Machine>::Register>;
@@ -16,6 +16,21 @@ pub(crate) type WordsOf<M> = SmallVec<[WordOf<M>; 2]>;
 
 /// Two words of machine `M`: what is written, and what it comes from.
 pub(crate) type ToFrom<M> = (WordOf<M>, WordOf<M>);
+
+/// A word of machine `M` that is made of others side by side, and they.
+pub(crate) type Gather<M> = (WordOf<M>, WordsOf<M>);
+
+/// A value that an instruction copies into another, from one of its units on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct CopiedPart {
+    pub(crate) to: Value,
+    /// The unit of `to` where the first of `from` goes.
+    pub(crate) unit: usize,
+    pub(crate) from: Value,
+}
+
+/// All that an instruction does, if that is to copy values. Most that do copy one.
+pub(crate) type Copies = SmallVec<[CopiedPart; 2]>;
 
 /// A machine, as the passes that all back ends share see it.
 pub(crate) trait Machine: Copy + Eq + Debug + 'static {
@@ -33,8 +48,8 @@ pub(crate) trait Machine: Copy + Eq + Debug + 'static {
 
     /// Units of the longest run that coalescing may build: twice the longest payload is good.
     const WIDEST: usize;
-    /// Whether a group begins at an even unit, whatever its classes ask.
-    const EVEN_GROUPS: bool;
+    /// A group begins at a multiple of so many units, a power of two, whatever its classes ask.
+    const GROUP_UNITS: usize;
     /// Bytes of a thread's memory that spill slots may reach.
     const SPILL_REACH: u32;
 
@@ -99,10 +114,10 @@ pub(crate) enum SpillAccess<M: Machine> {
 /// Registers are counted in *units*: the smallest that any of them consists of. Files of registers that never alias
 /// have units of their own, one file behind the other.
 pub(crate) trait Class: Copy + Eq + Hash + Debug {
-    /// Units that a value takes. Above one the number of its first unit is even.
+    /// Units that a value takes, a power of two. The number of its first unit is a multiple of it.
     fn units(self) -> usize;
 
-    /// The units that values of this class may lie in.
+    /// The units that values of this class may lie in: from one multiple of [`Self::units`] to another.
     fn span(self) -> Range<usize>;
 
     /// Whether the allocator may keep such values in memory when registers run out.
@@ -163,6 +178,29 @@ pub(crate) trait Instruction: Clone + Eq + Debug + Display {
         change: impl FnMut(WordOf<Self::Machine>) -> WordOf<Self::Machine>,
     );
 
+    /// The values that it only copies into units of another one.
+    fn copies(&self, function: &Function<Self::Machine>) -> Copies {
+        let part = |unit: usize, to: WordOf<Self::Machine>, from: WordOf<Self::Machine>| {
+            let (to, from) = (to.value()?, from.value()?);
+            Some(CopiedPart { to, unit, from })
+        };
+        if let Some((to, from)) = self.as_copy() {
+            return part(0, to, from).into_iter().collect();
+        }
+        let Some((to, words)) = self.as_gather() else {
+            return Copies::new();
+        };
+        let mut filled = 0;
+        let parts = words.into_iter().map(|from| {
+            let unit = filled;
+            filled += function.class_of(from).units();
+            part(unit, to, from)
+        });
+        let parts: Option<Copies> = parts.collect();
+        let fills = filled == function.class_of(to).units();
+        parts.filter(|_| fills).unwrap_or_default()
+    }
+
     /// Words written, each with the word read that must be the same register.
     fn ties(&self) -> impl Iterator<Item = ToFrom<Self::Machine>> {
         std::iter::empty()
@@ -174,6 +212,11 @@ pub(crate) trait Instruction: Clone + Eq + Debug + Display {
 
     /// `(to, from)` when this only copies one word to another of its class.
     fn as_copy(&self) -> Option<ToFrom<Self::Machine>>;
+
+    /// `(to, from)` when this only puts words side by side into one, if their classes are such that they fill it.
+    fn as_gather(&self) -> Option<Gather<Self::Machine>> {
+        None
+    }
 
     /// Where in the source it comes from.
     fn location(&self) -> Location;

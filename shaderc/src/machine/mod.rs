@@ -15,7 +15,8 @@
 
 mod interface;
 pub(crate) use self::interface::{
-    Class, Instruction, Machine, Reads, Register, SpillAccess, SpillSlot, WordOf,
+    Class, CopiedPart, Copies, Instruction, Machine, Reads, Register, SpillAccess, SpillSlot,
+    WordOf,
 };
 
 mod function;

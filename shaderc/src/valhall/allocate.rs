@@ -3,7 +3,8 @@
 //!
 //! Facts: hardware/compiler-abi.md 3.10.
 
-use super::mir::{Function, Register, Valhall};
+use super::mir::{Function, Instruction as _, REGISTER_BYTES, Register, Valhall};
+use super::scoreboard::register_mask;
 use crate::machine::allocate::{self, RegisterFile};
 use crate::pass::Runner;
 
@@ -54,8 +55,11 @@ pub(crate) fn allocate(
         let low = count.min(FIRST_PRELOADED);
         ((1 << low) - 1) | preloaded
     });
-    let file =
-        |mask: u64| RegisterFile::of(Register::COUNT, |unit| mask & allowed & (1 << unit) != 0);
+    let file = |mask: u64| {
+        RegisterFile::of(Register::COUNT * REGISTER_BYTES, |unit| {
+            mask & allowed & (1 << (unit / REGISTER_BYTES)) != 0
+        })
+    };
     let files = [(32, HALF), (64, u64::MAX)];
     let tried = &files[usize::from(options.full_file)..];
     let allocated = allocate::allocate(
@@ -71,8 +75,18 @@ pub(crate) fn allocate(
     )?;
     Ok(allocated.map(|allocated| Allocated {
         registers_per_thread: tried[allocated.file].0,
-        registers_used: allocated.registers_used,
+        registers_used: registers_used(function),
         spills: allocated.spills,
         fills: allocated.fills,
     }))
+}
+
+/// How many registers are named.
+fn registers_used(function: &Function) -> u32 {
+    let blocks = function.blocks.iter().map(|block| {
+        let words = block.instrs.iter();
+        let words = words.flat_map(|instr| instr.reads().chain(instr.writes()));
+        register_mask(words.chain(block.terminator.read()))
+    });
+    blocks.fold(0, |all, mask| all | mask).count_ones()
 }

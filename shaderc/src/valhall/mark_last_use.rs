@@ -2,9 +2,9 @@
 //!
 //! Needs: the final order and all waits.  Guarantees: a mark only where no path reads the register again before it is
 //! written; never on a staging register, nor on one that a message under way may still be reading; on both halves of
-//! a pair or on none. A missing mark costs power, a wrong one the value.  Facts: hardware/compiler-backend.md 5.7.
+//! a pair or on none. A register that is written in part is needed as one that is read is: the rest stays. A missing mark costs power, a wrong one the value.  Facts: hardware/compiler-backend.md 5.7.
 
-use super::mir::{BlockId, Function, Instr, Instruction as _};
+use super::mir::{BlockId, Function, Instr, Instruction as _, Part, Word};
 use super::scoreboard::{GENERAL_SLOTS, register_mask};
 
 /// By slot: registers that messages may still be reading as staging.
@@ -30,14 +30,28 @@ pub(crate) fn mark_last_use(function: &mut Function) {
         }
         let mut live = live[id.index()];
         for (instr, blocked) in instrs.iter_mut().zip(blocked).rev() {
-            live &= !register_mask(instr.dests.iter().copied());
+            live &= !whole_writes(instr);
             for source in &mut instr.sources {
                 let read = register_mask(source.operand.words());
                 source.last = read != 0 && read & (live | blocked) == 0;
             }
-            live |= register_mask(instr.reads());
+            live |= needed(instr);
         }
     }
+}
+
+/// Registers of which an instruction needs what they hold: what it reads, and what it writes in part.
+fn needed(instr: &Instr) -> u64 {
+    register_mask(instr.reads()) | (register_mask(instr.writes()) & !whole_writes(instr))
+}
+
+/// Registers that an instruction writes as a whole.
+fn whole_writes(instr: &Instr) -> u64 {
+    let whole = |word: &Word| {
+        word.register()
+            .is_some_and(|register| register.part() == Part::WHOLE)
+    };
+    register_mask(instr.writes().filter(whole))
 }
 
 fn step_reading(state: &mut Reading, instr: &Instr) {
@@ -89,9 +103,8 @@ fn live_at_ends(function: &Function) -> Vec<u64> {
         .map(|block| {
             let instrs = block.instrs.iter().rev();
             instrs.fold((0, 0), |(read, written), instr| {
-                let writes = register_mask(instr.dests.iter().copied());
-                let reads = register_mask(instr.reads());
-                (read & !writes | reads, written | writes)
+                let writes = whole_writes(instr);
+                (read & !writes | needed(instr), written | writes)
             })
         })
         .collect();

@@ -17,6 +17,8 @@ mod legalise;
 
 mod order;
 
+mod share_registers;
+
 mod issue_early;
 
 mod schedule;
@@ -54,6 +56,8 @@ mod tests_allocate;
 #[cfg(test)]
 mod tests_select;
 #[cfg(test)]
+mod tests_share_registers;
+#[cfg(test)]
 mod tests_shared;
 #[cfg(test)]
 mod tests_spill;
@@ -77,6 +81,8 @@ pub struct Choices {
     pub register_limit: Option<u32>,
     /// Give each thread 64 registers even if 32 are enough.
     pub full_registers: bool,
+    /// Let values of 16 and 8 bits share registers even if there are enough.
+    pub share_registers: bool,
 }
 
 /// A compiled shader.
@@ -158,6 +164,7 @@ pub(crate) fn make(
     let choices = Choices {
         register_limit: options.register_limit,
         full_registers: options.full_registers,
+        share_registers: options.share_registers,
     };
     let Some(binary) = compile_with(ir, arch, choices, runner)? else {
         return Ok(None);

@@ -2,16 +2,19 @@
 //!
 //! Needs: registers, waits, flow.  Guarantees: every word passes the rules of `eitri-isa` and decodes to the
 //! instruction it came from; branch offsets count instructions from the next one.
-//! Facts: hardware/compiler-backend.md 9, hardware/valhall-isa.md 1 to 6.
+//! Here an instruction learns in which parts of registers its halves and bytes lie: it selects them, and writes them alone.
+//! Facts: hardware/compiler-backend.md 5.6 and 9, hardware/valhall-isa.md 1 to 6 and 11.
 
 use eitri_isa::row::{Access, DestKind};
-use eitri_isa::values::Slot;
+use eitri_isa::values::{LoadLane, Slot, StoreLane};
 use eitri_isa::{
-    Arch, Constant, Dest, EncodeError, Mask, Operand as IsaOperand, Reg, RegRange, Src,
+    Arch, Constant, Dest, EncodeError, Mask, Operand as IsaOperand, Reg, RegRange, Select, Src,
 };
 
 use super::error::Error;
-use super::mir::{Function, Half, Instr, Instruction as _, Modifier, Operand, Source, Word};
+use super::mir::{
+    Function, Half, Instr, Instruction as _, Modifier, Op, Operand, Part, Source, Width, Word,
+};
 use super::scoreboard::register_mask;
 
 /// What an instruction of machine IR still lacks.
@@ -19,6 +22,8 @@ use super::scoreboard::register_mask;
 enum Unpacked {
     /// Something that is not an instruction of the hardware, or not in registers.
     NotFinal,
+    /// What is selected or written is not there in the part of a register where it lies.
+    Part,
     /// The word would touch other registers than the instruction.
     Registers,
     Encode(EncodeError),
@@ -47,6 +52,7 @@ pub(super) fn pack(function: &Function, arch: Arch) -> Result<Vec<u64>, Error> {
 fn refused(instr: &Instr, reason: &Unpacked) -> Error {
     let reason = match reason {
         Unpacked::NotFinal => "it is not final".to_owned(),
+        Unpacked::Part => "it can't do that with a part of a register".to_owned(),
         Unpacked::Registers => "the word touches other registers".to_owned(),
         Unpacked::Encode(error) => error.to_string(),
     };
@@ -60,6 +66,52 @@ fn register(word: Word) -> Result<Reg, Unpacked> {
     word.register()
         .and_then(|register| Reg::new(register.number()))
         .ok_or(Unpacked::NotFinal)
+}
+
+/// The part of a register that a word is; all of it before there are registers.
+fn part(word: Word) -> Part {
+    word.register()
+        .map_or(Part::WHOLE, |register| register.part())
+}
+
+/// What a selection from a value is where the value lies.
+fn select(source: &Source) -> Result<Select, Unpacked> {
+    let part = match source.operand {
+        Operand::Word(word) => part(word),
+        _ => Part::WHOLE,
+    };
+    part.select(source.select).ok_or(Unpacked::Part)
+}
+
+/// The mask of what an instruction writes.
+fn mask(instr: &Instr, part: Part) -> Result<Mask, Unpacked> {
+    match (part.width(), part.byte()) {
+        (Width::Word, _) if instr.modifiers.contains(&Modifier::Narrow) => Ok(Mask::Both),
+        (Width::Word, _) => Ok(Mask::Full),
+        (Width::Half, 0) => Ok(Mask::H0),
+        (Width::Half, _) => Ok(Mask::H1),
+        (Width::Byte, _) => Err(Unpacked::Part),
+    }
+}
+
+/// Says to which part of its register a load goes, or from which a store comes; nothing where it is all.
+fn set_lane(instr: &Instr, packed: &mut eitri_isa::Instr) -> Result<(), Unpacked> {
+    use {LoadLane as Load, StoreLane as Store};
+    if let &[dest] = instr.dests.as_slice() {
+        match part(dest) {
+            Part::WHOLE => {}
+            it if it.width() == Width::Half => packed.set([Load::H0, Load::H1][it.byte() / 2])?,
+            it => packed.set([Load::B0, Load::B1, Load::B2, Load::B3][it.byte()])?,
+        }
+    }
+    if let &[from] = instr.staging.as_slice() {
+        match (instr.op, part(from).byte()) {
+            (_, 0) => {}
+            (Op::Store8, byte) => packed.set([Store::B0, Store::B1, Store::B2, Store::B3][byte])?,
+            _ => packed.set(Store::H1)?,
+        }
+    }
+    Ok(())
 }
 
 /// Consecutive registers.
@@ -94,7 +146,7 @@ fn source(source: &Source) -> Result<Src, Unpacked> {
     };
     Ok(Src {
         operand,
-        select: source.select,
+        select: select(source)?,
         abs: source.abs,
         neg: source.neg,
         not: source.not,
@@ -128,7 +180,22 @@ fn check_registers(instr: &Instr, packed: &eitri_isa::Instr) -> Result<(), Unpac
     }
 }
 
+/// A move to a half register: one to both halves, of which one is written.
+fn move_half(instr: &Instr) -> Instr {
+    let half = |source: &Source| source.select(Select::H0);
+    let both = instr.sources.iter().chain(&instr.sources).map(half);
+    Instr {
+        op: Op::MkVec,
+        sources: both.collect(),
+        ..instr.clone()
+    }
+}
+
 fn to_isa(instr: &Instr, branch_offset: Option<i64>) -> Result<eitri_isa::Instr, Unpacked> {
+    let written = instr.dests.first().map_or(Part::WHOLE, |&dest| part(dest));
+    if instr.op == Op::Mov && written != Part::WHOLE {
+        return to_isa(&move_half(instr), branch_offset);
+    }
     let op = instr.op.isa().ok_or(Unpacked::NotFinal)?;
     let row = op.row();
     let mut packed = eitri_isa::Instr::new(op).with_flow(instr.flow.isa());
@@ -138,10 +205,9 @@ fn to_isa(instr: &Instr, branch_offset: Option<i64>) -> Result<eitri_isa::Instr,
     match (row.dest, instr.dests.first()) {
         (DestKind::None, _) => {}
         (_, Some(&dest)) => {
-            let narrow = instr.modifiers.contains(&Modifier::Narrow);
             packed = packed.with_dest(Dest {
                 reg: register(dest)?,
-                mask: if narrow { Mask::Both } else { Mask::Full },
+                mask: mask(instr, written)?,
             });
         }
         (_, None) => return Err(Unpacked::NotFinal),
@@ -154,6 +220,9 @@ fn to_isa(instr: &Instr, branch_offset: Option<i64>) -> Result<eitri_isa::Instr,
     }
     for modifier in &instr.modifiers {
         modifier.set(&mut packed)?;
+    }
+    if !row.staging.is_empty() {
+        set_lane(instr, &mut packed)?;
     }
     if let Some(slot) = instr.slot {
         packed.set(match slot {

@@ -12,6 +12,7 @@ use super::lower_branches::lower_branches;
 use super::mark_last_use::mark_last_use;
 use super::mir::Valhall;
 use super::schedule::schedule;
+use super::share_registers::{join_halves, share_registers};
 use crate::machine::passes::{always, passes, tells};
 use crate::pass::Changed;
 
@@ -24,6 +25,8 @@ passes! {
     ARRANGE_FAU        "arrange_fau"        better always!(arrange_fau),            "uniform words are ordered so that few must be moved";
     LEGALISE_FAU       "legalise_fau"       needed always!(legalise_fau),           "uniform words that can't be read together are moved to registers";
     SHARE_MOVES        shared;
+    JOIN_HALVES        "join_halves"        better tells!(join_halves),             "halves that are joined to words are made where these will be";
+    SHARE_REGISTERS    "share_registers"    better tells!(share_registers),         "values of which 16 or 8 bits are read share registers";
     HOIST_INVARIANTS   shared;
     ISSUE_EARLY        "issue_early"        better tells!(issue_early),             "loads are issued before what does not need them";
     SCHEDULE           "schedule"           better tells!(schedule),                "instructions are reordered so that fewer words live at once";

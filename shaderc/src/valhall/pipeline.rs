@@ -50,6 +50,12 @@ pub(super) fn lower(
     }
     // Legalisation moves the same constant for each reader.
     runner.improve(&mut function, passes::SHARE_MOVES);
+    // Which halves can be selected is settled now.
+    let share = match choices.share_registers {
+        true => passes::SHARE_REGISTERS,
+        false => passes::JOIN_HALVES,
+    };
+    runner.improve(&mut function, share);
 
     // Words then live through the loop: that may cost threads, or memory traffic.
     let stays = (function.loop_count() > 0).then(|| function.clone());
@@ -60,6 +66,22 @@ pub(super) fn lower(
     let Some(mut lowered) = finish(early, choices, runner)? else {
         return Ok(None);
     };
+    // Several values a register, where registers are dear.
+    let mut shared = lowered.is_tight().then(|| function.clone());
+    if let Some(shared) = &mut shared
+        && runner.improve(shared, passes::SHARE_REGISTERS) == Changed::Yes
+    {
+        let mut early = shared.clone();
+        runner.improve(&mut early, passes::ISSUE_EARLY);
+        match finish(early, choices, runner)? {
+            Some(second) if second.cost() < lowered.cost() => {
+                lowered = second;
+                std::mem::swap(&mut function, shared);
+            }
+            Some(_) => {}
+            None => return Ok(None),
+        }
+    }
     if moved && lowered.is_tight() {
         match finish(function.clone(), choices, runner)? {
             Some(second) if second.cost() < lowered.cost() => lowered = second,

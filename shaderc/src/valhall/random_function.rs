@@ -4,8 +4,8 @@
 
 use super::allocate::{AllocateError, AllocateOptions, Allocated, allocate};
 use super::mir::{
-    Block, BlockId, Function, Instr, Modifier, Op, Operand, Phi, Preload, Register, Source, Space,
-    Terminator, Value, Word, Words,
+    Block, BlockId, Function, Instr, Modifier, Op, Operand, Phi, Preload, Register, Select, Source,
+    Sources, Space, Terminator, Value, Width, Word, Words,
 };
 use crate::machine::split_edges::split_edges;
 use crate::pass::Runner;
@@ -18,6 +18,10 @@ pub(crate) struct Random<'a> {
     function: Function,
     /// Values that may be read here.
     known: Vec<Value>,
+    /// Halves that may be read here.
+    halves: Vec<Value>,
+    /// Bytes that may be.
+    bytes: Vec<Value>,
 }
 
 impl<'a> Random<'a> {
@@ -27,6 +31,8 @@ impl<'a> Random<'a> {
             choices: choices.iter().copied(),
             function: Function::default(),
             known: Vec::new(),
+            halves: Vec::new(),
+            bytes: Vec::new(),
         };
         for number in [55, 60, 61] {
             let value = random.function.new_value();
@@ -38,8 +44,10 @@ impl<'a> Random<'a> {
             random.known.push(value);
         }
         random.open();
+        random.make_half();
         random.statements(3);
         random.store(1);
+        random.read_halves();
         random.function
     }
 
@@ -93,9 +101,122 @@ impl<'a> Random<'a> {
         });
     }
 
+    /// What may be read here, of every width.
+    fn all_known(&self) -> [Vec<Value>; 3] {
+        [&self.known, &self.halves, &self.bytes].map(Vec::clone)
+    }
+
+    /// Goes back to what may be read elsewhere.
+    fn only_known(&mut self, known: [Vec<Value>; 3]) {
+        [self.known, self.halves, self.bytes] = known;
+    }
+
+    fn pick_half(&mut self) -> Value {
+        let at = self.choose(self.halves.len());
+        self.halves[at]
+    }
+
+    /// A half: loaded, or from a word, or from two halves that may be known.
+    fn make_half(&mut self) {
+        let dest = self.function.new_value_of(Width::Half);
+        let dests = smallvec![Word::Value(dest)];
+        let kind = self.choose(if self.halves.is_empty() { 2 } else { 4 });
+        let instr = match kind {
+            0 => Instr {
+                sources: smallvec![Source::value(self.pick()), Source::plain(Operand::Table(0))],
+                space: Some(Space::Buffer),
+                ..Instr::new(Op::LdBuffer16).with(Modifier::Unsigned)
+            },
+            1 => {
+                let word = Source::value(self.pick());
+                Instr {
+                    sources: smallvec![word, Source::plain(Operand::Table(0))],
+                    ..Instr::new(Op::FAdd).with(Modifier::Narrow)
+                }
+            }
+            _ => {
+                let both = [self.pick_half(), self.pick_half()];
+                let sources = both.map(|half| Source::value(half).select(Select::H00));
+                Instr {
+                    sources: Sources::from_slice(&sources),
+                    ..Instr::new(Op::FAdd2)
+                }
+            }
+        };
+        self.emit(Instr { dests, ..instr });
+        self.halves.push(dest);
+    }
+
+    /// A word of two halves, a half made wide, or a half stored.
+    fn read_halves(&mut self) {
+        let half = Source::value(self.pick_half()).select(Select::H0);
+        match self.choose(4) {
+            0 => {
+                let dests = self.define(1);
+                self.emit(Instr {
+                    dests,
+                    sources: smallvec![half],
+                    ..Instr::new(Op::F16ToF32)
+                });
+            }
+            1 => {
+                let address = [self.pick(), self.pick()].map(Word::Value);
+                let store = Instr {
+                    staging: half.operand.words().collect(),
+                    sources: smallvec![Source::plain(Operand::Pair(address[0], address[1]))],
+                    immediate: Some(0),
+                    space: Some(Space::Buffer),
+                    ..Instr::new(Op::Store16)
+                };
+                self.emit(store);
+            }
+            _ => {
+                let other = Source::value(self.pick_half()).select(Select::H0);
+                let dests = self.define(1);
+                self.emit(Instr {
+                    dests,
+                    sources: smallvec![half, other],
+                    ..Instr::new(Op::MkVec)
+                });
+            }
+        }
+    }
+
+    /// A byte is loaded, or one that was is made wide or stored.
+    fn bytes(&mut self) {
+        let choice = self.choose(self.bytes.len() + 1);
+        let address = Operand::Pair(Word::Value(self.pick()), Word::Value(self.pick()));
+        let memory = |op| Instr {
+            sources: smallvec![Source::plain(address)],
+            immediate: Some(0),
+            space: Some(Space::Buffer),
+            ..Instr::new(op)
+        };
+        let instr = match self.bytes.get(choice).copied() {
+            None => {
+                let dest = self.function.new_value_of(Width::Byte);
+                self.bytes.push(dest);
+                Instr {
+                    dests: smallvec![Word::Value(dest)],
+                    ..memory(Op::Load8)
+                }
+            }
+            Some(byte) if self.choose(2) == 0 => Instr {
+                staging: smallvec![Word::Value(byte)],
+                ..memory(Op::Store8)
+            },
+            Some(byte) => Instr {
+                dests: self.define(1),
+                sources: smallvec![Source::value(byte).select(Select::B0)],
+                ..Instr::new(Op::U8ToF32)
+            },
+        };
+        self.emit(instr);
+    }
+
     fn statements(&mut self, depth: usize) {
         for _ in 0..2 + self.choose(10) {
-            match self.choose(if depth > 0 { 9 } else { 7 }) {
+            match self.choose(if depth > 0 { 12 } else { 10 }) {
                 0 | 1 => {
                     let sources = smallvec![Source::value(self.pick()), Source::value(self.pick())];
                     let dests = self.define(1);
@@ -157,7 +278,10 @@ impl<'a> Random<'a> {
                         ..Instr::new(Op::Mov)
                     });
                 }
-                7 => self.branch(depth),
+                7 => self.make_half(),
+                8 => self.read_halves(),
+                9 => self.bytes(),
+                10 => self.branch(depth),
                 _ => self.repeat(depth),
             }
         }
@@ -166,17 +290,19 @@ impl<'a> Random<'a> {
     fn branch(&mut self, depth: usize) {
         let head = self.current();
         let condition = Source::value(self.pick());
-        let known = self.known.clone();
+        let known = self.all_known();
         let then = self.open();
         self.statements(depth - 1);
         let then_end = self.current();
-        let then_values: Vec<Value> = (0..3).map(|_| self.pick()).collect();
-        self.known = known.clone();
+        let mut then_values: Vec<Value> = (0..3).map(|_| self.pick()).collect();
+        then_values.push(self.pick_half());
+        self.only_known(known.clone());
         let otherwise = self.open();
         self.statements(depth - 1);
         let else_end = self.current();
-        let else_values: Vec<Value> = (0..3).map(|_| self.pick()).collect();
-        self.known = known;
+        let mut else_values: Vec<Value> = (0..3).map(|_| self.pick()).collect();
+        else_values.push(self.pick_half());
+        self.only_known(known);
         let join = self.open();
         self.function.blocks[head.index()].terminator = Terminator::Branch {
             condition,
@@ -187,8 +313,7 @@ impl<'a> Random<'a> {
         self.function.blocks[else_end.index()].terminator = Terminator::Jump(join);
         for (mine, other) in then_values.into_iter().zip(else_values) {
             let operand = |value| Operand::Word(Word::Value(value));
-            let dest = self.function.new_value();
-            self.known.push(dest);
+            let dest = self.phi_of(mine);
             let sources = vec![(then_end, operand(mine)), (else_end, operand(other))];
             self.function.blocks[join.index()]
                 .phis
@@ -196,20 +321,33 @@ impl<'a> Random<'a> {
         }
     }
 
+    /// A value for a phi that may be this one, known from here on.
+    fn phi_of(&mut self, value: Value) -> Value {
+        let class = self.function.class(value);
+        let dest = self.function.new_value_of(class);
+        match class {
+            Width::Word => self.known.push(dest),
+            Width::Half => self.halves.push(dest),
+            Width::Byte => self.bytes.push(dest),
+        }
+        dest
+    }
+
     fn repeat(&mut self, depth: usize) {
         let before = self.current();
         let count = self.choose(5);
-        let starts: Vec<Value> = (0..count).map(|_| self.pick()).collect();
+        let mut starts: Vec<Value> = (0..count).map(|_| self.pick()).collect();
+        starts.push(self.pick_half());
         let header = self.open();
         self.function.blocks[before.index()].terminator = Terminator::Jump(header);
-        let dests: Vec<Value> = starts.iter().map(|_| self.function.new_value()).collect();
-        self.known.extend(&dests);
-        let known = self.known.clone();
+        let dests: Vec<Value> = starts.iter().map(|&start| self.phi_of(start)).collect();
+        let known = self.all_known();
         self.statements(depth - 1);
         let latch = self.current();
         let condition = Source::value(self.pick());
-        let nexts: Vec<Value> = starts.iter().map(|_| self.pick()).collect();
-        self.known = known;
+        let mut nexts: Vec<Value> = (0..count).map(|_| self.pick()).collect();
+        nexts.push(self.pick_half());
+        self.only_known(known);
         let exit = self.open();
         self.function.blocks[latch.index()].terminator = Terminator::Branch {
             condition,

@@ -454,9 +454,10 @@ b0:
     );
     for arch in [Arch::V11, Arch::V12, Arch::V13] {
         let new = listing(arch);
+        assert!(new.contains("U32_TO_F32"), "{new}");
         assert!(
-            new.contains("U32_TO_F32") && new.contains("MKVEC.v2i16"),
-            "{new}"
+            new.contains("FADD.f32 r1.h0") && new.contains("FADD.f32 r1.h1"),
+            "each goes to its half of the word, and nothing joins them\n{new}"
         );
         assert!(
             new.contains("F16_TO_F32"),

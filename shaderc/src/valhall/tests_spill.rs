@@ -1,14 +1,14 @@
 //! Spilling of small functions as text: what is stored, brought back, made again and joined.
 
-use super::mir::{Form, Function, verify};
+use super::mir::{Form, Function, REGISTER_BYTES, verify};
 use crate::machine::spill::{check_spilled, spill_ssa};
 
-/// The function after it was spilled to so many units.
+/// The function after it was spilled to so many registers.
 #[track_caller]
 fn spilled(text: &str, room: usize) -> String {
     let original = Function::parse(text).expect("text is MIR");
     let mut function = original.clone();
-    let spills = spill_ssa(&mut function, room).expect("there is memory");
+    let spills = spill_ssa(&mut function, REGISTER_BYTES * room).expect("there is memory");
     assert_eq!(verify(&function, Form::Ssa), [], "{function}");
     assert_eq!(
         check_spilled(&original, &function, &spills),

@@ -85,7 +85,7 @@ impl machine::Machine for Ir3 {
 
     // Vectors of up to four full registers.
     const WIDEST: usize = 16;
-    const EVEN_GROUPS: bool = false;
+    const GROUP_UNITS: usize = 1;
     // What is added to an address has 13 bits and a sign.
     const SPILL_REACH: u32 = 4096;
 

@@ -111,7 +111,7 @@ pub(crate) fn assign(
     for index in queue {
         let bundle = &bundles[index];
         let allowed = |base: &usize| {
-            bundle.parity.is_none_or(|parity| base % 2 == parity)
+            bundle.alignment.holds(*base)
                 && bundle.fixed.is_none_or(|unit| unit == *base)
                 && bundle.bases.contains(base)
         };

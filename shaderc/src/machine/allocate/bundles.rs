@@ -2,8 +2,9 @@
 //!
 //! A bundle is a run of units to be found; each member value sits at some of them. Groups start as bundles, and
 //! every copy joins the bundles of its two ends when nothing that lives at the same time would fall on the same unit.
-//! Two values with the same *origin* (one a copy of the other, each written once) hold the same bits wherever both
-//! live, so they never contradict each other.  Facts: hardware/compiler-backend.md 5.4, 7.4.
+//! Two units of values with the same *origin* (one a copy of the other, each written once) hold the same bits wherever
+//! both live, so they never contradict each other.
+//! Units are counted in grains: as many of them as the smallest value of the function takes.  Facts: hardware/compiler-backend.md 5.4, 7.4.
 
 use std::ops::RangeInclusive;
 
@@ -16,8 +17,11 @@ use crate::machine::{Class, Function, Instruction, Machine, Register, Value, Wor
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Segment {
     pub(crate) range: Range,
-    origin: Value,
+    origin: Part,
 }
+
+/// A unit of a value.
+type Part = (Value, usize);
 
 /// When a unit is taken, sorted. Most values live in one piece, and then it needs no memory of its own.
 pub(crate) type Segments = SmallVec<[Segment; 1]>;
@@ -31,12 +35,54 @@ pub(crate) struct Bundle {
     below: isize,
     /// By unit: when it is taken, sorted.
     pub(crate) units: SmallVec<[Segments; 1]>,
-    /// What the number of the first unit must be modulo 2.
-    pub(crate) parity: Option<usize>,
+    /// Where the first unit may lie.
+    pub(crate) alignment: Alignment,
     /// The number that the first unit must have.
     pub(crate) fixed: Option<usize>,
     /// The numbers that it may have, as the classes of the members demand.
     pub(crate) bases: RangeInclusive<usize>,
+}
+
+/// What a number must be modulo another one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Alignment {
+    /// A power of two.
+    modulus: usize,
+    rest: usize,
+}
+
+impl Alignment {
+    /// Multiples of a power of two.
+    fn to(modulus: usize) -> Alignment {
+        Alignment { modulus, rest: 0 }
+    }
+
+    /// Whether a number is such.
+    pub(crate) fn holds(self, number: usize) -> bool {
+        number % self.modulus == self.rest
+    }
+
+    /// What must hold of a number that is so much less.
+    fn before(self, by: usize) -> Alignment {
+        let by = by % self.modulus;
+        let rest = (self.rest + self.modulus - by) % self.modulus;
+        Alignment { rest, ..self }
+    }
+
+    /// What must hold for both to hold, if they can.
+    fn and(self, other: Alignment) -> Option<Alignment> {
+        let (loose, strict) = match self.modulus <= other.modulus {
+            true => (self, other),
+            false => (other, self),
+        };
+        loose.holds(strict.rest).then_some(strict)
+    }
+}
+
+/// How many units the smallest value takes: all that there are begin and end at multiples of that.
+pub(crate) fn grain_of<M: Machine>(function: &Function<M>) -> usize {
+    let units = function.values.iter().map(|class| class.units());
+    units.min().unwrap_or(1)
 }
 
 /// All bundles of a function.
@@ -46,6 +92,8 @@ pub(crate) struct Bundles {
     place: Vec<Option<(usize, isize)>>,
     /// The longest run that coalescing may build.
     widest: usize,
+    /// How many units of the machine one of these is.
+    grain: usize,
 }
 
 /// Which copies join the values at their ends.
@@ -66,11 +114,13 @@ impl Bundles {
         liveness: &Liveness,
         joins: Joins,
     ) -> Bundles {
-        let origins = find_origins(function, liveness);
+        let grain = grain_of(function);
+        let origins = Origins::find(function, liveness, grain);
         let mut bundles = Bundles {
             bundles: Vec::new(),
             place: vec![None; function.values.len()],
-            widest: M::WIDEST,
+            widest: M::WIDEST / grain,
+            grain,
         };
         for (index, ranges) in liveness
             .ranges
@@ -80,22 +130,20 @@ impl Bundles {
         {
             let value = Value(index as u32);
             let class = function.class(value);
-            let (units, span) = (class.units(), class.span());
-            let segments: Segments = ranges
-                .iter()
-                .map(|&range| Segment {
-                    range,
-                    origin: origins[index],
-                })
-                .collect();
+            let (units, span) = (class.units() / grain, class.span());
+            let segments = |unit: usize| -> Segments {
+                let origin = origins.of((value, unit));
+                let ranges = ranges.iter();
+                ranges.map(|&range| Segment { range, origin }).collect()
+            };
             bundles.place[index] = Some((bundles.bundles.len(), 0));
             bundles.bundles.push(Some(Bundle {
                 members: smallvec![(value, 0)],
                 below: 0,
-                units: SmallVec::from_elem(segments, units),
-                parity: (units > 1).then_some(0),
+                units: (0..units).map(segments).collect(),
+                alignment: Alignment::to(units),
                 fixed: None,
-                bases: span.start..=span.end.saturating_sub(units),
+                bases: span.start / grain..=(span.end / grain).saturating_sub(units),
             }));
         }
         for preload in &function.preloads {
@@ -105,7 +153,7 @@ impl Bundles {
                 .and_then(|value| bundles.place[value.index()])
                 && let Some(bundle) = &mut bundles.bundles[bundle]
             {
-                bundle.fixed = Some(preload.register.unit());
+                bundle.fixed = Some(preload.register.unit() / grain);
             }
         }
         bundles.join_groups(function);
@@ -128,16 +176,20 @@ impl Bundles {
                 let Some(first) = values.next() else {
                     continue;
                 };
-                let mut distance = function.class(first).units();
+                let grain = self.grain;
+                let units = |value: Value| function.class(value).units() / grain;
+                let mut distance = units(first);
                 for value in values {
+                    let further = units(value);
                     self.join(first, value, distance as isize);
-                    distance += function.class(value).units();
+                    distance += further;
                 }
-                if M::EVEN_GROUPS
-                    && let Some((index, unit)) = self.place[first.index()]
+                let aligned = Alignment::to((M::GROUP_UNITS / grain).max(1));
+                if let Some((index, unit)) = self.place[first.index()]
                     && let Some(bundle) = &mut self.bundles[index]
+                    && let Some(both) = bundle.alignment.and(aligned.before(bundle.index(unit)))
                 {
-                    bundle.parity = Some(bundle.index(unit) % 2);
+                    bundle.alignment = both;
                 }
             }
             for (written, read) in instr.ties() {
@@ -153,18 +205,16 @@ impl Bundles {
         let depths = function.loop_depths();
         let mut copies = Vec::new();
         for (block, depth) in function.blocks.iter().zip(depths) {
-            for (to, from) in block.instrs.iter().filter_map(|instr| instr.as_copy()) {
-                if let (Word::Value(to), Word::Value(from)) = (to, from) {
-                    let preloaded = function.preloaded_values().any(|value| value == from);
-                    if !(preloaded && joins == Joins::ButPreloads) {
-                        copies.push((depth, to, from));
-                    }
+            for copy in block.instrs.iter().flat_map(|instr| instr.copies(function)) {
+                let preloaded = function.preloaded_values().any(|value| value == copy.from);
+                if !(preloaded && joins == Joins::ButPreloads) {
+                    copies.push((depth, copy));
                 }
             }
         }
-        copies.sort_by_key(|&(depth, ..)| std::cmp::Reverse(depth));
-        for (_, to, from) in copies {
-            self.join(from, to, 0);
+        copies.sort_by_key(|&(depth, _)| std::cmp::Reverse(depth));
+        for (_, copy) in copies {
+            self.join(copy.from, copy.to, -((copy.unit / self.grain) as isize));
         }
     }
 
@@ -214,7 +264,7 @@ struct Fit {
     behind: usize,
     /// Where the first unit of the smaller comes to stand.
     at: usize,
-    parity: Option<usize>,
+    alignment: Alignment,
     fixed: Option<usize>,
     bases: RangeInclusive<usize>,
 }
@@ -247,10 +297,8 @@ impl Bundle {
         if width > widest {
             return None;
         }
-        let parity = agree(
-            self.parity.map(|parity| (parity + before) % 2),
-            other.parity.map(|parity| (parity + at) % 2),
-        )?;
+        let alignment = self.alignment.before(before);
+        let alignment = alignment.and(other.alignment.before(at))?;
         let moved = |fixed: Option<usize>, by: usize| match fixed {
             Some(unit) => unit.checked_sub(by).map(Some),
             None => Some(None),
@@ -265,7 +313,7 @@ impl Bundle {
             return None;
         }
         if let Some(unit) = fixed
-            && (!bases.contains(&unit) || parity.is_some_and(|parity| unit % 2 != parity))
+            && !(bases.contains(&unit) && alignment.holds(unit))
         {
             return None;
         }
@@ -281,7 +329,7 @@ impl Bundle {
             before,
             behind: width - before - self.units.len(),
             at,
-            parity,
+            alignment,
             fixed,
             bases,
         })
@@ -300,7 +348,7 @@ impl Bundle {
         let members = other.members.into_iter();
         self.members
             .extend(members.map(|(value, unit)| (value, unit + shift)));
-        (self.parity, self.fixed, self.bases) = (fit.parity, fit.fixed, fit.bases);
+        (self.alignment, self.fixed, self.bases) = (fit.alignment, fit.fixed, fit.bases);
     }
 
     /// Whether there is a unit that a member of either may lie in.
@@ -373,24 +421,51 @@ fn merge(large: &mut Segments, small: Segments) {
     }
 }
 
-/// For each value the one whose bits it always holds: itself, or what it was copied from.
-fn find_origins<M: Machine>(function: &Function<M>, liveness: &Liveness) -> Vec<Value> {
-    let mut origins: Vec<Value> = (0..function.values.len() as u32).map(Value).collect();
-    let once = |value: Value| liveness.definitions[value.index()] == 1;
-    for instr in function.blocks.iter().flat_map(|block| &block.instrs) {
-        if let Some((Word::Value(to), Word::Value(from))) = instr.as_copy()
-            && once(to)
-            && once(from)
-        {
-            origins[to.index()] = from;
+/// For each unit of each value the one whose bits it always holds: itself, or what it was copied from.
+struct Origins {
+    /// By value: where its units begin in `parts`.
+    starts: Vec<u32>,
+    parts: Vec<Part>,
+}
+
+impl Origins {
+    fn find<M: Machine>(function: &Function<M>, liveness: &Liveness, grain: usize) -> Origins {
+        let mut origins = Origins {
+            starts: Vec::with_capacity(function.values.len()),
+            parts: Vec::with_capacity(function.values.len()),
+        };
+        for (index, class) in function.values.iter().enumerate() {
+            origins.starts.push(origins.parts.len() as u32);
+            let units = 0..class.units() / grain;
+            let own = units.map(|unit| (Value(index as u32), unit));
+            origins.parts.extend(own);
         }
-    }
-    for index in 0..origins.len() {
-        let mut root = origins[index];
-        while origins[root.index()] != root {
-            root = origins[root.index()];
+        let once = |value: Value| liveness.definitions[value.index()] == 1;
+        let instrs = function.blocks.iter().flat_map(|block| &block.instrs);
+        for copy in instrs.flat_map(|instr| instr.copies(function)) {
+            if once(copy.to) && once(copy.from) {
+                for unit in 0..function.class(copy.from).units() / grain {
+                    let to = origins.index((copy.to, copy.unit / grain + unit));
+                    origins.parts[to] = (copy.from, unit);
+                }
+            }
         }
-        origins[index] = root;
+        for index in 0..origins.parts.len() {
+            let mut root = origins.parts[index];
+            while origins.of(root) != root {
+                root = origins.of(root);
+            }
+            origins.parts[index] = root;
+        }
+        origins
     }
-    origins
+
+    fn index(&self, (value, unit): Part) -> usize {
+        self.starts[value.index()] as usize + unit
+    }
+
+    /// What a part is a copy of, or itself.
+    fn of(&self, part: Part) -> Part {
+        self.parts[self.index(part)]
+    }
 }

@@ -10,7 +10,7 @@ use std::fmt;
 use super::Registers;
 use super::spill::Spills;
 use crate::machine::{
-    BlockId, Class, Function, Instruction, Machine, Register, SpillAccess, Value, Word,
+    BlockId, Class, Copies, Function, Instruction, Machine, Register, SpillAccess, Value, Word,
 };
 
 /// A place that can hold a unit's worth of values.
@@ -35,7 +35,7 @@ pub(crate) enum Wrong<M: Machine> {
         register: Option<M::Register>,
         holds: Vec<Value>,
     },
-    /// The words of a group are not consecutive, or begin at an odd unit where they must not.
+    /// The words of a group are not consecutive, or begin where no group may.
     Group { block: BlockId, text: String },
     /// A value lies where none of its class can.
     Misplaced { block: BlockId, text: String },
@@ -72,7 +72,7 @@ impl<M: Machine> fmt::Display for Wrong<M> {
             }
             Wrong::Group { block, text } => write!(
                 f,
-                "{block}: `{text}` has a group that is not consecutive and even"
+                "{block}: `{text}` has a group that is not consecutive or begins where none may"
             ),
             Wrong::Misplaced { block, text } => write!(
                 f,
@@ -296,8 +296,9 @@ impl<M: Machine> Checker<'_, M> {
             }
             _ => {}
         }
-        if let Some((Word::Value(to), Word::Value(from))) = instr.as_copy() {
-            self.copy(state, to, from);
+        let copies = instr.copies(self.function);
+        if !copies.is_empty() {
+            self.copy(state, &copies);
             return Ok(());
         }
         for value in instr.written_values() {
@@ -318,17 +319,26 @@ impl<M: Machine> Checker<'_, M> {
         Ok(())
     }
 
-    /// `to` becomes what `from` is, wherever that is held, and in its own register.
-    fn copy(&self, state: &mut State, to: Value, from: Value) {
-        let (meant, source) = (self.meant(to), self.meant(from));
-        if meant != source {
-            rename(state.values_mut(), meant, source);
-        }
-        for ((_, from), (_, to)) in self.places(from).zip(self.places(to)) {
-            if let Some(held) = state.get(&from).cloned() {
-                state.insert(to, held);
+    /// Each unit of the value written becomes what is copied there, wherever that is held, and in its own register.
+    fn copy(&self, state: &mut State, copies: &Copies) {
+        let mut forgotten = None;
+        let mut written = Vec::new();
+        for copy in copies {
+            let (meant, source) = (self.meant(copy.to), self.meant(copy.from));
+            if meant != source {
+                if forgotten.replace(meant) != Some(meant) {
+                    forget(state, meant);
+                }
+                rename(state.values_mut(), (meant, copy.unit), source);
             }
+            let to = self.places(copy.to).skip(copy.unit);
+            written.extend(self.places(copy.from).zip(to));
         }
+        let held = written
+            .iter()
+            .filter_map(|((_, from), (_, to))| Some((*to, state.get(from)?.clone())))
+            .collect::<Vec<_>>();
+        state.extend(held);
     }
 
     /// A copy between values of one slot, which is no instruction.
@@ -343,7 +353,7 @@ impl<M: Machine> Checker<'_, M> {
         forget(state, to);
         let slots = state.iter_mut();
         let of_slot = slots.filter(|(place, _)| matches!(place, Place::Slot(at, _) if *at == slot));
-        rename(of_slot.map(|(_, held)| held), to, from);
+        rename(of_slot.map(|(_, held)| held), (to, 0), from);
     }
 
     /// Whether every word lies where its class may, and groups and ties are what they must be.
@@ -359,7 +369,9 @@ impl<M: Machine> Checker<'_, M> {
             let class = self.function.class(value);
             let span = class.span();
             let good = units(value).all(|unit| span.contains(&unit))
-                && (class.units() == 1 || units(value).next().is_none_or(|first| first % 2 == 0));
+                && units(value)
+                    .next()
+                    .is_none_or(|first| first % class.units() == 0);
             if !good {
                 return Err(Wrong::Misplaced {
                     block,
@@ -370,12 +382,12 @@ impl<M: Machine> Checker<'_, M> {
         for group in instr.groups() {
             let values = group.iter().filter_map(|word| word.value());
             let all: Vec<usize> = values.flat_map(units).collect();
-            let even = !M::EVEN_GROUPS || all.first().is_none_or(|first| first % 2 == 0);
+            let aligned = all.first().is_none_or(|first| first % M::GROUP_UNITS == 0);
             let whole = group.iter().all(|word| {
                 word.value()
                     .is_some_and(|value| self.register(value).is_some())
             });
-            if !even || !whole || all.windows(2).any(|two| two[1] != two[0] + 1) {
+            if !aligned || !whole || all.windows(2).any(|two| two[1] != two[0] + 1) {
                 return Err(Wrong::Group {
                     block,
                     text: text(),
@@ -438,15 +450,18 @@ fn forget(state: &mut State, value: Value) {
     }
 }
 
-/// Of these places, those that hold `from` hold `to` as well, and no others do.
-fn rename<'s>(places: impl Iterator<Item = &'s mut BTreeSet<Part>>, to: Value, from: Value) {
+/// Of these places, those that hold `from` hold it as part of `to` as well, from this unit of it on.
+fn rename<'s>(
+    places: impl Iterator<Item = &'s mut BTreeSet<Part>>,
+    (to, first): Part,
+    from: Value,
+) {
     for held in places {
-        held.retain(|(other, _)| *other != to);
         let parts: Vec<Part> = held
             .iter()
             .filter(|(other, _)| *other == from)
             .copied()
             .collect();
-        held.extend(parts.into_iter().map(|(_, unit)| (to, unit)));
+        held.extend(parts.into_iter().map(|(_, unit)| (to, first + unit)));
     }
 }

@@ -24,6 +24,15 @@ impl RegisterFile {
         RegisterFile { runs }
     }
 
+    /// The same counted in units of `grain` of these. What is not whole is left out.
+    pub(crate) fn coarse(&self, grain: usize) -> RegisterFile {
+        let runs = self.runs.iter();
+        let whole = runs.map(|run| run.start.div_ceil(grain)..run.end / grain);
+        RegisterFile {
+            runs: whole.filter(|run| !run.is_empty()).collect(),
+        }
+    }
+
     /// The units at which a run of `width` units may begin.
     pub(crate) fn bases(&self, width: usize) -> impl Iterator<Item = usize> {
         let runs = self.runs.iter();
@@ -39,6 +48,15 @@ impl RegisterFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn coarse_units_are_whole() {
+        let file = RegisterFile::of(24, |unit| !(5..11).contains(&unit));
+        let coarse = file.coarse(4);
+        assert_eq!(coarse.bases(1).collect::<Vec<_>>(), [0, 3, 4, 5]);
+        assert_eq!(coarse.end(), 6);
+        assert_eq!(file.coarse(1), file);
+    }
 
     #[test]
     fn runs_do_not_cross_a_hole() {

@@ -15,13 +15,13 @@ mod file;
 pub(crate) mod spill;
 
 use self::assign::{Order, Until, assign};
-use self::bundles::{Bundle, Bundles, Joins};
+use self::bundles::{Bundle, Bundles, Joins, grain_of};
 use self::spill::{Spills, spill};
 use super::isolate_groups::isolate_written_groups;
 use super::liveness::{self, Liveness};
 use super::passes::Shared;
 use super::spill::{SpillError, check_spilled, spill_ssa};
-use super::{Class, Function, Instruction, Machine, Register, Value, Word, WordOf};
+use super::{Class, CopiedPart, Function, Instruction, Machine, Register, Value, Word, WordOf};
 use crate::pass::Runner;
 
 pub(crate) use self::check_registers::Wrong;
@@ -41,8 +41,6 @@ pub(crate) struct AllocateOptions<'f> {
 pub(crate) struct Allocated {
     /// Which of the files it was.
     pub(crate) file: usize,
-    /// Distinct registers named.
-    pub(crate) registers_used: u32,
     /// Stores to slots that spilling inserted.
     pub(crate) spills: usize,
     /// Loads from slots that spilling inserted.
@@ -73,7 +71,8 @@ pub(crate) fn allocate<M: Machine>(
         return Err(AllocateError::TooFewRegisters);
     };
     // So few values always fit, and need not be kept in SSA form.
-    let few = function.values.len() <= last.bases(1).count() / 2;
+    let units: usize = function.values.iter().map(|class| class.units()).sum();
+    let few = units <= last.bases(1).count() / 2;
     let kept = (!few).then(|| function.clone());
     lower(function, runner);
     if runner.is_over() {
@@ -140,8 +139,9 @@ fn rooms<M: Machine>(function: &Function<M>, file: &RegisterFile) -> impl Iterat
     };
     let most = spans.map(units).max().unwrap_or(0);
     const LESS: [usize; 7] = [0, 2, 4, 6, 8, 12, 16];
+    let grain = grain_of(function);
     LESS.into_iter()
-        .map(move |less| most.saturating_sub(less))
+        .map(move |less| most.saturating_sub(less * grain))
         .filter(move |room| 2 * room > most)
 }
 
@@ -183,9 +183,9 @@ fn place<M: Machine>(
         check_registers::check(before, function, &registers, spills)
             .map_err(|wrong| AllocateError::Wrong(Box::new(wrong)))?;
     }
+    apply(function, &registers);
     Ok(Some(Allocated {
         file,
-        registers_used: apply(function, &registers),
         spills: spills.stores,
         fills: spills.loads,
     }))
@@ -232,7 +232,9 @@ fn place_all<M: Machine>(
     joins: &[Joins],
 ) -> Option<(usize, Registers<M>)> {
     let mut bundles: [Option<Vec<Bundle>>; 3] = [None, None, None];
+    let grain = grain_of(function);
     for (number, file) in files.iter().enumerate().skip(first) {
+        let file = &file.coarse(grain);
         for (bundles, &joins) in bundles.iter_mut().zip(joins) {
             let bundles =
                 bundles.get_or_insert_with(|| Bundles::build(function, liveness, joins).into_vec());
@@ -252,11 +254,13 @@ fn registers_of<M: Machine>(
     bundles: &[Bundle],
     bases: &[Option<usize>],
 ) -> Registers<M> {
+    let grain = grain_of(function);
     let mut registers = vec![None; function.values.len()];
     for (bundle, base) in bundles.iter().zip(bases) {
         for (value, unit) in bundle.members() {
             let class = function.class(value);
-            registers[value.index()] = base.and_then(|base| M::Register::at(class, base + unit));
+            let at = |base: usize| M::Register::at(class, (base + unit) * grain);
+            registers[value.index()] = base.and_then(at);
         }
     }
     registers
@@ -285,6 +289,7 @@ fn find_victims<M: Machine>(
         uses / f64::from(bundle.length().max(1))
     };
     let weights: Vec<f64> = bundles.iter().map(weight).collect();
+    let file = &file.coarse(grain_of(function));
     let assigned = assign(&bundles, &weights, file, Order::Weight, Until::End);
     let mut victims: Vec<usize> = assigned
         .failed
@@ -309,40 +314,44 @@ fn find_victims<M: Machine>(
         .collect()
 }
 
-/// Replaces values by their registers and drops what became nothing. Returns how many registers are named.
-fn apply<M: Machine>(function: &mut Function<M>, registers: &Registers<M>) -> u32 {
+/// Replaces values by their registers and drops what became nothing.
+fn apply<M: Machine>(function: &mut Function<M>, registers: &Registers<M>) {
     let place = |word: WordOf<M>| match word.value().and_then(|value| registers[value.index()]) {
         Some(register) => Word::Register(register),
         None => word,
     };
-    let mut named = Vec::new();
     for preload in &mut function.preloads {
         preload.dest = place(preload.dest);
     }
-    for block in &mut function.blocks {
+    let mut blocks = std::mem::take(&mut function.blocks);
+    for block in &mut blocks {
+        block
+            .instrs
+            .retain(|instr| instr.note().is_none() && !is_in_place(instr, function, registers));
         for instr in &mut block.instrs {
             instr.map_reads(place);
             instr.map_writes(place);
         }
-        block.instrs.retain(|instr| {
-            instr.note().is_none() && instr.as_copy().is_none_or(|(to, from)| to != from)
-        });
         block.terminator.map_read(place);
-        let words = block.instrs.iter();
-        let words = words.flat_map(|instr| instr.reads().chain(instr.writes()));
-        // There are few registers, and the last ones are named again at once.
-        for register in words
-            .chain(block.terminator.read())
-            .filter_map(Word::register)
-        {
-            if !named.contains(&register) {
-                named.push(register);
-            }
-        }
     }
+    function.blocks = blocks;
     // A preload that nobody reads any more needs no register.
     function
         .preloads
         .retain(|preload| preload.dest.register().is_some());
-    named.len() as u32
+}
+
+/// Whether an instruction only copies what already is where it goes.
+fn is_in_place<M: Machine>(
+    instr: &M::Instr,
+    function: &Function<M>,
+    registers: &Registers<M>,
+) -> bool {
+    let copies = instr.copies(function);
+    let unit = |value: Value| registers[value.index()].map(Register::unit);
+    let stays = |copy: &CopiedPart| {
+        let to = unit(copy.to).map(|to| to + copy.unit);
+        to.is_some() && to == unit(copy.from)
+    };
+    !copies.is_empty() && copies.iter().all(stays)
 }

@@ -1,15 +1,18 @@
-//! What Valhall is to the passes that back ends share: one class of values, in a file of 64 registers.
+//! What Valhall is to the passes that back ends share: words, halves and bytes, in a file of 64 registers of four bytes.
 //!
-//! Facts: hardware/compiler-backend.md 5.4 (groups), 7.1 (64-bit arithmetic), hardware/compiler-abi.md 3.8 (spill slots).
+//! Facts: hardware/compiler-backend.md 5.4 (groups), 5.6 (parts), 7.1 (64-bit arithmetic), hardware/compiler-abi.md 3.8
+//! (spill slots).
 
 use std::ops::Range;
 
+use eitri_isa::Select;
 use smallvec::smallvec;
 
 use super::instr::{Extra, Instr, Modifiers, Sources, Words};
 use super::modifier::Modifier;
 use super::op::{Message, Op};
 use super::operand::{Half, Operand, Register, Source, Space, Special, Word};
+use super::part::{Part, REGISTER_BYTES, Width};
 use crate::machine::{
     self, BlockId, Class, Instruction, Location, Machine, Reads, SpillAccess, SpillSlot, Value,
 };
@@ -19,17 +22,13 @@ use crate::valhall::legalise::constants;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Valhall;
 
-/// The one class of values: words of 32 bits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub(crate) struct WordClass;
-
-impl Class for WordClass {
+impl Class for Width {
     fn units(self) -> usize {
-        1
+        self.bytes()
     }
 
     fn span(self) -> Range<usize> {
-        0..Register::COUNT
+        0..Register::COUNT * REGISTER_BYTES
     }
 
     fn may_spill(self) -> bool {
@@ -37,48 +36,62 @@ impl Class for WordClass {
     }
 
     fn name(self) -> Option<&'static str> {
-        None
+        match self {
+            Width::Word => None,
+            Width::Half => Some("half"),
+            Width::Byte => Some("byte"),
+        }
     }
 }
 
 impl machine::Register for Register {
-    type Class = WordClass;
+    type Class = Width;
 
-    fn class(self) -> WordClass {
-        WordClass
+    fn class(self) -> Width {
+        self.part().width()
     }
 
     fn unit(self) -> usize {
-        usize::from(self.number())
+        usize::from(self.number()) * REGISTER_BYTES + self.part().byte()
     }
 
-    fn at(_: WordClass, unit: usize) -> Option<Register> {
-        u8::try_from(unit).ok().and_then(Register::new)
+    fn at(class: Width, unit: usize) -> Option<Register> {
+        let number = u8::try_from(unit / REGISTER_BYTES).ok()?;
+        let part = Part::new(class, unit % REGISTER_BYTES)?;
+        Some(Register::new(number)?.part_of(part))
     }
 }
 
 impl Machine for Valhall {
     type Register = Register;
-    type Class = WordClass;
+    type Class = Width;
     type Instr = Instr;
     type Operand = Operand;
     type Condition = Source;
     type Extra = Extra;
 
     /// Twice the longest payload.
-    const WIDEST: usize = 8;
-    const EVEN_GROUPS: bool = true;
+    const WIDEST: usize = 8 * REGISTER_BYTES;
+    /// Even registers.
+    const GROUP_UNITS: usize = 2 * REGISTER_BYTES;
     /// What one access can reach from the pointer.
     const SPILL_REACH: u32 = 0x7ffc;
 
-    fn copy(to: Word, from: Word, _: WordClass, location: Location) -> Instr {
+    fn copy(to: Word, from: Word, _: Width, location: Location) -> Instr {
         Instr::copy(to, from, location)
     }
 
-    fn move_operand(to: Value, _: WordClass, from: Operand, extra: &Extra) -> Instr {
+    fn move_operand(to: Value, class: Width, from: Operand, extra: &Extra) -> Instr {
         let dest = Word::Value(to);
-        match from {
-            Operand::Constant(bits) => constants::make(dest, bits, Location::default(), extra.arch),
+        match (from, class) {
+            (Operand::Constant(bits), Width::Word) => {
+                constants::make(dest, bits, Location::default(), extra.arch)
+            }
+            // In both halves, of which one is written.
+            (Operand::Constant(bits), Width::Half | Width::Byte) => {
+                let both = (bits & 0xffff) * 0x1_0001;
+                constants::make(dest, both, Location::default(), extra.arch)
+            }
             _ => Instr {
                 dests: smallvec![dest],
                 sources: smallvec![Source::plain(from)],
@@ -91,25 +104,27 @@ impl Machine for Valhall {
         Operand::Word(Word::Value(value))
     }
 
-    fn spill(
-        slot: SpillSlot<Valhall>,
-        _: &mut impl FnMut(WordClass) -> Value,
-        out: &mut Vec<Instr>,
-    ) {
+    fn spill(slot: SpillSlot<Valhall>, _: &mut impl FnMut(Width) -> Value, out: &mut Vec<Instr>) {
+        let op = match slot.class {
+            Width::Word => Op::Store32,
+            Width::Half => Op::Store16,
+            Width::Byte => Op::Store8,
+        };
         out.push(Instr {
             staging: smallvec![Word::Value(slot.value)],
-            ..spill_access(Op::Store32, slot)
+            ..spill_access(op, slot)
         });
     }
 
-    fn reload(
-        slot: SpillSlot<Valhall>,
-        _: &mut impl FnMut(WordClass) -> Value,
-        out: &mut Vec<Instr>,
-    ) {
+    fn reload(slot: SpillSlot<Valhall>, _: &mut impl FnMut(Width) -> Value, out: &mut Vec<Instr>) {
+        let op = match slot.class {
+            Width::Word => Op::Load32,
+            Width::Half => Op::Load16,
+            Width::Byte => Op::Load8,
+        };
         let load = Instr {
             dests: smallvec![Word::Value(slot.value)],
-            ..spill_access(Op::Load32, slot)
+            ..spill_access(op, slot)
         };
         out.push(load.with(Modifier::Unsigned));
     }
@@ -234,6 +249,23 @@ impl Instruction for Instr {
                 Operand::Word(from) => Some((to, from)),
                 _ => None,
             },
+            _ => None,
+        }
+    }
+
+    /// Of a word that is made of two halves.
+    fn as_gather(&self) -> Option<(Word, Words)> {
+        let half = |source: &Source| match source.operand {
+            Operand::Word(word) if source.select(Select::Identity).is_plain() => {
+                (source.select == Select::H0).then_some(word)
+            }
+            _ => None,
+        };
+        match (self.op, self.dests.as_slice()) {
+            (Op::MkVec, &[to]) => {
+                let halves: Option<Words> = self.sources.iter().map(half).collect();
+                halves.map(|halves| (to, halves))
+            }
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
-//! Machine IR: Valhall instructions on 32-bit words that have no register yet.
+//! Machine IR: Valhall instructions on words that have no register yet.
 //!
-//! A value is one 32-bit word. A 64-bit operand is a pair of values and a message's payload is a run of them;
+//! A value is one 32-bit word, or a half or byte of one. A 64-bit operand is a pair of values and a message's payload is a run of them;
 //! the allocator gives such a group consecutive registers. There are no pseudo-instructions that build or take apart
 //! vectors. What functions, blocks and values are is in [`crate::machine`].
 //! Facts: hardware/compiler-backend.md 2, 8.4.
@@ -12,6 +12,7 @@ mod modifier;
 mod op;
 mod operand;
 mod parse;
+mod part;
 mod print;
 
 use crate::machine as shared;
@@ -21,6 +22,7 @@ pub(crate) use self::machine::Valhall;
 pub(crate) use self::modifier::{Flow, Modifier};
 pub(crate) use self::op::{Message, Op};
 pub(crate) use self::operand::{Half, Operand, Register, Source, Space, Special, Word};
+pub(crate) use self::part::{Part, REGISTER_BYTES, Width};
 #[cfg(test)]
 pub(crate) use crate::machine::verify;
 pub(crate) use crate::machine::{BlockId, Form, Instruction, Location, Value};

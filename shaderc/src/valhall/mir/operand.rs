@@ -6,11 +6,15 @@ use std::fmt;
 
 use eitri_isa::Select;
 
+use super::part::Part;
 use crate::machine::Value;
 
-/// One of the 64 registers of a thread.
+/// One of the 64 registers of a thread, or a part of it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(crate) struct Register(u8);
+pub(crate) struct Register {
+    number: u8,
+    part: Part,
+}
 
 impl Register {
     /// How many registers a thread can have.
@@ -19,30 +23,41 @@ impl Register {
     /// Register `number`, or `None` above r63.
     pub(crate) const fn new(number: u8) -> Option<Register> {
         if (number as usize) < Register::COUNT {
-            Some(Register(number))
+            let part = Part::WHOLE;
+            Some(Register { number, part })
         } else {
             None
         }
     }
 
+    /// A part of it.
+    pub(crate) const fn part_of(self, part: Part) -> Register {
+        Register { part, ..self }
+    }
+
     /// 0..=63.
     pub(crate) const fn number(self) -> u8 {
-        self.0
+        self.number
+    }
+
+    /// Which part of it.
+    pub(crate) const fn part(self) -> Part {
+        self.part
     }
 
     /// This register's bit in a mask of all registers.
     pub(crate) const fn bit(self) -> u64 {
-        1 << self.0
+        1 << self.number
     }
 }
 
 impl fmt::Display for Register {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "r{}", self.0)
+        write!(f, "r{}{}", self.number, self.part)
     }
 }
 
-/// A word that an instruction reads or writes: a value, and after allocation a register.
+/// A word, or a part of one, that an instruction reads or writes: a value, and after allocation a register.
 pub(crate) type Word = crate::machine::Word<Register>;
 
 /// Special values that compute programs read.
@@ -92,7 +107,7 @@ pub(crate) enum Half {
 /// What a source reads.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) enum Operand {
-    /// A 32-bit word.
+    /// A 32-bit word, or a part, of which a selection names what it would of the word whose lowest part it is.
     Word(Word),
     /// A 64-bit pair: low word, high word.
     Pair(Word, Word),

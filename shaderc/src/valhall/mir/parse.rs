@@ -5,20 +5,28 @@
 use super::FauWord;
 use super::Function;
 use super::instr::{Instr, Words};
-use super::machine::{Valhall, WordClass};
+use super::machine::Valhall;
 use super::modifier::{Flow, Modifier};
 use super::op::Op;
 use super::operand::{Half, Operand, Register, Source, Space, Special};
+use super::part::{Part, Width};
 use crate::machine::parse::{
     Text, parse_block, parse_number, parse_pair, parse_run, parse_word, split,
 };
 use eitri_isa::Select;
 
 impl Text for Valhall {
-    const CLASSES: &[WordClass] = &[WordClass];
+    const CLASSES: &[Width] = &[Width::Word, Width::Half, Width::Byte];
 
     fn register(text: &str) -> Option<Register> {
-        Register::new(text.strip_prefix('r')?.parse().ok()?)
+        let text = text.strip_prefix('r')?;
+        let parts = [Width::Half, Width::Byte].into_iter();
+        let named = parts.flat_map(Part::of_width).find_map(|part| {
+            let number = text.strip_suffix(&part.to_string())?;
+            Some((number, part))
+        });
+        let (number, part) = named.unwrap_or((text, Part::WHOLE));
+        Some(Register::new(number.parse().ok()?)?.part_of(part))
     }
 
     fn operand(text: &str) -> Option<Operand> {
@@ -29,7 +37,7 @@ impl Text for Valhall {
         parse_source(text)
     }
 
-    fn instr(code: &str, _: &[WordClass]) -> Option<Instr> {
+    fn instr(code: &str, _: &[Width]) -> Option<Instr> {
         parse_instr(code)
     }
 
@@ -89,8 +97,8 @@ fn parse_source(text: &str) -> Option<Source> {
 }
 
 fn parse_select(word: &str) -> Option<Select> {
-    use Select::{B0, B1, B2, B3, H0, H1, W0};
-    let known = [H0, H1, B0, B1, B2, B3, W0];
+    use Select::{B0, B1, B2, B3, H00, H0, H1, H10, H11, W0};
+    let known = [H0, H1, H00, H10, H11, B0, B1, B2, B3, W0];
     known
         .into_iter()
         .find(|select| format!("{select:?}").eq_ignore_ascii_case(word))

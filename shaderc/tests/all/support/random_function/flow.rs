@@ -20,6 +20,7 @@ impl Generator<'_> {
                 return;
             }
             self.budget -= 1;
+            self.halves();
             if depth == DEPTH && self.random.below(8) == 0 {
                 self.lanes();
                 continue;

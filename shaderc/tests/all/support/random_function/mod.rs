@@ -4,6 +4,7 @@
 //! every function ends or runs into the interpreter's limit.
 
 mod flow;
+mod halves;
 mod memory;
 
 use eitri_shaderc::Target;
@@ -122,6 +123,7 @@ struct Generator<'f> {
     base: Value,
     /// Words that, shifted left by their number plus 2, are a place of the invocation: ones fall out at the top.
     folded: Vec<Value>,
+    halves: halves::Halves,
     has_scans: bool,
     budget: u32,
 }
@@ -165,7 +167,7 @@ impl Generator<'_> {
     }
 
     /// How much of each kind there is, to forget what comes.
-    fn marks(&self) -> [usize; 5] {
+    fn marks(&self) -> [usize; 6] {
         let others = self.others.each_ref().map(Vec::len);
         [
             self.words.len(),
@@ -173,15 +175,17 @@ impl Generator<'_> {
             others[0],
             others[1],
             others[2],
+            self.halves.values.len(),
         ]
     }
 
-    fn forget(&mut self, marks: [usize; 5]) {
+    fn forget(&mut self, marks: [usize; 6]) {
         self.words.truncate(marks[0]);
         self.bools.truncate(marks[1]);
-        for (pool, mark) in self.others.iter_mut().zip(&marks[2..]) {
+        for (pool, mark) in self.others.iter_mut().zip(&marks[2..5]) {
             pool.truncate(*mark);
         }
+        self.halves.values.truncate(marks[5]);
     }
 
     /// One of the types that an operation has, 32 bits most often.
@@ -335,6 +339,7 @@ pub fn generate(seed: u64, content: Content, target: &Target) -> Function {
     ];
     let vars = vars.map(|(ty, len)| (var(ty, len), len)).to_vec();
     let flag = var(Type::Bool, 1);
+    let half = var(Type::W16, 1);
     let entry = function.new_block();
     let mut b = Builder::new(&mut function, entry);
     // Floats must give the same bits.
@@ -388,6 +393,8 @@ pub fn generate(seed: u64, content: Content, target: &Target) -> Function {
         }
     }
     b.store_var(flag, zero, bools[0]);
+    let nothing = b.function.constant_of(Type::W16, 0);
+    b.store_var(half, zero, nothing);
     // Nor is memory that the machine doesn't set to zero.
     for space in [Space::Shared, Space::Scratch] {
         for row in 0..SLOTS / 4 {
@@ -413,10 +420,12 @@ pub fn generate(seed: u64, content: Content, target: &Target) -> Function {
         flag,
         base,
         folded: folded[..3].to_vec(),
+        halves: halves::Halves::new(seed, half),
         has_scans: target.has_scans(),
         budget: 60,
     };
     generator.statements(DEPTH, 20);
+    let halves = generator.joined_halves();
     for slot in 0..4 {
         let value = generator.word();
         let bool = generator.bool();
@@ -436,6 +445,7 @@ pub fn generate(seed: u64, content: Content, target: &Target) -> Function {
                 value = generator.b.alu(Alu::IXor, &[rotated, part]);
             }
         }
+        value = generator.b.alu(Alu::IXor, &[value, halves]);
         let offset = generator.b.alu_word(Alu::IAdd, base, 4 * slot);
         let output = buffer(generator.b.function, OUTPUT);
         let access = Access::words(Space::Buffer, 1);
