@@ -7,8 +7,8 @@ use crate::lower::{
 };
 use crate::opt::{
     algebra, constant_tables, dead_code, dead_flow, flatten_branches, fold_constants,
-    forward_stores, fuse_multiply_add, merge_accesses, pair_halves, share_values, trivial_phis,
-    unroll_loops,
+    forward_stores, fuse_multiply_add, merge_accesses, pair_halves, push_uniform_buffers,
+    share_values, trivial_phis, unroll_loops,
 };
 use crate::options::Robust;
 use crate::pass::{Changed, Pass, PassRow, Runner};
@@ -43,6 +43,7 @@ const IMPROVING: &[Pass] = &[
     forward_stores::PASS,
     fuse_multiply_add::PASS,
     merge_accesses::PASS,
+    push_uniform_buffers::PASS,
     trivial_phis::PASS,
     fold_constants::PASS,
     algebra::PASS,
@@ -142,6 +143,9 @@ pub fn lower(function: &mut Function, robust: Robust, runner: &mut Runner<'_>) {
     }
     runner.improve(function, fuse_multiply_add::PASS);
     runner.improve(function, merge_accesses::PASS);
+    if runner.target.pushes_uniform_buffers() {
+        runner.improve(function, push_uniform_buffers::PASS);
+    }
     runner.run(function, access_sizes::PASS);
     runner.fixpoint(function, CLEAN_UP);
 

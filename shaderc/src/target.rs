@@ -194,6 +194,11 @@ impl Target {
         matches!(self.machine, Machine::Valhall(_))
     }
 
+    /// Whether words of uniform buffers can be uniform words that the IR names. Elsewhere the back end finds them itself.
+    pub fn pushes_uniform_buffers(&self) -> bool {
+        matches!(self.machine, Machine::Valhall(_))
+    }
+
     /// Whether it has `Op::Scan` and `LaneOp::First`. Elsewhere what they give is made of ballots and shuffles, which are
     /// quicker where a lane reads another one's register at once.
     pub fn has_scans(&self) -> bool {

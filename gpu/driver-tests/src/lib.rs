@@ -31,6 +31,7 @@ mod commands;
 mod counters;
 mod dump;
 mod events_and_transfers;
+mod filled_uniforms;
 mod flushes;
 mod given;
 mod heap;
@@ -106,6 +107,11 @@ macro_rules! each_test {
                 queries_tell_times_and_invocations;
                 buffers_are_filled_updated_and_copied;
                 transfers_and_dispatches_are_ordered_by_barriers;
+            }
+            filled_uniforms {
+                words_of_buffers_are_those_of_the_moment;
+                called_commands_fill_in_words_at_each_call;
+                a_dispatch_of_unknown_size_has_its_words_too;
             }
             flushes {
                 a_small_job_pays_no_full_flush;

@@ -72,6 +72,14 @@ pub enum FauWord {
         /// One of a binding's descriptors.
         slot: DescriptorSlot,
     },
+    /// The word at a place of the buffer whose descriptor stands there when the dispatch is recorded, as it is when the
+    /// dispatch runs; 0 outside of the buffer.
+    BufferWord {
+        /// One of a binding's descriptors.
+        slot: DescriptorSlot,
+        /// Bytes from the start of the buffer: a multiple of 4, less than 64 MiB.
+        offset: u32,
+    },
     /// Number of texels of the texel buffer whose descriptor stands there when the dispatch is recorded.
     TexelCount {
         /// One of a binding's descriptors.
@@ -99,9 +107,16 @@ mod kind {
     pub(super) const DATA_ADDRESS_HIGH:   u32 = 7;
     pub(super) const TEXEL_COUNT:         u32 = 8;
     pub(super) const TEXEL_FORMAT:        u32 = 9;
+    pub(super) const BUFFER_WORD:         u32 = 10;
+
+    /// Where the kind of a buffer's word is followed by the number of the word.
+    pub(super) const NUMBER_SHIFT:        u32 = 8;
 }
 
 impl FauWord {
+    /// Offsets of [`FauWord::BufferWord`] are less.
+    pub const BUFFER_REACH: u32 = 1 << 26;
+
     /// Kind and value, as the blob holds them.
     pub(crate) fn to_record(self) -> [u32; 2] {
         match self {
@@ -113,6 +128,15 @@ impl FauWord {
                 AddressHalf::High => [kind::BUFFER_ADDRESS_HIGH, slot.handle()],
             },
             FauWord::BufferBytes { slot } => [kind::BUFFER_BYTES, slot.handle()],
+            FauWord::BufferWord { slot, offset } => {
+                let number = offset / 4;
+                let kind = match offset % 4 == 0 && offset < FauWord::BUFFER_REACH {
+                    true => number << kind::NUMBER_SHIFT | kind::BUFFER_WORD,
+                    // Nothing means that: the encoder refuses the program.
+                    false => u32::MAX,
+                };
+                [kind, slot.handle()]
+            }
             FauWord::TexelCount { slot } => [kind::TEXEL_COUNT, slot.handle()],
             FauWord::TexelFormat { slot } => [kind::TEXEL_FORMAT, slot.handle()],
             FauWord::DataAddress(AddressHalf::Low) => [kind::DATA_ADDRESS_LOW, 0],
@@ -139,6 +163,13 @@ impl FauWord {
             kind::TEXEL_FORMAT => Some(FauWord::TexelFormat { slot: slot? }),
             kind::DATA_ADDRESS_LOW => data(AddressHalf::Low),
             kind::DATA_ADDRESS_HIGH => data(AddressHalf::High),
+            _ if kind & ((1 << kind::NUMBER_SHIFT) - 1) == kind::BUFFER_WORD => {
+                let offset = (kind >> kind::NUMBER_SHIFT) * 4;
+                Some(FauWord::BufferWord {
+                    slot: slot?,
+                    offset,
+                })
+            }
             _ => None,
         }
     }
@@ -148,6 +179,7 @@ impl FauWord {
         match self {
             FauWord::BufferAddress { slot, .. }
             | FauWord::BufferBytes { slot }
+            | FauWord::BufferWord { slot, .. }
             | FauWord::TexelCount { slot }
             | FauWord::TexelFormat { slot } => Some(slot),
             FauWord::Constant(_)

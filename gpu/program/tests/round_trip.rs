@@ -70,6 +70,10 @@ fn everything_written_is_read_back() {
         address(3, AddressHalf::Low),
         address(3, AddressHalf::High),
         FauWord::BufferBytes { slot: slot(0) },
+        FauWord::BufferWord {
+            slot: slot(3),
+            offset: FauWord::BUFFER_REACH - 4,
+        },
         FauWord::DataAddress(AddressHalf::Low),
         FauWord::DataAddress(AddressHalf::High),
     ];

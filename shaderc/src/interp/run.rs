@@ -174,6 +174,10 @@ impl<'f> Machine<'f> {
                     .fold(0, |word, (byte, shift)| word | u32::from(*byte) << shift)
             }
             Uniform::NumWorkgroups(axis) => self.dispatch.groups[axis.index()],
+            Uniform::BufferWord(binding, element, offset) => {
+                let resource = u64::from(binding.0) << 32 | u64::from(element);
+                self.bound.load(resource, offset.into(), 4).unwrap_or(0) as u32
+            }
         }
     }
 

@@ -124,6 +124,8 @@ pub enum Uniform {
     PushConstant(u32),
     /// Number of workgroups of the dispatch.
     NumWorkgroups(Axis),
+    /// A word of an element of a binding of uniform buffers, at this byte offset, a multiple of 4; 0 outside of the buffer.
+    BufferWord(BindingId, u32, u32),
 }
 
 /// Read-modify-write operations on a word.

@@ -55,6 +55,7 @@ pub mod parse;
 pub mod print;
 pub mod range;
 pub mod rewrite;
+pub(crate) mod uniform_load;
 pub mod uniformity;
 pub mod verify;
 

@@ -403,6 +403,13 @@ impl Parser {
                 Some(("num_workgroups", axis)) => {
                     Ok(Op::Uniform(Uniform::NumWorkgroups(self.axis(axis)?)))
                 }
+                Some(("buffer", tail)) => {
+                    let mut numbers = tail.split('.');
+                    let binding = self.binding(&mut numbers, tail)?;
+                    let element = self.number(numbers.next().unwrap_or_default())?;
+                    let offset = self.number(numbers.next().unwrap_or_default())?;
+                    Ok(Op::Uniform(Uniform::BufferWord(binding, element, offset)))
+                }
                 _ => Err(self.error(Problem::UnknownOperation, name)),
             },
             "resource" => {

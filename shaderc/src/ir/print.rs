@@ -241,6 +241,10 @@ impl Function {
             Op::Uniform(Uniform::NumWorkgroups(axis)) => {
                 format!("uniform.num_workgroups.{}", axis.name())
             }
+            Op::Uniform(Uniform::BufferWord(binding, element, offset)) => {
+                let binding = self.show_binding(binding);
+                format!("uniform.buffer.{binding}.{element}.{offset}")
+            }
             Op::Resource(binding) => format!("resource.{}", self.show_binding(binding)),
             Op::BufferSize => "buffer_size".into(),
             Op::Load(access) => format!("load.{}", show_access(access)),

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use eitri_ir3_program::{ConstLayout, ConstNeeds, DriverParam, UniformRange};
 
 use super::mir::Extra;
-use crate::ir::{self, BindingId, BindingKind, SysVal, Uniform};
+use crate::ir::uniform_load::UniformLoad;
+use crate::ir::{self, BindingId, SysVal, Uniform};
 
 /// Most vec4 of uniform buffers in the const file: half of it, so that other constants have room.
 const MOST_UNIFORMS: u32 = 128;
@@ -22,26 +23,14 @@ pub(super) fn uniform_word(function: &ir::Function, value: ir::Value) -> Option<
     let ir::ValueDef::Result(inst, number) = function.def(value) else {
         return None;
     };
-    let (binding, offset) = uniform_load(function, function.inst(inst))?;
-    Some((binding, offset.checked_add(4 * u32::from(number))?))
+    let load = uniform_load(function, function.inst(inst))?;
+    Some((load.binding, load.offset + 4 * u32::from(number)))
 }
 
-/// The binding and the offset of a load of words from the first buffer of a binding at a place that is known.
-pub(super) fn uniform_load(
-    function: &ir::Function,
-    data: &ir::InstData,
-) -> Option<(BindingId, u32)> {
-    let ir::Op::Load(access) = data.op else {
-        return None;
-    };
-    let &[resource, offset] = data.args.as_slice() else {
-        return None;
-    };
-    let (binding, element) = function.as_resource(resource)?;
-    let uniform = function.bindings[binding.index()].kind == BindingKind::Uniform;
-    let offset = function.as_word(offset)?;
-    (uniform && element == 0 && access.elem == ir::Type::W32 && offset % 4 == 0)
-        .then_some((binding, offset))
+/// What is loaded from the first buffer of a binding at a place that is known.
+pub(super) fn uniform_load(function: &ir::Function, data: &ir::InstData) -> Option<UniformLoad> {
+    let load = function.uniform_load(data)?;
+    (load.element == 0).then_some(load)
 }
 
 /// What of uniform buffers goes into the const file: of each the vec4 from the first to the last that is read, as far as
@@ -50,15 +39,12 @@ fn uniforms(function: &ir::Function) -> Vec<UniformRange> {
     let mut read: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
     for (_, inst) in function.placed_insts() {
         let data = function.inst(inst);
-        let words = data.results.len() as u32;
-        let Some((binding, offset)) = uniform_load(function, data) else {
+        let Some(load) = uniform_load(function, data) else {
             continue;
         };
-        let Some(last) = offset.checked_add(4 * words.max(1) - 1) else {
-            continue;
-        };
-        let (from, to) = (offset / VEC4_BYTES, last / VEC4_BYTES);
-        let known = read.entry(binding.0).or_insert((from, to));
+        let last = load.offset + 4 * load.words.max(1) - 1;
+        let (from, to) = (load.offset / VEC4_BYTES, last / VEC4_BYTES);
+        let known = read.entry(load.binding.0).or_insert((from, to));
         *known = (known.0.min(from), known.1.max(to));
     }
     let mut room = MOST_UNIFORMS;

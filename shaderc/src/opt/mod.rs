@@ -11,6 +11,7 @@ pub(crate) mod forward_stores;
 pub(crate) mod fuse_multiply_add;
 pub(crate) mod merge_accesses;
 pub(crate) mod pair_halves;
+pub(crate) mod push_uniform_buffers;
 mod rules;
 pub(crate) mod share_values;
 pub(crate) mod trivial_phis;

@@ -32,6 +32,10 @@ pub(super) fn encode(
             FauWord::PushConstant(offset) => program::FauWord::PushConstant { offset },
             FauWord::NumWorkgroups(which) => program::FauWord::NumWorkgroups(axis(which)),
             FauWord::BufferBytes(handle) => program::FauWord::BufferBytes { slot: slot(handle) },
+            FauWord::BufferWord(handle, offset) => program::FauWord::BufferWord {
+                slot: slot(handle),
+                offset,
+            },
             FauWord::TexelCount(handle) => program::FauWord::TexelCount { slot: slot(handle) },
             FauWord::TexelFormat(handle) => program::FauWord::TexelFormat { slot: slot(handle) },
             FauWord::BufferAddress(handle, which) => program::FauWord::BufferAddress {

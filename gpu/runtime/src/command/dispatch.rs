@@ -133,7 +133,11 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             .saturating_mul(y.into())
             .saturating_mul(z.into());
         let invocations = size.invocations();
-        let uniforms = self.uniforms(workgroups)?;
+        let filled = self.shape()?.buffer_words;
+        let uniforms = match filled {
+            true => self.filled_uniforms(workgroups)?,
+            false => self.uniforms(workgroups)?,
+        };
         let threads = total.saturating_mul(invocations.into());
         self.invocations = self.invocations.map(|sum| sum.saturating_add(threads));
         let task = task_shape(invocations, workgroups, at_once);
@@ -146,7 +150,8 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             threads,
             run,
         };
-        self.made.last = (self.made.state && base == [0; 3] && bytes > 0).then_some(last);
+        let repeats = self.made.state && base == [0; 3] && bytes > 0 && !filled;
+        self.made.last = repeats.then_some(last);
         Ok(self)
     }
 
@@ -195,9 +200,10 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let pipeline = *self.shape()?;
         let from = self.part_of(counts, offset, 12)?;
         // Words of uniforms that the stream fills in are waited for as the counts are.
-        let uniforms = match pipeline.counts {
-            true => self.written_uniforms()?,
-            false => self.uniforms([0; 3])?,
+        let uniforms = match (pipeline.buffer_words, pipeline.counts) {
+            (true, _) => self.filled_uniforms([0; 3])?,
+            (false, true) => self.written_uniforms([0; 3])?,
+            (false, false) => self.uniforms([0; 3])?,
         };
         self.load_wide(|words| words.address, from.0)?;
         let [first, ..] = registers::COUNT;
@@ -252,7 +258,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     }
 
     /// Its program.
-    fn program(&self) -> Result<&Program<'d>, Error> {
+    pub(super) fn program(&self) -> Result<&Program<'d>, Error> {
         let pipeline = self.pipeline.as_ref();
         Ok(&pipeline.ok_or(CommandError::NoPipeline)?.program)
     }
@@ -443,12 +449,19 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         Ok(uniforms)
     }
 
-    /// The uniforms of a dispatch whose counts the stream fills in.
-    fn written_uniforms(&mut self) -> Result<u64, Error> {
+    /// The uniforms of a dispatch into which the stream puts words of buffers.
+    fn filled_uniforms(&mut self, counts: [u32; 3]) -> Result<u64, Error> {
+        let uniforms = self.written_uniforms(counts)?;
+        self.copy_buffer_words(uniforms & ADDRESS_BITS)?;
+        Ok(uniforms)
+    }
+
+    /// The uniforms of a dispatch of which the stream fills in some.
+    fn written_uniforms(&mut self, counts: [u32; 3]) -> Result<u64, Error> {
         let pairs = self.shape()?.pairs;
         let bytes = pairs.saturating_mul(8);
         let (at, address) = self.written_room(bytes)?;
-        self.write_uniforms(at, [0; 3])?;
+        self.write_uniforms(at, counts)?;
         self.device.platform.clean(at.span(bytes.into()));
         Ok(address.0 | u64::from(pairs) << COUNT_SHIFT)
     }
@@ -476,6 +489,8 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
                 FauWord::Constant(value) => Ok(value),
                 FauWord::BufferAddress { slot, half } => Ok(half.of(self.buffer(slot)?.0)),
                 FauWord::BufferBytes { slot } => Ok(self.buffer(slot)?.1),
+                // The stream puts it there.
+                FauWord::BufferWord { .. } => Ok(0),
                 FauWord::TexelCount { slot } => {
                     let [count, _] = self.texels(slot)?;
                     Ok(count)
@@ -493,7 +508,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     }
 
     /// Address and length of the buffer that is bound there. The commands keep them, and so refer to the buffer.
-    fn buffer(&mut self, slot: DescriptorSlot) -> Result<(u64, u32), Error> {
+    pub(super) fn buffer(&mut self, slot: DescriptorSlot) -> Result<(u64, u32), Error> {
         let set = self.set(slot.table);
         let bound = set.and_then(|set| self.device.bound_buffer(&set, slot.index));
         // If it is not bound the dispatch is refused: `resources` looks at every binding, and a slot is one of a binding's.

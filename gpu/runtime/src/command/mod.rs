@@ -25,6 +25,7 @@ mod dispatch;
 mod error;
 mod event;
 mod execute;
+mod filled_uniforms;
 mod order;
 mod query;
 mod recorder;

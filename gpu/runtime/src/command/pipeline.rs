@@ -31,6 +31,8 @@ pub(crate) struct Pipelined<'d> {
     pairs: u32,
     /// Whether they hold the number of workgroups.
     counts: bool,
+    /// The uniforms hold words of buffers.
+    buffer_words: bool,
     /// The only resource table that it uses, if there is only one.
     table: Option<u8>,
     /// The highest one.
@@ -52,6 +54,8 @@ pub(super) struct Shape {
     pub(super) threads: u32,
     pub(super) pairs: u32,
     pub(super) counts: bool,
+    /// They hold words of buffers.
+    pub(super) buffer_words: bool,
     pub(super) table: Option<u8>,
     pub(super) highest: Option<u8>,
     /// Where the program's data is.
@@ -103,6 +107,9 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             counts: program
                 .fau()
                 .any(|word| matches!(word, FauWord::NumWorkgroups(_))),
+            buffer_words: program
+                .fau()
+                .any(|word| matches!(word, FauWord::BufferWord { .. })),
             table: highest.filter(|highest| tables.all(|table| table == *highest)),
             highest,
         };
@@ -149,6 +156,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             threads: it.threads,
             pairs: it.pairs,
             counts: it.counts,
+            buffer_words: it.buffer_words,
             table: it.table,
             highest: it.highest,
             data: code.offset(places.data),

@@ -97,6 +97,8 @@ pub struct Recorder<'r, 's, 'd, P> {
     pub(super) unflushed: bool,
     pub(super) partial: bool,
     pub(super) exclusive: bool,
+    /// The stream has filled in uniforms, and no cache holds them as they were.
+    pub(super) filled: bool,
     pub(super) invocations: Option<u64>,
 }
 
@@ -138,6 +140,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             unflushed: false,
             partial: false,
             exclusive: false,
+            filled: false,
             invocations: Some(0),
         }
     }

@@ -256,7 +256,7 @@ impl Selector<'_> {
     /// Whether all that a load gives stands in the const file.
     fn is_in_const_file(&self, data: &InstData) -> bool {
         constants::uniform_load(self.ir, data)
-            .is_some_and(|(binding, offset)| self.uniform_of_buffer(binding, offset).is_some())
+            .is_some_and(|it| self.uniform_of_buffer(it.binding, it.offset).is_some())
     }
 
     /// Orders memory; nothing to do directly behind what has ordered it.
@@ -385,6 +385,8 @@ impl Selector<'_> {
                 let param = eitri_ir3_program::DriverParam::WORKGROUPS[axis.index()];
                 self.constants.driver_param(param)?
             }
+            // Loads are known for what they are.
+            ir::Uniform::BufferWord(..) => return None,
         };
         u16::try_from(number).ok()
     }

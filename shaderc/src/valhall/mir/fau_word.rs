@@ -1,7 +1,7 @@
 //! Uniform words: what fills FAU, the words that a whole dispatch reads without an instruction.
 //!
 //! Facts: hardware/compiler-abi.md 1.2 (handles), 4 (FAU).
-use crate::ir::{Axis, Uniform};
+use crate::ir::Axis;
 
 /// What fills a word of FAU at dispatch.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -14,6 +14,8 @@ pub enum FauWord {
     Constant(u32),
     /// Length in bytes of the buffer that has this handle.
     BufferBytes(u32),
+    /// The word of the buffer that has this handle at this byte offset, a multiple of 4.
+    BufferWord(u32, u32),
     /// Half of the address of the buffer that has this handle.
     BufferAddress(u32, AddressHalf),
     /// Number of texels of the texel buffer that has this handle.
@@ -22,15 +24,6 @@ pub enum FauWord {
     TexelFormat(u32),
     /// Half of the address of the program's constant memory.
     DataAddress(AddressHalf),
-}
-
-impl From<Uniform> for FauWord {
-    fn from(uniform: Uniform) -> FauWord {
-        match uniform {
-            Uniform::PushConstant(offset) => FauWord::PushConstant(offset),
-            Uniform::NumWorkgroups(axis) => FauWord::NumWorkgroups(axis),
-        }
-    }
 }
 
 impl FauWord {
@@ -56,6 +49,10 @@ impl FauWord {
             "push" => Some(FauWord::PushConstant(number(argument)?)),
             "constant" => Some(FauWord::Constant(number(argument)?)),
             "bytes" => Some(FauWord::BufferBytes(number(argument)?)),
+            "word" => {
+                let (handle, offset) = argument.split_once(' ')?;
+                Some(FauWord::BufferWord(number(handle)?, number(offset)?))
+            }
             "texels" => Some(FauWord::TexelCount(number(argument)?)),
             "format" => Some(FauWord::TexelFormat(number(argument)?)),
             "data" => Some(FauWord::DataAddress(AddressHalf::from_name(argument)?)),
@@ -102,6 +99,7 @@ impl std::fmt::Display for FauWord {
             FauWord::BufferBytes(handle) => write!(f, "bytes {handle:#x}"),
             FauWord::TexelCount(handle) => write!(f, "texels {handle:#x}"),
             FauWord::TexelFormat(handle) => write!(f, "format {handle:#x}"),
+            FauWord::BufferWord(handle, offset) => write!(f, "word {handle:#x} {offset}"),
             FauWord::BufferAddress(handle, half) => {
                 write!(f, "address_{} {handle:#x}", half.name())
             }

@@ -4,13 +4,14 @@
 //! Facts: hardware/compiler-abi.md 1.2, 1.5.
 
 use super::Selector;
-use crate::ir::{self, BindingId, Dim, ImageAction, InstData};
+use crate::ir::{self, BindingId, Dim, ImageAction, InstData, Uniform};
 use crate::valhall::descriptors::{COMPUTED, SIZE_OFFSET, as_data, of_element};
 use crate::valhall::error::Unsupported;
 use crate::valhall::mir::{FauWord, Instr, Modifier, Op, Operand, Select, Source, Space};
 use smallvec::smallvec;
 
-/// Uniform words up to which sizes of buffers are put among them: the others are for addresses and constants.
+/// Uniform words up to which sizes of buffers are put among them, those of buffers not counted: the others are for addresses
+/// and constants.
 const MOST_WITH_SIZES: usize = 64;
 
 impl Selector<'_> {
@@ -23,7 +24,10 @@ impl Selector<'_> {
         for (_, inst) in self.ir.placed_insts() {
             let data = self.ir.inst(inst);
             match data.op {
-                ir::Op::Uniform(uniform) => self.number_uniform(data.results[0], uniform.into()),
+                ir::Op::Uniform(uniform) => {
+                    let word = self.fau_word(uniform);
+                    self.number_uniform(data.results[0], word);
+                }
                 ir::Op::BufferSize => sizes.extend(self.known_handle(data.args[0]).map(|handle| {
                     let word = FauWord::BufferBytes(handle);
                     (data.results[0], word)
@@ -48,12 +52,27 @@ impl Selector<'_> {
                 position: ir::Position::default(),
             });
         }
+        let fau = self.function.extra.fau.iter();
+        let pushed = fau.filter(|word| matches!(word, FauWord::BufferWord(..)));
+        let most = pushed.count() + MOST_WITH_SIZES;
         for (value, word) in sizes {
-            if self.function.extra.fau.len() < MOST_WITH_SIZES {
+            if self.function.extra.fau.len() < most {
                 self.number_uniform(value, word);
             }
         }
         Ok(())
+    }
+
+    /// What fills the word of a uniform.
+    fn fau_word(&self, uniform: Uniform) -> FauWord {
+        match uniform {
+            Uniform::PushConstant(offset) => FauWord::PushConstant(offset),
+            Uniform::NumWorkgroups(axis) => FauWord::NumWorkgroups(axis),
+            Uniform::BufferWord(binding, element, offset) => {
+                let first = self.handles.get(binding.index()).copied().unwrap_or(0);
+                FauWord::BufferWord(first + element, offset)
+            }
+        }
     }
 
     fn number_uniform(&mut self, value: ir::Value, word: FauWord) {
