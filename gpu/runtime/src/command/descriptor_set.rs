@@ -5,7 +5,7 @@
 
 use super::descriptors::{DESCRIPTOR_BYTES, RESOURCE_BYTES, buffer, resource, resource_entries};
 use super::error::CommandError;
-use super::image_descriptors::{SamplerInfo, sampler};
+use super::image_descriptors::FETCHES;
 use super::recorder::Recorder;
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
@@ -106,8 +106,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             let behind = u64::from(length);
             let entry = resource(arch, descriptors.offset(behind).0, DESCRIPTOR_BYTES as u32)?;
             self.write_words(memory, &entry);
-            let words = sampler(arch, &SamplerInfo::default())?;
-            self.write_words(memory.offset(before).offset(behind), &words);
+            self.write_words(memory.offset(before).offset(behind), &FETCHES);
         }
         Ok(DescriptorSet(key))
     }

@@ -10,7 +10,7 @@ use super::descriptors::{
 };
 use super::emitter::Emitter;
 use super::error::{CommandError, Limit};
-use super::image_descriptors::{SamplerInfo, sampler};
+use super::image_descriptors::FETCHES;
 use super::pipeline::Shape;
 use super::recorder::{Recorder, TABLES};
 use super::registers;
@@ -402,7 +402,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let mut bindings = self.program()?.bindings();
         // The sampler of fetches, which stands behind a set that is alone.
         if bindings.any(|binding| binding.kind.is_texture()) {
-            let driver = self.place(&sampler(arch, &SamplerInfo::default())?)?;
+            let driver = self.place(&FETCHES)?;
             let entry = resource(arch, driver.0, DESCRIPTOR_BYTES as u32)?;
             for (to, from) in words.iter_mut().zip(entry) {
                 *to = from;

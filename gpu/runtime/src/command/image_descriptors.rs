@@ -183,6 +183,10 @@ const fn swapped(func: Func) -> Func {
     }
 }
 
+/// The sampler of fetches, which is [`SamplerInfo::default`]'s on every generation. It is written as it is so that a program
+/// without samplers needs no code that makes them.
+pub(super) const FETCHES: [u32; 8] = [0x1a89_9901, 0x1fff_0000, 0, 0, 0, 0, 0, 0];
+
 /// A sampler.
 pub(super) fn sampler(arch: Arch, info: &SamplerInfo) -> Result<[u32; 8], DescriptorError> {
     let anisotropic = info.max_anisotropy > 1;
@@ -274,6 +278,14 @@ mod tests {
         assert_eq!(words[1..4], [0x1fff_0000, 0, 0]);
         let nearest = sampler(Arch::V10, &SamplerInfo::default()).expect("packs");
         assert_eq!(nearest[0], 0x1a89_9901);
+    }
+
+    #[test]
+    fn the_sampler_of_fetches_is_the_default() {
+        for arch in [Arch::V10, Arch::V11, Arch::V12, Arch::V13] {
+            let words = sampler(arch, &SamplerInfo::default());
+            assert_eq!(words, Ok(FETCHES), "{arch}");
+        }
     }
 
     #[test]

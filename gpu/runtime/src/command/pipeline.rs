@@ -98,18 +98,20 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let registers = program.registers().registers();
         let highest = program.highest_table();
         let mut tables = program.bindings().map(|binding| binding.slot.table);
+        let (mut words, mut counts, mut buffer_words) = (0_u32, false, false);
+        for word in program.fau() {
+            // At most MAX_FAU_WORDS: `Program::parse` has checked it.
+            words = words.wrapping_add(1);
+            counts |= matches!(word, FauWord::NumWorkgroups(_));
+            buffer_words |= matches!(word, FauWord::BufferWord { .. });
+        }
         let pipelined = Pipelined {
             program: *program,
             workgroup,
             threads: self.properties.threads_at_once(registers),
-            // At most MAX_FAU_WORDS: `Program::parse` has checked it.
-            pairs: program.fau().count().div_ceil(2) as u32,
-            counts: program
-                .fau()
-                .any(|word| matches!(word, FauWord::NumWorkgroups(_))),
-            buffer_words: program
-                .fau()
-                .any(|word| matches!(word, FauWord::BufferWord { .. })),
+            pairs: words.div_ceil(2),
+            counts,
+            buffer_words,
             table: highest.filter(|highest| tables.all(|table| table == *highest)),
             highest,
         };

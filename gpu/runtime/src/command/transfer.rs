@@ -18,8 +18,8 @@ pub(super) const LINE_WORDS: u8 = 16;
 const LINE: u64 = LINE_WORDS as u64 * 4;
 /// Registers that no compute job reads: two lines of data, two addresses, a count.
 pub(super) const LINES: [Reg; 2] = [r!(40), r!(66)];
-pub(super) const TO: Pair = d!(82);
-pub(super) const FROM: Pair = d!(56);
+const TO: Pair = d!(82);
+const FROM: Pair = d!(56);
 const ROUNDS: Reg = r!(58);
 /// Up to here stores stand one after the other; beyond, a loop has fewer words.
 const UNROLLED: u64 = 8;
@@ -230,7 +230,7 @@ fn offset_of(line: u64) -> i16 {
     i16::try_from(line.saturating_mul(LINE)).unwrap_or(0)
 }
 
-pub(super) fn store(base_register: Reg, words: u8, offset: i16) -> StoreMultiple {
+fn store(base_register: Reg, words: u8, offset: i16) -> StoreMultiple {
     StoreMultiple {
         base_register,
         mask: RegMask::first(words),
@@ -239,7 +239,7 @@ pub(super) fn store(base_register: Reg, words: u8, offset: i16) -> StoreMultiple
     }
 }
 
-pub(super) fn load(base_register: Reg, words: u8, offset: i16) -> LoadMultiple {
+fn load(base_register: Reg, words: u8, offset: i16) -> LoadMultiple {
     LoadMultiple {
         base_register,
         mask: RegMask::first(words),
