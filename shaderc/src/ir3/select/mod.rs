@@ -241,11 +241,11 @@ impl Selector<'_> {
             ir::Op::Load(access) => self.load(access, data),
             ir::Op::Store(access) => self.store(access, data),
             ir::Op::Atomic(atomic, access) => self.atomic(atomic, access, data),
-            ir::Op::Barrier => {
+            ir::Op::Barrier(_) => {
                 self.fence();
                 self.emit(Instr::new(Op::Barrier));
             }
-            ir::Op::Fence => self.fence(),
+            ir::Op::Fence(_) => self.fence(),
             ir::Op::Image(image) => self.image(image, data),
             ir::Op::BufferSize => self.buffer_size(data),
             ir::Op::LoadVar(_) => self.refuse("load_var"),

@@ -203,11 +203,11 @@ impl Selector<'_> {
             ir::Op::Load(access) => self.load(access, data),
             ir::Op::Store(access) => self.store(access, data),
             ir::Op::Atomic(atomic, access) => self.atomic(atomic, access, data),
-            ir::Op::Barrier => {
+            ir::Op::Barrier(_) => {
                 self.emit(Instr::new(Op::Barrier));
                 Ok(())
             }
-            ir::Op::Fence => {
+            ir::Op::Fence(_) => {
                 self.emit(Instr::new(Op::Fence));
                 Ok(())
             }
