@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap as HashMap;
 
-use super::{Access, Alu, BindingId, Function, InstData, Memory, Op, Space, Value};
+use super::{Access, Alu, BindingId, Function, InstData, Memory, Op, Space, Spaces, Value};
 
 /// A place that offsets count from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -171,10 +171,9 @@ impl<T> Known<T> {
                 }
             }
             Op::Image(image) if image.effects().writes && image.touches_buffers() => {
-                self.forget_shared();
+                self.forget_all_of(Spaces::BUFFERS);
             }
-            Op::Barrier | Op::Fence => self.forget_shared(),
-            _ => {}
+            op => self.forget_all_of(op.effects().orders),
         }
     }
 
@@ -185,9 +184,11 @@ impl<T> Known<T> {
         places.nth(limit).is_none()
     }
 
-    /// Forgets all but what belongs to one invocation.
-    pub fn forget_shared(&mut self) {
-        self.wholes.retain(|(space, _), _| *space == Space::Scratch);
+    /// Forgets all that is known of these memories.
+    fn forget_all_of(&mut self, spaces: Spaces) {
+        if !spaces.is_empty() {
+            self.wholes.retain(|(space, _), _| !spaces.contains(*space));
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use super::binding::{Binding, BindingId};
 use super::block::{Block, Phi, Terminator};
 use super::cfg::Cfg;
 use super::inst::{Inst, InstData, Kinds, Op, Values};
-use super::{BlockId, Kind, Lanes, Type, Value};
+use super::{BlockId, Kind, Lanes, Spaces, Type, Value};
 
 super::id! {
     /// A variable of one invocation, printed `v1`. Gone in the lowered form.
@@ -306,7 +306,7 @@ impl Function {
     /// Takes the instruction out, to look at it while others are made. Until it is put back, an empty fence stands for it.
     pub(super) fn take_inst(&mut self, inst: Inst) -> InstData {
         let empty = InstData {
-            op: Op::Fence,
+            op: Op::Fence(Spaces::NONE),
             args: Values::new(),
             results: Values::new(),
             exact: false,

@@ -3,7 +3,7 @@
 //! Needs: `alu` for what is pure.  Guarantees: `signature` says for every operation which operands and results it has.
 use super::binding::BindingId;
 use super::function::{Axis, PositionId, Var};
-use super::{Alu, Combine, ImageOp, Kind, LaneOp, ScanForm, Type, Value};
+use super::{Alu, Combine, ImageOp, Kind, LaneOp, ScanForm, Spaces, Type, Value};
 use smallvec::{SmallVec, smallvec};
 
 /// What an instruction does. Everything but its operands, so two pure instructions with equal operations and equal
@@ -37,10 +37,10 @@ pub enum Op {
     Atomic(AtomicOp, Access),
     /// An operation on an image or a texel buffer. Operands and results as [`mod@super::image`] says.
     Image(ImageOp),
-    /// All invocations of the workgroup arrive before any leaves. It orders memory as [`Op::Fence`] does.
-    Barrier,
-    /// Accesses of buffers and shared memory before it are seen by others before those after it; nobody waits.
-    Fence,
+    /// All invocations of the workgroup arrive before any leaves. It orders these memories as [`Op::Fence`] does.
+    Barrier(Spaces),
+    /// Accesses of these memories before it are seen by others before those of any of them after it; nobody waits.
+    Fence(Spaces),
     /// Operand: element number. High. An element out of range reads as any value.
     LoadVar(Var),
     /// Operands: element number, value. High. An element out of range writes at most another of the variable.
@@ -162,6 +162,8 @@ pub struct Effects {
     pub writes: bool,
     /// It keeps its place among others that are ordered, and is never left out.
     pub ordered: bool,
+    /// Accesses of these memories keep the side of it on which they stand.
+    pub orders: Spaces,
     /// What it does depends on which lanes run it together.
     pub convergent: bool,
     /// It may be run where the source doesn't run it, moved, and shared with an equal one.
@@ -243,8 +245,8 @@ impl Op {
             | Op::Resource(_)
             | Op::BufferSize
             | Op::Image(_)
-            | Op::Barrier
-            | Op::Fence
+            | Op::Barrier(_)
+            | Op::Fence(_)
             | Op::LoadVar(_)
             | Op::StoreVar(_) => None,
         }
@@ -282,13 +284,15 @@ impl Op {
                 ..none
             },
             Op::Image(image) => image.effects(),
-            Op::Barrier => Effects {
+            Op::Barrier(orders) => Effects {
                 ordered: true,
+                orders,
                 convergent: true,
                 ..none
             },
-            Op::Fence => Effects {
-                ordered: true,
+            Op::Fence(orders) => Effects {
+                ordered: !orders.is_empty(),
+                orders,
                 ..none
             },
             Op::LoadVar(_) => Effects {
@@ -357,7 +361,7 @@ impl Op {
                 let (args, results) = image.signature();
                 (args.into(), results.into())
             }
-            Op::Barrier | Op::Fence => (none(), none()),
+            Op::Barrier(_) | Op::Fence(_) => (none(), none()),
             Op::LoadVar(name) => (smallvec![Kind::W32], smallvec![var(name)]),
             Op::StoreVar(name) => (smallvec![Kind::W32, var(name)], none()),
         }

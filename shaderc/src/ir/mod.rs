@@ -55,6 +55,7 @@ pub mod parse;
 pub mod print;
 pub mod range;
 pub mod rewrite;
+mod spaces;
 pub(crate) mod uniform_load;
 pub mod uniformity;
 pub mod verify;
@@ -71,6 +72,7 @@ pub use inst::{
 };
 pub(crate) use lane_mask::LaneMask;
 pub use lanes::{Combine, LaneOp, Lanes, ScanForm};
+pub use spaces::Spaces;
 
 /// What a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]

@@ -10,7 +10,9 @@ use super::binding::{Binding, BindingId, BindingKind};
 use super::block::{Merge, Terminator};
 use super::function::{Axis, Function, PositionId, Var, VarData};
 use super::inst::{Access, AtomicOp, Held, Memory, Op, Space, SysVal, Uniform};
-use super::{Alu, BlockId, Combine, ImageOp, ImageType, LaneOp, Lanes, ScanForm, Type, Value};
+use super::{
+    Alu, BlockId, Combine, ImageOp, ImageType, LaneOp, Lanes, ScanForm, Spaces, Type, Value,
+};
 
 /// Why a text isn't a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -421,8 +423,14 @@ impl Parser {
             "image" => ImageOp::parse(tail)
                 .map(Op::Image)
                 .ok_or_else(|| self.error(Problem::UnknownOperation, name)),
-            "barrier" => Ok(Op::Barrier),
-            "fence" => Ok(Op::Fence),
+            "barrier" | "fence" => {
+                let spaces = Spaces::parse(tail);
+                let spaces = spaces.ok_or_else(|| self.error(Problem::UnknownOperation, name))?;
+                Ok(match head {
+                    "barrier" => Op::Barrier(spaces),
+                    _ => Op::Fence(spaces),
+                })
+            }
             "load" | "store" if tail.starts_with('v') && !tail.contains('.') => {
                 let var = self.vars.get(tail).copied();
                 let var = var.ok_or_else(|| self.error(Problem::UnknownVariable, tail))?;

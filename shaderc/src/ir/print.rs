@@ -253,8 +253,8 @@ impl Function {
                 format!("atomic.{}.{}", atomic.name(), show_access(access))
             }
             Op::Image(image) => format!("image.{}", image.show()),
-            Op::Barrier => "barrier".into(),
-            Op::Fence => "fence".into(),
+            Op::Barrier(spaces) => spaces.show("barrier"),
+            Op::Fence(spaces) => spaces.show("fence"),
             Op::LoadVar(var) => format!("load.{var}"),
             Op::StoreVar(var) => format!("store.{var}"),
         }

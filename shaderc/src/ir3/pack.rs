@@ -11,7 +11,8 @@ use eitri_ir3_isa::{
 use super::error::Error;
 use super::legalise::float_of;
 use super::mir::{
-    AtomicKind, Class, Condition, Function, Instr, Op, Operand, Register, Shape, Source, Type, Word,
+    AtomicKind, Class, Condition, Function, Instr, Op, Operand, Register, Shape, Source, Space,
+    Type, Word,
 };
 
 /// The generation that code is for.
@@ -266,11 +267,14 @@ pub(super) fn build(instr: &Instr, target: Option<i32>) -> Result<Word64, Encode
                 .target(target.unwrap_or(0))
         }
         Op::Jump | Op::BranchOthers => bare.target(target.unwrap_or(0)),
-        Op::Fence => bare
-            .flag(Field::G, true)
-            .flag(Field::L, true)
-            .flag(Field::R, true)
-            .flag(Field::W, true),
+        // Without a flag of a memory it orders that of the workgroup.
+        Op::Fence => {
+            let buffers = instr.space != Some(Space::Shared);
+            bare.flag(Field::G, buffers)
+                .flag(Field::L, buffers)
+                .flag(Field::R, true)
+                .flag(Field::W, true)
+        }
         Op::Barrier => bare.flag(Field::G, true),
         Op::Dp4U | Op::Dp4Mixed => {
             let sign = i64::from(instr.op == Op::Dp4Mixed);

@@ -108,3 +108,20 @@ fn elements_of_16_bits_are_accessed_as_such_by_address_and_in_words_by_descripto
           store.buffer @0.0, 0, %c                ; expect: stib.b.u32",
     );
 }
+
+#[test]
+fn fences_of_one_place_are_one_of_all_their_memories() {
+    check(
+        "  store.shared 0, %x          ; expect: stl.u32
+          fence.shared                ; expect: fence space:shared
+          store.shared 0, %y          ; expect: stl.u32
+          fence.buffers
+          fence.shared                ; expect: fence
+          store.shared 0, %z          ; expect: stl.u32
+          barrier.buffers             ; expect: fence space:buffer
+          fence.buffers               ; expect: bar
+          store.shared 0, %x          ; expect: stl.u32
+          barrier.none                ; expect: bar
+          store.shared 0, %y          ; expect: stl.u32",
+    );
+}

@@ -102,7 +102,7 @@ fn stretches(
         let data = function.inst(*inst);
         let effects = data.op.effects();
         // A resource is no value that a loop could leave behind.
-        if effects.convergent || matches!(data.op, Op::Fence | Op::Resource(_)) {
+        if effects.convergent || !effects.orders.is_empty() || matches!(data.op, Op::Resource(_)) {
             open = false;
         }
         let resources = wanted(function, data, &differ);

@@ -11,7 +11,9 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use crate::ir::alias::{Base, Extent, Whole, meet};
 use crate::ir::rewrite::Replaced;
 use crate::ir::verify::aligned;
-use crate::ir::{Access, Alu, BlockId, Builder, Function, Inst, Memory, Op, Space, Type, Value};
+use crate::ir::{
+    Access, Alu, BlockId, Builder, Function, Inst, Memory, Op, Space, Spaces, Type, Value,
+};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -90,14 +92,10 @@ fn groups(function: &Function, block: BlockId) -> Vec<Group> {
     let mut walk = Walk::default();
     for (at, inst) in function.block(block).insts.iter().enumerate() {
         let data = function.inst(*inst);
-        let orders = match data.op {
-            Op::Barrier | Op::Fence => true,
-            Op::Image(image) => image.touches_buffers(),
-            _ => false,
-        };
-        if orders {
-            walk.close_shared();
-        }
+        walk.close_all_of(match data.op {
+            Op::Image(image) if image.touches_buffers() => Spaces::BUFFERS,
+            op => op.effects().orders,
+        });
         let (Some(extent), Some(access)) = (Extent::of(function, data), data.op.access()) else {
             continue;
         };
@@ -121,10 +119,10 @@ fn groups(function: &Function, block: BlockId) -> Vec<Group> {
 }
 
 impl Walk {
-    /// Everything is in order here but what is constant, or each invocation's own.
-    fn close_shared(&mut self) {
+    /// Everything in these memories is in order here but what is constant.
+    fn close_all_of(&mut self, spaces: Spaces) {
         for (((space, _), memory), open) in &mut self.open {
-            if *memory != Memory::Constant && *space != Space::Scratch {
+            if *memory != Memory::Constant && spaces.contains(*space) {
                 self.closed
                     .extend(std::mem::take(&mut open.loads).into_values());
                 self.closed

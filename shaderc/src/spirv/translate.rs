@@ -21,7 +21,8 @@ use super::reader::{Instr, Result};
 use super::refusals::Refusals;
 use super::types::{ImageType, Type};
 use crate::ir::{
-    self, BlockId, Builder, Function, Kind, Position, PositionId, SourceLine, Terminator, Value,
+    self, BlockId, Builder, Function, Kind, Position, PositionId, SourceLine, Spaces, Terminator,
+    Value,
 };
 use crate::options::{DescriptorCounts, Options};
 use crate::target::Limits;
@@ -89,6 +90,8 @@ pub(crate) struct Translator<'m> {
     pub has_scans: bool,
     /// Lengths of unsized arrays of descriptors.
     pub descriptor_counts: &'m DescriptorCounts,
+    /// Memories of fences that stand alone.
+    pub fenced: Spaces,
     pub(super) frames: Vec<Frame>,
     pub(super) refusals: Refusals,
     warnings: Vec<Warning>,
@@ -111,6 +114,7 @@ pub(crate) fn translate(
         limits: options.target.limits,
         has_scans: options.target.has_scans(),
         descriptor_counts: &options.descriptor_counts,
+        fenced: Spaces::NONE,
         frames: vec![],
         refusals: module.refusals.clone(),
         warnings: vec![],
@@ -118,11 +122,12 @@ pub(crate) fn translate(
     };
     let done = translator.entry();
     let (refusals, warnings) = (translator.refusals, translator.warnings);
-    let printf = translator.printf.calls;
+    let (printf, fenced) = (translator.printf.calls, translator.fenced);
     match done {
         Ok(()) => refusals.finish()?,
         Err(error) => return Err(refusals.with(*error)),
     }
+    ops::barrier::order_by_barriers(&mut function, fenced);
     ir::layout::order_blocks(&mut function);
     Ok(Translated {
         function,
@@ -421,6 +426,7 @@ impl Translator<'_> {
                     || ops::integer::instr(self, instr, op)?
                     || ops::group::instr(self, instr, op)?
                     || ops::atomic::instr(self, instr, op)?
+                    || ops::barrier::instr(self, instr, op)?
                     || ops::image::instr(self, instr, op)?;
                 match done {
                     true => Ok(()),

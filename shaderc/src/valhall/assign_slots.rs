@@ -2,10 +2,11 @@
 //!
 //! Barriers have slot 7. Messages without a result share slot 2, so that no reader waits for a store. Those with
 //! results alternate between 0 and 1: all that are issued before the first use of one of them share a slot, so one
-//! wait serves them all while the next group is already on its way.
+//! wait serves them all while the next group is already on its way. Where a fence is about one memory alone, stores to
+//! shared memory have the slot that loads don't have then, so that it does not wait for stores to buffers.
 //! Facts: hardware/compiler-backend.md 8.1, hardware/compiler-optimization.md 1.15.
 
-use super::mir::{Function, Instruction as _, Message};
+use super::mir::{Function, Instr, Instruction as _, Message, Space};
 use super::scoreboard::register_mask;
 
 /// The slot of barriers.
@@ -15,6 +16,8 @@ const SILENT: u8 = 2;
 
 /// Gives every message a slot.
 pub(crate) fn assign_slots(function: &mut Function) {
+    let mut instrs = function.blocks.iter().flat_map(|block| &block.instrs);
+    let apart = instrs.any(is_fence_of_one);
     let mut slot = 0;
     for block in &mut function.blocks {
         let mut pending = 0;
@@ -30,7 +33,10 @@ pub(crate) fn assign_slots(function: &mut Function) {
                 Message::Address | Message::Load | Message::Store | Message::Atomic
                     if instr.dests.is_empty() =>
                 {
-                    instr.slot = Some(SILENT);
+                    instr.slot = match instr.space {
+                        Some(Space::Shared) if apart => Some(slot ^ 1),
+                        _ => Some(SILENT),
+                    };
                 }
                 Message::Address | Message::Load | Message::Store | Message::Atomic => {
                     instr.slot = Some(slot);
@@ -39,4 +45,9 @@ pub(crate) fn assign_slots(function: &mut Function) {
             }
         }
     }
+}
+
+/// Whether it orders one memory and says nothing about the others.
+fn is_fence_of_one(instr: &Instr) -> bool {
+    instr.op.message() == Message::Fence && instr.space.is_some()
 }

@@ -206,7 +206,7 @@ mod tests {
         issue_early(&mut function);
         let dests = function.blocks[0].instrs.iter().map(|instr| {
             let dest = instr.dests.first();
-            dest.map_or("store".to_owned(), ToString::to_string)
+            dest.map_or_else(|| instr.op.mnemonic().to_lowercase(), ToString::to_string)
         });
         let got: Vec<String> = dests.collect();
         assert_eq!(got.join(" "), expected, "{function}");
@@ -255,7 +255,25 @@ mod tests {
               branch %3, b1, b1
             b1:
               end",
-            "%2 %0 store %1 %3",
+            "%2 %0 store.i32 %1 %3",
+        );
+    }
+
+    #[test]
+    fn no_load_passes_a_fence_of_its_memory() {
+        check(
+            "b0:
+              %0 = IADD.u32 u2, u2
+              FENCE space:shared
+              %1 = LD_BUFFER.i32 t1, u0, space:buffer
+              FENCE space:buffer
+              %2 = LD_BUFFER.i32 t1, u0, space:buffer
+              %3 = IADD.u32 %2, %1
+              %4 = IADD.u32 %3, %0
+              branch %4, b1, b1
+            b1:
+              end",
+            "%1 %0 fence fence %2 %3 %4",
         );
     }
 }

@@ -1,7 +1,7 @@
 //! Order within a block: what must stay behind what, for the passes that move instructions.
 //!
-//! Definitions stay before uses, accesses to one memory in order where one of them writes, and volatile accesses, cross-lane
-//! operations and barriers among themselves.
+//! Definitions stay before uses, accesses to one memory in order where one of them writes or a fence of it stands between,
+//! and volatile accesses, cross-lane operations and barriers among themselves.
 
 use rustc_hash::FxHashMap as HashMap;
 
@@ -53,7 +53,12 @@ impl Graph {
             let pinned = instr
                 .as_copy()
                 .is_some_and(|(_, from)| preloaded.contains(&from));
-            let barrier = pinned || matches!(instr.op.message(), Message::Barrier | Message::Fence);
+            let barrier = pinned
+                || match instr.op.message() {
+                    Message::Barrier => true,
+                    Message::Fence => instr.space.is_none(),
+                    _ => false,
+                };
             if barrier {
                 // What is before the last one is before this one.
                 (last_barrier.unwrap_or(0)..index).for_each(|earlier| graph.add(earlier, index));
@@ -79,7 +84,8 @@ impl Graph {
             }
             match instr.op.message() {
                 Message::Load => reads.entry(space).or_default().push(index),
-                Message::Store | Message::Atomic => {
+                // What a fence is about, it keeps in order as a write would.
+                Message::Store | Message::Atomic | Message::Fence => {
                     reads
                         .remove(&space)
                         .into_iter()
@@ -87,7 +93,7 @@ impl Graph {
                         .for_each(|read| graph.add(read, index));
                     writes.insert(space, index);
                 }
-                Message::No | Message::Address | Message::Barrier | Message::Fence => {}
+                Message::No | Message::Address | Message::Barrier => {}
             }
         }
         graph

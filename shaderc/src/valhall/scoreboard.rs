@@ -106,13 +106,14 @@ impl Scoreboard {
             Message::Load => accesses.stores,
             Message::Store | Message::Atomic => accesses.loads | accesses.stores,
             Message::Barrier => self.busy,
-            Message::Fence => self.shared_accesses(),
+            Message::Fence if instr.space.is_none() => self.visible_accesses(),
+            Message::Fence => accesses.slots(),
         };
         registers | memory
     }
 
     /// Slots with accesses to memory that other threads see.
-    fn shared_accesses(&self) -> u8 {
+    fn visible_accesses(&self) -> u8 {
         [self.buffer, self.shared]
             .iter()
             .fold(0, |mask, accesses| mask | accesses.slots())

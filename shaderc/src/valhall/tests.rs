@@ -86,6 +86,35 @@ fn a_barrier_waits_before_and_after() {
 }
 
 #[test]
+fn a_fence_waits_for_accesses_to_the_memory_that_it_is_about() {
+    check(
+        "b0:
+          STORE.i32 @r2, [r8:r9], imm:0, space:buffer  ; expect: STORE.i32 @r2
+          FENCE space:shared
+          r0 = LOAD.i32 [r8:r9], imm:0, space:shared   ; expect: LOAD.i32.end
+          end",
+    );
+    check(
+        "b0:
+          STORE.i32 @r3, [r8:r9], imm:4, space:shared  ; expect: STORE.i32 @r3
+          STORE.i32 @r2, [r8:r9], imm:0, space:buffer  ; expect: STORE.i32.wait1 @r2
+          FENCE space:shared
+          r0 = LOAD.i32 [r8:r9], imm:0, space:shared   ; expect: LOAD.i32.end
+          end",
+    );
+    for (fence, wait) in [("FENCE space:buffer", "wait2"), ("FENCE", "wait02")] {
+        check(&format!(
+            "b0:
+              r1 = LOAD.i32 [r8:r9], imm:4, space:shared
+              STORE.i32 @r2, [r8:r9], imm:0, space:buffer  ; expect: STORE.i32.{wait} @
+              {fence}
+              r0 = LOAD.i32 [r8:r9], imm:0, space:shared   ; expect: LOAD.i32.end
+              end"
+        ));
+    }
+}
+
+#[test]
 fn a_barrier_that_nothing_follows_is_followed_by_the_end() {
     check(
         "b0:

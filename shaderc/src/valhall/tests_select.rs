@@ -218,6 +218,19 @@ fn memory() {
       store.shared 8, %a                     ; expect: STORE.i32 @%, workgroup_local_pointer, imm:8, space:shared
       store.scratch 8, %a                    ; expect: STORE.i32.force @%, thread_local_pointer, imm:8, space:scratch
     ");
+    check(
+        "
+      store.shared 8, %x                     ; expect: space:shared
+      fence.shared                           ; expect: FENCE space:shared
+      store.shared 8, %y                     ; expect: space:shared
+      fence.buffers                          ; expect: FENCE space:buffer
+      store.shared 8, %x                     ; expect: space:shared
+      fence                                  ; expect: FENCE
+      store.shared 8, %y                     ; expect: space:shared
+      barrier.shared                         ; expect: BARRIER
+      store.shared 8, %x
+    ",
+    );
     // What is shifted out at the top of a word would stay in 64 bits.
     check("
       %i = ishl %x, 2

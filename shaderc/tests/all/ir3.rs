@@ -185,3 +185,37 @@ fn bytes_of_constant_data_are_cut_out_of_their_words() {
         compiled.listing
     );
 }
+
+/// Facts: hardware/ir3-isa.md 13.
+#[test]
+fn a_fence_has_the_flags_of_the_memories_that_it_orders() {
+    for (fence, expected) in [
+        ("fence", "fence.g.l.r.w"),
+        ("fence.buffers", "fence.g.l.r.w"),
+        ("fence.shared", "fence.r.w"),
+        ("barrier", "fence.g.l.r.w bar.g"),
+        ("barrier.shared", "fence.r.w bar.g"),
+        ("barrier.none", "bar.g"),
+    ] {
+        let text = format!(
+            "function main
+            workgroup 64 1 1
+            lanes 64
+            shared 4
+            b0:
+              store.shared 0, 7
+              {fence}
+              store.shared 0, 8
+              return"
+        );
+        let mut function = parse(&text).expect("it is IR");
+        let options = options(None);
+        let mut runner = Runner::new(options.target, &[]);
+        pipeline::lower(&mut function, Robust::Off, &mut runner);
+        let compiled = compile_lowered(&function, &options).expect("it has all that this needs");
+        let listing = compiled.listing.to_string();
+        let words = listing.split_whitespace();
+        let told = words.filter(|word| word.contains("fence") || word.contains("bar."));
+        assert_eq!(told.collect::<Vec<_>>().join(" "), expected, "{listing}");
+    }
+}

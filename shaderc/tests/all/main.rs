@@ -4,6 +4,7 @@
 mod deep;
 mod entry_points;
 mod errors;
+mod fences;
 mod growth;
 mod interp;
 mod ir3;

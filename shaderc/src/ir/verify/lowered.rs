@@ -72,8 +72,8 @@ impl Verifier<'_> {
             | Op::Resource(_)
             | Op::BufferSize
             | Op::Image(_)
-            | Op::Barrier
-            | Op::Fence => true,
+            | Op::Barrier(_)
+            | Op::Fence(_) => true,
         };
         if !low {
             self.report(Rule::NotLowered);

@@ -84,6 +84,7 @@ pub(crate) struct Instr {
     pub(crate) not: bool,
     /// Where a branch goes; only after `lower_branches`.
     pub(crate) target: Option<BlockId>,
+    /// Memory that it accesses, or of a fence orders: without one, all that other waves see.
     pub(crate) space: Option<Space>,
     /// Whether it stays in order with the other volatile accesses.
     pub(crate) volatile: bool,

@@ -33,7 +33,7 @@ use super::constants;
 use super::descriptors;
 use super::error::Unsupported;
 use super::mir::{
-    Block, BlockId, Class, Effect, Function, Instr, Location, Op, Operand, Register, Source,
+    Block, BlockId, Class, Function, Instr, Location, Op, Operand, Register, Source, Space,
     Terminator, Value, Word,
 };
 use crate::ir::cfg::Cfg;
@@ -241,11 +241,11 @@ impl Selector<'_> {
             ir::Op::Load(access) => self.load(access, data),
             ir::Op::Store(access) => self.store(access, data),
             ir::Op::Atomic(atomic, access) => self.atomic(atomic, access, data),
-            ir::Op::Barrier => {
-                self.fence();
+            ir::Op::Barrier(spaces) => {
+                self.fence(spaces);
                 self.emit(Instr::new(Op::Barrier));
             }
-            ir::Op::Fence => self.fence(),
+            ir::Op::Fence(spaces) => self.fence(spaces),
             ir::Op::Image(image) => self.image(image, data),
             ir::Op::BufferSize => self.buffer_size(data),
             ir::Op::LoadVar(_) => self.refuse("load_var"),
@@ -259,11 +259,23 @@ impl Selector<'_> {
             .is_some_and(|it| self.uniform_of_buffer(it.binding, it.offset).is_some())
     }
 
-    /// Orders memory; nothing to do directly behind what has ordered it.
-    fn fence(&mut self) {
-        let last = self.function.blocks[self.block.index()].instrs.last();
-        if last.is_none_or(|last| last.op.effect() != Effect::Order) {
-            self.emit(Instr::new(Op::Fence));
+    /// Orders memories: those of one space, or of all that others see. A fence behind which nothing is accessed does it.
+    fn fence(&mut self, spaces: ir::Spaces) {
+        let space = match (spaces.buffers, spaces.shared) {
+            (true, true) => None,
+            (true, false) => Some(Space::Buffer),
+            (false, true) => Some(Space::Shared),
+            (false, false) => return,
+        };
+        let instrs = self.function.blocks[self.block.index()].instrs.iter_mut();
+        match instrs.rev().find(|instr| instr.op != Op::Barrier) {
+            Some(last) if last.op == Op::Fence => {
+                last.space = last.space.filter(|_| last.space == space)
+            }
+            _ => self.emit(Instr {
+                space,
+                ..Instr::new(Op::Fence)
+            }),
         }
     }
 

@@ -1,8 +1,9 @@
-//! Atomics and barriers.
+//! Atomics, with the fences that they ask for.
 //!
-//! Facts: hardware/compiler-isel.md 9; hardware/compiler-correctness.md 3 (fences), 5.10 (barriers).
-use rspirv::spirv::{self, Op, Scope};
+//! Facts: hardware/compiler-isel.md 9; hardware/compiler-correctness.md 3.
+use rspirv::spirv::Op;
 
+use super::barrier::{acquire, release};
 use crate::ir::{self, Alu, AtomicOp, ImageAction, ImageOp, Memory, Merge, Terminator, Value};
 use crate::spirv::error::{Feature, Invalid};
 use crate::spirv::pointer::{Area, Target};
@@ -30,14 +31,10 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
         Op::AtomicFMaxEXT => return float(t, instr, Alu::FMax),
         Op::AtomicLoad => return load(t, instr),
         Op::AtomicStore => return store(t, instr),
-        Op::ControlBarrier => return control_barrier(t, instr),
-        Op::MemoryBarrier => {
-            fence(t, instr, (0, 1), Order::Here)?;
-            return Ok(true);
-        }
         _ => return Ok(false),
     };
-    let elem = t.pointer(instr, 0)?.ty.scalar();
+    let pointer = t.pointer(instr, 0)?;
+    let elem = pointer.ty.scalar();
     let elem = elem.filter(|ty| matches!(ty, ir::Type::W32 | ir::Type::W64));
     let elem = elem.ok_or_else(|| instr.invalid(Invalid::TypeMismatch))?;
     let operands = match op {
@@ -50,56 +47,11 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
         Op::AtomicCompareExchange => vec![t.scalar(instr, 4, elem)?, t.scalar(instr, 5, elem)?],
         _ => vec![t.scalar(instr, 3, elem)?],
     };
-    fence(t, instr, (1, 2), Order::Before)?;
+    release(t, instr, &pointer)?;
     let old = place(t, instr, atomic, &operands)?;
-    fence(t, instr, (1, 2), Order::After)?;
+    acquire(t, instr, &pointer)?;
     t.define(instr, vec![old])?;
     Ok(true)
-}
-
-/// Where a fence stands.
-#[derive(PartialEq)]
-enum Order {
-    /// Before an atomic.
-    Before,
-    /// After it.
-    After,
-    /// Alone.
-    Here,
-}
-
-/// Memory that a fence may be about.
-const MEMORY: spirv::MemorySemantics = spirv::MemorySemantics::UNIFORM_MEMORY
-    .union(spirv::MemorySemantics::SUBGROUP_MEMORY)
-    .union(spirv::MemorySemantics::WORKGROUP_MEMORY)
-    .union(spirv::MemorySemantics::CROSS_WORKGROUP_MEMORY)
-    .union(spirv::MemorySemantics::ATOMIC_COUNTER_MEMORY)
-    .union(spirv::MemorySemantics::IMAGE_MEMORY);
-
-/// A fence if the operands that give scope and semantics ask for one here: not for one invocation, whose accesses are in
-/// order anyway, and not if they name no memory.
-fn fence(
-    t: &mut Translator<'_>,
-    instr: &Instr,
-    (scope, semantics): (usize, usize),
-    side: Order,
-) -> Result<()> {
-    let scope = t.module.constant_word(instr, instr.word(scope)?)?;
-    let semantics = t.module.constant_word(instr, instr.word(semantics)?)?;
-    let semantics = spirv::MemorySemantics::from_bits_retain(semantics);
-    let both =
-        spirv::MemorySemantics::ACQUIRE_RELEASE | spirv::MemorySemantics::SEQUENTIALLY_CONSISTENT;
-    let asks = both
-        | match side {
-            Order::Before => spirv::MemorySemantics::RELEASE,
-            Order::After => spirv::MemorySemantics::ACQUIRE,
-            Order::Here => spirv::MemorySemantics::RELEASE | spirv::MemorySemantics::ACQUIRE,
-        };
-    let alone = Scope::from_u32(scope) == Some(Scope::Invocation);
-    if !alone && semantics.intersects(asks) && semantics.intersects(MEMORY) {
-        t.builder.inst(ir::Op::Fence, &[]);
-    }
-    Ok(())
 }
 
 /// Does an atomic at the place of operand 0; the word before.
@@ -144,7 +96,7 @@ fn float(t: &mut Translator<'_>, instr: &Instr, alu: Alu) -> Result<bool> {
         return Err(instr.unsupported(Feature::Use, "an atomic on that type"));
     }
     let value = t.scalar(instr, 3, ir::Type::W32)?;
-    fence(t, instr, (1, 2), Order::Before)?;
+    release(t, instr, &pointer)?;
     let first = t.load(instr, &pointer, Memory::Volatile)?.scalars[0];
     let [header, exit] = [(); 2].map(|()| t.builder.function.new_block());
     let from = t.builder.block;
@@ -165,7 +117,7 @@ fn float(t: &mut Translator<'_>, instr: &Instr, alu: Alu) -> Result<bool> {
         phi.sources = vec![(from, first), (header, seen)];
     }
     t.builder.block = exit;
-    fence(t, instr, (1, 2), Order::After)?;
+    acquire(t, instr, &pointer)?;
     t.define(instr, vec![seen])?;
     Ok(true)
 }
@@ -175,9 +127,9 @@ fn load(t: &mut Translator<'_>, instr: &Instr) -> Result<bool> {
     if !matches!(&*pointer.ty, Type::Int { .. } | Type::Float { .. }) {
         return Err(instr.invalid(Invalid::TypeMismatch));
     }
-    fence(t, instr, (1, 2), Order::Before)?;
+    release(t, instr, &pointer)?;
     let value = t.load(instr, &pointer, Memory::Volatile)?;
-    fence(t, instr, (1, 2), Order::After)?;
+    acquire(t, instr, &pointer)?;
     t.define(instr, value.scalars.to_vec())?;
     Ok(true)
 }
@@ -188,24 +140,8 @@ fn store(t: &mut Translator<'_>, instr: &Instr) -> Result<bool> {
     if !matches!(&*pointer.ty, Type::Int { .. } | Type::Float { .. }) {
         return Err(instr.invalid(Invalid::TypeMismatch));
     }
-    fence(t, instr, (1, 2), Order::Before)?;
+    release(t, instr, &pointer)?;
     t.store(instr, &pointer, &value, Memory::Volatile)?;
-    fence(t, instr, (1, 2), Order::After)?;
-    Ok(true)
-}
-
-fn control_barrier(t: &mut Translator<'_>, instr: &Instr) -> Result<bool> {
-    let scope = t.module.constant_word(instr, instr.word(0)?)?;
-    match Scope::from_u32(scope) {
-        Some(Scope::Workgroup) => {
-            t.builder.inst(ir::Op::Barrier, &[]);
-        }
-        // The lanes of a subgroup run together.
-        Some(Scope::Subgroup | Scope::Invocation) => fence(t, instr, (1, 2), Order::Here)?,
-        Some(scope) => {
-            return Err(instr.unsupported(Feature::Scope, format!("{scope:?} of a barrier")));
-        }
-        None => return Err(instr.invalid(Invalid::Literal(scope))),
-    }
+    acquire(t, instr, &pointer)?;
     Ok(true)
 }

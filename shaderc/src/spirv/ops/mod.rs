@@ -3,6 +3,7 @@
 //! Facts: hardware/compiler-isel.md 15.1.
 pub(crate) mod algebra;
 pub(crate) mod atomic;
+pub(crate) mod barrier;
 pub(crate) mod composite;
 pub(crate) mod convert;
 pub(crate) mod group;

@@ -33,7 +33,7 @@ pub(crate) struct Instr {
     pub(crate) immediate: Option<i64>,
     /// Where a branch goes; only between `lower_branches` and `pack`.
     pub(crate) target: Option<BlockId>,
-    /// Memory that a message touches.
+    /// Memory that a message touches, or that a fence is about: without one, about all that other threads see.
     pub(crate) space: Option<Space>,
     /// Whether it stays in order with the other volatile accesses.
     pub(crate) volatile: bool,

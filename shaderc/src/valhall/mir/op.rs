@@ -18,7 +18,7 @@ pub(crate) enum Message {
     /// Reads and writes.
     Atomic,
     Barrier,
-    /// No instruction at all: earlier accesses must have happened before later ones.
+    /// No instruction at all: earlier accesses to its memory must have happened before later ones.
     Fence,
 }
 

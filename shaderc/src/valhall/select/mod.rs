@@ -34,7 +34,7 @@ use super::descriptors;
 use super::error::Unsupported;
 use super::mir::{
     Block, BlockId, Extra, Function, Instr, Location, Op, Operand, Register, Source, Sources,
-    Terminator, Value, Word,
+    Space, Terminator, Value, Word,
 };
 use crate::ir;
 use crate::lists::Lists;
@@ -203,12 +203,13 @@ impl Selector<'_> {
             ir::Op::Load(access) => self.load(access, data),
             ir::Op::Store(access) => self.store(access, data),
             ir::Op::Atomic(atomic, access) => self.atomic(atomic, access, data),
-            ir::Op::Barrier => {
+            // It waits for everything, whatever it orders.
+            ir::Op::Barrier(_) => {
                 self.emit(Instr::new(Op::Barrier));
                 Ok(())
             }
-            ir::Op::Fence => {
-                self.emit(Instr::new(Op::Fence));
+            ir::Op::Fence(spaces) => {
+                self.fence(spaces);
                 Ok(())
             }
             ir::Op::Image(image) => self.image(image, data),
@@ -219,6 +220,20 @@ impl Selector<'_> {
             ir::Op::LoadVar(_) => Err(self.unsupported("load_var")),
             ir::Op::StoreVar(_) => Err(self.unsupported("store_var")),
         }
+    }
+
+    /// Orders memories: those of one space, or of all that others see.
+    fn fence(&mut self, spaces: ir::Spaces) {
+        let space = match (spaces.buffers, spaces.shared) {
+            (true, true) => None,
+            (true, false) => Some(Space::Buffer),
+            (false, true) => Some(Space::Shared),
+            (false, false) => return,
+        };
+        self.emit(Instr {
+            space,
+            ..Instr::new(Op::Fence)
+        });
     }
 
     /// The error for the instruction at hand.

@@ -1,7 +1,7 @@
-//! Accesses of random functions: loads, stores and atomics, spread out and close together.
+//! Accesses of random functions: loads, stores, atomics and fences, spread out and close together.
 
 use super::{Generator, INPUT, OUTPUT, SLOTS, WINDOW, buffer};
-use eitri_shaderc::ir::{Access, Alu, AtomicOp, Memory, Space, Value};
+use eitri_shaderc::ir::{Access, Alu, AtomicOp, Memory, Op, Space, Spaces, Value};
 
 impl Generator<'_> {
     pub(super) fn memory(&mut self) {
@@ -101,6 +101,11 @@ impl Generator<'_> {
         // Nearly always single words: they are what is merged.
         let wide = self.random.below(3) == 0;
         for _ in 0..3 + self.random.below(8) {
+            if self.random.below(12) == 0 {
+                let all = [Spaces::ALL, Spaces::BUFFERS, Spaces::SHARED];
+                let spaces = self.random.pick(&all);
+                self.b.inst(Op::Fence(spaces), &[]);
+            }
             let window = windows[usize::from(second && self.random.below(3) == 0)];
             let count = if wide {
                 self.random.pick(&[1u8, 2, 3, 4])

@@ -1,0 +1,79 @@
+//! Sets of memories: which of them a fence or a barrier orders.
+use std::ops::{BitOr, BitOrAssign};
+
+use super::Space;
+
+/// Memories that other invocations see. What orders them says nothing about the others.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Spaces {
+    /// Buffers, images, and all memory that has addresses.
+    pub buffers: bool,
+    /// What the workgroup shares.
+    pub shared: bool,
+}
+
+impl Spaces {
+    /// None of them.
+    pub const NONE: Spaces = Spaces::new(false, false);
+    /// All but what the workgroup shares.
+    pub const BUFFERS: Spaces = Spaces::new(true, false);
+    /// What the workgroup shares.
+    pub const SHARED: Spaces = Spaces::new(false, true);
+    /// All that others see.
+    pub const ALL: Spaces = Spaces::new(true, true);
+
+    /// How the text form says it, behind the operation.
+    const NAMES: [(Spaces, &'static str); 4] = [
+        (Spaces::ALL, ""),
+        (Spaces::BUFFERS, "buffers"),
+        (Spaces::SHARED, "shared"),
+        (Spaces::NONE, "none"),
+    ];
+
+    const fn new(buffers: bool, shared: bool) -> Spaces {
+        Spaces { buffers, shared }
+    }
+
+    /// Whether it is none.
+    pub fn is_empty(self) -> bool {
+        self == Spaces::NONE
+    }
+
+    /// Whether accesses of this space are to memory that is one of them.
+    pub fn contains(self, space: Space) -> bool {
+        match space {
+            Space::Buffer | Space::Global => self.buffers,
+            Space::Shared => self.shared,
+            Space::Scratch | Space::Data => false,
+        }
+    }
+
+    /// An operation that orders them, in the text form.
+    pub(super) fn show(self, op: &str) -> String {
+        let name = Spaces::NAMES.iter().find(|(spaces, _)| *spaces == self);
+        match name.map_or("", |(_, name)| name) {
+            "" => op.to_owned(),
+            name => format!("{op}.{name}"),
+        }
+    }
+
+    /// What stands behind such an operation in the text form.
+    pub(super) fn parse(name: &str) -> Option<Spaces> {
+        let named = Spaces::NAMES.iter().find(|(_, own)| *own == name);
+        named.map(|(spaces, _)| *spaces)
+    }
+}
+
+impl BitOr for Spaces {
+    type Output = Spaces;
+
+    fn bitor(self, other: Spaces) -> Spaces {
+        Spaces::new(self.buffers | other.buffers, self.shared | other.shared)
+    }
+}
+
+impl BitOrAssign for Spaces {
+    fn bitor_assign(&mut self, other: Spaces) {
+        *self = *self | other;
+    }
+}

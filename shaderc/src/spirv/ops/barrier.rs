@@ -1,0 +1,130 @@
+//! Barriers and fences: which memories they order.
+//!
+//! A fence of one invocation, whose accesses are in order anyway, or of no memory is none.  Guarantees: what an atomic
+//! releases is in order with the atomic itself, whatever memory that is on, and so is what it acquires.
+//! Facts: hardware/compiler-correctness.md 3 (fences), 5.10 (barriers).
+use rspirv::spirv::{MemorySemantics, Op, Scope};
+
+use crate::ir::{self, Function, Spaces};
+use crate::spirv::error::{Feature, Invalid};
+use crate::spirv::pointer::{Area, Pointer, Target};
+use crate::spirv::reader::{Instr, Result};
+use crate::spirv::translate::Translator;
+
+/// Memories by the bits that name them. Nothing lies in that of a subgroup; whoever names it means something.
+const NAMED: [(MemorySemantics, Spaces); 3] = [
+    (
+        MemorySemantics::UNIFORM_MEMORY
+            .union(MemorySemantics::CROSS_WORKGROUP_MEMORY)
+            .union(MemorySemantics::ATOMIC_COUNTER_MEMORY)
+            .union(MemorySemantics::IMAGE_MEMORY),
+        Spaces::BUFFERS,
+    ),
+    (MemorySemantics::WORKGROUP_MEMORY, Spaces::SHARED),
+    (MemorySemantics::SUBGROUP_MEMORY, Spaces::ALL),
+];
+
+/// The sides of an instruction that stands alone.
+const BOTH: MemorySemantics = MemorySemantics::RELEASE.union(MemorySemantics::ACQUIRE);
+
+/// Translates an instruction of this family; false if it is of another.
+pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<bool> {
+    match op {
+        Op::ControlBarrier => control_barrier(t, instr)?,
+        Op::MemoryBarrier => fence(t, instr, (0, 1))?,
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn control_barrier(t: &mut Translator<'_>, instr: &Instr) -> Result<()> {
+    let scope = t.module.constant_word(instr, instr.word(0)?)?;
+    match Scope::from_u32(scope) {
+        Some(Scope::Workgroup) => {
+            let (_, spaces) = ordered(t, instr, (1, 2), BOTH)?;
+            t.builder.inst(ir::Op::Barrier(spaces), &[]);
+        }
+        // The lanes of a subgroup run together.
+        Some(Scope::Subgroup | Scope::Invocation) => fence(t, instr, (1, 2))?,
+        Some(scope) => {
+            return Err(instr.unsupported(Feature::Scope, format!("{scope:?} of a barrier")));
+        }
+        None => return Err(instr.invalid(Invalid::Literal(scope))),
+    }
+    Ok(())
+}
+
+/// A fence that stands alone.
+fn fence(t: &mut Translator<'_>, instr: &Instr, operands: (usize, usize)) -> Result<()> {
+    let (scope, spaces) = ordered(t, instr, operands, BOTH)?;
+    if !spaces.is_empty() {
+        t.builder.inst(ir::Op::Fence(spaces), &[]);
+    }
+    if scope != Some(Scope::Subgroup) {
+        t.fenced |= spaces;
+    }
+    Ok(())
+}
+
+/// What an atomic through a pointer asks for before it.
+pub(super) fn release(t: &mut Translator<'_>, instr: &Instr, pointer: &Pointer) -> Result<()> {
+    beside(t, instr, pointer, MemorySemantics::RELEASE)
+}
+
+/// What an atomic through a pointer asks for behind it.
+pub(super) fn acquire(t: &mut Translator<'_>, instr: &Instr, pointer: &Pointer) -> Result<()> {
+    beside(t, instr, pointer, MemorySemantics::ACQUIRE)
+}
+
+fn beside(
+    t: &mut Translator<'_>,
+    instr: &Instr,
+    pointer: &Pointer,
+    side: MemorySemantics,
+) -> Result<()> {
+    let (_, spaces) = ordered(t, instr, (1, 2), side)?;
+    if !spaces.is_empty() {
+        let own = match &pointer.target {
+            Target::Memory(place) if place.area == Area::Shared => Spaces::SHARED,
+            _ => Spaces::BUFFERS,
+        };
+        t.builder.inst(ir::Op::Fence(spaces | own), &[]);
+    }
+    Ok(())
+}
+
+/// The memory scope of an instruction, and the memories that it orders on one of these sides: operands give scope and
+/// semantics.
+fn ordered(
+    t: &Translator<'_>,
+    instr: &Instr,
+    (scope, semantics): (usize, usize),
+    sides: MemorySemantics,
+) -> Result<(Option<Scope>, Spaces)> {
+    let scope = Scope::from_u32(t.module.constant_word(instr, instr.word(scope)?)?);
+    let semantics = t.module.constant_word(instr, instr.word(semantics)?)?;
+    let semantics = MemorySemantics::from_bits_retain(semantics);
+    let asks = sides | MemorySemantics::ACQUIRE_RELEASE | MemorySemantics::SEQUENTIALLY_CONSISTENT;
+    if scope == Some(Scope::Invocation) || !semantics.intersects(asks) {
+        return Ok((scope, Spaces::NONE));
+    }
+    let named = NAMED.iter().filter(|(bits, _)| semantics.intersects(*bits));
+    let spaces = named.fold(Spaces::NONE, |all, (_, spaces)| all | *spaces);
+    Ok((scope, spaces))
+}
+
+/// Makes all barriers order what fences of the program are about. GLSL's usual `memoryBarrierBuffer(); barrier();` has a
+/// fence on one side of the barrier alone, where the memory model asks for one on either side to order the buffers that
+/// are written before and read behind it.
+pub(crate) fn order_by_barriers(function: &mut Function, fenced: Spaces) {
+    if fenced.is_empty() {
+        return;
+    }
+    for block in function.layout.clone() {
+        for inst in function.block(block).insts.clone() {
+            if let ir::Op::Barrier(spaces) = &mut function.inst_mut(inst).op {
+                *spaces |= fenced;
+            }
+        }
+    }
+}
