@@ -261,7 +261,7 @@ impl<'f> Machine<'f> {
         let data = function.block(block);
         for (number, inst) in data.insts.iter().enumerate().skip(first) {
             self.steps += u64::from(mask.count());
-            if matches!(function.inst(*inst).op, Op::Barrier(_)) {
+            if function.inst(*inst).op == Op::Barrier {
                 for lane in mask.lanes() {
                     warp.lanes[lane].at = At::Barrier(block, number + 1);
                 }

@@ -155,7 +155,7 @@ impl Machine<'_> {
                 return Ok(());
             }
             // Accesses take effect one at a time, so memory is always in order. `block` sees to barriers.
-            Op::Barrier(_) | Op::Fence(_) => return Ok(()),
+            Op::Barrier | Op::Fence(_) => return Ok(()),
         };
         warp.set(data.results[0], lane, result);
         Ok(())

@@ -37,8 +37,8 @@ pub enum Op {
     Atomic(AtomicOp, Access),
     /// An operation on an image or a texel buffer. Operands and results as [`mod@super::image`] says.
     Image(ImageOp),
-    /// All invocations of the workgroup arrive before any leaves. It orders these memories as [`Op::Fence`] does.
-    Barrier(Spaces),
+    /// All invocations of the workgroup arrive before any leaves. It orders all memories as [`Op::Fence`] does.
+    Barrier,
     /// Accesses of these memories before it are seen by others before those of any of them after it; nobody waits.
     Fence(Spaces),
     /// Operand: element number. High. An element out of range reads as any value.
@@ -245,7 +245,7 @@ impl Op {
             | Op::Resource(_)
             | Op::BufferSize
             | Op::Image(_)
-            | Op::Barrier(_)
+            | Op::Barrier
             | Op::Fence(_)
             | Op::LoadVar(_)
             | Op::StoreVar(_) => None,
@@ -284,9 +284,9 @@ impl Op {
                 ..none
             },
             Op::Image(image) => image.effects(),
-            Op::Barrier(orders) => Effects {
+            Op::Barrier => Effects {
                 ordered: true,
-                orders,
+                orders: Spaces::ALL,
                 convergent: true,
                 ..none
             },
@@ -361,7 +361,7 @@ impl Op {
                 let (args, results) = image.signature();
                 (args.into(), results.into())
             }
-            Op::Barrier(_) | Op::Fence(_) => (none(), none()),
+            Op::Barrier | Op::Fence(_) => (none(), none()),
             Op::LoadVar(name) => (smallvec![Kind::W32], smallvec![var(name)]),
             Op::StoreVar(name) => (smallvec![Kind::W32, var(name)], none()),
         }

@@ -423,14 +423,11 @@ impl Parser {
             "image" => ImageOp::parse(tail)
                 .map(Op::Image)
                 .ok_or_else(|| self.error(Problem::UnknownOperation, name)),
-            "barrier" | "fence" => {
-                let spaces = Spaces::parse(tail);
-                let spaces = spaces.ok_or_else(|| self.error(Problem::UnknownOperation, name))?;
-                Ok(match head {
-                    "barrier" => Op::Barrier(spaces),
-                    _ => Op::Fence(spaces),
-                })
-            }
+            "barrier" => Ok(Op::Barrier),
+            "fence" => match Spaces::from_name(tail) {
+                Some(spaces) => Ok(Op::Fence(spaces)),
+                None => Err(self.error(Problem::UnknownOperation, name)),
+            },
             "load" | "store" if tail.starts_with('v') && !tail.contains('.') => {
                 let var = self.vars.get(tail).copied();
                 let var = var.ok_or_else(|| self.error(Problem::UnknownVariable, tail))?;

@@ -253,8 +253,11 @@ impl Function {
                 format!("atomic.{}.{}", atomic.name(), show_access(access))
             }
             Op::Image(image) => format!("image.{}", image.show()),
-            Op::Barrier(spaces) => spaces.show("barrier"),
-            Op::Fence(spaces) => spaces.show("fence"),
+            Op::Barrier => "barrier".into(),
+            Op::Fence(spaces) => match spaces.name() {
+                "" => "fence".into(),
+                name => format!("fence.{name}"),
+            },
             Op::LoadVar(var) => format!("load.{var}"),
             Op::StoreVar(var) => format!("store.{var}"),
         }

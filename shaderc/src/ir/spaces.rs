@@ -1,9 +1,9 @@
-//! Sets of memories: which of them a fence or a barrier orders.
-use std::ops::{BitOr, BitOrAssign};
+//! Sets of memories: which of them a fence orders.
+use std::ops::BitOr;
 
 use super::Space;
 
-/// Memories that other invocations see. What orders them says nothing about the others.
+/// Memories that other invocations see.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Spaces {
     /// Buffers, images, and all memory that has addresses.
@@ -22,7 +22,6 @@ impl Spaces {
     /// All that others see.
     pub const ALL: Spaces = Spaces::new(true, true);
 
-    /// How the text form says it, behind the operation.
     const NAMES: [(Spaces, &'static str); 4] = [
         (Spaces::ALL, ""),
         (Spaces::BUFFERS, "buffers"),
@@ -48,17 +47,14 @@ impl Spaces {
         }
     }
 
-    /// An operation that orders them, in the text form.
-    pub(super) fn show(self, op: &str) -> String {
+    /// How the text form says which they are; nothing for all.
+    pub(super) fn name(self) -> &'static str {
         let name = Spaces::NAMES.iter().find(|(spaces, _)| *spaces == self);
-        match name.map_or("", |(_, name)| name) {
-            "" => op.to_owned(),
-            name => format!("{op}.{name}"),
-        }
+        name.map_or("", |(_, name)| name)
     }
 
-    /// What stands behind such an operation in the text form.
-    pub(super) fn parse(name: &str) -> Option<Spaces> {
+    /// Those that the text form says.
+    pub(super) fn from_name(name: &str) -> Option<Spaces> {
         let named = Spaces::NAMES.iter().find(|(_, own)| *own == name);
         named.map(|(spaces, _)| *spaces)
     }
@@ -69,11 +65,5 @@ impl BitOr for Spaces {
 
     fn bitor(self, other: Spaces) -> Spaces {
         Spaces::new(self.buffers | other.buffers, self.shared | other.shared)
-    }
-}
-
-impl BitOrAssign for Spaces {
-    fn bitor_assign(&mut self, other: Spaces) {
-        *self = *self | other;
     }
 }

@@ -293,7 +293,7 @@ fn varies_itself(function: &Function, inst: Inst) -> bool {
         // Those that are ordered: atomics, and texels that may change at any time.
         Op::Image(image) => image.effects().ordered,
         Op::Atomic(..) | Op::LoadVar(_) => true,
-        Op::Store(_) | Op::Barrier(_) | Op::Fence(_) | Op::StoreVar(_) => false,
+        Op::Store(_) | Op::Barrier | Op::Fence(_) | Op::StoreVar(_) => false,
     }
 }
 

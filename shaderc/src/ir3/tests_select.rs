@@ -118,10 +118,9 @@ fn fences_of_one_place_are_one_of_all_their_memories() {
           fence.buffers
           fence.shared                ; expect: fence
           store.shared 0, %z          ; expect: stl.u32
-          barrier.buffers             ; expect: fence space:buffer
+          fence.shared
+          barrier                     ; expect: fence
           fence.buffers               ; expect: bar
-          store.shared 0, %x          ; expect: stl.u32
-          barrier.none                ; expect: bar
           store.shared 0, %y          ; expect: stl.u32",
     );
 }

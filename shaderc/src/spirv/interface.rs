@@ -16,8 +16,7 @@ use super::reader::{Instr, Result};
 use super::translate::{Composite, Item, Translator};
 use super::types::{MatrixLayout, Type};
 use crate::ir::{
-    self, Access, Alu, Axis, Memory, Merge, Space, Spaces, SysVal, Terminator, Uniform, Value,
-    VarData,
+    self, Access, Alu, Axis, Memory, Merge, Space, SysVal, Terminator, Uniform, Value, VarData,
 };
 
 impl Translator<'_> {
@@ -247,7 +246,7 @@ impl Translator<'_> {
             phi.sources = vec![(from, first), (body, next)];
         }
         self.builder.block = exit;
-        self.builder.inst(ir::Op::Barrier(Spaces::SHARED), &[]);
+        self.builder.inst(ir::Op::Barrier, &[]);
     }
 
     /// A private variable.

@@ -21,8 +21,7 @@ use super::reader::{Instr, Result};
 use super::refusals::Refusals;
 use super::types::{ImageType, Type};
 use crate::ir::{
-    self, BlockId, Builder, Function, Kind, Position, PositionId, SourceLine, Spaces, Terminator,
-    Value,
+    self, BlockId, Builder, Function, Kind, Position, PositionId, SourceLine, Terminator, Value,
 };
 use crate::options::{DescriptorCounts, Options};
 use crate::target::Limits;
@@ -90,8 +89,6 @@ pub(crate) struct Translator<'m> {
     pub has_scans: bool,
     /// Lengths of unsized arrays of descriptors.
     pub descriptor_counts: &'m DescriptorCounts,
-    /// Memories of fences that stand alone.
-    pub fenced: Spaces,
     pub(super) frames: Vec<Frame>,
     pub(super) refusals: Refusals,
     warnings: Vec<Warning>,
@@ -114,7 +111,6 @@ pub(crate) fn translate(
         limits: options.target.limits,
         has_scans: options.target.has_scans(),
         descriptor_counts: &options.descriptor_counts,
-        fenced: Spaces::NONE,
         frames: vec![],
         refusals: module.refusals.clone(),
         warnings: vec![],
@@ -122,12 +118,11 @@ pub(crate) fn translate(
     };
     let done = translator.entry();
     let (refusals, warnings) = (translator.refusals, translator.warnings);
-    let (printf, fenced) = (translator.printf.calls, translator.fenced);
+    let printf = translator.printf.calls;
     match done {
         Ok(()) => refusals.finish()?,
         Err(error) => return Err(refusals.with(*error)),
     }
-    ops::barrier::order_by_barriers(&mut function, fenced);
     ir::layout::order_blocks(&mut function);
     Ok(Translated {
         function,

@@ -276,4 +276,21 @@ mod tests {
             "%1 %0 fence fence %2 %3 %4",
         );
     }
+
+    #[test]
+    fn what_is_volatile_passes_no_fence() {
+        check(
+            "b0:
+              %0 = IADD.u32 u2, u2
+              FENCE space:shared, volatile
+              %1 = LD_BUFFER.i32 t1, u0, space:buffer, volatile
+              %2 = LD_BUFFER.i32 t1, u0, space:buffer
+              %3 = IADD.u32 %2, %1
+              %4 = IADD.u32 %3, %0
+              branch %4, b1, b1
+            b1:
+              end",
+            "%2 %0 fence %1 %3 %4",
+        );
+    }
 }

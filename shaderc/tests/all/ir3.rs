@@ -194,8 +194,6 @@ fn a_fence_has_the_flags_of_the_memories_that_it_orders() {
         ("fence.buffers", "fence.g.l.r.w"),
         ("fence.shared", "fence.r.w"),
         ("barrier", "fence.g.l.r.w bar.g"),
-        ("barrier.shared", "fence.r.w bar.g"),
-        ("barrier.none", "bar.g"),
     ] {
         let text = format!(
             "function main

@@ -72,7 +72,7 @@ impl Verifier<'_> {
             | Op::Resource(_)
             | Op::BufferSize
             | Op::Image(_)
-            | Op::Barrier(_)
+            | Op::Barrier
             | Op::Fence(_) => true,
         };
         if !low {

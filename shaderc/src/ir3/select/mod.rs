@@ -241,8 +241,8 @@ impl Selector<'_> {
             ir::Op::Load(access) => self.load(access, data),
             ir::Op::Store(access) => self.store(access, data),
             ir::Op::Atomic(atomic, access) => self.atomic(atomic, access, data),
-            ir::Op::Barrier(spaces) => {
-                self.fence(spaces);
+            ir::Op::Barrier => {
+                self.fence(ir::Spaces::ALL);
                 self.emit(Instr::new(Op::Barrier));
             }
             ir::Op::Fence(spaces) => self.fence(spaces),

@@ -5,7 +5,7 @@
 //! predecessors write to memory. That registers and slots hold what names stand for is for `check_registers` to prove,
 //! after allocation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::machine::allocate::spill::Spills;
 use crate::machine::split_edges::split_all_edges;
@@ -32,6 +32,12 @@ pub(crate) fn check_spilled<M: Machine>(
         }
     }
     let meant = |value: Value| means.get(&value).copied().unwrap_or(value);
+    // Names that something gives. Others were given up: what only phis read that nobody reads is nowhere.
+    let mut given: BTreeSet<Value> = BTreeSet::new();
+    for block in &spilled.blocks {
+        given.extend(block.phis.iter().map(|phi| phi.dest));
+        given.extend(block.instrs.iter().flat_map(|it| it.written_values()));
+    }
     let back = |word| match word {
         Word::Value(value) => Word::Value(meant(value)),
         other => other,
@@ -101,7 +107,8 @@ pub(crate) fn check_spilled<M: Machine>(
         let used = |phi: &Phi<M>| {
             let mut notes = spills.renames.iter();
             notes.any(|&(to, ..)| to == phi.dest)
-                || spills.stands_for.values().any(|&value| value == phi.dest)
+                || (spills.stands_for.iter())
+                    .any(|(name, &value)| value == phi.dest && given.contains(name))
         };
         let kept = |phi: &Phi<M>| after.phis.iter().any(|other| other.dest == phi.dest);
         let mut missing = before.phis.iter().filter(|phi| !kept(phi));

@@ -1,11 +1,12 @@
 //! Barriers and fences: which memories they order.
 //!
-//! A fence of one invocation, whose accesses are in order anyway, or of no memory is none.  Guarantees: what an atomic
+//! A fence of one invocation, whose accesses are in order anyway, or of no memory is none. A barrier of the workgroup orders
+//! all memories, whatever it names: shaders that name too few are common, and it waits for all accesses anyway.  Guarantees: what an atomic
 //! releases is in order with the atomic itself, whatever memory that is on, and so is what it acquires.
 //! Facts: hardware/compiler-correctness.md 3 (fences), 5.10 (barriers).
 use rspirv::spirv::{MemorySemantics, Op, Scope};
 
-use crate::ir::{self, Function, Spaces};
+use crate::ir::{self, Spaces};
 use crate::spirv::error::{Feature, Invalid};
 use crate::spirv::pointer::{Area, Pointer, Target};
 use crate::spirv::reader::{Instr, Result};
@@ -41,8 +42,7 @@ fn control_barrier(t: &mut Translator<'_>, instr: &Instr) -> Result<()> {
     let scope = t.module.constant_word(instr, instr.word(0)?)?;
     match Scope::from_u32(scope) {
         Some(Scope::Workgroup) => {
-            let (_, spaces) = ordered(t, instr, (1, 2), BOTH)?;
-            t.builder.inst(ir::Op::Barrier(spaces), &[]);
+            t.builder.inst(ir::Op::Barrier, &[]);
         }
         // The lanes of a subgroup run together.
         Some(Scope::Subgroup | Scope::Invocation) => fence(t, instr, (1, 2))?,
@@ -56,12 +56,9 @@ fn control_barrier(t: &mut Translator<'_>, instr: &Instr) -> Result<()> {
 
 /// A fence that stands alone.
 fn fence(t: &mut Translator<'_>, instr: &Instr, operands: (usize, usize)) -> Result<()> {
-    let (scope, spaces) = ordered(t, instr, operands, BOTH)?;
+    let spaces = ordered(t, instr, operands, BOTH)?;
     if !spaces.is_empty() {
         t.builder.inst(ir::Op::Fence(spaces), &[]);
-    }
-    if scope != Some(Scope::Subgroup) {
-        t.fenced |= spaces;
     }
     Ok(())
 }
@@ -82,7 +79,7 @@ fn beside(
     pointer: &Pointer,
     side: MemorySemantics,
 ) -> Result<()> {
-    let (_, spaces) = ordered(t, instr, (1, 2), side)?;
+    let spaces = ordered(t, instr, (1, 2), side)?;
     if !spaces.is_empty() {
         let own = match &pointer.target {
             Target::Memory(place) if place.area == Area::Shared => Spaces::SHARED,
@@ -93,38 +90,20 @@ fn beside(
     Ok(())
 }
 
-/// The memory scope of an instruction, and the memories that it orders on one of these sides: operands give scope and
-/// semantics.
+/// The memories that an instruction orders on one of these sides: operands give scope and semantics.
 fn ordered(
     t: &Translator<'_>,
     instr: &Instr,
     (scope, semantics): (usize, usize),
     sides: MemorySemantics,
-) -> Result<(Option<Scope>, Spaces)> {
+) -> Result<Spaces> {
     let scope = Scope::from_u32(t.module.constant_word(instr, instr.word(scope)?)?);
     let semantics = t.module.constant_word(instr, instr.word(semantics)?)?;
     let semantics = MemorySemantics::from_bits_retain(semantics);
     let asks = sides | MemorySemantics::ACQUIRE_RELEASE | MemorySemantics::SEQUENTIALLY_CONSISTENT;
     if scope == Some(Scope::Invocation) || !semantics.intersects(asks) {
-        return Ok((scope, Spaces::NONE));
+        return Ok(Spaces::NONE);
     }
     let named = NAMED.iter().filter(|(bits, _)| semantics.intersects(*bits));
-    let spaces = named.fold(Spaces::NONE, |all, (_, spaces)| all | *spaces);
-    Ok((scope, spaces))
-}
-
-/// Makes all barriers order what fences of the program are about. GLSL's usual `memoryBarrierBuffer(); barrier();` has a
-/// fence on one side of the barrier alone, where the memory model asks for one on either side to order the buffers that
-/// are written before and read behind it.
-pub(crate) fn order_by_barriers(function: &mut Function, fenced: Spaces) {
-    if fenced.is_empty() {
-        return;
-    }
-    for block in function.layout.clone() {
-        for inst in function.block(block).insts.clone() {
-            if let ir::Op::Barrier(spaces) = &mut function.inst_mut(inst).op {
-                *spaces |= fenced;
-            }
-        }
-    }
+    Ok(named.fold(Spaces::NONE, |all, (_, spaces)| all | *spaces))
 }

@@ -203,8 +203,7 @@ impl Selector<'_> {
             ir::Op::Load(access) => self.load(access, data),
             ir::Op::Store(access) => self.store(access, data),
             ir::Op::Atomic(atomic, access) => self.atomic(atomic, access, data),
-            // It waits for everything, whatever it orders.
-            ir::Op::Barrier(_) => {
+            ir::Op::Barrier => {
                 self.emit(Instr::new(Op::Barrier));
                 Ok(())
             }
@@ -222,7 +221,8 @@ impl Selector<'_> {
         }
     }
 
-    /// Orders memories: those of one space, or of all that others see.
+    /// Orders memories: those of one space, or of all that others see. What is volatile keeps its side of it, whatever memory it
+    /// is in: it may be what tells others that they may go on.
     fn fence(&mut self, spaces: ir::Spaces) {
         let space = match (spaces.buffers, spaces.shared) {
             (true, true) => None,
@@ -232,6 +232,7 @@ impl Selector<'_> {
         };
         self.emit(Instr {
             space,
+            volatile: true,
             ..Instr::new(Op::Fence)
         });
     }

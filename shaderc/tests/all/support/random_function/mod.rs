@@ -11,8 +11,8 @@ use eitri_shaderc::Target;
 use eitri_shaderc::interp::{Buffer, Buffers, Dispatch};
 use eitri_shaderc::ir::layout::order_blocks;
 use eitri_shaderc::ir::{
-    Access, Alu, Axis, Binding, BindingKind, Builder, Function, Kind, Memory, Op, Space, Spaces,
-    SysVal, Terminator, Type, Uniform, Value, Var, VarData,
+    Access, Alu, Axis, Binding, BindingKind, Builder, Function, Kind, Memory, Op, Space, SysVal,
+    Terminator, Type, Uniform, Value, Var, VarData,
 };
 
 /// Numbers from a seed.
@@ -451,7 +451,7 @@ pub fn generate(seed: u64, content: Content, target: &Target) -> Function {
         let access = Access::words(Space::Buffer, 1);
         generator.b.store(access, &[output, offset], &[value]);
     }
-    generator.b.inst(Op::Barrier(Spaces::ALL), &[]);
+    generator.b.inst(Op::Barrier, &[]);
     generator.b.terminate(Terminator::Return);
     order_blocks(&mut function);
     function
