@@ -422,6 +422,7 @@ impl Module {
             }
             // Debug instructions may follow a terminator.
             Op::Nop => Ok(()),
+            Op::ExtInst if !open && self.is_silent(&instr) => Ok(()),
             Op::Label | Op::Function | Op::FunctionParameter => {
                 Err(instr.invalid(Invalid::Misplaced))
             }
@@ -433,6 +434,12 @@ impl Module {
                 Ok(())
             }
         }
+    }
+
+    /// Whether an extended instruction has no meaning for the result.
+    fn is_silent(&self, instr: &Instr) -> bool {
+        let set = instr.operands.first().and_then(|set| self.sets.get(set));
+        set == Some(&InstructionSet::NonSemantic)
     }
 
     fn end_function(&mut self, function: SpvFunction) -> Result<()> {

@@ -378,6 +378,28 @@ fn a_function_that_is_not_called_needs_nothing() {
     }
 }
 
+/// As spirv-opt leaves it.
+#[test]
+fn debug_information_may_stand_behind_the_end_of_a_block() {
+    let module = MODULE
+        .replace(
+            "OpMemoryModel",
+            "%debug = OpExtInstImport \"NonSemantic.Shader.DebugInfo.100\"
+             OpMemoryModel",
+        )
+        .replace(
+            "OpFunctionEnd",
+            "%SCOPE = OpExtInst %void %debug 24
+             OpFunctionEnd",
+        );
+    let mut parts = module.split("%SCOPE");
+    let mut numbered = parts.next().unwrap().to_owned();
+    for (number, part) in parts.enumerate() {
+        numbered += &format!("%scope{number}{part}");
+    }
+    assert_eq!(refusal(&numbered), None);
+}
+
 /// Reach goes by ids: a number that happens to look like one is none.
 #[test]
 fn numbers_are_no_ids() {
