@@ -1,7 +1,7 @@
-//! A module: everything outside functions, and functions as lists of blocks.
+//! A module: everything outside functions, and the functions that `functions` builds.
 //!
-//! Needs: instructions of `reader`.  Guarantees: types and constants are built, ids are unique, every block has a
-//! label and ends in its only terminator.  What isn't supported is refused here unless a function must use it to matter.
+//! Needs: instructions of `reader`.  Guarantees: types and constants are built, ids are unique.
+//! What isn't supported is refused here unless a function must use it to matter.
 //! Functions to which the entry point doesn't come aren't looked into, and what only they use may be of any kind.
 use std::collections::BTreeMap;
 
@@ -17,8 +17,9 @@ use super::capabilities;
 use super::constants::{self, Constant};
 use super::decorations::DecorationTable;
 use super::error::{Error, Feature, Invalid};
+use super::functions::SpvFunction;
 use super::reach::{Functions, Reach};
-use super::reader::{self, Instr, Result, is_terminator};
+use super::reader::{self, Instr, Result};
 use super::refusals::Refusals;
 use super::types::{self, Type};
 
@@ -39,23 +40,6 @@ pub(crate) struct Global {
     pub class: StorageClass,
     pub pointee: Rc<Type>,
     pub initializer: Option<u32>,
-}
-
-/// A block of a function.
-#[derive(Clone, Debug)]
-pub(crate) struct SpvBlock {
-    pub label: u32,
-    /// All but the label; the last is the only terminator.
-    pub instrs: Vec<Instr>,
-}
-
-/// A function.
-#[derive(Clone, Debug)]
-pub(crate) struct SpvFunction {
-    pub instr: Instr,
-    pub result: Rc<Type>,
-    pub parameters: Vec<(u32, Rc<Type>)>,
-    pub blocks: Vec<SpvBlock>,
 }
 
 /// The entry point that is compiled.
@@ -384,87 +368,6 @@ impl Module {
             initializer: instr.operands.get(1).copied(),
         };
         self.globals.push((instr.result()?, global));
-        Ok(())
-    }
-
-    fn begin_function(&self, instr: Instr) -> Result<SpvFunction> {
-        let ty = self.ty(&instr, instr.word(1)?)?;
-        let Type::Function { result, .. } = &*ty else {
-            return Err(instr.invalid(Invalid::TypeMismatch));
-        };
-        Ok(SpvFunction {
-            result: result.clone(),
-            parameters: vec![],
-            blocks: vec![],
-            instr,
-        })
-    }
-
-    fn add_to_function(&self, function: &mut SpvFunction, instr: Instr) -> Result<()> {
-        let open = function.blocks.last().is_some_and(|block| {
-            block
-                .instrs
-                .last()
-                .is_none_or(|last| !is_terminator(last.op))
-        });
-        match instr.op {
-            Op::FunctionParameter if function.blocks.is_empty() => {
-                let ty = self.ty(&instr, instr.result_type()?)?;
-                function.parameters.push((instr.result()?, ty));
-                Ok(())
-            }
-            Op::Label if !open => {
-                function.blocks.push(SpvBlock {
-                    label: instr.result()?,
-                    instrs: vec![],
-                });
-                Ok(())
-            }
-            // Debug instructions may follow a terminator.
-            Op::Nop => Ok(()),
-            Op::ExtInst if !open && self.is_silent(&instr) => Ok(()),
-            Op::Label | Op::Function | Op::FunctionParameter => {
-                Err(instr.invalid(Invalid::Misplaced))
-            }
-            _ if !open => Err(instr.invalid(Invalid::Misplaced)),
-            _ => {
-                if let Some(block) = function.blocks.last_mut() {
-                    block.instrs.push(instr);
-                }
-                Ok(())
-            }
-        }
-    }
-
-    /// Whether an extended instruction has no meaning for the result.
-    fn is_silent(&self, instr: &Instr) -> bool {
-        let set = instr.operands.first().and_then(|set| self.sets.get(set));
-        set == Some(&InstructionSet::NonSemantic)
-    }
-
-    fn end_function(&mut self, function: SpvFunction) -> Result<()> {
-        let finished = function.blocks.iter().all(|block| {
-            block
-                .instrs
-                .last()
-                .is_some_and(|last| is_terminator(last.op))
-        });
-        if !finished {
-            return Err(function.instr.invalid(Invalid::Unfinished));
-        }
-        let ty = self.ty(&function.instr, function.instr.word(1)?)?;
-        let parameters: Vec<Rc<Type>> = function
-            .parameters
-            .iter()
-            .map(|(_, ty)| ty.clone())
-            .collect();
-        let fits =
-            matches!(&*ty, Type::Function { parameters: wanted, .. } if **wanted == *parameters);
-        let returns = self.ty(&function.instr, function.instr.result_type()?)? == function.result;
-        if !fits || !returns {
-            return Err(function.instr.invalid(Invalid::TypeMismatch));
-        }
-        self.functions.insert(function.instr.result()?, function);
         Ok(())
     }
 
