@@ -253,6 +253,26 @@ const FOREIGN: &[Foreign] = &[
         body: "%before = OpAtomicFMinEXT %f16 %least %1 %0 %1h",
         refusal: "a.slang:7: OpAtomicFMinEXT: capability AtomicFloat16MinMaxEXT (`atomicMin`, `atomicMax` of `float16_t`) is not supported",
     },
+    Foreign {
+        capabilities: "OpCapability CooperativeMatrixKHR",
+        declarations: "%3 = OpConstant %u32 3
+                       %8 = OpConstant %u32 8
+                       %matrix = OpTypeCooperativeMatrixKHR %f32 %3 %8 %8 %0
+                       %ones = OpConstantComposite %matrix %1f",
+        body: "%twos = OpFAdd %matrix %ones %ones",
+        refusal: "a.slang:7: OpFAdd: capability CooperativeMatrixKHR (`coop_mat8x8`, `coopmat`) is not supported",
+    },
+    // An image that no compute shader has; the capability alone is never refused.
+    Foreign {
+        capabilities: "OpCapability TileImageColorReadAccessEXT",
+        declarations: "%image = OpTypeImage %f32 4173 0 0 0 2 0
+                       %ptr_image = OpTypePointer TileImageEXT %image
+                       %resource = OpVariable %ptr_image TileImageEXT
+                       %v4 = OpTypeVector %f32 4",
+        body: "%input = OpLoad %image %resource
+               %texel = OpColorAttachmentReadEXT %v4 %input",
+        refusal: "OpTypeImage: type an image of DimTileImageDataEXT is not supported",
+    },
     // No capability tells of it.
     Foreign {
         capabilities: "%amd = OpExtInstImport \"SPV_AMD_shader_ballot\"",
