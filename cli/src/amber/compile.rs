@@ -106,7 +106,11 @@ fn refusal(pipeline: &str, errors: &eitri_shaderc::Errors) -> Verdict {
     });
     let hardware = errors.0.iter().find_map(|error| match error {
         Error::Spirv(Spirv::Unsupported { name, .. }) => {
-            HARDWARE.iter().find(|lacking| *lacking == name)
+            // Behind a capability stands what the source calls it.
+            let capability = name.split(' ').next();
+            HARDWARE
+                .iter()
+                .find(|lacking| capability == Some(**lacking))
         }
         _ => None,
     });

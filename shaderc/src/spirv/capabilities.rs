@@ -4,6 +4,7 @@ use rspirv::spirv::{Capability, Op};
 
 use super::error::{Error, Feature};
 use super::needs;
+use super::reach::{Functions, Reach};
 use super::reader::Instr;
 
 /// Capabilities that are supported, or that ask for nothing.
@@ -83,9 +84,15 @@ const CAPABILITIES: &[Capability] = &[
     Capability::DenormPreserve,
     Capability::SignedZeroInfNanPreserve,
     Capability::RoundingModeRTE,
+    // They allow execution modes, and an entry point that has one is refused for it.
+    Capability::DenormFlushToZero,
+    Capability::RoundingModeRTZ,
+    // It allows an operand, and an instruction that has it is refused for it.
+    Capability::MinLod,
 ];
 
-/// What entry points of other stages in the same module ask for: none of it is of any use to a compute shader.
+/// What entry points of other stages in the same module ask for: none of it is of any use to a compute shader, and what
+/// it has of it after all is refused where it stands.
 const OF_OTHER_STAGES: &[Capability] = &[
     Capability::Geometry,
     Capability::GeometryPointSize,
@@ -114,11 +121,30 @@ const OF_OTHER_STAGES: &[Capability] = &[
     Capability::FragmentShaderPixelInterlockEXT,
     Capability::FragmentShaderShadingRateInterlockEXT,
     Capability::MeshShadingEXT,
+    Capability::MeshShadingNV,
+    Capability::TileImageColorReadAccessEXT,
+    Capability::TileImageDepthReadAccessEXT,
+    Capability::TileImageStencilReadAccessEXT,
+    Capability::SampleMaskOverrideCoverageNV,
+    Capability::GeometryShaderPassthroughNV,
+    Capability::ShaderViewportMaskNV,
+    Capability::ShaderStereoViewNV,
+    Capability::PerViewAttributesNV,
+    Capability::RayTracingKHR,
+    Capability::RayTracingNV,
+    Capability::RayTracingMotionBlurNV,
+    Capability::RayTracingPositionFetchKHR,
+    Capability::RayTracingOpacityMicromapEXT,
+    Capability::RayTraversalPrimitiveCullingKHR,
+    Capability::RayCullMaskKHR,
+    Capability::RayQueryPositionFetchKHR,
+    Capability::ShaderInvocationReorderNV,
+    Capability::ShaderInvocationReorderEXT,
 ];
 
-/// All capabilities that aren't supported: a user wants to know them at once. One that only instructions ask for, and
-/// none of those in the functions that are used, does no harm.
-pub(super) fn refused(instrs: &[Instr], functions: &[&[Instr]]) -> Vec<Error> {
+/// All capabilities that aren't supported: a user wants to know them at once. One that is known to be asked for only by what
+/// the entry point has nothing of does no harm.
+pub(super) fn refused(instrs: &[Instr], functions: &Functions<'_>, reach: &Reach) -> Vec<Error> {
     let mut errors = vec![];
     for instr in instrs {
         if instr.op != Op::Capability {
@@ -131,7 +157,7 @@ pub(super) fn refused(instrs: &[Instr], functions: &[&[Instr]]) -> Vec<Error> {
         let harmless = |capability| {
             CAPABILITIES.contains(&capability)
                 || OF_OTHER_STAGES.contains(&capability)
-                || needs::no_instruction_asks(functions, capability)
+                || needs::nothing_asks(instrs, functions, reach, capability)
         };
         if !capability.is_some_and(harmless) {
             let name = match capability {

@@ -9,7 +9,8 @@ use std::rc::Rc;
 use rspirv::spirv::Op;
 
 use super::error::{Feature, Invalid};
-use super::module::{Module, SpvBlock, SpvFunction};
+use super::functions::{SpvBlock, SpvFunction};
+use super::module::Module;
 use super::reader::{Instr, Result};
 use super::translate::{PendingPhi, Translator};
 use super::types::Type;

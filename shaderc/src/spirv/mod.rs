@@ -3,8 +3,9 @@
 //! Needs: any bytes.  Guarantees: a function that `ir::verify` accepts, or an error that names the instruction; no
 //! panic and no endless loop whatever the bytes.  Facts: hardware/compiler-isel.md 15; hardware/compiler-ir.md 1.3.
 //!
-//! In reading order: framing (`reader`), what of it is used (`reach`, `capabilities`), the module (`module`, `types`, `constants`, `decorations`), what lies outside
-//! functions (`interface`, `resources`, `layout`), functions (`translate`, `refusals`, `control`, `pointer`, `access`, `address`), instructions by family (`ops`, `glsl`).
+//! In reading order: framing (`reader`), what of it is used (`reach`, `capabilities`, `needs`), the module (`module`,
+//! `functions`, `types`, `constants`, `decorations`), what lies outside functions (`interface`, `resources`, `layout`),
+//! functions (`translate`, `refusals`, `control`, `pointer`, `access`, `address`), instructions by family (`ops`, `glsl`).
 mod access;
 mod address;
 mod capabilities;
@@ -12,6 +13,7 @@ mod constants;
 mod control;
 mod decorations;
 pub mod error;
+mod functions;
 mod glsl;
 mod interface;
 mod layout;

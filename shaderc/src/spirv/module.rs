@@ -1,7 +1,8 @@
-//! A module: everything outside functions, and functions as lists of blocks.
+//! A module: everything outside functions, and the functions that `functions` builds.
 //!
-//! Needs: instructions of `reader`.  Guarantees: types and constants are built, ids are unique, every block has a
-//! label and ends in its only terminator.  What isn't supported is refused here unless a function must use it to matter.
+//! Needs: instructions of `reader`.  Guarantees: types and constants are built, ids are unique.
+//! What isn't supported is refused here unless a function must use it to matter.
+//! Functions to which the entry point doesn't come aren't looked into, and what only they use may be of any kind.
 use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -16,8 +17,9 @@ use super::capabilities;
 use super::constants::{self, Constant};
 use super::decorations::DecorationTable;
 use super::error::{Error, Feature, Invalid};
-use super::reach;
-use super::reader::{self, Instr, Result, is_terminator};
+use super::functions::SpvFunction;
+use super::reach::{Functions, Reach};
+use super::reader::{self, Instr, Result};
 use super::refusals::Refusals;
 use super::types::{self, Type};
 
@@ -38,23 +40,6 @@ pub(crate) struct Global {
     pub class: StorageClass,
     pub pointee: Rc<Type>,
     pub initializer: Option<u32>,
-}
-
-/// A block of a function.
-#[derive(Clone, Debug)]
-pub(crate) struct SpvBlock {
-    pub label: u32,
-    /// All but the label; the last is the only terminator.
-    pub instrs: Vec<Instr>,
-}
-
-/// A function.
-#[derive(Clone, Debug)]
-pub(crate) struct SpvFunction {
-    pub instr: Instr,
-    pub result: Rc<Type>,
-    pub parameters: Vec<(u32, Rc<Type>)>,
-    pub blocks: Vec<SpvBlock>,
 }
 
 /// The entry point that is compiled.
@@ -87,10 +72,8 @@ pub(crate) struct Module {
     pointees: HashMap<u32, u32>,
     /// By id of a result: its type.
     result_types: HashMap<u32, u32>,
-    /// Ids that the functions of the entry point name.
-    named: HashSet<u32>,
-    /// Whether there is no other entry point.
-    is_alone: bool,
+    /// What of all this is the entry point's own.
+    reach: Reach,
     /// What isn't supported outside functions.
     pub(super) refusals: Refusals,
 }
@@ -104,18 +87,14 @@ impl Module {
     ) -> std::result::Result<Module, Vec<Error>> {
         let instrs = reader::read(bytes).map_err(|error| vec![*error])?;
         let entry = choose_entry(&instrs, wanted);
-        let functions = match &entry {
-            Ok(entry) => reach::functions(&instrs, entry.function),
-            Err(_) => vec![],
-        };
-        let refused = capabilities::refused(&instrs, &functions);
+        let function = entry.as_ref().ok().map(|entry| entry.function);
+        let functions = Functions::of(&instrs, function);
+        let reach = Reach::of(&instrs, &functions);
+        let refused = capabilities::refused(&instrs, &functions, &reach);
         if !refused.is_empty() {
             return Err(refused);
         }
         let entry = entry.map_err(|error| vec![*error])?;
-        let named = reach::named(&functions);
-        let entries = instrs.iter().filter(|instr| instr.op == Op::EntryPoint);
-        let is_alone = entries.count() == 1;
         let mut module = Module {
             spec_constants: spec_constants.clone(),
             names: HashMap::default(),
@@ -133,8 +112,7 @@ impl Module {
             defined: HashSet::with_capacity_and_hasher(instrs.len(), Default::default()),
             pointees: HashMap::default(),
             result_types: HashMap::with_capacity_and_hasher(instrs.len(), Default::default()),
-            named,
-            is_alone,
+            reach,
             refusals: Refusals::default(),
         };
         match module.build(instrs) {
@@ -152,6 +130,7 @@ impl Module {
         }
         self.name_lines(&mut instrs);
         let mut body: Option<SpvFunction> = None;
+        let mut skipped: Option<Instr> = None;
         for instr in instrs {
             if let Some(id) = instr.result
                 && (id == 0 || !self.defined.insert(id))
@@ -161,10 +140,18 @@ impl Module {
             if let (Some(id), Ok(ty)) = (instr.result, instr.result_type()) {
                 self.result_types.insert(id, ty);
             }
+            if skipped.is_some() {
+                skipped = skipped.filter(|_| instr.op != Op::FunctionEnd);
+                continue;
+            }
             match (&mut body, instr.op) {
+                (None, Op::Function) if !self.reach.has_function(&instr) => skipped = Some(instr),
                 (None, Op::Function) => body = Some(self.begin_function(instr)?),
                 (None, _) => {
-                    if let Err(error) = self.declare(&instr) {
+                    // What another entry point uses may be of any kind.
+                    if let Err(error) = self.declare(&instr)
+                        && self.reach.has(&instr)
+                    {
                         self.refusals.note(&instr, error)?;
                     }
                 }
@@ -176,8 +163,8 @@ impl Module {
                 (Some(function), _) => self.add_to_function(function, instr)?,
             }
         }
-        if let Some(function) = body {
-            return Err(function.instr.invalid(Invalid::Unfinished));
+        if let Some(function) = body.map(|function| function.instr).or(skipped) {
+            return Err(function.invalid(Invalid::Unfinished));
         }
         constants::check_options(self)?;
         self.find_workgroup_size()
@@ -202,14 +189,10 @@ impl Module {
         self.strings.get(&id).map(String::as_str)
     }
 
-    /// The variables outside functions that are the entry point's own. If it is the only one, all are that it can have,
-    /// used or not: who binds resources goes by what is declared.
+    /// The variables outside functions that are the entry point's own.
     pub fn own_globals(&self) -> impl Iterator<Item = &(u32, Global)> {
         let globals = self.globals.iter();
-        globals.filter(|(id, global)| {
-            let of_stage = matches!(global.class, StorageClass::Input | StorageClass::Output);
-            self.named.contains(id) || self.is_alone && !of_stage
-        })
+        globals.filter(|(id, _)| self.reach.has_variable(*id))
     }
 
     /// The type with that id.
@@ -385,80 +368,6 @@ impl Module {
             initializer: instr.operands.get(1).copied(),
         };
         self.globals.push((instr.result()?, global));
-        Ok(())
-    }
-
-    fn begin_function(&self, instr: Instr) -> Result<SpvFunction> {
-        let ty = self.ty(&instr, instr.word(1)?)?;
-        let Type::Function { result, .. } = &*ty else {
-            return Err(instr.invalid(Invalid::TypeMismatch));
-        };
-        Ok(SpvFunction {
-            result: result.clone(),
-            parameters: vec![],
-            blocks: vec![],
-            instr,
-        })
-    }
-
-    fn add_to_function(&self, function: &mut SpvFunction, instr: Instr) -> Result<()> {
-        let open = function.blocks.last().is_some_and(|block| {
-            block
-                .instrs
-                .last()
-                .is_none_or(|last| !is_terminator(last.op))
-        });
-        match instr.op {
-            Op::FunctionParameter if function.blocks.is_empty() => {
-                let ty = self.ty(&instr, instr.result_type()?)?;
-                function.parameters.push((instr.result()?, ty));
-                Ok(())
-            }
-            Op::Label if !open => {
-                function.blocks.push(SpvBlock {
-                    label: instr.result()?,
-                    instrs: vec![],
-                });
-                Ok(())
-            }
-            // Debug instructions may follow a terminator.
-            Op::Nop => Ok(()),
-            Op::Label | Op::Function | Op::FunctionParameter => {
-                Err(instr.invalid(Invalid::Misplaced))
-            }
-            _ if !open => Err(instr.invalid(Invalid::Misplaced)),
-            _ => {
-                if let Some(block) = function.blocks.last_mut() {
-                    block.instrs.push(instr);
-                }
-                Ok(())
-            }
-        }
-    }
-
-    fn end_function(&mut self, function: SpvFunction) -> Result<()> {
-        let finished = function.blocks.iter().all(|block| {
-            block
-                .instrs
-                .last()
-                .is_some_and(|last| is_terminator(last.op))
-        });
-        if !finished {
-            return Err(function.instr.invalid(Invalid::Unfinished));
-        }
-        let ty = self.ty(&function.instr, function.instr.word(1)?)?;
-        let parameters: Vec<Rc<Type>> = function
-            .parameters
-            .iter()
-            .map(|(_, ty)| ty.clone())
-            .collect();
-        let fits =
-            matches!(&*ty, Type::Function { parameters: wanted, .. } if **wanted == *parameters);
-        let returns = self.ty(&function.instr, function.instr.result_type()?)? == function.result;
-        if !fits || !returns {
-            return Err(function.instr.invalid(Invalid::TypeMismatch));
-        }
-        self.functions.insert(function.instr.result()?, function);
         Ok(())
     }
 

@@ -7,7 +7,9 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::rc::Rc;
 
-use rspirv::grammar::{INSTRUCTION_TABLE, Instruction, OperandKind, OperandQuantifier};
+use rspirv::grammar::{
+    INSTRUCTION_TABLE, Instruction, LogicalOperand, OperandKind, OperandQuantifier,
+};
 use rspirv::spirv::{self, Op};
 
 use super::error::{Error, Feature, Framing, Invalid, Place};
@@ -50,6 +52,8 @@ pub(crate) struct Instr {
     pub op: Op,
     /// Name without `Op`.
     pub name: &'static str,
+    /// What kinds its operands are of.
+    pub form: &'static [LogicalOperand],
     pub ty: Option<u32>,
     pub result: Option<u32>,
     /// All words after type and result.
@@ -167,6 +171,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Instr>> {
         let mut instr = Instr {
             op: grammar.opcode,
             name: grammar.opname,
+            form: grammar.operands,
             ty: None,
             result: None,
             operands: Words {

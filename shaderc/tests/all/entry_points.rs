@@ -182,3 +182,282 @@ fn hints_and_votes_of_quads_are_read() {
     let compiled = compile(&assemble(&module), &options);
     assert!(compiled.is_ok(), "{}", compiled.unwrap_err());
 }
+
+/// Something that isn't supported, by what a module needs for it.
+struct Foreign {
+    capabilities: &'static str,
+    declarations: &'static str,
+    body: &'static str,
+    /// What is said of it in a compute shader, but for offsets.
+    refusal: &'static str,
+}
+
+#[rustfmt::skip]
+const FOREIGN: &[Foreign] = &[
+    Foreign {
+        capabilities: "OpCapability Float64",
+        declarations: "%f64 = OpTypeFloat 64
+                       %half = OpConstant %f64 0 1071644672
+                       %halves = OpTypeVector %f64 2
+                       %two_halves = OpConstantComposite %halves %half %half",
+        body: "%twice = OpFAdd %halves %two_halves %two_halves",
+        refusal: "a.slang:7: OpFAdd: capability Float64 (`f64`, `double`) is not supported",
+    },
+    Foreign {
+        capabilities: "OpCapability InputAttachment
+                       OpCapability InputAttachmentArrayDynamicIndexing",
+        declarations: "%image = OpTypeImage %f32 6 0 0 0 2 0
+                       %images = OpTypeArray %image %1
+                       %ptr_images = OpTypePointer UniformConstant %images
+                       %ptr_image = OpTypePointer UniformConstant %image
+                       %resource = OpVariable %ptr_images UniformConstant
+                       %v4 = OpTypeVector %f32 4
+                       %v2 = OpTypeVector %u32 2
+                       %here_always = OpConstantComposite %v2 %0 %0",
+        body: "%place = OpAccessChain %ptr_image %resource %0
+               %input = OpLoad %image %place
+               %texel = OpImageRead %v4 %input %here_always",
+        refusal: "a.slang:7: OpAccessChain: capability InputAttachment (`subpassInput`) is not supported
+                  a.slang:7: OpAccessChain: capability InputAttachmentArrayDynamicIndexing (an array of `subpassInput`) is not supported",
+    },
+    Foreign {
+        capabilities: "OpCapability Int64
+                       OpCapability Int64ImageEXT",
+        declarations: "%u64 = OpTypeInt 64 0
+                       %image = OpTypeImage %u64 1 0 0 0 2 41
+                       %ptr_image = OpTypePointer UniformConstant %image
+                       %resource = OpVariable %ptr_image UniformConstant",
+        body: "%input = OpLoad %image %resource",
+        refusal: "a.slang:7: OpLoad: capability Int64ImageEXT (`r64uint`, `r64ui`) is not supported",
+    },
+    Foreign {
+        capabilities: "OpCapability RayQueryKHR",
+        declarations: "%scene = OpTypeAccelerationStructureKHR
+                       %ptr_scene = OpTypePointer UniformConstant %scene
+                       %the_scene = OpVariable %ptr_scene UniformConstant
+                       %query = OpTypeRayQueryKHR
+                       %ptr_query = OpTypePointer Private %query
+                       %the_query = OpVariable %ptr_query Private",
+        body: "%loaded = OpLoad %scene %the_scene
+               %more = OpRayQueryProceedKHR %u32 %the_query",
+        refusal: "a.slang:7: OpLoad: capability RayQueryKHR (`ray_query`, `rayQueryEXT`) is not supported",
+    },
+    Foreign {
+        capabilities: "OpCapability Float16
+                       OpCapability AtomicFloat32MinMaxEXT
+                       OpCapability AtomicFloat16MinMaxEXT",
+        declarations: "%f16 = OpTypeFloat 16
+                       %1h = OpConstant %f16 15360
+                       %ptr_half = OpTypePointer Workgroup %f16
+                       %least = OpVariable %ptr_half Workgroup",
+        body: "%before = OpAtomicFMinEXT %f16 %least %1 %0 %1h",
+        refusal: "a.slang:7: OpAtomicFMinEXT: capability AtomicFloat16MinMaxEXT (`atomicMin`, `atomicMax` of `float16_t`) is not supported",
+    },
+    Foreign {
+        capabilities: "OpCapability CooperativeMatrixKHR",
+        declarations: "%3 = OpConstant %u32 3
+                       %8 = OpConstant %u32 8
+                       %matrix = OpTypeCooperativeMatrixKHR %f32 %3 %8 %8 %0
+                       %ones = OpConstantComposite %matrix %1f",
+        body: "%twos = OpFAdd %matrix %ones %ones",
+        refusal: "a.slang:7: OpFAdd: capability CooperativeMatrixKHR (`coop_mat8x8`, `coopmat`) is not supported",
+    },
+    // An image that no compute shader has; the capability alone is never refused.
+    Foreign {
+        capabilities: "OpCapability TileImageColorReadAccessEXT",
+        declarations: "%image = OpTypeImage %f32 4173 0 0 0 2 0
+                       %ptr_image = OpTypePointer TileImageEXT %image
+                       %resource = OpVariable %ptr_image TileImageEXT
+                       %v4 = OpTypeVector %f32 4",
+        body: "%input = OpLoad %image %resource
+               %texel = OpColorAttachmentReadEXT %v4 %input",
+        refusal: "OpTypeImage: type an image of DimTileImageDataEXT is not supported",
+    },
+    // No capability tells of it.
+    Foreign {
+        capabilities: "%amd = OpExtInstImport \"SPV_AMD_shader_ballot\"",
+        declarations: "",
+        body: "%swizzled = OpExtInst %u32 %amd 3 %1 %1",
+        refusal: "OpExtInstImport: instruction set SPV_AMD_shader_ballot is not supported",
+    },
+    Foreign {
+        capabilities: "",
+        declarations: "%many = OpConstant %u32 20000
+                       %table_of_many = OpTypeArray %u32 %many
+                       %nulls = OpConstantNull %table_of_many",
+        body: "%some = OpCompositeExtract %u32 %nulls 7",
+        refusal: "OpConstantNull: size: a constant of that size is not supported",
+    },
+    Foreign {
+        capabilities: "OpCapability MinLod",
+        declarations: "%image = OpTypeImage %f32 1 0 0 0 1 0
+                       %sampled = OpTypeSampledImage %image
+                       %ptr_sampled = OpTypePointer UniformConstant %sampled
+                       %resource = OpVariable %ptr_sampled UniformConstant
+                       %v4 = OpTypeVector %f32 4
+                       %v2 = OpTypeVector %f32 2
+                       %here_always = OpConstantComposite %v2 %1f %1f",
+        body: "%input = OpLoad %sampled %resource
+               %texel = OpImageSampleImplicitLod %v4 %input %here_always 128 %1f",
+        refusal: "a.slang:7: OpImageSampleImplicitLod: use: a least level of an image instruction is not supported",
+    },
+];
+
+/// A place in the functions of `MODULE`.
+const IN_FRAGMENT: &str = "OpStore %color %slope";
+const IN_COMPUTE: &str = "OpStore %here %mine";
+
+impl Foreign {
+    /// The module that has it at those places.
+    fn at(&self, places: &[&str]) -> String {
+        let body = format!("OpLine %file 7 0\n{}\nOpNoLine", self.body);
+        let mut module = MODULE
+            .replace(
+                "OpMemoryModel",
+                &format!("{}\nOpMemoryModel", self.capabilities),
+            )
+            .replace(
+                "OpDecorate %id",
+                "%file = OpString \"a.slang\"
+                 OpDecorate %resource Binding 7
+                 OpDecorate %id",
+            )
+            .replace(
+                "%fn = OpTypeFunction",
+                &format!("{}\n%fn = OpTypeFunction", self.declarations),
+            );
+        for (number, place) in places.iter().enumerate() {
+            // Each result is another one.
+            let results = self.body.lines().filter_map(|line| line.split_once(" = "));
+            let body = results.fold(body.clone(), |body, (result, _)| {
+                let result = result.trim();
+                body.replace(result, &format!("{result}_{number}"))
+            });
+            module = module.replace(place, &format!("{body}\n{place}"));
+        }
+        module
+    }
+}
+
+/// What is said of the compute shader `first`, without offsets and ids.
+fn refusal(module: &str) -> Option<String> {
+    let options = Options {
+        entry: Some("first".to_owned()),
+        ..Options::default()
+    };
+    let text = compile(&assemble(module), &options).err()?.to_string();
+    let lines = text.lines().map(|line| {
+        let (place, what) = line.split_once(" (byte ").unwrap_or((line, ""));
+        let place = place.split(" %").next().unwrap_or(place);
+        let what = what.split_once(')').map_or("", |(_, what)| what);
+        format!("{place}{what}")
+    });
+    Some(lines.collect::<Vec<_>>().join("\n"))
+}
+
+#[test]
+fn what_only_another_entry_point_needs_is_no_reason_to_refuse() {
+    for foreign in FOREIGN {
+        let module = foreign.at(&[IN_FRAGMENT]);
+        assert_eq!(refusal(&module), None, "{}", foreign.body);
+    }
+}
+
+#[test]
+fn what_the_entry_point_needs_is_refused_whoever_else_needs_it() {
+    for foreign in FOREIGN {
+        let lines = foreign.refusal.lines().map(str::trim);
+        let expected = lines.collect::<Vec<_>>().join("\n");
+        for places in [&[IN_COMPUTE][..], &[IN_COMPUTE, IN_FRAGMENT]] {
+            let module = foreign.at(places);
+            assert_eq!(refusal(&module), Some(expected.clone()), "{}", foreign.body);
+        }
+    }
+}
+
+/// A function that nobody calls is as little a reason; a capability that nothing at all asks for is believed.
+#[test]
+fn a_function_that_is_not_called_needs_nothing() {
+    for foreign in FOREIGN
+        .iter()
+        .filter(|foreign| !foreign.declarations.contains("OpVariable"))
+    {
+        let module = foreign.at(&[IN_FRAGMENT]);
+        let others = ["OpEntryPoint GLCompute %second", "OpEntryPoint Fragment"];
+        let modes = ["OpExecutionMode %second", "OpExecutionMode %picture"];
+        let lines = module.lines().filter(|line| {
+            let of_others = others.iter().chain(&modes);
+            !of_others
+                .clone()
+                .any(|start| line.trim().starts_with(start))
+        });
+        // Two buffers at one binding are for two entry points.
+        let module = lines.collect::<Vec<_>>().join("\n");
+        let module = module.replace("OpDecorate %in Binding 0", "OpDecorate %in Binding 2");
+        assert_eq!(refusal(&module), None, "{}", foreign.body);
+    }
+}
+
+/// As spirv-opt leaves it.
+#[test]
+fn debug_information_may_stand_behind_the_end_of_a_block() {
+    let module = MODULE
+        .replace(
+            "OpMemoryModel",
+            "%debug = OpExtInstImport \"NonSemantic.Shader.DebugInfo.100\"
+             OpMemoryModel",
+        )
+        .replace(
+            "OpFunctionEnd",
+            "%SCOPE = OpExtInst %void %debug 24
+             OpFunctionEnd",
+        );
+    let mut parts = module.split("%SCOPE");
+    let mut numbered = parts.next().unwrap().to_owned();
+    for (number, part) in parts.enumerate() {
+        numbered += &format!("%scope{number}{part}");
+    }
+    assert_eq!(refusal(&numbered), None);
+}
+
+/// Reach goes by ids: a number that happens to look like one is none.
+#[test]
+fn numbers_are_no_ids() {
+    // Whatever the number of the unsupported type, some constant and some alignment are equal to it.
+    let numbers: String = (1..60)
+        .map(|number| {
+            format!(
+                "%n{number} = OpConstant %u32 {number}
+                 %s{number} = OpSpecConstantOp %u32 CompositeExtract %zeros {}\n",
+                number % 3
+            )
+        })
+        .collect();
+    let loads: String = (1..60)
+        .map(|number| {
+            format!(
+                "%sum{number} = OpIAdd %u32 %n{number} %s{number}
+                 %same{number} = OpLoad %v3 %id 2 {number}\n"
+            )
+        })
+        .collect();
+    let module = FOREIGN[0].at(&[IN_FRAGMENT]);
+    let module = module
+        .replace(
+            "%fn = OpTypeFunction",
+            &format!("%zeros = OpConstantNull %v3\n{numbers}\n%fn = OpTypeFunction"),
+        )
+        .replace(IN_COMPUTE, &format!("{loads}\n{IN_COMPUTE}"));
+    assert_eq!(refusal(&module), None);
+}
+
+/// Which of several is meant must be said; what one of them needs isn't refused before.
+#[test]
+fn an_entry_point_must_be_chosen_first() {
+    let module = FOREIGN[0].at(&[IN_FRAGMENT]);
+    let errors = compile(&assemble(&module), &Options::default()).unwrap_err();
+    assert_eq!(
+        errors.to_string(),
+        "no compute entry point, or more than one; the module has first, second"
+    );
+}

@@ -40,6 +40,34 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
 }
 ";
 
+/// A compute shader beside other stages, which use what it could not.
+const STAGES: &str = "
+enable f16;
+@group(0) @binding(0) var<storage, read_write> words: array<u32>;
+@group(0) @binding(0) var picture: texture_2d<f32>;
+@group(0) @binding(1) var looks: sampler;
+@group(0) @binding(2) var<uniform> turn: array<vec4<f64>, 4>;
+const steps = array(3u, 5u, 7u);
+
+fn far(x: f64) -> f64 { return x * 2.0lf; }
+
+@vertex
+fn vertices(@builtin(vertex_index) index: u32) -> @builtin(position) vec4<f32> {
+    return vec4<f32>(f32(far(turn[index % 4u].x)));
+}
+
+@fragment
+fn colours(@builtin(position) place: vec4<f32>, @builtin(front_facing) front: bool) -> @location(0) vec4<f32> {
+    if !front { discard; }
+    return textureSample(picture, looks, dpdxFine(place.xy)) * f32(f16(place.x));
+}
+
+@compute @workgroup_size(8)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    words[id.x] += steps[id.x % 3u];
+}
+";
+
 /// A change of one module.
 #[derive(Clone, Debug)]
 enum Damage {
@@ -110,7 +138,7 @@ fn modules() -> Vec<Vec<u32>> {
             .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
             .collect()
     };
-    let mut modules = vec![words(wgsl::compile(SHADER))];
+    let mut modules = vec![words(wgsl::compile(SHADER)), words(wgsl::compile(STAGES))];
     for kernel in kernel::kernels() {
         // Small ones with much variety: a case must be quick.
         if ["cholesky4x4", "hash_insert", "nested_search", "quantise_q8"].contains(&&*kernel.name) {
@@ -145,10 +173,12 @@ fn exercise(words: &[u32]) {
 }
 
 #[test]
-fn the_whole_module_compiles() {
-    let bytes = wgsl::compile(SHADER);
-    let compiled = compile(&bytes, &Options::default()).unwrap();
-    assert!(!compiled.program.is_empty());
+fn the_whole_modules_compile() {
+    for source in [SHADER, STAGES] {
+        let bytes = wgsl::compile(source);
+        let compiled = compile(&bytes, &Options::default()).unwrap();
+        assert!(!compiled.program.is_empty());
+    }
 }
 
 #[test]
