@@ -2,10 +2,10 @@
 
 use crate::bench::{OrFail, diagnoses, machine, program, queue, up};
 use crate::commands::{Up, buffer_of, recorded, run};
-use crate::machine::Shader;
+use crate::machine::{Machine, Shader};
 
 use eitri_program::FauWord;
-use eitri_runtime::{Accesses, Buffer, CommandBuffer, DescriptorSet, Pipeline, Space};
+use eitri_runtime::{Accesses, Buffer, CommandBuffer, DescriptorSet, Pipeline, Queue, Space};
 
 /// Sums some words of a table, in as many rounds as are written behind the results.
 static TABLE: Shader = Shader::new("table", include_str!("../shaders/table.wgsl"));
@@ -16,6 +16,32 @@ struct Tables {
     table: Buffer,
     to: [Buffer; 2],
     sets: [DescriptorSet; 2],
+}
+
+/// A device with them.
+struct Scene {
+    machine: Machine,
+    device: Up,
+    queue: Queue,
+    space: Space,
+    tables: Tables,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let machine = machine();
+        let mut device = up(machine.clone());
+        let queue = queue(&mut device);
+        let space = device.space(queue).or_fail("it is there");
+        let tables = Tables::new(&mut device, space);
+        Scene {
+            machine,
+            device,
+            queue,
+            space,
+            tables,
+        }
+    }
 }
 
 /// Rounds of the four invocations.
@@ -83,11 +109,13 @@ fn commands(device: &mut Up, space: Space) -> CommandBuffer {
 
 /// The host's and the stream's writes count, however often commands run.
 pub(crate) fn words_of_buffers_are_those_of_the_moment() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let space = device.space(queue).or_fail("it is there");
-    let tables = Tables::new(&mut device, space);
+    let Scene {
+        machine,
+        mut device,
+        queue,
+        space,
+        tables,
+    } = Scene::new();
     let commands = commands(&mut device, space);
     recorded(&mut device, commands, |it| {
         it.bind_pipeline(tables.pipeline)?;
@@ -114,11 +142,13 @@ pub(crate) fn words_of_buffers_are_those_of_the_moment() {
 
 /// Each call has the words of its own moment.
 pub(crate) fn called_commands_fill_in_words_at_each_call() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let space = device.space(queue).or_fail("it is there");
-    let tables = Tables::new(&mut device, space);
+    let Scene {
+        machine,
+        mut device,
+        queue,
+        space,
+        tables,
+    } = Scene::new();
     let called = commands(&mut device, space);
     let copied = buffer_of(&mut device, space, &[0; 12]);
     let secondary = device.record_secondary(called, |it| {
@@ -156,11 +186,13 @@ pub(crate) fn called_commands_fill_in_words_at_each_call() {
 
 /// Words of buffers and the numbers of workgroups come from the stream.
 pub(crate) fn a_dispatch_of_unknown_size_has_its_words_too() {
-    let machine = machine();
-    let mut device = up(machine.clone());
-    let queue = queue(&mut device);
-    let space = device.space(queue).or_fail("it is there");
-    let tables = Tables::new(&mut device, space);
+    let Scene {
+        machine,
+        mut device,
+        queue,
+        space,
+        tables,
+    } = Scene::new();
     let counts = buffer_of(&mut device, space, &[4, 1, 1]);
     let commands = commands(&mut device, space);
     recorded(&mut device, commands, |it| {
