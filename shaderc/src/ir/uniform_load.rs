@@ -22,7 +22,8 @@ impl Function {
             return None;
         };
         let (binding, element) = self.as_resource(resource)?;
-        let uniform = self.bindings[binding.index()].kind == BindingKind::Uniform;
+        let bound = &self.bindings[binding.index()];
+        let uniform = bound.kind == BindingKind::Uniform && element < bound.count;
         let offset = self.as_word(offset)?;
         let words = data.results.len() as u32;
         let known = uniform && access.elem == Type::W32 && offset % 4 == 0;
