@@ -42,7 +42,7 @@ impl Cell {
 }
 
 /// A result of arithmetic that was written a short while ago.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Recent {
     cell: Cell,
     /// The slot in which its step was issued.
@@ -293,13 +293,24 @@ impl Hazards {
         for recent in &mut self.recent {
             (recent.step, recent.end) = (recent.step + own, recent.end + own);
         }
-        self.recent.extend(other.recent.iter().map(|recent| Recent {
-            step: recent.step + others,
-            end: recent.end + others,
-            ..*recent
-        }));
+        // What both know is known once: paths may meet in every round of a loop.
+        for recent in &other.recent {
+            let recent = Recent {
+                step: recent.step + others,
+                end: recent.end + others,
+                ..*recent
+            };
+            if !self.recent.contains(&recent) {
+                self.recent.push(recent);
+            }
+        }
         self.now = now;
-        self.in_flight.extend(other.in_flight.iter().copied());
+        for flight in &other.in_flight {
+            let same = |own: &InFlight| (own.cell, own.wait) == (flight.cell, flight.wait);
+            if !self.in_flight.iter().any(same) {
+                self.in_flight.push(*flight);
+            }
+        }
         self.must.ss |= other.must.ss;
         self.must.sy |= other.must.sy;
     }
@@ -322,4 +333,34 @@ pub(crate) fn registers(access: &Access, step: u8) -> impl Iterator<Item = Reg> 
 /// True if an operand is read.
 pub(crate) fn is_read(access: &Access) -> bool {
     access.role == Role::Read
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_that_meet_again_and_again_know_each_hazard_once() {
+        let cell = Cell {
+            reg: Reg::of_number(4, Width::Full),
+        };
+        let recent = Recent {
+            cell,
+            step: 0,
+            end: 0,
+            whole: false,
+            pc: 1,
+        };
+        let flight = |wait| InFlight { cell, wait, pc: 2 };
+        let mut hazards = Hazards {
+            recent: vec![recent],
+            in_flight: vec![flight(Wait::Ss), flight(Wait::Read)],
+            ..Hazards::default()
+        };
+        for _ in 0..100 {
+            let other = hazards.clone();
+            hazards.join(&other);
+        }
+        assert_eq!((hazards.recent.len(), hazards.in_flight.len()), (1, 2));
+    }
 }

@@ -278,8 +278,6 @@ rules! {
     (FDiv [1.0] (FSqrt a))                      ~  (FRsq a);
     (FRcp (FRcp a))                             ~  a;
     (FFma a [1.0] b)                            => (FAdd a b);
-    (FMin a a)                                  => a;
-    (FMax a a)                                  => a;
     (FMin (FMax a 0) [1.0])                     => (FSat a);
     (FSat (FSat a))                             => (FSat a);
     (FSat (FMax a 0))                           => (FSat a);
