@@ -143,9 +143,7 @@ pub fn lower(function: &mut Function, robust: Robust, runner: &mut Runner<'_>) {
     }
     runner.improve(function, fuse_multiply_add::PASS);
     runner.improve(function, merge_accesses::PASS);
-    if runner.target.pushes_uniform_buffers() {
-        runner.improve(function, push_uniform_buffers::PASS);
-    }
+    runner.improve(function, push_uniform_buffers::PASS);
     runner.run(function, access_sizes::PASS);
     runner.fixpoint(function, CLEAN_UP);
 

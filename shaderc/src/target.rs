@@ -17,6 +17,9 @@ use crate::pass::PassRow;
 pub struct Limits {
     /// 32-bit words that are the same for a whole dispatch and read without an instruction.
     pub uniform_words: u32,
+    /// Bytes at the start of a uniform buffer of which words can be such words by a name in the IR; none where the back end
+    /// finds them itself.
+    pub uniform_buffer_reach: u32,
     /// Bytes of push constants, a multiple of 4.
     pub push_constant_bytes: u32,
     /// Bytes of memory that a workgroup shares.
@@ -105,6 +108,7 @@ impl Target {
             lanes: WARP,
             limits: Limits {
                 uniform_words: 128,
+                uniform_buffer_reach: eitri_program::FauWord::BUFFER_REACH,
                 push_constant_bytes: 256,
                 shared_bytes: 32 * 1024,
                 // A set's table is one more than its number, and tables from 12 on have other meanings.
@@ -131,6 +135,7 @@ impl Target {
             limits: Limits {
                 // Half of the const file of a compute program, in vectors of 4.
                 uniform_words: 512,
+                uniform_buffer_reach: 0,
                 push_constant_bytes: 256,
                 shared_bytes: device.parts.local_kib as u32 * 1024,
                 descriptor_sets: 5,
@@ -191,11 +196,6 @@ impl Target {
 
     /// Whether an operation on the two halves of a word costs less than two on one half each.
     pub fn pairs_halves(&self) -> bool {
-        matches!(self.machine, Machine::Valhall(_))
-    }
-
-    /// Whether words of uniform buffers can be uniform words that the IR names. Elsewhere the back end finds them itself.
-    pub fn pushes_uniform_buffers(&self) -> bool {
         matches!(self.machine, Machine::Valhall(_))
     }
 

@@ -37,7 +37,8 @@ struct Group {
 }
 
 fn run(function: &mut Function, target: &Target) -> Changed {
-    let mut groups = find(function);
+    let reach = target.limits.uniform_buffer_reach;
+    let mut groups = find(function, reach);
     // Those first that save most for the room that they take.
     groups.sort_by_key(|group| std::cmp::Reverse(group.times / u64::from(group.load.words)));
     let mut room = room(function, target);
@@ -65,10 +66,10 @@ fn words(load: UniformLoad) -> impl Iterator<Item = Uniform> {
     offsets.map(move |offset| Uniform::BufferWord(load.binding, load.element, offset))
 }
 
-/// All loads that could be, those of the same words together.
-fn find(function: &mut Function) -> Vec<Group> {
+/// All loads that could be, within so many bytes of a buffer, those of the same words together.
+fn find(function: &mut Function, reach: u32) -> Vec<Group> {
     let mut bindings = function.bindings.iter();
-    if !bindings.any(|binding| binding.kind == BindingKind::Uniform) {
+    if reach == 0 || !bindings.any(|binding| binding.kind == BindingKind::Uniform) {
         return Vec::new();
     }
     let cfg = Cfg::of(function);
@@ -78,7 +79,7 @@ fn find(function: &mut Function) -> Vec<Group> {
         let Some(load) = function.uniform_load(function.inst(inst)) else {
             continue;
         };
-        if load.words == 0 {
+        if load.words == 0 || load.offset + 4 * load.words > reach {
             continue;
         }
         let number = *numbers.entry(load).or_insert_with(|| {
