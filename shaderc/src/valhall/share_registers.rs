@@ -55,6 +55,7 @@ pub(crate) fn join_halves(function: &mut Function) -> bool {
                 *width = Width::Word;
             }
         }
+        widen(function, around, widths);
     })
 }
 
@@ -63,7 +64,8 @@ pub(crate) fn share_registers(function: &mut Function) -> bool {
     change(function, |_| true, |_, _, _| {})
 }
 
-/// Finds widths of what is made in ways that may be, chooses, and changes what makes them. True if any is not a word.
+/// Finds widths of what is made in ways that may be, chooses among those that all readers can read, and changes what makes
+/// them. True if any is not a word.
 fn change(
     function: &mut Function,
     may: impl Fn(Makes) -> bool,
@@ -91,7 +93,6 @@ fn change(
     let around = find_around(function);
     widen(function, &around, &mut widths);
     choose(function, &around, &mut widths);
-    widen(function, &around, &mut widths);
     if are_words(&widths) {
         return false;
     }

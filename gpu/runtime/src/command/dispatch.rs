@@ -119,6 +119,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             size,
             threads: at_once,
             pairs,
+            buffer_words,
             ..
         } = *self.shape()?;
         let [x, y, z] = workgroups;
@@ -133,8 +134,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             .saturating_mul(y.into())
             .saturating_mul(z.into());
         let invocations = size.invocations();
-        let filled = self.shape()?.buffer_words;
-        let uniforms = match filled {
+        let uniforms = match buffer_words {
             true => self.filled_uniforms(workgroups)?,
             false => self.uniforms(workgroups)?,
         };
@@ -150,7 +150,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             threads,
             run,
         };
-        let repeats = self.made.state && base == [0; 3] && bytes > 0 && !filled;
+        let repeats = self.made.state && base == [0; 3] && bytes > 0 && !buffer_words;
         self.made.last = repeats.then_some(last);
         Ok(self)
     }

@@ -4,7 +4,8 @@
 //! every copy joins the bundles of its two ends when nothing that lives at the same time would fall on the same unit.
 //! Two units of values with the same *origin* (one a copy of the other, each written once) hold the same bits wherever
 //! both live, so they never contradict each other.
-//! Units are counted in grains: as many of them as the smallest value of the function takes.  Facts: hardware/compiler-backend.md 5.4, 7.4.
+//! Units are counted in grains: as many of them as the smallest value of the function takes.
+//! Facts: hardware/compiler-backend.md 5.4, 7.4.
 
 use std::ops::RangeInclusive;
 
@@ -108,13 +109,13 @@ pub(crate) enum Joins {
 }
 
 impl Bundles {
-    /// Builds the bundles of a function whose groups are isolated.
+    /// Builds the bundles of a function whose groups are isolated, counted in grains of so many units.
     pub(crate) fn build<M: Machine>(
         function: &Function<M>,
         liveness: &Liveness,
         joins: Joins,
+        grain: usize,
     ) -> Bundles {
-        let grain = grain_of(function);
         let origins = Origins::find(function, liveness, grain);
         let mut bundles = Bundles {
             bundles: Vec::new(),

@@ -236,12 +236,15 @@ fn place_all<M: Machine>(
     for (number, file) in files.iter().enumerate().skip(first) {
         let file = &file.coarse(grain);
         for (bundles, &joins) in bundles.iter_mut().zip(joins) {
-            let bundles =
-                bundles.get_or_insert_with(|| Bundles::build(function, liveness, joins).into_vec());
+            let build = || Bundles::build(function, liveness, joins, grain).into_vec();
+            let bundles = bundles.get_or_insert_with(build);
             for order in [Order::Start, Order::Width, Order::Length] {
                 let assigned = assign(bundles, &[], file, order, Until::Failure);
                 if assigned.failed.is_empty() {
-                    return Some((number, registers_of(function, bundles, &assigned.bases)));
+                    return Some((
+                        number,
+                        registers_of(function, bundles, &assigned.bases, grain),
+                    ));
                 }
             }
         }
@@ -253,8 +256,8 @@ fn registers_of<M: Machine>(
     function: &Function<M>,
     bundles: &[Bundle],
     bases: &[Option<usize>],
+    grain: usize,
 ) -> Registers<M> {
-    let grain = grain_of(function);
     let mut registers = vec![None; function.values.len()];
     for (bundle, base) in bundles.iter().zip(bases) {
         for (value, unit) in bundle.members() {
@@ -273,7 +276,8 @@ fn find_victims<M: Machine>(
     file: &RegisterFile,
     spills: &Spills,
 ) -> Vec<Vec<(Value, usize)>> {
-    let bundles = Bundles::build(function, liveness, Joins::ButPreloads).into_vec();
+    let grain = grain_of(function);
+    let bundles = Bundles::build(function, liveness, Joins::ButPreloads, grain).into_vec();
     let may_spill = |(value, _): (Value, usize)| {
         !spills.keep.contains(&value) && function.class(value).may_spill()
     };
@@ -289,7 +293,7 @@ fn find_victims<M: Machine>(
         uses / f64::from(bundle.length().max(1))
     };
     let weights: Vec<f64> = bundles.iter().map(weight).collect();
-    let file = &file.coarse(grain_of(function));
+    let file = &file.coarse(grain);
     let assigned = assign(&bundles, &weights, file, Order::Weight, Until::End);
     let mut victims: Vec<usize> = assigned
         .failed
