@@ -4,8 +4,13 @@
 //! which values of the program it holds, whatever the allocator believed. A copy makes both places hold both values; another definition makes
 //! every other place forget the value; where paths meet, only what all of them hold is held.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod held;
+mod wrong;
+
+use std::collections::BTreeSet;
 use std::fmt;
+
+use rustc_hash::FxHashMap;
 
 use super::Registers;
 use super::spill::Spills;
@@ -13,92 +18,12 @@ use crate::machine::{
     BlockId, Class, Copies, Function, Instruction, Machine, Register, SpillAccess, Value, Word,
 };
 
-/// A place that can hold a unit's worth of values.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Place {
-    Unit(usize),
-    /// A unit of the value in the slot at this offset.
-    Slot(u32, usize),
-}
-
-/// A unit's worth of a value: the value, and which of its units.
-type Part = (Value, usize);
-
-/// What is wrong with an allocation.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Wrong<M: Machine> {
-    /// The use of `value` at `text` reads a register that holds something else on some path.
-    Holds {
-        block: BlockId,
-        text: String,
-        value: Value,
-        register: Option<M::Register>,
-        holds: Vec<Value>,
-    },
-    /// The words of a group are not consecutive, or begin where no group may.
-    Group { block: BlockId, text: String },
-    /// A value lies where none of its class can.
-    Misplaced { block: BlockId, text: String },
-    /// A word written and the one that it is tied to are different registers.
-    Untied { block: BlockId, text: String },
-    /// A value that was made again was made differently.
-    Remade {
-        block: BlockId,
-        text: String,
-        value: Value,
-    },
-    /// A written register is also read after it was written.
-    Early { block: BlockId, text: String },
-    /// What was spilled is not the same program any more.
-    Spilled(String),
-}
-
-impl<M: Machine> fmt::Display for Wrong<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Wrong::Holds {
-                block,
-                text,
-                value,
-                register,
-                holds,
-            } => {
-                let place =
-                    register.map_or("no register".to_owned(), |register| register.to_string());
-                write!(
-                    f,
-                    "{block}: `{text}` wants {value} from {place}, which holds {holds:?}"
-                )
-            }
-            Wrong::Group { block, text } => write!(
-                f,
-                "{block}: `{text}` has a group that is not consecutive or begins where none may"
-            ),
-            Wrong::Misplaced { block, text } => write!(
-                f,
-                "{block}: `{text}` has a word in a register that can't hold it"
-            ),
-            Wrong::Untied { block, text } => write!(
-                f,
-                "{block}: `{text}` writes another register than the one it is tied to"
-            ),
-            Wrong::Remade { block, text, value } => {
-                write!(f, "{block}: `{text}` does not make {value}")
-            }
-            Wrong::Early { block, text } => write!(
-                f,
-                "{block}: `{text}` overwrites a source between its cycles"
-            ),
-            Wrong::Spilled(what) => write!(f, "spilled: {what}"),
-        }
-    }
-}
-
-/// What every place holds; a place that is not listed holds nothing known.
-type State = BTreeMap<Place, BTreeSet<Part>>;
+use self::held::{Held, Part, Place};
+pub(crate) use self::wrong::Wrong;
 
 struct Checker<'a, M: Machine> {
-    original: &'a Function<M>,
+    /// By value of the original, the instruction that writes it; none if several do.
+    definitions: FxHashMap<Value, Option<&'a M::Instr>>,
     function: &'a Function<M>,
     registers: &'a Registers<M>,
     spills: &'a Spills,
@@ -132,6 +57,19 @@ fn find_roots<M: Machine>(original: &Function<M>) -> Vec<Value> {
     roots
 }
 
+fn find_definitions<M: Machine>(original: &Function<M>) -> FxHashMap<Value, Option<&M::Instr>> {
+    let mut definitions = FxHashMap::default();
+    for instr in original.blocks.iter().flat_map(|block| &block.instrs) {
+        for value in instr.written_values() {
+            let known = definitions.entry(value);
+            known
+                .and_modify(|known| *known = None)
+                .or_insert(Some(instr));
+        }
+    }
+    definitions
+}
+
 /// Checks `function` with `registers`. `original` is what it was before anything was spilled, `program` what it was before
 /// values were put into memory whole: those that this has are its own.
 pub(crate) fn check<M: Machine>(
@@ -141,14 +79,14 @@ pub(crate) fn check<M: Machine>(
     spills: &Spills,
 ) -> Result<(), Wrong<M>> {
     let checker = Checker {
-        original,
+        definitions: find_definitions(original),
         function,
         registers,
         spills,
         roots: find_roots(program),
     };
-    let mut entries: Vec<Option<State>> = vec![None; function.blocks.len()];
-    let mut entry = State::new();
+    let mut entries: Vec<Option<Held>> = vec![None; function.blocks.len()];
+    let mut entry = Held::default();
     for preload in &function.preloads {
         if let Some(value) = preload.dest.value() {
             checker.define(&mut entry, value);
@@ -166,42 +104,31 @@ pub(crate) fn check<M: Machine>(
         }
     }
     entries[0] = Some(entry);
-    let mut work = vec![BlockId(0)];
-    while let Some(id) = work.pop() {
-        let Some(mut state) = entries[id.index()].clone() else {
+    // In order of the layout, so that few blocks are seen before what comes before them.
+    let mut work = BTreeSet::from([BlockId(0)]);
+    while let Some(id) = work.pop_first() {
+        let Some(mut held) = entries[id.index()].clone() else {
             continue;
         };
-        for instr in &function.block(id).instrs {
-            checker.step(id, instr, &mut state)?;
+        let block = function.block(id);
+        for instr in &block.instrs {
+            checker.step(id, instr, &mut held)?;
         }
-        if let Some(Word::Value(value)) = function.block(id).terminator.read() {
-            checker.read(
-                id,
-                &function.block(id).terminator.to_string(),
-                value,
-                &state,
-            )?;
+        if let Some(Word::Value(value)) = block.terminator.read() {
+            checker.read(id, &block.terminator, value, &held)?;
         }
-        for to in function.block(id).terminator.successors() {
+        for to in block.terminator.successors() {
             let met = match &entries[to.index()] {
-                Some(known) => meet(known, &state),
-                None => state.clone(),
+                Some(known) => known.meet(&held),
+                None => held.clone(),
             };
             if entries[to.index()].as_ref() != Some(&met) {
                 entries[to.index()] = Some(met);
-                work.push(to);
+                work.insert(to);
             }
         }
     }
     Ok(())
-}
-
-fn meet(a: &State, b: &State) -> State {
-    let common = |(place, held): (&Place, &BTreeSet<Part>)| {
-        let both: BTreeSet<Part> = b.get(place)?.intersection(held).copied().collect();
-        (!both.is_empty()).then_some((*place, both))
-    };
-    a.iter().filter_map(common).collect()
 }
 
 impl<M: Machine> Checker<'_, M> {
@@ -210,9 +137,9 @@ impl<M: Machine> Checker<'_, M> {
     }
 
     /// The units of a value, each by its place; none while it has no register.
-    fn places(&self, value: Value) -> impl Iterator<Item = (usize, Place)> + use<M> {
-        let units = self.function.class(value).units();
-        let first = self.register(value).map(Register::unit);
+    fn places(&self, value: Value) -> impl Iterator<Item = (u32, Place)> + use<M> {
+        let units = self.function.class(value).units() as u32;
+        let first = self.register(value).map(|register| register.unit() as u32);
         let places =
             first.map(|first| (0..units).map(move |unit| (unit, Place::Unit(first + unit))));
         places.into_iter().flatten()
@@ -227,60 +154,52 @@ impl<M: Machine> Checker<'_, M> {
     fn read(
         &self,
         block: BlockId,
-        text: &str,
+        text: &dyn fmt::Display,
         value: Value,
-        state: &State,
+        held: &Held,
     ) -> Result<(), Wrong<M>> {
         let meant = self.meant(value);
         let register = self.register(value);
-        let wrong = self.places(value).find(|(unit, place)| {
-            let held = state.get(place);
-            !held.is_some_and(|held| held.contains(&(meant, *unit)))
-        });
+        let mut places = self.places(value);
+        let wrong = places.find(|(unit, place)| !held.holds(*place, (meant, *unit)));
         if register.is_some() && wrong.is_none() {
             return Ok(());
         }
-        let held = wrong.and_then(|(_, place)| state.get(&place));
+        let there = wrong.into_iter().flat_map(|(_, place)| held.at(place));
         Err(Wrong::Holds {
             block,
-            text: text.to_owned(),
+            text: text.to_string(),
             value: meant,
             register,
-            holds: held
-                .into_iter()
-                .flatten()
-                .map(|&(value, _)| value)
-                .collect(),
+            holds: there.map(|(value, _)| value).collect(),
         })
     }
 
     /// A new definition: this register holds it, and it is nowhere else any more.
-    fn define(&self, state: &mut State, value: Value) {
+    fn define(&self, held: &mut Held, value: Value) {
         let meant = self.meant(value);
-        forget(state, meant);
+        held.forget(meant);
         for (unit, place) in self.places(value) {
-            state.insert(place, BTreeSet::from([(meant, unit)]));
+            held.set(place, [(meant, unit)]);
         }
     }
 
-    fn step(&self, block: BlockId, instr: &M::Instr, state: &mut State) -> Result<(), Wrong<M>> {
-        let text = instr.to_string();
+    fn step(&self, block: BlockId, instr: &M::Instr, held: &mut Held) -> Result<(), Wrong<M>> {
         if let Some(note) = instr.note() {
-            self.rename(note, state);
+            self.rename(note, held);
             return Ok(());
         }
         for value in instr.read_values() {
-            self.read(block, &text, value, state)?;
+            self.read(block, instr, value, held)?;
         }
-        self.check_places(block, &text, instr)?;
+        self.check_places(block, instr)?;
         match instr.spill_access() {
             Some(SpillAccess::Store {
                 offset,
                 from: Word::Value(from),
             }) => {
                 for (unit, place) in self.places(from) {
-                    let held = state.get(&place).cloned().unwrap_or_default();
-                    state.insert(Place::Slot(offset, unit), held);
+                    held.copy(Place::Slot(offset, unit), place);
                 }
                 return Ok(());
             }
@@ -289,8 +208,7 @@ impl<M: Machine> Checker<'_, M> {
                 to: Word::Value(to),
             }) => {
                 for (unit, place) in self.places(to) {
-                    let held = state.get(&Place::Slot(offset, unit)).cloned();
-                    state.insert(place, held.unwrap_or_default());
+                    held.copy(place, Place::Slot(offset, unit));
                 }
                 return Ok(());
             }
@@ -298,51 +216,53 @@ impl<M: Machine> Checker<'_, M> {
         }
         let copies = instr.copies(self.function);
         if !copies.is_empty() {
-            self.copy(state, &copies);
+            self.copy(held, &copies);
             return Ok(());
         }
         for value in instr.written_values() {
             if self.spills.remade.contains(&value) {
-                self.check_remade(block, &text, instr, value)?;
+                self.check_remade(block, instr, value)?;
                 let meant = self.meant(value);
                 for (unit, place) in self.places(value) {
                     // Whatever stands together with the value somewhere has the same bits.
                     let part = (meant, unit);
-                    let together = state.values().filter(|held| held.contains(&part));
-                    let held = together.flatten().copied().chain([part]).collect();
-                    state.insert(place, held);
+                    let together = held.together_with(part);
+                    held.set(place, together.into_iter().chain([part]));
                 }
             } else {
-                self.define(state, value);
+                self.define(held, value);
             }
         }
         Ok(())
     }
 
     /// Each unit of the value written becomes what is copied there, wherever that is held, and in its own register.
-    fn copy(&self, state: &mut State, copies: &Copies) {
+    fn copy(&self, held: &mut Held, copies: &Copies) {
         let mut forgotten = None;
         let mut written = Vec::new();
         for copy in copies {
             let (meant, source) = (self.meant(copy.to), self.meant(copy.from));
             if meant != source {
                 if forgotten.replace(meant) != Some(meant) {
-                    forget(state, meant);
+                    held.forget(meant);
                 }
-                rename(state.values_mut(), (meant, copy.unit), source);
+                held.rename((meant, copy.unit as u32), source, |_| true);
             }
             let to = self.places(copy.to).skip(copy.unit);
             written.extend(self.places(copy.from).zip(to));
         }
-        let held = written
+        // All are read before one is written.
+        let copied = written
             .iter()
-            .filter_map(|((_, from), (_, to))| Some((*to, state.get(from)?.clone())))
-            .collect::<Vec<_>>();
-        state.extend(held);
+            .map(|((_, from), (_, to))| (*to, held.at(*from).collect()))
+            .collect::<Vec<(Place, Vec<Part>)>>();
+        for (to, parts) in copied {
+            held.set(to, parts);
+        }
     }
 
     /// A copy between values of one slot, which is no instruction.
-    fn rename(&self, note: usize, state: &mut State) {
+    fn rename(&self, note: usize, held: &mut Held) {
         let Some(&(to, from, slot)) = self.spills.renames.get(note) else {
             return;
         };
@@ -350,18 +270,20 @@ impl<M: Machine> Checker<'_, M> {
         if to == from {
             return;
         }
-        forget(state, to);
-        let slots = state.iter_mut();
-        let of_slot = slots.filter(|(place, _)| matches!(place, Place::Slot(at, _) if *at == slot));
-        rename(of_slot.map(|(_, held)| held), (to, 0), from);
+        held.forget(to);
+        held.rename(
+            (to, 0),
+            from,
+            |place| matches!(place, Place::Slot(at, _) if at == slot),
+        );
     }
 
     /// Whether every word lies where its class may, and groups and ties are what they must be.
-    fn check_places(&self, block: BlockId, text: &str, instr: &M::Instr) -> Result<(), Wrong<M>> {
-        let text = || text.to_owned();
+    fn check_places(&self, block: BlockId, instr: &M::Instr) -> Result<(), Wrong<M>> {
+        let text = || instr.to_string();
         let units = |value: Value| {
             self.places(value).filter_map(|(_, place)| match place {
-                Place::Unit(unit) => Some(unit),
+                Place::Unit(unit) => Some(unit as usize),
                 Place::Slot(..) => None,
             })
         };
@@ -415,53 +337,15 @@ impl<M: Machine> Checker<'_, M> {
         Ok(())
     }
 
-    fn check_remade(
-        &self,
-        block: BlockId,
-        text: &str,
-        instr: &M::Instr,
-        value: Value,
-    ) -> Result<(), Wrong<M>> {
+    fn check_remade(&self, block: BlockId, instr: &M::Instr, value: Value) -> Result<(), Wrong<M>> {
         let meant = self.spills.stands_for.get(&value).copied().unwrap_or(value);
-        let mut definitions = self
-            .original
-            .blocks
-            .iter()
-            .flat_map(|block| &block.instrs)
-            .filter(|instr| instr.written_values().any(|value| value == meant));
-        let alike = definitions
-            .next()
-            .is_some_and(|first| first.makes_same(instr));
-        if alike && definitions.next().is_none() {
-            return Ok(());
+        match self.definitions.get(&meant) {
+            Some(Some(first)) if first.makes_same(instr) => Ok(()),
+            _ => Err(Wrong::Remade {
+                block,
+                text: instr.to_string(),
+                value: meant,
+            }),
         }
-        Err(Wrong::Remade {
-            block,
-            text: text.to_owned(),
-            value: meant,
-        })
-    }
-}
-
-/// No place holds any part of `value`.
-fn forget(state: &mut State, value: Value) {
-    for held in state.values_mut() {
-        held.retain(|(other, _)| *other != value);
-    }
-}
-
-/// Of these places, those that hold `from` hold it as part of `to` as well, from this unit of it on.
-fn rename<'s>(
-    places: impl Iterator<Item = &'s mut BTreeSet<Part>>,
-    (to, first): Part,
-    from: Value,
-) {
-    for held in places {
-        let parts: Vec<Part> = held
-            .iter()
-            .filter(|(other, _)| *other == from)
-            .copied()
-            .collect();
-        held.extend(parts.into_iter().map(|(_, unit)| (to, first + unit)));
     }
 }
