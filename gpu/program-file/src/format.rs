@@ -11,8 +11,15 @@ pub(crate) mod word {
     pub(crate) const SUM:     usize = 0x10; // CRC-32 of everything after this word
 }
 
-/// The sum that guards a program. Bit by bit: a table would be a KiB of every image, and programs are a few KiB.
-const CRC: crc::Crc<u32, crc::NoTable> = crc::Crc::<u32, crc::NoTable>::new(&crc::CRC_32_ISO_HDLC);
+/// How the sum is computed. Bit by bit in an image, where a table would be a KiB, and programs are a few.
+#[cfg(any(target_os = "none", target_os = "uefi"))]
+type Table = crc::NoTable;
+/// How the sum is computed, where memory is plenty.
+#[cfg(not(any(target_os = "none", target_os = "uefi")))]
+type Table = crc::Table<16>;
+
+/// The sum that guards a program.
+static CRC: crc::Crc<u32, Table> = crc::Crc::<u32, Table>::new(&crc::CRC_32_ISO_HDLC);
 
 /// The sum of a program's bytes.
 pub(crate) fn sum_of(bytes: &[u8]) -> u32 {

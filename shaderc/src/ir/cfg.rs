@@ -60,10 +60,13 @@ impl Cfg {
         for (number, block) in rpo.iter().enumerate() {
             order[block.index()] = number as u32 + 1;
         }
-        let edges = rpo.iter().flat_map(|block| {
+        // Listed, as they are gone through four times.
+        let mut edges = Vec::with_capacity(2 * rpo.len());
+        for block in &rpo {
             let targets = function.block(*block).terminator.each_target();
-            targets.map(move |target| (*block, target))
-        });
+            edges.extend(targets.map(|target| (*block, target)));
+        }
+        let edges = edges.iter().copied();
         let successors = Lists::gather(count, edges.clone().map(|(from, to)| (from.index(), to)));
         let mut predecessors = Lists::gather(count, edges.map(|(from, to)| (to.index(), from)));
         // A block's edges are looked at together.

@@ -30,7 +30,8 @@ pub(super) fn schedule(function: &mut Function) -> bool {
     let preloaded: Vec<Value> = function.preloaded_values().collect();
     let classes = &function.values;
     let mut changed = false;
-    for (block, mut at_end) in function.blocks.iter_mut().zip(live) {
+    for (number, block) in function.blocks.iter_mut().enumerate() {
+        let mut at_end = live.of(number).to_vec();
         at_end.extend(block.terminator.read().and_then(Word::value));
         let order = List::new(block, &at_end, &preloaded, classes).order();
         changed |= order.iter().enumerate().any(|(to, from)| to != *from);

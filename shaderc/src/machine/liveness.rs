@@ -48,6 +48,8 @@ pub(crate) fn compute<M: Machine>(function: &Function<M>) -> Liveness {
         next += 2 * (block.instrs.len() as u32 + 1);
     }
     let mut end_of: Vec<u32> = vec![0; count];
+    // Values that live in the block that is looked at.
+    let mut live: Vec<Value> = Vec::new();
     for id in (0..function.blocks.len() as u32).rev().map(BlockId) {
         let block = function.block(id);
         let start = if id.index() == 0 {
@@ -58,14 +60,14 @@ pub(crate) fn compute<M: Machine>(function: &Function<M>) -> Liveness {
         let terminator = starts[id.index()] + 2 * block.instrs.len() as u32;
         let weight = frequencies[id.index()] as f64;
         // `end_of` holds, for each value live here, one more than the end of its range (0: not live).
-        let mut live: Vec<Value> = Vec::new();
         let mut extend = |value: Value, to: u32, end_of: &mut Vec<u32>| {
             if end_of[value.index()] == 0 {
                 end_of[value.index()] = to + 1;
                 live.push(value);
             }
         };
-        live_out[id.index()]
+        live_out
+            .of(id.index())
             .iter()
             .for_each(|&value| extend(value, terminator + 2, &mut end_of));
         if let Some(value) = block.terminator.read().and_then(Word::value) {
@@ -94,7 +96,7 @@ pub(crate) fn compute<M: Machine>(function: &Function<M>) -> Liveness {
                 liveness.define(value, 1, weight, &mut end_of);
             }
         }
-        for value in live {
+        for value in live.drain(..) {
             let end = std::mem::take(&mut end_of[value.index()]);
             if end != 0 {
                 liveness.prepend(
@@ -140,13 +142,14 @@ impl Liveness {
 ///
 /// Each value is followed alone, up from where it is read to where it is written: that is as much work as there are reads,
 /// writes and blocks through which it lives.
-pub(crate) fn live_at_ends<M: Machine>(function: &Function<M>) -> Vec<Vec<Value>> {
+pub(crate) fn live_at_ends<M: Machine>(function: &Function<M>) -> Lists<Value> {
     let predecessors = function.predecessors();
     let places = Places::of(function);
-    let mut live: Vec<Vec<Value>> = vec![Vec::new(); function.blocks.len()];
-    // By block: the last value that it is known to write, and that is known to live at its start.
+    let mut live: Vec<(usize, Value)> = Vec::new();
+    // By block: the last value that it is known to write, and that is known to live at its start and at its end.
     let mut writes: Vec<Option<Value>> = vec![None; function.blocks.len()];
     let mut enters = writes.clone();
+    let mut leaves = writes.clone();
     let mut stack: Vec<BlockId> = Vec::new();
     for value in (0..function.values.len() as u32).map(Value) {
         let read = places.read.of(value.index());
@@ -162,10 +165,9 @@ pub(crate) fn live_at_ends<M: Machine>(function: &Function<M>) -> Vec<Vec<Value>
             enters[block.index()] = Some(value);
             stack.push(*block);
         }
-        let mut leaves = |block: BlockId, stack: &mut Vec<BlockId>| {
-            let known = &mut live[block.index()];
-            if known.last() != Some(&value) {
-                known.push(value);
+        let mut leave = |block: BlockId, stack: &mut Vec<BlockId>| {
+            if leaves[block.index()].replace(value) != Some(value) {
+                live.push((block.index(), value));
                 if writes[block.index()] != Some(value)
                     && enters[block.index()].replace(value) != Some(value)
                 {
@@ -174,15 +176,15 @@ pub(crate) fn live_at_ends<M: Machine>(function: &Function<M>) -> Vec<Vec<Value>
             }
         };
         for block in at_end {
-            leaves(*block, &mut stack);
+            leave(*block, &mut stack);
         }
         while let Some(block) = stack.pop() {
             for from in predecessors.of(block.index()) {
-                leaves(*from, &mut stack);
+                leave(*from, &mut stack);
             }
         }
     }
-    live
+    Lists::gather(function.blocks.len(), live.iter().copied())
 }
 
 /// By value: blocks.

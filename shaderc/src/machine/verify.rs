@@ -221,7 +221,7 @@ fn live_at_start<M: Machine>(function: &Function<M>) -> Vec<Value> {
     let Some(block) = function.blocks.first() else {
         return Vec::new();
     };
-    let mut live: BTreeSet<Value> = live_at_ends(function).swap_remove(0).into_iter().collect();
+    let mut live: BTreeSet<Value> = live_at_ends(function).of(0).iter().copied().collect();
     live.extend(block.terminator.read().and_then(Word::value));
     for instr in block.instrs.iter().rev() {
         instr.written_values().for_each(|value| {

@@ -26,8 +26,7 @@ impl Translator<'_> {
                 }
             }
             (Local::Leaf(var), ty) => {
-                let mut types = vec![];
-                ty.flatten(&mut types);
+                let types = ty.flatten();
                 for (number, wanted) in types.into_iter().enumerate() {
                     let element = self.offset_value(at, number as u32);
                     let value = self.builder.load_var(*var, element);

@@ -29,13 +29,12 @@ impl Translator<'_> {
         if !self.builder.function.block(block).insts.is_empty() {
             return Err(instr.invalid(Invalid::Misplaced));
         }
-        let mut types = vec![];
-        ty.flatten(&mut types);
+        let types = ty.flatten();
         let results: Rc<[Value]> = types
             .into_iter()
             .map(|ty| self.builder.function.new_phi(block, ty))
             .collect();
-        self.define(instr, results.to_vec())?;
+        self.define(instr, results.clone())?;
         self.frame(instr)?.phis.push(PendingPhi {
             instr: instr.clone(),
             block,

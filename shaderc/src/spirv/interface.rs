@@ -279,8 +279,7 @@ impl Translator<'_> {
             let parts = (0..*len).map(|_| Rc::new(self.local(element, name)));
             return Local::Struct(parts.collect());
         }
-        let mut types = vec![];
-        ty.flatten(&mut types);
+        let types = ty.flatten();
         if let Type::Pointer { .. } = ty {
             let one = |ty| VarData {
                 ty,

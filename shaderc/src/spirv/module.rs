@@ -137,7 +137,7 @@ impl Module {
             {
                 return Err(instr.invalid(Invalid::DefinedTwice(id)));
             }
-            if let (Some(id), Ok(ty)) = (instr.result, instr.result_type()) {
+            if let (Some(id), Some(ty)) = (instr.result, instr.ty) {
                 self.result_types.insert(id, ty);
             }
             if skipped.is_some() {
@@ -341,7 +341,7 @@ impl Module {
                 self.types.insert(id, Rc::new(Type::Address { id }));
                 Ok(())
             }
-            _ if instr.name.starts_with("Type") && instr.result.is_some() => {
+            _ if instr.name().starts_with("Type") && instr.result.is_some() => {
                 let ty = types::declare(self, instr)?;
                 if let Type::Address { id } = ty {
                     self.pointees.insert(id, instr.word(1)?);

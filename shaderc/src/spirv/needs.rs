@@ -52,10 +52,10 @@ const NEEDS: &[Need] = &[
     need(Capability::RayQueryKHR,                    "`ray_query`, `rayQueryEXT`",           Asks::Type(|instr| matches!(instr.op, Op::TypeRayQueryKHR | Op::TypeAccelerationStructureKHR))),
     need(Capability::CooperativeMatrixKHR,           "`coop_mat8x8`, `coopmat`",             Asks::Type(|instr| instr.op == Op::TypeCooperativeMatrixKHR)),
     need(Capability::ShaderClockKHR,                 "`clockARB`, `clockRealtimeEXT`",       Asks::Instruction(|instr| instr.op == Op::ReadClockKHR)),
-    need(Capability::SparseResidency,                "`sparseTextureARB` and its like",      Asks::Instruction(|instr| instr.name.starts_with("ImageSparse"))),
+    need(Capability::SparseResidency,                "`sparseTextureARB` and its like",      Asks::Instruction(|instr| instr.name().starts_with("ImageSparse"))),
     need(Capability::DerivativeControl,              "`dpdxFine`, `dFdxFine` and their like", Asks::Instruction(is_derivative)),
-    need(Capability::ComputeDerivativeGroupQuadsKHR, "`dpdx`, `dFdx`, `texture`",            Asks::Instruction(|instr| is_derivative(instr) || instr.name.contains("ImplicitLod"))),
-    need(Capability::ComputeDerivativeGroupLinearKHR, "`dpdx`, `dFdx`, `texture`",           Asks::Instruction(|instr| is_derivative(instr) || instr.name.contains("ImplicitLod"))),
+    need(Capability::ComputeDerivativeGroupQuadsKHR, "`dpdx`, `dFdx`, `texture`",            Asks::Instruction(|instr| is_derivative(instr) || instr.name().contains("ImplicitLod"))),
+    need(Capability::ComputeDerivativeGroupLinearKHR, "`dpdx`, `dFdx`, `texture`",           Asks::Instruction(|instr| is_derivative(instr) || instr.name().contains("ImplicitLod"))),
     need(Capability::AtomicFloat16AddEXT,            "`atomicAdd` of `float16_t`",           Asks::Result(|instr| instr.op == Op::AtomicFAddEXT, is_half)),
     need(Capability::AtomicFloat64AddEXT,            "`atomicAdd` of `double`",              Asks::Result(|instr| instr.op == Op::AtomicFAddEXT, is_double)),
     need(Capability::AtomicFloat16MinMaxEXT,         "`atomicMin`, `atomicMax` of `float16_t`", Asks::Result(is_least_or_most, is_half)),
@@ -66,7 +66,7 @@ const NEEDS: &[Need] = &[
 fn is_derivative(instr: &Instr) -> bool {
     ["DPdx", "DPdy", "Fwidth"]
         .iter()
-        .any(|name| instr.name.starts_with(name))
+        .any(|name| instr.name().starts_with(name))
 }
 
 fn is_double(instr: &Instr) -> bool {
@@ -160,7 +160,7 @@ pub(super) fn find(
         }
         let made_of = || reads(instr, &types);
         if let Asks::Type(is_one) = need.asks
-            && instr.name.starts_with("Type")
+            && instr.name().starts_with("Type")
             && (is_one(instr) || made_of())
         {
             types.extend(instr.result);

@@ -177,7 +177,7 @@ fn closure(declared: &HashMap<u32, &Instr>, mut work: Vec<u32>) -> HashSet<u32> 
 /// Calls for each id that an instruction reads.
 pub(super) fn for_ids(instr: &Instr, mut take: impl FnMut(u32)) {
     instr.ty.into_iter().for_each(&mut take);
-    let mut form = instr.form;
+    let mut form = instr.form();
     let mut words = &*instr.operands;
     if instr.op == Op::SpecConstantOp
         && let Some((number, rest)) = words.split_first()

@@ -29,14 +29,15 @@ pub(crate) struct Line {
 #[derive(Clone)]
 pub(crate) struct Words {
     module: Rc<[u32]>,
-    range: Range<usize>,
+    range: Range<u32>,
 }
 
 impl Deref for Words {
     type Target = [u32];
 
     fn deref(&self) -> &[u32] {
-        self.module.get(self.range.clone()).unwrap_or(&[])
+        let Range { start, end } = self.range;
+        self.module.get(start as usize..end as usize).unwrap_or(&[])
     }
 }
 
@@ -50,10 +51,8 @@ impl fmt::Debug for Words {
 #[derive(Clone, Debug)]
 pub(crate) struct Instr {
     pub op: Op,
-    /// Name without `Op`.
-    pub name: &'static str,
-    /// What kinds its operands are of.
-    pub form: &'static [LogicalOperand],
+    /// What it is called, and what kinds its operands are of.
+    grammar: &'static Instruction<'static>,
     pub ty: Option<u32>,
     pub result: Option<u32>,
     /// All words after type and result.
@@ -66,10 +65,20 @@ pub(crate) struct Instr {
 }
 
 impl Instr {
+    /// Its name without `Op`.
+    pub fn name(&self) -> &'static str {
+        self.grammar.opname
+    }
+
+    /// What kinds its operands are of.
+    pub fn form(&self) -> &'static [LogicalOperand] {
+        self.grammar.operands
+    }
+
     pub fn place(&self) -> Place {
         Place {
             offset: self.offset,
-            name: format!("Op{}", self.name),
+            name: format!("Op{}", self.name()),
             id: self.result,
             source: self.source.as_deref().map(str::to_owned),
         }
@@ -170,13 +179,12 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Instr>> {
         let mut operands = &words[at + 1..end];
         let mut instr = Instr {
             op: grammar.opcode,
-            name: grammar.opname,
-            form: grammar.operands,
+            grammar,
             ty: None,
             result: None,
             operands: Words {
                 module: words.clone(),
-                range: end..end,
+                range: end as u32..end as u32,
             },
             offset,
             line,
@@ -205,7 +213,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Vec<Instr>> {
         if operands.len() < needed {
             return Err(instr.invalid(Invalid::MissingOperand));
         }
-        instr.operands.range = end - operands.len()..end;
+        instr.operands.range.start -= operands.len() as u32;
         at = end;
         match instr.op {
             Op::Line => {

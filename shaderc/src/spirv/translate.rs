@@ -20,7 +20,7 @@ use super::pointer::{Opaque, Pointer};
 use super::printf::Printf;
 use super::reader::{Instr, Result};
 use super::refusals::Refusals;
-use super::types::{ImageType, Type};
+use super::types::{ImageType, ScalarTypes, Type};
 use crate::ir::{
     self, BlockId, Builder, Function, Kind, Position, PositionId, SourceLine, Terminator, Value,
 };
@@ -165,8 +165,7 @@ impl Translator<'_> {
         let Some(constant) = self.module.find_constant(id) else {
             return Err(instr.invalid(self.module.wanted(id, "a value that is defined before")));
         };
-        let mut types = vec![];
-        constant.ty.flatten(&mut types);
+        let types = constant.ty.flatten();
         let scalars = types
             .iter()
             .zip(constant.bits.iter())
@@ -232,12 +231,13 @@ impl Translator<'_> {
     }
 
     /// Gives the result of an instruction its scalars, which must fit its type.
-    pub fn define(&mut self, instr: &Instr, scalars: Vec<Value>) -> Result<()> {
+    pub fn define(&mut self, instr: &Instr, scalars: impl Into<Rc<[Value]>>) -> Result<()> {
         let ty = self.result_type(instr)?;
-        let mut types = vec![];
-        if ty.is_value() {
-            ty.flatten(&mut types);
-        }
+        let types = match ty.is_value() {
+            true => ty.flatten(),
+            false => ScalarTypes::new(),
+        };
+        let scalars = scalars.into();
         let function = &self.builder.function;
         if !types
             .iter()
@@ -246,7 +246,6 @@ impl Translator<'_> {
         {
             return Err(instr.invalid(Invalid::TypeMismatch));
         }
-        let scalars = scalars.into();
         self.define_item(instr, Item::Value(Composite { ty, scalars }))
     }
 
@@ -342,8 +341,7 @@ impl Translator<'_> {
         self.refusals.note(instr, error)?;
         let ty = instr.ty.and_then(|id| self.module.ty(instr, id).ok());
         if let (Some(id), Some(ty)) = (instr.result, ty.filter(|ty| ty.is_value())) {
-            let mut types = vec![];
-            ty.flatten(&mut types);
+            let types = ty.flatten();
             // A pointer would have to lead somewhere.
             if types.contains(&ir::Type::Resource) || matches!(*ty, Type::Pointer { .. }) {
                 return Ok(());
@@ -427,7 +425,7 @@ impl Translator<'_> {
                 match done {
                     true => Ok(()),
                     false => {
-                        Err(instr.unsupported(Feature::Instruction, format!("Op{}", instr.name)))
+                        Err(instr.unsupported(Feature::Instruction, format!("Op{}", instr.name())))
                     }
                 }
             }
@@ -481,7 +479,7 @@ impl Translator<'_> {
                 _ => value,
             }
         });
-        let results = results.collect();
+        let results: Rc<[Value]> = results.collect();
         self.define(instr, results)
     }
 
@@ -521,7 +519,7 @@ impl Translator<'_> {
         if *ty == Type::Void {
             return Ok(());
         }
-        self.define(instr, scalars.to_vec())
+        self.define(instr, scalars)
     }
 
     /// Joins the returns of the function that was translated last.
@@ -533,10 +531,10 @@ impl Translator<'_> {
             return Ok(Rc::from([]));
         };
         self.builder.block = continuation;
-        let mut types = vec![];
-        if *frame.result != Type::Void {
-            frame.result.flatten(&mut types);
-        }
+        let types = match *frame.result {
+            Type::Void => ScalarTypes::new(),
+            _ => frame.result.flatten(),
+        };
         let mut results = vec![];
         for (index, ty) in types.into_iter().enumerate() {
             // A single return needs no phi; none at all means that this place is never reached.

@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use rspirv::spirv::{self, Decoration, ImageFormat, Op, StorageClass};
+use smallvec::SmallVec;
 
 use super::error::{Feature, Invalid};
 use super::module::Module;
@@ -14,6 +15,9 @@ use crate::ir::{self, Dim, ImageShape, TexelKind};
 const MAX_DEPTH: u32 = 32;
 /// Most scalars in a value: larger arrays may exist in memory but not be loaded whole.
 pub(crate) const MAX_SCALARS: u64 = 1 << 14;
+
+/// The types in the IR of a value's scalars. Most values have one, or are small vectors.
+pub(crate) type ScalarTypes = SmallVec<[ir::Type; 16]>;
 
 /// A type.
 #[derive(Clone, PartialEq, Debug)]
@@ -222,12 +226,18 @@ impl Type {
     }
 
     /// The types in the IR of all scalars, in order. The caller has checked that there aren't too many.
-    pub fn flatten(&self, out: &mut Vec<ir::Type>) {
+    pub fn flatten(&self) -> ScalarTypes {
+        let mut types = ScalarTypes::new();
+        self.flatten_into(&mut types);
+        types
+    }
+
+    fn flatten_into(&self, out: &mut ScalarTypes) {
         match self {
             Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::Address { .. } => {
                 out.extend(self.scalar());
             }
-            Type::Pointer { class, .. } => out.extend(variable(*class)),
+            Type::Pointer { class, .. } => out.extend_from_slice(variable(*class)),
             Type::Vector {
                 component: part,
                 count,
@@ -240,10 +250,10 @@ impl Type {
                 element: part,
                 len: count,
                 ..
-            } => (0..*count).for_each(|_| part.flatten(out)),
-            Type::Struct { members, .. } => {
-                members.iter().for_each(|member| member.ty.flatten(out))
-            }
+            } => (0..*count).for_each(|_| part.flatten_into(out)),
+            Type::Struct { members, .. } => members
+                .iter()
+                .for_each(|member| member.ty.flatten_into(out)),
             Type::Void | Type::RuntimeArray { .. } | Type::Function { .. } => {}
             Type::Image(_) | Type::Sampler | Type::SampledImage(_) => {}
         }
@@ -400,7 +410,7 @@ pub(crate) fn declare(module: &Module, instr: &Instr) -> Result<Type> {
                 parameters: parameters?.into(),
             }
         }
-        _ => return Err(instr.unsupported(Feature::Type, format!("Op{}", instr.name))),
+        _ => return Err(instr.unsupported(Feature::Type, format!("Op{}", instr.name()))),
     };
     if made.depth() > MAX_DEPTH {
         return Err(instr.unsupported(

@@ -6,7 +6,7 @@
 //! predecessors that need it, if they lead nowhere else, or else on a NOP.
 //! Facts: hardware/compiler-backend.md 8.2, 8.3, 8.6.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::insert_flow::flow_at_end;
 use super::mir::{BlockId, Flow, Function, Instr, Message, Op};
@@ -27,11 +27,9 @@ pub(crate) fn insert_waits(function: &mut Function) {
     };
     for (id, entry) in function.block_ids().zip(under_way.at_starts) {
         let mut scoreboard = entry;
-        let mut out: Vec<Instr> = Vec::new();
-        for (index, mut instr) in std::mem::take(&mut function.blocks[id.index()].instrs)
-            .into_iter()
-            .enumerate()
-        {
+        let instrs = std::mem::take(&mut function.blocks[id.index()].instrs);
+        let mut out: Vec<Instr> = Vec::with_capacity(instrs.len());
+        for (index, mut instr) in instrs.into_iter().enumerate() {
             let needed = scoreboard.needed(&instr);
             if needed != 0 {
                 wait_before(&mut out, needed, &instr);
@@ -94,13 +92,12 @@ impl UnderWay {
     fn find(function: &Function, early: &Early) -> UnderWay {
         let mut at_starts = vec![Scoreboard::default(); function.blocks.len()];
         let mut at_ends = at_starts.clone();
-        let mut work: Vec<BlockId> = function.block_ids().collect();
-        work.reverse();
-        while let Some(id) = work.pop() {
+        let mut work: BTreeSet<BlockId> = function.block_ids().collect();
+        while let Some(id) = work.pop_first() {
             let scoreboard = at_end(function, id, &at_starts[id.index()], early);
             for to in function.block(id).terminator.successors() {
                 if at_starts[to.index()].join(&scoreboard) {
-                    work.push(to);
+                    work.insert(to);
                 }
             }
             at_ends[id.index()] = scoreboard;

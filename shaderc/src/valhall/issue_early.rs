@@ -27,10 +27,11 @@ pub(crate) fn issue_early(function: &mut Function) -> bool {
     let preloads = function.preloads.iter();
     let preloaded: Vec<Word> = preloads.map(|preload| preload.dest).collect();
     let mut changed = false;
-    for (block, mut at_end) in function.blocks.iter_mut().zip(live) {
+    for (number, block) in function.blocks.iter_mut().enumerate() {
         if !has_loads(block) {
             continue;
         }
+        let mut at_end = live.of(number).to_vec();
         at_end.extend(block.terminator.read().and_then(Word::value));
         let order = Early::new(block, &at_end, &preloaded).order();
         if order.iter().enumerate().any(|(to, from)| to != *from) {

@@ -4,6 +4,8 @@
 //! written; never on a staging register, nor on one that a message under way may still be reading; on both halves of
 //! a pair or on none. A register that is written in part is needed as one that is read is: the rest stays. A missing mark costs power, a wrong one the value.  Facts: hardware/compiler-backend.md 5.7.
 
+use std::collections::BTreeSet;
+
 use super::mir::{BlockId, Function, Instr, Instruction as _, Part, Word};
 use super::scoreboard::{GENERAL_SLOTS, register_mask};
 
@@ -72,8 +74,8 @@ fn step_reading(state: &mut Reading, instr: &Instr) {
 
 fn reading_at_starts(function: &Function) -> Vec<Reading> {
     let mut starts = vec![Reading::default(); function.blocks.len()];
-    let mut work: Vec<BlockId> = function.block_ids().collect();
-    while let Some(id) = work.pop() {
+    let mut work: BTreeSet<BlockId> = function.block_ids().collect();
+    while let Some(id) = work.pop_first() {
         let mut state = starts[id.index()];
         function
             .block(id)
@@ -87,7 +89,7 @@ fn reading_at_starts(function: &Function) -> Vec<Reading> {
                 .zip(state)
                 .for_each(|(mine, theirs)| *mine |= theirs);
             if starts[to.index()] != old {
-                work.push(to);
+                work.insert(to);
             }
         }
     }
@@ -110,15 +112,15 @@ fn live_at_ends(function: &Function) -> Vec<u64> {
         .collect();
     let predecessors = function.predecessors();
     let mut live_out = vec![0u64; function.blocks.len()];
-    let mut work: Vec<BlockId> = function.block_ids().collect();
-    while let Some(id) = work.pop() {
+    let mut work: BTreeSet<BlockId> = function.block_ids().collect();
+    while let Some(id) = work.pop_last() {
         let (read, written) = own[id.index()];
         let before = live_out[id.index()] & !written | read;
         for from in predecessors.of(id.index()) {
             let live = &mut live_out[from.index()];
             if *live | before != *live {
                 *live |= before;
-                work.push(*from);
+                work.insert(*from);
             }
         }
     }

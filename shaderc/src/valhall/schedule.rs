@@ -22,7 +22,8 @@ pub(crate) fn schedule(function: &mut Function) -> bool {
         .map(|preload| preload.dest)
         .collect();
     let mut changed = false;
-    for (block, mut at_end) in function.blocks.iter_mut().zip(live) {
+    for (number, block) in function.blocks.iter_mut().enumerate() {
+        let mut at_end = live.of(number).to_vec();
         at_end.extend(block.terminator.read().and_then(Word::value));
         let order = order(block, &at_end, &preloaded);
         let identity: Vec<usize> = (0..block.instrs.len()).collect();

@@ -7,13 +7,15 @@ mod pack;
 mod trigonometry;
 mod vector;
 
+use std::rc::Rc;
+
 use rspirv::spirv::GlslStd450Op as Glsl;
 
 use super::error::{Feature, Invalid};
 use super::ops::convert::{fit, to_word};
 use super::reader::{Instr, Result};
 use super::translate::{Composite, Translator};
-use super::types::Type;
+use super::types::{ScalarTypes, Type};
 use crate::ir::{self, Alu, Builder, Memory, Value};
 
 /// Words before the operands: the set and the number of the instruction.
@@ -157,16 +159,16 @@ fn clamped(t: &mut Translator<'_>, value: Value) -> Value {
 /// Gives the result its scalars, at the width that its type wants.
 fn define(t: &mut Translator<'_>, instr: &Instr, scalars: Vec<Value>) -> Result<()> {
     let ty = t.result_type(instr)?;
-    let mut types = vec![];
-    if ty.is_value() {
-        ty.flatten(&mut types);
-    }
+    let types = match ty.is_value() {
+        true => ty.flatten(),
+        false => ScalarTypes::new(),
+    };
     let float = ty.is_float();
     let scalars = scalars.into_iter().enumerate().map(|(number, value)| {
         let wanted = types.get(number).copied();
         narrowed(t, value, wanted, float)
     });
-    let scalars = scalars.collect();
+    let scalars: Rc<[Value]> = scalars.collect();
     t.define(instr, scalars)
 }
 

@@ -130,7 +130,7 @@ fn load(t: &mut Translator<'_>, instr: &Instr) -> Result<bool> {
     release(t, instr, &pointer)?;
     let value = t.load(instr, &pointer, Memory::Volatile)?;
     acquire(t, instr, &pointer)?;
-    t.define(instr, value.scalars.to_vec())?;
+    t.define(instr, value.scalars)?;
     Ok(true)
 }
 

@@ -18,8 +18,7 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
             if !ty.is_value() {
                 return Err(instr.invalid(Invalid::TypeMismatch));
             }
-            let mut types = vec![];
-            ty.flatten(&mut types);
+            let types = ty.flatten();
             let zero = |ty| t.builder.function.constant_of(ty, 0);
             types.into_iter().map(zero).collect()
         }

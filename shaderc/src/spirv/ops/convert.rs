@@ -1,6 +1,8 @@
 //! Conversions between numbers of all widths, as steps that work for constants and for code alike; bitcasts.
 //!
 //! Facts: hardware/compiler-isel.md 4.5, 5, 15.1.
+use std::rc::Rc;
+
 use rspirv::spirv::Op;
 
 use crate::interp::eval::eval;
@@ -129,7 +131,7 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
             .iter()
             .fold(*value, |value, step| t.builder.alu(*step, &[value]))
     };
-    let scalars = from.scalars.iter().map(convert).collect();
+    let scalars: Rc<[Value]> = from.scalars.iter().map(convert).collect();
     t.define(instr, scalars)?;
     Ok(true)
 }

@@ -3,6 +3,8 @@
 //! Where the target has no scans, they are made of shuffles, in any set of active lanes: each lane knows the next active one
 //! below it, and in every step takes in what that one has and goes on to where that one points, so that it has all below it
 //! after as many steps as a cluster has bits.  Facts: hardware/compiler-isel.md 8; hardware/compiler-ir.md 1.5.
+use std::rc::Rc;
+
 use rspirv::spirv::{BuiltIn, GroupOperation, Op, Scope};
 
 use crate::ir::{self, Alu, Builder, Combine, LaneMask, LaneOp, Lanes, ScanForm, SysVal, Value};
@@ -183,7 +185,7 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
         Some(wanted) if count => convert::fit(&mut t.builder, value, wanted),
         _ => value,
     });
-    let scalars = scalars.collect();
+    let scalars: Rc<[Value]> = scalars.collect();
     t.define(instr, scalars)?;
     Ok(true)
 }

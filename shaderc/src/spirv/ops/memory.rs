@@ -31,7 +31,7 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
             }
             let memory = memory_operands(instr, 1, &mut [&mut pointer]);
             let value = t.load(instr, &pointer, memory)?;
-            t.define(instr, value.scalars.to_vec())?;
+            t.define(instr, value.scalars)?;
         }
         Op::Store => {
             let mut pointer = t.pointer(instr, 0)?;
@@ -54,7 +54,7 @@ pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<boo
         Op::CopyObject | Op::ExpectKHR => {
             let item = t.item(instr, instr.word(0)?)?;
             match item {
-                Item::Value(composite) => t.define(instr, composite.scalars.to_vec())?,
+                Item::Value(composite) => t.define(instr, composite.scalars)?,
                 Item::Pointer(pointer) => t.define_pointer(instr, pointer)?,
                 item @ (Item::Image(..) | Item::Sampler(_)) => t.define_item(instr, item)?,
             }

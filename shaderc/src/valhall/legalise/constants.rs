@@ -366,7 +366,9 @@ impl Uniform {
         let mut uses: HashMap<u32, u64> = HashMap::default();
         for (block, often) in function.blocks.iter().zip(function.frequencies()) {
             for instr in &block.instrs {
-                if constant_move(instr).is_some() {
+                let mut operands = instr.sources.iter().map(|source| source.operand);
+                let reads_any = operands.any(|operand| matches!(operand, Operand::Constant(_)));
+                if !reads_any || constant_move(instr).is_some() {
                     continue;
                 }
                 let mut instr = instr.clone();
