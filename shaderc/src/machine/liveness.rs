@@ -145,7 +145,7 @@ impl Liveness {
 pub(crate) fn live_at_ends<M: Machine>(function: &Function<M>) -> Lists<Value> {
     let predecessors = function.predecessors();
     let places = Places::of(function);
-    let mut live: Vec<(usize, Value)> = Vec::new();
+    let mut live: Vec<(BlockId, Value)> = Vec::new();
     // By block: the last value that it is known to write, and that is known to live at its start and at its end.
     let mut writes: Vec<Option<Value>> = vec![None; function.blocks.len()];
     let mut enters = writes.clone();
@@ -167,7 +167,7 @@ pub(crate) fn live_at_ends<M: Machine>(function: &Function<M>) -> Lists<Value> {
         }
         let mut leave = |block: BlockId, stack: &mut Vec<BlockId>| {
             if leaves[block.index()].replace(value) != Some(value) {
-                live.push((block.index(), value));
+                live.push((block, value));
                 if writes[block.index()] != Some(value)
                     && enters[block.index()].replace(value) != Some(value)
                 {
@@ -184,7 +184,8 @@ pub(crate) fn live_at_ends<M: Machine>(function: &Function<M>) -> Lists<Value> {
             }
         }
     }
-    Lists::gather(function.blocks.len(), live.iter().copied())
+    let by_block = live.iter().map(|(block, value)| (block.index(), *value));
+    Lists::gather(function.blocks.len(), by_block)
 }
 
 /// By value: blocks.

@@ -1,7 +1,8 @@
 //! Common subexpressions: one instruction for equal ones, if it dominates them.
 //!
 //! Needs: nothing.  Guarantees: exactness is kept if either was exact.  Loads of memory that may change are shared only
-//! inside a block, with nothing between that may write what they read (`ir::alias`).  Facts: hardware/compiler-ir.md 4.2.
+//! inside a block, with nothing between that may write what they read (`ir::alias`). What one instruction makes of one value
+//! is made again far away: a register that holds it all the way costs more.  Facts: hardware/compiler-ir.md 4.2.
 
 use std::hash::{Hash as _, Hasher as _};
 
@@ -10,7 +11,7 @@ use rustc_hash::FxHasher;
 use crate::ir::alias::{Extent, Known};
 use crate::ir::cfg::Cfg;
 use crate::ir::rewrite::Replaced;
-use crate::ir::{BlockId, Function, Inst, InstData, Memory, Op};
+use crate::ir::{Alu, BlockId, Function, Inst, InstData, Memory, Op};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -20,17 +21,25 @@ pub(crate) const PASS: Pass = Pass {
     run,
 };
 
+/// Instructions, in the order of the walk, behind which what is cheap is rather made again than kept. In large functions
+/// more values would live than there are registers, and more the larger they are.
+const FAR: usize = 1024;
+
 /// What stands above the place that a walk down the dominator tree has come to, by what it computes.
 struct Seen {
     /// By the low bits of a hash: one more than the number of the last entry; 0 for none.
     lists: Vec<u32>,
     entries: Vec<Entry>,
+    /// Instructions that the walk has come past.
+    past: usize,
 }
 
 /// An instruction. In a list each stands above those that come after it.
 struct Entry {
     block: BlockId,
     inst: Inst,
+    /// How many the walk had come past.
+    past: usize,
     hash: u32,
     /// As in [`Seen::lists`]: the one before it in its list.
     before: u32,
@@ -41,6 +50,7 @@ impl Seen {
         Seen {
             lists: vec![0; most.next_power_of_two()],
             entries: Vec::with_capacity(most),
+            past: 0,
         }
     }
 
@@ -52,6 +62,7 @@ impl Seen {
         block: BlockId,
         inst: Inst,
     ) -> Option<Inst> {
+        self.past += 1;
         let data = function.inst(inst);
         let hash = hash(data);
         let list = hash as usize & (self.lists.len() - 1);
@@ -67,6 +78,10 @@ impl Seen {
         while let Some(index) = entry(next) {
             let earlier = &self.entries[index];
             if earlier.hash == hash && equal(function.inst(earlier.inst), data) {
+                let far = self.past - earlier.past > FAR;
+                if far && cfg.depth(earlier.block) == cfg.depth(block) && is_cheap(function, data) {
+                    break;
+                }
                 self.lists[list] = last;
                 return Some(earlier.inst);
             }
@@ -75,12 +90,40 @@ impl Seen {
         self.entries.push(Entry {
             block,
             inst,
+            past: self.past,
             hash,
             before: last,
         });
         self.lists[list] = self.entries.len() as u32;
         None
     }
+}
+
+/// Whether it is one operation on one value and constants.
+fn is_cheap(function: &Function, data: &InstData) -> bool {
+    let values = data.args.iter();
+    let values = values.filter(|value| function.as_bits(**value).is_none());
+    let one = matches!(
+        data.op,
+        Op::Alu(
+            Alu::IAdd
+                | Alu::ISub
+                | Alu::IAnd
+                | Alu::IOr
+                | Alu::IXor
+                | Alu::INot
+                | Alu::IShl
+                | Alu::UShr
+                | Alu::SShr
+                | Alu::IEq
+                | Alu::INe
+                | Alu::SLt
+                | Alu::SGe
+                | Alu::ULt
+                | Alu::UGe
+        )
+    );
+    one && values.count() <= 1
 }
 
 fn hash(data: &InstData) -> u32 {

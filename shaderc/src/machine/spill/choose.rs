@@ -96,7 +96,7 @@ impl Place {
         let reads = self.reads.get(&value);
         let next = reads.and_then(|reads| reads.get(reads.partition_point(|&read| read < at)));
         let behind = || {
-            let distance = self.end.get(&value)?;
+            let distance = self.end.get(value)?;
             Some(distance.saturating_add(self.length + 1 - at.min(self.length)))
         };
         next.map(|read| read - at).or_else(behind)
@@ -190,7 +190,7 @@ impl<'a, M: Machine> Choice<'a, M> {
             let terminator = &mut self.function.blocks[id.index()].terminator;
             terminator.map_read(|_| Word::Value(name));
         }
-        held.retain(|value, _| place.end.contains_key(value));
+        held.retain(|value, _| place.end.contains(*value));
         self.items[id.index()] = items;
         held
     }
@@ -297,7 +297,7 @@ impl<'a, M: Machine> Choice<'a, M> {
         let starts = std::mem::take(&mut self.uses.starts[id.index()]);
         if let ([from], true) = (predecessors.as_slice(), phis.is_empty()) {
             let mut held = self.exits[from.index()].clone();
-            held.retain(|value, _| starts.contains_key(value));
+            held.retain(|value, _| starts.contains(*value));
             return held;
         }
         let header = predecessors.iter().any(|&from| from >= id);
@@ -311,7 +311,7 @@ impl<'a, M: Machine> Choice<'a, M> {
         let mut kept = Vec::new();
         for phi in phis {
             let counts = self.units(phi.dest) > 0;
-            let used = starts.contains_key(&phi.dest);
+            let used = starts.contains(phi.dest);
             if chosen.contains(&phi.dest) {
                 held.insert(phi.dest, phi.dest);
             }
@@ -359,7 +359,7 @@ impl<'a, M: Machine> Choice<'a, M> {
             .into_iter()
             .filter(|value| {
                 self.units(*value) > 0
-                    && (starts.contains_key(value) || place.next(*value, 0).is_some())
+                    && (starts.contains(*value) || place.next(*value, 0).is_some())
             })
             .map(|value| (value, value))
             .collect();
@@ -377,7 +377,8 @@ impl<'a, M: Machine> Choice<'a, M> {
         before: &[BlockId],
         header: bool,
     ) -> BTreeSet<Value> {
-        let there = |from: BlockId, value: Value| match phis.iter().find(|phi| phi.dest == value) {
+        let phis: HashMap<Value, &Phi<M>> = phis.iter().map(|phi| (phi.dest, phi)).collect();
+        let there = |from: BlockId, value: Value| match phis.get(&value) {
             // A constant is as good as in a register.
             Some(phi) => phi
                 .sources
@@ -394,7 +395,20 @@ impl<'a, M: Machine> Choice<'a, M> {
         let mut ranked: Vec<(u8, u64, Value)> = Vec::new();
         let mut through: Vec<(u64, Value)> = Vec::new();
         let mut all_through = 0;
-        for (&value, &distance) in starts {
+        let candidates: Vec<(Value, u32)> = match header {
+            true => starts.iter().collect(),
+            // What no predecessor has is brought where it is read.
+            false => {
+                let exits = before.iter().map(|from| &self.exits[from.index()]);
+                let held = exits.flat_map(|held| held.keys().copied());
+                let values: BTreeSet<Value> = held.chain(phis.keys().copied()).collect();
+                let living = values.into_iter();
+                living
+                    .filter_map(|value| Some((value, starts.get(value)?)))
+                    .collect()
+            }
+        };
+        for (value, distance) in candidates {
             if self.units(value) == 0 {
                 continue;
             }
