@@ -3,6 +3,8 @@
 //! No order is best for all functions, so `allocate` tries them all before it spills.
 //! Facts: hardware/compiler-backend.md 7.1, 7.2 (6), 7.4.
 
+use std::collections::BTreeMap;
+
 use super::bundles::Bundle;
 use super::file::RegisterFile;
 use crate::machine::liveness::Range;
@@ -30,42 +32,48 @@ pub(crate) enum Until {
 }
 
 /// When each unit is taken.
-struct Occupied(Vec<Vec<Range>>);
+struct Occupied(Vec<Taken>);
+
+/// When a unit is taken: ranges that don't meet.
+#[derive(Clone, Default)]
+struct Taken {
+    /// By where they begin: where they end.
+    ranges: BTreeMap<u32, u32>,
+    /// Where the last ends.
+    end: u32,
+}
+
+impl Taken {
+    fn is_free(&self, range: Range) -> bool {
+        // Mostly everything that is taken lies before: bundles choose as they begin.
+        if self.end <= range.from {
+            return true;
+        }
+        let before = self.ranges.range(..range.to).next_back();
+        before.is_none_or(|(_, end)| *end <= range.from)
+    }
+
+    fn take(&mut self, range: Range) {
+        self.ranges.insert(range.from, range.to);
+        self.end = self.end.max(range.to);
+    }
+}
 
 impl Occupied {
     /// True when every unit of the bundle is free at `base`.
     fn fits(&self, bundle: &Bundle, base: usize) -> bool {
-        bundle.units.iter().enumerate().all(|(unit, segments)| {
-            let taken = &self.0[base + unit];
-            segments.iter().all(|segment| {
-                // Mostly everything that is taken lies before: bundles choose as they begin.
-                if taken
-                    .last()
-                    .is_none_or(|last| last.to <= segment.range.from)
-                {
-                    return true;
-                }
-                let next = taken.partition_point(|range| range.to <= segment.range.from);
-                taken
-                    .get(next)
-                    .is_none_or(|range| range.from >= segment.range.to)
-            })
+        let mut units = bundle.units.iter().zip(&self.0[base..]);
+        units.all(|(segments, taken)| {
+            let mut segments = segments.iter();
+            segments.all(|segment| taken.is_free(segment.range))
         })
     }
 
     fn take(&mut self, bundle: &Bundle, base: usize) {
-        for (unit, segments) in bundle.units.iter().enumerate() {
-            let taken = &mut self.0[base + unit];
-            for segment in segments {
-                let behind = taken
-                    .last()
-                    .is_none_or(|last| last.from < segment.range.from);
-                let at = match behind {
-                    true => taken.len(),
-                    false => taken.partition_point(|range| range.from < segment.range.from),
-                };
-                taken.insert(at, segment.range);
-            }
+        for (segments, taken) in bundle.units.iter().zip(&mut self.0[base..]) {
+            segments
+                .iter()
+                .for_each(|segment| taken.take(segment.range));
         }
     }
 }
@@ -103,7 +111,7 @@ pub(crate) fn assign(
         }),
     }
     queue.sort_by_key(|&index| bundles[index].fixed.is_none());
-    let mut occupied = Occupied(vec![Vec::new(); file.end()]);
+    let mut occupied = Occupied(vec![Taken::default(); file.end()]);
     let mut assigned = Assigned {
         bases: vec![None; bundles.len()],
         failed: Vec::new(),

@@ -451,12 +451,16 @@ impl Origins {
                 }
             }
         }
+        // What a chain of copies leads to is written down for all of them, so that none is followed again.
+        let mut chain = Vec::new();
         for index in 0..origins.parts.len() {
-            let mut root = origins.parts[index];
-            while origins.of(root) != root {
-                root = origins.of(root);
+            let (mut at, mut root) = (index, origins.parts[index]);
+            while origins.index(root) != at {
+                chain.push(at);
+                at = origins.index(root);
+                root = origins.parts[at];
             }
-            origins.parts[index] = root;
+            chain.drain(..).for_each(|at| origins.parts[at] = root);
         }
         origins
     }
