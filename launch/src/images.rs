@@ -39,7 +39,36 @@ pub fn build_small(workspace: &Workspace, package: &str) -> Command {
     let target = target(package);
     let mut command = workspace.cargo(&["build", "--profile", SMALL, "--no-default-features"]);
     command.args(["--target", target, "-p", package]);
+    let flags: Vec<String> = sources_of_crates().iter().filter_map(shortened).collect();
+    if !flags.is_empty() {
+        let flags = flags.join(", ");
+        command.args([
+            "--config",
+            &format!("target.{target}.rustflags = [{flags}]"),
+        ]);
+    }
     command
+}
+
+/// The folders where cargo keeps the sources of crates.
+fn sources_of_crates() -> Vec<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    let folders = home.and_then(|home| home.join("registry/src").read_dir().ok());
+    let mut folders: Vec<PathBuf> = folders
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect();
+    folders.sort();
+    folders
+}
+
+/// The flag that names the places of panics from such a folder on: the rest is long, and different on each machine.
+fn shortened(folder: &PathBuf) -> Option<String> {
+    let folder = folder.to_str()?;
+    let plain = !folder.contains(['\'', '=']);
+    plain.then(|| format!("'--remap-path-prefix={folder}/='"))
 }
 
 /// The profile of small images.

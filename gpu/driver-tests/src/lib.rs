@@ -48,6 +48,7 @@ mod semaphores;
 mod shapes;
 mod soak;
 mod timing;
+mod worked_uniforms;
 
 pub use machine::{Bench, Parts, Shader, run_on};
 pub use seeded::{SEEDED, Seeded};
@@ -227,6 +228,9 @@ macro_rules! each_test {
                 a_recovery_never_waits: "its bounds are those of a time in which the driver's own instructions take none";
                 a_loop_that_sleeps_until_it_is_due_sees_every_job_end;
                 silent_firmware_is_noticed_without_a_ping_of_the_callers;
+            }
+            worked_uniforms {
+                what_is_worked_out_follows_the_push_constants;
             }
         }
     };

@@ -2,6 +2,7 @@
 
 use crate::binding::Binding;
 use crate::fau::FauWord;
+use crate::fau_step::FauStep;
 use crate::header::{Arch, RegisterFile, Stage};
 use crate::layout::{Counts, FORMAT, Sections};
 use crate::program::Program;
@@ -34,6 +35,8 @@ pub struct ProgramParts<'a> {
     pub push_constant_bytes: u32,
     /// FAU words; at most [`crate::MAX_FAU_WORDS`].
     pub fau: &'a [FauWord],
+    /// What is computed of them, in the order of the words; at most [`crate::MAX_FAU_STEPS`].
+    pub fau_steps: &'a [FauStep],
     /// Resources; each set and binding once.
     pub bindings: &'a [Binding],
     /// Members of the push-constant block.
@@ -63,6 +66,9 @@ impl ProgramParts<'_> {
             for fau in self.fau {
                 writer.put_words(&fau.to_record());
             }
+            for step in self.fau_steps {
+                writer.put_words(&step.to_record());
+            }
             for binding in self.bindings {
                 writer.put_words(&binding.to_record());
             }
@@ -80,6 +86,7 @@ impl ProgramParts<'_> {
             code: self.code.len(),
             data: self.data.len(),
             fau: self.fau.len(),
+            fau_steps: self.fau_steps.len(),
             bindings: self.bindings.len(),
             push_ranges: self.push_ranges.len(),
             entry: self.entry.len(),
@@ -105,7 +112,7 @@ impl ProgramParts<'_> {
             self.bindings.len() as u32,
             self.push_ranges.len() as u32,
             self.data.len() as u32,
-            0,
+            self.fau_steps.len() as u32,
         ]
     }
 }

@@ -7,7 +7,7 @@ use eitri_program_file::{CODE_WORD_BYTES, Format, Section, Tables};
 /// How a program begins.
 pub(crate) const FORMAT: Format = Format {
     magic: *b"EITRIPRG",
-    version: 2,
+    version: 3,
     header_bytes: 0x58,
 };
 
@@ -30,12 +30,13 @@ pub(crate) mod word {
     pub(crate) const BINDINGS:       usize = 0x48;
     pub(crate) const PUSH_RANGES:    usize = 0x4C;
     pub(crate) const DATA_WORDS:     usize = 0x50; // 64-bit words
-    pub(crate) const RESERVED:       usize = 0x54; // zero
+    pub(crate) const FAU_STEPS:      usize = 0x54;
 }
 /// Bytes of one record of each table: the code follows the header at once, so it is 8-byte aligned. They follow the code and the data in this order; the entry's name is
 /// last.
 pub(crate) const DATA_WORD_BYTES: usize = 8;
 pub(crate) const FAU_BYTES: usize = 8;
+pub(crate) const FAU_STEP_BYTES: usize = 8;
 pub(crate) const BINDING_BYTES: usize = 28;
 pub(crate) const PUSH_RANGE_BYTES: usize = 8;
 
@@ -45,6 +46,7 @@ pub(crate) struct Sections {
     pub(crate) code: Section,
     pub(crate) data: Section,
     pub(crate) fau: Section,
+    pub(crate) fau_steps: Section,
     pub(crate) bindings: Section,
     pub(crate) push_ranges: Section,
     pub(crate) entry: Section,
@@ -56,6 +58,7 @@ pub(crate) struct Counts {
     pub(crate) code: usize,
     pub(crate) data: usize,
     pub(crate) fau: usize,
+    pub(crate) fau_steps: usize,
     pub(crate) bindings: usize,
     pub(crate) push_ranges: usize,
     pub(crate) entry: usize,
@@ -67,13 +70,15 @@ impl Sections {
         let code = Section::after(FORMAT.header_bytes, counts.code, CODE_WORD_BYTES)?;
         let data = Section::after(code.end, counts.data, DATA_WORD_BYTES)?;
         let fau = Section::after(data.end, counts.fau, FAU_BYTES)?;
-        let bindings = Section::after(fau.end, counts.bindings, BINDING_BYTES)?;
+        let fau_steps = Section::after(fau.end, counts.fau_steps, FAU_STEP_BYTES)?;
+        let bindings = Section::after(fau_steps.end, counts.bindings, BINDING_BYTES)?;
         let push_ranges = Section::after(bindings.end, counts.push_ranges, PUSH_RANGE_BYTES)?;
         let entry = Section::after(push_ranges.end, counts.entry, 1)?;
         Some(Sections {
             code,
             data,
             fau,
+            fau_steps,
             bindings,
             push_ranges,
             entry,

@@ -1,7 +1,7 @@
 //! A compiled shader as a binary: what shaderc writes and the runtime reads.
 //!
 //! A program is one contiguous little-endian blob: a header, the machine code, data that the code reads, and small tables
-//! of what the code expects (FAU words, bindings, push-constant ranges). The compiler fills a [`ProgramParts`] and
+//! of what the code expects (FAU words, what is computed of them, bindings, push-constant ranges). The compiler fills a [`ProgramParts`] and
 //! [encodes](ProgramParts::encode) it; an image embeds the bytes ([`include_program!`]); the runtime
 //! [parses](Program::parse) them without allocation. Parsing checks everything once, so that nothing that comes out of
 //! a [`Program`] needs another check.
@@ -26,6 +26,7 @@
 //!     scratch_bytes: 0,
 //!     push_constant_bytes: 4,
 //!     fau: &[FauWord::PushConstant { offset: 0 }],
+//!     fau_steps: &[],
 //!     bindings: &[],
 //!     push_ranges: &[],
 //! };
@@ -44,6 +45,7 @@ mod binding;
 mod embed;
 mod encode;
 mod fau;
+mod fau_step;
 mod header;
 mod layout;
 mod program;
@@ -53,11 +55,14 @@ pub use eitri_program_file::{Access, EncodeError, ProgramError, PushRange, Workg
 pub use embed::Aligned;
 pub use encode::ProgramParts;
 pub use fau::{AddressHalf, Axis, FauWord};
+pub use fau_step::{FauOp, FauOperand, FauStep};
 pub use header::{Arch, RegisterFile, SUPPORTED, Stage};
 pub use program::Program;
 
 /// Most FAU words (32 bits each) that a program may ask for: 64 slots of 64 bits (hardware/compiler-abi.md 4).
 pub const MAX_FAU_WORDS: usize = 128;
+/// Most steps that change them: so many are soon taken, at each dispatch.
+pub const MAX_FAU_STEPS: usize = 32;
 /// Most bytes of push constants: the Vulkan maximum that the ABI carries (hardware/compiler-abi.md 4).
 pub const MAX_PUSH_CONSTANT_BYTES: u32 = 256;
 /// Alignment of a program's data in GPU memory, in bytes: what a load must not straddle, and a line of the cache.

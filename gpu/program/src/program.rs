@@ -4,13 +4,15 @@
 
 use crate::binding::{Binding, DescriptorSlot};
 use crate::fau::FauWord;
+use crate::fau_step::FauStep;
 use crate::header::{Arch, RegisterFile, Stage};
 use crate::layout::{Counts, FORMAT, Sections, word};
-use crate::{MAX_FAU_WORDS, MAX_PUSH_CONSTANT_BYTES};
+use crate::{MAX_FAU_STEPS, MAX_FAU_WORDS, MAX_PUSH_CONSTANT_BYTES};
 use eitri_program_file::{Header, ProgramError, PushRange, WorkgroupSize, code_words, records};
 
 /// The tables, in errors.
 const FAU_TABLE: &str = "FAU table";
+const STEP_TABLE: &str = "table of FAU steps";
 const BINDING_TABLE: &str = "binding table";
 const PUSH_TABLE: &str = "push-constant table";
 
@@ -43,14 +45,17 @@ impl<'a> Program<'a> {
             code: header.count(word::CODE_WORDS)?,
             data: header.count(word::DATA_WORDS)?,
             fau: header.count(word::FAU_WORDS)?,
+            fau_steps: header.count(word::FAU_STEPS)?,
             bindings: header.count(word::BINDINGS)?,
             push_ranges: header.count(word::PUSH_RANGES)?,
             entry: header.count(word::ENTRY_BYTES)?,
         };
         let sections = header.tables(Sections::of(&counts))?;
-        header.meaning(word::RESERVED, |word| (word == 0).then_some(()))?;
         if counts.fau > MAX_FAU_WORDS {
             return Err(header.bad(word::FAU_WORDS));
+        }
+        if counts.fau_steps > MAX_FAU_STEPS {
+            return Err(header.bad(word::FAU_STEPS));
         }
         let program = Program {
             bytes,
@@ -72,6 +77,9 @@ impl<'a> Program<'a> {
             })?,
         };
         program.check_records()?;
+        if counts.fau_steps > 0 {
+            program.check_steps()?;
+        }
         Ok(program)
     }
 
@@ -102,6 +110,22 @@ impl<'a> Program<'a> {
         for (index, record) in records::<2>(ranges).enumerate() {
             PushRange::from_record(record, push)
                 .ok_or(Header::bad_record(PUSH_TABLE, index, &record))?;
+        }
+        Ok(())
+    }
+
+    /// Steps come in the order of their words, and each changes a word that can be changed.
+    #[inline(never)]
+    fn check_steps(&self) -> Result<(), ProgramError> {
+        let mut last = 0;
+        for (index, record) in records::<2>(self.sections.fau_steps.of(self.bytes)).enumerate() {
+            let bad = Header::bad_record(STEP_TABLE, index, &record);
+            let step = FauStep::from_record(record, self.push_constant_bytes).ok_or(bad)?;
+            let word = self.fau().nth(step.word.into());
+            if step.word < last || !word.is_some_and(FauWord::takes_steps) {
+                return Err(bad);
+            }
+            last = step.word;
         }
         Ok(())
     }
@@ -178,6 +202,14 @@ impl<'a> Program<'a> {
         let push = self.push_constant_bytes;
         records::<2>(self.sections.fau.of(self.bytes))
             .map_while(move |record| FauWord::from_record(record, push))
+    }
+
+    /// What is computed of the FAU words before they are put there, in the order of the words; at most
+    /// [`MAX_FAU_STEPS`].
+    pub fn fau_steps(&self) -> impl Iterator<Item = FauStep> + use<'a> {
+        let push = self.push_constant_bytes;
+        records::<2>(self.sections.fau_steps.of(self.bytes))
+            .map_while(move |record| FauStep::from_record(record, push))
     }
 
     /// The resources that the code uses, each set and binding once.

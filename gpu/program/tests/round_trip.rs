@@ -1,8 +1,9 @@
 //! What is written can be read, and nothing else can.
 
 use eitri_program::{
-    Access, AddressHalf, Arch, Axis, Binding, BindingKind, DescriptorSlot, EncodeError, FauWord,
-    Program, ProgramParts, PushRange, RegisterFile, Stage, WorkgroupSize,
+    Access, AddressHalf, Arch, Axis, Binding, BindingKind, DescriptorSlot, EncodeError, FauOp,
+    FauOperand, FauStep, FauWord, Program, ProgramParts, PushRange, RegisterFile, Stage,
+    WorkgroupSize,
 };
 use eitri_program_file::seal;
 use proptest::prelude::*;
@@ -23,6 +24,7 @@ fn parts<'a>(fau: &'a [FauWord], bindings: &'a [Binding]) -> ProgramParts<'a> {
         scratch_bytes: 16,
         push_constant_bytes: 8,
         fau,
+        fau_steps: &[],
         bindings,
         push_ranges: &[PushRange {
             offset: 4,
@@ -105,6 +107,72 @@ fn everything_written_is_read_back() {
     assert_eq!((program.table_length(1), program.table_length(2)), (4, 0));
 }
 
+#[test]
+fn steps_are_read_back_if_they_change_what_can_be_changed() {
+    let fau = [
+        FauWord::NumWorkgroups(Axis::X),
+        FauWord::PushConstant { offset: 4 },
+        FauWord::BufferBytes { slot: slot(0) },
+    ];
+    let step = |word, op, operand| FauStep { word, op, operand };
+    let [three, push] = [FauOperand::Constant(3), FauOperand::PushConstant(4)];
+    let steps = [
+        step(1, FauOp::Multiply, push),
+        step(1, FauOp::Subtract, three),
+        step(2, FauOp::MaxSigned, three),
+    ];
+    let bindings = [storage(0, 0)];
+    let plain = parts(&fau, &bindings);
+    let bytes = encoded(&ProgramParts {
+        fau_steps: &steps,
+        ..plain
+    });
+    let program = Program::parse(&bytes).unwrap();
+    assert_eq!(program.fau().collect::<Vec<_>>(), fau);
+    assert_eq!(program.fau_steps().collect::<Vec<_>>(), steps);
+    let bad = |fau_steps: &[FauStep], record: &str| {
+        let table = "the program's table of FAU steps";
+        let message = format!("record {record}, which means nothing there");
+        let message = message.replace("of it", &format!("of {table}"));
+        refused(&ProgramParts { fau_steps, ..plain }, &message);
+    };
+    let [first, second] = [1, 2].map(|word| step(word, FauOp::Add, three));
+    bad(&[step(0, FauOp::Add, three)], "0 of it is 0x0 0x3");
+    let outside = FauOperand::PushConstant(8);
+    bad(&[step(1, FauOp::Add, outside)], "0 of it is 0x10001 0x8");
+    bad(&[second, first], "1 of it is 0x1 0x3");
+    let many = ProgramParts {
+        fau_steps: &[first; 33],
+        ..plain
+    };
+    refused(
+        &many,
+        "program header word at 0x54 is 0x21, which means nothing there",
+    );
+}
+
+#[test]
+fn steps_compute_what_they_say() {
+    let of = |op: FauOp| op.apply(0x8000_0003, 35);
+    let expected = [
+        0x8000_0026,
+        0x7fff_ffe0,
+        0x8000_0069,
+        3,
+        0x8000_0023,
+        0x8000_0020,
+        0x18,
+        0x1000_0000,
+        0xf000_0000,
+        35,
+        0x8000_0003,
+        0x8000_0003,
+        35,
+    ];
+    let made: Vec<u32> = FauOp::ALL.iter().map(|op| of(*op)).collect();
+    assert_eq!(made, expected, "{:?}", FauOp::ALL);
+}
+
 #[track_caller]
 fn refused(parts: &ProgramParts<'_>, message: &str) {
     let mut bytes = vec![0; parts.encoded_len().unwrap()];
@@ -180,6 +248,7 @@ fn again(program: &Program<'_>) -> Vec<u8> {
         scratch_bytes: program.scratch_bytes(),
         push_constant_bytes: program.push_constant_bytes(),
         fau: &program.fau().collect::<Vec<_>>(),
+        fau_steps: &program.fau_steps().collect::<Vec<_>>(),
         bindings: &program.bindings().collect::<Vec<_>>(),
         push_ranges: &program.push_ranges().collect::<Vec<_>>(),
     })

@@ -133,6 +133,7 @@ fn encode(source: &Source<'_>, arch: Arch, code: &[u64]) -> Result<Vec<u8>, NoPr
         scratch_bytes: source.scratch,
         push_constant_bytes: 4 * PUSHED as u32,
         fau: &fau,
+        fau_steps: &[],
         bindings: &[binding],
         push_ranges: &[],
     };

@@ -24,10 +24,23 @@ pub(super) fn encode(
         AddressHalf::Low => program::AddressHalf::Low,
         AddressHalf::High => program::AddressHalf::High,
     };
+    let work = |word: &FauWord| match *word {
+        FauWord::Worked(number) => binary.work.get(number),
+        _ => None,
+    };
+    let fau_steps: Vec<program::FauStep> = binary
+        .fau
+        .iter()
+        .zip(0u8..)
+        .flat_map(|(fau, word)| {
+            let steps = work(fau).into_iter().flat_map(|work| &work.steps);
+            steps.map(move |&(op, operand)| program::FauStep { word, op, operand })
+        })
+        .collect();
     let fau: Vec<program::FauWord> = binary
         .fau
         .iter()
-        .map(|word| match *word {
+        .map(|word| match work(word).map_or(*word, |work| work.start) {
             FauWord::Constant(bits) => program::FauWord::Constant(bits),
             FauWord::PushConstant(offset) => program::FauWord::PushConstant { offset },
             FauWord::NumWorkgroups(which) => program::FauWord::NumWorkgroups(axis(which)),
@@ -43,6 +56,8 @@ pub(super) fn encode(
                 half: half(which),
             },
             FauWord::DataAddress(which) => program::FauWord::DataAddress(half(which)),
+            // All work has a start, which is no work.
+            FauWord::Worked(_) => program::FauWord::Constant(0),
         })
         .collect();
     let bindings: Vec<program::Binding> = function
@@ -85,6 +100,7 @@ pub(super) fn encode(
         scratch_bytes: binary.scratch_bytes,
         push_constant_bytes: function.push_constant_bytes,
         fau: &fau,
+        fau_steps: &fau_steps,
         bindings: &bindings,
         push_ranges: &push_ranges,
     };

@@ -63,7 +63,7 @@ mod tests_shared;
 mod tests_spill;
 
 pub use self::error::{Error, Unsupported};
-pub use self::mir::{AddressHalf, FauWord};
+pub use self::mir::{AddressHalf, FauWord, UniformWork};
 pub use self::passes::PASSES;
 pub use self::statistics::Statistics;
 use crate::compile::{Errors, Made};
@@ -96,6 +96,8 @@ pub struct Binary {
     pub preload: u16,
     /// FAU words in order.
     pub fau: Vec<FauWord>,
+    /// What some of them are worked out by.
+    pub work: Vec<UniformWork>,
     /// By binding: the handle of its first element; those of the others follow.
     pub handles: Vec<u32>,
     /// Bytes of thread-local memory for each thread, a multiple of 16.
@@ -146,6 +148,7 @@ pub fn compile_with(
         registers: lowered.allocated.registers_per_thread,
         preload: preloaded.fold(0, |mask, bit| mask | 1 << bit),
         fau: function.extra.fau.clone(),
+        work: function.extra.work.clone(),
         handles: descriptors::handles(&ir.bindings),
         scratch_bytes: function.scratch_bytes.next_multiple_of(16),
         statistics: statistics::count(function, &lowered.allocated),

@@ -247,6 +247,41 @@ fn memory() {
 }
 
 #[test]
+fn uniform_work() {
+    // What comes of push constants and sizes alone is a word, which reads as any other; the words before it are dropped when
+    // they are arranged.
+    check(
+        "
+      %p = uniform.push.4
+      %q = uniform.push.8
+      %m = imul %p, %q                       ; expect: work 0 = push 4, Multiply push 8
+      %a = iadd 5, %m                        ; expect: work 1 = push 4, Multiply push 8, Add 5
+      %n = buffer_size @0.1.2
+      %b = umax 3, %n                        ; expect: work 2 = bytes 0x1000006, Max 3
+      %c = isub %b, 3                        ; expect: work 3 = bytes 0x1000006, Max 3, Subtract 3
+      %d = isub 7, %p                        ; expect: work 4 = constant 0x7, Subtract push 4
+      store.shared 0, %a                     ; expect: % = MOV.i32 u
+      store.shared 4, %c
+      store.shared 8, %d
+    ",
+    );
+    // Two words in one step, or what a warp alone knows, stay with the warps.
+    check(
+        "
+      %p = uniform.push.4
+      %n = buffer_size @0.1.2
+      %w = uniform.num_workgroups.x
+      %a = imul %p, %n                       ; expect: work 0 = bytes 0x1000006, Multiply push 4
+      %b = imul %n, %n                       ; expect: % = IMUL.i32 u1, u1
+      %c = imul %w, 12                       ; expect: % = IMUL.i32 u0, t
+      store.shared 0, %a
+      store.shared 4, %b
+      store.shared 8, %c
+    ",
+    );
+}
+
+#[test]
 fn resources() {
     // The size of a buffer that is known is a uniform word.
     check(

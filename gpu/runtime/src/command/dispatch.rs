@@ -482,7 +482,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let data = self.shape()?.data.0;
         self.device.uniforms.clear();
         for (number, word) in self.program()?.fau().enumerate() {
-            let word = match word {
+            let mut word = match word {
                 // Offsets are inside the push constants: `Program::parse` has checked them.
                 FauWord::PushConstant { offset } => Err(Source::Push(offset)),
                 FauWord::NumWorkgroups(axis) => Err(Source::Count(axis)),
@@ -501,6 +501,11 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
                 }
                 FauWord::DataAddress(half) => Ok(half.of(data)),
             };
+            for step in self.program()?.fau_steps() {
+                if usize::from(step.word) == number {
+                    word = self.device.uniforms.take(word, step);
+                }
+            }
             self.device.uniforms.add(number, word);
         }
         self.device.uniforms.added();

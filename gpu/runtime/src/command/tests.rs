@@ -49,6 +49,7 @@ fn program_with(fau: &[FauWord], change: impl FnOnce(&mut ProgramParts<'_>)) -> 
         scratch_bytes: 0,
         push_constant_bytes: 8,
         fau,
+        fau_steps: &[],
         bindings: &[binding],
         push_ranges: &[],
     };

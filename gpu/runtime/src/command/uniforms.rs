@@ -3,7 +3,9 @@
 //! Guarantees: a word that stays the same is found out once; a dispatch changes the others and writes all in one go.
 //! Facts: hardware/compiler-abi.md section 4.
 
-use eitri_program::{Axis, MAX_FAU_WORDS, MAX_PUSH_CONSTANT_BYTES};
+use eitri_program::{
+    Axis, FauOp, FauOperand, FauStep, MAX_FAU_STEPS, MAX_FAU_WORDS, MAX_PUSH_CONSTANT_BYTES,
+};
 use heapless::Vec;
 
 /// Pairs of words at most.
@@ -13,6 +15,9 @@ const PUSHED: usize = MAX_PUSH_CONSTANT_BYTES as usize / 4;
 /// Behind them stand the workgroups along each axis, and a zero for whatever stays the same.
 const COUNTS: usize = PUSHED;
 const ZERO: usize = COUNTS + 3;
+/// Behind that what steps read and make: each may read a constant and make a word, and begin with another constant.
+const WORKED: usize = ZERO + 1;
+const VALUES: usize = WORKED + 3 * MAX_FAU_STEPS;
 
 /// Where a word comes from that changes from dispatch to dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +26,8 @@ pub(super) enum Source {
     Count(Axis),
     /// The push constants, from this byte on: a multiple of 4.
     Push(u32),
+    /// What steps have made, at this place among the values.
+    Worked(u8),
 }
 
 impl Source {
@@ -29,6 +36,7 @@ impl Source {
         match self {
             Source::Count(axis) => COUNTS.saturating_add(axis.index()),
             Source::Push(offset) => offset as usize / 4,
+            Source::Worked(place) => place as usize,
         }
     }
 }
@@ -43,14 +51,26 @@ struct Changing {
     fixed: u64,
 }
 
+/// A step that is taken at each dispatch, between places of the values.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    op: FauOp,
+    from: u8,
+    with: u8,
+    to: u8,
+}
+
 /// The words of the next dispatch. They are large: the device keeps them from one recording to the next.
 #[derive(Debug)]
 pub(crate) struct Uniforms {
     /// Two words each, the first one in the low half.
     pairs: Vec<u64, PAIRS>,
     changing: Vec<Changing, PAIRS>,
-    /// Push constants, counts, and the zero.
-    values: [u32; ZERO + 1],
+    steps: Vec<Step, MAX_FAU_STEPS>,
+    /// Push constants, counts, the zero, and what steps read and make.
+    values: [u32; VALUES],
+    /// How many of the last there are.
+    worked: u8,
     /// The pairs are those of what is bound.
     pub(super) found: bool,
 }
@@ -61,14 +81,16 @@ impl Uniforms {
         Uniforms {
             pairs: Vec::new(),
             changing: Vec::new(),
-            values: [0; ZERO + 1],
+            steps: Vec::new(),
+            values: [0; VALUES],
+            worked: 0,
             found: false,
         }
     }
 
     /// Begins with the push constants of commands that have none: zeros.
     pub(super) fn begin(&mut self) {
-        self.values = [0; ZERO + 1];
+        self.values = [0; VALUES];
         self.found = false;
     }
 
@@ -76,6 +98,41 @@ impl Uniforms {
     pub(super) fn clear(&mut self) {
         self.pairs.clear();
         self.changing.clear();
+        self.steps.clear();
+        self.worked = 0;
+    }
+
+    /// Takes a step, now if that can be: else at each dispatch. Gives what it makes. Programs have at most [`MAX_FAU_STEPS`].
+    pub(super) fn take(
+        &mut self,
+        word: Result<u32, Source>,
+        FauStep { op, operand, .. }: FauStep,
+    ) -> Result<u32, Source> {
+        let from = match (word, operand) {
+            (Ok(value), FauOperand::Constant(with)) => return Ok(op.apply(value, with)),
+            (Ok(value), FauOperand::PushConstant(_)) => self.place_of(value),
+            (Err(source), _) => source.place() as u8,
+        };
+        let with = match operand {
+            FauOperand::Constant(value) => self.place_of(value),
+            FauOperand::PushConstant(offset) => Source::Push(offset).place() as u8,
+        };
+        let to = match word {
+            Err(Source::Worked(place)) => place,
+            _ => self.place_of(0),
+        };
+        let _ = self.steps.push(Step { op, from, with, to });
+        Err(Source::Worked(to))
+    }
+
+    /// A place of its own for a value.
+    fn place_of(&mut self, value: u32) -> u8 {
+        let place = (WORKED as u8).saturating_add(self.worked);
+        self.worked = self.worked.saturating_add(1);
+        if let Some(it) = self.values.get_mut(usize::from(place)) {
+            *it = value;
+        }
+        place
     }
 
     /// Says what word `number`, the next one, is: a value, or where it comes from. Programs have at most [`MAX_FAU_WORDS`].
@@ -167,6 +224,15 @@ impl Uniforms {
     /// All words of a dispatch of as many as the last.
     #[inline]
     pub(super) fn again(&mut self) -> &[u64] {
+        for Step { op, from, with, to } in &self.steps {
+            let [from, with] = [from, with].map(|place| self.values.get(usize::from(*place)));
+            if let (Some(from), Some(with)) = (from, with) {
+                let made = op.apply(*from, *with);
+                if let Some(to) = self.values.get_mut(usize::from(*to)) {
+                    *to = made;
+                }
+            }
+        }
         for Changing { pair, from, fixed } in &self.changing {
             let [low, high] = from.map(|place| self.values.get(usize::from(place)));
             if let (Some(pair), Some(low), Some(high)) =
@@ -207,6 +273,31 @@ mod tests {
         let words = [9 << 32 | 7, 8 << 32 | 6, 3 << 32 | 1, 9];
         assert_eq!(uniforms.of([3, 4, 6]), words);
         assert_eq!(uniforms.again(), words);
+    }
+
+    #[test]
+    fn steps_are_taken_once_or_at_each_dispatch() {
+        let mut uniforms = Uniforms::new();
+        let step = |op, operand| FauStep {
+            word: 0,
+            op,
+            operand,
+        };
+        let [three, push] = [FauOperand::Constant(3), FauOperand::PushConstant(4)];
+        assert_eq!(uniforms.take(Ok(2), step(FauOp::Max, three)), Ok(3));
+        assert!(uniforms.steps.is_empty(), "it is known");
+        let mut word = Err(Source::Push(0));
+        for (op, operand) in [(FauOp::Multiply, push), (FauOp::Subtract, three)] {
+            word = uniforms.take(word, step(op, operand));
+        }
+        uniforms.add(0, word);
+        let other = uniforms.take(Ok(100), step(FauOp::Subtract, push));
+        uniforms.add(1, other);
+        uniforms.added();
+        assert_eq!(uniforms.push(0, &[5, 0, 0, 0, 7]), Some(true));
+        assert_eq!(uniforms.of([1; 3]), [93 << 32 | 32]);
+        assert_eq!(uniforms.push(4, &[8]), Some(true));
+        assert_eq!(uniforms.again(), [92 << 32 | 37]);
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub enum FauWord {
     TexelFormat(u32),
     /// Half of the address of the program's constant memory.
     DataAddress(AddressHalf),
+    /// What the work with this number comes to.
+    Worked(usize),
 }
 
 impl FauWord {
@@ -55,6 +57,7 @@ impl FauWord {
             }
             "texels" => Some(FauWord::TexelCount(number(argument)?)),
             "format" => Some(FauWord::TexelFormat(number(argument)?)),
+            "worked" => Some(FauWord::Worked(argument.parse().ok()?)),
             "data" => Some(FauWord::DataAddress(AddressHalf::from_name(argument)?)),
             _ => None,
         }
@@ -103,6 +106,7 @@ impl std::fmt::Display for FauWord {
             FauWord::BufferAddress(handle, half) => {
                 write!(f, "address_{} {handle:#x}", half.name())
             }
+            FauWord::Worked(number) => write!(f, "worked {number}"),
             FauWord::DataAddress(half) => write!(f, "data {}", half.name()),
         }
     }

@@ -5,10 +5,10 @@ use std::fmt;
 use eitri_isa::Arch;
 use smallvec::{SmallVec, smallvec};
 
-use super::FauWord;
 use super::modifier::{Flow, Modifier};
 use super::op::Op;
 use super::operand::{Operand, Source, Space, Word};
+use super::{FauWord, UniformWork};
 use crate::machine::{BlockId, Location};
 
 /// Words that an instruction reads or writes as a run. Most are single, and then need no memory for them.
@@ -93,6 +93,8 @@ pub(crate) struct Extra {
     pub(crate) arch: Arch,
     /// Uniform words, by number.
     pub(crate) fau: Vec<FauWord>,
+    /// What some of them are worked out by.
+    pub(crate) work: Vec<UniformWork>,
 }
 
 impl Default for Extra {
@@ -101,6 +103,7 @@ impl Default for Extra {
         Extra {
             arch: Arch::V10,
             fau: Vec::new(),
+            work: Vec::new(),
         }
     }
 }
@@ -109,6 +112,9 @@ impl fmt::Display for Extra {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (word, fau) in self.fau.iter().enumerate() {
             writeln!(f, "fau u{word} = {fau}")?;
+        }
+        for (number, work) in self.work.iter().enumerate() {
+            writeln!(f, "work {number} = {work}")?;
         }
         Ok(())
     }

@@ -14,6 +14,7 @@ mod operand;
 mod parse;
 mod part;
 mod print;
+mod uniform_work;
 
 use crate::machine as shared;
 
@@ -28,6 +29,7 @@ pub(crate) use crate::machine::verify;
 pub(crate) use crate::machine::{BlockId, Form, Instruction, Location, Value};
 pub(crate) use eitri_isa::Select;
 pub use fau_word::{AddressHalf, FauWord};
+pub use uniform_work::UniformWork;
 
 pub(crate) type Function = shared::Function<Valhall>;
 pub(crate) type Block = shared::Block<Valhall>;

@@ -2,7 +2,6 @@
 
 #![cfg(test)]
 
-use super::FauWord;
 use super::Function;
 use super::instr::{Instr, Words};
 use super::machine::Valhall;
@@ -10,6 +9,7 @@ use super::modifier::{Flow, Modifier};
 use super::op::Op;
 use super::operand::{Half, Operand, Register, Source, Space, Special};
 use super::part::{Part, Width};
+use super::{FauWord, UniformWork};
 use crate::machine::parse::{
     Text, parse_block, parse_number, parse_pair, parse_run, parse_word, split,
 };
@@ -42,8 +42,12 @@ impl Text for Valhall {
     }
 
     fn extra(extra: &mut <Valhall as crate::machine::Machine>::Extra, code: &str) -> Option<()> {
-        let (_, what) = code.strip_prefix("fau ")?.split_once(" = ")?;
-        extra.fau.push(FauWord::parse(what)?);
+        let (name, what) = code.split_once(" = ")?;
+        match name.split_once(' ')? {
+            ("fau", _) => extra.fau.push(FauWord::parse(what)?),
+            ("work", _) => extra.work.push(UniformWork::parse(what)?),
+            _ => return None,
+        }
         Some(())
     }
 }

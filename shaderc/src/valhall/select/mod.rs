@@ -22,6 +22,7 @@ mod resource;
 mod sysval;
 mod texture;
 mod transcendental;
+mod uniform_work;
 mod wide;
 
 use smallvec::smallvec;

@@ -60,6 +60,7 @@ impl Selector<'_> {
                 self.number_uniform(value, word);
             }
         }
+        self.number_work(most);
         Ok(())
     }
 
@@ -75,7 +76,7 @@ impl Selector<'_> {
         }
     }
 
-    fn number_uniform(&mut self, value: ir::Value, word: FauWord) {
+    pub(super) fn number_uniform(&mut self, value: ir::Value, word: FauWord) {
         let fau = &mut self.function.extra.fau;
         let found = fau.iter().position(|other| *other == word);
         let index = found.unwrap_or_else(|| {

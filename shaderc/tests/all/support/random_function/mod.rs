@@ -6,6 +6,7 @@
 mod flow;
 mod halves;
 mod memory;
+mod uniforms;
 
 use eitri_shaderc::Target;
 use eitri_shaderc::interp::{Buffer, Buffers, Dispatch};
@@ -354,6 +355,7 @@ pub fn generate(seed: u64, content: Content, target: &Target) -> Function {
         b.uniform(Uniform::PushConstant(4)),
         b.num_workgroups(Axis::Y),
     ];
+    let uniforms = uniforms::uniforms(&mut b, seed);
     let access = Access {
         align: 16,
         memory: Memory::Constant,
@@ -409,6 +411,7 @@ pub fn generate(seed: u64, content: Content, target: &Target) -> Function {
             b.store(access, &[place], &words[3..7]);
         }
     }
+    words.extend(uniforms);
     let mut generator = Generator {
         random: Random(seed),
         b,

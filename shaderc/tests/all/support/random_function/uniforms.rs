@@ -1,0 +1,48 @@
+//! What is the same for all invocations: computed of push constants, counts of workgroups and sizes of buffers.
+
+use super::{INPUT, Random, buffer};
+use eitri_shaderc::ir::{Alu, Axis, Builder, Op, Uniform, Value};
+
+const OPERATIONS: [Alu; 15] = [
+    Alu::IAdd,
+    Alu::ISub,
+    Alu::IMul,
+    Alu::IAnd,
+    Alu::IOr,
+    Alu::IXor,
+    Alu::IShl,
+    Alu::UShr,
+    Alu::SShr,
+    Alu::UMin,
+    Alu::UMax,
+    Alu::SMin,
+    Alu::SMax,
+    // No step of a machine that can take some.
+    Alu::RotL,
+    Alu::UMulHigh,
+];
+
+/// Words, the last ones made of those before them.
+pub(super) fn uniforms(b: &mut Builder<'_>, seed: u64) -> Vec<Value> {
+    // Numbers of its own, as those of halves.
+    let mut random = Random(seed.rotate_left(32));
+    let input = buffer(b.function, INPUT);
+    let mut words = vec![
+        b.uniform(Uniform::PushConstant(4)),
+        b.num_workgroups(Axis::Y),
+        b.uniform(Uniform::PushConstant(12)),
+        b.inst(Op::BufferSize, &[input])[0],
+    ];
+    for _ in 0..random.below(8) {
+        let operation = random.pick(&OPERATIONS);
+        let [first, second] = [(); 2].map(|()| match random.below(3) {
+            0 => {
+                let word = random.word();
+                b.word(word)
+            }
+            _ => random.pick(&words),
+        });
+        words.push(b.alu(operation, &[first, second]));
+    }
+    words
+}
