@@ -1,7 +1,7 @@
 //! How bare-metal programs are built: one command line, for the `eitri` command and for a head start before it runs.
 
 use crate::workspace::{BARE_METAL_TARGET, UEFI_TARGET, Workspace};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The package, and the program, that every run in QEMU needs, and that takes longest to build.
@@ -39,7 +39,10 @@ pub fn build_small(workspace: &Workspace, package: &str) -> Command {
     let target = target(package);
     let mut command = workspace.cargo(&["build", "--profile", SMALL, "--no-default-features"]);
     command.args(["--target", target, "-p", package]);
-    let flags: Vec<String> = sources_of_crates().iter().filter_map(shortened).collect();
+    let flags: Vec<String> = sources_of_crates()
+        .iter()
+        .filter_map(|folder| shortened(folder))
+        .collect();
     if !flags.is_empty() {
         let flags = flags.join(", ");
         command.args([
@@ -65,7 +68,7 @@ fn sources_of_crates() -> Vec<PathBuf> {
 }
 
 /// The flag that names the places of panics from such a folder on: the rest is long, and different on each machine.
-fn shortened(folder: &PathBuf) -> Option<String> {
+fn shortened(folder: &Path) -> Option<String> {
     let folder = folder.to_str()?;
     let plain = !folder.contains(['\'', '=']);
     plain.then(|| format!("'--remap-path-prefix={folder}/='"))
