@@ -90,7 +90,10 @@ impl Uniforms {
 
     /// Begins with the push constants of commands that have none: zeros.
     pub(super) fn begin(&mut self) {
-        self.values = [0; VALUES];
+        // What steps read and make is put there when it is found out.
+        if let Some(values) = self.values.get_mut(..=ZERO) {
+            values.fill(0);
+        }
         self.found = false;
     }
 
