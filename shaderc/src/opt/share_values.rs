@@ -99,31 +99,18 @@ impl Seen {
     }
 }
 
-/// Whether it is one operation on one value and constants.
+/// Operations that are one instruction on any machine.
+#[rustfmt::skip]
+const CHEAP: &[Alu] = &[
+    Alu::IAdd, Alu::ISub, Alu::IAnd, Alu::IOr, Alu::IXor, Alu::INot, Alu::IShl, Alu::UShr, Alu::SShr,
+    Alu::IEq, Alu::INe, Alu::SLt, Alu::SGe, Alu::ULt, Alu::UGe,
+];
+
+/// Whether it is such an operation on one value and constants.
 fn is_cheap(function: &Function, data: &InstData) -> bool {
-    let values = data.args.iter();
-    let values = values.filter(|value| function.as_bits(**value).is_none());
-    let one = matches!(
-        data.op,
-        Op::Alu(
-            Alu::IAdd
-                | Alu::ISub
-                | Alu::IAnd
-                | Alu::IOr
-                | Alu::IXor
-                | Alu::INot
-                | Alu::IShl
-                | Alu::UShr
-                | Alu::SShr
-                | Alu::IEq
-                | Alu::INe
-                | Alu::SLt
-                | Alu::SGe
-                | Alu::ULt
-                | Alu::UGe
-        )
-    );
-    one && values.count() <= 1
+    let args = data.args.iter();
+    let values = args.filter(|value| function.as_bits(**value).is_none());
+    matches!(data.op, Op::Alu(alu) if CHEAP.contains(&alu)) && values.count() <= 1
 }
 
 fn hash(data: &InstData) -> u32 {

@@ -128,3 +128,37 @@ fn passes_do_what_their_files_say() {
         );
     }
 }
+
+/// How many operations of a name are left where two that are equal stand so many others apart.
+fn left_of(name: &str, apart: usize) -> usize {
+    let mut text =
+        String::from("function main\nworkgroup 1 1 1\nbinding 0 0 storage written\nb0:\n");
+    text.push_str(&format!(
+        "  %id = local_id.x\n  %a = {name} %id, 77\n  %x0 = ineg %a\n"
+    ));
+    for number in 0..apart {
+        text.push_str(&format!("  %x{} = ixor %x{number}, %id\n", number + 1));
+    }
+    text.push_str(&format!(
+        "  %b = {name} %id, 77\n  %r = ixor %x{apart}, %b\n"
+    ));
+    text.push_str("  store.buffer @0.0, 0, %r\n  return\n");
+    let mut function = parse(&text).unwrap_or_else(|error| panic!("{error}"));
+    let mut runner = Runner::new(Target::default(), &[]);
+    for name in ["share_values", "dead_code"] {
+        let pass = passes().find(|pass| pass.name == name).unwrap();
+        runner.run(&mut function, pass);
+    }
+    function.to_string().matches(&format!("= {name} ")).count()
+}
+
+#[test]
+fn what_is_cheap_is_made_again_far_away() {
+    let left = [("iadd", 500), ("iadd", 1500), ("imul", 1500)];
+    let left = left.map(|(name, apart)| left_of(name, apart));
+    assert_eq!(
+        left,
+        [1, 2, 1],
+        "an add nearby and far away, a multiplication"
+    );
+}
