@@ -1,8 +1,8 @@
 //! A compiled shader as a binary: what shaderc writes and the runtime reads.
 //!
 //! A program is one contiguous little-endian blob: a header, the machine code, data that the code reads, and small tables
-//! of what the code expects (FAU words, what is computed of them, bindings, push-constant ranges). The compiler fills a [`ProgramParts`] and
-//! [encodes](ProgramParts::encode) it; an image embeds the bytes ([`include_program!`]); the runtime
+//! of what the code expects (FAU words, what is computed of them, bindings, push-constant ranges). The compiler fills a
+//! [`ProgramParts`] and [encodes](ProgramParts::encode) it; an image embeds the bytes ([`include_program!`]); the runtime
 //! [parses](Program::parse) them without allocation. Parsing checks everything once, so that nothing that comes out of
 //! a [`Program`] needs another check.
 //!

@@ -1,8 +1,8 @@
 //! Checker: proves that after allocation each use reads the value that the program meant.
 //!
 //! Follows the allocated function over all paths, knowing for every unit of registers and every spill slot which parts of
-//! which values of the program it holds, whatever the allocator believed. A copy makes both places hold both values; another definition makes
-//! every other place forget the value; where paths meet, only what all of them hold is held.
+//! which values of the program it holds, whatever the allocator believed. A copy makes both places hold both values;
+//! another definition makes every other place forget the value; where paths meet, only what all of them hold is held.
 
 mod held;
 mod wrong;
