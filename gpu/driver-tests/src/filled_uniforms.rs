@@ -86,6 +86,12 @@ impl Tables {
         bytes
     }
 
+    /// The host gives the table that sum.
+    fn fill(&self, device: &mut Up, sum: u32) {
+        let filled = device.write_buffer(self.table, 0, &Tables::bytes(sum));
+        filled.or_fail("it fits");
+    }
+
     /// What the results are for a sum and a number of workgroups.
     #[track_caller]
     fn check(&self, device: &mut Up, number: usize, sum: u32, workgroups: u32) {
@@ -130,9 +136,7 @@ pub(crate) fn words_of_buffers_are_those_of_the_moment() {
         Ok(())
     });
     for sum in [7, 80, 3] {
-        device
-            .write_buffer(tables.table, 0, &Tables::bytes(sum))
-            .or_fail("it fits");
+        tables.fill(&mut device, sum);
         run(&mut device, queue, commands);
         tables.check(&mut device, 0, sum, 3);
         tables.check(&mut device, 1, 1000, 2);
@@ -172,9 +176,7 @@ pub(crate) fn called_commands_fill_in_words_at_each_call() {
         it.barrier(transfers, all)?.execute(called)?;
         Ok(())
     });
-    device
-        .write_buffer(tables.table, 0, &Tables::bytes(5))
-        .or_fail("it fits");
+    tables.fill(&mut device, 5);
     run(&mut device, queue, commands);
     tables.check(&mut device, 0, 9, 1);
     tables.check(&mut device, 1, 5, 2);
@@ -203,9 +205,7 @@ pub(crate) fn a_dispatch_of_unknown_size_has_its_words_too() {
         Ok(())
     });
     for (sum, workgroups) in [(2, 4), (30, 1)] {
-        device
-            .write_buffer(tables.table, 0, &Tables::bytes(sum))
-            .or_fail("it fits");
+        tables.fill(&mut device, sum);
         device
             .write_buffer(counts, 0, &u32::to_le_bytes(workgroups))
             .or_fail("it fits");

@@ -47,6 +47,15 @@ impl Spaces {
         }
     }
 
+    /// What a machine calls the one that it is; nothing if it is both or none.
+    pub(crate) fn single<S>(self, buffers: S, shared: S) -> Option<S> {
+        match (self.buffers, self.shared) {
+            (true, false) => Some(buffers),
+            (false, true) => Some(shared),
+            _ => None,
+        }
+    }
+
     /// How the text form says which they are; nothing for all.
     pub(super) fn name(self) -> &'static str {
         let name = Spaces::NAMES.iter().find(|(spaces, _)| *spaces == self);

@@ -20,7 +20,7 @@ use super::pointer::{Opaque, Pointer};
 use super::printf::Printf;
 use super::reader::{Instr, Result};
 use super::refusals::Refusals;
-use super::types::{ImageType, ScalarTypes, Type};
+use super::types::{ImageType, Type};
 use crate::ir::{
     self, BlockId, Builder, Function, Kind, Position, PositionId, SourceLine, Terminator, Value,
 };
@@ -233,10 +233,7 @@ impl Translator<'_> {
     /// Gives the result of an instruction its scalars, which must fit its type.
     pub fn define(&mut self, instr: &Instr, scalars: impl Into<Rc<[Value]>>) -> Result<()> {
         let ty = self.result_type(instr)?;
-        let types = match ty.is_value() {
-            true => ty.flatten(),
-            false => ScalarTypes::new(),
-        };
+        let types = ty.value_types();
         let scalars = scalars.into();
         let function = &self.builder.function;
         if !types
@@ -531,10 +528,7 @@ impl Translator<'_> {
             return Ok(Rc::from([]));
         };
         self.builder.block = continuation;
-        let types = match *frame.result {
-            Type::Void => ScalarTypes::new(),
-            _ => frame.result.flatten(),
-        };
+        let types = frame.result.flatten();
         let mut results = vec![];
         for (index, ty) in types.into_iter().enumerate() {
             // A single return needs no phi; none at all means that this place is never reached.

@@ -232,6 +232,14 @@ impl Type {
         types
     }
 
+    /// The same of what is a value; none of what is none.
+    pub fn value_types(&self) -> ScalarTypes {
+        match self.is_value() {
+            true => self.flatten(),
+            false => ScalarTypes::new(),
+        }
+    }
+
     fn flatten_into(&self, out: &mut ScalarTypes) {
         match self {
             Type::Bool | Type::Int { .. } | Type::Float { .. } | Type::Address { .. } => {

@@ -15,15 +15,6 @@ pub(super) fn encode(
     binary: &Binary,
     arch: Arch,
 ) -> Result<Vec<u8>, program::EncodeError> {
-    let axis = |axis: Axis| program::Axis::ALL[axis.index()];
-    let slot = |handle: u32| program::DescriptorSlot {
-        table: (handle >> 24) as u8,
-        index: handle & 0xff_ffff,
-    };
-    let half = |half| match half {
-        AddressHalf::Low => program::AddressHalf::Low,
-        AddressHalf::High => program::AddressHalf::High,
-    };
     let work = |word: &FauWord| match *word {
         FauWord::Worked(number) => binary.work.get(number),
         _ => None,
@@ -40,25 +31,7 @@ pub(super) fn encode(
     let fau: Vec<program::FauWord> = binary
         .fau
         .iter()
-        .map(|word| match work(word).map_or(*word, |work| work.start) {
-            FauWord::Constant(bits) => program::FauWord::Constant(bits),
-            FauWord::PushConstant(offset) => program::FauWord::PushConstant { offset },
-            FauWord::NumWorkgroups(which) => program::FauWord::NumWorkgroups(axis(which)),
-            FauWord::BufferBytes(handle) => program::FauWord::BufferBytes { slot: slot(handle) },
-            FauWord::BufferWord(handle, offset) => program::FauWord::BufferWord {
-                slot: slot(handle),
-                offset,
-            },
-            FauWord::TexelCount(handle) => program::FauWord::TexelCount { slot: slot(handle) },
-            FauWord::TexelFormat(handle) => program::FauWord::TexelFormat { slot: slot(handle) },
-            FauWord::BufferAddress(handle, which) => program::FauWord::BufferAddress {
-                slot: slot(handle),
-                half: half(which),
-            },
-            FauWord::DataAddress(which) => program::FauWord::DataAddress(half(which)),
-            // All work has a start, which is no work.
-            FauWord::Worked(_) => program::FauWord::Constant(0),
-        })
+        .map(|word| fau_word(work(word).map_or(*word, |work| work.start)))
         .collect();
     let bindings: Vec<program::Binding> = function
         .bindings
@@ -108,6 +81,42 @@ pub(super) fn encode(
     let length = parts.encode(&mut bytes)?;
     bytes.truncate(length);
     Ok(bytes)
+}
+
+/// The descriptor that a handle names.
+fn slot(handle: u32) -> program::DescriptorSlot {
+    program::DescriptorSlot {
+        table: (handle >> 24) as u8,
+        index: handle & 0xff_ffff,
+    }
+}
+
+/// A uniform word as the program has it.
+pub(super) fn fau_word(word: FauWord) -> program::FauWord {
+    let axis = |axis: Axis| program::Axis::ALL[axis.index()];
+    let half = |half| match half {
+        AddressHalf::Low => program::AddressHalf::Low,
+        AddressHalf::High => program::AddressHalf::High,
+    };
+    match word {
+        FauWord::Constant(bits) => program::FauWord::Constant(bits),
+        FauWord::PushConstant(offset) => program::FauWord::PushConstant { offset },
+        FauWord::NumWorkgroups(which) => program::FauWord::NumWorkgroups(axis(which)),
+        FauWord::BufferBytes(handle) => program::FauWord::BufferBytes { slot: slot(handle) },
+        FauWord::BufferWord(handle, offset) => program::FauWord::BufferWord {
+            slot: slot(handle),
+            offset,
+        },
+        FauWord::TexelCount(handle) => program::FauWord::TexelCount { slot: slot(handle) },
+        FauWord::TexelFormat(handle) => program::FauWord::TexelFormat { slot: slot(handle) },
+        FauWord::BufferAddress(handle, which) => program::FauWord::BufferAddress {
+            slot: slot(handle),
+            half: half(which),
+        },
+        FauWord::DataAddress(which) => program::FauWord::DataAddress(half(which)),
+        // All work has a start, which is no work.
+        FauWord::Worked(_) => program::FauWord::Constant(0),
+    }
 }
 
 /// The kind of a binding as the program has it.

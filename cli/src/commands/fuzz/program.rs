@@ -65,7 +65,8 @@ fn read_mali(bytes: &[u8]) -> bool {
         return false;
     };
     let _ = (program.code().count(), program.fau().count());
-    let _ = (program.bindings().count(), program.push_ranges().count());
+    let _ = (program.fau_steps().count(), program.bindings().count());
+    let _ = program.push_ranges().count();
     let _ = (program.highest_table(), program.table_length(0));
     true
 }

@@ -481,6 +481,8 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     fn find_uniforms(&mut self) -> Result<(), Error> {
         let data = self.shape()?.data.0;
         self.device.uniforms.clear();
+        let mut steps = self.program()?.fau_steps();
+        let mut step = steps.next();
         for (number, word) in self.program()?.fau().enumerate() {
             let mut word = match word {
                 // Offsets are inside the push constants: `Program::parse` has checked them.
@@ -501,10 +503,10 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
                 }
                 FauWord::DataAddress(half) => Ok(half.of(data)),
             };
-            for step in self.program()?.fau_steps() {
-                if usize::from(step.word) == number {
-                    word = self.device.uniforms.take(word, step);
-                }
+            // They come in the order of the words.
+            while let Some(it) = step.filter(|step| usize::from(step.word) == number) {
+                word = self.device.uniforms.take(word, it);
+                step = steps.next();
             }
             self.device.uniforms.add(number, word);
         }

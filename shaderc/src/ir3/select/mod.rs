@@ -261,12 +261,10 @@ impl Selector<'_> {
 
     /// Orders memories: those of one space, or of all that others see. A fence behind which nothing is accessed does it.
     fn fence(&mut self, spaces: ir::Spaces) {
-        let space = match (spaces.buffers, spaces.shared) {
-            (true, true) => None,
-            (true, false) => Some(Space::Buffer),
-            (false, true) => Some(Space::Shared),
-            (false, false) => return,
-        };
+        if spaces.is_empty() {
+            return;
+        }
+        let space = spaces.single(Space::Buffer, Space::Shared);
         let instrs = self.function.blocks[self.block.index()].instrs.iter_mut();
         match instrs.rev().find(|instr| instr.op != Op::Barrier) {
             Some(last) if last.op == Op::Fence => {

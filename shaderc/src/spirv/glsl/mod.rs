@@ -15,7 +15,7 @@ use super::error::{Feature, Invalid};
 use super::ops::convert::{fit, to_word};
 use super::reader::{Instr, Result};
 use super::translate::{Composite, Translator};
-use super::types::{ScalarTypes, Type};
+use super::types::Type;
 use crate::ir::{self, Alu, Builder, Memory, Value};
 
 /// Words before the operands: the set and the number of the instruction.
@@ -159,10 +159,7 @@ fn clamped(t: &mut Translator<'_>, value: Value) -> Value {
 /// Gives the result its scalars, at the width that its type wants.
 fn define(t: &mut Translator<'_>, instr: &Instr, scalars: Vec<Value>) -> Result<()> {
     let ty = t.result_type(instr)?;
-    let types = match ty.is_value() {
-        true => ty.flatten(),
-        false => ScalarTypes::new(),
-    };
+    let types = ty.value_types();
     let float = ty.is_float();
     let scalars = scalars.into_iter().enumerate().map(|(number, value)| {
         let wanted = types.get(number).copied();

@@ -1,8 +1,9 @@
 //! Barriers and fences: which memories they order.
 //!
 //! A fence of one invocation, whose accesses are in order anyway, or of no memory is none. A barrier of the workgroup orders
-//! all memories, whatever it names: shaders that name too few are common, and it waits for all accesses anyway.  Guarantees: what an atomic
-//! releases is in order with the atomic itself, whatever memory that is on, and so is what it acquires.
+//! all memories, whatever it names: shaders that name too few are common, and it waits for all accesses anyway.
+//! Guarantees: what an atomic releases is in order with the atomic itself, whatever memory that is on, and so is what it
+//! acquires.
 //! Facts: hardware/compiler-correctness.md 3 (fences), 5.10 (barriers).
 use rspirv::spirv::{MemorySemantics, Op, Scope};
 

@@ -225,12 +225,10 @@ impl Selector<'_> {
     /// Orders memories: those of one space, or of all that others see. What is volatile keeps its side of it, whatever memory it
     /// is in: it may be what tells others that they may go on.
     fn fence(&mut self, spaces: ir::Spaces) {
-        let space = match (spaces.buffers, spaces.shared) {
-            (true, true) => None,
-            (true, false) => Some(Space::Buffer),
-            (false, true) => Some(Space::Shared),
-            (false, false) => return,
-        };
+        if spaces.is_empty() {
+            return;
+        }
+        let space = spaces.single(Space::Buffer, Space::Shared);
         self.emit(Instr {
             space,
             volatile: true,

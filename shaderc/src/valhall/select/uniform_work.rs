@@ -6,10 +6,10 @@
 //! Facts: hardware/compiler-optimization.md 1.8 and 2 (14).
 
 use eitri_program::{FauOp, FauOperand, MAX_FAU_STEPS};
-use rustc_hash::FxHashMap as HashMap;
 
 use super::Selector;
 use crate::ir::{self, Alu, Type, Value};
+use crate::valhall::encode::fau_word;
 use crate::valhall::mir::{FauWord, UniformWork};
 
 /// The step that does an operation, and whether its operands may change places.
@@ -40,7 +40,6 @@ impl Selector<'_> {
         if self.uniforms.is_empty() {
             return;
         }
-        let mut known: HashMap<Value, UniformWork> = HashMap::default();
         let mut left = MAX_FAU_STEPS;
         // What a value is made of stands before it.
         for (_, inst) in self.ir.placed_insts() {
@@ -48,35 +47,29 @@ impl Selector<'_> {
             let (ir::Op::Alu(alu), &[result]) = (data.op, data.results.as_slice()) else {
                 continue;
             };
-            let Some(work) = self.work(alu, &data.args, &known) else {
+            let Some(work) = self.work(alu, &data.args) else {
                 continue;
             };
             let fits = work.steps.len() <= left && self.function.extra.fau.len() < most_words;
             if fits && self.ir.ty(result) == Type::W32 {
                 left -= work.steps.len();
                 let number = self.function.extra.work.len();
-                self.function.extra.work.push(work.clone());
+                self.function.extra.work.push(work);
                 self.number_uniform(result, FauWord::Worked(number));
                 self.done[result.index()] = true;
-                known.insert(result, work);
             }
         }
     }
 
     /// What an operation on known words comes to.
-    fn work(
-        &self,
-        alu: Alu,
-        args: &[Value],
-        known: &HashMap<Value, UniformWork>,
-    ) -> Option<UniformWork> {
+    fn work(&self, alu: Alu, args: &[Value]) -> Option<UniformWork> {
         let (op, swaps) = step(alu)?;
         let &[a, b] = args else {
             return None;
         };
         let then = |first: Value, second: Value| {
             let operand = self.step_operand(second)?;
-            let mut work = self.beginning(first, known)?;
+            let mut work = self.beginning(first)?;
             work.steps.push((op, operand));
             Some(work)
         };
@@ -85,30 +78,25 @@ impl Selector<'_> {
     }
 
     /// What steps can begin with.
-    fn beginning(&self, value: Value, known: &HashMap<Value, UniformWork>) -> Option<UniformWork> {
-        let word = match self.ir.as_word(value) {
-            Some(bits) => FauWord::Constant(bits),
-            None if known.contains_key(&value) => return known.get(&value).cloned(),
-            None => self.function.extra.fau[*self.uniforms.get(&value)?],
-        };
-        let begins = matches!(
-            word,
-            FauWord::Constant(_)
-                | FauWord::PushConstant(_)
-                | FauWord::BufferBytes(_)
-                | FauWord::TexelCount(_)
-        );
-        begins.then(|| UniformWork::of(word))
+    fn beginning(&self, value: Value) -> Option<UniformWork> {
+        match self.known_word(value)? {
+            FauWord::Worked(number) => self.function.extra.work.get(number).cloned(),
+            word => fau_word(word).takes_steps().then(|| UniformWork::of(word)),
+        }
     }
 
     /// What a step can be done with.
     fn step_operand(&self, value: Value) -> Option<FauOperand> {
-        if let Some(bits) = self.ir.as_word(value) {
-            return Some(FauOperand::Constant(bits));
-        }
-        match self.function.extra.fau[*self.uniforms.get(&value)?] {
+        match self.known_word(value)? {
+            FauWord::Constant(bits) => Some(FauOperand::Constant(bits)),
             FauWord::PushConstant(offset) => Some(FauOperand::PushConstant(offset)),
             _ => None,
         }
+    }
+
+    /// The constant or the uniform word that a value is.
+    fn known_word(&self, value: Value) -> Option<FauWord> {
+        let constant = self.ir.as_word(value).map(FauWord::Constant);
+        constant.or_else(|| Some(self.function.extra.fau[*self.uniforms.get(&value)?]))
     }
 }
