@@ -3,7 +3,7 @@
 //! Guarantees: every failure is printed once, on stderr, with its cause; stdout stays the result.
 //! Facts: the table of statuses is in `--help` and in docs/cli.md.
 
-use crate::streams::talk;
+use crate::output::streams::talk;
 use eitri_launch::Problem;
 use miette::Diagnostic;
 use std::path::Path;

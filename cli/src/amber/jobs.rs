@@ -2,10 +2,10 @@
 
 use super::case::Manner;
 use super::keep::Kept;
-use crate::buffer_source::BindingName;
-use crate::dispatch::{self, Request, Talk};
-use crate::given::Given;
-use crate::timeline::{Timeline, Timelines};
+use crate::input::buffer_source::BindingName;
+use crate::input::given::Given;
+use crate::reports::timeline::{Timeline, Timelines};
+use crate::runs::dispatch::{self, Request, Talk};
 use eitri_amber_device::{Jobs, Request as Wanted};
 use eitri_job::{Content, CoreDump, Saved, Wants};
 use eitri_shaderc::Compiled;

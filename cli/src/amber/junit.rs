@@ -3,7 +3,7 @@
 use super::report::Tally;
 use super::verdict::Verdict;
 use super::workers::Outcome;
-use crate::xml::escaped;
+use crate::output::xml::escaped;
 
 /// The whole file.
 pub(crate) fn document(outcomes: &[Outcome]) -> String {

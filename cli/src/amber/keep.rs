@@ -26,7 +26,7 @@ impl Kept {
                 .collect();
             let path = folder.join(name);
             if let Err(cause) = std::fs::write(&path, bytes) {
-                crate::streams::talk!("can't write {}: {cause}", path.display());
+                crate::output::streams::talk!("can't write {}: {cause}", path.display());
             }
         }
     }

@@ -4,7 +4,7 @@
 use super::compile::Built;
 use super::picture;
 use crate::outcome::Failure;
-use crate::whole_file;
+use crate::output::whole_file;
 use eitri_amber::plan::Plan;
 use eitri_amber::run::Memory;
 use eitri_amber::script::{Buffer, BufferId, Resource, Slot};

@@ -145,7 +145,7 @@ pub(super) fn png((width, height): (u32, u32), pixels: &[u8]) -> Vec<u8> {
     match written {
         Ok(()) => file,
         Err(cause) => {
-            crate::streams::talk!("can't make a picture: {cause}");
+            crate::output::streams::talk!("can't make a picture: {cause}");
             Vec::new()
         }
     }

@@ -3,7 +3,7 @@
 use super::verdict::Verdict;
 use super::workers::Outcome;
 use crate::outcome::Failure;
-use crate::streams::{outln, talk};
+use crate::output::streams::{outln, talk};
 use std::fmt;
 
 /// How many scripts ended how.

@@ -2,7 +2,7 @@
 
 use super::workers::Outcome;
 use crate::outcome::{Failure, FileError};
-use crate::whole_file;
+use crate::output::whole_file;
 use std::path::Path;
 
 /// Writes `results.csv`, `failures.csv` and `logs/NAME.log` below `folder`.

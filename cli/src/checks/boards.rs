@@ -1,7 +1,7 @@
 //! The image links for every board, at its address and in its memory, and begins with the header that boot loaders read.
 
 use super::{Case, u_boot};
-use crate::image::{BUILD, Builder, Image, Parts};
+use crate::images::image::{BUILD, Builder, Image, Parts};
 use crate::outcome::Failure;
 use crate::workspace::Workspace;
 use eitri_boards::Target;

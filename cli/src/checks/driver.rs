@@ -5,10 +5,10 @@
 //! is shown by drivers that lack upkeep.
 
 use super::Case;
-use crate::dispatch;
+use crate::input::shader_file;
 use crate::outcome::{Failure, FileError};
-use crate::qemu::{self, Machine, TestsRan};
-use crate::shader_file;
+use crate::runs::dispatch;
+use crate::runs::qemu::{self, Machine, TestsRan};
 use crate::workspace::Workspace;
 use eitri_model::stub_firmware;
 use eitri_shaderc::{Options, Robust};
@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Where the shaders of the tests are, and those of them that reach where they like.
-const SHADERS: &str = "gpu/driver-tests/shaders";
-const HOSTILE: &str = "gpu/driver-tests/shaders/hostile";
+const SHADERS: &str = "gpu/driver/driver-tests/shaders";
+const HOSTILE: &str = "gpu/driver/driver-tests/shaders/hostile";
 
 /// Longest that a boot may take, in the machine's own time.
 const LIMIT: Duration = Duration::from_secs(300);

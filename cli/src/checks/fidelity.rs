@@ -2,12 +2,12 @@
 //! the GPU: what it does there is right by the facts, in order and value.
 
 use super::Case;
-use crate::board_choice;
-use crate::dispatch::Talk;
-use crate::gpu_choice::GpuChoice;
-use crate::lab_log::{self, Judgement};
+use crate::images::lab_log::{self, Judgement};
+use crate::input::board_choice;
+use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
-use crate::qemu::{self, Setting};
+use crate::runs::dispatch::Talk;
+use crate::runs::qemu::{self, Setting};
 use crate::workspace::Workspace;
 use eitri_boards::Target;
 use eitri_boards::device_tree::INFERRED;

@@ -1,13 +1,13 @@
 //! Images that test the kernel and the way to the GPU, and what must come of each (qemu-tests/README.md).
 
 use super::Case;
-use crate::console;
-use crate::dispatch;
-use crate::image::{self, Builder, Image, Parts};
+use crate::images::console;
+use crate::images::image::{self, Builder, Image, Parts};
+use crate::input::shader_file;
 use crate::outcome::{Failure, FileError};
-use crate::qemu::{Boot, Booted, Level, Start, boot};
-use crate::shader_file;
-use crate::whole_file;
+use crate::output::whole_file;
+use crate::runs::dispatch;
+use crate::runs::qemu::{Boot, Booted, Level, Start, boot};
 use crate::workspace::Workspace;
 use eitri_boards::qemu_virt::BOARD;
 use eitri_shaderc::Options;

@@ -4,11 +4,11 @@
 //! Both are fetched into the target folder: labgrid by pip, LAVA's schemas and templates out of Debian's packages.
 
 use super::{Case, make_folder};
-use crate::boot_file::Format;
-use crate::lab_files::{self, LabKind};
+use crate::images::boot_file::Format;
+use crate::images::lab_files::{self, LabKind};
 use crate::outcome::Failure;
+use crate::output::whole_file;
 use crate::process::run_logged;
-use crate::whole_file;
 use crate::workspace::Workspace;
 use eitri_boards::{DeviceType, Target};
 use eitri_launch::tools::Tool;

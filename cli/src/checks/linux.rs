@@ -2,9 +2,9 @@
 //! Mesa's driver lists it, and computes on it; a job that hangs harms nobody else.
 
 use super::Case;
+use crate::input::shader_file;
 use crate::outcome::{Failure, FileError};
-use crate::shader_file;
-use crate::whole_file;
+use crate::output::whole_file;
 use crate::workspace::Workspace;
 use std::path::Path;
 use std::process::{Command, Output};

@@ -20,9 +20,9 @@ mod uefi;
 mod validation;
 
 use crate::outcome::{Failure, FileError};
+use crate::output::streams::talk;
+use crate::output::whole_file;
 use crate::process::End;
-use crate::streams::talk;
-use crate::whole_file;
 use crate::workspace::{BARE_METAL_TARGET, Workspace};
 use eitri_launch::cargo::{self, Manner, Watch};
 use eitri_launch::tools::Tool;

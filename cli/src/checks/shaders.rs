@@ -1,15 +1,15 @@
 //! Shaders in both places: QEMU and the host must give the same bytes, and the demos those of a CPU.
 
 use super::Case;
-use crate::buffer_source::{BindingName, BufferArgument, SourceError};
 use crate::commands::demo::request;
-use crate::demo::{self, Picture};
-use crate::dispatch::{self, Place, Request, Talk};
-use crate::given::Given;
-use crate::gpu_choice::GpuChoice;
+use crate::input::buffer_source::{BindingName, BufferArgument, SourceError};
+use crate::input::given::Given;
+use crate::input::gpu_choice::GpuChoice;
+use crate::input::shader_file;
 use crate::outcome::Failure;
-use crate::qemu;
-use crate::shader_file;
+use crate::runs::demo::{self, Picture};
+use crate::runs::dispatch::{self, Place, Request, Talk};
+use crate::runs::qemu;
 use crate::workspace::Workspace;
 use eitri_dump::{Dump, show};
 use eitri_job::{CoreDump, Wants};

@@ -1,7 +1,7 @@
 //! The image under test holds no code of the model, the compiler or the monitor.
 
 use super::Case;
-use crate::image::Builder;
+use crate::images::image::Builder;
 use crate::outcome::Failure;
 use crate::workspace::Workspace;
 

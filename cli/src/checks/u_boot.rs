@@ -1,13 +1,13 @@
 //! U-Boot itself loads the image, in QEMU, in every form that it takes; its own tool reads the containers for every board.
 
 use super::Case;
-use crate::board_tree;
-use crate::boot_file::{self, Beside, Format, tftp};
-use crate::image::{Builder, Image};
+use crate::images::boot_file::{self, Beside, Format, tftp};
+use crate::images::image::{Builder, Image};
+use crate::input::board_tree;
 use crate::outcome::Failure;
+use crate::output::whole_file::put;
 use crate::process::run_logged;
-use crate::qemu::{Boot, Booted, Start, boot};
-use crate::whole_file::put;
+use crate::runs::qemu::{Boot, Booted, Start, boot};
 use crate::workspace::Workspace;
 use eitri_boards::Target;
 use eitri_boards::qemu_virt::{BOARD, TREE};

@@ -2,12 +2,12 @@
 //! system. Both leave the MMU and the caches on.
 
 use super::{Case, make_folder};
-use crate::boot_file::{self, Format};
-use crate::image::Builder;
+use crate::images::boot_file::{self, Format};
+use crate::images::image::Builder;
 use crate::outcome::Failure;
+use crate::output::whole_file;
 use crate::process::run_logged;
-use crate::qemu::{Boot, Booted, Start, boot};
-use crate::whole_file;
+use crate::runs::qemu::{Boot, Booted, Start, boot};
 use crate::workspace::{UEFI_TARGET, Workspace};
 use eitri_boards::Target;
 use eitri_boards::qemu_virt::BOARD;

@@ -3,11 +3,11 @@
 
 use super::Case;
 use crate::amber::suite;
-use crate::dispatch::Talk;
-use crate::gpu_choice::GpuChoice;
-use crate::lab_log::{self, Judgement};
+use crate::images::lab_log::{self, Judgement};
+use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::Failure;
-use crate::qemu::{self, Setting};
+use crate::runs::dispatch::Talk;
+use crate::runs::qemu::{self, Setting};
 use crate::workspace::Workspace;
 use eitri_model::stub_firmware;
 use std::time::Duration;

@@ -2,10 +2,10 @@
 //!
 //! Facts: hardware/valhall-isa.md sections 7 and 19; hardware/ir3-isa.md section 17.
 
-use crate::instruction_set::InstructionSet;
-use crate::ir3_text;
+use crate::input::instruction_set::InstructionSet;
+use crate::input::ir3_text;
+use crate::input::text_input::{Input, InputArgs, Problem, Results, is_blank};
 use crate::outcome::{Failure, Status};
-use crate::text_input::{Input, InputArgs, Problem, Results, is_blank};
 use eitri_isa::{Arch, Instr, ParseError, Syntax};
 use miette::Diagnostic;
 use thiserror::Error;

@@ -1,17 +1,17 @@
 //! `eitri compile`: shaders to programs, listings and figures.
 
-use crate::descriptor_count::DescriptorCount;
-use crate::gpu_choice::TargetArguments;
-use crate::job_arguments::RobustArgument;
+use crate::input::descriptor_count::DescriptorCount;
+use crate::input::gpu_choice::TargetArguments;
+use crate::input::job_arguments::RobustArgument;
+use crate::input::passes::{self, PassArguments, Told};
+use crate::input::shader_file;
+use crate::input::specialisation::SpecConstant;
 use crate::outcome::{Failure, Status};
-use crate::parallel;
-use crate::passes::{self, PassArguments, Told};
+use crate::output::streams::{self, outln, talk};
+use crate::output::whole_file;
 use crate::progress;
-use crate::report::{self, ShaderReport};
-use crate::shader_file;
-use crate::specialisation::SpecConstant;
-use crate::streams::{self, outln, talk};
-use crate::whole_file;
+use crate::reports::report::{self, ShaderReport};
+use crate::runs::parallel;
 use eitri_shaderc::{Options, compile_until, front_end};
 use miette::Diagnostic;
 use std::collections::BTreeMap;

@@ -1,10 +1,10 @@
 //! `eitri console`: what a board has said on its console, read, judged, and written in the forms that labs collect.
 
-use crate::console;
-use crate::lab_log::{self, Judgement};
+use crate::images::console;
+use crate::images::lab_log::{self, Judgement};
 use crate::outcome::{Failure, Status};
-use crate::streams::{print, talk};
-use crate::whole_file::Pending;
+use crate::output::streams::{print, talk};
+use crate::output::whole_file::Pending;
 use miette::Diagnostic;
 use std::fs::File;
 use std::io::Read;

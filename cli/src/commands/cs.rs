@@ -1,7 +1,7 @@
 //! `eitri cs asm` and `eitri cs disasm`: command streams from text to words and back.
 
+use crate::input::text_input::{Input, InputArgs, Problem, Results, Word};
 use crate::outcome::{Failure, Status};
-use crate::text_input::{Input, InputArgs, Problem, Results, Word};
 use eitri_cs::text::{LabelSlot, Line, Listing, Syntax, TextError, assemble, disassemble};
 use eitri_cs::{Arch, SUPPORTED};
 use miette::Diagnostic;

@@ -1,13 +1,13 @@
 //! `eitri demo`: the whole path once, with a picture at its end.
 
-use crate::demo::{self, Checked, Demo, Difference, Picture};
-use crate::dispatch::{self, Place, Ran, Request, Talk};
-use crate::given::Given;
-use crate::gpu_choice::GpuChoice;
+use crate::input::given::Given;
+use crate::input::gpu_choice::GpuChoice;
+use crate::input::shader_file;
 use crate::outcome::{Failure, FileError, Status};
-use crate::shader_file;
-use crate::streams::outln;
-use crate::whole_file;
+use crate::output::streams::outln;
+use crate::output::whole_file;
+use crate::runs::demo::{self, Checked, Demo, Difference, Picture};
+use crate::runs::dispatch::{self, Place, Ran, Request, Talk};
 use crate::workspace::Workspace;
 use eitri_job::Wants;
 use eitri_shaderc::Options;

@@ -3,9 +3,9 @@
 //! Facts: hardware/valhall-isa.md sections 7, 12.4 and 19; hardware/ir3-isa.md section 17.
 
 use crate::commands::asm::{Chosen, Dialect, Legality};
-use crate::ir3_text;
+use crate::input::ir3_text;
+use crate::input::text_input::{Input, InputArgs, Problem, Results, Word};
 use crate::outcome::{Failure, Status};
-use crate::text_input::{Input, InputArgs, Problem, Results, Word};
 use eitri_isa::Instr;
 
 /// A line holds a word of 16 hex digits, or eight bytes of two, lowest first; lines that are blank or start with `#`

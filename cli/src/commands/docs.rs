@@ -1,10 +1,10 @@
 //! `eitri docs`: pages that are generated: the reference from the tables, the open facts from the marks in the source.
 
-use crate::open_facts;
 use crate::outcome::{Failure, FileError, Status};
-use crate::reference::documents;
-use crate::streams::outln;
-use crate::whole_file;
+use crate::output::streams::outln;
+use crate::output::whole_file;
+use crate::reports::open_facts;
+use crate::reports::reference::documents;
 use crate::workspace::Workspace;
 use std::path::{Path, PathBuf};
 

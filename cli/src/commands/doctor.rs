@@ -1,7 +1,7 @@
 //! `eitri doctor`: what this machine has of what Eitri needs, in a form to paste into a report.
 
 use crate::outcome::{Failure, Status};
-use crate::streams::outln;
+use crate::output::streams::outln;
 use crate::workspace::Workspace;
 use eitri_launch::tools::{self, Tool};
 use serde_json::json;

@@ -1,11 +1,11 @@
 //! `eitri explain`: what the tables know of a name or a number, and what the code of an error says.
 
-use crate::error_code;
-use crate::instruction_set::InstructionSet;
-use crate::nearest::suggestion;
+use crate::images::error_code;
+use crate::input::instruction_set::InstructionSet;
+use crate::input::nearest::suggestion;
 use crate::outcome::{Failure, Status};
-use crate::reference::{Page, SCHEMA, hexadecimal, ir3, numbered, pages, register_value};
-use crate::streams::{self, outln};
+use crate::output::streams::{self, outln};
+use crate::reports::reference::{Page, SCHEMA, hexadecimal, ir3, numbered, pages, register_value};
 use eitri_runtime::CodeError;
 use miette::Diagnostic;
 use serde_json::json;

@@ -1,18 +1,18 @@
 //! `eitri image`: a shader as a file that a board boots.
 
 use crate::amber::suite as scripts;
-use crate::board_choice;
-use crate::boot_file::{self, Beside, Format, tftp};
-use crate::buffer_source;
-use crate::dispatch::{self, Request, Talk};
-use crate::gpu_choice::GpuChoice;
-use crate::image::{Builder, Image};
-use crate::job_arguments::JobArguments;
-use crate::lab_files::{self, LabKind};
+use crate::images::boot_file::{self, Beside, Format, tftp};
+use crate::images::image::{Builder, Image};
+use crate::images::lab_files::{self, LabKind};
+use crate::input::board_choice;
+use crate::input::buffer_source;
+use crate::input::gpu_choice::GpuChoice;
+use crate::input::job_arguments::JobArguments;
+use crate::input::shader_file;
 use crate::outcome::{Failure, FileError, Status};
-use crate::shader_file;
-use crate::streams::{outln, talk};
-use crate::whole_file::Pending;
+use crate::output::streams::{outln, talk};
+use crate::output::whole_file::Pending;
+use crate::runs::dispatch::{self, Request, Talk};
 use eitri_boards::{Loader, Target};
 use eitri_job::Wants;
 use eitri_model::stub_firmware;

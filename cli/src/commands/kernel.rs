@@ -1,15 +1,15 @@
 //! `eitri kernel`: compute kernels with known inputs and outputs, a verdict each.
 
-use crate::case_run::{self, Setting, Verdict};
-use crate::dispatch::Place;
-use crate::gpu_choice::{self, GpuArgument};
-use crate::ir3_case;
+use crate::input::gpu_choice::{self, GpuArgument};
+use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
-use crate::parallel;
+use crate::output::streams::outln;
 use crate::progress;
-use crate::streams::outln;
-use crate::timeline::Timelines;
-use crate::trace_option::TraceArgument;
+use crate::reports::timeline::Timelines;
+use crate::runs::case_run::{self, Setting, Verdict};
+use crate::runs::dispatch::Place;
+use crate::runs::ir3_case;
+use crate::runs::parallel;
 use eitri_compute_cases::{Case, CaseError, Module, find};
 use eitri_shaderc::{Machine, Robust, Target};
 use miette::Diagnostic;

@@ -1,12 +1,12 @@
 //! `eitri linux`: an unmodified Linux whose own drivers find a Mali.
 
-use crate::gpu_choice::GpuChoice;
-use crate::image::Builder;
+use crate::images::image::Builder;
+use crate::input::gpu_choice::GpuChoice;
 use crate::linux::debian::{self, Source, Suite};
 use crate::linux::machine::{self, Machine, ModelPlace};
 use crate::linux::{root, runner};
 use crate::outcome::{Failure, Status};
-use crate::whole_file;
+use crate::output::whole_file;
 use crate::workspace::Workspace;
 use eitri_launch::progress;
 use eitri_launch::tools::{self, Tool};

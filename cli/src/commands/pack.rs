@@ -1,10 +1,10 @@
 //! `eitri pack`: a descriptor from named fields, or a file of packed examples.
 
-use crate::buffer_source;
-use crate::descriptor_names::{NameError, field_error, structure};
-use crate::descriptor_vectors as vectors;
+use crate::input::buffer_source;
+use crate::input::descriptor_names::{NameError, field_error, structure};
 use crate::outcome::{Failure, Status};
-use crate::streams::outln;
+use crate::output::streams::outln;
+use crate::reports::descriptor_vectors as vectors;
 use eitri_descriptors::{Arch, Dynamic, SUPPORTED};
 use miette::Diagnostic;
 use serde_json::Value as Json;

@@ -1,10 +1,10 @@
 //! `eitri reduce`: the smallest shader that still does what a command looks for.
 
+use crate::input::shader_file;
 use crate::outcome::{Failure, FileError, Status};
+use crate::output::streams::{outln, talk};
+use crate::output::whole_file;
 use crate::reduce::{self, Progress};
-use crate::shader_file;
-use crate::streams::{outln, talk};
-use crate::whole_file;
 use miette::Diagnostic;
 use rspirv::binary::Disassemble;
 use std::io::Write as _;

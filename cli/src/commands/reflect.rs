@@ -1,9 +1,9 @@
 //! `eitri reflect`: what a shader wants from outside, as JSON.
 
+use crate::input::shader_file;
+use crate::input::specialisation::SpecConstant;
 use crate::outcome::{Failure, Status};
-use crate::shader_file;
-use crate::specialisation::SpecConstant;
-use crate::streams::outln;
+use crate::output::streams::outln;
 use eitri_shaderc::reflect::{Member, Reflection, Resource, ResourceKind, Type, reflect};
 use miette::Diagnostic;
 use serde_json::{Value, json};

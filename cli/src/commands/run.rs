@@ -1,21 +1,21 @@
 //! `eitri run`: from a shader to its results on a bare-metal image or on the model.
 
-use crate::buffer_source::{BindingName, SaveArgument};
-use crate::counter_table;
-use crate::dispatch::{self, Done, Place, Ran, Request, Talk};
-use crate::executed::Counter;
-use crate::gpu_choice::GpuArgument;
-use crate::image_source;
-use crate::job_arguments::JobArguments;
+use crate::input::buffer_source::{BindingName, SaveArgument};
+use crate::input::gpu_choice::GpuArgument;
+use crate::input::image_source;
+use crate::input::job_arguments::JobArguments;
+use crate::input::passes::{self, PassArguments, Told};
+use crate::input::shader_file;
+use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
-use crate::passes::{self, PassArguments, Told};
-use crate::printf;
-use crate::report::{ReportError, ShaderReport};
-use crate::shader_file;
-use crate::streams::{self, outln, talk};
-use crate::timeline::Both;
-use crate::trace_option::TraceArgument;
-use crate::whole_file::{self, Pending};
+use crate::output::streams::{self, outln, talk};
+use crate::output::whole_file::{self, Pending};
+use crate::reports::counter_table;
+use crate::reports::executed::Counter;
+use crate::reports::report::{ReportError, ShaderReport};
+use crate::reports::timeline::Both;
+use crate::runs::dispatch::{self, Done, Place, Ran, Request, Talk};
+use crate::runs::printf;
 use eitri_job::{Content, CoreDump, Wants};
 use eitri_model::Sink;
 use eitri_shaderc::{Compiled, Options};

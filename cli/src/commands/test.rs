@@ -2,7 +2,7 @@
 
 use crate::checks::{self, Check, Lane, Tally, When};
 use crate::outcome::{Failure, Status};
-use crate::streams::outln;
+use crate::output::streams::outln;
 use crate::workspace::Workspace;
 use eitri_launch::tools::{self, Tool};
 use miette::Diagnostic;

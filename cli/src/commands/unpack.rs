@@ -1,8 +1,8 @@
 //! `eitri unpack`: the fields of a packed descriptor.
 
-use crate::descriptor_names::{NameError, structure};
+use crate::input::descriptor_names::{NameError, structure};
 use crate::outcome::{Failure, Status};
-use crate::streams;
+use crate::output::streams;
 use eitri_descriptors::{Arch, DescriptorError, Printed, SUPPORTED};
 use miette::Diagnostic;
 use thiserror::Error;

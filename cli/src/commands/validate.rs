@@ -2,14 +2,14 @@
 
 use crate::amber::host_scripts::HostScripts;
 use crate::amber::suite as scripts;
-use crate::board_choice;
-use crate::dispatch::{Place, Talk};
-use crate::firmware_file;
-use crate::gpu_choice::{GpuArgument, GpuChoice};
+use crate::input::board_choice;
+use crate::input::firmware_file;
+use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::outcome::{Failure, Status};
-use crate::parallel;
-use crate::qemu::{self, Setting};
-use crate::streams::{outln, talk};
+use crate::output::streams::{outln, talk};
+use crate::runs::dispatch::{Place, Talk};
+use crate::runs::parallel;
+use crate::runs::qemu::{self, Setting};
 use eitri_boards::Target;
 use eitri_boards::device_tree::INFERRED;
 use eitri_model::{Config, SEEDED, Seeded, stub_firmware};

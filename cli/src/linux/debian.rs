@@ -4,7 +4,7 @@
 //! What was fetched once is used again without a network, until a person asks for newer.
 
 use crate::outcome::Failure;
-use crate::whole_file;
+use crate::output::whole_file;
 use crate::workspace::Workspace;
 use eitri_launch::process::{End, run_logged};
 use eitri_launch::progress;

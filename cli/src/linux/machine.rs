@@ -1,14 +1,14 @@
 //! The machine: QEMU with the monitor, the kernel and its file system, and the terminal as its console.
 //!
-//! Apart from [`crate::qemu`], which watches an image of ours: here a person sits at the console, the guest may run for as long as
+//! Apart from [`crate::runs::qemu`], which watches an image of ours: here a person sits at the console, the guest may run for as long as
 //! it likes, and time is the host's.
 
 use super::device_tree::{self, Wanted};
-use crate::gpu_choice::GpuChoice;
+use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::{Failure, Status};
-use crate::qemu;
-use crate::streams::talk;
-use crate::whole_file;
+use crate::output::streams::talk;
+use crate::output::whole_file;
+use crate::runs::qemu;
 use dtoolkit::error::FdtParseError;
 use eitri_boards::Region;
 use eitri_boards::qemu_virt::{BOARD, GUEST_RAM, MAILBOX, MONITOR_RAM};

@@ -1,4 +1,4 @@
-//! The driver's tests (`gpu/driver-tests`) in one image: a line for each on the console, in TAP.
+//! The driver's tests (`gpu/driver/driver-tests`) in one image: a line for each on the console, in TAP.
 //!
 //! What drives the GPU here is what drives it on a board: registers that trap, memory that is cached and kept up by the CPU's own
 //! instructions, interrupts. The monitor plays the GPU; with `tests=yes` it takes words that say which GPU there is and what goes

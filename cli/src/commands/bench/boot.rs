@@ -1,9 +1,9 @@
 //! `eitri bench boot`: register accesses from power-off to the first result, against the fewest that could be.
 
-use crate::dispatch;
+use crate::input::shader_file;
 use crate::outcome::{Failure, Status};
-use crate::shader_file;
-use crate::streams::outln;
+use crate::output::streams::outln;
+use crate::runs::dispatch;
 use crate::workspace::Workspace;
 use eitri_csf::registers::at_offset;
 use eitri_model::{Config, Event, Nanoseconds, Sink, stub_firmware};

@@ -1,15 +1,15 @@
 //! `eitri bench code`: the compiler's code on compute kernels, against what it was and against other compilers.
 
-use crate::buffer_source;
-use crate::case_run::Setting;
-use crate::code_quality::{Change, Peers, Table, measure};
 use crate::commands::kernel::read_cases;
-use crate::dispatch::Place;
-use crate::gpu_choice::GpuChoice;
+use crate::input::buffer_source;
+use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::{Failure, Status};
-use crate::parallel;
-use crate::streams;
-use crate::whole_file;
+use crate::output::streams;
+use crate::output::whole_file;
+use crate::reports::code_quality::{Change, Peers, Table, measure};
+use crate::runs::case_run::Setting;
+use crate::runs::dispatch::Place;
+use crate::runs::parallel;
 use crate::workspace::Workspace;
 use eitri_compute_cases::Module;
 use eitri_shaderc::Robust;

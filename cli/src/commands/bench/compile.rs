@@ -2,12 +2,12 @@
 //!
 //! Each shader is compiled in a process of its own, so that memory which others have left free is not counted as good.
 
-use crate::case_run;
 use crate::commands::kernel::read_cases;
-use crate::gpu_choice::GpuChoice;
+use crate::input::gpu_choice::GpuChoice;
+use crate::input::shader_file;
 use crate::outcome::{Failure, FileError, Status};
-use crate::shader_file;
-use crate::streams::{outln, talk};
+use crate::output::streams::{outln, talk};
+use crate::runs::case_run;
 use crate::workspace::Workspace;
 use eitri_compute_cases::{Case, Growth, Module};
 use eitri_shaderc::{Options, Robust};

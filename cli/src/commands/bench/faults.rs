@@ -1,9 +1,9 @@
 //! `eitri bench faults`: every fault of the model at every moment of the driver's life, and what became of it.
 //!
-//! The runs are those of the test `injections` of gpu/runtime, which writes the table.
+//! The runs are those of the test `injections` of gpu/driver/runtime, which writes the table.
 
 use crate::outcome::{Failure, FileError, Status};
-use crate::streams;
+use crate::output::streams;
 use crate::workspace::Workspace;
 
 /// The variable that names the file with the table.

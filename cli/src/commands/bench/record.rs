@@ -1,13 +1,13 @@
 //! `eitri bench record`: what the CPU does to record and submit, counted by the CPU itself in QEMU.
 
-use crate::console;
-use crate::dispatch;
-use crate::image::{self, Builder, Parts};
+use crate::images::console;
+use crate::images::image::{self, Builder, Parts};
+use crate::input::shader_file;
 use crate::outcome::{Failure, Status};
-use crate::qemu::{self, Boot, Start};
-use crate::shader_file;
-use crate::streams::outln;
-use crate::whole_file;
+use crate::output::streams::outln;
+use crate::output::whole_file;
+use crate::runs::dispatch;
+use crate::runs::qemu::{self, Boot, Start};
 use crate::workspace::Workspace;
 use eitri_launch::tools::{self, Tool};
 use eitri_shaderc::Options;

@@ -1,11 +1,11 @@
 //! `eitri bench image`: bytes of code, constants and variables of the image, and what a queue takes of memory.
 
-use crate::dispatch;
-use crate::image::{self, Builder, Parts};
+use crate::images::image::{self, Builder, Parts};
+use crate::input::shader_file;
 use crate::outcome::{Failure, Status};
-use crate::shader_file;
-use crate::streams::outln;
-use crate::whole_file;
+use crate::output::streams::outln;
+use crate::output::whole_file;
+use crate::runs::dispatch;
 use crate::workspace::Workspace;
 use eitri_model::{Config, stub_firmware};
 use eitri_on_model::Machine;

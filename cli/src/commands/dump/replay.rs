@@ -2,9 +2,9 @@
 
 use super::{parse, read};
 use crate::outcome::{Failure, Status};
-use crate::replay::{Options, StreamName, replay};
-use crate::streams::outln;
-use crate::whole_file;
+use crate::output::streams::outln;
+use crate::output::whole_file;
+use crate::runs::replay::{Options, StreamName, replay};
 use eitri_dump::{Dump, show};
 use std::time::Duration;
 
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     })
 }
 
-fn print(after: &Dump<'_>, replayed: &crate::replay::Replayed) -> Result<(), Failure> {
+fn print(after: &Dump<'_>, replayed: &crate::runs::replay::Replayed) -> Result<(), Failure> {
     for diagnosis in &replayed.diagnoses {
         outln!("model: {diagnosis}")?;
     }
@@ -63,7 +63,7 @@ fn print(after: &Dump<'_>, replayed: &crate::replay::Replayed) -> Result<(), Fai
     }
     let options = show::Options::default();
     if let Some(fault) = show::entries(after, &options).first() {
-        crate::streams::print(format_args!("{fault}"))?;
+        crate::output::streams::print(format_args!("{fault}"))?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::{parse, read};
 use crate::outcome::{Failure, Status};
-use crate::streams::{self, outln};
+use crate::output::streams::{self, outln};
 use eitri_dump::show::{Entry, Options, entries};
 use serde_json::{Value, json};
 

@@ -9,7 +9,7 @@ mod ir3;
 mod program;
 
 use crate::outcome::{Failure, Status};
-use crate::streams::outln;
+use crate::output::streams::outln;
 use eitri_isa::{EncodeError, Instr, Op, Rule, Syntax};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -4,7 +4,7 @@
 //! than to the sum.
 
 use super::{Dice, damage};
-use crate::shader_file;
+use crate::input::shader_file;
 use eitri_program_file::seal;
 use eitri_shaderc::{Options, Target, compile};
 use std::sync::OnceLock;

@@ -1,0 +1,200 @@
+//! The arguments that say what a job is: the same wherever a shader is made into one.
+
+use crate::input::buffer_source::{BindingName, BufferArgument, SourceError, hex_bytes};
+use crate::input::firmware_file;
+use crate::input::given::Given;
+use crate::input::image_source::{FormatArgument, ImageArgument, SamplerArgument};
+use crate::input::specialisation::SpecConstant;
+use crate::outcome::Failure;
+use eitri_job::Content;
+use eitri_shaderc::{DescriptorCounts, Options, Robust};
+use miette::Diagnostic;
+use std::time::Duration;
+use thiserror::Error;
+
+#[derive(clap::Args)]
+pub(crate) struct JobArguments {
+    /// Entry point; needed when the module has several.
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+    /// What a buffer holds before the dispatch. BINDING is N (set 0) or SET:N; SOURCE is a file, zero:BYTES,
+    /// iota-u32:COUNT, iota-f32:COUNT, fill-u32|i32|f32:VALUE:COUNT, random-u32:SEED:COUNT or hex:DIGITS.
+    #[arg(long = "buffer", value_name = "BINDING=SOURCE")]
+    buffers: Vec<BufferArgument>,
+    /// Format of the texels of a buffer that the shader reads as such. FORMAT is a name of Vulkan's or GLSL's, such as
+    /// R32_UINT or rgba8.
+    #[arg(long = "texels", value_name = "BINDING=FORMAT")]
+    formats: Vec<FormatArgument>,
+    /// What an image holds before the dispatch: a picture, or zero:WIDTHxHEIGHT. Without FORMAT it is R8G8B8A8_UNORM.
+    #[arg(long = "image", value_name = "BINDING=FILE.png[:FORMAT]")]
+    images: Vec<ImageArgument>,
+    /// A sampler, in words such as nearest, linear, trilinear, repeat, mirror, clamp, border.
+    #[arg(long = "sampler", value_name = "BINDING=WORDS")]
+    samplers: Vec<SamplerArgument>,
+    /// Push constants as hex digits, lowest byte first.
+    #[arg(long, value_name = "HEX", value_parser = push_constants)]
+    push: Option<PushConstants>,
+    /// Workgroups.
+    #[arg(long, value_name = "X[,Y[,Z]]", default_value = "1")]
+    groups: Groups,
+    /// A firmware image instead of the stub, such as the vendor's mali_csffw.bin.
+    #[arg(long, value_name = "FILE")]
+    firmware: Option<String>,
+    /// Value of a specialisation constant.
+    #[arg(long = "spec", value_name = "ID=VALUE")]
+    specialisation: Vec<SpecConstant>,
+    /// Whether accesses outside of their memory do no harm; `off` trusts the shader, and makes smaller code.
+    #[arg(long, value_enum, value_name = "on|off", hide_possible_values = true, default_value_t = RobustArgument::On)]
+    robust: RobustArgument,
+    /// Longest that the job may take, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=3600))]
+    timeout: u32,
+}
+
+impl JobArguments {
+    /// What they say to the compiler.
+    pub(crate) fn options(&self) -> Options {
+        let constants = self.specialisation.iter();
+        Options {
+            entry: self.entry.clone(),
+            spec_constants: constants.map(|spec| (spec.id, spec.bits)).collect(),
+            descriptor_counts: self.descriptor_counts(),
+            robust: self.robust.into(),
+            ..Options::default()
+        }
+    }
+
+    /// An unsized array of descriptors has as many as are given.
+    fn descriptor_counts(&self) -> DescriptorCounts {
+        let buffers = self.buffers.iter().map(|argument| argument.name);
+        let images = self.images.iter().map(|argument| argument.name);
+        let samplers = self.samplers.iter().map(|argument| argument.name);
+        let mut counts = DescriptorCounts::new();
+        for name in buffers.chain(images).chain(samplers) {
+            let count = counts.entry((name.set, name.binding)).or_default();
+            *count = name.element.saturating_add(1).max(*count);
+        }
+        counts
+    }
+
+    /// Buffers, images and samplers.
+    pub(crate) fn resources(&self) -> Result<Vec<Given>, Failure> {
+        let named = |name: BindingName| self.formats.iter().find(|argument| argument.name == name);
+        let mut resources = Vec::new();
+        for argument in &self.buffers {
+            let name = argument.name;
+            let content =
+                named(name).map_or(Content::Buffer, |found| Content::Texels(found.format));
+            resources.push(Given::new(name, content, argument.source.bytes()?));
+        }
+        for argument in &self.formats {
+            let name = argument.name;
+            if !self.buffers.iter().any(|buffer| buffer.name == name) {
+                return Err(Failure::refused(ArgumentError::Format { name }));
+            }
+        }
+        for image in &self.images {
+            resources.push(image.given()?);
+        }
+        resources.extend(self.samplers.iter().map(SamplerArgument::given));
+        Ok(resources)
+    }
+
+    pub(crate) fn push_constants(&self) -> Vec<u8> {
+        self.push.as_ref().map_or(Vec::new(), |push| push.0.clone())
+    }
+
+    pub(crate) fn groups(&self) -> [u32; 3] {
+        self.groups.0
+    }
+
+    /// The firmware image's path, if one is given.
+    pub(crate) fn firmware_path(&self) -> Option<&str> {
+        self.firmware.as_deref()
+    }
+
+    /// The firmware image, if one is given.
+    pub(crate) fn firmware(&self) -> Result<Option<Vec<u8>>, Failure> {
+        let path = self.firmware.as_deref();
+        path.map(firmware_file::read).transpose()
+    }
+
+    /// Longest that the job may take.
+    pub(crate) fn limit(&self) -> Duration {
+        Duration::from_secs(self.timeout.into())
+    }
+}
+
+/// `--robust`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum RobustArgument {
+    On,
+    Off,
+}
+
+impl From<RobustArgument> for Robust {
+    fn from(argument: RobustArgument) -> Robust {
+        match argument {
+            RobustArgument::On => Robust::On,
+            RobustArgument::Off => Robust::Off,
+        }
+    }
+}
+
+/// The bytes of `--push`.
+#[derive(Clone, Debug)]
+struct PushConstants(Vec<u8>);
+
+fn push_constants(text: &str) -> Result<PushConstants, SourceError> {
+    hex_bytes(text).map(PushConstants)
+}
+
+/// `X[,Y[,Z]]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Groups([u32; 3]);
+
+/// What is wrong with an argument.
+#[derive(Clone, Debug, PartialEq, Eq, Error, Diagnostic)]
+enum ArgumentError {
+    #[error("`{text}` is not X, X,Y or X,Y,Z with numbers of workgroups of at least 1")]
+    Groups { text: String },
+    #[error("--texels {name} is given, but no --buffer {name}")]
+    Format { name: BindingName },
+}
+
+impl std::str::FromStr for Groups {
+    type Err = ArgumentError;
+
+    fn from_str(text: &str) -> Result<Groups, ArgumentError> {
+        let error = || ArgumentError::Groups {
+            text: text.to_owned(),
+        };
+        let mut groups = [1; 3];
+        let mut parts = text.split(',');
+        for (place, part) in groups.iter_mut().zip(parts.by_ref()) {
+            *place = part.trim().parse().map_err(|_| error())?;
+        }
+        match parts.next().is_none() && !groups.contains(&0) {
+            true => Ok(Groups(groups)),
+            false => Err(error()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_one_to_three_numbers() {
+        assert_eq!("4".parse(), Ok(Groups([4, 1, 1])));
+        assert_eq!("4,5,6".parse(), Ok(Groups([4, 5, 6])));
+        for bad in ["", "0", "4,", "1,2,3,4", "x"] {
+            let error = bad.parse::<Groups>().unwrap_err();
+            assert!(
+                error.to_string().contains("workgroups of at least 1"),
+                "{bad}: {error}"
+            );
+        }
+    }
+}

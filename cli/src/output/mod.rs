@@ -1,0 +1,5 @@
+//! Output: standard streams, files that are written whole or not at all, and XML text.
+
+pub(crate) mod streams;
+pub(crate) mod whole_file;
+pub(crate) mod xml;

@@ -1,0 +1,10 @@
+//! Reports: what commands print or write about programs, runs and the hardware tables.
+
+pub(crate) mod code_quality;
+pub(crate) mod counter_table;
+pub(crate) mod descriptor_vectors;
+pub(crate) mod executed;
+pub(crate) mod open_facts;
+pub(crate) mod reference;
+pub(crate) mod report;
+pub(crate) mod timeline;

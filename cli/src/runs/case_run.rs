@@ -1,0 +1,244 @@
+//! One compute case from its module to a verdict: compile, run, compare.
+
+use crate::input::buffer_source::BindingName;
+use crate::input::given::Given;
+use crate::input::gpu_choice::GpuChoice;
+use crate::input::image_format;
+use crate::output::whole_file;
+use crate::reports::executed::{Counter, Executed};
+use crate::reports::timeline::{Both, Timeline, Timelines};
+use crate::runs::dispatch::{self, Done, Place, Request, Talk};
+use eitri_compute_cases::{Case, Image, Module, Place as CasePlace, Resource, ResourceKind};
+use eitri_job::{Content, CoreDump, Wants};
+use eitri_program::Program;
+use eitri_runtime::{ImageInfo, SamplerInfo};
+use eitri_shaderc::{Compiled, Error, Errors, Options, Robust, Target, ir3, valhall};
+use std::path::Path;
+use std::time::Duration;
+
+/// What became of a case.
+pub(crate) enum Verdict {
+    /// All outputs are as expected.
+    Passed(Box<Passed>),
+    /// They are not, or something of ours went wrong; why.
+    Failed(String),
+    /// The compiler refuses the shader, or a job can't carry what it uses; what.
+    Skipped(String),
+}
+
+/// What is known of a case that passed.
+pub(crate) struct Passed {
+    pub(crate) compiled: Compiled,
+    /// On the host only.
+    pub(crate) executed: Option<Executed>,
+}
+
+/// How a case is run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting<'t> {
+    pub(crate) module: Module,
+    pub(crate) place: Place,
+    pub(crate) gpu: GpuChoice,
+    /// Where the timeline of the job goes.
+    pub(crate) timelines: Option<&'t Timelines>,
+    pub(crate) robust: Robust,
+    /// Longest that the job may take.
+    pub(crate) limit: Duration,
+    /// The folder that gets a core dump of the GPU for each job that fails.
+    pub(crate) keep: Option<&'t Path>,
+}
+
+/// Compiles and runs a case.
+pub(crate) fn run(case: &Case, setting: Setting<'_>) -> Verdict {
+    match try_run(case, setting) {
+        Ok(passed) => Verdict::Passed(Box::new(passed)),
+        Err(verdict) => verdict,
+    }
+}
+
+/// Compiles a case's module with its specialisation constants.
+pub(crate) fn compile(
+    case: &Case,
+    module: Module,
+    robust: Robust,
+    gpu: GpuChoice,
+) -> Result<Compiled, Verdict> {
+    compile_for(case, module, robust, gpu.target())
+}
+
+/// The same for a machine of any family.
+pub(crate) fn compile_for(
+    case: &Case,
+    module: Module,
+    robust: Robust,
+    target: Target,
+) -> Result<Compiled, Verdict> {
+    let failed = |error: &dyn std::fmt::Display| Verdict::Failed(error.to_string());
+    let spirv = case.module(module).map_err(|error| failed(&error))?;
+    let options = Options {
+        entry: Some(case.entry.clone()),
+        spec_constants: case.spec_constants.clone(),
+        robust,
+        target,
+        ..Options::default()
+    };
+    eitri_shaderc::compile(&spirv, &options).map_err(|errors| match is_defect(&errors) {
+        true => failed(&errors),
+        false => Verdict::Skipped(one_line(&errors)),
+    })
+}
+
+fn try_run(case: &Case, setting: Setting<'_>) -> Result<Passed, Verdict> {
+    let failed = |error: &dyn std::fmt::Display| Verdict::Failed(error.to_string());
+    let compiled = compile(case, setting.module, setting.robust, setting.gpu)?;
+    let program = Program::parse(&compiled.program).map_err(|error| failed(&error))?;
+    let request = request(case, &program, setting)?;
+    let path = case.module_path(setting.module).display().to_string();
+    let counter = Counter::default();
+    let timeline = Timeline::default();
+    // Instructions are told on the host alone.
+    let trace = match (setting.place, setting.timelines) {
+        (Place::Host, None) => Some(counter.sink()),
+        (Place::Host, Some(_)) => {
+            let both: Box<dyn eitri_model::Sink> = Box::new(Both(counter.sink(), timeline.sink()));
+            Some(both)
+        }
+        (Place::Qemu, None) => None,
+        (Place::Qemu, Some(_)) => Some(timeline.sink()),
+    };
+    let done = dispatch::execute(&path, &compiled, &request, setting.place, trace);
+    if let Some(timelines) = setting.timelines {
+        timelines.add(&case.name, &timeline);
+    }
+    let done = done.map_err(|failure| failed(&failure))?;
+    if let Some(folder) = setting.keep
+        && !done.result.dump.is_empty()
+    {
+        let path = folder.join(format!("{}.core", case.name));
+        whole_file::put(&path, &done.result.dump).map_err(|failure| failed(&failure))?;
+    }
+    check(case, &done)?;
+    let executed = match setting.place {
+        Place::Qemu => None,
+        Place::Host => {
+            let arch = setting.gpu.arch();
+            Some(counter.executed(arch).map_err(|error| failed(&error))?)
+        }
+    };
+    Ok(Passed { compiled, executed })
+}
+
+/// Whether an error is the compiler's own fault, not the shader's.
+fn is_defect(errors: &Errors) -> bool {
+    errors.0.iter().any(|error| match error {
+        Error::Valhall(error) => matches!(
+            error,
+            valhall::Error::Broken { .. } | valhall::Error::Encode { .. }
+        ),
+        Error::Ir3(error) => matches!(error, ir3::Error::Broken { .. } | ir3::Error::Encode { .. }),
+        Error::Broken(_) => true,
+        Error::Spirv(_) | Error::Program(_) => false,
+    })
+}
+
+/// All that the compiler refuses, on one line.
+fn one_line(errors: &Errors) -> String {
+    let texts: Vec<String> = errors.0.iter().map(ToString::to_string).collect();
+    texts.join("; ").replace('\n', " ")
+}
+
+/// A job's name of a place.
+fn name_of(place: CasePlace) -> BindingName {
+    BindingName {
+        set: place.set,
+        binding: place.binding,
+        element: place.element,
+    }
+}
+
+/// The job of a case: what the program uses of its resources.
+fn request(case: &Case, program: &Program<'_>, setting: Setting<'_>) -> Result<Request, Verdict> {
+    let mut resources = Vec::new();
+    for binding in program.bindings() {
+        for element in 0..binding.count {
+            let place = CasePlace {
+                set: binding.set,
+                binding: binding.binding,
+                element,
+            };
+            let Some(resource) = case.resource(place) else {
+                return Err(Verdict::Failed(format!(
+                    "the shader uses binding {place}, which the case lacks"
+                )));
+            };
+            let name = name_of(place);
+            let content = content_of(resource)?;
+            resources.push(Given::new(name, content, resource.before.clone()));
+            if resource.kind == ResourceKind::CombinedImageSampler {
+                resources.push(Given::sampler(name, SamplerInfo::default()));
+            }
+        }
+    }
+    let wanted = program.push_constant_bytes() as usize;
+    Ok(Request {
+        saves: resources.iter().map(|given| given.name).collect(),
+        resources,
+        push_constants: case.push_constants.iter().take(wanted).copied().collect(),
+        groups: case.groups,
+        gpu: setting.gpu,
+        coherent: true,
+        firmware: None,
+        limit: setting.limit,
+        wants: Wants {
+            dump: match setting.keep {
+                Some(_) => CoreDump::OnFailure,
+                None => CoreDump::Never,
+            },
+            ..Wants::default()
+        },
+        talk: Talk::Quiet,
+    })
+}
+
+/// What a resource of a case is to a job.
+fn content_of(resource: &Resource) -> Result<Content, Verdict> {
+    let lacking = || Verdict::Failed(format!("{} has no format", resource.name));
+    let image = || resource.image.as_ref().ok_or_else(lacking);
+    let format = |image: &Image| {
+        let unknown = || Verdict::Failed(format!("format `{}` is not known", image.format));
+        image_format::of_glsl(&image.format).ok_or_else(unknown)
+    };
+    Ok(match resource.kind {
+        ResourceKind::StorageBuffer | ResourceKind::UniformBuffer => Content::Buffer,
+        ResourceKind::UniformTexelBuffer | ResourceKind::StorageTexelBuffer => {
+            Content::Texels(format(image()?)?)
+        }
+        ResourceKind::StorageImage | ResourceKind::CombinedImageSampler => {
+            let image = image()?;
+            Content::Image(ImageInfo::two_d(format(image)?, image.width, image.height))
+        }
+    })
+}
+
+fn check(case: &Case, done: &Done) -> Result<(), Verdict> {
+    if let Some(failure) = &done.result.failure {
+        return Err(Verdict::Failed(failure.text.trim_end().to_owned()));
+    }
+    // A wrong result is worth more than what led to it, but right results do not make a misuse good.
+    let saved = &done.result.buffers;
+    let after = |place: CasePlace| {
+        let is_there = |buffer: &&eitri_job::result::SavedBuffer| {
+            (buffer.set, buffer.binding, buffer.element)
+                == (place.set, place.binding, place.element)
+        };
+        let buffer = saved.iter().find(is_there);
+        buffer.map(|buffer| buffer.bytes.as_slice())
+    };
+    let told = done.diagnoses.join("; ");
+    match (case.check(after), told.as_str()) {
+        (Ok(()), "") => Ok(()),
+        (Ok(()), told) => Err(Verdict::Failed(told.to_owned())),
+        (Err(difference), "") => Err(Verdict::Failed(difference.to_string())),
+        (Err(difference), told) => Err(Verdict::Failed(format!("{difference}; {told}"))),
+    }
+}

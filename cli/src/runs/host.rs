@@ -1,0 +1,84 @@
+//! Jobs in this process: the model is the GPU, a vector is the memory, the driver is the image's own.
+//!
+//! Time is the model's own, so that a limit means the same on a slow machine; only a host that has waited longer than
+//! the user's limit in real time moves it forward, which is how a shader that never ends is caught.
+
+use crate::outcome::Failure;
+use crate::output::streams::talk;
+use crate::runs::dispatch::{Done, Request, Talk};
+use eitri_job::result::{JobResult, ResultError, Sink};
+use eitri_job::{Bundle, BundleError};
+use eitri_on_model::{Machine, MissingUpkeep, NonCoherent};
+use eitri_runtime::Done as StepDone;
+use miette::Diagnostic;
+use std::convert::Infallible;
+use thiserror::Error;
+
+/// Diagnoses that are shown: the first ones tell the cause.
+const SHOWN_DIAGNOSES: usize = 8;
+/// What decides when caches that the GPU does not see write lines back.
+const SEED: u64 = 1;
+
+/// Runs a bundle in this process. `trace` is told what happens inside of the GPU.
+pub(crate) fn run(
+    bundle: &[u8],
+    request: &Request,
+    trace: Option<Box<dyn eitri_model::Sink>>,
+) -> Result<Done, Failure> {
+    let read = Bundle::parse(bundle).map_err(|cause| Failure::refused(HostError::Bundle(cause)))?;
+    let Request { gpu, talk, .. } = *request;
+    let machine = Machine::new(gpu.config()).with_patience(request.limit);
+    machine.gpu(|gpu| gpu.trace_to(trace));
+    let mut stream = Stream(Vec::new());
+    let mut report = |step: &StepDone<'_>| {
+        if talk == Talk::Verbose {
+            talk!("{}: {} ({:?})", step.step, step.found, step.took);
+        }
+    };
+    let mut missing = MissingUpkeep::default();
+    let Ok(_) = match request.coherent {
+        true => eitri_job::run(machine.clone(), &read, &mut report, &mut stream),
+        false => {
+            let caches = NonCoherent::new(machine.clone(), SEED).naming_code();
+            missing = caches.missing_upkeep();
+            eitri_job::run(caches, &read, &mut report, &mut stream)
+        }
+    };
+    let mut diagnoses = machine.gpu(|gpu| {
+        let found = gpu.diagnoses();
+        let shown = found.iter().take(SHOWN_DIAGNOSES);
+        let mut diagnoses: Vec<String> = shown
+            .map(|diagnosis| format!("model: {diagnosis}"))
+            .collect();
+        let kept = found.len().saturating_sub(SHOWN_DIAGNOSES) as u64;
+        match kept + gpu.dropped_diagnoses() {
+            0 => {}
+            more => diagnoses.push(format!("model: {more} more like these")),
+        }
+        diagnoses
+    });
+    diagnoses.extend(missing.texts());
+    let result =
+        JobResult::parse(&stream.0).map_err(|cause| Failure::refused(HostError::Result(cause)))?;
+    Ok(Done { result, diagnoses })
+}
+
+/// A defect of ours: what we wrote can't be read back.
+#[derive(Debug, Error, Diagnostic)]
+enum HostError {
+    #[error("the job bundle can't be read back")]
+    Bundle(#[source] BundleError),
+    #[error("the job's result can't be read back")]
+    Result(#[source] ResultError),
+}
+
+struct Stream(Vec<u8>);
+
+impl Sink for Stream {
+    type Error = Infallible;
+
+    fn put(&mut self, bytes: &[u8]) -> Result<(), Infallible> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+}

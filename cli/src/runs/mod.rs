@@ -1,0 +1,11 @@
+//! Runs: jobs from their compilation to their results, in this process, in QEMU, or from a dump.
+
+pub(crate) mod case_run;
+pub(crate) mod demo;
+pub(crate) mod dispatch;
+pub(crate) mod host;
+pub(crate) mod ir3_case;
+pub(crate) mod parallel;
+pub(crate) mod printf;
+pub(crate) mod qemu;
+pub(crate) mod replay;

@@ -1,0 +1,253 @@
+//! The driver's tests on a whole GPU, as an embedder uses it: what becomes of jobs, queues, memory and the device when things go
+//! well, and when they do not.
+//!
+//! They are compiled twice. On the host (`gpu/driver/runtime/tests`) the GPU is the model in the same process, and time is the model's; in an
+//! image (`qemu-tests/driver-tests`) it is behind registers, memory and interrupts as on a board, and the caches before that memory
+//! are kept up by the image's own instructions. What differs between the two is a [`Bench`].
+//!
+//! Needs: a bench, stated by [`run_on`] before the first test.  Guarantees: a test that fails panics; each has machines of its own.
+//!
+//! ```
+//! use eitri_driver_tests::TESTS;
+//!
+//! let everywhere = TESTS.iter().filter(|test| test.host_only.is_none()).count();
+//! assert!(everywhere > 90);
+//! ```
+#![no_std]
+#![deny(unsafe_code)]
+#![warn(missing_docs)]
+#![allow(
+    clippy::result_large_err,
+    reason = "the runtime's errors carry what was seen"
+)]
+
+extern crate alloc;
+
+mod bench;
+mod machine;
+
+mod coherency;
+mod commands;
+mod counters;
+mod dump;
+mod events_and_transfers;
+mod filled_uniforms;
+mod flushes;
+mod given;
+mod heap;
+mod injections;
+mod left_in_use;
+mod memory;
+mod outcomes;
+mod power;
+mod recovery;
+mod scheduling;
+mod security;
+mod seeded;
+mod semaphores;
+mod shapes;
+mod soak;
+mod timing;
+mod worked_uniforms;
+
+pub use machine::{Bench, Parts, Shader, run_on};
+pub use seeded::{SEEDED, Seeded};
+
+/// A test.
+#[derive(Clone, Copy, Debug)]
+pub struct Test {
+    /// The family and its own name, with `::` between them.
+    pub name: &'static str,
+    /// Runs it; it panics if it fails.
+    pub run: fn(),
+    /// Why it says nothing in an image, if it does not.
+    pub host_only: Option<&'static str>,
+}
+
+/// Gives a macro the list of all tests: `family { test; test: "why it is for the host alone"; } …`.
+#[macro_export]
+macro_rules! each_test {
+    ($do:ident) => {
+        $do! {
+            coherency {
+                jobs_run_on_memory_that_is_not_coherent;
+                a_failed_job_leaves_the_timeline_of_the_next_alone;
+                barriers_are_few;
+            }
+            commands {
+                push_constants_change_between_dispatches;
+                long_recordings_go_on_in_further_blocks_which_are_kept;
+                secondary_commands_are_called_as_often_as_wanted_and_nest;
+                what_called_commands_use_stays;
+                commands_with_memory_of_their_own_run_once_at_a_time;
+                dispatches_have_bases_and_counts_that_the_gpu_writes;
+                several_sets_are_bound_with_offsets_of_their_own;
+                an_array_of_bindings_is_indexed_when_the_shader_runs;
+            }
+            counters {
+                jobs_are_counted_by_name;
+                every_generation_counts_the_same_work;
+                samples_are_read_behind_caches_that_the_gpu_does_not_see;
+                samples_that_the_firmware_takes_by_itself_count;
+                a_sample_that_was_lost_is_told;
+                firmware_that_does_not_switch_them_on_is_named;
+                counters_that_are_off_give_no_sample;
+                a_sample_is_asked_for_and_fetched_later;
+                their_memory_comes_back;
+            }
+            dump {
+                a_fault_is_dumped_before_it_is_answered;
+                a_silent_firmware_is_dumped_before_the_reset;
+                a_dump_sees_memory_behind_caches;
+                a_job_that_takes_too_long_is_dumped_with_fresh_status;
+                a_device_without_a_fault_can_be_dumped;
+            }
+            events_and_transfers {
+                events_order_host_and_queues;
+                whoever_waits_for_an_event_keeps_nobody_out;
+                queries_tell_times_and_invocations;
+                buffers_are_filled_updated_and_copied;
+                transfers_and_dispatches_are_ordered_by_barriers;
+            }
+            filled_uniforms {
+                words_of_buffers_are_those_of_the_moment;
+                called_commands_fill_in_words_at_each_call;
+                a_dispatch_of_unknown_size_has_its_words_too;
+            }
+            flushes {
+                a_small_job_pays_no_full_flush;
+                what_the_host_writes_over_a_result_stays;
+                of_several_jobs_behind_a_write_one_flushes;
+                fresh_memory_is_written_for_nothing;
+                a_barrier_to_the_host_is_the_flush_of_the_host;
+                commands_that_are_recorded_again_are_seen;
+                results_in_caches_survive_a_reset_or_are_said_to_be_lost;
+            }
+            given {
+                a_stream_at_a_given_address_runs;
+                blocks_are_unmapped_in_part_and_mapped_again;
+                a_program_runs_in_one_call;
+            }
+            heap {
+                a_heap_grows_from_its_reserve_until_it_may_not;
+                a_heap_with_too_many_passes_in_flight_does_not_grow;
+                a_heap_that_is_none_of_the_spaces_fails_its_job;
+                heaps_that_can_not_be_are_refused;
+            }
+            injections {
+                every_injection_at_every_moment_ends_in_bounded_time_and_is_got_over: "hundreds of lives of a driver, of which the host has the table";
+                every_injection_is_got_over_without_coherency: "hundreds of lives of a driver, of which the host has the table";
+            }
+            left_in_use {
+                a_gpu_that_was_left_in_use_is_brought_up;
+            }
+            memory {
+                what_only_idle_commands_use_is_destroyed_and_they_run_no_more;
+                buffers_that_come_and_go_leave_nothing_behind;
+                addresses_are_reused_when_the_space_is_full;
+                a_buffer_of_a_gibibyte_is_one_block: "QEMU's machine has no gibibyte to spare";
+                everything_is_the_platforms_again_after_shutdown;
+                a_queue_takes_its_own_space_with_it;
+                what_a_job_in_flight_uses_is_not_destroyed;
+                what_is_in_one_space_is_not_used_in_another;
+            }
+            outcomes {
+                every_job_has_its_own_outcome;
+                failures_are_kept_until_they_are_discarded;
+                a_reused_slot_has_no_events_of_its_last_user;
+                jobs_behind_a_fatal_fault_are_lost_and_say_so;
+                jobs_follow_each_other_around_the_ring;
+                a_time_limit_is_an_answer_and_the_job_goes_on;
+                cancelling_ends_a_queue_and_no_other;
+                a_fault_is_seen_by_whoever_only_polls;
+                streams_of_a_queue_run_side_by_side;
+            }
+            power {
+                a_gpu_with_nothing_to_do_is_off_until_there_is;
+                a_gpu_is_off_and_on_without_coherency_too;
+                firmware_of_later_interfaces_is_halted_and_started_again;
+                jobs_outlive_a_suspended_device;
+                a_signal_of_the_host_wakes_the_gpu;
+                whatever_goes_wrong_on_the_way_ends_in_bounded_time;
+                a_supply_that_does_not_come_is_told;
+                clock_and_voltage_are_the_owners;
+            }
+            recovery {
+                a_lost_gpu_is_stopped_before_its_memory_has_a_new_owner;
+                memory_that_is_given_back_in_the_middle_of_a_loss_waits_for_the_reset;
+                the_memory_of_a_gpu_that_does_not_reset_is_never_given_back;
+                the_innocent_go_on_and_no_job_is_lost_or_run_twice;
+                a_recovery_keeps_its_promises_without_coherency_too;
+                a_queue_of_foreign_streams_does_not_go_on_without_its_state;
+                a_device_is_given_up_after_as_many_starts_as_were_asked_for;
+                losses_are_counted_in_a_row;
+                a_restart_on_demand_keeps_buffers_and_queues;
+                a_restart_that_fails_leaves_the_device_lost;
+                a_crash_of_the_firmware_is_told;
+                a_failed_bring_up_gives_back_a_stopped_gpu_its_memory_and_the_platform;
+                no_interrupt_is_let_through_after_shutdown;
+                coherency_that_the_gpu_does_not_speak_is_refused: "the GPU's own registers are not what the monitor is asked for";
+                coherency_is_decided_once: "the GPU's own registers are not what the monitor is asked for";
+                every_part_of_the_tables_comes_up;
+            }
+            scheduling {
+                queues_may_have_the_same_priority;
+                there_are_more_queues_than_slots_and_spaces;
+                groups_come_and_go_without_coherency_too;
+                a_job_in_progress_is_saved_and_resumed;
+                a_job_that_keeps_its_core_for_ever_makes_room_in_the_end;
+                a_page_fault_stops_the_queue_that_made_it_alone;
+                a_page_fault_names_address_unit_and_the_buffer_that_was_missed;
+                a_gpu_fault_that_names_a_space_is_its_jobs;
+                cores_and_priorities_of_streams_are_the_callers;
+            }
+            security {
+                a_shader_that_writes_anywhere_harms_its_own_queue_alone;
+                streams_are_out_of_reach_of_their_own_shaders;
+            }
+            semaphores {
+                a_job_waits_until_the_host_signals;
+                the_host_waits_for_what_jobs_signal;
+                what_a_job_wrote_before_its_signal_is_read_after_it;
+                queues_wait_for_each_other_before_anybody_signals;
+                queues_wait_for_each_other_without_coherency;
+                a_chain_of_queues_outlives_a_lost_gpu;
+                who_waits_gives_its_slot_to_others;
+                streams_of_a_queue_wait_for_each_other;
+                a_job_that_fails_signals_all_the_same;
+                a_job_that_is_cancelled_signals_all_the_same;
+                what_can_not_be_is_refused;
+            }
+            soak {
+                random_work_with_random_faults_ends_once_and_leaves_nothing_behind: "its bounds are those of a time in which the driver's own instructions take none";
+            }
+            timing {
+                the_last_of_several_jobs_in_flight_is_not_waited_for_a_millisecond_longer: "its bounds are those of a time in which the driver's own instructions take none";
+                limits_of_the_hardware_scale_with_its_clock;
+                the_running_phase_never_waits: "its bounds are those of a time in which the driver's own instructions take none";
+                a_recovery_never_waits: "its bounds are those of a time in which the driver's own instructions take none";
+                a_loop_that_sleeps_until_it_is_due_sees_every_job_end;
+                silent_firmware_is_noticed_without_a_ping_of_the_callers;
+            }
+            worked_uniforms {
+                what_is_worked_out_follows_the_push_constants;
+            }
+        }
+    };
+}
+
+macro_rules! table {
+    ($($family:ident { $($test:ident $(: $why:literal)?;)* })*) => {
+        /// Every test.
+        pub static TESTS: &[Test] = &[
+            $($(Test {
+                name: concat!(stringify!($family), "::", stringify!($test)),
+                run: $family::$test,
+                host_only: table!(@ $($why)?),
+            },)*)*
+        ];
+    };
+    (@) => { None };
+    (@ $why:literal) => { Some($why) };
+}
+each_test!(table);
