@@ -39,6 +39,7 @@ pub mod diagnosis;
 mod activity;
 mod clock;
 mod fabric;
+mod first_level;
 mod l2;
 mod mmu;
 

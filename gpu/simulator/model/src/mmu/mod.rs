@@ -293,6 +293,13 @@ impl Mmu {
         walk(setup, memory, address, AccessKind::Read, self.walker).ok()
     }
 
+    /// Whether caches may hold what was just translated so.
+    pub(crate) fn is_cached(&self, request: Request) -> bool {
+        let request = self.wear.misread(request);
+        let cached = self.space(request.space).cached(request.address);
+        cached.is_some_and(|translation| translation.cached)
+    }
+
     /// The stall of an access to `space` that is refused now.
     pub(crate) fn stall(&self, space: u8) -> Stall {
         Stall {

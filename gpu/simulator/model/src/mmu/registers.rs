@@ -6,11 +6,10 @@ use crate::diagnosis::MmuMisuse;
 use crate::fabric::Due;
 use crate::gpu::Gpu;
 use crate::injection::Injection;
-use crate::l2::L2Flush;
 use crate::mmu::{SPACES, Space};
 use crate::window::Write;
 use eitri_csf::arch::Arch;
-use eitri_csf::command::AsCommand;
+use eitri_csf::command::{AsCommand, CacheFlush, FlushMode};
 use eitri_csf::registers::address_space::{
     TranslationMode, as_command, as_faultstatus, lockaddr, transcfg,
 };
@@ -117,8 +116,16 @@ impl Gpu {
             AsCommand::FlushPt | AsCommand::FlushMem => {
                 space.lock(smallest);
                 space.unlock();
-                self.fabric.count_flush();
-                self.fabric.flush_l2(L2Flush::ALL);
+                let flush = match command {
+                    AsCommand::FlushMem => CacheFlush::ALL,
+                    _ => CacheFlush {
+                        l2: FlushMode::CleanInvalidate,
+                        load_store: FlushMode::None,
+                        other: FlushMode::None,
+                    },
+                };
+                self.fabric.flush(flush);
+                self.fabric.flush_completed();
             }
         }
         let bit = mmu_irq::COMPLETED.word(1 << number);

@@ -7,12 +7,14 @@ use super::registers::NoSuchRegister;
 use super::{Blocked, IssuedJob, LOOP_LIMIT, Outcome, Stream, Tasks, Work, exception};
 use crate::diagnosis::StreamMisuse;
 use crate::fabric::Fabric;
-use crate::l2::L2Flush;
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Refused};
 use crate::trace::Event;
-use eitri_cs::enums::{DeferMode, FlushMode, SlotFormat, SlotSelection, TaskAxis, WaitMode};
+use eitri_cs::enums::{
+    DeferMode, FlushMode, OtherFlushMode, SlotFormat, SlotSelection, TaskAxis, WaitMode,
+};
 use eitri_cs::{Instr, Slot};
+use eitri_csf::command::{CacheFlush, FlushMode as CacheMode};
 use eitri_csf::registers::identity::gpu_features;
 
 /// What becomes of an instruction.
@@ -351,9 +353,13 @@ impl Stream {
                     always_counted: true,
                     operation: Operation::Flush {
                         id,
-                        l2: L2Flush {
-                            clean: i.l2_flush_mode != FlushMode::None,
-                            invalidate: i.l2_flush_mode == FlushMode::CleanAndInvalidate,
+                        flush: CacheFlush {
+                            l2: mode(i.l2_flush_mode),
+                            load_store: mode(i.lsc_flush_mode),
+                            other: match i.other_flush_mode {
+                                OtherFlushMode::None => CacheMode::None,
+                                OtherFlushMode::Invalidate => CacheMode::Invalidate,
+                            },
                         },
                     },
                 };
@@ -560,5 +566,14 @@ fn undecodable(error: eitri_cs::instr::DecodeError) -> StreamMisuse {
             register: value as u32,
         },
         _ => StreamMisuse::Undefined,
+    }
+}
+
+/// What FLUSH_CACHE2 does to a cache, in the words of GPU_COMMAND.
+fn mode(mode: FlushMode) -> CacheMode {
+    match mode {
+        FlushMode::None => CacheMode::None,
+        FlushMode::Clean => CacheMode::Clean,
+        FlushMode::CleanAndInvalidate => CacheMode::CleanInvalidate,
     }
 }

@@ -5,6 +5,7 @@
 #[path = "../bench/mod.rs"]
 mod bench;
 
+mod caches;
 mod counters;
 mod generations;
 mod lanes;
@@ -117,7 +118,12 @@ impl Dispatch {
     /// As [`Dispatch::prepare`], on another product.
     #[track_caller]
     fn prepare_on(&self, gpu: &str, text: &str) -> Bench {
-        let mut bench = Bench::booted_as(gpu);
+        self.prepare_in(Bench::booted_as(gpu), text)
+    }
+
+    /// As [`Dispatch::prepare`], on a bench.
+    #[track_caller]
+    fn prepare_in(&self, mut bench: Bench, text: &str) -> Bench {
         let positions = u64::from(u64::BITS - bench.cores().leading_zeros());
         bench.start_group(0);
         bench.map(1, CODE, 0x4000, Attributes::CODE);
