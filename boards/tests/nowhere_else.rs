@@ -66,7 +66,7 @@ fn numbers_of_unit_tests_are_not_taken_for_addresses() {
     let text = "const A: u32 = 0x123;\n#[cfg(test)]\nmod tests {\n    const B: u32 = 0x456;\n}\nconst C: u32 = 0x789;\n";
     let found: Vec<u64> = numbers(&without_tests(text)).collect();
     assert_eq!(found, [0x123, 0x789]);
-    assert!(is_test("gpu/runtime/src/device/tests.rs") && is_test("cli/tests/all/main.rs"));
+    assert!(is_test("gpu/driver/runtime/src/device/tests.rs") && is_test("cli/tests/all/main.rs"));
     assert!(!is_test("qemu-tests/monitor/src/main.rs"));
 }
 
