@@ -53,6 +53,8 @@ pub mod lanes;
 pub mod layout;
 pub mod parse;
 pub mod print;
+#[cfg(test)]
+pub(crate) mod random_expression;
 pub mod range;
 pub mod rewrite;
 mod spaces;

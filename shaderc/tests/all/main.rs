@@ -13,6 +13,7 @@ mod kernels;
 mod layout;
 mod lowering;
 mod malformed;
+mod out_of_range;
 mod passes;
 mod pointers;
 mod random;
