@@ -45,6 +45,7 @@ pub mod binding;
 pub mod block;
 pub mod build;
 pub mod cfg;
+pub(crate) mod control_dependence;
 pub mod function;
 pub mod image;
 pub mod inst;

@@ -17,6 +17,7 @@ mod out_of_range;
 mod passes;
 mod pointers;
 mod random;
+mod settling;
 mod shaders;
 mod subgroups;
 mod support;
