@@ -32,6 +32,7 @@ pub mod ir;
 mod dominators;
 mod lists;
 mod lower;
+pub mod measure;
 mod opt;
 pub mod pass;
 mod replaced;
