@@ -32,6 +32,7 @@ pub mod ir;
 mod dominators;
 mod lists;
 mod lower;
+mod min_tree;
 mod opt;
 pub mod pass;
 mod replaced;
