@@ -33,6 +33,7 @@ mod dominators;
 mod lists;
 mod lower;
 pub mod measure;
+mod min_tree;
 mod opt;
 pub mod pass;
 mod replaced;
