@@ -125,7 +125,7 @@ mod log_format;
 
 pub use code::{CODE_BEGINS, Code, CodeError};
 pub use command::{
-    Accesses, CommandError, DynamicOffset, Invocations, Limit, Recorder, SamplerInfo,
+    Accesses, CommandError, DynamicOffset, Invocations, Limit, Recorder, SamplerInfo, ShaderStage,
 };
 pub use device::{
     Access, Bound, BringUpError, CountersError, Counts, Device, DeviceLost, DevicePower, Failed,
