@@ -87,6 +87,8 @@ const DESCRIPTION: Description = Description {
         before_network: &["pci enum"],
         character_ms: 10,
     }),
+    // FACT: the chip has a watchdog, but neither its address nor its registers are in the facts (boards.md 2.5 says only that U-Boot
+    // does not start it). An access that never returns ends with somebody who switches the power off. Settled by the chip's manual.
     watchdog: None,
     ending: Ending::Reset,
     lab: Some(Lab {

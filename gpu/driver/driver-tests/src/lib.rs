@@ -39,6 +39,7 @@ mod heap;
 mod injections;
 mod left_in_use;
 mod memory;
+mod odd_gpus;
 mod orders;
 mod outcomes;
 mod power;
@@ -153,6 +154,10 @@ macro_rules! each_test {
                 a_queue_takes_its_own_space_with_it;
                 what_a_job_in_flight_uses_is_not_destroyed;
                 what_is_in_one_space_is_not_used_in_another;
+            }
+            odd_gpus {
+                the_firmware_counts_cycles_where_timestamp_stands: "the GPU is not the one that the monitor plays";
+                memory_for_each_core_reaches_the_highest_core: "the GPU is not the one that the monitor plays";
             }
             orders {
                 a_life_keeps_the_rules_of_order;
