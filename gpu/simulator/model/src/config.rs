@@ -269,6 +269,10 @@ pub struct Config {
     /// the OTHER caches are invalidated, and, where the L2 is modelled, the load/store caches keep what they have when the L2 alone
     /// is flushed.
     pub first_level_caches: bool,
+    /// Whether jobs that nothing orders overlap: then each has short turns, and from this seed is drawn whose comes next and how long
+    /// it is. Without it, jobs of a stream run one after another in the order of issue, which hides that a driver lacks a wait
+    /// between them.
+    pub overlap: Option<u64>,
     /// Whether the interrupt masks survive a reset. Not established for any part; a driver should not need it.
     pub masks_survive_reset: bool,
     /// What goes wrong, from the start.
@@ -291,6 +295,7 @@ impl Default for Config {
             protected_memory: false,
             l2: false,
             first_level_caches: false,
+            overlap: None,
             masks_survive_reset: true,
             injections: Vec::new(),
             defects: Vec::new(),

@@ -37,6 +37,14 @@ enum Flush {
     Range(CacheFlush),
 }
 
+impl Flush {
+    /// Whether the L2 forgets what it has: tables that were changed are read anew.
+    fn reaches_l2(self) -> bool {
+        let (Flush::All(flush) | Flush::Range(flush)) = self;
+        matches!(flush.l2, FlushMode::Invalidate | FlushMode::CleanInvalidate)
+    }
+}
+
 /// What a command leaves to the device as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Consequence {
@@ -124,6 +132,9 @@ impl Control {
                 .report(RegisterMisuse::FlushWithoutL2 { value });
         }
         self.flushing = Some(flush);
+        if flush.reaches_l2() {
+            fabric.mmu.flush_begins();
+        }
         if !fabric.strikes(Injection::FlushNeverCompletes) {
             fabric.after(fabric.config.latencies.flush, Due::Flush);
         }
@@ -133,11 +144,13 @@ impl Control {
         let bit = match self.flushing.take() {
             Some(Flush::All(flush)) => {
                 fabric.flush(flush);
+                fabric.mmu.flush_completed(flush == CacheFlush::ALL);
                 gpu_irq::CLEAN_CACHES_COMPLETED.mask32()
             }
             // Of more than was asked for, if the L2 is modelled: it is the same to who asked.
             Some(Flush::Range(flush)) => {
                 fabric.flush(flush);
+                fabric.mmu.flush_completed(false);
                 gpu_irq::FLUSH_PA_RANGE_COMPLETED.mask32()
             }
             None => return,

@@ -46,6 +46,7 @@ mod mmu;
 // The device from outside in.
 mod control;
 mod power;
+mod random;
 mod window;
 
 mod firmware;

@@ -66,6 +66,7 @@ impl Fabric {
             }
             return;
         }
+        self.mmu.caches_lost();
         if let Some(l2) = &mut self.l2 {
             l2.lose();
         }

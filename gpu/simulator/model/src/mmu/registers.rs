@@ -6,7 +6,7 @@ use crate::diagnosis::MmuMisuse;
 use crate::fabric::Due;
 use crate::gpu::Gpu;
 use crate::injection::Injection;
-use crate::mmu::{SPACES, Space};
+use crate::mmu::{MCU_SPACE, SPACES, Space};
 use crate::window::Write;
 use eitri_csf::arch::Arch;
 use eitri_csf::command::{AsCommand, CacheFlush, FlushMode};
@@ -92,6 +92,7 @@ impl Gpu {
 
     pub(crate) fn complete_as_command(&mut self, number: u8) {
         let smallest = self.smallest_lock(number);
+        let l2_on = self.power.is_l2_on();
         let space = self.fabric.mmu.space_mut(number);
         let Some(command) = space
             .pending
@@ -103,13 +104,26 @@ impl Gpu {
         match command {
             AsCommand::Nop => {}
             AsCommand::Update => {
+                // The firmware's own space is never given up: it goes with a reset.
+                let leaves = space.leaves_unflushed() && number != MCU_SPACE;
                 space.update();
+                if leaves {
+                    self.report(MmuMisuse::LeaveWithoutFlush { space: number });
+                }
                 self.check_setup(number);
             }
-            AsCommand::Lock => space.lock(smallest),
+            AsCommand::Lock => {
+                space.lock(smallest);
+                if !l2_on {
+                    space.caches_lost();
+                }
+            }
             AsCommand::Unlock => {
+                let flushed = space.is_flushed();
                 if !space.unlock() {
                     self.report(MmuMisuse::UnlockWithoutLock { space: number });
+                } else if !flushed {
+                    self.report(MmuMisuse::UnlockBeforeFlush { space: number });
                 }
             }
             // Both release the lock they were given; without one they only flush.
@@ -125,6 +139,7 @@ impl Gpu {
                     },
                 };
                 self.fabric.flush(flush);
+                self.fabric.mmu.flush_completed(flush == CacheFlush::ALL);
                 self.fabric.flush_completed();
             }
         }

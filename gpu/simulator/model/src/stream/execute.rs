@@ -49,6 +49,7 @@ impl Stream {
         if let Some(frame) = self.frames.last()
             && frame.next >= frame.end
         {
+            self.end_link(fabric);
             self.frames.pop();
             if self.handler_depth == Some(self.frames.len()) {
                 self.handler_depth = None;
@@ -93,6 +94,7 @@ impl Stream {
                     self.report(fabric, word, StreamMisuse::EndlessLoop);
                     self.idle_instructions = 0;
                 }
+                self.check_link(fabric, &instr);
                 let executed = self.execute(fabric, memory, word, &instr, &mut outcome);
                 executed.unwrap_or_else(|NoSuchRegister(register)| {
                     self.report(fabric, word, StreamMisuse::RegisterOutOfRange { register });
