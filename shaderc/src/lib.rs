@@ -53,5 +53,5 @@ mod target;
 pub use compile::{Compiled, Error, Errors, Statistics, compile, compile_lowered, compile_until};
 pub use front_end::{Lowered, front_end};
 pub use machine::Listing;
-pub use options::{DescriptorCounts, Level, Options, Robust};
+pub use options::{DescriptorCounts, Level, Options, Robust, SpecIds};
 pub use target::{Limits, Machine, Target};

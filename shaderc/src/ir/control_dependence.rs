@@ -1,17 +1,17 @@
 //! Control dependence: which branches decide whether a block is run.
 //!
-//! A block depends on a branch if one side of the branch always leads to the block and another may pass it by.
+//! A block depends on a branch if one side of the branch always leads to the block and another side may avoid it.
 //!
-//! Needs: reducible flow.  Guarantees: within one round of every loop: an edge back to a header counts as an end, so the
-//! flow that is analysed has no cycles. Whoever asks answers for loops by asking for their latches and exits too.
-//! In time n log n, however deep the flow nests: the dependences themselves, of which there may be n squared, are never
-//! listed; each branch is found once, by the first block asked for that depends on it.
+//! Needs: reducible flow.  Guarantees: dependence within one round of every loop. An edge back to a header counts as an end,
+//! so the analysed flow has no cycles; callers that remove branches treat latches and exits of loops themselves.
+//! Time n log n, however deep the flow nests. There may be n squared dependences, so no list of them is made: each edge out
+//! of a branch is found once, by the first block asked for that depends on it.
 //! Facts: hardware/compiler-ir.md 1.2.
 use super::cfg::Cfg;
 use super::{BlockId, Function};
 use crate::dominators::DominatorTree;
 
-/// The branches of a function, each to be found by the first block that depends on it.
+/// The branches of a function. The first block asked for that depends on a branch finds it.
 pub(crate) struct ControlDependence {
     /// The node behind all blocks: where control ends or goes round again.
     end: usize,
@@ -47,15 +47,15 @@ impl ControlDependence {
         (up != self.end).then_some(BlockId(up as u32))
     }
 
-    /// Adds to `found` the blocks whose branch decides whether `block` is run, but for those that were found before. A
-    /// switch may be found several times.
+    /// Adds to `found` the blocks whose branch decides whether `block` is run, without those found before. A switch may be
+    /// found several times, once for each edge.
     pub(crate) fn take_branches(&mut self, block: BlockId, found: &mut Vec<BlockId>) {
         let (first, end) = self.subtree[block.index()];
         self.edges
             .take(first, end, self.depth[block.index()], found);
     }
 
-    /// In the order in which nothing comes before what it leads to.
+    /// Adds blocks to the tree in reverse topological order: each after all blocks it leads to.
     fn find_post_dominators(&mut self, function: &Function, cfg: &Cfg) {
         let mut tree = DominatorTree::new(self.end + 1);
         tree.add_root(self.end);
@@ -72,8 +72,8 @@ impl ControlDependence {
         }
     }
 
-    /// A block comes after its post-dominator in the order from the end, so sizes are known from the start of the
-    /// function, and places from its end.
+    /// In reverse topological order a post-dominator precedes its subtree, so places are given in that order, and sizes
+    /// are summed in the opposite one.
     fn number_subtrees(&mut self, cfg: &Cfg) {
         let mut sizes = vec![1; self.end + 1];
         for block in cfg.rpo() {
@@ -112,7 +112,7 @@ impl ControlDependence {
     }
 }
 
-/// Where a block leads to: nodes, a loop's header that it goes back to being the end.
+/// The nodes that a block leads to. The header of a loop that the block goes back to counts as the end.
 fn targets<'f>(
     function: &'f Function,
     cfg: &'f Cfg,
@@ -126,17 +126,18 @@ fn targets<'f>(
     })
 }
 
-/// Edges out of branches. An edge decides about the nodes from its target up to where all ways of its branch meet, which
-/// is not one of them. So the edges that decide about a node lead into the node's subtree, and meet above it.
+/// Edges out of branches. An edge decides about the nodes on the path up the tree from its target to the branch's
+/// post-dominator, which is excluded. So a node depends on the edges that lead into its subtree and whose branch has its
+/// post-dominator above the node.
 #[derive(Default)]
 struct Edges {
     /// By edge, in this order: the place of the target in the walk down the tree.
     places: Vec<usize>,
     /// By edge: the block with the branch.
     branches: Vec<BlockId>,
-    /// By edge: the depth at which the ways of the branch meet; the greatest number once the edge was taken.
+    /// By edge: the depth of the branch's post-dominator; `u32::MAX` once the edge was taken.
     meets: Vec<u32>,
-    /// A tournament: at `count + edge` the edge itself, at `n` the one of `2n` and `2n + 1` that meets higher up.
+    /// A tournament tree: at `count + edge` the edge itself, at `n` that of `2n` and `2n + 1` with the lesser depth.
     first: Vec<u32>,
 }
 
@@ -159,7 +160,7 @@ impl Edges {
         edges
     }
 
-    /// The one of two edges that meets higher up.
+    /// That of two edges with the lesser depth.
     fn higher(&self, a: u32, b: u32) -> u32 {
         match self.meets[b as usize] < self.meets[a as usize] {
             true => b,
@@ -171,7 +172,7 @@ impl Edges {
         self.first[at] = self.higher(self.first[2 * at], self.first[2 * at + 1]);
     }
 
-    /// Takes the edges into some places that meet above a depth.
+    /// Takes the edges into a range of places whose depth is less than `depth`.
     fn take(&mut self, first: usize, end: usize, depth: u32, found: &mut Vec<BlockId>) {
         let low = self.places.partition_point(|place| *place < first);
         let high = self.places.partition_point(|place| *place < end);
@@ -188,7 +189,7 @@ impl Edges {
         }
     }
 
-    /// Of a range of edges, the one that meets highest up.
+    /// That of a range of edges with the least depth.
     fn highest(&self, low: usize, high: usize) -> Option<usize> {
         let count = self.places.len();
         let (mut low, mut high) = (low + count, high + count);

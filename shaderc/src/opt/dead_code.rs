@@ -30,7 +30,7 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     for (block, jump) in jumps {
         function.block_mut(block).terminator = jump;
     }
-    // Blocks that are reached no more go, and what phis have from them.
+    // Drops unreachable blocks and the phi sources that came from them.
     order_blocks(function);
     Changed::Yes
 }
@@ -45,13 +45,13 @@ struct Needs<'f> {
     blocks: Vec<bool>,
     /// By block: whether the branch at its end is needed.
     branches: Vec<bool>,
-    /// None where no branch can go: where only loops have any.
+    /// None if no branch can be removed: if only loops have any.
     control: Option<ControlDependence>,
     /// By instruction: its block.
     places: Vec<Option<BlockId>>,
     /// By value that is a phi: its number among those of its block.
     phis: Vec<u32>,
-    /// Needed, and not yet asked what they need.
+    /// Needed values and blocks whose own needs are still to be followed.
     open: Vec<Value>,
     open_blocks: Vec<BlockId>,
 }
@@ -140,7 +140,7 @@ impl<'f> Needs<'f> {
         }
     }
 
-    /// Needs what decides whether a block is run.
+    /// Marks the branches that decide whether a block is run.
     fn follow_block(&mut self, block: BlockId) {
         let mut deciding = vec![];
         if let Some(control) = &mut self.control {
@@ -151,7 +151,7 @@ impl<'f> Needs<'f> {
         }
     }
 
-    /// Needs what a value is made of, and that it is made.
+    /// Marks the operands of a value and the block that computes it.
     fn follow(&mut self, value: Value) {
         if std::mem::replace(&mut self.values[value.index()], true) {
             return;
@@ -176,11 +176,12 @@ impl<'f> Needs<'f> {
         }
     }
 
-    /// What takes the place of each branch that isn't needed.
+    /// The terminators that replace branches which aren't needed.
     ///
-    /// No block on a path from such a branch to the nearest needed post-dominator is needed: it would depend on a branch on
-    /// that path, and so on back to this one. So the jump passes no latch or header by; and the phis behind it that are
-    /// needed tell nothing apart that it brings together, since then the blocks before them were needed.
+    /// No block on a path from such a branch to its nearest needed post-dominator is needed: that block would depend on a
+    /// branch on the path, that branch on an earlier one, and so on back to this branch, which would then be needed. So the
+    /// jump skips no header, latch or exit of a loop. Nor does it merge paths that a needed phi tells apart: the
+    /// predecessors of such a phi are needed blocks.
     fn jumps(&self, function: &Function, cfg: &Cfg) -> Vec<(BlockId, Terminator)> {
         let Some(control) = &self.control else {
             return vec![];
@@ -221,7 +222,7 @@ fn number_phis(function: &Function) -> Vec<u32> {
     numbers
 }
 
-/// Drops instructions without effects and phis whose results aren't needed. Whether there were any.
+/// Drops instructions without effects and phis whose results aren't needed. Returns whether there were any.
 fn sweep(function: &mut Function, needed: &[bool]) -> bool {
     let mut swept = false;
     for block in function.layout.clone() {
