@@ -21,6 +21,7 @@ mod on_model;
 mod operations_on_model;
 mod pack;
 mod random_on_model;
+mod readers_on_model;
 mod reduce;
 mod run;
 mod shaders_on_model;
