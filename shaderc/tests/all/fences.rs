@@ -118,6 +118,30 @@ fn an_atomic_orders_what_it_names_and_its_own_memory() {
 }
 
 #[test]
+fn a_volatile_member_is_accessed_each_time() {
+    let body = "%a = OpLoad %u32 %place
+         OpStore %place %a
+         OpReturn
+         OpFunctionEnd";
+    let plain = format!("{PREAMBLE}{body}");
+    let offset = "OpMemberDecorate %block 0 Offset 0";
+    let volatile = plain.replace(
+        offset,
+        &format!("{offset}\n OpMemberDecorate %block 0 Volatile"),
+    );
+    for (text, expected) in [
+        (plain, "load.buffer store.buffer"),
+        (volatile, "load.buffer.volatile store.buffer.volatile"),
+    ] {
+        let translated = translate(&assemble(&text), &Options::default());
+        let function = translated
+            .unwrap_or_else(|errors| panic!("{}", errors[0]))
+            .function;
+        assert_eq!(told(&function), expected, "\n{function}");
+    }
+}
+
+#[test]
 fn the_text_form_says_which_memories_are_ordered() {
     let all = "fence fence.buffers fence.shared fence.none barrier";
     let lines = all.replace(' ', "\n  ");
