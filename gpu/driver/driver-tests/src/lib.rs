@@ -33,6 +33,7 @@ mod counters;
 mod dump;
 mod events_and_transfers;
 mod filled_uniforms;
+mod firmware;
 mod flushes;
 mod given;
 mod heap;
@@ -117,6 +118,9 @@ macro_rules! each_test {
                 words_of_buffers_are_those_of_the_moment;
                 called_commands_fill_in_words_at_each_call;
                 a_dispatch_of_unknown_size_has_its_words_too;
+            }
+            firmware {
+                each_released_image_lives_its_life;
             }
             flushes {
                 a_small_job_pays_no_full_flush;
