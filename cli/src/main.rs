@@ -9,6 +9,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 mod amber;
 mod board_choice;
+mod board_firmware;
 mod board_tree;
 mod boot_file;
 mod buffer_source;
