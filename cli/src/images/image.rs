@@ -226,10 +226,15 @@ impl Builder {
         };
         let finished = cargo::run(&mut command, &watch)?;
         if !finished.end.good() {
-            return Err(Failure::missing(ImageError::Build {
-                command: format!("{command:?}").replace('"', ""),
-                output: finished.output(),
-            }));
+            let output = finished.output();
+            let broken = output.contains(cargo::SOURCES_ARE_BROKEN);
+            let command = format!("{command:?}").replace('"', "");
+            let error = ImageError::Build { command, output };
+            // Without a network, say, cargo does not come that far.
+            return Err(match broken {
+                true => Failure::refused(error),
+                false => Failure::missing(error),
+            });
         }
         match std::fs::read(&path) {
             Ok(elf) => Ok(Image { elf, path }),

@@ -28,7 +28,7 @@ pub enum ShaderTextError {
     /// The text is no GLSL that naga reads.
     Glsl(naga::front::glsl::ParseErrors),
     /// The text breaks a rule of its language.
-    Rule(WithSpan<ValidationError>),
+    Rule(Box<WithSpan<ValidationError>>),
     /// naga reads this as something else than it is.
     Misread(Misread),
     /// The module has something that naga can't write as SPIR-V.
@@ -109,7 +109,7 @@ pub fn to_spirv(language: Language, name: &str, text: &str) -> Result<Vec<u8>, S
     widen_barriers(&mut module);
     let info = Validator::new(ValidationFlags::all(), Capabilities::all())
         .validate(&module)
-        .map_err(ShaderTextError::Rule)?;
+        .map_err(|error| ShaderTextError::Rule(Box::new(error)))?;
     let options = spv::Options {
         lang_version: (1, 3),
         flags: spv::WriterFlags::DEBUG,

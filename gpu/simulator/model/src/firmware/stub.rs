@@ -52,6 +52,9 @@ const SHARED: u32 = 0xC000_001B;
 /// Thumb code that waits for ever: `wfi` and a branch back to it, as little-endian halves.
 const WAIT: [u8; 4] = [0x30, 0xbf, 0xfd, 0xe7];
 
+/// What it says of itself where the vendor's images have the hash of their source.
+const BUILD: &[u8; 40] = b"stub (runs on the model only)           ";
+
 /// A firmware image for the model, in the format of `mali_csffw.bin`.
 ///
 /// ```
@@ -97,7 +100,7 @@ fn stub(version: Version, stack: u32, reset: u32) -> Vec<u8> {
     let plan = ImagePlan {
         version,
         sections: &sections,
-        git_sha: None,
+        git_sha: Some(*BUILD),
     };
     let mut image = vec![0; SHARED_DATA + code.len() + 0x1000];
     // The plan is a constant that the tests write: it neither overflows the buffer nor breaks a rule.
