@@ -2,6 +2,7 @@
 //!
 //! One binary, so that it links once.
 mod deep;
+mod divergence;
 mod entry_points;
 mod errors;
 mod fences;
@@ -17,6 +18,7 @@ mod passes;
 mod pointers;
 mod random;
 mod shaders;
+mod spin_locks;
 mod subgroups;
 mod support;
 mod switches;
