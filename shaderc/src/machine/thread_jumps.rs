@@ -10,8 +10,8 @@ use super::interface::{Instruction, Machine};
 /// Threads all jumps and drops the blocks that nobody enters any more.
 pub(crate) fn thread_jumps<M: Machine>(function: &mut Function<M>) {
     let mut instrs = function.blocks.iter().flat_map(|block| &block.instrs);
-    let together = instrs.any(|instr| instr.is_cross_lane());
-    let ends = ends(function, together);
+    let meets = instrs.any(|instr| instr.is_cross_lane() || instr.is_atomic());
+    let ends = ends(function, meets);
     for block in &mut function.blocks {
         block.terminator.map_successors(|to| ends[to.index()]);
         if let Terminator::Branch {
@@ -25,15 +25,16 @@ pub(crate) fn thread_jumps<M: Machine>(function: &mut Function<M>) {
     drop_unreached(function);
 }
 
-/// Where entering each block leads without doing anything. Where lanes do something together they must meet at the end of a
-/// loop before any of them begins anew, so what jumps back stays.
-fn ends<M: Machine>(function: &Function<M>, together: bool) -> Vec<BlockId> {
+/// Where entering each block leads without doing anything. Where lanes must meet at the end of a loop before any of them
+/// begins anew, what jumps back stays: they may do something together, or one may hold a lock that the others, which stand
+/// at a lower address once they have gone back, would ask for without end.
+fn ends<M: Machine>(function: &Function<M>, meets: bool) -> Vec<BlockId> {
     let next = |at: BlockId| match function.block(at) {
         Block {
             instrs,
             terminator: Terminator::Jump(to),
             ..
-        } if instrs.is_empty() && *to != at && !(together && *to < at) => Some(*to),
+        } if instrs.is_empty() && *to != at && !(meets && *to < at) => Some(*to),
         _ => None,
     };
     let mut ends: Vec<Option<BlockId>> = vec![None; function.blocks.len()];
