@@ -26,7 +26,7 @@ use crate::queue::Reach;
 use crate::vm::GpuAddress;
 use eitri_cs::RegMask;
 use eitri_cs::builder::Checked;
-use eitri_cs::instr::{LoadMultiple, StoreMultiple};
+use eitri_cs::instr::StoreMultiple;
 use eitri_program::{DescriptorSlot, FauWord, Program, WorkgroupSize};
 
 /// Most instructions of a dispatch: state, grid, the job.
@@ -41,9 +41,11 @@ pub(super) struct Made {
     uniforms: Option<(u64, [u32; 3])>,
     /// Local storage of its own.
     storage: Option<(Used, GpuAddress)>,
+    /// The sets are known to have everything that the pipeline needs.
+    complete: bool,
     /// The registers hold all state of the pipeline and the sets, uniforms and grid aside.
     state: bool,
-    /// The last dispatch, if the registers hold its grid too.
+    /// The last dispatch, if the registers hold its grid too; without `state` they hold all but the resource table.
     last: Option<Last>,
 }
 
@@ -67,6 +69,7 @@ impl Made {
         resources: None,
         uniforms: None,
         storage: None,
+        complete: false,
         state: false,
         last: None,
     };
@@ -76,11 +79,13 @@ impl Made {
         self.uniforms = None;
     }
 
-    /// Other sets are in use; uniforms may hold addresses of their buffers.
+    /// Other sets are in use; uniforms may hold addresses of their buffers. The last dispatch stays: see
+    /// [`Recorder::rebind`].
     pub(super) const fn forget_sets(&mut self) {
         self.resources = None;
+        self.complete = false;
         self.uniforms = None;
-        self.forget_state();
+        self.state = false;
     }
 
     /// What the registers hold is not known.
@@ -96,7 +101,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     /// # Errors
     /// If no pipeline is bound, a binding is missing, a limit is exceeded, or there is no memory for more commands.
     pub fn dispatch(&mut self, workgroups: [u32; 3]) -> Result<&mut Self, Error> {
-        match self.repeat(workgroups) {
+        match self.repeat(workgroups) || self.rebind()? && self.repeat(workgroups) {
             true => Ok(self),
             false => self.dispatch_base([0; 3], workgroups),
         }
@@ -162,6 +167,9 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let Some(last) = &self.made.last else {
             return false;
         };
+        if !self.made.state {
+            return false;
+        }
         let device = &mut *self.device;
         let Ok(words) = &device.words else {
             return false;
@@ -191,6 +199,27 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         true
     }
 
+    /// Sets the state of the sets that were bound since the last dispatch of this pipeline; whether that is all that has changed.
+    #[inline(never)]
+    fn rebind(&mut self) -> Result<bool, Error> {
+        if self.made.last.is_none() || self.made.state || !self.knows_uniforms()? {
+            return Ok(false);
+        }
+        let resources = self.resources()?;
+        self.emit(MOST_WORDS, |it| it.wide(Wide::Resources, resources))?;
+        self.made.state = true;
+        Ok(true)
+    }
+
+    /// Whether the uniforms of what is bound were found out: a set may keep them.
+    #[inline]
+    fn knows_uniforms(&mut self) -> Result<bool, Error> {
+        if !self.device.uniforms.found && self.recall_uniforms()? {
+            self.made.complete = true;
+        }
+        Ok(self.device.uniforms.found)
+    }
+
     /// Runs the bound pipeline on a grid whose three counts stand at `offset` in a buffer, a multiple of 4, when the job gets
     /// there: commands before may have written them. No limit of the grid is checked.
     ///
@@ -206,13 +235,8 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             (false, false) => self.uniforms([0; 3])?,
         };
         self.load_wide(|words| words.address, from.0)?;
-        let [first, ..] = registers::COUNT;
-        self.push(LoadMultiple {
-            base_register: first,
-            mask: RegMask::first(3),
-            address: words::ADDRESS,
-            offset: 0,
-        })?;
+        let load = self.words()?.load_counts;
+        self.put(load)?;
         self.running.memory = true;
         self.wait_for_memory()?;
         self.known.forget_grid(Grid::Count);
@@ -260,7 +284,8 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     /// Its program.
     pub(super) fn program(&self) -> Result<&Program<'d>, Error> {
         let pipeline = self.pipeline.as_ref();
-        Ok(&pipeline.ok_or(CommandError::NoPipeline)?.program)
+        let key = pipeline.ok_or(CommandError::NoPipeline)?.key;
+        self.device.program_of(key)
     }
 
     /// Starts a job of about `total` workgroups; without `counts` the registers have them. Gives its instruction.
@@ -371,6 +396,26 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         else {
             return Ok(0);
         };
+        if !self.made.complete {
+            self.check_bindings()?;
+            self.made.complete = true;
+            if self.device.uniforms.found {
+                self.keep_uniforms();
+            }
+        }
+        let set = |table| self.sets.get(usize::from(table))?.as_ref();
+        let alone = table.and_then(|table: u8| set(table)?.alone);
+        let resources = match alone {
+            Some(alone) => alone,
+            None => self.table_of_sets(highest)?,
+        };
+        self.made.resources = Some(resources);
+        Ok(resources)
+    }
+
+    /// Checks that the sets have everything that the pipeline needs.
+    #[inline(never)]
+    fn check_bindings(&mut self) -> Result<(), Error> {
         for binding in self.program()?.bindings() {
             let set = self.set(binding.slot.table);
             for element in 0..binding.count {
@@ -385,13 +430,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
                 }
             }
         }
-        let alone = table.and_then(|table| self.set(table)?.alone);
-        let resources = match alone {
-            Some(alone) => alone,
-            None => self.table_of_sets(highest)?,
-        };
-        self.made.resources = Some(resources);
-        Ok(resources)
+        Ok(())
     }
 
     /// A resource table of all sets that are bound.
@@ -468,7 +507,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
 
     /// Writes the uniforms of a dispatch; what no push constant and no count is stays the same until something else is bound.
     fn write_uniforms(&mut self, at: PhysicalAddress, counts: [u32; 3]) -> Result<(), Error> {
-        if !self.device.uniforms.found {
+        if !self.knows_uniforms()? {
             self.find_uniforms()?;
         }
         let words = self.device.uniforms.of(counts);

@@ -3,6 +3,7 @@
 //! Guarantees: a word that stays the same is found out once; a dispatch changes the others and writes all in one go.
 //! Facts: hardware/compiler-abi.md section 4.
 
+use super::kept_uniforms::Saved;
 use eitri_program::{
     Axis, FauOp, FauOperand, FauStep, MAX_FAU_STEPS, MAX_FAU_WORDS, MAX_PUSH_CONSTANT_BYTES,
 };
@@ -173,6 +174,82 @@ impl Uniforms {
         self.found = true;
     }
 
+    /// What was found, as words for [`Uniforms::restore`]: numbers of what follows, the pairs as they stay, which words change,
+    /// the steps, and the values that these begin with. `None` if there are too many.
+    pub(super) fn saved(&self) -> Option<Saved> {
+        let mut words = Saved::new();
+        let counts = [
+            self.pairs.len(),
+            self.changing.len(),
+            self.steps.len(),
+            usize::from(self.worked),
+        ];
+        // Each is at most 255: it counts words of the uniforms, or steps.
+        let counts = counts.iter().rev();
+        let counts = counts.fold(0, |all, count| all << 8 | *count as u64);
+        words.push(counts).ok()?;
+        words.extend_from_slice(&self.pairs).ok()?;
+        for it in &self.changing {
+            // With what the pair is but for the words that change.
+            let place = usize::from(it.pair).saturating_add(1);
+            *words.get_mut(place)? = it.fixed;
+        }
+        let changing = self.changing.iter().map(|it| {
+            let [low, high] = it.from;
+            u32::from_le_bytes([it.pair, low, high, 0])
+        });
+        let steps = self.steps.iter();
+        let steps = steps.map(|it| u32::from_le_bytes([it.op as u8, it.from, it.with, it.to]));
+        let worked = self.values.iter().skip(WORKED).copied();
+        let worked = worked.take(self.worked.into());
+        for halves in [
+            &mut halves(changing) as &mut dyn Iterator<Item = u64>,
+            &mut halves(steps),
+            &mut halves(worked),
+        ] {
+            for word in halves {
+                words.push(word).ok()?;
+            }
+        }
+        Some(words)
+    }
+
+    /// Takes what was found from words; whether they are such words.
+    pub(super) fn restore(&mut self, words: &[u64]) -> bool {
+        let Some((counts, words)) = words.split_first() else {
+            return false;
+        };
+        let [pairs, changing, steps, worked, ..] = counts.to_le_bytes();
+        let Some((pairs, words)) = words.split_at_checked(pairs.into()) else {
+            return false;
+        };
+        self.clear();
+        if self.pairs.extend_from_slice(pairs).is_err() {
+            return false;
+        }
+        let mut words = words.iter();
+        for it in each_half(&mut words, changing) {
+            let [pair, low, high, _] = it.to_le_bytes();
+            let fixed = pairs.get(usize::from(pair)).copied().unwrap_or(0);
+            let from = [low, high];
+            // There are as many places as pairs.
+            let _ = self.changing.push(Changing { pair, from, fixed });
+        }
+        for it in each_half(&mut words, steps) {
+            let [op, from, with, to] = it.to_le_bytes();
+            if let Some(op) = FauOp::ALL.get(usize::from(op)).copied() {
+                let _ = self.steps.push(Step { op, from, with, to });
+            }
+        }
+        let values = self.values.iter_mut().skip(WORKED);
+        for (value, it) in values.zip(each_half(&mut words, worked)) {
+            *value = it;
+        }
+        self.worked = worked;
+        self.found = true;
+        true
+    }
+
     /// Changes push constants from byte `offset` on; whether they are others now. `None` if there are not so many.
     #[inline]
     pub(super) fn push(&mut self, offset: usize, bytes: &[u8]) -> Option<bool> {
@@ -248,6 +325,30 @@ impl Uniforms {
     }
 }
 
+/// Words of two numbers each, the first one in the low half.
+fn halves(mut numbers: impl Iterator<Item = u32>) -> impl Iterator<Item = u64> {
+    core::iter::from_fn(move || {
+        let low = numbers.next()?;
+        let high = numbers.next().unwrap_or(0);
+        Some(u64::from(high) << 32 | u64::from(low))
+    })
+}
+
+/// So many numbers of words of two each.
+fn each_half<'w>(
+    words: &mut impl Iterator<Item = &'w u64>,
+    count: u8,
+) -> impl Iterator<Item = u32> {
+    let mut word = 0;
+    (0..count).map_while(move |number| {
+        word = match number % 2 {
+            0 => *words.next()?,
+            _ => word >> 32,
+        };
+        Some(word as u32)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,6 +402,44 @@ mod tests {
         assert_eq!(uniforms.of([1; 3]), [93 << 32 | 32]);
         assert_eq!(uniforms.push(4, &[8]), Some(true));
         assert_eq!(uniforms.again(), [92 << 32 | 37]);
+    }
+
+    #[test]
+    fn what_is_saved_is_restored() {
+        let mut uniforms = Uniforms::new();
+        let step = |op, operand| FauStep {
+            word: 0,
+            op,
+            operand,
+        };
+        uniforms.add(0, Ok(7));
+        let word = uniforms.take(Ok(9), step(FauOp::Subtract, FauOperand::PushConstant(4)));
+        let word = uniforms.take(word, step(FauOp::Max, FauOperand::Constant(3)));
+        uniforms.add(1, word);
+        uniforms.add(2, Err(Source::Count(Axis::Y)));
+        uniforms.added();
+        assert_eq!(uniforms.push(4, &[2]), Some(true));
+        let words = [7 << 32 | 7, 5];
+        assert_eq!(uniforms.of([1, 5, 1]), words);
+        let saved = uniforms.saved().expect("few");
+        let mut other = Uniforms::new();
+        other.add(0, Err(Source::Push(0)));
+        assert_eq!(other.push(4, &[1]), Some(true));
+        assert!(other.restore(&saved) && other.found);
+        assert_eq!(other.of([1, 6, 1]), [8 << 32 | 7, 6]);
+        assert_eq!(other.push(4, &[2]), Some(true));
+        assert_eq!(other.of([1, 5, 1]), words, "again");
+        assert_eq!(other.saved(), Some(saved), "and saved again");
+    }
+
+    #[test]
+    fn more_than_fits_is_not_saved() {
+        let mut uniforms = Uniforms::new();
+        for number in 0..2 * crate::command::kept_uniforms::MOST {
+            uniforms.add(number, Ok(number as u32));
+        }
+        uniforms.added();
+        assert_eq!(uniforms.saved(), None);
     }
 
     #[test]

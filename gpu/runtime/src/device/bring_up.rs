@@ -237,6 +237,8 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             jobs: Slab::new(tables.jobs),
             points: Slab::new(tables.points),
             objects: Slab::new(tables.objects),
+            set_versions: 0,
+            recordings: 0,
             links: Links::new(tables.links),
             uniforms: Uniforms::new(),
             holders: None,

@@ -95,6 +95,10 @@ pub struct Device<'s, 'd, P> {
     pub(crate) points: Slab<'s, Points>,
     pub(crate) objects: Slab<'s, Object<'d>>,
     pub(crate) links: Links<'s>,
+    /// Versions of descriptor sets, ever.
+    pub(crate) set_versions: u64,
+    /// Recordings that were begun, ever: marks what the current one refers to.
+    pub(crate) recordings: u32,
     /// The commands that hold what they use, as a list.
     holders: Option<Key>,
     /// The instructions that recording writes; or why this firmware's streams can't hold them.
