@@ -101,9 +101,14 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     /// # Errors
     /// If no pipeline is bound, a binding is missing, a limit is exceeded, or there is no memory for more commands.
     pub fn dispatch(&mut self, workgroups: [u32; 3]) -> Result<&mut Self, Error> {
-        match self.repeat(workgroups) || self.rebind()? && self.repeat(workgroups) {
-            true => Ok(self),
-            false => self.dispatch_base([0; 3], workgroups),
+        loop {
+            if self.repeat(workgroups) {
+                return Ok(self);
+            }
+            // True once at most: then all state is set.
+            if !self.rebind()? {
+                return self.dispatch_base([0; 3], workgroups);
+            }
         }
     }
 
@@ -549,7 +554,8 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             }
             self.device.uniforms.add(number, word);
         }
-        self.device.uniforms.added();
+        let pipeline = self.pipeline_of;
+        self.device.uniforms.added(pipeline);
         Ok(())
     }
 

@@ -14,13 +14,11 @@ use crate::handle::{DescriptorSet, Pipeline};
 use crate::platform::{PhysicalAddress, Platform};
 use heapless::Vec;
 
-/// Words of a place: the pipeline, what is there, and the uniforms.
+/// Words of a place: the pipeline, the version of the set, and the uniforms.
 const WORDS: usize = 32;
 const BYTES: u64 = WORDS as u64 * 8;
 /// Words of the uniforms.
 pub(super) const MOST: usize = WORDS - 2;
-/// Where the second word has the version: above the number of words.
-const VERSION_SHIFT: u32 = 8;
 /// Places of a set at most.
 const PLACES: u64 = 255;
 
@@ -50,16 +48,10 @@ impl Places {
         let number = pipeline.0.index().checked_rem(self.count.into())?;
         Some(self.start.offset((number as u64).wrapping_mul(BYTES)))
     }
-
-    /// The second word, for so many words of uniforms.
-    fn second(&self, words: usize) -> u64 {
-        self.version << VERSION_SHIFT | words as u64
-    }
 }
 
 impl<P: Platform> Device<'_, '_, P> {
-    /// A version that no set has had: 56 bits of it are kept, which are enough for ever. So memory that another set had holds
-    /// nothing for this one.
+    /// A version that no set has had, so that memory which another set had holds nothing for this one.
     pub(super) const fn next_set_version(&mut self) -> u64 {
         self.set_versions = self.set_versions.wrapping_add(1);
         self.set_versions
@@ -95,22 +87,18 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let Some(at) = places.of(pipeline) else {
             return Ok(false);
         };
-        let mut first = [0; 2];
+        let mut first = [0; 3];
         self.device.platform.read_words(at, &mut first);
-        let [key, second] = first;
-        let count = second.wrapping_sub(places.second(0));
-        if key != pipeline.0.number() || count == 0 || count > MOST as u64 {
+        let [key, second, counts] = first;
+        if key != pipeline.0.number() || second != places.version || !self.mention_bound(list)? {
             return Ok(false);
         }
-        if !self.mention_bound(list)? {
-            return Ok(false);
-        }
-        let mut words = [0; MOST];
-        let Some(words) = words.get_mut(..count as usize) else {
-            return Ok(false);
-        };
-        self.device.platform.read_words(at.offset(16), words);
-        Ok(self.device.uniforms.restore(words))
+        let device = &mut *self.device;
+        let (uniforms, platform) = (&mut device.uniforms, &mut device.platform);
+        Ok(uniforms.restore(pipeline, counts, |number, words| {
+            let behind = (number as u64).wrapping_add(3).wrapping_mul(8);
+            platform.read_words(at.offset(behind), words);
+        }))
     }
 
     /// Lets the set keep the uniforms that were found for the bound pipeline; everything that it needs is bound.
@@ -123,7 +111,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let (Some(at), Some(words)) = (places.of(pipeline), self.device.uniforms.saved()) else {
             return;
         };
-        let first = [pipeline.0.number(), places.second(words.len())];
+        let first = [pipeline.0.number(), places.version];
         let platform = &mut self.device.platform;
         platform.write_words(at, &first);
         platform.write_words(at.offset(16), &words);
@@ -156,7 +144,6 @@ mod tests {
         assert_eq!(at(0x1f00, 0x2000).count, 1);
         assert_eq!(at(0x1f01, 0x2000).count, 0);
         assert_eq!(at(0x2000, 0x2000).count, 0);
-        assert_ne!(places.second(3), at(0, 0).second(4));
     }
 
     /// Address of a buffer, its length less a push constant, and that push constant.

@@ -5,6 +5,7 @@
 //! Facts: hardware/csf-mmio.md section 16, csf-scheduling.md.
 
 mod aliases;
+mod backlog;
 mod blocking;
 mod bring_up;
 mod buffers;
@@ -30,6 +31,8 @@ mod submit;
 mod tests;
 
 pub use aliases::Access;
+use backlog::Backlog;
+pub(crate) use backlog::Entry;
 pub use bring_up::{BringUpError, Failed, Options};
 pub use counters::{CountersError, Counts};
 pub use heap::{TilerHeapConfig, TilerHeapInfo};
@@ -112,6 +115,22 @@ pub struct Device<'s, 'd, P> {
     scheduler: Scheduler,
     /// Grows with every group that leaves its slot.
     stamps: u64,
+    /// The groups on no slot that something is to be done about.
+    backlog: Backlog,
+    /// Spaces by their numbers in the hardware: those that were told last to have them.
+    numbered: [Option<Key>; 32],
+    /// Spaces may have to enter the hardware or to leave it.
+    spaces_move: bool,
+    /// A space has a fault.
+    spaces_faulted: bool,
+    /// Jobs in flight.
+    in_flight: u32,
+    /// Queues that were destroyed and are not gone yet.
+    leaving: u32,
+    /// Something is on its way, or was asked for: the next poll looks at everything.
+    restless: bool,
+    /// When a poll looks at everything even if nothing was reported.
+    look_at: Instant,
     watch: Watch,
     /// Samples of the performance counters, once they were wanted.
     counters: Option<CounterRing>,

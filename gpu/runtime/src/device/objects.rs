@@ -87,7 +87,10 @@ pub(crate) enum Kind<'d> {
     /// A sync object of 32 bits.
     Event,
     /// A sync object of 64 bits, which is in no space of its own.
-    Semaphore,
+    Semaphore {
+        /// Where it was found to be mapped for the last job that waited for it, and for the last that signalled it.
+        seen: [Option<Seen>; 2],
+    },
     /// Queries.
     Queries {
         /// How many.
@@ -99,6 +102,13 @@ pub(crate) enum Kind<'d> {
     Area,
 }
 
+/// A space that a semaphore is mapped in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(super) space: Key,
+    pub(super) writable: bool,
+}
+
 impl Kind<'_> {
     /// What a user calls it.
     pub(crate) const fn thing(&self) -> Thing {
@@ -108,7 +118,7 @@ impl Kind<'_> {
             Kind::Pipeline(_) => Thing::Pipeline,
             Kind::Set { .. } => Thing::DescriptorSet,
             Kind::Event => Thing::Event,
-            Kind::Semaphore => Thing::Semaphore,
+            Kind::Semaphore { .. } => Thing::Semaphore,
             Kind::Queries { .. } => Thing::QueryPool,
             Kind::Heap(_) => Thing::TilerHeap,
             Kind::Commands(_) | Kind::Area => Thing::CommandBuffer,
@@ -452,6 +462,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
     /// A job of a group is over.
     pub(super) fn count_end(&mut self, group: Key, ended: Ended) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        self.file(group);
         self.caches.end(ended.uses, ended.begin, ended.ran);
         if let Some(points) = ended.points {
             self.end_points(points, ended.ran);
