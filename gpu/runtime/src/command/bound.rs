@@ -3,7 +3,6 @@
 //! Guarantees: commands refer only to what was there, in their own space, when it was bound.
 
 use super::descriptor_set::BoundSet;
-use super::dispatch::Made;
 use super::error::CommandError;
 use super::recorder::Recorder;
 use crate::error::{Error, Thing};
@@ -48,7 +47,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         self.refer(pipeline.0, Thing::Pipeline)?;
         self.pipeline = Some(self.device.pipeline(pipeline)?);
         self.pipeline_of = Some(pipeline);
-        self.made = Made::NOTHING;
+        self.made.forget_pipeline();
         self.device.uniforms.found = false;
         Ok(self)
     }

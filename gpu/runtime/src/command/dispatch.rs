@@ -88,6 +88,13 @@ impl Made {
         self.state = false;
     }
 
+    /// Another pipeline is in use.
+    pub(super) const fn forget_pipeline(&mut self) {
+        self.forget_sets();
+        self.storage = None;
+        self.last = None;
+    }
+
     /// What the registers hold is not known.
     pub(super) const fn forget_state(&mut self) {
         self.state = false;
@@ -106,7 +113,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
                 return Ok(self);
             }
             // True once at most: then all state is set.
-            if !self.rebind()? {
+            if !self.rebind(workgroups)? {
                 return self.dispatch_base([0; 3], workgroups);
             }
         }
@@ -140,9 +147,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             let (what, most) = (Limit::Workgroups, GLOBAL_IDS);
             return Err(CommandError::Limit { what, wanted, most }.into());
         }
-        let total = u64::from(x)
-            .saturating_mul(y.into())
-            .saturating_mul(z.into());
+        let total = total_of(workgroups);
         let invocations = size.invocations();
         let uniforms = match buffer_words {
             true => self.filled_uniforms(workgroups)?,
@@ -204,16 +209,65 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         true
     }
 
-    /// Sets the state of the sets that were bound since the last dispatch of this pipeline; whether that is all that has changed.
+    /// Sets the state of the pipeline and the sets that were bound since the last dispatch, of as many workgroups, so that
+    /// [`Recorder::repeat`] can go on; false if more than that is to be done.
     #[inline(never)]
-    fn rebind(&mut self) -> Result<bool, Error> {
-        if self.made.last.is_none() || self.made.state || !self.knows_uniforms()? {
+    fn rebind(&mut self, workgroups: [u32; 3]) -> Result<bool, Error> {
+        let known = &self.known;
+        let grid = known.has_grid(Grid::Count, workgroups) && known.has_grid(Grid::First, [0; 3]);
+        if self.made.state || !grid {
+            return Ok(false);
+        }
+        let Shape {
+            shader,
+            workgroup,
+            storage: Some(storage),
+            buffer_words: false,
+            ..
+        } = *self.shape()?
+        else {
+            return Ok(false);
+        };
+        if !self.knows_uniforms()? {
             return Ok(false);
         }
         let resources = self.resources()?;
-        self.emit(MOST_WORDS, |it| it.wide(Wide::Resources, resources))?;
+        let new = self.made.last.is_none();
+        self.emit(MOST_WORDS, |it| {
+            it.wide(Wide::Resources, resources);
+            if new {
+                it.wide(Wide::Program, shader.0);
+                it.wide(Wide::Storage, storage.0);
+                it.narrow(Narrow::AttributeOffset, 0);
+                it.narrow(Narrow::WorkgroupSize, workgroup);
+            }
+        })?;
         self.made.state = true;
-        Ok(true)
+        if new {
+            self.made.last = self.first_of(workgroups);
+        }
+        Ok(self.made.last.is_some())
+    }
+
+    /// A dispatch of the bound pipeline that can be repeated: it is inside of the limits, and has uniforms.
+    #[inline(always)]
+    fn first_of(&self, workgroups: [u32; 3]) -> Option<Last> {
+        let shape = &self.pipeline.as_ref()?.shape;
+        let words = self.device.words.as_ref().ok()?;
+        let total = total_of(workgroups);
+        if total == 0 || shape.pairs == 0 || too_large(shape.size, [0; 3], workgroups).is_some() {
+            return None;
+        }
+        let invocations = shape.size.invocations();
+        let TaskShape { axis, increment } = task_shape(invocations, workgroups, shape.threads);
+        let bytes = shape.pairs.saturating_mul(8).next_multiple_of(ALIGNMENT);
+        Some(Last {
+            workgroups,
+            bytes,
+            wanted: Writer::wanted(MOST_WORDS, bytes),
+            threads: total.saturating_mul(invocations.into()),
+            run: words.run.with(axis, increment),
+        })
     }
 
     /// Whether the uniforms of what is bound were found out: a set may keep them.
@@ -577,6 +631,13 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let set = self.set(slot.table);
         Ok(set.map_or([0; 2], |set| self.device.bound_texels(&set, slot.index)))
     }
+}
+
+/// Workgroups of a grid.
+fn total_of([x, y, z]: [u32; 3]) -> u64 {
+    u64::from(x)
+        .saturating_mul(y.into())
+        .saturating_mul(z.into())
 }
 
 /// Global ids along an axis: a global id is 32 bits.

@@ -145,6 +145,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     }
 
     /// A pipeline, as the recorder uses it.
+    #[inline(always)]
     pub(super) fn pipeline(&self, pipeline: Pipeline) -> Result<BoundPipeline, Error> {
         let object = self.object(pipeline.0, WHAT)?;
         let Kind::Pipeline(it) = &object.kind else {

@@ -164,8 +164,11 @@ impl<P: Platform> Device<'_, '_, P> {
         place.waits.clear();
         place.signals.clear();
         work.points = Some(points);
-        let found = self.find_points(space, points, waits, signals);
-        let pushed = found.and_then(|()| self.push(queue, sub_queue, &work));
+        if let Err(error) = self.find_points(space, points, waits, signals) {
+            let _ = self.points.release(points);
+            return Err(error);
+        }
+        let pushed = self.push(queue, sub_queue, &work);
         match pushed.is_ok() {
             true => self.count_points(points),
             false => drop(self.points.release(points)),

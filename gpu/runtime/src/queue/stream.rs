@@ -24,6 +24,7 @@ use eitri_csf::interface::stream::{
 };
 use eitri_csf::interface::sync_object::{SYNC64_STATUS, SYNC64_VALUE};
 use eitri_csf::page_table::PAGE_BYTES;
+use heapless::Vec;
 
 /// A job in a ring, or one that failed.
 #[derive(Debug)]
@@ -263,7 +264,8 @@ impl Stream {
         points: &Points,
     ) -> Result<u64, PushError> {
         let (sync, _) = self.places.sync;
-        let words = wrapper_with(&self.shape, work.code, sync, begin, points);
+        let mut words = Vec::new();
+        wrapper_with(&self.shape, work.code, sync, begin, points, &mut words);
         let length = (words.len() as u64).wrapping_mul(8);
         if !self.ring.has_room(platform, length) {
             return Err(PushError::RingFull);
