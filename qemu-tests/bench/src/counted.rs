@@ -1,4 +1,4 @@
-//! A platform that counts the bytes which the driver stores for the GPU.
+//! A platform that counts the bytes which the driver stores for the GPU, and how often it waits.
 
 use core::ops::Range;
 use eitri_runtime::{
@@ -10,16 +10,31 @@ use eitri_runtime::{
 pub(crate) struct Counted<P> {
     inner: P,
     stored: u64,
+    waits: u32,
 }
 
 impl<P> Counted<P> {
     pub(crate) const fn new(inner: P) -> Counted<P> {
-        Counted { inner, stored: 0 }
+        Counted {
+            inner,
+            stored: 0,
+            waits: 0,
+        }
     }
 
     /// Bytes stored, ever.
     pub(crate) const fn stored(&self) -> u64 {
         self.stored
+    }
+
+    /// Calls of [`Platform::wait`], ever: one follows each poll in vain.
+    pub(crate) const fn waits(&self) -> u32 {
+        self.waits
+    }
+
+    /// The platform that it hands on to.
+    pub(crate) fn into_inner(self) -> P {
+        self.inner
     }
 }
 
@@ -65,6 +80,11 @@ unsafe impl<P: Platform> Platform for Counted<P> {
         self.inner.write_words(address, words);
     }
 
+    #[inline]
+    fn read_words(&mut self, address: PhysicalAddress, words: &mut [u64]) {
+        self.inner.read_words(address, words);
+    }
+
     fn publish(&mut self) {
         self.inner.publish();
     }
@@ -90,6 +110,7 @@ unsafe impl<P: Platform> Platform for Counted<P> {
     }
 
     fn wait(&mut self, wanted: Lines, until: Instant) -> Lines {
+        self.waits += 1;
         self.inner.wait(wanted, until)
     }
 

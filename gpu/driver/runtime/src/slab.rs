@@ -43,6 +43,8 @@ impl Key {
 pub(crate) struct Entry<T> {
     generation: u32,
     taken: bool,
+    /// The next free place, if this one is free.
+    next: u16,
     /// What is there if it is taken; or what was there last, to be written over.
     value: Option<T>,
 }
@@ -56,6 +58,7 @@ impl<T> Entry<T> {
         Entry {
             generation: 0,
             taken: false,
+            next: 0,
             value: None,
         }
     }
@@ -66,8 +69,8 @@ impl<T> Entry<T> {
 pub(crate) struct Slab<'s, T> {
     entries: &'s mut [Entry<T>],
     used: usize,
-    /// Every place before this is taken.
-    first: usize,
+    /// The first free place; each leads to the next.
+    free: u16,
 }
 
 impl<'s, T> Slab<'s, T> {
@@ -76,15 +79,16 @@ impl<'s, T> Slab<'s, T> {
     pub(crate) fn new(entries: &'s mut [Entry<T>]) -> Slab<'s, T> {
         let used = entries.len().min(usize::from(u16::MAX));
         let (entries, _) = entries.split_at_mut_checked(used).unwrap_or_default();
-        for entry in entries.iter_mut() {
+        for (entry, next) in entries.iter_mut().zip(1..=u16::MAX) {
             entry.value = None;
             entry.taken = false;
+            entry.next = next;
             entry.generation = entry.generation.wrapping_add(1);
         }
         Slab {
             entries,
             used: 0,
-            first: 0,
+            free: 0,
         }
     }
 
@@ -119,18 +123,12 @@ impl<'s, T> Slab<'s, T> {
 
     #[inline]
     fn take(&mut self) -> Option<(Key, &mut Option<T>)> {
-        if self.entries.get(self.first)?.taken {
-            let places = self.entries.iter().enumerate().skip(self.first);
-            let mut free = places.filter(|(_, entry)| !entry.taken);
-            self.first = free.next()?.0;
-        }
-        let index = self.first;
-        let entry = self.entries.get_mut(index)?;
+        let index = self.free;
+        let entry = self.entries.get_mut(usize::from(index))?;
         entry.taken = true;
         self.used = self.used.wrapping_add(1);
-        self.first = index.wrapping_add(1);
-        // There are no more places than that.
-        let key = Key::new(index as u16, entry.generation);
+        self.free = entry.next;
+        let key = Key::new(index, entry.generation);
         Some((key, &mut entry.value))
     }
 
@@ -162,8 +160,9 @@ impl<'s, T> Slab<'s, T> {
         }
         entry.taken = false;
         entry.generation = entry.generation.wrapping_add(1);
+        // There are no more places than that.
+        entry.next = core::mem::replace(&mut self.free, key.index() as u16);
         self.used = self.used.saturating_sub(1);
-        self.first = self.first.min(key.index());
         Some(&mut entry.value)
     }
 

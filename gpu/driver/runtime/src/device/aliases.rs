@@ -154,7 +154,7 @@ impl<P: Platform> Device<'_, '_, P> {
         };
         let mut objects = self.objects.iter();
         // Semaphores have the same address in every space.
-        let here = |it: &Object<'_>| it.space == space || matches!(it.kind, Kind::Semaphore);
+        let here = |it: &Object<'_>| it.space == space || matches!(it.kind, Kind::Semaphore { .. });
         let object = objects.find(|(_, it)| here(it) && within(&it.mapping));
         let object = object.map(|(key, it)| (it.kind.thing(), key.index() as u16));
         object.or_else(|| {

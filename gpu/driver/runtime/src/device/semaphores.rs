@@ -7,6 +7,8 @@
 //! Facts: hardware/csf-scheduling.md sections 3.7 and 5, command-stream.md 1.9.
 
 use super::aliases::Access;
+use super::backlog::{Backlog, Filed};
+use super::objects::Seen;
 use super::{Device, DeviceLost, Kind, Object};
 use crate::access::SharedBlock;
 use crate::error::{Error, Thing};
@@ -45,7 +47,7 @@ impl<P: Platform> Device<'_, '_, P> {
         SharedBlock::new(pages.start()).write(it, SYNC64_VALUE, value);
         // Where it lies depends on its place in the storage, which is known when it has one.
         let mapping = Mapping::of_pages(GpuAddress(0), pages);
-        let object = Object::new(Key::NONE, mapping, Kind::Semaphore);
+        let object = Object::new(Key::NONE, mapping, Kind::Semaphore { seen: [None; 2] });
         let key = self.insert_object(object)?;
         let address = self.place_of_semaphore(key);
         if let Some(object) = self.objects.get_mut(key) {
@@ -196,12 +198,18 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// A sync object has changed: groups that were saved while they waited for it are ready.
     pub(super) fn look_at_blocked(&mut self) {
-        for (_, group) in self.groups.iter_mut() {
-            if group.blocked {
-                let space = self.spaces.get(group.space);
-                let waits = |vm: &Vm| group.waits(&mut self.platform, &vm.space);
-                group.blocked = space.is_some_and(waits);
-            }
+        let mut next = self.backlog.first(Filed::Blocked);
+        // There are no more in a list than groups.
+        for _ in 0..self.groups.capacity() {
+            let Some(key) = next else { break };
+            next = Backlog::after(&self.groups, key);
+            let Some(group) = self.groups.get_mut(key) else {
+                break;
+            };
+            let space = self.spaces.get(group.space);
+            let waits = |vm: &Vm| group.waits(&mut self.platform, &vm.space);
+            group.blocked = space.is_some_and(waits);
+            self.file(key);
         }
     }
 
@@ -213,20 +221,44 @@ impl<P: Platform> Device<'_, '_, P> {
         signals: bool,
     ) -> Result<SyncPoint, Error> {
         let (what, semaphore) = (WHAT, point.semaphore.0);
-        let address = self.object(semaphore, WHAT)?.mapping.address();
-        let vm = self.spaces.get(space);
-        let mapped = vm.and_then(|vm| vm.space.translate(&mut self.platform, address.0));
-        match mapped {
-            None => Err(Error::OtherSpace { what }),
-            Some((_, attributes)) if signals && !attributes.writable => {
-                Err(Error::ReadOnly { what })
-            }
-            Some(_) => Ok(SyncPoint {
+        let object = self.object(semaphore, WHAT)?;
+        let (address, value) = (object.mapping.address(), point.value);
+        let seen = match object.kind {
+            Kind::Semaphore { seen: [waits, _] } if !signals => waits,
+            Kind::Semaphore { seen: [_, signals] } => signals,
+            _ => None,
+        };
+        let writable = match seen.filter(|seen| seen.space == space) {
+            Some(seen) => seen.writable,
+            None => self.find_semaphore(space, semaphore, signals)?,
+        };
+        match signals && !writable {
+            true => Err(Error::ReadOnly { what }),
+            false => Ok(SyncPoint {
                 semaphore,
                 address,
-                value: point.value,
+                value,
             }),
         }
+    }
+
+    /// Whether jobs of a space may write a semaphore, by its tables. A mapping stays for as long as both are there: so it is
+    /// noted.
+    #[inline(never)]
+    fn find_semaphore(&mut self, space: Key, key: Key, signals: bool) -> Result<bool, Error> {
+        let what = WHAT;
+        let address = self.object(key, WHAT)?.mapping.address();
+        let vm = self.spaces.get(space);
+        let mapped = vm.and_then(|vm| vm.space.translate(&mut self.platform, address.0));
+        let (_, attributes) = mapped.ok_or(Error::OtherSpace { what })?;
+        let writable = attributes.writable;
+        if let Some(object) = self.objects.get_mut(key)
+            && let Kind::Semaphore { seen } = &mut object.kind
+            && let Some(place) = seen.get_mut(usize::from(signals))
+        {
+            *place = Some(Seen { space, writable });
+        }
+        Ok(writable)
     }
 
     /// Counts a job in flight that uses semaphores.
@@ -241,17 +273,21 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// A job with semaphores is not in flight any more. One that has `run` has signalled; for another they are signalled now.
     pub(super) fn end_points(&mut self, points: Key, ran: bool) {
-        let Some(points) = self.points.remove(points) else {
+        let Some(all) = self.points.get(points) else {
             return;
         };
-        for point in points.all() {
+        for point in all.all() {
             if let Some(object) = self.objects.get_mut(point.semaphore) {
                 object.uses = object.uses.saturating_sub(1);
             }
         }
         if ran {
+            let _ = self.points.release(points);
             return;
         }
+        let Some(points) = self.points.remove(points) else {
+            return;
+        };
         let mut raised = false;
         for point in &points.signals {
             raised |= self.raise(point.semaphore, point.value);

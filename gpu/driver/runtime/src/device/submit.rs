@@ -157,27 +157,48 @@ impl<P: Platform> Device<'_, '_, P> {
         (waits, signals): (&[SemaphorePoint], &[SemaphorePoint]),
     ) -> Result<Fence, Error> {
         let space = self.group(queue)?.space;
-        let mut points = Points::default();
-        for (from, to, signals) in [
-            (waits, &mut points.waits, false),
-            (signals, &mut points.signals, true),
-        ] {
-            for point in from {
-                let point = self.sync_point(space, *point, signals)?;
-                let most = MOST_POINTS;
-                to.push(point).map_err(|_| Error::TooMany { most })?;
-            }
-        }
-        // There are as many places as for jobs.
-        let full = self.jobs_are_full();
-        let points = self.points.insert(points).map_err(|_| full)?;
+        // There are as many places as for jobs. They are large: what was there last is written over.
+        let Some((points, place)) = self.points.reuse(Points::default) else {
+            return Err(self.jobs_are_full());
+        };
+        place.waits.clear();
+        place.signals.clear();
         work.points = Some(points);
+        if let Err(error) = self.find_points(space, points, waits, signals) {
+            let _ = self.points.release(points);
+            return Err(error);
+        }
         let pushed = self.push(queue, sub_queue, &work);
         match pushed.is_ok() {
             true => self.count_points(points),
-            false => drop(self.points.remove(points)),
+            false => drop(self.points.release(points)),
         }
         pushed
+    }
+
+    /// Finds out where a space has the semaphores of a job.
+    fn find_points(
+        &mut self,
+        space: Key,
+        points: Key,
+        waits: &[SemaphorePoint],
+        signals: &[SemaphorePoint],
+    ) -> Result<(), Error> {
+        const FULL: Error = Error::TooMany { most: MOST_POINTS };
+        for (from, signals) in [(waits, false), (signals, true)] {
+            for point in from {
+                let point = self.sync_point(space, *point, signals)?;
+                let Some(place) = self.points.get_mut(points) else {
+                    return Err(FULL);
+                };
+                let to = match signals {
+                    false => &mut place.waits,
+                    true => &mut place.signals,
+                };
+                to.push(point).map_err(|_| FULL)?;
+            }
+        }
+        Ok(())
     }
 
     /// Submits a called buffer of command-stream instructions that its owner wrote: `bytes`, a multiple of 8, at `start`, a
@@ -240,6 +261,8 @@ impl<P: Platform> Device<'_, '_, P> {
                 });
             }
         };
+        self.in_flight = self.in_flight.saturating_add(1);
+        self.power.idle_since = None;
         group.idle = false;
         group.blocked = false;
         let on = matches!(group.residency, Residency::On { .. });
@@ -264,6 +287,8 @@ impl<P: Platform> Device<'_, '_, P> {
     #[inline(never)]
     fn make_seen(&mut self, key: Key) {
         let running = self.is_running();
+        self.file(key);
+        self.restless = true;
         let Some(group) = self.groups.get(key) else {
             return;
         };

@@ -24,6 +24,7 @@ use eitri_csf::interface::stream::{
 };
 use eitri_csf::interface::sync_object::{SYNC64_STATUS, SYNC64_VALUE};
 use eitri_csf::page_table::PAGE_BYTES;
+use heapless::Vec;
 
 /// A job in a ring, or one that failed.
 #[derive(Debug)]
@@ -150,6 +151,8 @@ pub(crate) struct Stream {
     kept: bool,
     /// The last point whose outcome is not kept any more because a failure was discarded.
     discarded: u64,
+    /// Jobs that failed and keep their places.
+    failed: u32,
 }
 
 /// Why a job does not get into the ring.
@@ -186,6 +189,7 @@ impl Stream {
             submitted: 0,
             kept: false,
             discarded: 0,
+            failed: 0,
         }
     }
 
@@ -260,7 +264,8 @@ impl Stream {
         points: &Points,
     ) -> Result<u64, PushError> {
         let (sync, _) = self.places.sync;
-        let words = wrapper_with(&self.shape, work.code, sync, begin, points);
+        let mut words = Vec::new();
+        wrapper_with(&self.shape, work.code, sync, begin, points, &mut words);
         let length = (words.len() as u64).wrapping_mul(8);
         if !self.ring.has_room(platform, length) {
             return Err(PushError::RingFull);
@@ -382,8 +387,9 @@ impl Stream {
             ran,
             well: ran && job.fault.is_none(),
         };
-        if job.fault.is_none() {
-            let _ = jobs.release(first);
+        match job.fault {
+            None => drop(jobs.release(first)),
+            Some(_) => self.failed = self.failed.saturating_add(1),
         }
         Some(ended)
     }
@@ -440,11 +446,18 @@ impl Stream {
         if fence.point == 0 || fence.point > self.submitted {
             return Status::Unknown;
         }
-        match jobs.iter().find(|(_, job)| job.fence == fence) {
-            Some((_, job)) => match job.fault {
-                Some(fault) if job.over => Status::Failed(fault),
-                _ => Status::Pending,
-            },
+        // Jobs end in order.
+        let oldest = self.oldest(jobs).map(|job| job.fence.point);
+        if oldest.is_some_and(|oldest| fence.point >= oldest) {
+            return Status::Pending;
+        }
+        // What ended well has left nothing behind: only where jobs failed is there something to find.
+        let failed = match self.failed {
+            0 => None,
+            _ => jobs.iter().find(|(_, job)| job.fence == fence),
+        };
+        match failed.and_then(|(_, job)| job.fault) {
+            Some(fault) => Status::Failed(fault),
             None if fence.point <= self.discarded => Status::Unknown,
             None => Status::Done,
         }
@@ -452,6 +465,7 @@ impl Stream {
 
     /// Says that the outcome of a failed job is not asked for any more.
     pub(crate) fn note_discarded(&mut self, point: u64) {
+        self.failed = self.failed.saturating_sub(1);
         self.discarded = self.discarded.max(point);
     }
 
