@@ -1,11 +1,10 @@
 //! The arguments that say what a job is: the same wherever a shader is made into one.
 
+use crate::input::board_firmware;
 use crate::input::buffer_source::{BindingName, BufferArgument, SourceError, hex_bytes};
-use crate::input::firmware_file;
 use crate::input::given::Given;
 use crate::input::image_source::{FormatArgument, ImageArgument, SamplerArgument};
 use crate::input::specialisation::SpecConstant;
-use crate::input::board_firmware;
 use crate::outcome::Failure;
 use eitri_job::Content;
 use eitri_shaderc::{DescriptorCounts, Options, Robust, SpecIds};
