@@ -11,6 +11,8 @@ pub(crate) struct Cost {
     stored: u64,
     /// Waits of the platform.
     waits: u32,
+    /// Instructions of those waits.
+    asleep: u32,
 }
 
 impl Cost {
@@ -19,6 +21,7 @@ impl Cost {
             instructions: instructions::executed(),
             stored: device.platform().stored(),
             waits: device.platform().waits(),
+            asleep: device.platform().asleep(),
         }
     }
 
@@ -35,6 +38,7 @@ impl Cost {
             instructions: self.instructions.wrapping_sub(before.instructions),
             stored: self.stored.saturating_sub(before.stored),
             waits: self.waits.saturating_sub(before.waits),
+            asleep: self.asleep.wrapping_sub(before.asleep),
         }
     }
 
@@ -45,6 +49,7 @@ impl Cost {
             instructions: beyond.instructions / count,
             stored: beyond.stored / u64::from(count),
             waits: beyond.waits / count,
+            asleep: beyond.asleep / count,
         }
     }
 
@@ -54,6 +59,15 @@ impl Cost {
             instructions: self.instructions / count,
             stored: self.stored / u64::from(count),
             waits: self.waits / count,
+            asleep: self.asleep / count,
+        }
+    }
+
+    /// The same without the platform's own waits.
+    pub(crate) const fn awake(self) -> Cost {
+        Cost {
+            instructions: self.instructions.wrapping_sub(self.asleep),
+            ..self
         }
     }
 

@@ -1,5 +1,6 @@
 //! A platform that counts the bytes which the driver stores for the GPU, and how often it waits.
 
+use crate::instructions;
 use core::ops::Range;
 use eitri_runtime::{
     DmaRegion, Instant, Lines, OperatingPoint, PhysicalAddress, Platform, PowerChange,
@@ -11,6 +12,7 @@ pub(crate) struct Counted<P> {
     inner: P,
     stored: u64,
     waits: u32,
+    asleep: u32,
 }
 
 impl<P> Counted<P> {
@@ -19,6 +21,7 @@ impl<P> Counted<P> {
             inner,
             stored: 0,
             waits: 0,
+            asleep: 0,
         }
     }
 
@@ -30,6 +33,11 @@ impl<P> Counted<P> {
     /// Calls of [`Platform::wait`], ever: one follows each poll in vain.
     pub(crate) const fn waits(&self) -> u32 {
         self.waits
+    }
+
+    /// Instructions of [`Platform::wait`] so far, interrupt handlers among them.
+    pub(crate) const fn asleep(&self) -> u32 {
+        self.asleep
     }
 
     /// The platform that it hands on to.
@@ -110,8 +118,12 @@ unsafe impl<P: Platform> Platform for Counted<P> {
     }
 
     fn wait(&mut self, wanted: Lines, until: Instant) -> Lines {
+        let before = instructions::executed();
+        let lines = self.inner.wait(wanted, until);
         self.waits += 1;
-        self.inner.wait(wanted, until)
+        let slept = instructions::executed().wrapping_sub(before);
+        self.asleep = self.asleep.wrapping_add(slept);
+        lines
     }
 
     fn coherency(&self) -> SystemCoherency {

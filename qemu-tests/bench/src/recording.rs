@@ -2,6 +2,7 @@
 
 use crate::cost::Cost;
 use crate::{Failure, Gpu, Parts, Recording, THINGS};
+use alloc::vec::Vec;
 use eitri_runtime::{Accesses, Error};
 
 /// Dispatches of the longer of two recordings: their difference is what one costs.
@@ -32,8 +33,9 @@ pub(crate) fn rows(device: &mut Gpu, parts: &Parts) -> Result<(), Failure> {
         Ok(())
     })?;
     let mut random = Random(25);
+    let random: Vec<usize> = (0..THINGS).map(|_| random.below(THINGS)).collect();
     shape(device, parts, "random-sets", |it, number| {
-        let set = parts.own[random.below(THINGS)];
+        let set = parts.own[random[number as usize]];
         it.bind_pipeline(first)?.bind_descriptor_set(set)?;
         push(it, number)?.dispatch([1, 1, 1])?;
         Ok(())
@@ -46,7 +48,7 @@ pub(crate) fn rows(device: &mut Gpu, parts: &Parts) -> Result<(), Failure> {
         Ok(())
     })?;
     shape(device, parts, "random-pipelines", |it, number| {
-        let which = random.below(THINGS);
+        let which = random[number as usize];
         it.bind_pipeline(parts.pipelines[which])?;
         it.bind_descriptor_set(parts.sets[which])?;
         push(it, number)?.dispatch([1, 1, 1])?;

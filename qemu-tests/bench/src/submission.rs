@@ -32,6 +32,7 @@ pub(crate) fn rows(device: &mut Gpu, parts: &Parts) -> Result<(), Failure> {
             _ if round + 1 == ROUNDS => {
                 cost.print("submit");
                 waited.print_with_polls("wait");
+                waited.awake().print_with_polls("wait-awake");
             }
             _ => {}
         }
@@ -166,6 +167,7 @@ pub(crate) fn cached_rows(device: &mut Gpu, parts: &Parts) -> Result<(), Failure
         if round + 1 == ROUNDS {
             cost.print("cached-submit");
             waited.print_with_polls("cached-wait");
+            waited.awake().print_with_polls("cached-wait-awake");
         }
     }
     idle(device, "cached-poll-idle");
