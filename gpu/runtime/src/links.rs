@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn lists_share_the_places_and_give_them_back() {
         let mut places = [const { Entry::EMPTY }; 3];
-        let mut slab = Slab::new(&mut places);
+        let mut slab = Slab::new(&mut places, crate::slab::DeviceNumber::next());
         let keys: Vec<Key> = (0..3).map(|it| slab.insert(it).expect("room")).collect();
         let mut array = [Link::EMPTY; 4];
         let mut links = Links::new(&mut array);

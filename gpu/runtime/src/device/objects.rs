@@ -79,8 +79,8 @@ pub(crate) enum Kind<'d> {
     Commands(Commands),
     /// A sync object of 32 bits.
     Event,
-    /// A sync object of 64 bits, which is in no space of its own.
-    Semaphore,
+    /// A sync object of 64 bits, which is in no space of its own; and what a job was told last to signal.
+    Semaphore(Option<Promise>),
     /// Queries.
     Queries {
         /// How many.
@@ -92,6 +92,15 @@ pub(crate) enum Kind<'d> {
     Area,
 }
 
+/// A value that a job signals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Promise {
+    pub(super) value: u64,
+    /// The stream of the job, whose jobs end in their order.
+    pub(super) queue: Queue,
+    pub(super) sub_queue: SubQueue,
+}
+
 impl Kind<'_> {
     /// What a user calls it.
     pub(crate) const fn thing(&self) -> Thing {
@@ -101,7 +110,7 @@ impl Kind<'_> {
             Kind::Pipeline(_) => Thing::Pipeline,
             Kind::Set { .. } => Thing::DescriptorSet,
             Kind::Event => Thing::Event,
-            Kind::Semaphore => Thing::Semaphore,
+            Kind::Semaphore(_) => Thing::Semaphore,
             Kind::Queries { .. } => Thing::QueryPool,
             Kind::Heap(_) => Thing::TilerHeap,
             Kind::Commands(_) | Kind::Area => Thing::CommandBuffer,
@@ -390,7 +399,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     pub(super) fn count_end(&mut self, group: Key, ended: Ended) {
         self.caches.end(ended.uses, ended.begin, ended.ran);
         if let Some(points) = ended.points {
-            self.end_points(points, ended.ran);
+            self.end_points(points);
         }
         let left = self.caches.left();
         let Some(commands) = ended.commands else {
@@ -437,7 +446,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     ) -> Result<Mapping, Error> {
         let wanted = (what, bytes.max(1), protection);
         let [mapping, ..] = self.map_all(space, [wanted, NOTHING, NOTHING])?;
-        mapping.ok_or(Error::Empty)
+        let what = Thing::Buffer;
+        mapping.ok_or(Error::Empty { what })
     }
 
     /// Maps several in one go, for which the hardware is asked once; nothing where no bytes are wanted.

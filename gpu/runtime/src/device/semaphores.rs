@@ -1,19 +1,20 @@
 //! Timeline semaphores: 64-bit values that only grow, waited for and signalled by jobs of any queue and by the host.
 //!
-//! A semaphore is a page of its own, which lies at the same address in every space that it was mapped in: near the end of the
-//! addresses, where nothing else is placed. So a shader reaches those that its own queue may signal, and no others.  Guarantees:
+//! A semaphore is a page of its own, which lies at the same address in every space that it was mapped in: at the end of the
+//! addresses, which are kept for semaphores in every space. So a shader reaches those that its own queue may signal, and no others.  Guarantees:
 //! a job that does not come to its signals has them given when it is over, so that nobody waits for it for ever; its own status
 //! tells what became of it.
 //! Facts: hardware/csf-scheduling.md sections 3.7 and 5, command-stream.md 1.9.
 
 use super::aliases::Access;
+use super::objects::Promise;
 use super::{Device, DeviceLost, Kind, Object};
 use crate::access::SharedBlock;
 use crate::error::{Error, Thing};
-use crate::handle::{Semaphore, Space};
+use crate::handle::{Fence, Semaphore, Space};
 use crate::mmu::Part;
 use crate::platform::Platform;
-use crate::queue::SyncPoint;
+use crate::queue::{Points, SyncPoint};
 use crate::slab::Key;
 use crate::vm::{GpuAddress, Mapping, Vm, VmError};
 use core::ops::Range;
@@ -45,7 +46,7 @@ impl<P: Platform> Device<'_, '_, P> {
         SharedBlock::new(pages.start()).write(it, SYNC64_VALUE, value);
         // Where it lies depends on its place in the storage, which is known when it has one.
         let mapping = Mapping::of_pages(GpuAddress(0), pages);
-        let object = Object::new(Key::NONE, mapping, Kind::Semaphore);
+        let object = Object::new(Key::NONE, mapping, Kind::Semaphore(None));
         let key = self.insert_object(object)?;
         let address = self.place_of_semaphore(key);
         if let Some(object) = self.objects.get_mut(key) {
@@ -57,9 +58,19 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Where a semaphore lies in every space that it is mapped in: counted in pages from the end of the addresses, with one
     /// between each two.
     fn place_of_semaphore(&self, key: Key) -> GpuAddress {
-        let pages = (key.index() as u64).saturating_add(1).saturating_mul(2);
+        self.place_from_end(key.index())
+    }
+
+    fn place_from_end(&self, index: usize) -> GpuAddress {
+        let pages = (index as u64).saturating_add(1).saturating_mul(2);
         let end = 1_u64.checked_shl(self.properties.va_bits).unwrap_or(0);
         GpuAddress(end.wrapping_sub(pages.saturating_mul(PAGE_BYTES)))
+    }
+
+    /// Where the addresses begin that semaphores may have: two pages for each place of an object in the storage, up to the end.
+    /// Nothing else is mapped there, in any space.
+    pub fn semaphore_addresses(&self) -> GpuAddress {
+        self.place_from_end(self.objects.capacity())
     }
 
     /// Lets the queues of a space wait for a semaphore ([`Access::Read`]), or wait for and signal it ([`Access::ReadWrite`]).
@@ -229,8 +240,47 @@ impl<P: Platform> Device<'_, '_, P> {
         }
     }
 
-    /// Counts a job in flight that uses semaphores.
-    pub(super) fn count_points(&mut self, points: Key) {
+    /// Checks that a job of the stream of `by`, which has its point still to come, raises a semaphore: over the value that it has,
+    /// and over those that this job and the last one of its stream signal before. Which order jobs of other streams end in is not
+    /// known here.
+    pub(super) fn check_larger(
+        &mut self,
+        point: SemaphorePoint,
+        before: &Points,
+        by: Fence,
+    ) -> Result<(), Error> {
+        let (key, value) = (point.semaphore.0, point.value);
+        let of_stream = |it: &Promise| it.queue == by.queue && it.sub_queue == by.sub_queue;
+        let promised = match self.object(key, WHAT)?.kind {
+            Kind::Semaphore(promise) => promise.filter(of_stream).map(|it| it.value),
+            _ => None,
+        };
+        let own = before.signals.iter().filter(|it| it.semaphore == key);
+        let own = own.map(|it| it.value).max();
+        let has = self.value_of(key);
+        match has.max(promised).max(own) {
+            Some(reached) if value <= reached => Err(Error::NotLarger { value, reached }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts a job in flight that uses semaphores, and notes what it signals.
+    pub(super) fn count_points(&mut self, points: Key, fence: Fence) {
+        let Fence {
+            queue, sub_queue, ..
+        } = fence;
+        let signals = self.points.get(points).into_iter();
+        for point in signals.flat_map(|points| &points.signals) {
+            if let Some(object) = self.objects.get_mut(point.semaphore)
+                && let Kind::Semaphore(promise) = &mut object.kind
+            {
+                *promise = Some(Promise {
+                    value: point.value,
+                    queue,
+                    sub_queue,
+                });
+            }
+        }
         let all = self.points.get(points).into_iter();
         for point in all.flat_map(|points| points.all()) {
             if let Some(object) = self.objects.get_mut(point.semaphore) {
@@ -239,8 +289,10 @@ impl<P: Platform> Device<'_, '_, P> {
         }
     }
 
-    /// A job with semaphores is not in flight any more. One that has `run` has signalled; for another they are signalled now.
-    pub(super) fn end_points(&mut self, points: Key, ran: bool) {
+    /// A job with semaphores is not in flight any more. One that has run has signalled; for another they are signalled now. The
+    /// host may have given a semaphore the value of a job that was cancelled over a larger one that the GPU wrote at that moment:
+    /// the job which the GPU wrote it for puts that right here.
+    pub(super) fn end_points(&mut self, points: Key) {
         let Some(points) = self.points.remove(points) else {
             return;
         };
@@ -248,9 +300,6 @@ impl<P: Platform> Device<'_, '_, P> {
             if let Some(object) = self.objects.get_mut(point.semaphore) {
                 object.uses = object.uses.saturating_sub(1);
             }
-        }
-        if ran {
-            return;
         }
         let mut raised = false;
         for point in &points.signals {

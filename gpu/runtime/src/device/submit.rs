@@ -26,7 +26,8 @@ pub struct SubmitInfo<'a> {
     pub waits: &'a [SemaphorePoint],
     /// What it signals when everything of it is done, four points at most. A job that fails, is cancelled, or is lost with the
     /// GPU signals all the same, so that nobody waits for it for ever. The values of one semaphore must rise in the order in which
-    /// its jobs end, as Vulkan wants it of timelines: the GPU writes each as it stands here.
+    /// its jobs end, as Vulkan wants it of timelines: the GPU writes each as it stands here. A value that is not larger than the
+    /// semaphore's, or than what the stream signals before, is refused; of other streams that is the caller's to see to.
     pub signals: &'a [SemaphorePoint],
 }
 
@@ -67,8 +68,8 @@ impl<P: Platform> Device<'_, '_, P> {
     /// As [`Device::submit`], as `info` says: to any stream, with semaphores to wait for and to signal.
     ///
     /// # Errors
-    /// As [`Device::submit`]; also if there are more than four semaphores of either kind, or one is not mapped in the queue's
-    /// space for what the job does with it ([`Device::map_semaphore`]).
+    /// As [`Device::submit`]; also if there are more than four semaphores of either kind, one is not mapped in the queue's
+    /// space for what the job does with it ([`Device::map_semaphore`]), or a signal would not raise its semaphore.
     pub fn submit_with(
         &mut self,
         queue: Queue,
@@ -158,12 +159,21 @@ impl<P: Platform> Device<'_, '_, P> {
     ) -> Result<Fence, Error> {
         let space = self.group(queue)?.space;
         let mut points = Points::default();
-        for (from, to, signals) in [
-            (waits, &mut points.waits, false),
-            (signals, &mut points.signals, true),
-        ] {
+        let stream = Fence {
+            queue,
+            sub_queue,
+            point: 0,
+        };
+        for (from, signals) in [(waits, false), (signals, true)] {
             for point in from {
+                if signals {
+                    self.check_larger(*point, &points, stream)?;
+                }
                 let point = self.sync_point(space, *point, signals)?;
+                let to = match signals {
+                    true => &mut points.signals,
+                    false => &mut points.waits,
+                };
                 let most = MOST_POINTS;
                 to.push(point).map_err(|_| Error::TooMany { most })?;
             }
@@ -173,9 +183,9 @@ impl<P: Platform> Device<'_, '_, P> {
         let points = self.points.insert(points).map_err(|_| full)?;
         work.points = Some(points);
         let pushed = self.push(queue, sub_queue, &work);
-        match pushed.is_ok() {
-            true => self.count_points(points),
-            false => drop(self.points.remove(points)),
+        match &pushed {
+            Ok(fence) => self.count_points(points, *fence),
+            Err(_) => drop(self.points.remove(points)),
         }
         pushed
     }
