@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn lists_share_the_places_and_give_them_back() {
         let mut places = [const { Entry::EMPTY }; 3];
-        let mut slab = Slab::new(&mut places);
+        let mut slab = Slab::new(&mut places, crate::slab::DeviceNumber::next());
         let keys: Vec<Key> = (0..3).map(|it| slab.insert(it).expect("room")).collect();
         let mut array = [Link::EMPTY; 4];
         let mut links = Links::new(&mut array);
@@ -177,7 +177,9 @@ mod tests {
     #[test]
     fn no_place_is_lost_or_given_twice() {
         let mut places = [const { Entry::EMPTY }; 1];
-        let key = Slab::new(&mut places).insert(0).expect("room");
+        let key = Slab::new(&mut places, crate::slab::DeviceNumber::next())
+            .insert(0)
+            .expect("room");
         let mut array = [Link::EMPTY; 9];
         let mut links = Links::new(&mut array);
         let mut lists = [List::EMPTY; 3];

@@ -103,7 +103,8 @@ impl Made {
 }
 
 impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
-    /// Runs the bound pipeline on a grid of workgroups. Dispatches without a barrier between them may overlap.
+    /// Runs the bound pipeline on a grid of workgroups. Dispatches without a barrier between them may overlap. A grid with no
+    /// workgroups is no work.
     ///
     /// # Errors
     /// If no pipeline is bound, a binding is missing, a limit is exceeded, or there is no memory for more commands.

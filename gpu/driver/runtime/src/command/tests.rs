@@ -485,7 +485,13 @@ fn programs_and_buffers_that_do_not_fit_the_gpu_are_refused() {
         .map(drop)
         .expect_err("empty")
         .to_string();
-    assert_eq!(error, "a buffer of 0 bytes");
+    assert_eq!(error, "a buffer of size 0 can't be made");
+    let error = device
+        .create_query_pool(space, 0)
+        .map(drop)
+        .expect_err("empty")
+        .to_string();
+    assert_eq!(error, "a query pool of size 0 can't be made");
     let error = device
         .create_buffer(space, 1 << 30)
         .map(drop)

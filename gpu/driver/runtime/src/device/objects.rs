@@ -90,6 +90,8 @@ pub(crate) enum Kind<'d> {
     Semaphore {
         /// Where it was found to be mapped for the last job that waited for it, and for the last that signalled it.
         seen: [Option<Seen>; 2],
+        /// What a job was told last to signal.
+        promise: Option<Promise>,
     },
     /// Queries.
     Queries {
@@ -107,6 +109,15 @@ pub(crate) enum Kind<'d> {
 pub(crate) struct Seen {
     pub(super) space: Key,
     pub(super) writable: bool,
+}
+
+/// A value that a job signals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Promise {
+    pub(super) value: u64,
+    /// The stream of the job, whose jobs end in their order.
+    pub(super) queue: Queue,
+    pub(super) sub_queue: SubQueue,
 }
 
 impl Kind<'_> {
@@ -466,7 +477,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         self.file(group);
         self.caches.end(ended.uses, ended.begin, ended.ran);
         if let Some(points) = ended.points {
-            self.end_points(points, ended.ran);
+            self.end_points(points);
         }
         let left = self.caches.left();
         let Some(commands) = ended.commands else {
@@ -513,7 +524,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     ) -> Result<Mapping, Error> {
         let wanted = (what, bytes.max(1), protection);
         let [mapping, ..] = self.map_all(space, [wanted, NOTHING, NOTHING])?;
-        mapping.ok_or(Error::Empty)
+        let what = Thing::Buffer;
+        mapping.ok_or(Error::Empty { what })
     }
 
     /// Maps several in one go, for which the hardware is asked once; nothing where no bytes are wanted.

@@ -74,6 +74,9 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Looks at everything that the GPU reports, does what is to be done, and says when to be called again. Never waits for
     /// the firmware, a job, or any other part of the hardware.
     ///
+    /// `now` is the platform's clock ([`Platform::now`]): deadlines are compared with it, here and inside. With the time of another
+    /// clock a firmware that answers looks silent, which costs a recovery.
+    ///
     /// A GPU that is lost is started again, call by call: what was saved, and what had not begun, goes on.
     pub fn poll(&mut self, now: Instant) -> Next {
         let held = self.held_loss.filter(|_| !self.hold_faults);

@@ -31,7 +31,9 @@ impl<P: Platform> Device<'_, '_, P> {
         let (bits, coherency) = (self.properties.va_bits, self.coherency);
         let space = AddressSpace::new(&mut self.platform, &mut self.memory, bits, coherency);
         let space = space.map_err(VmError::Mmu)?;
-        let range = self.options.first_address..self.options.end_address;
+        // The addresses behind are kept for semaphores.
+        let end = self.options.end_address.min(self.semaphore_addresses().0);
+        let range = self.options.first_address..end;
         match self.spaces.insert(Vm::new(space, range)) {
             Ok(key) => Ok(Space(key)),
             Err(vm) => {

@@ -26,7 +26,8 @@ pub struct SubmitInfo<'a> {
     pub waits: &'a [SemaphorePoint],
     /// What it signals when everything of it is done, four points at most. A job that fails, is cancelled, or is lost with the
     /// GPU signals all the same, so that nobody waits for it for ever. The values of one semaphore must rise in the order in which
-    /// its jobs end, as Vulkan wants it of timelines: the GPU writes each as it stands here.
+    /// its jobs end, as Vulkan wants it of timelines: the GPU writes each as it stands here. A value that is not larger than the
+    /// semaphore's, or than what the stream signals before, is refused; of other streams that is the caller's to see to.
     pub signals: &'a [SemaphorePoint],
 }
 
@@ -67,8 +68,8 @@ impl<P: Platform> Device<'_, '_, P> {
     /// As [`Device::submit`], as `info` says: to any stream, with semaphores to wait for and to signal.
     ///
     /// # Errors
-    /// As [`Device::submit`]; also if there are more than four semaphores of either kind, or one is not mapped in the queue's
-    /// space for what the job does with it ([`Device::map_semaphore`]).
+    /// As [`Device::submit`]; also if there are more than four semaphores of either kind, one is not mapped in the queue's
+    /// space for what the job does with it ([`Device::map_semaphore`]), or a signal would not raise its semaphore.
     pub fn submit_with(
         &mut self,
         queue: Queue,
@@ -164,29 +165,41 @@ impl<P: Platform> Device<'_, '_, P> {
         place.waits.clear();
         place.signals.clear();
         work.points = Some(points);
-        if let Err(error) = self.find_points(space, points, waits, signals) {
+        let stream = Fence {
+            queue,
+            sub_queue,
+            point: 0,
+        };
+        if let Err(error) = self.find_points(space, points, stream, (waits, signals)) {
             let _ = self.points.release(points);
             return Err(error);
         }
         let pushed = self.push(queue, sub_queue, &work);
-        match pushed.is_ok() {
-            true => self.count_points(points),
-            false => drop(self.points.release(points)),
+        match &pushed {
+            Ok(fence) => self.count_points(points, *fence),
+            Err(_) => drop(self.points.release(points)),
         }
         pushed
     }
 
-    /// Finds out where a space has the semaphores of a job.
+    /// Finds out where a space has the semaphores of a job of `stream`, which has its point still to come.
     fn find_points(
         &mut self,
         space: Key,
         points: Key,
-        waits: &[SemaphorePoint],
-        signals: &[SemaphorePoint],
+        stream: Fence,
+        (waits, signals): (&[SemaphorePoint], &[SemaphorePoint]),
     ) -> Result<(), Error> {
         const FULL: Error = Error::TooMany { most: MOST_POINTS };
         for (from, signals) in [(waits, false), (signals, true)] {
             for point in from {
+                if signals {
+                    let before = self.points.get(points).into_iter();
+                    let before = before.flat_map(|points| &points.signals);
+                    let own = before.filter(|it| it.semaphore == point.semaphore.0);
+                    let own = own.map(|it| it.value).max();
+                    self.check_larger(*point, own, stream)?;
+                }
                 let point = self.sync_point(space, *point, signals)?;
                 let Some(place) = self.points.get_mut(points) else {
                     return Err(FULL);

@@ -151,8 +151,8 @@ pub(crate) struct Stream {
     kept: bool,
     /// The last point whose outcome is not kept any more because a failure was discarded.
     discarded: u64,
-    /// Jobs that failed and keep their places.
-    failed: u32,
+    /// Jobs that failed and were not discarded.
+    failures: u32,
 }
 
 /// Why a job does not get into the ring.
@@ -189,7 +189,7 @@ impl Stream {
             submitted: 0,
             kept: false,
             discarded: 0,
-            failed: 0,
+            failures: 0,
         }
     }
 
@@ -387,9 +387,10 @@ impl Stream {
             ran,
             well: ran && job.fault.is_none(),
         };
-        match job.fault {
-            None => drop(jobs.release(first)),
-            Some(_) => self.failed = self.failed.saturating_add(1),
+        if job.fault.is_none() {
+            let _ = jobs.release(first);
+        } else {
+            self.failures = self.failures.saturating_add(1);
         }
         Some(ended)
     }
@@ -441,32 +442,29 @@ impl Stream {
         self.abandon(jobs, Cause::LostWithGpu, Recovery::Continue)
     }
 
-    /// What became of the job that was to reach `point`, as far as [`Stream::retire`] has seen.
+    /// What became of the job that was to reach `point`, as far as [`Stream::retire`] has seen. Jobs are searched only while
+    /// failed ones of the stream are kept.
     pub(crate) fn status(&self, jobs: &Slab<'_, Job>, fence: Fence) -> Status {
         if fence.point == 0 || fence.point > self.submitted {
             return Status::Unknown;
         }
-        // Jobs end in order.
-        let oldest = self.oldest(jobs).map(|job| job.fence.point);
-        if oldest.is_some_and(|oldest| fence.point >= oldest) {
+        // Jobs end in their order: from the oldest in flight on all are.
+        let in_flight = |oldest: &Job| fence.point >= oldest.fence.point;
+        if self.oldest(jobs).is_some_and(in_flight) {
             return Status::Pending;
         }
-        // What ended well has left nothing behind: only where jobs failed is there something to find.
-        let failed = match self.failed {
-            0 => None,
-            _ => jobs.iter().find(|(_, job)| job.fence == fence),
-        };
-        match failed.and_then(|(_, job)| job.fault) {
-            Some(fault) => Status::Failed(fault),
+        let mut kept = jobs.iter().filter(|_| self.failures > 0);
+        match kept.find(|(_, job)| job.fence == fence) {
+            Some((_, job)) => job.fault.map_or(Status::Pending, Status::Failed),
             None if fence.point <= self.discarded => Status::Unknown,
             None => Status::Done,
         }
     }
 
-    /// Says that the outcome of a failed job is not asked for any more.
+    /// Notes that the outcome of a failed job is not asked for any more.
     pub(crate) fn note_discarded(&mut self, point: u64) {
-        self.failed = self.failed.saturating_sub(1);
         self.discarded = self.discarded.max(point);
+        self.failures = self.failures.saturating_sub(1);
     }
 
     /// The job that the hardware is at: the one whose part of the ring holds EXTRACT, which stands inside the entry that
