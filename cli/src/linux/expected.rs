@@ -2,7 +2,7 @@
 //!
 //! `docs/linux.md`, "Differences that showed", says of each who is right.
 
-use crate::streams::talk;
+use crate::output::streams::talk;
 use eitri_model::diagnosis::{FirmwareMisuse, Misuse, MmuMisuse, News, RegisterMisuse};
 
 /// Tells a person what the model has found.
