@@ -15,7 +15,7 @@ use crate::firmware::{ANSWER, Interface};
 use crate::gpu::caches::Flush;
 use crate::gpu::mcu::{Reaching, begin_stop};
 use crate::gpu::power::Switch;
-use crate::group::{CHANGED, Doom, Group, Residency, STARTED, STREAMS};
+use crate::group::{CHANGED, Doom, Group, Residency, STARTED, STREAMS, Whom};
 use crate::mmu;
 use crate::platform::{Instant, Lines, Platform, PowerChange};
 use crate::seats::Seats;
@@ -238,7 +238,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let mut waits = false;
         for index in 0..self.groups.capacity() {
             if let Some(key) = self.groups.key_at(index) {
-                self.take_reports(key, lives);
+                self.take_reports(key, lives, Whom::Everyone);
                 self.retire(key);
                 waits |= lives && self.save_group(key, now);
             }

@@ -11,7 +11,7 @@ use crate::fault::{Cause, GpuFault, Recovery};
 use crate::firmware::{ANSWER, Asked};
 use crate::gpu::interrupts::clear_job_line;
 use crate::group::{
-    CHANGED, Doom, Group, Residency, STARTED, STREAMS, discard_events, doorbell, ring,
+    CHANGED, Doom, Group, Residency, STARTED, STREAMS, Whom, discard_events, doorbell, ring,
 };
 use crate::handle::Queue;
 use crate::mmu::{MmuFault, pending_faults};
@@ -268,7 +268,7 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Looks at what a group's slot reports, and whether the firmware has done what it was asked for; whether a sync object
     /// has changed.
     fn look_at_group(&mut self, key: Key, now: Instant) -> Result<bool, DeviceLost> {
-        let changed = self.take_reports(key, true);
+        let changed = self.take_reports(key, true, Whom::Asking);
         self.answer_heaps(key);
         self.retire(key);
         let Some(group) = self.groups.get(key) else {
@@ -331,14 +331,15 @@ impl<P: Platform> Device<'_, '_, P> {
     }
 
     /// Takes in what a group's slot reports, and answers it if the firmware `lives`; whether a sync object has changed.
-    pub(super) fn take_reports(&mut self, key: Key, lives: bool) -> bool {
+    pub(super) fn take_reports(&mut self, key: Key, lives: bool, whom: Whom) -> bool {
         let Some(group) = self.groups.get_mut(key) else {
             return false;
         };
         let Some(slot) = group.slot.and_then(|slot| self.interface.slots.get(slot)) else {
             return false;
         };
-        let reported = group.process_events(&mut self.platform, &mut self.jobs, Queue(key), slot);
+        let (platform, jobs) = (&mut self.platform, &mut self.jobs);
+        let reported = group.process_events(platform, jobs, Queue(key), (slot, whom));
         if reported.answered && lives {
             ring(&mut self.platform, &self.interface.global, slot);
         }
@@ -434,7 +435,7 @@ impl<P: Platform> Device<'_, '_, P> {
         for blocks in &slot.streams {
             Stream::mark_stopped(&mut self.platform, blocks);
         }
-        let _ = self.take_reports(key, true);
+        let _ = self.take_reports(key, true, Whom::Everyone);
         if let Some(slot) = self
             .groups
             .get(key)

@@ -495,6 +495,30 @@ fn a_job_that_is_done_is_not_the_current_one() {
     assert_eq!([current(), current(), current()], [Some(1), Some(2), None]);
 }
 
+/// Firmware raises an event of a stream, and has not said so in the slot's word yet.
+#[test]
+fn a_stream_is_looked_at_when_it_asks_for_it_and_when_its_group_goes() {
+    let image = image(&control_blocks());
+    for cancelled in [false, true] {
+        let (mut device, fence, _commands) = submitted(&image);
+        let (group, stream) = outputs(&mut device.platform);
+        stream.write(&mut device.platform, CS_FATAL, 0x49);
+        raise(&mut device, 1 << 30);
+        group.write(&mut device.platform, CSG_IRQ_REQ, 0);
+        for _ in 0..2 {
+            let now = device.platform.now();
+            device.poll(now);
+        }
+        assert_eq!(device.status(fence), Status::Pending);
+        match cancelled {
+            true => device.cancel(fence.queue).expect("it is there"),
+            false => group.write(&mut device.platform, CSG_IRQ_REQ, 1 << 2),
+        }
+        let told = wait(&mut device, fence).expect_err("a fatal fault");
+        assert!(told.contains("CS_INSTR_INVALID (0x49)"), "{told}");
+    }
+}
+
 /// What a slot reports when nobody is on it is of its last user.
 #[test]
 fn events_of_a_free_slot_are_not_its_next_users() {

@@ -1,7 +1,8 @@
 //! Events of a slot: what its interrupt says, in the order that loses nothing.
 //!
-//! The answer to `CSG_IRQ_REQ` is given before streams are looked at, so that an event in between interrupts again. Every stream
-//! is looked at each time: `CSG_IRQ_REQ` toggles, and two events of a stream before an answer leave no trace in it.
+//! The answer to `CSG_IRQ_REQ` is given before streams are looked at, so that an event in between interrupts again. A stream's bit
+//! of it differs from that of `CSG_IRQ_ACK` from its first event on until the answer, however many follow: the others have
+//! nothing to say.
 //! Facts: hardware/csf-firmware.md section 11, csf-scheduling.md sections 6 and 7.2.
 
 use super::{Doom, Group, doorbells};
@@ -24,24 +25,29 @@ impl Group {
         platform: &mut P,
         jobs: &mut Slab<'_, Job>,
         queue: Queue,
-        slot: &SlotBlocks,
+        (slot, whom): (&SlotBlocks, Whom),
     ) -> Reported {
         let irq_req = slot.output.read_word(platform, CSG_IRQ_REQ);
-        let irq_ack = slot.input.read_word(platform, CSG_IRQ_ACK);
-        if irq_req != irq_ack {
+        let asking = irq_req ^ slot.input.read_word(platform, CSG_IRQ_ACK);
+        if asking != 0 {
             slot.input.write(platform, CSG_IRQ_ACK, u64::from(irq_req));
         }
         let events = slot.requests().take_events(platform, GROUP_EVENTS);
         // What the events are about stands in words that are read after them.
         platform.observe();
         let mut bells = 0;
-        let mut answered = events != 0 || irq_req != irq_ack;
+        let mut answered = events != 0 || asking != 0;
         self.idle |= csg_req::IDLE.get(events);
+        // The progress timer is the group's: it says nothing of streams.
+        let all = whom == Whom::Everyone || csg_req::PROGRESS_TIMER_EVENT.get(events);
         for number in 0..self.streams.len() {
             let bit = u32::try_from(number)
                 .ok()
                 .and_then(|it| 1_u32.checked_shl(it));
             let bit = bit.unwrap_or(0);
+            if !all && asking & bit == 0 {
+                continue;
+            }
             let (Some(stream), Some(blocks)) = (self.streams.get(number), slot.streams.get(number))
             else {
                 continue;
@@ -78,6 +84,15 @@ impl Group {
             sync_changed: csg_req::SYNC_UPDATE.get(events),
         }
     }
+}
+
+/// The streams of a slot that are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whom {
+    /// Those that ask for it.
+    Asking,
+    /// All, whatever they ask for: the slot changes hands, or its firmware may be dead.
+    Everyone,
 }
 
 /// What a slot had to say.

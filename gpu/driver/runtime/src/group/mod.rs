@@ -6,6 +6,8 @@
 
 mod events;
 
+pub(crate) use events::Whom;
+
 use crate::device::Entry;
 use crate::fault::{JobFault, StreamStatus};
 use crate::firmware::{Channel, Global, SlotBlocks};
