@@ -6,6 +6,7 @@
 //! Facts: hardware/csf-scheduling.md sections 3.2, 3.6 and 10.
 
 use crate::platform::Instant;
+use core::cmp::Ordering;
 use core::time::Duration;
 
 /// How urgent a queue's work is, among all queues.
@@ -177,25 +178,24 @@ pub(crate) const NUMBERS: u32 = 16;
 /// A number for a group of this `priority` that no other group on a slot has, in order with theirs: equal numbers can
 /// dead-lock in the firmware. `None` if the numbers of the others leave no place in order: then all get new ones, by
 /// [`ranked`].
-pub(crate) fn number_between(
-    others: impl Iterator<Item = (Priority, u32)> + Clone,
-    priority: Priority,
-) -> Option<u32> {
-    let above = others.clone().filter(|(other, _)| *other > priority);
-    let end = above.map(|(_, number)| number).min().unwrap_or(NUMBERS);
-    let below = others.clone().filter(|(other, _)| *other < priority);
-    let start = below
-        .map(|(_, number)| number.saturating_add(1))
-        .max()
-        .unwrap_or(0);
+pub(crate) fn number_between(others: &[(Priority, u32)], priority: Priority) -> Option<u32> {
+    let (mut start, mut end, mut taken) = (0, NUMBERS, 0_u32);
+    for (other, number) in others {
+        match other.cmp(&priority) {
+            Ordering::Greater => end = end.min(*number),
+            Ordering::Less => start = start.max(number.saturating_add(1)),
+            Ordering::Equal => {}
+        }
+        taken |= 1_u32.checked_shl(*number).unwrap_or(0);
+    }
     // Each priority has a home, which leaves places for the others; the place that is nearest to it is taken.
     let home = match priority {
         Priority::Low => 2,
         Priority::Medium => 6,
         Priority::High => 10,
-        Priority::RealTime => 14,
+        Priority::RealTime => 14_u32,
     };
-    let free = (start..end).filter(|number| !others.clone().any(|(_, other)| other == *number));
+    let free = (start..end).filter(|number| taken.checked_shr(*number).unwrap_or(0) & 1 == 0);
     free.min_by_key(|number| number.abs_diff(home))
 }
 
@@ -395,7 +395,7 @@ mod tests {
     fn numbers_are_unique_and_in_order() {
         let mut given: Vec<(Priority, u32)> = Vec::new();
         let mut add = |priority| {
-            let number = number_between(given.iter().copied(), priority);
+            let number = number_between(&given, priority);
             if let Some(number) = number {
                 for (other, taken) in &given {
                     assert_ne!(*taken, number);
@@ -415,8 +415,8 @@ mod tests {
         for priority in [Medium, Medium, Low, RealTime, High, Medium, High, Low] {
             assert!(add(priority).is_some());
         }
-        let full = (0..NUMBERS).map(|number| (Medium, number));
-        assert_eq!(number_between(full, High), None);
+        let full: Vec<_> = (0..NUMBERS).map(|number| (Medium, number)).collect();
+        assert_eq!(number_between(&full, High), None);
         assert_eq!((ranked(0), ranked(15)), (15, 0));
     }
 }

@@ -14,7 +14,7 @@
 //! let mut storage: Storage = Storage::new();
 //! let options = Options::default();
 //! let device = Device::bring_up(machine.clone(), &firmware, &mut storage, options, &mut ())?;
-//! assert_eq!(device.properties().name, Some("Mali-G610"));
+//! assert_eq!(device.properties().name(), Some("Mali-G610"));
 //! device.shutdown(&mut ())?;
 //! assert_eq!(machine.memory_in_use(), 0);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

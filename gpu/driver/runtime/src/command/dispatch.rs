@@ -234,15 +234,10 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         }
         let resources = self.resources()?;
         let new = self.made.last.is_none();
-        self.emit(MOST_WORDS, |it| {
-            it.wide(Wide::Resources, resources);
-            if new {
-                it.wide(Wide::Program, shader.0);
-                it.wide(Wide::Storage, storage.0);
-                it.narrow(Narrow::AttributeOffset, 0);
-                it.narrow(Narrow::WorkgroupSize, workgroup);
-            }
-        })?;
+        match new {
+            true => self.load_state((resources, None), (shader, workgroup, storage))?,
+            false => self.emit(MOST_WORDS, |it| it.wide(Wide::Resources, resources))?,
+        }
         self.made.state = true;
         if new {
             self.made.last = self.first_of(workgroups);
@@ -401,16 +396,28 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             Some(storage) => storage,
             None => self.storage(total)?,
         };
+        self.load_state((resources, Some(uniforms)), (shader, workgroup, storage))?;
+        self.made.state = shared.is_some();
+        Ok(())
+    }
+
+    /// Loads the registers of a pipeline and its sets that have changed.
+    #[inline(never)]
+    fn load_state(
+        &mut self,
+        (resources, uniforms): (u64, Option<u64>),
+        (shader, workgroup, storage): (GpuAddress, u32, GpuAddress),
+    ) -> Result<(), Error> {
         self.emit(MOST_WORDS, |it| {
             it.wide(Wide::Resources, resources);
-            it.wide(Wide::Uniforms, uniforms);
+            if let Some(uniforms) = uniforms {
+                it.wide(Wide::Uniforms, uniforms);
+            }
             it.wide(Wide::Program, shader.0);
             it.wide(Wide::Storage, storage.0);
             it.narrow(Narrow::AttributeOffset, 0);
             it.narrow(Narrow::WorkgroupSize, workgroup);
-        })?;
-        self.made.state = shared.is_some();
-        Ok(())
+        })
     }
 
     /// Where `bytes` from `offset` on of a buffer are, which the commands refer to from here on; all are multiples of 4.

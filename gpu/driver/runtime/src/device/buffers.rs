@@ -100,14 +100,13 @@ impl<P: Platform> Device<'_, '_, P> {
     ) -> Result<(PhysicalAddress, u64), Error> {
         let size = self.buffer_bytes(buffer)?;
         let bytes = bytes as u64;
-        let outside = Error::Outside {
-            offset,
-            bytes,
-            size,
-        };
-        let end = offset.checked_add(bytes).ok_or(outside.clone())?;
-        if end > size {
-            return Err(outside);
+        let end = offset.checked_add(bytes).filter(|end| *end <= size);
+        if end.is_none() {
+            return Err(Error::Outside {
+                offset,
+                bytes,
+                size,
+            });
         }
         if offset & 3 != 0 {
             return Err(Error::Misaligned { offset });

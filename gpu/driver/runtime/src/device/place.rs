@@ -86,6 +86,15 @@ impl<P: Platform> Device<'_, '_, P> {
         keys.filter_map(|key| self.groups.get(key))
     }
 
+    /// Priorities of the groups on slots, with their numbers.
+    fn numbers(&self) -> Vec<(Priority, u32), MAX_SLOTS> {
+        let mut numbers = Vec::new();
+        for group in self.seated_groups() {
+            let _ = numbers.push((group.priority, group.number));
+        }
+        numbers
+    }
+
     /// Who may be on a slot next: those who are, and of those who are ready as many as could matter, the most urgent first.
     fn contenders(&self, slots: usize) -> Vec<Contender, CONTENDERS> {
         let mut all = Vec::new();
@@ -123,9 +132,7 @@ impl<P: Platform> Device<'_, '_, P> {
         let Claim::Free(seat) = self.slot_seats.claim(key.index()) else {
             return false;
         };
-        let others = self.seated_groups();
-        let others = others.map(|other| (other.priority, other.number));
-        let number = match number_between(others, priority) {
+        let number = match number_between(&self.numbers(), priority) {
             Some(number) => number,
             None => match self.renumber(priority) {
                 Some(number) => number,
@@ -170,47 +177,35 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Gives all groups on slots new numbers, with a place for one more of `priority`; gives its number. `None` while the
     /// firmware is still taking a number in.
-    fn renumber(&mut self, priority: crate::scheduler::Priority) -> Option<u32> {
+    fn renumber(&mut self, priority: Priority) -> Option<u32> {
         let still = |it: &Group| matches!(it.residency, Residency::On { .. } | Residency::Seating);
         let moves = |it: &Group| it.slot.is_some() && !still(it);
         if self.seated_groups().any(moves) {
             return None;
         }
         let version = self.interface.version;
-        let mut ranks = [None; MAX_SLOTS];
-        for (rank, seat) in ranks.iter_mut().zip(0..) {
-            let on = |it: &&Group| it.slot == Some(seat);
-            let groups = || self.seated_groups();
-            let Some(group) = groups().find(on) else {
-                continue;
-            };
-            let order = |it: &Group| (it.priority, it.number);
-            let before = groups().filter(|it| it.slot.is_some() && order(it) > order(group));
-            let before = before
-                .count()
-                .saturating_add(usize::from(priority > group.priority));
-            *rank = Some(ranked(u32::try_from(before).unwrap_or(0)));
-        }
-        for (seat, number) in ranks.iter().enumerate() {
+        let before = self.numbers();
+        for seat in 0..self.interface.slots.len() {
             let key = self.group_on(seat);
             let group = key.and_then(|key| self.groups.get_mut(key));
-            let slot = self.interface.slots.get(seat);
-            let (Some(slot), Some(group), Some(number)) = (slot, group, number) else {
+            let (Some(slot), Some(group)) = (self.interface.slots.get(seat), group) else {
                 continue;
             };
-            if group.number != *number {
-                group.number = *number;
+            let own = (group.priority, group.number);
+            let higher = before.iter().filter(|it| **it > own).count();
+            let number = rank(higher.saturating_add(usize::from(priority > group.priority)));
+            if group.number != number {
+                group.number = number;
                 // One that has not started yet is told when it is.
                 if group.residency == Residency::Seating {
                     continue;
                 }
-                request_number(&mut self.platform, slot, version, group.endpoints, *number);
+                request_number(&mut self.platform, slot, version, group.endpoints, number);
                 ring(&mut self.platform, &self.interface.global, slot);
             }
         }
-        let before = self.seated_groups();
-        let before = before.filter(|it| it.priority >= priority);
-        Some(ranked(u32::try_from(before.count()).unwrap_or(0)))
+        let higher = before.iter().filter(|(other, _)| *other >= priority);
+        Some(rank(higher.count()))
     }
 
     /// Asks for a group to be saved.
@@ -252,6 +247,11 @@ impl<P: Platform> Device<'_, '_, P> {
         self.restless = true;
         self.file(key);
     }
+}
+
+/// The number of a group that so many others come before.
+fn rank(before: usize) -> u32 {
+    ranked(u32::try_from(before).unwrap_or(0))
 }
 
 /// A group, as the scheduler sees it.

@@ -70,17 +70,17 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let pipeline = self.create_pipeline(space, program)?;
         let mut sets: Vec<(u32, DescriptorSet), MOST> = Vec::new();
         let mut made: Vec<Buffer, MOST> = Vec::new();
-        let full = Error::TooMany { most: MOST };
+        const FULL: Error = Error::TooMany { most: MOST };
         for bound in buffers.iter() {
             let buffer = self.create_buffer(space, bound.bytes.len() as u64)?;
             self.write_buffer(buffer, 0, bound.bytes)?;
-            made.push(buffer).map_err(|_| full.clone())?;
+            made.push(buffer).map_err(|_| FULL)?;
             let known = sets.iter().find(|(number, _)| *number == bound.set);
             let set = match known {
                 Some((_, set)) => *set,
                 None => {
                     let set = self.create_descriptor_set(pipeline, bound.set)?;
-                    sets.push((bound.set, set)).map_err(|_| full.clone())?;
+                    sets.push((bound.set, set)).map_err(|_| FULL)?;
                     set
                 }
             };

@@ -23,8 +23,6 @@ pub struct Properties {
     pub id: GpuId,
     /// Its architecture.
     pub arch: Arch,
-    /// Marketing name; `None` for a product that the tables don't know.
-    pub name: Option<&'static str>,
     /// `REVIDR`.
     pub revision: u32,
     /// `CSF_ID`.
@@ -70,6 +68,12 @@ pub struct Properties {
 }
 
 impl Properties {
+    /// Marketing name; `None` for a product that the tables don't know.
+    pub fn name(&self) -> Option<&'static str> {
+        let product = self.id.product(self.core_count(), self.gpu_features);
+        product.map(|product| product.name)
+    }
+
     /// How many shader cores are usable.
     pub const fn core_count(&self) -> u32 {
         self.cores.count_ones()
@@ -91,7 +95,7 @@ impl Properties {
 
 impl fmt::Display for Properties {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.name.unwrap_or("unknown product");
+        let name = self.name().unwrap_or("unknown product");
         let cores = self.core_count();
         write!(
             f,
@@ -168,9 +172,6 @@ pub fn probe<P: Platform>(platform: &mut P) -> Result<Properties, ProbeError> {
     let mut properties = Properties {
         id,
         arch,
-        name: id
-            .product(cores.count_ones(), gpu_features)
-            .map(|row| row.name),
         revision: platform.read_word(REVIDR),
         csf_id: platform.read_word(CSF_ID),
         l2_features: platform.read_word(L2_FEATURES),
