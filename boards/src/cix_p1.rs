@@ -13,7 +13,7 @@ use crate::lab::{DeviceType, Lab};
 use crate::loader::Loader;
 use crate::region::{Region, RegisterBase};
 use crate::steps::{
-    Action, Bits, Channel, Doorbell, Message, SmcCall, Step, header, power_state::OFF,
+    Action, Bits, Channel, Doorbell, Message, SmcCall, Step, Suspect, header, power_state::OFF,
     power_state::ON,
 };
 use core::time::Duration;
@@ -129,13 +129,16 @@ const POWER_CONTROLLER: Channel = Channel {
 #[rustfmt::skip]
 mod register {
     pub(super) const RESETS:       usize = 0x1600_0400;
+    pub(super) const RCSU_RESETS:  usize = 0x1600_0800;
     pub(super) const RCSU_GATING:  usize = 0x1500_0218;
     pub(super) const GPU_ID:       usize = 0x1501_0000;
 }
-use register::{RCSU_GATING, RESETS};
+use register::{RCSU_GATING, RCSU_RESETS, RESETS};
 
 /// RESETS: 1 lets the GPU run. Bits 0 to 5 are the memory controller's and the interconnect's.
 const GPU_RESET_N: u32 = 1 << 6;
+/// RCSU_RESETS: 1 lets the GPU's reset and clock unit run.
+const RCSU_RESET_N: u32 = 1 << 28;
 /// RCSU_GATING: clocks are gated by the Q-channel.
 const Q_CHANNEL: u32 = 1 << 0;
 /// What Linux waits after each change of a reset, at most.
@@ -166,7 +169,8 @@ const fn controller(header: u32, payload: &'static [u32]) -> Step {
 // FACT: whether clocks run after the power-on is open, and how the power controller's mailbox answers is known by its
 // registers alone (boards-others.md 1.4 row 2, 1.5); its messages are sent only where inferred steps are asked for. Settled
 // by SHADER_PWRON on an Orion O6 without them.
-/// Section 1.4. The domain is asked before and after, since its sources disagree on who may switch it.
+/// Section 1.4. The domain is asked before and after, since its sources disagree on who may switch it. The resets of section 1.3
+/// are checked before an access that hangs the machine while they are asserted.
 #[rustfmt::skip]
 const POWER_ON: &[Action] = &[
     Action::sourced("GPU domain as found",           firmware(header::POWER_GET, &[GPU_DOMAIN],        &[])),
@@ -181,7 +185,10 @@ const POWER_ON: &[Action] = &[
     Action::sourced("the reset lasts",               Step::Delay(AFTER_RESET)),
     Action::sourced("GPU, out of reset",             Step::Modify { at: RESETS, bits: Bits::set(GPU_RESET_N) }),
     Action::sourced("the GPU comes out of it",       Step::Delay(AFTER_RESET)),
+    Action::sourced("GPU_RESET_N",                   Step::Check  { at: RESETS, bits: Bits::set(GPU_RESET_N), suspect: Suspect::Reset }),
+    Action::sourced("GPU_RCSU_RESET_N",              Step::Check  { at: RCSU_RESETS, bits: Bits::set(RCSU_RESET_N), suspect: Suspect::Reset }),
     Action::sourced("clock gating by the Q-channel", Step::Modify { at: RCSU_GATING, bits: Bits::set(Q_CHANNEL) }),
+    Action::sourced("clock gating as set",           Step::Check  { at: RCSU_GATING, bits: Bits::set(Q_CHANNEL), suspect: Suspect::ClockGate }),
     Action::sourced("GPU_ID",                        Step::Expect { at: register::GPU_ID, bits: GPU_ID }),
 ];
 

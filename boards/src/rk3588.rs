@@ -13,7 +13,7 @@ use crate::lab::{DeviceType, Lab};
 use crate::loader::{Loader, Prompt};
 use crate::region::{Region, RegisterBase};
 use crate::steps::bus::{Device, Transfer, Within};
-use crate::steps::{Action, Bits, Step};
+use crate::steps::{Action, Bits, Step, Suspect};
 use core::time::Duration;
 
 /// Every board of that chip, and the ROCK 5B where its surroundings count.
@@ -87,6 +87,8 @@ const DESCRIPTION: Description = Description {
         before_network: &["pci enum"],
         character_ms: 10,
     }),
+    // FACT: the chip has a watchdog, but neither its address nor its registers are in the facts (boards.md 2.5 says only that U-Boot
+    // does not start it). An access that never returns ends with somebody who switches the power off. Settled by the chip's manual.
     watchdog: None,
     ending: Ending::Reset,
     lab: Some(Lab {
@@ -125,12 +127,18 @@ const LIMIT: Duration = Duration::from_millis(10);
 #[rustfmt::skip]
 mod register {
     pub(super) const CLKSEL_158:         usize = 0xFD7C_0578;
+    pub(super) const CLKSEL_159:         usize = 0xFD7C_057C;
+    pub(super) const CLKSEL_160:         usize = 0xFD7C_0580;
+    pub(super) const CLKSEL_161:         usize = 0xFD7C_0584;
     pub(super) const CLKGATE_66:         usize = 0xFD7C_0908;
     pub(super) const CLKGATE_67:         usize = 0xFD7C_090C;
+    pub(super) const SOFTRST_66:         usize = 0xFD7C_0B08;
+    pub(super) const SOFTRST_67:         usize = 0xFD7C_0B0C;
     pub(super) const BUS_IDLE_SFTCON0:   usize = 0xFD8D_810C;
     pub(super) const BUS_IDLE_ACK0:      usize = 0xFD8D_8118;
     pub(super) const BUS_IDLE_ST0:       usize = 0xFD8D_8120;
     pub(super) const PWR_GATE_SFTCON0:   usize = 0xFD8D_814C;
+    pub(super) const PWR_GATE_ST0:       usize = 0xFD8D_8180;
     pub(super) const BISR_STATUS4:       usize = 0xFD8D_8290;
     pub(super) const GPU_ID:             usize = 0xFB00_0000;
     pub(super) const SHADER_PRESENT_LO:  usize = 0xFB00_0100;
@@ -138,13 +146,19 @@ mod register {
 }
 use register::{
     BISR_STATUS4, BUS_IDLE_ACK0, BUS_IDLE_SFTCON0, BUS_IDLE_ST0, CLKGATE_66, CLKGATE_67,
-    CLKSEL_158, PWR_GATE_SFTCON0,
+    CLKSEL_158, PWR_GATE_SFTCON0, PWR_GATE_ST0, SOFTRST_66,
 };
 
 /// BISR_STATUS4: the GPU's domain is on, and its memories are repaired.
 const GPU_ON: u32 = 1 << 1;
 /// The GPU's bit in the registers of buses and power gates.
 const GPU_BUS: u32 = 1 << 0;
+/// PWR_GATE_ST0: the GPU's domain is off.
+const GPU_OFF: u32 = 1 << 0;
+/// CLKGATE_66: the clocks that are opened. Bit 0 is not the GPU's.
+const GPU_CLOCKS: u32 = 0xFFFE;
+/// SOFTRST_66: GPU, SYS_GPU and the buses and monitors around them (section 8, item 3).
+const GPU_RESETS: u32 = 0xDF30;
 
 /// The RK806, which supplies the GPU (section 11).
 const RK806: Device = Device::Spi {
@@ -177,14 +191,37 @@ const SUPPLY: &[Action] = &[
     Action::sourced("VDD_GPU, steps above 0.5 V",     rk806::<0x1A>(&[Within { mask: 0xFF, least: 0x1C, most: 0x38 }])),
 ];
 
+// FACT: that the GPU's resets may be released by hand is inferred (boards-rk3588.md 8, item 3): Linux uses none of them. It is
+// done only where inferred steps are asked for. Settled by SOFTRST_CON66 of a ROCK 5B as U-Boot leaves it.
+/// Section 8, item 3: resets that somebody has left asserted.
+const RELEASE: &[Action] = &[Action::spare(
+    "resets of the GPU, released",
+    Step::Write {
+        at: SOFTRST_66,
+        value: GPU_RESETS << 16,
+    },
+)];
+
 // FACT: that the rows from "power gate" on are harmless where the domain is on already is inferred (boards-rk3588.md 10);
 // section 16 has them without a condition, and so do we. Settled by running the sequence twice on a ROCK 5B.
-/// Section 16, whole; 198 MHz, at which every voltage that the supply may have is enough.
+/// Section 16, whole; 198 MHz, at which every voltage that the supply may have is enough. Between its rows the registers of
+/// sections 7 and 8 that tell why the GPU would not answer: shown as the loader left them, and checked before the GPU's first
+/// register is read, since that read would hang the machine.
 #[rustfmt::skip]
 const POWER_ON: &[Action] = &[
     Action::sourced("GPU domain as found (bit 1)",    Step::Show   { at: BISR_STATUS4 }),
+    Action::sourced("PWR_GATE_ST0 as found",          Step::Show   { at: PWR_GATE_ST0 }),
+    Action::sourced("SOFTRST_CON66 as found",         Step::Show   { at: SOFTRST_66 }),
+    Action::sourced("SOFTRST_CON67 as found",         Step::Show   { at: register::SOFTRST_67 }),
+    Action::sourced("CLKGATE_CON66 as found",         Step::Show   { at: CLKGATE_66 }),
+    Action::sourced("CLKGATE_CON67 as found",         Step::Show   { at: CLKGATE_67 }),
+    Action::sourced("CLKSEL_CON158 as found",         Step::Show   { at: CLKSEL_158 }),
+    Action::sourced("CLKSEL_CON159 as found",         Step::Show   { at: register::CLKSEL_159 }),
+    Action::sourced("CLKSEL_CON160 as found",         Step::Show   { at: register::CLKSEL_160 }),
+    Action::sourced("CLKSEL_CON161 as found",         Step::Show   { at: register::CLKSEL_161 }),
     Action::sourced("clock gates of the GPU, open",   Step::Write  { at: CLKGATE_66, value: 0xFFFE_0000 }),
     Action::sourced("the other clock gates, open",    Step::Write  { at: CLKGATE_67, value: 0x000F_0000 }),
+    Action::sourced("CLKGATE_CON66 as set",           Step::Check  { at: CLKGATE_66, bits: Bits::clear(GPU_CLOCKS), suspect: Suspect::ClockGate }),
     Action::sourced("GPU clock: divided by 6",        Step::Write  { at: CLKSEL_158, value: 0x001F_0005 }),
     Action::sourced("GPU clock: of GPLL",             Step::Write  { at: CLKSEL_158, value: 0x00E0_0000 }),
     Action::sourced("GPU clock: not of PVTPLL",       Step::Write  { at: CLKSEL_158, value: 0x4000_0000 }),
@@ -194,6 +231,9 @@ const POWER_ON: &[Action] = &[
     Action::sourced("GPU bus not idle any more",      Step::Write  { at: BUS_IDLE_SFTCON0, value: 0x0001_0000 }),
     Action::sourced("GPU bus acknowledges",           Step::Poll   { at: BUS_IDLE_ACK0, until: Bits::clear(GPU_BUS), limit: LIMIT }),
     Action::sourced("GPU bus runs",                   Step::Poll   { at: BUS_IDLE_ST0, until: Bits::clear(GPU_BUS), limit: LIMIT }),
+    Action::sourced("PWR_GATE_ST0 of the GPU",        Step::Check  { at: PWR_GATE_ST0, bits: Bits::clear(GPU_OFF), suspect: Suspect::PowerGate }),
+    Action::sourced("resets of the GPU",              Step::Choose { at: SOFTRST_66, bits: Bits::clear(GPU_RESETS), so: &[], otherwise: RELEASE }),
+    Action::sourced("SOFTRST_CON66 of the GPU",       Step::Check  { at: SOFTRST_66, bits: Bits::clear(GPU_RESETS), suspect: Suspect::Reset }),
     Action::sourced("GPU_ID",                         Step::Expect { at: register::GPU_ID, bits: Bits::word(GPU_ID) }),
     Action::sourced("SHADER_PRESENT, low",            Step::Show   { at: register::SHADER_PRESENT_LO }),
     Action::sourced("SHADER_PRESENT, high",           Step::Show   { at: register::SHADER_PRESENT_HI }),

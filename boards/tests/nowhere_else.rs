@@ -31,18 +31,43 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Every source outside of this crate: its path in the tree, and its text.
+/// Every source outside of this crate, without its tests: its path in the tree, and its text.
 fn outside() -> Vec<(String, String)> {
     let mut found = Vec::new();
     sources(&root(), &mut found);
     let mut texts = Vec::new();
     for path in found {
         let inside = path.strip_prefix(root()).unwrap().display().to_string();
-        if !inside.starts_with("boards/") {
-            texts.push((inside, std::fs::read_to_string(path).unwrap()));
+        if !inside.starts_with("boards/") && !is_test(&inside) {
+            let text = std::fs::read_to_string(path).unwrap();
+            texts.push((inside, without_tests(&text)));
         }
     }
     texts
+}
+
+/// Whether a file holds tests alone. The numbers of a test are arbitrary: one that is some board's address means nothing.
+fn is_test(path: &str) -> bool {
+    path.split('/')
+        .any(|part| ["tests", "tests.rs"].contains(&part))
+}
+
+/// A source without its module of tests.
+fn without_tests(text: &str) -> String {
+    let Some((before, tests)) = text.split_once("#[cfg(test)]\nmod tests {\n") else {
+        return text.to_owned();
+    };
+    let after = tests.split_once("\n}\n").map_or("", |(_, after)| after);
+    [before, after].concat()
+}
+
+#[test]
+fn numbers_of_unit_tests_are_not_taken_for_addresses() {
+    let text = "const A: u32 = 0x123;\n#[cfg(test)]\nmod tests {\n    const B: u32 = 0x456;\n}\nconst C: u32 = 0x789;\n";
+    let found: Vec<u64> = numbers(&without_tests(text)).collect();
+    assert_eq!(found, [0x123, 0x789]);
+    assert!(is_test("gpu/driver/runtime/src/device/tests.rs") && is_test("cli/tests/all/main.rs"));
+    assert!(!is_test("qemu-tests/monitor/src/main.rs"));
 }
 
 /// Addresses of a board that mean nothing else: those of at least three digits, zeros at the end apart.

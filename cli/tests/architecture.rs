@@ -441,6 +441,7 @@ fn pages_name_paths_that_exist() {
         "docs/porting.md",
         "docs/core-dumps.md",
         "docs/reviews.md",
+        "docs/reviews-appendix.md",
         "qemu-tests/README.md",
     ];
     let mut wrong = Vec::new();
@@ -463,7 +464,9 @@ fn pages_name_paths_that_exist() {
 #[test]
 fn answers_to_reviews_name_tests_that_exist() {
     let root = root();
-    let page = std::fs::read_to_string(root.join("docs/reviews.md")).unwrap();
+    let pages = ["docs/reviews.md", "docs/reviews-appendix.md"];
+    let read = |page: &str| std::fs::read_to_string(root.join(page)).unwrap();
+    let page = pages.map(read).join("\n");
     let is_test = |name: &str| {
         name.matches('_').count() >= 2
             && name

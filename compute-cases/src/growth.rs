@@ -29,6 +29,7 @@ impl Growth {
         Growth { name: "stores",       what: "stores to neighbouring words",                          large: 4_000,  write: stores },
         Growth { name: "ifs",          what: "branches in a row that meet in a phi",                  large: 4_000,  write: ifs },
         Growth { name: "nested_ifs",   what: "branches in branches",                                  large: 20_000, write: nested_ifs },
+        Growth { name: "dead_ifs",     what: "branches, each on what the one before chose, the last of which nobody reads", large: 20_000, write: dead_ifs },
         Growth { name: "loops",        what: "loops in a row",                                        large: 2_000,  write: loops },
         Growth { name: "nested_loops", what: "loops in loops",                                        large: 5_000,  write: nested_loops },
         Growth { name: "switch",       what: "cases of a switch",                                     large: 16_000, write: switch },
@@ -234,6 +235,17 @@ fn stores(module: &mut Module, size: u32) {
 }
 
 fn ifs(module: &mut Module, size: u32) {
+    let y = branches(module, size, true);
+    module.store(0, y);
+}
+
+fn dead_ifs(module: &mut Module, size: u32) {
+    branches(module, size, false);
+}
+
+/// Branches that meet in a phi; what the last one gives. With `stores` something else than the phi asks for each branch;
+/// without, each branch asks for what the one before chose.
+fn branches(module: &mut Module, size: u32, stores: bool) -> Id {
     let x = module.load(0);
     let mut y = module.load(1);
     let mut from = module.id();
@@ -242,18 +254,19 @@ fn ifs(module: &mut Module, size: u32) {
     for number in 0..size {
         let [yes, merge] = [(); 2].map(|()| module.id());
         let bit = module.constant(1 << (number % 16));
-        let masked = module.make(Op::BitwiseAnd, WORD, &[x, bit]);
+        let masked = module.make(Op::BitwiseAnd, WORD, &[if stores { x } else { y }, bit]);
         module.branch(masked, yes, merge, merge);
         module.label(yes);
-        // What a branch must stay for.
-        module.store(number + 2, y);
+        if stores {
+            module.store(number + 2, y);
+        }
         let sum = module.make(Op::IAdd, WORD, &[y, bit]);
         module.jump(merge);
         module.label(merge);
         y = module.make(Op::Phi, WORD, &[sum, yes, y, from]);
         from = merge;
     }
-    module.store(0, y);
+    y
 }
 
 fn nested_ifs(module: &mut Module, size: u32) {

@@ -10,12 +10,20 @@
 //! Facts: hardware/boards.md 2.1 (header), 2.2 (state at entry, values for the drop) and 2.4 (MMU and caches on).
 
 use cortex_a::registers::HCR_EL2::{API, APK, RW};
+use cortex_a::registers::MDCR_EL2::HPMN;
 use cortex_a::registers::SCTLR_EL1::{C, I, M};
 
 /// EL1 is AArch64, and nothing of it is trapped: neither are keys and instructions of pointer authentication, where a CPU has
 /// them.
 #[doc(hidden)]
 pub const HCR_EL2: u64 = RW::EL1IsAarch64.value | API::SET.value | APK::SET.value;
+
+// FACT: no sheet says what MDCR_EL2 holds where an image begins, nor what it must hold for EL1 (hardware/boards.md 2.2 lists the
+// others); the bits are those of the crate aarch64-cpu. Settled by reading it at EL2 on a board.
+/// MDCR_EL2: what stays as firmware left it, how many event counters EL1 has. All else becomes 0: neither debug registers nor
+/// performance counters trap to EL2, where there are no vectors.
+#[doc(hidden)]
+pub const MDCR_EL2_KEPT: u64 = HPMN.mask << HPMN.shift;
 
 /// SCTLR_ELx: MMU, data cache, instruction cache; in the same place at every exception level.
 #[doc(hidden)]
@@ -75,6 +83,7 @@ macro_rules! image {
                 .ascii  "ARM\x64"
                 .word   0
 
+            .global image_start
             image_start:
                 msr     daifset, #0xf
                 // Linked here, or able to run here?
@@ -224,6 +233,9 @@ macro_rules! image {
                 mov     x9, #{cptr}
                 msr     cptr_el2, x9
                 msr     hstr_el2, xzr
+                mrs     x9, mdcr_el2
+                and     x9, x9, #{mdcr_kept}
+                msr     mdcr_el2, x9
                 mrs     x9, midr_el1
                 msr     vpidr_el2, x9
                 mrs     x9, mpidr_el1
@@ -315,6 +327,7 @@ macro_rules! image {
             tables_bytes = const INITIAL.tables * $crate::memory::TABLE_BYTES,
             table_bytes = const $crate::memory::TABLE_BYTES,
             hcr = const $crate::entry::HCR_EL2,
+            mdcr_kept = const $crate::entry::MDCR_EL2_KEPT,
             mmu_and_caches = const $crate::entry::MMU_AND_CACHES,
             exceptions = const $crate::cpus::EXCEPTIONS_BYTES,
             tables = sym INITIAL_TABLES,

@@ -26,6 +26,17 @@ pub enum Level {
     Full,
 }
 
+/// Which SpecIds values may be given for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SpecIds {
+    /// Any. As in Vulkan, a value for a SpecId that the module lacks does nothing: tools that optimise modules drop
+    /// constants that nothing reads.
+    #[default]
+    Any,
+    /// Those that the module declares; another is an error. For values that somebody types.
+    Declared,
+}
+
 /// Lengths of unsized arrays of descriptors by set and binding.
 pub type DescriptorCounts = BTreeMap<(u32, u32), u32>;
 
@@ -47,6 +58,8 @@ pub struct Options {
     pub entry: Option<String>,
     /// Bits of specialisation constants by SpecId; others keep their defaults.
     pub spec_constants: BTreeMap<u32, u32>,
+    /// Which SpecIds those may be.
+    pub spec_ids: SpecIds,
     /// Lengths of unsized arrays of descriptors by set and binding, as the pipeline layout of Vulkan has them.
     pub descriptor_counts: DescriptorCounts,
     /// Where `debugPrintfEXT` puts what it prints; where there is no such buffer it is left out, with a warning.

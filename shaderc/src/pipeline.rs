@@ -71,8 +71,9 @@ pub fn rows() -> impl Iterator<Item = PassRow> {
     first.chain(needed).chain(IMPROVING.iter().map(row(false)))
 }
 
-/// What every stage needs after it: each pass exposes work for the next.
-const CLEAN_UP: &[Pass] = &[
+/// What every stage needs after it: each pass exposes work for the next. The only passes that are repeated until none
+/// changes anything; each change makes [`crate::measure::Measure`] smaller, so they come to an end.
+pub const CLEAN_UP: &[Pass] = &[
     promote_variables::PASS, // an index may have become constant
     trivial_phis::PASS,
     fold_constants::PASS,

@@ -22,6 +22,8 @@ const CONTROLLER_PAGE: usize = 0x0659_0000;
 const CONTROLLER_DOORBELL: usize = 0x0659_0080;
 const RESETS: usize = 0x1600_0400;
 const GPU_RESET_N: u32 = 1 << 6;
+const RCSU_RESETS: usize = 0x1600_0800;
+const RCSU_RESET_N: u32 = 1 << 28;
 const RCSU: core::ops::Range<usize> = 0x1500_0000..0x1501_0000;
 const RCSU_GATING: usize = 0x1500_0218;
 const Q_CHANNEL: u32 = 1 << 0;
@@ -33,6 +35,12 @@ pub struct CixP1 {
     firmware: Page,
     controller: Page,
     domain: u32,
+    /// The GPU's reset stays asserted whatever is written.
+    pub stuck_reset: bool,
+    /// The GPU's reset and clock unit is in reset.
+    pub rcsu_in_reset: bool,
+    /// The reset and clock unit does not take what is written.
+    pub stuck_gating: bool,
     resets: u32,
     gating: u32,
     /// The reset line was pulled since the domain went on.
@@ -46,6 +54,9 @@ impl Default for CixP1 {
             firmware: Page::new(FIRMWARE_PAGE),
             controller: Page::new(CONTROLLER_PAGE),
             domain: OFF,
+            stuck_reset: false,
+            rcsu_in_reset: false,
+            stuck_gating: false,
             // Whatever else hangs on this register runs.
             resets: 0x7F,
             gating: 0,
@@ -107,7 +118,17 @@ impl CixP1 {
                 .tell("the GPU's reset is changed while its domain is off".into());
         }
         self.was_reset |= value & GPU_RESET_N == 0;
-        self.resets = value;
+        self.resets = match self.stuck_reset {
+            true => value & !GPU_RESET_N,
+            false => value,
+        };
+    }
+
+    fn needs_rcsu(&mut self) {
+        if self.rcsu_in_reset {
+            self.news
+                .tell("an access to the reset and clock unit while it is in reset".into());
+        }
     }
 
     fn stranger(&mut self, access: &str, at: usize) {
@@ -121,7 +142,12 @@ impl StandIn for CixP1 {
     fn read(&mut self, at: usize) -> u32 {
         match at {
             RESETS => self.resets,
-            RCSU_GATING => self.gating,
+            RCSU_RESETS if self.rcsu_in_reset => 0,
+            RCSU_RESETS => RCSU_RESET_N,
+            RCSU_GATING => {
+                self.needs_rcsu();
+                self.gating
+            }
             CONTROLLER_DOORBELL => 0,
             _ => match self.firmware.read(at).or_else(|| self.controller.read(at)) {
                 Some(word) => word,
@@ -137,6 +163,7 @@ impl StandIn for CixP1 {
         match at {
             RESETS => self.reset(value),
             RCSU_GATING => {
+                self.needs_rcsu();
                 if value & !Q_CHANNEL != self.gating & !Q_CHANNEL {
                     self.news.tell(format!(
                         "{at:#x} = {value:#x}: the power gate there is the firmware's"
@@ -146,7 +173,9 @@ impl StandIn for CixP1 {
                     self.news
                         .tell("clock gating is set while the GPU is off or in reset".into());
                 }
-                self.gating = value;
+                if !self.stuck_gating {
+                    self.gating = value;
+                }
             }
             CONTROLLER_DOORBELL => {
                 if let Some(message) = self.controller.take(&mut self.news) {

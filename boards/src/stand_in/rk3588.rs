@@ -1,6 +1,6 @@
 //! RK3588: clocks, power domain and bus of the GPU.
 //!
-//! Facts: hardware/boards-rk3588.md 8, 10 and 16.
+//! Facts: hardware/boards-rk3588.md 7, 8, 10 and 16.
 
 use super::{News, StandIn};
 use crate::steps::SmcCall;
@@ -10,11 +10,15 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 const CLKSEL_158: usize = 0xFD7C_0578;
+/// Dividers of stacks and buses: no step changes them.
+const OTHER_CLOCKS: [usize; 3] = [0xFD7C_057C, 0xFD7C_0580, 0xFD7C_0584];
+const RESETS: [usize; 2] = [0xFD7C_0B08, 0xFD7C_0B0C];
 const GATES: [usize; 2] = [0xFD7C_0908, 0xFD7C_090C];
 const IDLE_REQUEST: usize = 0xFD8D_810C;
 const IDLE_ACK: usize = 0xFD8D_8118;
 const IDLE_STATUS: usize = 0xFD8D_8120;
 const POWER_GATE: usize = 0xFD8D_814C;
+const POWER_GATE_STATUS: usize = 0xFD8D_8180;
 const REPAIR_STATUS: usize = 0xFD8D_8290;
 /// Quality of service of the GPU's masters: lost with the domain, touched only while it is on.
 const QOS: core::ops::Range<usize> = 0xFDF3_5000..0xFDF3_5700;
@@ -28,6 +32,10 @@ const PVTPLL: u32 = 1 << 14;
 const SOURCES: [f32; 5] = [1188.0, 1500.0, 786.43, 850.0, 702.0];
 /// Above this, a voltage has to be known first (section 11).
 const MOST_MHZ: f32 = 200.0;
+/// Resets of the GPU, SYS_GPU, and the buses between them and the memory (section 8).
+const NEEDED_RESETS: u32 = 0x1F30;
+/// Resets that may be released (section 8, item 3).
+const RELEASED: u32 = 0xDF30;
 /// Bits of a gate register that are not the GPU's own: bit 0 of the first.
 const FOREIGN_GATES: [u32; 2] = [0x0001, 0xFFF0];
 
@@ -35,6 +43,12 @@ const FOREIGN_GATES: [u32; 2] = [0x0001, 0xFFF0];
 pub struct Rk3588 {
     /// The regulator gives VDD_GPU.
     pub supplied: bool,
+    /// SOFTRST_CON66 and 67: a bit for each reset that is asserted.
+    pub resets: [u32; 2],
+    /// Gates of CLKGATE_CON66 that stay closed whatever is written.
+    pub stuck_gates: u32,
+    /// The power gate stays closed though the repair status says that the domain is on.
+    pub stuck_power_gate: bool,
     powered: bool,
     idle: bool,
     gates: [u32; 2],
@@ -52,6 +66,9 @@ impl Default for Rk3588 {
     fn default() -> Rk3588 {
         Rk3588 {
             supplied: true,
+            resets: [0; 2],
+            stuck_gates: 0,
+            stuck_power_gate: false,
             powered: false,
             idle: true,
             gates: [0xFFFE, 0xF],
@@ -74,6 +91,10 @@ impl Rk3588 {
     /// Whether everything of the GPU is off.
     pub fn is_off(&self) -> bool {
         !self.powered && self.idle
+    }
+
+    fn is_in_reset(&self) -> bool {
+        self.resets[0] & NEEDED_RESETS != 0
     }
 
     fn clocks_run(&self) -> bool {
@@ -145,7 +166,12 @@ impl Rk3588 {
 
 impl StandIn for Rk3588 {
     fn read(&mut self, at: usize) -> u32 {
+        if let Some(index) = RESETS.iter().position(|reset| *reset == at) {
+            return self.resets[index];
+        }
         match at {
+            POWER_GATE_STATUS => u32::from(!self.powered || self.stuck_power_gate),
+            at if OTHER_CLOCKS.contains(&at) => 0,
             REPAIR_STATUS => u32::from(self.settled() && self.powered) << 1,
             IDLE_ACK | IDLE_STATUS => u32::from(!self.settled() || self.idle),
             POWER_GATE => self.gate_register,
@@ -171,6 +197,9 @@ impl StandIn for Rk3588 {
 
     fn write(&mut self, at: usize, value: u32) {
         match at {
+            at if at == RESETS[0] => {
+                self.resets[0] = self.hiword(at, self.resets[0], value, !RELEASED);
+            }
             POWER_GATE => self.power_gate(value),
             IDLE_REQUEST => self.idle_request(value),
             CLKSEL_158 => {
@@ -190,6 +219,7 @@ impl StandIn for Rk3588 {
                 Some(index) => {
                     self.gates[index] =
                         self.hiword(at, self.gates[index], value, FOREIGN_GATES[index]);
+                    self.gates[0] |= self.stuck_gates;
                 }
                 None => self.tell(format!(
                     "a write of {value:#x} to {at:#x}, which no step of the facts has"
@@ -204,15 +234,17 @@ impl StandIn for Rk3588 {
 
     fn gpu_answers(&mut self) -> bool {
         let settled = self.pending == 0;
-        if !self.is_on() || !self.clocks_run() {
+        let answers =
+            self.is_on() && self.clocks_run() && !self.is_in_reset() && !self.stuck_power_gate;
+        if !answers {
             self.tell(
-                "an access to the GPU hangs the machine: it has no power, no clock or no bus"
+                "an access to the GPU hangs the machine: it has no power, no clock or no bus, or is in reset"
                     .into(),
             );
         } else if !settled {
             self.tell("an access to the GPU before its bus was seen to run".into());
         }
-        self.is_on() && self.clocks_run()
+        answers
     }
 
     fn now(&mut self, _: Duration) {}

@@ -10,11 +10,13 @@ mod machine;
 mod mailbox;
 mod runner;
 mod scmi;
+mod suspect;
 
 pub use machine::{Machine, SmcCall};
 pub use mailbox::{Argument, MESSAGE_WORDS, Mailbox, MailboxChannel, MailboxError, MailboxMessage};
 pub use runner::{Found, Log, Permission, StepError, run};
 pub use scmi::{Channel, Doorbell, Message, REPLY_WORDS, ScmiError, header, power_state};
+pub use suspect::Suspect;
 
 use bus::Transfer;
 use core::time::Duration;
@@ -143,6 +145,15 @@ pub enum Step {
         /// What they must be.
         bits: Bits,
     },
+    /// Reads a register on which the next access to the GPU depends: with other bits that access would hang the machine.
+    Check {
+        /// Its address.
+        at: usize,
+        /// What the bits must be.
+        bits: Bits,
+        /// What is wrong with the GPU otherwise.
+        suspect: Suspect,
+    },
     /// Reads a register that a power domain is about to forget.
     Save {
         /// Its address.
@@ -202,6 +213,7 @@ impl Step {
             | Step::Modify { at, .. }
             | Step::Poll { at, .. }
             | Step::Expect { at, .. }
+            | Step::Check { at, .. }
             | Step::Save { at }
             | Step::Restore { at }
             | Step::Choose { at, .. } => Some(at),

@@ -3,7 +3,7 @@
 use super::bus::{BusError, Device, REPLY_BYTES};
 use super::mailbox::{MESSAGE_WORDS, MailboxError};
 use super::scmi::{Channel, REPLY_WORDS, ScmiError};
-use super::{Action, Bits, Certainty, Machine, Step};
+use super::{Action, Bits, Certainty, Machine, Step, Suspect};
 use core::fmt;
 use core::time::Duration;
 
@@ -48,7 +48,7 @@ impl fmt::Display for Found {
         match self {
             Found::Done => f.write_str("done"),
             Found::Value(value) => write!(f, "{value:#010x}"),
-            Found::Polls(polls) => write!(f, "after {polls} looks"),
+            Found::Polls(polls) => write!(f, "after {polls} polls"),
             Found::Reply(words) => {
                 f.write_str("reply")?;
                 words.iter().try_for_each(|word| write!(f, " {word:#x}"))
@@ -110,6 +110,19 @@ pub enum StepError {
         found: u32,
         /// What it must be.
         wanted: Bits,
+    },
+    /// A register shows why the GPU would not answer; it was not accessed.
+    Unreachable {
+        /// What the register was read for.
+        what: &'static str,
+        /// The register.
+        at: usize,
+        /// What it is.
+        found: u32,
+        /// What it must be.
+        wanted: Bits,
+        /// What is wrong with the GPU.
+        suspect: Suspect,
     },
     /// The firmware refused.
     Smc {
@@ -182,6 +195,17 @@ impl fmt::Display for StepError {
             } => write!(
                 f,
                 "{what}: {at:#x} is {found:#x}, wanted {:#x} in {:#x}",
+                wanted.value, wanted.mask
+            ),
+            StepError::Unreachable {
+                what,
+                at,
+                found,
+                wanted,
+                suspect,
+            } => write!(
+                f,
+                "{what}: {at:#x} is {found:#x}, wanted {:#x} in {:#x}: {suspect}; the GPU is not accessed, since that would hang the machine",
                 wanted.value, wanted.mask
             ),
             StepError::Smc {
@@ -319,6 +343,23 @@ fn step(
                 at,
                 found,
                 wanted,
+            })
+        }
+        Step::Check {
+            at,
+            bits: wanted,
+            suspect,
+        } => {
+            let found = machine.read(at);
+            if wanted.are_in(found) {
+                return Ok(Found::Value(found));
+            }
+            Err(StepError::Unreachable {
+                what,
+                at,
+                found,
+                wanted,
+                suspect,
             })
         }
         Step::Save { at } => {

@@ -1,7 +1,9 @@
 //! CIX P1: its accesses are those of the facts' list, in their order.
 
+use crate::fake::{Fake, OnBoard, carry_out};
 use eitri_boards::cix_p1::BOARD;
-use eitri_boards::steps::{Certainty, Doorbell, Step};
+use eitri_boards::stand_in::CixP1;
+use eitri_boards::steps::{Certainty, Doorbell, Permission, Step};
 
 /// The numbers in hexadecimal of a text.
 fn numbers(text: &str) -> Vec<usize> {
@@ -78,9 +80,30 @@ fn the_steps_are_those_of_the_facts() {
         .gpu
         .power_on
         .iter()
+        .filter(|action| !matches!(action.step, Step::Check { .. }))
         .filter_map(|action| action.step.register());
     assert_eq!(
         registers.collect::<Vec<_>>(),
+        stated,
+        "the facts are on the right"
+    );
+    // Section 1.3: what is checked before an access that depends on it.
+    let line = |name: &str| numbers(&between(&format!("| {name} |"), "\n"))[0];
+    let checked = BOARD
+        .gpu
+        .power_on
+        .iter()
+        .filter_map(|action| match action.step {
+            Step::Check { at, .. } => Some(at),
+            _ => None,
+        });
+    let stated = [
+        resets + line("GPU_RESET_N"),
+        resets + line("GPU_RCSU_RESET_N"),
+        rcsu + numbers(&bit)[0],
+    ];
+    assert_eq!(
+        checked.collect::<Vec<_>>(),
         stated,
         "the facts are on the right"
     );
@@ -96,4 +119,39 @@ fn the_steps_are_those_of_the_facts() {
             _ => false,
         });
     assert_eq!(unasked.count(), 0);
+}
+
+#[test]
+fn a_gpu_that_would_hang_the_machine_is_not_accessed() {
+    let cases: [(fn(&mut CixP1), &str, &str); 3] = [
+        (
+            |chip| chip.stuck_reset = true,
+            "GPU_RESET_N: 0x16000400 is 0x3f, wanted 0x40 in 0x40",
+            "a reset is asserted",
+        ),
+        (
+            |chip| chip.rcsu_in_reset = true,
+            "GPU_RCSU_RESET_N: 0x16000800 is 0x0, wanted 0x10000000 in 0x10000000",
+            "a reset is asserted",
+        ),
+        (
+            |chip| chip.stuck_gating = true,
+            "clock gating as set: 0x15000218 is 0x0, wanted 0x1 in 0x1",
+            "a clock is gated",
+        ),
+    ];
+    for (breaks, what, suspect) in cases {
+        let mut fake = Fake::new(OnBoard::new(&BOARD, CixP1::default()));
+        breaks(&mut fake.chip.stand_in);
+        let steps = BOARD.gpu.power_on;
+        let (ran, news) = carry_out(&BOARD, steps, Permission::SourcedOnly, &mut fake);
+        let error = ran.expect_err(what).to_string();
+        assert_eq!(
+            error,
+            format!(
+                "{what}: {suspect}; the GPU is not accessed, since that would hang the machine"
+            )
+        );
+        assert_eq!(news, [""; 0], "{what}: nothing else was accessed");
+    }
 }

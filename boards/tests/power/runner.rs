@@ -190,7 +190,7 @@ fn a_message_needs_a_power_controller() {
         &mut said,
     );
     assert_eq!(ran, Err(StepError::Description { what: "version" }));
-    assert_eq!(Found::Polls(3).to_string(), "after 3 looks");
+    assert_eq!(Found::Polls(3).to_string(), "after 3 polls");
 }
 
 /// A bus with one device, at address 0x42, whose register 7 is what was written last.

@@ -39,13 +39,10 @@ pub(super) fn compile(
             .module(attached, files)
             .map_err(|error| Verdict::Fail(error.to_string()))?;
         kept.write(&format!("{}.spv", pipeline.name), &spirv);
-        let known = spec_ids(&spirv);
         let constants = attached.specialization.iter();
         let options = eitri_shaderc::Options {
             entry: Some(attached.entry.clone()),
-            // Vulkan ignores values for constants that a module has not.
             spec_constants: constants
-                .filter(|constant| known.contains(&constant.id))
                 .map(|constant| (constant.id, constant.bits()))
                 .collect(),
             target: manner.gpu.target(),
@@ -125,27 +122,4 @@ fn refusal(pipeline: &str, errors: &eitri_shaderc::Errors) -> Verdict {
         }
         None => Verdict::Fail(format!("pipeline {pipeline}: {errors}")),
     }
-}
-
-/// The SpecIds of a module: the literals of OpDecorate with SpecId.
-fn spec_ids(spirv: &[u8]) -> Vec<u32> {
-    const HEADER_WORDS: usize = 5;
-    const OP_DECORATE: u32 = 71;
-    const SPEC_ID: u32 = 1;
-    let words: Vec<u32> = spirv
-        .as_chunks::<4>()
-        .0
-        .iter()
-        .map(|word| u32::from_le_bytes(*word))
-        .collect();
-    let mut rest = words.get(HEADER_WORDS..).unwrap_or(&[]);
-    let mut ids = Vec::new();
-    while let Some(first) = rest.first() {
-        let length = (first >> 16).max(1) as usize;
-        if let (OP_DECORATE, Some([_, _, SPEC_ID, id])) = (first & 0xFFFF, rest.get(..4)) {
-            ids.push(*id);
-        }
-        rest = rest.get(length..).unwrap_or(&[]);
-    }
-    ids
 }

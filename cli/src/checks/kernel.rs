@@ -26,6 +26,8 @@ enum Entry {
     El1,
     /// At EL2, by QEMU.
     El2,
+    /// At EL2, by QEMU, with debug registers and performance counters trapped to EL2.
+    Trapping,
     /// At EL1, by the monitor.
     Monitor,
     /// At EL3, where its header says.
@@ -66,7 +68,8 @@ struct Test {
 
 #[rustfmt::skip]
 const TESTS: &[Test] = &[
-    Test { image: "eitri-selftest", words: &["selftest"],                        entries: EVERY,   status: Some(0),   expect: Expect::Tap(19) },
+    Test { image: "eitri-selftest", words: &["selftest"],                        entries: EVERY,   status: Some(0),   expect: Expect::Tap(20) },
+    Test { image: "eitri-selftest", words: &["selftest"],                        entries: &[Entry::Trapping],  status: Some(0), expect: Expect::Tap(20) },
     Test { image: "eitri-selftest", words: &["selftest"],                        entries: &[Entry::El3],       status: None, expect: Expect::Console(&["3?"]) },
     Test { image: "eitri-selftest", words: &["selftest"],                        entries: &[Entry::Elsewhere], status: None, expect: Expect::Console(&["@?"]) },
     Test { image: "eitri-crash",    words: &["data-abort"],                      entries: EVERY,   status: Some(102), expect: Expect::Console(&["data abort: nothing mapped on a read", "for  0x0000000020001234"]) },
@@ -136,8 +139,12 @@ fn run_all(workspace: &Workspace, tests: &[Test]) -> Result<Vec<Case>, Failure> 
         let Some((_, image)) = images.iter().find(|(name, _)| *name == test.image) else {
             continue;
         };
-        let raw = write(&format!("{}.raw", test.image), &image.raw()?)?;
         for entry in test.entries {
+            let mut bytes = image.raw()?;
+            if *entry == Entry::Trapping {
+                enter_at(&mut bytes, image, "entry_with_traps")?;
+            }
+            let raw = write(&format!("{}.raw", test.image), &bytes)?;
             let name = case_name(test, *entry);
             let logs = folder.join(name.replace('/', "-"));
             let booted = start(test, *entry, &monitor, &raw, &logs)?;
@@ -146,6 +153,20 @@ fn run_all(workspace: &Workspace, tests: &[Test]) -> Result<Vec<Case>, Failure> 
         }
     }
     Ok(cases)
+}
+
+/// Makes a raw image begin at a symbol: its first instruction is a branch, and becomes one to there.
+fn enter_at(raw: &mut [u8], image: &Image, symbol: &str) -> Result<(), Failure> {
+    /// `B`, forwards by this many instructions.
+    const BRANCH: u32 = 0x1400_0000;
+    let distance = image.address_of(symbol)? - BOARD.memory.image.base as u64;
+    for (byte, new) in raw
+        .iter_mut()
+        .zip((BRANCH | (distance / 4) as u32).to_le_bytes())
+    {
+        *byte = new;
+    }
+    Ok(())
 }
 
 /// An example of the runtime in somebody's own firmware, with a shader.
@@ -177,6 +198,7 @@ fn case_name(test: &Test, entry: Entry) -> String {
     let entry = match entry {
         Entry::El1 => "el1",
         Entry::El2 => "el2",
+        Entry::Trapping => "trapping",
         Entry::Monitor => "monitor",
         Entry::El3 => "el3",
         Entry::Elsewhere => "elsewhere",
@@ -209,7 +231,7 @@ fn start(
     boot(&Boot {
         start: match entry {
             Entry::El1 => Start::Image(raw, Level::El1),
-            Entry::El2 => Start::Image(raw, Level::El2),
+            Entry::El2 | Entry::Trapping => Start::Image(raw, Level::El2),
             Entry::Monitor => Start::Monitor {
                 monitor,
                 image: raw,

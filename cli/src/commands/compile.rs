@@ -12,7 +12,7 @@ use crate::output::whole_file;
 use crate::progress;
 use crate::reports::report::{self, ShaderReport};
 use crate::runs::parallel;
-use eitri_shaderc::{Options, compile_until, front_end};
+use eitri_shaderc::{Options, SpecIds, compile_until, front_end};
 use miette::Diagnostic;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -155,6 +155,7 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             .iter()
             .map(|spec| (spec.id, spec.bits))
             .collect(),
+        spec_ids: SpecIds::Declared,
         descriptor_counts: args
             .descriptor_counts
             .iter()

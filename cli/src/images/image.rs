@@ -48,6 +48,8 @@ pub(crate) enum ImageError {
     },
     #[error("{path}: its loadable segments span {bytes:#x} bytes")]
     Span { path: String, bytes: u64 },
+    #[error("{path}: there is no symbol {name}")]
+    NoSymbol { path: String, name: String },
     #[error("{path} has vanished after it was built")]
     Gone {
         path: String,
@@ -353,6 +355,24 @@ impl Image {
         let symbol = file.symbols().find(has)?;
         let name = symbol.name().ok()?;
         Some(format!("{:#}", rustc_demangle::demangle(name)))
+    }
+
+    /// Address of the symbol of this name.
+    pub(crate) fn address_of(&self, name: &str) -> Result<u64, Failure> {
+        let path = || self.path.display().to_string();
+        let file = object::File::parse(self.elf.as_slice()).map_err(|cause| {
+            Failure::missing(ImageError::Elf {
+                path: path(),
+                cause,
+            })
+        })?;
+        let symbol = file.symbol_by_name(name).ok_or_else(|| {
+            Failure::missing(ImageError::NoSymbol {
+                path: path(),
+                name: name.to_owned(),
+            })
+        })?;
+        Ok(symbol.address())
     }
 
     /// Names of the symbols that contain `part`.

@@ -7,7 +7,7 @@ use crate::input::image_source::{FormatArgument, ImageArgument, SamplerArgument}
 use crate::input::specialisation::SpecConstant;
 use crate::outcome::Failure;
 use eitri_job::Content;
-use eitri_shaderc::{DescriptorCounts, Options, Robust};
+use eitri_shaderc::{DescriptorCounts, Options, Robust, SpecIds};
 use miette::Diagnostic;
 use std::time::Duration;
 use thiserror::Error;
@@ -58,6 +58,7 @@ impl JobArguments {
         Options {
             entry: self.entry.clone(),
             spec_constants: constants.map(|spec| (spec.id, spec.bits)).collect(),
+            spec_ids: SpecIds::Declared,
             descriptor_counts: self.descriptor_counts(),
             robust: self.robust.into(),
             ..Options::default()

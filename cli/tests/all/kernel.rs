@@ -83,6 +83,22 @@ fn a_line_a_kernel_and_a_line_of_totals() {
 }
 
 #[test]
+fn a_value_for_a_spec_id_that_the_module_lacks_does_nothing() {
+    let root = tempfile::tempdir().unwrap();
+    case(root.path(), "right", DOUBLE, 12);
+    let path = root.path().join("right/right.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let given = text.replace(
+        "\"spec_constants\": []",
+        "\"spec_constants\": [{\"id\": 9, \"value\": 1}]",
+    );
+    assert_ne!(given, text);
+    std::fs::write(path, given).unwrap();
+    let output = kernel(root.path(), &[]);
+    expect(&output, 0, "ok right\n1 passed, 0 failed, 0 skipped\n");
+}
+
+#[test]
 fn what_the_compiler_refuses_is_counted_apart() {
     let root = tempfile::tempdir().unwrap();
     case(root.path(), "doubles", DOUBLE_F64, 12);

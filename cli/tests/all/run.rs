@@ -81,6 +81,17 @@ fn repository(path: &str) -> String {
 }
 
 #[test]
+fn a_typed_spec_id_that_the_shader_lacks_is_refused() {
+    let folder = Folder::new();
+    let shader = folder.file("a.wgsl", DOUBLE);
+    folder.refused(
+        &shader,
+        &["--buffer", "0=zero:16", "--spec", "7=1"],
+        &["no specialisation constant has SpecId 7"],
+    );
+}
+
+#[test]
 fn passes_are_listed_and_unknown_ones_are_refused() {
     let folder = Folder::new();
     let shader = folder.file(

@@ -9,7 +9,7 @@ use eitri_csf::registers::identity::{GPU_ID, SHADER_PRESENT};
 use eitri_job::result::{FailureKind, Sink};
 use eitri_job::{Bundle, Verdict};
 use eitri_kernel::{Kernel, power, println};
-use eitri_runtime::{Done, Platform as _, Reporter, Step};
+use eitri_runtime::{Done, Platform as _, Reporter, Step, Warning};
 
 /// Longest command line.
 pub const LINE_BYTES: usize = 4096;
@@ -167,5 +167,9 @@ impl Reporter for Log {
             defmt::Display2Format(&done.found),
             done.took.as_micros() as u64
         );
+    }
+
+    fn warn(&mut self, warning: &Warning) {
+        println!("warning: {warning}");
     }
 }

@@ -14,7 +14,7 @@ use eitri_program::{Program, ProgramError};
 use eitri_runtime::{
     BringUpError, Buffer, Cause, Counts, Device, Done, Error, ErrorKind, Fence, Image, ImageInfo,
     ImagePart, JobFault, Options, Platform, QueueConfig, Reporter, Space, Status, Step, Storage,
-    StreamStatus,
+    StreamStatus, Warning,
 };
 
 /// Bytes of a buffer that are read back at once.
@@ -496,5 +496,9 @@ impl Reporter for StepWriter<'_, '_, '_> {
         let found = alloc::format!("{}", done.found);
         let took = u64::try_from(done.took.as_micros()).unwrap_or(u64::MAX);
         self.write(|writer| writer.step(&name, &found, took));
+    }
+
+    fn warn(&mut self, warning: &Warning) {
+        self.reporter.warn(warning);
     }
 }

@@ -9,6 +9,7 @@ mod tap;
 use alloc::vec::Vec;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core::time::Duration;
+use cortex_a::registers::MDCR_EL2::{TDA, TDE, TPM, TPMCR};
 use cortex_a::registers::{CurrentEL, MPIDR_EL1, Readable, SCTLR_EL1, SPSel};
 use eitri_aarch64::Translation;
 use eitri_boards::device_tree;
@@ -25,9 +26,39 @@ eitri_kernel::image! {
     main: main,
 }
 
+// An entry in place of the image's own, for EL2: traps as a careless loader may leave them. The host puts a branch here.
+core::arch::global_asm!(
+    r#"
+    .section .text.entry_with_traps, "ax"
+    .global entry_with_traps
+    entry_with_traps:
+        mrs     x9, mdcr_el2
+        orr     x9, x9, #{debug}
+        orr     x9, x9, #{counters}
+        msr     mdcr_el2, x9
+        isb
+        b       image_start
+    "#,
+    debug = const TDA::SET.value | TDE::SET.value,
+    counters = const TPM::SET.value | TPMCR::SET.value,
+);
+
+unsafe extern "C" {
+    /// The entry above.
+    fn entry_with_traps();
+}
+
+/// Keeps the entry in the image.
+#[used]
+static ENTRY_WITH_TRAPS: unsafe extern "C" fn() = entry_with_traps;
+
 const TESTS: &[Test<Kernel>] = &[
     ("runs at EL1 on its own stack", runs_at_el1),
     ("the MMU and both caches are on", caches_are_on),
+    (
+        "debug registers and performance counters do not trap",
+        debug_and_counters,
+    ),
     (
         "code is cached, shared memory is not, registers are a device",
         attributes,
@@ -137,6 +168,24 @@ fn caches_are_on(_: &mut Kernel) -> Outcome {
     let control = SCTLR_EL1.get();
     let wanted = (SCTLR_EL1::M::SET + SCTLR_EL1::C::SET + SCTLR_EL1::I::SET).value;
     expect(control & wanted == wanted, "M, C and I set", control)
+}
+
+fn debug_and_counters(_: &mut Kernel) -> Outcome {
+    let (counters, debug): (u64, u64);
+    // SAFETY: reading these registers changes nothing. One that traps to EL2 ends the test, since nothing is there.
+    unsafe {
+        core::arch::asm!(
+            "mrs {debug}, mdscr_el1",
+            "mrs {counters}, pmcr_el0",
+            debug = out(reg) debug,
+            counters = out(reg) counters,
+            options(nomem, nostack, preserves_flags),
+        );
+    }
+    let _ = debug;
+    // PMCR_EL0.N: as many as EL2 leaves to EL1.
+    let count = counters >> 11 & 0x1F;
+    expect(count > 0, "event counters for EL1", count)
 }
 
 /// Above all attribute bytes.

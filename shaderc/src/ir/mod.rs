@@ -45,6 +45,7 @@ pub mod binding;
 pub mod block;
 pub mod build;
 pub mod cfg;
+pub(crate) mod control_dependence;
 pub mod function;
 pub mod image;
 pub mod inst;
@@ -53,6 +54,8 @@ pub mod lanes;
 pub mod layout;
 pub mod parse;
 pub mod print;
+#[cfg(test)]
+pub(crate) mod random_expression;
 pub mod range;
 pub mod rewrite;
 mod spaces;

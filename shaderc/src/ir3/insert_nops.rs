@@ -6,64 +6,112 @@
 //! instruction before, then to the `nop` before, then as a new one. Slots are only ever added, so it ends.
 //! Facts: hardware/ir3-isa.md 8.
 
-use eitri_ir3_isa::Instr as Timed;
-use eitri_ir3_isa::timing::MOST_SLOTS;
+use std::collections::BTreeSet;
 
-use super::mark_joins::successors;
-use super::mir::{Function, Instr, Op, Shape};
+use eitri_ir3_isa::timing::MOST_SLOTS;
+use eitri_ir3_isa::{Access, Instr as Timed, Latency, Op as Isa};
+use smallvec::SmallVec;
+
+use super::mir::{BlockId, Function, Instr, Op, Shape};
 use super::pack::{GENERATION, build};
 
 /// Most idle slots that an instruction carries, and most repetitions of a `nop`.
 const MOST_CARRIED: u8 = 3;
 const MOST_REPEATED: u8 = 5;
 
-/// What was issued lately: each instruction with the slots since its end.
+/// An instruction that writes results of arithmetic, as far as the distance to their readers depends on it.
+#[derive(Clone, PartialEq, Eq)]
+struct Producer {
+    writes: SmallVec<[Access; 2]>,
+    steps: u8,
+    /// Which multiple move it is, if it is one: their steps differ.
+    multiple: Option<Isa>,
+}
+
+impl Producer {
+    /// None for an instruction whose results are not waited for by slots.
+    fn of(timed: &Timed) -> Option<Producer> {
+        let slow = |write: &Access| timed.latency(write) == Latency::Slots;
+        let writes: SmallVec<[Access; 2]> = timed.writes().filter(slow).collect();
+        let op = timed.op();
+        let multiple = matches!(op, Isa::Swz | Isa::Gat | Isa::Sct | Isa::Movmsk);
+        (!writes.is_empty()).then(|| Producer {
+            writes,
+            steps: timed.steps(),
+            multiple: multiple.then_some(op),
+        })
+    }
+}
+
+/// An instruction that was issued lately.
+#[derive(Clone, PartialEq, Eq)]
+struct Issued {
+    producer: Producer,
+    /// One of those that are such a producer.
+    timed: Timed,
+    /// Slots since its end.
+    since: u8,
+}
+
+/// What was issued lately: each kind of producer once, so that where many paths meet there are no more than registers allow.
 #[derive(Clone, PartialEq, Eq, Default)]
-struct Recent(Vec<(Timed, u8)>);
+struct Recent(Vec<Issued>);
 
 impl Recent {
     /// So many slots pass.
     fn pass(&mut self, slots: u8) {
-        for (_, since) in &mut self.0 {
-            *since = since.saturating_add(slots);
+        if slots == 0 {
+            return;
         }
-        self.0.retain(|(_, since)| *since < MOST_SLOTS);
+        for issued in &mut self.0 {
+            issued.since = issued.since.saturating_add(slots);
+        }
+        self.0.retain(|issued| issued.since < MOST_SLOTS);
     }
 
     /// An instruction is issued.
     fn issue(&mut self, timed: Timed) {
         self.pass(timed.issue_slots());
-        // What it carries behind it has passed, too.
-        self.0.push((timed, timed.nop()));
+        if let Some(producer) = Producer::of(&timed) {
+            // Idle slots that it carries have passed, too.
+            let since = timed.nop();
+            self.add(Issued {
+                producer,
+                timed,
+                since,
+            });
+        }
+    }
+
+    /// Adds what may have been issued. True if that is news.
+    fn add(&mut self, issued: Issued) -> bool {
+        let mut known = self.0.iter_mut();
+        match known.find(|known| known.producer == issued.producer) {
+            Some(known) if known.since <= issued.since => false,
+            Some(known) => {
+                known.since = issued.since;
+                true
+            }
+            None => {
+                self.0.push(issued);
+                true
+            }
+        }
     }
 
     /// Slots that are missing before an instruction.
     fn missing(&self, timed: &Timed) -> u8 {
-        let missing = self.0.iter().map(|(producer, since)| {
-            producer
-                .slots_before(timed, GENERATION)
-                .saturating_sub(*since)
+        let missing = self.0.iter().map(|issued| {
+            let needed = issued.timed.slots_before(timed, GENERATION);
+            needed.saturating_sub(issued.since)
         });
         missing.max().unwrap_or(0)
     }
 
     /// Adds what may have been issued on another path. True if that is news.
     fn join(&mut self, other: &Recent) -> bool {
-        let mut news = false;
-        for (timed, since) in &other.0 {
-            match self.0.iter_mut().find(|(known, _)| known == timed) {
-                Some((_, known)) if *known <= *since => {}
-                Some((_, known)) => {
-                    *known = *since;
-                    news = true;
-                }
-                None => {
-                    self.0.push((*timed, *since));
-                    news = true;
-                }
-            }
-        }
-        news
+        let news = other.0.iter().map(|issued| self.add(issued.clone()));
+        news.fold(false, |any, news| any | news)
     }
 }
 
@@ -103,20 +151,21 @@ pub(super) fn insert_nops(function: &mut Function) {
 
 /// What may have been issued lately at the start of each block.
 fn entries(function: &Function) -> Vec<Recent> {
-    let successors = successors(function);
     let blocks: Vec<Vec<Timed>> = function
         .blocks
         .iter()
         .map(|block| block.instrs.iter().filter_map(timed).collect())
         .collect();
     let mut entries = vec![Recent::default(); blocks.len()];
-    let mut work: Vec<usize> = (0..blocks.len()).rev().collect();
-    while let Some(index) = work.pop() {
+    let mut work: BTreeSet<usize> = (0..blocks.len()).collect();
+    // The first in program order first: what comes together is followed once.
+    while let Some(index) = work.pop_first() {
         let mut recent = entries[index].clone();
         blocks[index].iter().for_each(|timed| recent.issue(*timed));
-        for &to in &successors[index] {
+        let successors = function.blocks[index].terminator.successors();
+        for to in successors.map(BlockId::index) {
             if entries[to].join(&recent) {
-                work.push(to);
+                work.insert(to);
             }
         }
     }

@@ -26,6 +26,8 @@ mod lower_branches;
 
 mod units;
 
+mod reconvergence;
+
 mod insert_sync;
 
 mod fold_repeats;
@@ -34,12 +36,14 @@ mod insert_nops;
 
 mod mark_joins;
 
-mod check;
+pub mod check;
 mod pack;
 
 mod encode;
 mod statistics;
 
+#[cfg(test)]
+mod random_wave;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -125,7 +129,8 @@ pub fn compile_with(
     let function = &lowered.function;
     let code = runner.time("pack", |()| pack::pack(function))?;
     if runner.checks() {
-        check::check(&code).map_err(|broken| Error::broken("pack", vec![broken.to_string()]))?;
+        check::check(&code, function.extra.branch_stack)
+            .map_err(|broken| Error::broken("pack", vec![broken.to_string()]))?;
     }
     let constants = function.extra.layout().ok_or(Error::ConstantsFull)?;
     let arrives = |class: mir::Class| {

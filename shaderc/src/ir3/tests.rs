@@ -205,7 +205,34 @@ fn insert_sync_follows_a_loop_round() {
           branch p0.x, b1, b2
         b2:
           end",
-        insert_sync,
+        |function| {
+            lower_branches(function);
+            insert_sync(function);
+        },
+    );
+}
+
+/// Finding D4 of the third review: lanes that all leave b1 for b4 let those run that wait at b3, past the flag of b2.
+#[test]
+fn insert_sync_waits_where_other_lanes_go_on() {
+    check::<Ir3>(
+        "b0:
+          branch !p0.x, b3, b1
+        b1:
+          r54.x = mov.u32 r1.x                            ; expect: r54.x = mov.u32 r1.x
+          branch !p0.y, b4, b2
+        b2:
+          r2.x = mov.u32 r54.x                            ; expect: r2.x = (ss)mov.u32
+          jump b3
+        b3:
+          r54.x = mov.u32 r3.x                            ; expect: r54.x = (ss)mov.u32
+          jump b4
+        b4:
+          end",
+        |function| {
+            lower_branches(function);
+            insert_sync(function);
+        },
     );
 }
 

@@ -13,25 +13,35 @@ const WORDS: usize = 7;
 pub(super) struct Units([u64; WORDS]);
 
 impl Units {
-    /// With those of a register.
-    pub(super) fn with(mut self, register: Register) -> Units {
-        for unit in register.units() {
-            if let Some(word) = self.0.get_mut(unit / 64) {
-                *word |= 1 << (unit % 64);
-            }
+    /// With one more.
+    pub(super) fn with_unit(mut self, unit: usize) -> Units {
+        if let Some(word) = self.0.get_mut(unit / 64) {
+            *word |= 1 << (unit % 64);
         }
         self
     }
 
+    /// With those of a register.
+    pub(super) fn with(self, register: Register) -> Units {
+        register.units().fold(self, Units::with_unit)
+    }
+
+    /// Each of them, in order.
+    pub(super) fn iter(self) -> impl Iterator<Item = usize> {
+        let of_word = move |word: usize| {
+            let mut left = self.0[word];
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros() as usize)?;
+                left &= left - 1;
+                Some(64 * word + bit)
+            })
+        };
+        (0..WORDS).flat_map(of_word)
+    }
+
     /// Those that registers of a class may have.
     pub(super) fn of_class(class: Class) -> Units {
-        let mut units = Units::default();
-        for unit in machine::Class::span(class) {
-            if let Some(word) = units.0.get_mut(unit / 64) {
-                *word |= 1 << (unit % 64);
-            }
-        }
-        units
+        machine::Class::span(class).fold(Units::default(), Units::with_unit)
     }
 
     /// Whether two sets have a unit in common.

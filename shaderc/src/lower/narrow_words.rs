@@ -34,7 +34,7 @@ struct Narrow {
     sign: HashMap<Value, u32>,
     /// Those whose halves are equal.
     equal_halves: HashSet<Value>,
-    /// The values of 16 bits that were extended to them.
+    /// By word that a 16-bit value was zero-extended to: that value. It stands for the word only where 16 bits of it count.
     halves: HashMap<Value, Value>,
     target: Target,
 }
@@ -179,13 +179,19 @@ impl Narrow {
         Parts::one(parts.ty, word)
     }
 
+    /// The 16-bit value that a word was extended from, where the word stands for a value of that type: as a byte it has a
+    /// sign of its own.
+    fn half(&self, ty: Type, word: Value) -> Option<Value> {
+        self.halves.get(&word).copied().filter(|_| ty == Type::W16)
+    }
+
     /// A result of a type, where values of that type stay.
     fn cut(&self, b: &mut Builder<'_>, ty: Type, value: Value) -> Value {
         if ty != Type::W16 || self.changes(ty) || b.function.ty(value) == ty {
             return value;
         }
-        match (self.halves.get(&value), b.function.as_word(value)) {
-            (Some(half), _) => *half,
+        match (self.half(ty, value), b.function.as_word(value)) {
+            (Some(half), _) => half,
             (None, Some(word)) => b.function.constant_of(ty, (word & 0xffff).into()),
             (None, None) => b.alu(Alu::U2U16, &[value]),
         }
@@ -283,8 +289,8 @@ impl Narrow {
         if !is_small(parts.ty) || self.sign.get(&value).is_some_and(|known| *known <= bits) {
             return value;
         }
-        if let Some(half) = self.halves.get(&value) {
-            let extended = b.alu(Alu::S2S32, &[*half]);
+        if let Some(half) = self.half(parts.ty, value) {
+            let extended = b.alu(Alu::S2S32, &[half]);
             self.sign.insert(extended, bits);
             return extended;
         }
@@ -300,8 +306,8 @@ impl Narrow {
 
     /// The binary16 as binary32.
     fn float(&mut self, b: &mut Builder<'_>, parts: &Parts) -> Value {
-        if let Some(half) = self.halves.get(&parts.values[0]) {
-            return b.alu(Alu::F2F32, &[*half]);
+        if let Some(half) = self.half(parts.ty, parts.values[0]) {
+            return b.alu(Alu::F2F32, &[half]);
         }
         match parts.ty {
             Type::W16 => b.alu(Alu::HalfLow, &parts.values),

@@ -347,6 +347,81 @@ fn fold_or_build(b: &mut Builder<'_>, alu: Alu, args: &[Value]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ir::{Access, Space};
+    use crate::measure::Measure;
+    use crate::opt::rules::tests::booleans;
+
+    /// Words among which every condition of a rule finds its constants.
+    #[rustfmt::skip]
+    const WORDS: &[u32] = &[
+        3, 4, 1, 2, 8, 16, 24, 28, 31, 0xff, 0xffff, 0xffff_ffff, 0xffff_0000, 0x4040_0000, 0x3f00_0000, 0xabcd_ffff,
+    ];
+
+    /// Builds what a rule finds.
+    fn find(b: &mut Builder<'_>, pattern: &Pattern, values: &[Value; 8]) -> Value {
+        match pattern {
+            Pattern::Any(variable) | Pattern::Constant(variable) => values[*variable],
+            Pattern::Word(bits) => b.word(*bits),
+            Pattern::Bool(value) => b.function.bool(*value),
+            Pattern::Op(alu, patterns) => {
+                let args: Vec<Value> = patterns.iter().map(|part| find(b, part, values)).collect();
+                b.alu(*alu, &args)
+            }
+            Pattern::Once(pattern) => find(b, pattern, values),
+        }
+    }
+
+    #[test]
+    fn every_rule_makes_the_measure_smaller() {
+        let pairs = WORDS
+            .iter()
+            .flat_map(|k| WORDS.iter().map(move |l| [*k, *l]));
+        for rule in RULES {
+            let row = format!("{:?} => {:?}", rule.find, rule.give);
+            let constants = pairs.clone().find(|pair| {
+                rule.holds(|variable| variable.checked_sub(4).and_then(|at| pair.get(at)).copied())
+            });
+            let [k, l] = constants.unwrap_or_else(|| panic!("no constants for {row}"));
+            let mut function = Function::new("main");
+            function.shared_bytes = 64;
+            let block = function.new_block();
+            let mut b = Builder::new(&mut function, block);
+            let mut bools = [false; 8];
+            booleans(&rule.find, None, &mut bools);
+            booleans(&rule.give, rule.root().result().ty(), &mut bools);
+            let values = std::array::from_fn(|variable| match variable {
+                4 => b.word(k),
+                5 => b.word(l),
+                6 => b.word(0xfff),
+                _ => {
+                    let place = b.word(4 * variable as u32);
+                    let word = b.load(Access::words(Space::Shared, 1), &[place])[0];
+                    match bools[variable] {
+                        true => b.alu(Alu::FGe, &[word, word]),
+                        false => word,
+                    }
+                }
+            });
+            let found = find(&mut b, &rule.find, &values);
+            let stored = match b.function.ty(found) {
+                Type::Bool => b.alu(Alu::B2F, &[found]),
+                _ => found,
+            };
+            let place = b.word(0);
+            b.store(Access::words(Space::Shared, 1), &[place], &[stored]);
+            b.terminate(crate::ir::Terminator::Return);
+            let (text, before) = (function.to_string(), Measure::of(&function));
+            assert_eq!(
+                run(&mut function, &Target::default()),
+                Changed::Yes,
+                "{row}\n{text}"
+            );
+            assert!(
+                Measure::of(&function) < before,
+                "{row}\n{text}became\n{function}"
+            );
+        }
+    }
 
     #[test]
     fn the_rules_for_an_operation_have_a_bit_each() {

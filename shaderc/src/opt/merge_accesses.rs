@@ -422,3 +422,28 @@ fn build(builder: &mut Builder<'_>, group: &Group, piece: &[i32], replaced: &mut
         builder.store(access, &address, &words);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::random_expression::expressions;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+
+        #[test]
+        fn every_value_is_a_multiple_of_its_known_alignment(made in expressions()) {
+            for (value, bits) in &made.values {
+                if made.function.ty(*value) == Type::W32 {
+                    let align = known_align(&made.function, *value, 8);
+                    prop_assert!(
+                        bits % u64::from(align) == 0,
+                        "{value} is {bits:#x}, which is no multiple of {align}\n{}",
+                        made.function
+                    );
+                }
+            }
+        }
+    }
+}

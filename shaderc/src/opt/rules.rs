@@ -351,7 +351,7 @@ fn normal_product(k: u32, l: u32) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::interp::eval::eval;
     use proptest::prelude::*;
@@ -383,7 +383,11 @@ mod tests {
     }
 
     /// Which variables a pattern reads as booleans.
-    fn booleans(pattern: &Pattern, wanted: Option<crate::ir::Type>, found: &mut [bool; 8]) {
+    pub(in crate::opt) fn booleans(
+        pattern: &Pattern,
+        wanted: Option<crate::ir::Type>,
+        found: &mut [bool; 8],
+    ) {
         match pattern {
             Pattern::Any(variable) => {
                 found[*variable] |= wanted == Some(crate::ir::Type::Bool);

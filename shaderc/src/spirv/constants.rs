@@ -2,6 +2,7 @@
 //!
 //! Needs: types, earlier constants, options.  Guarantees: the number of scalars is bounded.
 //! OpSpecConstantOp is computed by the interpreter's functions, so it agrees with everything else.
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use rspirv::spirv::{Decoration, Op};
@@ -243,13 +244,15 @@ fn same_type(instr: &Instr, a: &Type, b: &Type) -> Result<()> {
     }
 }
 
-/// Every specialisation that the options ask for must exist.
-pub(crate) fn check_options(module: &Module) -> Result<()> {
-    for id in module.spec_constants.keys() {
-        let mut known = module.decorations.with(Decoration::SpecId);
-        if !known.any(|(_, spec)| spec == *id) {
-            return Err(Box::new(Error::NoSpecConstant(*id)));
-        }
-    }
-    Ok(())
+/// The SpecIds for which there are values, and which the module lacks, each as an error.
+pub(crate) fn undeclared(module: &Module) -> Vec<Error> {
+    let declared: BTreeSet<u32> = {
+        let decorations = module.decorations.with(Decoration::SpecId);
+        decorations.map(|(_, spec)| spec).collect()
+    };
+    let given = module.spec_constants.keys();
+    given
+        .filter(|id| !declared.contains(id))
+        .map(|id| Error::NoSpecConstant(*id))
+        .collect()
 }

@@ -32,7 +32,7 @@ mod types;
 use error::{Error, Warning};
 
 use crate::ir::{Function, verify::verify};
-use crate::options::Options;
+use crate::options::{Options, SpecIds};
 use crate::printf::PrintfCall;
 
 /// What a module became.
@@ -52,6 +52,12 @@ pub struct Translated {
 pub fn translate(bytes: &[u8], options: &Options) -> Result<Translated, Vec<Error>> {
     let entry = options.entry.as_deref();
     let module = module::Module::read(bytes, entry, &options.spec_constants)?;
+    if options.spec_ids == SpecIds::Declared {
+        let undeclared = constants::undeclared(&module);
+        if !undeclared.is_empty() {
+            return Err(undeclared);
+        }
+    }
     let translated = translate::translate(&module, options)?;
     // The module may use values where they aren't defined, or jump into loops: here it shows.
     verify(&translated.function).map_err(|violations| vec![Error::BadFlow(violations)])?;

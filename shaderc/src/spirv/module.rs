@@ -166,7 +166,6 @@ impl Module {
         if let Some(function) = body.map(|function| function.instr).or(skipped) {
             return Err(function.invalid(Invalid::Unfinished));
         }
-        constants::check_options(self)?;
         self.find_workgroup_size()
     }
 

@@ -1,17 +1,22 @@
 //! Checker: proves that the finished program waits for every message and flows as it must.
 //!
-//! Walks all paths with the flow that the instructions carry, and asks the scoreboard about each instruction; knows
-//! nothing of where `insert_waits` and `insert_flow` thought that something was needed.
-//! Facts: hardware/compiler-backend.md 8.2 to 8.4.
+//! Walks all paths with the flow that the instructions carry, and follows what is in flight by a model of its own, from the
+//! facts alone (`in_flight`). It knows nothing of where `insert_waits` and `insert_flow` thought that something was needed;
+//! a test of the sources holds that it names neither. Fences are no instructions and are gone from the finished program:
+//! what they ask for is taken from the program before ([`Fences`]).
+//! Facts: hardware/compiler-backend.md 8.1 to 8.4.
 
+mod in_flight;
+#[cfg(test)]
+mod tests_removed_waits;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::insert_flow::flow_at_end;
+use self::in_flight::InFlight;
 use super::mir::{
-    BlockId, Flow, Function, Instr, Message, Modifier, Op, Operand, Source, Terminator,
+    BlockId, Flow, Function, Instr, Message, Modifier, Op, Operand, Source, Space, Terminator,
 };
-use super::scoreboard::Scoreboard;
-use crate::lists::Lists;
 
 /// A broken rule.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,6 +29,8 @@ pub(crate) enum Unsafe {
     },
     /// A message without a slot, or a barrier that does not wait.
     Message { block: BlockId, text: String },
+    /// Accesses that a fence stands behind may not have happened when the next message is sent.
+    NoFence { block: BlockId, slots: u8 },
     /// A block's last instruction lacks `end` or `reconverge`, or another has `end`.
     Flow { block: BlockId, text: String },
     /// A branch that is not the last instruction, or none where one must be, or one to the wrong block.
@@ -36,6 +43,9 @@ impl fmt::Display for Unsafe {
             Unsafe::NoWait { block, text, slots } => {
                 write!(f, "{block}: `{text}` does not wait for slots {slots:#x}")
             }
+            Unsafe::NoFence { block, slots } => {
+                write!(f, "{block}: a fence does not wait for slots {slots:#x}")
+            }
             Unsafe::Message { block, text } => {
                 write!(f, "{block}: `{text}` has no slot or no wait of its own")
             }
@@ -45,40 +55,92 @@ impl fmt::Display for Unsafe {
     }
 }
 
-/// Checks a program whose waits and flow are final.
-pub(crate) fn check_waits(function: &Function) -> Result<(), Unsafe> {
-    let predecessors = function.predecessors();
-    for id in function.block_ids() {
-        check_end(function, &predecessors, id)?;
-    }
-    let mut entries: Vec<Option<Scoreboard>> = vec![None; function.blocks.len()];
-    let mut work: Vec<BlockId> = function
-        .block_ids()
-        .filter(|id| predecessors.of(id.index()).is_empty())
-        .collect();
-    work.iter()
-        .for_each(|id| entries[id.index()] = Some(Scoreboard::default()));
-    while let Some(id) = work.pop() {
-        let mut scoreboard = entries[id.index()].clone().unwrap_or_default();
-        for instr in &function.block(id).instrs {
-            check_instr(id, instr, &scoreboard)?;
-            scoreboard.issue(instr);
-            scoreboard.drain(instr.flow);
+/// The fences of a program, from before they became waits.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Fences {
+    /// By block, and number of messages before it in the block: what it is about.
+    spaces: BTreeMap<(BlockId, usize), Vec<Option<Space>>>,
+}
+
+impl Fences {
+    pub(crate) fn of(function: &Function) -> Fences {
+        let mut fences = Fences::default();
+        for id in function.block_ids() {
+            let mut sent = 0;
+            for instr in &function.block(id).instrs {
+                match instr.op.message() {
+                    Message::No => {}
+                    Message::Fence => fences
+                        .spaces
+                        .entry((id, sent))
+                        .or_default()
+                        .push(instr.space),
+                    _ => sent += 1,
+                }
+            }
         }
+        fences
+    }
+
+    /// Checks those that stand behind so many messages of a block.
+    fn check(&self, block: BlockId, sent: usize, in_flight: &InFlight) -> Result<(), Unsafe> {
+        let spaces = self.spaces.get(&(block, sent)).into_iter().flatten();
+        match spaces.fold(0, |slots, space| slots | in_flight.fenced(*space)) {
+            0 => Ok(()),
+            slots => Err(Unsafe::NoFence { block, slots }),
+        }
+    }
+}
+
+/// Checks a program whose waits and flow are final.
+pub(crate) fn check_waits(function: &Function, fences: &Fences) -> Result<(), Unsafe> {
+    let mut entered = vec![0usize; function.blocks.len()];
+    for id in function.block_ids() {
         for to in function.block(id).terminator.successors() {
-            let mut joined = entries[to.index()].clone().unwrap_or_default();
-            joined.join(&scoreboard);
-            if entries[to.index()].as_ref() != Some(&joined) {
-                entries[to.index()] = Some(joined);
-                work.push(to);
+            entered[to.index()] += 1;
+        }
+    }
+    for id in function.block_ids() {
+        check_end(function, &entered, id)?;
+    }
+    let mut entries: Vec<Option<InFlight>> = vec![None; function.blocks.len()];
+    let starts = function.block_ids().filter(|id| entered[id.index()] == 0);
+    // A loop may be the first block.
+    let mut work: BTreeSet<BlockId> = starts.chain(function.block_ids().take(1)).collect();
+    for id in &work {
+        entries[id.index()] = Some(InFlight::default());
+    }
+    while let Some(id) = work.pop_first() {
+        let mut in_flight = entries[id.index()].clone().unwrap_or_default();
+        let mut sent = 0;
+        for instr in &function.block(id).instrs {
+            if instr.op.message() != Message::No {
+                fences.check(id, sent, &in_flight)?;
+                sent += 1;
+            }
+            check_instr(id, instr, &in_flight)?;
+            in_flight.send(instr);
+            in_flight.drain(instr.flow.drained());
+        }
+        fences.check(id, sent, &in_flight)?;
+        for to in function.block(id).terminator.successors() {
+            let news = match &mut entries[to.index()] {
+                Some(known) => known.join(&in_flight),
+                none => {
+                    *none = Some(in_flight.clone());
+                    true
+                }
+            };
+            if news {
+                work.insert(to);
             }
         }
     }
     Ok(())
 }
 
-fn check_instr(block: BlockId, instr: &Instr, scoreboard: &Scoreboard) -> Result<(), Unsafe> {
-    let slots = scoreboard.needed(instr);
+fn check_instr(block: BlockId, instr: &Instr, in_flight: &InFlight) -> Result<(), Unsafe> {
+    let slots = in_flight.needed(instr);
     if slots != 0 {
         return Err(Unsafe::NoWait {
             block,
@@ -86,11 +148,14 @@ fn check_instr(block: BlockId, instr: &Instr, scoreboard: &Scoreboard) -> Result
             slots,
         });
     }
+    let general = |slot: u8| Flow::GENERAL >> slot & 1 != 0;
     let good = match instr.op.message() {
         Message::No => true,
         Message::Fence => false,
         Message::Barrier => instr.slot == Some(7) && instr.flow.drained() & Flow::BARRIER != 0,
-        Message::Address | Message::Load | Message::Store | Message::Atomic => instr.slot.is_some(),
+        Message::Address | Message::Load | Message::Store | Message::Atomic => {
+            instr.slot.is_some_and(general)
+        }
     };
     if good {
         Ok(())
@@ -102,16 +167,23 @@ fn check_instr(block: BlockId, instr: &Instr, scoreboard: &Scoreboard) -> Result
     }
 }
 
-fn check_end(
-    function: &Function,
-    predecessors: &Lists<BlockId>,
-    id: BlockId,
-) -> Result<(), Unsafe> {
+/// The flow that the end of a block must have, if any: `end` where nothing follows, `reconverge` where the lanes that run may
+/// change.
+fn flow_at_end(function: &Function, entered: &[usize], id: BlockId) -> Option<Flow> {
+    let successors: Vec<BlockId> = function.block(id).terminator.successors().collect();
+    match successors.as_slice() {
+        [] => Some(Flow::End),
+        [only] => (entered[only.index()] > 1).then_some(Flow::Reconverge),
+        _ => Some(Flow::Reconverge),
+    }
+}
+
+fn check_end(function: &Function, entered: &[usize], id: BlockId) -> Result<(), Unsafe> {
     let instrs = &function.block(id).instrs;
     let last = instrs.last();
     let text = last.map_or("(empty)".to_owned(), Instr::to_string);
-    let expected = flow_at_end(function, predecessors, id);
-    if expected != Flow::None && last.map(|last| last.flow) != Some(expected) {
+    let expected = flow_at_end(function, entered, id);
+    if expected.is_some() && last.map(|last| last.flow) != expected {
         return Err(Unsafe::Flow { block: id, text });
     }
     let ends_early = |instr: &&Instr| instr.flow == Flow::End;
@@ -141,7 +213,7 @@ fn check_end(
         .into_iter()
         .chain((target.is_none() || !always).then_some(follows))
         .collect();
-    if expected == Flow::End {
+    if expected == Some(Flow::End) {
         reached.clear();
     }
     let mut successors: Vec<BlockId> = function.block(id).terminator.successors().collect();
@@ -185,7 +257,8 @@ mod tests {
             let mut function = Function::parse(&text).expect("text is MIR");
             lower_branches(&mut function);
             insert_flow(&mut function);
-            assert_eq!(check_waits(&function), Ok(()), "{function}");
+            let fences = Fences::default();
+            assert_eq!(check_waits(&function, &fences), Ok(()), "{function}");
         }
     }
 }

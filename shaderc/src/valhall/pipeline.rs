@@ -4,7 +4,7 @@
 
 use super::Choices;
 use super::allocate::{AllocateOptions, Allocated, allocate};
-use super::check_waits::check_waits;
+use super::check_waits::{Fences, check_waits};
 use super::error::Error;
 use super::mir::{Form, Function};
 use super::passes;
@@ -156,6 +156,8 @@ fn finish(
     runner.improve(&mut function, passes::ROTATE_LOOPS);
     runner.run(&mut function, passes::LOWER_BRANCHES);
     runner.run(&mut function, passes::ASSIGN_SLOTS);
+    // Fences become waits, and are gone.
+    let fences = runner.checks().then(|| Fences::of(&function));
     runner.run(&mut function, passes::INSERT_WAITS);
     // After waits: both want the last instruction's flow, and the block's end has no other place.
     runner.run(&mut function, passes::INSERT_FLOW);
@@ -164,8 +166,8 @@ fn finish(
     if runner.is_over() {
         return Ok(None);
     }
-    if runner.checks() {
-        check_waits(&function)
+    if let Some(fences) = fences {
+        check_waits(&function, &fences)
             .map_err(|broken| Error::broken("insert_waits", vec![broken.to_string()]))?;
     }
     Ok(Some(Lowered {

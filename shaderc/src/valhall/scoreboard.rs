@@ -1,6 +1,6 @@
 //! Scoreboard: which messages are under way at a point of the program, and which slots an instruction must wait for.
 //!
-//! `insert_waits` decides by it, and `check_waits` asks it again about the finished program.
+//! `insert_waits` decides by it; the checker has a model of its own.
 //! A message that only reads staging registers needs no wait before these are overwritten: the hardware holds the
 //! writer. Accesses to different kinds of memory, or to different spill slots, never meet.
 //! Facts: hardware/compiler-backend.md 8.1 to 8.3, hardware/valhall-isa.md 6.

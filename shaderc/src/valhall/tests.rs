@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::allocate::AllocateOptions;
 use super::assign_slots::assign_slots;
-use super::check_waits::{Unsafe, check_waits};
+use super::check_waits::{Fences, Unsafe, check_waits};
 use super::insert_flow::insert_flow;
 use super::insert_waits::insert_waits;
 use super::lower_branches::lower_branches;
@@ -17,17 +17,19 @@ use crate::machine::parse;
 #[track_caller]
 fn check(text: &str) {
     parse::check(text, |function: &mut Function| {
-        finish(function);
-        assert_eq!(check_waits(function), Ok(()), "{function}");
+        let fences = finish(function);
+        assert_eq!(check_waits(function, &fences), Ok(()), "{function}");
     });
 }
 
-fn finish(function: &mut Function) {
+pub(super) fn finish(function: &mut Function) -> Fences {
     lower_branches(function);
     assign_slots(function);
+    let fences = Fences::of(function);
     insert_waits(function);
     insert_flow(function);
     mark_last_use(function);
+    fences
 }
 
 #[test]
@@ -187,6 +189,7 @@ fn judge(text: &str) -> Option<Unsafe> {
     check_waits(
         &Function::parse(text)
             .unwrap_or_else(|error| panic!("line {}: {}", error.line, error.text)),
+        &Fences::default(),
     )
     .err()
 }
@@ -249,7 +252,7 @@ proptest! {
         let mut function = Random::function(&choices);
         let allocated = allocate_all(&mut function, AllocateOptions { limit, ..AllocateOptions::default() });
         prop_assert!(allocated.is_ok(), "{:?} limit {:?}", allocated, limit);
-        finish(&mut function);
-        prop_assert_eq!(check_waits(&function), Ok(()), "{}", function);
+        let fences = finish(&mut function);
+        prop_assert_eq!(check_waits(&function, &fences), Ok(()), "{}", function);
     }
 }

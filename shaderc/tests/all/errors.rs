@@ -1,5 +1,5 @@
 //! Every refusal, provoked, with the message as the user sees it.
-use eitri_shaderc::{Options, compile};
+use eitri_shaderc::{Options, SpecIds, compile};
 
 use crate::support::spvasm::assemble;
 
@@ -237,10 +237,23 @@ fn entry_points() {
         "OpEntryPoint: size: a workgroup of 2048 is not supported",
     );
     let options = Options {
-        spec_constants: [(7, 1)].into(),
+        spec_constants: [(7, 1), (9, 1)].into(),
+        spec_ids: SpecIds::Declared,
         ..Default::default()
     };
-    check_bytes(&bytes, &options, "no specialisation constant has SpecId 7");
+    check_bytes(
+        &bytes,
+        &options,
+        "no specialisation constant has SpecId 7\nno specialisation constant has SpecId 9",
+    );
+    // As in Vulkan, they do nothing where nobody has typed them.
+    let options = Options {
+        spec_ids: SpecIds::Any,
+        ..options
+    };
+    let ignored = compile(&bytes, &options).unwrap_or_else(|errors| panic!("{errors}"));
+    let without = compile(&bytes, &Options::default()).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(ignored.program, without.program);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use eitri_shaderc::{Options, compile};
 fn runs(growth: &Growth, size: u32) -> u32 {
     let compiled = compile(&growth.module(size), &Options::default());
     let compiled = compiled.unwrap_or_else(|errors| panic!("{}:{size}: {errors}", growth.name));
+    assert_eq!(compiled.unsettled, [], "{}:{size}", growth.name);
     compiled.timings.values().map(|timing| timing.runs).sum()
 }
 

@@ -2,6 +2,7 @@
 //!
 //! That interpreter stops where code reads a result too early, does not wait, or lets lanes join where they must not.
 
+use crate::support::byte_operations;
 use crate::support::half_operations;
 use crate::support::on_ir3;
 use crate::support::operations::{Machine, check_all, check_expression};
@@ -15,6 +16,17 @@ use proptest::prelude::*;
 
 const ADRENO: Machine = Machine {
     run: |function, dispatch, buffers| run_on("a6xx", function, dispatch, buffers),
+    flushes: true,
+};
+
+/// As [`ADRENO`], with the passes that come before a back end, which make words of bytes.
+const LOWERED: Machine = Machine {
+    run: |function, dispatch, buffers| {
+        let mut lowered = function.clone();
+        let mut runner = Runner::new(options(None).target, &[]);
+        pipeline::lower(&mut lowered, Robust::Off, &mut runner);
+        run_on("a6xx", &lowered, dispatch, buffers)
+    },
     flushes: true,
 };
 
@@ -58,6 +70,12 @@ fn every_operation_gives_what_the_interpreter_gives() {
 #[test]
 fn every_operation_on_halves_gives_what_the_interpreter_gives() {
     let failures = half_operations::check_all(ADRENO, &options(None).target);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn every_operation_on_bytes_gives_what_the_interpreter_gives() {
+    let failures = byte_operations::check_all(LOWERED);
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 

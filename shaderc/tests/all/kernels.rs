@@ -68,7 +68,11 @@ fn check(kernel: &Case, module: Module, forms: [bool; 2]) -> Result<String, Stri
         spec_constants: kernel.spec_constants.clone(),
         ..Default::default()
     };
-    let function = front_end(&spirv, &options).unwrap().function;
+    let made = front_end(&spirv, &options).unwrap();
+    if let Some(unsettled) = made.unsettled.first() {
+        return Err(unsettled.to_string());
+    }
+    let function = made.function;
     if let Err(violations) = lowered(&function, &Target::default()) {
         return Err(format!("not lowered: {}\n{function}", violations[0]));
     }

@@ -1,6 +1,7 @@
 //! The front half of the compiler as its users meet it: modules in, results and errors out.
 //!
 //! One binary, so that it links once.
+mod checkers;
 mod deep;
 mod entry_points;
 mod errors;
@@ -8,14 +9,17 @@ mod fences;
 mod growth;
 mod interp;
 mod ir3;
+mod ir3_checker;
 mod ir3_images;
 mod kernels;
 mod layout;
 mod lowering;
 mod malformed;
+mod out_of_range;
 mod passes;
 mod pointers;
 mod random;
+mod settling;
 mod shaders;
 mod subgroups;
 mod support;

@@ -113,12 +113,7 @@ fn passes_do_what_their_files_say() {
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     // Those without a file are tested as part of others.
-    let without = [
-        "operand_order",
-        "trivial_phis",
-        "fold_constants",
-        "dead_code",
-    ];
+    let without = ["operand_order", "trivial_phis", "fold_constants"];
     for pass in passes() {
         let listed = without.contains(&pass.name);
         assert!(

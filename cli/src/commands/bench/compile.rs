@@ -3,14 +3,14 @@
 //! Each shader is compiled in a process of its own, so that memory which others have left free is not counted as good.
 
 use crate::commands::kernel::read_cases;
-use crate::input::gpu_choice::GpuChoice;
+use crate::input::gpu_choice::machine;
 use crate::input::shader_file;
 use crate::outcome::{Failure, FileError, Status};
 use crate::output::streams::{outln, talk};
 use crate::runs::case_run;
 use crate::workspace::Workspace;
 use eitri_compute_cases::{Case, Growth, Module};
-use eitri_shaderc::{Options, Robust};
+use eitri_shaderc::{Options, Robust, Target};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
@@ -31,6 +31,9 @@ pub(crate) struct Args {
     /// that, or at a size of one's own.
     #[arg(long, value_name = "NAME[:SIZE]", conflicts_with = "inputs", value_parser = parse_growth)]
     growth: Vec<Grown>,
+    /// Compile for this machine: v10 to v13, a Mali such as G610, or an Adreno such as a6xx; Mali-G610 if none is given.
+    #[arg(long, value_name = "MACHINE")]
+    target: Option<String>,
     /// Measure one shader in this process, and print its figures for the process that asked.
     #[arg(long, hide = true)]
     alone: bool,
@@ -90,9 +93,13 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         false => Module::Plain,
     };
     let inputs = inputs(args)?;
+    let target = args
+        .target
+        .as_deref()
+        .map_or(Ok(Target::default()), machine)?;
     if args.alone {
         for input in &inputs {
-            let line = match measure(input, module, args.runs)? {
+            let line = match measure(input, module, target, args.runs)? {
                 Some(Figures {
                     milliseconds,
                     kibibytes: Some(kibibytes),
@@ -208,19 +215,26 @@ impl Grown {
 }
 
 /// Measures in this process; none when the compiler refuses the shader.
-fn measure(input: &Input, module: Module, runs: u32) -> Result<Option<Figures>, Failure> {
+fn measure(
+    input: &Input,
+    module: Module,
+    target: Target,
+    runs: u32,
+) -> Result<Option<Figures>, Failure> {
+    let options = Options {
+        target,
+        ..Options::default()
+    };
     let compile: Box<dyn Fn() -> bool> = match input {
-        Input::Kernel(case) => Box::new(move || {
-            case_run::compile(case, module, Robust::On, GpuChoice::default()).is_ok()
-        }),
+        Input::Kernel(case) => {
+            Box::new(move || case_run::compile_for(case, module, Robust::On, target).is_ok())
+        }
         Input::Shader(path) => {
             let shader = shader_file::load(&path.to_string_lossy())?;
-            let options = Options::default();
             Box::new(move || eitri_shaderc::compile(&shader.spirv, &options).is_ok())
         }
         Input::Grown(growth, size) => {
             let module = growth.module(*size);
-            let options = Options::default();
             Box::new(move || eitri_shaderc::compile(&module, &options).is_ok())
         }
     };
@@ -263,6 +277,9 @@ fn in_child(input: &Input, args: &Args) -> Result<Option<Figures>, Failure> {
     ]);
     if args.opt {
         command.arg("--opt");
+    }
+    if let Some(target) = &args.target {
+        command.args(["--target", target]);
     }
     let output = command.args(input.arguments()).output().map_err(failed)?;
     let text = String::from_utf8_lossy(&output.stdout);

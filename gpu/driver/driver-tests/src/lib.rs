@@ -25,6 +25,7 @@ extern crate alloc;
 
 mod bench;
 mod machine;
+mod recording;
 
 mod coherency;
 mod commands;
@@ -38,6 +39,8 @@ mod heap;
 mod injections;
 mod left_in_use;
 mod memory;
+mod odd_gpus;
+mod orders;
 mod outcomes;
 mod power;
 mod recovery;
@@ -47,6 +50,7 @@ mod seeded;
 mod semaphores;
 mod shapes;
 mod soak;
+mod texels;
 mod timing;
 mod worked_uniforms;
 
@@ -151,6 +155,13 @@ macro_rules! each_test {
                 what_a_job_in_flight_uses_is_not_destroyed;
                 what_is_in_one_space_is_not_used_in_another;
             }
+            odd_gpus {
+                the_firmware_counts_cycles_where_timestamp_stands: "the GPU is not the one that the monitor plays";
+                memory_for_each_core_reaches_the_highest_core: "the GPU is not the one that the monitor plays";
+            }
+            orders {
+                a_life_keeps_the_rules_of_order;
+            }
             outcomes {
                 every_job_has_its_own_outcome;
                 failures_are_kept_until_they_are_discarded;
@@ -220,6 +231,14 @@ macro_rules! each_test {
             }
             soak {
                 random_work_with_random_faults_ends_once_and_leaves_nothing_behind: "its bounds are those of a time in which the driver's own instructions take none";
+            }
+            texels {
+                texels_stored_by_a_dispatch_are_fetched_by_the_next;
+                texels_stored_by_a_job_are_fetched_by_the_next;
+                texels_stored_in_another_queue_are_fetched_behind_its_signal;
+                texels_stored_in_another_queue_are_fetched_behind_its_event;
+                texels_and_descriptors_of_the_host_are_fetched;
+                texels_of_host_and_gpu_are_seen_without_coherency;
             }
             timing {
                 the_last_of_several_jobs_in_flight_is_not_waited_for_a_millisecond_longer: "its bounds are those of a time in which the driver's own instructions take none";

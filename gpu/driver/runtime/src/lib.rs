@@ -120,12 +120,14 @@ mod fault;
 
 mod report;
 
+mod warning;
+
 #[cfg(feature = "defmt")]
 mod log_format;
 
 pub use code::{CODE_BEGINS, Code, CodeError};
 pub use command::{
-    Accesses, CommandError, DynamicOffset, Invocations, Limit, Recorder, SamplerInfo,
+    Accesses, CommandError, DynamicOffset, Invocations, Limit, Recorder, SamplerInfo, ShaderStage,
 };
 pub use device::{
     Access, Bound, BringUpError, CountersError, Counts, Device, DeviceLost, DevicePower, Failed,
@@ -135,7 +137,9 @@ pub use device::{
 pub use error::{Error, ErrorKind, Table, Thing};
 pub use fault::{Cause, GpuFault, JobFault, Neighbour, Recovery, StreamException, StreamStatus};
 pub use firmware::{BootError, InterfaceError, LoadError, RequestIgnored};
-pub use gpu::{DomainState, HaltError, PowerState, PowerStuck, ProbeError, Properties, ResetError};
+pub use gpu::{
+    DomainState, HaltError, PowerState, PowerStuck, ProbeError, Properties, ResetError, TimerClock,
+};
 pub use handle::{
     Buffer, CommandBuffer, DescriptorSet, Event, Fence, Image, Pipeline, QueryPool, Queue,
     Semaphore, Space, TilerHeap,
@@ -154,3 +158,4 @@ pub use scheduler::Priority;
 pub use storage::Storage;
 pub use vm::{GpuAddress, VmError};
 pub use wait::{Condition, TimedOut};
+pub use warning::Warning;

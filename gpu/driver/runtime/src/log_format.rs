@@ -13,7 +13,8 @@ use crate::{
     PowerChange, PowerState, PowerStuck, Priority, ProbeError, Properties, QueryPool, Queue,
     QueueConfig, Recovery, RequestIgnored, ResetError, SamplerInfo, Semaphore, SemaphorePoint,
     Space, Status, Step, StreamException, StreamStatus, SubmitInfo, SystemCoherency, Table, Thing,
-    TilerHeap, TilerHeapConfig, TilerHeapInfo, Tiling, TimedOut, UnusableStream, VmError,
+    TilerHeap, TilerHeapConfig, TilerHeapInfo, Tiling, TimedOut, TimerClock, UnusableStream,
+    VmError, Warning,
 };
 use defmt::{Debug2Format, Display2Format, Format, Formatter};
 
@@ -31,14 +32,14 @@ format! { Display2Format:
     AsCommandStuck, BootError, BringUpError, CommandError, Condition, CountersError, DeviceLost, Error, Fence, FirmwareCrash,
     GpuAddress, GpuFault, HaltError, ImageError, InterfaceError, JobFault, Limit, LoadError, MapError, MmuError, MmuFault,
     Neighbour, OutOfMemory, PhysicalAddress, PowerChange, PowerState, PowerStuck, ProbeError, Properties, Queue, Recovery,
-    RequestIgnored, ResetError, Step, StreamStatus, SystemCoherency, Table, Thing, TimedOut, UnusableStream, VmError,
+    RequestIgnored, ResetError, Step, StreamStatus, SystemCoherency, Table, Thing, TimedOut, UnusableStream, VmError, Warning,
 }
 
 format! { Debug2Format:
     Access, Accesses, Bound<'_>, Buffer, Cause, CommandBuffer, Counts, DescriptorSet, DevicePower, DmaRegion, DomainState, Done<'_>,
     DynamicOffset, ErrorKind, Event, Image, ImageInfo, ImagePart, Instant, Invocations, Lines, Next, OperatingPoint, Options,
     Pipeline, Priority, QueryPool, QueueConfig, SamplerInfo, Semaphore, SemaphorePoint, Space, Status, StreamException,
-    SubmitInfo<'_>, TilerHeap, TilerHeapConfig, TilerHeapInfo, Tiling,
+    SubmitInfo<'_>, TilerHeap, TilerHeapConfig, TilerHeapInfo, Tiling, TimerClock,
 }
 
 /// A failed bring-up, without its platform.

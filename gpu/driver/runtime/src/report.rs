@@ -4,6 +4,7 @@
 //! section 5), and again when it has succeeded.
 
 use crate::platform::Platform;
+use crate::warning::Warning;
 use core::fmt;
 use core::time::Duration;
 
@@ -78,6 +79,11 @@ pub trait Reporter {
 
     /// A step has succeeded.
     fn done(&mut self, done: &Done<'_>);
+
+    /// A step has found something odd that the driver can live with.
+    fn warn(&mut self, warning: &Warning) {
+        let _ = warning;
+    }
 }
 
 /// Hears nothing.
@@ -100,6 +106,11 @@ pub(crate) struct Steps<'r, R> {
 impl<'r, R: Reporter> Steps<'r, R> {
     pub(crate) const fn new(reporter: &'r mut R) -> Steps<'r, R> {
         Steps { reporter }
+    }
+
+    /// Reports what the last step found odd.
+    pub(crate) fn warn(&mut self, warning: &Warning) {
+        self.reporter.warn(warning);
     }
 
     /// Takes one step. `found` hands what was found, one line, to its second argument.

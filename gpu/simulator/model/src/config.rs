@@ -265,6 +265,14 @@ pub struct Config {
     /// the host writes there is seen only when the line was not in the L2, or was invalidated. Without this all data is
     /// coherent.
     pub l2: bool,
+    /// Whether the first-level caches of the cores are modelled: a core reads a texel or a descriptor again as it read it first until
+    /// the OTHER caches are invalidated, and, where the L2 is modelled, the load/store caches keep what they have when the L2 alone
+    /// is flushed.
+    pub first_level_caches: bool,
+    /// Whether jobs that nothing orders overlap: then each has short turns, and from this seed is drawn whose comes next and how long
+    /// it is. Without it, jobs of a stream run one after another in the order of issue, which hides that a driver lacks a wait
+    /// between them.
+    pub overlap: Option<u64>,
     /// Whether the interrupt masks survive a reset. Not established for any part; a driver should not need it.
     pub masks_survive_reset: bool,
     /// What goes wrong, from the start.
@@ -286,6 +294,8 @@ impl Default for Config {
             timestamp_hz: 24_000_000,
             protected_memory: false,
             l2: false,
+            first_level_caches: false,
+            overlap: None,
             masks_survive_reset: true,
             injections: Vec::new(),
             defects: Vec::new(),

@@ -5,11 +5,10 @@
 use crate::diagnosis::RegisterMisuse;
 use crate::fabric::{Due, Fabric};
 use crate::injection::Injection;
-use crate::l2::L2Flush;
 use crate::mmu::AccessKind;
 use crate::power::Power;
 use eitri_csf::arch::Arch;
-use eitri_csf::command::{CacheFlush, FlushMode, GpuCommand};
+use eitri_csf::command::{CacheFlush, FlushMode, GpuCommand, RangeFlush};
 use eitri_csf::registers::control::{Coherency, coherency_enable, gpu_status, l2_config};
 use eitri_csf::registers::identity::coherency_features;
 use eitri_csf::registers::interrupts::gpu_irq;
@@ -32,10 +31,18 @@ pub(crate) struct Control {
 /// A cache flush in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flush {
-    /// Of whole caches; what of it is the L2's.
-    All(L2Flush),
-    /// Of a range of physical addresses.
-    Range,
+    /// Of whole caches.
+    All(CacheFlush),
+    /// Of a range of physical addresses, in these caches.
+    Range(CacheFlush),
+}
+
+impl Flush {
+    /// Whether the L2 forgets what it has: tables that were changed are read anew.
+    fn reaches_l2(self) -> bool {
+        let (Flush::All(flush) | Flush::Range(flush)) = self;
+        matches!(flush.l2, FlushMode::Invalidate | FlushMode::CleanInvalidate)
+    }
 }
 
 /// What a command leaves to the device as a whole.
@@ -85,13 +92,13 @@ impl Control {
                 return Consequence::Reset;
             }
             GpuCommand::FlushCaches(flush) => self.flush(fabric, power, flush, value),
-            GpuCommand::FlushPaRange(_) if fabric.config.product.arch() >= Arch::V12 => {
+            GpuCommand::FlushPaRange(range) if fabric.config.product.arch() >= Arch::V12 => {
                 let [first, last] = self.range;
                 if first > last {
                     let misuse = RegisterMisuse::FlushRange { first, last };
                     fabric.journal.report(misuse);
                 }
-                self.start_flush(fabric, power, Flush::Range, value);
+                self.start_flush(fabric, power, Flush::Range(whole(range)), value);
             }
             GpuCommand::SetProtectedMode | GpuCommand::FinishHalt | GpuCommand::FlushPaRange(_) => {
                 fabric
@@ -109,11 +116,7 @@ impl Control {
                 .journal
                 .report(RegisterMisuse::UselessFlush { value });
         }
-        let l2 = L2Flush {
-            clean: matches!(flush.l2, FlushMode::Clean | FlushMode::CleanInvalidate),
-            invalidate: matches!(flush.l2, FlushMode::Invalidate | FlushMode::CleanInvalidate),
-        };
-        self.start_flush(fabric, power, Flush::All(l2), value);
+        self.start_flush(fabric, power, Flush::All(flush), value);
     }
 
     fn start_flush(&mut self, fabric: &mut Fabric, power: &Power, flush: Flush, value: u32) {
@@ -129,6 +132,9 @@ impl Control {
                 .report(RegisterMisuse::FlushWithoutL2 { value });
         }
         self.flushing = Some(flush);
+        if flush.reaches_l2() {
+            fabric.mmu.flush_begins();
+        }
         if !fabric.strikes(Injection::FlushNeverCompletes) {
             fabric.after(fabric.config.latencies.flush, Due::Flush);
         }
@@ -136,18 +142,20 @@ impl Control {
 
     pub(crate) fn flush_completed(&mut self, fabric: &mut Fabric) {
         let bit = match self.flushing.take() {
-            Some(Flush::All(l2)) => {
-                fabric.flush_l2(l2);
+            Some(Flush::All(flush)) => {
+                fabric.flush(flush);
+                fabric.mmu.flush_completed(flush == CacheFlush::ALL);
                 gpu_irq::CLEAN_CACHES_COMPLETED.mask32()
             }
             // Of more than was asked for, if the L2 is modelled: it is the same to who asked.
-            Some(Flush::Range) => {
-                fabric.flush_l2(L2Flush::ALL);
+            Some(Flush::Range(flush)) => {
+                fabric.flush(flush);
+                fabric.mmu.flush_completed(false);
                 gpu_irq::FLUSH_PA_RANGE_COMPLETED.mask32()
             }
             None => return,
         };
-        fabric.count_flush();
+        fabric.flush_completed();
         fabric.irq.gpu.raise(bit);
     }
 
@@ -207,5 +215,20 @@ impl Control {
         let status = gpu_status::POWER_ACTIVE.set32(status, power_active);
         let status = gpu_status::PAGE_FAULT.set32(status, fabric.irq.mmu.raw() & 0xffff != 0);
         gpu_status::CYCLE_COUNT.set32(status, fabric.clock.is_counting())
+    }
+}
+
+/// What a flush of a range does to caches, taken for all of their lines.
+fn whole(range: RangeFlush) -> CacheFlush {
+    let of = |acts| if acts { range.mode } else { FlushMode::None };
+    CacheFlush {
+        l2: of(range.l2),
+        load_store: of(range.load_store),
+        // They hold nothing to clean.
+        other: if range.other && range.mode != FlushMode::None {
+            FlushMode::Invalidate
+        } else {
+            FlushMode::None
+        },
     }
 }

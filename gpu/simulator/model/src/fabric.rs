@@ -5,17 +5,21 @@
 use crate::activity::Activity;
 use crate::clock::{Agenda, Clock, Nanoseconds};
 use crate::config::Config;
-use crate::defect::{Defect, Defects, Line};
+use crate::defect::{Defects, Line};
 use crate::diagnosis::{Journal, MmuMisuse};
+use crate::first_level::FirstLevel;
 use crate::injection::{Injection, Injections, Occasion};
 use crate::irq::{Interrupts, Lines};
-use crate::l2::{CACHED, L2, L2Flush};
+use crate::l2::{CACHED, L2, Requester};
 use crate::memory::{Accessor, BusError, PAGE, PhysicalMemory};
 use crate::mmu::{AccessKind, Mmu, Refusal, Request, Source};
 use crate::trace::Event;
+use alloc::boxed::Box;
 use eitri_csf::registers::control::gpu_faultstatus;
 use eitri_csf::registers::interrupts::gpu_irq;
 use eitri_csf::registers::power::Domain;
+
+mod caches;
 
 /// What the agenda holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +79,8 @@ pub(crate) struct Fabric {
     pub(crate) latest_flush: u32,
     /// The L2, if it is modelled.
     l2: Option<L2>,
+    /// The read-only caches of the cores, if they are modelled.
+    first_level: Option<Box<FirstLevel>>,
 }
 
 impl Fabric {
@@ -90,7 +96,10 @@ impl Fabric {
                 defects.lost_sources(Line::Gpu),
             ),
             mmu: Mmu::new(product.va_bits(), product.pa_bits(), config.l2, &defects),
-            l2: config.l2.then(|| L2::new(&defects)),
+            l2: config
+                .l2
+                .then(|| L2::new(&defects, config.first_level_caches)),
+            first_level: config.first_level_caches.then(Box::default),
             agenda: Agenda::new(),
             journal: Journal::default(),
             lines: Lines::default(),
@@ -171,69 +180,6 @@ impl Fabric {
         }
         let now = self.clock.now();
         self.injections.strike(Occasion { now, slot, stream }, pick)
-    }
-
-    /// A cache flush has happened: a new id, never 0.
-    pub(crate) fn count_flush(&mut self) {
-        if self.defects.has(Defect::FlushNotCounted) {
-            return;
-        }
-        self.latest_flush = (self.latest_flush + 1) & 0xff_ffff;
-        self.latest_flush = self.latest_flush.max(1);
-        self.activity.flushes += 1;
-    }
-
-    /// Asks the L2 for a flush, which is done before the host looks.
-    pub(crate) fn flush_l2(&mut self, flush: L2Flush) {
-        if let Some(l2) = &mut self.l2 {
-            l2.ask(flush);
-        }
-    }
-
-    /// Lets the L2 do what was asked of it; without power it loses everything.
-    pub(crate) fn settle_l2(&mut self, memory: &mut dyn PhysicalMemory, has_power: bool) {
-        match &mut self.l2 {
-            Some(l2) if has_power => {
-                memory.accessed_by(Accessor::L2);
-                l2.settle(memory);
-            }
-            Some(l2) => l2.lose(),
-            None => {}
-        }
-    }
-
-    /// Reads bytes at a physical address, through the L2 if that caches them; they lie in one page.
-    ///
-    /// # Errors
-    /// If nothing answers there.
-    #[inline]
-    pub(crate) fn load(
-        &mut self,
-        memory: &mut dyn PhysicalMemory,
-        physical: u64,
-        bytes: &mut [u8],
-    ) -> Result<(), BusError> {
-        match &mut self.l2 {
-            Some(l2) if physical & CACHED != 0 => l2.read(memory, physical & !CACHED, bytes),
-            _ => memory.read(physical, bytes),
-        }
-    }
-
-    /// Writes bytes likewise.
-    ///
-    /// # Errors
-    /// If nothing answers there.
-    #[inline]
-    pub(crate) fn store(
-        &mut self,
-        memory: &mut dyn PhysicalMemory,
-        physical: u64,
-        bytes: &[u8],
-    ) -> Result<(), BusError> {
-        match &mut self.l2 {
-            Some(l2) if physical & CACHED != 0 => l2.write(memory, physical & !CACHED, bytes),
-            _ => memory.write(physical, bytes),
-        }
     }
 
     /// Records a fault of the GPU, unless one is recorded already: of an access, if it was one, to a physical address.
@@ -346,7 +292,7 @@ impl Fabric {
             let physical = self.translate(memory, request)?;
             let room = (PAGE - address % PAGE).min(rest.len() as u64) as usize;
             let (now, later) = rest.split_at_mut(room);
-            self.load(memory, physical, now)
+            self.load(memory, access.requester(), physical, now)
                 .map_err(|error| self.bus_error(request, error))?;
             self.activity.read(physical & !CACHED, room as u64);
             address = address.wrapping_add(room as u64);
@@ -376,7 +322,7 @@ impl Fabric {
             let physical = self.translate(memory, request)?;
             let room = (PAGE - address % PAGE).min(rest.len() as u64) as usize;
             let (now, later) = rest.split_at(room);
-            self.store(memory, physical, now)
+            self.store(memory, access.requester(), physical, now)
                 .map_err(|error| self.bus_error(request, error))?;
             self.activity.wrote(physical & !CACHED, room as u64);
             address = address.wrapping_add(room as u64);
@@ -429,6 +375,14 @@ impl Access {
             address,
             kind,
             source: self.source,
+        }
+    }
+
+    /// Whose caches it goes through.
+    fn requester(self) -> Requester {
+        match self.source {
+            Source::Core(_) => Requester::LoadStore,
+            Source::Mcu | Source::Stream { .. } | Source::StreamFetch { .. } => Requester::Other,
         }
     }
 

@@ -293,7 +293,7 @@ impl Gpu {
                 Due::LeaveProtected => self.mcu.leave_completed(fabric, memory),
                 Due::Sample => self.mcu.take_sample(fabric, &self.power, memory),
             }
-            self.fabric.settle_l2(memory, self.power.is_l2_on());
+            self.fabric.settle_caches(memory, self.power.is_l2_on());
         }
         self.mcu.settle(&mut self.fabric, &mut self.power, memory);
         self.mcu.note_activity(&mut self.fabric, &self.power);

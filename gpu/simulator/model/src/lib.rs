@@ -39,12 +39,14 @@ pub mod diagnosis;
 mod activity;
 mod clock;
 mod fabric;
+mod first_level;
 mod l2;
 mod mmu;
 
 // The device from outside in.
 mod control;
 mod power;
+mod random;
 mod window;
 
 mod firmware;

@@ -3,7 +3,7 @@
 mod bench;
 
 use bench::Bench;
-use eitri_csf::command::{GpuCommand, ResetKind};
+use eitri_csf::command::{CacheFlush, GpuCommand, ResetKind};
 use eitri_csf::page_table::Attributes;
 use eitri_csf::registers::address_space as aspace;
 use eitri_csf::registers::control::{COHERENCY_ENABLE, CYCLE_COUNT, GPU_COMMAND, TIMESTAMP};
@@ -323,6 +323,75 @@ fn doorbells_without_firmware_are_reported() {
     bench.expect_diagnosis("doorbell 0 was rung while the MCU does not run");
     bench.write(DOORBELL, 3);
     bench.expect_diagnosis("doorbell 0 = 0x3: only bit 0 may be set");
+}
+
+/// The address of a page that is mapped and may change.
+const PAGE: u64 = 0x1_0000;
+const LOCK: u32 = 2;
+const UNLOCK: u32 = 3;
+
+#[test]
+fn a_region_is_unlocked_after_a_flush_that_began_behind_the_lock() {
+    let change = |steps: &[&str]| {
+        let mut bench = Bench::booted();
+        bench.write64(aspace::AS_LOCKADDR.at(1), PAGE | 14);
+        for step in steps {
+            match *step {
+                "lock" => bench.command(1, LOCK),
+                "flush" => bench.flush(),
+                "clean" => {
+                    bench.write(
+                        GPU_COMMAND,
+                        GpuCommand::FlushCaches(CacheFlush::CLEAN).word(),
+                    );
+                    bench.wait(100);
+                }
+                _ => bench.command(1, UNLOCK),
+            }
+        }
+        bench.report()
+    };
+    assert_eq!(change(&["lock", "flush", "unlock"]), "");
+    let late = "UNLOCK of address space 1 before the L2 was cleaned and invalidated";
+    for steps in [
+        &["lock", "unlock", "flush"][..],
+        &["flush", "lock", "unlock"],
+        &["lock", "clean", "unlock"],
+        &["lock", "flush", "lock", "unlock"],
+    ] {
+        let told = change(steps);
+        assert!(told.contains(late), "{steps:?}: {told}");
+    }
+}
+
+#[test]
+fn a_space_leaves_after_its_lines_were_cleaned_and_invalidated() {
+    let leave = |flush: Option<CacheFlush>| {
+        let mut bench = Bench::booted();
+        bench.start_group(0);
+        bench.submit(0, &[0]);
+        bench.drain(0);
+        bench.request_state(0, 0);
+        if let Some(flush) = flush {
+            bench.write(GPU_COMMAND, GpuCommand::FlushCaches(flush).word());
+            bench.wait(100);
+        }
+        bench.disable_space(1);
+        bench.report()
+    };
+    assert_eq!(leave(Some(CacheFlush::ALL)), "");
+    let kept = "address space 1 loses its tables while caches may hold";
+    for flush in [None, Some(CacheFlush::CLEAN)] {
+        let told = leave(flush);
+        assert!(told.contains(kept), "{flush:?}: {told}");
+    }
+}
+
+#[test]
+fn a_space_that_nobody_has_used_may_leave_at_once() {
+    let mut bench = Bench::booted();
+    bench.disable_space(1);
+    bench.expect_no_diagnoses();
 }
 
 #[test]

@@ -41,7 +41,8 @@ fn check_spirv(spirv: &[u8], words: &[u32], groups: u32, expected: &[u32]) {
     );
     let lowered = front_end(spirv, &Options::default()).unwrap().function;
     assert_eq!(run(&lowered, words, groups), expected, "lowered\n{lowered}");
-    compile(spirv, &Options::default()).unwrap();
+    let compiled = compile(spirv, &Options::default()).unwrap();
+    assert_eq!(compiled.unsettled, []);
 }
 
 /// The body of a function `fn f(x: u32) -> u32`, applied to every word of a buffer.

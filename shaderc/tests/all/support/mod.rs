@@ -1,4 +1,5 @@
 //! What several tests share.
+pub mod byte_operations;
 pub mod half_operations;
 pub mod kernel;
 pub mod on_ir3;

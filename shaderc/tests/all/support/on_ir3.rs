@@ -30,6 +30,20 @@ fn orders() -> &'static [Option<u64>] {
     }
 }
 
+/// Runs the program with other instructions in place of its own; the fault, if there is one.
+pub fn fault_with(
+    bytes: &[u8],
+    words: &[u64],
+    dispatch: &Dispatch,
+    buffers: &Buffers,
+) -> Option<String> {
+    let mut resources = Resources {
+        buffers: buffers.clone(),
+        ..Resources::default()
+    };
+    run_words(bytes, Some(words), dispatch, &mut resources, Some(1)).err()
+}
+
 /// The same with images and samplers, in each order of waves: all must leave the same.
 pub fn run_with(
     bytes: &[u8],
@@ -40,7 +54,7 @@ pub fn run_with(
     let mut result: Option<Resources> = None;
     for order in orders() {
         let mut after = before.clone();
-        run_in_order(bytes, dispatch, &mut after, *order)?;
+        run_words(bytes, None, dispatch, &mut after, *order)?;
         if result.get_or_insert_with(|| after.clone()) != &after {
             return Err(format!("another result with the waves in order {order:?}"));
         }
@@ -49,8 +63,10 @@ pub fn run_with(
     Ok(())
 }
 
-fn run_in_order(
+/// Runs a program, with these instructions in place of its own if there are any.
+fn run_words(
     bytes: &[u8],
+    words: Option<&[u64]>,
     dispatch: &Dispatch,
     resources: &mut Resources,
     order: Option<u64>,
@@ -105,7 +121,11 @@ fn run_in_order(
         order,
         ..Launch::of_program(&program, &state, LIMIT)
     };
-    let code = Code::decode(program.code(), Gen::A6xx).map_err(|fault| fault.to_string())?;
+    let code = match words {
+        Some(words) => Code::decode(words.iter().copied(), Gen::A6xx),
+        None => Code::decode(program.code(), Gen::A6xx),
+    };
+    let code = code.map_err(|fault| fault.to_string())?;
     execute(&code, &launch, &mut memory).map_err(|fault| fault.to_string())?;
     for (key, buffer) in resources.buffers.iter_mut() {
         if let Some(bytes) = place(*key).and_then(|place| memory.buffers.remove(&place)) {

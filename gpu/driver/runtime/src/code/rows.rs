@@ -185,7 +185,7 @@ variants! {
         2 Outside { block, address, section };
         3 Stride { register, value, least };
         4 Shared { block, address };
-        5 Unequal { register, slot, value, first };
+        // 5 was two slots that differ, which is a warning now.
     }
     MmuError {
         0 Map(error);

@@ -257,6 +257,12 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         Ok(&pipeline.ok_or(CommandError::NoPipeline)?.shape)
     }
 
+    /// Whether the bound pipeline samples.
+    pub(super) fn samples(&self) -> bool {
+        let pipeline = self.pipeline.as_ref();
+        pipeline.is_some_and(|pipeline| pipeline.shape.samples)
+    }
+
     /// Its program.
     pub(super) fn program(&self) -> Result<&Program<'d>, Error> {
         let pipeline = self.pipeline.as_ref();
@@ -296,8 +302,15 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             shader,
             workgroup,
             storage: shared,
+            samples,
+            writes_texels,
             ..
         } = *self.shape()?;
+        self.samples |= samples;
+        self.writes_texels |= writes_texels;
+        if samples {
+            self.refresh_texels()?;
+        }
         let resources = self.resources()?;
         let storage = match shared {
             Some(storage) => storage,

@@ -112,6 +112,8 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             condition: Condition::Greater,
             error_reject: ErrorReject::Inherit,
         })?;
+        // Whoever has set it may have written texels.
+        self.texels_changed();
         Ok(self)
     }
 

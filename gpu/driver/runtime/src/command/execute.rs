@@ -58,6 +58,9 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         };
         self.unflushed |= !recorded.uses.clean;
         self.partial |= recorded.uses.partial;
+        self.writes_texels |= recorded.uses.writes_texels;
+        // It invalidates by itself before it samples.
+        self.stale_texels |= recorded.uses.writes_texels;
         self.exclusive |= recorded.exclusive;
         let sum = self.invocations.zip(recorded.invocations);
         self.invocations = sum.map(|(own, its)| own.saturating_add(its));

@@ -36,7 +36,7 @@ mod task;
 mod tests;
 mod transfer;
 
-pub use accesses::Accesses;
+pub use accesses::{Accesses, ShaderStage};
 pub(crate) use buffer::Commands;
 pub use descriptor_set::DynamicOffset;
 pub use error::{CommandError, Limit};

@@ -16,8 +16,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Orders commands: what those before it do (`before`) comes before what those after it do (`after`), and is seen by them.
     /// Costs nothing where there is nothing to wait for.
     ///
-    /// Shaders and copies see what shaders and copies have written when these are done: their caches are coherent with the L2.
-    /// For the host all caches are flushed at this place; without such a barrier the host does it when it reads.
+    /// Loads and stores of shaders and of the stream see what others have written when these are done: the load/store cache is
+    /// coherent with the L2. Caches that are only read through (textures) are not: they are invalidated before the next dispatch
+    /// that samples, if `before` writes and `after` samples. For the host all caches are flushed at this place; without such a
+    /// barrier the host does it when it reads.
     ///
     /// # Errors
     /// If there is no memory for more commands.
@@ -25,21 +27,42 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         if after == Accesses::NONE || before == Accesses::NONE {
             return Ok(self);
         }
-        if before.any_of(Accesses::SHADER_READ | Accesses::SHADER_WRITE) {
+        if before.any_of(Accesses::OF_JOBS) {
             self.wait_for_jobs()?;
         }
         let copies = Accesses::TRANSFER_READ | Accesses::TRANSFER_WRITE;
         if before.any_of(copies) {
             self.wait_for_memory()?;
         }
-        let writes = Accesses::SHADER_WRITE | Accesses::TRANSFER_WRITE;
-        if before.any_of(writes) && after.any_of(Accesses::HOST_READ) && self.unflushed {
+        let writes = before.any_of(Accesses::WRITES);
+        if writes && after.any_of(Accesses::THROUGH_TEXTURES) && self.unflushed {
+            self.texels_changed();
+        }
+        if writes && after.any_of(Accesses::HOST_READ) && self.unflushed {
             self.wait_for_jobs()?;
             self.wait_for_memory()?;
             self.flush(Reach::All)?;
             self.unflushed = false;
         }
         Ok(self)
+    }
+
+    /// What is sampled from here on may have been written since texels were fetched into read-only caches: the next dispatch
+    /// that samples invalidates them first.
+    pub(super) fn texels_changed(&mut self) {
+        self.stale_texels = true;
+        if self.samples() {
+            // It is not to be repeated without that.
+            self.made.forget_state();
+        }
+    }
+
+    /// Invalidates read-only caches if what is sampled may stand there as it was before it was written.
+    pub(super) fn refresh_texels(&mut self) -> Result<(), Error> {
+        match self.stale_texels {
+            true => self.flush(Reach::ReadOnly),
+            false => Ok(()),
+        }
     }
 
     /// Waits for jobs, if some may run.
@@ -91,8 +114,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
             words.flush(reach),
             words.wait_others,
         ];
-        self.partial |= reach == Reach::Cores;
+        self.partial |= reach != Reach::All;
         self.running.memory = false;
+        // Each of them invalidates what is only read through.
+        self.stale_texels = false;
         self.put_together(&all)
     }
 }

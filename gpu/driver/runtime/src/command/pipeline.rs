@@ -10,7 +10,7 @@ use crate::error::{Error, Thing};
 use crate::handle::{Pipeline, Space};
 use crate::platform::Platform;
 use crate::vm::{GpuAddress, Protection};
-use eitri_program::{DATA_ALIGNMENT, FauWord, Program, WorkgroupSize};
+use eitri_program::{Access, BindingKind, DATA_ALIGNMENT, FauWord, Program, WorkgroupSize};
 
 /// Bytes after the code that the instruction fetcher may read: they are mapped and zero.
 const PREFETCH: u64 = 128;
@@ -33,6 +33,10 @@ pub(crate) struct Pipelined<'d> {
     counts: bool,
     /// The uniforms hold words of buffers.
     buffer_words: bool,
+    /// It samples images, or fetches texels of them.
+    samples: bool,
+    /// It may write texels of images.
+    writes_texels: bool,
     /// The only resource table that it uses, if there is only one.
     table: Option<u8>,
     /// The highest one.
@@ -56,6 +60,10 @@ pub(super) struct Shape {
     pub(super) counts: bool,
     /// They hold words of buffers.
     pub(super) buffer_words: bool,
+    /// It samples images, or fetches texels of them.
+    pub(super) samples: bool,
+    /// It may write texels of images.
+    pub(super) writes_texels: bool,
     pub(super) table: Option<u8>,
     pub(super) highest: Option<u8>,
     /// Where the program's data is.
@@ -105,6 +113,12 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             counts |= matches!(word, FauWord::NumWorkgroups(_));
             buffer_words |= matches!(word, FauWord::BufferWord { .. });
         }
+        let mut bindings = program.bindings();
+        let samples = bindings.any(|binding| binding.kind.is_texture());
+        let mut bindings = program.bindings();
+        let writes_texels = bindings.any(|binding| {
+            matches!(binding.kind, BindingKind::StorageImage(_)) && binding.access != Access::Read
+        });
         let pipelined = Pipelined {
             program: *program,
             workgroup,
@@ -112,6 +126,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             pairs: words.div_ceil(2),
             counts,
             buffer_words,
+            samples,
+            writes_texels,
             table: highest.filter(|highest| tables.all(|table| table == *highest)),
             highest,
         };
@@ -159,6 +175,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             pairs: it.pairs,
             counts: it.counts,
             buffer_words: it.buffer_words,
+            samples: it.samples,
+            writes_texels: it.writes_texels,
             table: it.table,
             highest: it.highest,
             data: code.offset(places.data),

@@ -96,6 +96,12 @@ pub struct Recorder<'r, 's, 'd, P> {
     /// Something was written since the last flush of all caches.
     pub(super) unflushed: bool,
     pub(super) partial: bool,
+    /// What is sampled may stand in read-only caches as it was before it was written.
+    pub(super) stale_texels: bool,
+    /// Some dispatch samples what was written before the job.
+    pub(super) samples: bool,
+    /// Some dispatch may write texels of images.
+    pub(super) writes_texels: bool,
     pub(super) exclusive: bool,
     /// The stream has filled in uniforms, and no cache holds them as they were.
     pub(super) filled: bool,
@@ -139,6 +145,10 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             made: super::dispatch::Made::NOTHING,
             unflushed: false,
             partial: false,
+            // Those who call may have written texels; what comes before a job its ring entry flushes for.
+            stale_texels: secondary,
+            samples: false,
+            writes_texels: false,
             exclusive: false,
             filled: false,
             invocations: Some(0),
@@ -183,6 +193,8 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
                 uses: CacheUse {
                     partial: self.partial,
                     clean: !self.unflushed,
+                    samples: self.samples,
+                    writes_texels: self.writes_texels,
                 },
                 exclusive: self.exclusive,
                 invocations: self.invocations,

@@ -82,6 +82,7 @@ pub(crate) struct Words {
     pub(super) run: Run,
     flush_all: Checked,
     flush_cores: Checked,
+    flush_read_only: Checked,
 }
 
 impl Words {
@@ -106,13 +107,13 @@ impl Words {
             })
         };
         let flush = |reach: Reach| {
-            let l2_flush_mode = match reach {
-                Reach::Cores => FlushMode::None,
-                Reach::All => FlushMode::CleanAndInvalidate,
+            let if_reached = |least| match reach >= least {
+                true => FlushMode::CleanAndInvalidate,
+                false => FlushMode::None,
             };
             config.checked(FlushCache2 {
-                l2_flush_mode,
-                lsc_flush_mode: FlushMode::CleanAndInvalidate,
+                l2_flush_mode: if_reached(Reach::All),
+                lsc_flush_mode: if_reached(Reach::Cores),
                 other_flush_mode: OtherFlushMode::Invalidate,
                 latest_flush_id: COUNT,
                 signal_slot: OTHERS,
@@ -155,6 +156,7 @@ impl Words {
             run: Run::new(&config, RunCompute::default())?,
             flush_all: flush(Reach::All)?,
             flush_cores: flush(Reach::Cores)?,
+            flush_read_only: flush(Reach::ReadOnly)?,
             config,
         })
     }
@@ -164,6 +166,7 @@ impl Words {
         match reach {
             Reach::All => self.flush_all,
             Reach::Cores => self.flush_cores,
+            Reach::ReadOnly => self.flush_read_only,
         }
     }
 

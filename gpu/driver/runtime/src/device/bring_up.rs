@@ -15,7 +15,7 @@ use crate::firmware::{
 use crate::gpu::power::choose_coherency;
 use crate::gpu::probe::probe;
 use crate::gpu::reset::stop_gpu;
-use crate::gpu::{HaltError, PowerStuck, ProbeError, Properties, ResetError};
+use crate::gpu::{HaltError, PowerStuck, ProbeError, Properties, ResetError, TimerClock};
 use crate::links::Links;
 use crate::memory::Memory;
 use crate::mmu::{AddressSpace, MmuError};
@@ -26,6 +26,7 @@ use crate::seats::Seats;
 use crate::slab::Slab;
 use crate::storage::{Storage, Tables};
 use crate::vm::Vm;
+use crate::warning::Warning;
 use core::fmt;
 use core::time::Duration;
 use eitri_cs::builder::BuildFault;
@@ -302,7 +303,7 @@ fn identify<P: Platform, R: Reporter>(
     it: &mut P,
     steps: &mut Steps<'_, R>,
 ) -> Result<(Properties, Coherency), ProbeError> {
-    steps.take(
+    let known = steps.take(
         it,
         Step::Probe,
         |it| {
@@ -311,7 +312,12 @@ fn identify<P: Platform, R: Reporter>(
             Ok((properties, coherency))
         },
         |(properties, _), say| say(format_args!("{properties}")),
-    )
+    )?;
+    if let TimerClock::Cycles { hertz } = known.0.timers {
+        let cycles_hertz = hertz;
+        steps.warn(&Warning::TimestampStands { cycles_hertz });
+    }
+    Ok(known)
 }
 
 /// What a GPU is started with: all of it is in memory only.

@@ -36,6 +36,12 @@ pub(crate) struct Caches {
     flushed: u64,
     /// The caches of the shader cores were.
     refreshed: u64,
+    /// Those of them that are only read through were invalidated.
+    invalidated: u64,
+    /// A job that may have written texels of images ended last.
+    texels_written: u64,
+    /// Jobs in flight that may write texels of images.
+    texel_writers: u32,
     pending: Option<Pending>,
     /// Jobs in flight that flush some caches only.
     partial: u32,
@@ -48,6 +54,9 @@ impl Caches {
             stamp: 0,
             flushed: 0,
             refreshed: 0,
+            invalidated: 0,
+            texels_written: 0,
+            texel_writers: 0,
             pending: None,
             partial: 0,
         }
@@ -69,7 +78,7 @@ impl Caches {
     // LATEST_FLUSH before and after a FLUSH_CACHE2 that only invalidates, on any board.
     #[inline]
     pub(super) fn begin(&mut self, uses: CacheUse) -> Begin {
-        if self.pending.is_none() && !uses.partial {
+        if self.pending.is_none() && !uses.concerns_others() {
             return Begin::NOTHING;
         }
         self.begin_with(uses)
@@ -82,26 +91,48 @@ impl Caches {
         {
             pending.flush.id = FLUSH_ALWAYS;
         }
-        let begin = self.pending.map_or(Begin::NOTHING, |pending| Begin {
+        let mut begin = self.pending.map_or(Begin::NOTHING, |pending| Begin {
             reach: Some(pending.flush.reach),
             id: pending.flush.id,
             stamp: pending.stamp,
         });
-        if uses.partial || begin.reach == Some(Reach::Cores) {
+        if uses.samples && self.texels_may_be_stale() {
+            if begin.reach.is_none() {
+                begin.stamp = self.next();
+            }
+            begin.reach = begin.reach.max(Some(Reach::ReadOnly));
+            // Jobs have written since the host did: an id of that time says nothing of them.
+            begin.id = FLUSH_ALWAYS;
+        }
+        if is_partial(uses, begin) {
             self.partial = self.partial.saturating_add(1);
         }
+        self.texel_writers = self.texel_writers.saturating_add(uses.writes_texels.into());
         begin
+    }
+
+    /// Whether read-only caches may hold texels as they were before a job wrote them: one that is in flight, or that has ended
+    /// since these caches were invalidated.
+    const fn texels_may_be_stale(&self) -> bool {
+        self.texel_writers > 0 || self.texels_written > self.invalidated
     }
 
     /// A job is over that began so. `done`: it has run, so that what it began with has happened to all that was there at the
     /// stamp.
     pub(super) fn end(&mut self, uses: CacheUse, begin: Begin, done: bool) {
         let Begin { reach, stamp, .. } = begin;
-        if uses.partial || reach == Some(Reach::Cores) {
+        if is_partial(uses, begin) {
             self.partial = self.partial.saturating_sub(1);
         }
+        if uses.writes_texels {
+            self.texel_writers = self.texel_writers.saturating_sub(1);
+            self.texels_written = self.next();
+        }
         if let (Some(reach), true) = (reach, done) {
-            self.refreshed = self.refreshed.max(stamp);
+            self.invalidated = self.invalidated.max(stamp);
+            if reach >= Reach::Cores {
+                self.refreshed = self.refreshed.max(stamp);
+            }
             if reach == Reach::All {
                 self.flushed = self.flushed.max(stamp);
             }
@@ -119,8 +150,14 @@ impl Caches {
         let now = self.next();
         self.flushed = now;
         self.refreshed = now;
+        self.invalidated = now;
         self.pending = None;
     }
+}
+
+/// Whether a job flushes some caches only, by itself or at its beginning.
+fn is_partial(uses: CacheUse, begin: Begin) -> bool {
+    uses.partial || begin.reach.is_some_and(|reach| reach < Reach::All)
 }
 
 impl<P: Platform> Device<'_, '_, P> {
@@ -332,5 +369,68 @@ mod tests {
         caches.end(NOTHING, begin, true);
         assert_eq!(caches.partial, 0);
         assert!(caches.refreshed > caches.flushed);
+    }
+
+    const SAMPLES: CacheUse = CacheUse {
+        samples: true,
+        ..NOTHING
+    };
+    const WRITES: CacheUse = CacheUse {
+        writes_texels: true,
+        ..NOTHING
+    };
+
+    fn reach_of(caches: &mut Caches, uses: CacheUse) -> Option<Reach> {
+        let begin = caches.begin(uses);
+        caches.end(uses, begin, true);
+        begin.reach
+    }
+
+    #[test]
+    fn a_job_that_samples_what_another_has_written_invalidates_first() {
+        let mut caches = Caches::new();
+        assert_eq!(reach_of(&mut caches, SAMPLES), None, "nothing was written");
+        assert_eq!(reach_of(&mut caches, WRITES), None);
+        assert_eq!(reach_of(&mut caches, NOTHING), None, "it samples nothing");
+        let failed = caches.begin(SAMPLES);
+        assert_eq!(failed.reach, Some(Reach::ReadOnly));
+        caches.end(SAMPLES, failed, false);
+        let first = reach_of(&mut caches, SAMPLES);
+        assert_eq!(first, Some(Reach::ReadOnly), "the last one has not run");
+        assert_eq!(reach_of(&mut caches, SAMPLES), None, "it is done");
+        assert_eq!((caches.partial, caches.texel_writers), (0, 0));
+        assert_eq!(reach_of(&mut caches, WRITES), None);
+        caches.emptied();
+        assert_eq!(reach_of(&mut caches, SAMPLES), None, "a flush of all");
+    }
+
+    #[test]
+    fn a_writer_in_flight_is_behind_no_invalidation() {
+        let mut caches = Caches::new();
+        let writer = caches.begin(WRITES);
+        for round in 0..2 {
+            let reach = reach_of(&mut caches, SAMPLES);
+            assert_eq!(reach, Some(Reach::ReadOnly), "round {round}");
+        }
+        caches.emptied();
+        caches.end(WRITES, writer, true);
+        let reach = reach_of(&mut caches, SAMPLES);
+        assert_eq!(reach, Some(Reach::ReadOnly), "it wrote after that");
+        assert_eq!(reach_of(&mut caches, SAMPLES), None);
+    }
+
+    /// The hardware skips a flush whose id is older than its last one; what a job wrote since is not seen to by that.
+    #[test]
+    fn an_id_of_the_hosts_last_write_says_nothing_of_what_jobs_wrote() {
+        let mut caches = Caches::new();
+        pending(&mut caches, ALL);
+        let writer = caches.begin(WRITES);
+        assert_eq!(flush_of(writer), Some(ALL));
+        let always = JobFlush {
+            id: FLUSH_ALWAYS,
+            ..ALL
+        };
+        assert_eq!(flush_of(caches.begin(SAMPLES)), Some(always));
+        assert_eq!(flush_of(caches.begin(NOTHING)), Some(ALL));
     }
 }

@@ -78,7 +78,8 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Writes all texels of a part. What a job in flight reads meanwhile is not defined.
     ///
     /// # Errors
-    /// If there is no such part, or it has more or fewer bytes.
+    /// If there is no such part, or it has more or fewer bytes; or the GPU's caches are not cleaned in time, which costs the
+    /// device.
     pub fn write_image(
         &mut self,
         image: Image,
@@ -91,7 +92,8 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Reads all texels of a part. What a job in flight writes meanwhile may be seen or not.
     ///
     /// # Errors
-    /// If there is no such part, or it has more or fewer bytes.
+    /// If there is no such part, or it has more or fewer bytes; or the GPU's caches were not cleaned in time, as with
+    /// [`Device::read_buffer`].
     pub fn read_image(
         &mut self,
         image: Image,
@@ -128,14 +130,16 @@ impl<P: Platform> Device<'_, '_, P> {
         let memory = self.object(image.0, WHAT)?.mapping.memory();
         let skipped = lies.slice.saturating_mul(slice.into());
         let at = memory.offset(lies.offset).offset(skipped);
-        // A cache may hold old neighbours of what is written, which the GPU has written since.
+        let is_in = matches!(way, Way::In(_));
+        if is_in {
+            self.host_writes(image.0, WHAT)?;
+        } else {
+            self.host_reads(image.0, WHAT)?;
+        }
+        // A cache may hold old neighbours of what is written, or old texels of what is read, which the GPU has written since.
         self.platform.observe();
         self.platform.invalidate(at.span(lies.slice));
         let texel = info.texel_bytes() as usize;
-        let is_in = matches!(way, Way::In(_));
-        if !is_in {
-            self.host_reads(image.0, WHAT)?;
-        }
         match info.tiling {
             Tiling::Linear => self.copy_rows(at, &lies, texel, way),
             Tiling::UInterleaved => self.copy_tiles(at, &lies, texel, way),

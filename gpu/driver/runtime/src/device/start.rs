@@ -195,9 +195,12 @@ impl Start {
                     Work::Space
                 }
                 (Step::StartFirmware, _) => Work::Notice(Notice::begin(it, now)),
-                (Step::Configure, Some(global)) => {
-                    Work::Answer(global.begin_configure(it, now, properties.cores))
-                }
+                (Step::Configure, Some(global)) => Work::Answer(global.begin_configure(
+                    it,
+                    now,
+                    properties.cores,
+                    properties.timers,
+                )),
                 (Step::Ping, Some(global)) => Work::Answer(global.begin_ping(it, now)),
                 _ => Work::Interface,
             };
@@ -269,7 +272,7 @@ pub(super) fn pass<P: Platform, R: Reporter>(
     let (image, coherency) = (ground.image, ground.coherency);
     let cores = ground.properties.cores;
     let mut passing = Passing { ground, due: None };
-    steps.take_with(
+    let passed: Result<_, BringUpError> = steps.take_with(
         &mut passing,
         |it| it.ground.platform,
         step,
@@ -311,7 +314,12 @@ pub(super) fn pass<P: Platform, R: Reporter>(
             (Step::Configure, _) => say(format_args!("cores {cores:#x}")),
             _ => say(format_args!("answered")),
         },
-    )
+    );
+    let passed = passed?;
+    if let Some(Passed::Interface(interface)) = &passed {
+        interface.warnings.iter().for_each(|it| steps.warn(it));
+    }
+    Ok(passed)
 }
 
 pub(super) const fn reset_name(kind: ResetKind) -> &'static str {

@@ -5,14 +5,14 @@
 use super::channel::{ANSWER, Asked, Channel};
 use crate::access::Access;
 use crate::gpu::mcu::Reaching;
+use crate::gpu::timer_clock::TimerClock;
 use crate::platform::{Instant, Platform};
 use crate::wait::ms;
 use core::time::Duration;
 use eitri_csf::interface::control::Version;
 use eitri_csf::interface::global::{
     GLB_ACK_IRQ_MASK, GLB_ALLOC_EN, GLB_DB_ACK, GLB_DB_REQ, GLB_HALT_STATUS, GLB_IDLE_TIMER,
-    GLB_PROGRESS_TIMER, GLB_PWROFF_TIMER, GlbState, TimerSource, glb_req, timer_longest,
-    timer_word,
+    GLB_PROGRESS_TIMER, GLB_PWROFF_TIMER, GlbState, glb_req,
 };
 use eitri_csf::registers::doorbell::KERNEL_DOORBELL;
 use eitri_csf::registers::mcu::McuState;
@@ -63,20 +63,13 @@ impl Global {
         platform: &mut P,
         now: Instant,
         cores: u64,
+        timers: TimerClock,
     ) -> Asked {
         let input = self.requests.input;
-        let timer = |microseconds, hertz| match hertz {
-            0 => timer_longest(),
-            hertz => timer_word(microseconds, hertz, TimerSource::Timestamp),
-        };
-        let hertz = platform.counter_hertz();
         input.write(platform, GLB_ALLOC_EN, cores);
-        input.write(
-            platform,
-            GLB_PWROFF_TIMER,
-            u64::from(timer(POWER_OFF_US, hertz)),
-        );
-        input.write(platform, GLB_IDLE_TIMER, u64::from(timer(IDLE_US, hertz)));
+        let (power_off, idle) = (timers.word(POWER_OFF_US), timers.word(IDLE_US));
+        input.write(platform, GLB_PWROFF_TIMER, u64::from(power_off));
+        input.write(platform, GLB_IDLE_TIMER, u64::from(idle));
         input.write(platform, GLB_PROGRESS_TIMER, u64::from(PROGRESS_CYCLES));
 
         let toggles = glb_req::CFG_ALLOC_EN.mask32()

@@ -1,20 +1,23 @@
 //! The interface that running firmware offers: found by its control blocks, checked once.
 //!
-//! Guarantees: every block lies inside the shared section; counts are in range; slots are alike.
+//! Guarantees: every block lies inside the shared section and is nobody else's; a group can go on in any slot that is used. What
+//! other drivers insist on beyond that is a warning: counts out of their range, slots and streams that differ.
 //! Facts: hardware/csf-firmware.md sections 6 and 7.
 
 use super::channel::Channel;
 use super::global::Global;
 use crate::access::SharedBlock;
 use crate::platform::{PhysicalAddress, Platform};
+use crate::warning::Warning;
 use core::fmt;
+use core::ops::RangeInclusive;
 use eitri_csf::interface::control::{
     GLB_CONTROL, GLB_FEATURES, GLB_GROUP_NUM, GLB_GROUP_STRIDE, GLB_INPUT_VA, GLB_OUTPUT_VA,
     GLB_VERSION, GROUP_CONTROL, GROUP_CONTROL_OFFSET, GROUP_FEATURES, GROUP_INPUT_VA,
     GROUP_OUTPUT_VA, GROUP_PROTM_SUSPEND_SIZE, GROUP_STREAM_NUM, GROUP_STREAM_STRIDE,
     GROUP_SUSPEND_SIZE, GROUPS, SHARED_VA, STREAM_CONTROL, STREAM_CONTROL_OFFSET, STREAM_FEATURES,
-    STREAM_INPUT_VA, STREAM_OUTPUT_VA, STREAMS, Version, glb_group_num, group_stream_num,
-    stream_features,
+    STREAM_INPUT_VA, STREAM_OUTPUT_VA, STREAMS, Version, glb_group_num, group_features,
+    group_stream_num, stream_features,
 };
 use eitri_csf::interface::global::{GLB_ACK, GLB_INPUT, GLB_OUTPUT, GLB_REQ};
 use eitri_csf::interface::group::{CSG_ACK, CSG_INPUT, CSG_OUTPUT, CSG_REQ};
@@ -78,20 +81,6 @@ pub enum InterfaceError {
         /// Its firmware address.
         address: u64,
     },
-    /// Two slots, or two streams, differ.
-    #[error(
-        "{register} of slot {slot} = {value:#x}, but {first:#x} in the first slot: slots must be alike"
-    )]
-    Unequal {
-        /// The word.
-        register: &'static str,
-        /// The slot.
-        slot: u32,
-        /// Its value.
-        value: u32,
-        /// The value of the first slot or stream.
-        first: u32,
-    },
 }
 
 /// The blocks of a stream.
@@ -134,7 +123,10 @@ impl SlotBlocks {
     }
 }
 
-/// What is the same for all slots.
+/// A warning for each word that can be odd.
+const MOST_WARNINGS: usize = 8;
+
+/// What holds for all slots that are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlotFacts {
     pub(crate) features: u32,
@@ -154,6 +146,7 @@ pub(crate) struct Interface {
     pub(crate) global: Global,
     pub(crate) slots: Vec<SlotBlocks, MAX_SLOTS>,
     pub(crate) facts: SlotFacts,
+    pub(crate) warnings: Vec<Warning, MOST_WARNINGS>,
 }
 
 impl Interface {
@@ -168,13 +161,14 @@ impl Interface {
             platform,
             base,
             bytes,
+            warnings: Vec::new(),
         };
         let global = reader.at_offset(const { Extent::of(&GLB_CONTROL) }, 0)?;
         let version = reader.word(global, GLB_VERSION);
         let version = Version::from_word(version).ok_or(InterfaceError::NotBooted)?;
         let features = reader.word(global, GLB_FEATURES);
         let groups = glb_group_num::GROUPS.get(reader.word(global, GLB_GROUP_NUM));
-        in_range(GLB_GROUP_NUM, groups, *GROUPS.start(), *GROUPS.end())?;
+        reader.count(GLB_GROUP_NUM, groups, 1, GROUPS)?;
         let stride = u64::from(reader.word(global, GLB_GROUP_STRIDE));
         let input = reader.block(const { Extent::of(&GLB_INPUT) }, global, GLB_INPUT_VA)?;
         let output = reader.block(const { Extent::of(&GLB_OUTPUT) }, global, GLB_OUTPUT_VA)?;
@@ -187,19 +181,26 @@ impl Interface {
 
         let mut slots = Vec::new();
         let mut first = None;
+        let mut all = None;
+        let mut used = groups;
         for number in 0..groups {
             let offset = stride.saturating_mul(u64::from(number));
             let offset = offset.saturating_add(u64::from(GROUP_CONTROL_OFFSET));
             let (slot, facts) = reader.slot(number, offset)?;
-            alike(number, *first.get_or_insert(facts), facts)?;
+            let first = *first.get_or_insert(facts);
+            if !reader.compare(number, first, facts) {
+                used = used.min(number);
+            }
+            all = Some(all.map_or(facts, |all| combine(all, facts)));
             // Slots beyond those that are used are checked all the same.
             let _ = slots.push(slot);
         }
-        let facts = first.ok_or(InterfaceError::NotBooted)?;
+        let facts: SlotFacts = all.ok_or(InterfaceError::NotBooted)?;
         let needed = u64::from(facts.streams).saturating_mul(facts.stream_stride);
         let needed = needed.saturating_add(u64::from(STREAM_CONTROL_OFFSET));
         apart(GLB_GROUP_STRIDE, stride, needed)?;
         own_blocks(base, &requests, &slots)?;
+        slots.truncate(used as usize);
         let global = Global { version, requests };
         Ok(Interface {
             version,
@@ -208,6 +209,7 @@ impl Interface {
             global,
             slots,
             facts,
+            warnings: reader.warnings,
         })
     }
 
@@ -252,9 +254,94 @@ struct Reader<'a, P> {
     platform: &'a mut P,
     base: PhysicalAddress,
     bytes: u64,
+    warnings: Vec<Warning, MOST_WARNINGS>,
 }
 
 impl<P: Platform> Reader<'_, P> {
+    /// Checks a count: below what the driver needs it is refused, outside of what other drivers accept it is odd.
+    fn count(
+        &mut self,
+        register: Register,
+        value: u32,
+        needed: u32,
+        usual: RangeInclusive<u32>,
+    ) -> Result<(), InterfaceError> {
+        let (register, most) = (register.name, *usual.end());
+        if value < needed {
+            return Err(InterfaceError::Count {
+                register,
+                value,
+                least: needed,
+                most,
+            });
+        }
+        if !usual.contains(&value) {
+            self.warn(Warning::Count {
+                register,
+                value,
+                least: *usual.start(),
+                most,
+            });
+        }
+        Ok(())
+    }
+
+    /// Compares a word with that of the first slot or stream.
+    fn compare_word(
+        &mut self,
+        register: Register,
+        slot: u32,
+        value: u32,
+        first: u32,
+        answer: &'static str,
+    ) {
+        if value != first {
+            self.warn(Warning::Unequal {
+                register: register.name,
+                slot,
+                value,
+                first,
+                answer,
+            });
+        }
+    }
+
+    /// Keeps a warning, if it is the first of its word.
+    fn warn(&mut self, warning: Warning) {
+        let word = |warning: &Warning| match *warning {
+            Warning::Count { register, .. } => (register, 0),
+            Warning::Unequal { register, .. } => (register, 1),
+            Warning::TimestampStands { .. } => ("", 0),
+        };
+        if self.warnings.iter().all(|it| word(it) != word(&warning)) {
+            // There is room: it is as long as there are words that are looked at.
+            let _ = self.warnings.push(warning);
+        }
+    }
+
+    /// Compares a slot with the first; whether a group that was suspended in one can go on in the other.
+    fn compare(&mut self, slot: u32, first: SlotFacts, other: SlotFacts) -> bool {
+        let kind = |facts: SlotFacts| group_features::SUSPEND_TYPE.get(facts.features);
+        let same = kind(first) == kind(other);
+        let answer = match same {
+            true => "the driver does not depend on it",
+            false => {
+                "a suspended group can't change between them: slots from there on are not used"
+            }
+        };
+        self.compare_word(GROUP_FEATURES, slot, other.features, first.features, answer);
+        let larger = "memory is taken for the larger";
+        let (its, firsts) = (other.suspend_bytes, first.suspend_bytes);
+        self.compare_word(GROUP_SUSPEND_SIZE, slot, its, firsts, larger);
+        let (its, firsts) = (other.protected_suspend_bytes, first.protected_suspend_bytes);
+        self.compare_word(GROUP_PROTM_SUSPEND_SIZE, slot, its, firsts, larger);
+        let answer = "the driver uses the first three";
+        self.compare_word(GROUP_STREAM_NUM, slot, other.streams, first.streams, answer);
+        let (its, firsts) = (other.stream_features, first.stream_features);
+        self.compare_word(STREAM_FEATURES, slot, its, firsts, LEAST);
+        same
+    }
+
     fn slot(
         &mut self,
         number: u32,
@@ -262,7 +349,7 @@ impl<P: Platform> Reader<'_, P> {
     ) -> Result<(SlotBlocks, SlotFacts), InterfaceError> {
         let control = self.at_offset(const { Extent::of(&GROUP_CONTROL) }, offset)?;
         let streams = group_stream_num::STREAMS.get(self.word(control, GROUP_STREAM_NUM));
-        in_range(GROUP_STREAM_NUM, streams, *STREAMS.start(), *STREAMS.end())?;
+        self.count(GROUP_STREAM_NUM, streams, MAX_STREAMS as u32, STREAMS)?;
         let stride = u64::from(self.word(control, GROUP_STREAM_STRIDE));
         let mut facts = SlotFacts {
             features: self.word(control, GROUP_FEATURES),
@@ -291,7 +378,9 @@ impl<P: Platform> Reader<'_, P> {
             if stream == 0 {
                 facts.stream_features = features;
             }
-            equal(STREAM_FEATURES, number, features, facts.stream_features)?;
+            let first = facts.stream_features;
+            self.compare_word(STREAM_FEATURES, number, features, first, LEAST);
+            facts.stream_features = least(first, features);
             let blocks = StreamBlocks {
                 input: self.block(
                     const { Extent::of(&CS_KERNEL_INPUT) },
@@ -412,49 +501,29 @@ fn own_blocks(
     Ok(())
 }
 
-fn in_range(register: Register, value: u32, least: u32, most: u32) -> Result<(), InterfaceError> {
-    if (least..=most).contains(&value) {
-        return Ok(());
-    }
-    Err(InterfaceError::Count {
-        register: register.name,
-        value,
-        least,
-        most,
-    })
+/// The answer to streams that differ.
+const LEAST: &str = "jobs use what all streams have";
+
+/// What streams with these two features both have.
+fn least(one: u32, other: u32) -> u32 {
+    let (registers, scoreboards) = (
+        stream_features::REGISTERS_MINUS_1,
+        stream_features::SCOREBOARDS,
+    );
+    let word = registers.set32(one & other, registers.get(one).min(registers.get(other)));
+    scoreboards.set32(word, scoreboards.get(one).min(scoreboards.get(other)))
 }
 
-fn equal(register: Register, slot: u32, value: u32, first: u32) -> Result<(), InterfaceError> {
-    if value == first {
-        return Ok(());
+/// What holds for the slots of both: buffers that are large enough for either, streams that are as good as either's.
+fn combine(one: SlotFacts, other: SlotFacts) -> SlotFacts {
+    SlotFacts {
+        features: one.features,
+        suspend_bytes: one.suspend_bytes.max(other.suspend_bytes),
+        protected_suspend_bytes: one
+            .protected_suspend_bytes
+            .max(other.protected_suspend_bytes),
+        streams: one.streams.max(other.streams),
+        stream_stride: one.stream_stride.max(other.stream_stride),
+        stream_features: least(one.stream_features, other.stream_features),
     }
-    Err(InterfaceError::Unequal {
-        register: register.name,
-        slot,
-        value,
-        first,
-    })
-}
-
-fn alike(slot: u32, first: SlotFacts, other: SlotFacts) -> Result<(), InterfaceError> {
-    equal(GROUP_FEATURES, slot, other.features, first.features)?;
-    equal(
-        GROUP_SUSPEND_SIZE,
-        slot,
-        other.suspend_bytes,
-        first.suspend_bytes,
-    )?;
-    equal(
-        GROUP_PROTM_SUSPEND_SIZE,
-        slot,
-        other.protected_suspend_bytes,
-        first.protected_suspend_bytes,
-    )?;
-    equal(GROUP_STREAM_NUM, slot, other.streams, first.streams)?;
-    equal(
-        STREAM_FEATURES,
-        slot,
-        other.stream_features,
-        first.stream_features,
-    )
 }

@@ -9,6 +9,7 @@ pub(crate) mod mcu;
 pub(crate) mod power;
 pub(crate) mod probe;
 pub(crate) mod reset;
+pub(crate) mod timer_clock;
 
 #[cfg(test)]
 mod tests;
@@ -17,3 +18,4 @@ pub use mcu::HaltError;
 pub use power::{DomainState, PowerState, PowerStuck};
 pub use probe::{ProbeError, Properties};
 pub use reset::ResetError;
+pub use timer_clock::TimerClock;

@@ -2,6 +2,7 @@
 //!
 //! Facts: hardware/csf-mmio.md sections 4, 5, 16.1 and 17.
 
+use super::timer_clock::TimerClock;
 use crate::access::Access;
 use crate::platform::{Platform, SystemCoherency};
 use core::fmt;
@@ -64,6 +65,8 @@ pub struct Properties {
     pub max_barrier: u32,
     /// Registers of a core.
     pub registers_per_core: u32,
+    /// Counter that the firmware's timers use.
+    pub timers: TimerClock,
 }
 
 impl Properties {
@@ -162,7 +165,7 @@ pub fn probe<P: Platform>(platform: &mut P) -> Result<Properties, ProbeError> {
         0 => threads,
         count => count,
     };
-    let properties = Properties {
+    let mut properties = Properties {
         id,
         arch,
         name: id
@@ -189,8 +192,10 @@ pub fn probe<P: Platform>(platform: &mut P) -> Result<Properties, ProbeError> {
         max_workgroup: platform.read_word(THREAD_MAX_WORKGROUP_SIZE),
         max_barrier: platform.read_word(THREAD_MAX_BARRIER_SIZE),
         registers_per_core: thread_features::REGISTERS.get(platform.read_word(THREAD_FEATURES)),
+        timers: TimerClock::Timestamp { hertz: 0 },
     };
     check(&properties)?;
+    properties.timers = TimerClock::find(platform);
     Ok(properties)
 }
 
@@ -206,8 +211,8 @@ fn check(it: &Properties) -> Result<(), ProbeError> {
     if !(33..=48).contains(&it.va_bits) {
         return nonsense(MMU_FEATURES.name, u64::from(it.va_bits));
     }
-    // Space 0 is the firmware's; jobs need another.
-    if it.address_spaces & 3 != 3 {
+    // Space 0 is the firmware's; jobs need another, whichever it is.
+    if it.address_spaces & 1 == 0 || it.address_spaces & 0xFFFE == 0 {
         return nonsense(AS_PRESENT.name, u64::from(it.address_spaces));
     }
     Ok(())

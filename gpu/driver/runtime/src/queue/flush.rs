@@ -5,6 +5,8 @@
 /// Which caches a flush is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reach {
+    /// Those of the shader cores that are only read through: textures, descriptors.
+    ReadOnly,
     /// Those of the shader cores: load/store caches, and whatever is only read through.
     Cores,
     /// All, the L2 too.
@@ -47,18 +49,31 @@ pub(crate) struct CacheUse {
     pub(crate) partial: bool,
     /// It flushes all of them when its last work is done.
     pub(crate) clean: bool,
+    /// It samples images that were written before it.
+    pub(crate) samples: bool,
+    /// It may write texels of images.
+    pub(crate) writes_texels: bool,
 }
 
 impl CacheUse {
+    /// Whether the order of its flushes and samples to those of other jobs matters.
+    pub(crate) const fn concerns_others(self) -> bool {
+        self.partial || self.samples || self.writes_texels
+    }
+
     /// Nothing.
     #[cfg(test)]
     pub(crate) const NONE: CacheUse = CacheUse {
         partial: false,
         clean: false,
+        samples: false,
+        writes_texels: false,
     };
     /// Whatever a stream of its owner's may do.
     pub(crate) const UNKNOWN: CacheUse = CacheUse {
         partial: true,
         clean: false,
+        samples: true,
+        writes_texels: true,
     };
 }

@@ -39,6 +39,7 @@ pub(crate) struct StreamShape {
     set_high: Load32,
     flush_all: Checked,
     flush_cores: Checked,
+    flush_read_only: Checked,
     flushed: Checked,
     call: Checked,
     /// One, to be added.
@@ -93,10 +94,10 @@ impl StreamShape {
                 ..Wait::default()
             })
         };
-        let flush = |l2_flush_mode| {
+        let flush = |l2_flush_mode, lsc_flush_mode| {
             config.checked(FlushCache2 {
                 l2_flush_mode,
-                lsc_flush_mode: FlushMode::CleanAndInvalidate,
+                lsc_flush_mode,
                 other_flush_mode: OtherFlushMode::Invalidate,
                 latest_flush_id: value.low(),
                 signal_slot: slot,
@@ -108,8 +109,9 @@ impl StreamShape {
             set_address: Load64::new(config, address)?,
             set_value: Load32::new(config, value.low())?,
             set_high: Load32::new(config, value.high())?,
-            flush_all: flush(FlushMode::CleanAndInvalidate)?,
-            flush_cores: flush(FlushMode::None)?,
+            flush_all: flush(FlushMode::CleanAndInvalidate, FlushMode::CleanAndInvalidate)?,
+            flush_cores: flush(FlushMode::None, FlushMode::CleanAndInvalidate)?,
+            flush_read_only: flush(FlushMode::None, FlushMode::None)?,
             flushed: wait(slot.mask())?,
             call: config.checked(Call {
                 address,
@@ -161,6 +163,7 @@ pub(crate) const fn own_words(
 ) -> [u64; OWN] {
     let flush = match begin.reach {
         None => None,
+        Some(Reach::ReadOnly) => Some(shape.flush_read_only),
         Some(Reach::Cores) => Some(shape.flush_cores),
         Some(Reach::All) => Some(shape.flush_all),
     };
@@ -285,6 +288,12 @@ mod tests {
         };
         let words = wrapper(&shape, code, sync, cores);
         assert_eq!(words[..2], [0x025e_0000_0000_0000, 0x2400_5e00_0000_0230]);
+        let read_only = Begin {
+            reach: Some(Reach::ReadOnly),
+            ..Begin::NOTHING
+        };
+        let words = wrapper(&shape, code, sync, read_only);
+        assert_eq!(words[..2], [0x025e_0000_0000_0000, 0x2400_5e00_0000_0200]);
     }
 
     #[test]

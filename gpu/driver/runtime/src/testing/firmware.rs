@@ -31,7 +31,7 @@ use std::vec::Vec;
 pub(crate) const SLOTS: u32 = 8;
 const STREAMS: u32 = 8;
 /// Where blocks lie in the shared section, as in the images that the facts describe.
-const GLB_INPUT: u32 = 0x2000;
+pub(crate) const GLB_INPUT: u32 = 0x2000;
 const GLB_OUTPUT: u32 = 0x6000;
 
 fn csg_input(slot: u32) -> u32 {

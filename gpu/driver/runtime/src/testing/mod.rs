@@ -9,6 +9,7 @@ use crate::page_allocator::PageAllocator;
 use crate::platform::{DmaRegion, Instant, Lines, PhysicalAddress, Platform};
 use core::ops::Range;
 use core::time::Duration;
+use eitri_csf::registers::control::TIMESTAMP;
 use eitri_csf::registers::doorbell::DOORBELL;
 use eitri_csf::table::Register;
 use std::boxed::Box;
@@ -39,7 +40,7 @@ pub(crate) struct Fake {
 }
 
 impl Fake {
-    /// A platform with `bytes` of memory, on which every register reads 0.
+    /// A platform with `bytes` of memory, on which every register reads 0, but for a TIMESTAMP that runs.
     pub(crate) fn new(bytes: u64) -> Fake {
         Fake {
             registers: BTreeMap::new(),
@@ -127,7 +128,13 @@ pub(crate) fn clears(register: Register) -> impl Fn(&mut BTreeMap<u32, u32>, u32
 unsafe impl Platform for Fake {
     fn read32(&mut self, offset: u32) -> u32 {
         assert!(offset.is_multiple_of(4), "{offset:#x} is not aligned");
-        self.registers.get(&offset).copied().unwrap_or(0)
+        if let Some(value) = self.registers.get(&offset) {
+            return *value;
+        }
+        match offset == TIMESTAMP.offset {
+            true => (self.time.as_micros() * 24) as u32,
+            false => 0,
+        }
     }
 
     fn write32(&mut self, offset: u32, value: u32) {

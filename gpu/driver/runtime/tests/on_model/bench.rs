@@ -17,6 +17,8 @@ const TABLE_VARIABLE: &str = "EITRI_FAULT_TABLE";
 /// With `1` all machines have caches that the GPU does not see; with `code` it is told, too, which functions have stored what was not
 /// cleaned, which takes many times as long.
 const CACHES_VARIABLE: &str = "EITRI_NON_COHERENT";
+/// A seed: jobs that nothing orders overlap, in an order that is drawn from it.
+const OVERLAP_VARIABLE: &str = "EITRI_OVERLAP";
 /// What those caches do unasked.
 const SEED: u64 = 29;
 
@@ -34,6 +36,11 @@ static PROGRAMS: LazyLock<Mutex<HashMap<&str, &[u8]>>> = LazyLock::new(Mutex::de
 
 impl Bench for OnModel {
     fn machine(&self, config: Config, memory: Option<u64>) -> Rc<dyn Parts> {
+        let overlap = std::env::var(OVERLAP_VARIABLE).ok();
+        let config = Config {
+            overlap: overlap.and_then(|it| it.parse().ok()).or(config.overlap),
+            ..config
+        };
         // Caches before gibibytes take all the memory of this process.
         let wanted = std::env::var_os(CACHES_VARIABLE);
         let is = |value: &str| wanted.as_deref().is_some_and(|it| it == value);

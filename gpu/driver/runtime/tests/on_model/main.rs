@@ -1,7 +1,8 @@
 //! The driver's tests (`gpu/driver/driver-tests`) in this process, on the model.
 //!
 //! With `EITRI_NON_COHERENT=1` caches that the GPU does not see stand before the memory of each machine; with `code` in place of `1`
-//! what is missing in their upkeep is told with the driver's functions.
+//! what is missing in their upkeep is told with the driver's functions. With `EITRI_OVERLAP=SEED` jobs that nothing orders overlap in
+//! an order that is drawn from the seed.
 
 mod bench;
 

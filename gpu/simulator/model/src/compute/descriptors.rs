@@ -41,6 +41,22 @@ pub(crate) enum Lookup {
     Wrong(u8),
 }
 
+/// The first `N` words of what a shader's handle leads to, through the cache that the core has for such.
+pub(crate) fn descriptor_words<const N: usize>(
+    fabric: &mut Fabric,
+    memory: &mut dyn PhysicalMemory,
+    access: Access,
+) -> Result<[u32; N], Refusal> {
+    let mut words = [0; N];
+    for (word, offset) in words.iter_mut().zip((0..).step_by(4)) {
+        let mut bytes = [0; 4];
+        let access = access.to(access.address.wrapping_add(offset));
+        fabric.read_through_first_level(memory, access, &mut bytes)?;
+        *word = u32::from_le_bytes(bytes);
+    }
+    Ok(words)
+}
+
 /// The first `N` words at an address.
 fn words<const N: usize>(
     fabric: &mut Fabric,
@@ -81,7 +97,7 @@ pub(crate) fn descriptor(
         return Ok(None);
     }
     let at = resource.address.0.wrapping_add(offset);
-    let words = words::<8>(fabric, memory, access.to(at))?;
+    let words = descriptor_words::<8>(fabric, memory, access.to(at))?;
     Ok((words[0] & 0xf != DescriptorType::Null as u32).then_some(words))
 }
 
@@ -97,7 +113,7 @@ fn resource(
         return Ok(None);
     }
     let at = tables.wrapping_add(RESOURCE_BYTES * u64::from(entry));
-    let words = words::<4>(fabric, memory, access.to(at))?;
+    let words = descriptor_words::<4>(fabric, memory, access.to(at))?;
     Ok(Resource::unpack_at(fabric.config.product.arch(), &words, 0).ok())
 }
 

@@ -16,6 +16,7 @@ use crate::fabric::Fabric;
 use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
 use crate::power::Power;
+use crate::random::Random;
 use crate::shader::JobFault;
 use crate::stream::{Identity, IssuedJob, exception};
 use alloc::vec::Vec;
@@ -25,6 +26,10 @@ use job::{Job, State};
 
 /// Instructions that a job which hangs uses up in its turn.
 const HUNG_TURN: u64 = 512;
+
+/// Of a job's turn, where jobs overlap, most instructions as a power of two; of a short one, which small jobs need.
+const LONGEST_TURN: u64 = 10;
+const SHORT_TURN: u64 = 2;
 
 /// A job that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +55,8 @@ pub(crate) struct Cores {
     not_served: usize,
     /// What the group on each slot may have of the cores.
     endpoints: Vec<Endpoints>,
+    /// Whose turn it is among jobs that nothing orders, where they overlap.
+    draws: Option<Random>,
 }
 
 impl Cores {
@@ -133,6 +140,12 @@ impl Cores {
         })
     }
 
+    /// What is drawn from, where jobs overlap: one job alone needs nothing drawn.
+    fn draws(&self, fabric: &Fabric) -> Option<Random> {
+        let seed = fabric.config.overlap.filter(|_| self.jobs.len() > 1)?;
+        Some(self.draws.unwrap_or_else(|| Random::new(seed)))
+    }
+
     /// Gives every job a turn, those of groups with the highest priority first; how many instructions were executed.
     pub(crate) fn work(
         &mut self,
@@ -147,7 +160,11 @@ impl Cores {
         let ready = power.ready(Domain::Shader);
         let grants = self.grants();
         let mut order: Vec<usize> = (0..self.jobs.len()).collect();
-        // A stable sort: jobs of one group stay in the order of issue.
+        let mut draws = self.draws(fabric);
+        if let Some(draws) = &mut draws {
+            shuffle(draws, &mut order);
+        }
+        // A stable sort: jobs of one group stay in the order of issue, or in the one that was drawn.
         order.sort_by_key(|&index| {
             core::cmp::Reverse(self.endpoints(self.jobs[index].owner.group).priority)
         });
@@ -182,10 +199,14 @@ impl Cores {
                 used += HUNG_TURN.min(limit - used);
                 continue;
             }
+            let turn = draws.as_mut().map_or(u64::MAX, turn_of);
             // An instruction at least, so that starting a job counts as work.
             used += job
-                .work(fabric, memory, granted & ready, limit - used)
+                .work(fabric, memory, granted & ready, turn.min(limit - used))
                 .max(1);
+        }
+        if draws.is_some() {
+            self.draws = draws;
         }
         let ended = &mut self.ended;
         self.jobs.retain(|job| match job.state {
@@ -202,5 +223,26 @@ impl Cores {
             _ => true,
         });
         used
+    }
+}
+
+/// Instructions of a turn: half of all turns are short.
+fn turn_of(draws: &mut Random) -> u64 {
+    let longest = match draws.below(2) {
+        0 => SHORT_TURN,
+        _ => LONGEST_TURN,
+    };
+    1 << draws.below(longest + 1)
+}
+
+/// Half of the time the newest comes first, else any.
+fn shuffle(draws: &mut Random, order: &mut [usize]) {
+    order.reverse();
+    if draws.below(2) == 0 {
+        return;
+    }
+    for last in (1..order.len()).rev() {
+        let other = draws.below(last as u64 + 1) as usize;
+        order.swap(last, other);
     }
 }

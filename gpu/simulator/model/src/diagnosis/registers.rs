@@ -50,6 +50,8 @@ misuses! {
         CommandInProtectedMode { space: u8, value: u32 }  = "AS_COMMAND {space} = {value:#x} in protected mode, where the MMU takes no commands", "csf-scheduling.md 8";
         SmallLock { space: u8, lockaddr: u64 }            = "LOCKADDR of address space {space} = {lockaddr:#x} is below the smallest region; it was rounded up", "gpu-mmu.md 5";
         UnlockWithoutLock { space: u8 }                   = "UNLOCK of address space {space} without a LOCK", "gpu-mmu.md 5";
+        UnlockBeforeFlush { space: u8 }                   = "UNLOCK of address space {space} before the L2 was cleaned and invalidated: the walker may read old tables", "gpu-mmu.md 6";
+        LeaveWithoutFlush { space: u8 }                   = "address space {space} loses its tables while caches may hold what was accessed through them: no flush cleaned and invalidated all of them", "gpu-mmu.md 6";
         WaitsForLock { space: u8, address: u64 }          = "an access to {address:#x} waits for the lock of address space {space}, which is not released", "gpu-mmu.md 9";
         BusError { space: u8, address: u64, physical: u64 } = "{address:#x} of address space {space} maps to {physical:#x}, where there is no memory", "csf-mmio.md 8";
     }

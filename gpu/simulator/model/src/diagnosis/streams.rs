@@ -43,6 +43,7 @@ misuses! {
         OddPair { register: u32 }                       = "the pair at r{register} begins with an odd register", "command-stream.md 8 (6)";
         NeverWritten { register: u32 }                  = "r{register} is read but was never written", "command-stream.md 8 (7)";
         ReadWhileLoading { register: u32 }              = "r{register} is read while a load to it is outstanding", "command-stream.md 8 (8)";
+        KernelRegister { register: u32 }                = "r{register} belongs to the code in the ring; called code may use it to link buffers, and for nothing else", "command-stream.md 8 (11)";
         BufferAlignment { address: u64, length: u64 }   = "the buffer {address:#x}, {length:#x} bytes, is not 64-byte aligned with whole instructions", "command-stream.md 8 (13)";
         CallStackOverflow                               = "CALL with 8 frames in use", "command-stream.md 8 (14)";
         JumpInRing                                      = "JUMP in the ring itself", "command-stream.md 8 (15)";

@@ -231,7 +231,7 @@ impl Mcu {
 
     /// Cache flushes of streams are complete.
     pub(crate) fn flushes_completed(&mut self, fabric: &mut Fabric) {
-        fabric.count_flush();
+        fabric.flush_completed();
         for slot in &mut self.slots {
             let streams = slot
                 .group
@@ -348,6 +348,7 @@ impl Mcu {
         if !self.cores.has_jobs() {
             // What they counted is lost with their power.
             self.sample_before_power_off(fabric, power, memory);
+            fabric.cores_lose_power();
             power.switch(fabric, Domain::Shader, false, u64::MAX);
         }
     }

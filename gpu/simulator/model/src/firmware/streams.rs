@@ -8,7 +8,7 @@ use crate::diagnosis::FirmwareMisuse;
 use crate::mmu::Refusal;
 use crate::stream::{Blocked, HeapWait, Identity, Ring, Stream, exception};
 use crate::trace::Event;
-use eitri_csf::interface::group::{CSG_DB_ACK, CSG_DB_REQ, CSG_IRQ_REQ};
+use eitri_csf::interface::group::{CSG_DB_ACK, CSG_DB_REQ, CSG_IRQ_ACK, CSG_IRQ_REQ};
 use eitri_csf::interface::handshake;
 use eitri_csf::interface::stream::{
     CS_ACK, CS_ACK_IRQ_MASK, CS_BASE, CS_CONFIG, CS_FATAL, CS_FATAL_INFO, CS_FAULT, CS_FAULT_INFO,
@@ -86,7 +86,8 @@ impl Slot {
         self.acknowledge_stream(words, blocks, index, ack)
     }
 
-    /// Writes CS_ACK and, if the host wants to hear of the bits, toggles IRQ_REQ and interrupts.
+    /// Writes CS_ACK and, if the host wants to hear of the bits, makes its bit of IRQ_REQ differ from IRQ_ACK and interrupts. The
+    /// bit of a host that has not answered yet differs already, and stays: a host looks at a stream only where the two differ.
     pub(super) fn acknowledge_stream(
         &mut self,
         words: &mut Words<'_>,
@@ -106,7 +107,8 @@ impl Slot {
         let state = cs_req::STATE.mask32();
         let reached = changed & state != 0 && mask & state == state;
         if reached || changed & mask & STREAM_EVENTS != 0 {
-            self.irq_req ^= 1 << index;
+            let irq_ack = words.get32(blocks.input, CSG_IRQ_ACK)?;
+            self.irq_req = handshake::raise(irq_ack, self.irq_req, 1 << index);
             words.set32(blocks.output, CSG_IRQ_REQ, self.irq_req)?;
             words.fabric.raise_job(1 << self.number);
         }

@@ -163,6 +163,23 @@ impl Mmu {
         &mut self.spaces[usize::from(number) % SPACES]
     }
 
+    /// A flush by GPU_COMMAND begins that reaches the L2.
+    pub(crate) fn flush_begins(&mut self) {
+        self.spaces.iter_mut().for_each(Space::flush_begins);
+    }
+
+    /// It is complete; `all`: all caches were cleaned and invalidated.
+    pub(crate) fn flush_completed(&mut self, all: bool) {
+        for space in &mut self.spaces {
+            space.flush_completed(all);
+        }
+    }
+
+    /// The caches have lost what they had: their power is off.
+    pub(crate) fn caches_lost(&mut self) {
+        self.spaces.iter_mut().for_each(Space::caches_lost);
+    }
+
     /// Tells of locks that accesses have waited for so long that they are not released any more: one that is does no harm
     /// (gpu-mmu.md 9 item 5).
     pub(crate) fn report_waits(&mut self, now: Nanoseconds, journal: &mut Journal) {
@@ -197,11 +214,12 @@ impl Mmu {
         request: Request,
     ) -> Result<u64, Refusal> {
         let request = self.wear.misread(request);
-        let space = &self.spaces[usize::from(request.space) % SPACES];
+        let space = &mut self.spaces[usize::from(request.space) % SPACES];
         if let Some(cached) = space.cached(request.address)
             && cached.allows(request.kind)
             && !space.is_locked(request.address)
         {
+            space.note_use();
             return Ok(cached.frame | (request.address % PAGE));
         }
         self.translate_slowly(memory, irq, journal, request)
@@ -242,6 +260,7 @@ impl Mmu {
                     translation.frame |= CACHED;
                 }
                 space.cache(request.address, translation);
+                space.note_use();
                 Ok(translation.frame | (request.address % PAGE))
             }
             Err(walk::Failure::Exception(exception)) => {
@@ -270,6 +289,7 @@ impl Mmu {
         journal.trace(crate::trace::Event::PageFault(fault));
         let bit = 1u32 << (request.space % 16);
         let space = self.space_mut(request.space);
+        space.note_fault();
         // The first fault counts until the host has cleared its bit.
         if irq.raw() & bit == 0 {
             space.fault = Some(fault);
@@ -291,6 +311,13 @@ impl Mmu {
     ) -> Option<Translation> {
         let setup = &self.space(space).active;
         walk(setup, memory, address, AccessKind::Read, self.walker).ok()
+    }
+
+    /// Whether caches may hold what was just translated so.
+    pub(crate) fn is_cached(&self, request: Request) -> bool {
+        let request = self.wear.misread(request);
+        let cached = self.space(request.space).cached(request.address);
+        cached.is_some_and(|translation| translation.cached)
     }
 
     /// The stall of an access to `space` that is refused now.

@@ -6,11 +6,10 @@ use crate::diagnosis::MmuMisuse;
 use crate::fabric::Due;
 use crate::gpu::Gpu;
 use crate::injection::Injection;
-use crate::l2::L2Flush;
-use crate::mmu::{SPACES, Space};
+use crate::mmu::{MCU_SPACE, SPACES, Space};
 use crate::window::Write;
 use eitri_csf::arch::Arch;
-use eitri_csf::command::AsCommand;
+use eitri_csf::command::{AsCommand, CacheFlush, FlushMode};
 use eitri_csf::registers::address_space::{
     TranslationMode, as_command, as_faultstatus, lockaddr, transcfg,
 };
@@ -93,6 +92,7 @@ impl Gpu {
 
     pub(crate) fn complete_as_command(&mut self, number: u8) {
         let smallest = self.smallest_lock(number);
+        let l2_on = self.power.is_l2_on();
         let space = self.fabric.mmu.space_mut(number);
         let Some(command) = space
             .pending
@@ -104,21 +104,43 @@ impl Gpu {
         match command {
             AsCommand::Nop => {}
             AsCommand::Update => {
+                // The firmware's own space is never given up: it goes with a reset.
+                let leaves = space.leaves_unflushed() && number != MCU_SPACE;
                 space.update();
+                if leaves {
+                    self.report(MmuMisuse::LeaveWithoutFlush { space: number });
+                }
                 self.check_setup(number);
             }
-            AsCommand::Lock => space.lock(smallest),
+            AsCommand::Lock => {
+                space.lock(smallest);
+                if !l2_on {
+                    space.caches_lost();
+                }
+            }
             AsCommand::Unlock => {
+                let flushed = space.is_flushed();
                 if !space.unlock() {
                     self.report(MmuMisuse::UnlockWithoutLock { space: number });
+                } else if !flushed {
+                    self.report(MmuMisuse::UnlockBeforeFlush { space: number });
                 }
             }
             // Both release the lock they were given; without one they only flush.
             AsCommand::FlushPt | AsCommand::FlushMem => {
                 space.lock(smallest);
                 space.unlock();
-                self.fabric.count_flush();
-                self.fabric.flush_l2(L2Flush::ALL);
+                let flush = match command {
+                    AsCommand::FlushMem => CacheFlush::ALL,
+                    _ => CacheFlush {
+                        l2: FlushMode::CleanInvalidate,
+                        load_store: FlushMode::None,
+                        other: FlushMode::None,
+                    },
+                };
+                self.fabric.flush(flush);
+                self.fabric.mmu.flush_completed(flush == CacheFlush::ALL);
+                self.fabric.flush_completed();
             }
         }
         let bit = mmu_irq::COMPLETED.word(1 << number);

@@ -47,6 +47,19 @@ struct Region {
     last: u64,
 }
 
+/// What the host has flushed, for the rules of hardware/gpu-mmu.md 6.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Upkeep {
+    /// A flush of the L2 has begun since the region was locked.
+    begun: bool,
+    /// It is complete.
+    flushed: bool,
+    /// Something was accessed through the space since all caches were cleaned and invalidated.
+    used: bool,
+    /// An access has failed since the last UPDATE: what else goes on in the space is not the host's to stop.
+    faulted: bool,
+}
+
 /// Entries of a space's translation cache.
 const ENTRIES: usize = 256;
 
@@ -74,6 +87,7 @@ pub(crate) struct Space {
     pub(super) waits: Option<(u64, Nanoseconds)>,
     cache: Option<Box<Cache>>,
     generation: u64,
+    upkeep: Upkeep,
     /// What is cached stays, on broken hardware.
     stale: bool,
 }
@@ -109,6 +123,7 @@ impl Space {
     /// UPDATE: the programmed registers become active.
     pub(crate) fn update(&mut self) {
         self.active = self.programmed;
+        self.upkeep = Upkeep::default();
         self.locked = None;
         self.waits = None;
         self.cache = None;
@@ -131,7 +146,49 @@ impl Space {
             }
         };
         self.locked = Some(region);
+        (self.upkeep.begun, self.upkeep.flushed) = (false, false);
         self.forget(region);
+    }
+
+    /// A flush that reaches the L2 begins.
+    pub(super) fn flush_begins(&mut self) {
+        self.upkeep.begun = true;
+    }
+
+    /// It is complete; `all`: all caches were cleaned and invalidated.
+    pub(super) fn flush_completed(&mut self, all: bool) {
+        self.upkeep.flushed |= self.upkeep.begun;
+        self.upkeep.used &= !all;
+    }
+
+    /// The caches have lost what they had.
+    pub(crate) fn caches_lost(&mut self) {
+        (self.upkeep.begun, self.upkeep.flushed) = (true, true);
+        self.upkeep.used = false;
+    }
+
+    /// Whether the L2 was flushed since the region was locked.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.upkeep.flushed
+    }
+
+    /// Whether UPDATE would take the tables away while caches may hold what was accessed through them.
+    pub(crate) fn leaves_unflushed(&self) -> bool {
+        let stays = self.programmed.transtab == self.active.transtab
+            && transcfg::MODE.get(self.programmed.transcfg)
+                == transcfg::MODE.get(self.active.transcfg);
+        !stays && !self.is_unmapped() && self.upkeep.used && !self.upkeep.faulted
+    }
+
+    /// Something is accessed through the space.
+    #[inline]
+    pub(super) fn note_use(&mut self) {
+        self.upkeep.used = true;
+    }
+
+    /// An access fails.
+    pub(super) fn note_fault(&mut self) {
+        self.upkeep.faulted = true;
     }
 
     /// UNLOCK; whether anything was locked.

@@ -5,6 +5,7 @@
 use super::decode::{Trouble, decode};
 use super::instruction::Instruction;
 use crate::fabric::Fabric;
+use crate::l2::Requester;
 use crate::memory::{PAGE, PhysicalMemory};
 use crate::mmu::{AccessKind, Refusal, Request, Source};
 use alloc::boxed::Box;
@@ -98,7 +99,7 @@ impl Program {
         let frame = fabric.translate(memory, request)? / PAGE * PAGE;
         let mut bytes = [0; PAGE as usize];
         fabric
-            .load(memory, frame, &mut bytes)
+            .load(memory, Requester::Other, frame, &mut bytes)
             .map_err(|error| fabric.bus_error(request, error))?;
         let words = bytes
             .chunks_exact(8)

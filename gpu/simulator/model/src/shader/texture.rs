@@ -7,6 +7,7 @@
 
 use super::format::PixelFormat;
 use super::sampling::Footing;
+use crate::compute::descriptors::descriptor_words;
 use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refusal;
@@ -127,10 +128,7 @@ impl Texture {
         }
         let index = u64::from(texel.layer) * u64::from(self.levels) + u64::from(texel.level);
         let plane = self.planes.wrapping_add(PLANE_BYTES * index);
-        let mut words = [0; 8];
-        for (word, offset) in words.iter_mut().zip((0..).step_by(4)) {
-            *word = fabric.read32(memory, access.to(plane.wrapping_add(offset)))?;
-        }
+        let words = descriptor_words::<8>(fabric, memory, access.to(plane))?;
         if words[0] >> 4 & 0xf == PlaneType::Null as u32 {
             return Ok(Found::Nowhere);
         }

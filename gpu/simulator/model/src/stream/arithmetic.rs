@@ -64,6 +64,14 @@ impl Stream {
             Instr::Nop(_) => {}
             Instr::Move48(i) => self.write64(fabric, word, i.destination, i.immediate)?,
             Instr::Move32(i) => self.write32(fabric, word, i.destination, i.immediate)?,
+            Instr::AddImm32(i) if i.immediate == 0 => {
+                let (from, to) = (i.source.number(), i.destination.number());
+                self.copy(fabric, word, (from.into(), to.into()), 1)?;
+            }
+            Instr::AddImm64(i) if i.immediate == 0 => {
+                let (from, to) = (i.source.number(), i.destination.number());
+                self.copy(fabric, word, (from.into(), to.into()), 2)?;
+            }
             Instr::AddImm32(i) => unary!(i, read32, write32, |s: u32| s
                 .wrapping_add_signed(i.immediate)),
             Instr::AddImm64(i) => unary!(i, read64, write64, |s: u64| s

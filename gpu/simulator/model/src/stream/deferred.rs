@@ -8,11 +8,11 @@ use super::{Blocked, Effects, SLOTS, Stream, SyncWait, exception};
 use crate::defect::Defect;
 use crate::diagnosis::StreamMisuse;
 use crate::fabric::Fabric;
-use crate::l2::L2Flush;
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Refused};
 use alloc::vec::Vec;
 use eitri_cs::enums::{StoredState, SyncScope};
+use eitri_csf::command::CacheFlush;
 use eitri_csf::interface::stream::SyncCondition;
 
 /// Most operations that may be deferred, and most transfers outstanding, before a stream waits.
@@ -36,8 +36,8 @@ pub(crate) enum Operation {
     Heap { counter: u8 },
     /// Gives the list of chunks from `first` to `last` back to the heap, and may count a render pass as done.
     FinishFragment { first: u64, last: u64, done: bool },
-    /// Flushes caches; of those only the L2 may be modelled.
-    Flush { id: u32, l2: L2Flush },
+    /// Flushes caches.
+    Flush { id: u32, flush: CacheFlush },
     /// Counts up a shared scoreboard of the group.
     SharedIncrement { entry: u8 },
     /// Known, and without an effect here.
@@ -294,7 +294,7 @@ impl Stream {
                     self.move_heap(2);
                 }
             }
-            Operation::Flush { id, l2 } => {
+            Operation::Flush { id, flush } => {
                 // FACT: how the hardware compares flush ids is not published (hardware/command-stream.md 10, 19); a
                 // difference of 24 bits with a sign is what an id that wraps needs. Settled by a flush with an id that is
                 // half a turn old on any board.
@@ -303,7 +303,7 @@ impl Stream {
                 if skipped {
                     return Ok(effects);
                 }
-                fabric.flush_l2(l2);
+                fabric.flush(flush);
                 self.flushing.extend(slot);
                 effects.flush_started = true;
             }

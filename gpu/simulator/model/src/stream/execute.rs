@@ -7,12 +7,14 @@ use super::registers::NoSuchRegister;
 use super::{Blocked, IssuedJob, LOOP_LIMIT, Outcome, Stream, Tasks, Work, exception};
 use crate::diagnosis::StreamMisuse;
 use crate::fabric::Fabric;
-use crate::l2::L2Flush;
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Refused};
 use crate::trace::Event;
-use eitri_cs::enums::{DeferMode, FlushMode, SlotFormat, SlotSelection, TaskAxis, WaitMode};
+use eitri_cs::enums::{
+    DeferMode, FlushMode, OtherFlushMode, SlotFormat, SlotSelection, TaskAxis, WaitMode,
+};
 use eitri_cs::{Instr, Slot};
+use eitri_csf::command::{CacheFlush, FlushMode as CacheMode};
 use eitri_csf::registers::identity::gpu_features;
 
 /// What becomes of an instruction.
@@ -47,6 +49,7 @@ impl Stream {
         if let Some(frame) = self.frames.last()
             && frame.next >= frame.end
         {
+            self.end_link(fabric);
             self.frames.pop();
             if self.handler_depth == Some(self.frames.len()) {
                 self.handler_depth = None;
@@ -91,6 +94,7 @@ impl Stream {
                     self.report(fabric, word, StreamMisuse::EndlessLoop);
                     self.idle_instructions = 0;
                 }
+                self.check_link(fabric, &instr);
                 let executed = self.execute(fabric, memory, word, &instr, &mut outcome);
                 executed.unwrap_or_else(|NoSuchRegister(register)| {
                     self.report(fabric, word, StreamMisuse::RegisterOutOfRange { register });
@@ -351,9 +355,13 @@ impl Stream {
                     always_counted: true,
                     operation: Operation::Flush {
                         id,
-                        l2: L2Flush {
-                            clean: i.l2_flush_mode != FlushMode::None,
-                            invalidate: i.l2_flush_mode == FlushMode::CleanAndInvalidate,
+                        flush: CacheFlush {
+                            l2: mode(i.l2_flush_mode),
+                            load_store: mode(i.lsc_flush_mode),
+                            other: match i.other_flush_mode {
+                                OtherFlushMode::None => CacheMode::None,
+                                OtherFlushMode::Invalidate => CacheMode::Invalidate,
+                            },
                         },
                     },
                 };
@@ -560,5 +568,14 @@ fn undecodable(error: eitri_cs::instr::DecodeError) -> StreamMisuse {
             register: value as u32,
         },
         _ => StreamMisuse::Undefined,
+    }
+}
+
+/// What FLUSH_CACHE2 does to a cache, in the words of GPU_COMMAND.
+fn mode(mode: FlushMode) -> CacheMode {
+    match mode {
+        FlushMode::None => CacheMode::None,
+        FlushMode::Clean => CacheMode::Clean,
+        FlushMode::CleanAndInvalidate => CacheMode::CleanInvalidate,
     }
 }

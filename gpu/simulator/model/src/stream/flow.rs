@@ -82,6 +82,7 @@ impl Stream {
             next: start,
             end: start.saturating_add(length),
         };
+        self.complete_link();
         if push {
             // An exception handler has the full depth again.
             let below = self.handler_depth.unwrap_or(0);

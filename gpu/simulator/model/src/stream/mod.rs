@@ -11,6 +11,7 @@ mod deferred;
 mod execute;
 mod flow;
 mod heap;
+mod kernel_registers;
 mod protected;
 mod registers;
 mod ring;
@@ -228,6 +229,8 @@ pub(crate) struct Stream {
     pub(crate) protected_reported: bool,
     /// A sync object may have changed since the last look.
     pub(crate) look_at_sync: bool,
+    /// A register of the ring's code that called code has written, for a link it may be: the instruction, and the register.
+    link: Option<(StreamPlace, u32)>,
     /// Instructions since the last one that blocked or touched memory.
     idle_instructions: u32,
     /// Loads, stores and operations on memory so far.
@@ -279,6 +282,7 @@ impl Stream {
             reported: false,
             protected_reported: false,
             look_at_sync: false,
+            link: None,
             idle_instructions: 0,
             accesses: 0,
             shown: "",

@@ -39,6 +39,16 @@ impl Registers {
         self.written[usize::from(number / 64)] |= 1 << (number % 64);
     }
 
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The register holds what nobody wrote.
+    fn forget(&mut self, number: u8) {
+        self.written[usize::from(number / 64)] &= !(1 << (number % 64));
+    }
+
     fn is_written(&self, number: u8) -> bool {
         self.written[usize::from(number / 64)] >> (number % 64) & 1 != 0
     }
@@ -63,18 +73,50 @@ impl Stream {
         word: u64,
         register: u32,
     ) -> Result<u32, NoSuchRegister> {
+        let (value, written) = self.look(fabric, word, register)?;
+        if !written {
+            self.report(fabric, word, StreamMisuse::NeverWritten { register });
+        }
+        Ok(value)
+    }
+
+    /// The value of a register that an instruction reads, and whether anybody wrote it.
+    fn look(
+        &self,
+        fabric: &mut Fabric,
+        word: u64,
+        register: u32,
+    ) -> Result<(u32, bool), NoSuchRegister> {
         let number = self.check(register)?;
+        self.check_foreign_read(fabric, word, register);
         if self.transfers.iter().any(|transfer| transfer.loads(number)) {
             self.report(fabric, word, StreamMisuse::ReadWhileLoading { register });
-            return Ok(POISON);
+            return Ok((POISON, true));
         }
         // Registers 84 to 89 and 116 to 121 are zero at group creation, and drivers rely on it.
         let top = self.registers.count as u32;
         let zeroed = (top - 12..top - 6).contains(&register);
-        if !self.registers.is_written(number) && !zeroed {
-            self.report(fabric, word, StreamMisuse::NeverWritten { register });
+        let written = self.registers.is_written(number) || zeroed;
+        Ok((self.registers.raw(number), written))
+    }
+
+    /// Copies registers. A copy of what nobody wrote is no use of it: a driver saves a register, sets it for a job and restores it.
+    pub(super) fn copy(
+        &mut self,
+        fabric: &mut Fabric,
+        word: u64,
+        (from, to): (u32, u32),
+        count: u32,
+    ) -> Result<(), NoSuchRegister> {
+        self.check(to + count - 1)?;
+        for index in 0..count {
+            let (value, written) = self.look(fabric, word, from + index)?;
+            self.write(fabric, word, to + index, value)?;
+            if !written {
+                self.registers.forget((to + index) as u8);
+            }
         }
-        Ok(self.registers.raw(number))
+        Ok(())
     }
 
     pub(super) fn read32(
@@ -108,6 +150,7 @@ impl Stream {
     ) -> Result<(), NoSuchRegister> {
         let number = self.check(register)?;
         self.check_write(fabric, word, number);
+        self.check_foreign_write(word, register);
         let stuck = fabric.defects.find(|defect| match defect {
             Defect::StreamRegisterBit { register, bit } if register == number => {
                 Some(1 << (bit & 31))

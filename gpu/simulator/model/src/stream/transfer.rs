@@ -31,6 +31,7 @@ impl Stream {
             self.check_tuple(first, place.into())?;
             let number = first.number() + place;
             self.check_write(fabric, word, number);
+            self.check_foreign_write(word, number.into());
             let at = address.wrapping_add(4 * index as u64);
             match fabric.read32(memory, self.access(at)) {
                 Ok(value) => loaded.push((number, value)),

@@ -493,6 +493,20 @@ impl Bench {
         self.ring(0);
     }
 
+    /// The streams of a slot that want attention: CSG_IRQ_REQ differs from CSG_IRQ_ACK.
+    pub fn streams_asking(&mut self, slot: u64) -> u32 {
+        self.shared(group_output(slot) + 0xC) ^ self.shared(group_input(slot) + 0xC)
+    }
+
+    /// Takes note of them, as a host does before it looks at them; which they were.
+    pub fn answer_streams(&mut self, slot: u64) -> u32 {
+        let asking = self.streams_asking(slot);
+        let irq_req = self.shared(group_output(slot) + 0xC);
+        self.shared_write(group_input(slot) + 0xC, irq_req);
+        self.write(JOB_IRQ_CLEAR, 1 << slot);
+        asking
+    }
+
     /// CSG_DB_REQ of the slot's stream, GLB_DB_REQ, doorbell 0.
     pub fn ring_stream(&mut self, slot: u64) {
         let group = group_input(slot);

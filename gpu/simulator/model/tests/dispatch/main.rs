@@ -5,11 +5,13 @@
 #[path = "../bench/mod.rs"]
 mod bench;
 
+mod caches;
 mod counters;
 mod generations;
 mod lanes;
 mod memory;
 mod misuse;
+mod overlap;
 mod typed;
 
 use bench::{Bench, EACH, stream_output};
@@ -117,7 +119,12 @@ impl Dispatch {
     /// As [`Dispatch::prepare`], on another product.
     #[track_caller]
     fn prepare_on(&self, gpu: &str, text: &str) -> Bench {
-        let mut bench = Bench::booted_as(gpu);
+        self.prepare_in(Bench::booted_as(gpu), text)
+    }
+
+    /// As [`Dispatch::prepare`], on a bench.
+    #[track_caller]
+    fn prepare_in(&self, mut bench: Bench, text: &str) -> Bench {
         let positions = u64::from(u64::BITS - bench.cores().leading_zeros());
         bench.start_group(0);
         bench.map(1, CODE, 0x4000, Attributes::CODE);
@@ -179,6 +186,15 @@ impl Dispatch {
 
     /// Submits the job and a signal behind it.
     fn submit(&self, bench: &mut Bench) {
+        self.submit_times(bench, 1, false);
+    }
+
+    /// Submits the job so many times, with a wait between them or without, and a signal behind the last.
+    fn submit_times(&self, bench: &mut Bench, times: usize, waits: bool) {
+        let wait = command(Wait {
+            wait_mask: SlotMask::new(0xff),
+            ..Wait::default()
+        });
         let count = self.uniforms.len().div_ceil(2) as u64;
         let [x, y, z] = self.size.map(|size| size - 1);
         let mut words = vec![
@@ -196,22 +212,22 @@ impl Dispatch {
                 .zip(self.groups)
                 .map(|(register, count)| set32(register, count)),
         );
-        words.extend([
-            command(ReqResource {
-                compute: true,
-                ..ReqResource::default()
-            }),
-            command(RunCompute {
+        words.push(command(ReqResource {
+            compute: true,
+            ..ReqResource::default()
+        }));
+        for _ in 0..times {
+            words.push(command(RunCompute {
                 task_increment: 1,
                 ..RunCompute::default()
-            }),
+            }));
+            words.extend(waits.then_some(wait));
+        }
+        words.extend([
             command(ReqResource::default()),
             set64(4, DONE),
             set64(6, 1),
-            command(Wait {
-                wait_mask: SlotMask::new(0xff),
-                ..Wait::default()
-            }),
+            wait,
             command(SyncAdd64 {
                 address: Pair::new(4).expect("even"),
                 data: Pair::new(6).expect("even"),

@@ -8,10 +8,10 @@ use eitri_csf::registers::control::GPU_COMMAND;
 use super::{BUFFER, Bench, DESCRIPTORS, DONE, Dispatch};
 
 /// The first descriptor of the table that the buffers leave free, and its index.
-const FREE: (u64, u32) = (DESCRIPTORS + 0x140, 2);
+pub(super) const FREE: (u64, u32) = (DESCRIPTORS + 0x140, 2);
 const PLANES: u64 = DESCRIPTORS + 0x400;
 const TILED: u64 = BUFFER + 0x1_0000;
-const LINEAR: u64 = BUFFER + 0x2_0000;
+pub(super) const LINEAR: u64 = BUFFER + 0x2_0000;
 
 const RGBA8: u32 = 0x0b_b000;
 const BGRA8: u32 = 0x0b_b004;
@@ -29,7 +29,7 @@ fn run(dispatch: &Dispatch, text: &str, fill: impl Fn(&mut Bench)) -> Bench {
     bench
 }
 
-fn uniforms(more: &[u32]) -> Vec<u32> {
+pub(super) fn uniforms(more: &[u32]) -> Vec<u32> {
     [&[BUFFER as u32, (BUFFER >> 32) as u32], more].concat()
 }
 
@@ -63,7 +63,7 @@ fn a_texel_buffer_is_loaded_and_stored_by_its_conversion_word() {
 }
 
 /// A texture of 32 x 32 R32_UINT texels, and its plane.
-fn texture(bench: &mut Bench, number: u64, order: u64, pointer: u64, row_stride: u64) {
+pub(super) fn texture(bench: &mut Bench, number: u64, order: u64, pointer: u64, row_stride: u64) {
     let interleave = if order == 1 { 1 << 12 } else { 0 };
     let plane = PLANES + 64 * number;
     bench.put_words(

@@ -6,6 +6,7 @@
 mod bench;
 
 mod control;
+mod events;
 mod exceptions;
 mod heaps;
 mod protected;

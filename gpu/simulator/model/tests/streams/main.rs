@@ -5,6 +5,7 @@ mod bench;
 
 mod faults;
 mod instructions;
+mod kernel_registers;
 mod life_cycle;
 mod sync_objects;
 mod unmodified_drivers;

@@ -95,7 +95,7 @@ registers! {
     block CSG_OUTPUT Shared 0 = "answers of the firmware for a group slot";
     0x00 CSG_ACK               32 R V10 Modelled csg_req          "answers to CSG_REQ, and events";
     0x08 CSG_DB_ACK            32 R V10 Modelled -                "bit s: the doorbell of stream s was seen";
-    0x0C CSG_IRQ_REQ           32 R V10 Modelled -                "bit s toggles when stream s wants attention";
+    0x0C CSG_IRQ_REQ           32 R V10 Modelled -                "bit s is made to differ from CSG_IRQ_ACK when stream s wants attention";
     0x10 CSG_STATUS_EP_CURRENT 32 R V10 Modelled ep_current       "endpoints held";
     0x14 CSG_STATUS_EP_REQ     32 R V10 Modelled ep_wanted        "endpoints wanted";
     0x18 CSG_STATUS_STATE      32 R V10 Modelled csg_status_state "whether the group is idle";

@@ -54,7 +54,8 @@ impl Random {
 }
 
 const INPUT: u32 = 0;
-const OUTPUT: u32 = 1;
+/// The binding of the buffer that is written.
+pub const OUTPUT: u32 = 1;
 /// Invocations of a workgroup.
 const INVOCATIONS: u32 = 4;
 /// Workgroups, along the second axis.

@@ -6,7 +6,7 @@ use super::super::warp::{Warp, bits};
 use super::{Sender, Target, Targets};
 use crate::activity::BEAT;
 use crate::diagnosis::ShaderMisuse;
-use crate::l2::CACHED;
+use crate::l2::{CACHED, Requester};
 use crate::memory::{BusError, PAGE};
 use crate::mmu::{AccessKind, Refusal, Request, Source as Unit};
 
@@ -110,11 +110,28 @@ impl Sender<'_> {
             _ => {
                 let mut bytes = [0; 16];
                 let part = &mut bytes[..usize::from(target.bytes)];
-                let read = self.fabric.load(self.memory, target.physical, part);
+                let read =
+                    self.fabric
+                        .load(self.memory, Requester::LoadStore, target.physical, part);
                 read.map(|()| u128::from_le_bytes(bytes))
             }
         };
         read.map_err(|error| self.bus_error(target, AccessKind::Read, error))
+    }
+
+    /// The bytes at a target as the texture unit reads them.
+    pub(super) fn read_texel(&mut self, target: &Target) -> Result<u128, Stopped> {
+        if !self.fabric.config.first_level_caches {
+            return self.read(target);
+        }
+        let length = u64::from(target.bytes);
+        self.fabric.activity.core(self.place.core).read_beats += length.div_ceil(BEAT);
+        let mut bytes = [0; 16];
+        let access = self.access(target.virtual_address);
+        let part = &mut bytes[..usize::from(target.bytes)];
+        self.fabric
+            .read_through_first_level(self.memory, access, part)?;
+        Ok(u128::from_le_bytes(bytes))
     }
 
     pub(super) fn write(&mut self, target: &Target, bytes: &[u8]) -> Result<(), Stopped> {
@@ -133,7 +150,9 @@ impl Sender<'_> {
             [a, b, c, d] if !cached => self
                 .memory
                 .write32(target.physical, u32::from_le_bytes([a, b, c, d])),
-            _ => self.fabric.store(self.memory, target.physical, bytes),
+            _ => self
+                .fabric
+                .store(self.memory, Requester::LoadStore, target.physical, bytes),
         };
         written.map_err(|error| self.bus_error(target, AccessKind::Write, error))
     }

@@ -28,6 +28,7 @@ use crate::memory::PhysicalMemory;
 use crate::mmu::{AccessKind, Source as Unit};
 use alloc::vec::Vec;
 use eitri_isa::Arch;
+use texels::ReadBy;
 
 /// What became of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,18 +183,24 @@ impl Memory {
             }
             Action::LoadTexel { handle, components } => {
                 let texels = self.image_texels(&mut sender, warp, instruction, handle)?;
-                let registers =
-                    sender.load_texels(warp, instruction, &texels, |colour, texture| {
-                        components.registers(colour, texture)
-                    })?;
+                let registers = sender.load_texels(
+                    warp,
+                    instruction,
+                    &texels,
+                    ReadBy::LoadStore,
+                    |colour, texture| components.registers(colour, texture),
+                )?;
                 set_registers(warp, message.write, &registers);
             }
             Action::FetchTexel(fetch) => {
                 let texels = self.fetched_texels(&mut sender, warp, message, instruction, fetch)?;
-                let registers =
-                    sender.load_texels(warp, instruction, &texels, |colour, texture| {
-                        fetch.registers(colour, texture)
-                    })?;
+                let registers = sender.load_texels(
+                    warp,
+                    instruction,
+                    &texels,
+                    ReadBy::Texture,
+                    |colour, texture| fetch.registers(colour, texture),
+                )?;
                 set_registers(warp, message.write, &registers);
             }
             Action::RequestTexture(request) => {

@@ -182,7 +182,7 @@ impl Unit<'_> {
                     Some(address) => {
                         let bytes = self.format.bytes();
                         let target = sender.target(address, bytes, AccessKind::Read, &mut None)?;
-                        self.format.unpack(sender.read(&target)?)
+                        self.format.unpack(sender.read_texel(&target)?)
                     }
                 },
             };

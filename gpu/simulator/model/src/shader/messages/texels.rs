@@ -16,6 +16,15 @@ use crate::diagnosis::ShaderMisuse;
 use crate::mmu::AccessKind;
 use alloc::vec::Vec;
 
+/// The unit that reads texels, each through a cache of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ReadBy {
+    /// The load/store unit: LD_TEX.
+    LoadStore,
+    /// The texture unit: TEX_FETCH.
+    Texture,
+}
+
 /// The texel of each lane; `None` where there is no texture.
 type Texels = [Option<(Texture, Texel)>; WARP];
 
@@ -156,6 +165,7 @@ impl Sender<'_> {
         warp: &Warp,
         instruction: &Instruction,
         texels: &Texels,
+        unit: ReadBy,
         registers: impl Fn([f64; 4], &PixelFormat) -> [u32; 4],
     ) -> Result<[[u32; 4]; WARP], Stopped> {
         let mut result = [[0; 4]; WARP];
@@ -167,7 +177,11 @@ impl Sender<'_> {
             let (format, address) = self.find_texel(instruction, &texture, texel)?;
             let Some(address) = address else { continue };
             let target = self.target(address, format.bytes(), AccessKind::Read, &mut page)?;
-            let colour = texture.swizzled(format.unpack(self.read(&target)?));
+            let read = match unit {
+                ReadBy::LoadStore => self.read(&target)?,
+                ReadBy::Texture => self.read_texel(&target)?,
+            };
+            let colour = texture.swizzled(format.unpack(read));
             result[lane] = registers(colour, &format);
         }
         Ok(result)

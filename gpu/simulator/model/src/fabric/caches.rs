@@ -1,0 +1,168 @@
+//! The caches between units and memory: flushes, and the reads and writes that go through them.
+
+use super::{Access, Fabric};
+use crate::defect::Defect;
+use crate::first_level::FirstLevel;
+use crate::l2::{CACHED, Requester};
+use crate::memory::{Accessor, BusError, PAGE, PhysicalMemory};
+use crate::mmu::{AccessKind, Refusal, Source};
+use eitri_csf::command::{CacheFlush, FlushMode};
+
+impl Fabric {
+    /// A cache flush has happened: a new id, never 0.
+    fn count_flush(&mut self) {
+        if self.defects.has(Defect::FlushNotCounted) {
+            return;
+        }
+        self.latest_flush = (self.latest_flush + 1) & 0xff_ffff;
+        self.latest_flush = self.latest_flush.max(1);
+        self.activity.flushes += 1;
+    }
+
+    /// Asks caches for a flush: the L2 and the load/store caches do it before the host looks, the others when
+    /// [`Fabric::flush_completed`] says so.
+    pub(crate) fn flush(&mut self, flush: CacheFlush) {
+        if let Some(l2) = &mut self.l2 {
+            l2.ask(flush.load_store, flush.l2);
+        }
+        let invalidates = matches!(
+            flush.other,
+            FlushMode::Invalidate | FlushMode::CleanInvalidate
+        );
+        if let Some(caches) = &mut self.first_level
+            && invalidates
+        {
+            caches.ask();
+        }
+    }
+
+    /// The flushes that were asked for are complete: a new id.
+    pub(crate) fn flush_completed(&mut self) {
+        let deaf = self.defects.has(Defect::FlushDoesNothing);
+        if let Some(caches) = &mut self.first_level
+            && !deaf
+        {
+            caches.settle();
+        }
+        self.count_flush();
+    }
+
+    /// The cores lose their power: they write back what they have, and lose the rest.
+    // FACT: what becomes of the load/store caches when the firmware powers cores off is not told (hardware/csf-mmio.md 10); no driver
+    // flushes before it, so nothing can be lost by it. Settled by reading a buffer after PWROFF_TIMER without a flush, on any board.
+    pub(crate) fn cores_lose_power(&mut self) {
+        self.flush(CacheFlush::LOAD_STORE);
+        if let Some(caches) = &mut self.first_level {
+            caches.lose();
+        }
+    }
+
+    /// Lets the L2 do what was asked of it; without power all caches lose everything.
+    pub(crate) fn settle_caches(&mut self, memory: &mut dyn PhysicalMemory, has_power: bool) {
+        if has_power {
+            if let Some(l2) = &mut self.l2 {
+                memory.accessed_by(Accessor::L2);
+                l2.settle(memory);
+            }
+            return;
+        }
+        self.mmu.caches_lost();
+        if let Some(l2) = &mut self.l2 {
+            l2.lose();
+        }
+        if let Some(caches) = &mut self.first_level {
+            caches.lose();
+        }
+    }
+
+    /// Reads bytes at a physical address, through the L2 if that caches them; they lie in one page.
+    ///
+    /// # Errors
+    /// If nothing answers there.
+    #[inline]
+    pub(crate) fn load(
+        &mut self,
+        memory: &mut dyn PhysicalMemory,
+        requester: Requester,
+        physical: u64,
+        bytes: &mut [u8],
+    ) -> Result<(), BusError> {
+        match &mut self.l2 {
+            Some(l2) if physical & CACHED != 0 => {
+                l2.read(memory, requester, physical & !CACHED, bytes)
+            }
+            _ => memory.read(physical, bytes),
+        }
+    }
+
+    /// Writes bytes likewise.
+    ///
+    /// # Errors
+    /// If nothing answers there.
+    #[inline]
+    pub(crate) fn store(
+        &mut self,
+        memory: &mut dyn PhysicalMemory,
+        requester: Requester,
+        physical: u64,
+        bytes: &[u8],
+    ) -> Result<(), BusError> {
+        match &mut self.l2 {
+            Some(l2) if physical & CACHED != 0 => {
+                l2.write(memory, requester, physical & !CACHED, bytes)
+            }
+            _ => memory.write(physical, bytes),
+        }
+    }
+
+    /// Reads bytes from a space as a core reads texels and descriptors: through its read-only caches, where the L2 caches the page
+    /// too. They may cross pages.
+    ///
+    /// # Errors
+    /// As [`Fabric::read`].
+    pub(crate) fn read_through_first_level(
+        &mut self,
+        memory: &mut dyn PhysicalMemory,
+        access: Access,
+        bytes: &mut [u8],
+    ) -> Result<(), Refusal> {
+        let (Some(mut caches), Source::Core(core)) = (self.first_level.take(), access.source)
+        else {
+            return self.read(memory, access, bytes);
+        };
+        let read = self.read_by_core(memory, (access, core), &mut caches, bytes);
+        self.first_level = Some(caches);
+        read
+    }
+
+    fn read_by_core(
+        &mut self,
+        memory: &mut dyn PhysicalMemory,
+        (access, core): (Access, u8),
+        caches: &mut FirstLevel,
+        bytes: &mut [u8],
+    ) -> Result<(), Refusal> {
+        let mut address = access.address;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let room = (PAGE - address % PAGE).min(rest.len() as u64) as usize;
+            let (now, later) = rest.split_at_mut(room);
+            let request = access.at(address, AccessKind::Read);
+            let physical = self.translate(memory, request)?;
+            if self.mmu.is_cached(request) {
+                self.activity.read(physical & !CACHED, room as u64);
+                let tag = physical & CACHED;
+                let fill = |line: u64, to: &mut [u8; 64]| {
+                    self.load(memory, Requester::Other, line | tag, to)
+                };
+                let read = caches.read(core, physical & !CACHED, now, fill);
+                read.map_err(|error| self.bus_error(request, error))?;
+            } else {
+                self.read(memory, access.to(address), now)?;
+            }
+            address = address.wrapping_add(room as u64);
+            rest = later;
+        }
+        Ok(())
+    }
+}
