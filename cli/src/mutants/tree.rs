@@ -411,6 +411,6 @@ mod tests {
         assert_eq!(guilty(&error(25, 26), &places), [1]);
         assert_eq!(guilty(&error(50, 51), &places), [1]);
         assert_eq!(guilty(&error(70, 71), &places), [0]);
-        assert_eq!(guilty(&error(200, 201), &places), []);
+        assert!(guilty(&error(200, 201), &places).is_empty());
     }
 }
