@@ -1,6 +1,6 @@
 //! Build id: which build this is, as the linker noted it.
 //!
-//! The host compares it with that of the ELF file before it decodes a log: the wrong file would decode to nonsense.
+//! The first line of an image has it, so that a log tells which ELF file it belongs to: another would decode it to nonsense.
 
 use crate::linked;
 use core::fmt;
@@ -24,11 +24,6 @@ impl BuildId {
         // SAFETY: the linker script brackets the section with these symbols; it is constant and mapped.
         let note = unsafe { core::slice::from_raw_parts(note.base as *const u8, note.bytes) };
         BuildId(note.get(NOTE_HEADER_BYTES..).unwrap_or(&[]))
-    }
-
-    /// Its bytes.
-    pub fn bytes(self) -> &'static [u8] {
-        self.0
     }
 }
 

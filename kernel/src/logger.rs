@@ -1,11 +1,10 @@
 //! Logger: `defmt` over the console, beside plain text.
 //!
 //! A frame is a zero byte, the encoded frame (rzCOBS, which has no zero byte), and a zero byte. Text has no zero byte
-//! either. So a reader of the console switches at every zero: text, frame, text. The first frame carries the build id.
+//! either. So a reader of the console switches at every zero: text, frame, text.
 //!
 //! Guarantees: one frame is not interrupted by another, nor by text; a crash ends an open frame before its report.
 
-use crate::build_id::BuildId;
 use crate::{console, time};
 use core::sync::atomic::{AtomicBool, Ordering};
 use cortex_a::registers::{DAIF, Readable, Writeable};
@@ -77,11 +76,6 @@ unsafe fn open_frame() -> &'static mut Open {
 }
 
 defmt::timestamp!("{=u64:us}", time::now().as_micros() as u64);
-
-/// Logs the first frame.
-pub(crate) fn announce() {
-    defmt::info!("build {=[u8]:02x}", BuildId::of_image().bytes());
-}
 
 /// Ends a frame that was open when the image crashed, so that text can follow.
 pub(crate) fn abandon_frame() {

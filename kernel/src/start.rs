@@ -3,7 +3,7 @@
 use crate::found::{self, Finder};
 use crate::loader_tree::{FromLoader, TreeReader};
 use crate::{
-    build_id::BuildId, console, crash, firmware, heap, interrupts, linked, logger, memory, println,
+    build_id::BuildId, console, crash, firmware, heap, interrupts, linked, memory, println,
     watchdog,
 };
 use cortex_a::registers::{CurrentEL, MPIDR_EL1, Readable};
@@ -150,7 +150,6 @@ pub unsafe fn start(image: Image, device_tree: u64) -> ! {
         file,
     } = from_loader.unwrap_or_default();
     firmware::open(board.firmware, conduit);
-    logger::announce();
     let kernel = Kernel {
         board,
         tree,

@@ -16,6 +16,9 @@ use std::time::{Duration, Instant};
 /// How long the output of a cargo that has ended is waited for: what it started may still hold the pipe.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
+/// The words by which cargo tells that sources don't compile.
+pub const SOURCES_ARE_BROKEN: &str = "could not compile";
+
 /// What is shown of a cargo command.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch<'a> {

@@ -20,8 +20,25 @@ fn target(package: &str) -> &'static str {
 
 /// The command that builds all programs of `package`.
 pub fn build(workspace: &Workspace, package: &str) -> Command {
+    build_at(workspace, None, package)
+}
+
+/// The same with another home of cargo's than this process has.
+pub fn build_at(workspace: &Workspace, home: Option<&Path>, package: &str) -> Command {
     let target = target(package);
-    workspace.cargo(&["build", "--release", "--target", target, "-p", package])
+    let mut command = workspace.cargo(&["build", "--release", "--target", target, "-p", package]);
+    if let Some(home) = home {
+        command.env("CARGO_HOME", home);
+    }
+    let home = home.map(Path::to_owned).or_else(cargo_home);
+    name_places_alike(&mut command, workspace, home.as_deref(), target);
+    command
+}
+
+/// The folder where cargo keeps what it has fetched.
+pub fn cargo_home() -> Option<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    home.or_else(|| Some(std::env::home_dir()?.join(".cargo")))
 }
 
 /// Where the program `name` of `package` is put.
@@ -39,9 +56,29 @@ pub fn build_small(workspace: &Workspace, package: &str) -> Command {
     let target = target(package);
     let mut command = workspace.cargo(&["build", "--profile", SMALL, "--no-default-features"]);
     command.args(["--target", target, "-p", package]);
-    let flags: Vec<String> = sources_of_crates()
+    name_places_alike(&mut command, workspace, cargo_home().as_deref(), target);
+    command
+}
+
+/// Makes the bytes of an image the same wherever it is built: the names of source files, which panics and debug information
+/// hold, begin where the folders of this machine end.
+fn name_places_alike(
+    command: &mut Command,
+    workspace: &Workspace,
+    home: Option<&Path>,
+    target: &str,
+) {
+    // The last that fits is taken: folders that lie in others come behind them.
+    let mut folders = vec![(workspace.root().to_owned(), "/eitri")];
+    folders.push((workspace.target_folder(), "/eitri/target"));
+    folders.extend(
+        sources_of_crates(home)
+            .into_iter()
+            .map(|folder| (folder, "/crates")),
+    );
+    let flags: Vec<String> = folders
         .iter()
-        .filter_map(|folder| shortened(folder))
+        .filter_map(|(folder, name)| shortened(folder, name))
         .collect();
     if !flags.is_empty() {
         let flags = flags.join(", ");
@@ -50,13 +87,10 @@ pub fn build_small(workspace: &Workspace, package: &str) -> Command {
             &format!("target.{target}.rustflags = [{flags}]"),
         ]);
     }
-    command
 }
 
 /// The folders where cargo keeps the sources of crates.
-fn sources_of_crates() -> Vec<PathBuf> {
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+fn sources_of_crates(home: Option<&Path>) -> Vec<PathBuf> {
     let folders = home.and_then(|home| home.join("registry/src").read_dir().ok());
     let mut folders: Vec<PathBuf> = folders
         .into_iter()
@@ -67,11 +101,11 @@ fn sources_of_crates() -> Vec<PathBuf> {
     folders
 }
 
-/// The flag that names the places of panics from such a folder on: the rest is long, and different on each machine.
-fn shortened(folder: &Path) -> Option<String> {
+/// The flag that gives such a folder another name.
+fn shortened(folder: &Path, name: &str) -> Option<String> {
     let folder = folder.to_str()?;
     let plain = !folder.contains(['\'', '=']);
-    plain.then(|| format!("'--remap-path-prefix={folder}/='"))
+    plain.then(|| format!("'--remap-path-prefix={folder}={name}'"))
 }
 
 /// The profile of small images.

@@ -17,8 +17,8 @@ use std::time::Duration;
 
 /// Exit status when something on this machine is missing, as the `eitri` command has it.
 const MISSING: u8 = 3;
-/// Exit status when the sources don't compile: cargo's own, and that of a bug of ours.
-const BROKEN: u8 = 101;
+/// Exit status when the sources don't compile: the request can't be carried out, as the `eitri` command has it.
+const BROKEN: u8 = 2;
 /// Longest that the build may take: a day, since a person watches it.
 const LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -86,7 +86,7 @@ fn build(workspace: &Workspace) -> Result<Prepared, Problem> {
     let finished = cargo::run(&mut workspace.cargo(&["build", "-p", "eitri"]), &watch)?;
     Ok(match finished.end.good() {
         true => Prepared::Ready,
-        false if finished.output().contains("could not compile") => Prepared::Broken,
+        false if finished.output().contains(cargo::SOURCES_ARE_BROKEN) => Prepared::Broken,
         false => Prepared::NotBuilt,
     })
 }

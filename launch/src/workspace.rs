@@ -12,10 +12,15 @@ pub const UEFI_TARGET: &str = "aarch64-unknown-uefi";
 /// The target of programs for a guest that runs Linux.
 pub const GUEST_TARGET: &str = "aarch64-unknown-linux-gnu";
 
+/// The folder of builds where nobody says otherwise.
+const TARGET: &str = "target";
+
 /// The workspace's root folder.
 #[derive(Clone, Debug)]
 pub struct Workspace {
     root: PathBuf,
+    /// Where builds go.
+    target: PathBuf,
 }
 
 impl Workspace {
@@ -27,9 +32,19 @@ impl Workspace {
         let own = Path::new(env!("CARGO_MANIFEST_DIR"));
         let root = own.parent().unwrap_or(own).to_owned();
         match root.join("rust-toolchain.toml").is_file() {
-            true => Ok(Workspace { root }),
+            true => {
+                let folder = std::env::var_os("CARGO_TARGET_DIR");
+                let target = root.join(folder.unwrap_or_else(|| TARGET.into()));
+                Ok(Workspace { root, target })
+            }
             false => Err(Problem::SourcesMissing { path: root }),
         }
+    }
+
+    /// A copy of it, which is built in its own target folder.
+    pub fn at(root: PathBuf) -> Workspace {
+        let target = root.join(TARGET);
+        Workspace { root, target }
     }
 
     /// The root folder.
@@ -39,16 +54,16 @@ impl Workspace {
 
     /// Where builds go: `CARGO_TARGET_DIR`, else `target` in the root.
     pub fn target_folder(&self) -> PathBuf {
-        match std::env::var_os("CARGO_TARGET_DIR") {
-            Some(folder) => self.root.join(folder),
-            None => self.root.join("target"),
-        }
+        self.target.clone()
     }
 
     /// A `cargo` command in the root folder, with the workspace's own toolchain.
     pub fn cargo(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("cargo");
-        command.current_dir(&self.root).args(arguments);
+        command
+            .current_dir(&self.root)
+            .env("CARGO_TARGET_DIR", &self.target)
+            .args(arguments);
         // What `cargo run` sets for this process would make the inner build differ from the outer one.
         for (name, _) in std::env::vars_os() {
             let inherited = name.to_str().is_some_and(|name| {

@@ -5,6 +5,8 @@ use crate::images::image::{BUILD, Builder, Image, Parts};
 use crate::outcome::Failure;
 use crate::workspace::Workspace;
 use eitri_boards::Target;
+use eitri_launch::images;
+use std::path::PathBuf;
 
 /// The fields of the arm64 Image header that matter: hardware/boards.md 2.1.
 struct Header {
@@ -37,6 +39,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let folder = workspace.target_folder().join("eitri/boards");
     let builder = Builder::new()?;
     let mut cases = Vec::new();
+    let places = places(workspace);
     for board in Target::all() {
         let parts = Parts {
             board: Some(board),
@@ -45,7 +48,8 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         let image = builder.build_with("eitri-image", "eitri-image", &parts)?;
         cases.push(Case::ran(
             format!("the image for {}", board.name()),
-            wrong(board, image.load_address()?, &image, &image.raw()?),
+            wrong(board, image.load_address()?, &image, &image.raw()?)
+                .or_else(|| place_in(&image.elf, &places)),
         ));
         cases.push(Case::ran(
             format!("U-Boot's containers of it for {}", board.name()),
@@ -53,6 +57,28 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         ));
     }
     Ok(cases)
+}
+
+/// The folders of this machine that a build reads from.
+fn places(workspace: &Workspace) -> Vec<String> {
+    let folders = [
+        Some(workspace.root().to_owned()),
+        Some(workspace.target_folder()),
+        images::cargo_home(),
+    ];
+    let text = |folder: PathBuf| folder.to_str().map(str::to_owned);
+    folders.into_iter().flatten().filter_map(text).collect()
+}
+
+/// The first of these folders that is named in an image, symbols and debug information included: it would not be the same where
+/// another builds it.
+fn place_in(elf: &[u8], places: &[String]) -> Option<String> {
+    let is_named = |place: &&String| {
+        elf.windows(place.len())
+            .any(|part| part == place.as_bytes())
+    };
+    let place = places.iter().find(is_named)?;
+    Some(format!("it names {place}, a folder of this machine"))
 }
 
 /// What is wrong with a board's image.
@@ -92,6 +118,18 @@ fn wrong(board: Target, address: u64, image: &Image, raw: &[u8]) -> Option<Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_of_this_machine_is_found() {
+        let places = ["/home/her/eitri".to_owned(), "/home/her/.cargo".to_owned()];
+        let found = place_in(b"\0/home/her/.cargo/registry/src\0", &places);
+        let said = found.as_deref();
+        assert_eq!(
+            said,
+            Some("it names /home/her/.cargo, a folder of this machine")
+        );
+        assert_eq!(place_in(b"\0/crates/x/src/lib.rs\0", &places), None);
+    }
 
     #[test]
     fn a_header_is_read_where_it_stands() {

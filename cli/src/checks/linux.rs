@@ -48,6 +48,10 @@ echo "listed again: $(vulkaninfo --summary 2>/dev/null | grep -m1 deviceName)"
 dmesg
 "#;
 
+/// All devices are suspended, and come back after five seconds: the kernel's own test of that.
+const SUSPEND_SCRIPT: &str =
+    "cd /; echo devices >/sys/power/pm_test; echo freeze >/sys/power/state; echo resumed";
+
 /// A case that never ends, and the same shader where it does.
 #[rustfmt::skip]
 const HANGS: &[(&str, &[u8])] = &[
@@ -86,6 +90,7 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
             format!("{}: {talk}{said}", output.status)
         });
         cases.push(Case::ran(format!("Linux of {suite} ends well"), status));
+        cases.push(suspended(workspace.root(), suite)?);
         cases.push(kernels(workspace.root(), suite, DEFAULT_GPU)?);
         cases.extend(hangs(workspace.root(), suite)?);
         if *suite == LATER.0 {
@@ -95,6 +100,22 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
         }
     }
     Ok(cases)
+}
+
+/// A guest with a shared folder, which does not answer after a suspend, ends nevertheless.
+fn suspended(root: &Path, suite: &str) -> Result<Case, Failure> {
+    let folder = root.join("cli").display().to_string();
+    let mut words = vec!["--limit", "120", "--share", &folder];
+    words.extend(["--", "sh", "-c", SUSPEND_SCRIPT]);
+    let output = boot(root, suite, &words)?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let good = output.status.success() && said.contains("resumed");
+    let failure = (!good).then(|| {
+        let talk = String::from_utf8_lossy(&output.stderr);
+        format!("{}: {talk}{said}", output.status)
+    });
+    let name = format!("{suite}: a guest with a shared folder ends after a suspend");
+    Ok(Case::ran(name, failure))
 }
 
 /// The kernels through Vulkan, as they were written and optimised, on a GPU that Vulkan calls by that name.

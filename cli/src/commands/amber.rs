@@ -11,7 +11,7 @@ use crate::amber::{junit, results, source, status, suite};
 use crate::images::boot_file::{self, Format};
 use crate::images::image::Builder;
 use crate::input::board_choice;
-use crate::input::firmware_file;
+use crate::input::board_firmware;
 use crate::input::gpu_choice::{GpuArgument, GpuChoice};
 use crate::input::trace_option::TraceArgument;
 use crate::outcome::{Failure, Status};
@@ -111,8 +111,9 @@ pub(crate) struct Args {
     /// The form of the image's file; if not given, what the board's own boot loader takes.
     #[arg(long, value_enum, requires = "image")]
     format: Option<Format>,
-    /// A firmware image for the GPU of the image's board, such as the vendor's mali_csffw.bin.
-    #[arg(long, value_name = "FILE", requires = "image")]
+    /// The firmware for the GPU of the image's board: a file, such as the vendor's mali_csffw.bin, or the stub, which runs on the
+    /// model only. Every board but qemu-virt needs one of them.
+    #[arg(long, value_name = "FILE|stub", requires = "image")]
     firmware: Option<String>,
     /// Run the one script in this process, and write its verdict here.
     #[arg(long, hide = true, value_name = "FILE")]
@@ -322,16 +323,16 @@ fn image(
     (manner, expectations): (&Manner, &Expectations),
 ) -> Result<Status, Failure> {
     let board = board_choice::named(&args.board)?;
-    let firmware = args.firmware.as_deref().map(firmware_file::read);
-    let firmware = firmware.transpose()?;
+    let firmware = board_firmware::for_board(board, args.firmware.as_deref())?;
     tools::ensure(&Workspace::find()?, &[Tool::Glslang, Tool::SpirvAs])?;
     let cases = compile(chosen, (manner, expectations), &limits(args))?;
-    let built = Builder::new()?.build_suite(Some(board), &suite::bytes(&cases, firmware)?)?;
+    let built = Builder::new()?.build_suite(Some(board), &suite::bytes(&cases, Some(firmware))?)?;
     let format = args.format.unwrap_or(Format::of(board));
     whole_file::write(path, &boot_file::encode(&built, board, format, None)?)?;
     if path != "-" && format != Format::Elf {
         let name = Path::new(path).file_name().unwrap_or_default();
-        let lines = boot_file::lines(board, format, &name.to_string_lossy());
+        let mut lines = boot_file::network_lines(board);
+        lines.extend(boot_file::lines(board, format, &name.to_string_lossy()));
         outln!("{}", lines.join("\n"))?;
     }
     Ok(Status::Good)

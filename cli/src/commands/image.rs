@@ -5,6 +5,7 @@ use crate::images::boot_file::{self, Beside, Format, tftp};
 use crate::images::image::{Builder, Image};
 use crate::images::lab_files::{self, LabKind};
 use crate::input::board_choice;
+use crate::input::board_firmware;
 use crate::input::buffer_source;
 use crate::input::gpu_choice::GpuChoice;
 use crate::input::job_arguments::JobArguments;
@@ -15,7 +16,6 @@ use crate::output::whole_file::Pending;
 use crate::runs::dispatch::{self, Request, Talk};
 use eitri_boards::{Loader, Target};
 use eitri_job::Wants;
-use eitri_model::stub_firmware;
 use eitri_shaderc::Options;
 use miette::Diagnostic;
 use std::path::{Path, PathBuf};
@@ -97,8 +97,6 @@ enum RequestError {
 const FIRMWARE_ALIGNMENT: usize = 64 << 10;
 /// More than any firmware has.
 const FIRMWARE_BYTES: usize = 4 << 20;
-/// What the vendor calls it.
-const FIRMWARE_NAME: &str = "mali_csffw.bin";
 
 /// An address for firmware.
 fn address(text: &str) -> Result<usize, String> {
@@ -157,7 +155,9 @@ fn beside(args: &Args, target: Target, format: Format) -> Result<Option<Beside>,
     }
     let path = args.job.firmware_path().map(Path::new);
     let name = path.and_then(Path::file_name);
-    let name = name.map_or(FIRMWARE_NAME.into(), |name| name.to_string_lossy());
+    let name = name.map_or(board_firmware::FILE_NAME.into(), |name| {
+        name.to_string_lossy()
+    });
     let name = served(args, target, &name);
     Ok(Some(Beside { at, name }))
 }
@@ -181,10 +181,10 @@ fn below(root: &Path, name: &str) -> Result<String, Failure> {
 }
 
 /// The firmware that is inside of the image: none where U-Boot loads it.
-fn inside(args: &Args) -> Result<Option<Vec<u8>>, Failure> {
+fn inside(args: &Args, board: Target) -> Result<Vec<u8>, Failure> {
     match args.firmware_at {
-        Some(_) => Ok(Some(Vec::new())),
-        None => args.job.firmware(),
+        Some(_) => Ok(Vec::new()),
+        None => board_firmware::for_board(board, args.job.firmware_option()),
     }
 }
 
@@ -238,10 +238,11 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let file_name = Path::new(&output).file_name().unwrap_or_default();
     let file_name = file_name.to_string_lossy();
     let name = args.tftp.as_ref().map_or(&*file_name, |_| &on_server);
-    let mut lines = match (&beside, board.board()) {
+    let lines = match (&beside, board.board()) {
         (Some(beside), Some(board)) => boot_file::u_boot_lines_with(board, format, name, beside),
         _ => boot_file::lines(board, format, name),
     };
+    let network = boot_file::network_lines(board);
     let bytes = boot_file::encode(&image, board, format, tree.as_deref())?;
     let mut files = vec![Pending::write(&output, &bytes)?];
     if let (Some(root), Some(beside)) = (&args.tftp, &beside) {
@@ -253,13 +254,20 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
             None => talk!("the server needs the firmware too, as {}", beside.name),
         }
     }
-    let script = match (&args.tftp, &args.script) {
-        (Some(root), _) if by_u_boot => Some(below(root, &tftp::name(board, tftp::SCRIPT))?),
-        (_, script) => script.clone(),
+    // A script that comes from the server finds its network set up; another does that itself.
+    let (script, sets_up) = match (&args.tftp, &args.script) {
+        (Some(root), _) if by_u_boot => (
+            Some(below(root, &tftp::name(board, tftp::SCRIPT))?),
+            &[][..],
+        ),
+        (_, script) => (script.clone(), network.as_slice()),
     };
     if let Some(path) = script {
-        files.push(Pending::write(&path, &boot_file::boot_script(&lines)?)?);
+        let script = [sets_up, &lines].concat();
+        files.push(Pending::write(&path, &boot_file::boot_script(&script)?)?);
     }
+    let words = args.validation.then(|| boot_file::console_words(board));
+    let mut lines = [network, words.flatten().into_iter().collect(), lines].concat();
     if args.tftp.is_some() && by_u_boot {
         lines.push("# or all of it by the script:".to_owned());
         lines.extend(tftp::lines(board, "${scriptaddr}"));
@@ -301,7 +309,7 @@ fn job_image(args: &Args, board: Target) -> Result<Image, Failure> {
         gpu,
         saves: Vec::new(),
         coherent: true,
-        firmware: inside(args)?,
+        firmware: Some(inside(args, board)?),
         limit: args.job.limit(),
         wants: Wants::default(),
         talk: Talk::Quiet,
@@ -312,7 +320,7 @@ fn job_image(args: &Args, board: Target) -> Result<Image, Failure> {
 
 /// The image that runs the validation suite.
 fn validation_image(args: &Args, board: Target) -> Result<Image, Failure> {
-    let firmware = inside(args)?.unwrap_or_else(stub_firmware);
+    let firmware = inside(args, board)?;
     let gpu = GpuChoice::of_board(board).unwrap_or_default();
     let scripts = scripts::compiled(&args.suite, gpu)?;
     Builder::new()?.build_validation(Some(board), &firmware, scripts.as_deref())

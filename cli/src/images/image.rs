@@ -31,6 +31,8 @@ const IMAGE: &str = "EITRI_IMAGE";
 /// and the GPU's firmware and the program of `examples/embed`, or the programs of `qemu-tests/driver-tests`.
 pub(crate) const FIRMWARE: &str = "EITRI_FIRMWARE";
 pub(crate) const PROGRAM: &str = "EITRI_PROGRAM";
+/// The second program of `qemu-tests/bench`.
+pub(crate) const OTHER_PROGRAM: &str = "EITRI_OTHER_PROGRAM";
 
 /// What stands before the build id in a raw file, and before as many dots in what the linker made: `kernel/src/build_id.rs`.
 pub(crate) const BUILD: &[u8] = b"eitri build ";
@@ -209,7 +211,7 @@ impl Builder {
         path: PathBuf,
     ) -> Result<Image, Failure> {
         // What the caller's own environment says of these is not meant for this build.
-        for variable in [BOARD, JOB, SUITE, FIRMWARE, PROGRAM, IMAGE] {
+        for variable in [BOARD, JOB, SUITE, FIRMWARE, PROGRAM, OTHER_PROGRAM, IMAGE] {
             command.env_remove(variable);
         }
         for (variable, file) in parts.files {
@@ -226,10 +228,15 @@ impl Builder {
         };
         let finished = cargo::run(&mut command, &watch)?;
         if !finished.end.good() {
-            return Err(Failure::missing(ImageError::Build {
-                command: format!("{command:?}").replace('"', ""),
-                output: finished.output(),
-            }));
+            let output = finished.output();
+            let broken = output.contains(cargo::SOURCES_ARE_BROKEN);
+            let command = format!("{command:?}").replace('"', "");
+            let error = ImageError::Build { command, output };
+            // Without a network, say, cargo does not come that far.
+            return Err(match broken {
+                true => Failure::refused(error),
+                false => Failure::missing(error),
+            });
         }
         match std::fs::read(&path) {
             Ok(elf) => Ok(Image { elf, path }),

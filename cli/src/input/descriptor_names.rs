@@ -34,6 +34,14 @@ pub(crate) enum NameError {
     /// Two fields share bits and want different ones.
     #[error("{argument}: shares bits with another field that was given")]
     Conflict { argument: String },
+    /// The words are no such structure; their block format is that of another.
+    #[error("{error}")]
+    #[diagnostic(help("the block format is {format}: `eitri unpack '{other}'`"))]
+    OtherTarget {
+        error: DescriptorError,
+        format: &'static str,
+        other: &'static str,
+    },
     /// The words are no such structure.
     #[error(transparent)]
     Descriptor(#[from] DescriptorError),

@@ -1,7 +1,7 @@
 //! The arguments that say what a job is: the same wherever a shader is made into one.
 
+use crate::input::board_firmware;
 use crate::input::buffer_source::{BindingName, BufferArgument, SourceError, hex_bytes};
-use crate::input::firmware_file;
 use crate::input::given::Given;
 use crate::input::image_source::{FormatArgument, ImageArgument, SamplerArgument};
 use crate::input::specialisation::SpecConstant;
@@ -37,8 +37,9 @@ pub(crate) struct JobArguments {
     /// Workgroups.
     #[arg(long, value_name = "X[,Y[,Z]]", default_value = "1")]
     groups: Groups,
-    /// A firmware image instead of the stub, such as the vendor's mali_csffw.bin.
-    #[arg(long, value_name = "FILE")]
+    /// The GPU's firmware: a file, such as the vendor's mali_csffw.bin of Debian's firmware-misc-nonfree
+    /// (/lib/firmware/arm/mali/…), or the stub, which runs on the model only. An image for a board needs one of them.
+    #[arg(long, value_name = "FILE|stub")]
     firmware: Option<String>,
     /// Value of a specialisation constant.
     #[arg(long = "spec", value_name = "ID=VALUE")]
@@ -109,15 +110,19 @@ impl JobArguments {
         self.groups.0
     }
 
-    /// The firmware image's path, if one is given.
-    pub(crate) fn firmware_path(&self) -> Option<&str> {
+    /// `--firmware` as it was given.
+    pub(crate) fn firmware_option(&self) -> Option<&str> {
         self.firmware.as_deref()
     }
 
-    /// The firmware image, if one is given.
+    /// The firmware's path, if a file is named.
+    pub(crate) fn firmware_path(&self) -> Option<&str> {
+        board_firmware::path(self.firmware_option())
+    }
+
+    /// The firmware, if a file is named: without one it is the stub.
     pub(crate) fn firmware(&self) -> Result<Option<Vec<u8>>, Failure> {
-        let path = self.firmware.as_deref();
-        path.map(firmware_file::read).transpose()
+        board_firmware::named(self.firmware_option())
     }
 
     /// Longest that the job may take.

@@ -8,8 +8,8 @@ use crate::outcome::Failure;
 use crate::workspace::Workspace;
 use eitri_launch::Problem;
 use eitri_launch::tools::{self, Tool};
+use eitri_shaderc::build::shader_text::{Language as TextLanguage, to_spirv};
 use miette::Diagnostic;
-use naga::back::spv;
 use std::path::Path;
 use std::process::{Command, Output};
 use thiserror::Error;
@@ -156,71 +156,28 @@ fn check_spirv(bytes: &[u8]) -> Result<(), NotSpirv> {
     }
 }
 
-fn words_to_bytes(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
-}
-
 /// The module of a WGSL source, whose `path` is for messages.
 pub(crate) fn of_wgsl(path: &str, source: &str) -> Result<Vec<u8>, Failure> {
-    let failure = |message: String| {
+    to_spirv(TextLanguage::Wgsl, path, source).map_err(|error| {
         Failure::refused(ShaderFileError::Source {
             path: path.to_owned(),
             language: "WGSL",
-            message,
+            message: error.report(path, source),
         })
-    };
-    let module = naga::front::wgsl::parse_str(source)
-        .map_err(|error| failure(error.emit_to_string_with_path(source, path)))?;
-    // WGSL promises zeroed workgroup memory.
-    let zeroed = spv::ZeroInitializeWorkgroupMemoryMode::Polyfill;
-    let words = spirv_of(&module, path, source, spv::SourceLanguage::WGSL, zeroed);
-    Ok(words_to_bytes(&words.map_err(failure)?))
+    })
 }
 
+/// The module of a GLSL source: by Khronos' own compiler where it is there, since naga knows less of the language.
 fn glsl(path: &str, source: &str) -> Result<Vec<u8>, Failure> {
-    let options = naga::front::glsl::Options::from(naga::ShaderStage::Compute);
-    let by_naga = naga::front::glsl::Frontend::default()
-        .parse(&options, source)
-        .map_err(|errors| errors.emit_to_string_with_path(source, path))
-        .and_then(|module| {
-            let zeroed = spv::ZeroInitializeWorkgroupMemoryMode::None;
-            spirv_of(&module, path, source, spv::SourceLanguage::GLSL, zeroed)
-        });
-    match by_naga {
-        Ok(words) => Ok(words_to_bytes(&words)),
-        Err(message) => {
-            let arguments = ["-S", "comp", "--target-env", "vulkan1.2", "-g"];
-            run_tool(Tool::Glslang, path, Some(message), &arguments)
-        }
-    }
-}
-
-/// Validates a naga module and writes it as SPIR-V; the error is naga's own text, with the user's lines.
-fn spirv_of(
-    module: &naga::Module,
-    path: &str,
-    source: &str,
-    language: spv::SourceLanguage,
-    zeroed: spv::ZeroInitializeWorkgroupMemoryMode,
-) -> Result<Vec<u32>, String> {
-    use naga::valid::{Capabilities, ValidationFlags, Validator};
-    let info = Validator::new(ValidationFlags::all(), Capabilities::all())
-        .validate(module)
-        .map_err(|error| error.emit_to_string_with_path(source, path))?;
-    let options = spv::Options {
-        lang_version: (1, 3),
-        flags: spv::WriterFlags::DEBUG,
-        zero_initialize_workgroup_memory: zeroed,
-        // A shader that never ends is the user's to see, not naga's to hide.
-        force_loop_bounding: false,
-        debug_info: Some(spv::DebugInfo {
-            source_code: source,
-            file_name: path,
-            language,
-        }),
-        ..spv::Options::default()
+    let by_khronos = |naga: &str| {
+        let arguments = ["-S", "comp", "--target-env", "vulkan1.2", "-g"];
+        run_tool(Tool::Glslang, path, Some(naga.to_owned()), &arguments)
     };
-    spv::write_vec(module, &info, &options, None).map_err(|error| error.to_string())
+    if tools::in_path(Tool::Glslang.program()) {
+        return by_khronos("");
+    }
+    to_spirv(TextLanguage::Glsl, path, source)
+        .or_else(|error| by_khronos(&error.report(path, source)))
 }
 
 /// Runs a tool that writes SPIR-V from the file at `path`. `naga` is what naga said of the file, if it was asked.

@@ -34,8 +34,18 @@ else
     status=$?
 fi
 cd /
-# Lazily: what the command left running may still be in there.
-[ -e /eitri/share ] && umount -l /share
-sync
+# Beside us, and not waited for for ever: after a suspend the share never answers again, and the guest has to end nevertheless.
+# Lazily, since what the command left running may still be in there.
+(
+    [ -e /eitri/share ] && umount -l /share
+    sync
+    : >/run/synced
+) &
+waits=0
+until [ -e /run/synced ] || [ "$waits" -ge 100 ]; do
+    usleep 20000
+    waits=$((waits + 1))
+done
 devmem "$(cat /eitri/ending)" 32 "$status"
-poweroff -f
+# Without a sync of its own, for the same reason.
+poweroff -n -f

@@ -4,6 +4,7 @@
 //! it likes, and time is the host's.
 
 use super::device_tree::{self, Wanted};
+use super::expected;
 use crate::input::gpu_choice::GpuChoice;
 use crate::outcome::{Failure, Status};
 use crate::output::streams::talk;
@@ -154,8 +155,8 @@ impl Machine<'_> {
         std::thread::scope(|scope| {
             if let Some(mailbox) = memory.mailbox(MAILBOX.base - GUEST_RAM.base) {
                 scope.spawn(|| {
-                    eitri_host_gpu::serve(self.gpu.config(), memory, mailbox, &stop, |diagnosis| {
-                        talk!("diagnosis: {diagnosis}");
+                    eitri_host_gpu::serve(self.gpu.config(), memory, mailbox, &stop, |news| {
+                        expected::tell(news);
                     });
                 });
             }

@@ -7,6 +7,7 @@
 
 pub(crate) mod debian;
 mod device_tree;
+mod expected;
 mod faults;
 mod initramfs;
 mod kernel_modules;

@@ -1,4 +1,4 @@
-//! Jobs in this process: the model is the GPU, a vector is the memory, the driver is the image's own.
+//! Jobs in this process: the model is the GPU, mapped pages are the memory, the driver is the image's own.
 //!
 //! Time is the model's own, so that a limit means the same on a slow machine; only a host that has waited longer than
 //! the user's limit in real time moves it forward, which is how a shader that never ends is caught.
@@ -80,5 +80,35 @@ impl Sink for Stream {
     fn put(&mut self, bytes: &[u8]) -> Result<(), Infallible> {
         self.0.extend_from_slice(bytes);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eitri_model::Config;
+
+    /// Bytes of memory that this process holds, where the system tells.
+    fn resident() -> Option<u64> {
+        let status = std::fs::read_to_string("/proc/self/status").ok()?;
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:"))?;
+        let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+        Some(kib << 10)
+    }
+
+    /// What a machine may cost before anything is done with it; its memory is a gibibyte.
+    const MOST: u64 = 256 << 20;
+
+    #[test]
+    fn the_memory_of_a_second_machine_is_not_touched() {
+        // With this program's own allocator, to which the first has given back what it had.
+        drop(Machine::new(Config::default()));
+        let Some(before) = resident() else { return };
+        let machine = Machine::new(Config::default());
+        let after = resident().unwrap_or(0);
+        drop(machine);
+        assert!(after < before + MOST, "{before} bytes became {after}");
     }
 }

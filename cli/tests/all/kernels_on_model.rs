@@ -16,7 +16,7 @@ use kernel_case::{dispatch, format_name, kernels};
 use on_model::Bound;
 
 /// The resources of a kernel before the dispatch.
-fn bound(kernel: &Case) -> Vec<Bound> {
+pub fn bound(kernel: &Case) -> Vec<Bound> {
     let resources = kernel.resources.iter();
     let bound = resources.map(|resource| {
         let content = match &resource.image {
@@ -47,7 +47,7 @@ fn bound(kernel: &Case) -> Vec<Bound> {
 }
 
 /// Compares all bindings; the first difference is the error.
-fn compare(kernel: &Case, bound: &[Bound]) -> Result<(), String> {
+pub fn compare(kernel: &Case, bound: &[Bound]) -> Result<(), String> {
     let after = |place: Place| {
         let place = (place.set, place.binding, place.element);
         let one = bound.iter().find(|one| one.place == place);

@@ -8,6 +8,7 @@ mod compile;
 mod compile_adreno;
 mod console;
 mod cs;
+mod divergence_on_model;
 mod doctor;
 mod dump;
 mod eitri;
@@ -21,19 +22,25 @@ mod on_model;
 mod operations_on_model;
 mod pack;
 mod random_on_model;
+mod readers_on_model;
 mod reduce;
 mod run;
 mod shaders_on_model;
+mod spin_locks_on_model;
 mod subgroups_on_model;
 mod trace;
 mod validate;
 
+#[path = "../../../shaderc/tests/all/support/divergent_program/mod.rs"]
+mod divergent_program;
 #[path = "../../../shaderc/tests/all/support/kernel.rs"]
 mod kernel_case;
 #[path = "../../../shaderc/tests/all/support/operations.rs"]
 mod operations;
 #[path = "../../../shaderc/tests/all/support/random_function/mod.rs"]
 mod random_function;
+#[path = "../../../shaderc/tests/all/support/spin_lock.rs"]
+mod spin_lock;
 #[path = "../../../shaderc/tests/all/support/spvasm.rs"]
 mod spvasm;
 #[path = "../../../shaderc/tests/all/support/subgroups.rs"]

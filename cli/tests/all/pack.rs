@@ -263,3 +263,86 @@ fn a_vector_that_is_wrong_fails_alone() {
     );
     assert_eq!(output.status.code(), Some(1));
 }
+
+/// The bytes of a structure with these fields, as `eitri pack` prints them.
+fn packed(structure: &str, fields: &[&str]) -> String {
+    let output = eitri(&[&["pack", structure], fields].concat(), b"");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    stdout(&output).trim().to_owned()
+}
+
+#[test]
+fn a_compressed_target_is_told_by_its_block_format() {
+    let fields = ["Writeback Block Format=AFBC Tiled", "YUV Transform=true"];
+    let target = packed("AFBC RGB Render Target", &fields);
+    refuses(
+        &["unpack", "rgb render target", &target],
+        &[
+            "reserved bits",
+            "the block format is AFBC Tiled",
+            "eitri unpack 'AFBC RGB Render Target'",
+        ],
+    );
+    let output = eitri(&["unpack", "render target", &target], b"");
+    let text = stdout(&output);
+    for line in ["  RGB: (not this)", "    YUV Transform: true"] {
+        assert!(
+            text.lines().any(|found| found == line),
+            "no `{line}` in\n{text}"
+        );
+    }
+}
+
+#[test]
+fn a_framebuffer_is_printed_with_what_follows_it() {
+    let framebuffer = |extension: &str| {
+        let extension = format!("Parameters.Has ZS CRC Extension={extension}");
+        packed(
+            "framebuffer",
+            &["Parameters.Render Target Count=2", &extension],
+        )
+    };
+    let target = packed("RGB Render Target", &["Writeback Block Format=Linear"]);
+    let extension = "00".repeat(64);
+    let all = [framebuffer("true").as_str(), &extension, &target, &target].concat();
+    let text = stdout(&eitri(&["unpack", "framebuffer", &all], b""));
+    let titles: Vec<&str> = text.lines().filter(|line| !line.starts_with(' ')).collect();
+    let expected = [
+        "Framebuffer:",
+        "ZS CRC Extension:",
+        "Render Target:",
+        "Render Target:",
+    ];
+    assert_eq!(titles, expected, "{text}");
+    let without = [framebuffer("false").as_str(), &target].concat();
+    refuses(
+        &["unpack", "framebuffer", &without],
+        &["`Framebuffer` takes 256 bytes, but there are 192"],
+    );
+    // Alone, as it was.
+    let text = stdout(&eitri(
+        &["unpack", "framebuffer", &framebuffer("true")],
+        b"",
+    ));
+    assert!(text.starts_with("Framebuffer:\n"), "{text}");
+}
+
+#[test]
+fn an_unused_attribute_is_no_fault_and_a_format_has_all_its_names() {
+    let output = eitri(
+        &[
+            "unpack",
+            "attribute",
+            &["05".to_owned(), "00".repeat(31)].concat(),
+        ],
+        b"",
+    );
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(text.contains("Attribute type: 0 (not set)"), "{text}");
+    let texture = packed("texture", &["Format=0x9b000"]);
+    let text = stdout(&eitri(&["unpack", "texture", &texture], b""));
+    for name in ["R8G8B8A8_USCALED", "R8G8B8A8_UINT", " or "] {
+        assert!(text.contains(name), "no {name} in\n{text}");
+    }
+}

@@ -5,6 +5,7 @@ use eitri_boards::device_tree::INFERRED;
 use eitri_boards::steps::Permission;
 use eitri_boards::steps::bus::Buses;
 use eitri_boards::{Board, Difference, Exit};
+use eitri_csf::image::Image;
 use eitri_csf::registers::identity::{GPU_ID, SHADER_PRESENT};
 use eitri_job::result::{FailureKind, Sink};
 use eitri_job::{Bundle, Verdict};
@@ -56,10 +57,10 @@ pub fn run_job(kernel: Kernel, bundle: &[u8]) -> Exit {
     }
 }
 
-/// The GPU's firmware: the image's own, or, where it has none, what the boot loader has put beside it. That there is none at all
-/// is said on the console.
+/// The GPU's firmware: the image's own, or, where it has none, what the boot loader has put beside it. The console names it, or says
+/// that there is none at all.
 pub fn firmware<'f>(kernel: &Kernel, own: &'f [u8]) -> Option<&'f [u8]> {
-    match (own, kernel.file) {
+    let found = match (own, kernel.file) {
         ([], None) => {
             println!(
                 "no firmware for the GPU: none is in the image, and its boot loader has put none beside it"
@@ -68,6 +69,23 @@ pub fn firmware<'f>(kernel: &Kernel, own: &'f [u8]) -> Option<&'f [u8]> {
         }
         ([], Some(file)) => Some(file),
         (own, _) => Some(own),
+    };
+    if let Some(firmware) = found {
+        announce(firmware);
+    }
+    found
+}
+
+/// Names the firmware on the console, before anything is done with it.
+fn announce(firmware: &[u8]) {
+    let image = match Image::parse(firmware) {
+        Ok(image) => image,
+        Err(error) => return println!("firmware: {error}"),
+    };
+    let build = image.build_info().unwrap_or("unknown");
+    match image.version() {
+        Some(version) => println!("firmware: {build}, interface {version}"),
+        None => println!("firmware: {build}"),
     }
 }
 

@@ -1,5 +1,6 @@
-//! A platform that counts the bytes which the driver stores for the GPU.
+//! A platform that counts the bytes which the driver stores for the GPU, and how often it waits.
 
+use crate::instructions;
 use core::ops::Range;
 use eitri_runtime::{
     DmaRegion, Instant, Lines, OperatingPoint, PhysicalAddress, Platform, PowerChange,
@@ -10,16 +11,38 @@ use eitri_runtime::{
 pub(crate) struct Counted<P> {
     inner: P,
     stored: u64,
+    waits: u32,
+    asleep: u32,
 }
 
 impl<P> Counted<P> {
     pub(crate) const fn new(inner: P) -> Counted<P> {
-        Counted { inner, stored: 0 }
+        Counted {
+            inner,
+            stored: 0,
+            waits: 0,
+            asleep: 0,
+        }
     }
 
     /// Bytes stored, ever.
     pub(crate) const fn stored(&self) -> u64 {
         self.stored
+    }
+
+    /// Calls of [`Platform::wait`], ever: one follows each poll in vain.
+    pub(crate) const fn waits(&self) -> u32 {
+        self.waits
+    }
+
+    /// Instructions of [`Platform::wait`] so far, interrupt handlers among them.
+    pub(crate) const fn asleep(&self) -> u32 {
+        self.asleep
+    }
+
+    /// The platform that it hands on to.
+    pub(crate) fn into_inner(self) -> P {
+        self.inner
     }
 }
 
@@ -65,6 +88,11 @@ unsafe impl<P: Platform> Platform for Counted<P> {
         self.inner.write_words(address, words);
     }
 
+    #[inline]
+    fn read_words(&mut self, address: PhysicalAddress, words: &mut [u64]) {
+        self.inner.read_words(address, words);
+    }
+
     fn publish(&mut self) {
         self.inner.publish();
     }
@@ -90,7 +118,12 @@ unsafe impl<P: Platform> Platform for Counted<P> {
     }
 
     fn wait(&mut self, wanted: Lines, until: Instant) -> Lines {
-        self.inner.wait(wanted, until)
+        let before = instructions::executed();
+        let lines = self.inner.wait(wanted, until);
+        self.waits += 1;
+        let slept = instructions::executed().wrapping_sub(before);
+        self.asleep = self.asleep.wrapping_add(slept);
+        lines
     }
 
     fn coherency(&self) -> SystemCoherency {

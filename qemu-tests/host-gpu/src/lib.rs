@@ -16,7 +16,7 @@
 //! let memory = MachineMemory::new(2 << 30, &[seen])?;
 //! println!("-object memory-backend-file,id=ram,share=on,mem-path={}", memory.path().display());
 //! let mailbox = memory.mailbox((2 << 30) - 4096).expect("it is inside");
-//! serve(Config::default(), &memory, mailbox, &AtomicBool::new(false), |diagnosis| println!("{diagnosis}"));
+//! serve(Config::default(), &memory, mailbox, &AtomicBool::new(false), |news| println!("{news}"));
 //! # Ok::<(), std::io::Error>(())
 //! ```
 #![warn(missing_docs)]

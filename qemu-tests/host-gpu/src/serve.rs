@@ -4,7 +4,7 @@
 
 use crate::memory::MachineMemory;
 use eitri_mailbox::{Mailbox, Request, State};
-use eitri_model::diagnosis::Diagnosis;
+use eitri_model::diagnosis::{News, Teller};
 use eitri_model::{Budget, Config, Gpu, Injection, Nanoseconds, Progress};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ pub fn serve(
     memory: &MachineMemory,
     mailbox: &Mailbox,
     stop: &AtomicBool,
-    mut say: impl FnMut(&Diagnosis),
+    mut say: impl FnMut(News<'_>),
 ) {
     while mailbox.request().is_none() {
         if stop.load(Ordering::Relaxed) {
@@ -51,13 +51,11 @@ pub fn serve(
         last: Instant::now(),
         progress: Progress::Idle,
     };
-    let mut said = 0;
+    let mut teller = Teller::default();
     while !stop.load(Ordering::Relaxed) {
         let asked = server.answer();
         let worked = server.work();
-        let diagnoses = server.gpu.diagnoses();
-        diagnoses.iter().skip(said).for_each(&mut say);
-        said = diagnoses.len();
+        teller.tell(&server.gpu, &mut say);
         if !asked && !worked {
             server.pause();
         }
@@ -228,8 +226,8 @@ mod tests {
         let mut said = Vec::new();
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                serve(Config::default(), &memory, mailbox, &stop, |diagnosis| {
-                    said.push(diagnosis.to_string());
+                serve(Config::default(), &memory, mailbox, &stop, |news| {
+                    said.push(news.to_string());
                 });
             });
             let _stop = Stop(&stop);

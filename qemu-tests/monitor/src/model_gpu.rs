@@ -13,6 +13,7 @@ use core::time::Duration;
 use eitri_boards::qemu_virt::NewGpu;
 use eitri_csf::interface::control::Version;
 use eitri_kernel::time;
+use eitri_model::diagnosis::Teller;
 use eitri_model::{Budget, Config, Gpu, Injection, Lines, Nanoseconds, Product, Progress};
 
 /// What the model is given at least when its time is not behind.
@@ -39,8 +40,8 @@ pub(crate) struct ModelGpu {
     pub(crate) memory: Caches,
     /// The machine's time when the model's was zero.
     start: Duration,
-    /// Diagnoses that were said.
-    said: usize,
+    /// Says what it finds.
+    teller: Teller,
     /// What the image has not read yet of the diagnosis that it asked for.
     asked: vec::IntoIter<u8>,
 }
@@ -59,7 +60,7 @@ impl ModelGpu {
             model,
             memory: Caches::new(settings.coherence),
             start: time::now(),
-            said: 0,
+            teller: Teller::default(),
             asked: Vec::new().into_iter(),
         }
     }
@@ -79,7 +80,7 @@ impl ModelGpu {
         });
         self.memory.renew();
         self.start = time::now();
-        self.said = 0;
+        self.teller = Teller::default();
     }
 
     /// Its supply goes.
@@ -164,10 +165,6 @@ impl ModelGpu {
 
     /// Says what the driver did wrong since the last call.
     pub(crate) fn say_news(&mut self) {
-        let diagnoses = self.model.diagnoses();
-        for diagnosis in diagnoses.get(self.said..).unwrap_or(&[]) {
-            say!("diagnosis: {diagnosis}");
-        }
-        self.said = diagnoses.len();
+        self.teller.tell(&self.model, |news| say!("{news}"));
     }
 }

@@ -24,6 +24,7 @@
 //! ```
 
 mod bindings;
+pub mod shader_text;
 mod source;
 
 use std::fmt::{self, Write as _};

@@ -4,9 +4,8 @@
 
 use std::path::Path;
 
-use naga::back::spv;
-
 use super::Problem;
+use super::shader_text::{Language, ShaderTextError, to_spirv};
 
 /// Reads a shader in any of the languages that need no tool.
 pub(super) fn load(path: &Path) -> Result<Vec<u8>, Vec<Problem>> {
@@ -21,8 +20,8 @@ pub(super) fn load(path: &Path) -> Result<Vec<u8>, Vec<Problem>> {
     let end = path.extension().and_then(|end| end.to_str()).unwrap_or("");
     let language = match end {
         "spv" => return Ok(bytes),
-        "wgsl" => spv::SourceLanguage::WGSL,
-        "comp" | "glsl" => spv::SourceLanguage::GLSL,
+        "wgsl" => Language::Wgsl,
+        "comp" | "glsl" => Language::Glsl,
         _ => {
             let message =
                 "can't tell the language: the name must end in .wgsl, .comp, .glsl or .spv";
@@ -30,45 +29,20 @@ pub(super) fn load(path: &Path) -> Result<Vec<u8>, Vec<Problem>> {
         }
     };
     let text = String::from_utf8(bytes).map_err(|error| wrong(error.to_string()))?;
-    let words = match language {
-        spv::SourceLanguage::WGSL => {
-            let module = naga::front::wgsl::parse_str(&text).map_err(|error| {
-                let place = error.location(&text);
-                vec![at(&name, place, error.message())]
-            })?;
-            // WGSL promises zeroed shared memory.
-            let zeroed = spv::ZeroInitializeWorkgroupMemoryMode::Polyfill;
-            write(&module, &name, &text, language, zeroed)?
-        }
-        _ => {
-            let options = naga::front::glsl::Options::from(naga::ShaderStage::Compute);
-            let parsed = naga::front::glsl::Frontend::default().parse(&options, &text);
-            let module = parsed.map_err(|errors| {
-                let problem = |error: &naga::front::glsl::Error| {
-                    let place = error.location(&text);
-                    at(&name, place, &error.kind.to_string())
-                };
-                errors.errors.iter().map(problem).collect::<Vec<Problem>>()
-            })?;
-            let zeroed = spv::ZeroInitializeWorkgroupMemoryMode::None;
-            write(&module, &name, &text, language, zeroed)?
-        }
-    };
-    Ok(words.iter().flat_map(|word| word.to_le_bytes()).collect())
+    to_spirv(language, &name, &text).map_err(|error| problems(&error, &name, &text))
 }
 
-fn write(
-    module: &naga::Module,
-    name: &str,
-    text: &str,
-    language: spv::SourceLanguage,
-    zero_initialize_workgroup_memory: spv::ZeroInitializeWorkgroupMemoryMode,
-) -> Result<Vec<u32>, Vec<Problem>> {
-    use naga::valid::{Capabilities, ValidationFlags, Validator};
-    let info = Validator::new(ValidationFlags::all(), Capabilities::all())
-        .validate(module)
-        .map_err(|error| {
-            let place = error.location(text);
+/// The problems that an error tells of, each with its position in `text`.
+fn problems(error: &ShaderTextError, name: &str, text: &str) -> Vec<Problem> {
+    match error {
+        ShaderTextError::Wgsl(error) => vec![at(name, error.location(text), error.message())],
+        ShaderTextError::Glsl(errors) => {
+            let problem = |error: &naga::front::glsl::Error| {
+                at(name, error.location(text), &error.kind.to_string())
+            };
+            errors.errors.iter().map(problem).collect()
+        }
+        ShaderTextError::Rule(error) => {
             // The causes say what the error itself only names.
             let mut message = error.as_inner().to_string();
             let mut cause = std::error::Error::source(error.as_inner());
@@ -76,27 +50,13 @@ fn write(
                 message += &format!(": {next}");
                 cause = next.source();
             }
-            vec![at(name, place, &message)]
-        })?;
-    let options = spv::Options {
-        lang_version: (1, 3),
-        flags: spv::WriterFlags::DEBUG,
-        zero_initialize_workgroup_memory,
-        // A shader that never ends is the user's to see, not to be hidden.
-        force_loop_bounding: false,
-        debug_info: Some(spv::DebugInfo {
-            source_code: text,
-            file_name: name,
-            language,
-        }),
-        ..spv::Options::default()
-    };
-    spv::write_vec(module, &info, &options, None).map_err(|error| {
-        vec![Problem {
-            place: name.to_owned(),
-            message: error.to_string(),
-        }]
-    })
+            vec![at(name, error.location(text), &message)]
+        }
+        ShaderTextError::Misread(misread) => {
+            vec![at(name, misread.location(text), &misread.to_string())]
+        }
+        ShaderTextError::Write(error) => vec![at(name, None, &error.to_string())],
+    }
 }
 
 fn at(name: &str, place: Option<naga::SourceLocation>, message: &str) -> Problem {

@@ -183,3 +183,103 @@ fn names_become_rusts() {
         assert_eq!(bindings::snake(name), wanted);
     }
 }
+
+/// The words of each control barrier of a module, behind the opcode, as values of constants.
+fn barriers(spirv: &[u8]) -> Vec<[u32; 3]> {
+    let module = rspirv::dr::load_bytes(spirv).expect("naga writes modules");
+    let value = |id: u32| {
+        let constant = module
+            .types_global_values
+            .iter()
+            .find(|it| it.result_id == Some(id));
+        let operand = constant.and_then(|it| it.operands.first());
+        operand.map_or(0, |it| it.unwrap_literal_bit32())
+    };
+    module
+        .all_inst_iter()
+        .filter(|instr| instr.class.opcode == rspirv::spirv::Op::ControlBarrier)
+        .map(|instr| [0, 1, 2].map(|number| instr.operands[number].id_ref_any().map_or(0, value)))
+        .collect()
+}
+
+/// Scopes of SPIR-V, and memories of its semantics beside acquire and release.
+const DEVICE: u32 = 1;
+const WORKGROUP: u32 = 2;
+const SUBGROUP: u32 = 3;
+const ORDERS: u32 = 0x8;
+const UNIFORM_MEMORY: u32 = 0x40;
+const SUBGROUP_MEMORY: u32 = 0x80;
+const WORKGROUP_MEMORY: u32 = 0x100;
+const IMAGE_MEMORY: u32 = 0x800;
+
+#[test]
+fn a_barrier_holds_up_all_that_it_names() {
+    use shader_text::{Language, to_spirv};
+    // In each place where a statement can stand.
+    let glsl = "#version 450
+        layout(local_size_x = 64) in;
+        layout(set = 0, binding = 0) buffer Out { uint o[]; };
+        void deep() { barrier(); }
+        void main() {
+            barrier();
+            deep();
+            if (o[0] == 1u) { barrier(); } else { barrier(); }
+            for (uint i = 0u; i < o[1]; i++) { barrier(); { barrier(); } }
+            switch (o[2]) { case 0u: barrier(); break; default: barrier(); }
+        }";
+    let all = barriers(&to_spirv(Language::Glsl, "x.comp", glsl).unwrap());
+    let memories = ORDERS | UNIFORM_MEMORY | WORKGROUP_MEMORY | IMAGE_MEMORY;
+    assert_eq!(all, vec![[WORKGROUP, DEVICE, memories]; 8]);
+
+    for (name, expected) in [
+        (
+            "workgroup",
+            [WORKGROUP, WORKGROUP, ORDERS | WORKGROUP_MEMORY],
+        ),
+        ("storage", [WORKGROUP, DEVICE, ORDERS | UNIFORM_MEMORY]),
+        ("texture", [WORKGROUP, WORKGROUP, ORDERS | IMAGE_MEMORY]),
+        ("subgroup", [SUBGROUP, SUBGROUP, ORDERS | SUBGROUP_MEMORY]),
+    ] {
+        let wgsl = format!("@compute @workgroup_size(64) fn main() {{ {name}Barrier(); }}");
+        let spirv = to_spirv(Language::Wgsl, "x.wgsl", &wgsl).unwrap();
+        assert_eq!(barriers(&spirv), [expected], "{name}Barrier");
+    }
+}
+
+#[test]
+fn glsl_that_naga_misreads_is_refused_at_its_line() {
+    use shader_text::{Language, to_spirv};
+    let shader = |declarations: &str| {
+        format!(
+            "#version 450\nlayout(local_size_x = 1) in;\nlayout(set = 0, binding = 0) buffer Out {{ uint o[]; }};\n\
+             {declarations}\nvoid main() {{ o[0] = 1u; }}\n"
+        )
+    };
+    for (declarations, what) in [
+        ("shared uint t[2][3];", "dimensions"),
+        (
+            "layout(push_constant) uniform P { float w[5]; };",
+            "push constants",
+        ),
+        (
+            "struct S { float x; };\nlayout(push_constant) uniform P { uint n; S s; };",
+            "push constants",
+        ),
+    ] {
+        let text = shader(declarations);
+        let error = to_spirv(Language::Glsl, "x.comp", &text).unwrap_err();
+        let report = error.report("x.comp", &text);
+        assert!(report.contains(what), "{declarations}: {report}");
+        assert!(report.starts_with("x.comp:"), "{declarations}: {report}");
+    }
+    for declarations in [
+        "shared uint t[3][3];",
+        "layout(push_constant) uniform P { vec3 a; float b; uint n; };",
+        "layout(push_constant, std430) uniform P { float w[5]; };",
+    ] {
+        let text = shader(declarations);
+        if let Err(error) = to_spirv(Language::Glsl, "x.comp", &text) {
+            panic!("{declarations}: {}", error.report("x.comp", &text));
+        }
+    }
+}

@@ -13,7 +13,7 @@ use crate::lists::Lists;
 
 /// A natural loop: the blocks that reach its latch without going through its header.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Loop {
+pub struct NaturalLoop {
     /// The block that is entered; it dominates the others.
     pub header: BlockId,
     /// Blocks that jump back to the header.
@@ -40,7 +40,7 @@ pub struct Cfg {
     /// Numbers of a walk of the dominator tree: on the way down, and the least that comes after the subtree.
     subtree: Vec<(u32, u32)>,
     /// Natural loops, outer before inner.
-    pub loops: Vec<Loop>,
+    pub loops: Vec<NaturalLoop>,
     /// The blocks of loops: those of one loop stand together, its header first.
     by_loop: Vec<BlockId>,
     /// By block: the innermost loop around it. Empty where there is no loop.
@@ -128,6 +128,11 @@ impl Cfg {
         self.order[block.index()] > 0
     }
 
+    /// How many blocks the function has, reachable or not.
+    pub(super) fn block_count(&self) -> usize {
+        self.order.len()
+    }
+
     /// Reachable blocks in some reverse postorder: a block after its dominator.
     pub fn rpo(&self) -> &[BlockId] {
         &self.rpo
@@ -153,7 +158,7 @@ impl Cfg {
 
     /// The blocks of a loop, inner loops' included. Its header is the first; own blocks are in reverse postorder.
     pub fn loop_blocks(&self, natural: usize) -> &[BlockId] {
-        let Loop { first, count, .. } = self.loops[natural];
+        let NaturalLoop { first, count, .. } = self.loops[natural];
         &self.by_loop[first..first + count]
     }
 
@@ -167,7 +172,7 @@ impl Cfg {
 
     /// Whether a block belongs to a loop or to one inside it.
     pub fn in_loop(&self, block: BlockId, natural: usize) -> bool {
-        let Loop { first, count, .. } = self.loops[natural];
+        let NaturalLoop { first, count, .. } = self.loops[natural];
         self.innermost_loop(block)
             .is_some_and(|own| (first..first + count).contains(&self.loops[own].first))
     }
@@ -336,7 +341,7 @@ impl Cfg {
                 }
             }
             self.innermost[header.index()].get_or_insert(own as u32);
-            self.loops.push(Loop {
+            self.loops.push(NaturalLoop {
                 header,
                 latches,
                 parent: None,
@@ -377,7 +382,7 @@ impl Cfg {
         // `free` becomes where the next inner loop starts.
         let mut end = 0;
         for number in 0..self.loops.len() {
-            let Loop { parent, count, .. } = self.loops[number];
+            let NaturalLoop { parent, count, .. } = self.loops[number];
             let next = match parent {
                 Some(parent) => &mut free[parent],
                 None => &mut end,

@@ -23,8 +23,9 @@
 //! done on leaving it stands behind it. Where something convergent is done on a way out, the loop's construct (what is
 //! entered through its header and isn't past its [`Merge`]) is contiguous instead, and in it the ways out of the loop
 //! stand before what goes round again. So every join comes after all blocks that lead to it, which is what reconvergence
-//! wants (compiler-backend.md 8.4), and what depends on who does it together is done by those that leave together. Loops,
-//! joins and dominance are not stored: [`mod@cfg`] derives them.
+//! wants (compiler-backend.md 8.4), and what depends on who does it together is done by those that leave together. The same
+//! is done with a way out that writes atomically what the loop waits for. Loops, joins and dominance are not stored:
+//! [`mod@cfg`] and [`loops`] derive them.
 //!
 //! # The lowered form
 //! What the back end receives; `verify::lowered` checks it:
@@ -46,12 +47,14 @@ pub mod block;
 pub mod build;
 pub mod cfg;
 pub(crate) mod control_dependence;
+pub(crate) mod copy;
 pub mod function;
 pub mod image;
 pub mod inst;
 mod lane_mask;
 pub mod lanes;
 pub mod layout;
+pub mod loops;
 pub mod parse;
 pub mod print;
 #[cfg(test)]

@@ -17,10 +17,8 @@ pub(crate) struct Expressions {
 impl std::fmt::Debug for Expressions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         writeln!(f, "{}", self.function)?;
-        let values = self.values.iter();
-        values
-            .map(|(value, bits)| writeln!(f, "{value} is {bits:#x}"))
-            .collect()
+        let mut values = self.values.iter();
+        values.try_for_each(|(value, bits)| writeln!(f, "{value} is {bits:#x}"))
     }
 }
 

@@ -1,7 +1,8 @@
 //! Uniformity: which values all lanes of a warp have in common, and at which branches they stay together.
 //!
 //! Needs: a function that `verify` accepts.  Guarantees: what is said to be uniform is the same in all lanes that compute it
-//! together, and in all that read it; what is only not known to be is varying. A value varies by its operands, by the
+//! together, and what an instruction is said to read uniformly in all that run it together; what is only not known to be is
+//! varying. A value varies by its operands, by the
 //! lanes that come to a phi from different sides, and by the round in which each lane has left a loop.
 //! Facts: hardware/compiler-ir.md 5 (divergence).
 use std::collections::BTreeSet;
@@ -9,6 +10,7 @@ use std::collections::BTreeSet;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::cfg::{Cfg, inst_blocks};
+use super::loops::Loops;
 use super::{BlockId, Function, Inst, LaneOp, Memory, Op, ScanForm, Space, SysVal, Value};
 use crate::lists::Lists;
 
@@ -21,12 +23,15 @@ pub struct Uniformity {
     varying: Vec<bool>,
     /// By block: whether lanes part at its end.
     parts: Vec<bool>,
+    /// Instructions that read what a loop has left behind, which lanes have left in different rounds.
+    late: HashSet<Inst>,
 }
 
 /// Who depends on what, and what is still to be looked at.
 struct Walk<'f> {
     function: &'f Function,
     cfg: &'f Cfg,
+    loops: &'f Loops<'f>,
     places: Vec<Option<BlockId>>,
     /// By block: its place in reverse postorder.
     order: Vec<usize>,
@@ -53,9 +58,11 @@ impl Uniformity {
             order[block.index()] = place;
         }
         let (insts, phis, ends) = users(function);
+        let loops = Loops::new(function, cfg);
         let mut walk = Walk {
             function,
             cfg,
+            loops: &loops,
             places: inst_blocks(function),
             order,
             insts,
@@ -64,6 +71,7 @@ impl Uniformity {
             result: Uniformity {
                 varying: vec![false; values],
                 parts: vec![false; function.block_count()],
+                late: HashSet::default(),
             },
             ragged: HashSet::default(),
             steps: 0,
@@ -92,9 +100,14 @@ impl Uniformity {
         }
     }
 
-    /// Whether all lanes that compute or read the value together have the same.
+    /// Whether all lanes that compute the value together have the same.
     pub fn is_uniform(&self, value: Value) -> bool {
         !self.varying[value.index()]
+    }
+
+    /// Whether all lanes that run an instruction together have the same in an operand of it.
+    pub fn is_uniform_in(&self, operand: Value, reader: Inst) -> bool {
+        self.is_uniform(operand) && !self.late.contains(&reader)
     }
 
     /// Whether lanes that come to the end of a block together may go on to different blocks.
@@ -212,38 +225,48 @@ impl Walk<'_> {
         self.left.clear();
     }
 
-    /// What a loop defines varies for all that read it outside.
-    fn leave_raggedly(&mut self, own: usize) {
-        let outside = |walk: &Self, block: Option<BlockId>| {
-            block.is_some_and(|block| !walk.cfg.in_loop(block, own))
-        };
-        self.steps += self.cfg.loop_blocks(own).len();
+    /// Temporal divergence: what a loop defines varies for all that read it outside. So does what a way out defines, which
+    /// lanes take in the round in which they leave, for all that read it outside of the construct.
+    fn leave_raggedly(&mut self, number: usize) {
+        let own = self.loops.get(number);
+        let construct = own.construct();
+        self.steps += construct.len();
         if self.steps > MOST_STEPS {
             self.give_up();
             return;
         }
-        let mut defined: Vec<Value> = vec![];
-        for block in self.cfg.loop_blocks(own) {
-            let data = self.function.block(*block);
-            defined.extend(data.phis.iter().map(|phi| phi.result));
+        for block in construct {
+            let goes_round = own.goes_round(block);
+            let outside = |user: BlockId| match goes_round {
+                true => !own.goes_round(user),
+                false => !own.encloses(user),
+            };
+            let data = self.function.block(block);
+            let phis = data.phis.iter().map(|phi| phi.result);
             let insts = data.insts.iter();
-            defined.extend(insts.flat_map(|inst| &self.function.inst(*inst).results));
+            let results = insts.flat_map(|inst| &self.function.inst(*inst).results);
+            for value in phis.chain(results.copied()) {
+                self.varies_where(value, outside);
+            }
         }
-        for value in defined {
-            for inst in self.insts.of(value.index()).to_vec() {
-                if outside(self, self.places[inst.index()]) {
-                    self.reads_varying(inst);
-                }
+    }
+
+    /// A value varies for those of its users that stand in certain blocks.
+    fn varies_where(&mut self, value: Value, there: impl Fn(BlockId) -> bool) {
+        for inst in self.insts.of(value.index()).to_vec() {
+            if self.places[inst.index()].is_some_and(&there) {
+                self.result.late.insert(inst);
+                self.reads_varying(inst);
             }
-            for (block, phi) in self.phis.of(value.index()).to_vec() {
-                if outside(self, Some(block)) {
-                    self.vary(phi);
-                }
+        }
+        for (block, phi) in self.phis.of(value.index()).to_vec() {
+            if there(block) {
+                self.vary(phi);
             }
-            for block in self.ends.of(value.index()).to_vec() {
-                if outside(self, Some(block)) {
-                    self.parting.push(block);
-                }
+        }
+        for block in self.ends.of(value.index()).to_vec() {
+            if there(block) {
+                self.parting.push(block);
             }
         }
     }
@@ -386,6 +409,63 @@ mod tests {
         };
         check(&text("workgroup_id.x"), &[true, true]);
         // Inside, those that are still there count alike.
+        check(&text("local_id.x"), &[true, false]);
+    }
+
+    #[test]
+    fn a_loop_s_counter_varies_for_what_reads_it_behind_the_loop() {
+        let text = "function main
+             workgroup 64 1 1
+             b0:
+               %x = local_id.x
+               jump b1
+             b1:
+               %i = phi.w32 b0: 0, b2: %j
+               %a = shuffle %x, %i
+               %c = ult %i, %x
+               branch %c, b2, b3
+             b2:
+               %j = iadd %i, 1
+               jump b1
+             b3:
+               %b = shuffle %x, %i
+               return";
+        let function = parse(text).unwrap_or_else(|error| panic!("{error}"));
+        let uniformity = Uniformity::new(&function, &Cfg::new(&function));
+        let shuffles = function.placed_insts().filter(|(_, inst)| {
+            let op = function.inst(*inst).op;
+            op == Op::Lanes(LaneOp::Shuffle)
+        });
+        let index = |inst| uniformity.is_uniform_in(function.inst(inst).args[1], inst);
+        let uniform: Vec<bool> = shuffles.map(|(_, inst)| index(inst)).collect();
+        assert_eq!(uniform, [true, false], "inside, and behind");
+    }
+
+    #[test]
+    fn what_a_way_out_leaves_behind_varies_if_lanes_take_it_in_different_rounds() {
+        let text = |key: &str| {
+            format!(
+                "  %key = {key}
+                   jump b1
+                 b1:
+                   merge b4
+                   %f = first %key
+                   %same = ieq %f, %key
+                   branch %same, b2, b3
+                 b2:
+                   %n = scan.iadd.reduce %key
+                   store.shared 0, %n
+                   jump b4
+                 b3:
+                   jump b1
+                 b4:
+                   %k = iadd %n, 1
+                   store.shared 0, %k
+                   return\n"
+            )
+        };
+        check(&text("workgroup_id.x"), &[true, true]);
+        // Those that leave together count alike.
         check(&text("local_id.x"), &[true, false]);
     }
 }

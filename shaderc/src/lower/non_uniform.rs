@@ -14,7 +14,7 @@ use crate::ir::layout::order_blocks;
 use crate::ir::rewrite::Replaced;
 use crate::ir::uniformity::Uniformity;
 use crate::ir::{
-    Alu, BindingId, BlockId, Builder, Function, ImageAction, InstData, LaneMask, LaneOp, Merge, Op,
+    Alu, BindingId, BlockId, Builder, Function, ImageAction, Inst, LaneMask, LaneOp, Merge, Op,
     Space, Terminator, Type, Value,
 };
 use crate::pass::{Changed, Pass};
@@ -32,7 +32,7 @@ fn run(function: &mut Function, target: &Target) -> Changed {
     }
     let cfg = Cfg::of(function);
     let uniformity = Uniformity::new(function, &cfg);
-    let differ = |value: Value| !uniformity.is_uniform(value);
+    let differ = |value: Value, reader: Inst| !uniformity.is_uniform_in(value, reader);
     let mut replaced = Replaced::default();
     let mut changed = false;
     for block in function.layout.clone() {
@@ -58,7 +58,8 @@ fn run(function: &mut Function, target: &Target) -> Changed {
 }
 
 /// The resources of an access that lanes may name differently: images and their samplers, or a buffer.
-fn wanted(function: &Function, data: &InstData, differ: impl Fn(Value) -> bool) -> Vec<Value> {
+fn wanted(function: &Function, inst: Inst, differ: impl Fn(Value, Inst) -> bool) -> Vec<Value> {
+    let data = function.inst(inst);
     let names = match data.op {
         Op::Load(access) | Op::Store(access) | Op::Atomic(_, access) => {
             access.space == Space::Buffer
@@ -72,7 +73,7 @@ fn wanted(function: &Function, data: &InstData, differ: impl Fn(Value) -> bool) 
     };
     let resources = data.args.iter().copied().filter(|arg| {
         let chosen = function.ty(*arg) == Type::Resource && element(function, *arg).is_some();
-        names && chosen && differ(*arg)
+        names && chosen && differ(*arg, inst)
     });
     let mut resources: Vec<Value> = resources.collect();
     resources.dedup();
@@ -93,7 +94,7 @@ fn element(function: &Function, resource: Value) -> Option<(BindingId, Value)> {
 fn stretches(
     function: &Function,
     block: BlockId,
-    differ: impl Fn(Value) -> bool,
+    differ: impl Fn(Value, Inst) -> bool,
 ) -> Vec<(Range<usize>, Vec<Value>)> {
     let mut stretches: Vec<(Range<usize>, Vec<Value>)> = vec![];
     // Whether the last one may go on.
@@ -105,7 +106,7 @@ fn stretches(
         if effects.convergent || !effects.orders.is_empty() || matches!(data.op, Op::Resource(_)) {
             open = false;
         }
-        let resources = wanted(function, data, &differ);
+        let resources = wanted(function, *inst, &differ);
         if resources.is_empty() {
             continue;
         }

@@ -25,15 +25,25 @@ pub(crate) fn thread_jumps<M: Machine>(function: &mut Function<M>) {
     drop_unreached(function);
 }
 
-/// Where entering each block leads without doing anything. Where lanes do something together they must meet at the end of a
-/// loop before any of them begins anew, so what jumps back stays.
+/// Where entering each block leads without doing anything. Where lanes must meet at the end of a loop before any of them
+/// begins anew, what jumps back stays: they may do something together, or one may hold a lock that the others, which stand
+/// at a lower address once they have gone back, would ask for without end.
 fn ends<M: Machine>(function: &Function<M>, together: bool) -> Vec<BlockId> {
+    // By block: how many before it have an atomic.
+    let mut atomics = vec![0];
+    for block in &function.blocks {
+        let has = block.instrs.iter().any(Instruction::is_atomic);
+        atomics.push(atomics[atomics.len() - 1] + u32::from(has));
+    }
+    let meets = |header: BlockId, latch: BlockId| {
+        header < latch && (together || atomics[header.index()] < atomics[latch.index()])
+    };
     let next = |at: BlockId| match function.block(at) {
         Block {
             instrs,
             terminator: Terminator::Jump(to),
             ..
-        } if instrs.is_empty() && *to != at && !(together && *to < at) => Some(*to),
+        } if instrs.is_empty() && *to != at && !meets(*to, at) => Some(*to),
         _ => None,
     };
     let mut ends: Vec<Option<BlockId>> = vec![None; function.blocks.len()];

@@ -3,15 +3,18 @@
 //! Needs: constants folded.  Guarantees: only loops whose exit is computed from constants alone are unrolled, and as many
 //! rounds are made as it takes; folding the exit's conditions is left to others.
 //! How: what crosses rounds or leaves the loop goes through variables, so that blocks can simply be copied;
-//! `promote_variables` makes values of them again.  Facts: hardware/compiler-ir.md 4.6.
+//! `promote_variables` makes values of them again. What is copied is the loop's body ([`ir::loops`](crate::ir::loops)): a
+//! way out on which lanes do something together is copied for each round.  Facts: hardware/compiler-ir.md 4.6.
 
 use rustc_hash::FxHashMap as HashMap;
 
 use crate::interp::eval::eval;
-use crate::ir::cfg::{Cfg, Loop};
+use crate::ir::cfg::Cfg;
+use crate::ir::copy::copy_body;
 use crate::ir::layout::order_blocks;
+use crate::ir::loops::{Body, Loop, Loops};
 use crate::ir::rewrite::Replaced;
-use crate::ir::{BlockId, Builder, Function, Merge, Op, Terminator, Value, ValueDef, Var, VarData};
+use crate::ir::{BlockId, Builder, Function, Op, Terminator, Value, ValueDef, Var, VarData};
 use crate::pass::{Changed, Pass};
 use crate::target::Target;
 
@@ -52,64 +55,74 @@ fn run(function: &mut Function, _: &Target) -> Changed {
     if cfg.loops.is_empty() || function.placed_insts().count() > MAX_FUNCTION {
         return Changed::No;
     }
-    let mut worth = vec![];
+    let loops = Loops::new(function, &cfg);
+    let mut candidates = vec![];
     // Loops around one that is unrolled wait for the next run: a clean-up shows what they have become.
-    let mut waits = vec![false; cfg.loops.len()];
+    let mut has_inner_candidate = vec![false; cfg.loops.len()];
     let mut settled = None;
     let mut made = 0;
-    for number in (0..cfg.loops.len()).rev() {
-        if waits[number] {
+    for own in loops.iter().rev() {
+        if has_inner_candidate[own.number()] {
             continue;
         }
-        let settled = settled.get_or_insert_with(|| settled_vars(function, &cfg));
-        if let Some(rounds) = rounds(function, &cfg, number, settled) {
-            made += rounds as usize * size(function, &cfg, number);
+        let settled = settled.get_or_insert_with(|| settled_vars(function, &loops, &cfg));
+        let body = own.body();
+        if let Some(rounds) = rounds(function, &cfg, own, &body, settled) {
+            made += rounds as usize * size(function, &body);
             if made > MAX_FUNCTION {
                 break;
             }
-            worth.push(Worth { number, rounds });
-            let mut around = cfg.loops[number].parent;
-            while let Some(outer) = around.filter(|outer| !waits[*outer]) {
-                waits[outer] = true;
-                around = cfg.loops[outer].parent;
+            let header = own.header();
+            candidates.push(Candidate {
+                header,
+                body,
+                rounds,
+            });
+            let mut around = own.around();
+            while let Some(outer) = around.filter(|outer| !has_inner_candidate[outer.number()]) {
+                has_inner_candidate[outer.number()] = true;
+                around = outer.around();
             }
         }
     }
-    if worth.is_empty() {
+    if candidates.is_empty() {
         return Changed::No;
     }
-    unroll(function, &cfg, &worth);
+    unroll(function, &cfg, &candidates);
     Changed::Yes
 }
 
-/// A loop that is unrolled. None lies in another.
-struct Worth {
-    /// Its number among the function's loops.
-    number: usize,
+/// A loop that is unrolled. No body lies in another.
+struct Candidate {
+    header: BlockId,
+    body: Body,
     rounds: u32,
 }
 
 /// Instructions and terminators of a loop.
-fn size(function: &Function, cfg: &Cfg, number: usize) -> usize {
-    let blocks = cfg.loop_blocks(number).iter();
+fn size(function: &Function, body: &Body) -> usize {
+    let blocks = body.blocks().iter();
     blocks
         .map(|block| function.block(*block).insts.len() + 1)
         .sum()
 }
 
 /// How often the loop's body begins, if that is known and worth the code.
-fn rounds(function: &Function, cfg: &Cfg, number: usize, settled: &[bool]) -> Option<u32> {
-    let natural = &cfg.loops[number];
-    let blocks = cfg.loop_blocks(number);
-    let &[latch] = natural.latches.as_slice() else {
+fn rounds(
+    function: &Function,
+    cfg: &Cfg,
+    own: Loop<'_>,
+    body: &Body,
+    settled: &[bool],
+) -> Option<u32> {
+    let &[latch] = own.latches() else {
         return None;
     };
     let insts = || {
-        blocks
-            .iter()
-            .flat_map(|block| &function.block(*block).insts)
+        let blocks = body.blocks().iter();
+        blocks.flat_map(|block| &function.block(*block).insts)
     };
-    let counted = blocks.iter().find_map(|block| {
+    let counted = own.natural().iter().find_map(|block| {
         let Terminator::Branch {
             condition,
             then,
@@ -118,15 +131,15 @@ fn rounds(function: &Function, cfg: &Cfg, number: usize, settled: &[bool]) -> Op
         else {
             return None;
         };
-        let stays = |target| cfg.in_loop(target, number);
-        if stays(then) == stays(otherwise) || !cfg.dominates(*block, latch) {
+        let stays = own.goes_round(then);
+        if stays == own.goes_round(otherwise) || !cfg.dominates(*block, latch) {
             return None;
         }
         let most = INDEXING.rounds;
-        simulate(function, natural, latch, condition, stays(then), most)
+        simulate(function, own.header(), latch, condition, stays, most)
     })?;
     // Whether a variable is indexed by what is then constant.
-    let mut known = start(function, natural, latch);
+    let mut known = start(function, own.header(), latch);
     let indexing = insts().any(|inst| {
         let data = function.inst(*inst);
         let (Op::LoadVar(var) | Op::StoreVar(var)) = data.op else {
@@ -152,13 +165,13 @@ fn rounds(function: &Function, cfg: &Cfg, number: usize, settled: &[bool]) -> Op
         false if loading() => LOADING,
         false => ORDINARY,
     };
-    let size = size(function, cfg, number);
+    let size = size(function, body);
     let fits = counted <= budget.rounds && counted as usize * size <= budget.instructions;
     fits.then_some(counted)
 }
 
 /// By variable: whether every index of it is constant or follows from counters of the loops around it.
-fn settled_vars(function: &Function, cfg: &Cfg) -> Vec<bool> {
+fn settled_vars(function: &Function, loops: &Loops<'_>, cfg: &Cfg) -> Vec<bool> {
     let mut settled = vec![true; function.vars().count()];
     for (block, inst) in function.placed_insts() {
         let data = function.inst(inst);
@@ -171,11 +184,11 @@ fn settled_vars(function: &Function, cfg: &Cfg) -> Vec<bool> {
         let mut known = HashMap::default();
         let mut around = cfg.innermost_loop(block);
         while let Some(number) = around {
-            let natural = &cfg.loops[number];
-            if let &[latch] = natural.latches.as_slice() {
-                known.extend(start(function, natural, latch));
+            let own = loops.get(number);
+            if let &[latch] = own.latches() {
+                known.extend(start(function, own.header(), latch));
             }
-            around = natural.parent;
+            around = cfg.loops[number].parent;
         }
         settled[var.index()] = evaluate(function, &mut known, data.args[0], DEPTH).is_some();
     }
@@ -183,9 +196,9 @@ fn settled_vars(function: &Function, cfg: &Cfg) -> Vec<bool> {
 }
 
 /// The header's phis that are constant in the first round.
-fn start(function: &Function, natural: &Loop, latch: BlockId) -> HashMap<Value, u64> {
+fn start(function: &Function, header: BlockId, latch: BlockId) -> HashMap<Value, u64> {
     let mut known = HashMap::default();
-    for phi in &function.block(natural.header).phis {
+    for phi in &function.block(header).phis {
         let mut entering = phi.sources.iter().filter(|(from, _)| *from != latch);
         if let (Some((_, value)), None) = (entering.next(), entering.next())
             && let Some(bits) = function.as_bits(*value)
@@ -199,13 +212,13 @@ fn start(function: &Function, natural: &Loop, latch: BlockId) -> HashMap<Value, 
 /// Counts rounds until the condition leaves the loop.
 fn simulate(
     function: &Function,
-    natural: &Loop,
+    header: BlockId,
     latch: BlockId,
     condition: Value,
     stay: bool,
     most: u32,
 ) -> Option<u32> {
-    let mut known = start(function, natural, latch);
+    let mut known = start(function, header, latch);
     for round in 1..=most {
         let mut memo = known.clone();
         let stays = evaluate(function, &mut memo, condition, DEPTH)? != 0;
@@ -213,7 +226,7 @@ fn simulate(
             return Some(round);
         }
         let mut next = HashMap::default();
-        for phi in &function.block(natural.header).phis {
+        for phi in &function.block(header).phis {
             let source = phi.sources.iter().find(|(from, _)| *from == latch);
             let bits = source.and_then(|(_, value)| evaluate(function, &mut memo, *value, DEPTH));
             if let Some(bits) = bits {
@@ -250,19 +263,20 @@ fn evaluate(
 }
 
 /// Unrolls loops together: what looks through the whole function does so once.
-fn unroll(function: &mut Function, cfg: &Cfg, worth: &[Worth]) {
+fn unroll(function: &mut Function, cfg: &Cfg, candidates: &[Candidate]) {
+    // By block: the number of the candidate to whose body it belongs.
     let mut inside = vec![None; function.block_count()];
-    for Worth { number, .. } in worth {
-        for block in cfg.loop_blocks(*number) {
-            inside[block.index()] = Some(*number);
+    for (number, Candidate { body, .. }) in candidates.iter().enumerate() {
+        for block in body.blocks() {
+            inside[block.index()] = Some(number);
         }
     }
     let mut replaced = Replaced::default();
-    for Worth { number, .. } in worth {
-        demote_phis(function, cfg.loops[*number].header, &mut replaced);
-        for block in cfg.loop_blocks(*number) {
+    for (number, Candidate { header, body, .. }) in candidates.iter().enumerate() {
+        demote_phis(function, *header, &mut replaced);
+        for block in body.blocks() {
             for target in function.block(*block).terminator.targets() {
-                if inside[target.index()] != Some(*number) {
+                if inside[target.index()] != Some(number) {
                     demote_phis(function, target, &mut replaced);
                 }
             }
@@ -272,12 +286,11 @@ fn unroll(function: &mut Function, cfg: &Cfg, worth: &[Worth]) {
     demote_outside_uses(function, cfg, &inside);
     // What a loop defines is read in it alone now, so one table serves all copies of all loops.
     let mut values = Replaced::default();
-    for Worth { number, rounds } in worth {
+    for Candidate { body, rounds, .. } in candidates {
         // The first round is the loop itself; each back edge goes to the next copy, the last one nowhere.
-        let blocks = cfg.loop_blocks(*number);
-        let mut copies = vec![blocks.to_vec()];
+        let mut copies = vec![body.blocks().to_vec()];
         for _ in 1..*rounds {
-            copies.push(copy(function, blocks, &mut values));
+            copies.push(copy_body(function, body, &mut values));
         }
         let nowhere = function.new_block();
         let heads: Vec<BlockId> = copies.iter().map(|blocks| blocks[0]).collect();
@@ -326,7 +339,7 @@ fn demote_phis(function: &mut Function, block: BlockId, replaced: &mut Replaced)
 }
 
 /// Values defined inside of a loop and used outside of it go through variables. `inside` says of each block which of the
-/// loops it belongs to.
+/// bodies it belongs to.
 fn demote_outside_uses(function: &mut Function, cfg: &Cfg, inside: &[Option<usize>]) {
     let places = crate::ir::cfg::inst_blocks(function);
     let mut vars: HashMap<Value, Var> = HashMap::default();
@@ -424,57 +437,4 @@ fn store_after_definition(
     let position = function.block(block).position;
     let store = function.new_inst(Op::StoreVar(var), [zero, value].as_slice(), false, position);
     function.block_mut(block).insts.insert(at, store);
-}
-
-/// Copies blocks; edges and values among them are those of the copies. The header, which comes first, has no phis.
-fn copy(function: &mut Function, blocks: &[BlockId], values: &mut Replaced) -> Vec<BlockId> {
-    let copies: Vec<BlockId> = blocks.iter().map(|_| function.new_block()).collect();
-    let block_map: HashMap<BlockId, BlockId> =
-        blocks.iter().copied().zip(copies.iter().copied()).collect();
-    for (block, copied) in blocks.iter().zip(&copies) {
-        for phi in function.block(*block).phis.clone() {
-            let ty = function.ty(phi.result);
-            let result = function.new_phi(*copied, ty);
-            values.insert(phi.result, result);
-        }
-        for inst in function.block(*block).insts.clone() {
-            let data = function.inst(inst).clone();
-            let made = function.new_inst(data.op, data.args, data.exact, data.position);
-            let results = function.inst(made).results.clone();
-            values.extend(data.results.iter().copied().zip(results));
-            function.block_mut(*copied).insts.push(made);
-        }
-        let (terminator, position, merge) = {
-            let data = function.block(*block);
-            (data.terminator.clone(), data.position, data.merge)
-        };
-        let copy = function.block_mut(*copied);
-        copy.terminator = terminator;
-        copy.position = position;
-        copy.merge = merge.map(|merge| match merge {
-            Merge::At(end) => Merge::At(block_map.get(&end).copied().unwrap_or(end)),
-            Merge::Nowhere => Merge::Nowhere,
-        });
-    }
-    let map = |value: Value| values.get(value);
-    for (block, copied) in blocks.iter().zip(&copies) {
-        for number in 0..function.block(*block).phis.len() {
-            let sources = function.block(*block).phis[number].sources.clone();
-            function.block_mut(*copied).phis[number].sources = sources
-                .into_iter()
-                .map(|(from, value)| (block_map.get(&from).copied().unwrap_or(from), map(value)))
-                .collect();
-        }
-        for inst in function.block(*copied).insts.clone() {
-            for arg in &mut function.inst_mut(inst).args {
-                *arg = map(*arg);
-            }
-        }
-        let terminator = &mut function.block_mut(*copied).terminator;
-        terminator.map_targets(|target| block_map.get(&target).copied().unwrap_or(target));
-        if let Some(operand) = terminator.operand_mut() {
-            *operand = map(*operand);
-        }
-    }
-    copies
 }

@@ -99,6 +99,12 @@ impl Instr {
         })
     }
 
+    /// The header's word for the tool that wrote the module.
+    pub fn generator(&self) -> u32 {
+        // `read` refuses a module that is shorter than a header.
+        self.operands.module[GENERATOR]
+    }
+
     /// Operand word `index`.
     pub fn word(&self, index: usize) -> Result<u32> {
         let word = self.operands.get(index).copied();
@@ -139,6 +145,8 @@ impl Instr {
 }
 
 const HEADER_WORDS: usize = 5;
+/// Where the header has the tool that wrote the module.
+const GENERATOR: usize = 2;
 /// Where the header has the bound of all ids.
 const BOUND: usize = 3;
 

@@ -143,6 +143,34 @@ mod thread_jumps {
         );
     }
 
+    /// A loop whose two ways through it meet in an empty block that jumps back.
+    fn blocks_left(work: &str) -> usize {
+        let text = format!(
+            "b0:
+              jump b1
+            b1:
+              {work}
+              branch r0, b2, b3
+            b2:
+              r1 = MOV.i32 t0
+              jump b4
+            b3:
+              r1 = MOV.i32 r0
+              jump b4
+            b4:
+              jump b1"
+        );
+        let mut function = Function::parse(&text).expect("text is MIR");
+        thread_jumps(&mut function);
+        function.blocks.len()
+    }
+
+    #[test]
+    fn lanes_that_may_wait_for_one_another_meet_before_the_next_round() {
+        assert_eq!(blocks_left("r0 = MOV.i32 r1"), 4);
+        assert_eq!(blocks_left("ATOM.i32.aumax @r2, r4, imm:0"), 5);
+    }
+
     #[test]
     fn a_loop_without_a_body_stays() {
         let mut function =

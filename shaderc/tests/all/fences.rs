@@ -36,6 +36,7 @@ const PREAMBLE: &str = r#"
     %order_buffers = OpConstant %u32 72
     %order_images = OpConstant %u32 2056
     %order_groups = OpConstant %u32 520
+    %order_subgroup = OpConstant %u32 136
     %order_both = OpConstant %u32 2376
     %fn = OpTypeFunction %void
     %main = OpFunction %void 0 %fn
@@ -117,6 +118,30 @@ fn an_atomic_orders_what_it_names_and_its_own_memory() {
 }
 
 #[test]
+fn a_volatile_member_is_accessed_each_time() {
+    let body = "%a = OpLoad %u32 %place
+         OpStore %place %a
+         OpReturn
+         OpFunctionEnd";
+    let plain = format!("{PREAMBLE}{body}");
+    let offset = "OpMemberDecorate %block 0 Offset 0";
+    let volatile = plain.replace(
+        offset,
+        &format!("{offset}\n OpMemberDecorate %block 0 Volatile"),
+    );
+    for (text, expected) in [
+        (plain, "load.buffer store.buffer"),
+        (volatile, "load.buffer.volatile store.buffer.volatile"),
+    ] {
+        let translated = translate(&assemble(&text), &Options::default());
+        let function = translated
+            .unwrap_or_else(|errors| panic!("{}", errors[0]))
+            .function;
+        assert_eq!(told(&function), expected, "\n{function}");
+    }
+}
+
+#[test]
 fn the_text_form_says_which_memories_are_ordered() {
     let all = "fence fence.buffers fence.shared fence.none barrier";
     let lines = all.replace(' ', "\n  ");
@@ -127,4 +152,42 @@ fn the_text_form_says_which_memories_are_ordered() {
         error.to_string(),
         "line 2: no operation has this name: `fence.textures`"
     );
+}
+
+/// The generator word of a header, and naga's.
+const GENERATOR: std::ops::Range<usize> = 8..12;
+const NAGA: u32 = 28;
+
+/// A barrier of a subgroup with these memories, in a module that naga has written; the refusal, if it is refused.
+fn by_naga(semantics: &str) -> Result<String, String> {
+    let barrier = format!("OpControlBarrier %subgroup %device %{semantics}");
+    let text = format!("{PREAMBLE}{barrier}\nOpReturn\nOpFunctionEnd");
+    let mut module = assemble(&text);
+    module[GENERATOR].copy_from_slice(&NAGA.to_le_bytes());
+    match translate(&module, &Options::default()) {
+        Ok(translated) => Ok(told(&translated.function)),
+        Err(errors) => Err(errors[0].to_string()),
+    }
+}
+
+#[test]
+fn a_barrier_that_naga_may_have_narrowed_is_refused() {
+    for semantics in [
+        "order_both",
+        "order_shared",
+        "order_buffers",
+        "order_images",
+    ] {
+        let error = by_naga(semantics).unwrap_err();
+        for part in ["OpControlBarrier", "naga", "GLSL's barrier()"] {
+            assert!(error.contains(part), "no {part:?} in {error}");
+        }
+        // Other tools mean what they write.
+        let names = ["fence", "fence.shared", "fence.buffers"];
+        let barrier = format!("OpControlBarrier %subgroup %device %{semantics}");
+        let text = format!("{PREAMBLE}{barrier}\nOpReturn\nOpFunctionEnd");
+        let translated = translate(&assemble(&text), &Options::default()).unwrap();
+        assert!(names.contains(&told(&translated.function).as_str()));
+    }
+    assert_eq!(by_naga("order_subgroup").as_deref(), Ok("fence"));
 }

@@ -147,7 +147,7 @@ fn check_at(
 /// Numbers of up to 64 bits, of all sizes, with awkward ones.
 fn wide_words(seed: u32, count: usize) -> Vec<u64> {
     let halves = words(seed, 2 * count);
-    let mut list = vec![1 << 63, (1 << 63) - 1, 1 << 32, (1 << 32) - 1, u64::MAX];
+    let mut list = vec![0, 1 << 63, (1 << 63) - 1, 1 << 32, (1 << 32) - 1, u64::MAX];
     for (number, pair) in halves.chunks(2).enumerate() {
         let word = u64::from(pair[0]) << 32 | u64::from(pair[1]);
         list.push(word >> (number % 3 * 16));

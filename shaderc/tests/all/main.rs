@@ -3,6 +3,7 @@
 //! One binary, so that it links once.
 mod checkers;
 mod deep;
+mod divergence;
 mod entry_points;
 mod errors;
 mod fences;
@@ -21,6 +22,7 @@ mod pointers;
 mod random;
 mod settling;
 mod shaders;
+mod spin_locks;
 mod subgroups;
 mod support;
 mod switches;

@@ -103,6 +103,7 @@ fn an_index_out_of_range_reaches_no_other_variable() {
         "%n = sdiv %x, %zero",
         "%n = srem %x, %zero",
         "%n = smod %x, %zero",
+        "%f = umin %x, 19; %n = udiv %f, %zero",
         "%f = iand %x, 15; %n = udiv %f, %zero",
         "%f = iand %x, 15; %q = udiv %f, %zero; %n = iadd %q, 2",
         "%h = u2u8 %x; %z = u2u8 %zero; %q = udiv %h, %z; %n = u2u32 %q",

@@ -1,4 +1,4 @@
-//! `eitri bench record`: what the CPU does to record and submit, counted by the CPU itself in QEMU.
+//! `eitri bench record`: what the CPU does to record, submit, poll and wait, counted by the CPU itself in QEMU.
 
 use crate::images::console;
 use crate::images::image::{self, Builder, Parts};
@@ -18,12 +18,15 @@ use thiserror::Error;
 
 /// Package and program of the image.
 const IMAGE: &str = "eitri-bench";
-/// A shader with a set and push constants.
-const SHADER: &str = "cli/demo/saxpy.comp";
+/// A shader with a set and push constants, and another.
+const SHADERS: [(&str, &str); 2] = [
+    ("saxpy.program", "cli/demo/saxpy.comp"),
+    ("scale.program", "qemu-tests/bench/shaders/scale.comp"),
+];
 /// Longest that the image may run.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(300);
 /// Version of the JSON's shape.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -45,35 +48,110 @@ struct NotCounted {
 struct Row {
     name: &'static str,
     what: &'static str,
-    least: u64,
-    why: &'static str,
+    least: Option<(u64, &'static str)>,
+}
+
+const fn row(name: &'static str, what: &'static str) -> Row {
+    Row {
+        name,
+        what,
+        least: None,
+    }
+}
+
+impl Row {
+    /// Any driver must write so many bytes, for this.
+    const fn least(self, bytes: u64, why: &'static str) -> Row {
+        Row {
+            least: Some((bytes, why)),
+            ..self
+        }
+    }
 }
 
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
-    Row { name: "empty",    what: "begin and end",            least: 0,  why: "nothing" },
-    Row { name: "first",    what: "the first dispatch",       least: 40, why: "addresses of shader, set and push constants, 8 bytes of these, RUN_COMPUTE" },
-    Row { name: "dispatch", what: "each further dispatch",    least: 24, why: "8 bytes of push constants, their address, RUN_COMPUTE" },
-    Row { name: "barrier",  what: "a barrier after each",     least: 8,  why: "a WAIT" },
-    Row { name: "submit",   what: "a submission",             least: 32, why: "address, length, CALL; INSERT" },
+    row("empty",            "begin and end").least(0, "nothing"),
+    row("first",            "the first dispatch").least(40, "addresses of shader, set and push constants, 8 bytes of these, RUN_COMPUTE"),
+    row("dispatch",         "a further dispatch, the same but for its push constants").least(24, "8 bytes of push constants, their address, RUN_COMPUTE"),
+    row("barrier",          "a barrier after each").least(8, "a WAIT"),
+    row("groups",           "another number of workgroups").least(32, "the same, and the number"),
+    row("two-sets",         "two sets in turn").least(32, "address of the set; as a further dispatch"),
+    row("random-sets",      "one of 65 sets"),
+    row("two-pipelines",    "two pipelines of two programs with their sets in turn").least(40, "addresses of shader and set; as a further dispatch"),
+    row("random-pipelines", "one of 65 pipelines of two programs with its set"),
+    row("indirect",         "an indirect dispatch").least(40, "as a further dispatch; the counts' address, LOAD_MULTIPLE"),
+    row("submit",           "a submission, once around the ring").least(32, "address, length, CALL; INSERT"),
+    row("filling",          "a submission, the first time around the ring"),
+    row("submit-first",     "the first submission of a recording"),
+    row("submit-first-65",  "the same, of 65 pipelines and sets"),
+    row("first-job",        "the first submission to a queue"),
+    row("submit-wait",      "a submission that waits for a semaphore"),
+    row("submit-signal",    "a submission that signals a semaphore"),
+    row("submit-4-4",       "a submission with 4 waits and 4 signals"),
+    row("wait",             "from a submission to Done"),
+    row("wait-awake",       "the same, the platform's own wait aside"),
+    row("poll-idle",        "a poll with nothing to do, 1 queue"),
+    row("poll-idle-9",      "the same, 9 queues of which each has had a job"),
+    row("poll-busy",        "a poll with a job in flight"),
+    row("cached-dispatch",  "a further dispatch, memory cached by the CPU"),
+    row("cached-submit",    "a submission, the same"),
+    row("cached-wait",      "from it to Done, the same"),
+    row("cached-wait-awake", "the same, the platform's own wait aside"),
+    row("cached-poll-idle", "a poll with nothing to do, the same"),
+    row("create-sets-10",     "sets made with 2 buffers: each of 10"),
+    row("create-sets-100",    "the same of 100"),
+    row("create-sets-1000",   "the same of 1,000"),
+    row("create-sets-10000",  "the same of 10,000"),
+    row("sets-10",          "a dispatch with a set of its own: each of 10"),
+    row("sets-100",         "the same of 100"),
+    row("sets-1000",        "the same of 1,000"),
+    row("sets-10000",       "the same of 10,000"),
+    row("pipelines-10",     "a dispatch with a pipeline and a set of its own: each of 10"),
+    row("pipelines-100",    "the same of 100"),
+    row("pipelines-1000",   "the same of 1,000"),
+    row("create-queues-1",    "a queue made with what it runs: each of 1"),
+    row("create-queues-10",   "the same of 10"),
+    row("create-queues-100",  "the same of 100"),
+    row("create-queues-1000", "the same of 1,000"),
+    row("poll-idle-1",      "a poll with nothing to do, 1 further queue"),
+    row("poll-idle-10",     "the same of 10"),
+    row("poll-idle-100",    "the same of 100"),
+    row("poll-idle-1000",   "the same of 1,000"),
+    row("queues-1",         "the first job of each queue, from submission to Done: of 1"),
+    row("queues-10",        "the same of 10"),
+    row("queues-100",       "the same of 100"),
+    row("queues-1000",      "the same of 1,000"),
+    row("destroy-queues-1",    "a queue destroyed: each of 1"),
+    row("destroy-queues-10",   "the same of 10"),
+    row("destroy-queues-100",  "the same of 100"),
+    row("destroy-queues-1000", "the same of 1,000"),
 ];
 
 pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
     let workspace = Workspace::find()?;
     tools::ensure(&workspace, Tool::OF_QEMU)?;
     let folder = workspace.target_folder().join("eitri/bench");
-    let shader = shader_file::load(&workspace.root().join(SHADER).to_string_lossy())?;
-    let compiled = dispatch::compile(&shader, &Options::default())?;
     let put = |name: &str, bytes: &[u8]| {
         let path = folder.join(name);
         whole_file::put(&path, bytes).map(|()| path)
     };
     let firmware = put("firmware.bin", &eitri_model::stub_firmware())?;
-    let program = put("saxpy.program", &compiled.program)?;
+    let compile = |(name, path): (&str, &str)| {
+        let shader = shader_file::load(&workspace.root().join(path).to_string_lossy())?;
+        let compiled = dispatch::compile(&shader, &Options::default())?;
+        put(name, &compiled.program)
+    };
+    let [first, second] = SHADERS;
+    let (program, other) = (compile(first)?, compile(second)?);
     let builder = Builder::new()?;
     let monitor = builder.build("eitri-monitor", "eitri-monitor")?;
     let monitor = put("monitor.elf", &monitor.elf)?;
-    let files = &[(image::FIRMWARE, &*firmware), (image::PROGRAM, &*program)];
+    let files = &[
+        (image::FIRMWARE, &*firmware),
+        (image::PROGRAM, &*program),
+        (image::OTHER_PROGRAM, &*other),
+    ];
     let built = builder.build_with(IMAGE, IMAGE, &Parts { board: None, files })?;
     let raw = put("bench.raw", &built.raw()?)?;
     let booted = qemu::boot(&Boot {
@@ -99,41 +177,72 @@ pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
         })?;
         counted.push((row, counts));
     }
-    if args.json {
-        let rows = counted.iter().map(|(row, (instructions, stored))| {
-            json!({
-                "name": row.name, "what": row.what, "instructions": instructions, "bytes": stored,
-                "least": row.least, "why": row.why,
-            })
-        });
-        outln!(
-            "{}",
-            json!({ "schema": SCHEMA, "rows": rows.collect::<Vec<_>>() })
-        )?;
-        return Ok(Status::Good);
+    match args.json {
+        true => print_json(&counted),
+        false => print_table(&counted),
     }
+}
+
+fn print_json(counted: &[(&Row, Counts)]) -> Result<Status, Failure> {
+    let rows = counted.iter().map(|(row, counts)| {
+        let (least, why) = row.least.unzip();
+        json!({
+            "name": row.name, "what": row.what, "instructions": counts.instructions, "bytes": counts.bytes,
+            "polls": counts.polls, "least": least, "why": why,
+        })
+    });
     outln!(
-        "{:<24} {:>12} {:>7} {:>7}",
-        "",
-        "instructions",
-        "bytes",
-        "least"
+        "{}",
+        json!({ "schema": SCHEMA, "rows": rows.collect::<Vec<_>>() })
     )?;
-    for (row, (instructions, stored)) in &counted {
-        let Row {
-            what, least, why, ..
-        } = row;
-        outln!("{what:<24} {instructions:>12} {stored:>7} {least:>7}  {why}")?;
+    Ok(Status::Good)
+}
+
+fn print_table(counted: &[(&Row, Counts)]) -> Result<Status, Failure> {
+    let (instructions, bytes, least, polls) = ("instructions", "bytes", "least", "polls");
+    outln!(
+        "{:<60} {instructions:>12} {polls:>6} {bytes:>7} {least:>7}",
+        ""
+    )?;
+    for (row, counts) in counted {
+        let Counts {
+            instructions,
+            bytes,
+            polls,
+        } = counts;
+        let polls = polls.map_or(String::new(), |polls| polls.to_string());
+        let (least, why) = row.least.unzip();
+        let least = least.map_or(String::new(), |least| least.to_string());
+        let line = format!(
+            "{:<60} {instructions:>12} {polls:>6} {bytes:>7} {least:>7}  {}",
+            row.what,
+            why.unwrap_or("")
+        );
+        outln!("{}", line.trim_end())?;
     }
     Ok(Status::Good)
 }
 
-/// Instructions and bytes in a line about `name`.
-fn counts(line: &str, name: &str) -> Option<(u64, u64)> {
+/// What a line of the image says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Counts {
+    instructions: u64,
+    bytes: u64,
+    /// Of waits.
+    polls: Option<u64>,
+}
+
+/// Counts in a line about `name`.
+fn counts(line: &str, name: &str) -> Option<Counts> {
     let mut words = line.trim().strip_prefix("bench ")?.split(' ');
     let of_name = words.next() == Some(name);
-    let (instructions, stored) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-    of_name.then_some((instructions, stored))
+    let (instructions, bytes) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    let polls = words.next().and_then(|word| word.parse().ok());
+    of_name.then_some(Counts {
+        instructions,
+        bytes,
+        polls,
+    })
 }
 
 #[cfg(test)]
@@ -142,8 +251,10 @@ mod tests {
 
     #[test]
     fn lines_of_the_image_are_read() {
-        assert_eq!(counts("bench submit 210 80\r", "submit"), Some((210, 80)));
-        assert_eq!(counts("bench submit 210 80", "empty"), None);
-        assert_eq!(counts("bench submit", "submit"), None);
+        let of = |line, name| counts(line, name).map(|it| (it.instructions, it.bytes, it.polls));
+        assert_eq!(of("bench submit 210 80\r", "submit"), Some((210, 80, None)));
+        assert_eq!(of("bench wait 9 0 3\r", "wait"), Some((9, 0, Some(3))));
+        assert_eq!(of("bench submit 210 80", "empty"), None);
+        assert_eq!(of("bench submit", "submit"), None);
     }
 }

@@ -183,6 +183,21 @@ fn uefi_lines(format: Format, name: &str) -> Vec<String> {
     }
 }
 
+/// What to type before U-Boot fetches a file from the network; nothing for another boot loader.
+pub(crate) fn network_lines(board: Target) -> Vec<String> {
+    match board.loader() {
+        Loader::UBoot(prompt) => u_boot::network(&prompt),
+        Loader::Depthcharge(_) | Loader::Uefi => Vec::new(),
+    }
+}
+
+/// How the image that judges a board's GPU is told the form of its results, for a person at U-Boot's prompt.
+pub(crate) fn console_words(board: Target) -> Option<String> {
+    let words =
+        "# the results are TAP; for another form: setenv bootargs eitri.console=lava (or plain)";
+    matches!(board.loader(), Loader::UBoot(_)).then(|| words.to_owned())
+}
+
 /// What to type at U-Boot's prompt to boot such a file: `served` by TFTP under that name, or loaded already.
 pub(crate) fn u_boot_lines(board: &Board, format: Format, served: Option<&str>) -> Vec<String> {
     let at = u_boot::address(board, format);
@@ -227,10 +242,10 @@ pub(crate) fn u_boot_address(board: &Board, format: Format) -> Option<usize> {
     u_boot::address(board, format)
 }
 
-/// What U-Boot's `source` reads: these lines, in its container.
+/// What U-Boot's `source` reads: these lines without the notes to a person, in its container.
 pub(crate) fn boot_script(lines: &[String]) -> Result<Vec<u8>, Failure> {
-    let mut text = lines.join("\n");
-    text.push('\n');
+    let lines = lines.iter().filter(|line| !line.starts_with('#'));
+    let text: String = lines.map(|line| format!("{line}\n")).collect();
     legacy::script(&text).map_err(Failure::refused)
 }
 

@@ -4,7 +4,7 @@
 //! was set up; the device tree is the one that U-Boot runs with.
 
 use super::{Format, fit};
-use eitri_boards::Board;
+use eitri_boards::{Board, Prompt};
 
 /// Where the file is loaded. What `booti` takes is entered where it lies; a container is unpacked from memory that the
 /// image itself does not occupy.
@@ -14,6 +14,17 @@ pub(super) fn address(board: &Board, format: Format) -> Option<usize> {
         Format::Bin | Format::Image => Some(board.memory.image.base),
         Format::Fit | Format::Uimage | Format::Efi => Some(board.memory.heap.base),
     }
+}
+
+/// What sets up the network, by which the files come.
+pub(super) fn network(prompt: &Prompt) -> Vec<String> {
+    let before = prompt.before_network.iter().copied();
+    let lines = before.chain([
+        "setenv autoload no",
+        "dhcp",
+        "# if the files are not on the DHCP server: setenv serverip ADDRESS",
+    ]);
+    lines.map(str::to_owned).collect()
 }
 
 /// What comes first: the device tree stays where it is, out of the memory that the image wants.
@@ -39,6 +50,19 @@ pub(super) fn start(board: &Board, format: Format, beside: Option<&str>) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_board_that_has_its_network_on_pcie_looks_for_it_first() {
+        let rock = eitri_boards::Target::named("rk3588").unwrap();
+        let lines = super::super::network_lines(rock);
+        assert_eq!(lines[..3], ["pci enum", "setenv autoload no", "dhcp"]);
+        let orange = eitri_boards::Target::named("orangepi5").unwrap();
+        let lines = super::super::network_lines(orange);
+        assert_eq!(lines[..2], ["setenv autoload no", "dhcp"]);
+        let script = super::super::boot_script(&lines).unwrap();
+        let text = String::from_utf8_lossy(&script);
+        assert!(text.ends_with("setenv autoload no\ndhcp\n"), "{text}");
+    }
 
     #[test]
     fn containers_are_loaded_where_the_image_does_not_go() {

@@ -161,6 +161,18 @@ pub(crate) fn a_heap_with_too_many_passes_in_flight_does_not_grow() {
     assert_eq!(it.chunks(), (3, 1));
 }
 
+/// As many as it may have in flight are not too many.
+pub(crate) fn a_heap_with_its_most_passes_in_flight_grows() {
+    let machine = machine();
+    let mut it = tiling(&machine, SMALL);
+    let context = it.context();
+    machine.inject(Injection::TilerOutOfMemory);
+    let fence = it.submit(context, SMALL.passes, 1);
+    let before = it.chunks();
+    assert_eq!(it.wait(fence), Ok(()));
+    assert_ne!(it.chunks(), before, "it strikes at the first pass");
+}
+
 /// A stream that names memory of its own as a heap is refused, and says what is wrong.
 pub(crate) fn a_heap_that_is_none_of_the_spaces_fails_its_job() {
     let machine = machine();

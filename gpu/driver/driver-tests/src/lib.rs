@@ -33,6 +33,7 @@ mod counters;
 mod dump;
 mod events_and_transfers;
 mod filled_uniforms;
+mod firmware;
 mod flushes;
 mod given;
 mod heap;
@@ -118,6 +119,9 @@ macro_rules! each_test {
                 called_commands_fill_in_words_at_each_call;
                 a_dispatch_of_unknown_size_has_its_words_too;
             }
+            firmware {
+                each_released_image_lives_its_life;
+            }
             flushes {
                 a_small_job_pays_no_full_flush;
                 what_the_host_writes_over_a_result_stays;
@@ -135,6 +139,7 @@ macro_rules! each_test {
             heap {
                 a_heap_grows_from_its_reserve_until_it_may_not;
                 a_heap_with_too_many_passes_in_flight_does_not_grow;
+                a_heap_with_its_most_passes_in_flight_grows;
                 a_heap_that_is_none_of_the_spaces_fails_its_job;
                 heaps_that_can_not_be_are_refused;
             }
@@ -154,6 +159,7 @@ macro_rules! each_test {
                 a_queue_takes_its_own_space_with_it;
                 what_a_job_in_flight_uses_is_not_destroyed;
                 what_is_in_one_space_is_not_used_in_another;
+                handles_of_another_device_are_void;
             }
             odd_gpus {
                 the_firmware_counts_cycles_where_timestamp_stands: "the GPU is not the one that the monitor plays";
@@ -161,6 +167,7 @@ macro_rules! each_test {
             }
             orders {
                 a_life_keeps_the_rules_of_order;
+                tables_outlive_a_flush_that_does_not_end;
             }
             outcomes {
                 every_job_has_its_own_outcome;
@@ -227,6 +234,10 @@ macro_rules! each_test {
                 streams_of_a_queue_wait_for_each_other;
                 a_job_that_fails_signals_all_the_same;
                 a_job_that_is_cancelled_signals_all_the_same;
+                a_job_that_still_works_has_not_signalled;
+                a_job_that_was_let_go_is_lost_with_the_gpu;
+                a_signal_that_does_not_raise_its_semaphore_is_refused;
+                nothing_else_lies_where_semaphores_may;
                 what_can_not_be_is_refused;
             }
             soak {

@@ -214,3 +214,29 @@ pub(crate) fn what_is_in_one_space_is_not_used_in_another() {
     apart(device.record(commands, |it| it.bind_pipeline(work.pipeline).map(drop)));
     apart(device.record(commands, |it| it.bind_descriptor_set(work.set).map(drop)));
 }
+
+/// Two devices of one program, and one after the other: what is of one names nothing of another.
+pub(crate) fn handles_of_another_device_are_void() {
+    let [mut a, mut b] = [0; 2].map(|_| up(machine()));
+    let of_a = queue(&mut a);
+    let of_b = queue(&mut b);
+    let [work_a, work_b] = [(&mut a, of_a), (&mut b, of_b)]
+        .map(|(device, queue)| Work::new(device, queue, &DOUBLE, 64));
+    let fence = submit(&mut b, of_b, &work_b);
+    assert_eq!(wait(&mut b, fence), Ok(()));
+    assert!(of_a != of_b && work_a.buffer != work_b.buffer);
+    let gone = |result: Result<(), Error>| matches!(result, Err(Error::Gone { .. }));
+    assert!(gone(a.write_buffer(work_b.buffer, 0, &[9; 4])));
+    assert!(gone(a.space(of_b).map(drop)));
+    assert!(gone(a.submit(of_a, work_b.commands).map(drop)));
+    assert!(gone(a.submit(of_b, work_a.commands).map(drop)));
+    assert!(gone(a.destroy_queue(of_b)));
+    assert_eq!(a.status(fence), eitri_runtime::Status::Unknown);
+    assert_eq!(work_a.words(&mut a, 2), [0, 1], "nothing was written");
+    a.shutdown(&mut ()).or_fail("it shuts down in order");
+    let mut c = up(machine());
+    let of_c = queue(&mut c);
+    let work_c = Work::new(&mut c, of_c, &DOUBLE, 64);
+    assert!(gone(c.write_buffer(work_a.buffer, 0, &[9; 4])));
+    assert_eq!(work_c.words(&mut c, 2), [0, 1]);
+}

@@ -1,8 +1,8 @@
 //! Timeline semaphores: across queues, by host and GPU, wait before signal, more queues than slots, and losses on the way.
 
 use crate::bench::{
-    DOUBLE, LIMIT, OrFail, Ready, Work, fault, firmware, inject, machine, queue, ready, some,
-    submit, up, wait,
+    DOUBLE, FOREVER, LIMIT, OrFail, Ready, Work, fault, firmware, inject, machine, queue, ready,
+    some, submit, up, up_with, wait, withdraw,
 };
 use crate::machine::{Host, Machine};
 use alloc::boxed::Box;
@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use eitri_model::Injection;
 use eitri_runtime::{
-    Access, Cause, Device, Error, Fence, Instant, Options, Platform, Queue, Semaphore,
+    Access, Cause, Device, Error, Fence, GpuAddress, Instant, Options, Platform, Queue, Semaphore,
     SemaphorePoint, Status, Storage, SubQueue, SubmitInfo,
 };
 
@@ -377,4 +377,115 @@ pub(crate) fn what_can_not_be_is_refused() {
     ] {
         assert!(matches!(gone, Err(Error::Gone { .. })), "{gone:?}");
     }
+}
+
+/// A semaphore never falls: what would not raise it is refused where that is known.
+pub(crate) fn a_signal_that_does_not_raise_its_semaphore_is_refused() {
+    let machine = machine();
+    let mut device = up(machine.clone());
+    let queues = [0; 2].map(|_| queue(&mut device));
+    let semaphore = shared(&mut device, &queues);
+    let works = queues.map(|queue| Work::new(&mut device, queue, &DOUBLE, 64));
+    let signal = |device: &mut Device<'_, '_, Host>, number: usize, values: &[u64]| {
+        let points: Vec<SemaphorePoint> =
+            values.iter().map(|value| at(semaphore, *value)).collect();
+        let info = SubmitInfo {
+            signals: &points,
+            ..SubmitInfo::default()
+        };
+        device.submit_with(queues[number], works[number].commands, info)
+    };
+    let refused = |value, reached| Err(Error::NotLarger { value, reached });
+    assert_eq!(signal(&mut device, 0, &[0]), refused(0, 0));
+    let first = signal(&mut device, 0, &[5]).or_fail("there is room");
+    assert_eq!(signal(&mut device, 0, &[5]), refused(5, 5), "in flight");
+    assert_eq!(signal(&mut device, 0, &[6, 6]), refused(6, 6), "twice");
+    // Another queue may come first.
+    let second = signal(&mut device, 1, &[4]).or_fail("there is room");
+    for fence in [first, second] {
+        assert_eq!(wait(&mut device, fence), Ok(()));
+    }
+    device
+        .signal_semaphore(semaphore, u64::MAX)
+        .or_fail("it is there");
+    assert_eq!(signal(&mut device, 1, &[7]), refused(7, u64::MAX));
+    assert_eq!(device.semaphore_value(semaphore), Ok(u64::MAX));
+}
+
+/// The addresses of semaphores are nobody else's, in spaces that have none of them mapped, too.
+pub(crate) fn nothing_else_lies_where_semaphores_may() {
+    let options = Options {
+        end_address: u64::MAX,
+        ..Options::default()
+    };
+    let mut device = up_with(machine(), options);
+    let queues = [0; 2].map(|_| queue(&mut device));
+    let semaphore = shared(&mut device, &queues[1..]);
+    let space = device.space(queues[0]).or_fail("it is there");
+    let work = Work::in_space(&mut device, space, &DOUBLE, 1024);
+    let from = device.semaphore_addresses();
+    let map = |device: &mut Device<'_, '_, Host>, at| {
+        device.map_buffer(work.buffer, 0, 4096, at, Access::ReadWrite)
+    };
+    let end = 1_u64 << device.properties().va_bits;
+    for at in (from.0..end).step_by(4096) {
+        assert_eq!(
+            map(&mut device, GpuAddress(at)),
+            Err(Error::Reserved { from })
+        );
+    }
+    map(&mut device, GpuAddress(from.0 - 4096)).or_fail("it is the caller's");
+    let point = [at(semaphore, 1)];
+    let info = SubmitInfo {
+        signals: &point,
+        ..SubmitInfo::default()
+    };
+    let unmapped = device.submit_with(queues[0], work.commands, info);
+    assert!(
+        matches!(unmapped, Err(Error::OtherSpace { .. })),
+        "{unmapped:?}"
+    );
+    device
+        .map_semaphore(semaphore, space, Access::ReadWrite)
+        .or_fail("its place is free");
+    let fence = submit_at(&mut device, queues[0], &work, &[], &point);
+    assert_eq!(wait(&mut device, fence), Ok(()));
+    assert_eq!(device.semaphore_value(semaphore), Ok(1));
+}
+
+/// Signals come behind the work of their job, however long that takes.
+pub(crate) fn a_job_that_still_works_has_not_signalled() {
+    let Ready {
+        mut device,
+        queue,
+        work,
+        ..
+    } = ready(&FOREVER, 64);
+    let semaphore = shared(&mut device, &[queue]);
+    let fence = submit_at(&mut device, queue, &work, &[], &[at(semaphore, 1)]);
+    assert_eq!(device.wait(fence, SHORT), Status::Pending);
+    assert_eq!(device.semaphore_value(semaphore), Ok(0), "it still works");
+    device.cancel(queue).or_fail("it is there");
+    assert!(wait(&mut device, fence).is_err());
+    assert_eq!(device.semaphore_value(semaphore), Ok(1));
+}
+
+/// A job whose semaphore has just the value that it waits for has begun: it is lost with the GPU, and not run twice.
+pub(crate) fn a_job_that_was_let_go_is_lost_with_the_gpu() {
+    let Ready {
+        machine,
+        mut device,
+        queue,
+        work,
+    } = ready(&FOREVER, 64);
+    let semaphore = shared(&mut device, &[queue]);
+    let fence = submit_at(&mut device, queue, &work, &[at(semaphore, 3)], &[]);
+    assert_eq!(device.wait(fence, SHORT), Status::Pending);
+    device.signal_semaphore(semaphore, 3).or_fail("it is there");
+    assert_eq!(device.wait(fence, SHORT), Status::Pending);
+    inject(&machine, Injection::McuCrash);
+    assert!(device.ping().is_err(), "the GPU is lost");
+    withdraw(&machine, Injection::McuCrash);
+    let fault = fault(&mut device, fence);
+    assert_eq!(fault.cause, Cause::LostWithGpu);
 }

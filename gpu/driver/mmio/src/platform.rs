@@ -218,6 +218,18 @@ unsafe impl<M: AsRef<[u64]> + AsMut<[u64]>, C: Clock, I: Interrupts> Platform fo
         }
     }
 
+    #[inline]
+    fn read_words(&mut self, address: PhysicalAddress, words: &mut [u64]) {
+        let Some(mut from) = self.words(address, words.len()) else {
+            return;
+        };
+        for word in words {
+            // SAFETY: aligned, and all of them are inside of the memory.
+            *word = unsafe { words::load64(from) };
+            from = from.wrapping_add(1);
+        }
+    }
+
     fn publish(&mut self) {
         upkeep::barrier();
     }

@@ -6,7 +6,7 @@ use crate::fault::{JobFault, Recovery};
 use crate::handle::{Fence, Queue};
 use crate::image::ImageError;
 use crate::queue::UnusableStream;
-use crate::vm::VmError;
+use crate::vm::{GpuAddress, VmError};
 use core::fmt;
 use core::time::Duration;
 use eitri_program::ProgramError;
@@ -248,9 +248,28 @@ pub enum Error {
     /// Nothing is counted.
     #[error(transparent)]
     Counters(#[from] CountersError),
-    /// A buffer of no length.
-    #[error("a buffer of 0 bytes")]
-    Empty,
+    /// Something of no length.
+    #[error("a {what} of size 0 can't be made")]
+    Empty {
+        /// What was to be made.
+        what: Thing,
+    },
+    /// Addresses that semaphores may have.
+    #[error("addresses from {from} on are kept for semaphores")]
+    Reserved {
+        /// The first of them.
+        from: GpuAddress,
+    },
+    /// A semaphore's value would not grow.
+    #[error(
+        "value {value} is not larger than {reached}, which the semaphore has or is about to get before"
+    )]
+    NotLarger {
+        /// The value that was to be signalled.
+        value: u64,
+        /// The value that it has, or that a job before signals.
+        reached: u64,
+    },
     /// Not inside the buffer.
     #[error("bytes {offset:#x} and {bytes:#x} more are not inside a buffer of {size:#x}")]
     Outside {
@@ -303,7 +322,9 @@ impl Error {
             | Error::StreamPriority { .. }
             | Error::TilerHeap(_)
             | Error::Counters(_)
-            | Error::Empty
+            | Error::Empty { .. }
+            | Error::Reserved { .. }
+            | Error::NotLarger { .. }
             | Error::Outside { .. }
             | Error::Misaligned { .. } => ErrorKind::Refused,
         }

@@ -1,5 +1,5 @@
 //! Handles: what a user holds of things that the device keeps. They are copied freely; one of a thing that was destroyed is
-//! known to be void, also when its place has a new owner.
+//! known to be void, also when its place has a new owner; so is one of another device.
 
 use crate::slab::Key;
 use core::fmt;

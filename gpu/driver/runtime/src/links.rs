@@ -1,6 +1,7 @@
 //! Links: which objects refer to which, in storage of the caller's: lists that share one array.
 //!
-//! A command buffer refers to its pipelines, sets and areas; a set to what is bound to it.
+//! A command buffer refers to its pipelines, sets and areas; a set to what is bound to it. Free places are a list, too: taking one
+//! and giving one back costs the same however many there are.
 
 use crate::slab::Key;
 
@@ -40,14 +41,19 @@ pub(crate) struct Full;
 #[derive(Debug)]
 pub(crate) struct Links<'s> {
     links: &'s mut [Link],
-    /// Where the search for a free place begins.
+    /// The first free place; each leads to the next.
     free: u16,
 }
 
 impl<'s> Links<'s> {
     /// No references yet. Of more than 65,535 places the first are used.
     pub(crate) fn new(links: &'s mut [Link]) -> Links<'s> {
-        links.fill(Link::EMPTY);
+        for (link, next) in links.iter_mut().zip(1..=NONE) {
+            *link = Link {
+                next,
+                ..Link::EMPTY
+            };
+        }
         Links { links, free: 0 }
     }
 
@@ -80,37 +86,37 @@ impl<'s> Links<'s> {
         core::iter::from_fn(next).take(self.links.len())
     }
 
+    /// The first reference of a list with its tag, and the list behind it.
+    pub(crate) fn first(&self, list: List) -> Option<(Key, Option<u32>, List)> {
+        let link = self.links.get(usize::from(list.0))?;
+        Some((link.to?, link.tag, List(link.next)))
+    }
+
     /// What a list refers to by a tag.
     pub(crate) fn tagged(&self, list: List, tag: u32) -> Option<Key> {
         let mut all = self.of(list);
         all.find(|(_, it)| *it == Some(tag)).map(|(to, _)| to)
     }
 
-    /// Lets a list refer to `to`: by a tag, in place of what had it, or once without one.
-    pub(crate) fn add(&mut self, list: &mut List, to: Key, tag: Option<u32>) -> Result<(), Full> {
+    /// Lets a list refer to `to` by a tag, in place of what had it. Costs a look at each reference of the list.
+    pub(crate) fn put(&mut self, list: &mut List, to: Key, tag: u32) -> Result<(), Full> {
         let mut at = list.0;
         while let Some(link) = self.links.get_mut(usize::from(at)) {
-            match tag {
-                Some(_) if link.tag == tag => {
-                    link.to = Some(to);
-                    return Ok(());
-                }
-                None if link.to == Some(to) => return Ok(()),
-                _ => at = link.next,
+            if link.tag == Some(tag) {
+                link.to = Some(to);
+                return Ok(());
             }
+            at = link.next;
         }
-        let free = |links: &[Link], first: u16, last: u16| {
-            let mut places = first..last;
-            places.find(|place| {
-                let link = links.get(usize::from(*place));
-                link.is_some_and(|link| link.to.is_none())
-            })
-        };
-        let end = u16::try_from(self.links.len()).unwrap_or(NONE);
-        let place = free(self.links, self.free, end).or_else(|| free(self.links, 0, self.free));
-        let place = place.ok_or(Full)?;
+        self.push(list, to, Some(tag))
+    }
+
+    /// Lets a list refer to `to`, which nothing of it does yet: the reference becomes its first one.
+    #[inline]
+    pub(crate) fn push(&mut self, list: &mut List, to: Key, tag: Option<u32>) -> Result<(), Full> {
+        let place = self.free;
         let link = self.links.get_mut(usize::from(place)).ok_or(Full)?;
-        self.free = place.saturating_add(1);
+        self.free = link.next;
         *link = Link {
             to: Some(to),
             tag,
@@ -120,26 +126,17 @@ impl<'s> Links<'s> {
         Ok(())
     }
 
-    /// Lets a list refer, without tags, to all that another refers to.
-    pub(crate) fn add_all(&mut self, list: &mut List, other: List) -> Result<(), Full> {
-        let mut at = other.0;
-        while let Some(link) = self.links.get(usize::from(at)) {
-            let (to, next) = (link.to, link.next);
-            if let Some(to) = to {
-                self.add(list, to, None)?;
-            }
-            at = next;
-        }
-        Ok(())
-    }
-
     /// Takes the first reference of a list out, with its tag.
     pub(crate) fn pop(&mut self, list: &mut List) -> Option<(Key, Option<u32>)> {
         let place = list.0;
         let link = self.links.get_mut(usize::from(place))?;
         *list = List(link.next);
+        let free = Link {
+            next: self.free,
+            ..Link::EMPTY
+        };
         self.free = place;
-        let link = core::mem::replace(link, Link::EMPTY);
+        let link = core::mem::replace(link, free);
         Some((link.to?, link.tag))
     }
 }
@@ -153,26 +150,58 @@ mod tests {
     #[test]
     fn lists_share_the_places_and_give_them_back() {
         let mut places = [const { Entry::EMPTY }; 3];
-        let mut slab = Slab::new(&mut places);
+        let mut slab = Slab::new(&mut places, crate::slab::DeviceNumber::next());
         let keys: Vec<Key> = (0..3).map(|it| slab.insert(it).expect("room")).collect();
         let mut array = [Link::EMPTY; 4];
         let mut links = Links::new(&mut array);
         let (mut a, mut b) = (List::EMPTY, List::EMPTY);
-        for key in [keys[0], keys[1], keys[0]] {
-            links.add(&mut a, key, None).expect("room");
+        for key in [keys[0], keys[1]] {
+            links.push(&mut a, key, None).expect("room");
         }
-        links.add(&mut b, keys[0], Some(7)).expect("room");
-        links.add(&mut b, keys[2], Some(7)).expect("it replaces");
-        assert_eq!(links.of(a).count(), 2, "once each");
+        links.put(&mut b, keys[0], 7).expect("room");
+        links.put(&mut b, keys[2], 7).expect("it replaces");
+        assert_eq!(links.of(a).count(), 2);
         assert_eq!(links.of(b).collect::<Vec<_>>(), [(keys[2], Some(7))]);
         assert_eq!(
             (links.tagged(b, 7), links.tagged(b, 8)),
             (Some(keys[2]), None)
         );
-        links.add(&mut b, keys[2], Some(8)).expect("room");
-        assert_eq!(links.add(&mut b, keys[2], Some(9)), Err(Full));
+        links.put(&mut b, keys[2], 8).expect("room");
+        assert_eq!(links.put(&mut b, keys[2], 9), Err(Full));
         while links.pop(&mut a).is_some() {}
-        assert_eq!(links.add(&mut b, keys[2], Some(9)), Ok(()));
+        assert_eq!(links.put(&mut b, keys[2], 9), Ok(()));
         assert_eq!((links.of(a).count(), links.of(b).count()), (0, 3));
+    }
+
+    /// Whatever is taken and given back in whatever order: each place is in one list, and all are found again.
+    #[test]
+    fn no_place_is_lost_or_given_twice() {
+        let mut places = [const { Entry::EMPTY }; 1];
+        let key = Slab::new(&mut places, crate::slab::DeviceNumber::next())
+            .insert(0)
+            .expect("room");
+        let mut array = [Link::EMPTY; 9];
+        let mut links = Links::new(&mut array);
+        let mut lists = [List::EMPTY; 3];
+        let mut counts = [0_usize; 3];
+        let mut random = 7_u64;
+        for round in 0..3000_u32 {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let which = (random >> 33) as usize % 3;
+            if random >> 62 & 1 == 0 {
+                let full = counts.iter().sum::<usize>() == 9;
+                let pushed = links.push(&mut lists[which], key, Some(round));
+                assert_eq!(pushed.is_err(), full, "round {round}");
+                counts[which] += usize::from(!full);
+            } else {
+                let popped = links.pop(&mut lists[which]).is_some();
+                assert_eq!(popped, counts[which] > 0, "round {round}");
+                counts[which] -= usize::from(popped);
+            }
+            let found = lists.map(|list| links.of(list).count());
+            assert_eq!(found, counts, "round {round}");
+        }
     }
 }

@@ -329,6 +329,16 @@ pub unsafe trait Platform {
         }
     }
 
+    /// Reads double words from an address that is a multiple of 8 on, each by one volatile load. A faster version may
+    /// replace it.
+    fn read_words(&mut self, address: PhysicalAddress, words: &mut [u64]) {
+        let mut at = address;
+        for word in words {
+            *word = self.load64(at);
+            at = at.offset(8);
+        }
+    }
+
     /// Copies `bytes` to an address that is a multiple of 4, by volatile words. A faster version may replace it.
     fn write_bytes(&mut self, address: PhysicalAddress, bytes: &[u8]) {
         let mut at = address;

@@ -62,14 +62,20 @@ impl<const N: usize> Seats<N> {
     }
 
     /// How many seats exist.
-    pub(crate) fn count(&self) -> usize {
-        (0..N).filter(|seat| self.exists(*seat)).count()
+    pub(crate) const fn count(&self) -> usize {
+        self.exist.count_ones() as usize
     }
 
     /// The seat of somebody.
     pub(crate) fn of(&self, who: Who) -> Option<usize> {
         let has = |taken: &Option<Taken>| taken.is_some_and(|taken| taken.who == who);
         self.seats.iter().position(has)
+    }
+
+    /// Who has a seat.
+    pub(crate) fn who(&self, seat: usize) -> Option<Who> {
+        let taken = self.seats.get(seat)?.as_ref()?;
+        Some(taken.who)
     }
 
     /// Whether a seat is somebody's.

@@ -1,10 +1,34 @@
-//! Slab: values in storage of the caller's, named by keys that a later value in the same place does not answer to.
+//! Slab: values in storage of the caller's, named by keys that a later value in the same place does not answer to, nor a value of
+//! another device.
 //!
 //! Guarantees: a key names one value, ever; what does not fit is given back.  Never: allocates, grows, forgets.
 
 use core::num::NonZeroU64;
+use core::sync::atomic::{AtomicU16, Ordering};
 
-/// Names a value: its place, and which of those that were there in turn. One word, also where there may be none.
+/// Tells devices apart: two that one program has at a time, or one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DeviceNumber(u16);
+
+impl DeviceNumber {
+    /// Numbers before they repeat: as many as a key has bits for.
+    const COUNT: u16 = 1 << 15;
+
+    /// The next number. It repeats after 32,768 devices.
+    pub(crate) fn next() -> DeviceNumber {
+        static NEXT: AtomicU16 = AtomicU16::new(0);
+        // Nothing but the number itself is shared.
+        DeviceNumber(NEXT.fetch_add(1, Ordering::Relaxed) % Self::COUNT)
+    }
+
+    /// What the keys of a device have in common: above place and generation.
+    const fn owner(self) -> u64 {
+        const SET: u64 = 1 << 63;
+        SET | (self.0 as u64) << (u16::BITS + u32::BITS)
+    }
+}
+
+/// Names a value: its device, its place, and which of those that were there in turn. One word, also where there may be none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key(NonZeroU64);
 
@@ -12,9 +36,8 @@ impl Key {
     /// Names nothing: there is no such place.
     pub(crate) const NONE: Key = Key(NonZeroU64::MAX);
 
-    fn new(index: u16, generation: u32) -> Key {
-        const SET: u64 = 1 << 63;
-        let word = SET | u64::from(generation) << u16::BITS | u64::from(index);
+    fn new(owner: u64, index: u16, generation: u32) -> Key {
+        let word = owner | u64::from(generation) << u16::BITS | u64::from(index);
         Key(NonZeroU64::new(word).unwrap_or(NonZeroU64::MAX))
     }
 
@@ -33,8 +56,10 @@ impl Key {
         self.0.get() as u16 as usize
     }
 
-    const fn generation(self) -> u32 {
-        (self.0.get() >> u16::BITS) as u32
+    /// Whether it names the value of this generation at its place of this owner.
+    fn is_of(self, owner: u64, generation: u32) -> bool {
+        self.0.get() | u64::from(u16::MAX)
+            == owner | u64::from(generation) << u16::BITS | u64::from(u16::MAX)
     }
 }
 
@@ -43,6 +68,8 @@ impl Key {
 pub(crate) struct Entry<T> {
     generation: u32,
     taken: bool,
+    /// The next free place, if this one is free.
+    next: u16,
     /// What is there if it is taken; or what was there last, to be written over.
     value: Option<T>,
 }
@@ -56,6 +83,7 @@ impl<T> Entry<T> {
         Entry {
             generation: 0,
             taken: false,
+            next: 0,
             value: None,
         }
     }
@@ -65,26 +93,30 @@ impl<T> Entry<T> {
 #[derive(Debug)]
 pub(crate) struct Slab<'s, T> {
     entries: &'s mut [Entry<T>],
+    /// What its keys have in common.
+    owner: u64,
     used: usize,
-    /// Every place before this is taken.
-    first: usize,
+    /// The first free place; each leads to the next.
+    free: u16,
 }
 
 impl<'s, T> Slab<'s, T> {
-    /// An empty slab; what the places held is dropped, and no key of it is good any more. Of more than 65,535 places the
+    /// An empty slab of a device; what the places held is dropped, and no key of it is good any more. Of more than 65,535 places the
     /// first are used.
-    pub(crate) fn new(entries: &'s mut [Entry<T>]) -> Slab<'s, T> {
+    pub(crate) fn new(entries: &'s mut [Entry<T>], device: DeviceNumber) -> Slab<'s, T> {
         let used = entries.len().min(usize::from(u16::MAX));
         let (entries, _) = entries.split_at_mut_checked(used).unwrap_or_default();
-        for entry in entries.iter_mut() {
+        for (entry, next) in entries.iter_mut().zip(1..=u16::MAX) {
             entry.value = None;
             entry.taken = false;
+            entry.next = next;
             entry.generation = entry.generation.wrapping_add(1);
         }
         Slab {
             entries,
+            owner: device.owner(),
             used: 0,
-            first: 0,
+            free: 0,
         }
     }
 
@@ -119,18 +151,12 @@ impl<'s, T> Slab<'s, T> {
 
     #[inline]
     fn take(&mut self) -> Option<(Key, &mut Option<T>)> {
-        if self.entries.get(self.first)?.taken {
-            let places = self.entries.iter().enumerate().skip(self.first);
-            let mut free = places.filter(|(_, entry)| !entry.taken);
-            self.first = free.next()?.0;
-        }
-        let index = self.first;
-        let entry = self.entries.get_mut(index)?;
+        let index = self.free;
+        let entry = self.entries.get_mut(usize::from(index))?;
         entry.taken = true;
         self.used = self.used.wrapping_add(1);
-        self.first = index.wrapping_add(1);
-        // There are no more places than that.
-        let key = Key::new(index as u16, entry.generation);
+        self.free = entry.next;
+        let key = Key::new(self.owner, index, entry.generation);
         Some((key, &mut entry.value))
     }
 
@@ -138,7 +164,7 @@ impl<'s, T> Slab<'s, T> {
     pub(crate) fn get(&self, key: Key) -> Option<&T> {
         let entry = self.entries.get(key.index())?;
         let value = entry.value.as_ref()?;
-        (entry.generation == key.generation()).then_some(value)
+        key.is_of(self.owner, entry.generation).then_some(value)
     }
 
     /// As [`Slab::get`], to be changed.
@@ -146,7 +172,7 @@ impl<'s, T> Slab<'s, T> {
         let entry = self.entries.get_mut(key.index())?;
         let generation = entry.generation;
         let value = entry.value.as_mut()?;
-        (generation == key.generation()).then_some(value)
+        key.is_of(self.owner, generation).then_some(value)
     }
 
     /// Takes the value that a key names out; the key is void.
@@ -157,27 +183,28 @@ impl<'s, T> Slab<'s, T> {
     /// Voids a key; its place is free, and holds the value until it is taken.
     pub(crate) fn release(&mut self, key: Key) -> Option<&mut Option<T>> {
         let entry = self.entries.get_mut(key.index())?;
-        if entry.generation != key.generation() || !entry.taken {
+        if !key.is_of(self.owner, entry.generation) || !entry.taken {
             return None;
         }
         entry.taken = false;
         entry.generation = entry.generation.wrapping_add(1);
+        // There are no more places than that.
+        entry.next = core::mem::replace(&mut self.free, key.index() as u16);
         self.used = self.used.saturating_sub(1);
-        self.first = self.first.min(key.index());
         Some(&mut entry.value)
     }
 
     /// The key of the value at a place.
     pub(crate) fn key_at(&self, index: usize) -> Option<Key> {
         let entry = self.entries.get(index).filter(|entry| entry.taken)?;
-        Some(Key::new(index as u16, entry.generation))
+        Some(Key::new(self.owner, index as u16, entry.generation))
     }
 
     /// All values with their keys.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Key, &T)> + Clone {
-        let places = (0_u16..=u16::MAX).zip(self.entries.iter());
-        places.filter_map(|(index, entry)| {
-            let key = Key::new(index, entry.generation);
+        let (owner, places) = (self.owner, (0_u16..=u16::MAX).zip(self.entries.iter()));
+        places.filter_map(move |(index, entry)| {
+            let key = Key::new(owner, index, entry.generation);
             let value = entry.value.as_ref().filter(|_| entry.taken);
             value.map(|value| (key, value))
         })
@@ -185,9 +212,9 @@ impl<'s, T> Slab<'s, T> {
 
     /// All values with their keys, to be changed.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (Key, &mut T)> {
-        let places = (0_u16..=u16::MAX).zip(self.entries.iter_mut());
-        places.filter_map(|(index, entry)| {
-            let key = Key::new(index, entry.generation);
+        let (owner, places) = (self.owner, (0_u16..=u16::MAX).zip(self.entries.iter_mut()));
+        places.filter_map(move |(index, entry)| {
+            let key = Key::new(owner, index, entry.generation);
             let value = entry.value.as_mut().filter(|_| entry.taken);
             value.map(|value| (key, value))
         })
@@ -201,7 +228,7 @@ mod tests {
     #[test]
     fn a_key_names_one_value_ever() {
         let mut places = [const { Entry::EMPTY }; 2];
-        let mut slab = Slab::new(&mut places);
+        let mut slab = Slab::new(&mut places, DeviceNumber::next());
         let a = slab.insert('a').expect("room");
         let b = slab.insert('b').expect("room");
         assert_eq!(slab.insert('c'), Err('c'), "it is full and says so");
@@ -223,7 +250,7 @@ mod tests {
     #[test]
     fn what_is_left_in_a_place_is_written_over_and_never_found() {
         let mut places = [const { Entry::EMPTY }; 1];
-        let mut slab = Slab::new(&mut places);
+        let mut slab = Slab::new(&mut places, DeviceNumber::next());
         let old = slab.insert('a').expect("room");
         assert!(slab.release(old).is_some() && slab.release(old).is_none());
         assert_eq!((slab.get(old), slab.key_at(0), slab.len()), (None, None, 0));
@@ -237,10 +264,29 @@ mod tests {
     #[test]
     fn keys_of_an_earlier_owner_of_the_storage_are_void() {
         let mut places = [const { Entry::EMPTY }; 1];
-        let old = Slab::new(&mut places).insert(1).expect("room");
-        let mut slab = Slab::new(&mut places);
+        let old = Slab::new(&mut places, DeviceNumber::next())
+            .insert(1)
+            .expect("room");
+        let mut slab = Slab::new(&mut places, DeviceNumber::next());
         assert_eq!(slab.get(old), None);
         let new = slab.insert(2).expect("room");
         assert_eq!((slab.get(old), slab.get(new)), (None, Some(&2)));
+    }
+
+    #[test]
+    fn keys_of_one_device_name_nothing_of_another() {
+        let mut places = [const { [const { Entry::EMPTY }; 2] }; 2];
+        let [a, b] = &mut places;
+        let [mut a, mut b] = [a, b].map(|it| Slab::new(it, DeviceNumber::next()));
+        let [of_a, of_b] = [&mut a, &mut b].map(|it| it.insert(it.capacity()).expect("room"));
+        assert_ne!(of_a, of_b);
+        assert_eq!((of_a.index(), of_b.index()), (0, 0));
+        assert_eq!((a.get(of_b), b.get(of_a)), (None, None));
+        assert_eq!(a.get_mut(of_b), None);
+        assert_eq!(a.remove(of_b), None);
+        assert!(a.release(of_b).is_none() && a.get(of_a).is_some());
+        assert_eq!(a.get(Key::NONE), None);
+        assert_eq!(b.key_at(0), Some(of_b));
+        assert!(b.iter().all(|(key, _)| key == of_b));
     }
 }

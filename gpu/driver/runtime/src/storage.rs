@@ -97,3 +97,20 @@ pub(crate) struct Tables<'s, 'd> {
     pub(crate) objects: &'s mut [Entry<Object<'d>>],
     pub(crate) links: &'s mut [Link],
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes that one place more of each kind takes, as docs/architecture.md states them.
+    #[test]
+    fn places_take_what_is_stated() {
+        let bytes = [
+            size_of::<Storage<'_, 2, 1, 1>>(),
+            size_of::<Storage<'_, 1, 2, 1>>(),
+            size_of::<Storage<'_, 1, 1, 2>>(),
+        ];
+        let bytes = bytes.map(|bytes| bytes - size_of::<Storage<'_, 1, 1, 1>>());
+        assert_eq!(bytes, [2400, 440, 368], "a queue, a job, an object");
+    }
+}

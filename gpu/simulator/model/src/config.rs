@@ -8,6 +8,7 @@ use crate::injection::Injection;
 use alloc::vec::Vec;
 use eitri_csf::arch::{Arch, ArchSet};
 use eitri_csf::counters::SampleLayout;
+use eitri_csf::image::Release;
 use eitri_csf::interface::control::Version;
 use eitri_csf::product::{self as csf, GpuId, Limits, PARTS, Part};
 use eitri_csf::registers::identity::{
@@ -194,13 +195,9 @@ impl Product {
         if self.arch() >= Arch::V13 { 6 } else { 4 }
     }
 
-    /// The interface version of the firmware image released for the architecture.
+    /// The interface version of the first firmware image that was released for the architecture.
     pub fn released_interface(&self) -> Version {
-        match self.arch() {
-            Arch::V10 => Version::new(1, 1),
-            Arch::V11 => Version::new(2, 8),
-            _ => Version::new(3, 13),
-        }
+        Release::first_of(self.arch()).map_or(Version::new(1, 1), |release| release.version)
     }
 }
 
@@ -251,7 +248,8 @@ impl Default for Latencies {
 pub struct Config {
     /// Which part it is.
     pub product: Product,
-    /// The interface version that the firmware speaks; `None`: that of the image released for the architecture.
+    /// The interface version that the firmware speaks; `None`: that of the image which is booted, if it is a released one, else
+    /// that of the first one for the architecture.
     pub interface: Option<Version>,
     /// How long things take.
     pub latencies: Latencies,
@@ -305,7 +303,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The interface version that the firmware speaks.
+    /// The interface version that firmware speaks which is none of the released images.
     pub fn interface_version(&self) -> Version {
         self.interface
             .unwrap_or_else(|| self.product.released_interface())

@@ -15,6 +15,7 @@ use crate::memory::{Accessor, BusError, PAGE, PhysicalMemory};
 use crate::mmu::{AccessKind, Mmu, Refusal, Request, Source};
 use crate::trace::Event;
 use alloc::boxed::Box;
+use eitri_csf::interface::control::Version;
 use eitri_csf::registers::control::gpu_faultstatus;
 use eitri_csf::registers::interrupts::gpu_irq;
 use eitri_csf::registers::power::Domain;
@@ -75,6 +76,8 @@ pub(crate) struct Fabric {
     pub(crate) injections: Injections,
     pub(crate) defects: Defects,
     pub(crate) gpu_fault: Option<GpuFault>,
+    /// The interface version that the firmware speaks: that of the image which was booted.
+    pub(crate) interface: Version,
     /// LATEST_FLUSH, 24 bits.
     pub(crate) latest_flush: u32,
     /// The L2, if it is modelled.
@@ -107,6 +110,7 @@ impl Fabric {
             injections: Injections::new(&config.injections),
             defects,
             gpu_fault: None,
+            interface: config.interface_version(),
             latest_flush: 1,
             config,
         }

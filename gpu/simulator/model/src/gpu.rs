@@ -204,12 +204,17 @@ impl Gpu {
         self.fabric.journal.diagnoses()
     }
 
+    /// What is worth a word to a person and wrong by no rule; as many at most.
+    pub fn notes(&self) -> &[Diagnosis] {
+        self.fabric.journal.notes()
+    }
+
     /// How many diagnoses were not kept.
     pub fn dropped_diagnoses(&self) -> u64 {
         self.fabric.journal.dropped()
     }
 
-    /// Forgets all diagnoses.
+    /// Forgets all diagnoses and notes.
     pub fn clear_diagnoses(&mut self) {
         self.fabric.journal.clear();
     }
@@ -330,6 +335,7 @@ impl Gpu {
     /// Everything stops and loses its state; shared memory is untouched.
     fn lose_state(&mut self) {
         let fabric = &mut self.fabric;
+        self.mcu.note_running_jobs(fabric);
         fabric.agenda.remove(|_| true);
         fabric.mmu.reset();
         fabric.gpu_fault = None;

@@ -69,7 +69,7 @@ impl Machine {
     /// A machine that has just been switched on.
     ///
     /// # Panics
-    /// Never: the map has a bit for each page.
+    /// If the process has no room for the addresses of the memory.
     pub fn new(config: Config) -> Machine {
         Machine::with_memory(config, MEMORY_BYTES)
     }
@@ -77,7 +77,7 @@ impl Machine {
     /// The same with so many bytes of memory, a multiple of 4096.
     ///
     /// # Panics
-    /// Never: the map has a bit for each page.
+    /// If the process has no room for the addresses of the memory.
     pub fn with_memory(config: Config, bytes: u64) -> Machine {
         let map = vec![0; PageAllocator::words(bytes)];
         let pages = PageAllocator::new(PhysicalAddress(MEMORY_BASE), bytes, map);
@@ -161,7 +161,7 @@ impl Machine {
     unsafe_code,
     reason = "the promise of a platform; what reaches memory is the model's safe code"
 )]
-// SAFETY: the GPU is the model, which writes to the vector of this machine and to nothing else.
+// SAFETY: the GPU is the model, which writes to the memory of this machine and to nothing else.
 unsafe impl Platform for Machine {
     fn read32(&mut self, offset: u32) -> u32 {
         let parts = &mut *self.0.borrow_mut();

@@ -1,6 +1,7 @@
 //! The memory of a machine: bytes that the model and the driver both reach.
 
 use eitri_model::{Accessor, BusError, PhysicalMemory, Source};
+use memmap2::{MmapMut, MmapOptions};
 use std::rc::Weak;
 
 /// Who wants to know of each access of the GPU's.
@@ -9,20 +10,25 @@ pub(crate) trait Watcher {
     fn writes(&self, address: u64, bytes: u64, accessor: Accessor);
 }
 
-/// Bytes from a base address on. Pages that nothing touches cost nothing: a zeroed vector of this size is not backed.
+/// Bytes from a base address on. The system backs a page when it is first touched, and takes all of them back at the end: an
+/// allocator would hand the same bytes to the next machine, and clear the gibibyte by hand.
 pub(crate) struct Memory {
     base: u64,
-    bytes: Vec<u8>,
+    bytes: MmapMut,
     watchers: Vec<Weak<dyn Watcher>>,
     /// Who of the GPU makes its accesses.
     accessor: Accessor,
 }
 
 impl Memory {
+    /// # Panics
+    /// If the process has no room for so many addresses.
     pub(crate) fn new(base: u64, bytes: u64) -> Memory {
+        let mut wanted = MmapOptions::new();
+        let mapped = wanted.len(bytes as usize).no_reserve_swap().map_anon();
         Memory {
             base,
-            bytes: vec![0; bytes as usize],
+            bytes: mapped.unwrap_or_else(|error| panic!("no room for {bytes} bytes: {error}")),
             watchers: Vec::new(),
             accessor: Accessor::Unit(Source::Mcu),
         }

@@ -8,6 +8,7 @@ use crate::error::DescriptorError;
 use crate::member::{load_lod, sign_extend};
 use crate::row::{Kind, Layout, Row};
 use crate::table::formats::VkFormat;
+use crate::table::framebuffer::BlockFormat;
 use crate::words::bits;
 use core::fmt;
 
@@ -56,7 +57,10 @@ fn print(
     for row in layout.fields(arch) {
         write!(f, "{:indent$}{}: ", "", row.name, indent = depth * 2)?;
         if let Kind::Struct(inner) = row.kind {
-            if row.alternative && !fits(inner, arch, words, base + row.start) {
+            let start = base + row.start;
+            let fits =
+                fits(inner, arch, words, start) && is_as_compressed(inner, arch, words, start);
+            if row.alternative && !fits {
                 writeln!(f, "(not this)")?;
                 continue;
             }
@@ -87,6 +91,21 @@ fn fits(layout: &Layout, arch: Arch, words: &[u32], base: u32) -> bool {
     })
 }
 
+/// Whether a target's block format is compressed where the structure is that of compressed targets, and plain where it is not:
+/// the block format tells them apart (section 15).
+fn is_as_compressed(layout: &Layout, arch: Arch, words: &[u32], base: u32) -> bool {
+    let formats = layout.fields(arch).filter_map(|row| match row.kind {
+        Kind::Enum(table) if table.name == BlockFormat::TABLE.name => Some((row, table)),
+        _ => None,
+    });
+    let mut known = formats
+        .filter_map(|(row, table)| table.of_value(arch, bits(words, base + row.start, row.width)));
+    known.all(|format| format.name.starts_with(AFBC) == layout.name.starts_with(AFBC))
+}
+
+/// How names begin of compressed targets and of their block formats.
+const AFBC: &str = "AFBC";
+
 fn print_value(f: &mut fmt::Formatter<'_>, row: &Row, arch: Arch, stored: u64) -> fmt::Result {
     match row.kind {
         Kind::Int => return write!(f, "{}", sign_extend(stored, row.width)),
@@ -104,16 +123,21 @@ fn print_value(f: &mut fmt::Formatter<'_>, row: &Row, arch: Arch, stored: u64) -
         Kind::Address => write!(f, "{value:#x}"),
         Kind::Enum(table) => match table.of_value(arch, value) {
             Some(found) => write!(f, "{} ({value})", found.name),
+            // Descriptors that nothing reads are left so.
+            None if value == 0 => f.write_str("0 (not set)"),
             None => write!(f, "{value} (no value of {})", table.name),
         },
         Kind::UintOrFloat => write!(f, "{value:#x} ({:?})", f32::from_bits(value as u32)),
         Kind::PixelFormat => {
             write!(f, "{value:#x}")?;
             let pixel = crate::member::PixelFormat(value as u32);
-            match VkFormat::of_pixel_format(arch, pixel).next() {
-                Some(format) => write!(f, " ({})", format.name),
-                None => Ok(()),
-            }
+            let mut names = VkFormat::of_pixel_format(arch, pixel).map(|format| format.name);
+            let Some(first) = names.next() else {
+                return Ok(());
+            };
+            write!(f, " ({first}")?;
+            names.try_for_each(|name| write!(f, " or {name}"))?;
+            f.write_str(")")
         }
         Kind::Swizzle => (0..4).try_for_each(|place| {
             let code = value >> (3 * place) & 7;

@@ -13,7 +13,7 @@ use super::block::Terminator;
 use super::cfg::{Cfg, inst_blocks};
 use super::function::{Function, ValueDef};
 use super::inst::{Held, Inst, Op};
-use super::layout::Constructs;
+use super::loops::Loops;
 use super::{BlockId, Kind, Type, Value};
 
 pub use self::lowered::{aligned, lowered};
@@ -208,7 +208,8 @@ impl<'f> Verifier<'f> {
     /// What stands between the blocks of a loop must belong to its construct.
     fn check_constructs(&mut self, number: &[usize]) {
         let function = self.function;
-        let constructs = Constructs::new(function, &self.cfg);
+        let cfg = Arc::clone(&self.cfg);
+        let loops = Loops::new(function, &cfg);
         // The last place of each loop, inner loops included.
         let mut last = vec![0; self.cfg.loops.len()];
         for own in (0..last.len()).rev() {
@@ -227,7 +228,7 @@ impl<'f> Verifier<'f> {
                 open.push(own);
             }
             if let Some(own) = open.last()
-                && !constructs.contains(*own, constructs.of(*block))
+                && !loops.get(*own).encloses(*block)
             {
                 self.block = Some(*block);
                 self.report(Rule::LoopNotContiguous(self.cfg.loops[*own].header));

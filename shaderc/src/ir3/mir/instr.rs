@@ -301,6 +301,10 @@ impl machine::Instruction for Instr {
         self.op.effect() == Effect::Lanes
     }
 
+    fn is_atomic(&self) -> bool {
+        self.op.effect() == Effect::Store && !self.dests.is_empty()
+    }
+
     fn may_be_remade(&self) -> bool {
         let fixed =
             |source: &Source| matches!(source.operand, Operand::Immediate(_) | Operand::Const(_));

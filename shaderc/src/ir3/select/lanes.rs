@@ -7,7 +7,7 @@ use eitri_ir3_isa::device::WAVE;
 use smallvec::smallvec;
 
 use super::Selector;
-use crate::ir::{Combine, InstData, LaneOp, ScanForm};
+use crate::ir::{Combine, InstData, LaneOp, ScanForm, Value, ValueDef};
 use crate::ir3::mir::{Class, Instr, Op, Source, Word, Words};
 
 impl Selector<'_> {
@@ -26,7 +26,7 @@ impl Selector<'_> {
             LaneOp::Shuffle => {
                 let from = self.plain(data.args[1]);
                 // One lane that all want says it to all at once.
-                match self.uniformity.is_uniform(data.args[1]) {
+                match self.reads_uniformly(data, data.args[1]) {
                     true => self.read_lane(from, data),
                     false => self.shuffle(from, data),
                 }
@@ -44,6 +44,14 @@ impl Selector<'_> {
                     self.shuffle(from, data);
                 }
             },
+        }
+    }
+
+    /// Whether all lanes that run an instruction together have the same in an operand.
+    fn reads_uniformly(&self, data: &InstData, operand: Value) -> bool {
+        match self.ir.def(data.results[0]) {
+            ValueDef::Result(inst, _) => self.uniformity.is_uniform_in(operand, inst),
+            ValueDef::Word(_) | ValueDef::Bool(_) | ValueDef::Phi(_) => false,
         }
     }
 

@@ -441,7 +441,8 @@ impl<'a, M: Machine> Choice<'a, M> {
             take(value, &mut left);
         }
         // What lives through a loop may stay as far as the loop itself leaves room.
-        let last = self.predecessors.of(id.index()).iter().max();
+        let latches = self.predecessors.of(id.index()).iter();
+        let last = latches.filter(|from| **from >= id).max();
         let blocks = last.map_or(0..0, |last| id.index()..last.index() + 1);
         let pressure = self.uses.pressure[blocks]
             .iter()

@@ -2,6 +2,7 @@
 //!
 //! A fence of one invocation, whose accesses are in order anyway, or of no memory is none. A barrier of the workgroup orders
 //! all memories, whatever it names: shaders that name too few are common, and it waits for all accesses anyway.
+//! A barrier that naga may have narrowed is refused: a workgroup that does not wait gives wrong results without a word.
 //! Guarantees: what an atomic releases is in order with the atomic itself, whatever memory that is on, and so is what it
 //! acquires.
 //! Facts: hardware/compiler-correctness.md 3 (fences), 5.10 (barriers).
@@ -29,6 +30,11 @@ const NAMED: [(MemorySemantics, Spaces); 3] = [
 /// The sides of an instruction that stands alone.
 const BOTH: MemorySemantics = MemorySemantics::RELEASE.union(MemorySemantics::ACQUIRE);
 
+/// The generator word that naga writes, and the name by which the refusal of its barriers is known.
+const NAGA: u32 = 28;
+const NARROWED: &str = "Subgroup of a barrier that orders more than the subgroup's memory, in a module by naga, which makes that \
+                        of GLSL's barrier(): give the GLSL itself, or a module by another tool. The scope";
+
 /// Translates an instruction of this family; false if it is of another.
 pub(crate) fn instr(t: &mut Translator<'_>, instr: &Instr, op: Op) -> Result<bool> {
     match op {
@@ -45,6 +51,9 @@ fn control_barrier(t: &mut Translator<'_>, instr: &Instr) -> Result<()> {
         Some(Scope::Workgroup) => {
             t.builder.inst(ir::Op::Barrier, &[]);
         }
+        Some(Scope::Subgroup) if may_be_narrowed(t, instr)? => {
+            return Err(instr.unsupported(Feature::Scope, NARROWED));
+        }
         // The lanes of a subgroup run together.
         Some(Scope::Subgroup | Scope::Invocation) => fence(t, instr, (1, 2))?,
         Some(scope) => {
@@ -53,6 +62,17 @@ fn control_barrier(t: &mut Translator<'_>, instr: &Instr) -> Result<()> {
         None => return Err(instr.invalid(Invalid::Literal(scope))),
     }
     Ok(())
+}
+
+/// Whether a barrier of a subgroup may have been one of the workgroup in the source: naga writes any barrier with the flag of
+/// subgroups so, and gives that flag to all barriers of GLSL; of WGSL's, those of subgroups have it alone.
+fn may_be_narrowed(t: &Translator<'_>, instr: &Instr) -> Result<bool> {
+    let semantics = t.module.constant_word(instr, instr.word(2)?)?;
+    let semantics = MemorySemantics::from_bits_retain(semantics);
+    let wider = MemorySemantics::UNIFORM_MEMORY
+        .union(MemorySemantics::WORKGROUP_MEMORY)
+        .union(MemorySemantics::IMAGE_MEMORY);
+    Ok(instr.generator() == NAGA && semantics.intersects(wider))
 }
 
 /// A fence that stands alone.

@@ -313,6 +313,10 @@ impl Instruction for Instr {
         self.op.is_cross_lane()
     }
 
+    fn is_atomic(&self) -> bool {
+        self.op.message() == Message::Atomic
+    }
+
     /// A constant or a uniform.
     fn may_be_remade(&self) -> bool {
         matches!(self.op, Op::Mov | Op::IAddImm) && self.reads().next().is_none()

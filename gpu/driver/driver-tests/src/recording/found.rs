@@ -116,8 +116,17 @@ pub(super) fn rings<P: Platform>(platform: &mut P, roots: &Roots) -> Vec<Ring> {
     rings
 }
 
+/// A sync object that words of a ring change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sync {
+    /// The timeline of a stream, which each job adds to.
+    Timeline,
+    /// A semaphore, which jobs set.
+    Semaphore,
+}
+
 /// The sync objects that words of a ring change, as addresses of its space.
-pub(super) fn sync_objects(words: &[u64]) -> Vec<u64> {
+pub(super) fn sync_objects(words: &[u64]) -> Vec<(u64, Sync)> {
     let mut found = Vec::new();
     let mut loaded = Vec::new();
     for word in words {
@@ -128,12 +137,13 @@ pub(super) fn sync_objects(words: &[u64]) -> Vec<u64> {
                 loaded.push((it.destination, it.immediate));
                 continue;
             }
-            Ok(Instr::SyncAdd64(it)) => it.address,
-            Ok(Instr::SyncSet64(it)) => it.address,
+            Ok(Instr::SyncAdd64(it)) => (it.address, Sync::Timeline),
+            Ok(Instr::SyncSet64(it)) => (it.address, Sync::Semaphore),
             _ => continue,
         };
+        let (pair, kind) = pair;
         let address = loaded.iter().find(|(to, _)| *to == pair);
-        found.extend(address.map(|(_, address)| *address));
+        found.extend(address.map(|(_, address)| (*address, kind)));
     }
     found
 }

@@ -38,7 +38,13 @@ impl Log {
         self.0.borrow().checked(rule)
     }
 
-    /// Sync objects that the driver has read with no load barrier behind: what it tells of them its caller may not rely on.
+    /// Timelines of streams that the driver has read with no load barrier behind: what it tells of their jobs its caller may not
+    /// rely on.
+    pub(crate) fn unobserved_timelines(&self) -> Vec<u64> {
+        self.0.borrow().unobserved_timelines()
+    }
+
+    /// The same, of semaphores too.
     pub(crate) fn unobserved(&self) -> Vec<u64> {
         self.0.borrow().unobserved()
     }

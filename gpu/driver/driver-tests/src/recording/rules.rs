@@ -3,7 +3,7 @@
 //! Facts: hardware/csf-firmware.md 10, csf-scheduling.md 4 (rings), gpu-mmu.md 6 (tables, UNLOCK, leaving), csf-mmio.md 6 (flushes).
 
 use super::MOST_STORED;
-use super::found::{Ring, Roots, rings, sync_objects, translate};
+use super::found::{Ring, Roots, Sync, rings, sync_objects, translate};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
@@ -37,7 +37,10 @@ pub(crate) enum Rule {
     FlushBeforeUnlock,
     /// Before a space leaves the hardware its faults were masked, and then all caches cleaned and invalidated.
     FlushBeforeLeave,
-    /// Before a flush is asked for CLEAN_CACHES_COMPLETED is clear: of a flush before it, that bit would end the wait at once.
+    /// Memory of a table that the hardware has walked is given back when all caches were flushed since, and that was seen to be done.
+    FlushBeforeFree,
+    /// The register write before a flush is asked for clears CLEAN_CACHES_COMPLETED: a flush that ends late, after it was given up,
+    /// may set that bit at any time, and the wait for this one would end at once.
     ClearBeforeFlush,
 }
 
@@ -80,12 +83,12 @@ pub(crate) struct Rules {
     ring_words: BTreeMap<u64, u64>,
     inserts: BTreeSet<u64>,
     /// Sync objects in memory, and those that were loaded since the last load barrier.
-    syncs: BTreeSet<u64>,
-    unobserved: BTreeSet<u64>,
+    syncs: BTreeMap<u64, Sync>,
+    unobserved: BTreeMap<u64, Sync>,
     /// The flush under way, and the last that was seen to be done.
     flushing: Option<Flush>,
     flushed: Option<Flush>,
-    /// CLEAN_CACHES_COMPLETED was cleared, and no flush was asked for since.
+    /// The last register that was written is GPU_IRQ_CLEAR, with CLEAN_CACHES_COMPLETED.
     completed_is_clear: bool,
 }
 
@@ -111,7 +114,13 @@ impl Rules {
     }
 
     pub(super) fn unobserved(&self) -> Vec<u64> {
-        self.unobserved.iter().copied().collect()
+        self.unobserved.keys().copied().collect()
+    }
+
+    pub(super) fn unobserved_timelines(&self) -> Vec<u64> {
+        let all = self.unobserved.iter();
+        let timelines = all.filter(|(_, kind)| **kind == Sync::Timeline);
+        timelines.map(|(at, _)| *at).collect()
     }
 
     pub(super) fn take_stored(&mut self) -> Vec<u64> {
@@ -132,16 +141,27 @@ impl Rules {
 
     pub(super) fn free(&mut self, span: Range<PhysicalAddress>) {
         let inside = |at: u64| (span.start.0..span.end.0).contains(&at);
+        let tables = self.tables.iter().filter(|(table, _)| inside(**table));
+        let tables: Vec<(u64, usize)> =
+            tables.map(|(table, (space, _))| (*table, *space)).collect();
+        for (table, space) in tables {
+            let changed = self.spaces[space].changed;
+            let flushed = self.flushed;
+            let kept = self.roots[space].is_none() || flushed_since(flushed, changed);
+            self.check(Rule::FlushBeforeFree, kept, || {
+                format!("the table at {table:#x} of space {space}, changed at step {changed}: {flushed:?}")
+            });
+        }
         self.rings
             .retain(|ring| !inside(ring.words.start) && !inside(ring.insert));
         self.tables.retain(|table, _| !inside(*table));
-        self.syncs.retain(|sync| !inside(*sync));
-        self.unobserved.retain(|sync| !inside(*sync));
+        self.syncs.retain(|sync, _| !inside(*sync));
+        self.unobserved.retain(|sync, _| !inside(*sync));
     }
 
     pub(super) fn load(&mut self, at: PhysicalAddress) {
-        if self.syncs.contains(&at.0) {
-            self.unobserved.insert(at.0);
+        if let Some(kind) = self.syncs.get(&at.0) {
+            self.unobserved.insert(at.0, *kind);
         }
     }
 
@@ -197,8 +217,9 @@ impl Rules {
             return;
         };
         let objects = sync_objects(&words).into_iter();
-        let objects = objects.filter_map(|address| translate(it, root, address));
-        self.syncs.extend(objects.collect::<Vec<u64>>());
+        let objects =
+            objects.filter_map(|(address, kind)| Some((translate(it, root, address)?, kind)));
+        self.syncs.extend(objects.collect::<Vec<(u64, Sync)>>());
     }
 
     /// An entry of a table that the hardware walks was stored.
@@ -243,13 +264,14 @@ impl Rules {
 
     pub(super) fn write<P: Platform>(&mut self, it: &mut P, offset: u32, value: u32) {
         self.time += 1;
-        let value64 = u64::from(value);
+        let cleared = core::mem::take(&mut self.completed_is_clear);
         if offset == GPU_IRQ.clear.offset {
-            self.completed_is_clear |= value64 & gpu_irq::CLEAN_CACHES_COMPLETED.mask() != 0;
+            let completed = gpu_irq::CLEAN_CACHES_COMPLETED.mask();
+            self.completed_is_clear = u64::from(value) & completed != 0;
         } else if offset == MMU_IRQ.mask.offset {
             self.mask(value);
         } else if offset == GPU_COMMAND.offset {
-            self.command(value);
+            self.command(value, cleared);
         } else if let Some((number, _)) = number_of(AS_COMMAND, offset) {
             self.space_command(it, number, value);
         } else if let Some((number, high)) = number_of(AS_TRANSTAB, offset) {
@@ -280,11 +302,10 @@ impl Rules {
     }
 
     /// GPU_COMMAND is written.
-    fn command(&mut self, value: u32) {
+    fn command(&mut self, value: u32, cleared: bool) {
         match GpuCommand::decode(value) {
             Some(GpuCommand::FlushCaches(what)) => {
-                let clear = core::mem::take(&mut self.completed_is_clear);
-                self.check(Rule::ClearBeforeFlush, clear, || {
+                self.check(Rule::ClearBeforeFlush, cleared, || {
                     String::from("a flush with nothing that clears the bit before it")
                 });
                 self.flushing = Some(Flush {
@@ -305,12 +326,9 @@ impl Rules {
     /// AS_COMMAND of a space is written.
     fn space_command<P: Platform>(&mut self, it: &mut P, number: usize, value: u32) {
         let space = self.spaces[number];
-        let since = |flushed: Option<Flush>, time: u64| {
-            flushed.is_some_and(|flush| flush.all && flush.begun > time)
-        };
         match as_command::COMMAND.get(value) {
             Some(AsCommand::Unlock) => {
-                let kept = since(self.flushed, space.changed);
+                let kept = flushed_since(self.flushed, space.changed);
                 let flushed = self.flushed;
                 self.check(Rule::FlushBeforeUnlock, kept, || {
                     format!(
@@ -326,7 +344,7 @@ impl Rules {
                     self.roots[number] = Some(space.transtab);
                     self.take_tables(it, number, space.transtab, Level::L0);
                 } else if self.roots[number].take().is_some() {
-                    let kept = since(self.flushed, space.masked) && space.masked > 0;
+                    let kept = flushed_since(self.flushed, space.masked) && space.masked > 0;
                     let flushed = self.flushed;
                     self.check(Rule::FlushBeforeLeave, kept, || {
                         format!(
@@ -347,4 +365,9 @@ fn half(word: u64, high: bool, value: u32) -> u64 {
         true => word & 0xFFFF_FFFF | u64::from(value) << 32,
         false => word & !0xFFFF_FFFF | u64::from(value),
     }
+}
+
+/// Whether all caches were flushed since a time.
+fn flushed_since(flushed: Option<Flush>, time: u64) -> bool {
+    flushed.is_some_and(|flush| flush.all && flush.begun > time)
 }

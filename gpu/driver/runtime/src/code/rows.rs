@@ -126,9 +126,11 @@ variants! {
         0x18 StreamPriority { priority };
         0x19 TilerHeap(config);
         0x1A Counters(error);
-        0x1B Empty;
         0x1C Outside { offset, bytes, size };
         0x1D Misaligned { offset };
+        0x1E Reserved { from };
+        0x1F NotLarger { value, reached };
+        0x20 Empty { what };
     }
     DeviceLost {
         0 Firmware(crash);

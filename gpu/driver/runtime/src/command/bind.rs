@@ -159,6 +159,7 @@ impl<P: Platform> Device<'_, '_, P> {
             program,
             set: number,
             table,
+            ..
         } = &object.kind
         else {
             return Err(Error::Gone { what: WHAT });
@@ -221,7 +222,7 @@ impl<P: Platform> Device<'_, '_, P> {
         target: Key,
         words: [u32; 8],
     ) -> Result<(), Error> {
-        self.link(set.0, target, Some(place.index))?;
+        self.link(set.0, target, place.index)?;
         self.write_descriptor(set, place.memory, place.index, words);
         Ok(())
     }
@@ -235,6 +236,7 @@ impl<P: Platform> Device<'_, '_, P> {
     ) {
         let at = memory.offset(u64::from(index).wrapping_mul(DESCRIPTOR_BYTES));
         self.write_words(at, &words);
+        self.forget_kept_uniforms(set);
         self.host_wrote(set.0);
     }
 }

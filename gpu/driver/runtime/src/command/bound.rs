@@ -3,12 +3,11 @@
 //! Guarantees: commands refer only to what was there, in their own space, when it was bound.
 
 use super::descriptor_set::BoundSet;
-use super::dispatch::Made;
 use super::error::CommandError;
-use super::recorder::{Recorder, TABLES};
-use crate::device::Kind;
+use super::recorder::Recorder;
 use crate::error::{Error, Thing};
 use crate::handle::{DescriptorSet, Pipeline};
+use crate::links::List;
 use crate::platform::Platform;
 use crate::slab::Key;
 use eitri_program::MAX_PUSH_CONSTANT_BYTES;
@@ -16,10 +15,25 @@ use eitri_program::MAX_PUSH_CONSTANT_BYTES;
 impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Refers to something that commands use from here on.
     pub(super) fn refer(&mut self, key: Key, what: Thing) -> Result<(), Error> {
-        if self.device.object(key, what)?.space != self.space {
-            return Err(Error::OtherSpace { what });
+        self.device.mention(self.commands, self.space, key, what)
+    }
+
+    /// Refers to everything that is bound to a set; false if something of it was destroyed.
+    pub(super) fn mention_bound(&mut self, list: List) -> Result<bool, Error> {
+        let mut at = list;
+        // A list has no more links than there are.
+        for _ in 0..self.device.links.capacity() {
+            let Some((bound, _, rest)) = self.device.links.first(at) else {
+                break;
+            };
+            at = rest;
+            match self.refer(bound, Thing::Buffer) {
+                Ok(()) => {}
+                Err(Error::Gone { .. }) => return Ok(false),
+                Err(error) => return Err(error),
+            }
         }
-        self.device.link(self.commands, key, None)
+        Ok(true)
     }
 
     /// Uses a pipeline from here on.
@@ -33,7 +47,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         self.refer(pipeline.0, Thing::Pipeline)?;
         self.pipeline = Some(self.device.pipeline(pipeline)?);
         self.pipeline_of = Some(pipeline);
-        self.made = Made::NOTHING;
+        self.made.forget_pipeline();
         self.device.uniforms.found = false;
         Ok(self)
     }
@@ -47,18 +61,15 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         if self.set == Some(set) {
             return Ok(self);
         }
-        let table = match self.device.object(set.0, Thing::DescriptorSet)?.kind {
-            Kind::Set { table, .. } => usize::from(table),
-            _ => TABLES,
-        };
-        let bound = self.sets.get(table).and_then(|bound| bound.as_ref());
+        let new = self.device.bound_set(set)?;
+        let bound = self.sets.get(usize::from(new.table));
+        let bound = bound.and_then(|bound| bound.as_ref());
         if bound.is_some_and(|bound| bound.whole == Some(set)) {
             self.set = Some(set);
             return Ok(self);
         }
         self.refer(set.0, Thing::DescriptorSet)?;
-        let bound = self.device.bound_set(set)?;
-        self.bind_set(bound);
+        self.bind_set(new);
         self.set = Some(set);
         Ok(self)
     }

@@ -154,24 +154,26 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         }
     }
 
-    /// Makes memory of a command buffer's own, which it refers to by a tag.
+    /// Makes memory of a command buffer's own, which it refers to by a tag, in place of `old`, which is too small.
     pub(super) fn create_area(
         &mut self,
         commands: Key,
         space: Space,
-        tag: u32,
+        (tag, old): (u32, Option<Key>),
         what: &'static str,
         bytes: u64,
         protection: Protection,
     ) -> Result<Key, Error> {
-        let list = self.object(commands, WHAT)?.list;
-        let old = self.links.tagged(list, tag);
         let key = self.create_object(space, what, bytes, protection, Kind::Area)?;
-        if let Err(error) = self.link(commands, key, Some(tag)) {
+        let linked = match old {
+            Some(_) => self.link(commands, key, tag),
+            None => self.link_new(commands, key, Some(tag)),
+        };
+        if let Err(error) = linked {
             let _ = self.destroy_object(key, WHAT);
             return Err(error);
         }
-        // What had the tag was too small; nothing that was recorded now refers to it.
+        // Nothing that was recorded now refers to it.
         if let Some(old) = old {
             self.destroy_object(old, WHAT)?;
         }

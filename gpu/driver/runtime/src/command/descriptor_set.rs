@@ -6,6 +6,7 @@
 use super::descriptors::{DESCRIPTOR_BYTES, RESOURCE_BYTES, buffer, resource, resource_entries};
 use super::error::CommandError;
 use super::image_descriptors::FETCHES;
+use super::kept_uniforms::Places;
 use super::recorder::Recorder;
 use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
@@ -38,6 +39,8 @@ pub(super) struct BoundSet {
     pub(super) alone: Option<u64>,
     /// What is bound, by the descriptors' numbers.
     pub(super) list: List,
+    /// Where it keeps uniforms.
+    pub(super) places: Places,
 }
 
 /// How far a buffer's bound part is moved when its set is bound to commands: the dynamic offset of one descriptor.
@@ -92,6 +95,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             program,
             set,
             table,
+            bytes: u32::try_from(length).unwrap_or(u32::MAX),
+            version: self.next_set_version(),
         };
         let key = self.create_object(space, "descriptors", bytes, Protection::Given, kind)?;
         let mapping = &self.object(key, WHAT)?.mapping;
@@ -130,19 +135,30 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     /// A set, as the recorder uses it.
     pub(super) fn bound_set(&self, set: DescriptorSet) -> Result<BoundSet, Error> {
         let object = self.object(set.0, WHAT)?;
-        let Kind::Set { program, table, .. } = object.kind else {
+        let Kind::Set {
+            table,
+            bytes,
+            version,
+            ..
+        } = object.kind
+        else {
             return Err(Error::Gone { what: WHAT });
         };
-        let count = program.table_length(table);
         let (address, before) = (object.mapping.address(), table_bytes(table));
+        let memory = object.mapping.memory();
+        let own = before.saturating_add(bytes.into());
+        // The sampler of fetches may stand behind the descriptors.
+        let own = memory.offset(own.saturating_add(DESCRIPTOR_BYTES));
+        let end = memory.offset(object.mapping.bytes());
         Ok(BoundSet {
             whole: Some(set),
             table,
             address: address.offset(before),
-            memory: object.mapping.memory().offset(before),
-            bytes: count.saturating_mul(DESCRIPTOR_BYTES as u32),
+            memory: memory.offset(before),
+            bytes,
             alone: Some(address.0 | u64::from(resource_entries(table))),
             list: object.list,
+            places: Places::between(own, end, version),
         })
     }
 

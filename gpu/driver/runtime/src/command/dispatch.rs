@@ -26,7 +26,7 @@ use crate::queue::Reach;
 use crate::vm::GpuAddress;
 use eitri_cs::RegMask;
 use eitri_cs::builder::Checked;
-use eitri_cs::instr::{LoadMultiple, StoreMultiple};
+use eitri_cs::instr::StoreMultiple;
 use eitri_program::{DescriptorSlot, FauWord, Program, WorkgroupSize};
 
 /// Most instructions of a dispatch: state, grid, the job.
@@ -41,9 +41,11 @@ pub(super) struct Made {
     uniforms: Option<(u64, [u32; 3])>,
     /// Local storage of its own.
     storage: Option<(Used, GpuAddress)>,
+    /// The sets are known to have everything that the pipeline needs.
+    complete: bool,
     /// The registers hold all state of the pipeline and the sets, uniforms and grid aside.
     state: bool,
-    /// The last dispatch, if the registers hold its grid too.
+    /// The last dispatch, if the registers hold its grid too; without `state` they hold all but the resource table.
     last: Option<Last>,
 }
 
@@ -67,6 +69,7 @@ impl Made {
         resources: None,
         uniforms: None,
         storage: None,
+        complete: false,
         state: false,
         last: None,
     };
@@ -76,11 +79,20 @@ impl Made {
         self.uniforms = None;
     }
 
-    /// Other sets are in use; uniforms may hold addresses of their buffers.
+    /// Other sets are in use; uniforms may hold addresses of their buffers. The last dispatch stays: see
+    /// [`Recorder::rebind`].
     pub(super) const fn forget_sets(&mut self) {
         self.resources = None;
+        self.complete = false;
         self.uniforms = None;
-        self.forget_state();
+        self.state = false;
+    }
+
+    /// Another pipeline is in use.
+    pub(super) const fn forget_pipeline(&mut self) {
+        self.forget_sets();
+        self.storage = None;
+        self.last = None;
     }
 
     /// What the registers hold is not known.
@@ -91,14 +103,20 @@ impl Made {
 }
 
 impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
-    /// Runs the bound pipeline on a grid of workgroups. Dispatches without a barrier between them may overlap.
+    /// Runs the bound pipeline on a grid of workgroups. Dispatches without a barrier between them may overlap. A grid with no
+    /// workgroups is no work.
     ///
     /// # Errors
     /// If no pipeline is bound, a binding is missing, a limit is exceeded, or there is no memory for more commands.
     pub fn dispatch(&mut self, workgroups: [u32; 3]) -> Result<&mut Self, Error> {
-        match self.repeat(workgroups) {
-            true => Ok(self),
-            false => self.dispatch_base([0; 3], workgroups),
+        loop {
+            if self.repeat(workgroups) {
+                return Ok(self);
+            }
+            // True once at most: then all state is set.
+            if !self.rebind(workgroups)? {
+                return self.dispatch_base([0; 3], workgroups);
+            }
         }
     }
 
@@ -130,9 +148,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             let (what, most) = (Limit::Workgroups, GLOBAL_IDS);
             return Err(CommandError::Limit { what, wanted, most }.into());
         }
-        let total = u64::from(x)
-            .saturating_mul(y.into())
-            .saturating_mul(z.into());
+        let total = total_of(workgroups);
         let invocations = size.invocations();
         let uniforms = match buffer_words {
             true => self.filled_uniforms(workgroups)?,
@@ -162,6 +178,9 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let Some(last) = &self.made.last else {
             return false;
         };
+        if !self.made.state {
+            return false;
+        }
         let device = &mut *self.device;
         let Ok(words) = &device.words else {
             return false;
@@ -191,6 +210,76 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         true
     }
 
+    /// Sets the state of the pipeline and the sets that were bound since the last dispatch, of as many workgroups, so that
+    /// [`Recorder::repeat`] can go on; false if more than that is to be done.
+    #[inline(never)]
+    fn rebind(&mut self, workgroups: [u32; 3]) -> Result<bool, Error> {
+        let known = &self.known;
+        let grid = known.has_grid(Grid::Count, workgroups) && known.has_grid(Grid::First, [0; 3]);
+        if self.made.state || !grid {
+            return Ok(false);
+        }
+        let Shape {
+            shader,
+            workgroup,
+            storage: Some(storage),
+            buffer_words: false,
+            ..
+        } = *self.shape()?
+        else {
+            return Ok(false);
+        };
+        if !self.knows_uniforms()? {
+            return Ok(false);
+        }
+        let resources = self.resources()?;
+        let new = self.made.last.is_none();
+        self.emit(MOST_WORDS, |it| {
+            it.wide(Wide::Resources, resources);
+            if new {
+                it.wide(Wide::Program, shader.0);
+                it.wide(Wide::Storage, storage.0);
+                it.narrow(Narrow::AttributeOffset, 0);
+                it.narrow(Narrow::WorkgroupSize, workgroup);
+            }
+        })?;
+        self.made.state = true;
+        if new {
+            self.made.last = self.first_of(workgroups);
+        }
+        Ok(self.made.last.is_some())
+    }
+
+    /// A dispatch of the bound pipeline that can be repeated: it is inside of the limits, and has uniforms.
+    #[inline(always)]
+    fn first_of(&self, workgroups: [u32; 3]) -> Option<Last> {
+        let shape = &self.pipeline.as_ref()?.shape;
+        let words = self.device.words.as_ref().ok()?;
+        let total = total_of(workgroups);
+        if total == 0 || shape.pairs == 0 || too_large(shape.size, [0; 3], workgroups).is_some() {
+            return None;
+        }
+        let invocations = shape.size.invocations();
+        let TaskShape { axis, increment } = task_shape(invocations, workgroups, shape.threads);
+        let bytes = shape.pairs.saturating_mul(8).next_multiple_of(ALIGNMENT);
+        Some(Last {
+            workgroups,
+            bytes,
+            wanted: Writer::wanted(MOST_WORDS, bytes),
+            threads: total.saturating_mul(invocations.into()),
+            run: words.run.with(axis, increment),
+        })
+    }
+
+    /// Whether the uniforms of what is bound were found out: a set may keep them.
+    #[inline]
+    fn knows_uniforms(&mut self) -> Result<bool, Error> {
+        if !self.device.uniforms.found && self.recall_uniforms()? {
+            self.made.complete = true;
+        }
+        Ok(self.device.uniforms.found)
+    }
+
     /// Runs the bound pipeline on a grid whose three counts stand at `offset` in a buffer, a multiple of 4, when the job gets
     /// there: commands before may have written them. No limit of the grid is checked.
     ///
@@ -206,13 +295,8 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             (false, false) => self.uniforms([0; 3])?,
         };
         self.load_wide(|words| words.address, from.0)?;
-        let [first, ..] = registers::COUNT;
-        self.push(LoadMultiple {
-            base_register: first,
-            mask: RegMask::first(3),
-            address: words::ADDRESS,
-            offset: 0,
-        })?;
+        let load = self.words()?.load_counts;
+        self.put(load)?;
         self.running.memory = true;
         self.wait_for_memory()?;
         self.known.forget_grid(Grid::Count);
@@ -266,7 +350,8 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
     /// Its program.
     pub(super) fn program(&self) -> Result<&Program<'d>, Error> {
         let pipeline = self.pipeline.as_ref();
-        Ok(&pipeline.ok_or(CommandError::NoPipeline)?.program)
+        let key = pipeline.ok_or(CommandError::NoPipeline)?.key;
+        self.device.program_of(key)
     }
 
     /// Starts a job of about `total` workgroups; without `counts` the registers have them. Gives its instruction.
@@ -384,6 +469,26 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         else {
             return Ok(0);
         };
+        if !self.made.complete {
+            self.check_bindings()?;
+            self.made.complete = true;
+            if self.device.uniforms.found {
+                self.keep_uniforms();
+            }
+        }
+        let set = |table| self.sets.get(usize::from(table))?.as_ref();
+        let alone = table.and_then(|table: u8| set(table)?.alone);
+        let resources = match alone {
+            Some(alone) => alone,
+            None => self.table_of_sets(highest)?,
+        };
+        self.made.resources = Some(resources);
+        Ok(resources)
+    }
+
+    /// Checks that the sets have everything that the pipeline needs.
+    #[inline(never)]
+    fn check_bindings(&mut self) -> Result<(), Error> {
         for binding in self.program()?.bindings() {
             let set = self.set(binding.slot.table);
             for element in 0..binding.count {
@@ -398,13 +503,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
                 }
             }
         }
-        let alone = table.and_then(|table| self.set(table)?.alone);
-        let resources = match alone {
-            Some(alone) => alone,
-            None => self.table_of_sets(highest)?,
-        };
-        self.made.resources = Some(resources);
-        Ok(resources)
+        Ok(())
     }
 
     /// A resource table of all sets that are bound.
@@ -481,7 +580,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
 
     /// Writes the uniforms of a dispatch; what no push constant and no count is stays the same until something else is bound.
     fn write_uniforms(&mut self, at: PhysicalAddress, counts: [u32; 3]) -> Result<(), Error> {
-        if !self.device.uniforms.found {
+        if !self.knows_uniforms()? {
             self.find_uniforms()?;
         }
         let words = self.device.uniforms.of(counts);
@@ -523,7 +622,8 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             }
             self.device.uniforms.add(number, word);
         }
-        self.device.uniforms.added();
+        let pipeline = self.pipeline_of;
+        self.device.uniforms.added(pipeline);
         Ok(())
     }
 
@@ -545,6 +645,13 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         let set = self.set(slot.table);
         Ok(set.map_or([0; 2], |set| self.device.bound_texels(&set, slot.index)))
     }
+}
+
+/// Workgroups of a grid.
+fn total_of([x, y, z]: [u32; 3]) -> u64 {
+    u64::from(x)
+        .saturating_mul(y.into())
+        .saturating_mul(z.into())
 }
 
 /// Global ids along an axis: a global id is 32 bits.

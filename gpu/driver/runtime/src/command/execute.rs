@@ -38,7 +38,7 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         if let Level::Secondary(depth) = &mut self.level {
             *depth = below.max(own);
         }
-        self.device.link_all(self.commands, secondary.0)?;
+        self.device.mention_all(self.commands, secondary.0)?;
         self.device.set_called(secondary.0);
         self.load_wide(|words| words.address, recorded.start.0)?;
         let length = self.words()?.count.with(recorded.bytes);

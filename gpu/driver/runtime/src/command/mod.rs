@@ -26,6 +26,7 @@ mod error;
 mod event;
 mod execute;
 mod filled_uniforms;
+mod kept_uniforms;
 mod order;
 mod query;
 mod recorder;

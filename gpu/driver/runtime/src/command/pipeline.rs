@@ -9,6 +9,7 @@ use crate::device::{Device, Kind};
 use crate::error::{Error, Thing};
 use crate::handle::{Pipeline, Space};
 use crate::platform::Platform;
+use crate::slab::Key;
 use crate::vm::{GpuAddress, Protection};
 use eitri_program::{Access, BindingKind, DATA_ALIGNMENT, FauWord, Program, WorkgroupSize};
 
@@ -45,8 +46,8 @@ pub(crate) struct Pipelined<'d> {
 
 /// A pipeline, as the recorder uses it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct BoundPipeline<'d> {
-    pub(super) program: Program<'d>,
+pub(super) struct BoundPipeline {
+    pub(super) key: Key,
     pub(super) shape: Shape,
 }
 
@@ -160,7 +161,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     }
 
     /// A pipeline, as the recorder uses it.
-    pub(super) fn pipeline(&self, pipeline: Pipeline) -> Result<BoundPipeline<'d>, Error> {
+    #[inline(always)]
+    pub(super) fn pipeline(&self, pipeline: Pipeline) -> Result<BoundPipeline, Error> {
         let object = self.object(pipeline.0, WHAT)?;
         let Kind::Pipeline(it) = &object.kind else {
             return Err(Error::Gone { what: WHAT });
@@ -183,13 +185,21 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             shader: code.offset(places.shader),
             storage: needs_none.then_some(code.offset(places.storage)),
         };
-        let program = it.program;
-        Ok(BoundPipeline { program, shape })
+        let key = pipeline.0;
+        Ok(BoundPipeline { key, shape })
     }
 
     /// The program of a pipeline.
     pub(super) fn pipeline_program(&self, pipeline: Pipeline) -> Result<Program<'d>, Error> {
-        Ok(self.pipeline(pipeline)?.program)
+        Ok(*self.program_of(pipeline.0)?)
+    }
+
+    /// The same, where it is.
+    pub(super) fn program_of(&self, pipeline: Key) -> Result<&Program<'d>, Error> {
+        match &self.object(pipeline, WHAT)?.kind {
+            Kind::Pipeline(it) => Ok(&it.program),
+            _ => Err(Error::Gone { what: WHAT }),
+        }
     }
 }
 

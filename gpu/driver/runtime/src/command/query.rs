@@ -42,7 +42,7 @@ impl<P: Platform> Device<'_, '_, P> {
     /// If `count` is 0, or there is no memory or no place in the storage for it.
     pub fn create_query_pool(&mut self, space: Space, count: u32) -> Result<QueryPool, Error> {
         if count == 0 {
-            return Err(Error::Empty);
+            return Err(Error::Empty { what: WHAT });
         }
         let bytes = u64::from(count).saturating_mul(QUERY_BYTES);
         let kind = Kind::Queries { count };

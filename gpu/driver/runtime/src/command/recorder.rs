@@ -14,6 +14,7 @@ use super::writer::{Block, Writer};
 use crate::device::Device;
 use crate::error::Error;
 use crate::handle::{CommandBuffer, DescriptorSet, Pipeline, Space};
+use crate::links::List;
 use crate::platform::Platform;
 use crate::queue::CacheUse;
 use crate::slab::Key;
@@ -82,11 +83,15 @@ pub struct Recorder<'r, 's, 'd, P> {
     pub(super) blocks: u32,
     /// Uniforms that the stream writes: how many areas there are, and how much of the last is used.
     pub(super) written: (u32, u32),
+    /// The last of these areas.
+    pub(super) written_area: Option<Key>,
+    /// The areas of earlier recordings: what the commands referred to when this one began.
+    pub(super) kept: List,
     pub(super) level: Level,
     pub(super) areas: Areas,
     pub(super) known: Known,
     pub(super) running: Running,
-    pub(super) pipeline: Option<BoundPipeline<'d>>,
+    pub(super) pipeline: Option<BoundPipeline>,
     pub(super) pipeline_of: Option<Pipeline>,
     pub(super) sets: [Option<BoundSet>; TABLES],
     /// The set that was bound last, if its descriptors are used where they are.
@@ -118,6 +123,9 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
     ) -> Recorder<'r, 's, 'd, P> {
         let areas = Areas::begin(device, commands.0, Space(space));
         device.uniforms.begin();
+        device.begin_mentions();
+        let object = device.objects.get(commands.0);
+        let kept = object.map_or(List::EMPTY, |object| object.list);
         Recorder {
             device,
             commands: commands.0,
@@ -125,6 +133,8 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             writer: Writer::new(block),
             blocks: 0,
             written: (0, WRITTEN_BYTES),
+            written_area: None,
+            kept,
             level: match secondary {
                 true => Level::Secondary(0),
                 false => Level::Primary,
@@ -174,16 +184,7 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             self.put(end)?;
         }
         let (start, bytes) = self.writer.finish(&mut self.device.platform);
-        for number in 0..self.blocks {
-            if let Some(block) = self.area_object(BLOCKS, number) {
-                self.device.host_wrote(block);
-            }
-        }
-        for number in 0..self.written.0 {
-            if let Some(area) = self.area_object(WRITTEN, number) {
-                self.device.host_wrote(area);
-            }
-        }
+        self.wrote_areas();
         self.device.host_wrote(self.commands);
         if let Some(it) = self.device.commands_mut(self.commands) {
             it.recorded = Some(Recorded {
@@ -201,6 +202,31 @@ impl<'r, 's, 'd, P: Platform> Recorder<'r, 's, 'd, P> {
             });
         }
         Ok(())
+    }
+
+    /// Says that the host has written to the blocks and the areas of uniforms that these commands have come to.
+    fn wrote_areas(&mut self) {
+        let (blocks, (written, _)) = (self.blocks, self.written);
+        if blocks == 0 && written == 0 {
+            return;
+        }
+        let used = |tag: u32| match (tag & BLOCKS != 0, tag & WRITTEN != 0) {
+            (true, _) => tag.wrapping_sub(BLOCKS) < blocks,
+            (false, true) => tag.wrapping_sub(WRITTEN) < written,
+            (false, false) => false,
+        };
+        let object = self.device.objects.get(self.commands);
+        let mut at = object.map_or(List::EMPTY, |object| object.list);
+        // A list has no more links than there are.
+        for _ in 0..self.device.links.capacity() {
+            let Some((area, tag, rest)) = self.device.links.first(at) else {
+                break;
+            };
+            at = rest;
+            if tag.is_some_and(used) {
+                self.device.host_wrote(area);
+            }
+        }
     }
 
     pub(super) fn words(&self) -> Result<&Words, Error> {

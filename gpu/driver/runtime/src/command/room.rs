@@ -18,18 +18,18 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     pub(super) fn go_on(&mut self, data: u32) -> Result<(), Error> {
         let bytes = Writer::block_for(data).max(NEXT_BLOCK);
         let number = self.blocks;
-        let kept = self.area_object(BLOCKS, number);
+        let kept = self.kept_area(BLOCKS, number);
         let enough = |object: &crate::device::Object<'_>| object.mapping.bytes() >= bytes.into();
-        let kept = kept.filter(|key| self.device.objects.get(*key).is_some_and(enough));
+        let is_enough = |key: &Key| self.device.objects.get(*key).is_some_and(enough);
         let key = match kept {
-            Some(key) => key,
-            None => {
+            Some(key) if is_enough(&key) => key,
+            too_small => {
                 let space = Space(self.space);
                 let tag = BLOCKS.saturating_add(number);
                 self.device.create_area(
                     self.commands,
                     space,
-                    tag,
+                    (tag, too_small),
                     "commands",
                     bytes.into(),
                     Protection::Given,
@@ -49,11 +49,10 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         Ok(())
     }
 
-    /// An area by its tag.
-    pub(super) fn area_object(&self, kind: u32, number: u32) -> Option<Key> {
-        let list = self.device.objects.get(self.commands)?.list;
+    /// An area of an earlier recording, by its tag. These are the end of what the commands refer to: it is all that is searched.
+    fn kept_area(&self, kind: u32, number: u32) -> Option<Key> {
         let tag = kind.saturating_add(number);
-        self.device.links.tagged(list, tag)
+        self.device.links.tagged(self.kept, tag)
     }
 
     /// Room for uniforms that the stream writes to. The caller cleans what it writes there.
@@ -64,17 +63,21 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         let bytes = bytes.next_multiple_of(ALIGNMENT);
         let (mut count, mut used) = self.written;
         if WRITTEN_BYTES.saturating_sub(used) < bytes {
-            if self.area_object(WRITTEN, count).is_none() {
-                let (commands, space) = (self.commands, Space(self.space));
-                let tag = WRITTEN.saturating_add(count);
-                let (what, size) = ("uniforms", WRITTEN_BYTES.into());
-                let protection = Protection::Shared;
-                let device = &mut *self.device;
-                device.create_area(commands, space, tag, what, size, protection)?;
-            }
+            let area = match self.kept_area(WRITTEN, count) {
+                Some(area) => area,
+                None => {
+                    let (commands, space) = (self.commands, Space(self.space));
+                    let tag = (WRITTEN.saturating_add(count), None);
+                    let (what, size) = ("uniforms", WRITTEN_BYTES.into());
+                    let protection = Protection::Shared;
+                    let device = &mut *self.device;
+                    device.create_area(commands, space, tag, what, size, protection)?
+                }
+            };
+            self.written_area = Some(area);
             (count, used) = (count.saturating_add(1), 0);
         }
-        let area = self.area_object(WRITTEN, count.saturating_sub(1));
+        let area = self.written_area;
         let what = Thing::CommandBuffer;
         let mapping = match area {
             Some(area) => &self.device.object(area, what)?.mapping,

@@ -193,7 +193,7 @@ fn area<P: Platform>(
         return Ok(area.address);
     }
     let tag = current.map_or(kind, |area| area.tag.saturating_add(1));
-    let key = device.create_area(commands, space, tag, what, bytes, Protection::Data)?;
+    let key = device.create_area(commands, space, (tag, None), what, bytes, Protection::Data)?;
     let mapping = &device.object(key, Thing::CommandBuffer)?.mapping;
     let (address, bytes) = (mapping.address().0, mapping.bytes());
     *current = Some(Area {

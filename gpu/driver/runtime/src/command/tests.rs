@@ -28,7 +28,7 @@ fn program(change: impl FnOnce(&mut ProgramParts<'_>)) -> Vec<u8> {
 }
 
 /// The same with other uniform words.
-fn program_with(fau: &[FauWord], change: impl FnOnce(&mut ProgramParts<'_>)) -> Vec<u8> {
+pub(super) fn program_with(fau: &[FauWord], change: impl FnOnce(&mut ProgramParts<'_>)) -> Vec<u8> {
     let binding = Binding {
         set: 0,
         binding: 2,
@@ -62,15 +62,15 @@ fn program_with(fau: &[FauWord], change: impl FnOnce(&mut ProgramParts<'_>)) -> 
     bytes
 }
 
-struct Bound<'d> {
-    device: Device<'d, 'd, Fake>,
-    pipeline: Pipeline,
-    set: DescriptorSet,
-    buffer: Buffer,
-    commands: CommandBuffer,
+pub(super) struct Bound<'d> {
+    pub(super) device: Device<'d, 'd, Fake>,
+    pub(super) pipeline: Pipeline,
+    pub(super) set: DescriptorSet,
+    pub(super) buffer: Buffer,
+    pub(super) commands: CommandBuffer,
 }
 
-fn bound<'d>(image: &'d [u8], program: &'d [u8]) -> Bound<'d> {
+pub(super) fn bound<'d>(image: &'d [u8], program: &'d [u8]) -> Bound<'d> {
     let mut device = device(image);
     let space = device.create_space().expect("memory");
     let program = Program::parse(program).expect("legal");
@@ -104,7 +104,7 @@ fn code_of(device: &Device<'_, '_, Fake>, pipeline: Pipeline) -> (u32, u64) {
 }
 
 /// `count` words of 32 bits where the GPU sees `address`.
-fn words(device: &mut Device<'_, '_, Fake>, address: u64, count: u64) -> Vec<u32> {
+pub(super) fn words(device: &mut Device<'_, '_, Fake>, address: u64, count: u64) -> Vec<u32> {
     let (at, _) = translate(device, address).expect("mapped");
     let platform = &mut device.platform;
     (0..count)
@@ -113,7 +113,7 @@ fn words(device: &mut Device<'_, '_, Fake>, address: u64, count: u64) -> Vec<u32
 }
 
 /// The instructions that were recorded.
-fn recorded(device: &mut Device<'_, '_, Fake>, commands: CommandBuffer) -> Vec<u64> {
+pub(super) fn recorded(device: &mut Device<'_, '_, Fake>, commands: CommandBuffer) -> Vec<u64> {
     let recorded = device.recorded(commands).expect("recorded");
     let (GpuAddress(start), bytes) = (recorded.start, recorded.bytes);
     let (at, _) = translate(device, start).expect("mapped");
@@ -485,7 +485,13 @@ fn programs_and_buffers_that_do_not_fit_the_gpu_are_refused() {
         .map(drop)
         .expect_err("empty")
         .to_string();
-    assert_eq!(error, "a buffer of 0 bytes");
+    assert_eq!(error, "a buffer of size 0 can't be made");
+    let error = device
+        .create_query_pool(space, 0)
+        .map(drop)
+        .expect_err("empty")
+        .to_string();
+    assert_eq!(error, "a query pool of size 0 can't be made");
     let error = device
         .create_buffer(space, 1 << 30)
         .map(drop)

@@ -29,7 +29,8 @@ const INLINE: usize = LINE as usize;
 impl<P: Platform> Recorder<'_, '_, '_, P> {
     /// Fills `bytes` of a buffer from `offset` on with a word; both are multiples of 4.
     ///
-    /// It may overlap what comes before and after: barriers order it, as [`super::Accesses::TRANSFER_WRITE`].
+    /// It may overlap what comes before and after: barriers order it, as [`super::Accesses::TRANSFER_WRITE`]. Of 0 bytes it is no
+    /// work, as a dispatch of no workgroups is.
     ///
     /// # Errors
     /// If that is not inside the buffer, or there is no memory for more commands.
@@ -41,6 +42,9 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         value: u32,
     ) -> Result<&mut Self, Error> {
         let to = self.part_of(buffer, offset, bytes)?;
+        if bytes == 0 {
+            return Ok(self);
+        }
         let [line, _] = LINES;
         let used = (bytes / 4).min(LINE_WORDS.into()) as u8;
         for word in 0..used {
@@ -88,6 +92,9 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
         data: &[u8],
     ) -> Result<&mut Self, Error> {
         let to = self.part_of(buffer, offset, data.len() as u64)?;
+        if data.is_empty() {
+            return Ok(self);
+        }
         let value = |bytes: &[u8]| {
             let bytes = bytes.first_chunk().copied().unwrap_or_default();
             u32::from_le_bytes(bytes)
@@ -125,7 +132,9 @@ impl<P: Platform> Recorder<'_, '_, '_, P> {
     ) -> Result<&mut Self, Error> {
         let from = self.part_of(source, from, bytes)?;
         let to = self.part_of(target, to, bytes)?;
-        self.copy(from, to, bytes)?;
+        if bytes > 0 {
+            self.copy(from, to, bytes)?;
+        }
         Ok(self)
     }
 

@@ -3,6 +3,8 @@
 //! Guarantees: a word that stays the same is found out once; a dispatch changes the others and writes all in one go.
 //! Facts: hardware/compiler-abi.md section 4.
 
+use super::kept_uniforms::Saved;
+use crate::handle::Pipeline;
 use eitri_program::{
     Axis, FauOp, FauOperand, FauStep, MAX_FAU_STEPS, MAX_FAU_WORDS, MAX_PUSH_CONSTANT_BYTES,
 };
@@ -71,6 +73,8 @@ pub(crate) struct Uniforms {
     values: [u32; VALUES],
     /// How many of the last there are.
     worked: u8,
+    /// The pipeline whose words change as `changing` and `steps` say.
+    plan: Option<Pipeline>,
     /// The pairs are those of what is bound.
     pub(super) found: bool,
 }
@@ -84,6 +88,7 @@ impl Uniforms {
             steps: Vec::new(),
             values: [0; VALUES],
             worked: 0,
+            plan: None,
             found: false,
         }
     }
@@ -103,6 +108,7 @@ impl Uniforms {
         self.changing.clear();
         self.steps.clear();
         self.worked = 0;
+        self.plan = None;
     }
 
     /// Takes a step, now if that can be: else at each dispatch. Gives what it makes. Programs have at most [`MAX_FAU_STEPS`].
@@ -165,12 +171,123 @@ impl Uniforms {
         }
     }
 
-    /// Says that all words were added.
-    pub(super) fn added(&mut self) {
+    /// Says that all words of a pipeline were added.
+    pub(super) fn added(&mut self, pipeline: Option<Pipeline>) {
+        self.plan = pipeline;
         for it in &mut self.changing {
             it.fixed = self.pairs.get(usize::from(it.pair)).copied().unwrap_or(0);
         }
         self.found = true;
+    }
+
+    /// What was found, as words for [`Uniforms::restore`]: numbers of what follows, the pairs as they stay, the values that steps
+    /// begin with, which words change, and the steps. `None` if there are too many.
+    pub(super) fn saved(&self) -> Option<Saved> {
+        let mut words = Saved::new();
+        let counts = [
+            self.pairs.len(),
+            self.changing.len(),
+            self.steps.len(),
+            usize::from(self.worked),
+        ];
+        // Each is at most 255: it counts words of the uniforms, or steps.
+        let counts = counts.iter().rev();
+        let counts = counts.fold(0, |all, count| all << 8 | *count as u64);
+        words.push(counts).ok()?;
+        words.extend_from_slice(&self.pairs).ok()?;
+        for it in &self.changing {
+            // With what the pair is but for the words that change.
+            let place = usize::from(it.pair).saturating_add(1);
+            *words.get_mut(place)? = it.fixed;
+        }
+        let worked = self.values.iter().skip(WORKED).copied();
+        let worked = worked.take(self.worked.into());
+        let changing = self.changing.iter().map(|it| {
+            let [low, high] = it.from;
+            u32::from_le_bytes([it.pair, low, high, 0])
+        });
+        let steps = self.steps.iter();
+        let steps = steps.map(|it| u32::from_le_bytes([it.op as u8, it.from, it.with, it.to]));
+        for halves in [
+            &mut halves(worked) as &mut dyn Iterator<Item = u64>,
+            &mut halves(changing),
+            &mut halves(steps),
+        ] {
+            for word in halves {
+                words.push(word).ok()?;
+            }
+        }
+        Some(words)
+    }
+
+    /// Takes what was found for a pipeline: `counts` is the first word that was saved, `read` gives others from a number on.
+    /// Which words change, and the steps, are those of the pipeline whatever set it is used with: they are read only if another's
+    /// are here. False if these are no such words.
+    #[inline]
+    pub(super) fn restore(
+        &mut self,
+        pipeline: Pipeline,
+        counts: u64,
+        mut read: impl FnMut(usize, &mut [u64]),
+    ) -> bool {
+        let [pairs, changing, steps, worked, ..] = counts.to_le_bytes();
+        let mut at = usize::from(pairs);
+        if self.pairs.resize(at, 0).is_err() {
+            return false;
+        }
+        read(0, &mut self.pairs);
+        let values = self.values.get_mut(WORKED..).unwrap_or_default();
+        let values = values.get_mut(..worked.into()).unwrap_or_default();
+        for two in values.chunks_mut(2) {
+            let mut word = [0];
+            read(at, &mut word);
+            at = at.saturating_add(1);
+            let [word] = word;
+            for (value, half) in two.iter_mut().zip([word as u32, (word >> 32) as u32]) {
+                *value = half;
+            }
+        }
+        if self.plan != Some(pipeline) {
+            self.restore_plan(changing, steps, |number, word| {
+                read(at.saturating_add(number), word);
+            });
+            self.plan = Some(pipeline);
+        }
+        for it in &mut self.changing {
+            it.fixed = self.pairs.get(usize::from(it.pair)).copied().unwrap_or(0);
+        }
+        self.worked = worked;
+        self.found = true;
+        true
+    }
+
+    /// Takes which words change, and the steps.
+    #[inline(never)]
+    fn restore_plan(&mut self, changing: u8, steps: u8, mut read: impl FnMut(usize, &mut [u64])) {
+        self.changing.clear();
+        self.steps.clear();
+        let mut word = [0];
+        for number in 0..usize::from(changing) {
+            if number.is_multiple_of(2) {
+                read(number / 2, &mut word);
+            }
+            let [pair, low, high, _, ..] = word[0].to_le_bytes();
+            let (from, fixed) = ([low, high], 0);
+            // There are as many places as pairs.
+            let _ = self.changing.push(Changing { pair, from, fixed });
+            word[0] >>= 32;
+        }
+        let before = usize::from(changing).div_ceil(2);
+        for number in 0..usize::from(steps) {
+            if number.is_multiple_of(2) {
+                read(before.saturating_add(number / 2), &mut word);
+            }
+            let [op, from, with, to, ..] = word[0].to_le_bytes();
+            if let Some(op) = FauOp::ALL.get(usize::from(op)).copied() {
+                let _ = self.steps.push(Step { op, from, with, to });
+            }
+            word[0] >>= 32;
+        }
     }
 
     /// Changes push constants from byte `offset` on; whether they are others now. `None` if there are not so many.
@@ -248,9 +365,19 @@ impl Uniforms {
     }
 }
 
+/// Words of two numbers each, the first one in the low half.
+fn halves(mut numbers: impl Iterator<Item = u32>) -> impl Iterator<Item = u64> {
+    core::iter::from_fn(move || {
+        let low = numbers.next()?;
+        let high = numbers.next().unwrap_or(0);
+        Some(u64::from(high) << 32 | u64::from(low))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::slab::Key;
 
     #[test]
     fn words_come_from_where_they_were_said_to() {
@@ -267,7 +394,7 @@ mod tests {
         for (number, word) in words.into_iter().enumerate() {
             uniforms.add(number, word);
         }
-        uniforms.added();
+        uniforms.added(None);
         let first = [1, 0, 0, 0, 2, 0, 0, 0, 3];
         assert_eq!(uniforms.push(0, &first), Some(true));
         let words = [2 << 32 | 7, 8 << 32 | 5, 3 << 32 | 1, 9];
@@ -296,11 +423,58 @@ mod tests {
         uniforms.add(0, word);
         let other = uniforms.take(Ok(100), step(FauOp::Subtract, push));
         uniforms.add(1, other);
-        uniforms.added();
+        uniforms.added(None);
         assert_eq!(uniforms.push(0, &[5, 0, 0, 0, 7]), Some(true));
         assert_eq!(uniforms.of([1; 3]), [93 << 32 | 32]);
         assert_eq!(uniforms.push(4, &[8]), Some(true));
         assert_eq!(uniforms.again(), [92 << 32 | 37]);
+    }
+
+    #[test]
+    fn what_is_saved_is_restored() {
+        let mut uniforms = Uniforms::new();
+        let step = |op, operand| FauStep {
+            word: 0,
+            op,
+            operand,
+        };
+        uniforms.add(0, Ok(7));
+        let word = uniforms.take(Ok(9), step(FauOp::Subtract, FauOperand::PushConstant(4)));
+        let word = uniforms.take(word, step(FauOp::Max, FauOperand::Constant(3)));
+        uniforms.add(1, word);
+        uniforms.add(2, Err(Source::Count(Axis::Y)));
+        uniforms.added(None);
+        assert_eq!(uniforms.push(4, &[2]), Some(true));
+        let words = [7 << 32 | 7, 5];
+        assert_eq!(uniforms.of([1, 5, 1]), words);
+        let saved = uniforms.saved().expect("few");
+        let mut other = Uniforms::new();
+        other.add(0, Err(Source::Push(0)));
+        assert_eq!(other.push(4, &[1]), Some(true));
+        let restore = |other: &mut Uniforms| {
+            other.restore(Pipeline(Key::NONE), saved[0], |from, words| {
+                words.copy_from_slice(&saved[1 + from..][..words.len()]);
+            })
+        };
+        // The second time the plan is there.
+        for _ in 0..2 {
+            assert!(restore(&mut other) && other.found);
+            assert_eq!(other.push(4, &[1]), Some(false));
+            assert_eq!(other.of([1, 6, 1]), [8 << 32 | 7, 6]);
+        }
+        assert_eq!(other.push(4, &[2]), Some(true));
+        assert_eq!(other.of([1, 5, 1]), words, "again");
+        assert_eq!(other.saved(), Some(saved), "and saved again");
+    }
+
+    #[test]
+    fn more_than_fits_is_not_saved() {
+        let mut uniforms = Uniforms::new();
+        for number in 0..2 * crate::command::kept_uniforms::MOST {
+            uniforms.add(number, Ok(number as u32));
+        }
+        uniforms.added(None);
+        assert_eq!(uniforms.saved(), None);
     }
 
     #[test]

@@ -7,8 +7,10 @@ use super::registers;
 use crate::queue::Reach;
 use eitri_cs::builder::{BuildFault, Checked, Config, Load32, Load64, Run};
 use eitri_cs::enums::{FlushMode, OtherFlushMode, StreamState};
-use eitri_cs::instr::{FlushCache2, ReqResource, RunCompute, SetSbEntry, SetStateImm32, Wait};
-use eitri_cs::{Arch, Layout, Pair, Reg, Slot, SlotMask, d, r, slot};
+use eitri_cs::instr::{
+    FlushCache2, LoadMultiple, ReqResource, RunCompute, SetSbEntry, SetStateImm32, Wait,
+};
+use eitri_cs::{Arch, Layout, Pair, Reg, RegMask, Slot, SlotMask, d, r, slot};
 
 /// The slot on which loads, stores and flushes count that are waited for at once.
 pub(super) const OTHERS: Slot = slot!(0);
@@ -78,6 +80,8 @@ pub(crate) struct Words {
     pub(super) address: Load64,
     pub(super) value: Load64,
     pub(super) count: Load32,
+    /// Loads the numbers of workgroups from [`ADDRESS`].
+    pub(super) load_counts: Checked,
     /// A job with what is in the registers.
     pub(super) run: Run,
     flush_all: Checked,
@@ -153,6 +157,12 @@ impl Words {
             address: load64(ADDRESS)?,
             value: load64(VALUE)?,
             count: load32(COUNT)?,
+            load_counts: config.checked(LoadMultiple {
+                base_register: count_x,
+                mask: RegMask::first(3),
+                address: ADDRESS,
+                offset: 0,
+            })?,
             run: Run::new(&config, RunCompute::default())?,
             flush_all: flush(Reach::All)?,
             flush_cores: flush(Reach::Cores)?,

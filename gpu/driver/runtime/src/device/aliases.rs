@@ -37,10 +37,11 @@ impl Access {
 
 impl<P: Platform> Device<'_, '_, P> {
     /// Maps `bytes` of a buffer from `offset` at `at` too, in the buffer's space; all three are multiples of 4096. Blocks of
-    /// 2 MiB are used where they fit. The alias goes with the buffer.
+    /// 2 MiB are used where they fit. The alias goes with the buffer. The last addresses of a space are the semaphores':
+    /// [`Device::semaphore_addresses`].
     ///
     /// # Errors
-    /// If that is not inside the buffer, something is mapped there, or there is no memory for tables.
+    /// If that is not inside the buffer, something is mapped there or it is kept for semaphores, or there is no memory for tables.
     pub fn map_buffer(
         &mut self,
         buffer: Buffer,
@@ -64,6 +65,10 @@ impl<P: Platform> Device<'_, '_, P> {
         let range = range(at, bytes).filter(|_| inside).ok_or(outside)?;
         if offset & 0xFFF != 0 {
             return Err(Error::Misaligned { offset });
+        }
+        let from = self.semaphore_addresses();
+        if range.end > from.0 {
+            return Err(Error::Reserved { from });
         }
         if let Some(object) = self.objects.get_mut(buffer.0)
             && let Kind::Buffer { aliased, .. } = &mut object.kind
@@ -154,7 +159,7 @@ impl<P: Platform> Device<'_, '_, P> {
         };
         let mut objects = self.objects.iter();
         // Semaphores have the same address in every space.
-        let here = |it: &Object<'_>| it.space == space || matches!(it.kind, Kind::Semaphore);
+        let here = |it: &Object<'_>| it.space == space || matches!(it.kind, Kind::Semaphore { .. });
         let object = objects.find(|(_, it)| here(it) && within(&it.mapping));
         let object = object.map(|(key, it)| (it.kind.thing(), key.index() as u16));
         object.or_else(|| {

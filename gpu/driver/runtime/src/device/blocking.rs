@@ -70,6 +70,7 @@ impl<P: Platform> Device<'_, '_, P> {
         self.powered()?;
         let now = self.platform.now();
         self.watch.ask_now(now);
+        self.restless = true;
         let limit = self.scaled(SETTLE);
         let losses = self.recoveries;
         self.poll_until(Pace::new(Lines::ALL, limit), |device| {

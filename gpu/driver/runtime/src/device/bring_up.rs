@@ -23,7 +23,7 @@ use crate::platform::Platform;
 use crate::report::{Reporter, Step, Steps};
 use crate::scheduler::Scheduler;
 use crate::seats::Seats;
-use crate::slab::Slab;
+use crate::slab::{DeviceNumber, Slab};
 use crate::storage::{Storage, Tables};
 use crate::vm::Vm;
 use crate::warning::Warning;
@@ -111,7 +111,8 @@ impl<P> From<Failed<P>> for BringUpError {
 pub struct Options {
     /// Where memory begins in an address space of jobs; page aligned.
     pub first_address: u64,
-    /// Where they end (exclusive). At most 4 GiB keeps code and shared memory inside 32 bits.
+    /// Where they end (exclusive), if semaphores' addresses do not begin before. At most 4 GiB keeps code and shared memory inside
+    /// 32 bits.
     pub end_address: u64,
     /// Bends the scheduler's choices, for tests; 0 does not.
     pub seed: u64,
@@ -224,6 +225,7 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
         let now = platform.now();
         let slots = all_slots(&interface);
         let words = words(&properties, &interface);
+        let number = DeviceNumber::next();
         Ok(Device {
             platform,
             properties,
@@ -233,11 +235,21 @@ impl<'s, 'd, P: Platform> Device<'s, 'd, P> {
             firmware_vm: Vm::new(space, for_firmware),
             image,
             interface,
-            spaces: Slab::new(tables.spaces),
-            groups: Slab::new(tables.groups),
-            jobs: Slab::new(tables.jobs),
-            points: Slab::new(tables.points),
-            objects: Slab::new(tables.objects),
+            spaces: Slab::new(tables.spaces, number),
+            groups: Slab::new(tables.groups, number),
+            jobs: Slab::new(tables.jobs, number),
+            points: Slab::new(tables.points, number),
+            objects: Slab::new(tables.objects, number),
+            backlog: super::backlog::Backlog::new(),
+            numbered: [None; 32],
+            spaces_move: false,
+            spaces_faulted: false,
+            in_flight: 0,
+            leaving: 0,
+            restless: true,
+            look_at: crate::platform::Instant(Duration::ZERO),
+            set_versions: 0,
+            recordings: 0,
             links: Links::new(tables.links),
             uniforms: Uniforms::new(),
             holders: None,

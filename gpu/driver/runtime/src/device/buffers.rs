@@ -19,7 +19,7 @@ impl<P: Platform> Device<'_, '_, P> {
     #[inline(never)]
     pub fn create_buffer(&mut self, space: Space, bytes: u64) -> Result<Buffer, Error> {
         if bytes == 0 {
-            return Err(Error::Empty);
+            return Err(Error::Empty { what: WHAT });
         }
         let aliased = false;
         let kind = Kind::Buffer { bytes, aliased };

@@ -348,6 +348,8 @@ impl<P: Platform> Device<'_, '_, P> {
     ) -> Result<(), Error> {
         let now = self.platform.now();
         let asked = Asked::new(&self.platform, now, *requests, what, mask, ANSWER);
+        // What slots report meanwhile stands in their words.
+        self.restless = true;
         let answered = finish(&mut self.platform, Lines::JOB, ms(1), |it, now| {
             asked.look(it, now)
         });

@@ -204,7 +204,7 @@ impl<P: Platform> Device<'_, '_, P> {
             let bytes = config.chunk_bytes.into();
             let what = "a tiler chunk";
             let key = self.create_object(space, what, bytes, Protection::Data, Kind::Area)?;
-            if let Err(error) = self.link(heap, key, Some(number)) {
+            if let Err(error) = self.link_new(heap, key, Some(number)) {
                 let _ = self.destroy_object(key, WHAT);
                 return Err(error);
             }

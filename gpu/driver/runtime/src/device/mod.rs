@@ -5,6 +5,7 @@
 //! Facts: hardware/csf-mmio.md section 16, csf-scheduling.md.
 
 mod aliases;
+mod backlog;
 mod blocking;
 mod bring_up;
 mod buffers;
@@ -30,6 +31,8 @@ mod submit;
 mod tests;
 
 pub use aliases::Access;
+use backlog::Backlog;
+pub(crate) use backlog::Entry;
 pub use bring_up::{BringUpError, Failed, Options};
 pub use counters::{CountersError, Counts};
 pub use heap::{TilerHeapConfig, TilerHeapInfo};
@@ -95,6 +98,10 @@ pub struct Device<'s, 'd, P> {
     pub(crate) points: Slab<'s, Points>,
     pub(crate) objects: Slab<'s, Object<'d>>,
     pub(crate) links: Links<'s>,
+    /// Versions of descriptor sets, ever.
+    pub(crate) set_versions: u64,
+    /// Recordings that were begun, ever: marks what the current one refers to.
+    pub(crate) recordings: u32,
     /// The commands that hold what they use, as a list.
     holders: Option<Key>,
     /// The instructions that recording writes; or why this firmware's streams can't hold them.
@@ -108,6 +115,22 @@ pub struct Device<'s, 'd, P> {
     scheduler: Scheduler,
     /// Grows with every group that leaves its slot.
     stamps: u64,
+    /// The groups on no slot that something is to be done about.
+    backlog: Backlog,
+    /// Spaces by their numbers in the hardware: those that were told last to have them.
+    numbered: [Option<Key>; 32],
+    /// Spaces may have to enter the hardware or to leave it.
+    spaces_move: bool,
+    /// A space has a fault.
+    spaces_faulted: bool,
+    /// Jobs in flight.
+    in_flight: u32,
+    /// Queues that were destroyed and are not gone yet.
+    leaving: u32,
+    /// Something is on its way, or was asked for: the next poll looks at everything.
+    restless: bool,
+    /// When a poll looks at everything even if nothing was reported.
+    look_at: Instant,
     watch: Watch,
     /// Samples of the performance counters, once they were wanted.
     counters: Option<CounterRing>,

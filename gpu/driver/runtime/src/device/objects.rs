@@ -31,6 +31,8 @@ pub(crate) struct Object<'d> {
     pub(super) uncached: bool,
     /// What jobs wrote into it was lost with the caches.
     pub(super) doubtful: bool,
+    /// The last recording whose commands refer to it: [`Device::mention`].
+    mentioned: u32,
     /// What it refers to.
     pub(crate) list: List,
     pub(crate) kind: Kind<'d>,
@@ -46,6 +48,7 @@ impl<'d> Object<'d> {
             touched: 0,
             uncached: true,
             doubtful: false,
+            mentioned: 0,
             list: List::EMPTY,
             kind,
         }
@@ -74,13 +77,22 @@ pub(crate) enum Kind<'d> {
         set: u32,
         /// The resource table in which the program looks for it.
         table: u8,
+        /// Bytes of its descriptors.
+        bytes: u32,
+        /// Of what is bound to it: no other set has it, nor has this one had it before.
+        version: u64,
     },
     /// Commands.
     Commands(Commands),
     /// A sync object of 32 bits.
     Event,
     /// A sync object of 64 bits, which is in no space of its own.
-    Semaphore,
+    Semaphore {
+        /// Where it was found to be mapped for the last job that waited for it, and for the last that signalled it.
+        seen: [Option<Seen>; 2],
+        /// What a job was told last to signal.
+        promise: Option<Promise>,
+    },
     /// Queries.
     Queries {
         /// How many.
@@ -92,6 +104,22 @@ pub(crate) enum Kind<'d> {
     Area,
 }
 
+/// A space that a semaphore is mapped in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(super) space: Key,
+    pub(super) writable: bool,
+}
+
+/// A value that a job signals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Promise {
+    pub(super) value: u64,
+    /// The stream of the job, whose jobs end in their order.
+    pub(super) queue: Queue,
+    pub(super) sub_queue: SubQueue,
+}
+
 impl Kind<'_> {
     /// What a user calls it.
     pub(crate) const fn thing(&self) -> Thing {
@@ -101,7 +129,7 @@ impl Kind<'_> {
             Kind::Pipeline(_) => Thing::Pipeline,
             Kind::Set { .. } => Thing::DescriptorSet,
             Kind::Event => Thing::Event,
-            Kind::Semaphore => Thing::Semaphore,
+            Kind::Semaphore { .. } => Thing::Semaphore,
             Kind::Queries { .. } => Thing::QueryPool,
             Kind::Heap(_) => Thing::TilerHeap,
             Kind::Commands(_) | Kind::Area => Thing::CommandBuffer,
@@ -205,7 +233,7 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
             }
             if tag.is_some_and(&keep) {
                 // There is a place: the one that was just left.
-                let _ = self.links.add(&mut kept, used, tag);
+                let _ = self.links.push(&mut kept, used, tag);
             } else if let Some(area) = self.objects.remove(used) {
                 // A space that does not obey has cost the device, which says so from now on.
                 let _ = self.unmap(Some(area.space), [Some(area.mapping), None, None]);
@@ -216,32 +244,89 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         }
     }
 
-    /// Lets an object refer to another.
-    pub(crate) fn link(&mut self, from: Key, to: Key, tag: Option<u32>) -> Result<(), Error> {
-        let places = self.links.capacity();
+    /// Lets an object refer to another by a tag, in place of what had the tag.
+    pub(crate) fn link(&mut self, from: Key, to: Key, tag: u32) -> Result<(), Error> {
         let Some(object) = self.objects.get_mut(from) else {
             return Ok(());
         };
-        self.links
-            .add(&mut object.list, to, tag)
-            .map_err(|Full| Error::Full {
-                table: Table::References,
-                places,
-            })
+        let put = self.links.put(&mut object.list, to, tag);
+        put.map_err(|Full| self.no_references())
     }
 
-    /// Lets an object refer to all that another refers to.
-    pub(crate) fn link_all(&mut self, from: Key, other: Key) -> Result<(), Error> {
-        let places = self.links.capacity();
-        let list = self.objects.get(other).map(|object| object.list);
-        let (Some(list), Some(object)) = (list, self.objects.get_mut(from)) else {
+    /// Lets an object refer to another, which it does not do yet.
+    pub(crate) fn link_new(&mut self, from: Key, to: Key, tag: Option<u32>) -> Result<(), Error> {
+        let Some(object) = self.objects.get_mut(from) else {
             return Ok(());
         };
-        let added = self.links.add_all(&mut object.list, list);
-        added.map_err(|Full| Error::Full {
+        let pushed = self.links.push(&mut object.list, to, tag);
+        pushed.map_err(|Full| self.no_references())
+    }
+
+    #[cold]
+    fn no_references(&self) -> Error {
+        Error::Full {
             table: Table::References,
-            places,
-        })
+            places: self.links.capacity(),
+        }
+    }
+
+    /// Begins a recording: its commands have mentioned nothing yet.
+    pub(crate) fn begin_mentions(&mut self) {
+        self.recordings = self.recordings.wrapping_add(1);
+        if self.recordings == 0 {
+            // Once in 2^32 recordings: what another has left is not taken for this one's.
+            for (_, object) in self.objects.iter_mut() {
+                object.mentioned = 0;
+            }
+            self.recordings = 1;
+        }
+    }
+
+    /// Lets the commands that are being recorded refer to something in their `space`, once however often they mention it.
+    #[inline]
+    pub(crate) fn mention(
+        &mut self,
+        commands: Key,
+        space: Key,
+        key: Key,
+        what: Thing,
+    ) -> Result<(), Error> {
+        let object = self.objects.get(key).ok_or(Error::Gone { what })?;
+        if object.space != space {
+            return Err(Error::OtherSpace { what });
+        }
+        match object.mentioned == self.recordings {
+            true => Ok(()),
+            false => self.mention_first(commands, key),
+        }
+    }
+
+    #[inline(never)]
+    fn mention_first(&mut self, commands: Key, key: Key) -> Result<(), Error> {
+        self.link_new(commands, key, None)?;
+        if let Some(object) = self.objects.get_mut(key) {
+            object.mentioned = self.recordings;
+        }
+        Ok(())
+    }
+
+    /// Lets the commands that are being recorded refer to all that others refer to.
+    pub(crate) fn mention_all(&mut self, commands: Key, others: Key) -> Result<(), Error> {
+        let list = self.objects.get(others).map(|object| object.list);
+        let mut at = list.unwrap_or(List::EMPTY);
+        // A list has no more links than there are.
+        for _ in 0..self.links.capacity() {
+            let Some((used, _, rest)) = self.links.first(at) else {
+                break;
+            };
+            at = rest;
+            let object = self.objects.get(used);
+            // Of what was destroyed there is no mark; nothing is held of it, and so nothing of these commands.
+            if object.is_none_or(|object| object.mentioned != self.recordings) {
+                self.mention_first(commands, used)?;
+            }
+        }
+        Ok(())
     }
 
     /// That no job in flight uses an object.
@@ -388,9 +473,11 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
 
     /// A job of a group is over.
     pub(super) fn count_end(&mut self, group: Key, ended: Ended) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        self.file(group);
         self.caches.end(ended.uses, ended.begin, ended.ran);
         if let Some(points) = ended.points {
-            self.end_points(points, ended.ran);
+            self.end_points(points);
         }
         let left = self.caches.left();
         let Some(commands) = ended.commands else {
@@ -437,7 +524,8 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
     ) -> Result<Mapping, Error> {
         let wanted = (what, bytes.max(1), protection);
         let [mapping, ..] = self.map_all(space, [wanted, NOTHING, NOTHING])?;
-        mapping.ok_or(Error::Empty)
+        let what = Thing::Buffer;
+        mapping.ok_or(Error::Empty { what })
     }
 
     /// Maps several in one go, for which the hardware is asked once; nothing where no bytes are wanted.

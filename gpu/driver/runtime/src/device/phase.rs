@@ -406,9 +406,16 @@ impl<'d, P: Platform> Device<'_, 'd, P> {
         let now = self.platform.now();
         self.slot_seats = Seats::new(all_slots(&self.interface));
         self.watch = Watch::new(now);
-        for (_, group) in self.groups.iter_mut() {
-            group.blocked = false;
+        for index in 0..self.groups.capacity() {
+            let Some(key) = self.groups.key_at(index) else {
+                continue;
+            };
+            if let Some(group) = self.groups.get_mut(key) {
+                group.blocked = false;
+            }
+            self.file(key);
         }
+        self.restless = true;
         self.lost = None;
         self.power_is_settled();
         self.phase = Phase::Running;

@@ -2,19 +2,23 @@
 //!
 //! Facts: hardware/csf-scheduling.md sections 3.1 to 3.5.
 
+use super::backlog::{Backlog, Filed};
 use super::{Device, DeviceLost};
-use crate::firmware::ANSWER;
+use crate::firmware::{ANSWER, MAX_SLOTS};
 use crate::group::{Doom, Group, Residency, request_number, request_state, ring};
 use crate::platform::{Instant, Platform};
-use crate::scheduler::{Contender, Decision, Place, Room, number_between, ranked};
+use crate::scheduler::{Contender, Decision, Place, Priority, Room, number_between, ranked};
 use crate::seats::Claim;
 use crate::slab::Key;
 use crate::wait::scaled;
 use core::time::Duration;
 use eitri_csf::interface::group::CsgState;
+use heapless::Vec;
 
 /// How soon to look again when a decision can't be carried out yet.
 const SOON: Duration = Duration::from_millis(1);
+/// Groups that the scheduler chooses among at most: those on slots, and those who may follow.
+const CONTENDERS: usize = 2 * MAX_SLOTS + 1;
 
 impl<P: Platform> Device<'_, '_, P> {
     /// When an answer of the firmware that is asked for now is late.
@@ -32,8 +36,8 @@ impl<P: Platform> Device<'_, '_, P> {
     pub(super) fn arrange(&mut self, now: Instant) -> Result<Option<Instant>, DeviceLost> {
         let scheduled = self.schedule(now)?;
         let moving = self.move_spaces(now)?;
-        for index in 0..self.groups.capacity() {
-            if let Some(key) = self.groups.key_at(index) {
+        for seat in 0..self.interface.slots.len() {
+            if let Some(key) = self.group_on(seat) {
                 self.start_seated(key, now);
             }
         }
@@ -50,9 +54,12 @@ impl<P: Platform> Device<'_, '_, P> {
             spaces: self.space_seats.count(),
         };
         // Each round puts a group onto a slot or begins to take one off: there are no more rounds than that.
-        for _ in 0..self.groups.capacity().saturating_mul(2) {
-            let all = self.groups.iter().map(contender);
-            match self.scheduler.decide(all, room, now) {
+        for _ in 0..MAX_SLOTS.saturating_mul(2) {
+            if !self.backlog.has_ready() {
+                return Ok(None);
+            }
+            let all = self.contenders(room.slots);
+            match self.scheduler.decide(all.iter().copied(), room, now) {
                 Decision::Bind(who) => match self.groups.key_at(who) {
                     Some(key) if self.bind(key) => {}
                     _ => return Ok(Some(now.after(SOON))),
@@ -67,6 +74,45 @@ impl<P: Platform> Device<'_, '_, P> {
         Ok(Some(now.after(SOON)))
     }
 
+    /// The group on a slot.
+    pub(super) fn group_on(&self, seat: usize) -> Option<Key> {
+        self.groups.key_at(self.slot_seats.who(seat)?)
+    }
+
+    /// The groups on slots.
+    pub(super) fn seated_groups(&self) -> impl Iterator<Item = &Group> + Clone {
+        let seats = 0..self.interface.slots.len();
+        let keys = seats.filter_map(|seat| self.group_on(seat));
+        keys.filter_map(|key| self.groups.get(key))
+    }
+
+    /// Who may be on a slot next: those who are, and of those who are ready as many as could matter, the most urgent first.
+    fn contenders(&self, slots: usize) -> Vec<Contender, CONTENDERS> {
+        let mut all = Vec::new();
+        for key in (0..MAX_SLOTS).filter_map(|seat| self.group_on(seat)) {
+            if let Some(group) = self.groups.get(key) {
+                let _ = all.push(contender((key, group)));
+            }
+        }
+        // All slots could be leaving, and one more wait.
+        let most = all.len().saturating_add(slots).saturating_add(1);
+        for priority in [
+            Priority::RealTime,
+            Priority::High,
+            Priority::Medium,
+            Priority::Low,
+        ] {
+            let mut next = self.backlog.first(Filed::Ready(priority));
+            while let Some((key, group)) = next.and_then(|key| Some((key, self.groups.get(key)?))) {
+                if all.len() >= most || all.push(contender((key, group))).is_err() {
+                    return all;
+                }
+                next = Backlog::after(&self.groups, key);
+            }
+        }
+        all
+    }
+
     /// Gives a group a free slot and its space a number; false if it can't be now. It is started when the hardware has its
     /// space.
     fn bind(&mut self, key: Key) -> bool {
@@ -77,9 +123,8 @@ impl<P: Platform> Device<'_, '_, P> {
         let Claim::Free(seat) = self.slot_seats.claim(key.index()) else {
             return false;
         };
-        let others = self.groups.iter();
-        let others = others.filter(|(_, other)| other.slot.is_some());
-        let others = others.map(|(_, other)| (other.priority, other.number));
+        let others = self.seated_groups();
+        let others = others.map(|other| (other.priority, other.number));
         let number = match number_between(others, priority) {
             Some(number) => number,
             None => match self.renumber(priority) {
@@ -98,6 +143,8 @@ impl<P: Platform> Device<'_, '_, P> {
         group.idle = false;
         group.unseen = false;
         group.residency = Residency::Seating;
+        self.file(key);
+        self.restless = true;
         self.slot_seats.take(seat, key.index());
         self.space_seats.pin(space.index());
         true
@@ -126,14 +173,14 @@ impl<P: Platform> Device<'_, '_, P> {
     fn renumber(&mut self, priority: crate::scheduler::Priority) -> Option<u32> {
         let still = |it: &Group| matches!(it.residency, Residency::On { .. } | Residency::Seating);
         let moves = |it: &Group| it.slot.is_some() && !still(it);
-        if self.groups.iter().any(|(_, it)| moves(it)) {
+        if self.seated_groups().any(moves) {
             return None;
         }
         let version = self.interface.version;
-        let mut ranks = [None; crate::firmware::MAX_SLOTS];
+        let mut ranks = [None; MAX_SLOTS];
         for (rank, seat) in ranks.iter_mut().zip(0..) {
             let on = |it: &&Group| it.slot == Some(seat);
-            let groups = || self.groups.iter().map(|(_, it)| it);
+            let groups = || self.seated_groups();
             let Some(group) = groups().find(on) else {
                 continue;
             };
@@ -144,10 +191,11 @@ impl<P: Platform> Device<'_, '_, P> {
                 .saturating_add(usize::from(priority > group.priority));
             *rank = Some(ranked(u32::try_from(before).unwrap_or(0)));
         }
-        for (_, group) in self.groups.iter_mut() {
-            let seat = group.slot.unwrap_or(usize::MAX);
+        for (seat, number) in ranks.iter().enumerate() {
+            let key = self.group_on(seat);
+            let group = key.and_then(|key| self.groups.get_mut(key));
             let slot = self.interface.slots.get(seat);
-            let (Some(slot), Some(Some(number))) = (slot, ranks.get(seat)) else {
+            let (Some(slot), Some(group), Some(number)) = (slot, group, number) else {
                 continue;
             };
             if group.number != *number {
@@ -160,8 +208,8 @@ impl<P: Platform> Device<'_, '_, P> {
                 ring(&mut self.platform, &self.interface.global, slot);
             }
         }
-        let before = self.groups.iter();
-        let before = before.filter(|(_, it)| it.slot.is_some() && it.priority >= priority);
+        let before = self.seated_groups();
+        let before = before.filter(|it| it.priority >= priority);
         Some(ranked(u32::try_from(before.count()).unwrap_or(0)))
     }
 
@@ -187,6 +235,7 @@ impl<P: Platform> Device<'_, '_, P> {
         request_state(&mut self.platform, slot, state);
         ring(&mut self.platform, &self.interface.global, slot);
         group.residency = residency;
+        self.restless = true;
     }
 
     /// A group is on no slot any more.
@@ -200,6 +249,8 @@ impl<P: Platform> Device<'_, '_, P> {
             group.residency = residency;
             group.stamp = self.stamps;
         }
+        self.restless = true;
+        self.file(key);
     }
 }
 

@@ -4,6 +4,7 @@
 //! is a state with a deadline, looked at here; nothing is waited for.
 //! Facts: hardware/csf-firmware.md section 11, gpu-mmu.md section 8, csf-mmio.md sections 7 and 8, csf-scheduling.md.
 
+use super::backlog::{Backlog, Filed};
 use super::{Device, DeviceLost};
 use crate::access::Access;
 use crate::fault::{Cause, GpuFault, Recovery};
@@ -20,7 +21,7 @@ use crate::slab::Key;
 use core::time::Duration;
 use eitri_csf::command::GpuCommand;
 use eitri_csf::registers::control::{GPU_COMMAND, GPU_FAULTADDRESS, GPU_FAULTSTATUS};
-use eitri_csf::registers::interrupts::{GPU_IRQ, gpu_irq};
+use eitri_csf::registers::interrupts::{GPU_IRQ, gpu_irq, job_irq};
 use eitri_csf::registers::mcu::{MCU_STATUS, McuState, mcu_status};
 
 /// What to sleep on until the next [`Device::poll`].
@@ -73,6 +74,9 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Looks at everything that the GPU reports, does what is to be done, and says when to be called again. Never waits for
     /// the firmware, a job, or any other part of the hardware.
     ///
+    /// `now` is the platform's clock ([`Platform::now`]): deadlines are compared with it, here and inside. With the time of another
+    /// clock a firmware that answers looks silent, which costs a recovery.
+    ///
     /// A GPU that is lost is started again, call by call: what was saved, and what had not begun, goes on.
     pub fn poll(&mut self, now: Instant) -> Next {
         let held = self.held_loss.filter(|_| !self.hold_faults);
@@ -108,36 +112,46 @@ impl<P: Platform> Device<'_, '_, P> {
         let faults = pending_faults(&mut self.platform);
         self.look_at_health(faults)?;
         // What the firmware reports stands in the words of the global block and of each slot: the bits of the JOB line say
-        // only that something changed.
-        clear_job_line(&mut self.platform);
-        let events = self.interface.global.take_events(&mut self.platform);
-        if let Some(counters) = &mut self.counters {
-            counters.note(events);
+        // only where something changed.
+        let reported = clear_job_line(&mut self.platform);
+        let all = self.restless || faults != 0 || now >= self.look_at;
+        if reported == 0 && !all && self.in_flight == 0 {
+            return Ok(self.look_at);
         }
+        // What is asked for from here on is looked at next time.
+        self.restless = false;
+        self.look_at_reports(reported, all, now)?;
         if self.holds_a_fault() {
+            self.restless = true;
             return Ok(now);
         }
-        let mut changed = false;
-        for index in 0..self.groups.capacity() {
-            if let Some(key) = self.groups.key_at(index) {
-                changed |= self.look_at_group(key, now)?;
-            }
+        let all = all || self.restless;
+        let mut asking = false;
+        if all {
+            self.look_at_spaces(now, faults)?;
+            asking = self.watch(now)?;
         }
-        if changed {
-            self.look_at_blocked();
+        let arranged = match all || self.backlog.has_ready() {
+            true => self.arrange(now)?,
+            false => None,
+        };
+        #[cfg(debug_assertions)]
+        self.check_backlog();
+        let jobs = match self.in_flight {
+            0 => self.look_at,
+            _ => now.after(LOOK_AT_JOBS),
+        };
+        if !all && !self.restless && arranged.is_none() {
+            self.look_at = self.look_at.min(jobs);
+            return Ok(self.look_at);
         }
-        if self.holds_a_fault() {
-            return Ok(now);
-        }
-        self.look_at_spaces(now, faults)?;
-        self.watch(now)?;
-        let arranged = self.arrange(now)?;
-        let requests = self.groups.iter().any(|(_, group)| {
-            let moves = !group.is_off() && !matches!(group.residency, Residency::On { .. });
-            moves || group.doom.is_some() && !group.is_off()
-        });
-        let jobs = self.groups.iter().any(|(_, group)| group.is_busy());
-        let soon = match (requests || self.watch.asked.is_some(), jobs) {
+        let moves = |group: &Group| {
+            let on = matches!(group.residency, Residency::On { .. });
+            !on || group.doom.is_some()
+        };
+        let requests = self.seated_groups().any(moves);
+        let requests = requests || asking;
+        let soon = match (requests, self.in_flight > 0) {
             (true, _) => now.after(LOOK_AT_REQUESTS),
             (false, true) => now.after(LOOK_AT_JOBS),
             (false, false) => self.watch.next,
@@ -145,7 +159,61 @@ impl<P: Platform> Device<'_, '_, P> {
         let at = soon.min(self.watch.next);
         let at = arranged.map_or(at, |other| other.min(at));
         let off = self.look_at_power(now);
-        Ok(off.map_or(at, |other| other.min(at)))
+        let at = off.map_or(at, |other| other.min(at));
+        // Whatever else was noted meanwhile was seen to above.
+        let doomed = self.backlog.first(Filed::Doomed).is_some();
+        self.restless = requests || doomed || self.spaces_faulted || self.spaces_move;
+        // Without an interrupt everything is looked at all the same when it is due.
+        self.look_at = if all { at } else { at.min(self.look_at) };
+        Ok(self.look_at)
+    }
+
+    /// Takes in what the firmware reports where the JOB line says so, or everywhere; ends the jobs that are over; and goes on with
+    /// groups that are on their way.
+    fn look_at_reports(
+        &mut self,
+        reported: u32,
+        all: bool,
+        now: Instant,
+    ) -> Result<(), DeviceLost> {
+        if all || job_irq::GLOBAL.get(reported) {
+            let events = self.interface.global.take_events(&mut self.platform);
+            if let Some(counters) = &mut self.counters {
+                counters.note(events);
+            }
+        }
+        if self.holds_a_fault() {
+            return Ok(());
+        }
+        let before = self.in_flight;
+        let mut changed = false;
+        for seat in 0..self.interface.slots.len() {
+            let Some(key) = self.group_on(seat) else {
+                continue;
+            };
+            let says = reported.checked_shr(seat as u32).unwrap_or(0) & 1 != 0;
+            match all || says {
+                true => changed |= self.look_at_group(key, now)?,
+                false => self.retire(key),
+            }
+        }
+        if all {
+            let mut next = self.backlog.first(Filed::Doomed);
+            // There are no more in a list than groups.
+            for _ in 0..self.groups.capacity() {
+                let Some(key) = next else { break };
+                next = Backlog::after(&self.groups, key);
+                changed |= self.look_at_group(key, now)?;
+            }
+        }
+        if changed {
+            self.look_at_blocked();
+        }
+        // Nothing is left to do: who wants it off when it is idle counts from now on.
+        if before > 0 && self.in_flight == 0 && self.options.idle_off.is_some() {
+            self.restless = true;
+        }
+        Ok(())
     }
 
     fn look_at_gpu(&mut self) -> Result<(), DeviceLost> {
@@ -461,6 +529,10 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Page faults: the groups that have work in the space have to go; the others go on, and so does the space for them.
     fn look_at_spaces(&mut self, now: Instant, faults: u64) -> Result<(), DeviceLost> {
+        if faults == 0 && !self.spaces_faulted {
+            return Ok(());
+        }
+        self.spaces_faulted = false;
         let arch = self.properties.arch;
         for index in 0..self.spaces.capacity() {
             let Some(key) = self.spaces.key_at(index) else {
@@ -472,20 +544,24 @@ impl<P: Platform> Device<'_, '_, P> {
             if let Some(fault) = vm.space.take_fault(&mut self.platform, arch, faults) {
                 // Accesses stall until the space is reconfigured; unmapped, they fail, which drains the jobs.
                 vm.faulted = true;
+                self.spaces_move = true;
                 self.doom_space(key, fault, now.after(self.scaled(NAMED)));
             }
             let dooms = |group: &Group| {
                 let by_space = matches!(group.doom, Some(Doom::Space { .. }));
                 group.space == key && !group.is_off() && by_space
             };
-            let doomed = self.groups.iter().any(|(_, group)| dooms(group));
+            let doomed = self.seated_groups().any(dooms);
             if let Some(vm) = self.spaces.get_mut(key)
                 && vm.faulted
-                && !doomed
-                && vm.space.holds().is_none()
             {
+                if doomed || vm.space.holds().is_some() {
+                    self.spaces_faulted = true;
+                    continue;
+                }
                 // Whoever is left in it may have it again.
                 vm.faulted = false;
+                self.spaces_move = true;
                 if self.space_seats.pins(index) == 0 {
                     self.space_seats.leave(index);
                 }
@@ -514,20 +590,23 @@ impl<P: Platform> Device<'_, '_, P> {
         }
     }
 
-    /// Asks the firmware for a sign of life from time to time.
-    fn watch(&mut self, now: Instant) -> Result<(), DeviceLost> {
+    /// Asks the firmware for a sign of life from time to time; whether one is or was asked for, which takes bits of the JOB line.
+    fn watch(&mut self, now: Instant) -> Result<bool, DeviceLost> {
         let global = self.interface.global;
         match &self.watch.asked {
             None if now >= self.watch.next => {
                 self.watch.asked = Some(global.begin_ping(&mut self.platform, now));
+                Ok(true)
             }
-            None => {}
+            None => Ok(false),
             Some(asked) => match asked.look(&mut self.platform, now) {
-                Ok(true) => self.watch = Watch::new(now),
-                Ok(false) => {}
-                Err(ignored) => return Err(DeviceLost::Silent(ignored)),
+                Ok(true) => {
+                    self.watch = Watch::new(now);
+                    Ok(true)
+                }
+                Ok(false) => Ok(true),
+                Err(ignored) => Err(DeviceLost::Silent(ignored)),
             },
         }
-        Ok(())
     }
 }

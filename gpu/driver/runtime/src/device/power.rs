@@ -50,7 +50,7 @@ pub(super) struct Power {
     /// The firmware has halted in order: what it has in memory is good.
     kept: bool,
     /// Since when there has been nothing to do.
-    idle_since: Option<Instant>,
+    pub(super) idle_since: Option<Instant>,
     /// The clock and voltage that its owner wants.
     point: Option<OperatingPoint>,
 }
@@ -86,6 +86,7 @@ impl<P: Platform> Device<'_, '_, P> {
     pub fn suspend(&mut self) -> Result<(), Error> {
         self.alive()?;
         self.power.suspended = true;
+        self.restless = true;
         Ok(())
     }
 
@@ -96,6 +97,7 @@ impl<P: Platform> Device<'_, '_, P> {
     pub fn resume(&mut self) -> Result<(), Error> {
         self.alive()?;
         self.power.suspended = false;
+        self.restless = true;
         // Who has never asked for a GPU that is off while it is idle wants it on.
         if self.options.idle_off.is_none() {
             let now = self.platform.now();
@@ -120,7 +122,7 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Whether there is work that a GPU with power would go on with.
     fn has_work(&self) -> bool {
-        self.groups.iter().any(|(_, group)| group.is_ready())
+        self.backlog.has_ready() || self.seated_groups().any(Group::is_ready)
     }
 
     /// Switches power on if it is off and there is work.
@@ -162,7 +164,7 @@ impl<P: Platform> Device<'_, '_, P> {
             let on = matches!(group.residency, Residency::On { .. });
             !group.is_off() && (!on || group.doom.is_some())
         };
-        let moves = self.groups.iter().any(|(_, group)| moves(group));
+        let moves = self.seated_groups().any(moves);
         let counts = self.counters.as_ref().is_some_and(|it| it.is_on());
         let idle = !self.has_work() && !counts && !self.watch.is_asking(now);
         if !idle {
@@ -210,6 +212,7 @@ impl<P: Platform> Device<'_, '_, P> {
         match (self.power.kept, in_order) {
             (true, true) => {
                 self.space_seats.clear();
+                self.spaces_move = true;
                 self.phase = Phase::Leaving;
             }
             (true, false) => self.reset_for_power(now),

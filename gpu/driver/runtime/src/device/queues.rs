@@ -2,7 +2,7 @@
 //!
 //! Facts: hardware/csf-scheduling.md sections 2 to 5.
 
-use super::Device;
+use super::{Device, Entry};
 use crate::error::{Error, Table, Thing};
 use crate::group::{Doom, Endpoints, Group, GroupMemory, Residency, STREAMS};
 use crate::handle::{Fence, Queue, Space};
@@ -122,6 +122,7 @@ impl<P: Platform> Device<'_, '_, P> {
             adrift: false,
             keeps_state: false,
             stamp: 0,
+            backlog: Entry::NONE,
             doom: None,
             stopped: None,
             leaving: false,
@@ -158,7 +159,10 @@ impl<P: Platform> Device<'_, '_, P> {
         if let Some(group) = self.groups.get_mut(queue.0) {
             group.leaving = true;
             group.doom = group.doom.or(Some(Doom::Cancelled));
+            self.leaving = self.leaving.saturating_add(1);
         }
+        self.restless = true;
+        self.file(queue.0);
         self.collect();
         Ok(())
     }
@@ -173,6 +177,8 @@ impl<P: Platform> Device<'_, '_, P> {
         if let Some(group) = self.groups.get_mut(queue.0) {
             group.doom = group.doom.or(Some(Doom::Cancelled));
         }
+        self.restless = true;
+        self.file(queue.0);
         Ok(())
     }
 
@@ -225,6 +231,9 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Gives back what destroyed queues had, where the firmware has let go of it.
     pub(super) fn collect(&mut self) {
+        if self.leaving == 0 {
+            return;
+        }
         for index in 0..self.groups.capacity() {
             let Some(key) = self.groups.key_at(index) else {
                 continue;
@@ -233,9 +242,11 @@ impl<P: Platform> Device<'_, '_, P> {
             if !self.groups.get(key).is_some_and(done) {
                 continue;
             }
+            self.unfile(key);
             let Some(group) = self.groups.remove(key) else {
                 continue;
             };
+            self.leaving = self.leaving.saturating_sub(1);
             let space = group.space;
             let GroupMemory {
                 rings,

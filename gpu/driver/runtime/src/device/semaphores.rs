@@ -1,19 +1,21 @@
 //! Timeline semaphores: 64-bit values that only grow, waited for and signalled by jobs of any queue and by the host.
 //!
-//! A semaphore is a page of its own, which lies at the same address in every space that it was mapped in: near the end of the
-//! addresses, where nothing else is placed. So a shader reaches those that its own queue may signal, and no others.  Guarantees:
+//! A semaphore is a page of its own, which lies at the same address in every space that it was mapped in: at the end of the
+//! addresses, which are kept for semaphores in every space. So a shader reaches those that its own queue may signal, and no others.  Guarantees:
 //! a job that does not come to its signals has them given when it is over, so that nobody waits for it for ever; its own status
 //! tells what became of it.
 //! Facts: hardware/csf-scheduling.md sections 3.7 and 5, command-stream.md 1.9.
 
 use super::aliases::Access;
+use super::backlog::{Backlog, Filed};
+use super::objects::{Promise, Seen};
 use super::{Device, DeviceLost, Kind, Object};
 use crate::access::SharedBlock;
 use crate::error::{Error, Thing};
-use crate::handle::{Semaphore, Space};
+use crate::handle::{Fence, Semaphore, Space};
 use crate::mmu::Part;
 use crate::platform::Platform;
-use crate::queue::SyncPoint;
+use crate::queue::{MOST_POINTS, SyncPoint};
 use crate::slab::Key;
 use crate::vm::{GpuAddress, Mapping, Vm, VmError};
 use core::ops::Range;
@@ -45,7 +47,11 @@ impl<P: Platform> Device<'_, '_, P> {
         SharedBlock::new(pages.start()).write(it, SYNC64_VALUE, value);
         // Where it lies depends on its place in the storage, which is known when it has one.
         let mapping = Mapping::of_pages(GpuAddress(0), pages);
-        let object = Object::new(Key::NONE, mapping, Kind::Semaphore);
+        let kind = Kind::Semaphore {
+            seen: [None; 2],
+            promise: None,
+        };
+        let object = Object::new(Key::NONE, mapping, kind);
         let key = self.insert_object(object)?;
         let address = self.place_of_semaphore(key);
         if let Some(object) = self.objects.get_mut(key) {
@@ -57,9 +63,19 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Where a semaphore lies in every space that it is mapped in: counted in pages from the end of the addresses, with one
     /// between each two.
     fn place_of_semaphore(&self, key: Key) -> GpuAddress {
-        let pages = (key.index() as u64).saturating_add(1).saturating_mul(2);
+        self.place_from_end(key.index())
+    }
+
+    fn place_from_end(&self, index: usize) -> GpuAddress {
+        let pages = (index as u64).saturating_add(1).saturating_mul(2);
         let end = 1_u64.checked_shl(self.properties.va_bits).unwrap_or(0);
         GpuAddress(end.wrapping_sub(pages.saturating_mul(PAGE_BYTES)))
+    }
+
+    /// Where the addresses begin that semaphores may have: two pages for each place of an object in the storage, up to the end.
+    /// Nothing else is mapped there, in any space.
+    pub fn semaphore_addresses(&self) -> GpuAddress {
+        self.place_from_end(self.objects.capacity())
     }
 
     /// Lets the queues of a space wait for a semaphore ([`Access::Read`]), or wait for and signal it ([`Access::ReadWrite`]).
@@ -196,12 +212,18 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// A sync object has changed: groups that were saved while they waited for it are ready.
     pub(super) fn look_at_blocked(&mut self) {
-        for (_, group) in self.groups.iter_mut() {
-            if group.blocked {
-                let space = self.spaces.get(group.space);
-                let waits = |vm: &Vm| group.waits(&mut self.platform, &vm.space);
-                group.blocked = space.is_some_and(waits);
-            }
+        let mut next = self.backlog.first(Filed::Blocked);
+        // There are no more in a list than groups.
+        for _ in 0..self.groups.capacity() {
+            let Some(key) = next else { break };
+            next = Backlog::after(&self.groups, key);
+            let Some(group) = self.groups.get_mut(key) else {
+                break;
+            };
+            let space = self.spaces.get(group.space);
+            let waits = |vm: &Vm| group.waits(&mut self.platform, &vm.space);
+            group.blocked = space.is_some_and(waits);
+            self.file(key);
         }
     }
 
@@ -213,24 +235,89 @@ impl<P: Platform> Device<'_, '_, P> {
         signals: bool,
     ) -> Result<SyncPoint, Error> {
         let (what, semaphore) = (WHAT, point.semaphore.0);
-        let address = self.object(semaphore, WHAT)?.mapping.address();
-        let vm = self.spaces.get(space);
-        let mapped = vm.and_then(|vm| vm.space.translate(&mut self.platform, address.0));
-        match mapped {
-            None => Err(Error::OtherSpace { what }),
-            Some((_, attributes)) if signals && !attributes.writable => {
-                Err(Error::ReadOnly { what })
-            }
-            Some(_) => Ok(SyncPoint {
+        let object = self.object(semaphore, WHAT)?;
+        let (address, value) = (object.mapping.address(), point.value);
+        let seen = match object.kind {
+            Kind::Semaphore {
+                seen: [waits, _], ..
+            } if !signals => waits,
+            Kind::Semaphore {
+                seen: [_, signals], ..
+            } => signals,
+            _ => None,
+        };
+        let writable = match seen.filter(|seen| seen.space == space) {
+            Some(seen) => seen.writable,
+            None => self.find_semaphore(space, semaphore, signals)?,
+        };
+        match signals && !writable {
+            true => Err(Error::ReadOnly { what }),
+            false => Ok(SyncPoint {
                 semaphore,
                 address,
-                value: point.value,
+                value,
             }),
         }
     }
 
-    /// Counts a job in flight that uses semaphores.
-    pub(super) fn count_points(&mut self, points: Key) {
+    /// Whether jobs of a space may write a semaphore, by its tables. A mapping stays for as long as both are there: so it is
+    /// noted.
+    #[inline(never)]
+    fn find_semaphore(&mut self, space: Key, key: Key, signals: bool) -> Result<bool, Error> {
+        let what = WHAT;
+        let address = self.object(key, WHAT)?.mapping.address();
+        let vm = self.spaces.get(space);
+        let mapped = vm.and_then(|vm| vm.space.translate(&mut self.platform, address.0));
+        let (_, attributes) = mapped.ok_or(Error::OtherSpace { what })?;
+        let writable = attributes.writable;
+        if let Some(object) = self.objects.get_mut(key)
+            && let Kind::Semaphore { seen, .. } = &mut object.kind
+            && let Some(place) = seen.get_mut(usize::from(signals))
+        {
+            *place = Some(Seen { space, writable });
+        }
+        Ok(writable)
+    }
+
+    /// Checks that a job of the stream of `by`, which has its point still to come, raises a semaphore: over the value that it has,
+    /// over the one that the last job of its stream signals, and over `own`, which this job signals before. Which order jobs of other streams end in is not
+    /// known here.
+    pub(super) fn check_larger(
+        &mut self,
+        point: SemaphorePoint,
+        own: Option<u64>,
+        by: Fence,
+    ) -> Result<(), Error> {
+        let (key, value) = (point.semaphore.0, point.value);
+        let of_stream = |it: &Promise| it.queue == by.queue && it.sub_queue == by.sub_queue;
+        let promised = match self.object(key, WHAT)?.kind {
+            Kind::Semaphore { promise, .. } => promise.filter(of_stream).map(|it| it.value),
+            _ => None,
+        };
+        let has = self.value_of(key);
+        match has.max(promised).max(own) {
+            Some(reached) if value <= reached => Err(Error::NotLarger { value, reached }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts a job in flight that uses semaphores, and notes what it signals.
+    pub(super) fn count_points(&mut self, points: Key, fence: Fence) {
+        let Fence {
+            queue, sub_queue, ..
+        } = fence;
+        let signals = self.points.get(points).into_iter();
+        for point in signals.flat_map(|points| &points.signals) {
+            if let Some(object) = self.objects.get_mut(point.semaphore)
+                && let Kind::Semaphore { promise, .. } = &mut object.kind
+            {
+                *promise = Some(Promise {
+                    value: point.value,
+                    queue,
+                    sub_queue,
+                });
+            }
+        }
         let all = self.points.get(points).into_iter();
         for point in all.flat_map(|points| points.all()) {
             if let Some(object) = self.objects.get_mut(point.semaphore) {
@@ -239,23 +326,27 @@ impl<P: Platform> Device<'_, '_, P> {
         }
     }
 
-    /// A job with semaphores is not in flight any more. One that has `run` has signalled; for another they are signalled now.
-    pub(super) fn end_points(&mut self, points: Key, ran: bool) {
-        let Some(points) = self.points.remove(points) else {
+    /// A job with semaphores is not in flight any more. One that has run has signalled; for another they are signalled now. The
+    /// host may have given a semaphore the value of a job that was cancelled over a larger one that the GPU wrote at that moment:
+    /// the job which the GPU wrote it for puts that right here.
+    pub(super) fn end_points(&mut self, points: Key) {
+        let Some(all) = self.points.get(points) else {
             return;
         };
-        for point in points.all() {
+        for point in all.all() {
             if let Some(object) = self.objects.get_mut(point.semaphore) {
                 object.uses = object.uses.saturating_sub(1);
             }
         }
-        if ran {
-            return;
-        }
         let mut raised = false;
-        for point in &points.signals {
+        for index in 0..MOST_POINTS {
+            let signals = self.points.get(points).map(|points| &points.signals);
+            let Some(point) = signals.and_then(|signals| signals.get(index)).copied() else {
+                break;
+            };
             raised |= self.raise(point.semaphore, point.value);
         }
+        let _ = self.points.release(points);
         if raised {
             self.look_at_blocked();
             if self.is_running() {

@@ -153,9 +153,16 @@ impl<P: Platform> Device<'_, '_, P> {
     /// Drops every group, and waits until the firmware has done so; how many there were.
     fn stop_groups(&mut self) -> Result<usize, BringUpError> {
         let count = self.groups.len();
-        for (_, group) in self.groups.iter_mut() {
-            group.doom = group.doom.or(Some(Doom::Cancelled));
+        for index in 0..self.groups.capacity() {
+            let Some(key) = self.groups.key_at(index) else {
+                continue;
+            };
+            if let Some(group) = self.groups.get_mut(key) {
+                group.doom = group.doom.or(Some(Doom::Cancelled));
+            }
+            self.file(key);
         }
+        self.restless = true;
         self.settle();
         let off = |group: &Group| matches!(group.residency, Residency::Off | Residency::Dead);
         match (self.lost, self.groups.iter().all(|(_, group)| off(group))) {

@@ -7,6 +7,7 @@ use super::{Device, DeviceLost};
 use crate::access::Access;
 use crate::error::{Error, Table, Thing};
 use crate::fault::Neighbour;
+use crate::firmware::MAX_SLOTS;
 use crate::group::{Residency, doorbell};
 use crate::handle::Space;
 use crate::memory::Memory;
@@ -30,7 +31,9 @@ impl<P: Platform> Device<'_, '_, P> {
         let (bits, coherency) = (self.properties.va_bits, self.coherency);
         let space = AddressSpace::new(&mut self.platform, &mut self.memory, bits, coherency);
         let space = space.map_err(VmError::Mmu)?;
-        let range = self.options.first_address..self.options.end_address;
+        // The addresses behind are kept for semaphores.
+        let end = self.options.end_address.min(self.semaphore_addresses().0);
+        let range = self.options.first_address..end;
         match self.spaces.insert(Vm::new(space, range)) {
             Ok(key) => Ok(Space(key)),
             Err(vm) => {
@@ -89,6 +92,7 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// Takes a space out of the hardware that no group uses any more, and waits for it.
     pub(super) fn take_out(&mut self, key: Key) -> Result<(), Error> {
+        self.spaces_move = true;
         self.space_seats.leave(key.index());
         let Some(vm) = self.spaces.get_mut(key) else {
             return Ok(());
@@ -114,6 +118,7 @@ impl<P: Platform> Device<'_, '_, P> {
             Claim::None => return false,
         };
         self.space_seats.take(seat, who);
+        self.spaces_move = true;
         true
     }
 
@@ -132,22 +137,36 @@ impl<P: Platform> Device<'_, '_, P> {
 
     /// The next space that is to leave the hardware, or to enter it, as a number. Those that leave make room first.
     fn next_move(&self) -> Option<(Key, Option<u32>)> {
-        let all = self.spaces.iter();
-        let mut all = all.map(|(key, vm)| (key, vm.space.number(), self.wanted(key, vm)));
-        let leaves = all.clone().find(|(_, has, to)| has.is_some() && has != to);
-        match leaves {
-            Some((key, ..)) => Some((key, None)),
-            None => all
-                .find(|(_, has, to)| has.is_none() && to.is_some())
-                .map(|(key, _, to)| (key, to)),
+        let known = |key: Key| {
+            let vm = self.spaces.get(key)?;
+            Some((key, vm.space.number(), self.wanted(key, vm)))
+        };
+        let mut inside = self.numbered.iter().flatten().copied().filter_map(known);
+        if let Some((key, ..)) = inside.find(|(_, has, to)| has.is_some() && has != to) {
+            return Some((key, None));
         }
+        let wanted = (0..self.numbered.len()).filter_map(|seat| self.space_seats.who(seat));
+        let wanted = wanted.filter_map(|who| known(self.spaces.key_at(who)?));
+        let mut enters = wanted.filter(|(_, has, to)| has.is_none() && to.is_some());
+        enters.next().map(|(key, _, to)| (key, to))
+    }
+
+    /// The space that is on its way into the hardware or out of it.
+    fn moving(&self) -> Option<Key> {
+        let moves = |key: &Key| self.spaces.get(*key).is_some_and(|vm| vm.space.moves());
+        self.numbered.iter().flatten().copied().find(moves)
     }
 
     /// Tells the hardware which spaces have which numbers, one space at a time; when to go on, if it is still at it.
     pub(super) fn move_spaces(&mut self, now: Instant) -> Result<Option<Instant>, DeviceLost> {
+        if !self.spaces_move {
+            return Ok(None);
+        }
         for _ in 0..LOOKS {
-            let moving = self.spaces.iter_mut().find(|(_, vm)| vm.space.moves());
-            if let Some((key, vm)) = moving {
+            if let Some(key) = self.moving() {
+                let Some(vm) = self.spaces.get_mut(key) else {
+                    return Ok(None);
+                };
                 let done = vm.space.step(&mut self.platform, now);
                 if done.map_err(DeviceLost::Mmu)? {
                     self.space_has_moved(key);
@@ -155,6 +174,7 @@ impl<P: Platform> Device<'_, '_, P> {
                 continue;
             }
             let Some((key, number)) = self.next_move() else {
+                self.spaces_move = false;
                 return Ok(None);
             };
             let Some(vm) = self.spaces.get_mut(key) else {
@@ -162,10 +182,14 @@ impl<P: Platform> Device<'_, '_, P> {
             };
             match number {
                 None => vm.space.begin_leave(&mut self.platform, now),
-                Some(number) => vm
-                    .space
-                    .begin_enter(&mut self.platform, now, number)
-                    .map_err(DeviceLost::Mmu)?,
+                Some(number) => {
+                    vm.space
+                        .begin_enter(&mut self.platform, now, number)
+                        .map_err(DeviceLost::Mmu)?;
+                    if let Some(place) = self.numbered.get_mut(number as usize) {
+                        *place = Some(key);
+                    }
+                }
             }
         }
         Ok(Some(now.after(LOOK)))
@@ -177,7 +201,11 @@ impl<P: Platform> Device<'_, '_, P> {
         if entered.is_none_or(|vm| vm.space.number().is_none()) {
             return;
         }
-        for (_, group) in self.groups.iter_mut() {
+        for seat in 0..MAX_SLOTS {
+            let key = self.group_on(seat);
+            let Some(group) = key.and_then(|key| self.groups.get_mut(key)) else {
+                continue;
+            };
             let on = matches!(group.residency, Residency::On { .. });
             let slot = group.slot.and_then(|slot| self.interface.slots.get(slot));
             if let (true, Some(slot)) = (on && group.space == space && group.unseen, slot) {

@@ -26,7 +26,8 @@ pub struct SubmitInfo<'a> {
     pub waits: &'a [SemaphorePoint],
     /// What it signals when everything of it is done, four points at most. A job that fails, is cancelled, or is lost with the
     /// GPU signals all the same, so that nobody waits for it for ever. The values of one semaphore must rise in the order in which
-    /// its jobs end, as Vulkan wants it of timelines: the GPU writes each as it stands here.
+    /// its jobs end, as Vulkan wants it of timelines: the GPU writes each as it stands here. A value that is not larger than the
+    /// semaphore's, or than what the stream signals before, is refused; of other streams that is the caller's to see to.
     pub signals: &'a [SemaphorePoint],
 }
 
@@ -67,8 +68,8 @@ impl<P: Platform> Device<'_, '_, P> {
     /// As [`Device::submit`], as `info` says: to any stream, with semaphores to wait for and to signal.
     ///
     /// # Errors
-    /// As [`Device::submit`]; also if there are more than four semaphores of either kind, or one is not mapped in the queue's
-    /// space for what the job does with it ([`Device::map_semaphore`]).
+    /// As [`Device::submit`]; also if there are more than four semaphores of either kind, one is not mapped in the queue's
+    /// space for what the job does with it ([`Device::map_semaphore`]), or a signal would not raise its semaphore.
     pub fn submit_with(
         &mut self,
         queue: Queue,
@@ -157,27 +158,60 @@ impl<P: Platform> Device<'_, '_, P> {
         (waits, signals): (&[SemaphorePoint], &[SemaphorePoint]),
     ) -> Result<Fence, Error> {
         let space = self.group(queue)?.space;
-        let mut points = Points::default();
-        for (from, to, signals) in [
-            (waits, &mut points.waits, false),
-            (signals, &mut points.signals, true),
-        ] {
-            for point in from {
-                let point = self.sync_point(space, *point, signals)?;
-                let most = MOST_POINTS;
-                to.push(point).map_err(|_| Error::TooMany { most })?;
-            }
-        }
-        // There are as many places as for jobs.
-        let full = self.jobs_are_full();
-        let points = self.points.insert(points).map_err(|_| full)?;
+        // There are as many places as for jobs. They are large: what was there last is written over.
+        let Some((points, place)) = self.points.reuse(Points::default) else {
+            return Err(self.jobs_are_full());
+        };
+        place.waits.clear();
+        place.signals.clear();
         work.points = Some(points);
+        let stream = Fence {
+            queue,
+            sub_queue,
+            point: 0,
+        };
+        if let Err(error) = self.find_points(space, points, stream, (waits, signals)) {
+            let _ = self.points.release(points);
+            return Err(error);
+        }
         let pushed = self.push(queue, sub_queue, &work);
-        match pushed.is_ok() {
-            true => self.count_points(points),
-            false => drop(self.points.remove(points)),
+        match &pushed {
+            Ok(fence) => self.count_points(points, *fence),
+            Err(_) => drop(self.points.release(points)),
         }
         pushed
+    }
+
+    /// Finds out where a space has the semaphores of a job of `stream`, which has its point still to come.
+    fn find_points(
+        &mut self,
+        space: Key,
+        points: Key,
+        stream: Fence,
+        (waits, signals): (&[SemaphorePoint], &[SemaphorePoint]),
+    ) -> Result<(), Error> {
+        const FULL: Error = Error::TooMany { most: MOST_POINTS };
+        for (from, signals) in [(waits, false), (signals, true)] {
+            for point in from {
+                if signals {
+                    let before = self.points.get(points).into_iter();
+                    let before = before.flat_map(|points| &points.signals);
+                    let own = before.filter(|it| it.semaphore == point.semaphore.0);
+                    let own = own.map(|it| it.value).max();
+                    self.check_larger(*point, own, stream)?;
+                }
+                let point = self.sync_point(space, *point, signals)?;
+                let Some(place) = self.points.get_mut(points) else {
+                    return Err(FULL);
+                };
+                let to = match signals {
+                    false => &mut place.waits,
+                    true => &mut place.signals,
+                };
+                to.push(point).map_err(|_| FULL)?;
+            }
+        }
+        Ok(())
     }
 
     /// Submits a called buffer of command-stream instructions that its owner wrote: `bytes`, a multiple of 8, at `start`, a
@@ -240,6 +274,8 @@ impl<P: Platform> Device<'_, '_, P> {
                 });
             }
         };
+        self.in_flight = self.in_flight.saturating_add(1);
+        self.power.idle_since = None;
         group.idle = false;
         group.blocked = false;
         let on = matches!(group.residency, Residency::On { .. });
@@ -264,6 +300,8 @@ impl<P: Platform> Device<'_, '_, P> {
     #[inline(never)]
     fn make_seen(&mut self, key: Key) {
         let running = self.is_running();
+        self.file(key);
+        self.restless = true;
         let Some(group) = self.groups.get(key) else {
             return;
         };

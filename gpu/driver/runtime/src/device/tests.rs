@@ -11,14 +11,18 @@ use crate::testing::firmware::{control_blocks, device, image, outputs};
 use crate::wait::{Pace, poll};
 use core::time::Duration;
 use eitri_cs::SubQueue;
-use eitri_csf::interface::group::{CSG_ACK, CSG_ALLOW_COMPUTE, CSG_EP_REQ, CSG_IRQ_REQ, ep_req};
+use eitri_csf::interface::control::Version;
+use eitri_csf::interface::group::{
+    CSG_ACK, CSG_ALLOW_COMPUTE, CSG_ALLOW_FRAGMENT, CSG_ALLOW_OTHER, CSG_EP_REQ, CSG_EP_REQ2,
+    CSG_IRQ_REQ, CSG_PROTM_SUSPEND_BUF, ep_req,
+};
 use eitri_csf::interface::stream::{
     CS_ACK, CS_CONFIG, CS_FATAL, CS_FATAL_INFO, CS_FAULT, CS_FAULT_INFO, CS_STATUS_BLOCKED_REASON,
     CS_USER_INPUT, cs_config,
 };
 use eitri_csf::interface::sync_object::{SYNC64_STATUS, SYNC64_VALUE};
 use eitri_csf::registers::address_space::{AS_FAULTADDRESS, AS_FAULTSTATUS};
-use eitri_csf::registers::interrupts::{JOB_IRQ_RAWSTAT, MMU_IRQ_RAWSTAT};
+use eitri_csf::registers::interrupts::{GPU_IRQ, JOB_IRQ_RAWSTAT, MMU_IRQ_RAWSTAT, gpu_irq};
 use eitri_csf::registers::mcu::MCU_STATUS;
 use std::string::{String, ToString};
 
@@ -325,6 +329,8 @@ fn the_firmware_is_told_cores_and_priorities() {
     let slot = &device.interface.slots[0];
     let it = &mut device.platform;
     assert_eq!(slot.input.read(it, CSG_ALLOW_COMPUTE), one);
+    assert_eq!(slot.input.read(it, CSG_ALLOW_FRAGMENT), one);
+    assert_eq!(slot.input.read(it, CSG_ALLOW_OTHER), 1, "the tiler");
     assert_eq!(ep_req::COMPUTE.get(slot.input.read_word(it, CSG_EP_REQ)), 1);
     let told = |number: usize, it: &mut Fake| {
         let config = slot.streams[number].input.read_word(it, CS_CONFIG);
@@ -420,4 +426,138 @@ fn a_line_that_stays_high_does_not_stop_time() {
     );
     assert_eq!(found, Ok(None));
     assert!(looks < 50 * 70, "{looks}");
+}
+
+/// From interface version to version the word for endpoints is another.
+#[test]
+fn endpoints_stand_in_the_word_of_the_interface() {
+    let image = image(&control_blocks());
+    for (version, word, other) in [
+        (Version::new(1, 1), CSG_EP_REQ, CSG_EP_REQ2),
+        (Version::EP_REQ2, CSG_EP_REQ2, CSG_EP_REQ),
+    ] {
+        let mut device = device(&image);
+        device.interface.version = version;
+        let queue = device
+            .create_queue(QueueConfig::default())
+            .expect("a place");
+        let space = device.space(queue).expect("it has one");
+        let commands = device.create_command_buffer(space).expect("memory");
+        device.record(commands, |_| Ok(())).expect("nothing");
+        device.submit(queue, commands).expect("room");
+        let slot = &device.interface.slots[0];
+        let it = &mut device.platform;
+        let found = [word, other].map(|word| slot.input.read(it, word) != 0);
+        assert_eq!(found, [true, false], "{version:?}");
+    }
+}
+
+#[test]
+fn the_firmware_is_told_where_to_save_protected_groups() {
+    let image = image(&control_blocks());
+    for bytes in [0, 4096] {
+        let mut device = device(&image);
+        device.interface.facts.protected_suspend_bytes = bytes;
+        let queue = device
+            .create_queue(QueueConfig::default())
+            .expect("a place");
+        let space = device.space(queue).expect("it has one");
+        let commands = device.create_command_buffer(space).expect("memory");
+        device.record(commands, |_| Ok(())).expect("nothing");
+        // What the slot's last user had.
+        let input = device.interface.slots[0].input;
+        input.write(&mut device.platform, CSG_PROTM_SUSPEND_BUF, 0x1000);
+        device.submit(queue, commands).expect("room");
+        let told = input.read(&mut device.platform, CSG_PROTM_SUSPEND_BUF);
+        let space = &device.firmware_vm.space;
+        let mapped = space.translate(&mut device.platform, told).is_some();
+        assert_eq!((told != 0, mapped), (bytes > 0, bytes > 0), "{told:#x}");
+    }
+}
+
+/// A stream is still in the last words of a job that is done, and the next has not begun: a fault now is the next one's.
+#[test]
+fn a_job_that_is_done_is_not_the_current_one() {
+    let image = image(&control_blocks());
+    let (mut device, fence, commands) = submitted(&image);
+    device.submit(fence.queue, commands).expect("room");
+    let mut current = || {
+        let (_, group) = device.groups.iter().next().expect("one");
+        let stream = group.stream(SubQueue::Compute).expect("three");
+        let job = stream.current_job(&mut device.platform, &device.jobs);
+        let job = job.and_then(|job| device.jobs.get(job));
+        let point = job.map(|job| job.fence.point);
+        let sync = stream.sync_object();
+        let next = sync.read(&mut device.platform, SYNC64_VALUE) + 1;
+        sync.write(&mut device.platform, SYNC64_VALUE, next);
+        point
+    };
+    assert_eq!([current(), current(), current()], [Some(1), Some(2), None]);
+}
+
+/// What a slot reports when nobody is on it is of its last user.
+#[test]
+fn events_of_a_free_slot_are_not_its_next_users() {
+    let image = image(&control_blocks());
+    let (mut device, fence, commands) = submitted(&image);
+    end_job(&mut device, 1, 0);
+    assert_eq!(wait(&mut device, fence), Ok(()));
+    device.destroy_command_buffer(commands).expect("unused");
+    device.destroy_queue(fence.queue).expect("idle");
+    assert!(device.settle());
+    let (_, stream) = outputs(&mut device.platform);
+    stream.write(&mut device.platform, CS_FATAL, 0x49);
+    let ack = stream.read(&mut device.platform, CS_ACK);
+    raise(&mut device, ack ^ 1 << 30);
+    let queue = device
+        .create_queue(QueueConfig::default())
+        .expect("a place");
+    let space = device.space(queue).expect("it has one");
+    let commands = device.create_command_buffer(space).expect("memory");
+    device.record(commands, |_| Ok(())).expect("nothing");
+    let next = device.submit(queue, commands).expect("room");
+    let now = device.platform.now();
+    device.poll(now);
+    end_job(&mut device, 1, 0);
+    assert_eq!(wait(&mut device, next), Ok(()));
+}
+
+#[test]
+fn faults_of_the_gpu_interrupt_after_each_start() {
+    let image = image(&control_blocks());
+    let mut device = device(&image);
+    let faults = gpu_irq::GPU_FAULT.mask() as u32 | gpu_irq::GPU_PROTECTED_FAULT.mask() as u32;
+    for round in 0..2 {
+        let mask = device.platform.written(GPU_IRQ.mask).unwrap_or(0);
+        assert_eq!(mask & faults, faults, "start {round}");
+        device.platform.write32(GPU_IRQ.mask.offset, 0);
+        device.restart(&mut ()).expect("everything succeeds");
+    }
+}
+
+/// The host has given a semaphore a smaller value over what the GPU has written for a job: its end puts that right.
+#[test]
+fn a_semaphore_has_the_value_of_a_job_that_is_over() {
+    let image = image(&control_blocks());
+    let (mut device, first, commands) = submitted(&image);
+    let semaphore = device.create_semaphore(0).expect("memory");
+    let space = device.space(first.queue).expect("it has one");
+    device
+        .map_semaphore(semaphore, space, super::Access::ReadWrite)
+        .expect("memory");
+    let signals = [super::SemaphorePoint {
+        semaphore,
+        value: 7,
+    }];
+    let info = super::SubmitInfo {
+        signals: &signals,
+        ..super::SubmitInfo::default()
+    };
+    let second = device
+        .submit_with(first.queue, commands, info)
+        .expect("room");
+    end_job(&mut device, 2, 0);
+    assert_eq!(device.semaphore_value(semaphore), Ok(0));
+    assert_eq!(wait(&mut device, second), Ok(()));
+    assert_eq!(device.semaphore_value(semaphore), Ok(7));
 }

@@ -19,11 +19,12 @@ pub(crate) fn mask_all<P: Platform>(platform: &mut P) {
     }
 }
 
-/// Clears whatever holds the JOB line; what is read of memory afterwards is not older.
-pub(crate) fn clear_job_line<P: Platform>(platform: &mut P) {
-    let seen = platform.read(JOB_IRQ.rawstat);
+/// Clears whatever holds the JOB line, and gives its bits; what is read of memory afterwards is not older.
+pub(crate) fn clear_job_line<P: Platform>(platform: &mut P) -> u32 {
+    let seen = platform.read_word(JOB_IRQ.rawstat);
     if seen != 0 {
-        platform.write(JOB_IRQ.clear, seen);
+        platform.write(JOB_IRQ.clear, u64::from(seen));
     }
     platform.observe();
+    seen
 }

@@ -6,6 +6,7 @@
 
 mod events;
 
+use crate::device::Entry;
 use crate::fault::{JobFault, StreamStatus};
 use crate::firmware::{Channel, Global, SlotBlocks};
 use crate::mmu::{AddressSpace, MmuFault};
@@ -134,6 +135,8 @@ pub(crate) struct Group {
     pub(crate) keeps_state: bool,
     /// The smaller, the longer it has waited for a slot.
     pub(crate) stamp: u64,
+    /// The list that it is in while it is on no slot.
+    pub(crate) backlog: Entry,
     /// It has to go for good.
     pub(crate) doom: Option<Doom>,
     /// What stopped it.

@@ -24,7 +24,7 @@ use eitri_csf::registers::address_space::{
     AS_TRANSTAB, as_command, as_status,
 };
 use eitri_csf::registers::control::Coherency;
-use eitri_csf::registers::interrupts::MMU_IRQ;
+use eitri_csf::registers::interrupts::{MMU_IRQ, mmu_irq};
 use thiserror::Error;
 
 /// How long a command may take, and how often one looks.
@@ -400,7 +400,7 @@ fn around<'r>(ranges: impl IntoIterator<Item = &'r Range<u64>>) -> Range<u64> {
 
 /// The spaces that report faults, a bit for each number.
 pub(crate) fn pending_faults<P: Platform>(platform: &mut P) -> u64 {
-    platform.read(MMU_IRQ.rawstat)
+    u64::from(mmu_irq::PAGE_FAULT.get(platform.read_word(MMU_IRQ.rawstat)))
 }
 
 fn unmask_faults<P: Platform>(platform: &mut P, number: u32) {

@@ -24,6 +24,7 @@ use eitri_csf::interface::stream::{
 };
 use eitri_csf::interface::sync_object::{SYNC64_STATUS, SYNC64_VALUE};
 use eitri_csf::page_table::PAGE_BYTES;
+use heapless::Vec;
 
 /// A job in a ring, or one that failed.
 #[derive(Debug)]
@@ -150,6 +151,8 @@ pub(crate) struct Stream {
     kept: bool,
     /// The last point whose outcome is not kept any more because a failure was discarded.
     discarded: u64,
+    /// Jobs that failed and were not discarded.
+    failures: u32,
 }
 
 /// Why a job does not get into the ring.
@@ -186,6 +189,7 @@ impl Stream {
             submitted: 0,
             kept: false,
             discarded: 0,
+            failures: 0,
         }
     }
 
@@ -260,7 +264,8 @@ impl Stream {
         points: &Points,
     ) -> Result<u64, PushError> {
         let (sync, _) = self.places.sync;
-        let words = wrapper_with(&self.shape, work.code, sync, begin, points);
+        let mut words = Vec::new();
+        wrapper_with(&self.shape, work.code, sync, begin, points, &mut words);
         let length = (words.len() as u64).wrapping_mul(8);
         if !self.ring.has_room(platform, length) {
             return Err(PushError::RingFull);
@@ -384,6 +389,8 @@ impl Stream {
         };
         if job.fault.is_none() {
             let _ = jobs.release(first);
+        } else {
+            self.failures = self.failures.saturating_add(1);
         }
         Some(ended)
     }
@@ -435,24 +442,29 @@ impl Stream {
         self.abandon(jobs, Cause::LostWithGpu, Recovery::Continue)
     }
 
-    /// What became of the job that was to reach `point`, as far as [`Stream::retire`] has seen.
+    /// What became of the job that was to reach `point`, as far as [`Stream::retire`] has seen. Jobs are searched only while
+    /// failed ones of the stream are kept.
     pub(crate) fn status(&self, jobs: &Slab<'_, Job>, fence: Fence) -> Status {
         if fence.point == 0 || fence.point > self.submitted {
             return Status::Unknown;
         }
-        match jobs.iter().find(|(_, job)| job.fence == fence) {
-            Some((_, job)) => match job.fault {
-                Some(fault) if job.over => Status::Failed(fault),
-                _ => Status::Pending,
-            },
+        // Jobs end in their order: from the oldest in flight on all are.
+        let in_flight = |oldest: &Job| fence.point >= oldest.fence.point;
+        if self.oldest(jobs).is_some_and(in_flight) {
+            return Status::Pending;
+        }
+        let mut kept = jobs.iter().filter(|_| self.failures > 0);
+        match kept.find(|(_, job)| job.fence == fence) {
+            Some((_, job)) => job.fault.map_or(Status::Pending, Status::Failed),
             None if fence.point <= self.discarded => Status::Unknown,
             None => Status::Done,
         }
     }
 
-    /// Says that the outcome of a failed job is not asked for any more.
+    /// Notes that the outcome of a failed job is not asked for any more.
     pub(crate) fn note_discarded(&mut self, point: u64) {
         self.discarded = self.discarded.max(point);
+        self.failures = self.failures.saturating_sub(1);
     }
 
     /// The job that the hardware is at: the one whose part of the ring holds EXTRACT, which stands inside the entry that

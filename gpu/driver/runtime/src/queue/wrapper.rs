@@ -186,7 +186,7 @@ pub(crate) const fn same_words(shape: &StreamShape, sync: GpuAddress) -> [u64; S
     [shape.call.word(), a, b, c, d, e, 0, 0, 0, 0, 0]
 }
 
-/// All words of a job with semaphores: it waits for them first, and signals them before its sync object, so that a job which is
+/// Appends all words of a job with semaphores: it waits for them first, and signals them before its sync object, so that a job which is
 /// over has signalled.
 #[inline(never)]
 pub(crate) fn wrapper_with(
@@ -195,30 +195,34 @@ pub(crate) fn wrapper_with(
     sync: GpuAddress,
     begin: &Begin,
     points: &Points,
-) -> Vec<u64, MOST_WORDS> {
-    let mut words = Vec::new();
-    // There is room: MOST_WORDS counts them.
-    let mut put = |all: &[u64]| {
-        let _ = words.extend_from_slice(all);
-    };
+    words: &mut Vec<u64, MOST_WORDS>,
+) {
     for point in &points.waits {
         // Greater than one less: "greater or equal" is not known to every firmware. Every value is at least 0.
         if let Some(below) = point.value.checked_sub(1) {
-            put(&shape.point(*point, below, shape.wait_point));
+            put(words, shape.point(*point, below, shape.wait_point));
         }
     }
-    put(&own_words(shape, code, begin));
-    put(&[shape.call.word()]);
+    put(words, own_words(shape, code, begin));
+    put(words, [shape.call.word()]);
     if !points.signals.is_empty() {
-        put(&[shape.wait_all.word()]);
+        put(words, [shape.wait_all.word()]);
     }
     for point in &points.signals {
-        put(&shape.point(*point, point.value, shape.signal_point));
+        put(words, shape.point(*point, point.value, shape.signal_point));
     }
-    put(&tail(shape, sync));
-    let whole = words.len().next_multiple_of(WRAPPER_WORDS);
-    let _ = words.resize(whole, 0);
-    words
+    put(words, tail(shape, sync));
+    while !words.len().is_multiple_of(WRAPPER_WORDS) {
+        put(words, [0]);
+    }
+}
+
+/// Appends words: there is room, as MOST_WORDS counts them. They are few: a loop costs less than a call that copies them.
+#[inline(always)]
+fn put<const N: usize>(words: &mut Vec<u64, MOST_WORDS>, all: [u64; N]) {
+    for word in all {
+        let _ = words.push(word);
+    }
 }
 
 const fn tail(shape: &StreamShape, sync: GpuAddress) -> [u64; TAIL] {
@@ -310,13 +314,9 @@ mod tests {
             points.waits.push(point).expect("room");
             points.signals.push(point).expect("room");
         }
-        let words = wrapper_with(
-            &shape,
-            (GpuAddress(0x41_0004_0000), 8),
-            sync,
-            &Begin::NOTHING,
-            &points,
-        );
+        let code = (GpuAddress(0x41_0004_0000), 8);
+        let mut words = Vec::new();
+        wrapper_with(&shape, code, sync, &Begin::NOTHING, &points, &mut words);
         assert_eq!(words.len(), MOST_WORDS);
         let count = |op: u64| words.iter().filter(|word| **word >> 56 == op).count();
         // SYNC_WAIT64, SYNC_SET64, SYNC_ADD64: hardware/command-stream.md 3.5.
@@ -329,13 +329,8 @@ mod tests {
             Begin::NOTHING,
         );
         let none = Points::default();
-        let words = wrapper_with(
-            &shape,
-            (GpuAddress(0x41_0004_0000), 8),
-            sync,
-            &Begin::NOTHING,
-            &none,
-        );
+        let mut words = Vec::new();
+        wrapper_with(&shape, code, sync, &Begin::NOTHING, &none, &mut words);
         assert_eq!(words.as_slice(), plain);
     }
 

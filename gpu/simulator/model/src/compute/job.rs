@@ -52,6 +52,8 @@ pub(super) struct Job {
     pub(super) state: State,
     /// A memory access waits for a change of the address space.
     stall: Option<Stall>,
+    /// Instructions so far.
+    executed: u64,
 }
 
 impl Job {
@@ -62,6 +64,7 @@ impl Job {
             issued,
             state: State::Queued,
             stall: None,
+            executed: 0,
         }
     }
 
@@ -69,6 +72,12 @@ impl Job {
     pub(super) fn can_work(&self, fabric: &Fabric, ready: u64) -> bool {
         let stalled = self.stall.is_some_and(|stall| !fabric.mmu.may_retry(stall));
         (ready != 0 || self.cores() != 0) && !stalled
+    }
+
+    /// How many instructions it has executed, if it runs and nothing is wrong with it.
+    pub(super) fn running(&self) -> Option<u64> {
+        let runs = matches!(self.state, State::Running(_)) && self.stall.is_none();
+        runs.then_some(self.executed)
     }
 
     /// The cores that have a workgroup of it.
@@ -94,7 +103,10 @@ impl Job {
         let State::Running(running) = &mut self.state else {
             return 0;
         };
-        match running.work(fabric, memory, ready, limit) {
+        let worked = running.work(fabric, memory, ready, limit);
+        let (Ok((used, _)) | Err((used, _))) = worked;
+        self.executed += used;
+        match worked {
             Ok((used, false)) => used,
             Ok((used, true)) => {
                 fabric.activity.tasks += running.tasks;

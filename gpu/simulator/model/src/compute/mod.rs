@@ -12,6 +12,7 @@ mod launch;
 mod workgroup;
 
 use crate::defect::Defect;
+use crate::diagnosis::FirmwareMisuse;
 use crate::fabric::Fabric;
 use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
@@ -89,6 +90,23 @@ impl Cores {
     pub(crate) fn has_jobs_of(&self, slot: u8) -> bool {
         self.jobs.iter().any(|job| job.owner.group == slot)
             || self.ended.iter().any(|ended| ended.owner.group == slot)
+    }
+
+    /// Takes note of the jobs of the group on `slot` that run, or of all: the driver ends them.
+    pub(crate) fn note_running(&self, fabric: &mut Fabric, slot: Option<u8>) {
+        for job in &self.jobs {
+            let owner = job.owner;
+            if slot.is_some_and(|slot| slot != owner.group) {
+                continue;
+            }
+            if let Some(instructions) = job.running() {
+                fabric.journal.report(FirmwareMisuse::JobGivenUp {
+                    group: owner.group,
+                    stream: owner.stream,
+                    instructions,
+                });
+            }
+        }
     }
 
     /// The group on `slot` is gone, and its jobs with it.

@@ -9,10 +9,12 @@ mod table;
 mod registers;
 mod shader;
 mod streams;
+mod teller;
 
 pub use registers::{FirmwareMisuse, MmuMisuse, RegisterMisuse};
 pub use shader::ShaderMisuse;
 pub use streams::{StreamMisuse, StreamPlace};
+pub use teller::{News, Teller};
 
 use crate::clock::Nanoseconds;
 use crate::trace::{Event, Sink};
@@ -59,12 +61,37 @@ pub struct Diagnosis {
     pub misuse: Misuse,
     /// How often.
     pub count: u64,
+    /// Virtual time of the last occurrence.
+    pub last: Nanoseconds,
 }
 
 impl Misuse {
+    /// Whether it is worth a word to a person, and wrong by no rule.
+    pub fn is_note(&self) -> bool {
+        matches!(
+            self,
+            Misuse::Firmware(FirmwareMisuse::JobGivenUp { .. })
+                | Misuse::Stream {
+                    misuse: StreamMisuse::WaitOnUnusedSlot { .. },
+                    ..
+                }
+        )
+    }
+
     /// Whether both are of one kind and one subject (register, space, slot, instruction).
     fn is_same(&self, other: &Misuse) -> bool {
         match (self, other) {
+            // What drivers do in each of their buffers is one note.
+            (
+                Misuse::Stream {
+                    misuse: StreamMisuse::WaitOnUnusedSlot { slot },
+                    ..
+                },
+                Misuse::Stream {
+                    misuse: StreamMisuse::WaitOnUnusedSlot { slot: other },
+                    ..
+                },
+            ) => slot == other,
             (Misuse::Register(one), Misuse::Register(other)) => one.is_same(other),
             (Misuse::Mmu(one), Misuse::Mmu(other)) => one.is_same(other),
             (Misuse::Firmware(one), Misuse::Firmware(other)) => one.is_same(other),
@@ -146,6 +173,7 @@ impl From<FirmwareMisuse> for Misuse {
 #[derive(Default)]
 pub(crate) struct Journal {
     entries: Vec<Diagnosis>,
+    notes: Vec<Diagnosis>,
     /// Diagnoses beyond the limit.
     dropped: u64,
     sink: Option<Box<dyn Sink>>,
@@ -179,18 +207,20 @@ impl Journal {
 
     pub(crate) fn report(&mut self, misuse: impl Into<Misuse>) {
         let misuse = misuse.into();
-        if let Some(known) = self
-            .entries
-            .iter_mut()
-            .find(|it| it.misuse.is_same(&misuse))
-        {
+        let entries = match misuse.is_note() {
+            true => &mut self.notes,
+            false => &mut self.entries,
+        };
+        if let Some(known) = entries.iter_mut().find(|it| it.misuse.is_same(&misuse)) {
             known.count += 1;
-        } else if self.entries.len() < KEPT_DIAGNOSES {
-            self.entries.push(Diagnosis {
+            known.last = self.time;
+        } else if entries.len() < KEPT_DIAGNOSES {
+            entries.push(Diagnosis {
                 time: self.time,
                 pc: self.pc,
                 misuse,
                 count: 1,
+                last: self.time,
             });
         } else {
             self.dropped += 1;
@@ -217,12 +247,17 @@ impl Journal {
         &self.entries
     }
 
+    pub(crate) fn notes(&self) -> &[Diagnosis] {
+        &self.notes
+    }
+
     pub(crate) fn dropped(&self) -> u64 {
         self.dropped
     }
 
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
+        self.notes.clear();
         self.dropped = 0;
     }
 }

@@ -83,6 +83,7 @@ misuses! {
         PendingWithoutDoorbell { word: &'static str, group: u8, bits: u32 } = "{word} of slot {group}: request {bits:#x} is pending, but no doorbell was rung for it", "csf-firmware.md 11";
         GroupState { group: u8, from: &'static str, value: u32 }         = "CSG_REQ.STATE = {value} of slot {group}, whose group is {from}", "csf-scheduling.md 11";
         GroupStateUnknown { group: u8, value: u32 }                      = "CSG_REQ.STATE = {value} of slot {group} is no state", "csf-firmware.md 9";
+        JobGivenUp { group: u8, stream: u8, instructions: u64 }          = "the driver gave up on a job of stream {stream} in slot {group} that was still running ({instructions} instructions, no error)", "csf-firmware.md 9";
         EqualPriority { group: u8, other: u8, priority: u32 }            = "the groups on slots {group} and {other} both have priority {priority}", "csf-scheduling.md 3.2";
         NoSuchSpace { group: u8, space: u8 }                             = "CSG_CONFIG of slot {group} names address space {space}, which is the MCU's, absent or unmapped", "csf-firmware.md 9";
         AllowAbsentCores { group: u8, mask: u64 }                        = "CSG_ALLOW of slot {group} names cores {mask:#x}, which do not exist", "csf-scheduling.md 2";

@@ -53,7 +53,7 @@ misuses! {
         SlotOutOfRange { slot: u32 }                    = "scoreboard slot {slot} does not exist", "command-stream.md 8 (20)";
         WaitsForItself { slot: u32 }                    = "a deferred instruction signals slot {slot}, which it waits for", "command-stream.md 8 (21)";
         SlotWithoutWait { slot: u32 }                   = "signal slot {slot} is given though nothing is waited for", "command-stream.md 8 (22)";
-        WaitOnUnusedSlot { slot: u32 }                  = "slot {slot} alone is waited for, but nothing was ever counted on it (a note)", "command-stream.md 8 (23)";
+        WaitOnUnusedSlot { slot: u32 }                  = "slot {slot} alone is waited for, but nothing was ever counted on it", "command-stream.md 8 (23)";
         WithoutSharedScoreboards                        = "shared scoreboards are used on a GPU whose GPU_FEATURES do not name them", "command-stream.md 3.4";
         NeverSignalled { address: u64, value: u64, reference: u64 } = "everything waits; the object at {address:#x} holds {value:#x} against {reference:#x}", "command-stream.md 8 (24)";
         WithoutResource { needed: u32 }                 = "a job runs without holding resources {needed:#x}", "command-stream.md 8 (29)";

@@ -4,12 +4,13 @@
 //! item 8, csf-firmware.md 4 and 14.
 
 use super::interface::{Interface, Stop, Words, mcu_access};
+use crate::config::Config;
 use crate::diagnosis::FirmwareMisuse;
 use crate::fabric::Fabric;
 use crate::memory::{PAGE, PhysicalMemory};
 use crate::mmu::{AccessKind, MCU_SPACE, Refusal, Request, Source};
-use eitri_csf::image::{Image, Section, section_flags};
-use eitri_csf::interface::control::SHARED_VA;
+use eitri_csf::image::{Image, Release, Section, section_flags};
+use eitri_csf::interface::control::{SHARED_VA, Version};
 
 /// What must hold before the microcontroller is let go.
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +91,7 @@ fn check_vectors(words: &mut Words<'_>) -> Result<(), Stop> {
     };
     let stack = read(words, 0)?;
     let reset = read(words, 4)?;
+    words.fabric.interface = spoken(&words.fabric.config, stack, reset);
     if reset & 1 == 0 {
         return fail(words.fabric, FirmwareMisuse::ResetVector { value: reset });
     }
@@ -105,6 +107,13 @@ fn check_vectors(words: &mut Words<'_>) -> Result<(), Stop> {
         return fail(words.fabric, FirmwareMisuse::StackPointer { value: stack });
     }
     Ok(())
+}
+
+/// The interface version that the loaded image speaks: it is told by its vectors, if it is a released one.
+fn spoken(config: &Config, stack: u32, reset: u32) -> Version {
+    let released = Release::of_vectors(stack, reset).map(|release| release.version);
+    let asked = config.interface.or(released);
+    asked.unwrap_or_else(|| config.interface_version())
 }
 
 fn check_shared(words: &mut Words<'_>) -> Result<(), Stop> {

@@ -200,7 +200,7 @@ impl Global {
         let journal = &mut words.fabric.journal;
         let halt = glb_req::HALT.get(req);
         let state = glb_req::STATE.mask32();
-        if words.fabric.config.interface_version() < Version::GLB_STATE {
+        if words.fabric.interface < Version::GLB_STATE {
             let sleep = glb_req::SLEEP.mask32();
             let sleeps = handshake::pending(req, self.ack, sleep);
             if sleeps && !can_sleep {
@@ -235,7 +235,7 @@ impl Global {
         words: &mut Words<'_>,
         interface: &Interface,
     ) -> Result<(), Stop> {
-        if words.fabric.config.interface_version() < Version::GLB_STATE {
+        if words.fabric.interface < Version::GLB_STATE {
             return Ok(());
         }
         self.answer(words, interface, glb_req::STATE.mask32())

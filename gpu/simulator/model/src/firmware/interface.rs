@@ -188,7 +188,7 @@ impl Interface {
     /// If the blocks are out of range (diagnosed), or memory cannot be used.
     pub(super) fn read(words: &mut Words<'_>) -> Result<Interface, Stop> {
         let global = BlockAt(SHARED_VA);
-        let version = words.fabric.config.interface_version();
+        let version = words.fabric.interface;
         let count = words.get32(global, GLB_GROUP_NUM)?;
         let stride = words.get32(global, GLB_GROUP_STRIDE)?;
         check(words, GLB_GROUP_NUM, count, GROUPS.contains(&count))?;

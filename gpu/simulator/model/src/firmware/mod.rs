@@ -119,6 +119,11 @@ impl Mcu {
         };
     }
 
+    /// Takes note of jobs that run while the GPU is stopped.
+    pub(crate) fn note_running_jobs(&self, fabric: &mut Fabric) {
+        self.cores.note_running(fabric, None);
+    }
+
     /// The firmware is gone, and with it every group on a slot.
     fn forget(&mut self) {
         self.interface = None;
@@ -243,6 +248,7 @@ impl Mcu {
                 if slot.process(&mut words, blocks, &mut self.suspended)? == Change::Done
                     && slot.group.is_none()
                 {
+                    self.cores.note_running(words.fabric, Some(slot.number));
                     self.cores.drop_jobs_of(slot.number);
                 }
             } else {

@@ -281,7 +281,7 @@ impl Slot {
         let Some(group) = &mut self.group else {
             return Ok(());
         };
-        let newer = words.fabric.config.interface_version() >= Version::EP_REQ2;
+        let newer = words.fabric.interface >= Version::EP_REQ2;
         let word = if newer { CSG_EP_REQ2 } else { CSG_EP_REQ };
         group.endpoints = words.get(blocks.input, word)? as u32;
         group.allow_compute = words.get(blocks.input, CSG_ALLOW_COMPUTE)?;

@@ -34,7 +34,7 @@ impl Slot {
         let Some(group) = &self.group else {
             return Ok(());
         };
-        let interface = words.fabric.config.interface_version();
+        let interface = words.fabric.interface;
         let idle = u32::from(group.idle_reported);
         words.set32(blocks.output, CSG_STATUS_STATE, idle)?;
         for (stream, at) in group.streams.iter().zip(&blocks.streams) {

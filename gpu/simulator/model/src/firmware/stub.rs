@@ -5,9 +5,10 @@
 //!
 //! Facts: hardware/csf-firmware.md 1 to 7 (layout of the 10.8 image).
 
+use crate::memory::PAGE;
 use alloc::vec;
 use alloc::vec::Vec;
-use eitri_csf::image::{ImagePlan, SectionFlags, SectionPlan, write};
+use eitri_csf::image::{ImagePlan, Release, SectionFlags, SectionPlan, write};
 use eitri_csf::interface::control::{
     GLB_GROUP_NUM, GLB_GROUP_STRIDE, GLB_INPUT_VA, GLB_OUTPUT_VA, GROUP_CONTROL_OFFSET,
     GROUP_INPUT_VA, GROUP_OUTPUT_VA, GROUP_STREAM_NUM, GROUP_STREAM_STRIDE, SHARED_VA,
@@ -36,6 +37,8 @@ const SHARED_BYTES: u32 = 0xC000;
 const SHARED_DATA: usize = 0x2000;
 
 const CODE: u32 = 0x0080_0000;
+/// Bytes of it that a stub has at most.
+const MOST_CODE: usize = 0x4000;
 const DATA: u32 = 0x0200_0000;
 const DATA_BYTES: u32 = 0x4_0000;
 const STACK: u32 = DATA + 0x3_0000;
@@ -49,6 +52,9 @@ const SHARED: u32 = 0xC000_001B;
 /// Thumb code that waits for ever: `wfi` and a branch back to it, as little-endian halves.
 const WAIT: [u8; 4] = [0x30, 0xbf, 0xfd, 0xe7];
 
+/// What it says of itself where the vendor's images have the hash of their source.
+const BUILD: &[u8; 40] = b"stub (runs on the model only)           ";
+
 /// A firmware image for the model, in the format of `mali_csffw.bin`.
 ///
 /// ```
@@ -56,9 +62,23 @@ const WAIT: [u8; 4] = [0x30, 0xbf, 0xfd, 0xe7];
 /// assert!(eitri_csf::image::Image::parse(&image).is_ok());
 /// ```
 pub fn stub_firmware() -> Vec<u8> {
+    stub(Version::new(1, 1), STACK, CODE | 1)
+}
+
+/// The same with the version and the vectors of a released image, by which the model takes it for that one.
+pub fn stub_firmware_like(release: &Release) -> Vec<u8> {
+    stub(release.version, release.stack, release.reset)
+}
+
+/// A stub with these vectors.
+fn stub(version: Version, stack: u32, reset: u32) -> Vec<u8> {
     let mut vectors = [0; 8];
-    vectors[..4].copy_from_slice(&STACK.to_le_bytes());
-    vectors[4..].copy_from_slice(&(CODE | 1).to_le_bytes());
+    vectors[..4].copy_from_slice(&stack.to_le_bytes());
+    vectors[4..].copy_from_slice(&reset.to_le_bytes());
+    let entry = ((reset & !1).saturating_sub(CODE) as usize).min(MOST_CODE - WAIT.len());
+    let mut code = vec![0; entry];
+    code.extend(WAIT);
+    let code_bytes = code.len().next_multiple_of(PAGE as usize) as u32;
     let control = control_blocks();
     let section = |flags, start: u32, bytes: u32, data| {
         SectionFlags::from_word(flags).map(|flags| SectionPlan {
@@ -70,7 +90,7 @@ pub fn stub_firmware() -> Vec<u8> {
     };
     let sections: Vec<_> = [
         section(READ_CACHED, 0, 0x1000, &vectors[..]),
-        section(CODE_CACHED, CODE, 0x1000, &WAIT[..]),
+        section(CODE_CACHED, CODE, code_bytes, &code[..]),
         section(DATA_CACHED_ZERO, DATA, DATA_BYTES, &[][..]),
         section(SHARED, SHARED_VA, SHARED_BYTES, &control[..]),
     ]
@@ -78,11 +98,11 @@ pub fn stub_firmware() -> Vec<u8> {
     .flatten()
     .collect();
     let plan = ImagePlan {
-        version: Version::new(1, 1),
+        version,
         sections: &sections,
-        git_sha: None,
+        git_sha: Some(*BUILD),
     };
-    let mut image = vec![0; SHARED_DATA + 0x1000];
+    let mut image = vec![0; SHARED_DATA + code.len() + 0x1000];
     // The plan is a constant that the tests write: it neither overflows the buffer nor breaks a rule.
     let length = write(&plan, &mut image).unwrap_or(0);
     image.truncate(length);

@@ -85,7 +85,7 @@ impl Stream {
     ) -> Result<Step, NoSuchRegister> {
         let address = self.read64(fabric, word, address)?;
         self.check_aligned(fabric, word, address, if wide { 16 } else { 8 });
-        let has_greater_equal = fabric.config.interface_version().has_greater_equal();
+        let has_greater_equal = fabric.interface.has_greater_equal();
         let condition = match condition {
             Condition::LessEqual => SyncCondition::LessEqual,
             Condition::Greater => SyncCondition::Greater,

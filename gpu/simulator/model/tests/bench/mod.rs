@@ -146,6 +146,12 @@ impl Bench {
             .collect()
     }
 
+    /// All notes, a line each.
+    pub fn notes(&self) -> String {
+        let notes = self.gpu.notes().iter();
+        notes.map(|note| format!("{note}\n")).collect()
+    }
+
     #[track_caller]
     pub fn expect_no_diagnoses(&self) {
         assert!(self.gpu.diagnoses().is_empty(), "{}", self.report());
@@ -337,10 +343,15 @@ impl Bench {
 
     /// From power-off to booted firmware with its global configuration.
     pub fn boot(&mut self) {
+        self.boot_with(&stub_firmware());
+    }
+
+    /// As [`Bench::boot`], with an image.
+    pub fn boot_with(&mut self, image: &[u8]) {
         self.reset();
         self.write(GPU_IRQ_MASK, 0x2_0103);
         self.power_l2();
-        self.load_firmware(&stub_firmware());
+        self.load_firmware(image);
         self.write(MMU_IRQ_MASK, 0xffff);
         self.enable_space(0);
         self.start_mcu();

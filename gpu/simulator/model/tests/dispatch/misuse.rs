@@ -1,8 +1,9 @@
 //! What a shader does wrong, and what becomes of it and of its stream.
 
 use super::{BUFFER, DESCRIPTORS, DONE, Dispatch, program};
-use crate::bench::{group_input, group_output, stream_output};
+use crate::bench::{Bench, group_input, group_output, stream_output};
 use eitri_model::Injection;
+use eitri_model::diagnosis::Teller;
 
 #[test]
 fn a_result_used_before_its_wait_is_reported() {
@@ -93,6 +94,48 @@ fn a_shader_that_never_ends_leaves_the_host_in_control() {
     bench.request_state(0, 0);
     assert_eq!(bench.get64(1, DONE), 0);
     bench.expect_no_diagnoses();
+    let notes = bench.notes();
+    let given_up = "the driver gave up on a job of stream 0 in slot 0 that was still running";
+    assert!(notes.contains(given_up), "{notes}");
+}
+
+#[test]
+fn a_reset_under_a_job_is_noted_and_one_behind_it_is_not() {
+    for (text, count) in [
+        (
+            "again:\nBRANCHZ.eq.reconverge 0x0, offset:again\nNOP.end",
+            1,
+        ),
+        ("NOP.end", 0),
+    ] {
+        let dispatch = Dispatch::default();
+        let mut bench = dispatch.prepare(text);
+        dispatch.submit(&mut bench);
+        bench.wait(1000);
+        bench.reset();
+        let notes = bench.notes();
+        assert_eq!(notes.lines().count(), count, "{text}: {notes}");
+    }
+}
+
+#[test]
+fn a_diagnosis_that_comes_again_later_is_told_again_with_its_count() {
+    let mut bench = Bench::booted();
+    let mut teller = Teller::default();
+    let mut told = Vec::new();
+    for pause in [0, 1_000, 200_000, 0, 200_000] {
+        bench.wait(pause);
+        bench.gpu.read32(&mut bench.memory, 0x134);
+        teller.tell(&bench.gpu, |news| told.push(news.to_string()));
+    }
+    let what = "read of offset 0x134, where there is no register";
+    assert_eq!(told.len(), 3, "{told:#?}");
+    assert!(
+        told.iter()
+            .all(|line| line.starts_with("diagnosis: ") && line.contains(what))
+    );
+    assert!(told[1].contains("again, 3 times"), "{}", told[1]);
+    assert!(told[2].contains("again, 5 times"), "{}", told[2]);
 }
 
 #[test]

@@ -2,11 +2,13 @@
 
 use super::{ACK, REQ, got, store, toggle, with_data};
 use crate::bench::{Bench, group_input, group_output, stream_output, suspend_buffer};
+use eitri_csf::Arch;
+use eitri_csf::image::RELEASES;
 use eitri_csf::interface::control::Version;
 use eitri_csf::registers::interrupts::{GPU_IRQ_CLEAR, GPU_IRQ_RAWSTAT};
 use eitri_csf::registers::mcu::{MCU_CONTROL, MCU_STATUS};
 use eitri_csf::registers::power::{L2_PWROFF, L2_PWRON, L2_READY};
-use eitri_model::{Config, Product};
+use eitri_model::{Config, Product, stub_firmware, stub_firmware_like};
 
 #[test]
 fn from_interface_4_1_on_state_replaces_halt() {
@@ -45,6 +47,45 @@ fn from_interface_4_1_on_state_replaces_halt() {
     bench.shared_write(REQ, req);
     bench.start_mcu();
     assert_eq!(bench.shared(ACK), req);
+}
+
+#[test]
+fn each_released_image_speaks_its_own_version() {
+    let speaks = |product: &str, interface: Option<Version>, image: &[u8]| {
+        let mut bench = Bench::new(Config {
+            product: Product::find(product).expect("a product that the model can be"),
+            interface,
+            ..Config::default()
+        });
+        bench.boot_with(image);
+        bench.expect_no_diagnoses();
+        Version::from_word(bench.shared(0))
+    };
+    for release in &RELEASES {
+        let product = match release.arch {
+            Arch::V10 => "G610",
+            Arch::V11 => "G615",
+            Arch::V12 => "G720",
+            _ => "G925",
+        };
+        let image = stub_firmware_like(release);
+        let spoken = speaks(product, None, &image);
+        assert_eq!(spoken, Some(release.version), "{}", release.name);
+        let asked = Version::new(4, 0);
+        let spoken = speaks(product, Some(asked), &image);
+        assert_eq!(
+            spoken,
+            Some(asked),
+            "{}: the configuration has the last word",
+            release.name
+        );
+    }
+    let spoken = speaks("G720", None, &stub_firmware());
+    assert_eq!(
+        spoken,
+        Some(Version::new(3, 13)),
+        "an image that is none of them"
+    );
 }
 
 #[test]
