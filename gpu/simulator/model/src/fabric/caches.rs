@@ -115,6 +115,11 @@ impl Fabric {
         }
     }
 
+    /// Whether the read-only caches of the cores are modelled.
+    pub(crate) fn has_first_level(&self) -> bool {
+        self.first_level.is_some()
+    }
+
     /// Reads bytes from a space as a core reads texels and descriptors: through its read-only caches, where the L2 caches the page
     /// too. They may cross pages.
     ///
