@@ -38,7 +38,8 @@ impl Fabric {
 
     /// The flushes that were asked for are complete: a new id.
     pub(crate) fn flush_completed(&mut self) {
-        let deaf = self.defects.has(Defect::FlushDoesNothing);
+        let deaf = [Defect::FlushDoesNothing, Defect::OthersNotInvalidated];
+        let deaf = deaf.into_iter().any(|defect| self.defects.has(defect));
         if let Some(caches) = &mut self.first_level
             && !deaf
         {
