@@ -80,8 +80,8 @@ enum Action {
     Documents(&'static [&'static str]),
     /// `cargo test`: the results that it prints.
     CargoTest(&'static [&'static str]),
-    /// The same in its usual form, with CPU caches that the GPU does not see.
-    NonCoherent(&'static [&'static str]),
+    /// The driver's tests on the host, in their usual form, with a variable that changes the machines beneath them.
+    Driver(&'static str, &'static str),
     /// Code of ours, one result a case.
     Cases(fn(&Workspace) -> Result<Vec<Case>, Failure>),
 }
@@ -180,6 +180,14 @@ const PACKAGES: &[&str] = &[
     "-p=eitri-csf",
 ];
 
+/// The driver's tests on the host.
+const DRIVER: &[&str] = &[
+    "test",
+    "--no-fail-fast",
+    "-p=eitri-runtime",
+    "--test=on_model",
+];
+
 /// Every check. In each lane those that fail soonest come first.
 #[rustfmt::skip]
 pub(crate) const ALL: &[Check] = &[
@@ -187,7 +195,9 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "clippy",     when: When::Always,           lane: Lane::Host,   needs: RUST, what: "lints of the host crates",                               action: Action::Cargo(&["clippy", "--all-targets", "--", "-D", "warnings"]) },
     Check { name: "host",       when: When::Always,           lane: Lane::Host,   needs: TEXT, what: "tests on the host",                                      action: Action::CargoTest(&["test", "--no-fail-fast", "--tests"]) },
     Check { name: "soak",       when: When::Long("30 min"),   lane: Lane::Host,   needs: TEXT, what: "long forms of the tests on the host",                    action: Action::CargoTest(&["test", "--profile", "soak", "--no-fail-fast"]) },
-    Check { name: "caches",     when: When::Long("4 min"),    lane: Lane::Host,   needs: RUST, what: "the driver's tests with caches that the GPU does not see", action: Action::NonCoherent(&["test", "--no-fail-fast", "-p=eitri-runtime", "--test=on_model"]) },
+    Check { name: "caches",     when: When::Long("4 min"),    lane: Lane::Host,   needs: RUST, what: "the driver's tests with caches that the GPU does not see", action: Action::Driver("EITRI_NON_COHERENT", "1") },
+    Check { name: "overlap-1",  when: When::Long("1 min"),    lane: Lane::Host,   needs: RUST, what: "the driver's tests with jobs that overlap where nothing orders them", action: Action::Driver("EITRI_OVERLAP", "1") },
+    Check { name: "overlap-7",  when: When::Long("1 min"),    lane: Lane::Host,   needs: RUST, what: "the driver's tests with jobs that overlap in another order", action: Action::Driver("EITRI_OVERLAP", "7") },
     Check { name: "fuzz",       when: When::Long("10 min"),   lane: Lane::Host,   needs: RUST, what: "random words on the decoders",                           action: Action::Cases(fuzz::run) },
     Check { name: "miri",       when: When::Long("2 min"),    lane: Lane::Host,   needs: RUST, what: "Miri on the unsafe code that runs on a host",              action: Action::Cases(miri::run) },
     Check { name: "mutants",    when: When::Long("90 min"),   lane: Lane::Host,   needs: TEXT, what: "tests catch a sample of slips in the code",            action: Action::Cases(mutants::run) },
@@ -248,8 +258,15 @@ impl Check {
                 documentation::from_lints(&mut command, workspace);
                 self.run_cargo(command, log, bless, |_, good| Tally::one(good))
             }
-            Action::CargoTest(arguments) | Action::NonCoherent(arguments) => {
+            Action::CargoTest(arguments) => {
                 let command = workspace.cargo(arguments);
+                self.run_cargo(command, log, bless, |output, _| {
+                    Tally::of_cargo_test(output)
+                })
+            }
+            Action::Driver(variable, value) => {
+                let mut command = workspace.cargo(DRIVER);
+                command.env(variable, value);
                 self.run_cargo(command, log, bless, |output, _| {
                     Tally::of_cargo_test(output)
                 })
@@ -277,9 +294,8 @@ impl Check {
                 .env("INSTA_UPDATE", "always");
         }
         match (self.when, &self.action) {
-            (_, Action::NonCoherent(_)) => _ = command.env("EITRI_NON_COHERENT", "1"),
+            (When::Always, _) | (_, Action::Driver(..)) => {}
             (When::Long(_), _) => _ = command.env("EITRI_LONG", "1"),
-            (When::Always, _) => {}
         }
         let watch = Watch {
             what: self.what,

@@ -72,7 +72,6 @@ impl ModelGpu {
             timestamp_hz: time::counter_hertz(),
             product: product.unwrap_or_else(Product::g610),
             l2: asked.l2,
-            first_level_caches: asked.l2,
             interface: asked
                 .interface
                 .map(|(major, minor)| Version::new(major, minor)),

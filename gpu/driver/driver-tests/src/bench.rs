@@ -60,7 +60,6 @@ pub(crate) fn machine() -> Machine {
 pub(crate) fn config() -> Config {
     Config {
         l2: true,
-        first_level_caches: true,
         ..Config::default()
     }
 }

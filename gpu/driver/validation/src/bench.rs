@@ -2,7 +2,7 @@
 //!
 //! Guarantees: what a test has made is gone after it; a queue that a test has lost is made again for the next.
 
-use crate::programs::{PUSHED, Programs};
+use crate::programs::{IMAGE_BINDING, PUSHED, Programs};
 use crate::result::{Measurement, Trouble, Unit, failed, skipped};
 use crate::setup::{JOB, Setup};
 use alloc::format;
@@ -12,8 +12,8 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use eitri_program::Program;
 use eitri_runtime::{
-    Buffer, CommandBuffer, DescriptorSet, Device, Fence, JobFault, Pipeline, Platform, QueryPool,
-    Queue, QueueConfig, Space, Status,
+    Buffer, CommandBuffer, DescriptorSet, Device, Fence, Image, JobFault, Pipeline, Platform,
+    QueryPool, Queue, QueueConfig, Space, Status,
 };
 
 /// A device with what tests need to know.
@@ -154,7 +154,25 @@ impl<'a, 's, 'd, P: Platform> Bench<'a, 's, 'd, P> {
         self.work_of(space, pipeline, words, grid)
     }
 
-    /// The same of a pipeline that others use too.
+    /// A shader with a buffer of these words and an image, in the image's space.
+    pub(crate) fn work_on_image(
+        &mut self,
+        (space, image): (Space, Image),
+        program: &'d [u8],
+        words: &[u32],
+        grid: Grid<'_>,
+    ) -> Result<Work, Trouble> {
+        let pipeline = self
+            .device
+            .create_pipeline(space, &Program::parse(program)?)?;
+        let work = self.unrecorded(space, pipeline, words)?;
+        self.device
+            .bind_image(work.set, (IMAGE_BINDING, 0), image)?;
+        self.record(&work, grid)?;
+        Ok(work)
+    }
+
+    /// A shader whose pipeline others use too.
     fn work_of(
         &mut self,
         space: Space,
@@ -162,21 +180,31 @@ impl<'a, 's, 'd, P: Platform> Bench<'a, 's, 'd, P> {
         words: &[u32],
         grid: Grid<'_>,
     ) -> Result<Work, Trouble> {
+        let work = self.unrecorded(space, pipeline, words)?;
+        self.record(&work, grid)?;
+        Ok(work)
+    }
+
+    /// The same, whose commands are not recorded.
+    fn unrecorded(
+        &mut self,
+        space: Space,
+        pipeline: Pipeline,
+        words: &[u32],
+    ) -> Result<Work, Trouble> {
         let device = &mut self.device;
         let buffer = device.create_buffer(space, 4 * words.len().max(1) as u64)?;
         device.write_buffer(buffer, 0, &bytes_of(words))?;
         let set = device.create_descriptor_set(pipeline, 0)?;
         device.bind_buffer(set, 0, buffer)?;
         let commands = device.create_command_buffer(space)?;
-        let work = Work {
+        Ok(Work {
             pipeline,
             set,
             buffer,
             commands,
             words: words.len(),
-        };
-        self.record(&work, grid)?;
-        Ok(work)
+        })
     }
 
     /// Runs a shader on every core at once, on each with a buffer of its own: what each wrote, or why it did not.

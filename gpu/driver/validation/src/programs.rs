@@ -1,7 +1,7 @@
 //! Programs: the shaders of the tests, assembled for the GPU that was found.
 //!
-//! Each has one buffer, whose address it finds in u0 and u1, and up to eight words of push constants from u2 on; r60 holds
-//! the number of its thread.  Facts: hardware/valhall-isa.md 6 (flow), 11 (messages), 13 (preloads); compiler-abi.md 1.2, 4.
+//! Each has one buffer, whose address it finds in u0 and u1, some an image behind it, and up to eight words of push constants from
+//! u2 on; r60 holds the number of its thread.  Facts: hardware/valhall-isa.md 6 (flow), 11 (messages), 13 (preloads); compiler-abi.md 1.2, 4.
 
 use crate::vectors::{self, Vector};
 use alloc::format;
@@ -12,8 +12,8 @@ use core::fmt;
 use eitri_csf::Arch;
 use eitri_isa::{ImmId, Instr, Reg, RegRange, Syntax};
 use eitri_program::{
-    Access, AddressHalf, Binding, BindingKind, DescriptorSlot, FauWord, ProgramParts, RegisterFile,
-    Stage, WorkgroupSize,
+    Access, AddressHalf, Binding, BindingKind, DescriptorSlot, FauWord, ImageDimension, ImageShape,
+    ProgramParts, RegisterFile, Stage, WorkgroupSize,
 };
 
 /// Words of push constants that every program has.
@@ -23,6 +23,12 @@ pub const LANES: usize = 16;
 
 /// Where the one buffer is.
 const SLOT: DescriptorSlot = DescriptorSlot { table: 1, index: 0 };
+/// Where the image is.
+const IMAGE_SLOT: DescriptorSlot = DescriptorSlot { table: 1, index: 1 };
+/// The binding of the image.
+pub(crate) const IMAGE_BINDING: u32 = 1;
+/// The handle of the image, as messages take it: the table from bit 24 on, and the index (hardware/valhall-isa.md 11.3).
+pub(crate) const IMAGE_HANDLE: u32 = (IMAGE_SLOT.table as u32) << 24 | IMAGE_SLOT.index;
 /// Registers that are filled: r55 and r56 (the place in the workgroup), r57 (its number), r60 (the number of the thread).
 const PRELOAD: u16 = 1 << (55 - 48) | 1 << (56 - 48) | 1 << (57 - 48) | 1 << (60 - 48);
 /// The address of the thread's own word.
@@ -40,6 +46,34 @@ impl fmt::Display for NoProgram {
 
 impl core::error::Error for NoProgram {}
 
+/// What a program does with its image, which has two dimensions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImageUse {
+    /// It fetches texels, as a texture.
+    Fetched,
+    /// It stores texels.
+    Stored,
+}
+
+impl ImageUse {
+    fn binding(self) -> Binding {
+        let shape = ImageShape::plain(ImageDimension::TwoD);
+        let (kind, access) = match self {
+            ImageUse::Fetched => (BindingKind::SampledImage(shape), Access::Read),
+            ImageUse::Stored => (BindingKind::StorageImage(shape), Access::ReadWrite),
+        };
+        Binding {
+            set: 0,
+            binding: IMAGE_BINDING,
+            kind,
+            access,
+            count: 1,
+            slot: IMAGE_SLOT,
+            min_bytes: 0,
+        }
+    }
+}
+
 /// What a program is made of.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'t> {
@@ -53,6 +87,8 @@ pub struct Source<'t> {
     pub shared: u32,
     /// Bytes that each thread has.
     pub scratch: u32,
+    /// Its image, if it has one.
+    pub image: Option<ImageUse>,
 }
 
 impl<'t> Source<'t> {
@@ -64,6 +100,7 @@ impl<'t> Source<'t> {
             all_registers: false,
             shared: 0,
             scratch: 0,
+            image: None,
         }
     }
 
@@ -108,7 +145,7 @@ fn encode(source: &Source<'_>, arch: Arch, code: &[u64]) -> Result<Vec<u8>, NoPr
     let address = |half| FauWord::BufferAddress { slot: SLOT, half };
     let mut fau = vec![address(AddressHalf::Low), address(AddressHalf::High)];
     fau.extend((0..PUSHED as u32).map(|word| FauWord::PushConstant { offset: 4 * word }));
-    let binding = Binding {
+    let mut bindings = vec![Binding {
         set: 0,
         binding: 0,
         kind: BindingKind::StorageBuffer,
@@ -116,7 +153,8 @@ fn encode(source: &Source<'_>, arch: Arch, code: &[u64]) -> Result<Vec<u8>, NoPr
         count: 1,
         slot: SLOT,
         min_bytes: 0,
-    };
+    }];
+    bindings.extend(source.image.map(ImageUse::binding));
     let parts = ProgramParts {
         arch,
         stage: Stage::Compute,
@@ -134,7 +172,7 @@ fn encode(source: &Source<'_>, arch: Arch, code: &[u64]) -> Result<Vec<u8>, NoPr
         push_constant_bytes: 4 * PUSHED as u32,
         fau: &fau,
         fau_steps: &[],
-        bindings: &[binding],
+        bindings: &bindings,
         push_ranges: &[],
     };
     let length = parts.encoded_len().map_err(|error| failed(&error))?;

@@ -96,12 +96,13 @@ fn all<P: Platform>() -> Vec<Test<P>> {
     ];
     raw.into_iter().for_each(|(name, test)| add(name, Action::Raw(test)));
     UP.into_iter().for_each(|(name, step)| add(name, Action::Up(step)));
-    let running: [(&str, DeviceTest<P>); 5] = [
+    let running: [(&str, DeviceTest<P>); 6] = [
         ("power.cores",          power::cores),
         ("memory.data-lines",    memory::data_lines),
         ("memory.address-lines", memory::address_lines),
         ("caches.coherency",     caches::coherency),
         ("caches.shared-lines",  caches::shared_lines),
+        ("caches.texture",       caches::texture),
     ];
     running.into_iter().for_each(|(name, test)| add(name, Action::Device(test)));
     add("shader.registers", Action::Device(shader::registers));

@@ -1,8 +1,8 @@
 //! Tools: shaders that tests of memory, queues and counters use, each for several.
 //!
-//! u0 and u1 hold the buffer's address, u2 to u5 what each says.  Facts: hardware/valhall-isa.md 6 and 11.
+//! u0 and u1 hold the buffer's address, u2 to u5 what each says.  Facts: hardware/valhall-isa.md 6, 11 (11.4 to 11.6: texels).
 
-use crate::programs::{NoProgram, Source};
+use crate::programs::{ImageUse, NoProgram, Source};
 use alloc::vec::Vec;
 use eitri_csf::Arch;
 
@@ -33,6 +33,10 @@ pub(crate) const CHASE: &str = "chase";
 pub(crate) const DOUBLE_ADD: &str = "double-add";
 /// Stores its word over and over, and never ends.
 pub(crate) const FOREVER: &str = "forever";
+/// Stores u2 plus its number as a texel of the image with the handle u3, by row of 16: by the load/store unit.
+pub(crate) const STORE_TEXEL: &str = "store-texel";
+/// Fetches that texel, by the texture unit, and stores it to its word of the buffer.
+pub(crate) const FETCH_TEXEL: &str = "fetch-texel";
 
 /// The program of one of them.
 ///
@@ -130,4 +134,39 @@ pub(crate) static ALL: &[Tool] = &[
          BRANCHZ.eq.reconverge 0x0, offset:again
          NOP.end",
     ),
+    Tool {
+        name: STORE_TEXEL,
+        source: Source {
+            image: Some(ImageUse::Stored),
+            ..Source::new(
+                "MOV.i32 r4, lane_id.w0
+                 IADD_IMM.i32 r5, 0x0, #16
+                 LSHIFT_OR.i32 r4, r57, r5.b00, r4
+                 MOV.i32 r6, u3
+                 IADD.u32 r8, r60, u2
+                 LEA_TEX.slot0.wait0 @r12:r13:r14, r4, 0x0, r6
+                 ST_CVT.auto.slot0 @r8, r12, r14, offset:0x0
+                 NOP.wait0
+                 NOP.end",
+            )
+        },
+    },
+    Tool {
+        name: FETCH_TEXEL,
+        source: Source {
+            image: Some(ImageUse::Fetched),
+            ..Source::new(
+                "MOV.i32 r4, lane_id.w0
+                 MOV.i32 r5, r57
+                 MOV.i32 r6, 0x0
+                 MOV.i32 r7, u3
+                 TEX_FETCH.slot0.reserved.32.r.2d.wide_indices @r8, @r4:r5, r6
+                 SHADDX.u64 r0, u0, r60.w0, shift:0x2
+                 NOP.wait0
+                 STORE.i32.slot0 @r8, r0, offset:0
+                 NOP.wait0
+                 NOP.end",
+            )
+        },
+    },
 ];

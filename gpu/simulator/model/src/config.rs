@@ -263,10 +263,10 @@ pub struct Config {
     /// the host writes there is seen only when the line was not in the L2, or was invalidated. Without this all data is
     /// coherent.
     pub l2: bool,
-    /// Whether the first-level caches of the cores are modelled: a core reads a texel or a descriptor again as it read it first until
-    /// the OTHER caches are invalidated, and, where the L2 is modelled, the load/store caches keep what they have when the L2 alone
-    /// is flushed.
-    pub first_level_caches: bool,
+    /// Whether the first-level caches of the cores are modelled; `None`: where the L2 is. A core reads a texel or a descriptor again
+    /// as it read it first until the OTHER caches are invalidated, and, where the L2 is modelled, the load/store caches keep what they
+    /// have when the L2 alone is flushed.
+    pub first_level_caches: Option<bool>,
     /// Whether jobs that nothing orders overlap: then each has short turns, and from this seed is drawn whose comes next and how long
     /// it is. Without it, jobs of a stream run one after another in the order of issue, which hides that a driver lacks a wait
     /// between them.
@@ -292,7 +292,7 @@ impl Default for Config {
             timestamp_hz: 24_000_000,
             protected_memory: false,
             l2: false,
-            first_level_caches: false,
+            first_level_caches: None,
             overlap: None,
             masks_survive_reset: true,
             injections: Vec::new(),
@@ -307,6 +307,11 @@ impl Config {
     pub fn interface_version(&self) -> Version {
         self.interface
             .unwrap_or_else(|| self.product.released_interface())
+    }
+
+    /// Whether the first-level caches of the cores are modelled.
+    pub fn has_first_level_caches(&self) -> bool {
+        self.first_level_caches.unwrap_or(self.l2)
     }
 }
 

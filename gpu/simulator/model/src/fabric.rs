@@ -101,8 +101,8 @@ impl Fabric {
             mmu: Mmu::new(product.va_bits(), product.pa_bits(), config.l2, &defects),
             l2: config
                 .l2
-                .then(|| L2::new(&defects, config.first_level_caches)),
-            first_level: config.first_level_caches.then(Box::default),
+                .then(|| L2::new(&defects, config.has_first_level_caches())),
+            first_level: config.has_first_level_caches().then(Box::default),
             agenda: Agenda::new(),
             journal: Journal::default(),
             lines: Lines::default(),

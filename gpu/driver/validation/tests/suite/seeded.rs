@@ -72,3 +72,15 @@ fn every_broken_gpu_is_caught() {
         "of {tried}, these pass for good GPUs: {missed:?}"
     );
 }
+
+/// Caches of textures that keep what they have are seen by the test that is about them: data in buffers does not go through them.
+#[test]
+fn stale_texels_are_caught_by_the_test_of_textures() {
+    let firmware = stub_firmware();
+    let programs = Programs::build(Arch::V10).expect("the suite's own programs");
+    let seeded = SEEDED.iter().find(|it| it.name == "texels-stale");
+    let (test, why) = caught(seeded.expect("it is in the list"), &firmware, &programs)
+        .expect("a GPU whose texels are stale passes for a good one");
+    assert_eq!(test, "caches.texture", "{why}");
+    assert!(why.contains("a shader stored 0x2000"), "{why}");
+}

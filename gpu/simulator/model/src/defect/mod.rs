@@ -105,6 +105,8 @@ pub enum Defect {
     CleanMissesLines,
     /// Of every eight lines, one is never invalidated: the GPU goes on with what it has read once.
     InvalidateMissesLines,
+    /// An invalidation of the OTHER caches does nothing: cores go on with texels and descriptors that they have read once.
+    OthersNotInvalidated,
     /// The L2 loses what is written to this byte of a line.
     LineByteLost {
         /// Byte of the line.

@@ -158,6 +158,7 @@ pub static SEEDED: &[Seeded] = &[
     part("flush-not-counted",         Defect::FlushNotCounted),
     part("line-not-cleaned",          Defect::CleanMissesLines),
     part("line-not-coherent",         Defect::InvalidateMissesLines),
+    part("texels-stale",              Defect::OthersNotInvalidated),
     part("line-byte-lost",            Defect::LineByteLost { byte: 37 }),
 
     // The MMU.

@@ -38,7 +38,8 @@ impl Fabric {
 
     /// The flushes that were asked for are complete: a new id.
     pub(crate) fn flush_completed(&mut self) {
-        let deaf = self.defects.has(Defect::FlushDoesNothing);
+        let deaf = [Defect::FlushDoesNothing, Defect::OthersNotInvalidated];
+        let deaf = deaf.into_iter().any(|defect| self.defects.has(defect));
         if let Some(caches) = &mut self.first_level
             && !deaf
         {
@@ -113,6 +114,11 @@ impl Fabric {
             }
             _ => memory.write(physical, bytes),
         }
+    }
+
+    /// Whether the read-only caches of the cores are modelled.
+    pub(crate) fn has_first_level(&self) -> bool {
+        self.first_level.is_some()
     }
 
     /// Reads bytes from a space as a core reads texels and descriptors: through its read-only caches, where the L2 caches the page

@@ -65,7 +65,7 @@ impl Scene {
 
     fn with_caches() -> Scene {
         Scene::new(Config {
-            first_level_caches: true,
+            first_level_caches: Some(true),
             ..Config::default()
         })
     }
@@ -136,10 +136,7 @@ fn a_fetched_texel_stays_as_it_was_until_the_other_caches_are_invalidated() {
 
 #[test]
 fn without_such_caches_it_is_new_at_once() {
-    let mut scene = Scene::new(Config {
-        first_level_caches: false,
-        ..Config::default()
-    });
+    let mut scene = Scene::new(Config::default());
     assert_eq!(scene.read(FETCH), 1);
     scene.run(WRITE);
     assert_eq!(scene.read(FETCH), 2);
@@ -194,7 +191,6 @@ fn a_clean_of_the_l2_alone_leaves_what_the_load_store_caches_have() {
     for (l2, lsc, expected) in [(Clean, None, 1), (None, Clean, 1), (Clean, Clean, 2)] {
         let mut scene = Scene::new(Config {
             l2: true,
-            first_level_caches: true,
             ..Config::default()
         });
         scene.run(WRITE);

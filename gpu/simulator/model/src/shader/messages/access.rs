@@ -121,7 +121,7 @@ impl Sender<'_> {
 
     /// The bytes at a target as the texture unit reads them.
     pub(super) fn read_texel(&mut self, target: &Target) -> Result<u128, Stopped> {
-        if !self.fabric.config.first_level_caches {
+        if !self.fabric.has_first_level() {
             return self.read(target);
         }
         let length = u64::from(target.bytes);
