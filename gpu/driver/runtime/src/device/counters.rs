@@ -144,7 +144,7 @@ impl CounterRing {
     }
 
     /// Takes note of global events.
-    pub(crate) const fn note(&mut self, events: u32) {
+    const fn note(&mut self, events: u32) {
         self.overflowed |= events & OVERFLOW != 0;
     }
 }
@@ -276,6 +276,14 @@ impl<P: Platform> Device<'_, '_, P> {
         Ok(())
     }
 
+    /// Answers the firmware's global events, and notes those about counters.
+    pub(super) fn take_global_events(&mut self) {
+        let events = self.interface.global.take_events(&mut self.platform);
+        if let Some(ring) = &mut self.counters {
+            ring.note(events);
+        }
+    }
+
     /// Adds what there is of samples to `counts`; whether the one that was asked for is among it.
     ///
     /// # Errors
@@ -283,11 +291,13 @@ impl<P: Platform> Device<'_, '_, P> {
     pub fn take_sample(&mut self, counts: &mut Counts) -> Result<bool, Error> {
         self.alive()?;
         let requests = self.interface.global.requests;
+        let answered = requests.is_answered(&mut self.platform, SAMPLE);
+        self.platform.observe();
+        // The answer may be seen before its interrupt, and an overflow with it.
+        self.take_global_events();
         let it = &mut self.platform;
         let ring = self.counters.as_mut().filter(|ring| ring.on);
         let ring = ring.ok_or(CountersError::Off)?;
-        let answered = requests.is_answered(it, SAMPLE);
-        it.observe();
         let insert = requests.output.read_word(it, GLB_PRFCNT_INSERT);
         it.observe();
         counts.lost |= ring.overflowed;

@@ -177,10 +177,7 @@ impl<P: Platform> Device<'_, '_, P> {
         now: Instant,
     ) -> Result<(), DeviceLost> {
         if all || job_irq::GLOBAL.get(reported) {
-            let events = self.interface.global.take_events(&mut self.platform);
-            if let Some(counters) = &mut self.counters {
-                counters.note(events);
-            }
+            self.take_global_events();
         }
         if self.holds_a_fault() {
             return Ok(());
