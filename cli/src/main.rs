@@ -13,6 +13,7 @@ mod commands;
 mod images;
 mod input;
 mod linux;
+mod mutants;
 mod outcome;
 mod output;
 mod reduce;

@@ -30,7 +30,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-mmio",        &["eitri-runtime"]),
     ("eitri-cache-line",  &[]),
     ("eitri-on-model",    &["eitri-cache-line", "eitri-dump", "eitri-model", "eitri-runtime"]),
-    ("eitri-driver-tests", &["eitri-cs", "eitri-csf", "eitri-dump", "eitri-model", "eitri-program", "eitri-runtime"]),
+    ("eitri-driver-tests", &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-model", "eitri-program", "eitri-runtime"]),
     ("eitri-validation",  &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa", "eitri-program", "eitri-runtime"]),
     ("eitri-shaderc",     &["eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-program", "eitri-program-file", "eitri-texels"]),
     ("eitri-job",         &["eitri-descriptors", "eitri-dump", "eitri-program", "eitri-runtime"]),
@@ -76,7 +76,10 @@ const PROMISES: &[(&str, &[&str])] = &[
         "gpu/simulator/on-model/src",
         &["machine.rs", "non_coherent.rs"],
     ),
-    ("gpu/driver/driver-tests/src", &["machine.rs"]),
+    (
+        "gpu/driver/driver-tests/src",
+        &["machine.rs", "recording/mod.rs"],
+    ),
 ];
 
 /// The lower layers of the runtime, and what none of them may name: the layers above.

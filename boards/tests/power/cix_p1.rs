@@ -123,7 +123,8 @@ fn the_steps_are_those_of_the_facts() {
 
 #[test]
 fn a_gpu_that_would_hang_the_machine_is_not_accessed() {
-    let cases: [(fn(&mut CixP1), &str, &str); 3] = [
+    type Breaks = fn(&mut CixP1);
+    let cases: [(Breaks, &str, &str); 3] = [
         (
             |chip| chip.stuck_reset = true,
             "GPU_RESET_N: 0x16000400 is 0x3f, wanted 0x40 in 0x40",

@@ -12,6 +12,7 @@ mod kernel;
 mod labs;
 mod linux;
 mod miri;
+mod mutants;
 mod places;
 mod shaders;
 mod symbols;
@@ -199,6 +200,7 @@ pub(crate) const ALL: &[Check] = &[
     Check { name: "overlap-7",  when: When::Long("1 min"),    lane: Lane::Host,   needs: RUST, what: "the driver's tests with jobs that overlap in another order", action: Action::Driver("EITRI_OVERLAP", "7") },
     Check { name: "fuzz",       when: When::Long("10 min"),   lane: Lane::Host,   needs: RUST, what: "random words on the decoders",                           action: Action::Cases(fuzz::run) },
     Check { name: "miri",       when: When::Long("2 min"),    lane: Lane::Host,   needs: RUST, what: "Miri on the unsafe code that runs on a host",              action: Action::Cases(miri::run) },
+    Check { name: "mutants",    when: When::Long("90 min"),   lane: Lane::Host,   needs: TEXT, what: "tests catch a sample of slips in the code",            action: Action::Cases(mutants::run) },
     Check { name: "linux",      when: When::Long("8 min"),    lane: Lane::Images, needs: GUEST, what: "Linux and its drivers on the model",                     action: Action::Cases(linux::run) },
     Check { name: "no-panic",   when: When::Always,           lane: Lane::Images, needs: BARE, what: "the driver links without a panic",                       action: Action::Cargo(NO_PANIC) },
     Check { name: "bare-metal", when: When::Always,           lane: Lane::Images, needs: BARE, what: "lints of the bare-metal crates",                         action: Action::Cargo(CLIPPY_BARE_METAL) },

@@ -16,6 +16,7 @@ pub(crate) mod fuzz;
 mod image;
 mod kernel;
 mod linux;
+mod mutants;
 mod pack;
 mod reduce;
 mod reflect;
@@ -62,6 +63,8 @@ pub(crate) enum Command {
     Kernel(kernel::Args),
     /// Boot an unmodified Linux, whose own drivers find a Mali, and run a command there.
     Linux(linux::Args),
+    /// Put slips into the code, one at a time, and see whether a test catches each.
+    Mutants(mutants::Args),
     /// Pack a descriptor from named fields, or check a file of packed examples.
     Pack(pack::Args),
     /// Make a shader as small as it can be while a command still keeps it.
@@ -96,6 +99,7 @@ pub(crate) fn run(command: Command) -> Result<Status, Failure> {
         Command::Image(args) => image::run(&args),
         Command::Kernel(args) => kernel::run(&args),
         Command::Linux(args) => linux::run(&args),
+        Command::Mutants(args) => mutants::run(&args),
         Command::Pack(args) => pack::run(&args),
         Command::Reduce(args) => reduce::run(&args),
         Command::Reflect(args) => reflect::run(&args),

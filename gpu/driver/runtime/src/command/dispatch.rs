@@ -224,6 +224,8 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             workgroup,
             storage: Some(storage),
             buffer_words: false,
+            samples,
+            writes_texels,
             ..
         } = *self.shape()?
         else {
@@ -232,6 +234,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         if !self.knows_uniforms()? {
             return Ok(false);
         }
+        self.note_texels(samples, writes_texels)?;
         let resources = self.resources()?;
         let new = self.made.last.is_none();
         self.emit(MOST_WORDS, |it| {
@@ -347,6 +350,16 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
         pipeline.is_some_and(|pipeline| pipeline.shape.samples)
     }
 
+    /// Notes what the next dispatch does with texels, and invalidates read-only caches first if it samples what may have changed.
+    fn note_texels(&mut self, samples: bool, writes_texels: bool) -> Result<(), Error> {
+        self.samples |= samples;
+        self.writes_texels |= writes_texels;
+        match samples {
+            true => self.refresh_texels(),
+            false => Ok(()),
+        }
+    }
+
     /// Its program.
     pub(super) fn program(&self) -> Result<&Program<'d>, Error> {
         let pipeline = self.pipeline.as_ref();
@@ -391,11 +404,7 @@ impl<'d, P: Platform> Recorder<'_, '_, 'd, P> {
             writes_texels,
             ..
         } = *self.shape()?;
-        self.samples |= samples;
-        self.writes_texels |= writes_texels;
-        if samples {
-            self.refresh_texels()?;
-        }
+        self.note_texels(samples, writes_texels)?;
         let resources = self.resources()?;
         let storage = match shared {
             Some(storage) => storage,

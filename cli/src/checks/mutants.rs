@@ -1,0 +1,42 @@
+//! A sample of mutants of each crate that may have some: a test must catch every one that the page doesn't call equivalent.
+
+use super::Case;
+use crate::mutants::{self, Equivalents, Mutant, Suite, Tree, Verdict};
+use crate::outcome::Failure;
+use crate::runs::parallel;
+use crate::workspace::Workspace;
+
+/// So many of all crates together; always the same of the same code.
+const SAMPLE: usize = 40;
+const SEED: u64 = 1;
+
+pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
+    let subjects = mutants::subjects();
+    let tree = Tree::grow(workspace, &subjects)?;
+    let (numbers, all): (Vec<usize>, Vec<Mutant>) = tree.mutants().into_iter().unzip();
+    let equivalents = Equivalents::read(workspace)?;
+    let suite = Suite::of(workspace, &tree, &subjects)?;
+    let chosen = mutants::sample(&all, SAMPLE, SEED);
+    let mut cases = Vec::new();
+    let ask = |index: &usize| suite.judge(numbers[*index]);
+    parallel::in_order(&chosen, parallel::available(), ask, |index, verdict| {
+        let mutant = &all[*index];
+        let failure = match (verdict?, equivalents.reason(mutant)) {
+            (Verdict::Caught { .. }, None)
+            | (Verdict::Survived { .. } | Verdict::Unreached, Some(_)) => None,
+            (Verdict::Caught { by }, Some(_)) => Some(format!(
+                "{} calls it equivalent, but {by} catches it",
+                mutants::PAGE
+            )),
+            (Verdict::Survived { tests }, None) => Some(format!(
+                "at {}: {tests} tests run it, and pass",
+                mutant.place()
+            )),
+            (Verdict::Unreached, None) => Some(format!("at {}: no test runs it", mutant.place())),
+        };
+        cases.push(Case::ran(mutant.name(), failure));
+        Ok::<(), Failure>(())
+    })?;
+    suite.clean()?;
+    Ok(cases)
+}

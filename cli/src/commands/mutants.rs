@@ -1,0 +1,154 @@
+//! `eitri mutants`: slips in the code, one at a time, and whether a test catches each.
+
+use crate::mutants::{self, Equivalents, Mutant, PAGE, Subject, Suite, Tree, Verdict};
+use crate::outcome::{Failure, Status};
+use crate::output::streams::{outln, talk};
+use crate::runs::parallel;
+use crate::workspace::Workspace;
+use eitri_launch::tools::{self, Tool};
+use miette::Diagnostic;
+use std::num::NonZero;
+use thiserror::Error;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The crate, or a part of one, whose code gets mutants: runtime, model, shaderc, cs, csf, ir3-interp, firmware, stream. All
+    /// without it.
+    #[arg(value_name = "CRATE")]
+    name: Option<String>,
+    /// Try so many, chosen by the seed.
+    #[arg(long, value_name = "N", default_value = "40")]
+    sample: NonZero<usize>,
+    /// Another seed, other mutants.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Only mutants of files whose path contains this.
+    #[arg(long, value_name = "TEXT")]
+    file: Option<String>,
+    /// Print the mutants, and try none.
+    #[arg(long)]
+    list: bool,
+}
+
+#[derive(Debug, Error, Diagnostic)]
+#[error("no crate named `{name}` gets mutants")]
+#[diagnostic(help("these do: {known}"))]
+struct NoSuchSubject {
+    name: String,
+    known: String,
+}
+
+#[derive(Debug, Error, Diagnostic)]
+#[error("no file whose path contains `{file}` has mutants")]
+struct NoSuchFile {
+    file: String,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Status, Failure> {
+    let workspace = Workspace::find()?;
+    let subjects = match &args.name {
+        None => mutants::subjects(),
+        Some(name) => vec![mutants::of_name(name).map_err(|known| {
+            let (name, known) = (name.clone(), known.join(", "));
+            Failure::refused(NoSuchSubject { name, known })
+        })?],
+    };
+    tools::ensure(&workspace, &[Tool::Glslang, Tool::SpirvAs])?;
+    let tree = Tree::grow(&workspace, &subjects)?;
+    let equivalents = Equivalents::read(&workspace)?;
+    let (numbers, all): (Vec<usize>, Vec<Mutant>) = tree.mutants().into_iter().unzip();
+    let page = equivalents.check(&all);
+    let of_file = |mutant: &Mutant| {
+        args.file
+            .as_ref()
+            .is_none_or(|file| mutant.file.contains(file))
+    };
+    let (numbers, all): (Vec<usize>, Vec<Mutant>) = numbers
+        .into_iter()
+        .zip(all)
+        .filter(|(_, mutant)| of_file(mutant))
+        .unzip();
+    if let (Some(file), true) = (args.file.clone(), all.is_empty()) {
+        return Err(Failure::refused(NoSuchFile { file }));
+    }
+    if args.list {
+        for mutant in &all {
+            outln!("{} {}", mutant.place(), mutant.name())?;
+        }
+        return Ok(page);
+    }
+    let sample = mutants::sample(&all, args.sample.get(), args.seed);
+    let chosen: Vec<(usize, &Mutant)> = sample
+        .into_iter()
+        .map(|index| (numbers[index], &all[index]))
+        .collect();
+    let tally = judge(&workspace, &tree, &subjects, &equivalents, &chosen)?;
+    talk!("{} mutants compile, {} don't", all.len(), tree.left_out());
+    outln!(
+        "{} caught, {} survived, {} equivalent",
+        tally.caught,
+        tally.survived,
+        tally.equivalent
+    )?;
+    Ok(match (tally.survived, page) {
+        (0, Status::Good) => Status::Good,
+        _ => Status::CheckFailed,
+    })
+}
+
+/// How many mutants of a sample were caught, and how many were not.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) caught: usize,
+    pub(crate) survived: usize,
+    /// The page says why no test can catch them.
+    pub(crate) equivalent: usize,
+}
+
+/// Tries mutants, and prints a line for each.
+fn judge(
+    workspace: &Workspace,
+    tree: &Tree,
+    subjects: &[&Subject],
+    equivalents: &Equivalents,
+    chosen: &[(usize, &Mutant)],
+) -> Result<Tally, Failure> {
+    let suite = Suite::of(workspace, tree, subjects)?;
+    talk!("{} tests, {} mutants", suite.len(), chosen.len());
+    let mut tally = Tally::default();
+    let ask = |(number, _): &(usize, &Mutant)| suite.judge(*number);
+    parallel::in_order(
+        chosen,
+        parallel::available(),
+        ask,
+        |(_, mutant), verdict| {
+            let (place, name) = (mutant.place(), mutant.name());
+            match (verdict?, equivalents.reason(mutant)) {
+                (Verdict::Caught { by }, None) => {
+                    tally.caught += 1;
+                    outln!("caught     {place} {name}\n           by {by}")
+                }
+                (Verdict::Caught { by }, Some(_)) => {
+                    tally.survived += 1;
+                    outln!(
+                        "WRONG      {place} {name}\n           {PAGE} calls it equivalent, but {by} catches it"
+                    )
+                }
+                (_, Some(reason)) => {
+                    tally.equivalent += 1;
+                    outln!("equivalent {place} {name}\n           {reason}")
+                }
+                (Verdict::Survived { tests }, None) => {
+                    tally.survived += 1;
+                    outln!("SURVIVED   {place} {name}\n           {tests} tests run it, and pass")
+                }
+                (Verdict::Unreached, None) => {
+                    tally.survived += 1;
+                    outln!("SURVIVED   {place} {name}\n           no test runs it")
+                }
+            }
+        },
+    )?;
+    suite.clean()?;
+    Ok(tally)
+}

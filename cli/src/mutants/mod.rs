@@ -1,0 +1,104 @@
+//! Mutation testing: one slip at a time in the code, and the question whether a test fails.
+//!
+//! [`find`] lists the mutants of a source file, [`rewrite`] puts all of them into its text behind a switch, [`tree`] builds the
+//! workspace with that text, [`suite`] runs tests with one mutant switched on, [`page`] knows the mutants that change nothing.
+//! So thousands of mutants cost one build.
+//!
+//! Never: a mutant in test code, in a constant (which is computed when there is no switch yet), or in the text of a macro.
+
+mod find;
+mod page;
+mod rewrite;
+mod subjects;
+mod suite;
+mod tree;
+
+pub(crate) use page::{Equivalents, PAGE};
+pub(crate) use subjects::{Subject, of_name, subjects};
+pub(crate) use suite::{Suite, Verdict};
+pub(crate) use tree::Tree;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// One slip in the code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mutant {
+    /// The file, from the root of the workspace.
+    pub(crate) file: String,
+    /// The function that holds the slip.
+    pub(crate) function: String,
+    /// Line of the file, from 1.
+    pub(crate) line: usize,
+    /// The change in words: `a < b` becomes `a <= b`.
+    pub(crate) what: String,
+    /// Which of the same changes in the same function it is, from 1.
+    pub(crate) nth: usize,
+}
+
+impl Mutant {
+    /// The name by which a page refers to the mutant. It has no line number, so it outlives changes elsewhere in the file.
+    pub(crate) fn name(&self) -> String {
+        let Mutant {
+            file,
+            function,
+            what,
+            nth,
+            ..
+        } = self;
+        match nth {
+            1 => format!("{file} {function}: {what}"),
+            nth => format!("{file} {function}: {what} ({nth})"),
+        }
+    }
+
+    /// The place as editors open it.
+    pub(crate) fn place(&self) -> String {
+        format!("{}:{}", self.file, self.line)
+    }
+}
+
+/// Up to `count` mutants, chosen by `seed`: always the same for the same code.
+pub(crate) fn sample(mutants: &[Mutant], count: usize, seed: u64) -> Vec<usize> {
+    let key = |index: &usize| {
+        let mut hasher = DefaultHasher::new();
+        (seed, mutants[*index].name()).hash(&mut hasher);
+        hasher.finish()
+    };
+    let mut order: Vec<usize> = (0..mutants.len()).collect();
+    order.sort_by_cached_key(key);
+    order.truncate(count);
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mutant(nth: usize) -> Mutant {
+        let (file, function) = ("a.rs".to_owned(), "f".to_owned());
+        let what = "`+` becomes `-`".to_owned();
+        Mutant {
+            file,
+            function,
+            line: 1,
+            what,
+            nth,
+        }
+    }
+
+    #[test]
+    fn a_sample_depends_on_its_seed_alone() {
+        let all: Vec<Mutant> = (1..=100).map(mutant).collect();
+        let chosen = sample(&all, 10, 1);
+        assert_eq!(chosen.len(), 10);
+        assert_eq!(chosen, sample(&all, 10, 1));
+        assert_ne!(chosen, sample(&all, 10, 2));
+        assert_eq!(sample(&all, 1000, 1).len(), 100);
+    }
+
+    #[test]
+    fn names_tell_the_same_changes_of_a_function_apart() {
+        assert_eq!(mutant(1).name(), "a.rs f: `+` becomes `-`");
+        assert_eq!(mutant(2).name(), "a.rs f: `+` becomes `-` (2)");
+    }
+}

@@ -1,0 +1,135 @@
+//! What may have mutants, and the tests that are asked of each.
+
+/// Tests of one package.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Tests {
+    pub(crate) package: &'static str,
+    /// The test program as cargo's options name it.
+    pub(crate) target: &'static [&'static str],
+    /// Modules of it, where the others test something else; empty for all.
+    pub(crate) modules: &'static [&'static str],
+}
+
+/// A crate that may have mutants.
+#[derive(Debug)]
+pub(crate) struct Subject {
+    /// The name on the command line.
+    pub(crate) name: &'static str,
+    pub(crate) package: &'static str,
+    /// The folder of the crate, from the root of the workspace.
+    pub(crate) folder: &'static str,
+    /// Part of its sources, from the folder; empty for all.
+    pub(crate) part: &'static str,
+    pub(crate) tests: &'static [Tests],
+}
+
+const fn all(package: &'static str, target: &'static [&'static str]) -> Tests {
+    Tests {
+        package,
+        target,
+        modules: &[],
+    }
+}
+
+const RUNTIME: Tests = all("eitri-runtime", &["--lib"]);
+const DRIVER: Tests = all("eitri-runtime", &["--test=on_model"]);
+const SHADERC: Tests = all("eitri-shaderc", &["--lib"]);
+const PASSES: Tests = all("eitri-shaderc", &["--test=all"]);
+const MODEL: Tests = all("eitri-model", &["--tests"]);
+/// Tests of the command that run what the compiler made on the model.
+const ON_MODEL: Tests = Tests {
+    package: "eitri",
+    target: &["--test=all"],
+    modules: &[
+        "images_on_model",
+        "kernels_on_model",
+        "operations_on_model",
+        "random_on_model",
+        "shaders_on_model",
+        "subgroups_on_model",
+    ],
+};
+
+const fn subject(
+    name: &'static str,
+    package: &'static str,
+    folder: &'static str,
+    tests: &'static [Tests],
+) -> Subject {
+    Subject {
+        name,
+        package,
+        folder,
+        part: "",
+        tests,
+    }
+}
+
+/// Every crate that may have mutants, in the order in which they are tried. Those that stand for a part of another come after it.
+#[rustfmt::skip]
+static ALL: &[Subject] = &[
+    subject("runtime",    "eitri-runtime",    "gpu/driver/runtime",  &[RUNTIME, DRIVER]),
+    subject("model",      "eitri-model",      "gpu/simulator/model", &[MODEL, DRIVER, ON_MODEL]),
+    subject("shaderc",    "eitri-shaderc",    "shaderc",             &[SHADERC, PASSES, ON_MODEL]),
+    subject("cs",         "eitri-cs",         "gpu/tables/cs",       &[all("eitri-cs", &["--tests"]), MODEL, DRIVER]),
+    subject("csf",        "eitri-csf",        "gpu/tables/csf",      &[all("eitri-csf", &["--tests"]), MODEL, DRIVER]),
+    subject("ir3-interp", "eitri-ir3-interp", "gpu/adreno/interp",   &[all("eitri-ir3-interp", &["--tests"]), PASSES]),
+    Subject { part: "firmware", ..subject("firmware", "eitri-model", "gpu/simulator/model", &[MODEL, DRIVER]) },
+    Subject { part: "stream",   ..subject("stream",   "eitri-model", "gpu/simulator/model", &[MODEL, DRIVER]) },
+];
+
+impl Subject {
+    /// Whether the subject is a part of another one's sources.
+    pub(crate) fn is_part(&self) -> bool {
+        !self.part.is_empty()
+    }
+
+    /// The folder of sources, from the root of the workspace.
+    pub(crate) fn sources(&self) -> String {
+        match self.part {
+            "" => format!("{}/src", self.folder),
+            part => format!("{}/src/{part}", self.folder),
+        }
+    }
+}
+
+/// Every crate that may have mutants, each source once.
+pub(crate) fn subjects() -> Vec<&'static Subject> {
+    ALL.iter().filter(|subject| !subject.is_part()).collect()
+}
+
+/// The subject of a name, or the names that there are.
+pub(crate) fn of_name(name: &str) -> Result<&'static Subject, Vec<&'static str>> {
+    let names = || ALL.iter().map(|subject| subject.name).collect();
+    let package = |subject: &&Subject| !subject.is_part() && subject.package == name;
+    ALL.iter()
+        .find(|subject| subject.name == name)
+        .or_else(|| ALL.iter().find(package))
+        .ok_or_else(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_subject_has_sources() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        for subject in ALL {
+            let sources = root.join(subject.sources());
+            assert!(
+                sources.is_dir(),
+                "{}: no folder {}",
+                subject.name,
+                sources.display()
+            );
+        }
+    }
+
+    #[test]
+    fn crates_are_known_by_both_names() {
+        assert_eq!(of_name("runtime").unwrap().package, "eitri-runtime");
+        assert_eq!(of_name("eitri-runtime").unwrap().name, "runtime");
+        assert!(of_name("nothing").unwrap_err().contains(&"firmware"));
+    }
+}
