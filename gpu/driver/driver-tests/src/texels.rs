@@ -313,7 +313,7 @@ pub(crate) fn texels_stored_in_another_queue_are_fetched_behind_its_event() {
     for fence in [stored, fetched] {
         assert_eq!(it.device.wait(fence, LIMIT), Status::Done);
     }
-    assert_eq!(it.first_of(before.to), Ok(100));
+    // Nothing orders the first fetch and the store: it only fills caches, with texels from before or after.
     assert_eq!(it.first_of(after.to), Ok(200));
 }
 
