@@ -164,8 +164,47 @@ impl Terminator {
 pub enum Merge {
     /// With this block, where all that leave the loop come together, unless they return.
     At(BlockId),
-    /// Nowhere: it is left only by returning.
+    /// In a function that was called, with `merge`. Should nothing lead there any more, it is left only by returning, and
+    /// ends behind the call: with `returned`, which is only known if the function returns in several places.
+    InCall {
+        /// Where it ends.
+        merge: BlockId,
+        /// Where the function's returns come together.
+        returned: Option<BlockId>,
+    },
+    /// Nowhere: it is left only by returning from `main`.
     Nowhere,
+}
+
+impl Merge {
+    /// The block that it ends with.
+    pub fn block(self) -> Option<BlockId> {
+        match self {
+            Merge::At(merge) | Merge::InCall { merge, .. } => Some(merge),
+            Merge::Nowhere => None,
+        }
+    }
+
+    /// All blocks that it names.
+    pub fn blocks(self) -> impl Iterator<Item = BlockId> {
+        let returned = match self {
+            Merge::InCall { returned, .. } => returned,
+            Merge::At(_) | Merge::Nowhere => None,
+        };
+        self.block().into_iter().chain(returned)
+    }
+
+    /// The same with other blocks in their places.
+    pub fn map(self, mut to: impl FnMut(BlockId) -> BlockId) -> Merge {
+        match self {
+            Merge::At(merge) => Merge::At(to(merge)),
+            Merge::InCall { merge, returned } => Merge::InCall {
+                merge: to(merge),
+                returned: returned.map(to),
+            },
+            Merge::Nowhere => Merge::Nowhere,
+        }
+    }
 }
 
 /// Straight code.

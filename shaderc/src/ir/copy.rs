@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap as HashMap;
 
 use super::loops::Body;
 use super::rewrite::Replaced;
-use super::{BlockId, Function, Merge, Value};
+use super::{BlockId, Function, Value};
 
 /// Copies a loop's body; edges and values inside it are those of the copy. The header, which comes first, has no phis.
 /// `values` is given the copy of each value.
@@ -37,10 +37,8 @@ pub fn copy_body(function: &mut Function, body: &Body, values: &mut Replaced) ->
         let copy = function.block_mut(*copied);
         copy.terminator = terminator;
         copy.position = position;
-        copy.merge = merge.map(|merge| match merge {
-            Merge::At(end) => Merge::At(block_map.get(&end).copied().unwrap_or(end)),
-            Merge::Nowhere => Merge::Nowhere,
-        });
+        let copy_of = |end| block_map.get(&end).copied().unwrap_or(end);
+        copy.merge = merge.map(|merge| merge.map(copy_of));
     }
     let map = |value: Value| values.get(value);
     for (block, copied) in blocks.iter().zip(&copies) {

@@ -42,8 +42,9 @@ pub fn order_blocks(function: &mut Function) {
     }
 }
 
-/// Drops the merges of what is no loop any more, those that can't be reached, those from which their loop goes on, and those
-/// in the middle of a loop that begins behind theirs: its construct would begin in one construct and go on outside of it.
+/// Drops the merges of what is no loop any more, those from which their loop goes on, and those in the middle of a loop that
+/// begins behind theirs: its construct would begin in one construct and go on outside of it. A loop whose merge can't be
+/// reached is left only by returning.
 fn forget_merges(function: &mut Function, cfg: &Cfg) {
     let mut header = vec![None; function.block_count()];
     for (number, natural) in cfg.loops.iter().enumerate() {
@@ -56,17 +57,32 @@ fn forget_merges(function: &mut Function, cfg: &Cfg) {
             if let Some(own) = around.filter(|own| cfg.loops[*own].header == merge) {
                 around = cfg.loops[own].parent;
             }
-            cfg.reachable(merge)
-                && !cfg.in_loop(merge, number)
-                && around.is_none_or(|around| cfg.in_loop(*block, around))
+            !cfg.in_loop(merge, number) && around.is_none_or(|around| cfg.in_loop(*block, around))
         };
-        let stays = match (header[block.index()], data.merge) {
-            (Some(number), Some(Merge::At(merge))) => ends(merge, number),
-            (number, _) => number.is_some(),
+        data.merge = match (header[block.index()], data.merge) {
+            (None, _) => None,
+            (Some(number), Some(merge)) => {
+                let merge = if_reached(merge, cfg);
+                let named = merge.and_then(Merge::block);
+                merge.filter(|_| named.is_none_or(|merge| ends(merge, number)))
+            }
+            (Some(_), None) => None,
         };
-        if !stays {
-            data.merge = None;
+    }
+}
+
+/// What a merge is where nothing may lead to it any more. None if that isn't known.
+fn if_reached(merge: Merge, cfg: &Cfg) -> Option<Merge> {
+    match merge {
+        Merge::At(block) if !cfg.reachable(block) => Some(Merge::Nowhere),
+        Merge::InCall { merge, returned } => {
+            let returned = returned.filter(|block| cfg.reachable(*block));
+            match cfg.reachable(merge) {
+                true => Some(Merge::InCall { merge, returned }),
+                false => returned.map(Merge::At),
+            }
         }
+        Merge::At(_) | Merge::Nowhere => Some(merge),
     }
 }
 

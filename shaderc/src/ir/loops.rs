@@ -192,10 +192,7 @@ impl Nest {
             header_of[natural.header.index()] = Some(number);
         }
         let ends = merges.iter().enumerate();
-        let ends = ends.filter_map(|(number, merge)| match merge {
-            Some(Merge::At(merge)) => Some((merge.index(), number)),
-            Some(Merge::Nowhere) | None => None,
-        });
+        let ends = ends.filter_map(|(number, merge)| Some(((*merge)?.block()?.index(), number)));
         let ends_at = Lists::gather(blocks, ends);
         let mut seen = vec![false; blocks];
         for block in cfg.rpo() {
@@ -206,7 +203,7 @@ impl Nest {
             let mut around = around.reduce(|a, b| nest.common(a, b)).flatten();
             while let Some(number) = around
                 && match merges[number] {
-                    Some(merge) => merge == Merge::At(*block),
+                    Some(merge) => merge.block() == Some(*block),
                     None => !cfg.in_loop(*block, number),
                 }
             {

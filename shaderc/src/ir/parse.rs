@@ -165,7 +165,16 @@ impl Parser {
             "merge" => {
                 let merge = match rest {
                     "nowhere" => Merge::Nowhere,
-                    _ => Merge::At(self.target(rest)?),
+                    _ => match rest.split_once(" else ") {
+                        Some((merge, returned)) => Merge::InCall {
+                            merge: self.target(merge)?,
+                            returned: match returned.trim() {
+                                "unknown" => None,
+                                known => Some(self.target(known)?),
+                            },
+                        },
+                        None => Merge::At(self.target(rest)?),
+                    },
                 };
                 let block = self.block(rest)?;
                 self.function.block_mut(block).merge = Some(merge);

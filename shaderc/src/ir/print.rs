@@ -60,6 +60,10 @@ impl fmt::Display for Function {
             let data = self.block(*block);
             match data.merge {
                 Some(Merge::At(merge)) => writeln!(f, "  merge {merge}")?,
+                Some(Merge::InCall { merge, returned }) => match returned {
+                    Some(returned) => writeln!(f, "  merge {merge} else {returned}")?,
+                    None => writeln!(f, "  merge {merge} else unknown")?,
+                },
                 Some(Merge::Nowhere) => writeln!(f, "  merge nowhere")?,
                 None => {}
             }

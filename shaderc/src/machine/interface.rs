@@ -241,8 +241,8 @@ pub(crate) trait Instruction: Clone + Eq + Debug + Display {
     /// Whether lanes do it together, so that its result depends on which of them are there.
     fn is_cross_lane(&self) -> bool;
 
-    /// Whether it reads and writes memory in one step, so that lanes may wait for one another by it.
-    fn is_atomic(&self) -> bool;
+    /// Whether lanes may wait for one another by what it reads: memory that is read anew each time, by an atomic too.
+    fn may_wait(&self) -> bool;
 
     /// Whether making it again costs no more than loading its result: it reads no word, and gives the same each time.
     fn may_be_remade(&self) -> bool;

@@ -29,14 +29,14 @@ pub(crate) fn thread_jumps<M: Machine>(function: &mut Function<M>) {
 /// begins anew, what jumps back stays: they may do something together, or one may hold a lock that the others, which stand
 /// at a lower address once they have gone back, would ask for without end.
 fn ends<M: Machine>(function: &Function<M>, together: bool) -> Vec<BlockId> {
-    // By block: how many before it have an atomic.
-    let mut atomics = vec![0];
+    // By block: how many before it read what lanes may wait for.
+    let mut waits = vec![0];
     for block in &function.blocks {
-        let has = block.instrs.iter().any(Instruction::is_atomic);
-        atomics.push(atomics[atomics.len() - 1] + u32::from(has));
+        let has = block.instrs.iter().any(Instruction::may_wait);
+        waits.push(waits[waits.len() - 1] + u32::from(has));
     }
     let meets = |header: BlockId, latch: BlockId| {
-        header < latch && (together || atomics[header.index()] < atomics[latch.index()])
+        header < latch && (together || waits[header.index()] < waits[latch.index()])
     };
     let next = |at: BlockId| match function.block(at) {
         Block {

@@ -118,9 +118,11 @@ impl<'f> Needs<'f> {
             for latch in &natural.latches {
                 self.need_block(*latch);
             }
-            match function.block(natural.header).merge {
-                Some(Merge::At(merge)) if self.cfg.reachable(merge) => self.need_block(merge),
-                Some(Merge::At(_) | Merge::Nowhere) | None => {}
+            let merge = function.block(natural.header).merge;
+            if let Some(merge) = merge.and_then(Merge::block)
+                && self.cfg.reachable(merge)
+            {
+                self.need_block(merge);
             }
         }
     }

@@ -78,12 +78,13 @@ fn decide(function: &mut Function) -> bool {
     changed
 }
 
-/// The headers of loops whose merge is known, with it.
+/// The headers of loops, each with the blocks that its merge names.
 fn merges(function: &Function, cfg: &Cfg) -> impl Iterator<Item = (BlockId, BlockId)> {
     let headers = cfg.loops.iter().map(|natural| natural.header);
-    headers.filter_map(|header| match function.block(header).merge {
-        Some(Merge::At(merge)) => Some((header, merge)),
-        Some(Merge::Nowhere) | None => None,
+    headers.flat_map(|header| {
+        let merge = function.block(header).merge;
+        let blocks = merge.into_iter().flat_map(Merge::blocks);
+        blocks.map(move |block| (header, block))
     })
 }
 
@@ -241,8 +242,10 @@ fn skip_empty(function: &mut Function) -> bool {
             function.block_mut(target).merge = Some(merge);
         }
         if let Some(own) = headers.remove(&block) {
+            let moved = |end| if end == block { target } else { end };
             for header in &own {
-                function.block_mut(*header).merge = Some(Merge::At(target));
+                let data = function.block_mut(*header);
+                data.merge = data.merge.map(|merge| merge.map(moved));
             }
             headers.entry(target).or_default().extend(own);
         }

@@ -102,7 +102,12 @@ impl Translator<'_> {
             let header = frame.starts.get(&block.label).copied();
             // A merge that nothing leads to: the loop is left by returning, which ends the call's construct too.
             let merge = match (frame.ends.contains_key(&label), frame.continuation) {
-                (true, _) => Merge::At(merge),
+                (true, Some(continuation)) => Merge::InCall {
+                    merge,
+                    // With one predecessor it becomes a part of that.
+                    returned: (frame.returns.len() > 1).then_some(continuation),
+                },
+                (true, None) => Merge::At(merge),
                 (false, Some(continuation)) => Merge::At(continuation),
                 (false, None) => Merge::Nowhere,
             };

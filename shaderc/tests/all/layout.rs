@@ -95,6 +95,65 @@ fn loops_on_the_way_out_are_in_one_piece() {
     assert_eq!(order(text), "b0 b1 b2 b3 b4 b5 b6 b7 b8 b9");
 }
 
+/// A loop that is left on two ways: over a barrier by returning, and to its merge, which `merge` names. Nothing leads there
+/// if `leave` is false.
+fn returns(merge: &str, leave: &str, returned: &str) -> String {
+    format!(
+        "function main
+        workgroup 4 1 1
+        binding 0 0 storage written
+        b0:
+          %n = load.buffer @0.0, 0
+          jump b1
+        b1:
+          {merge}
+          %i = phi.w32 b0: 0, b4: %j
+          %c = ieq %i, %n
+          branch %c, b2, b3
+        b2:
+          barrier
+          {returned}
+        b3:
+          branch {leave}, b5, b4
+        b4:
+          %j = iadd %i, 1
+          jump b1
+        b5:
+          {returned}
+        b6:
+          store.buffer @0.0, 4, 1
+          return"
+    )
+}
+
+#[test]
+fn a_loop_whose_merge_is_not_reached_any_more_is_left_by_returning() {
+    let after_folding = |text: &str| {
+        let mut function = parse(text).unwrap();
+        let pass = pipeline::passes().find(|pass| pass.name == "dead_flow");
+        let pass = pass.unwrap();
+        (pass.run)(&mut function, &Target::default());
+        if let Err(violations) = verify(&function) {
+            panic!("{}\n{function}", violations[0]);
+        }
+        function
+    };
+    let way_out = |function: &Function| place(function, |op| matches!(op, Op::Barrier));
+    let next_round = |function: &Function| place(function, |op| op == Op::Alu(Alu::IAdd));
+    let behind = |function: &Function| place(function, |op| matches!(op, Op::Store(_)));
+    // In `main` it ends nowhere.
+    let main = after_folding(&returns("merge b5", "false", "return"));
+    assert!(way_out(&main) < next_round(&main), "{main}");
+    // In a function that was called it ends behind the call, which all lanes reach together.
+    let inlined = returns("merge b5 else b6", "false", "jump b6");
+    let inlined = after_folding(&inlined);
+    assert!(way_out(&inlined) < next_round(&inlined), "{inlined}");
+    assert!(next_round(&inlined) < behind(&inlined), "{inlined}");
+    // As long as its merge is reached, so does it.
+    let text = returns("merge b5 else b6", "%c", "jump b6");
+    assert!(after_folding(&text).to_string().contains(" else b6"));
+}
+
 /// Where the first instruction stands that `is_it`, by block of the layout.
 fn place(function: &Function, is_it: impl Fn(Op) -> bool) -> usize {
     let has = |block| {

@@ -301,8 +301,12 @@ impl machine::Instruction for Instr {
         self.op.effect() == Effect::Lanes
     }
 
-    fn is_atomic(&self) -> bool {
-        self.op.effect() == Effect::Store && !self.dests.is_empty()
+    fn may_wait(&self) -> bool {
+        match self.op.effect() {
+            Effect::Store => !self.dests.is_empty(),
+            Effect::Load => self.volatile,
+            _ => false,
+        }
     }
 
     fn may_be_remade(&self) -> bool {

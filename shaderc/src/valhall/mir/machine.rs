@@ -313,8 +313,12 @@ impl Instruction for Instr {
         self.op.is_cross_lane()
     }
 
-    fn is_atomic(&self) -> bool {
-        self.op.message() == Message::Atomic
+    fn may_wait(&self) -> bool {
+        match self.op.message() {
+            Message::Atomic => true,
+            Message::Load => self.volatile,
+            _ => false,
+        }
     }
 
     /// A constant or a uniform.

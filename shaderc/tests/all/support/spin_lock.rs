@@ -9,7 +9,7 @@ use eitri_shaderc::interp::{Buffer, Buffers, Dispatch};
 const INVOCATIONS: u32 = 40;
 
 /// The forms: a name, and the body of `main`. Each adds the invocation's number to a sum, under the lock.
-pub const FORMS: [(&str, &str); 4] = [
+pub const FORMS: [(&str, &str); 7] = [
     (
         "a flag ends the loop",
         "var done = false;
@@ -56,6 +56,39 @@ pub const FORMS: [(&str, &str); 4] = [
              }
          }",
     ),
+    (
+        "turns go by, and a flag ends the loop",
+        "var done = false;
+         while (!done) {
+             if (atomicLoad(&lock) == i) {
+                 add(i);
+                 atomicStore(&lock, next(i));
+                 done = true;
+             }
+         }",
+    ),
+    (
+        "who waits for its turn continues",
+        "var done = false;
+         while (!done) {
+             if (atomicLoad(&lock) != i) {
+                 continue;
+             }
+             add(i);
+             atomicStore(&lock, next(i));
+             done = true;
+         }",
+    ),
+    (
+        "who has had its turn breaks",
+        "loop {
+             if (atomicLoad(&lock) == i) {
+                 add(i);
+                 atomicStore(&lock, next(i));
+                 break;
+             }
+         }",
+    ),
 ];
 
 /// The WGSL of a form.
@@ -66,6 +99,9 @@ pub fn source(body: &str) -> String {
          fn add(i: u32) {{
              let before = atomicLoad(&sum);
              atomicStore(&sum, before + i + 1u);
+         }}
+         fn next(i: u32) -> u32 {{
+             return (i + 1u) % {INVOCATIONS}u;
          }}
          @compute @workgroup_size({INVOCATIONS}) fn main(@builtin(local_invocation_index) i: u32) {{
              var tries = 0u;
