@@ -15,7 +15,7 @@
 //!
 //! and in the program, of which each shader becomes a module with its file's name:
 //!
-//! ```ignore
+//! ```text
 //! mod shaders {
 //!     include!(concat!(env!("OUT_DIR"), "/shaders.rs"));
 //! }
