@@ -153,7 +153,7 @@ impl Tree {
             let mut new = rewrite(&read(&workspace.root().join(file))?, &mutants);
             if roots.iter().any(|root| root == file) {
                 new.text
-                    .push_str(&SWITCH.replace("MUTANTS", &self.found.len().to_string()));
+                    .push_str(&SWITCH.replace("NUMBER", &self.found.len().to_string()));
             }
             keep(&self.root.join(file), new.text.as_bytes())?;
             let numbers = mutants.iter().map(|(number, _)| *number);
