@@ -105,6 +105,10 @@ fn values_are_taken_apart() {
     explains(&["0xc2"], &["TRANSLATION_FAULT_2"]);
     explains(&["MCU_STATUS=3"], &["STATE = 0x3 Fatal"]);
     explains(
+        &["ESR_EL1=0x96000005"],
+        &["data abort: nothing mapped on a read"],
+    );
+    explains(
         &["pte=0x0060000080000f47"],
         &["0x1000 bytes at 0x80000000, RW-"],
     );

@@ -1,6 +1,7 @@
 //! Syndrome: what an exception's ESR says, in words.
 //!
-//! Serves EL1 and EL2 alike: the layout is the same.
+//! Serves EL1 and EL2 alike: the layout is the same. Without the feature `text` there is the number alone, for images whose size
+//! counts: `eitri explain ESR_EL1=0x96000005` has the words.
 //! Facts: the field positions and codes are those of the architecture's ESR_ELx; boards.md 5 step 3 has one of them.
 
 use crate::DataAbort;
@@ -16,6 +17,7 @@ bitfield! {
     pub u8, class, _: 31, 26;
 }
 
+#[cfg(feature = "text")]
 /// What an exception was taken for: the codes that an image can meet.
 #[rustfmt::skip]
 const CLASSES: &[(u8, &str)] = &[
@@ -38,6 +40,7 @@ const CLASSES: &[(u8, &str)] = &[
     (0x3C, "BRK"),
 ];
 
+#[cfg(feature = "text")]
 /// What an abort was for; the low two bits of the first four are a level.
 #[rustfmt::skip]
 const STATUSES: &[(u8, u8, &str)] = &[
@@ -65,6 +68,7 @@ impl Syndrome {
     }
 
     /// The class in words.
+    #[cfg(feature = "text")]
     pub fn class_name(self) -> &'static str {
         let class = self.class();
         let row = CLASSES.iter().find(|row| row.0 == class);
@@ -72,6 +76,7 @@ impl Syndrome {
     }
 
     /// Why an abort happened, in words; `None` for what is not an abort.
+    #[cfg(feature = "text")]
     pub fn status_name(self) -> Option<&'static str> {
         if !matches!(self.class(), 0x20 | 0x21 | 0x24 | 0x25) {
             return None;
@@ -87,6 +92,14 @@ impl Syndrome {
     }
 }
 
+#[cfg(not(feature = "text"))]
+impl fmt::Display for Syndrome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ESR {:#010x}", self.0)
+    }
+}
+
+#[cfg(feature = "text")]
 impl fmt::Display for Syndrome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.class_name())?;
@@ -102,7 +115,7 @@ impl fmt::Display for Syndrome {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "text"))]
 mod tests {
     use super::*;
 

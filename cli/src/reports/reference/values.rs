@@ -1,6 +1,7 @@
-//! Values explained: registers, instruction words, page-table entries, fault codes, GPU_ID.
+//! Values explained: registers, instruction words, page-table entries, fault codes, GPU_ID, syndromes of the CPU.
 
 use super::{Family, Page, Part, instructions, registers, streams};
+use eitri_aarch64::Syndrome;
 use eitri_csf::Arch;
 use eitri_csf::explain::{Topic, find_value};
 use eitri_csf::fault::{Exception, FaultSource};
@@ -14,6 +15,12 @@ pub(crate) fn register_value(name: &str, value: u64, arch: Arch) -> Option<Vec<P
         .any(|word| name.eq_ignore_ascii_case(word))
     {
         return Some(exception(value).into_iter().collect());
+    }
+    if ["ESR", "ESR_EL1", "ESR_EL2"]
+        .iter()
+        .any(|word| name.eq_ignore_ascii_case(word))
+    {
+        return Some(vec![syndrome(name, value)]);
     }
     let topic = find_value(name, value)?;
     let mut page = topic_page(&topic, value);
@@ -72,6 +79,12 @@ fn exception(value: u64) -> Option<Page> {
     let code = Exception(u8::try_from(value).ok()?);
     let row = code.row()?;
     Some(registers::exception(code, row))
+}
+
+/// A CPU exception's syndrome, as the crash of a small image prints it.
+fn syndrome(name: &str, value: u64) -> Page {
+    let name = format!("{}={value:#x}", name.to_ascii_uppercase());
+    Page::new(Family::Value, name, Syndrome(value).to_string())
 }
 
 /// A value's page: the text of the tables line by line, and the fields with their numbers.
