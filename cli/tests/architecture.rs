@@ -23,6 +23,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-amber-device", &["eitri-amber", "eitri-descriptors", "eitri-job", "eitri-program", "eitri-runtime"]),
     ("eitri-testdata",    &[]),
     ("eitri-compute-cases", &[]),
+    ("eitri-draw-scenes", &["eitri-compute-cases", "eitri-texels"]),
     ("eitri-launch",      &[]),
     ("eitri-runtime",     &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-program"]),
     ("eitri-model",       &["eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-isa"]),

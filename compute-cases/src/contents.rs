@@ -1,4 +1,5 @@
-//! Initial contents of a buffer: rules that make bytes (shared/kernels/README.md, "Initial contents").
+//! Initial contents of a buffer: rules that make bytes (shared/kernels/README.md, "Initial contents"; shared/scenes/README.md,
+//! "Contents").
 
 use crate::element::{Element, f16_bits};
 use crate::pcg32::Pcg32;
@@ -22,6 +23,10 @@ pub enum Contents {
     /// These bytes.
     #[serde(deserialize_with = "hex")]
     Hex(Vec<u8>),
+    /// These 32-bit reals.
+    F32(Vec<f32>),
+    /// These 32-bit integers.
+    U32(Vec<u32>),
     /// The contents of a file in the case's folder.
     File(String),
     /// Numbers from the generator.
@@ -63,9 +68,11 @@ pub enum ContentsError {
         /// What is missing or too much.
         wanted: &'static str,
     },
-    /// The wrong number of digits.
-    #[error("`hex` has {found} bytes, the binding {wanted}")]
+    /// The wrong number of digits, or of elements.
+    #[error("`{list}` has {found} bytes, the binding {wanted}")]
     Length {
+        /// The kind of list.
+        list: &'static str,
         /// Bytes that are given.
         found: usize,
         /// Bytes that the binding has.
@@ -92,17 +99,32 @@ impl Contents {
                 words(std::iter::successors(Some(*start), next), size)
             }
             Contents::Fill(word) => words(std::iter::repeat(*word), size),
-            Contents::Hex(bytes) if bytes.len() == size => bytes.clone(),
-            Contents::Hex(bytes) => {
-                return Err(ContentsError::Length {
-                    found: bytes.len(),
-                    wanted: size,
-                });
+            Contents::Hex(bytes) => whole("hex", bytes.clone(), size)?,
+            Contents::F32(reals) => {
+                let words = reals.iter().map(|real| real.to_bits());
+                whole("f32", words.flat_map(u32::to_le_bytes).collect(), size)?
+            }
+            Contents::U32(words) => {
+                let words = words.iter().copied();
+                whole("u32", words.flat_map(u32::to_le_bytes).collect(), size)?
             }
             Contents::File(name) => return Err(ContentsError::File { name: name.clone() }),
             Contents::Pcg32(generator) => generator.bytes(size)?,
         })
     }
+}
+
+/// The bytes of a list that must have exactly so many.
+fn whole(list: &'static str, bytes: Vec<u8>, wanted: usize) -> Result<Vec<u8>, ContentsError> {
+    let found = bytes.len();
+    if found == wanted {
+        return Ok(bytes);
+    }
+    Err(ContentsError::Length {
+        list,
+        found,
+        wanted,
+    })
 }
 
 fn words(words: impl Iterator<Item = u32>, size: usize) -> Vec<u8> {
@@ -190,8 +212,11 @@ impl Generator {
     }
 }
 
-/// The bytes that hex digits stand for.
-pub(crate) fn hex<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+/// The bytes that hex digits stand for, for `#[serde(deserialize_with)]`.
+///
+/// # Errors
+/// What is no text, or not an even number of hex digits.
+pub fn hex<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
     let text = String::deserialize(from)?;
     let digit = |digit: &u8| char::from(*digit).to_digit(16);
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
@@ -240,6 +265,8 @@ mod tests {
         assert_eq!(bytes(iota, 8), [255, 255, 255, 255, 1, 0, 0, 0]);
         assert_eq!(bytes(r#"{"fill": 258}"#, 6), [2, 1, 0, 0, 2, 1]);
         assert_eq!(bytes(r#"{"hex": "0aFF"}"#, 2), [10, 255]);
+        assert_eq!(f32s(&bytes(r#"{"f32": [0.5, -2]}"#, 8)), [0.5, -2.0]);
+        assert_eq!(bytes(r#"{"u32": [258]}"#, 4), [2, 1, 0, 0]);
         let small = r#"{"pcg32": {"seed": 1, "as": "u8", "mod": 10, "add": 1}}"#;
         // 0x9b6bdda9 and 0x0c31fc48 modulo 10, and 1.
         assert_eq!(bytes(small, 2), [8, 1]);
@@ -257,6 +284,7 @@ mod tests {
         refused(r#"{"hex": "0"}"#, "not an even number of hex digits");
         refused(r#"{"hex": "zz"}"#, "not an even number of hex digits");
         refused(r#"{"hex": "00"}"#, "`hex` has 1 bytes, the binding 8");
+        refused(r#"{"f32": [1]}"#, "`f32` has 4 bytes, the binding 8");
         refused(r#"{"random": 1}"#, "unknown variant `random`");
         refused(
             r#"{"pcg32": {"seed": 1, "as": "u32", "mod": 0}}"#,

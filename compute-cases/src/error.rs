@@ -103,7 +103,7 @@ pub enum Difference {
 }
 
 /// What a JSON error says, without the place at its end: the message begins with it.
-fn without_place(cause: &serde_json::Error) -> String {
+pub fn without_place(cause: &serde_json::Error) -> String {
     let text = cause.to_string();
     let place = format!(" at line {} column {}", cause.line(), cause.column());
     text.strip_suffix(&place).unwrap_or(&text).to_owned()

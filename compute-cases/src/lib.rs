@@ -34,8 +34,8 @@ mod growth;
 
 pub use case::{Case, Image, Module, Output, Place, Resource, ResourceKind};
 pub use compare::{Comparison, Mismatch, Rule};
-pub use contents::{Contents, Generator};
+pub use contents::{Contents, ContentsError, Generator, hex};
 pub use element::Element;
-pub use error::{CaseError, Difference};
+pub use error::{CaseError, Difference, without_place};
 pub use find::find;
 pub use growth::Growth;

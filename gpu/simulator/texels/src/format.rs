@@ -26,6 +26,15 @@ pub enum Kind {
     Unsigned,
 }
 
+/// A component as it is stored.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Stored {
+    /// The integer in its bits: 0 to 255, say, or -128 to 127; of floats, the number.
+    pub code: f64,
+    /// The number that it stands for: 0 to 1, say, without the curve of sRGB.
+    pub value: f64,
+}
+
 /// A format.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TexelFormat {
@@ -39,7 +48,7 @@ pub struct TexelFormat {
 impl TexelFormat {
     /// The format of a Vulkan name without `VK_FORMAT_`; `None` if it is compressed or unknown.
     pub fn of_name(name: &str) -> Option<TexelFormat> {
-        let name = name.replace("X8_D24", "D24X8");
+        let name = name.replace("X8_D24", "X8D24");
         let mut words = name.split('_');
         let mut components = vec![];
         for letters in words
@@ -78,6 +87,10 @@ impl TexelFormat {
             Some(pack) if pack.starts_with("PACK") => components.reverse(),
             Some(_) => return None,
         }
+        let bits: u32 = components.iter().map(|(_, bits)| bits).sum();
+        if !bits.is_multiple_of(8) || bits > 128 {
+            return None;
+        }
         let shared_exponent = components.iter().any(|(which, _)| *which == 5);
         Some(TexelFormat {
             components,
@@ -107,13 +120,37 @@ impl TexelFormat {
         matches!(self.number, Number::Uint | Number::Sint)
     }
 
+    /// The components that a texel stores, the one in the lowest bits first. Those that mean nothing are left out.
+    pub fn stored(&self, bytes: &[u8]) -> Vec<Stored> {
+        if self.shared_exponent {
+            let [red, green, blue, _] = self.unpack(bytes);
+            let number = |value| Stored { code: value, value };
+            return [red, green, blue].map(number).to_vec();
+        }
+        let texel = whole(bytes);
+        let mut low = 0;
+        let mut stored = Vec::with_capacity(self.components.len());
+        for (which, size) in &self.components {
+            let bits = (texel >> low) as u32 & (u32::MAX >> (32 - size));
+            low += size;
+            if *which > 3 {
+                continue;
+            }
+            let value = self.number(bits, *size);
+            let code = match self.number {
+                Number::Unorm | Number::Uint => bits.into(),
+                Number::Snorm | Number::Sint => signed(bits, *size),
+                Number::Float => value,
+            };
+            stored.push(Stored { code, value });
+        }
+        stored
+    }
+
     /// The components of a texel as numbers; missing ones are 0, 0, 0, 1.
     pub(crate) fn unpack(&self, bytes: &[u8]) -> [f64; 4] {
         let mut colour = [0.0, 0.0, 0.0, 1.0];
-        let texel = bytes
-            .iter()
-            .rev()
-            .fold(0_u128, |all, byte| all << 8 | u128::from(*byte));
+        let texel = whole(bytes);
         if self.shared_exponent {
             let exponent = (texel >> 27) as i32;
             for (which, component) in colour.iter_mut().take(3).enumerate() {
@@ -138,7 +175,7 @@ impl TexelFormat {
 
     fn number(&self, bits: u32, size: u32) -> f64 {
         let most = f64::from(u32::MAX >> (32 - size));
-        let signed = f64::from((bits << (32 - size)) as i32 >> (32 - size));
+        let signed = signed(bits, size);
         match self.number {
             Number::Unorm => f64::from(bits) / most,
             Number::Snorm => (signed / (f64::from(u32::MAX >> (33 - size)))).max(-1.0),
@@ -241,6 +278,17 @@ impl TexelFormat {
     }
 }
 
+/// A texel's bytes as one number.
+fn whole(bytes: &[u8]) -> u128 {
+    let bytes = bytes.iter().rev();
+    bytes.fold(0, |all, byte| all << 8 | u128::from(*byte))
+}
+
+/// An integer of so many bits, with a sign.
+fn signed(bits: u32, size: u32) -> f64 {
+    f64::from((bits << (32 - size)) as i32 >> (32 - size))
+}
+
 fn linear_of_srgb(value: f64) -> f64 {
     match value {
         value if value <= 0.04045 => value / 12.92,
@@ -327,5 +375,22 @@ mod tests {
         assert_eq!(packed.store([1, 2, 0, 9]), [0x01, 0x08, 0x00, 0xc0]);
         assert_eq!(packed.load(&[0x01, 0x08, 0x00, 0xc0]), [1, 2, 0, 3]);
         assert_eq!(TexelFormat::of_name("BC1_RGB_UNORM_BLOCK"), None);
+        assert_eq!(TexelFormat::of_name("R9_UNORM"), None);
+    }
+
+    #[test]
+    fn components_are_seen_as_they_are_stored() {
+        let codes = |name: &str, bytes: &[u8]| -> Vec<f64> {
+            let format = TexelFormat::of_name(name).expect(name);
+            let stored = format.stored(bytes).into_iter();
+            stored.map(|component| component.code).collect()
+        };
+        assert_eq!(codes("R8G8_SNORM", &[0xff, 0x7f]), [-1.0, 127.0]);
+        assert_eq!(codes("B8G8R8A8_SRGB", &[1, 2, 3, 4]), [1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(codes("R16_SFLOAT", &[0, 0x3c]), [1.0]);
+        let depth = codes("X8_D24_UNORM_PACK32", &[1, 0, 0, 0xff]);
+        assert_eq!(depth, [1.0], "the upper byte means nothing");
+        let half = TexelFormat::of_name("R8_SRGB").expect("a name");
+        assert_eq!(half.stored(&[51])[0].value, 0.2, "the curve is left out");
     }
 }

@@ -17,9 +17,11 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod block;
 mod format;
 pub mod half;
 mod image;
 
-pub use format::{Kind, TexelFormat};
+pub use block::Block;
+pub use format::{Kind, Stored, TexelFormat};
 pub use image::{Compare, Image, Sampler, Texel, Wanted, Wrap, gather, sample};

@@ -1,0 +1,322 @@
+//! Steps: passes, dispatches, copies, clears, queries, in order.
+//!
+//! Everything that a step does is complete, and visible to everything, before the next one begins.
+//! Facts: shared/scenes/README.md ("Steps").
+
+use super::pass::{Pass, Subpasses};
+use super::resources::{Aspect, Color, Filter, one};
+use eitri_compute_cases::hex;
+use serde::Deserialize;
+
+/// A step.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the names are those of Vulkan's commands")]
+pub enum Step {
+    Pass(Pass),
+    Subpasses(Subpasses),
+    Dispatch(Dispatch),
+    CopyBuffer(CopyBuffer),
+    FillBuffer(FillBuffer),
+    UpdateBuffer(UpdateBuffer),
+    CopyBufferToImage(CopyBufferImage),
+    CopyImageToBuffer(CopyBufferImage),
+    CopyImage(CopyImage),
+    Resolve(CopyImage),
+    Blit(Blit),
+    ClearColor(ClearColor),
+    ClearDepthStencil(ClearDepthStencil),
+    BeginQuery(QueryStep),
+    EndQuery(QueryStep),
+    CopyQuery(CopyQuery),
+}
+
+impl Step {
+    /// The step's name in a scene.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Step::Pass(_) => "pass",
+            Step::Subpasses(_) => "subpasses",
+            Step::Dispatch(_) => "dispatch",
+            Step::CopyBuffer(_) => "copy_buffer",
+            Step::FillBuffer(_) => "fill_buffer",
+            Step::UpdateBuffer(_) => "update_buffer",
+            Step::CopyBufferToImage(_) => "copy_buffer_to_image",
+            Step::CopyImageToBuffer(_) => "copy_image_to_buffer",
+            Step::CopyImage(_) => "copy_image",
+            Step::Resolve(_) => "resolve",
+            Step::Blit(_) => "blit",
+            Step::ClearColor(_) => "clear_color",
+            Step::ClearDepthStencil(_) => "clear_depth_stencil",
+            Step::BeginQuery(_) => "begin_query",
+            Step::EndQuery(_) => "end_query",
+            Step::CopyQuery(_) => "copy_query",
+        }
+    }
+}
+
+/// The beginning or the end of a query.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QueryStep {
+    /// Name of the query.
+    pub query: String,
+}
+
+/// A dispatch of a compute pipeline.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dispatch {
+    /// Name of the pipeline.
+    pub pipeline: String,
+    /// Names of the sets; by default the pipeline's.
+    pub sets: Option<Vec<String>>,
+    /// Push constants from offset 0.
+    #[serde(default, deserialize_with = "hex")]
+    pub push: Vec<u8>,
+    /// Workgroups.
+    pub groups: [u32; 3],
+}
+
+/// Bytes from one buffer to another.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the names are Vulkan's")]
+pub struct CopyBuffer {
+    pub src: String,
+    #[serde(default)]
+    pub src_offset: u64,
+    pub dst: String,
+    #[serde(default)]
+    pub dst_offset: u64,
+    pub bytes: u64,
+}
+
+/// A buffer filled with a word.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the names are Vulkan's")]
+pub struct FillBuffer {
+    pub buffer: String,
+    #[serde(default)]
+    pub offset: u64,
+    pub bytes: u64,
+    pub value: u32,
+}
+
+/// A buffer that takes these bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the names are Vulkan's")]
+pub struct UpdateBuffer {
+    pub buffer: String,
+    #[serde(default)]
+    pub offset: u64,
+    #[serde(deserialize_with = "hex")]
+    pub hex: Vec<u8>,
+}
+
+/// Texels between a buffer and an image.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CopyBufferImage {
+    /// Name of the buffer.
+    pub buffer: String,
+    /// Name of the image.
+    pub image: String,
+    /// What is copied.
+    pub regions: Vec<BufferImageRegion>,
+}
+
+/// Texels of a level in a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BufferImageRegion {
+    /// The first byte in the buffer.
+    #[serde(default)]
+    pub buffer_offset: u64,
+    /// Texels of a row in the buffer; 0: the region's.
+    #[serde(default)]
+    pub row_length: u32,
+    /// Rows of a slice in the buffer; 0: the region's.
+    #[serde(default)]
+    pub image_height: u32,
+    /// The part of the texels.
+    #[serde(default)]
+    pub aspect: Aspect,
+    /// The level.
+    #[serde(default)]
+    pub level: u32,
+    /// The first layer.
+    #[serde(default)]
+    pub layer: u32,
+    /// Layers.
+    #[serde(default = "one")]
+    pub layers: u32,
+    /// The first texel.
+    #[serde(default)]
+    pub offset: [i32; 3],
+    /// Texels; by default the level.
+    pub extent: Option<[u32; 3]>,
+}
+
+/// Texels between images: copied, or resolved.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CopyImage {
+    /// Name of the source.
+    pub src: String,
+    /// Name of the destination.
+    pub dst: String,
+    /// What is copied.
+    pub regions: Vec<ImageRegion>,
+}
+
+/// Texels of one image that go to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImageRegion {
+    /// Where they come from.
+    #[serde(default)]
+    pub src: Subresource,
+    /// Where they go.
+    #[serde(default)]
+    pub dst: Subresource,
+    /// Texels.
+    pub extent: [u32; 3],
+}
+
+/// A place in an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Subresource {
+    /// The part of the texels.
+    pub aspect: Aspect,
+    /// The level.
+    pub level: u32,
+    /// The first layer.
+    pub layer: u32,
+    /// Layers.
+    pub layers: u32,
+    /// The first texel.
+    pub offset: [i32; 3],
+}
+
+impl Default for Subresource {
+    fn default() -> Subresource {
+        Subresource {
+            aspect: Aspect::Color,
+            level: 0,
+            layer: 0,
+            layers: 1,
+            offset: [0; 3],
+        }
+    }
+}
+
+/// Texels between images, scaled.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Blit {
+    /// Name of the source.
+    pub src: String,
+    /// Name of the destination.
+    pub dst: String,
+    /// How texels are chosen.
+    #[serde(default)]
+    pub filter: Filter,
+    /// What is copied.
+    pub regions: Vec<BlitRegion>,
+}
+
+/// A box of one image that fills a box of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the names are Vulkan's")]
+pub struct BlitRegion {
+    pub src: BlitBox,
+    pub dst: BlitBox,
+}
+
+/// Two corners; the second may lie before the first, which mirrors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BlitBox {
+    /// The part of the texels.
+    #[serde(default)]
+    pub aspect: Aspect,
+    /// The level.
+    #[serde(default)]
+    pub level: u32,
+    /// The first layer.
+    #[serde(default)]
+    pub layer: u32,
+    /// Layers.
+    #[serde(default = "one")]
+    pub layers: u32,
+    /// The first corner.
+    pub from: [i32; 3],
+    /// The corner opposite.
+    pub to: [i32; 3],
+}
+
+/// Levels and layers of a colour image that are cleared.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClearColor {
+    /// Name of the image.
+    pub image: String,
+    /// The colour.
+    pub clear: Color,
+    /// The first level.
+    #[serde(default)]
+    pub level: u32,
+    /// Levels.
+    #[serde(default = "one")]
+    pub levels: u32,
+    /// The first layer.
+    #[serde(default)]
+    pub layer: u32,
+    /// Layers.
+    #[serde(default = "one")]
+    pub layers: u32,
+}
+
+/// Levels and layers of an image with depth or stencil that are cleared.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClearDepthStencil {
+    /// Name of the image.
+    pub image: String,
+    /// The depth.
+    pub depth: Option<f32>,
+    /// The stencil value.
+    pub stencil: Option<u32>,
+    /// The part of the texels, if it is not all of which there is a value.
+    pub aspect: Option<Aspect>,
+    /// The first level.
+    #[serde(default)]
+    pub level: u32,
+    /// Levels.
+    #[serde(default = "one")]
+    pub levels: u32,
+    /// The first layer.
+    #[serde(default)]
+    pub layer: u32,
+    /// Layers.
+    #[serde(default = "one")]
+    pub layers: u32,
+}
+
+/// A query's result, as 32 bits in a buffer.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CopyQuery {
+    /// Name of the query.
+    pub query: String,
+    /// Name of the buffer.
+    pub buffer: String,
+    /// The first byte.
+    #[serde(default)]
+    pub offset: u64,
+}
