@@ -9,7 +9,7 @@ use crate::runs::dispatch::{Done, Request, Talk};
 use eitri_job::result::{JobResult, ResultError, Sink};
 use eitri_job::{Bundle, BundleError};
 use eitri_on_model::{Machine, MissingUpkeep, NonCoherent};
-use eitri_runtime::Done as StepDone;
+use eitri_runtime::{Done as StepDone, Reporter, Warning};
 use miette::Diagnostic;
 use std::convert::Infallible;
 use thiserror::Error;
@@ -30,11 +30,7 @@ pub(crate) fn run(
     let machine = Machine::new(gpu.config()).with_patience(request.limit);
     machine.gpu(|gpu| gpu.trace_to(trace));
     let mut stream = Stream(Vec::new());
-    let mut report = |step: &StepDone<'_>| {
-        if talk == Talk::Verbose {
-            talk!("{}: {} ({:?})", step.step, step.found, step.took);
-        }
-    };
+    let mut report = Report { talk };
     let mut missing = MissingUpkeep::default();
     let Ok(_) = match request.coherent {
         true => eitri_job::run(machine.clone(), &read, &mut report, &mut stream),
@@ -61,6 +57,23 @@ pub(crate) fn run(
     let result =
         JobResult::parse(&stream.0).map_err(|cause| Failure::refused(HostError::Result(cause)))?;
     Ok(Done { result, diagnoses })
+}
+
+/// Tells of bring-up on standard error: warnings always, steps to who wants to know all.
+struct Report {
+    talk: Talk,
+}
+
+impl Reporter for Report {
+    fn done(&mut self, step: &StepDone<'_>) {
+        if self.talk == Talk::Verbose {
+            talk!("{}: {} ({:?})", step.step, step.found, step.took);
+        }
+    }
+
+    fn warn(&mut self, warning: &Warning) {
+        talk!("warning: {warning}");
+    }
 }
 
 /// A defect of ours: what we wrote can't be read back.

@@ -22,7 +22,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use eitri_csf::Arch;
-use eitri_runtime::{Device, Done, Options, Platform, Reporter, Step, Storage};
+use eitri_runtime::{Device, Done, Options, Platform, Reporter, Step, Storage, Warning};
 
 /// A test that needs no driver.
 type RawTest<P> = fn(&mut Raw<'_, P>) -> Verdict;
@@ -181,12 +181,29 @@ pub struct Outcome<P> {
 
 /// What hears of steps: it keeps them for the tests that stand for them.
 #[derive(Default)]
-struct Steps(Vec<(Step, String, u64)>);
+struct Steps {
+    taken: Vec<TakenStep>,
+    warnings: Vec<String>,
+}
+
+/// A step that has succeeded.
+struct TakenStep {
+    step: Step,
+    found: String,
+    microseconds: u64,
+}
 
 impl Reporter for Steps {
     fn done(&mut self, done: &Done<'_>) {
-        let took = done.took.as_micros() as u64;
-        self.0.push((done.step, done.found.to_string(), took));
+        self.taken.push(TakenStep {
+            step: done.step,
+            found: done.found.to_string(),
+            microseconds: done.took.as_micros() as u64,
+        });
+    }
+
+    fn warn(&mut self, warning: &Warning) {
+        self.warnings.push(format!("warning: {warning}"));
     }
 }
 
@@ -372,6 +389,9 @@ fn on_device<P: Platform, L: Listener>(
             (Err(failed.platform), Some(why))
         }
     };
+    for warning in &steps.warnings {
+        results.listener.note(warning);
+    }
     for test in tests {
         if let Action::Up(step) = test.action {
             results.listener.begin(&test.name);
@@ -431,14 +451,15 @@ fn report_step<L: Listener>(
     steps: &Steps,
     failure: &mut Option<Trouble>,
 ) {
-    let done = steps.0.iter().find(|(of, _, _)| *of == step);
+    let done = steps.taken.iter().find(|taken| taken.step == step);
     let (verdict, measured) = match (done, failure.take()) {
-        (Some((_, found, took)), rest) => {
+        (Some(taken), rest) => {
             *failure = rest;
-            results.listener.note(&format!("{step}: {found}"));
+            let note = format!("{step}: {}", taken.found);
+            results.listener.note(&note);
             let measured = Measurement {
                 name: format!("{name}.time"),
-                value: *took,
+                value: taken.microseconds,
                 unit: Unit::Microseconds,
             };
             (Ok(()), alloc::vec![measured])

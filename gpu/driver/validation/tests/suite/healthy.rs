@@ -1,6 +1,6 @@
 //! The suite on models without a fault: everything passes, on each architecture.
 
-use eitri_model::{Config, Product, stub_firmware};
+use eitri_model::{Config, Defect, Product, Slow, stub_firmware};
 use eitri_on_model::{Machine, NonCoherent};
 use eitri_runtime::Platform;
 use eitri_validation::{Expected, Listener, Setup, Status, Summary, TestResult, names, run};
@@ -9,6 +9,7 @@ use eitri_validation::{Expected, Listener, Setup, Status, Summary, TestResult, n
 #[derive(Default)]
 struct Heard {
     planned: usize,
+    notes: Vec<String>,
     results: Vec<TestResult>,
     summary: Summary,
 }
@@ -16,6 +17,10 @@ struct Heard {
 impl Listener for Heard {
     fn plan(&mut self, tests: usize) {
         self.planned = tests;
+    }
+
+    fn note(&mut self, line: &str) {
+        self.notes.push(line.to_owned());
     }
 
     fn result(&mut self, result: &TestResult) {
@@ -73,6 +78,25 @@ fn healthy_models_pass() {
         assert!(heard.summary.passed > 80, "{name}: {:?}", heard.summary);
         assert_eq!(machine.memory_in_use(), 0, "{name}");
     }
+}
+
+/// What bring-up finds odd, and lives with, is told.
+#[test]
+fn warnings_of_the_bring_up_are_notes() {
+    let config = Config {
+        defects: [Defect::Slow(Slow::NoTimestamp)].into(),
+        ..Config::default()
+    };
+    let firmware = stub_firmware();
+    let mut heard = Heard::default();
+    let setup = Setup {
+        only: "power.",
+        ..setup(&config, &firmware)
+    };
+    run(Machine::new(config), &setup, None, &mut heard);
+    let told = heard.notes.iter();
+    let told = told.filter(|note| note.starts_with("warning: TIMESTAMP (0x98) stands still"));
+    assert_eq!(told.count(), 1, "{:?}", heard.notes);
 }
 
 /// Caches that the GPU does not see before its memory: the suite and the driver keep them up.
