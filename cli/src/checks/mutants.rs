@@ -1,7 +1,7 @@
 //! A sample of mutants of each crate that may have some: a test must catch every one that the page doesn't call equivalent.
 
 use super::Case;
-use crate::mutants::{self, Equivalents, Mutant, Suite, Tree, Verdict};
+use crate::mutants::{self, Equivalents, Judgement, Mutant, Suite, Tree};
 use crate::outcome::Failure;
 use crate::runs::parallel;
 use crate::workspace::Workspace;
@@ -21,18 +21,9 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<Case>, Failure> {
     let ask = |index: &usize| suite.judge(numbers[*index]);
     parallel::in_order(&chosen, parallel::available(), ask, |index, verdict| {
         let mutant = &all[*index];
-        let failure = match (verdict?, equivalents.reason(mutant)) {
-            (Verdict::Caught { .. }, None)
-            | (Verdict::Survived { .. } | Verdict::Unreached, Some(_)) => None,
-            (Verdict::Caught { by }, Some(_)) => Some(format!(
-                "{} calls it equivalent, but {by} catches it",
-                mutants::PAGE
-            )),
-            (Verdict::Survived { tests }, None) => Some(format!(
-                "at {}: {tests} tests run it, and pass",
-                mutant.place()
-            )),
-            (Verdict::Unreached, None) => Some(format!("at {}: no test runs it", mutant.place())),
+        let failure = match Judgement::of(mutant, verdict?, &equivalents) {
+            Judgement::Caught { .. } | Judgement::Equivalent { .. } => None,
+            Judgement::Survived { why } => Some(format!("at {}: {why}", mutant.place())),
         };
         cases.push(Case::ran(mutant.name(), failure));
         Ok::<(), Failure>(())

@@ -1,6 +1,6 @@
 //! `eitri mutants`: slips in the code, one at a time, and whether a test catches each.
 
-use crate::mutants::{self, Equivalents, Mutant, PAGE, Subject, Suite, Tree, Verdict};
+use crate::mutants::{self, Equivalents, Judgement, Mutant, Subject, Suite, Tree};
 use crate::outcome::{Failure, Status};
 use crate::output::streams::{outln, talk};
 use crate::runs::parallel;
@@ -123,28 +123,18 @@ fn judge(
         ask,
         |(_, mutant), verdict| {
             let (place, name) = (mutant.place(), mutant.name());
-            match (verdict?, equivalents.reason(mutant)) {
-                (Verdict::Caught { by }, None) => {
+            match Judgement::of(mutant, verdict?, equivalents) {
+                Judgement::Caught { by } => {
                     tally.caught += 1;
                     outln!("caught     {place} {name}\n           by {by}")
                 }
-                (Verdict::Caught { by }, Some(_)) => {
-                    tally.survived += 1;
-                    outln!(
-                        "WRONG      {place} {name}\n           {PAGE} calls it equivalent, but {by} catches it"
-                    )
-                }
-                (_, Some(reason)) => {
+                Judgement::Equivalent { reason } => {
                     tally.equivalent += 1;
                     outln!("equivalent {place} {name}\n           {reason}")
                 }
-                (Verdict::Survived { tests }, None) => {
+                Judgement::Survived { why } => {
                     tally.survived += 1;
-                    outln!("SURVIVED   {place} {name}\n           {tests} tests run it, and pass")
-                }
-                (Verdict::Unreached, None) => {
-                    tally.survived += 1;
-                    outln!("SURVIVED   {place} {name}\n           no test runs it")
+                    outln!("SURVIVED   {place} {name}\n           {why}")
                 }
             }
         },

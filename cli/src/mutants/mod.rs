@@ -1,18 +1,21 @@
 //! Mutation testing: one slip at a time in the code, and the question whether a test fails.
 //!
 //! [`find`] lists the mutants of a source file, [`rewrite`] puts all of them into its text behind a switch, [`tree`] builds the
-//! workspace with that text, [`suite`] runs tests with one mutant switched on, [`page`] knows the mutants that change nothing.
+//! workspace with that text, [`suite`] runs tests with one mutant switched on, [`page`] knows the mutants that change nothing, and [`judgement`] says what both mean
+//! together.
 //! So thousands of mutants cost one build.
 //!
 //! Never: a mutant in test code, in a constant (which is computed when there is no switch yet), or in the text of a macro.
 
 mod find;
+mod judgement;
 mod page;
 mod rewrite;
 mod subjects;
 mod suite;
 mod tree;
 
+pub(crate) use judgement::Judgement;
 pub(crate) use page::{Equivalents, PAGE};
 pub(crate) use subjects::{Subject, of_name, subjects};
 pub(crate) use suite::{Suite, Verdict};
