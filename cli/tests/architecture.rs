@@ -54,7 +54,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("eitri-mailbox",      &[]),
     ("eitri-host-gpu",     &["eitri-mailbox", "eitri-model"]),
     ("eitri-monitor",      &["eitri-aarch64", "eitri-boards", "eitri-cache-line", "eitri-csf", "eitri-kernel", "eitri-linker", "eitri-mailbox", "eitri-model"]),
-    ("eitri-vulkan-runner", &["eitri-compute-cases"]),
+    ("eitri-vulkan-runner", &["eitri-compute-cases", "eitri-draw-scenes"]),
     ("eitri-no-panic",     &["eitri-dump", "eitri-program", "eitri-runtime"]),
     ("eitri",             &["eitri-aarch64", "eitri-amber", "eitri-amber-device", "eitri-boards", "eitri-compute-cases", "eitri-cs", "eitri-csf", "eitri-descriptors", "eitri-dump", "eitri-host-gpu", "eitri-ir3-interp", "eitri-ir3-isa", "eitri-ir3-program", "eitri-isa", "eitri-job", "eitri-launch", "eitri-model", "eitri-on-model", "eitri-program", "eitri-program-file", "eitri-runtime", "eitri-shaderc", "eitri-validation"]),
 ];

@@ -4,6 +4,9 @@ use crate::features::Features;
 use ash::{Entry, Instance, vk};
 use std::fmt;
 
+/// Longest that a submission may take: the model computes it on the CPU.
+const LIMIT_NANOSECONDS: u64 = 600_000_000_000;
+
 /// Arm's number among vendors.
 const ARM: u32 = 0x13B5;
 
@@ -26,6 +29,8 @@ pub(crate) enum Error {
     Differs(String),
     /// The case ended, and should not have.
     NotLost,
+    /// The device does not have a feature that a scene needs.
+    Lacks(String),
 }
 
 impl std::error::Error for Error {}
@@ -38,6 +43,7 @@ impl fmt::Display for Error {
             Error::NoDevice => f.write_str("no device for compute"),
             Error::NoMemory => f.write_str("no memory that the CPU sees too"),
             Error::Unknown(what) => write!(f, "not supported here: {what}"),
+            Error::Lacks(feature) => f.write_str(feature),
             Error::NotLost => f.write_str("it ended, and the device is not lost"),
             Error::Module(what) | Error::Differs(what) => f.write_str(what),
         }
@@ -61,6 +67,9 @@ pub(crate) struct Device {
     pub(crate) queue: vk::Queue,
     pub(crate) family: u32,
     pub(crate) memory: vk::PhysicalDeviceMemoryProperties,
+    /// Calls for passes.
+    pub(crate) rendering: ash::khr::dynamic_rendering::Device,
+    features: Features,
     properties: vk::PhysicalDeviceProperties,
     _instance: Instance,
     _entry: Entry,
@@ -116,6 +125,8 @@ impl Device {
             family,
             memory,
             properties: properties(&physical),
+            rendering: ash::khr::dynamic_rendering::Device::new(&instance, &raw),
+            features,
             raw,
             _instance: instance,
             _entry: entry,
@@ -126,5 +137,56 @@ impl Device {
     pub(crate) fn name(&self) -> String {
         let name = self.properties.device_name_as_c_str().unwrap_or_default();
         name.to_string_lossy().into_owned()
+    }
+
+    /// The first of these features that the device does not have.
+    pub(crate) fn lacks(&self, features: &[String]) -> Option<String> {
+        if !self.features.draws() {
+            return Some("dynamicRendering".to_owned());
+        }
+        let lacks = |name: &&String| self.features.has(name) != Some(true);
+        features.iter().find(lacks).cloned()
+    }
+
+    /// Memory for something; `for_cpu`: that the CPU sees too.
+    pub(crate) fn allocate(
+        &self,
+        needs: vk::MemoryRequirements,
+        for_cpu: bool,
+    ) -> Result<vk::DeviceMemory, Error> {
+        let wanted = if for_cpu {
+            vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT
+        } else {
+            vk::MemoryPropertyFlags::empty()
+        };
+        let types = self.memory.memory_types_as_slice();
+        let fitting = types.iter().enumerate().find(|(index, kind)| {
+            needs.memory_type_bits >> index & 1 == 1 && kind.property_flags.contains(wanted)
+        });
+        let (index, _) = fitting.ok_or(Error::NoMemory)?;
+        let allocate = vk::MemoryAllocateInfo::default()
+            .allocation_size(needs.size)
+            .memory_type_index(index as u32);
+        // SAFETY: what is pointed to outlives the call.
+        unsafe { self.raw.allocate_memory(&allocate, None) }.named("vkAllocateMemory")
+    }
+
+    /// Runs a command buffer, and waits for its end.
+    pub(crate) fn run(&self, buffer: vk::CommandBuffer) -> Result<(), Error> {
+        let buffers = [buffer];
+        let submit = [vk::SubmitInfo::default().command_buffers(&buffers)];
+        // SAFETY: all handles are this device's, and live until the program ends.
+        unsafe {
+            let fence = self
+                .raw
+                .create_fence(&vk::FenceCreateInfo::default(), None)
+                .named("vkCreateFence")?;
+            self.raw
+                .queue_submit(self.queue, &submit, fence)
+                .named("vkQueueSubmit")?;
+            self.raw
+                .wait_for_fences(&[fence], true, LIMIT_NANOSECONDS)
+                .named("vkWaitForFences")
+        }
     }
 }

@@ -1,7 +1,9 @@
-//! Runs compute kernels through Vulkan, and compares what they write with what is expected: `ok NAME`, or `FAIL NAME: …` with the
-//! first difference, then `N passed, N failed`, as `eitri kernel` does.
+//! Runs compute kernels and draws scenes through Vulkan, and compares what they leave with what is expected: `ok NAME`, `FAIL NAME: …`
+//! with the first difference, or `skipped NAME: …` with the feature that the device lacks, then `N passed, N failed`, of
+//! scenes also `N skipped`.
 //!
 //!     vulkan-runner [--opt] [--lose CASE.json] CASE.json...
+//!     vulkan-runner [--opt] --draw SCENE.json...
 //!
 //! The case after `--lose` runs first, on a device of its own, which it must lose: it never ends, and the driver takes the GPU
 //! away from it. `cases/` has one.
@@ -12,12 +14,14 @@
 //! `unsafe` is Vulkan's: [`device`] owns the device and all that is made on it.
 
 mod device;
+mod draw;
 mod features;
 mod resources;
 mod run;
 
 use device::Device;
 use eitri_compute_cases::{Case, Module};
+use eitri_draw_scenes::Scene;
 use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
@@ -33,40 +37,95 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does what was asked, and tells how many cases failed.
-fn run_all(mut arguments: impl Iterator<Item = String>) -> Result<usize, Box<dyn Error>> {
-    let mut module = Module::Plain;
-    let (mut lost, mut cases) = (None, Vec::new());
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--opt" => module = Module::Optimised,
-            "--lose" => {
-                let path = arguments.next().ok_or("--lose: which case?")?;
-                lost = Some(Case::read(Path::new(&path))?);
+/// What was asked for.
+#[derive(Default)]
+struct Request {
+    optimised: bool,
+    /// A case that never ends.
+    lost: Option<Case>,
+    cases: Vec<Case>,
+    scenes: Vec<Scene>,
+}
+
+impl Request {
+    fn read(mut arguments: impl Iterator<Item = String>) -> Result<Request, Box<dyn Error>> {
+        let mut request = Request::default();
+        let mut draws = false;
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--opt" => request.optimised = true,
+                "--draw" => draws = true,
+                "--lose" => {
+                    let path = arguments.next().ok_or("--lose: which case?")?;
+                    request.lost = Some(Case::read(Path::new(&path))?);
+                }
+                path if draws => request.scenes.push(Scene::read(Path::new(path))?),
+                path => request.cases.push(Case::read(Path::new(path))?),
             }
-            path => cases.push(Case::read(Path::new(path))?),
+        }
+        Ok(request)
+    }
+}
+
+/// Results so far.
+#[derive(Default)]
+struct Tally {
+    passed: usize,
+    failed: usize,
+    skipped: usize,
+}
+
+impl Tally {
+    /// Prints a result, and counts it.
+    fn count(&mut self, name: &str, result: Result<(), device::Error>) {
+        match result {
+            Ok(()) => {
+                println!("ok {name}");
+                self.passed += 1;
+            }
+            Err(device::Error::Lacks(feature)) => {
+                println!("skipped {name}: {feature}");
+                self.skipped += 1;
+            }
+            Err(error) => {
+                println!("FAIL {name}: {error}");
+                self.failed += 1;
+            }
         }
     }
+}
+
+/// Does what was asked, and tells how many cases failed.
+fn run_all(arguments: impl Iterator<Item = String>) -> Result<usize, Box<dyn Error>> {
+    let request = Request::read(arguments)?;
+    let module = if request.optimised {
+        Module::Optimised
+    } else {
+        Module::Plain
+    };
     let device = Device::open()?;
     eprintln!("vulkan-runner: {}", device.name());
-    let (mut passed, mut failed) = (0, 0);
-    let mut count = |name: &str, result: Result<(), device::Error>| match result {
-        Ok(()) => {
-            println!("ok {name}");
-            passed += 1;
-        }
-        Err(error) => {
-            println!("FAIL {name}: {error}");
-            failed += 1;
-        }
-    };
-    if let Some(case) = &lost {
+    let mut tally = Tally::default();
+    if let Some(case) = &request.lost {
         let other = Device::open()?;
-        count(&case.name, run::lose(&other, case, module));
+        tally.count(&case.name, run::lose(&other, case, module));
     }
-    for case in &cases {
-        count(&case.name, run::run(&device, case, module));
+    for case in &request.cases {
+        tally.count(&case.name, run::run(&device, case, module));
     }
-    println!("{passed} passed, {failed} failed");
+    for scene in &request.scenes {
+        let drawn = draw::draw(&device, scene, request.optimised);
+        tally.count(&scene.file.name, drawn);
+    }
+    let Tally {
+        passed,
+        failed,
+        skipped,
+    } = tally;
+    if request.scenes.is_empty() {
+        println!("{passed} passed, {failed} failed");
+    } else {
+        println!("{passed} passed, {failed} failed, {skipped} skipped");
+    }
     Ok(failed)
 }

@@ -101,7 +101,7 @@ impl<'c> Bound<'c> {
                 .named("vkCreateBuffer")?;
             (buffer, device.raw.get_buffer_memory_requirements(buffer))
         };
-        let memory = allocate(device, needs)?;
+        let memory = device.allocate(needs, true)?;
         // SAFETY: the memory is as large as the buffer asked for.
         unsafe { device.raw.bind_buffer_memory(buffer, memory, 0) }.named("vkBindBufferMemory")?;
         let handle = match (&of.image, texels) {
@@ -168,7 +168,7 @@ impl<'c> Bound<'c> {
                 device.raw.get_image_subresource_layout(raw, whole),
             )
         };
-        let memory = allocate(device, needs)?;
+        let memory = device.allocate(needs, true)?;
         // SAFETY: the memory is as large as the image asked for.
         unsafe { device.raw.bind_image_memory(raw, memory, 0) }.named("vkBindImageMemory")?;
         let create = vk::ImageViewCreateInfo::default()
@@ -256,19 +256,4 @@ pub(crate) fn whole() -> vk::ImageSubresourceRange {
         .aspect_mask(vk::ImageAspectFlags::COLOR)
         .level_count(1)
         .layer_count(1)
-}
-
-/// Memory that the CPU sees too.
-fn allocate(device: &Device, needs: vk::MemoryRequirements) -> Result<vk::DeviceMemory, Error> {
-    let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-    let types = device.memory.memory_types_as_slice();
-    let fitting = types.iter().enumerate().find(|(index, kind)| {
-        needs.memory_type_bits >> index & 1 == 1 && kind.property_flags.contains(wanted)
-    });
-    let (index, _) = fitting.ok_or(Error::NoMemory)?;
-    let allocate = vk::MemoryAllocateInfo::default()
-        .allocation_size(needs.size)
-        .memory_type_index(index as u32);
-    // SAFETY: see `Bound::buffer`.
-    unsafe { device.raw.allocate_memory(&allocate, None) }.named("vkAllocateMemory")
 }

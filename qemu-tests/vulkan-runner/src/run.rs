@@ -7,9 +7,6 @@ use eitri_compute_cases::{Case, Module, Place};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
 
-/// Longest that a dispatch may take: the model computes it on the CPU.
-const LIMIT_NANOSECONDS: u64 = 600_000_000_000;
-
 /// Runs a case and compares.
 pub(crate) fn run(device: &Device, case: &Case, module: Module) -> Result<(), Error> {
     let bound: Vec<Bound<'_>> = case
@@ -21,7 +18,7 @@ pub(crate) fn run(device: &Device, case: &Case, module: Module) -> Result<(), Er
     let (layout, pipeline) = pipeline(device, case, module, &layouts)?;
     let sets = sets(device, case, &layouts, &bound)?;
     let buffer = record(device, case, layout, pipeline, &sets, &bound)?;
-    submit(device, buffer)?;
+    device.run(buffer)?;
     let mut after = BTreeMap::new();
     for bound in &bound {
         after.insert(bound.of.place, bound.read(device)?);
@@ -289,24 +286,4 @@ fn record(
         raw.end_command_buffer(buffer).named("vkEndCommandBuffer")?;
     }
     Ok(buffer)
-}
-
-fn submit(device: &Device, buffer: vk::CommandBuffer) -> Result<(), Error> {
-    let buffers = [buffer];
-    let submit = [vk::SubmitInfo::default().command_buffers(&buffers)];
-    // SAFETY: see `record`.
-    unsafe {
-        let fence = device
-            .raw
-            .create_fence(&vk::FenceCreateInfo::default(), None)
-            .named("vkCreateFence")?;
-        device
-            .raw
-            .queue_submit(device.queue, &submit, fence)
-            .named("vkQueueSubmit")?;
-        device
-            .raw
-            .wait_for_fences(&[fence], true, LIMIT_NANOSECONDS)
-            .named("vkWaitForFences")
-    }
 }
