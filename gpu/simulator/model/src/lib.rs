@@ -53,7 +53,7 @@ mod firmware;
 
 mod stream;
 
-mod compute;
+mod work;
 
 mod shader;
 

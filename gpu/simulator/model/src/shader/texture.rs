@@ -7,10 +7,10 @@
 
 use super::format::PixelFormat;
 use super::sampling::Footing;
-use crate::compute::descriptors::descriptor_words;
 use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
 use crate::mmu::Refusal;
+use crate::work::descriptors::descriptor_words;
 use eitri_descriptors::Descriptor;
 use eitri_descriptors::plane::{ClumpOrdering, GenericPlane, PlaneType};
 use eitri_descriptors::texture::{Texture as TextureDescriptor, TextureDimension};

@@ -6,15 +6,22 @@
 //!
 //! Facts: hardware/command-stream.md 1.
 
+mod access;
 mod arithmetic;
+mod control_flow;
 mod deferred;
+mod draw;
 mod execute;
 mod flow;
 mod heap;
+mod jobs;
 mod kernel_registers;
+mod progress;
 mod protected;
 mod registers;
 mod ring;
+mod scoreboards;
+mod synchronise;
 mod transfer;
 mod waits;
 mod work;
@@ -35,7 +42,10 @@ pub(crate) use heap::HeapWait;
 use protected::Region;
 pub(crate) use registers::Registers;
 pub(crate) use ring::Ring;
-pub(crate) use work::{IssuedJob, Tasks, Work};
+pub(crate) use work::{
+    DRAW_REGISTERS, Dispatch, Issued, IssuedDraw, IssuedFragment, IssuedFullscreen, IssuedJob,
+    StageRegisters, Tasks, VertexStages, Work,
+};
 
 /// Frames of a call stack, the ring included.
 pub(crate) const FRAMES: usize = 8;

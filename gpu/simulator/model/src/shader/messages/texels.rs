@@ -11,9 +11,9 @@ use super::super::texture::{Found, NO_TEXEL, Texel, Texture};
 use super::super::typed::{Components, Fetch, conversion, image_texel};
 use super::super::warp::{Warp, bits};
 use super::{Memory, REMEMBERED, Sender, Target, set_registers, staged};
-use crate::compute::descriptors::descriptor;
 use crate::diagnosis::ShaderMisuse;
 use crate::mmu::AccessKind;
+use crate::work::descriptors::descriptor;
 use alloc::vec::Vec;
 
 /// The unit that reads texels, each through a cache of its own.

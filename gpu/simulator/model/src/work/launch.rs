@@ -1,4 +1,4 @@
-//! Launch: reads what the staging registers point to and checks it.
+//! Launch of a compute job: reads what the staging registers point to and checks it.
 //!
 //! Facts: hardware/command-stream.md 4.1 and 8 (32, 33); descriptors.md 2, 3, 11 to 13.
 
@@ -8,7 +8,7 @@ use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refused, Source};
 use crate::shader::{Environment, JobFault, WARP, exception};
-use crate::stream::{Identity, IssuedJob, Tasks};
+use crate::stream::{Dispatch, Identity, Tasks};
 use alloc::vec::Vec;
 use eitri_isa::Arch;
 
@@ -43,7 +43,7 @@ pub(super) fn launch(
     fabric: &mut Fabric,
     memory: &mut dyn PhysicalMemory,
     owner: Identity,
-    issued: &IssuedJob,
+    issued: &Dispatch,
 ) -> Result<Launch, Refused<JobFault>> {
     let reader = Reader { owner, issued };
     let [srt, fau, spd, tsd] = issued.selects.map(|select| 2 * usize::from(select & 3));
@@ -99,7 +99,7 @@ pub(super) fn launch(
 /// Reads what one job's staging registers name.
 struct Reader<'a> {
     owner: Identity,
-    issued: &'a IssuedJob,
+    issued: &'a Dispatch,
 }
 
 impl Reader<'_> {

@@ -1,0 +1,207 @@
+//! One job: from its staging registers to the end of its work.
+//!
+//! Facts: hardware/command-stream.md 3.6.
+
+use super::compute::Compute;
+use super::launch::launch;
+use crate::diagnosis::{Misuse, StreamMisuse, StreamPlace};
+use crate::fabric::Fabric;
+use crate::injection::Injection;
+use crate::memory::PhysicalMemory;
+use crate::mmu::{Refused, Stall};
+use crate::shader::JobFault;
+use crate::stream::{Identity, Issued, IssuedJob, Work, exception};
+use crate::trace::Event;
+use alloc::boxed::Box;
+
+/// State of a job.
+#[derive(Debug)]
+pub(super) enum State {
+    /// Its descriptors were not read yet.
+    Queued,
+    /// Its tasks run.
+    Running(Running),
+    /// It is over.
+    Ended(Option<JobFault>),
+}
+
+/// A job whose tasks run, by the iterator that cuts it into them.
+#[derive(Debug)]
+pub(super) enum Running {
+    Compute(Box<Compute>),
+}
+
+/// What became of an iterator's turn: whether the job is done, or why it can't go on.
+pub(super) type Turn = Result<bool, Refused<JobFault>>;
+
+impl Running {
+    /// Works for at most about `limit` instructions; how many they were, and what became of the turn.
+    fn work(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        ready: u64,
+        limit: u64,
+    ) -> (u64, Turn) {
+        match self {
+            Running::Compute(job) => job.work(fabric, memory, ready, limit),
+        }
+    }
+
+    /// The cores that have a task of it.
+    fn cores(&self) -> u64 {
+        match self {
+            Running::Compute(job) => job.cores(),
+        }
+    }
+
+    /// Tasks that were begun.
+    fn tasks(&self) -> u64 {
+        match self {
+            Running::Compute(job) => job.tasks(),
+        }
+    }
+}
+
+/// A job.
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) owner: Identity,
+    /// Over all streams.
+    pub(super) number: u64,
+    pub(super) job: IssuedJob,
+    pub(super) state: State,
+    /// A memory access waits for a change of the address space.
+    stall: Option<Stall>,
+    /// Instructions so far.
+    executed: u64,
+}
+
+impl Job {
+    pub(super) fn new(owner: Identity, number: u64, job: IssuedJob) -> Job {
+        Job {
+            owner,
+            number,
+            job,
+            state: State::Queued,
+            stall: None,
+            executed: 0,
+        }
+    }
+
+    /// The kind of work, and so the endpoints that do it.
+    pub(super) fn work_kind(&self) -> Work {
+        self.job.issued.work()
+    }
+
+    /// Whether it could go on now, on the `ready` cores.
+    pub(super) fn can_work(&self, fabric: &Fabric, ready: u64) -> bool {
+        let stalled = self.stall.is_some_and(|stall| !fabric.mmu.may_retry(stall));
+        (ready != 0 || self.cores() != 0) && !stalled
+    }
+
+    /// How many instructions it has executed, if it runs and nothing is wrong with it.
+    pub(super) fn running(&self) -> Option<u64> {
+        let runs = matches!(self.state, State::Running(_)) && self.stall.is_none();
+        runs.then_some(self.executed)
+    }
+
+    /// The cores that have a task of it.
+    pub(super) fn cores(&self) -> u64 {
+        match &self.state {
+            State::Running(running) => running.cores(),
+            State::Queued | State::Ended(_) => 0,
+        }
+    }
+
+    /// Works for at most `limit` instructions; how many it were.
+    pub(super) fn work(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        ready: u64,
+        limit: u64,
+    ) -> u64 {
+        self.stall = None;
+        if let State::Queued = self.state {
+            self.begin(fabric, memory);
+        }
+        let State::Running(running) = &mut self.state else {
+            return 0;
+        };
+        let (used, turn) = running.work(fabric, memory, ready, limit);
+        self.executed += used;
+        match turn {
+            Ok(false) => {}
+            Ok(true) => {
+                fabric.activity.tasks += running.tasks();
+                self.state = State::Ended(None);
+            }
+            Err(Refused::Stalled(stall)) => self.stall = Some(stall),
+            Err(Refused::Failed(fault)) => self.state = State::Ended(Some(fault)),
+        }
+        used
+    }
+
+    fn begin(&mut self, fabric: &mut Fabric, memory: &mut dyn PhysicalMemory) {
+        let (slot, stream) = (Some(self.owner.group), Some(self.owner.stream));
+        let injected = fabric.strike_at(slot, stream, |injection| match injection {
+            Injection::JobFault { exception } => Some(exception),
+            _ => None,
+        });
+        if let Some(exception) = injected {
+            self.state = State::Ended(Some(JobFault {
+                exception,
+                address: 0,
+            }));
+            return;
+        }
+        self.state = match self.started(fabric, memory) {
+            Ok(state) => state,
+            Err(Refused::Stalled(stall)) => {
+                self.stall = Some(stall);
+                return;
+            }
+            Err(Refused::Failed(fault)) => State::Ended(Some(fault)),
+        };
+    }
+
+    /// The state of the job once its descriptors were read.
+    fn started(
+        &self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+    ) -> Result<State, Refused<JobFault>> {
+        let (running, groups) = match &self.job.issued {
+            Issued::Compute(dispatch) => {
+                let mut launch = launch(fabric, memory, self.owner, dispatch)?;
+                fabric.defects.wear_launch(&mut launch.environment);
+                let groups = launch.grid.count;
+                (Running::Compute(Box::new(Compute::new(launch))), groups)
+            }
+            Issued::FinishTiling => return Ok(State::Ended(None)),
+            Issued::Draw(_) | Issued::Fullscreen(_) | Issued::Fragment(_) => {
+                let place = StreamPlace {
+                    group: self.owner.group,
+                    stream: self.owner.stream,
+                    depth: 0,
+                    address: 0,
+                    word: 0,
+                };
+                let misuse = StreamMisuse::NotModelled;
+                fabric.journal.report(Misuse::Stream { place, misuse });
+                return Err(Refused::Failed(JobFault {
+                    exception: exception::CS_INSTR_INVALID,
+                    address: 0,
+                }));
+            }
+        };
+        fabric.trace(Event::JobStarted {
+            group: self.owner.group,
+            stream: self.owner.stream,
+            number: self.number,
+            groups,
+        });
+        Ok(State::Running(running))
+    }
+}
