@@ -57,6 +57,10 @@ mod work;
 
 mod shader;
 
+// Graphics, from stored positions on.
+#[expect(dead_code, unused_imports, reason = "wired in by work/fragment.rs")]
+mod raster;
+
 pub use clock::Nanoseconds;
 pub use config::{Config, Latencies, Product};
 pub use defect::{Broken, Damage, Defect, Family, Line, SEEDED, Seeded, ShaderDefect, Slow};
