@@ -57,6 +57,14 @@ mod compute;
 
 mod shader;
 
+// Pixels: the tile buffer and what reaches memory from it, the order of a fragment's tests.
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "wired in by work/fragment.rs and the messages of fragment shaders"
+)]
+mod tile;
+
 pub use clock::Nanoseconds;
 pub use config::{Config, Latencies, Product};
 pub use defect::{Broken, Damage, Defect, Family, Line, SEEDED, Seeded, ShaderDefect, Slow};
