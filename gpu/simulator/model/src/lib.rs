@@ -63,6 +63,12 @@ mod shader;
     unused_imports,
     reason = "wired in by work/fragment.rs and the messages of fragment shaders"
 )]
+mod fragment;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "wired in by work/fragment.rs and the messages of fragment shaders"
+)]
 mod tile;
 
 pub use clock::Nanoseconds;

@@ -5,12 +5,14 @@
 //! Facts: hardware/graphics-model.md 4.1, 4.4; hardware/graphics-formats.md 4.
 
 use super::blend::{self, BlendState, Operands};
+use super::depth::{StoredZs, depth_of, quantised};
 use super::framebuffer::{Framebuffer, Target, TileShape};
-use super::operand::{Conversion, Output};
+use super::operand::{Conversion, Output, TileIndex, TilePlane};
 use super::target::TileFormat;
-use crate::shader::Colour;
+use crate::shader::{Colour, PixelFormat};
 use alloc::vec;
 use alloc::vec::Vec;
+use eitri_descriptors::framebuffer::ZInternalFormat;
 
 /// A pixel of a tile, from the tile's upper left corner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +28,17 @@ pub(crate) enum Source {
     Colour(Colour),
     /// Registers as they are, for a raw conversion.
     Raw([u32; 4]),
+}
+
+/// What LD_TILE gives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Loaded {
+    /// A colour, for registers that hold values of this format.
+    Colour(Colour, PixelFormat),
+    /// The bits of the sample, in words.
+    Raw([u32; 4]),
+    Depth(f32),
+    Stencil(u8),
 }
 
 /// Why a program's access to the tile buffer has no effect.
@@ -49,6 +62,9 @@ pub(crate) struct TileBuffer {
     shape: TileShape,
     samples: u32,
     planes: Vec<Plane>,
+    depth_format: ZInternalFormat,
+    zs_clear: StoredZs,
+    zs: Vec<StoredZs>,
 }
 
 /// One target of a tile.
@@ -65,9 +81,17 @@ impl TileBuffer {
     pub(crate) fn new(framebuffer: &Framebuffer) -> TileBuffer {
         let samples = framebuffer.parameters.sample_count;
         let count = (framebuffer.tile.pixels() * samples) as usize;
+        let depth_format = framebuffer.parameters.z_internal_format;
+        let zs_clear = StoredZs {
+            depth: quantised(depth_format, framebuffer.parameters.z_clear.into()),
+            stencil: framebuffer.parameters.s_clear as u8,
+        };
         let mut tile = TileBuffer {
             shape: framebuffer.tile,
             samples,
+            depth_format,
+            zs_clear,
+            zs: vec![zs_clear; count],
             planes: framebuffer
                 .targets
                 .iter()
@@ -91,6 +115,97 @@ impl TileBuffer {
                 sample.copy_from_slice(&bits[..size]);
             }
         }
+        self.zs.fill(self.zs_clear);
+    }
+
+    /// Format of depth codes.
+    pub(crate) fn depth_format(&self) -> ZInternalFormat {
+        self.depth_format
+    }
+
+    /// Depth and stencil of a sample.
+    ///
+    /// # Errors
+    /// [`TileError::Outside`] where there is none.
+    pub(crate) fn zs(&self, pixel: Pixel, sample: u32) -> Result<StoredZs, TileError> {
+        let at = self.index(pixel, sample)?;
+        self.zs.get(at).copied().ok_or(TileError::Outside { pixel })
+    }
+
+    /// Replaces depth and stencil of a sample.
+    ///
+    /// # Errors
+    /// [`TileError::Outside`] where there is none.
+    pub(crate) fn set_zs(
+        &mut self,
+        pixel: Pixel,
+        sample: u32,
+        value: StoredZs,
+    ) -> Result<(), TileError> {
+        let at = self.index(pixel, sample)?;
+        let place = self.zs.get_mut(at).ok_or(TileError::Outside { pixel })?;
+        *place = value;
+        Ok(())
+    }
+
+    /// LD_TILE: the value that earlier fragments left. Of "all samples" the first is read (free choice).
+    ///
+    /// # Errors
+    /// A [`TileError`].
+    pub(crate) fn load(
+        &self,
+        index: TileIndex,
+        pixel: Pixel,
+        conversion: Conversion,
+    ) -> Result<Loaded, TileError> {
+        let sample = index.sample.unwrap_or(0).into();
+        let target = match index.plane {
+            TilePlane::Colour(target) => target,
+            TilePlane::Depth => {
+                let stored = self.zs(pixel, sample)?;
+                return Ok(Loaded::Depth(
+                    depth_of(self.depth_format, stored.depth) as f32
+                ));
+            }
+            TilePlane::Stencil => return Ok(Loaded::Stencil(self.zs(pixel, sample)?.stencil)),
+        };
+        let bits = self.bits(target, pixel, sample)?;
+        if conversion.is_raw() {
+            let words = [0, 32, 64, 96].map(|low| (bits >> low) as u32);
+            return Ok(Loaded::Raw(words));
+        }
+        match conversion.format() {
+            Some(format) => Ok(Loaded::Colour(format.unpack(bits), format)),
+            None => Err(TileError::Conversion {
+                target,
+                word: conversion.0,
+            }),
+        }
+    }
+
+    /// ST_TILE: writes the named sample, or all, where `coverage` has it. Nothing is blended.
+    ///
+    /// # Errors
+    /// A [`TileError`]; nothing is written then. Depth and stencil are not written by this instruction.
+    pub(crate) fn store(
+        &mut self,
+        index: TileIndex,
+        pixel: Pixel,
+        coverage: u16,
+        conversion: Conversion,
+        source: &Source,
+    ) -> Result<(), TileError> {
+        let TilePlane::Colour(target) = index.plane else {
+            return Err(TileError::NoTarget {
+                target: index.plane.number(),
+            });
+        };
+        let named = match index.sample {
+            Some(sample) => 1_u16.checked_shl(sample.into()).unwrap_or(0),
+            None => u16::MAX,
+        };
+        let bits = encoded(target, conversion, source)?;
+        self.each_sample(target, pixel, coverage & named, |_| bits)
     }
 
     pub(crate) fn shape(&self) -> TileShape {

@@ -9,6 +9,7 @@
 
 pub(crate) mod blend;
 pub(crate) mod buffer;
+pub(crate) mod depth;
 pub(crate) mod framebuffer;
 pub(crate) mod layout;
 pub(crate) mod operand;
@@ -16,9 +17,10 @@ pub(crate) mod target;
 pub(crate) mod write_back;
 
 pub(crate) use blend::BlendState;
-pub(crate) use buffer::{Pixel, Source, TileBuffer, TileError};
+pub(crate) use buffer::{Loaded, Pixel, Source, TileBuffer, TileError};
+pub(crate) use depth::{DepthBounds, StoredZs, ZsState};
 pub(crate) use framebuffer::{Framebuffer, FramebufferError, FramebufferSpan};
-pub(crate) use operand::{BlendOperand, Conversion, Output};
+pub(crate) use operand::{BlendOperand, Conversion, Output, TileIndex, TilePlane};
 pub(crate) use write_back::{PixelBox, write_back};
 
 /// Memory as write-back and the readers of layouts need it.
@@ -34,4 +36,4 @@ pub(crate) trait GpuMemory {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

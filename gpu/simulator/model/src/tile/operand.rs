@@ -46,6 +46,54 @@ impl Conversion {
     }
 }
 
+/// What LD_TILE and ST_TILE name: their PIX operand, decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TileIndex {
+    /// `None` is all samples.
+    pub(crate) sample: Option<u8>,
+    pub(crate) plane: TilePlane,
+    /// x and y; `None` is the pixel of the thread.
+    pub(crate) pixel: Option<[u8; 2]>,
+}
+
+/// A part of the tile buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TilePlane {
+    Colour(u8),
+    Stencil,
+    Depth,
+}
+
+impl TilePlane {
+    const STENCIL: u8 = 254;
+    const DEPTH: u8 = 255;
+
+    /// The number that names the plane.
+    pub(crate) fn number(self) -> u8 {
+        match self {
+            TilePlane::Colour(target) => target,
+            TilePlane::Stencil => TilePlane::STENCIL,
+            TilePlane::Depth => TilePlane::DEPTH,
+        }
+    }
+}
+
+impl TileIndex {
+    /// Decodes the operand: bytes sample, target, x, y; 255 as sample is all, as y the current pixel (valhall-isa.md 11.8).
+    pub(crate) fn decode(operand: u32) -> TileIndex {
+        let [sample, target, x, y] = operand.to_le_bytes();
+        TileIndex {
+            sample: (sample != u8::MAX).then_some(sample),
+            plane: match target {
+                TilePlane::STENCIL => TilePlane::Stencil,
+                TilePlane::DEPTH => TilePlane::Depth,
+                target => TilePlane::Colour(target),
+            },
+            pixel: (y != u8::MAX).then_some([x, y]),
+        }
+    }
+}
+
 impl BlendOperand {
     /// Decodes the 64-bit operand.
     ///
@@ -93,6 +141,17 @@ mod tests {
         };
         assert_eq!(output.target, 1);
         assert_eq!(output.conversion.format().map(|it| it.bytes()), Some(8));
+    }
+
+    #[test]
+    fn pixel_indices_name_sample_plane_and_pixel() {
+        let index = TileIndex::decode(0xff00_02ff);
+        assert_eq!((index.sample, index.plane), (None, TilePlane::Colour(2)));
+        assert_eq!(index.pixel, None);
+        let index = TileIndex::decode(0x0305_fe01);
+        assert_eq!((index.sample, index.plane), (Some(1), TilePlane::Stencil));
+        assert_eq!(index.pixel, Some([5, 3]));
+        assert_eq!(TileIndex::decode(0xff00_ff00).plane.number(), 255);
     }
 
     #[test]

@@ -9,18 +9,31 @@ use eitri_descriptors::{Address, Arch, Descriptor, Swizzle};
 use std::vec;
 use std::vec::Vec;
 
+/// A file of vectors; `None` where it is missing.
+pub(crate) fn vectors(name: &str) -> Option<serde_json::Value> {
+    let text = eitri_testdata::read_shared(&std::format!("hardware/data/{name}"))?;
+    Some(serde_json::from_str(&text).expect("the vectors are JSON"))
+}
+
+/// The number of a string of hexadecimal digits, with or without 0x.
+#[track_caller]
+pub(crate) fn bits_of_hex(value: &serde_json::Value) -> u32 {
+    let digits = value.as_str().expect("a string");
+    u32::from_str_radix(digits.trim_start_matches("0x"), 16).expect("hexadecimal digits")
+}
+
 /// Memory from an address on.
-pub(super) struct Array {
-    pub(super) base: u64,
-    pub(super) bytes: Vec<u8>,
+pub(crate) struct Array {
+    pub(crate) base: u64,
+    pub(crate) bytes: Vec<u8>,
 }
 
 /// An access outside of the array.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Unmapped(u64);
+pub(crate) struct Unmapped(u64);
 
 impl Array {
-    pub(super) fn new(base: u64, bytes: usize) -> Array {
+    pub(crate) fn new(base: u64, bytes: usize) -> Array {
         Array {
             base,
             bytes: vec![0xcc; bytes],
@@ -49,7 +62,7 @@ impl GpuMemory for Array {
 }
 
 /// Parameters of a framebuffer of one target without depth.
-pub(super) fn parameters(size: [u32; 2], samples: u32, tile: u32) -> FramebufferParameters {
+pub(crate) fn parameters(size: [u32; 2], samples: u32, tile: u32) -> FramebufferParameters {
     FramebufferParameters {
         width: size[0],
         height: size[1],
@@ -65,7 +78,7 @@ pub(super) fn parameters(size: [u32; 2], samples: u32, tile: u32) -> Framebuffer
 
 /// The framebuffer of parameters and packed targets, through the words of its descriptor.
 #[track_caller]
-pub(super) fn framebuffer(
+pub(crate) fn framebuffer(
     arch: Arch,
     parameters: FramebufferParameters,
     extension: Option<[u32; 16]>,
@@ -86,7 +99,7 @@ pub(super) fn framebuffer(
     Framebuffer::decode(arch, span, &words).expect("a framebuffer")
 }
 
-pub(super) fn packed<T: Descriptor>(arch: Arch, descriptor: T) -> [u32; 16] {
+pub(crate) fn packed<T: Descriptor>(arch: Arch, descriptor: T) -> [u32; 16] {
     let mut words = [0; 16];
     descriptor
         .pack(arch, &mut words)
@@ -95,7 +108,7 @@ pub(super) fn packed<T: Descriptor>(arch: Arch, descriptor: T) -> [u32; 16] {
 }
 
 /// An R8G8B8A8 target.
-pub(super) fn rgba8(block: BlockFormat, base: u64, row_stride: u32) -> RgbRenderTarget {
+pub(crate) fn rgba8(block: BlockFormat, base: u64, row_stride: u32) -> RgbRenderTarget {
     RgbRenderTarget {
         internal_format: ColorBufferInternalFormat::R8G8B8A8,
         write_enable: true,
