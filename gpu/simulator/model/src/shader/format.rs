@@ -43,6 +43,9 @@ enum Takes {
 pub(crate) struct PixelFormat {
     number: Number,
     layout: Layout,
+    /// Lowest bit of each stored component.
+    low: [u8; 4],
+    bytes: u8,
     order: [Takes; 4],
     srgb: bool,
 }
@@ -55,22 +58,111 @@ impl PixelFormat {
     pub(crate) fn of(word: u32) -> Option<PixelFormat> {
         let code = (word >> 12) & 0xff;
         let (number, layout) = stored(code)?;
+        // A stencil value lands in red, whatever the order (descriptors.md 10.2).
+        let order = order(if code == STENCIL { RGB1 } else { word & 0xfff })?;
+        let (low, bytes) = match layout {
+            Layout::Bits(sizes) => places(sizes, [0; 4]),
+            Layout::SharedExponent => ([0, 9, 18, 27], 4),
+            Layout::Nothing => ([0; 4], 0),
+        };
+        let srgb = word >> 20 & 1 != 0;
         Some(PixelFormat {
             number,
             layout,
-            // A stencil value lands in red, whatever the order (descriptors.md 10.2).
-            order: order(if code == STENCIL { RGB1 } else { word & 0xfff })?,
-            srgb: word >> 20 & 1 != 0,
+            low,
+            bytes,
+            order,
+            srgb,
         })
+    }
+
+    /// The format of the memory word of a BLEND or LD_TILE: also the tile buffer's own codes.
+    ///
+    /// Their dithered and undithered forms are one: components are codes without fraction
+    /// (hardware/graphics-model.md 4.4, free choice). Alpha that is not stored is 1, whatever the order.
+    pub(crate) fn of_tile(word: u32) -> Option<PixelFormat> {
+        let code = (word >> 12) & 0xff;
+        let mut format = match tile_fields(code) {
+            None => PixelFormat::of(word)?,
+            Some((sizes, fraction)) => {
+                let (low, bytes) = places(sizes, fraction);
+                PixelFormat {
+                    number: Number::Unorm,
+                    layout: Layout::Bits(sizes),
+                    low,
+                    bytes,
+                    order: order(word & 0xfff)?,
+                    srgb: word >> 20 & 1 != 0,
+                }
+            }
+        };
+        if let Layout::Bits([.., 0]) = format.layout
+            && format.order[3] == Takes::Stored(3)
+        {
+            format.order[3] = Takes::One;
+        }
+        Some(format)
+    }
+
+    /// Whether its components are fractions of 0 to 1.
+    pub(crate) fn is_unorm(&self) -> bool {
+        self.number == Number::Unorm
+    }
+
+    /// Bits of the widest component.
+    pub(crate) fn widest(&self) -> u8 {
+        match self.layout {
+            Layout::Bits(sizes) => sizes.into_iter().max().unwrap_or(0),
+            Layout::SharedExponent => 9,
+            Layout::Nothing => 0,
+        }
+    }
+
+    /// The bits of a texel that hold output component `channel`; none if it is not stored.
+    pub(crate) fn channel_bits(&self, channel: usize) -> u128 {
+        let Layout::Bits(sizes) = self.layout else {
+            // Components that share an exponent are written together.
+            return (1 << (8 * u32::from(self.bytes()))) - 1;
+        };
+        let Some(Takes::Stored(index)) = self.order.get(channel).copied() else {
+            return 0;
+        };
+        let index = usize::from(index);
+        u128::from(mask(sizes[index])) << self.low[index]
+    }
+
+    /// The stored bits of each component, in the order of the texel.
+    pub(crate) fn stored_codes(&self, texel: u128) -> [u32; 4] {
+        let Layout::Bits(sizes) = self.layout else {
+            return [0; 4];
+        };
+        core::array::from_fn(|index| (texel >> self.low[index]) as u32 & mask(sizes[index]))
+    }
+
+    /// The texel with its fractions zero: cut off, or rounded to nearest even.
+    pub(crate) fn without_fraction(&self, texel: u128, rounds: bool) -> u128 {
+        let Layout::Bits(sizes) = self.layout else {
+            return texel;
+        };
+        let (mut clean, mut end) = (0, 0);
+        for (size, low) in sizes.into_iter().zip(self.low) {
+            let fraction = u32::from(low - end);
+            let field = (texel >> end) as u32 & mask(size + low - end);
+            let code = if rounds && fraction != 0 {
+                let value = f64::from(field) / f64::from(1_u32 << fraction);
+                (libm::rint(value) as u32).min(mask(size))
+            } else {
+                field >> fraction
+            };
+            clean |= u128::from(code) << low;
+            end = low + size;
+        }
+        clean
     }
 
     /// Bytes of a texel.
     pub(crate) fn bytes(&self) -> u8 {
-        match self.layout {
-            Layout::Bits(sizes) => sizes.iter().sum::<u8>() / 8,
-            Layout::SharedExponent => 4,
-            Layout::Nothing => 0,
-        }
+        self.bytes
     }
 
     /// Whether its values are integers.
@@ -87,15 +179,10 @@ impl PixelFormat {
     pub(crate) fn unpack(&self, texel: u128) -> Colour {
         let stored = match self.layout {
             Layout::Bits(sizes) => {
-                let mut low = 0;
-                sizes.map(|size| {
-                    let bits = (texel >> low) as u32 & mask(size);
-                    low += u32::from(size);
-                    if size == 0 {
-                        0.0
-                    } else {
-                        value(self.number, bits, size)
-                    }
+                let codes = self.stored_codes(texel);
+                core::array::from_fn(|index| match sizes[index] {
+                    0 => 0.0,
+                    size => value(self.number, codes[index], size),
                 })
             }
             Layout::SharedExponent => {
@@ -136,13 +223,12 @@ impl PixelFormat {
         };
         match self.layout {
             Layout::Bits(sizes) => {
-                let (mut texel, mut low) = (0, 0);
-                for (index, size) in (0..).zip(sizes) {
+                let mut texel = 0;
+                for (index, size) in sizes.into_iter().enumerate() {
                     if size != 0 {
-                        let bits = bits_of(self.number, stored(index), size);
-                        texel |= u128::from(bits & mask(size)) << low;
+                        let bits = bits_of(self.number, stored(index as u8), size);
+                        texel |= u128::from(bits & mask(size)) << self.low[index];
                     }
-                    low += u32::from(size);
                 }
                 texel
             }
@@ -150,6 +236,31 @@ impl PixelFormat {
             Layout::Nothing => 0,
         }
     }
+}
+
+/// Lowest bit of each component and bytes of a texel, of components of `sizes` above bits of `fraction` each.
+fn places(sizes: [u8; 4], fraction: [u8; 4]) -> ([u8; 4], u8) {
+    let mut end = 0;
+    let low = core::array::from_fn(|index| {
+        let low = end + fraction[index];
+        end = low + sizes[index];
+        low
+    });
+    (low, end / 8)
+}
+
+/// Bits of the components of the tile buffer's own codes, and the bits of fraction below each.
+#[rustfmt::skip]
+fn tile_fields(code: u32) -> Option<([u8; 4], [u8; 4])> {
+    Some(match code {
+        224 | 225 => ([ 5,  5,  5, 1], [5, 5, 5, 1]),
+        226 | 227 => ([ 5,  6,  5, 0], [5, 4, 5, 2]),
+        232 | 233 => ([ 4,  4,  4, 4], [4, 4, 4, 4]),
+        237       => ([ 8,  8,  8, 8], [0, 0, 0, 0]),
+        238       => ([10, 10, 10, 2], [0, 0, 0, 0]),
+        241 | 242 => ([ 8,  8,  8, 2], [2, 2, 2, 0]),
+        _ => return None,
+    })
 }
 
 const STENCIL: u32 = 93;
