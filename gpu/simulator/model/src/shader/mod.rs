@@ -21,6 +21,7 @@ mod execute;
 mod format;
 mod messages;
 mod sampling;
+pub(crate) mod stage;
 mod texture;
 mod texture_request;
 mod typed;

@@ -3,6 +3,7 @@
 //! Facts: hardware/command-stream.md 3.6.
 
 use super::compute::Compute;
+use super::fragment::Pass;
 use super::launch::launch;
 use crate::diagnosis::{Misuse, StreamMisuse, StreamPlace};
 use crate::fabric::Fabric;
@@ -29,6 +30,7 @@ pub(super) enum State {
 #[derive(Debug)]
 pub(super) enum Running {
     Compute(Box<Compute>),
+    Fragment(Box<Pass>),
 }
 
 /// What became of an iterator's turn: whether the job is done, or why it can't go on.
@@ -45,6 +47,7 @@ impl Running {
     ) -> (u64, Turn) {
         match self {
             Running::Compute(job) => job.work(fabric, memory, ready, limit),
+            Running::Fragment(job) => job.work(fabric, memory, ready, limit),
         }
     }
 
@@ -52,6 +55,7 @@ impl Running {
     fn cores(&self) -> u64 {
         match self {
             Running::Compute(job) => job.cores(),
+            Running::Fragment(job) => job.cores(),
         }
     }
 
@@ -59,6 +63,7 @@ impl Running {
     fn tasks(&self) -> u64 {
         match self {
             Running::Compute(job) => job.tasks(),
+            Running::Fragment(job) => job.tasks(),
         }
     }
 }
@@ -180,7 +185,12 @@ impl Job {
                 (Running::Compute(Box::new(Compute::new(launch))), groups)
             }
             Issued::FinishTiling => return Ok(State::Ended(None)),
-            Issued::Draw(_) | Issued::Fullscreen(_) | Issued::Fragment(_) => {
+            Issued::Fragment(issued) => {
+                let pass = Pass::new(fabric, memory, self.owner, issued)?;
+                let groups = [pass.tile_count() as u32, 1, 1];
+                (Running::Fragment(Box::new(pass)), groups)
+            }
+            Issued::Draw(_) | Issued::Fullscreen(_) => {
                 let place = StreamPlace {
                     group: self.owner.group,
                     stream: self.owner.stream,

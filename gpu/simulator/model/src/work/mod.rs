@@ -8,9 +8,13 @@
 
 mod compute;
 pub(crate) mod descriptors;
+mod draw;
 mod endpoints;
+mod fragment;
 mod job;
 mod launch;
+mod quads;
+mod stage;
 mod workgroup;
 
 use crate::defect::Defect;
