@@ -60,6 +60,7 @@ mod shader;
 // Graphics, from stored positions on.
 #[allow(dead_code, unused_imports, reason = "wired in by work/fragment.rs")]
 mod raster;
+mod tiler;
 
 // Pixels: the tile buffer and what reaches memory from it, the order of a fragment's tests.
 #[allow(

@@ -30,7 +30,7 @@ mod warp;
 pub(crate) use alu::{Alu, Arithmetic};
 pub(crate) use environment::{Environment, Place};
 pub(crate) use execute::{Executor, JobFault, Stopped, exception};
-pub(crate) use float::{FloatPolicy, Round};
+pub(crate) use float::{FloatPolicy, Round, wide16 as half};
 pub(crate) use format::{Colour, PixelFormat};
 pub(crate) use lanes::{Lanes, WARP};
 pub(crate) use messages::Memory;

@@ -10,7 +10,7 @@ use super::warp::Warp;
 use crate::fragment::{Fragment, Order, PixelTests};
 use crate::raster::{Point, Primitive, Sampling};
 use crate::tile::{BlendState, DepthBounds, Pixel, TileBuffer, TileError, ZsState};
-use crate::work::descriptors::View;
+use crate::tiler::VertexBatch;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
@@ -26,18 +26,32 @@ pub(crate) enum Stage {
     Fragment(Box<FragmentStage>),
 }
 
+/// Which outputs buffer 0 of table 61 is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outputs {
+    /// Positions and attribute records; buffer 1 is for varyings, of merged programs.
+    Positions,
+    /// Varyings, of the program that shades them alone.
+    Varyings,
+}
+
 /// Output buffers of the vertices of a warp.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct VertexStage {
-    pub(crate) outputs: [View; 2],
+    pub(crate) batch: VertexBatch,
+    pub(crate) outputs: Outputs,
 }
 
 impl Stage {
-    /// The output buffer that a handle of table 61 names, in a vertex program.
-    pub(crate) fn output(&self, handle: u32) -> Option<View> {
-        match self {
-            Stage::Vertex(stage) if handle >> 24 == OUTPUT_TABLE => {
-                stage.outputs.get((handle & 0xff_ffff) as usize).copied()
+    /// The address of an element of table 61 in a vertex program; `None` for what is not there.
+    pub(crate) fn output(&self, handle: u32, element: u32) -> Option<u64> {
+        let Stage::Vertex(stage) = self else {
+            return None;
+        };
+        match (handle & 0xff_ffff, stage.outputs) {
+            (0, Outputs::Positions) => stage.batch.position_element(element),
+            (0, Outputs::Varyings) | (1, Outputs::Positions) => {
+                stage.batch.varying_element(element)
             }
             _ => None,
         }

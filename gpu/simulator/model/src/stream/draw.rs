@@ -51,6 +51,7 @@ impl Stream {
                     registers: self.staging(fabric, word, StagingMap::Idvs)?,
                     flags_override: i.flags_override,
                     draw_id: self.draw_id(fabric, word, i.draw_id_register_enable, i.draw_id)?,
+                    heap: self.heap_context,
                     vertex: VertexStages::Split { position, varying },
                     fragment,
                 };
@@ -67,6 +68,7 @@ impl Stream {
                     registers: self.staging(fabric, word, StagingMap::Idvs)?,
                     flags_override: i.flags_override,
                     draw_id: self.draw_id(fabric, word, i.draw_id_register_enable, i.draw_id)?,
+                    heap: self.heap_context,
                     vertex: VertexStages::Merged(stage(0)),
                     fragment: stage(2),
                 };
@@ -76,6 +78,7 @@ impl Stream {
                 let draw = IssuedFullscreen {
                     registers: self.staging(fabric, word, StagingMap::Fullscreen)?,
                     flags_override: i.flags_override,
+                    heap: self.heap_context,
                     draw: self.read64(fabric, word, i.dcd)?,
                 };
                 (Issued::Fullscreen(Box::new(draw)), i.progress_increment)

@@ -77,6 +77,8 @@ pub(crate) struct IssuedDraw {
     /// Added to the primitive flags, r56, by OR.
     pub(crate) flags_override: u32,
     pub(crate) draw_id: u32,
+    /// The heap context that the stream has set.
+    pub(crate) heap: u64,
     pub(crate) vertex: VertexStages,
     pub(crate) fragment: StageRegisters,
 }
@@ -87,6 +89,8 @@ pub(crate) struct IssuedFullscreen {
     /// r0 to r65.
     pub(crate) registers: [u32; DRAW_REGISTERS],
     pub(crate) flags_override: u32,
+    /// The heap context that the stream has set.
+    pub(crate) heap: u64,
     /// Address of the draw descriptor.
     pub(crate) draw: u64,
 }

@@ -14,10 +14,13 @@ use crate::shader::JobFault;
 use crate::shader::stage::FragmentState;
 use crate::stream::{IssuedDraw, IssuedFullscreen};
 use crate::tile::{self, BlendState, Framebuffer, ZsState};
+use crate::tiler::DrawState;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use eitri_descriptors::blend::Blend;
-use eitri_descriptors::raster::{DcdFlags0, DcdFlags1, DepthStencil, Draw, OcclusionMode};
+use eitri_descriptors::raster::{
+    ConservativeRastMode, DcdFlags0, DcdFlags1, DepthStencil, Draw, OcclusionMode,
+};
 use eitri_descriptors::shader::ShaderStage;
 use eitri_descriptors::{Arch, Descriptor, FieldError};
 
@@ -31,181 +34,109 @@ pub(super) fn pair(registers: &[u32], register: usize) -> u64 {
 const LOW_DEPTH_CULL: u32 = 1 << 16;
 const HIGH_DEPTH_CULL: u32 = 1 << 17;
 
-/// What the fragments of a draw need, as words name it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct DrawWords {
-    pub(super) stage: StagePointers,
-    /// DCD flags 0 to 2.
-    pub(super) flags: [u32; 3],
-    pub(super) depth_stencil: u64,
-    /// Address of BLEND descriptors, with their count in the low 4 bits.
-    pub(super) blend: u64,
-    pub(super) occlusion: u64,
-    /// Corners of the scissor box: x low, y high, both inside.
-    pub(super) scissor: [u32; 2],
-    /// The same of the viewport box.
-    pub(super) viewport: [u32; 2],
-    /// Bits of the lowest and highest depth.
-    pub(super) depth: [u32; 2],
-    /// r56 with the override.
-    pub(super) primitive_flags: u32,
-    pub(super) varying_bytes: u32,
-    /// Line width, and the size of points that have none of their own: r60.
-    pub(super) primitive_size: u32,
-}
-
 /// A box that holds every pixel.
 const EVERYWHERE: [u32; 2] = [0, u32::MAX];
 
-impl DrawWords {
-    /// Words of the form that polygon lists keep.
-    pub(super) const COUNT: usize = 28;
+/// The state of a draw of vertices.
+pub(super) fn state_of_draw(arch: Arch, issued: &IssuedDraw) -> DrawState {
+    let registers = &issued.registers;
+    let at = |register: usize| registers[register];
+    let float = |register: usize| f32::from_bits(at(register));
+    let merged = arch >= Arch::V12;
+    let pick = |newer: usize, older: usize| if merged { newer } else { older };
+    let stage = StagePointers::of(registers, issued.fragment);
+    DrawState {
+        primitive_flags: at(56) | issued.flags_override,
+        dcd: [at(57), at(58), at(pick(59, 38))],
+        scissor: [at(42), at(43)],
+        viewport: if merged { [at(44), at(45)] } else { EVERYWHERE },
+        depth_range: [float(pick(46, 44)), float(pick(47, 45))],
+        primitive_size: float(60),
+        varying_bytes: at(pick(51, 48)),
+        depth_stencil: pair(registers, 52),
+        blend: pair(registers, pick(54, 50)),
+        occlusion: pair(registers, pick(64, 46)),
+        resources: stage.resources,
+        fau: stage.uniforms,
+        program: stage.program,
+        storage: stage.storage,
+    }
+}
 
-    pub(super) fn of_draw(arch: Arch, issued: &IssuedDraw) -> DrawWords {
-        let registers = &issued.registers;
-        let at = |register: usize| registers[register];
-        let merged = arch >= Arch::V12;
-        DrawWords {
-            stage: StagePointers::of(registers, issued.fragment),
-            flags: if merged {
-                [at(57), at(58), at(59)]
-            } else {
-                [at(57), at(58), at(38)]
-            },
-            depth_stencil: pair(registers, 52),
-            blend: pair(registers, if merged { 54 } else { 50 }),
-            occlusion: pair(registers, if merged { 64 } else { 46 }),
-            scissor: [at(42), at(43)],
-            viewport: if merged { [at(44), at(45)] } else { EVERYWHERE },
-            depth: if merged {
-                [at(46), at(47)]
-            } else {
-                [at(44), at(45)]
-            },
-            primitive_flags: at(56) | issued.flags_override,
-            varying_bytes: at(if merged { 51 } else { 48 }),
-            primitive_size: at(60),
+/// The state of a fullscreen draw, whose descriptor is complete; the scissor box and primitive flags are registers.
+///
+/// # Errors
+/// The field of the descriptor that is not valid.
+pub(super) fn state_of_fullscreen(
+    arch: Arch,
+    issued: &IssuedFullscreen,
+    words: &[u32],
+) -> Result<DrawState, FieldError> {
+    Ok(DrawState {
+        scissor: [issued.registers[42], issued.registers[43]],
+        primitive_flags: issued.registers[56] | issued.flags_override,
+        ..state_of_descriptor(arch, words)?
+    })
+}
+
+/// The state of a frame shader.
+///
+/// # Errors
+/// The field of the descriptor that is not valid.
+pub(super) fn state_of_descriptor(arch: Arch, words: &[u32]) -> Result<DrawState, FieldError> {
+    let draw = Draw::unpack_at(arch, words, 0)?;
+    let environment = &draw.shader;
+    let stage = if arch >= Arch::V12 {
+        let fau = &draw.fragment_fau;
+        StagePointers {
+            resources: draw.fragment_resources.0,
+            uniforms: fau.pointer.0 | u64::from(fau.count) << 56,
+            program: draw.fragment_shader.get(),
+            storage: draw.thread_storage.get(),
         }
-    }
-
-    /// A fullscreen draw, whose descriptor is complete; the scissor box and primitive flags are registers.
-    ///
-    /// # Errors
-    /// The field of the descriptor that is not valid.
-    pub(super) fn of_fullscreen(
-        arch: Arch,
-        issued: &IssuedFullscreen,
-        words: &[u32],
-    ) -> Result<DrawWords, FieldError> {
-        Ok(DrawWords {
-            scissor: [issued.registers[42], issued.registers[43]],
-            primitive_flags: issued.registers[56] | issued.flags_override,
-            ..DrawWords::of_descriptor(arch, words)?
-        })
-    }
-
-    /// A frame shader.
-    ///
-    /// # Errors
-    /// The field of the descriptor that is not valid.
-    pub(super) fn of_descriptor(arch: Arch, words: &[u32]) -> Result<DrawWords, FieldError> {
-        let draw = Draw::unpack_at(arch, words, 0)?;
-        let environment = &draw.shader;
-        let stage = if arch >= Arch::V12 {
-            let fau = &draw.fragment_fau;
-            StagePointers {
-                resources: draw.fragment_resources.0,
-                uniforms: fau.pointer.0 | u64::from(fau.count) << 56,
-                program: draw.fragment_shader.get(),
-                storage: draw.thread_storage.get(),
-            }
+    } else {
+        StagePointers {
+            resources: environment.resources.0,
+            uniforms: environment.fau.0 | u64::from(environment.fau_count) << 56,
+            program: environment.shader.get(),
+            storage: environment.thread_storage.get(),
+        }
+    };
+    let word = |index: usize| words.get(index).copied().unwrap_or(0);
+    Ok(DrawState {
+        dcd: [word(0), word(1), word(5)],
+        scissor: EVERYWHERE,
+        viewport: EVERYWHERE,
+        depth_range: if arch >= Arch::V12 {
+            [0.0, 1.0]
         } else {
-            StagePointers {
-                resources: environment.resources.0,
-                uniforms: environment.fau.0 | u64::from(environment.fau_count) << 56,
-                program: environment.shader.get(),
-                storage: environment.thread_storage.get(),
-            }
-        };
-        Ok(DrawWords {
-            stage,
-            flags: [words[0], words[1], words[5]],
-            depth_stencil: draw.depth_stencil.get(),
-            blend: draw.blend.get() | u64::from(draw.blend_count),
-            occlusion: draw.occlusion.0,
-            scissor: EVERYWHERE,
-            viewport: EVERYWHERE,
-            depth: if arch >= Arch::V12 {
-                [0.0_f32.to_bits(), 1.0_f32.to_bits()]
-            } else {
-                [draw.minimum_z.to_bits(), draw.maximum_z.to_bits()]
-            },
-            ..DrawWords::default()
-        })
-    }
+            [draw.minimum_z, draw.maximum_z]
+        },
+        depth_stencil: draw.depth_stencil.get(),
+        blend: draw.blend.get() | u64::from(draw.blend_count),
+        occlusion: draw.occlusion.0,
+        resources: stage.resources,
+        fau: stage.uniforms,
+        program: stage.program,
+        storage: stage.storage,
+        ..DrawState::default()
+    })
+}
 
-    /// The form that polygon lists keep.
-    pub(super) fn words(&self) -> [u32; DrawWords::COUNT] {
-        let stage = &self.stage;
-        let pairs = [
-            stage.resources,
-            stage.uniforms,
-            stage.program,
-            stage.storage,
-            self.depth_stencil,
-            self.blend,
-            self.occlusion,
-        ];
-        let mut words = [0; DrawWords::COUNT];
-        for (place, pair) in words.chunks_exact_mut(2).zip(pairs) {
-            place.copy_from_slice(&[pair as u32, (pair >> 32) as u32]);
-        }
-        words[14..17].copy_from_slice(&self.flags);
-        words[17..19].copy_from_slice(&self.scissor);
-        words[19..21].copy_from_slice(&self.viewport);
-        words[21..23].copy_from_slice(&self.depth);
-        words[23] = self.primitive_flags;
-        words[24] = self.varying_bytes;
-        words[25] = self.primitive_size;
-        words
-    }
+/// Scissor and viewport of a draw together; `None` if they hold no pixel.
+pub(super) fn clip_of(state: &DrawState) -> Option<PixelBox> {
+    corners(state.scissor).intersection(corners(state.viewport))
+}
 
-    /// What [`DrawWords::words`] has made.
-    pub(super) fn of_words(words: &[u32; DrawWords::COUNT]) -> DrawWords {
-        DrawWords {
-            stage: StagePointers {
-                resources: pair(words, 0),
-                uniforms: pair(words, 2),
-                program: pair(words, 4),
-                storage: pair(words, 6),
-            },
-            depth_stencil: pair(words, 8),
-            blend: pair(words, 10),
-            occlusion: pair(words, 12),
-            flags: [words[14], words[15], words[16]],
-            scissor: [words[17], words[18]],
-            viewport: [words[19], words[20]],
-            depth: [words[21], words[22]],
-            primitive_flags: words[23],
-            varying_bytes: words[24],
-            primitive_size: words[25],
-        }
-    }
-
-    /// Scissor and viewport together; `None` if they hold no pixel.
-    pub(super) fn clip(&self) -> Option<PixelBox> {
-        corners(self.scissor).intersection(corners(self.viewport))
-    }
-
-    /// Depths that are kept. `by_descriptor`: the depth and stencil descriptor culls at all.
-    pub(super) fn depth_bounds(&self, by_descriptor: bool) -> DepthBounds {
-        let culls = |bit: u32| by_descriptor && self.primitive_flags & bit != 0;
-        DepthBounds {
-            low: f32::from_bits(self.depth[0]),
-            high: f32::from_bits(self.depth[1]),
-            cull_low: culls(LOW_DEPTH_CULL),
-            cull_high: culls(HIGH_DEPTH_CULL),
-        }
+/// Depths that a draw keeps. `by_descriptor`: its depth and stencil descriptor culls at all.
+pub(super) fn depth_bounds(state: &DrawState, by_descriptor: bool) -> DepthBounds {
+    let culls = |bit: u32| by_descriptor && state.primitive_flags & bit != 0;
+    let [low, high] = state.depth_range;
+    DepthBounds {
+        low,
+        high,
+        cull_low: culls(LOW_DEPTH_CULL),
+        cull_high: culls(HIGH_DEPTH_CULL),
     }
 }
 
@@ -219,10 +150,25 @@ pub(super) fn corners([min, max]: [u32; 2]) -> PixelBox {
     }
 }
 
+/// Whether a draw covers every pixel that its triangles touch.
+pub(super) fn is_conservative(flags: &DcdFlags0) -> bool {
+    flags.conservative_rast_mode == ConservativeRastMode::OverEstimate
+}
+
+/// The fragment stage of a draw.
+fn pointers_of(state: &DrawState) -> StagePointers {
+    StagePointers {
+        resources: state.resources,
+        uniforms: state.fau,
+        program: state.program,
+        storage: state.storage,
+    }
+}
+
 /// A draw whose fragments can be shaded.
 #[derive(Clone, Debug)]
 pub(super) struct LoadedDraw {
-    pub(super) words: DrawWords,
+    pub(super) words: DrawState,
     pub(super) flags: DcdFlags0,
     pub(super) state: Arc<FragmentState>,
     /// `None`: coverage is all that matters.
@@ -247,35 +193,36 @@ impl Reader {
         &self,
         fabric: &mut Fabric,
         memory: &mut dyn PhysicalMemory,
-        words: DrawWords,
+        words: DrawState,
         framebuffer: &Framebuffer,
     ) -> Result<LoadedDraw, Refused<JobFault>> {
         let arch = framebuffer.arch;
         let (Ok(flags), Ok(masks)) = (
-            DcdFlags0::unpack_at(arch, &words.flags, 0),
-            DcdFlags1::unpack_at(arch, &words.flags[1..], 0),
+            DcdFlags0::unpack_at(arch, &words.dcd, 0),
+            DcdFlags1::unpack_at(arch, &words.dcd[1..], 0),
         ) else {
-            return Err(self.invalid(fabric, words.flags[0].into(), "DCD Flags"));
+            return Err(self.invalid(fabric, words.dcd[0].into(), "DCD Flags"));
         };
         let zs = self.depth_stencil(fabric, memory, arch, words.depth_stencil)?;
         let (blend, blend_words) = self.blends(fabric, memory, arch, words.blend)?;
-        let stage = if words.stage.program == 0 {
+        let stage = if words.program == 0 {
             None
         } else {
-            let mut stage = self.stage(fabric, memory, words.stage, ShaderStage::Fragment)?;
+            let mut stage =
+                self.stage(fabric, memory, pointers_of(&words), ShaderStage::Fragment)?;
             stage.environment.blend_words = blend_words;
             Some(stage)
         };
         let parameters = &framebuffer.parameters;
         let faces = [true, false].map(|front| ZsState::of(&zs, front));
-        let bounds = words.depth_bounds(zs.depth_cull_enable);
+        let bounds = depth_bounds(&words, zs.depth_cull_enable);
         let sampling = Sampling {
             pattern: parameters.sample_pattern,
             each_sample: flags.multisample_enable,
             mask: masks.sample_mask as u16,
         };
         Ok(LoadedDraw {
-            clip: words.clip(),
+            clip: clip_of(&words),
             bounds,
             bias: zs.depth_bias_enable.then_some(DepthBias {
                 units: zs.depth_units,
@@ -302,7 +249,8 @@ impl Reader {
         })
     }
 
-    fn depth_stencil(
+    /// Reads a depth and stencil descriptor.
+    pub(super) fn depth_stencil(
         &self,
         fabric: &mut Fabric,
         memory: &mut dyn PhysicalMemory,
@@ -333,21 +281,5 @@ impl Reader {
         }
         let operands = words.chunks_exact(4).map(|words| pair(words, 2));
         Ok((state, operands.collect()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_of_a_list_give_the_draw_back() {
-        let mut words = [0; DrawWords::COUNT];
-        for (index, word) in (0..).zip(&mut words[..26]) {
-            *word = 0x1000_0000 + 0x0101 * index;
-        }
-        let draw = DrawWords::of_words(&words);
-        assert_eq!(draw.words(), words);
-        assert_eq!(draw.flags, [words[14], words[15], words[16]]);
     }
 }

@@ -6,26 +6,34 @@
 //!
 //! Facts: hardware/graphics-model.md 0 (1), 4.1; command-stream.md 3.6 (RUN_FRAGMENT); graphics-framebuffer.md 5.1, 5.10.
 
-use super::draw::{DrawWords, LoadedDraw, corners};
+use super::draw::{LoadedDraw, corners, is_conservative, state_of_descriptor};
 use super::job::Turn;
 use super::quads::Shader;
 use super::stage::Reader;
 use crate::fabric::{Access, Fabric};
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Refused};
-use crate::raster::{self, Quad};
+use crate::raster::{
+    self, Corner, Facing, LineRules, LineWidth, PointSize, Primitive, Quad, TriangleRules, cover,
+};
 use crate::shader::stage::Geometry;
 use crate::shader::{JobFault, Place};
 use crate::stream::{Identity, IssuedFragment};
 use crate::tile::framebuffer::TileShape;
 use crate::tile::{Framebuffer, FramebufferSpan, GpuMemory, PixelBox, write_back};
+use crate::tiler::{
+    DrawState, HeapMemory, ListReader, ListedPrimitive, PrimitiveKind, ReadStop, TilePrimitives,
+};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use eitri_descriptors::framebuffer::PrePostFrameShaderMode as FrameMode;
 use eitri_descriptors::raster::OcclusionMode;
 
 /// Words of a draw descriptor.
-const DRAW_WORDS: usize = 32;
+pub(super) const DRAW_WORDS: usize = 32;
+
+/// Draws that a pass remembers.
+const REMEMBERED_DRAWS: usize = 64;
 
 /// What is done to a tile next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +42,8 @@ enum Step {
     Begin,
     /// Frame shader 0 or 1, if it runs.
     Before(usize),
+    /// Primitives of the tile, one after another.
+    Primitives,
     /// The frame shader behind the primitives.
     After,
     WriteBack,
@@ -64,6 +74,13 @@ pub(super) struct Pass {
     /// Frame shaders that were read.
     frames: [Option<Arc<LoadedDraw>>; 3],
     queries: Vec<Query>,
+    /// Polygon lists of the pass; `None` if nothing was drawn.
+    lists: Option<ListReader>,
+    /// Primitives of the tile that were not queued yet.
+    primitives: Option<TilePrimitives>,
+    has_primitives: bool,
+    /// Draws of the lists that were read, by the address of their state.
+    draws: Vec<(u64, Arc<LoadedDraw>)>,
     /// A primitive or frame shader has written to the tile.
     touched: bool,
     done: u64,
@@ -181,6 +198,10 @@ impl Pass {
             shader: Shader::new(arch, &framebuffer),
             frames: [const { None }; 3],
             queries: Vec::new(),
+            lists: open_lists(fabric, memory, &reader, &framebuffer)?,
+            primitives: None,
+            has_primitives: false,
+            draws: Vec::new(),
             touched: false,
             done: 0,
             framebuffer,
@@ -246,6 +267,10 @@ impl Pass {
                     return Ok(false);
                 }
                 if self.tiles.advance() {
+                    if let Err(refused) = self.open_list(fabric, memory) {
+                        self.tiles.next -= 1;
+                        return Err(refused);
+                    }
                     self.begin_tile(fabric, ready);
                     Step::Before(0)
                 } else {
@@ -256,6 +281,13 @@ impl Pass {
                 self.frame_shader(fabric, memory, slot)?;
                 if slot == 0 {
                     Step::Before(1)
+                } else {
+                    Step::Primitives
+                }
+            }
+            Step::Primitives => {
+                if self.primitive(fabric, memory)? {
+                    Step::Primitives
                 } else {
                     Step::After
                 }
@@ -293,6 +325,187 @@ impl Pass {
         self.area?.intersection(self.tiles.pixels())
     }
 
+    /// Looks up the primitives of the current tile.
+    fn open_list(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+    ) -> Result<(), Refused<JobFault>> {
+        (self.primitives, self.has_primitives) = (None, false);
+        let (Some(lists), Some(area)) = (&self.lists, self.rendered()) else {
+            return Ok(());
+        };
+        let layer = self.framebuffer.parameters.internal_layer_index.into();
+        let mut through = Through {
+            fabric,
+            memory,
+            access: self.reader.access(0),
+        };
+        let primitives = lists
+            .tile(&mut through, layer, raster_box(area))
+            .map_err(|stop| unreadable(&self.reader, through.fabric, stop))?;
+        let first = primitives.clone().next(&mut through);
+        let first = first.map_err(|stop| unreadable(&self.reader, through.fabric, stop))?;
+        self.has_primitives = first.is_some();
+        self.primitives = self.has_primitives.then_some(primitives);
+        Ok(())
+    }
+
+    /// Queues the next primitive of the tile; whether there was one.
+    fn primitive(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+    ) -> Result<bool, Refused<JobFault>> {
+        // Taken out, so that what waits for memory begins with the same primitive again.
+        let Some(before) = self.primitives.take() else {
+            return Ok(false);
+        };
+        let mut primitives = before.clone();
+        let next = self.listed(fabric, memory, &mut primitives);
+        match next {
+            Ok(None) => Ok(false),
+            Ok(Some((listed, corners, draw))) => {
+                self.primitives = Some(primitives);
+                self.queue(&draw, &listed, corners);
+                Ok(true)
+            }
+            Err(refused) => {
+                self.primitives = Some(before);
+                Err(refused)
+            }
+        }
+    }
+
+    /// The next primitive of the tile with its corners and its draw.
+    #[expect(
+        clippy::type_complexity,
+        reason = "three parts of one primitive, used at once"
+    )]
+    fn listed(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        primitives: &mut TilePrimitives,
+    ) -> Result<Option<(ListedPrimitive, [Corner; 3], Arc<LoadedDraw>)>, Refused<JobFault>> {
+        let mut through = Through {
+            fabric,
+            memory,
+            access: self.reader.access(0),
+        };
+        let next = primitives.next(&mut through);
+        let next = next.map_err(|stop| unreadable(&self.reader, through.fabric, stop))?;
+        let Some(listed) = next else {
+            return Ok(None);
+        };
+        let corners = listed.corners(&mut through)?;
+        let draw = self.listed_draw(fabric, memory, listed.draw)?;
+        Ok(Some((listed, corners, draw)))
+    }
+
+    /// The draw whose state lies at an address of the lists.
+    fn listed_draw(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+        address: u64,
+    ) -> Result<Arc<LoadedDraw>, Refused<JobFault>> {
+        if let Some((_, draw)) = self.draws.iter().find(|(known, _)| *known == address) {
+            return Ok(draw.clone());
+        }
+        let mut through = Through {
+            fabric,
+            memory,
+            access: self.reader.access(0),
+        };
+        let state = DrawState::read(&mut through, address)?;
+        let draw = self.reader.draw(fabric, memory, state, &self.framebuffer)?;
+        let draw = Arc::new(draw);
+        if self.draws.len() == REMEMBERED_DRAWS {
+            self.draws.remove(0);
+        }
+        self.draws.push((address, draw.clone()));
+        Ok(draw)
+    }
+
+    /// Queues the quads of a primitive that lie in the tile.
+    fn queue(&mut self, draw: &Arc<LoadedDraw>, listed: &ListedPrimitive, corners: [Corner; 3]) {
+        let clip = self.rendered().map(raster_box);
+        let clip = clip.and_then(|area| area.intersection(draw.clip?));
+        let Some(area) = clip else {
+            return;
+        };
+        if listed.kind == PrimitiveKind::Fullscreen {
+            if let Some(area) = area.intersection(listed.bounds) {
+                self.rectangle(draw, area);
+            }
+            return;
+        }
+        let Some(primitive) = self.set_up(draw, listed, corners) else {
+            return;
+        };
+        let mut quads = Vec::new();
+        cover(&primitive, &draw.state.sampling, area, &mut quads);
+        for quad in &mut quads {
+            draw.bounds.cull(&primitive, &draw.state.sampling, quad);
+        }
+        quads.retain(|quad| quad.coverage != [0; 4]);
+        self.touched |= !quads.is_empty();
+        let geometry = Geometry {
+            face: usize::from(primitive.facing == Facing::Back),
+            primitive: Some(primitive),
+            varyings: listed.vertices.map(|vertex| vertex.varyings),
+            vertices: listed.kind.vertices(),
+            varying_bytes: draw.words.varying_bytes,
+            provoking: listed.provoking.into(),
+            id: listed.id,
+        };
+        self.shader.queue(draw, &Arc::new(geometry), &quads);
+    }
+
+    /// The primitive as the rasteriser takes it.
+    fn set_up(
+        &self,
+        draw: &LoadedDraw,
+        listed: &ListedPrimitive,
+        corners: [Corner; 3],
+    ) -> Option<Primitive> {
+        let flags = &draw.flags;
+        let tie = self.framebuffer.parameters.tie_break_rule;
+        let [first, second, _] = corners;
+        let primitive = match listed.kind {
+            PrimitiveKind::Fullscreen => return None,
+            PrimitiveKind::Point => {
+                let size = PointSize::new(listed.point_size, self.framebuffer.arch);
+                Primitive::point(first, size)?
+            }
+            PrimitiveKind::Line => {
+                let rules = LineRules {
+                    tie,
+                    width: LineWidth::new(draw.words.primitive_size),
+                    bresenham: flags.aligned_line_ends,
+                };
+                Primitive::line([first, second], rules)?
+            }
+            PrimitiveKind::Triangle => {
+                let rules = TriangleRules {
+                    tie,
+                    front_ccw: flags.front_face_ccw,
+                    conservative: is_conservative(flags),
+                };
+                Primitive::triangle(corners, rules)?
+            }
+        };
+        let primitive = match &listed.piece {
+            Some(piece) => primitive.clipped_from(piece.parts),
+            None => primitive,
+        };
+        Some(match &draw.bias {
+            Some(bias) => primitive.biased(bias),
+            None => primitive,
+        })
+    }
+
     /// Queues a frame shader over all pixels of the tile, if its mode asks for it.
     fn frame_shader(
         &mut self,
@@ -306,7 +519,11 @@ impl Pass {
             parameters.pre_frame_1,
             parameters.post_frame,
         ][slot];
-        if mode == FrameMode::Never {
+        let intersects = matches!(
+            mode,
+            FrameMode::Intersect | FrameMode::EarlyZsIntersect | FrameMode::PrepassIntersect
+        );
+        if mode == FrameMode::Never || intersects && !self.has_primitives {
             return Ok(());
         }
         let draw = match &self.frames[slot] {
@@ -314,11 +531,11 @@ impl Pass {
             None => {
                 let address = parameters.frame_shader_dcds.get() + (4 * DRAW_WORDS * slot) as u64;
                 let words = self.reader.words(fabric, memory, address, DRAW_WORDS)?;
-                let words = match DrawWords::of_descriptor(self.framebuffer.arch, &words) {
-                    Ok(words) => words,
+                let state = match state_of_descriptor(self.framebuffer.arch, &words) {
+                    Ok(state) => state,
                     Err(error) => return Err(self.reader.invalid(fabric, address, error.field)),
                 };
-                let draw = self.reader.draw(fabric, memory, words, &self.framebuffer)?;
+                let draw = self.reader.draw(fabric, memory, state, &self.framebuffer)?;
                 self.frames[slot].insert(Arc::new(draw)).clone()
             }
         };
@@ -414,6 +631,34 @@ impl Pass {
     }
 }
 
+/// Reads the head of the polygon lists that a framebuffer names.
+fn open_lists(
+    fabric: &mut Fabric,
+    memory: &mut dyn PhysicalMemory,
+    reader: &Reader,
+    framebuffer: &Framebuffer,
+) -> Result<Option<ListReader>, Refused<JobFault>> {
+    let context = framebuffer.parameters.tiler.get();
+    if context == 0 {
+        return Ok(None);
+    }
+    let list = fabric.read64(memory, reader.access(context))?;
+    let mut through = Through {
+        fabric,
+        memory,
+        access: reader.access(0),
+    };
+    ListReader::open(&mut through, list).map_err(|stop| unreadable(reader, through.fabric, stop))
+}
+
+/// Why a list can't be read, as the job ends or waits.
+fn unreadable(reader: &Reader, fabric: &mut Fabric, stop: ReadStop<Refusal>) -> Refused<JobFault> {
+    match stop {
+        ReadStop::Memory(refusal) => refusal.into(),
+        ReadStop::Malformed { address } => reader.invalid(fabric, address, "Polygon List"),
+    }
+}
+
 /// Memory as the tile buffer and the tiler reach it: through the address space and the L2.
 pub(super) struct Through<'a> {
     pub(super) fabric: &'a mut Fabric,
@@ -422,6 +667,20 @@ pub(super) struct Through<'a> {
 }
 
 impl GpuMemory for Through<'_> {
+    type Refusal = Refusal;
+
+    fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Refusal> {
+        self.fabric
+            .read(self.memory, self.access.to(address), bytes)
+    }
+
+    fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Refusal> {
+        self.fabric
+            .write(self.memory, self.access.to(address), bytes)
+    }
+}
+
+impl HeapMemory for Through<'_> {
     type Refusal = Refusal;
 
     fn read(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Refusal> {

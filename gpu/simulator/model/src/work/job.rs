@@ -5,13 +5,13 @@
 use super::compute::Compute;
 use super::fragment::Pass;
 use super::launch::launch;
-use crate::diagnosis::{Misuse, StreamMisuse, StreamPlace};
+use super::tiling::{self, Fullscreen, Tiling};
 use crate::fabric::Fabric;
 use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refused, Stall};
 use crate::shader::JobFault;
-use crate::stream::{Identity, Issued, IssuedJob, Work, exception};
+use crate::stream::{Identity, Issued, IssuedJob, Work};
 use crate::trace::Event;
 use alloc::boxed::Box;
 
@@ -30,6 +30,8 @@ pub(super) enum State {
 #[derive(Debug)]
 pub(super) enum Running {
     Compute(Box<Compute>),
+    Draw(Box<Tiling>),
+    Fullscreen(Box<Fullscreen>),
     Fragment(Box<Pass>),
 }
 
@@ -47,6 +49,8 @@ impl Running {
     ) -> (u64, Turn) {
         match self {
             Running::Compute(job) => job.work(fabric, memory, ready, limit),
+            Running::Draw(job) => job.work(fabric, memory, ready, limit),
+            Running::Fullscreen(job) => job.work(fabric, memory),
             Running::Fragment(job) => job.work(fabric, memory, ready, limit),
         }
     }
@@ -55,6 +59,8 @@ impl Running {
     fn cores(&self) -> u64 {
         match self {
             Running::Compute(job) => job.cores(),
+            Running::Draw(job) => job.cores(),
+            Running::Fullscreen(_) => 0,
             Running::Fragment(job) => job.cores(),
         }
     }
@@ -63,6 +69,8 @@ impl Running {
     fn tasks(&self) -> u64 {
         match self {
             Running::Compute(job) => job.tasks(),
+            Running::Draw(job) => job.tasks(),
+            Running::Fullscreen(_) => 0,
             Running::Fragment(job) => job.tasks(),
         }
     }
@@ -190,20 +198,20 @@ impl Job {
                 let groups = [pass.tile_count() as u32, 1, 1];
                 (Running::Fragment(Box::new(pass)), groups)
             }
-            Issued::Draw(_) | Issued::Fullscreen(_) => {
-                let place = StreamPlace {
-                    group: self.owner.group,
-                    stream: self.owner.stream,
-                    depth: 0,
-                    address: 0,
-                    word: 0,
+            Issued::Draw(issued) => {
+                let tiling = Tiling::new(fabric, memory, self.owner, issued)?;
+                let Some(tiling) = tiling else {
+                    return Ok(State::Ended(None));
                 };
-                let misuse = StreamMisuse::NotModelled;
-                fabric.journal.report(Misuse::Stream { place, misuse });
-                return Err(Refused::Failed(JobFault {
-                    exception: exception::CS_INSTR_INVALID,
-                    address: 0,
-                }));
+                let groups = [issued.registers[33], issued.registers[34], 1];
+                (Running::Draw(tiling), groups)
+            }
+            Issued::Fullscreen(issued) => {
+                let draw = tiling::fullscreen(fabric, memory, self.owner, issued)?;
+                let Some(draw) = draw else {
+                    return Ok(State::Ended(None));
+                };
+                (Running::Fullscreen(Box::new(draw)), [1; 3])
             }
         };
         fabric.trace(Event::JobStarted {

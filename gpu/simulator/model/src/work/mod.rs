@@ -15,6 +15,7 @@ mod job;
 mod launch;
 mod quads;
 mod stage;
+mod tiling;
 mod workgroup;
 
 use crate::defect::Defect;

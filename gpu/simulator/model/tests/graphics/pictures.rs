@@ -83,4 +83,7 @@ macro_rules! cases {
 
 cases! {
     clear_noafbc "clear-noafbc" like "clear" exact 4096;
+    triangle_noafbc "triangle-noafbc" like "triangle" exact 4025;
+    twopass_noafbc "twopass-noafbc" like "twopass" exact 4025;
+    stencil_noafbc "stencil-noafbc" like "stencil" exact 4096;
 }

@@ -21,7 +21,7 @@ use super::instruction::{Instruction, Source};
 use super::lanes::{Lanes, WARP};
 use super::message::{Action, Handle, Message};
 use super::sampling::Sampler;
-use super::stage::Stage;
+use super::stage::{OUTPUT_TABLE, Stage};
 use super::texture::Texture;
 use super::warp::{Warp, bits};
 use crate::activity::CoreActivity;
@@ -201,6 +201,16 @@ impl Memory {
                 let handles = sender.handles(warp, instruction, handle);
                 let mut addresses = [0; WARP];
                 for lane in bits(warp.lanes) {
+                    if handles[lane] >> 24 == OUTPUT_TABLE {
+                        let output = self.stage.output(handles[lane], index[lane]);
+                        addresses[lane] = output.unwrap_or_else(|| {
+                            sender.report(ShaderMisuse::NoSuchResource {
+                                handle: handles[lane],
+                            });
+                            0
+                        });
+                        continue;
+                    }
                     let view = self.view(&mut sender, handles[lane])?;
                     let index = u64::from(index[lane]);
                     let scale = match message.action {
@@ -286,9 +296,6 @@ impl Memory {
 
     /// The buffer that a handle names.
     fn view(&mut self, sender: &mut Sender<'_>, handle: u32) -> Result<View, Stopped> {
-        if let Some(view) = self.stage.output(handle) {
-            return Ok(view);
-        }
         if let Some((_, view)) = self.views.iter().find(|(known, _)| *known == handle) {
             return Ok(*view);
         }
