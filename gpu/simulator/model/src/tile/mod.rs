@@ -7,6 +7,7 @@
 //! Never: knows warps, registers, the fabric or the order of fragments (`fragment::order` does).
 //! Facts: hardware/graphics-model.md 4, hardware/graphics-framebuffer.md, hardware/graphics-formats.md.
 
+pub(crate) mod afbc;
 pub(crate) mod blend;
 pub(crate) mod buffer;
 pub(crate) mod depth;
