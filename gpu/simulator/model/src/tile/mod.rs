@@ -14,6 +14,7 @@ pub(crate) mod depth;
 pub(crate) mod framebuffer;
 pub(crate) mod layout;
 pub(crate) mod operand;
+pub(crate) mod size;
 pub(crate) mod target;
 pub(crate) mod write_back;
 
@@ -36,5 +37,7 @@ pub(crate) trait GpuMemory {
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Self::Refusal>;
 }
 
+#[cfg(test)]
+mod clear_tests;
 #[cfg(test)]
 pub(crate) mod tests;

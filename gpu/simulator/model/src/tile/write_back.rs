@@ -277,3 +277,7 @@ impl Writes {
         memory.write(start, &run)
     }
 }
+
+#[cfg(test)]
+#[path = "write_back_tests.rs"]
+mod tests;
