@@ -31,6 +31,9 @@ pub(crate) struct AfbcHeader {
 }
 
 impl AfbcHeader {
+    /// Bytes of an entry.
+    pub(crate) const BYTES: u8 = ENTRY_BYTES as u8;
+
     /// The entry of a superblock whose subblocks are all uncompressed.
     pub(crate) fn uncompressed(offset: u32) -> AfbcHeader {
         AfbcHeader {
