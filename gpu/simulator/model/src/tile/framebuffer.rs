@@ -499,3 +499,7 @@ fn written(msaa: Msaa, stride: u64) -> Option<WrittenSamples> {
 fn written_zs(msaa: Msaa, stride: u64) -> Option<WrittenSamples> {
     written(msaa, stride).filter(|samples| *samples != WrittenSamples::Average)
 }
+
+#[cfg(test)]
+#[path = "framebuffer_tests.rs"]
+mod tests;
