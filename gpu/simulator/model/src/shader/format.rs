@@ -7,6 +7,7 @@
 //! Facts: hardware/descriptors.md 10.1; hardware/graphics-texture.md 7.9; hardware/valhall-isa.md 11.6 (conversion).
 
 use super::float::{Format as Float, Round, narrow, wide16, wide32};
+use eitri_descriptors::attachment_formats::InternalFormat;
 
 /// How a component is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +62,8 @@ impl PixelFormat {
         // A stencil value lands in red, whatever the order (descriptors.md 10.2).
         let order = order(if code == STENCIL { RGB1 } else { word & 0xfff })?;
         let (low, bytes) = match layout {
+            // Depth of 24 bits has eight unused ones above it.
+            Layout::Bits(_) if code == DEPTH24 => ([0; 4], 4),
             Layout::Bits(sizes) => places(sizes, [0; 4]),
             Layout::SharedExponent => ([0, 9, 18, 27], 4),
             Layout::Nothing => ([0; 4], 0),
@@ -82,13 +85,18 @@ impl PixelFormat {
     /// (hardware/graphics-model.md 4.4, free choice). Alpha that is not stored is 1, whatever the order.
     pub(crate) fn of_tile(word: u32) -> Option<PixelFormat> {
         let code = (word >> 12) & 0xff;
-        let mut format = match tile_fields(code) {
+        let mut format = match InternalFormat::of_code(code) {
             None => PixelFormat::of(word)?,
-            Some((sizes, fraction)) => {
-                let (low, bytes) = places(sizes, fraction);
+            Some(fields) => {
+                let (low, bytes) = places(fields.bits, fields.fraction);
+                let number = if fields.is_float {
+                    Number::Float
+                } else {
+                    Number::Unorm
+                };
                 PixelFormat {
-                    number: Number::Unorm,
-                    layout: Layout::Bits(sizes),
+                    number,
+                    layout: Layout::Bits(fields.bits),
                     low,
                     bytes,
                     order: order(word & 0xfff)?,
@@ -107,6 +115,29 @@ impl PixelFormat {
     /// Whether its components are fractions of 0 to 1.
     pub(crate) fn is_unorm(&self) -> bool {
         self.number == Number::Unorm
+    }
+
+    /// The same format with components on the sRGB curve or not.
+    pub(crate) fn with_srgb(self, srgb: bool) -> PixelFormat {
+        PixelFormat { srgb, ..self }
+    }
+
+    /// The texel of stored components, in the order of the texel.
+    pub(crate) fn texel_of_codes(&self, codes: [u32; 4]) -> u128 {
+        let Layout::Bits(sizes) = self.layout else {
+            return 0;
+        };
+        (0..4).fold(0, |texel, index| {
+            texel | u128::from(codes[index] & mask(sizes[index])) << self.low[index]
+        })
+    }
+
+    /// Bytes of a texel in the body of an AFBC image: depth of 24 bits is packed there.
+    pub(crate) fn afbc_bytes(&self) -> u8 {
+        match self.layout {
+            Layout::Bits([24, 0, 0, 0]) => 3,
+            _ => self.bytes,
+        }
     }
 
     /// Bits of the widest component.
@@ -249,21 +280,8 @@ fn places(sizes: [u8; 4], fraction: [u8; 4]) -> ([u8; 4], u8) {
     (low, end / 8)
 }
 
-/// Bits of the components of the tile buffer's own codes, and the bits of fraction below each.
-#[rustfmt::skip]
-fn tile_fields(code: u32) -> Option<([u8; 4], [u8; 4])> {
-    Some(match code {
-        224 | 225 => ([ 5,  5,  5, 1], [5, 5, 5, 1]),
-        226 | 227 => ([ 5,  6,  5, 0], [5, 4, 5, 2]),
-        232 | 233 => ([ 4,  4,  4, 4], [4, 4, 4, 4]),
-        237       => ([ 8,  8,  8, 8], [0, 0, 0, 0]),
-        238       => ([10, 10, 10, 2], [0, 0, 0, 0]),
-        241 | 242 => ([ 8,  8,  8, 2], [2, 2, 2, 0]),
-        _ => return None,
-    })
-}
-
 const STENCIL: u32 = 93;
+const DEPTH24: u32 = 77;
 const RGB1: u32 = 16;
 
 /// How the texels of a format code are stored.
@@ -279,6 +297,7 @@ fn stored(code: u32) -> Option<(Number, Layout)> {
          71 => bits(Uint,  [10, 10, 10, 2]),
          73 => bits(Sint,  [10, 10, 10, 2]),
          75 => bits(Unorm, [16,  0,  0, 0]),
+         DEPTH24 => bits(Unorm, [24,  0,  0, 0]),
          76 => bits(Float, [32,  0,  0, 0]),
          89 => bits(Float, [11, 11, 10, 0]),
          91 => Some((Float, Layout::SharedExponent)),

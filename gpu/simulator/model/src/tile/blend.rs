@@ -100,3 +100,7 @@ fn evaluate(function: &BlendFunction, operands: &Operands, index: usize) -> f64 
     }
     a + b * c
 }
+
+#[cfg(test)]
+#[path = "blend_tests.rs"]
+mod tests;

@@ -3,14 +3,16 @@
 //! Layouts, fields and their places are the tables' of eitri-descriptors; here they only become values that a tile can use.
 //! Facts: hardware/graphics-framebuffer.md 5.1, 5.3, 5.6; hardware/descriptors.md 15.
 
-use super::layout::Order;
+use super::afbc::{AfbcSurface, Superblock, channel_widths};
+use super::layout::{Order, element_offset};
 use super::target::{MemoryFormat, TileFormat};
 use alloc::vec::Vec;
+use eitri_descriptors::attachment_formats::InternalFormat;
 use eitri_descriptors::framebuffer::{
-    BlockFormat, FramebufferParameters, FramebufferPointer, Msaa, SFormat, STarget, ZsFormat,
-    ZsTarget,
+    AfbcSTarget, AfbcZsTarget, BlockFormat, FramebufferParameters, FramebufferPointer, Msaa,
+    SFormat, STarget, ZsFormat, ZsTarget,
 };
-use eitri_descriptors::target::{ColorBufferInternalFormat, RgbRenderTarget, RtBuffer};
+use eitri_descriptors::target::{AfbcRgbRenderTarget, ColorBufferInternalFormat, RgbRenderTarget};
 use eitri_descriptors::{Arch, Descriptor, FieldError};
 
 /// Words of the parameters with their padding, of the extension, and of a render target.
@@ -43,6 +45,8 @@ pub(crate) enum FramebufferError {
     TileSize { pixels: u32 },
     /// A target is of a kind that is not modelled; `words` are the first two of its descriptor.
     TargetNotModelled { target: u8, words: [u32; 2] },
+    /// A target is to be averaged, which its internal format does not allow.
+    AverageNotLegal { target: u8 },
     /// The depth or stencil image is of a kind that is not modelled; `word` is the first of the extension.
     ExtensionNotModelled { word: u32 },
 }
@@ -165,6 +169,52 @@ pub(crate) struct StencilImage {
     pub(crate) samples: WrittenSamples,
 }
 
+/// The part of an element in memory that depth or stencil takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ZsElement {
+    /// Bytes of an element.
+    pub(crate) element: u8,
+    /// First byte that is written, and how many are.
+    pub(crate) first: u8,
+    pub(crate) bytes: u8,
+}
+
+impl ZsElement {
+    const fn whole(bytes: u8) -> ZsElement {
+        ZsElement {
+            element: bytes,
+            first: 0,
+            bytes,
+        }
+    }
+
+    /// What depth of a format takes: next to interleaved stencil only its three bytes.
+    pub(crate) fn of_depth(format: ZsFormat) -> ZsElement {
+        match format {
+            ZsFormat::D16 => ZsElement::whole(2),
+            ZsFormat::D24 => ZsElement::whole(3),
+            ZsFormat::D24X8 | ZsFormat::D32 => ZsElement::whole(4),
+            ZsFormat::D24S8 => ZsElement {
+                element: 4,
+                first: 0,
+                bytes: 3,
+            },
+        }
+    }
+
+    /// What stencil of a format takes: of interleaved depth the top byte.
+    pub(crate) fn of_stencil(format: SFormat) -> ZsElement {
+        match format {
+            SFormat::S8 => ZsElement::whole(1),
+            SFormat::X24S8 => ZsElement {
+                element: 4,
+                first: 3,
+                bytes: 1,
+            },
+        }
+    }
+}
+
 /// Which samples reach memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WrittenSamples {
@@ -185,6 +235,23 @@ pub(crate) enum Surface {
         base: u64,
         row_stride: u64,
     },
+    Afbc(AfbcSurface),
+}
+
+impl Surface {
+    /// Address of an element of `bytes` in the surface that begins `start` bytes after the first; `None` where the order has no
+    /// such elements.
+    pub(crate) fn address(&self, start: u64, bytes: u8, at: [u32; 2]) -> Option<u64> {
+        let address = match self {
+            Surface::Elements {
+                order,
+                base,
+                row_stride,
+            } => base.wrapping_add(element_offset(*order, *row_stride, bytes, at)?),
+            Surface::Afbc(surface) => surface.written_address(at),
+        };
+        Some(address.wrapping_add(start))
+    }
 }
 
 impl Framebuffer {
@@ -240,21 +307,35 @@ impl Framebuffer {
         if self.parameters.z_write_enable
             && let Some(format) = zs.write_format
         {
-            let stride = stride(zs.surface_stride_hi, zs.surface_stride);
+            let afbc = AfbcZsTarget::unpack_at(self.arch, words, 0)?;
+            let pixel_bytes = ZsElement::of_depth(format).element;
             self.depth = Some(DepthImage {
                 format,
-                surface: elements(zs.block_format, zs.base.0, zs.row_stride).ok_or(not_modelled)?,
-                samples: written_zs(zs.msaa, stride).ok_or(not_modelled)?,
+                surface: elements(zs.block_format, zs.base.0, zs.row_stride)
+                    .or_else(|| {
+                        let place = [afbc.header.0, afbc.header_row_stride.into()];
+                        zs_afbc(zs.block_format, place, afbc.body_offset, pixel_bytes)
+                    })
+                    .ok_or(not_modelled)?,
+                samples: written_zs(zs.msaa, stride(zs.surface_stride_hi, zs.surface_stride))
+                    .ok_or(not_modelled)?,
             });
         }
         if self.parameters.s_write_enable
             && let Some(format) = s.write_format
         {
-            let stride = stride(s.surface_stride_hi, s.surface_stride);
+            let afbc = AfbcSTarget::unpack_at(self.arch, words, 0)?;
+            let pixel_bytes = ZsElement::of_stencil(format).element;
             self.stencil = Some(StencilImage {
                 format,
-                surface: elements(s.block_format, s.base.0, s.row_stride).ok_or(not_modelled)?,
-                samples: written_zs(s.msaa, stride).ok_or(not_modelled)?,
+                surface: elements(s.block_format, s.base.0, s.row_stride)
+                    .or_else(|| {
+                        let place = [afbc.header.0, afbc.header_row_stride.into()];
+                        zs_afbc(s.block_format, place, afbc.body_offset, pixel_bytes)
+                    })
+                    .ok_or(not_modelled)?,
+                samples: written_zs(s.msaa, stride(s.surface_stride_hi, s.surface_stride))
+                    .ok_or(not_modelled)?,
             });
         }
         Ok(())
@@ -290,27 +371,38 @@ impl Target {
         let fields = RgbRenderTarget::unpack_at(arch, words, 0).map_err(at)?;
         let format = memory_format(&fields).ok_or(not_modelled)?;
         let clear = fields.clear;
-        let image = if fields.write_enable && fields.writeback_block_format != BlockFormat::NoWrite
-        {
-            let RtBuffer {
-                base, row_stride, ..
-            } = fields.writeback_buffer;
-            let stride = stride(
-                fields.writeback_buffer.surface_stride_hi,
-                fields.writeback_buffer.surface_stride,
-            );
-            Some(TargetImage {
+        let internal = fields.internal_format;
+        let mut image = None;
+        if fields.write_enable && fields.writeback_block_format != BlockFormat::NoWrite {
+            let buffer = fields.writeback_buffer;
+            let stride = stride(buffer.surface_stride_hi, buffer.surface_stride);
+            let samples = written(fields.writeback_msaa, stride).ok_or(not_modelled)?;
+            let may_average =
+                InternalFormat::of(internal).is_some_and(|row| row.average.contains(arch));
+            if samples == WrittenSamples::Average && !may_average {
+                return Err(FramebufferError::AverageNotLegal { target });
+            }
+            let block = fields.writeback_block_format;
+            let surface = match elements(block, buffer.base.0, buffer.row_stride) {
+                Some(surface) => Some(surface),
+                None => afbc_surface(
+                    &AfbcRgbRenderTarget::unpack_at(arch, words, 0).map_err(at)?,
+                    format.bytes(),
+                ),
+            };
+            // Compressed images have one sample.
+            let layered = matches!(samples, WrittenSamples::Layered { .. });
+            let surface =
+                surface.filter(|surface| !(layered && matches!(surface, Surface::Afbc(_))));
+            image = Some(TargetImage {
                 format,
                 swizzle: core::array::from_fn(|at| (fields.swizzle.0 >> (3 * at) & 7) as u8),
-                surface: elements(fields.writeback_block_format, base.0, row_stride)
-                    .ok_or(not_modelled)?,
-                samples: written(fields.writeback_msaa, stride).ok_or(not_modelled)?,
-            })
-        } else {
-            None
-        };
+                surface: surface.ok_or(not_modelled)?,
+                samples,
+            });
+        }
         Ok(Target {
-            format: TileFormat::of(fields.internal_format, format.bytes()),
+            format: TileFormat::of(internal, format.bytes()),
             clear: [clear.color_0, clear.color_1, clear.color_2, clear.color_3],
             dithered_clear: fields.dithered_clear,
             srgb: fields.srgb,
@@ -328,6 +420,51 @@ fn memory_format(fields: &RgbRenderTarget) -> Option<MemoryFormat> {
             fields.writeback_float_format.map(MemoryFormat::of_float)
         }
         _ => MemoryFormat::of(fields.writeback_format),
+    }
+}
+
+/// The compressed surface of a target. Wide superblocks are taken as 32 by 8 (free choice: the target has one bit for them).
+fn afbc_surface(fields: &AfbcRgbRenderTarget, pixel_bytes: u8) -> Option<Surface> {
+    let widths = channel_widths(fields.compression_mode);
+    Some(Surface::Afbc(AfbcSurface {
+        header: fields.header.0,
+        row_stride: fields.row_stride.into(),
+        body_offset: fields.body_offset.into(),
+        superblock: if fields.wide_block {
+            Superblock::WIDE
+        } else {
+            Superblock::SQUARE
+        },
+        tiled: is_tiled(fields.writeback_block_format)?,
+        pixel_bytes,
+        transform: widths.filter(|_| fields.yuv_transform),
+    }))
+}
+
+/// The compressed surface of depth or stencil.
+fn zs_afbc(
+    block: BlockFormat,
+    [header, row_stride]: [u64; 2],
+    body_offset: u32,
+    pixel_bytes: u8,
+) -> Option<Surface> {
+    Some(Surface::Afbc(AfbcSurface {
+        header,
+        row_stride,
+        body_offset: body_offset.into(),
+        superblock: Superblock::SQUARE,
+        tiled: is_tiled(block)?,
+        pixel_bytes,
+        transform: None,
+    }))
+}
+
+/// Whether a compressed block format has tiled headers; `None` if it is not compressed.
+fn is_tiled(block: BlockFormat) -> Option<bool> {
+    match block {
+        BlockFormat::Afbc => Some(false),
+        BlockFormat::AfbcTiled => Some(true),
+        _ => None,
     }
 }
 
@@ -362,3 +499,7 @@ fn written(msaa: Msaa, stride: u64) -> Option<WrittenSamples> {
 fn written_zs(msaa: Msaa, stride: u64) -> Option<WrittenSamples> {
     written(msaa, stride).filter(|samples| *samples != WrittenSamples::Average)
 }
+
+#[cfg(test)]
+#[path = "framebuffer_tests.rs"]
+mod tests;

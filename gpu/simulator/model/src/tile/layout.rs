@@ -75,7 +75,45 @@ fn morton(x: u32, y: u32, height: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tile::tests::vectors;
     use std::vec::Vec;
+
+    #[test]
+    fn u_interleaved_addresses_are_those_of_the_vectors() {
+        let Some(vectors) = vectors("graphics-vectors.json") else {
+            return;
+        };
+        for case in vectors["u_interleaved_address"].as_array().expect("a list") {
+            let number = |name: &str| case[name].as_u64().expect("a number");
+            let bytes = number("bytes");
+            let row = number("width").div_ceil(16) * 256 * bytes;
+            let at = [number("x") as u32, number("y") as u32];
+            let found = element_offset(Order::UInterleaved, row, bytes as u8, at);
+            assert_eq!(found, case["address"].as_u64(), "{case}");
+        }
+    }
+
+    #[test]
+    fn blocks_of_64_kib_begin_where_the_vectors_say() {
+        let Some(vectors) = vectors("graphics-vectors2.json") else {
+            return;
+        };
+        for case in vectors["image_layout_64k"].as_array().expect("a list") {
+            let number = |json: &serde_json::Value| json.as_u64().expect("a number");
+            let bytes = number(&case["block_bytes"]) as u8;
+            let row = number(&case["per_level_offset_row_surface"][0][1]);
+            let block = [0, 1].map(|axis| number(&case["block"][axis]) as u32);
+            for texel in case["level0_texel_to_block_start"]
+                .as_array()
+                .expect("a list")
+            {
+                let at = [0, 1].map(|axis| number(&texel[axis]) as u32 / block[axis]);
+                let offset = element_offset(Order::Interleaved64k, row, bytes, at);
+                let start = offset.map(|offset| offset / BLOCK * BLOCK);
+                assert_eq!(start, texel[2].as_u64(), "{texel} of {case}");
+            }
+        }
+    }
 
     #[test]
     fn tiles_are_in_u_order() {

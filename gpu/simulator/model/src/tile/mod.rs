@@ -7,12 +7,14 @@
 //! Never: knows warps, registers, the fabric or the order of fragments (`fragment::order` does).
 //! Facts: hardware/graphics-model.md 4, hardware/graphics-framebuffer.md, hardware/graphics-formats.md.
 
+pub(crate) mod afbc;
 pub(crate) mod blend;
 pub(crate) mod buffer;
 pub(crate) mod depth;
 pub(crate) mod framebuffer;
 pub(crate) mod layout;
 pub(crate) mod operand;
+pub(crate) mod size;
 pub(crate) mod target;
 pub(crate) mod write_back;
 
@@ -35,5 +37,7 @@ pub(crate) trait GpuMemory {
     fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), Self::Refusal>;
 }
 
+#[cfg(test)]
+mod clear_tests;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -3,9 +3,8 @@
 //! Facts: hardware/graphics-formats.md 4 and 5; hardware/graphics-framebuffer.md 5.3, 5.4.
 
 use crate::shader::PixelFormat;
-use eitri_descriptors::target::{
-    ColorBufferInternalFormat as Internal, ColorFormat, FloatColorFormat,
-};
+use eitri_descriptors::attachment_formats::InternalFormat;
+use eitri_descriptors::target::{ColorBufferInternalFormat, ColorFormat, FloatColorFormat};
 
 /// Format of a colour target in the tile buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,36 +17,17 @@ pub(crate) struct TileFormat {
 
 impl TileFormat {
     /// The tile format of an internal format; raw formats without a size take that of memory.
-    pub(crate) fn of(internal: Internal, memory_bytes: u8) -> TileFormat {
-        let word = match internal {
-            Internal::RawValue => return TileFormat::raw(memory_bytes.next_power_of_two()),
-            Internal::RAW8 => return TileFormat::raw(1),
-            Internal::RAW16 => return TileFormat::raw(2),
-            Internal::RAW32 => return TileFormat::raw(4),
-            Internal::RAW64 => return TileFormat::raw(8),
-            Internal::RAW128 => return TileFormat::raw(16),
-            Internal::R8G8B8A8 => 237 << 12,
-            Internal::R10G10B10A2 => 238 << 12,
-            Internal::R8G8B8A2 => 242 << 12,
-            Internal::R4G4B4A4 => 233 << 12,
-            Internal::R5G6B5A0 => 227 << 12,
-            Internal::R5G5B5A1 => 225 << 12,
-            Internal::R16F => 199 << 12,
-            Internal::RG16F => 207 << 12,
-            Internal::RGBA16F => 223 << 12,
-            Internal::RG11FB10F => 89 << 12,
+    pub(crate) fn of(internal: ColorBufferInternalFormat, memory_bytes: u8) -> TileFormat {
+        let Some(row) = InternalFormat::of(internal) else {
+            return TileFormat {
+                bytes: memory_bytes.next_power_of_two().min(16),
+                blendable: None,
+            };
         };
-        let format = PixelFormat::of_tile(word);
+        let word = row.blendable.map(|blendable| blendable.code << 12);
         TileFormat {
-            bytes: format.map_or(4, |format| format.bytes()),
-            blendable: format,
-        }
-    }
-
-    fn raw(bytes: u8) -> TileFormat {
-        TileFormat {
-            bytes: bytes.min(16),
-            blendable: None,
+            bytes: row.bytes as u8,
+            blendable: word.and_then(PixelFormat::of_tile),
         }
     }
 }
@@ -127,4 +107,57 @@ impl MemoryFormat {
         }
         pixel
     }
+}
+
+/// The bits in memory of the bits of a sample.
+pub(crate) fn memory_bits(
+    tile: TileFormat,
+    memory: MemoryFormat,
+    swizzle: [u8; 4],
+    bits: u128,
+) -> u128 {
+    // Raw bits have no components that could be exchanged.
+    let (Some(format), MemoryFormat::Codes { sizes, .. }) = (tile.blendable, memory) else {
+        return bits;
+    };
+    let codes = format.stored_codes(bits);
+    let one = |index: usize| {
+        if format.is_unorm() {
+            u32::MAX
+        } else {
+            // 1.0 of a float of so many bits with an exponent of five; that of 16 bits has a sign too.
+            15_u32 << (sizes[index] - if sizes[index] == 16 { 6 } else { 5 })
+        }
+    };
+    memory.pack(core::array::from_fn(|index| match swizzle[index] {
+        _ if sizes[index] == 0 => 0,
+        component @ 0..=3 if format.channel_bits(component.into()) != 0 => {
+            codes[usize::from(component)]
+        }
+        // Alpha that the tile does not hold is 1; other components are 0.
+        3 | 5 => one(index),
+        _ => 0,
+    }))
+}
+
+/// The mean of samples. Codes of normalised formats are averaged as integers, exactly; the others as values in f64.
+pub(crate) fn average(format: &PixelFormat, srgb: bool, samples: &[u128]) -> u128 {
+    let count = samples.len().max(1) as f64;
+    if format.is_unorm() && !srgb {
+        let mut sums = [0.0; 4];
+        for sample in samples {
+            for (sum, code) in sums.iter_mut().zip(format.stored_codes(*sample)) {
+                *sum += f64::from(code);
+            }
+        }
+        return format.texel_of_codes(sums.map(|sum| libm::rint(sum / count) as u32));
+    }
+    let format = format.with_srgb(srgb);
+    let mut sums = [0.0; 4];
+    for sample in samples {
+        for (sum, value) in sums.iter_mut().zip(format.unpack(*sample)) {
+            *sum += value;
+        }
+    }
+    format.pack(sums.map(|sum| sum / count))
 }

@@ -99,6 +99,20 @@ pub(crate) fn framebuffer(
     Framebuffer::decode(arch, span, &words).expect("a framebuffer")
 }
 
+/// The error of a framebuffer with these targets.
+pub(crate) fn decode_error(arch: Arch, targets: &[[u32; 16]]) -> Option<FramebufferError> {
+    let parameters = FramebufferParameters {
+        render_target_count: targets.len() as u32,
+        ..parameters([16, 16], 4, 64)
+    };
+    let mut words = vec![0; 32];
+    parameters.pack(arch, &mut words).expect("parameters pack");
+    words.extend(targets.iter().flatten());
+    let tag = 1 | (targets.len() as u64 - 1) << 2;
+    let span = FramebufferSpan::of(arch, tag).expect("a tagged pointer");
+    Framebuffer::decode(arch, span, &words).err()
+}
+
 pub(crate) fn packed<T: Descriptor>(arch: Arch, descriptor: T) -> [u32; 16] {
     let mut words = [0; 16];
     descriptor

@@ -4,11 +4,14 @@
 //! Facts: hardware/graphics-model.md 4.6; hardware/graphics-framebuffer.md 5.3, 5.4, 5.8, 5.9.
 
 use super::GpuMemory;
-use super::buffer::{Pixel, TileBuffer};
-use super::framebuffer::{Framebuffer, Surface, Target, TargetImage, WrittenSamples};
-use super::layout::element_offset;
-use super::target::MemoryFormat;
+use super::buffer::{Pixel, TileBuffer, TileError};
+use super::depth::{depth_of, quantised};
+use super::framebuffer::{
+    DepthImage, Framebuffer, StencilImage, Surface, Target, TargetImage, WrittenSamples, ZsElement,
+};
+use super::target::{average, memory_bits};
 use alloc::vec::Vec;
+use eitri_descriptors::framebuffer::{ZInternalFormat, ZsFormat};
 
 /// A box of pixels of the framebuffer; both corners are inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,11 +66,17 @@ pub(crate) fn write_back<M: GpuMemory>(
     let Some(area) = whole.intersection(clip) else {
         return Ok(());
     };
+    let part = Part { tile, origin, area };
     for (index, target) in (0..).zip(&framebuffer.targets) {
         if let Some(image) = &target.image {
-            let part = Part { tile, origin, area };
             part.write_target(index, target, image, memory)?;
         }
+    }
+    if let Some(image) = &framebuffer.depth {
+        part.write_depth(image, memory)?;
+    }
+    if let Some(image) = &framebuffer.stencil {
+        part.write_stencil(image, memory)?;
     }
     Ok(())
 }
@@ -79,6 +88,13 @@ struct Part<'t> {
     area: PixelBox,
 }
 
+/// Where the pixels of one attachment go.
+struct Destination<'s> {
+    surface: &'s Surface,
+    samples: WrittenSamples,
+    element: ZsElement,
+}
+
 impl Part<'_> {
     fn write_target<M: GpuMemory>(
         &self,
@@ -88,23 +104,127 @@ impl Part<'_> {
         memory: &mut M,
     ) -> Result<(), M::Refusal> {
         let bytes = image.format.bytes();
-        for (sample, start) in surfaces(image.samples, self.tile.samples()) {
+        let destination = Destination {
+            surface: &image.surface,
+            samples: image.samples,
+            element: ZsElement {
+                element: bytes,
+                first: 0,
+                bytes,
+            },
+        };
+        let count = self.tile.samples();
+        self.write(&destination, memory, |pixel, sample| {
+            let bits = match (image.samples, &target.format.blendable) {
+                (WrittenSamples::Average, Some(format)) => {
+                    let mut samples = [0; 16];
+                    let samples = &mut samples[..count.min(16) as usize];
+                    for (sample, bits) in (0..).zip(samples.iter_mut()) {
+                        *bits = self.tile.bits(index, pixel, sample)?;
+                    }
+                    average(format, target.srgb, samples)
+                }
+                _ => self.tile.bits(index, pixel, sample)?,
+            };
+            let bits = memory_bits(target.format, image.format, image.swizzle, bits);
+            Ok(match &image.surface {
+                Surface::Afbc(surface) => surface.transformed(bits),
+                Surface::Elements { .. } => bits,
+            })
+        })
+    }
+
+    fn write_depth<M: GpuMemory>(
+        &self,
+        image: &DepthImage,
+        memory: &mut M,
+    ) -> Result<(), M::Refusal> {
+        let destination = Destination {
+            surface: &image.surface,
+            samples: image.samples,
+            element: ZsElement::of_depth(image.format),
+        };
+        let internal = self.tile.depth_format();
+        let written = match image.format {
+            ZsFormat::D16 => ZInternalFormat::D16,
+            ZsFormat::D24 | ZsFormat::D24X8 | ZsFormat::D24S8 => ZInternalFormat::D24,
+            ZsFormat::D32 => ZInternalFormat::D32,
+        };
+        self.write(&destination, memory, |pixel, sample| {
+            let code = self.tile.zs(pixel, sample)?.depth;
+            if internal == written {
+                return Ok(code.into());
+            }
+            // Drivers pair formats; another pair is converted with one rounding (free choice).
+            Ok(quantised(written, depth_of(internal, code)).into())
+        })
+    }
+
+    fn write_stencil<M: GpuMemory>(
+        &self,
+        image: &StencilImage,
+        memory: &mut M,
+    ) -> Result<(), M::Refusal> {
+        let destination = Destination {
+            surface: &image.surface,
+            samples: image.samples,
+            element: ZsElement::of_stencil(image.format),
+        };
+        self.write(&destination, memory, |pixel, sample| {
+            Ok(self.tile.zs(pixel, sample)?.stencil.into())
+        })
+    }
+
+    fn write<M: GpuMemory>(
+        &self,
+        destination: &Destination<'_>,
+        memory: &mut M,
+        bits: impl Fn(Pixel, u32) -> Result<u128, TileError>,
+    ) -> Result<(), M::Refusal> {
+        let Destination {
+            surface,
+            samples,
+            element,
+        } = destination;
+        for (sample, start) in surfaces(*samples, self.tile.samples()) {
             let mut writes = Writes::default();
             for at in self.pixels() {
-                let Some(address) = address(&image.surface, start, bytes, at) else {
-                    continue;
-                };
                 let pixel = Pixel {
                     x: at[0] - self.origin[0],
                     y: at[1] - self.origin[1],
                 };
-                // The pixel is inside the tile and the target is one of its own.
-                let Ok(bits) = self.tile.bits(index, pixel, sample) else {
+                // The area lies inside the tile, and targets and samples are the tile's own, so there are bits.
+                let (Some(address), Ok(bits)) = (
+                    surface.address(start, element.element, at),
+                    bits(pixel, sample),
+                ) else {
                     continue;
                 };
-                writes.add(address, stored(target, image, bits), bytes);
+                let address = address.wrapping_add(element.first.into());
+                writes.add(address, bits, element.bytes);
             }
             writes.send(memory)?;
+        }
+        self.write_headers(surface, memory)
+    }
+
+    /// Writes the header entries of the superblocks that the area touches.
+    fn write_headers<M: GpuMemory>(
+        &self,
+        surface: &Surface,
+        memory: &mut M,
+    ) -> Result<(), M::Refusal> {
+        let Surface::Afbc(surface) = surface else {
+            return Ok(());
+        };
+        let (width, height) = (surface.superblock.width, surface.superblock.height);
+        let [x, y] = self.area.min;
+        for y in (y - y % height..=self.area.max[1]).step_by(height as usize) {
+            for x in (x - x % width..=self.area.max[0]).step_by(width as usize) {
+                if let Some(entry) = surface.written_entry([x, y]) {
+                    memory.write(surface.entry_address([x, y]), &entry.encode())?;
+                }
+            }
         }
         Ok(())
     }
@@ -123,41 +243,6 @@ fn surfaces(samples: WrittenSamples, count: u32) -> impl Iterator<Item = (u32, u
         WrittenSamples::Layered { stride } => (count, stride),
     };
     (0..count).map(move |sample| (sample, stride.wrapping_mul(sample.into())))
-}
-
-fn address(surface: &Surface, start: u64, bytes: u8, at: [u32; 2]) -> Option<u64> {
-    let Surface::Elements {
-        order,
-        base,
-        row_stride,
-    } = *surface;
-    let offset = element_offset(order, row_stride, bytes, at)?;
-    Some(base.wrapping_add(start).wrapping_add(offset))
-}
-
-/// The bits in memory of a sample.
-fn stored(target: &Target, image: &TargetImage, bits: u128) -> u128 {
-    let (Some(format), MemoryFormat::Codes { sizes, .. }) = (target.format.blendable, image.format)
-    else {
-        return bits;
-    };
-    let codes = format.stored_codes(bits);
-    let one = |index: usize| {
-        if format.is_unorm() {
-            u32::MAX
-        } else {
-            // 1.0 of a float with five bits of exponent.
-            15 << (u32::from(sizes[index]) - if sizes[index] == 16 { 6 } else { 5 })
-        }
-    };
-    image.format.pack(core::array::from_fn(|index| {
-        match usize::from(image.swizzle[index]) {
-            component @ 0..=3 if format.channel_bits(component) != 0 => codes[component],
-            // Alpha that the tile does not hold is 1; other components are 0.
-            3 | 5 if sizes[index] != 0 => one(index),
-            _ => 0,
-        }
-    }))
 }
 
 /// Writes of pixels, joined to runs of bytes.
@@ -192,3 +277,7 @@ impl Writes {
         memory.write(start, &run)
     }
 }
+
+#[cfg(test)]
+#[path = "write_back_tests.rs"]
+mod tests;
