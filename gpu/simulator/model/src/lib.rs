@@ -60,6 +60,8 @@ mod shader;
 // Graphics, from stored positions on.
 #[expect(dead_code, unused_imports, reason = "wired in by work/fragment.rs")]
 mod raster;
+#[expect(dead_code, unused_imports, reason = "wired in by work/tiling.rs")]
+mod tiler;
 
 pub use clock::Nanoseconds;
 pub use config::{Config, Latencies, Product};

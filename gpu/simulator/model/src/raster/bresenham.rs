@@ -97,8 +97,10 @@ impl Bresenham {
         let minor = if passes {
             self.crossing(centre)
         } else {
-            let minor = from_minor.div_euclid(256) as i32;
-            let starts_here = from.div_euclid(256) == i64::from(step);
+            // Moved, a start on the border of two pixels lies in the one before it.
+            let pixel = |subpixels: i64| (subpixels - 1).div_euclid(256);
+            let minor = pixel(from_minor) as i32;
+            let starts_here = pixel(from) == i64::from(step);
             if !starts_here || !self.in_diamond(self.from, step, minor) {
                 return None;
             }

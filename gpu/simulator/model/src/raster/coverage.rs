@@ -89,12 +89,8 @@ pub(crate) fn cover(
     within: PixelBox,
     quads: &mut Vec<Quad>,
 ) {
-    let bounds = match &primitive.form {
-        Form::Shape(shape) => &shape.bounds,
-        Form::Bresenham(line) => &line.bounds,
-    };
-    let Some(within) = PixelBox::around(bounds).and_then(|touched| touched.intersection(within))
-    else {
+    let touched = primitive.touched();
+    let Some(within) = touched.and_then(|touched| touched.intersection(within)) else {
         return;
     };
     let extent = match &primitive.form {

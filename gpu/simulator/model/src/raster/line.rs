@@ -26,11 +26,6 @@ impl LineWidth {
     pub(super) fn pixels(self) -> i32 {
         (libm::rint(f64::from(self.parts) / 128.0) as i32).max(1)
     }
-
-    /// Most pixels by which a line's border lies beside its segment.
-    pub(crate) fn reach(self) -> i32 {
-        (self.parts + 255) / 256 + 1
-    }
 }
 
 /// The rectangle of a line: the segment, widened by half the width to either side, its ends perpendicular.

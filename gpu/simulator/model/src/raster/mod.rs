@@ -19,6 +19,8 @@ mod line;
 mod plain;
 mod point;
 mod primitive;
+#[cfg(test)]
+mod properties;
 mod samples;
 mod shape;
 mod tie;

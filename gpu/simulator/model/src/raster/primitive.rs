@@ -4,6 +4,7 @@
 
 use super::bresenham::Bresenham;
 use super::conservative;
+use super::coverage::PixelBox;
 use super::depth::DepthBias;
 use super::edge::Edge;
 use super::fixed::{Point, snap};
@@ -144,6 +145,14 @@ impl Primitive {
     pub(crate) fn biased(self, bias: &DepthBias) -> Primitive {
         let bias = bias.of(&self);
         Primitive { bias, ..self }
+    }
+
+    /// Pixels that the primitive may touch. None if all of them lie outside 16-bit coordinates.
+    pub(crate) fn touched(&self) -> Option<PixelBox> {
+        PixelBox::around(match &self.form {
+            Form::Shape(shape) => &shape.bounds,
+            Form::Bresenham(line) => &line.bounds,
+        })
     }
 
     /// Whether the primitive covers a point of the screen, samples set aside.
