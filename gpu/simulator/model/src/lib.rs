@@ -58,22 +58,11 @@ mod work;
 mod shader;
 
 // Graphics, from stored positions on.
-#[allow(dead_code, unused_imports, reason = "wired in by work/fragment.rs")]
 mod raster;
 mod tiler;
 
 // Pixels: the tile buffer and what reaches memory from it, the order of a fragment's tests.
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "wired in by work/fragment.rs and the messages of fragment shaders"
-)]
 mod fragment;
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "wired in by work/fragment.rs and the messages of fragment shaders"
-)]
 mod tile;
 
 pub use clock::Nanoseconds;

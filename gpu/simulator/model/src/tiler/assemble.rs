@@ -109,7 +109,7 @@ impl Assembler {
             Topology::Triangles if number % 3 == 2 => {
                 self.primitive(&[before, last, vertex], [0, 2])
             }
-            Topology::TriangleStrip if number >= 2 && number % 2 == 0 => {
+            Topology::TriangleStrip if number >= 2 && number.is_multiple_of(2) => {
                 self.primitive(&[before, last, vertex], [0, 2])
             }
             Topology::TriangleStrip if number >= 2 => {

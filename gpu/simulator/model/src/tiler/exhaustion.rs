@@ -287,8 +287,8 @@ fn primitives_outside_the_framebuffer_take_no_memory() {
 }
 
 /// With `chunks` chunks at first, one more whenever they are used up, and an access that waits after every `patience`
-/// granted ones.
-fn tile_with(chunks: u64, patience: Option<u32>) -> (Array, Vec<ListedPrimitive>, u64) {
+/// granted ones. `taken` groups of vertices, 64 bytes each, move the places where a chunk ends.
+fn tile_with(chunks: u64, patience: Option<u32>, taken: u32) -> (Array, Vec<ListedPrimitive>, u64) {
     let mut memory = memory(chunks, 0);
     memory.patience = patience;
     let mut random = Random::new(10);
@@ -301,12 +301,22 @@ fn tile_with(chunks: u64, patience: Option<u32>) -> (Array, Vec<ListedPrimitive>
             Err(error) => assert_eq!(error, OpenError::Memory(Refused::Waits)),
         }
     };
+    if taken > 0 {
+        let layout = VertexLayout::new(1, false, 0);
+        list.allocate_vertices(&mut memory, layout, 4 * taken)
+            .expect("room in the first chunk");
+    }
     for id in 0..6 * PER_DRAW {
         if id % PER_DRAW == 0 {
             list.set_draw(state(id / PER_DRAW));
         }
         let primitive = primitive(&mut random, id);
+        let mut tries = 0..1000;
         loop {
+            assert!(
+                tries.next().is_some(),
+                "primitive {id} is never entered, waits after {patience:?}"
+            );
             match list.add(&mut memory, &primitive) {
                 Ok(()) => break,
                 Err(TilingStop::Memory(Refused::Waits)) => {}
@@ -326,19 +336,21 @@ fn tile_with(chunks: u64, patience: Option<u32>) -> (Array, Vec<ListedPrimitive>
     (memory, entered, exhausted)
 }
 
+/// Every allocation is larger than the step by which the end of the first chunk moves, so each one fails in turn.
 #[test]
-fn nothing_is_lost_or_doubled_when_memory_runs_out_at_any_chunk() {
-    for chunks in 0..12 {
-        let (mut memory, entered, exhausted) = tile_with(chunks, None);
-        assert!(exhausted > 0 || chunks > 8, "{chunks} chunks were enough");
+fn nothing_is_lost_or_doubled_when_memory_runs_out_at_any_allocation() {
+    for taken in 0..(CHUNK as u32 - 64) / 64 {
+        let (mut memory, entered, exhausted) = tile_with(1, None, taken);
+        assert!(exhausted > 2, "one chunk was nearly enough");
         check(&mut memory, &entered);
     }
 }
 
 #[test]
 fn nothing_is_lost_or_doubled_when_accesses_wait() {
-    for patience in 5..40 {
-        let (mut memory, entered, _) = tile_with(1, Some(patience));
+    // One call makes up to 20 accesses of which none may wait: those before the decision are made again.
+    for patience in 20..60 {
+        let (mut memory, entered, _) = tile_with(1, Some(patience), 0);
         check(&mut memory, &entered);
     }
 }
@@ -347,7 +359,7 @@ fn nothing_is_lost_or_doubled_when_accesses_wait() {
 #[test]
 fn what_was_rendered_is_not_drawn_again() {
     let total = 6 * PER_DRAW;
-    for chunks in 2..8 {
+    for chunks in 2..6 {
         let mut memory = memory(chunks, 0);
         let mut random = Random::new(11);
         let mut list = PolygonList::open(&mut memory, &OPENING).expect("a context");
@@ -397,7 +409,7 @@ fn vertices_that_no_chunk_holds_are_refused_for_good() {
 
 #[test]
 fn lists_that_somebody_else_wrote_are_refused() {
-    let (mut memory, _, _) = tile_with(12, None);
+    let (mut memory, _, _) = tile_with(12, None, 0);
     let root = memory.get64(CONTEXT);
     let reader = ListReader::open(&mut memory, root)
         .expect("a list")

@@ -175,7 +175,7 @@ mod tests {
         let mut allocate = |memory: &mut Array, bytes| heap.allocate(memory, &mut writes, bytes);
         assert_eq!(allocate(&mut memory, 100), Ok(0x10040));
         assert_eq!(
-            allocate(&mut memory, 0xf00),
+            allocate(&mut memory, 0xf80),
             Ok(0x20040),
             "the rest of the first chunk is too small"
         );

@@ -85,5 +85,23 @@ cases! {
     clear_noafbc "clear-noafbc" like "clear" exact 4096;
     triangle_noafbc "triangle-noafbc" like "triangle" exact 4025;
     twopass_noafbc "twopass-noafbc" like "twopass" exact 4025;
+    msaa_noafbc "msaa-noafbc" like "msaa" exact 4013;
     stencil_noafbc "stencil-noafbc" like "stencil" exact 4096;
+    texdepth_noafbc "texdepth-noafbc" like "texdepth" exact 4008;
+    indirect_noafbc "indirect-noafbc" like "indirect" exact 4008;
+    copyimage_noafbc "copyimage-noafbc" like "copyimage" exact 4096;
+    discard "discard" like "discard" exact 4058;
+    clear "clear" like "clear" exact 4096;
+    clearimage "clearimage" like "clearimage" exact 4096;
+    triangle "triangle" like "triangle" exact 4025;
+    twopass "twopass" like "twopass" exact 4025;
+    msaa "msaa" like "msaa" exact 4013;
+    stencil "stencil" like "stencil" exact 4096;
+    texdepth "texdepth" like "texdepth" exact 4008;
+    indirect "indirect" like "indirect" exact 4008;
+    copyimage "copyimage" like "copyimage" exact 4096;
+    clear_g720 "clear-g720" like "clear" exact 4096;
+    clear_g725 "clear-g725" like "clear" exact 4096;
+    triangle_g720 "triangle-g720" like "triangle" exact 4025;
+    triangle_g725 "triangle-g725" like "triangle" exact 4025;
 }
