@@ -31,6 +31,8 @@ pub struct Capture {
     pub gpu: String,
     pub jobs: Vec<Job>,
     pub heap: Option<Heap>,
+    /// Texels of a row of the image that the first compute or fullscreen job uploads.
+    pub upload: Option<u64>,
 }
 
 fn number(value: &Value) -> u64 {
@@ -68,7 +70,23 @@ impl Capture {
             gpu: text(&json["gpu"]).replace("Mali-", ""),
             jobs: items(&json["jobs"]).iter().map(Job::read).collect(),
             heap,
+            upload: upload(name),
         })
+    }
+}
+
+/// Texels of a row of what a case uploads, by the case's name (`source/vkgfx.c`).
+fn upload(case: &str) -> Option<u64> {
+    let is = |name: &&str| case.starts_with(*name);
+    if ["texdepth", "indirect"].iter().any(|name| is(&name)) {
+        Some(16)
+    } else if ["blit", "copyimage", "clearimage"]
+        .iter()
+        .any(|name| is(&name))
+    {
+        Some(32)
+    } else {
+        None
     }
 }
 
@@ -85,13 +103,6 @@ impl Job {
             registers: words(&json["all_registers"]),
             objects: objects.collect(),
         }
-    }
-
-    /// The first object of a structure whose name begins so.
-    pub fn object(&self, structure: &str) -> Option<&Object> {
-        self.objects
-            .iter()
-            .find(|object| object.structure.starts_with(structure))
     }
 
     /// A pair of registers.

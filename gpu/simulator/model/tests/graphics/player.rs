@@ -4,9 +4,9 @@ use super::bench::Bench;
 use super::capture::{Capture, Job, Object};
 use eitri_cs::enums::SyncScope;
 use eitri_cs::instr::{
-    HeapSet, Instr as Command, Move32, ReqResource, SetSbEntry, SetStateImm32, SyncAdd64, Wait,
+    HeapSet, Instr as Command, Move32, ReqResource, SetSbEntry, SyncAdd64, Wait,
 };
-use eitri_cs::{Arch, Pair, Reg, SlotMask};
+use eitri_cs::{Pair, Reg, SlotMask};
 use eitri_csf::page_table::Attributes;
 use eitri_model::{Config, Product};
 use std::collections::BTreeSet;
@@ -22,8 +22,8 @@ const DONE: u64 = 0x2100_0000;
 /// The address space of the group.
 const SPACE: usize = 1;
 
-/// Registers that jobs read.
-const JOB_REGISTERS: u8 = 66;
+/// Registers that jobs read: those above count what streams have been given.
+const JOB_REGISTERS: u8 = 84;
 
 /// A machine that plays a capture.
 pub struct Player {
@@ -82,9 +82,36 @@ impl Player {
         }
     }
 
+    /// Writes the texels that an upload reads, which captures do not hold: `side` texels a row.
+    ///
+    /// Contents: hardware/worked/README.md, table of what is to be supplied.
+    fn put_upload(&mut self, job: &Job, side: u64) {
+        let fullscreen = job.text.starts_with("RUN_FULLSCREEN");
+        let (register, word) = if fullscreen { (12, 6) } else { (8, 4) };
+        let source = uniform_address(job, register, word);
+        self.map(source, IMAGE_BYTES, Attributes::CACHED);
+        let scale = 256 / side;
+        for (x, y) in (0..side).flat_map(|y| (0..side).map(move |x| (x, y))) {
+            let blue = if (x >> 2 ^ y >> 2) & 1 != 0 { 255 } else { 0 };
+            let step = if side == 16 { 17 } else { scale };
+            let texel = [(step * x) as u8, (step * y) as u8, blue, 255];
+            self.bench.put(SPACE, source + 4 * (side * y + x), &texel);
+        }
+    }
+
     /// Runs all jobs; the 64 x 64 pixels that the last one read back, if it is a compute job.
     pub fn play(&mut self, capture: &Capture) -> Option<Vec<[u8; 4]>> {
+        let is_upload = |job: &&Job| {
+            ["RUN_COMPUTE", "RUN_FULLSCREEN"]
+                .iter()
+                .any(|name| job.text.starts_with(name))
+        };
+        let upload = capture.upload.zip(capture.jobs.iter().find(is_upload));
         for job in &capture.jobs {
+            if let Some((side, _)) = upload.filter(|(_, first)| core::ptr::eq(*first, job)) {
+                self.bench.flush();
+                self.put_upload(job, side);
+            }
             self.run(capture, job);
         }
         let last = capture.jobs.last()?;
@@ -147,9 +174,9 @@ impl Player {
             word(at + 1) << 32 | word(at)
         };
         let images = match object.structure.as_str() {
-            "RGB Render Target" => vec![address(8)],
-            name if name.contains("Plane") => vec![address(2)],
-            name if name.starts_with("ZS") => vec![address(8), address(12)],
+            "RGB Render Target" | "AFBC RGB Render Target" => vec![address(8)],
+            "Generic Plane" | "AFBC Plane" => vec![address(2)],
+            "ZS CRC Extension" => vec![address(8), address(12)],
             "Buffer" => vec![address(2)],
             _ => Vec::new(),
         };
@@ -185,7 +212,7 @@ impl Player {
                 .into(),
             );
         }
-        select_slots(arch, &mut push);
+        select_slots(&mut push);
         for (register, value) in (0..JOB_REGISTERS).zip(&job.registers) {
             push(set32(register, *value));
         }
@@ -229,15 +256,22 @@ impl Player {
     }
 }
 
+/// The uniforms that a pair of registers points to.
+fn uniforms(job: &Job, register: usize) -> &[u32] {
+    let uniforms = job.pair(register) & 0x00ff_ffff_ffff_ffff;
+    let object = job.objects.iter().find(|it| it.address == uniforms);
+    &object.expect("uniforms of the job").words
+}
+
+/// The address in two words of a job's uniforms.
+fn uniform_address(job: &Job, register: usize, word: usize) -> u64 {
+    let words = uniforms(job, register);
+    u64::from(words[word + 1]) << 32 | u64::from(words[word])
+}
+
 /// Where a read-back writes, and the bytes of a row: words 4 and 5, and 6, of its uniforms.
 fn read_back(job: &Job) -> (u64, u64) {
-    let uniforms = job.pair(8) & 0x00ff_ffff_ffff_ffff;
-    let object = job.objects.iter().find(|it| it.address == uniforms);
-    let words = &object.expect("uniforms of the read-back").words;
-    (
-        u64::from(words[5]) << 32 | u64::from(words[4]),
-        words[6].into(),
-    )
+    (uniform_address(job, 8, 4), uniforms(job, 8)[6].into())
 }
 
 fn set32(register: u8, immediate: u32) -> Command {
@@ -249,9 +283,7 @@ fn set32(register: u8, immediate: u32) -> Command {
 }
 
 /// Counts jobs on slot 3 and other work on slot 0.
-fn select_slots(arch: Arch, push: &mut impl FnMut(Command)) {
-    let _ = arch;
-    let _ = SetStateImm32::default();
+fn select_slots(push: &mut impl FnMut(Command)) {
     push(
         SetSbEntry {
             endpoint_entry: eitri_cs::Slot::new(3).expect("a slot"),
