@@ -58,11 +58,27 @@ mod work;
 mod shader;
 
 // Graphics, from stored positions on.
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "its tests and what comes next use all"
+)]
 mod raster;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "its tests and what comes next use all"
+)]
 mod tiler;
 
 // Pixels: the tile buffer and what reaches memory from it, the order of a fragment's tests.
+#[allow(unused_imports, reason = "its tests use all")]
 mod fragment;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "its tests and what comes next use all"
+)]
 mod tile;
 
 pub use clock::Nanoseconds;

@@ -280,7 +280,7 @@ impl Executor<'_> {
                     .pc
                     .wrapping_add(8)
                     .wrapping_add_signed(8 * i64::from(offset));
-                next = branch(warp, taken, |_| target);
+                next = branch(warp, taken, flow, |_| target);
             }
             Operation::BranchTo {
                 test,
@@ -304,7 +304,7 @@ impl Executor<'_> {
                 let taken = taken(warp, test, if_zero, &value) & !self.deaf_lanes();
                 warp.waited(flow.waits_for());
                 let base = warp.pc;
-                next = branch(warp, taken, |lane| {
+                next = branch(warp, taken, flow, |lane| {
                     if absolute {
                         base & !0xffff_ffff | u64::from(target[lane])
                     } else {
@@ -536,15 +536,19 @@ fn taken(warp: &Warp, test: Test, if_zero: bool, value: &Lanes) -> u16 {
         .fold(0, |mask, lane| mask | 1 << lane)
 }
 
-/// Sends the lanes in `taken` elsewhere and the others on.
-fn branch(warp: &mut Warp, taken: u16, target: impl Fn(usize) -> u64) -> Next {
+/// Sends the lanes in `taken` elsewhere and the others on, or ends those if the branch carries the end (valhall-isa.md 12.5).
+fn branch(warp: &mut Warp, taken: u16, flow: Flow, target: impl Fn(usize) -> u64) -> Next {
     let following = warp.pc.wrapping_add(8);
     for lane in bits(warp.lanes) {
         let goes = taken >> lane & 1 != 0;
         warp.pcs[lane] = if goes { target(lane) } else { following };
     }
+    let others = warp.lanes & !taken;
     // The places are noted: parking must not write them over.
     warp.forget_running();
+    if flow.ends_thread() {
+        warp.live &= !others;
+    }
     Next::Choose
 }
 

@@ -78,11 +78,11 @@ impl Capture {
 /// Texels of a row of what a case uploads, by the case's name (`source/vkgfx.c`).
 fn upload(case: &str) -> Option<u64> {
     let is = |name: &&str| case.starts_with(*name);
-    if ["texdepth", "indirect"].iter().any(|name| is(&name)) {
+    if ["texdepth", "indirect"].iter().any(|name| is(name)) {
         Some(16)
     } else if ["blit", "copyimage", "clearimage"]
         .iter()
-        .any(|name| is(&name))
+        .any(|name| is(name))
     {
         Some(32)
     } else {

@@ -10,3 +10,4 @@ mod bench;
 mod capture;
 mod pictures;
 mod player;
+mod reference;

@@ -9,7 +9,7 @@ use std::io::BufReader;
 const PIXELS: usize = 64 * 64;
 
 /// The RGBA pixels of a picture of the captures.
-fn expected(picture: &str) -> Vec<[u8; 4]> {
+pub fn expected(picture: &str) -> Vec<[u8; 4]> {
     let path = eitri_testdata::shared(&format!("hardware/worked/{picture}.png"));
     let file = File::open(path.expect("pictures lie beside captures")).expect("a picture");
     let mut reader = png::Decoder::new(BufReader::new(file))
@@ -44,10 +44,15 @@ fn check(case: &str, picture: &str, exact: usize) {
     };
     let mut player = Player::new(&capture);
     let drawn = player.play(&capture).expect("the last job reads back");
-    let wanted = expected(picture);
+    compare(case, &player, &drawn, &expected(picture), exact);
+}
+
+/// Compares a drawn picture: no pixel is off by more than 1 of 255, and at least `exact` are the same.
+#[track_caller]
+pub fn compare(case: &str, player: &Player, drawn: &[[u8; 4]], wanted: &[[u8; 4]], exact: usize) {
     let differences: Vec<u8> = drawn
         .iter()
-        .zip(&wanted)
+        .zip(wanted)
         .map(|(drawn, wanted)| difference(*drawn, *wanted))
         .collect();
     if let Some(at) = differences.iter().position(|difference| *difference > 1) {

@@ -64,7 +64,7 @@ impl Player {
             for chunk in 0..heap.chunks {
                 let address = heap.first_chunk + chunk * heap.chunk_bytes;
                 player.map(address, heap.chunk_bytes, Attributes::CACHED);
-                let next = address + heap.chunk_bytes | heap.chunk_bytes >> 12;
+                let next = (address + heap.chunk_bytes) | heap.chunk_bytes >> 12;
                 let last = chunk + 1 == heap.chunks;
                 let header = if last { 0 } else { next };
                 player.bench.put_words(SPACE, address, &[header]);
@@ -239,6 +239,12 @@ impl Player {
             .into(),
         );
         words
+    }
+
+    /// A 64-bit word of the GPU's memory.
+    pub fn read64(&mut self, address: u64) -> u64 {
+        self.bench.flush();
+        self.bench.get64(SPACE, address)
     }
 
     /// The picture that a read-back has written.
