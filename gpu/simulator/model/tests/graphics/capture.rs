@@ -77,13 +77,10 @@ impl Capture {
 
 /// Texels of a row of what a case uploads, by the case's name (`source/vkgfx.c`).
 fn upload(case: &str) -> Option<u64> {
-    let is = |name: &&str| case.starts_with(*name);
-    if ["texdepth", "indirect"].iter().any(|name| is(name)) {
+    let is = |name: &str| case.starts_with(name);
+    if is("texdepth") || is("indirect") {
         Some(16)
-    } else if ["blit", "copyimage", "clearimage"]
-        .iter()
-        .any(|name| is(name))
-    {
+    } else if is("blit") || is("copyimage") || is("clearimage") {
         Some(32)
     } else {
         None
