@@ -58,9 +58,15 @@ mod compute;
 mod shader;
 
 // Graphics, from stored positions on.
-#[expect(dead_code, unused_imports, reason = "wired in by work/fragment.rs")]
+#[cfg_attr(
+    not(test),
+    expect(dead_code, unused_imports, reason = "wired in by work/fragment.rs")
+)]
 mod raster;
-#[expect(dead_code, unused_imports, reason = "wired in by work/tiling.rs")]
+#[cfg_attr(
+    not(test),
+    expect(dead_code, unused_imports, reason = "wired in by work/tiling.rs")
+)]
 mod tiler;
 
 pub use clock::Nanoseconds;
