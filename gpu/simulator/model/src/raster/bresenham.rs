@@ -23,7 +23,7 @@ pub(super) struct Bresenham {
     /// Ends, moved along the minor axis so that the replicated pixels lie around the line.
     from: Point,
     to: Point,
-    /// Whether columns are crossed; else rows are.
+    /// Crosses columns; else the line crosses rows.
     along_x: bool,
     /// Pixels along the minor axis.
     pixels: i32,
@@ -76,7 +76,7 @@ impl Bresenham {
         })
     }
 
-    /// Whether the line produces a pixel.
+    /// Tells whether the line produces a pixel.
     pub(super) fn produces(&self, x: i32, y: i32) -> bool {
         let (step, minor) = if self.along_x { (x, y) } else { (y, x) };
         self.first_at(step)
@@ -133,7 +133,7 @@ impl Bresenham {
         (pixel - i64::from(on_border && !rises)) as i32
     }
 
-    /// Whether a moved point lies in the diamond of a pixel.
+    /// Tells whether a moved point lies in the diamond of a pixel.
     fn in_diamond(&self, point: Point, step: i32, minor: i32) -> bool {
         let (column, row) = if self.along_x {
             (step, minor)

@@ -74,7 +74,7 @@ pub(super) fn grown(edges: &[Edge; 3], bounds: &Bounds) -> Shape {
     Shape::new(&half_planes, touched, Asked::Square)
 }
 
-/// Where two edges cross, as the range of subpixels around it: `min` rounded up, `max` rounded down.
+/// Crossing of two edges, as the range of subpixels around it: `min` rounded up, `max` rounded down.
 ///
 /// Squares start at whole subpixels, so comparing with the rounded coordinates decides as the exact ones would.
 fn crossing(a: &Edge, b: &Edge) -> Bounds {

@@ -39,7 +39,7 @@ impl PixelBox {
         (both.min_x <= both.max_x && both.min_y <= both.max_y).then_some(both)
     }
 
-    /// Whether the box holds a pixel.
+    /// Tells whether the box holds a pixel.
     pub(crate) fn holds(&self, x: i32, y: i32) -> bool {
         let columns = i32::from(self.min_x)..=i32::from(self.max_x);
         let rows = i32::from(self.min_y)..=i32::from(self.max_y);
@@ -128,7 +128,7 @@ fn extent(asked: Asked, sampling: &Sampling) -> Bounds {
     }
 }
 
-/// What stays the same while blocks get smaller.
+/// Part of a descent that stays the same while blocks get smaller.
 struct Descent<'a> {
     form: &'a Form,
     sampling: &'a Sampling,

@@ -24,7 +24,7 @@ pub(crate) struct DepthBias {
 }
 
 impl DepthBias {
-    /// What is added to the depth of a triangle; 0 for points and lines, which are not biased.
+    /// Bias that is added to the depth of a triangle; 0 for points and lines, which are not biased.
     pub(super) fn of(&self, primitive: &Primitive) -> f64 {
         let Gradient::Triangle { opposite, area } = &primitive.gradient else {
             return 0.0;
@@ -69,14 +69,14 @@ impl DepthBias {
 pub(crate) struct DepthBounds {
     pub(crate) low: f32,
     pub(crate) high: f32,
-    /// Whether depths below `low` are culled.
+    /// Culls depths below `low`.
     pub(crate) cull_low: bool,
-    /// Whether depths above `high` are culled.
+    /// Culls depths above `high`.
     pub(crate) cull_high: bool,
 }
 
 impl DepthBounds {
-    /// Whether depth culling keeps an unbiased depth. NaN is kept only if neither side culls (free choice).
+    /// Tells whether depth culling keeps an unbiased depth. NaN is kept only if neither side culls (free choice).
     pub(crate) fn keep(&self, depth: f64) -> bool {
         (!self.cull_low || depth >= f64::from(self.low))
             && (!self.cull_high || depth <= f64::from(self.high))

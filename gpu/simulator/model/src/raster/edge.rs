@@ -59,7 +59,7 @@ impl Edge {
         self.along_x * i64::from(point.x) + self.along_y * i64::from(point.y) + self.constant
     }
 
-    /// Whether the half plane holds a point.
+    /// Tells whether the half plane holds a point.
     pub(super) fn holds(&self, point: Point) -> bool {
         self.at(point) >= self.least
     }

@@ -23,7 +23,7 @@ pub(crate) struct Corner {
     pub(crate) inv_w: f32,
 }
 
-/// Where in a pixel a value is evaluated.
+/// Place in a pixel where a value is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Evaluation {
     /// The centre. For a draw that is evaluated per sample, CENTER is [`Evaluation::Sample`].
@@ -65,7 +65,7 @@ impl Evaluation {
     }
 }
 
-/// How weights follow from a point.
+/// Rule by which weights follow from a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Gradient {
     /// Edge functions, each of the edge opposite to a vertex; their sum is the area.

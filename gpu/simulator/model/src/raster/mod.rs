@@ -25,6 +25,8 @@ mod samples;
 mod shape;
 mod tie;
 #[cfg(test)]
+mod values;
+#[cfg(test)]
 mod vectors;
 
 pub(crate) use coverage::{PixelBox, Quad, cover};

@@ -32,7 +32,7 @@ impl Facing {
     }
 }
 
-/// What decides which samples a triangle covers, beside its corners.
+/// State that decides which samples a triangle covers, beside its corners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TriangleRules {
     pub(crate) tie: TieBreakRule,
@@ -42,7 +42,7 @@ pub(crate) struct TriangleRules {
     pub(crate) conservative: bool,
 }
 
-/// What decides which samples a line covers, beside its ends.
+/// State that decides which samples a line covers, beside its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LineRules {
     pub(crate) tie: TieBreakRule,
@@ -51,7 +51,7 @@ pub(crate) struct LineRules {
     pub(crate) bresenham: bool,
 }
 
-/// How coverage is decided.
+/// Test that decides coverage.
 #[expect(
     clippy::large_enum_variant,
     reason = "one primitive at a time: a box would cost an allocation each"
@@ -155,7 +155,7 @@ impl Primitive {
         })
     }
 
-    /// Whether the primitive covers a point of the screen, samples set aside.
+    /// Tells whether the primitive covers a point of the screen, samples set aside.
     pub(super) fn holds(&self, at: Point) -> bool {
         match &self.form {
             Form::Shape(shape) if shape.asked == Asked::Square => true,

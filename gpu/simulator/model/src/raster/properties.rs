@@ -223,20 +223,19 @@ mod diamond {
         // The open range of t, as fractions, in which all four distances are negative.
         let (mut first, mut last) = ((0i128, 1i128), (1i128, 1i128));
         for (from, to) in from.into_iter().zip(to) {
-            match (from < 0, to < 0) {
-                (true, true) => {}
-                (false, false) => return false,
-                (true, false) => {
-                    let zero = (-from, to - from);
-                    if zero.0 * last.1 < last.0 * zero.1 {
-                        last = zero;
-                    }
+            if from >= 0 && to >= 0 {
+                return false;
+            }
+            if from < 0 && to >= 0 {
+                let zero = (-from, to - from);
+                if zero.0 * last.1 < last.0 * zero.1 {
+                    last = zero;
                 }
-                (false, true) => {
-                    let zero = (from, from - to);
-                    if zero.0 * first.1 > first.0 * zero.1 {
-                        first = zero;
-                    }
+            }
+            if from >= 0 && to < 0 {
+                let zero = (from, from - to);
+                if zero.0 * first.1 > first.0 * zero.1 {
+                    first = zero;
                 }
             }
         }
@@ -300,8 +299,8 @@ fn bresenham_lines_produce_the_pixels_whose_diamonds_they_exit() {
     }
 }
 
-/// How deep a pixel's square reaches into a triangle whose sides were moved outwards, by cutting the square in floating
-/// point: the area that is left. Near 0 it can't tell.
+/// Area of a pixel's square inside a triangle whose sides were moved outwards, found by cutting the square in floating
+/// point. An area near 0 proves nothing.
 fn square_in_grown(corners: [(f64, f64); 3], pixel: (u16, u16)) -> f64 {
     let (x, y) = (f64::from(pixel.0) * 256.0, f64::from(pixel.1) * 256.0);
     let mut polygon = vec![
@@ -400,7 +399,7 @@ fn conservative_triangles_cover_every_pixel_that_the_grown_triangle_touches() {
     );
 }
 
-/// Whether a square a thousandth of a subpixel larger would meet the grown triangle: the rounding of the oracle.
+/// Tells whether a square a thousandth of a subpixel larger would meet the grown triangle: the rounding of the oracle.
 fn touches(corners: [(f64, f64); 3], pixel: (u16, u16)) -> bool {
     let centre = (
         f64::from(pixel.0) * 256.0 + 128.0,

@@ -39,7 +39,7 @@ const fn offsets(pattern: SamplePattern) -> &'static [Offset] {
     }
 }
 
-/// How a draw tests the samples of its target.
+/// Tests that a draw makes of a pixel of its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sampling {
     /// Positions of the target's samples.

@@ -11,7 +11,7 @@ use eitri_descriptors::framebuffer::TieBreakRule;
 /// Half planes of a shape: three grown edges and four sides of a box at most.
 pub(super) const MOST_EDGES: usize = 7;
 
-/// What of a pixel is asked.
+/// Part of a pixel that is tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     /// Samples, or the centre for all of them.
@@ -99,7 +99,7 @@ impl Shape {
         &self.edges[..self.count]
     }
 
-    /// Whether the shape holds a point.
+    /// Tells whether the shape holds a point.
     pub(super) fn holds(&self, point: Point) -> bool {
         self.edges().iter().all(|edge| edge.holds(point))
     }

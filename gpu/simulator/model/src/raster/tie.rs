@@ -29,7 +29,7 @@ const INCLUSIVE: [HalfCircle; 8] = [
     HalfCircle { inside: ( 1,  0), border: ( 0,  1) }, // ( -90,  90]
 ];
 
-/// Whether samples on an edge with this direction are covered; the shape is traversed so that its area is positive.
+/// Tells whether samples on an edge with this direction are covered. The shape is traversed so that its area is positive.
 pub(super) fn inclusive(rule: TieBreakRule, (dx, dy): (i64, i64)) -> bool {
     let half = &INCLUSIVE[rule.number() as usize & 7];
     let along = |(x, y): (i64, i64)| dx * x + dy * y;

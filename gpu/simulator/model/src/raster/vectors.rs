@@ -154,7 +154,7 @@ fn points_cover_the_samples_of_every_vector() {
     }
 }
 
-/// Whether `got` is `expected`, which is printed with nine digits.
+/// Tells whether `got` is `expected`, which is printed with nine digits.
 fn agrees(got: f64, expected: &Value) -> bool {
     let expected: f64 = expected.as_str().expect("digits").parse().expect("digits");
     (got - expected).abs() <= expected.abs().max(1e-30) * 1e-8

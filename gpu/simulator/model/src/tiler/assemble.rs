@@ -40,7 +40,7 @@ impl Topology {
     }
 }
 
-/// Which vertex of a primitive flat values come from.
+/// Vertex of a primitive that flat values come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProvokingVertex {
     First,

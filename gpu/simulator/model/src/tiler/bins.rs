@@ -20,7 +20,7 @@ const MOST_LEVELS_V12: u32 = 4;
 /// The bin that holds the whole framebuffer.
 const WHOLE: u32 = 0;
 
-/// What the sizes of bins follow from.
+/// Hierarchy mask and framebuffer size, which the bins follow from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hierarchy {
     /// Bit n: bins of 16 << n pixels.

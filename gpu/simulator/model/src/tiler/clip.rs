@@ -22,7 +22,7 @@ pub(crate) struct ClippedCorner {
     pub(crate) parts: [f64; 3],
 }
 
-/// What clipping makes of a primitive.
+/// Result of clipping a primitive.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Clipped {
     /// Nothing is left.

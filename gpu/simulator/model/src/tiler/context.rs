@@ -21,7 +21,7 @@ const HEAP_WORDS: usize = 8;
 const COMPLETED: u64 = 40;
 const PRIVATE: u64 = 96;
 
-/// What a tiling job is opened with.
+/// Addresses that a tiling job starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Opening {
     pub(crate) arch: Arch,
@@ -31,7 +31,7 @@ pub(crate) struct Opening {
     pub(crate) heap_context: u64,
 }
 
-/// Why a tiler context can't be used.
+/// Reason why a tiler context can't be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OpenError<E> {
     /// The tiler context has a field without meaning.
@@ -130,7 +130,7 @@ impl Context {
         writes.push(self.address.wrapping_add(PRIVATE), bytes_of(&private));
     }
 
-    /// Whether the command stream has zeroed the list since it was stored: the chunks are no longer ours.
+    /// Tells whether the command stream has zeroed the list since it was stored: the chunks are no longer ours.
     pub(super) fn was_emptied<M: HeapMemory>(&self, memory: &mut M) -> Result<bool, M::Refusal> {
         let first = super::memory::read64(memory, self.address.wrapping_add(COMPLETED))?;
         Ok(first == 0 && self.heap.first != 0)

@@ -10,7 +10,7 @@ use crate::raster::{
 use alloc::vec::Vec;
 use eitri_descriptors::framebuffer::TieBreakRule;
 
-/// What culls the primitives of a draw.
+/// State that culls the primitives of a draw.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CullRules {
     /// Scissor, framebuffer and viewport box together.
@@ -38,7 +38,7 @@ pub(crate) struct Survivor {
     pub(crate) bounds: PixelBox,
 }
 
-/// What is left of a primitive with 1 (point), 2 (line) or 3 corners.
+/// Keeps what is visible of a primitive with 1 (point), 2 (line) or 3 corners.
 ///
 /// `size` is the size of a point. A clipped triangle becomes the fan of its polygon from the first corner.
 pub(crate) fn cull(corners: &[Corner], size: PointSize, rules: &CullRules) -> Vec<Survivor> {
@@ -131,7 +131,10 @@ fn survive(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
+    use crate::raster::{Evaluation, Sampling, cover};
     use eitri_descriptors::Arch;
+    use eitri_descriptors::framebuffer::SamplePattern;
 
     const AREA: PixelBox = PixelBox {
         min_x: 0,
@@ -318,4 +321,124 @@ mod tests {
         assert_eq!(front + back, 2, "both pieces show the same side");
         assert!(front == 0 || back == 0, "both pieces show the same side");
     }
+
+    /// Weights of three homogeneous points at a point of the screen, in space: the third member of the answer's sum is w.
+    fn weights_in_space(corners: &[Corner; 3], x: f64, y: f64) -> [f64; 3] {
+        let column = |it: &Corner| {
+            let w = 1.0 / f64::from(it.inv_w);
+            [f64::from(it.x) * w, f64::from(it.y) * w, w]
+        };
+        let [a, b, c] = corners.each_ref().map(column);
+        let cross = |p: [f64; 3], q: [f64; 3]| {
+            [
+                p[1] * q[2] - p[2] * q[1],
+                p[2] * q[0] - p[0] * q[2],
+                p[0] * q[1] - p[1] * q[0],
+            ]
+        };
+        let dot = |p: [f64; 3], q: [f64; 3]| p[0] * q[0] + p[1] * q[1] + p[2] * q[2];
+        let volume = dot(a, cross(b, c));
+        let ray = [x, y, 1.0];
+        [cross(b, c), cross(c, a), cross(a, b)].map(|normal| dot(normal, ray) / volume)
+    }
+
+    /// Pieces of triangles that reach behind the eye cover what the whole one does, with its values.
+    #[test]
+    fn pieces_cover_and_interpolate_as_the_whole_triangle_does_in_space() {
+        let mut random = Random::new(12);
+        let (mut inside, mut cut) = (0, 0);
+        for round in 0..2000 {
+            let corners: [Corner; 3] = core::array::from_fn(|_| {
+                let mut part = |range: u64| random.below(range) as f32 / 16.0;
+                let (x, y) = (part(2048) - 32.0, part(2048) - 32.0);
+                let w = 0.25 + part(64);
+                let behind = part(16) < 0.4;
+                Corner {
+                    x,
+                    y,
+                    z: 0.5,
+                    inv_w: if behind { -1.0 / w } else { 1.0 / w },
+                }
+            });
+            let pieces = cull(&corners, PointSize::new(1.0, Arch::V10), &rules());
+            cut += usize::from(pieces.iter().any(|piece| piece.parts.is_some()));
+            let values = [1.0, -2.0, 5.0];
+            for (x, y) in (0..64u16).map(|number| (number % 8 * 8, number / 8 * 8)) {
+                let at = |dx: f64, dy: f64| {
+                    let weights = weights_in_space(
+                        &corners,
+                        f64::from(x) + 0.5 + dx,
+                        f64::from(y) + 0.5 + dy,
+                    );
+                    let total: f64 = weights.iter().sum();
+                    let sum: f64 = weights
+                        .iter()
+                        .zip(values)
+                        .map(|(weight, value)| weight * value)
+                        .sum();
+                    (weights, sum / total)
+                };
+                // All around the centre, in front of the eye.
+                let near =
+                    [(-0.1, -0.1), (0.1, -0.1), (-0.1, 0.1), (0.1, 0.1)].map(|(dx, dy)| at(dx, dy));
+                let (weights, value) = at(0.0, 0.0);
+                let all = |sign: f64| {
+                    near.iter()
+                        .all(|(weights, _)| weights.iter().all(|it| it * sign > 0.0))
+                };
+                if !all(1.0) || weights.iter().sum::<f64>() > 1000.0 {
+                    continue;
+                }
+                inside += 1;
+                let spread = near
+                    .iter()
+                    .map(|(_, other)| (other - value).abs())
+                    .fold(1e-4, f64::max);
+                let mut found = 0;
+                for piece in &pieces {
+                    let triangle = TriangleRules {
+                        tie: TieBreakRule::Minus180In0Out,
+                        front_ccw: true,
+                        conservative: false,
+                    };
+                    let set_up = Primitive::triangle(piece.corners, triangle).expect("it survived");
+                    let set_up = set_up.clipped_from(piece.parts.unwrap_or(WHOLE));
+                    let sampling = Sampling {
+                        pattern: SamplePattern::SingleSampled,
+                        each_sample: true,
+                        mask: 1,
+                    };
+                    let within = PixelBox {
+                        min_x: x,
+                        min_y: y,
+                        max_x: x,
+                        max_y: y,
+                    };
+                    let mut quads = Vec::new();
+                    cover(&set_up, &sampling, within, &mut quads);
+                    if quads.is_empty() {
+                        continue;
+                    }
+                    found += 1;
+                    let at = Evaluation::Centre.point(&set_up, &sampling, (x, y), 1);
+                    let got = set_up.weights(at).perspective(&values);
+                    assert!(
+                        (got - value).abs() <= spread,
+                        "round {round}: {got} at {x}, {y}, wanted {value}: {corners:?}"
+                    );
+                }
+                assert_eq!(
+                    found, 1,
+                    "round {round}: pieces that cover {x}, {y} of {corners:?}"
+                );
+            }
+        }
+        assert!(
+            inside > 2000 && cut > 500,
+            "{inside} points inside, {cut} triangles cut"
+        );
+    }
+
+    /// Parts of the vertices in the corners of a triangle that is not cut.
+    const WHOLE: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 }

@@ -60,6 +60,11 @@ fn memory(chunks: u64, layer_offset: i32) -> Array {
     memory
 }
 
+/// Memory with a tiler context, and what opens it.
+pub(super) fn opened(chunks: u64) -> (Array, Opening) {
+    (memory(chunks, 0), OPENING)
+}
+
 fn put(memory: &mut Array, address: u64, words: &[u32]) {
     for (word, offset) in words.iter().zip((0..).step_by(4)) {
         memory.put(address + offset, &word.to_le_bytes());

@@ -18,7 +18,7 @@ const BOTTOM: u64 = 16;
 /// Alignment of what is allocated: that of a position.
 const ALIGNMENT: u64 = 16;
 
-/// Why tiling does not go on. Each call can be made again.
+/// Reason why tiling does not go on. Each call can be made again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TilingStop<E> {
     /// The heap has no chunk left: out-of-memory. Goes on once one was linked, or the list was rendered and emptied.

@@ -32,7 +32,7 @@ pub(super) const BLOCK_ENTRIES: u64 = (BLOCK_BYTES - BLOCK_HEAD_BYTES) / ENTRY_B
 /// Bytes that one write zeroes.
 const ZEROED: u64 = 4096;
 
-/// What became of a list while its tiling waited for memory.
+/// State of a list while its tiling waited for memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resumed {
     /// The list is as it was.

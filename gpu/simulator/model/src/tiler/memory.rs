@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 /// Memory behind GPU addresses.
 pub(crate) trait HeapMemory {
-    /// Why an access did not happen: it waits and may be made again, or it has failed.
+    /// Reason why an access did not happen: it waits and may be made again, or it has failed.
     type Refusal;
 
     /// Reads the bytes from an address on.
@@ -79,7 +79,7 @@ pub(super) mod array {
     /// An access was refused.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(crate) enum Refused {
-        /// It may be made again.
+        /// The access may be made again.
         Waits,
         /// There is no memory at the address.
         Nothing(u64),

@@ -17,6 +17,8 @@ mod clip;
 mod context;
 mod cull;
 #[cfg(test)]
+mod draw;
+#[cfg(test)]
 mod exhaustion;
 mod heap;
 mod list;

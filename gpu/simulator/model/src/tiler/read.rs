@@ -9,7 +9,7 @@ use super::record::ListedPrimitive;
 use crate::raster::PixelBox;
 use alloc::vec::Vec;
 
-/// Why a list can't be read on. Each call can be made again.
+/// Reason why a list can't be read on. Each call can be made again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReadStop<E> {
     /// Something else than the tiler has written there.

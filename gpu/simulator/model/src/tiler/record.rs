@@ -101,7 +101,7 @@ impl DrawState {
     }
 }
 
-/// What a primitive is rasterised as.
+/// Form in which a primitive is rasterised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PrimitiveKind {
     /// All pixels of its bounds: RUN_FULLSCREEN. No vertices.
@@ -125,7 +125,7 @@ impl PrimitiveKind {
     }
 }
 
-/// Where the results of a vertex lie, for the primitive's view.
+/// Addresses of the results of a vertex, for the primitive's view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct VertexReference {
     /// Address of the position: X, Y, Z and 1/w.
