@@ -2,6 +2,7 @@
 //!
 //! f64 from the decoded codes and the source, rounded once by the encoder: a product of two values of 24 bits is exact in f64,
 //! their sum may round, which no format of at most 16 bits can see but within half an ulp of a tie (free choice).
+//! The framebuffer's bits that suppress infinities, NaNs and denormals are 0 in drivers and not modelled.
 //! Facts: hardware/graphics-model.md 4.4; hardware/graphics-framebuffer.md 6.1; hardware/descriptors.md 21.
 
 use crate::shader::{Colour, PixelFormat};
