@@ -41,4 +41,6 @@ pub(crate) trait GpuMemory {
 #[cfg(test)]
 mod clear_tests;
 #[cfg(test)]
+mod hostile_tests;
+#[cfg(test)]
 pub(crate) mod tests;
