@@ -533,3 +533,7 @@ mod tests {
         assert_eq!(PixelFormat::of(38 << 12), None);
     }
 }
+
+#[cfg(test)]
+#[path = "format_vectors.rs"]
+mod vectors;

@@ -2,10 +2,13 @@
 //!
 //! f64 from the decoded codes and the source, rounded once by the encoder: a product of two values of 24 bits is exact in f64,
 //! their sum may round, which no format of at most 16 bits can see but within half an ulp of a tie (free choice).
+//! The framebuffer's bits that suppress infinities, NaNs and denormals are 0 in drivers and not modelled.
 //! Facts: hardware/graphics-model.md 4.4; hardware/graphics-framebuffer.md 6.1; hardware/descriptors.md 21.
 
 use crate::shader::{Colour, PixelFormat};
-use eitri_descriptors::blend::{Blend, BlendFunction, BlendOperandA, BlendOperandB, BlendOperandC};
+use eitri_descriptors::blend::{
+    Blend, BlendFunction, BlendMode, BlendOperandA, BlendOperandB, BlendOperandC,
+};
 
 /// BLEND descriptors of a draw: those at d50 (d54 from v12 on), as many as it counts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,12 +17,18 @@ pub(crate) struct BlendState {
 }
 
 impl BlendState {
-    /// The descriptor that names `target`. Its own word counts, not its index (free choice among several).
+    /// The descriptor whose equation blends `target`. Its own word names the target, not its index; among several one whose own
+    /// mode is fixed function comes first (free choice).
     pub(crate) fn of_target(&self, target: u8) -> Option<&Blend> {
-        self.descriptors.iter().find(|blend| {
+        let names = |blend: &&Blend| {
             let fixed = blend.internal.fixed_function;
             fixed.map_or(0, |fixed| fixed.rt) == u32::from(target)
-        })
+        };
+        let mut naming = self.descriptors.iter().filter(names);
+        let first = naming.clone().next();
+        naming
+            .find(|blend| blend.internal.mode == BlendMode::FixedFunction)
+            .or(first)
     }
 
     /// The field that every target's constant comes from: hardware takes target 0's.

@@ -262,6 +262,23 @@ fn the_constant_is_target_0s_and_descriptors_are_found_by_their_target() {
 }
 
 #[test]
+fn a_descriptor_of_another_mode_does_not_hide_the_equation() {
+    use ColorBufferInternalFormat::R8G8B8A8;
+    let mut tile = tile(&[(R8G8B8A8, 0)]);
+    let mut off = descriptor(0, 0, 0);
+    off.internal.mode = BlendMode::Off;
+    let mut add = descriptor(0, 0xf093_2932, 0);
+    add.internal.mode = BlendMode::FixedFunction;
+    let state = BlendState {
+        descriptors: vec![off, add],
+    };
+    let white = Source::Colour([1.0; 4]);
+    tile.blend(&output(0, RGBA8), &state, PIXEL, 1, &white)
+        .expect("a blend");
+    assert_eq!(tile.bits(0, PIXEL, 0), Ok(0xffff_ffff));
+}
+
+#[test]
 fn opaque_writes_look_at_no_descriptor_and_raw_words_are_not_converted() {
     use ColorBufferInternalFormat::{R8G8B8A8, RAW64};
     let mut tile = tile(&[(R8G8B8A8, 0), (RAW64, 0)]);

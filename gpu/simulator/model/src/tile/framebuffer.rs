@@ -3,14 +3,15 @@
 //! Layouts, fields and their places are the tables' of eitri-descriptors; here they only become values that a tile can use.
 //! Facts: hardware/graphics-framebuffer.md 5.1, 5.3, 5.6; hardware/descriptors.md 15.
 
-use super::afbc::{AfbcSurface, Superblock, channel_widths};
-use super::layout::{Order, element_offset};
+use super::surface::{
+    Surface, WrittenSamples, ZsElement, afbc_surface, elements, written, written_zs, zs_afbc,
+};
 use super::target::{MemoryFormat, TileFormat};
 use alloc::vec::Vec;
 use eitri_descriptors::attachment_formats::InternalFormat;
 use eitri_descriptors::framebuffer::{
-    AfbcSTarget, AfbcZsTarget, BlockFormat, FramebufferParameters, FramebufferPointer, Msaa,
-    SFormat, STarget, ZsFormat, ZsTarget,
+    AfbcSTarget, AfbcZsTarget, BlockFormat, FramebufferParameters, FramebufferPointer, SFormat,
+    STarget, ZsFormat, ZsTarget,
 };
 use eitri_descriptors::target::{AfbcRgbRenderTarget, ColorBufferInternalFormat, RgbRenderTarget};
 use eitri_descriptors::{Arch, Descriptor, FieldError};
@@ -19,6 +20,8 @@ use eitri_descriptors::{Arch, Descriptor, FieldError};
 const PARAMETER_WORDS: usize = 32;
 const EXTENSION_WORDS: usize = 16;
 const TARGET_WORDS: usize = 16;
+/// Most samples of a pixel: coverage masks have 16 bits.
+const MOST_SAMPLES: u32 = 16;
 
 /// Where a framebuffer descriptor lies and how long it is: register d40, decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +46,8 @@ pub(crate) enum FramebufferError {
     TargetCount { tag: u8, parameters: u32 },
     /// Effective tile size that is no tile's: pixels.
     TileSize { pixels: u32 },
+    /// More samples than hardware has.
+    SampleCount { samples: u32 },
     /// A target is of a kind that is not modelled; `words` are the first two of its descriptor.
     TargetNotModelled { target: u8, words: [u32; 2] },
     /// A target is to be averaged, which its internal format does not allow.
@@ -169,91 +174,6 @@ pub(crate) struct StencilImage {
     pub(crate) samples: WrittenSamples,
 }
 
-/// The part of an element in memory that depth or stencil takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ZsElement {
-    /// Bytes of an element.
-    pub(crate) element: u8,
-    /// First byte that is written, and how many are.
-    pub(crate) first: u8,
-    pub(crate) bytes: u8,
-}
-
-impl ZsElement {
-    const fn whole(bytes: u8) -> ZsElement {
-        ZsElement {
-            element: bytes,
-            first: 0,
-            bytes,
-        }
-    }
-
-    /// What depth of a format takes: next to interleaved stencil only its three bytes.
-    pub(crate) fn of_depth(format: ZsFormat) -> ZsElement {
-        match format {
-            ZsFormat::D16 => ZsElement::whole(2),
-            ZsFormat::D24 => ZsElement::whole(3),
-            ZsFormat::D24X8 | ZsFormat::D32 => ZsElement::whole(4),
-            ZsFormat::D24S8 => ZsElement {
-                element: 4,
-                first: 0,
-                bytes: 3,
-            },
-        }
-    }
-
-    /// What stencil of a format takes: of interleaved depth the top byte.
-    pub(crate) fn of_stencil(format: SFormat) -> ZsElement {
-        match format {
-            SFormat::S8 => ZsElement::whole(1),
-            SFormat::X24S8 => ZsElement {
-                element: 4,
-                first: 3,
-                bytes: 1,
-            },
-        }
-    }
-}
-
-/// Which samples reach memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WrittenSamples {
-    /// Sample 0.
-    First,
-    /// The mean of all.
-    Average,
-    /// Each to its own surface, so many bytes after the one before it.
-    Layered { stride: u64 },
-}
-
-/// One level of one layer in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Surface {
-    /// Single elements.
-    Elements {
-        order: Order,
-        base: u64,
-        row_stride: u64,
-    },
-    Afbc(AfbcSurface),
-}
-
-impl Surface {
-    /// Address of an element of `bytes` in the surface that begins `start` bytes after the first; `None` where the order has no
-    /// such elements.
-    pub(crate) fn address(&self, start: u64, bytes: u8, at: [u32; 2]) -> Option<u64> {
-        let address = match self {
-            Surface::Elements {
-                order,
-                base,
-                row_stride,
-            } => base.wrapping_add(element_offset(*order, *row_stride, bytes, at)?),
-            Surface::Afbc(surface) => surface.written_address(at),
-        };
-        Some(address.wrapping_add(start))
-    }
-}
-
 impl Framebuffer {
     /// Decodes the words from the address of `span` on.
     ///
@@ -272,6 +192,10 @@ impl Framebuffer {
         }
         let parameters = FramebufferParameters::unpack_at(arch, words, 0)?;
         check_tag(span, &parameters)?;
+        let samples = parameters.sample_count;
+        if samples > MOST_SAMPLES {
+            return Err(FramebufferError::SampleCount { samples });
+        }
         let pixels = parameters.effective_tile_size;
         let tile = TileShape::of_area(pixels).ok_or(FramebufferError::TileSize { pixels })?;
         let mut targets = Vec::new();
@@ -423,81 +347,8 @@ fn memory_format(fields: &RgbRenderTarget) -> Option<MemoryFormat> {
     }
 }
 
-/// The compressed surface of a target. Wide superblocks are taken as 32 by 8 (free choice: the target has one bit for them).
-fn afbc_surface(fields: &AfbcRgbRenderTarget, pixel_bytes: u8) -> Option<Surface> {
-    let widths = channel_widths(fields.compression_mode);
-    Some(Surface::Afbc(AfbcSurface {
-        header: fields.header.0,
-        row_stride: fields.row_stride.into(),
-        body_offset: fields.body_offset.into(),
-        superblock: if fields.wide_block {
-            Superblock::WIDE
-        } else {
-            Superblock::SQUARE
-        },
-        tiled: is_tiled(fields.writeback_block_format)?,
-        pixel_bytes,
-        transform: widths.filter(|_| fields.yuv_transform),
-    }))
-}
-
-/// The compressed surface of depth or stencil.
-fn zs_afbc(
-    block: BlockFormat,
-    [header, row_stride]: [u64; 2],
-    body_offset: u32,
-    pixel_bytes: u8,
-) -> Option<Surface> {
-    Some(Surface::Afbc(AfbcSurface {
-        header,
-        row_stride,
-        body_offset: body_offset.into(),
-        superblock: Superblock::SQUARE,
-        tiled: is_tiled(block)?,
-        pixel_bytes,
-        transform: None,
-    }))
-}
-
-/// Whether a compressed block format has tiled headers; `None` if it is not compressed.
-fn is_tiled(block: BlockFormat) -> Option<bool> {
-    match block {
-        BlockFormat::Afbc => Some(false),
-        BlockFormat::AfbcTiled => Some(true),
-        _ => None,
-    }
-}
-
 fn stride(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
-}
-
-fn elements(block: BlockFormat, base: u64, row_stride: u32) -> Option<Surface> {
-    let order = match block {
-        BlockFormat::Linear => Order::Linear,
-        BlockFormat::TiledUInterleaved => Order::UInterleaved,
-        BlockFormat::Interleaved64k => Order::Interleaved64k,
-        BlockFormat::NoWrite | BlockFormat::Afbc | BlockFormat::AfbcTiled => return None,
-    };
-    Some(Surface::Elements {
-        order,
-        base,
-        row_stride: row_stride.into(),
-    })
-}
-
-fn written(msaa: Msaa, stride: u64) -> Option<WrittenSamples> {
-    match msaa {
-        Msaa::Single => Some(WrittenSamples::First),
-        Msaa::Average => Some(WrittenSamples::Average),
-        Msaa::Layered => Some(WrittenSamples::Layered { stride }),
-        Msaa::Multiple => None,
-    }
-}
-
-/// Depth and stencil have no mean.
-fn written_zs(msaa: Msaa, stride: u64) -> Option<WrittenSamples> {
-    written(msaa, stride).filter(|samples| *samples != WrittenSamples::Average)
 }
 
 #[cfg(test)]

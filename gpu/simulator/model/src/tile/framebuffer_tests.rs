@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::tile::afbc::Superblock;
+use crate::tile::layout::Order;
 use crate::tile::tests::{Array, packed, parameters, rgba8};
 use crate::tile::{PixelBox, TileBuffer, write_back};
 use serde_json::Value as Json;
@@ -171,6 +172,8 @@ fn wrong_framebuffers_are_named_with_their_place() {
     // Tiles of 8 pixels.
     let tile = decoded(1, |words| words[11] = words[11] & !(0xf << 9) | 3 << 9);
     assert_eq!(tile, Err(FramebufferError::TileSize { pixels: 8 }));
+    let samples = decoded(1, |words| words[11] |= 5);
+    assert_eq!(samples, Err(FramebufferError::SampleCount { samples: 32 }));
     let block = decoded(1, |words| words[33] |= 0xf << 8).expect_err("no block format");
     let FramebufferError::TargetField { target: 0, error } = block else {
         panic!("the field of a target: {block:?}");

@@ -15,6 +15,7 @@ pub(crate) mod framebuffer;
 pub(crate) mod layout;
 pub(crate) mod operand;
 pub(crate) mod size;
+pub(crate) mod surface;
 pub(crate) mod target;
 pub(crate) mod write_back;
 
@@ -39,5 +40,7 @@ pub(crate) trait GpuMemory {
 
 #[cfg(test)]
 mod clear_tests;
+#[cfg(test)]
+mod hostile_tests;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -6,9 +6,8 @@
 use super::GpuMemory;
 use super::buffer::{Pixel, TileBuffer, TileError};
 use super::depth::{depth_of, quantised};
-use super::framebuffer::{
-    DepthImage, Framebuffer, StencilImage, Surface, Target, TargetImage, WrittenSamples, ZsElement,
-};
+use super::framebuffer::{DepthImage, Framebuffer, StencilImage, Target, TargetImage};
+use super::surface::{Surface, WrittenSamples, ZsElement};
 use super::target::{average, memory_bits};
 use alloc::vec::Vec;
 use eitri_descriptors::framebuffer::{ZInternalFormat, ZsFormat};
