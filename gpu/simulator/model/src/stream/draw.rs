@@ -102,6 +102,7 @@ impl Stream {
             _ => return Ok(None),
         };
         let work: Work = issued.work();
+        self.draws |= work == Work::Tiling;
         self.check_job(fabric, word, work, progress);
         self.issue_job(issued, progress, outcome);
         Ok(Some(Step::Done))

@@ -35,6 +35,17 @@ pub(super) enum Running {
     Fragment(Box<Pass>),
 }
 
+/// How far a tiling job that has run out of memory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HeapNeed {
+    /// It needs none now.
+    No,
+    /// Its stream must be told.
+    Untold,
+    /// It waits.
+    Waits,
+}
+
 /// What became of an iterator's turn: whether the job is done, or why it can't go on.
 pub(super) type Turn = Result<bool, Refused<JobFault>>;
 
@@ -65,6 +76,15 @@ impl Running {
         }
     }
 
+    /// Whether it can't go on without tiler memory.
+    fn needs_memory(&self) -> bool {
+        match self {
+            Running::Draw(job) => job.needs_memory(),
+            Running::Fullscreen(job) => job.needs_memory(),
+            Running::Compute(_) | Running::Fragment(_) => false,
+        }
+    }
+
     /// Tasks that were begun.
     fn tasks(&self) -> u64 {
         match self {
@@ -86,6 +106,7 @@ pub(super) struct Job {
     pub(super) state: State,
     /// A memory access waits for a change of the address space.
     stall: Option<Stall>,
+    heap: HeapNeed,
     /// Instructions so far.
     executed: u64,
 }
@@ -98,6 +119,7 @@ impl Job {
             job,
             state: State::Queued,
             stall: None,
+            heap: HeapNeed::No,
             executed: 0,
         }
     }
@@ -110,7 +132,28 @@ impl Job {
     /// Whether it could go on now, on the `ready` cores.
     pub(super) fn can_work(&self, fabric: &Fabric, ready: u64) -> bool {
         let stalled = self.stall.is_some_and(|stall| !fabric.mmu.may_retry(stall));
-        (ready != 0 || self.cores() != 0) && !stalled
+        (ready != 0 || self.cores() != 0) && !stalled && self.heap == HeapNeed::No
+    }
+
+    /// Whether it has run out of tiler memory, and its stream was not told.
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.heap == HeapNeed::Untold
+    }
+
+    /// Whether its stream is to be told that it has run out of tiler memory; the next call says no.
+    pub(super) fn take_exhausted(&mut self) -> bool {
+        let untold = self.is_exhausted();
+        if untold {
+            self.heap = HeapNeed::Waits;
+        }
+        untold
+    }
+
+    /// There may be tiler memory.
+    pub(super) fn resume_tiling(&mut self) {
+        if self.heap == HeapNeed::Waits {
+            self.heap = HeapNeed::No;
+        }
     }
 
     /// How many instructions it has executed, if it runs and nothing is wrong with it.
@@ -145,6 +188,7 @@ impl Job {
         let (used, turn) = running.work(fabric, memory, ready, limit);
         self.executed += used;
         match turn {
+            Ok(false) if running.needs_memory() => self.heap = HeapNeed::Untold,
             Ok(false) => {}
             Ok(true) => {
                 fabric.activity.tasks += running.tasks();

@@ -128,6 +128,20 @@ impl Cores {
         self.ended.retain(|ended| ended.owner.group != slot);
     }
 
+    /// Streams whose tiling has run out of memory since the last call.
+    pub(crate) fn take_exhausted(&mut self) -> Vec<Identity> {
+        let jobs = self.jobs.iter_mut();
+        let exhausted = jobs.filter_map(|job| job.take_exhausted().then_some(job.owner));
+        exhausted.collect()
+    }
+
+    /// The tiling jobs of a stream that wait for memory go on.
+    pub(crate) fn resume_tiling(&mut self, owner: Identity) {
+        for job in self.jobs.iter_mut().filter(|job| job.owner == owner) {
+            job.resume_tiling();
+        }
+    }
+
     /// Jobs that have ended since the last call.
     pub(crate) fn take_ended(&mut self) -> Vec<Ended> {
         core::mem::take(&mut self.ended)
@@ -175,7 +189,7 @@ impl Cores {
 
     /// Whether a job could go on at once.
     pub(crate) fn can_work(&self, fabric: &Fabric, power: &Power) -> bool {
-        if !self.ended.is_empty() {
+        if !self.ended.is_empty() || self.jobs.iter().any(Job::is_exhausted) {
             return true;
         }
         if self.jobs.is_empty() {

@@ -14,6 +14,7 @@ use super::job::Turn;
 use super::stage::{LoadedStage, Reader, StagePointers};
 use crate::diagnosis::{Misuse, ShaderMisuse, StreamMisuse};
 use crate::fabric::Fabric;
+use crate::injection::Injection;
 use crate::memory::PhysicalMemory;
 use crate::mmu::{Refusal, Refused};
 use crate::raster::{Corner, LineWidth, PixelBox, PointSize};
@@ -24,7 +25,7 @@ use crate::shader::{
 use crate::stream::{Identity, IssuedDraw, IssuedFullscreen, VertexStages, exception};
 use crate::tiler::{
     Assembled, Assembler, CullRules, DrawState, HeapMemory, ListedPrimitive, OpenError, Opening,
-    Piece, PolygonList, PrimitiveKind, ProvokingVertex, TilingStop, Topology, VertexBatch,
+    Piece, PolygonList, PrimitiveKind, ProvokingVertex, Resumed, TilingStop, Topology, VertexBatch,
     VertexLayout, VertexReference, cull,
 };
 use alloc::boxed::Box;
@@ -96,6 +97,8 @@ struct VertexProgram {
 struct Shaded {
     batch: VertexBatch,
     number: u32,
+    /// The vertex itself, by which it can be shaded again.
+    vertex: u32,
 }
 
 /// What is done next.
@@ -144,15 +147,33 @@ pub(super) struct Tiling {
     /// Vertices of the segment that are to be shaded.
     fresh: Vec<u32>,
     batch: Option<VertexBatch>,
+    /// Names of the vertices in `fresh`, where they are shaded again.
+    reshaded: Option<Vec<u32>>,
     /// Shaded vertices by name, those that primitives may still need.
     shaded: BTreeMap<u32, Shaded>,
     /// Names given so far.
     names: u32,
     /// The first vertex of the run, and the last two.
     carried: [Option<u32>; 3],
-    /// Primitives that are to be entered.
+    /// Primitives that are to be entered, what they were assembled as, and how many of it are entered.
     pending: VecDeque<ListedPrimitive>,
+    current: Option<Assembled>,
+    entered: usize,
+    /// Where assembly goes on once the segment is shaded.
+    place_in_segment: usize,
+    memory: MemoryState,
     warps: u64,
+}
+
+/// Tiler memory, as a job sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MemoryState {
+    /// Nothing is known to be missing.
+    Enough,
+    /// An allocation failed.
+    Exhausted,
+    /// The list was emptied, and nothing was entered since: one more failure is final.
+    Emptied,
 }
 
 fn fault(exception: u8, address: u64) -> Refused<JobFault> {
@@ -280,10 +301,15 @@ impl Tiling {
             segment: Vec::new(),
             fresh: Vec::new(),
             batch: None,
+            reshaded: None,
             shaded: BTreeMap::new(),
             names: 0,
             carried: [None; 3],
             pending: VecDeque::new(),
+            current: None,
+            entered: 0,
+            place_in_segment: 0,
+            memory: MemoryState::Enough,
             warps: 0,
             flags,
             state,
@@ -293,6 +319,11 @@ impl Tiling {
     /// Warps that were begun.
     pub(super) fn tasks(&self) -> u64 {
         self.warps
+    }
+
+    /// Whether the tiler heap must have more memory before the job goes on.
+    pub(super) fn needs_memory(&self) -> bool {
+        self.memory == MemoryState::Exhausted
     }
 
     /// The core that shades vertices.
@@ -308,7 +339,12 @@ impl Tiling {
         limit: u64,
     ) -> (u64, Turn) {
         let mut used = 0;
-        while used < limit {
+        if self.needs_memory()
+            && let Err(refused) = self.resume(fabric, memory)
+        {
+            return (1, Err(refused));
+        }
+        while used < limit && !self.needs_memory() {
             if self.running.is_some() {
                 match self.run(fabric, memory, limit - used) {
                     Ok(executed) => used += executed,
@@ -349,7 +385,10 @@ impl Tiling {
                 }
             }
             Step::Allocate => {
-                self.allocate(&mut through)?;
+                let allocated = self.allocate(&mut through);
+                if !self.has_memory(&mut through, allocated)? {
+                    return Ok(false);
+                }
                 Step::Shade {
                     program: 0,
                     first: 0,
@@ -404,18 +443,91 @@ impl Tiling {
     }
 
     /// Allocates memory for the results of the segment's vertices.
-    fn allocate(&mut self, memory: &mut Through<'_>) -> Result<(), Refused<JobFault>> {
+    fn allocate(&mut self, memory: &mut Through<'_>) -> Result<(), TilingStop<Refusal>> {
         let count = self.fresh.len() as u32;
-        let batch = self.list.allocate_vertices(memory, self.layout, count);
-        let batch = batch.map_err(|stop| stopped(&self.reader, memory.fabric, stop))?;
+        if lacks_memory(memory.fabric, &self.reader) {
+            return Err(TilingStop::Exhausted);
+        }
+        let batch = self.list.allocate_vertices(memory, self.layout, count)?;
         let carried = self.carried;
-        self.shaded.retain(|name, _| carried.contains(&Some(*name)));
+        let reshaded = self.reshaded.take();
+        if reshaded.is_none() {
+            self.shaded.retain(|name, _| carried.contains(&Some(*name)));
+        }
         let first = self.names.wrapping_sub(count);
-        for number in 0..count {
-            let name = first.wrapping_add(number + 1);
-            self.shaded.insert(name, Shaded { batch, number });
+        for (number, vertex) in (0..count).zip(&self.fresh) {
+            let name = match &reshaded {
+                Some(names) => names[number as usize],
+                None => first.wrapping_add(number + 1),
+            };
+            let shaded = Shaded {
+                batch,
+                number,
+                vertex: *vertex,
+            };
+            self.shaded.insert(name, shaded);
         }
         self.batch = Some(batch);
+        Ok(())
+    }
+
+    /// Whether an allocation has succeeded; takes note if there was no memory.
+    fn has_memory(
+        &mut self,
+        memory: &mut Through<'_>,
+        allocated: Result<(), TilingStop<Refusal>>,
+    ) -> Result<bool, Refused<JobFault>> {
+        match allocated {
+            Ok(()) => Ok(true),
+            Err(TilingStop::Exhausted) if self.memory == MemoryState::Emptied => {
+                Err(fault(exception::OOM, 0))
+            }
+            Err(TilingStop::Exhausted) => {
+                self.memory = MemoryState::Exhausted;
+                Ok(false)
+            }
+            Err(stop) => Err(stopped(&self.reader, memory.fabric, stop)),
+        }
+    }
+
+    /// Goes on once there may be memory. If the list was rendered and emptied, the results of vertices are gone with it: those
+    /// that primitives still need are shaded again.
+    fn resume(
+        &mut self,
+        fabric: &mut Fabric,
+        memory: &mut dyn PhysicalMemory,
+    ) -> Result<(), Refused<JobFault>> {
+        let mut through = Through {
+            fabric,
+            memory,
+            access: self.reader.access(0),
+        };
+        match self.list.resume(&mut through)? {
+            Resumed::Continued => self.memory = MemoryState::Enough,
+            Resumed::Emptied => {
+                self.memory = MemoryState::Emptied;
+                self.pending.clear();
+                let (names, vertices): (Vec<u32>, Vec<u32>) = self
+                    .shaded
+                    .iter()
+                    .map(|(name, shaded)| (*name, shaded.vertex))
+                    .unzip();
+                if let Step::Assemble(place) = self.step {
+                    self.place_in_segment = place;
+                    self.fresh = vertices;
+                    self.reshaded = Some(names);
+                    self.step = Step::Allocate;
+                } else if !names.is_empty() && self.reshaded.is_none() {
+                    // Vertices of the segment have no results yet: those that are carried over come first.
+                    let new = core::mem::take(&mut self.fresh);
+                    let first = self.names.wrapping_sub(new.len() as u32);
+                    let known = names.iter().copied();
+                    let fresh_names = (0..new.len() as u32).map(|it| first.wrapping_add(it + 1));
+                    self.reshaded = Some(known.chain(fresh_names).collect());
+                    self.fresh = vertices.into_iter().chain(new).collect();
+                }
+            }
+        }
         Ok(())
     }
 
@@ -429,7 +541,7 @@ impl Tiling {
     ) -> Step {
         let (Some(vertex_program), Some(batch)) = (self.programs.get(program), self.batch) else {
             self.place = None;
-            return Step::Assemble(0);
+            return Step::Assemble(core::mem::take(&mut self.place_in_segment));
         };
         if first >= self.fresh.len() {
             return Step::Shade {
@@ -518,12 +630,30 @@ impl Tiling {
         memory: &mut Through<'_>,
         place: usize,
     ) -> Result<Step, Refused<JobFault>> {
-        if let Some(primitive) = self.pending.front() {
-            let added = self.list.add(memory, primitive);
-            added.map_err(|stop| stopped(&self.reader, memory.fabric, stop))?;
-            self.pending.pop_front();
+        if self.pending.is_empty()
+            && let Some(assembled) = self.current
+        {
+            // Entered in part before the list was emptied.
+            let all = self.survivors(memory, &assembled)?;
+            self.pending = all.into_iter().skip(self.entered).collect();
+        }
+        if let Some(primitive) = self.pending.front().copied() {
+            let added = if lacks_memory(memory.fabric, &self.reader) {
+                Err(TilingStop::Exhausted)
+            } else {
+                self.list.add(memory, &primitive)
+            };
+            if self.has_memory(memory, added)? {
+                self.memory = MemoryState::Enough;
+                self.pending.pop_front();
+                self.entered += 1;
+                if self.pending.is_empty() {
+                    self.current = None;
+                }
+            }
             return Ok(Step::Assemble(place));
         }
+        self.current = None;
         // A copy, so that what waits for memory is assembled again.
         let mut assembler = self.assembler;
         let ends = place >= self.segment.len();
@@ -535,6 +665,8 @@ impl Tiling {
         };
         if let Some(assembled) = assembled {
             self.pending = self.survivors(memory, &assembled)?;
+            self.entered = 0;
+            self.current = (!self.pending.is_empty()).then_some(assembled);
         }
         self.assembler = assembler;
         if ends {
@@ -668,6 +800,13 @@ fn position(memory: &mut Through<'_>, address: u64) -> Result<Corner, Refusal> {
     })
 }
 
+/// Whether an injection makes this allocation of the tiler fail.
+fn lacks_memory(fabric: &mut Fabric, reader: &Reader) -> bool {
+    let (slot, stream) = (Some(reader.owner.group), Some(reader.owner.stream));
+    let lacks = |injection| (injection == Injection::TilerOutOfMemory).then_some(());
+    fabric.strike_at(slot, stream, lacks).is_some()
+}
+
 /// Why tiling stops, as the job ends or waits.
 fn stopped(reader: &Reader, fabric: &mut Fabric, stop: TilingStop<Refusal>) -> Refused<JobFault> {
     match stop {
@@ -785,6 +924,7 @@ pub(super) fn fullscreen(
         list,
         bounds,
         layers: (state.primitive_flags >> 24) as u8,
+        needs_memory: false,
     }))
 }
 
@@ -796,9 +936,15 @@ pub(super) struct Fullscreen {
     bounds: PixelBox,
     /// Layers that it is not entered in yet, a bit each.
     layers: u8,
+    needs_memory: bool,
 }
 
 impl Fullscreen {
+    /// Whether the tiler heap must have more memory before the job goes on.
+    pub(super) fn needs_memory(&self) -> bool {
+        self.needs_memory
+    }
+
     pub(super) fn work(
         &mut self,
         fabric: &mut Fabric,
@@ -809,6 +955,12 @@ impl Fullscreen {
             memory,
             access: self.reader.access(0),
         };
+        if core::mem::take(&mut self.needs_memory)
+            && let Err(refusal) = self.list.resume(&mut through)
+        {
+            self.needs_memory = true;
+            return (1, Err(refusal.into()));
+        }
         while self.layers != 0 {
             let primitive = ListedPrimitive {
                 kind: PrimitiveKind::Fullscreen,
@@ -821,8 +973,18 @@ impl Fullscreen {
                 piece: None,
                 draw: 0,
             };
-            if let Err(stop) = self.list.add(&mut through, &primitive) {
-                return (1, Err(stopped(&self.reader, through.fabric, stop)));
+            let added = if lacks_memory(through.fabric, &self.reader) {
+                Err(TilingStop::Exhausted)
+            } else {
+                self.list.add(&mut through, &primitive)
+            };
+            match added {
+                Ok(()) => {}
+                Err(TilingStop::Exhausted) => {
+                    self.needs_memory = true;
+                    return (1, Ok(false));
+                }
+                Err(stop) => return (1, Err(stopped(&self.reader, through.fabric, stop))),
             }
             self.layers &= self.layers - 1;
         }

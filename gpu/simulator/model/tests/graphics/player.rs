@@ -74,7 +74,7 @@ impl Player {
     }
 
     /// Maps the pages of a range that are not mapped yet.
-    pub fn map(&mut self, address: u64, bytes: u64, attributes: Attributes) {
+    fn map(&mut self, address: u64, bytes: u64, attributes: Attributes) {
         for page in address / PAGE..(address + bytes).div_ceil(PAGE) {
             if self.mapped.insert(page) {
                 self.bench.map(SPACE, page * PAGE, PAGE, attributes);
@@ -97,6 +97,11 @@ impl Player {
             let texel = [(step * x) as u8, (step * y) as u8, blue, 255];
             self.bench.put(SPACE, source + 4 * (side * y + x), &texel);
         }
+    }
+
+    /// Maps zeroed data.
+    pub fn map_data(&mut self, address: u64, bytes: u64) {
+        self.map(address, bytes, Attributes::CACHED);
     }
 
     /// Runs all jobs; the 64 x 64 pixels that the last one read back, if it is a compute job.
@@ -122,10 +127,26 @@ impl Player {
 
     /// Puts a job's memory in place and runs it.
     pub fn run(&mut self, capture: &Capture, job: &Job) {
+        self.start(capture, job);
+        self.finish(job);
+    }
+
+    /// Puts a job's memory in place and submits it.
+    pub fn start(&mut self, capture: &Capture, job: &Job) {
         self.bench.flush();
         self.load(job);
         let words = self.commands(capture, job);
         self.bench.submit(0, &words);
+    }
+
+    /// Whether the job that was submitted has ended.
+    pub fn is_done(&mut self) -> bool {
+        self.bench.get64(SPACE, DONE) > self.jobs_done
+    }
+
+    /// Waits for the job that was submitted.
+    #[track_caller]
+    pub fn finish(&mut self, job: &Job) {
         self.bench.drain(0);
         self.jobs_done += 1;
         let done = self.bench.get64(SPACE, DONE);
@@ -248,7 +269,7 @@ impl Player {
     }
 
     /// The picture that a read-back has written.
-    fn picture(&mut self, job: &Job) -> Vec<[u8; 4]> {
+    pub fn picture(&mut self, job: &Job) -> Vec<[u8; 4]> {
         self.bench.flush();
         let (target, stride) = read_back(job);
         let mut pixels = Vec::new();
