@@ -31,7 +31,7 @@ impl Point {
 }
 
 /// A screen coordinate rounded to the nearest 1/256 pixel, ties to even. None if it is no number or beyond [`SNAP_LIMIT`].
-pub(crate) fn snap(coordinate: f32) -> Option<i32> {
+pub(super) fn snap(coordinate: f32) -> Option<i32> {
     // Exact: a power of two scales an f32 within an f64.
     let scaled = f64::from(coordinate) * f64::from(SUBPIXELS);
     if coordinate.abs() < SNAP_LIMIT {

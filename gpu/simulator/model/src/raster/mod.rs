@@ -31,10 +31,9 @@ mod vectors;
 
 pub(crate) use coverage::{PixelBox, Quad, cover};
 pub(crate) use depth::{DepthBias, DepthBounds};
-pub(crate) use fixed::{Point, SNAP_LIMIT, snap};
-pub(crate) use interpolate::{Corner, Evaluation, Weights};
+pub(crate) use fixed::{Point, SNAP_LIMIT};
+pub(crate) use interpolate::{Corner, Evaluation};
 pub(crate) use line::LineWidth;
 pub(crate) use point::PointSize;
 pub(crate) use primitive::{Facing, LineRules, Primitive, TriangleRules};
 pub(crate) use samples::Sampling;
-pub(crate) use shape::area;

@@ -106,7 +106,7 @@ impl Shape {
 }
 
 /// Twice the signed area of a triangle: positive if it is clockwise on a screen whose y grows downwards.
-pub(crate) fn area(a: Point, b: Point, c: Point) -> i64 {
+pub(super) fn area(a: Point, b: Point, c: Point) -> i64 {
     let (bx, by) = a.vector(b);
     let (cx, cy) = a.vector(c);
     bx * cy - cx * by

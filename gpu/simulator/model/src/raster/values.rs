@@ -1,5 +1,7 @@
 //! Values at points: what interpolation, depth and their choices of a point must hold.
 
+use super::fixed::snap;
+use super::interpolate::Weights;
 use super::*;
 use eitri_descriptors::Arch;
 use eitri_descriptors::framebuffer::{SamplePattern, TieBreakRule, ZInternalFormat};

@@ -2,6 +2,8 @@
 //!
 //! Facts: data/graphics-vectors.json and graphics-vectors2.json; `about` in them explains the members.
 
+use super::fixed::snap;
+use super::shape::area;
 use super::*;
 use alloc::string::String;
 use alloc::vec::Vec;

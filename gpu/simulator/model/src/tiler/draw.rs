@@ -1,5 +1,6 @@
 //! A draw as a whole: from vertex results in heap memory to the quads of every tile, as the iterators will do it.
 
+use super::cull::Survivor;
 use super::memory::array::Array;
 use super::*;
 use crate::random::Random;

@@ -1,5 +1,6 @@
 //! The polygon list as a whole: what is entered is found, whatever memory does meanwhile.
 
+use super::list::Resumed;
 use super::memory::array::{Array, Refused};
 use super::*;
 use crate::random::Random;

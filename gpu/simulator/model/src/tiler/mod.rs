@@ -29,9 +29,9 @@ mod vertices;
 
 pub(crate) use assemble::{Assembled, Assembler, ProvokingVertex, Topology};
 pub(crate) use context::{OpenError, Opening};
-pub(crate) use cull::{CullRules, Survivor, cull};
+pub(crate) use cull::{CullRules, cull};
 pub(crate) use heap::TilingStop;
-pub(crate) use list::{PolygonList, Resumed};
+pub(crate) use list::PolygonList;
 pub(crate) use memory::HeapMemory;
 pub(crate) use read::{ListReader, ReadStop, TilePrimitives};
 pub(crate) use record::{DrawState, ListedPrimitive, Piece, PrimitiveKind, VertexReference};
