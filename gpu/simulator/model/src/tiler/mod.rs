@@ -31,7 +31,7 @@ pub(crate) use assemble::{Assembled, Assembler, ProvokingVertex, Topology};
 pub(crate) use context::{OpenError, Opening};
 pub(crate) use cull::{CullRules, cull};
 pub(crate) use heap::TilingStop;
-pub(crate) use list::PolygonList;
+pub(crate) use list::{PolygonList, Resumed};
 pub(crate) use memory::HeapMemory;
 pub(crate) use read::{ListReader, ReadStop, TilePrimitives};
 pub(crate) use record::{DrawState, ListedPrimitive, Piece, PrimitiveKind, VertexReference};

@@ -8,6 +8,7 @@
 mod bench;
 
 mod capture;
+mod damaged;
 mod heap;
 mod pictures;
 mod player;

@@ -135,6 +135,20 @@ impl Player {
     pub fn start(&mut self, capture: &Capture, job: &Job) {
         self.bench.flush();
         self.load(job);
+        self.submit(capture, job);
+    }
+
+    /// As [`Player::start`], with words of the job's objects changed.
+    pub fn start_damaged(&mut self, capture: &Capture, job: &Job, damage: &[(u64, u32)]) {
+        self.bench.flush();
+        self.load(job);
+        for (address, word) in damage {
+            self.bench.put(SPACE, *address, &word.to_le_bytes());
+        }
+        self.submit(capture, job);
+    }
+
+    fn submit(&mut self, capture: &Capture, job: &Job) {
         let words = self.commands(capture, job);
         self.bench.submit(0, &words);
     }
